@@ -15,7 +15,7 @@ SOUGHT = (("-n", "xylophone"), ("-n", "0000000a-0000-4000"), ("-l", "claude-2"))
 
 def measure(base: Path, size: float) -> Measured:
     from dreams.lib.files.safefs import Root
-    from dreams.lib.sandbox import Limits, Mount, Shell, Tree
+    from dreams.lib.sandbox import CommandLimits, Mount, Shell, Tree
 
     if shutil.which("rg") is None:
         raise NotMeasured("rg is not on PATH (on Debian: apt install ripgrep)")
@@ -24,7 +24,7 @@ def measure(base: Path, size: float) -> Measured:
     shell = Shell(
         Tree([Mount("transcripts", Root.open(folder))]),
         "/transcripts",
-        Limits(output_chars=100_000_000, seconds=600),
+        CommandLimits(output_chars=100_000_000, seconds=600),
     )
 
     def ours() -> None:

@@ -18,7 +18,7 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
 from dreams.conf import Config
-from dreams.dev.fake_server import ModelServer, Reply, Script, Text, Use, say
+from dreams.dev.fake_server import ModelServer, Script, ScriptedReply, Text, Use, say
 from dreams.engines.anthropic import Rate
 from dreams.engines.anthropic.engine import AnthropicEngine
 from dreams.engines.types import Edit, EngineTurn, Job, Problem
@@ -46,17 +46,17 @@ def memories(folder: Path, count: int) -> None:
     (folder / "MEMORY.md").write_text(f"# Memory\n\n{rows}")
 
 
-def turns(count: int, files: int) -> list[Reply]:
+def turns(count: int, files: int) -> list[ScriptedReply]:
     """All but the last four read; those write, say that they are done, mend, and end."""
     asked = [
         tuple(Use("Read", {"file_path": f"/memory/project_{(3 * turn + k) % files}.md"}) for k in range(3))
         for turn in range(count - 4)
     ]
     return [
-        *(Reply((Text("I look at the next ones. " * 8), *uses)) for uses in asked),
-        Reply((Text("One thing changed."), change("each customer", "every customer"))),
+        *(ScriptedReply((Text("I look at the next ones. " * 8), *uses)) for uses in asked),
+        ScriptedReply((Text("One thing changed."), change("each customer", "every customer"))),
         say("Exports write one file for every customer."),
-        Reply((Text("I give the words back."), change("every customer", "each customer"))),
+        ScriptedReply((Text("I give the words back."), change("every customer", "each customer"))),
         say("Nothing had to change."),
     ]
 

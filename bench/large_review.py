@@ -57,7 +57,7 @@ def propose(folder: Path, files: int, lines: int) -> Proposal:
     before, after = ({path: text.encode() for path, text in side.items()} for side in (old, new))
     edits = [Edit(path, old[path], new[path], path, "update", "Restarted by a timer now.") for path in old]
     return proposals.create(
-        project, proposals.Origin(Proposal.Origin.DREAM), drafts.draft(before, after, edits), before
+        project, proposals.ProposalOrigin(Proposal.Origin.DREAM), drafts.draft(before, after, edits), before
     )
 
 
@@ -65,16 +65,16 @@ def propose(folder: Path, files: int, lines: int) -> Proposal:
 def no_checks() -> Iterator[None]:
     """A submit is measured by what it writes: checks say nothing."""
     from dreams import findings
-    from dreams.findings.base import Report, Row, Subject
+    from dreams.findings.base import FindingsReport, RemovedLine, Subject
 
-    def examine(subject: Subject) -> Report:
+    def examine(subject: Subject) -> FindingsReport:
         rows = (
-            Row(hunk.path, hunk.hunk_id, line, "stated")
+            RemovedLine(hunk.path, hunk.hunk_id, line, "stated")
             for hunk in subject.hunks
             for line in hunk.removed
             if line
         )
-        return Report((), tuple(rows))
+        return FindingsReport((), tuple(rows))
 
     whole, findings.examine = findings.examine, examine
     try:
@@ -204,25 +204,25 @@ def measure(what: str, files: int, lines: int, base: Path, size: float) -> Measu
 
 
 def rows() -> list[Any]:
-    from bench._table import Row
+    from bench._table import RemovedLine
 
     older = "the code of before"
     return [
-        Row(
+        RemovedLine(
             "submit",
             "longest lock of a submit of 5,000 changes",
             partial(measure, "submit", 50, 100),
             {"seconds": 0.2},
             older,
         ),
-        Row(
+        RemovedLine(
             "undo",
             "undo of 200 files with 2,000 changes",
             partial(measure, "undo", 200, 10),
             {"limit": 0.2},
             older,
         ),
-        Row(
+        RemovedLine(
             "findings",
             "findings of 1,000 changed files",
             partial(measure, "findings", 1000, 3),

@@ -69,7 +69,7 @@ def propose(folder: Path, files: int, size: int) -> Proposal:
         for path, text in texts.items()
     ]
     return proposals.create(
-        project, proposals.Origin(Proposal.Origin.DREAM), drafts.draft(before, after, edits), before
+        project, proposals.ProposalOrigin(Proposal.Origin.DREAM), drafts.draft(before, after, edits), before
     )
 
 

@@ -25,14 +25,14 @@ if __name__ == "__main__":
 from bench._shell_lines import WRITTEN, Maker
 from bench._shell_tree import make_tree
 from dreams.lib.files.safefs import Root
-from dreams.lib.sandbox import Answer, Limits, Mount, Shell, Tree
+from dreams.lib.sandbox import CommandLimits, CommandOutput, Mount, Shell, Tree
 
 
 @dataclass(frozen=True, slots=True)
 class Difference:
     line: str
     host: tuple[int, bytes]
-    ours: Answer
+    ours: CommandOutput
 
 
 def host_answer(line: str, folder: Path) -> tuple[int, bytes]:
@@ -49,7 +49,7 @@ def host_answer(line: str, folder: Path) -> tuple[int, bytes]:
     return done.returncode, done.stdout
 
 
-def alike(line: str, ours: Answer, host: tuple[int, bytes]) -> bool:
+def alike(line: str, ours: CommandOutput, host: tuple[int, bytes]) -> bool:
     """Status and output are equal. Which of several right sets of lines `diff` shows is each program's own choice."""
     if re.search(r"\bdiff\b", line):
         return ours.exit_code == host[0] and bool(ours.stdout) == bool(host[1])
@@ -61,7 +61,7 @@ def compare(lines: list[str], folder: Path) -> tuple[list[Difference], list[Diff
     differing, refused = [], []
     # One folder more than the lines reach, so that `..` can be told on both sides.
     tree = Tree([Mount("memory", Root.open(folder.parent), (str(folder.parent),))])
-    shell = Shell(tree, str(folder), Limits(output_chars=10_000_000))
+    shell = Shell(tree, str(folder), CommandLimits(output_chars=10_000_000))
     for line in lines:
         ours, host = shell.run(line), host_answer(line, folder)
         if ours.refused:

@@ -30,7 +30,7 @@ from dreams.engines.types import Job
 from dreams.lib.files import workspace
 from dreams.lib.files.safefs import Root, SafeFsError
 from dreams.lib.sandbox import Mount, Tree
-from dreams.lib.sandbox.tool_worker.tools import Reply, Tools
+from dreams.lib.sandbox.tool_worker.tools import ToolReply, Tools
 from dreams.lib.storage import journal
 
 OUTSIDE = "what nobody may read"
@@ -197,7 +197,7 @@ def _writing(inside: Path, base: Path) -> dict[str, Try]:
 class _NoReading:
     names = frozenset[str]()
 
-    def run(self, name: str, given: object) -> Reply:
+    def run(self, name: str, given: object) -> ToolReply:
         raise AssertionError(name)
 
     def close(self) -> None: ...

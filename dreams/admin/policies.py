@@ -10,7 +10,7 @@ from django.db.models import Model, Q, QuerySet
 from django.http import HttpRequest
 
 from dreams import conf
-from dreams.admin.site import Listed, ModelForm, Values, actor
+from dreams.admin.site import BoundedList, ModelForm, Values, actor
 from dreams.models import Operation, Override, Policy, Price
 from dreams.services import settings_changes
 from dreams.services.policies import earned
@@ -68,7 +68,7 @@ class OverrideForm(ModelForm):
 
 
 @admin.register(Override)
-class OverrideAdmin(Listed):
+class OverrideAdmin(BoundedList):
     form = OverrideForm
     list_display = ("setting", "shown", "project", "changed_at", "changed_by")
     list_filter = ("key",)
@@ -139,7 +139,7 @@ class PolicyForm(ModelForm):
 
 
 @admin.register(Policy)
-class PolicyAdmin(Listed):
+class PolicyAdmin(BoundedList):
     form = PolicyForm
     list_display = (
         "__str__",
@@ -249,7 +249,7 @@ class PriceForm(ModelForm):
 
 
 @admin.register(Price)
-class PriceAdmin(Listed):
+class PriceAdmin(BoundedList):
     form = PriceForm
     fieldsets = ((None, {"description": PRICES, "fields": PriceForm.Meta.fields}),)
     list_display = (

@@ -6,7 +6,7 @@ from django.db.models import Model, QuerySet
 from django.http import HttpRequest
 from django.utils import timezone
 
-from dreams.admin.site import HostNames, Listed, ModelForm, OnHosts, ReadOnly, Values, actor
+from dreams.admin.site import BoundedList, HostNames, ModelForm, OnHosts, ReadOnly, Values, actor
 from dreams.models import (
     AuditEntry,
     DreamRun,
@@ -196,7 +196,7 @@ class JobForm(ModelForm):
 
 
 @admin.register(ScheduledJob)
-class ScheduledJobAdmin(Listed):
+class ScheduledJobAdmin(BoundedList):
     """Added and removed, not changed: another time is another job."""
 
     form = JobForm

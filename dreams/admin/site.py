@@ -78,7 +78,7 @@ class _Rows(ChangeList):
             raise IncorrectLookupParameters(no_date) from no_date
 
 
-class Listed(ModelAdmin):
+class BoundedList(ModelAdmin):
     """Bounded lists that never count a large table twice. Each field of dollars can be shown as `<name>_shown`; `page` is the
     name of a row's own page and the fields that stand in its address."""
 
@@ -102,7 +102,7 @@ class Listed(ModelAdmin):
         super().__init__(model, site)
 
 
-class ReadOnly(Listed):
+class ReadOnly(BoundedList):
     """Shown, never changed: the rows are made by discovery, dreams and reviews."""
 
     # A subclass may name fields that a person may change here after all.

@@ -1,7 +1,7 @@
 """What a check looks at and what it may say. PURE: no Django, no database, no disk.
 
 A check is a function `check(subject: Subject) -> Iterable[Found]`. The ledger is a check too: besides findings it
-gives one `Row` per removed line. Keys come from content, so that a confirmation survives a new run.
+gives one `RemovedLine` per removed line. Keys come from content, so that a confirmation survives a new run.
 """
 
 import datetime as dt
@@ -126,7 +126,7 @@ MENDABLE = frozenset(
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class NewFinding:
     """One thing to say. `path` and `hunk_id` are empty for a finding on the whole. `line_no` is 1-based, in the new text.
 
     A warning whose `code` is in MENDABLE is told to the engine before a person sees its work.
@@ -156,7 +156,7 @@ class Found:
 
 
 @dataclass(frozen=True, slots=True)
-class Row:
+class RemovedLine:
     """Where one removed line went. `target_line` is 1-based in the new text of `target_path`."""
 
     path: str
@@ -170,7 +170,7 @@ class Row:
 
 
 @dataclass(frozen=True, slots=True)
-class Judged:
+class JudgedStatement:
     """One added statement held against the sessions. `line_no` is 1-based in the new text; `key` is the statement's."""
 
     path: str
@@ -182,14 +182,14 @@ class Judged:
 
 
 @dataclass(frozen=True, slots=True)
-class Report:
-    findings: tuple[Found, ...] = ()
-    ledger: tuple[Row, ...] = ()
-    judged: tuple[Judged, ...] = ()
+class FindingsReport:
+    findings: tuple[NewFinding, ...] = ()
+    ledger: tuple[RemovedLine, ...] = ()
+    judged: tuple[JudgedStatement, ...] = ()
 
     def worst(self) -> Severity | None:
         present = {found.severity for found in self.findings}
         return next((severity for severity in SEVERITIES if severity in present), None)
 
 
-Check = Callable[[Subject], Iterable[Found]]
+Check = Callable[[Subject], Iterable[NewFinding]]

@@ -4,8 +4,8 @@ one person, an account; and for `team/`, that nothing in it is corrected without
 import re
 from collections.abc import Iterable, Iterator
 
-from dreams.findings.base import ChangedHunk, Found, Subject
-from dreams.findings.lines import Line, found_at, new_lines, standing_lines
+from dreams.findings.base import ChangedHunk, NewFinding, Subject
+from dreams.findings.lines import CheckedLine, found_at, new_lines, standing_lines
 from dreams.lib import memdir
 
 CHECK = "committed"
@@ -29,20 +29,20 @@ _ACCOUNT = re.compile(
 _SOURCES = frozenset({"transcript", "repository", "memory", "history"})
 
 
-def check(subject: Subject) -> Iterator[Found]:
+def check(subject: Subject) -> Iterator[NewFinding]:
     yield from _of(subject, new_lines(subject))
     for hunk in subject.hunks:
         if _is_bare_correction(hunk):
             says = f"{hunk.path} is shared with your team, and this changes it without evidence."
             remedy = "Reject the change, or make sure that it is right for everyone before you confirm it."
-            yield Found(CHECK, "team-without-evidence", "block", says, remedy, hunk.path, hunk.hunk_id)
+            yield NewFinding(CHECK, "team-without-evidence", "block", says, remedy, hunk.path, hunk.hunk_id)
 
 
-def standing(subject: Subject) -> Iterator[Found]:
+def standing(subject: Subject) -> Iterator[NewFinding]:
     yield from _of(subject, standing_lines(subject))
 
 
-def _of(subject: Subject, lines: Iterable[Line]) -> Iterator[Found]:
+def _of(subject: Subject, lines: Iterable[CheckedLine]) -> Iterator[NewFinding]:
     for line in lines:
         is_team = memdir.is_team(line.path)
         if not is_team and subject.scope != COMMITTED:
@@ -62,7 +62,7 @@ def _of(subject: Subject, lines: Iterable[Line]) -> Iterator[Found]:
             yield found_at(line, CHECK, "account", "warn", says, f"Keep it in your own memory, {own}.")
 
 
-def _is_personal(subject: Subject, line: Line) -> bool:
+def _is_personal(subject: Subject, line: CheckedLine) -> bool:
     """What is said of a person; of a memory about the user its first line is named for all."""
     if _PERSONAL.search(line.text):
         return True

@@ -8,8 +8,8 @@ import re
 from collections.abc import Iterator
 
 from dreams.engines.types import Citation
-from dreams.findings.base import ChangedHunk, Found, Severity, Subject
-from dreams.findings.lines import Line, added_lines, found_at, new_lines, standing_lines
+from dreams.findings.base import ChangedHunk, NewFinding, Severity, Subject
+from dreams.findings.lines import CheckedLine, added_lines, found_at, new_lines, standing_lines
 from dreams.lib.files.text import decode
 from dreams.lib.prose import dates
 
@@ -20,7 +20,7 @@ _NOTED = re.compile(r"\d{4}-\d{2}-\d{2}")
 _ANY_DAY = dt.date(2024, 5, 15)
 
 
-def check(subject: Subject) -> Iterator[Found]:
+def check(subject: Subject) -> Iterator[NewFinding]:
     known = {date for data in subject.before.values() for date in _ISO.findall(decode(data))}
     for line in added_lines(subject):
         if line.hunk and not line.hunk.by_hand and not _BOOKKEEPING.match(line.text):
@@ -29,13 +29,13 @@ def check(subject: Subject) -> Iterator[Found]:
         yield from _counted(line, "warn", _day_said(line.hunk) if line.hunk else None)
 
 
-def standing(subject: Subject) -> Iterator[Found]:
+def standing(subject: Subject) -> Iterator[NewFinding]:
     """Days of memories as they stand that only the day of writing explains."""
     for line in standing_lines(subject):
         yield from _counted(line, "info", None)
 
 
-def _in_line(line: Line, hunk: ChangedHunk, known: set[str]) -> Iterator[Found]:
+def _in_line(line: CheckedLine, hunk: ChangedHunk, known: set[str]) -> Iterator[NewFinding]:
     for date in dict.fromkeys(_ISO.findall(line.text)):
         removed = "\n".join(hunk.removed)
         if date in known and (date in removed or not _dates_of(hunk.removed)):
@@ -98,7 +98,7 @@ def _day_said(hunk: ChangedHunk) -> dt.date | None:
     return days.pop() if len(days) == 1 else None
 
 
-def _counted(line: Line, severity: Severity, day: dt.date | None) -> Iterator[Found]:
+def _counted(line: CheckedLine, severity: Severity, day: dt.date | None) -> Iterator[NewFinding]:
     """A line, or a file's name, that says its own day leaves no question."""
     if _ISO.search(line.text) or _NOTED.search(line.path):
         return
@@ -114,7 +114,7 @@ def _counted(line: Line, severity: Severity, day: dt.date | None) -> Iterator[Fo
         )
 
 
-def _found(line: Line, date: str, hunk: ChangedHunk) -> Found:
+def _found(line: CheckedLine, date: str, hunk: ChangedHunk) -> NewFinding:
     changed = _dates_of(hunk.removed) - {date}
     code = "date-changed" if changed else "date-without-source"
     said = f"changes a date to {date}" if changed else f"adds the date {date}"

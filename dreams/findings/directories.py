@@ -10,7 +10,7 @@ from dreams.engines import drafts
 from dreams.engines.types import Citation
 from dreams.findings.base import ChangedHunk, Subject
 from dreams.findings.ledger import facts
-from dreams.findings.ledger.state import Placed, State
+from dreams.findings.ledger.state import DirectoryStatements, PlacedStatement
 from dreams.findings.ledger.units import units_of_lines
 from dreams.lib.agents import transcripts
 from dreams.lib.files import safefs
@@ -64,7 +64,7 @@ CONTEXT = 2000  # characters of the turn around a quote
 
 
 @dataclass(frozen=True, slots=True)
-class Turn:
+class SessionTurn:
     """One text of a session; `role` is user, assistant or tool, `line` the 1-based line of the transcript."""
 
     place: str
@@ -77,11 +77,11 @@ class Turn:
 class Said:
     """Turns, found by their words. A person's own words come before what an agent or a tool wrote."""
 
-    def __init__(self, turns: Iterable[Turn]) -> None:
+    def __init__(self, turns: Iterable[SessionTurn]) -> None:
         self._turns = list(turns)
-        self._sentences = State({})
+        self._sentences = DirectoryStatements({})
         self._sentences.all = [
-            Placed(str(number), unit)
+            PlacedStatement(str(number), unit)
             for number, turn in enumerate(self._turns)
             for unit in units_of_lines(turn.text.split("\n"))
         ]
@@ -103,11 +103,11 @@ class Said:
         likest.sort(key=lambda s: (self._of(s).role != "user", -facts.coverage(text, s.unit.text)))
         return [self._cited(self._of(s), s.unit.text[:CONTEXT]) for s in likest[:QUOTES]]
 
-    def _of(self, standing: Placed) -> Turn:
+    def _of(self, standing: PlacedStatement) -> SessionTurn:
         return self._turns[int(standing.path)]
 
     @staticmethod
-    def _cited(turn: Turn, quote: str) -> Citation:
+    def _cited(turn: SessionTurn, quote: str) -> Citation:
         return Citation(
             "transcript",
             quote,
@@ -184,12 +184,12 @@ def compare(before: Directory, after: Directory) -> Subject:
     )
 
 
-def turns_below(folder: Path) -> Iterator[Turn]:
+def turns_below(folder: Path) -> Iterator[SessionTurn]:
     """The texts of all transcripts below a folder, bounded; an unreadable one stops nothing. Raises OSError for the folder."""
     left, count = MAX_TRANSCRIPT_BYTES, 0
     with safefs.Root.open(folder) as root:
         entries = root.walk(limit=100_000)
-        found = [e for e in entries if isinstance(e, safefs.Found) and e.rel.endswith(".jsonl")]
+        found = [e for e in entries if isinstance(e, safefs.WalkedFile) and e.rel.endswith(".jsonl")]
         for entry in sorted(found, key=lambda e: -e.stat.st_mtime_ns)[:MAX_TRANSCRIPTS]:
             left -= entry.stat.st_size
             if left < 0 or count >= MAX_TURNS:
@@ -203,7 +203,7 @@ def turns_below(folder: Path) -> Iterator[Turn]:
                 continue
 
 
-def _turns(source: int, place: str) -> Iterator[Turn]:
+def _turns(source: int, place: str) -> Iterator[SessionTurn]:
     offset, line = 0, 1
     while True:
         page = transcripts.page(source, offset, _PAGE, line=line, skip_types=frozenset({"progress"}))
@@ -214,12 +214,12 @@ def _turns(source: int, place: str) -> Iterator[Turn]:
         offset, line = page.after, page.line_after or line
 
 
-def _texts(turn: transcripts.Turn, place: str) -> Iterator[Turn]:
+def _texts(turn: transcripts.Turn, place: str) -> Iterator[SessionTurn]:
     """What a person typed is the person's; every other text that arrives as theirs is a tool's or the agent's."""
     if turn.typed:
-        yield Turn(place, turn.line, "user", turn.at, turn.typed[:TURN_CHARS])
+        yield SessionTurn(place, turn.line, "user", turn.at, turn.typed[:TURN_CHARS])
         return
     for part in turn.parts:
         if part.text and part.kind in {"text", "tool_result"}:
             role = "assistant" if part.kind == "text" and turn.role == "assistant" else "tool"
-            yield Turn(place, turn.line, role, turn.at, part.text[:TURN_CHARS])
+            yield SessionTurn(place, turn.line, role, turn.at, part.text[:TURN_CHARS])

@@ -6,9 +6,16 @@ from pathlib import PurePath
 
 from dreams.engines.types import Citation
 from dreams.findings import dates
-from dreams.findings.base import ChangedHunk, Found, Judged, MessageParts, SessionAnswer, Subject
+from dreams.findings.base import (
+    ChangedHunk,
+    JudgedStatement,
+    MessageParts,
+    NewFinding,
+    SessionAnswer,
+    Subject,
+)
 from dreams.findings.ledger import facts
-from dreams.findings.ledger.state import State
+from dreams.findings.ledger.state import DirectoryStatements
 from dreams.findings.ledger.units import (
     Unit,
     added_units,
@@ -36,8 +43,8 @@ _ISO = re.compile(r"\d{4}(?:-\d{2}(?:-\d{2})?|-w\d{2}|-q\d)?")
 _DATE_WORDS = lexicon.DAYS | {stem(name) for name in lexicon.DAYS}
 
 
-def check(subject: Subject) -> Iterator[Found]:
-    before = State(subject.before)
+def check(subject: Subject) -> Iterator[NewFinding]:
+    before = DirectoryStatements(subject.before)
     for hunk in progress.each("Looking for sources", subject.hunks):
         yield from _missing_quotes(hunk)
         if not hunk.by_hand:
@@ -45,12 +52,12 @@ def check(subject: Subject) -> Iterator[Found]:
             yield from _only_tools(hunk)
 
 
-def _missing_quotes(hunk: ChangedHunk) -> Iterator[Found]:
+def _missing_quotes(hunk: ChangedHunk) -> Iterator[NewFinding]:
     for citation in hunk.citations:
         if not citation.found:
             # What a person knows it by: of a transcript its name, wherever it is on this machine.
             place = PurePath(citation.place).name if citation.source == "transcript" else citation.place
-            yield Found(
+            yield NewFinding(
                 CHECK,
                 "quote-not-found",
                 "block",
@@ -63,7 +70,7 @@ def _missing_quotes(hunk: ChangedHunk) -> Iterator[Found]:
             )
 
 
-def _unsupported(subject: Subject, hunk: ChangedHunk, before: State) -> Iterator[Found]:
+def _unsupported(subject: Subject, hunk: ChangedHunk, before: DirectoryStatements) -> Iterator[NewFinding]:
     quoted, heard = _sources(hunk), typed(hunk)
     # A statement without its secret says nothing new.
     bare = {key for unit in units_of_lines(hunk.removed) for key in keys_without_secrets(unit)}
@@ -99,15 +106,15 @@ def typed(hunk: ChangedHunk) -> claims.SessionText:
     return heard
 
 
-def _otherwise(hunk: ChangedHunk, unit: Unit, line_no: int, why: str) -> Found:
-    return Found(
+def _otherwise(hunk: ChangedHunk, unit: Unit, line_no: int, why: str) -> NewFinding:
+    return NewFinding(
         CHECK, "says-otherwise", "warn", f"“{unit.text[:200]}” {why}.",
         "Compare it with the quote, then edit or reject the change.", hunk.path, hunk.hunk_id, line_no, unit.key,
         MessageParts(unit.text[:200]),
     )  # fmt: skip
 
 
-def _finding(hunk: ChangedHunk, unit: Unit, line_no: int, words: list[str]) -> Found:
+def _finding(hunk: ChangedHunk, unit: Unit, line_no: int, words: list[str]) -> NewFinding:
     named = facts.as_written(words, unit.text)[:8]
     listed = (
         f"{', '.join(f'“{word}”' for word in named) or 'A secret'} appear{'' if len(named) > 1 else 's'} in"
@@ -119,7 +126,7 @@ def _finding(hunk: ChangedHunk, unit: Unit, line_no: int, words: list[str]) -> F
         code, where, verdict = UNSOURCED, "no memory and no quote", "has no evidence"
         remedy = "Check it yourself, or reject the change."
     said = redact.redact(unit.text)[:200]
-    return Found(
+    return NewFinding(
         CHECK, code, "warn", f"{listed} {where}, so “{said}” {verdict}.", remedy,
         hunk.path, hunk.hunk_id, line_no, unit.key, MessageParts(said, f"{listed} {where}."),
     )  # fmt: skip
@@ -207,17 +214,17 @@ def _plain(name: str) -> str:
     return name.replace("_", " ").replace("-", " ")
 
 
-def _only_tools(hunk: ChangedHunk) -> Iterator[Found]:
+def _only_tools(hunk: ChangedHunk) -> Iterator[NewFinding]:
     """What only a tool printed, a page said or the agent noted was not said by the person."""
     spoken = [c for c in hunk.citations if c.found and c.source == "transcript" and c.role]
     if spoken and all(c.role in _NOBODYS for c in spoken):
-        yield Found(
+        yield NewFinding(
             CHECK, "only-tool-output", "warn", "Only tool output supports this change; no person said it.",
             "Make sure that it is true, and not just something that a page or a program printed.", hunk.path, hunk.hunk_id, None, "only-tool-output",
         )  # fmt: skip
     cited = [c.role for c in hunk.citations if c.found]
     if cited and set(cited) == {"log"} and not memdir.is_index(hunk.path):
-        yield Found(
+        yield NewFinding(
             CHECK, "only-log", "warn", "Only your agent’s log says this; no person typed it.",
             "Make sure that it is what you said or decided.", hunk.path, hunk.hunk_id, None, "only-log",
         )  # fmt: skip
@@ -232,18 +239,18 @@ _CLAIMING = frozenset({"sentence", "row", "field", "table"})
 ANSWERED = frozenset({UNSOURCED, "words-without-source"})
 
 
-def judge(subject: Subject) -> list[Judged]:
+def judge(subject: Subject) -> list[JudgedStatement]:
     """The added statements that stood nowhere before, each with the sessions' answer; those not looked at are left out."""
     if subject.heard is None:
         return []
-    found: list[Judged] = []
-    before = State(subject.before)
+    found: list[JudgedStatement] = []
+    before = DirectoryStatements(subject.before)
     for hunk, unit, line_no in _claims(subject, before):
         if len(found) >= MOST_JUDGED:
             break
         for said, heard in _answers(unit.text, subject.heard):
             if heard.answer != "unsupported" or not _is_from_memory(hunk, unit, before):
-                found.append(Judged(hunk.path, hunk.hunk_id, line_no, said, unit.key, heard))
+                found.append(JudgedStatement(hunk.path, hunk.hunk_id, line_no, said, unit.key, heard))
     return found
 
 
@@ -275,7 +282,7 @@ def _tells(part: str) -> bool:
     return len(statement(part).telling) >= LEAST_PART
 
 
-def _is_from_memory(hunk: ChangedHunk, unit: Unit, before: State) -> bool:
+def _is_from_memory(hunk: ChangedHunk, unit: Unit, before: DirectoryStatements) -> bool:
     """Whether a statement was made from memory itself: a merge, a move, a date worked out, a row that says what its file says."""
     if unit.kind == "row":
         return True
@@ -285,7 +292,7 @@ def _is_from_memory(hunk: ChangedHunk, unit: Unit, before: State) -> bool:
     return from_memory or before.holder(unit.text) is not None
 
 
-def _claims(subject: Subject, before: State) -> Iterator[tuple[ChangedHunk, Unit, int]]:
+def _claims(subject: Subject, before: DirectoryStatements) -> Iterator[tuple[ChangedHunk, Unit, int]]:
     for hunk in subject.hunks:
         for unit, line_no in added_units(subject, hunk):
             claims = unit.kind in _CLAIMING and has_content(unit.text) and not needs_no_source(unit)
@@ -293,7 +300,9 @@ def _claims(subject: Subject, before: State) -> Iterator[tuple[ChangedHunk, Unit
                 yield hunk, unit, line_no
 
 
-def weighed(found: Iterable[Found], judged: Sequence[Judged], subject: Subject) -> list[Found]:
+def weighed(
+    found: Iterable[NewFinding], judged: Sequence[JudgedStatement], subject: Subject
+) -> list[NewFinding]:
     """The findings with the sessions' answers weighed in: what was said there needs no quote, what was denied there is told."""
     unsaid = {_place(one) for one in judged if not _is_said(one.heard)}
     said = {_place(one) for one in judged} - unsaid
@@ -308,7 +317,7 @@ def weighed(found: Iterable[Found], judged: Sequence[Judged], subject: Subject) 
     return [*kept, *denied.values()]
 
 
-def _place(one: Judged) -> tuple[str, str, str]:
+def _place(one: JudgedStatement) -> tuple[str, str, str]:
     return one.path, one.hunk_id, one.key
 
 
@@ -318,9 +327,9 @@ def _is_said(heard: SessionAnswer) -> bool:
     )
 
 
-def _denied_by_session(one: Judged, place: Citation) -> Found:
+def _denied_by_session(one: JudgedStatement, place: Citation) -> NewFinding:
     where = f"a session says (line {place.line_no})" if place.line_no else "a session says"
-    return Found(
+    return NewFinding(
         CHECK, "says-otherwise", "warn", f"“{one.text[:200]}” is not what {where}: “{place.quote[:200]}”",
         "Compare it with the quote, then edit or reject the change.", one.path, one.hunk_id, one.line_no, one.key,
         MessageParts(one.text[:200]),

@@ -19,12 +19,12 @@ from dreams.findings import (
 from dreams.findings.base import (
     SEVERITIES,
     Check,
-    Found,
-    Judged,
+    FindingsReport,
+    JudgedStatement,
     MessageParts,
+    NewFinding,
+    RemovedLine,
     Repeated,
-    Report,
-    Row,
     Subject,
 )
 from dreams.findings.ledger import accounting
@@ -59,28 +59,28 @@ STANDING: tuple[tuple[str, Check], ...] = (
 )
 
 
-def examine(subject: Subject) -> Report:
+def examine(subject: Subject) -> FindingsReport:
     """Findings, worst first, and a ledger row for each removed line that says something. Never raises."""
     lost, rows = _accounted(subject)
     judged, failed = _judged(subject)
     found = evidence.weighed(_run(CHECKS, subject), judged, subject)
-    return Report(_ordered([*lost, *found, *failed], subject), tuple(rows), tuple(judged))
+    return FindingsReport(_ordered([*lost, *found, *failed], subject), tuple(rows), tuple(judged))
 
 
 UNDONE = "This change was undone."
 
 
-def examine_undo(subject: Subject) -> Report:
+def examine_undo(subject: Subject) -> FindingsReport:
     """As `examine`, of an undo: what it removes is what was applied, and what it brings was there before, so neither is
     looked for elsewhere, and no answer is lost that there was. Secrets, hidden text and whatever else a text may bring is looked for as ever."""
     rows = [
-        Row(hunk.path, hunk.hunk_id, line, "stated", note=UNDONE)
+        RemovedLine(hunk.path, hunk.hunk_id, line, "stated", note=UNDONE)
         for hunk in subject.hunks
         for line in hunk.removed
         if has_content(line)
     ]
     checks = [(name, check) for name, check in CHECKS if check not in (evidence.check, regression.check)]
-    return Report(_ordered(_run(checks, subject), subject), tuple(rows))
+    return FindingsReport(_ordered(_run(checks, subject), subject), tuple(rows))
 
 
 def health(
@@ -89,29 +89,29 @@ def health(
     instructions: Mapping[str, str] | None = None,
     repeated: Sequence[Repeated] = (),
     scope: str = "",
-) -> Report:
+) -> FindingsReport:
     """Findings on a directory as it stands, with no change: names, secrets, invisible text, injection, dates, sizes,
     taxonomy."""
     subject = Subject(files, files, (), config or Config(), instructions or {}, scope, repeated)
-    return Report(_ordered(_run(STANDING, subject), subject))
+    return FindingsReport(_ordered(_run(STANDING, subject), subject))
 
 
-def _accounted(subject: Subject) -> tuple[list[Found], list[Row]]:
+def _accounted(subject: Subject) -> tuple[list[NewFinding], list[RemovedLine]]:
     try:
         return accounting.account(subject)
     except Exception as error:
         return [_failed("ledger", error)], []
 
 
-def _judged(subject: Subject) -> tuple[list[Judged], list[Found]]:
+def _judged(subject: Subject) -> tuple[list[JudgedStatement], list[NewFinding]]:
     try:
         return evidence.judge(subject), []
     except Exception as error:
         return [], [_failed("sessions", error)]
 
 
-def _run(checks: Iterable[tuple[str, Check]], subject: Subject) -> list[Found]:
-    found: list[Found] = []
+def _run(checks: Iterable[tuple[str, Check]], subject: Subject) -> list[NewFinding]:
+    found: list[NewFinding] = []
     for name, check in checks:
         progress.step("Checking changes")
         try:
@@ -121,9 +121,9 @@ def _run(checks: Iterable[tuple[str, Check]], subject: Subject) -> list[Found]:
     return found
 
 
-def _failed(name: str, error: Exception) -> Found:
+def _failed(name: str, error: Exception) -> NewFinding:
     """A change that could not be looked at is not a change without findings."""
-    return Found(
+    return NewFinding(
         name,
         "check-failed",
         "block",
@@ -133,7 +133,7 @@ def _failed(name: str, error: Exception) -> Found:
     )
 
 
-def _ordered(found: list[Found], subject: Subject) -> tuple[Found, ...]:
+def _ordered(found: list[NewFinding], subject: Subject) -> tuple[NewFinding, ...]:
     """Worst first, each thing said once, and no secret quoted."""
     keys = keys_in(subject)
     bare = redact_all([each.message for each in found])
@@ -152,7 +152,7 @@ def keys_in(subject: Subject) -> str:
     return key_blocks(map(decode, {*subject.before.values(), *subject.after.values()}))
 
 
-def _without_secrets(found: Found, bare: str, keys: str) -> Found:
+def _without_secrets(found: NewFinding, bare: str, keys: str) -> NewFinding:
     """Checks quote lines; what is told is kept, printed and sent, the line itself is not. `bare` is its message redacted."""
     if (message := without_keys(bare, keys) if keys else bare) == found.message:
         return found
@@ -161,9 +161,9 @@ def _without_secrets(found: Found, bare: str, keys: str) -> Found:
     return replace(found, message=message, message_parts=MessageParts(*parts))
 
 
-def _together(found: Sequence[Found]) -> Iterator[Found]:
+def _together(found: Sequence[NewFinding]) -> Iterator[NewFinding]:
     """One finding for all of a kind in one change: a loss beyond the limit would pass unseen if it were left out."""
-    groups: dict[tuple[str, ...], list[Found]] = {}
+    groups: dict[tuple[str, ...], list[NewFinding]] = {}
     for each in found:
         groups.setdefault((each.severity, each.check, each.code, each.path, each.hunk_id), []).append(each)
     for first, *more in groups.values():

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Mapping
 
-from dreams.findings.base import Found, Subject
+from dreams.findings.base import NewFinding, Subject
 from dreams.lib import memdir
 from dreams.lib.files.text import decode, plural
 
@@ -10,7 +10,7 @@ CHECK = "budget"  # as rows have it; in code and pages a budget is of dollars
 MANY_WITHOUT_A_DREAM = 10  # memories that nobody has tidied yet; chosen
 
 
-def check(subject: Subject) -> Iterator[Found]:
+def check(subject: Subject) -> Iterator[NewFinding]:
     """What the change leaves over the limits; long rows only where the change wrote them."""
     changed = {path for path in subject.after if subject.before.get(path) != subject.after[path]}
     added = {(h.path, h.new_start + n + 1): h.hunk_id for h in subject.hunks for n in range(len(h.added))}
@@ -23,7 +23,7 @@ def check(subject: Subject) -> Iterator[Found]:
         yield from _many(subject)
 
 
-def standing(subject: Subject) -> Iterator[Found]:
+def standing(subject: Subject) -> Iterator[NewFinding]:
     for path in _indexes(subject.after):
         loaded = _loaded(subject, path)
         yield from _size(subject, path, loaded)
@@ -40,7 +40,7 @@ def topics(files: Mapping[str, bytes]) -> set[str]:
     return {path for path in files if memdir.is_topic(path)}
 
 
-def _size(subject: Subject, path: str, loaded: memdir.Loaded) -> Iterator[Found]:
+def _size(subject: Subject, path: str, loaded: memdir.Loaded) -> Iterator[NewFinding]:
     config = subject.config
     if loaded.cut_by is None:
         return
@@ -49,7 +49,7 @@ def _size(subject: Subject, path: str, loaded: memdir.Loaded) -> Iterator[Found]
     falls = f" What is never loaded: {rows}{more}." if rows else ""
     size = f"{plural(loaded.lines, 'line')} and {loaded.bytes:,} bytes"
     limit = f"{config.index_max_lines:,} lines or {config.index_max_bytes:,} bytes"
-    yield Found(
+    yield NewFinding(
         CHECK,
         "index-over-budget",
         "warn",
@@ -70,17 +70,17 @@ def _loaded(subject: Subject, path: str) -> memdir.Loaded:
 
 def _new_rows(
     subject: Subject, path: str, loaded: memdir.Loaded, added: Mapping[tuple[str, int], str]
-) -> Iterator[Found]:
+) -> Iterator[NewFinding]:
     for row in _long(subject, path):
         if hunk_id := added.get((path, row.line_no)):
             most = subject.config.row_max
             says = f"The row of {row.target} takes {row.length} characters; about {most} are enough."
-            yield Found(
+            yield NewFinding(
                 CHECK, "long-row", "info", says, _remedy(loaded), path, hunk_id, row.line_no, row.target
             )
 
 
-def _long_rows(subject: Subject, path: str, loaded: memdir.Loaded) -> Iterator[Found]:
+def _long_rows(subject: Subject, path: str, loaded: memdir.Loaded) -> Iterator[NewFinding]:
     """All of an index in one line: one for each would bury what else is to be said of a directory."""
     rows = _long(subject, path)
     if not rows:
@@ -88,7 +88,9 @@ def _long_rows(subject: Subject, path: str, loaded: memdir.Loaded) -> Iterator[F
     longest = max(rows, key=lambda row: row.length)
     said = f"{plural(len(rows), 'row')} of over {subject.config.row_max} characters"
     says = f"{path} has {said}; the longest is that of {longest.target}, with {longest.length}."
-    yield Found(CHECK, "long-row", "info", says, _remedy(loaded), path, line_no=longest.line_no, about=path)
+    yield NewFinding(
+        CHECK, "long-row", "info", says, _remedy(loaded), path, line_no=longest.line_no, about=path
+    )
 
 
 def _long(subject: Subject, path: str) -> list[memdir.IndexRow]:
@@ -100,10 +102,10 @@ def _remedy(loaded: memdir.Loaded) -> str:
     return f"{'' if loaded.cut_by else 'While the index fits, nothing has to change. '}A shorter row leaves room for others."
 
 
-def _many(subject: Subject) -> Iterator[Found]:
+def _many(subject: Subject) -> Iterator[NewFinding]:
     count = len(topics(subject.after))
     if count > subject.config.many_memories:
-        yield Found(
+        yield NewFinding(
             CHECK,
             "many-memories",
             "info",
@@ -113,11 +115,11 @@ def _many(subject: Subject) -> Iterator[Found]:
         )
 
 
-def never_dreamt(files: Mapping[str, bytes], dreams: int) -> Iterator[Found]:
+def never_dreamt(files: Mapping[str, bytes], dreams: int) -> Iterator[NewFinding]:
     """Advice for a directory that has grown and that nobody ever tidied."""
     count = len(topics(files))
     if count >= MANY_WITHOUT_A_DREAM and not dreams:
-        yield Found(
+        yield NewFinding(
             CHECK,
             "never-dreamt",
             "info",

@@ -4,8 +4,8 @@ import re
 import unicodedata
 from collections.abc import Iterable, Iterator
 
-from dreams.findings.base import Found, Severity, Subject
-from dreams.findings.lines import Line, added_lines, found_at, standing_lines
+from dreams.findings.base import NewFinding, Severity, Subject
+from dreams.findings.lines import CheckedLine, added_lines, found_at, standing_lines
 from dreams.lib import diff
 
 CHECK = "invisible"
@@ -20,15 +20,15 @@ _FLAG = re.compile(f"({'|'.join(_FLAGS)})")
 _JOINED_SCRIPTS = ("ARABIC", "DEVANAGARI", "BENGALI", "GURMUKHI", "GUJARATI", "ORIYA", "TAMIL", "TELUGU", "KANNADA", "MALAYALAM", "SINHALA", "SYRIAC", "MONGOLIAN", "KHMER", "MYANMAR")  # fmt: skip
 
 
-def check(subject: Subject) -> Iterator[Found]:
+def check(subject: Subject) -> Iterator[NewFinding]:
     yield from _findings(added_lines(subject), "block")
 
 
-def standing(subject: Subject) -> Iterator[Found]:
+def standing(subject: Subject) -> Iterator[NewFinding]:
     yield from _findings(standing_lines(subject), "warn")
 
 
-def _findings(lines: Iterable[Line], severity: Severity) -> Iterator[Found]:
+def _findings(lines: Iterable[CheckedLine], severity: Severity) -> Iterator[NewFinding]:
     for line in lines:
         shown = hidden(line.text, first=line.number == 1)
         if shown:

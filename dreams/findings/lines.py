@@ -3,13 +3,13 @@
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from dreams.findings.base import ChangedHunk, Found, MessageParts, Severity, Subject
+from dreams.findings.base import ChangedHunk, MessageParts, NewFinding, Severity, Subject
 from dreams.findings.ledger.units import lines_of, needs_no_source, spread
 from dreams.lib import memdir
 
 
 @dataclass(frozen=True, slots=True)
-class Line:
+class CheckedLine:
     """`number` is 1-based in the new text; `hunk` is None for a line that stands already."""
 
     path: str
@@ -23,10 +23,10 @@ class Line:
 
 
 def found_at(
-    line: Line, check: str, code: str, severity: Severity, says: str, remedy: str, about: str = ""
-) -> Found:
+    line: CheckedLine, check: str, code: str, severity: Severity, says: str, remedy: str, about: str = ""
+) -> NewFinding:
     """`says` goes on after the line's place, which a page that shows the line leaves out; `about` is else the line."""
-    return Found(
+    return NewFinding(
         check,
         code,
         severity,
@@ -40,28 +40,28 @@ def found_at(
     )
 
 
-def added_lines(subject: Subject) -> Iterator[Line]:
+def added_lines(subject: Subject) -> Iterator[CheckedLine]:
     for hunk in subject.hunks:
         for offset, said in enumerate(hunk.added):
-            yield Line(hunk.path, hunk.new_start + offset + 1, said, hunk)
+            yield CheckedLine(hunk.path, hunk.new_start + offset + 1, said, hunk)
 
 
-def new_lines(subject: Subject) -> Iterator[Line]:
+def new_lines(subject: Subject) -> Iterator[CheckedLine]:
     """Added lines whose words stood nowhere before: what was only moved brings nothing new."""
     known = {line.strip() for data in subject.before.values() for line in lines_of(data)}
     return (line for line in added_lines(subject) if line.text.strip() not in known)
 
 
-def standing_lines(subject: Subject) -> Iterator[Line]:
+def standing_lines(subject: Subject) -> Iterator[CheckedLine]:
     """The lines of all files that no hunk adds."""
     fresh = {(line.path, line.number) for line in added_lines(subject)}
     for path in sorted(subject.after):
         for number, said in enumerate(lines_of(subject.after[path]), 1):
             if (path, number) not in fresh:
-                yield Line(path, number, said)
+                yield CheckedLine(path, number, said)
 
 
-def is_bookkeeping(subject: Subject, line: Line) -> bool:
+def is_bookkeeping(subject: Subject, line: CheckedLine) -> bool:
     """A line of frontmatter that all memories have: it says of the file what it is, and nothing else."""
     data = subject.after.get(line.path) or b""
     units = spread(line.path, data).within(line.number, line.number)

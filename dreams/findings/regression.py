@@ -11,9 +11,9 @@ from functools import lru_cache
 from itertools import groupby
 from typing import Literal
 
-from dreams.findings.base import Found, Subject
+from dreams.findings.base import NewFinding, Subject
 from dreams.findings.ledger import facts, keeping
-from dreams.findings.ledger.state import Placed, State
+from dreams.findings.ledger.state import DirectoryStatements, PlacedStatement
 from dreams.findings.ledger.units import Unit, units_of
 from dreams.findings.ledger.wordings import LONGEST
 from dreams.lib import memdir
@@ -30,15 +30,15 @@ LIKE = 0.5  # the share of a prompt's weight that its answer has, at least
 
 
 @dataclass(frozen=True, slots=True)
-class Question:
+class RegressionQuestion:
     """`text` is what is asked, `answer` the old statement that answers it. `asked` says that a person typed it."""
 
     text: str
-    answer: Placed
+    answer: PlacedStatement
     asked: bool
 
 
-def questions(subject: Subject, old: State) -> list[Question]:
+def questions(subject: Subject, old: DirectoryStatements) -> list[RegressionQuestion]:
     """Those of past sessions first; each old statement answers at most one."""
     found = list(_from_sessions(subject, old))
     known = {question.answer.unit.key for question in found}
@@ -46,7 +46,7 @@ def questions(subject: Subject, old: State) -> list[Question]:
     return found + [question for question, _ in zip(noted, range(MOST_NOTED), strict=False)]
 
 
-def _from_sessions(subject: Subject, old: State) -> Iterator[Question]:
+def _from_sessions(subject: Subject, old: DirectoryStatements) -> Iterator[RegressionQuestion]:
     seen: set[str] = set()
     wished = {c.quote for hunk in subject.hunks for c in hunk.citations if c.role == "user"} - {""}
     for prompt in subject.asked[:MOST_PROMPTS]:
@@ -57,10 +57,10 @@ def _from_sessions(subject: Subject, old: State) -> Iterator[Question]:
         answer = next((s for s in old.likest(text) if _answers(text, s, subject.before)), None)
         if answer and answer.unit.key not in seen:
             seen.add(answer.unit.key)
-            yield Question(text, answer, asked=True)
+            yield RegressionQuestion(text, answer, asked=True)
 
 
-def _answers(prompt: str, standing: Placed, before: Mapping[str, bytes]) -> bool:
+def _answers(prompt: str, standing: PlacedStatement, before: Mapping[str, bytes]) -> bool:
     """The prompt's words are mostly there or in what its memory is about, and it says something beyond them."""
     unit = standing.unit
     if unit.kind in {"heading", "title", "field"} or not facts.shared_words(prompt, unit.text):
@@ -71,14 +71,14 @@ def _answers(prompt: str, standing: Placed, before: Mapping[str, bytes]) -> bool
     return many and facts.coverage(prompt, placed) >= LIKE and bool(beyond)
 
 
-def _from_notes(subject: Subject) -> Iterator[Question]:
+def _from_notes(subject: Subject) -> Iterator[RegressionQuestion]:
     """What the changed files and the rows that change said: asked for by all words but those that are the answer."""
     for path, wanted in _touched(subject).items():
         topic = _topic(path, subject.before)
         for unit in units_of(path, subject.before.get(path)):
             near = wanted is None or any(n in wanted for n in range(unit.first_line, unit.last_line + 1))
             if near and unit.kind in {"sentence", "row", "table"} and (text := _without_answer(unit)):
-                yield Question(f"{topic}: {text}", Placed(path, unit), asked=False)
+                yield RegressionQuestion(f"{topic}: {text}", PlacedStatement(path, unit), asked=False)
 
 
 def _topic(path: str, before: Mapping[str, bytes]) -> str:
@@ -133,32 +133,32 @@ Outcome = Literal["answered", "changed", "linked", "unreachable", "gone"]
 
 
 @dataclass(frozen=True, slots=True)
-class Checked:
+class CheckedQuestion:
     """One question that the old memory answered. `where` is the statement that answers it now, or that is out of reach.
 
     An answer is "linked" where an agent does not open its memory for the question, and the index that it loads names it.
     """
 
-    question: Question
+    question: RegressionQuestion
     outcome: Outcome
-    where: Placed | None = None
+    where: PlacedStatement | None = None
 
 
-def run(subject: Subject) -> list[Checked]:
+def run(subject: Subject) -> list[CheckedQuestion]:
     """The questions that were answered from what an agent loaded before, and what becomes of each."""
-    old = State(subject.before)
-    limits = recall.Limits(subject.config.index_max_lines, subject.config.index_max_bytes)
+    old = DirectoryStatements(subject.before)
+    limits = recall.IndexLimits(subject.config.index_max_lines, subject.config.index_max_bytes)
     before, after = recall.shelf(subject.before, limits), recall.shelf(subject.after, limits)
-    new = State(subject.after)
+    new = DirectoryStatements(subject.after)
     rows = memdir.parse_index(decode(after.index))
     return [
         _checked(question, after, rows, (old, new))
         for question in questions(subject, old)
-        if _standing(question, State(recall.load(before, question.text).texts))
+        if _standing(question, DirectoryStatements(recall.load(before, question.text).texts))
     ]
 
 
-def check(subject: Subject) -> Iterator[Found]:
+def check(subject: Subject) -> Iterator[NewFinding]:
     """A warning for each answer that is lost, and one line on all of them. Where none is, nothing is said of that.
 
     What is one link away is told once for each memory.
@@ -175,37 +175,40 @@ def check(subject: Subject) -> Iterator[Found]:
 
 
 def _checked(
-    question: Question, after: recall.Shelf, rows: memdir.Index, states: tuple[State, State]
-) -> Checked:
+    question: RegressionQuestion,
+    after: recall.Shelf,
+    rows: memdir.Index,
+    states: tuple[DirectoryStatements, DirectoryStatements],
+) -> CheckedQuestion:
     """`rows` are those of the index that an agent loads; `states` the directory before and after."""
     old, new = states
-    loaded = State(recall.load(after, question.text).texts)
+    loaded = DirectoryStatements(recall.load(after, question.text).texts)
     stands = _standing(question, loaded)
     if stands:
-        return Checked(question, "answered", stands)
+        return CheckedQuestion(question, "answered", stands)
     said = question.answer.unit.text
     # Its neighbour in a list was no answer before.
     came = (s for s in new.likest(said) if not old.same_words(s.unit))
     other = next((s for s in came if keeping.replaced(said, s.unit.text)), None)
     if other:
-        return Checked(question, "changed", other)
+        return CheckedQuestion(question, "changed", other)
     somewhere = _standing(question, new)
     if somewhere is None:
-        return Checked(question, "gone")
-    return Checked(question, "linked" if rows.rows_for(somewhere.path) else "unreachable", somewhere)
+        return CheckedQuestion(question, "gone")
+    return CheckedQuestion(question, "linked" if rows.rows_for(somewhere.path) else "unreachable", somewhere)
 
 
-def _standing(question: Question, state: State) -> Placed | None:
+def _standing(question: RegressionQuestion, state: DirectoryStatements) -> PlacedStatement | None:
     unit = question.answer.unit
     return state.same_words(unit) or state.holder(unit.text)
 
 
-def _is_lost(one: Checked) -> bool:
+def _is_lost(one: CheckedQuestion) -> bool:
     """What stands nowhere any more is the ledger's to tell, unless a person has asked for it."""
     return one.outcome == "unreachable" or (one.outcome == "gone" and one.question.asked)
 
 
-def _place(one: Checked, subject: Subject) -> tuple[str, str]:
+def _place(one: CheckedQuestion, subject: Subject) -> tuple[str, str]:
     """The file and the hunk that took the answer away: its own, or the row that led to it; without one, where it stood."""
     path = one.question.answer.path
     own = (hunk for hunk in subject.hunks if hunk.path == path)
@@ -214,7 +217,7 @@ def _place(one: Checked, subject: Subject) -> tuple[str, str]:
     return (found.path, found.hunk_id) if found else (path, "")
 
 
-def _lost(one: Checked, subject: Subject) -> Found:
+def _lost(one: CheckedQuestion, subject: Subject) -> NewFinding:
     answer = shortened(one.question.answer.unit.text, 160)
     path, hunk = _place(one, subject)
     asked = (
@@ -227,25 +230,27 @@ def _lost(one: Checked, subject: Subject) -> Found:
         place = f"{one.where.path}, line {one.where.unit.first_line}" if one.where else "elsewhere"
         said = f"{asked}“{answer}” is still there ({place}), but an agent would no longer find it."
         remedy = "Give that memory an index row, or a description with the words people would ask with."
-    return Found(CHECK, "answer-lost", "warn", said, remedy, path, hunk, about=one.question.answer.unit.key)
+    return NewFinding(
+        CHECK, "answer-lost", "warn", said, remedy, path, hunk, about=one.question.answer.unit.key
+    )
 
 
-def _path(one: Checked) -> str:
+def _path(one: CheckedQuestion) -> str:
     return one.where.path if one.where else ""
 
 
-def _linked(memory: str, answers: Sequence[Checked], subject: Subject) -> Found:
+def _linked(memory: str, answers: Sequence[CheckedQuestion], subject: Subject) -> NewFinding:
     quoted = ", ".join(f"“{shortened(one.question.answer.unit.text, 80)}”" for one in answers[:MOST_QUOTED])
     more = f", and {len(answers) - MOST_QUOTED} more" if len(answers) > MOST_QUOTED else ""
     told = f"{plural(len(answers), 'answer')} would be found only where an agent opens {memory} from its row in the index"
     path, hunk = _place(answers[0], subject)
-    return Found(
+    return NewFinding(
         CHECK, "answer-linked", "info", f"{told}: {quoted}{more}.",
         "If you ask for it often, say so in the row or in the description.", path, hunk, about=memory,
     )  # fmt: skip
 
 
-def _summary(checked: list[Checked], lost: list[Checked]) -> Found:
+def _summary(checked: list[CheckedQuestion], lost: list[CheckedQuestion]) -> NewFinding:
     told = f"{plural(len(checked), 'question')} that the notes answered before"
     said = f"An agent would no longer find an answer to {len(lost)} of {told}."
-    return Found(CHECK, "questions", "info", said, about="questions")
+    return NewFinding(CHECK, "questions", "info", said, about="questions")

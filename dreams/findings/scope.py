@@ -7,14 +7,14 @@ from collections import defaultdict
 from collections.abc import Iterator
 from pathlib import PurePosixPath
 
-from dreams.findings.base import Found, Subject
+from dreams.findings.base import NewFinding, Subject
 from dreams.lib import diff, memdir
 
 CHECK = "scope"
 CONTROL_FILES = frozenset({".consolidate-lock"})
 
 
-def check(subject: Subject) -> Iterator[Found]:
+def check(subject: Subject) -> Iterator[NewFinding]:
     """Refusals, which are never confirmable, and changes of what is pinned."""
     spelt = memdir.spellings(sorted({*subject.before, *subject.after}))
     for path in changed_paths(subject):
@@ -28,37 +28,37 @@ def check(subject: Subject) -> Iterator[Found]:
         )
         if reason:
             code, message, remedy = reason
-            yield Found(CHECK, code, "refuse", message, remedy, path)
+            yield NewFinding(CHECK, code, "refuse", message, remedy, path)
     yield from _pinned(subject)
 
 
-def standing(subject: Subject) -> Iterator[Found]:
+def standing(subject: Subject) -> Iterator[NewFinding]:
     """Memories that another file system takes for one, and names that hide characters."""
     names = defaultdict[str, list[str]](list)
     for path in sorted(subject.after):
         names[memdir.name_key(path)].append(path)
         if not diff.is_plain(path):
             says = f"{_spelt(path)} hides characters in its name."
-            yield Found(CHECK, "name-unfit", "warn", says, "Rename it.", path, about=path)
+            yield NewFinding(CHECK, "name-unfit", "warn", says, "Rename it.", path, about=path)
     for first, *others in names.values():
         if others:
             says = f"{first} and {' and '.join(others)} differ by case or Unicode form only: on some systems they are one file."
-            yield Found(CHECK, "name-collides", "warn", says, "Rename one of them.", first, about=first)  # fmt: skip
+            yield NewFinding(CHECK, "name-collides", "warn", says, "Rename one of them.", first, about=first)  # fmt: skip
 
 
-def _pinned(subject: Subject) -> Iterator[Found]:
+def _pinned(subject: Subject) -> Iterator[NewFinding]:
     """Only a person, by hand, changes a pinned memory or pins one: it is never removed, merged or reworded."""
     for path in sorted({hunk.path for hunk in subject.hunks if not hunk.by_hand}):
         before, after = subject.before.get(path), subject.after.get(path)
         was, now = (bool(front and front.pinned) for front in map(_front, (before, after)))
         if was and before != after:
-            yield Found(
+            yield NewFinding(
                 CHECK, "pinned-changed", "block", f"{path} is pinned, and this changes it.",
                 "Reject the change, or unpin the memory first.", path, about=path,
             )  # fmt: skip
         elif now and not was:
             says = f"This pins {path}: no dream changes a pinned memory."
-            yield Found(CHECK, "pinned-unasked", "warn", says, "Reject it, or edit it without `pinned`.", path, about=path)  # fmt: skip
+            yield NewFinding(CHECK, "pinned-unasked", "warn", says, "Reject it, or edit it without `pinned`.", path, about=path)  # fmt: skip
 
 
 def _front(data: bytes | None) -> memdir.Frontmatter | None:

@@ -9,8 +9,8 @@ import os
 from collections.abc import Iterator
 from dataclasses import replace
 
-from dreams.findings.base import Found, Subject
-from dreams.findings.lines import Line, added_lines, found_at
+from dreams.findings.base import NewFinding, Subject
+from dreams.findings.lines import CheckedLine, added_lines, found_at
 from dreams.lib.files.text import decode
 from dreams.lib.secrets.spotting import SecretSpan, is_for_apps, spans
 
@@ -28,8 +28,10 @@ def fingerprint(secret: str) -> str:
     return hmac.new(_key[0], secret.encode("utf-8", "surrogatepass"), "sha256").hexdigest()[:16]
 
 
-def check(subject: Subject) -> Iterator[Found]:
-    fresh: dict[tuple[str, int], Line] = {(line.path, line.number): line for line in added_lines(subject)}
+def check(subject: Subject) -> Iterator[NewFinding]:
+    fresh: dict[tuple[str, int], CheckedLine] = {
+        (line.path, line.number): line for line in added_lines(subject)
+    }
     for path in sorted(subject.after):
         yield from _in_file(path, subject.after[path], fresh)
     for line in fresh.values():
@@ -38,12 +40,12 @@ def check(subject: Subject) -> Iterator[Found]:
             yield from (_added(line, span, line.text) for span in spans(line.text))
 
 
-def standing(subject: Subject) -> Iterator[Found]:
+def standing(subject: Subject) -> Iterator[NewFinding]:
     for path in sorted(subject.after):
         yield from _in_file(path, subject.after[path], {})
 
 
-def _in_file(path: str, data: bytes, fresh: dict[tuple[str, int], Line]) -> Iterator[Found]:
+def _in_file(path: str, data: bytes, fresh: dict[tuple[str, int], CheckedLine]) -> Iterator[NewFinding]:
     """Whole files are read at once: a key block spans lines."""
     text = decode(data)
     for span in spans(text):
@@ -53,7 +55,7 @@ def _in_file(path: str, data: bytes, fresh: dict[tuple[str, int], Line]) -> Iter
         yield _added(replace(line, number=first), span, text) if line else _stands(path, first, span, text)
 
 
-def _added(line: Line, span: SecretSpan, text: str) -> Found:
+def _added(line: CheckedLine, span: SecretSpan, text: str) -> NewFinding:
     return found_at(
         line,
         CHECK,
@@ -65,7 +67,7 @@ def _added(line: Line, span: SecretSpan, text: str) -> Found:
     )
 
 
-def _stands(path: str, number: int, span: SecretSpan, text: str) -> Found:
+def _stands(path: str, number: int, span: SecretSpan, text: str) -> NewFinding:
     """A secret warns; a key that apps show is only named, as a server may use it too."""
     of_app = is_for_apps(text, span)
     what = "a key that apps show" if of_app else "what looks like a secret"
@@ -75,7 +77,7 @@ def _stands(path: str, number: int, span: SecretSpan, text: str) -> Found:
         else "Redact it, and revoke it if it is still valid"
     )
     return found_at(
-        Line(path, number, ""),
+        CheckedLine(path, number, ""),
         CHECK,
         f"standing-secret-{span.rule}",
         "info" if of_app else "warn",

@@ -9,10 +9,17 @@ from itertools import chain
 from pathlib import PurePosixPath
 
 from dreams.findings import index_limits
-from dreams.findings.base import Found, MessageParts, Severity, Subject
-from dreams.findings.ledger.state import State
+from dreams.findings.base import MessageParts, NewFinding, Severity, Subject
+from dreams.findings.ledger.state import DirectoryStatements
 from dreams.findings.ledger.units import has_content, keyed, units_of, units_of_lines
-from dreams.findings.lines import Line, added_lines, found_at, is_bookkeeping, new_lines, standing_lines
+from dreams.findings.lines import (
+    CheckedLine,
+    added_lines,
+    found_at,
+    is_bookkeeping,
+    new_lines,
+    standing_lines,
+)
 from dreams.lib import memdir
 from dreams.lib.files.text import decode, plural
 from dreams.lib.prose import comparing
@@ -35,7 +42,7 @@ MOST_UNTYPED = 3  # told one by one; a directory that knows no types is told so 
 SHOWN = 3  # of many
 
 
-def misfiled(path: str, data: bytes, hunk_id: str) -> Iterator[Found]:
+def misfiled(path: str, data: bytes, hunk_id: str) -> Iterator[NewFinding]:
     """What there is to say of one file's type; an index and a log have none."""
     if not memdir.is_topic(path):
         return
@@ -58,7 +65,7 @@ def misfiled(path: str, data: bytes, hunk_id: str) -> Iterator[Found]:
             )  # fmt: skip
 
 
-def together(found: list[Found]) -> Iterator[Found]:
+def together(found: list[NewFinding]) -> Iterator[NewFinding]:
     """As they are, but for a row of memories without a type, which is one thing to say."""
     untyped = [each for each in found if each.code == "no-type"]
     if len(untyped) <= MOST_UNTYPED:
@@ -66,11 +73,11 @@ def together(found: list[Found]) -> Iterator[Found]:
         return
     names = ", ".join(each.path for each in untyped[:SHOWN])
     said = f"{len(untyped)} memories have no type: {names} and {len(untyped) - SHOWN} more."
-    yield Found(CHECK, "no-type", "info", said, untyped[0].remedy, about="no-type")
+    yield NewFinding(CHECK, "no-type", "info", said, untyped[0].remedy, about="no-type")
     yield from (each for each in found if each.code != "no-type")
 
 
-def _wrong(path: str, document: memdir.Document, kind: str, hunk_id: str) -> Iterator[Found]:
+def _wrong(path: str, document: memdir.Document, kind: str, hunk_id: str) -> Iterator[NewFinding]:
     named = _named(path)
     if named and named != kind:
         says = f"is filed as {kind}, but its name says {named}"
@@ -104,8 +111,8 @@ def holds_content(body: str) -> bool:
 
 def _found_in_file(
     path: str, hunk_id: str, code: str, says: str, remedy: str, line_no: int | None = None
-) -> Found:
-    return Found(CHECK, code, "info", f"{path} {says}.", remedy, path, hunk_id, line_no, path)
+) -> NewFinding:
+    return NewFinding(CHECK, code, "info", f"{path} {says}.", remedy, path, hunk_id, line_no, path)
 
 
 # A branch and a name after it; rules of tables and arrows have none.
@@ -123,7 +130,9 @@ _BOX = re.compile(r"\s*[-*+]\s+\[ \]\s+\S")
 LEAST_OPEN = 2  # boxes that are not ticked; one alone is a way to write
 
 
-def said_elsewhere(subject: Subject, lines: Iterable[Line], severity: Severity) -> Iterator[Found]:
+def said_elsewhere(
+    subject: Subject, lines: Iterable[CheckedLine], severity: Severity
+) -> Iterator[NewFinding]:
     """`severity` is that of a line of CLAUDE.md; what code and git say is told as information."""
     lines = list(lines)
     yield from _in_instructions(subject, lines, severity)
@@ -151,11 +160,15 @@ def said_elsewhere(subject: Subject, lines: Iterable[Line], severity: Severity) 
     )
 
 
-def _in_instructions(subject: Subject, lines: Iterable[Line], severity: Severity) -> Iterator[Found]:
+def _in_instructions(
+    subject: Subject, lines: Iterable[CheckedLine], severity: Severity
+) -> Iterator[NewFinding]:
     """Lines that the project's instruction files say already: every session loads those anyway."""
     if not subject.instructions:
         return
-    said = State({path: text.encode("utf-8", "replace") for path, text in subject.instructions.items()})
+    said = DirectoryStatements(
+        {path: text.encode("utf-8", "replace") for path, text in subject.instructions.items()}
+    )
     for line in lines:
         if not has_content(line.text) or len(line.text.split()) < 4:
             continue
@@ -167,7 +180,7 @@ def _in_instructions(subject: Subject, lines: Iterable[Line], severity: Severity
             yield found_at(line, CHECK, "in-instructions", severity, says, remedy)
 
 
-def _in_repository(subject: Subject, lines: Iterable[Line]) -> Iterator[Found]:
+def _in_repository(subject: Subject, lines: Iterable[CheckedLine]) -> Iterator[NewFinding]:
     places = {(each.path, each.line_no): each for each in subject.repeated}
     for line in lines if places else ():
         each = places.get((line.path, line.number))
@@ -177,10 +190,10 @@ def _in_repository(subject: Subject, lines: Iterable[Line]) -> Iterator[Found]:
 
 
 def _runs(
-    lines: Iterable[Line], pattern: re.Pattern[str], least: int, code: str, says: str, remedy: str
-) -> Iterator[Found]:
+    lines: Iterable[CheckedLine], pattern: re.Pattern[str], least: int, code: str, says: str, remedy: str
+) -> Iterator[NewFinding]:
     """One finding for each file with enough such lines, at the first of them."""
-    found: dict[str, list[Line]] = defaultdict(list)
+    found: dict[str, list[CheckedLine]] = defaultdict(list)
     for line in lines:
         if pattern.match(line.text[:300]):
             found[line.path].append(line)
@@ -216,7 +229,7 @@ _JUDGEMENT = re.compile(
 )
 
 
-def check(subject: Subject) -> Iterator[Found]:
+def check(subject: Subject) -> Iterator[NewFinding]:
     hunks = {hunk.path: hunk.hunk_id for hunk in reversed(subject.hunks)}
     for path in sorted(hunks.keys() & subject.after.keys()):
         yield from misfiled(path, subject.after[path], hunks[path])
@@ -227,7 +240,7 @@ def check(subject: Subject) -> Iterator[Found]:
     yield from said_elsewhere(subject, lines, "warn")
 
 
-def standing(subject: Subject) -> Iterator[Found]:
+def standing(subject: Subject) -> Iterator[NewFinding]:
     filed = [f for path in sorted(subject.after) for f in misfiled(path, subject.after[path], "")]
     yield from together(filed)
     yield from _rows_standing(subject.after)
@@ -236,17 +249,17 @@ def standing(subject: Subject) -> Iterator[Found]:
     yield from said_elsewhere(subject, lines, "info")
 
 
-def _rows_standing(files: Mapping[str, bytes]) -> Iterator[Found]:
+def _rows_standing(files: Mapping[str, bytes]) -> Iterator[NewFinding]:
     """Rows of an index that lead nowhere, memories beside an index that no row leads to, and no index at all."""
     listed = _pointed_to(files)
     topics = index_limits.topics(files)
     if topics and memdir.INDEX_NAME not in files:
-        yield Found(
+        yield NewFinding(
             CHECK, "no-index", "warn", f"There is no {memdir.INDEX_NAME} that can be read: an agent loads nothing from {plural(len(topics), 'memory', 'memories')}.",
             f"Write a {memdir.INDEX_NAME} with one short row for each.", about=memdir.INDEX_NAME,
         )  # fmt: skip
     for path in sorted(listed.keys() - files.keys()):
-        yield Found(
+        yield NewFinding(
             CHECK, "row-dangles", "warn", f"A row of {listed[path]} points to {path}, which is not there.",
             "Remove the row, or restore the memory.", listed[path], about=path,
         )  # fmt: skip
@@ -254,24 +267,24 @@ def _rows_standing(files: Mapping[str, bytes]) -> Iterator[Found]:
     for path in sorted(files.keys() - listed.keys()):
         folder, _, name = path.rpartition("/")
         if folder in folders and name != memdir.INDEX_NAME:
-            yield Found(
+            yield NewFinding(
                 CHECK, "not-listed", "info", f"{path} has no row in the index of its folder: sessions may not find it.",
                 "Give it a row, or remove it.", path, about=path,
             )  # fmt: skip
 
 
-def _rows_lost(subject: Subject) -> Iterator[Found]:
+def _rows_lost(subject: Subject) -> Iterator[NewFinding]:
     """Memories that no row points to any more, and rows that point to a memory which left: sessions find neither."""
     before, after = _pointed_to(subject.before), _pointed_to(subject.after)
     for path in sorted((before.keys() - after.keys()) & subject.after.keys()):
         index = before[path]
-        yield Found(
+        yield NewFinding(
             CHECK, "row-lost", "warn", f"{path} is no longer in any index: sessions will not find it.",
             f"Keep its row in {index}, or remove the memory too.", *_place(subject, index, path), None, path,
         )  # fmt: skip
     for path in sorted(after.keys() - subject.after.keys()):
         if path in subject.before or path not in before:
-            yield Found(
+            yield NewFinding(
                 CHECK, "row-dangles", "warn", f"A row of {after[path]} points to {path}, which is not there.",
                 "Remove the pointer and keep what the row says, or keep the memory.", *_place(subject, after[path], path), None, path,
             )  # fmt: skip
@@ -300,7 +313,7 @@ def _place(subject: Subject, index: str, target: str) -> tuple[str, str]:
     return next(((hunk.path, hunk.hunk_id) for hunk in chain(rows, gone)), (index, ""))
 
 
-def _judgements(lines: Iterable[Line]) -> Iterator[Found]:
+def _judgements(lines: Iterable[CheckedLine]) -> Iterator[NewFinding]:
     for line in lines:
         match = _JUDGEMENT.search(line.text[:2000])
         if match:
@@ -314,7 +327,7 @@ def _judgements(lines: Iterable[Line]) -> Iterator[Found]:
             )
 
 
-def _rejected(subject: Subject) -> Iterator[Found]:
+def _rejected(subject: Subject) -> Iterator[NewFinding]:
     """Once for changes that are decided together."""
     if not subject.rejected:
         return
@@ -328,7 +341,7 @@ def _rejected(subject: Subject) -> Iterator[Found]:
             continue
         told.add(together)
         when = f"You rejected this on {day:%-d %b %Y}."
-        yield Found(
+        yield NewFinding(
             CHECK, "rejected-before", "warn", f"{line.path}, line {line.number}: {when}", "Reject it again, or approve it if it is right now.",
             line.path, line.hunk_id, line.number, " ".join(line.text.split())[:300], MessageParts(remark=when),
         )  # fmt: skip

@@ -27,7 +27,7 @@ class StateLine:
 
 
 @dataclass(frozen=True, slots=True)
-class Origin:
+class LineOrigin:
     """Where a line came in, and where the same words had stood in this file before that, if they had."""
 
     state: int
@@ -49,13 +49,13 @@ def lines_of(text: str) -> list[str]:
     return [line.removesuffix("\n").removesuffix("\r") for line in diff.split_lines(text)]
 
 
-def origins(states: Iterable[str | None]) -> list[Origin]:
+def origins(states: Iterable[str | None]) -> list[LineOrigin]:
     """One entry per line of the last state; `states` are oldest first, None where the file did not exist.
 
     The state named has more of that very line than the state before it. Costs one line diff per state.
     """
     lines: list[str] = []
-    found: list[Origin] = []
+    found: list[LineOrigin] = []
     known: dict[str, StateLine] = {}
     for number, text in enumerate(states):
         now = [] if text is None else lines_of(text)
@@ -76,12 +76,12 @@ def origins(states: Iterable[str | None]) -> list[Origin]:
 
 
 def _new(
-    here: StateLine, text: str, step: "_Step", found: Sequence[Origin], known: Mapping[str, StateLine]
-) -> Origin:
+    here: StateLine, text: str, step: "_Step", found: Sequence[LineOrigin], known: Mapping[str, StateLine]
+) -> LineOrigin:
     """A line that came with this state, with where its words were before."""
     source = step.reworded.get(here.line)
     before = found[source].first if source is not None else known.get(text)
-    return Origin(here.state, here.line, before)
+    return LineOrigin(here.state, here.line, before)
 
 
 @dataclass(frozen=True, slots=True)

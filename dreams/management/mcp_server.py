@@ -104,7 +104,9 @@ class Desk:
         with self._project() as project:
             files = recalling.fresh(project)
             paths = secret_paths.known()
-            seen = recall.Seen({*self._ages, *(str(paths.meant(one)) for one in shown)}, self._bytes, tools)
+            seen = recall.LoadedSoFar(
+                {*self._ages, *(str(paths.meant(one)) for one in shown)}, self._bytes, tools
+            )
             found = recalling.ask(project, files, question, seen, self._ages)
             answer = _answer(found)
             self._ages |= {one.path: one.age for one in found.chosen}

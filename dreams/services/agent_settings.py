@@ -52,7 +52,7 @@ class SettingsRefused(Refusal):
 
 
 @dataclass(frozen=True, slots=True)
-class Change:
+class SettingsChange:
     """What would be written to the settings of one config folder. `shown` names the state that the diff starts from."""
 
     path: Path
@@ -71,12 +71,12 @@ class Change:
         return [line for line in lines if not line.startswith(("---", "+++", "@@"))]
 
 
-def with_hook(root: Path) -> Change:
+def with_hook(root: Path) -> SettingsChange:
     """The settings of a config folder with our entry. Raises SettingsRefused."""
     return _change(root, _added)
 
 
-def without_hook(root: Path) -> Change:
+def without_hook(root: Path) -> SettingsChange:
     """The same settings without our entry, and with everything else. Raises SettingsRefused."""
     return _change(root, _removed)
 
@@ -174,12 +174,12 @@ def _without_ours(group: Any) -> Any:
 # --- Reading and writing ------------------------------------------------------------------------------------------
 
 
-def _change(root: Path, change: Callable[[Values], Values]) -> Change:
+def _change(root: Path, change: Callable[[Values], Values]) -> SettingsChange:
     data, values = _read(root)
     made = change(values)
     before = data.decode()
     after = before if made == values else _text(made, before)
-    return Change(root / NAME, before, after, text.sha256(data))
+    return SettingsChange(root / NAME, before, after, text.sha256(data))
 
 
 def _read(root: Path) -> tuple[bytes, Values]:

@@ -39,7 +39,7 @@ def per_project(rows: QuerySet[Any]) -> QuerySet[Any, tuple[int, int]]:
     return counted.values_list("project", "n")
 
 
-class Kind(StrEnum):
+class CountKind(StrEnum):
     SESSIONS = "sessions"
     MEMORIES = "memories"
 
@@ -72,14 +72,14 @@ DROP_DAYS = (
 _COUNTED = "project_id, session_id, touched_at, last_at, gone_at, own, corrections, root_key, given_back_at"
 
 
-def _project_marked(kind: Kind, project: str) -> str:
+def _project_marked(kind: CountKind, project: str) -> str:
     return (
         f"INSERT INTO {_PROJECTS} (kind, project, mark) SELECT '{kind}', {project}, random() WHERE {project} IS NOT NULL"
         " ON CONFLICT (kind, project) DO UPDATE SET mark = excluded.mark;"
     )
 
 
-def _triggers(table: str, kind: Kind, project: str, columns: str = "") -> list[str]:
+def _triggers(table: str, kind: CountKind, project: str, columns: str = "") -> list[str]:
     """`project`: where the row `{row}` of the table belongs."""
     new, old = (_project_marked(kind, project.format(row=row)) for row in ("new", "old"))
     of = f" OF {columns}" if columns else ""
@@ -93,9 +93,9 @@ def _triggers(table: str, kind: Kind, project: str, columns: str = "") -> list[s
 _OF_VERSION = f"(SELECT project_id FROM {_MEMORY} WHERE id = {{row}}.memory_id)"  # noqa: S608 - names of our own
 CREATE_PROJECTS = (
     f"CREATE TABLE {_PROJECTS} (kind TEXT, project INTEGER, mark INTEGER NOT NULL, PRIMARY KEY (kind, project)) WITHOUT ROWID",
-    *_triggers(_SESSION, Kind.SESSIONS, "{row}.project_id", _COUNTED),
-    *_triggers(_MEMORY, Kind.MEMORIES, "{row}.project_id"),
-    *_triggers(_VERSION, Kind.MEMORIES, _OF_VERSION),
+    *_triggers(_SESSION, CountKind.SESSIONS, "{row}.project_id", _COUNTED),
+    *_triggers(_MEMORY, CountKind.MEMORIES, "{row}.project_id"),
+    *_triggers(_VERSION, CountKind.MEMORIES, _OF_VERSION),
 )
 DROP_PROJECTS = (
     *(
@@ -124,17 +124,17 @@ def of_days(since: dt.date) -> dict[str, int]:
     return _marks(f"SELECT date, mark FROM {_DAYS} WHERE date >= %s", [since.isoformat()])  # noqa: S608 - as above
 
 
-def of_projects(kind: Kind) -> dict[int, int]:
+def of_projects(kind: CountKind) -> dict[int, int]:
     """The mark of each project that ever had such a row; none where there are no marks."""
     return _marks(f"SELECT project, mark FROM {_PROJECTS} WHERE kind = %s", [kind])  # noqa: S608 - as above
 
 
 #: Of one process; more are forgotten all at once.
 MOST_KEPT = 10_000
-_kept: dict[tuple[Kind, int, Hashable], tuple[int, Any]] = {}
+_kept: dict[tuple[CountKind, int, Hashable], tuple[int, Any]] = {}
 
 
-def kept(kind: Kind, project: int, what: Hashable, count: Callable[[], T]) -> T:
+def kept(kind: CountKind, project: int, what: Hashable, count: Callable[[], T]) -> T:
     """What `count` finds, which depends on nothing but the rows of this kind and on `what`. Nobody may change it."""
     if not has_marks():
         return count()
@@ -144,7 +144,7 @@ def kept(kind: Kind, project: int, what: Hashable, count: Callable[[], T]) -> T:
 
 
 def kept_each(
-    kind: Kind, projects: Sequence[int], what: Hashable, count: Callable[[list[int]], Mapping[int, T]]
+    kind: CountKind, projects: Sequence[int], what: Hashable, count: Callable[[list[int]], Mapping[int, T]]
 ) -> Mapping[int, T]:
     """As `kept`, for many projects: `count` finds it for those that it is asked for."""
     if not has_marks():
@@ -153,7 +153,7 @@ def kept_each(
 
 
 def _kept_each(
-    kind: Kind,
+    kind: CountKind,
     projects: Sequence[int],
     what: Hashable,
     marks: Mapping[int, int],

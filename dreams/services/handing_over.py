@@ -93,7 +93,7 @@ def closed(session: Session, now: dt.datetime) -> str:
     )
 
 
-def too_little(session: Session, found: rules.Seen) -> str:
+def too_little(session: Session, found: rules.ReadTranscript) -> str:
     """Why a model is not asked for so short a session, or with so little new in it; empty when it is."""
     last = session.notes_requests.filter(status=NotesRequest.Status.DONE).first()
     if last is None:
@@ -197,7 +197,7 @@ class _Writing:
             raise
         self._keep(by_rules, found)
 
-    def _keep(self, by_rules: dict[str, str], found: rules.Seen) -> None:
+    def _keep(self, by_rules: dict[str, str], found: rules.ReadTranscript) -> None:
         if self.written:
             bodies = model.joined(by_rules, self.written)
             session_notes.keep_bodies(self.asked.session, SessionNotes.Origin.MODEL, bodies, found)

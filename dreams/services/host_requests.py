@@ -268,14 +268,14 @@ def current(project: Project, paths: Any) -> dict[str, str]:
 
 
 @dataclass(frozen=True, slots=True)
-class Shown:
+class ShownRequest:
     """A request as a page shows it: its row, the host that is asked, and the name of the one on which it was asked.
 
     That name is empty for this host.
     """
 
     row: HostRequest
-    host: hosts.Known | None
+    host: hosts.KnownHost | None
     asked_on: str
 
     @property
@@ -295,7 +295,7 @@ MOST_SHOWN = 5  # on a project's page; chosen
 SHOWN_FOR = dt.timedelta(days=7)  # what was asked longer ago is no news; chosen
 
 
-def of_project(project: Project) -> list[Shown]:
+def of_project(project: Project) -> list[ShownRequest]:
     """What is asked of another host for a project, and what came of the last ones; empty for a project of this host."""
     if not is_elsewhere(project):
         return []
@@ -305,10 +305,10 @@ def of_project(project: Project) -> list[Shown]:
     return [_shown(row, known) for row in shown]
 
 
-def _shown(row: HostRequest, known: Mapping[str, hosts.Known]) -> Shown:
+def _shown(row: HostRequest, known: Mapping[str, hosts.KnownHost]) -> ShownRequest:
     asker = known.get(row.asked_on)
     asked_on = "" if row.asked_on == hosts.host() else asker.name if asker else row.asked_on
-    return Shown(row, known.get(row.host), asked_on)
+    return ShownRequest(row, known.get(row.host), asked_on)
 
 
 def asked_to_write(proposals: Sequence[int]) -> set[int]:

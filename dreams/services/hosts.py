@@ -82,7 +82,7 @@ def key_of(name: str) -> str:
 
 
 @dataclass(frozen=True, slots=True)
-class Known:
+class KnownHost:
     """A host as a person sees it. `last_seen` is by this machine's clock, whatever the clock of that host says."""
 
     key: str
@@ -94,17 +94,17 @@ class Known:
     accepts: bool
 
 
-def known() -> list[Known]:
+def known() -> list[KnownHost]:
     """Every host of this database, by name. Two queries."""
     counted = Project.objects.filter(gone_at__isnull=True).order_by().values_list("host")
     projects = dict(counted.annotate(n=Count("pk")))
     return [_known(row, projects.get(row.key, 0)) for row in Host.objects.annotate(now=Now())]
 
 
-def _known(row: Host, projects: int) -> Known:
+def _known(row: Host, projects: int) -> KnownHost:
     now: dt.datetime = row.now  # type: ignore[attr-defined] # annotated by known
     silent = now - row.last_seen_at if row.last_seen_at else None
-    return Known(
+    return KnownHost(
         key=row.key,
         name=row.name,
         is_here=row.key == host(),

@@ -77,7 +77,7 @@ def ask(
     project: Project,
     files: Mapping[str, bytes],
     question: str,
-    seen: recall.Seen | None = None,
+    seen: recall.LoadedSoFar | None = None,
     ages_shown: Mapping[str, str] | None = None,
     *,
     free: bool = False,
@@ -88,7 +88,7 @@ def ask(
     present = project.memories.filter(gone_at__isnull=True)
     written = dict(present.values_list("path", "mtime_ns"))
     newest = sorted(files, key=lambda path: (-written.get(path, 1 << 62), path))
-    shelf = recall.shelf(files, recall.Limits(config.index_max_lines, config.index_max_bytes), newest)
+    shelf = recall.shelf(files, recall.IndexLimits(config.index_max_lines, config.index_max_bytes), newest)
     picked, by = None, Chooser()
     if not free and config.recall_engine != "rules":
         picked, by = _asked(project, config, question, recall.candidates(shelf, seen))
@@ -111,7 +111,7 @@ def ask(
 
 
 def _asked(
-    project: Project, config: conf.Config, question: str, entries: Sequence[recall.Entry]
+    project: Project, config: conf.Config, question: str, entries: Sequence[recall.RecallMemory]
 ) -> tuple[recall.Picked | None, Chooser]:
     """What a model picks. Where it cannot be had in time and within the budgets, nothing, with the reason."""
     if not entries:

@@ -72,7 +72,7 @@ def by_rules(session: Session) -> SessionNotes:
     return keep_bodies(session, SessionNotes.Origin.RULES, bodies, found)
 
 
-def drafted(session: Session) -> tuple[rules.Seen, dict[str, str]]:
+def drafted(session: Session) -> tuple[rules.ReadTranscript, dict[str, str]]:
     """What is seen in the transcript, and the sections that rules make of it. Raises NotReadable."""
     try:
         found = rules.seen(session.path, session.cwd)
@@ -87,7 +87,7 @@ def drafted(session: Session) -> tuple[rules.Seen, dict[str, str]]:
 
 
 def keep_bodies(
-    session: Session, origin: SessionNotes.Origin, bodies: dict[str, str], found: rules.Seen
+    session: Session, origin: SessionNotes.Origin, bodies: dict[str, str], found: rules.ReadTranscript
 ) -> SessionNotes:
     return keep(session.pk, origin, sections.written(bodies), at=timezone.now(), size=found.size)
 

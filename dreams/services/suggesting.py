@@ -56,7 +56,7 @@ def suggest(project: Project, wanted: Suggestion, session: Session | None = None
         hold(project)
         _refuse_too_many(project)
         _refuse_repeated(project, after)
-        origin = proposals.Origin(Proposal.Origin.SUGGESTED, actor=ACTOR, summary=_summary(wanted))
+        origin = proposals.ProposalOrigin(Proposal.Origin.SUGGESTED, actor=ACTOR, summary=_summary(wanted))
         return proposals.create(project, origin, draft, before)
 
 

@@ -34,7 +34,7 @@ class Damage:
 
 
 @dataclass(slots=True)
-class Report:
+class VerifyReport:
     """What was read, by kind, and what is wrong; a kind's damages beyond the first 100 are only counted."""
 
     checked: dict[str, int] = field(default_factory=dict)
@@ -73,9 +73,9 @@ AUDIT_REMEDY = (
 )
 
 
-def verify(project: Project | None = None) -> Report:
+def verify(project: Project | None = None) -> VerifyReport:
     """Read back what is kept of `project`, or of everything; journals and the audit log are of all projects."""
-    report = Report()
+    report = VerifyReport()
     paths = [syncing.history_path(project)] if project else _all_histories()
     report.add("histories", len(paths), _histories(paths))
     versions = Version.objects.exclude(sha256="")

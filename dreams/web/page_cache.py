@@ -47,7 +47,7 @@ class _Made:
 
 
 @dataclass(slots=True)
-class _Kept:
+class _KeptPage:
     """A page as it was last made, if it was. `is_steady`: it was still true when it was done, so that it is worth a wait."""
 
     making: threading.Lock = field(default_factory=threading.Lock)
@@ -55,7 +55,7 @@ class _Kept:
     is_steady: bool = True
 
 
-_pages: OrderedDict[Hashable, _Kept] = OrderedDict()
+_pages: OrderedDict[Hashable, _KeptPage] = OrderedDict()
 _guard = threading.Lock()
 
 
@@ -81,9 +81,9 @@ def kept(
     return answer
 
 
-def _place(key: Hashable) -> _Kept:
+def _place(key: Hashable) -> _KeptPage:
     with _guard:
-        page = _pages.setdefault(key, _Kept())
+        page = _pages.setdefault(key, _KeptPage())
         _pages.move_to_end(key)
         if len(_pages) > MOST:
             _pages.popitem(last=False)
@@ -91,7 +91,7 @@ def _place(key: Hashable) -> _Kept:
 
 
 @contextmanager
-def _turn(page: _Kept) -> Iterator[None]:
+def _turn(page: _KeptPage) -> Iterator[None]:
     """Who comes while the page is being made waits for that one, but for no other: each may be old before it is done."""
     is_first = page.making.acquire(blocking=False)
     if not is_first and page.is_steady and page.making.acquire(timeout=PATIENCE):
@@ -103,7 +103,7 @@ def _turn(page: _Kept) -> Iterator[None]:
             page.making.release()
 
 
-def _keep(page: _Kept, response: HttpResponse, state: Hashable, now: dt.datetime) -> None:
+def _keep(page: _KeptPage, response: HttpResponse, state: Hashable, now: dt.datetime) -> None:
     parts = [part for before in _BEFORE_TOKEN for part in response.content.split(before)[1:]]
     tokens = {part[: part.find(b'"')] for part in parts}
     if len(tokens) != 1:

@@ -15,7 +15,7 @@ MAX_SEARCH = 200  # letters; chosen
 
 
 @dataclass(frozen=True, slots=True)
-class Listed(Generic[T]):
+class PageOfRows(Generic[T]):
     """The items of one page, and the page itself for `{% pages %}`."""
 
     items: list[T]
@@ -27,7 +27,7 @@ class Listed(Generic[T]):
 
 
 @dataclass(frozen=True, slots=True)
-class Asked(Sequence[Any]):
+class RowQuery(Sequence[Any]):
     """The rows of a list for `page_of`, of which `ask` finds a page by the place of its first."""
 
     total: int
@@ -45,8 +45,8 @@ def page_of(rows: Any, number: str | int | None, size: int) -> Page[Any]:
     return Paginator(rows, size).get_page(number)
 
 
-def listed(page: Page[Any], make: Callable[[Any], T]) -> Listed[T]:
-    return Listed([make(row) for row in page.object_list], page)
+def listed(page: Page[Any], make: Callable[[Any], T]) -> PageOfRows[T]:
+    return PageOfRows([make(row) for row in page.object_list], page)
 
 
 def chosen(value: str | None, allowed: Sequence[str], default: str = "") -> str:

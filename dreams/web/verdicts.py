@@ -36,7 +36,7 @@ class Before(TypedDict):
     base: str
 
 
-class Step(TypedDict):
+class UndoStep(TypedDict):
     said: str
     before: list[Before]
 
@@ -66,12 +66,12 @@ def sentence(verdict: Hunk.Verdict, decided: "Sequence[Decision]") -> str:
 def push(request: Request, proposal: Proposal, before: list[Before], said: str) -> None:
     steps = _steps(request, proposal)
     if before:
-        steps.append(Step(said=said, before=before))
+        steps.append(UndoStep(said=said, before=before))
     request.session[_key(proposal)] = _bounded(steps)
     request.session.pop(_undone_key(proposal), None)
 
 
-def _bounded(steps: list[Step]) -> list[Step]:
+def _bounded(steps: list[UndoStep]) -> list[UndoStep]:
     kept, room = 0, MOST_HUNKS
     for step in reversed(steps[-MOST:]):
         room -= len(step["before"])
@@ -132,8 +132,8 @@ def _put_back(proposal: Proposal, hunks: dict[int, Hunk], before: Sequence[Befor
     )
 
 
-def _steps(request: Request, proposal: Proposal) -> list[Step]:
-    return cast(list[Step], list(request.session.get(_key(proposal), [])))
+def _steps(request: Request, proposal: Proposal) -> list[UndoStep]:
+    return cast(list[UndoStep], list(request.session.get(_key(proposal), [])))
 
 
 def _key(proposal: Proposal) -> str:

@@ -55,7 +55,9 @@ def propose(project: Project, after: dict[str, bytes]) -> Proposal | None:
     draft = drafts.draft(before, after, [])
     if draft.is_empty:
         return None
-    return proposals.create(project, proposals.Origin(Proposal.Origin.DREAM, summary="x"), draft, before)
+    return proposals.create(
+        project, proposals.ProposalOrigin(Proposal.Origin.DREAM, summary="x"), draft, before
+    )
 
 
 def wanted(proposal: Proposal, before: dict[str, bytes]) -> dict[str, bytes]:

@@ -12,7 +12,7 @@ from django.utils import timezone
 
 from dreams.models import Memory, Project, Session, Version
 from dreams.services import cached_counts, discovery
-from dreams.services.cached_counts import Kind
+from dreams.services.cached_counts import CountKind
 from dreams.services.scheduling import next_dream
 from dreams.services.scheduling.gates.facts import Tally
 from dreams.web.pages import project as pages, projects as projects_page, timeline
@@ -172,9 +172,9 @@ def test_a_clock_that_was_put_back_has_a_session_running_again(project: Project)
 
 
 def test_what_changes_with_every_line_of_a_transcript_keeps_the_marks(project: Project) -> None:
-    before = cached_counts.of_projects(Kind.SESSIONS)
+    before = cached_counts.of_projects(CountKind.SESSIONS)
     project.sessions.update(size=99, lines=3, used_bytes=7)
-    assert cached_counts.of_projects(Kind.SESSIONS) == before
+    assert cached_counts.of_projects(CountKind.SESSIONS) == before
     assert bool(before) is cached_counts.has_marks()
 
 

@@ -12,7 +12,7 @@ import pytest
 from django.core.cache import cache
 
 from dreams import conf
-from dreams.dev.fake_server import ModelServer, Reply, Script, Step, Text, Use
+from dreams.dev.fake_server import ModelServer, Script, ScriptedReply, ScriptedStep, Text, Use
 from dreams.engines.anthropic import catching as model
 from dreams.engines.types import PromptBrief
 from dreams.models import Card, ModelRequest, Project, Session, SetAside
@@ -31,8 +31,8 @@ def item(
     return {"quote": quote, "text": text, "type": kind}
 
 
-def remember(*items: object) -> Reply:
-    return Reply((Use("remember", {"items": list(items)}),))
+def remember(*items: object) -> ScriptedReply:
+    return ScriptedReply((Use("remember", {"items": list(items)}),))
 
 
 @pytest.fixture
@@ -57,7 +57,7 @@ def asked(
 @pytest.mark.more
 def test_a_model_reads_first_and_names_what_was_said(project: Project, tmp_path: Path, monkeypatch) -> None:
     Talk(tmp_path).user("hello").agent("Hello.").user(WISH).agent("Understood.").save()
-    steps = [Reply((Use("read_memory", {"path": "project_deploy.md"}),)), remember(item())]
+    steps = [ScriptedReply((Use("read_memory", {"path": "project_deploy.md"}),)), remember(item())]
     found, requests = asked(monkeypatch, project, steps)
     assert [(card.said, card.text, card.engine) for card in found.cards] == [
         (WISH, "Releases are cut on Tuesdays.", "anthropic")
@@ -93,7 +93,7 @@ def test_what_memory_or_a_card_says_is_not_caught(project: Project, tmp_path: Pa
 @pytest.mark.more
 def test_a_model_that_only_reads_ends_after_five_turns(project: Project, tmp_path: Path, monkeypatch) -> None:
     Talk(tmp_path).user(WISH).save()
-    reads = Step(Reply((Use("read_memory", {"path": "../../etc/passwd"}),)))
+    reads = ScriptedStep(ScriptedReply((Use("read_memory", {"path": "../../etc/passwd"}),)))
     found, requests = asked(monkeypatch, project, [reads] * 5)
     assert len(requests) == 5 and found.cards == []
     assert [tool["name"] for tool in requests[4]["tools"]] == ["remember"]
@@ -102,8 +102,8 @@ def test_a_model_that_only_reads_ends_after_five_turns(project: Project, tmp_pat
 
 @pytest.mark.more
 def test_windows_have_ten_messages_and_4000_characters_at_most() -> None:
-    def message(size: int, typed: bool) -> model.Message:
-        return model.Message("x" * size, 0, PromptBrief("x" * size, 1, 0, None) if typed else None)
+    def message(size: int, typed: bool) -> model.SessionMessage:
+        return model.SessionMessage("x" * size, 0, PromptBrief("x" * size, 1, 0, None) if typed else None)
 
     found = model.windows([message(100, True) for _ in range(25)])
     assert [len(window) for window in found] == [10, 10, 5]
@@ -162,7 +162,7 @@ def test_a_window_at_its_limits_costs_no_more_than_was_expected(
 ) -> None:
     Talk(tmp_path).user(WISH + " It grew late." * 250).save()
     path = "project_deploy.md"
-    reads = [Step(Reply((Use("read_memory", {"path": path}),))) for _ in range(4)]
+    reads = [ScriptedStep(ScriptedReply((Use("read_memory", {"path": path}),))) for _ in range(4)]
     _, requests = asked(monkeypatch, project, [*reads, remember(item())])
     spent = sum(row.cost_usd or 0 for row in ModelRequest.objects.all())
     expected = forecast.of_a_window(project, conf.current(project).model)
@@ -195,7 +195,7 @@ def three_windows(folder: Path) -> Talk:
     return talk.save()
 
 
-def one_item(day: str) -> Reply:
+def one_item(day: str) -> ScriptedReply:
     quote = f"We cut releases on {day}."
     return remember(item(quote, f"Releases are cut on {day}, in the {day} window."))
 
@@ -230,7 +230,7 @@ def test_a_reading_that_met_its_budget_says_so_in_its_own_words(
     window = forecast.of_a_window(project, conf.current(project).model)
     assert window is not None
     settings_changes.set_override("max_cost_day", round(float(window), 4) + 0.001, actor="me")
-    costly = Reply(one_item("Monday").blocks, input_tokens=200_000)
+    costly = ScriptedReply(one_item("Monday").blocks, input_tokens=200_000)
     found, requests = asked(monkeypatch, project, [costly, one_item("Tuesday")])
     assert [card.said for card in found.cards] == ["We cut releases on Monday."] and len(requests) == 1
     assert "this reading has spent" in found.stopped and "dream" not in found.stopped
@@ -255,7 +255,7 @@ def test_a_session_read_once_more_does_not_move_its_cursor_back(
     project: Project, tmp_path: Path, monkeypatch
 ) -> None:
     talk = three_windows(tmp_path)
-    asked(monkeypatch, project, [Reply((Text("Nothing."),))] * 3)
+    asked(monkeypatch, project, [ScriptedReply((Text("Nothing."),))] * 3)
     row = Session.objects.get(session_id=talk.id)
     assert row.caught_bytes == row.size
     monkeypatch.setattr(model, "MOST_WINDOWS", 1)

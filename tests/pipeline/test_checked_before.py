@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from dreams.dev.fake_server import ModelServer, Reply, Script, Use, say
+from dreams.dev.fake_server import ModelServer, Script, ScriptedReply, Use, say
 from dreams.engines.anthropic.engine import AnthropicEngine
 from dreams.engines.types import Edit, Job, Outcome, Problem, Reporter
 from dreams.findings import secrets
@@ -69,7 +69,7 @@ def test_an_engine_is_told_of_an_unexplained_loss_with_place_and_remedy(
     assert problem.path == "feedback_testing.md" and problem.line_no and problem.operations
 
 
-def _writes(session: str, *, careless: bool) -> Reply:
+def _writes(session: str, *, careless: bool) -> ScriptedReply:
     """Four files, each with a fault of its own, or right."""
     heard = {
         "session": session,
@@ -97,7 +97,7 @@ def _writes(session: str, *, careless: bool) -> Reply:
         }
         for path, text in files.items()
     ]
-    return Reply(tuple(Use("Write", each) for each in given))
+    return ScriptedReply(tuple(Use("Write", each) for each in given))
 
 
 @pytest.mark.more
@@ -110,7 +110,7 @@ def test_each_kind_of_problem_goes_back_to_a_model_once_and_what_it_mended_is_on
     sessions = (tmp_path / "projects/-home-dev-app").glob("*.jsonl")
     session = next(path.stem for path in sessions if "queue 0" in path.read_text())
     settings_changes.set_override("index_max_lines", 20, actor="owner")
-    reads = Reply(
+    reads = ScriptedReply(
         tuple(Use("Read", {"file_path": f"/memory/{path}"}) for path in ("MEMORY.md", "feedback_testing.md"))
     )
     turns = [

@@ -15,7 +15,7 @@ from django.test import Client
 from django.urls import reverse
 from django.utils import timezone
 
-from dreams.dev.fake_server import ModelServer, Reply, Request, Script, Step, Text, Use
+from dreams.dev.fake_server import ModelServer, Request, Script, ScriptedReply, ScriptedStep, Text, Use
 from dreams.engines.anthropic.engine import AnthropicEngine
 from dreams.lib import locks
 from dreams.models import DreamRun, LockHold, Override, Proposal
@@ -35,10 +35,10 @@ READ = Use("Read", {"file_path": "/memory/MEMORY.md"})
 pytestmark = pytest.mark.django_db
 
 
-def greedy(request: Request) -> Reply:
+def greedy(request: Request) -> ScriptedReply:
     """Writes once, then reads on and on, and says as much as it may."""
     most = min(4_000, int(request.body["max_tokens"]))
-    return Reply((READ if request.turns else WRITE,), output_tokens=most)
+    return ScriptedReply((READ if request.turns else WRITE,), output_tokens=most)
 
 
 @pytest.mark.more
@@ -70,10 +70,10 @@ def test_a_limit_has_its_own_words_keeps_the_work_and_waits_a_day(
     for name in ("max_cost_dream", "max_cost_day", "max_cost_month", "max_cost_project"):
         Override.objects.create(key=name, value=0)
     Override.objects.update_or_create(key=key, defaults={"value": value})
-    steps = [Step(greedy) for _ in range(40)]
+    steps = [ScriptedStep(greedy) for _ in range(40)]
     if key == "max_seconds":
         clock_on = _Hasty()
-        steps[1] = Step(clock_on.slow_answer)
+        steps[1] = ScriptedStep(clock_on.slow_answer)
         monkeypatch.setattr("dreams.services.dreaming.reporter.time", SimpleNamespace(monotonic=clock_on))
     engine = AnthropicEngine(patience=kit.QUICK, open_tools=kit.Near)
     monkeypatch.setattr("dreams.engines.get", lambda name: engine)
@@ -105,9 +105,9 @@ class _Hasty:
         self._start = time.monotonic()
         self._since: float | None = None
 
-    def slow_answer(self, request: Request) -> Reply:
+    def slow_answer(self, request: Request) -> ScriptedReply:
         self._since = time.monotonic()
-        return Reply((Text("A slow answer. " * 9_000),), piece=4, pause=0.05)
+        return ScriptedReply((Text("A slow answer. " * 9_000),), piece=4, pause=0.05)
 
     def __call__(self) -> float:
         return self._start + (20 * (time.monotonic() - self._since) if self._since else 0)

@@ -22,9 +22,9 @@ from dreams.dev.fake_server import (
     DemoModel,
     Fault,
     ModelServer,
-    Reply,
     Script,
-    Step,
+    ScriptedReply,
+    ScriptedStep,
     Text,
     Use,
     ended,
@@ -43,7 +43,7 @@ from tests.world import directory as world
 from tests.world.manifest import manifest
 
 QUICK = Patience(base_ms=1.0, longest_ms=4.0)
-WRITE = Reply(
+WRITE = ScriptedReply(
     (
         Use(
             "Write",
@@ -120,8 +120,10 @@ def test_a_jq_program_without_end_costs_its_worker_and_not_the_dream(
     project: Project, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("dreams.engines.anthropic.tools.ToolWorker", partial(ToolWorker, call_seconds=1.0))
-    endless = Reply((Use("Bash", {"command": "jq -n 'def f: f; f'"}),))
-    look = Reply((Use("Bash", {"command": "echo '{\"a\": 1}' | jq -c .a; head -1 /memory/MEMORY.md"}),))
+    endless = ScriptedReply((Use("Bash", {"command": "jq -n 'def f: f; f'"}),))
+    look = ScriptedReply(
+        (Use("Bash", {"command": "echo '{\"a\": 1}' | jq -c .a; head -1 /memory/MEMORY.md"}),)
+    )
     with ModelServer(Script([endless, look, endless, look, WRITE, say("Learnt one thing.")])) as server:
         monkeypatch.setenv("ANTHROPIC_BASE_URL", server.url)
         result = command(project)
@@ -197,8 +199,14 @@ def test_whatever_fails_for_good_leaves_lock_clock_and_memories_as_they_were(
 ) -> None:
     monkeypatch.setattr("dreams.engines.anthropic.engine.Patience", lambda: QUICK)
     before, clock = manifest(world.folder(project)), locks.last_consolidated_ns(world.folder(project))
-    read = Reply(tuple(Use("Read", {"file_path": "/memory/MEMORY.md"}) for _ in range(5)))
-    steps: list[Step | Reply | Fault] = [read, read, read, read, *[Step(WRITE, fault)] * 30]
+    read = ScriptedReply(tuple(Use("Read", {"file_path": "/memory/MEMORY.md"}) for _ in range(5)))
+    steps: list[ScriptedStep | ScriptedReply | Fault] = [
+        read,
+        read,
+        read,
+        read,
+        *[ScriptedStep(WRITE, fault)] * 30,
+    ]
     with ModelServer(Script(steps)) as server:
         monkeypatch.setenv("ANTHROPIC_BASE_URL", server.url)
         run = failed(project)
@@ -222,7 +230,7 @@ def test_a_cancel_from_elsewhere_ends_a_silent_stream_at_once(
 ) -> None:
     clock = locks.last_consolidated_ns(world.folder(project))
     asked: list[float] = []
-    silent = Step(say("x"), stalled("content_block_delta"))
+    silent = ScriptedStep(say("x"), stalled("content_block_delta"))
     with ModelServer(Script([silent])) as server:
         monkeypatch.setenv("ANTHROPIC_BASE_URL", server.url)
 
@@ -271,8 +279,8 @@ def test_lease_and_lock_stay_fresh_during_a_long_answer(
         leases.add(DreamRun.objects.values_list("lease_until", flat=True).get())
 
     monkeypatch.setattr(DreamReporter, "checkpoint", look)
-    slow = Reply((Text("A slow answer. " * 12),), piece=4, pause=0.02)
-    read = Reply((Use("Read", {"file_path": "/memory/MEMORY.md"}),))
+    slow = ScriptedReply((Text("A slow answer. " * 12),), piece=4, pause=0.02)
+    read = ScriptedReply((Use("Read", {"file_path": "/memory/MEMORY.md"}),))
     with ModelServer(Script([read, slow])) as server:
         monkeypatch.setenv("ANTHROPIC_BASE_URL", server.url)
         assert command(project)["status"] == "completed"

@@ -15,7 +15,7 @@ from typing import Any
 import psutil
 import pytest
 
-from dreams.dev.fake_server import DemoModel, ModelServer, Request, Step, say, stalled
+from dreams.dev.fake_server import DemoModel, ModelServer, Request, ScriptedStep, say, stalled
 from dreams.engines.anthropic.probe import probe
 from tests.world import directory as world
 from tests.world.processes import commands as forked
@@ -32,10 +32,10 @@ class FirstStalls:
     def __init__(self) -> None:
         self.stalled = False
 
-    def step(self, request: Request) -> Step:
+    def step(self, request: Request) -> ScriptedStep:
         if request.turns == 1 and not self.stalled:
             self.stalled = True
-            return Step(say("I begin to write down " * 20), stalled("content_block_delta"))
+            return ScriptedStep(say("I begin to write down " * 20), stalled("content_block_delta"))
         return DemoModel().step(request)
 
 

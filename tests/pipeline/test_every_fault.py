@@ -16,7 +16,7 @@ from typing import Any
 import pytest
 from django.core.cache import cache
 
-from dreams.dev.fake_server import ModelServer, Reply, Request, Script, Step, Text, Use, say
+from dreams.dev.fake_server import ModelServer, Request, Script, ScriptedReply, ScriptedStep, Text, Use, say
 from dreams.engines.anthropic.engine import AnthropicEngine
 from dreams.lib import locks
 from dreams.models import DreamRun, LockHold, Project, Proposal
@@ -28,8 +28,8 @@ from tests.world.manifest import manifest
 
 PRIOR_NS = 1_780_000_000_123_456_789
 # Long enough that there is something to leave out where a prompt does not fit.
-READ = Reply((Use("Bash", {"command": "printf '%0900d' 1 2 3 4"}),))
-WRITE = Reply(
+READ = ScriptedReply((Use("Bash", {"command": "printf '%0900d' 1 2 3 4"}),))
+WRITE = ScriptedReply(
     (
         Text("I write it down now. " * 5),
         Use(
@@ -67,7 +67,7 @@ def at_turn(number: int, request: Request) -> bool:
 
 def script_of(row: Row) -> Script:
     """Each turn's answer; before the one that is struck, the broken ones."""
-    steps = [Step(reply, when=partial(at_turn, number)) for number, reply in enumerate(TURNS)]
+    steps = [ScriptedStep(reply, when=partial(at_turn, number)) for number, reply in enumerate(TURNS)]
     struck = dataclasses.replace(steps[row.turn], fault=row.fault)
     # A busy machine may see silence where there was none, and ask again.
     answers = steps * (5 if row.fault.kind == "stall" else 1)

@@ -9,7 +9,7 @@ import pytest
 
 from dreams import findings
 from dreams.findings import secrets
-from dreams.findings.base import Report, Subject
+from dreams.findings.base import FindingsReport, Subject
 from dreams.models import Hunk, LeftOut, Project, Proposal
 from dreams.services import proposals, review
 from dreams.services.apply import applying
@@ -26,7 +26,7 @@ def looks(monkeypatch: pytest.MonkeyPatch) -> list[Subject]:
     seen: list[Subject] = []
     real = findings.examine
 
-    def examine(subject: Subject) -> Report:
+    def examine(subject: Subject) -> FindingsReport:
         seen.append(subject)
         return real(subject)
 

@@ -17,7 +17,7 @@ from django.utils import timezone
 from django_q.models import OrmQ
 
 from dreams import conf
-from dreams.dev.fake_server import ModelServer, Reply, Script, Step, Use, faults
+from dreams.dev.fake_server import ModelServer, Script, ScriptedReply, ScriptedStep, Use, faults
 from dreams.dev.fake_server.messages import say
 from dreams.engines.handover import model, rules, sections
 from dreams.management.base import Refused
@@ -34,8 +34,8 @@ def section(name: str, text: str) -> Use:
     return Use("write_section", {"section": name, "text": text})
 
 
-def all_sections(text: str = "Written by the model.") -> Reply:
-    return Reply(tuple(section(one.name, text) for one in model.ASKED))
+def all_sections(text: str = "Written by the model.") -> ScriptedReply:
+    return ScriptedReply(tuple(section(one.name, text) for one in model.ASKED))
 
 
 @pytest.fixture
@@ -110,7 +110,7 @@ def test_the_headings_are_ours_whatever_the_model_writes(session: Session, monke
 
 @pytest.mark.more
 def test_sections_of_its_own_and_odd_calls_are_refused(session: Session, monkeypatch) -> None:
-    odd = Reply(
+    odd = ScriptedReply(
         (
             section("worklog", "mine"),
             section("title", "mine"),
@@ -154,7 +154,7 @@ def test_a_budget_that_is_used_up_asks_nobody(session: Session, monkeypatch) -> 
 @pytest.mark.more
 def test_a_limit_that_is_met_keeps_what_was_written(session: Session, monkeypatch) -> None:
     settings_changes.set_override("max_cost_dream", 0.12, actor="me")
-    long = Step(Reply((section("state", "word " * 9_000),)))
+    long = ScriptedStep(ScriptedReply((section("state", "word " * 9_000),)))
     asked, requests = wrote(monkeypatch, session, [long] * 6)
     assert asked.status == "failed" and "What had been written is kept." in asked.error
     assert 0 < len(requests) < 6 and "word" in notes(session)
@@ -211,7 +211,7 @@ def test_it_is_asked_again_after_5000_tokens_and_three_calls_or_words(
     NotesRequest.objects.create(
         session=session, status="done", asked_at=timezone.now(), session_tokens=10_000, session_calls=10
     )
-    seen = rules.Seen(chars=int(tokens * 3.5) + 1, calls=calls, ends_in_words=ends_in_words)
+    seen = rules.ReadTranscript(chars=int(tokens * 3.5) + 1, calls=calls, ends_in_words=ends_in_words)
     said = handing_over.too_little(session, seen)
     assert closed in said and bool(said) is bool(closed)
 
@@ -312,8 +312,8 @@ def test_what_it_may_cost_is_more_than_it_did(session: Session, monkeypatch) -> 
 
 @pytest.mark.more
 def test_a_conversation_that_is_too_long_keeps_its_beginning_and_its_end() -> None:
-    steps = [rules.Step(f"Prompt {number} " + "x" * 900, number) for number in range(1, 101)]
-    material = model.material(rules.Seen(steps=steps), {}, 20_000)
+    steps = [rules.PromptStep(f"Prompt {number} " + "x" * 900, number) for number in range(1, 101)]
+    material = model.material(rules.ReadTranscript(steps=steps), {}, 20_000)
     assert "Prompt 1 " in material and "Prompt 100 " in material and "left out here" in material
     assert "Prompt 50 " not in material and len(material) < 20_500
     numbers = [int(line.split()[4]) for line in material.splitlines() if line.startswith("PERSON")]

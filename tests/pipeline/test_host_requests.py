@@ -380,7 +380,7 @@ def test_the_inbox_says_of_a_file_that_changes_faster_than_its_host_looks(
         path.write_text(path.read_text() + f"\nAdded by a session, {turn}.\n")
         [done] = two.work()
         assert done.state == State.REFUSED
-        [item] = [one for one in waiting.waiting(timezone.now()) if one.kind == waiting.Kind.CONFIRM]
+        [item] = [one for one in waiting.waiting(timezone.now()) if one.kind == waiting.WaitingKind.CONFIRM]
         said.append(item.why)
     assert "confirm the new result" in said[1] and "3 times" not in said[1]
     assert said[2].startswith(

@@ -100,7 +100,7 @@ def live_through(begin: dt.datetime, stop: dt.datetime, chance: random.Random, *
             with contextlib.suppress(PowerCut):
                 jobs.tick(now, enqueue=lambda dream: None)
         for run in JobRun.objects.filter(status="pending"):
-            runs.end(run, runs.Result(JobRun.Status.DONE, ""), now + dt.timedelta(seconds=5))
+            runs.end(run, runs.RunResult(JobRun.Status.DONE, ""), now + dt.timedelta(seconds=5))
         following = now + MINUTE
         if not each_minute and all(abs(now - change) > 2 * HOUR for change in CHANGES):
             coming = ScheduledJob.objects.filter(next_at__isnull=False).order_by("next_at")

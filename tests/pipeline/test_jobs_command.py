@@ -81,7 +81,7 @@ def test_the_fifty_first_is_refused() -> None:
 def test_a_job_that_failed_exits_1_with_its_reason(monkeypatch) -> None:
     from dreams.services import verifying
 
-    damaged = verifying.Report(problems=[verifying.Damage("a text is gone", "app")])
+    damaged = verifying.VerifyReport(problems=[verifying.Damage("a text is gone", "app")])
     monkeypatch.setattr(verifying, "verify", lambda project: damaged)
     made = jobs("add", "0 3 * * *", "verify")
     with pytest.raises(Refused, match="1 thing is damaged: a text is gone"):

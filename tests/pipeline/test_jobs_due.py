@@ -48,7 +48,7 @@ def start(now: dt.datetime) -> list[str]:
 
 def end_all(now: dt.datetime, status: JobRun.Status = JobRun.Status.DONE) -> None:
     for run in JobRun.objects.filter(status__in=JobRun.UNFINISHED):
-        runs.end(run, runs.Result(status, "A disk is full."), now)
+        runs.end(run, runs.RunResult(status, "A disk is full."), now)
 
 
 def test_it_starts_when_it_is_due_and_not_a_second_time() -> None:
@@ -270,7 +270,7 @@ def test_a_failing_job_of_a_project_stands_under_the_projects_name(tmp_path: Pat
     project = world.make_project(tmp_path)
     job = add("export", project=project)
     for _ in range(3):
-        runs.end(runs.start_now(job, actor=""), runs.Result(JobRun.Status.FAILED, ""))
+        runs.end(runs.start_now(job, actor=""), runs.RunResult(JobRun.Status.FAILED, ""))
     [item] = waiting.waiting(START)
     assert (item.project, item.project_pk) == ("app", project.pk)
     assert item.why == "“Export: app” failed 3 times in a row."

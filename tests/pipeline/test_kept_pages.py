@@ -154,7 +154,7 @@ def test_who_comes_while_a_page_is_made_waits_for_it_where_it_may_be_kept(
 
     page = htmx.page
     monkeypatch.setattr("dreams.web.views.project.page", slowly)
-    monkeypatch.setattr(page_cache, "_Kept", partial(page_cache._Kept, is_steady=is_steady))
+    monkeypatch.setattr(page_cache, "_KeptPage", partial(page_cache._KeptPage, is_steady=is_steady))
     browser.get("/account/")
     other = Thread(target=first)
     other.start()

@@ -62,7 +62,7 @@ def written(made: Proposal) -> None:
     assert applying.apply(made, ME).complete
 
 
-def of_kind(kind: waiting.Kind) -> list[waiting.Item]:
+def of_kind(kind: waiting.WaitingKind) -> list[waiting.WaitingItem]:
     return [item for item in waiting.waiting(timezone.now()) if item.kind is kind]
 
 
@@ -151,13 +151,13 @@ def test_another_text_of_that_name_stays_and_is_named(root: Root) -> None:
 
 def test_the_inbox_tells_it_until_somebody_decided(root: Root) -> None:
     former, project = renamed(root)
-    [item] = of_kind(waiting.Kind.MOVED)
+    [item] = of_kind(waiting.WaitingKind.MOVED)
     assert (item.project, former.repo_dir in item.why) == (str(project), True)
     made = copied(former, project)
-    assert of_kind(waiting.Kind.MOVED) == []
+    assert of_kind(waiting.WaitingKind.MOVED) == []
     review.decide(made, review.select(made), Hunk.Verdict.REJECTED, ME)
     review.submit(made, ME)
-    assert of_kind(waiting.Kind.MOVED) == []
+    assert of_kind(waiting.WaitingKind.MOVED) == []
 
 
 def test_a_project_is_not_copied_to_itself(root: Root) -> None:

@@ -16,7 +16,7 @@ from django.urls import reverse
 from django.utils import timezone
 from hypothesis import given, strategies as st
 
-from dreams.dev.fake_server import ModelServer, Reply, Script, Use, status
+from dreams.dev.fake_server import ModelServer, Script, ScriptedReply, Use, status
 from dreams.engines.types import Citation, Edit, EngineTurn, Fate, Job, Reporter
 from dreams.lib import locks
 from dreams.lib.files import text
@@ -51,17 +51,17 @@ def project(tmp_path: Path, settings: Any) -> Project:
     return world.discovered(tmp_path)
 
 
-def wrote(path: str, content: str, quote: str = QUOTE) -> Reply:
+def wrote(path: str, content: str, quote: str = QUOTE) -> ScriptedReply:
     given = {
         "file_path": f"/memory/{path}",
         "content": content,
         "reason": "Said so.",
         "citations": [{"session": "feedback_testing.md", "quote": quote}],
     }
-    return Reply((Use("Write", given),))
+    return ScriptedReply((Use("Write", given),))
 
 
-def edited(old: str, new: str) -> Reply:
+def edited(old: str, new: str) -> ScriptedReply:
     given = {
         "file_path": "/memory/feedback_testing.md",
         "old_string": old,
@@ -69,7 +69,7 @@ def edited(old: str, new: str) -> Reply:
         "reason": "It moved.",
         "citations": [{"session": "feedback_testing.md", "quote": QUOTE}],
     }
-    return Reply((Use("Edit", given),))
+    return ScriptedReply((Use("Edit", given),))
 
 
 FACT = "---\nname: X\ntype: feedback\n---\n\nThe queue is drained by hand.\n"

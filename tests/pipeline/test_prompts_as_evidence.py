@@ -13,7 +13,7 @@ from django.test import Client
 from django.urls import reverse
 from django.utils import timezone
 
-from dreams.dev.fake_server import ModelServer, Reply, Script, Use
+from dreams.dev.fake_server import ModelServer, Script, ScriptedReply, Use
 from dreams.lib.agents.base import NO_ANSWER
 from dreams.models import Card, DreamRun, Evidence, HiddenPrompt, Hunk, Project, Prompt, Session
 from dreams.services import discovery, dreaming, settings_changes
@@ -156,7 +156,9 @@ def test_a_model_is_given_them_and_its_quotes_are_looked_up_there(
         "reason": "Asked for.",
         "citations": cited,
     }
-    with ModelServer(Script([Reply((Use("Write", given),)), *[Reply(stop_reason="end_turn")] * 3])) as wire:
+    with ModelServer(
+        Script([ScriptedReply((Use("Write", given),)), *[ScriptedReply(stop_reason="end_turn")] * 3])
+    ) as wire:
         monkeypatch.setenv("ANTHROPIC_BASE_URL", wire.url)
         done = _dream(project)
         first = json.dumps(wire.calls[0].body["messages"], ensure_ascii=False)
@@ -169,7 +171,7 @@ def test_a_model_is_given_them_and_its_quotes_are_looked_up_there(
 def test_a_model_that_catches_is_given_them_too(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
     settings_changes.set_override("catch_engine", "anthropic", actor="me")
     item = {"quote": WISH, "text": "Releases are cut on Tuesdays.", "type": "project"}
-    with ModelServer(Script([Reply((Use("remember", {"items": [item]}),))])) as wire:
+    with ModelServer(Script([ScriptedReply((Use("remember", {"items": [item]}),))])) as wire:
         monkeypatch.setenv("ANTHROPIC_BASE_URL", wire.url)
         (card,) = lifecycle.catch(project).cards
     assert card.citations[0]["note"] == NO_ANSWER

@@ -26,7 +26,7 @@ from typing import Any
 import pytest
 from django.core.management import call_command
 
-from dreams.dev.fake_server import NAMED, ModelServer, Reply, Script, Text, Use
+from dreams.dev.fake_server import NAMED, ModelServer, Script, ScriptedReply, Text, Use
 from dreams.engines.anthropic import Patience
 from dreams.engines.anthropic.client import Client
 from dreams.engines.anthropic.keys import Endpoint
@@ -69,7 +69,7 @@ TEXTS = {
 }
 USER = {"role": "user", "content": "Begin."}
 # What the model says first, as our own server says it.
-PLAYED = Reply(
+PLAYED = ScriptedReply(
     (
         Text("I look at what there is.\n"),
         *(Use("Read", {"file_path": f"/memory/{name}"}) for name in ("a", "b")),

@@ -11,7 +11,7 @@ import pytest
 from django.core.management import call_command
 from django.test import Client
 
-from dreams.dev.fake_server import ModelServer, Reply, Script, Step, Text, Use, status
+from dreams.dev.fake_server import ModelServer, Script, ScriptedReply, ScriptedStep, Text, Use, status
 from dreams.lib.prose import recall
 from dreams.management import mcp_server
 from dreams.models import ModelRequest, Project, SetAside
@@ -37,15 +37,15 @@ def project(tmp_path: Path) -> Project:
     return world.make_project(tmp_path / "claude", FILES)
 
 
-def choose(*files: object) -> Reply:
-    return Reply((Use("choose", {"files": list(files)}),))
+def choose(*files: object) -> ScriptedReply:
+    return ScriptedReply((Use("choose", {"files": list(files)}),))
 
 
 def asked(
     monkeypatch: pytest.MonkeyPatch,
     project: Project,
     steps: list[object],
-    seen: recall.Seen | None = None,
+    seen: recall.LoadedSoFar | None = None,
 ) -> tuple[recalling.Recall, list[Mapping[str, Any]]]:
     with ModelServer(Script(steps)) as wire:
         monkeypatch.setenv("ANTHROPIC_BASE_URL", wire.url)
@@ -79,7 +79,7 @@ def test_at_most_five_are_taken_and_names_it_was_not_given_are_dropped(project: 
         "m5.md",
         "MEMORY.md",
     ]
-    found, requests = asked(monkeypatch, project, [choose(*named)], recall.Seen(shown=["m1.md"]))
+    found, requests = asked(monkeypatch, project, [choose(*named)], recall.LoadedSoFar(shown=["m1.md"]))
     assert [one.path for one in found.chosen] == ["m6.md", "m2.md", "m3.md", "m4.md", "m5.md"]
     assert found.by.note == "Dropped 3 names that were not in the list."
     assert "m1.md" not in json.dumps(requests[0]["messages"])
@@ -88,8 +88,8 @@ def test_at_most_five_are_taken_and_names_it_was_not_given_are_dropped(project: 
     assert next(one.why for one in found.left_out if one.path == "m6.md") == "5 others match better"
 
 
-@pytest.mark.parametrize("reply", [choose(), Reply((Text("I am not sure."),))])
-def test_unsure_means_none(project: Project, monkeypatch, reply: Reply) -> None:
+@pytest.mark.parametrize("reply", [choose(), ScriptedReply((Text("I am not sure."),))])
+def test_unsure_means_none(project: Project, monkeypatch, reply: ScriptedReply) -> None:
     found, _ = asked(monkeypatch, project, [reply])
     assert found.chosen == [] and found.by.model and found.by.note == ""
 
@@ -112,8 +112,11 @@ def rules_chose(found: recalling.Recall) -> bool:
     ("step", "said"),
     [
         (status(401), "does not take the key"),
-        (Reply((Use("choose", {"files": "m2.md"}),)), "something else than a list"),
-        (Step(Reply((Text("slow " * 200),), piece=1, pause=0.05)), "took longer than its 1 seconds"),
+        (ScriptedReply((Use("choose", {"files": "m2.md"}),)), "something else than a list"),
+        (
+            ScriptedStep(ScriptedReply((Text("slow " * 200),), piece=1, pause=0.05)),
+            "took longer than its 1 seconds",
+        ),
     ],
 )
 def test_the_rules_choose_where_the_model_is_away_odd_or_slow_and_that_is_said(
@@ -135,7 +138,7 @@ def test_the_rules_choose_where_the_budget_is_used_up(project: Project, monkeypa
 def test_no_model_is_asked_where_none_is_set_or_nothing_is_left_to_choose(
     project: Project, monkeypatch
 ) -> None:
-    _, requests = asked(monkeypatch, project, [choose("m2.md")], recall.Seen(shown=list(FILES)))
+    _, requests = asked(monkeypatch, project, [choose("m2.md")], recall.LoadedSoFar(shown=list(FILES)))
     assert requests == []
     settings_changes.set_override("recall_engine", "rules", actor="me")
     found, requests = asked(monkeypatch, project, [choose("m2.md")])

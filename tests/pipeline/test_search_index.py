@@ -19,14 +19,14 @@ from dreams.services.hosts import host
 from dreams.services.memories import syncing
 from dreams.services.scheduling import scheduler
 from dreams.services.search import index, postgresql, sqlite
-from dreams.services.search.query import Kind, parse
+from dreams.services.search.query import TextKind, parse
 from dreams.tasks import index_texts
 from tests.world import rows as world
 
 pytestmark = pytest.mark.django_db
 
 
-def _count(words: str, kind: Kind) -> int:
+def _count(words: str, kind: TextKind) -> int:
     terms = parse(words).terms
     sql, values = index.newest(terms, kind)
     with connection.cursor() as cursor:
@@ -61,19 +61,19 @@ def test_a_memory_can_be_found_as_soon_as_it_was_seen_and_what_it_said_before_st
     (tmp_path / "a.md").unlink()
     syncing.refresh(project)
     assert index.catch_up(5) == 0
-    assert _count("lantern", Kind.MEMORY) == 2
-    assert _count("red", Kind.MEMORY) == 1
+    assert _count("lantern", TextKind.MEMORY) == 2
+    assert _count("red", TextKind.MEMORY) == 1
 
 
 def test_what_was_typed_waits_after_a_discovery_and_the_next_tick_takes_it_in(folder: Path) -> None:
     _say(folder, "never deploy on a friday", "use the turbine")
     discovery.discover([folder.parents[1]])
     assert index.waiting() == 3  # and the title
-    assert _count("turbine", Kind.TYPED) == 0
+    assert _count("turbine", TextKind.TYPED) == 0
     scheduler.tick()
     assert index.waiting() == 0
-    assert _count("turbine", Kind.TYPED) == 1
-    assert _count("turbine", Kind.MEMORY) == 0
+    assert _count("turbine", TextKind.TYPED) == 1
+    assert _count("turbine", TextKind.MEMORY) == 0
 
 
 def test_a_transcript_that_was_replaced_takes_its_words_along(folder: Path) -> None:
@@ -84,20 +84,20 @@ def test_a_transcript_that_was_replaced_takes_its_words_along(folder: Path) -> N
     _say(folder, "use the windmill instead, it is better")
     discovery.discover([folder.parents[1]])
     index.catch_up(5)
-    assert (_count("turbine", Kind.TYPED), _count("windmill", Kind.TYPED)) == (0, 1)
+    assert (_count("turbine", TextKind.TYPED), _count("windmill", TextKind.TYPED)) == (0, 1)
 
 
 def test_a_session_is_found_by_its_title_and_by_the_new_one_once_it_changed(folder: Path) -> None:
     _say(folder, "use the turbine")
     discovery.discover([folder.parents[1]])
     index.catch_up(5)
-    assert _count("turbine", Kind.SESSION) == 1  # nothing else names it yet
+    assert _count("turbine", TextKind.SESSION) == 1  # nothing else names it yet
     with (folder / "s.jsonl").open("a") as file:
         file.write(json.dumps({"type": "ai-title", "aiTitle": "Windmill plans", "sessionId": "s"}) + "\n")
     discovery.discover([folder.parents[1]])
     index.catch_up(5)
-    assert (_count("turbine", Kind.SESSION), _count("windmill", Kind.SESSION)) == (0, 1)
-    assert (_count("turbine", Kind.TYPED), _count("windmill", Kind.MEMORY)) == (1, 0)
+    assert (_count("turbine", TextKind.SESSION), _count("windmill", TextKind.SESSION)) == (0, 1)
+    assert (_count("turbine", TextKind.TYPED), _count("windmill", TextKind.MEMORY)) == (1, 0)
 
 
 def test_what_reads_otherwise_than_before_is_found_by_its_new_words_only(folder: Path) -> None:
@@ -107,7 +107,7 @@ def test_what_reads_otherwise_than_before_is_found_by_its_new_words_only(folder:
     index.catch_up(5)
     Prompt.objects.filter(pk=prompt.pk).update(text="new letters", indexed=False)
     index.catch_up(5)
-    assert (_count("words", Kind.TYPED), _count("letters", Kind.TYPED)) == (0, 1)
+    assert (_count("words", TextKind.TYPED), _count("letters", TextKind.TYPED)) == (0, 1)
 
 
 def test_a_text_that_is_forgotten_is_gone_and_stays_gone(tmp_path: Path) -> None:
@@ -117,7 +117,7 @@ def test_a_text_that_is_forgotten_is_gone_and_stays_gone(tmp_path: Path) -> None
     memory = project.memories.get()
     index.forget(memory.sha256)
     index.catch_up(5)
-    assert _count("lantern", Kind.MEMORY) == 0
+    assert _count("lantern", TextKind.MEMORY) == 0
     assert not SearchText.objects.exists()
 
 
@@ -127,9 +127,9 @@ def test_what_was_typed_and_is_scrubbed_leaves_the_index_at_once_and_comes_back_
     index.catch_up(5)
     Prompt.objects.filter(pk=prompt.pk).update(text="the [redacted: x] word")
     index.read_again(Prompt.objects.filter(pk=prompt.pk), Session.objects.none())
-    assert _count("lantern", Kind.TYPED) == _count("word", Kind.TYPED) == 0
+    assert _count("lantern", TextKind.TYPED) == _count("word", TextKind.TYPED) == 0
     index.catch_up(5)
-    assert (_count("lantern", Kind.TYPED), _count("word", Kind.TYPED)) == (0, 1)
+    assert (_count("lantern", TextKind.TYPED), _count("word", TextKind.TYPED)) == (0, 1)
 
 
 def test_taking_in_stops_when_its_time_is_up_and_goes_on_later(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -142,7 +142,7 @@ def test_taking_in_stops_when_its_time_is_up_and_goes_on_later(monkeypatch: pyte
     monkeypatch.setattr(index.time, "monotonic", lambda: next(clock))
     assert index.catch_up(2) == 7
     assert index.catch_up(50) == 0
-    assert _count("needle", Kind.TYPED) == 10
+    assert _count("needle", TextKind.TYPED) == 10
 
 
 def test_one_odd_text_does_not_hold_up_the_others(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -157,7 +157,7 @@ def test_one_odd_text_does_not_hold_up_the_others(monkeypatch: pytest.MonkeyPatc
 
     monkeypatch.setattr(index.redact, "redact", redact)
     assert index.catch_up(5) == 0
-    assert _count("needle", Kind.TYPED) == 1
+    assert _count("needle", TextKind.TYPED) == 1
 
 
 def test_the_command_answers_with_places() -> None:
@@ -204,4 +204,4 @@ def test_a_damaged_index_is_made_anew_from_the_texts() -> None:
     words = StringIO()
     call_command("search", "--rebuild", stdout=words)
     assert words.getvalue() == "The index is being rebuilt.\n"
-    assert _count("lantern", Kind.MEMORY) == 1
+    assert _count("lantern", TextKind.MEMORY) == 1

@@ -225,7 +225,7 @@ def test_an_undo_that_was_looked_at_first_needs_one_person_too(proposal: Proposa
 def test_it_is_in_the_inbox_of_the_others_alone(proposal: Proposal, tmp_path: Path) -> None:
     approved(proposal)
     [item] = waiting.waiting(timezone.now())
-    assert (item.kind, item.not_for) == (waiting.Kind.SECOND, {"anna"})
+    assert (item.kind, item.not_for) == (waiting.WaitingKind.SECOND, {"anna"})
     assert "Second person" in logged_in("bea").get("/").content.decode()
     assert "Second person" not in logged_in("anna").get("/").content.decode()
     assert "until" not in digest.collect(timezone.now()).as_text()

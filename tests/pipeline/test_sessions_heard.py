@@ -61,7 +61,9 @@ def propose(project: Project, dream: DreamRun, *statements: str) -> Proposal:
     edits = [world.edit("feedback_testing.md", world.TESTING, after, "learn", "learn")]
     before = syncing.contents(project)
     draft = drafts.draft(before, {**before, "feedback_testing.md": after.encode()}, edits)
-    return proposals.create(project, proposals.Origin(Proposal.Origin.DREAM, dream=dream), draft, before)
+    return proposals.create(
+        project, proposals.ProposalOrigin(Proposal.Origin.DREAM, dream=dream), draft, before
+    )
 
 
 def answers(proposal: Proposal) -> dict[str, dict[str, object]]:

@@ -15,7 +15,7 @@ from django.db.models import Sum
 from django.utils import timezone
 
 from dreams import conf
-from dreams.dev.fake_server import ModelServer, Reply, Request, Step, Use
+from dreams.dev.fake_server import ModelServer, Request, ScriptedReply, ScriptedStep, Use
 from dreams.engines.anthropic.engine import AnthropicEngine
 from dreams.models import DreamRun, DreamUsage, Override, Project
 from dreams.services import database, discovery, dreaming, pricing
@@ -33,11 +33,13 @@ class AtOnce:
     def __init__(self) -> None:
         self.both = threading.Barrier(2)
 
-    def step(self, request: Request) -> Step:
+    def step(self, request: Request) -> ScriptedStep:
         with suppress(threading.BrokenBarrierError):
             self.both.wait(0.7)
         most = int(request.body["max_tokens"])
-        return Step(Reply((Use("Read", {"file_path": "/memory/MEMORY.md"}),), output_tokens=most))
+        return ScriptedStep(
+            ScriptedReply((Use("Read", {"file_path": "/memory/MEMORY.md"}),), output_tokens=most)
+        )
 
 
 @pytest.fixture

@@ -14,7 +14,17 @@ from django.core.cache import cache
 from django.db.models import Sum
 
 from dreams import conf
-from dreams.dev.fake_server import DemoModel, ModelServer, Reply, Script, Step, Use, say, stalled, status
+from dreams.dev.fake_server import (
+    DemoModel,
+    ModelServer,
+    Script,
+    ScriptedReply,
+    ScriptedStep,
+    Use,
+    say,
+    stalled,
+    status,
+)
 from dreams.engines.anthropic import Patience
 from dreams.engines.tokens import KINDS
 from dreams.models import DreamRun, DreamUsage, Price, Project
@@ -23,7 +33,7 @@ from tests.world import directory as world
 from tests.world.processes.servers import Home, until, with_database
 
 QUICK = Patience(base_ms=1.0, longest_ms=4.0)
-WRITE = Reply(
+WRITE = ScriptedReply(
     (
         Use(
             "Write",
@@ -36,7 +46,7 @@ WRITE = Reply(
         ),
     )
 )
-READ = Reply((Use("Read", {"file_path": "/memory/MEMORY.md"}),))
+READ = ScriptedReply((Use("Read", {"file_path": "/memory/MEMORY.md"}),))
 
 
 @pytest.fixture
@@ -145,7 +155,7 @@ def test_a_kill_in_mid_dream_keeps_what_was_spent_and_the_budgets_count_it(tmp_p
     root = tmp_path / "home" / ".claude"
     world.write_sessions(root, 2)
     world.put(root / "projects/-home-dev-app/memory/MEMORY.md", world.INDEX)
-    with ModelServer(Script([READ, WRITE, Step(say("x"), stalled("content_block_delta"))])) as server:
+    with ModelServer(Script([READ, WRITE, ScriptedStep(say("x"), stalled("content_block_delta"))])) as server:
         home.environment["ANTHROPIC_BASE_URL"] = server.url
         assert home.run("discover").returncode == 0
         dreaming_process = home.start("dream", "-home-dev-app", "--engine", "anthropic", "--force")

@@ -6,7 +6,7 @@ from collections import Counter
 
 from hypothesis import given, strategies as st
 
-from dreams.lib.line_origins import Origin, StateLine, lines_of, origins
+from dreams.lib.line_origins import LineOrigin, StateLine, lines_of, origins
 from tests.world.strategies import edited, texts, tries
 
 FIRST = "# Deploy\n\nThe API runs on host alpha.\nBackups are kept for thirty days.\n"
@@ -53,7 +53,7 @@ def test_an_earlier_place_is_earlier_and_is_a_line_of_that_state(states: list[st
 @tries(20, 30)
 @given(texts, st.integers(1, 4))
 def test_a_file_that_never_changed_is_all_of_its_first_state(text: str, times: int) -> None:
-    assert origins([text] * times) == [Origin(0, line) for line in range(len(lines_of(text)))]
+    assert origins([text] * times) == [LineOrigin(0, line) for line in range(len(lines_of(text)))]
 
 
 def test_a_reworded_line_is_of_its_own_state_and_its_neighbours_are_not() -> None:
@@ -69,7 +69,7 @@ def test_a_line_that_moved_keeps_the_state_it_came_with() -> None:
 def test_words_that_moved_below_a_new_mark_are_new_and_say_where_they_stood() -> None:
     after = "# Deploy\n\nThe API runs on host alpha.\n\n## Backups\n\n- Backups are kept for thirty days.\n"
     before = "Backups are kept for thirty days.\n\n# Deploy\n\nThe API runs on host alpha.\n"
-    assert origins([before, after])[-1] == Origin(1, 6, before=StateLine(0, 0))
+    assert origins([before, after])[-1] == LineOrigin(1, 6, before=StateLine(0, 0))
 
 
 def test_a_line_brought_back_is_of_the_state_that_brought_it_and_says_where_it_first_stood() -> None:

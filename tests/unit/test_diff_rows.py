@@ -2,7 +2,7 @@
 
 from hypothesis import given, strategies as st
 
-from dreams.lib.diff import Span, hunks, pieces, rows, split_lines
+from dreams.lib.diff import CharacterSpan, hunks, pieces, rows, split_lines
 from tests.world.strategies import pairs
 
 
@@ -61,8 +61,8 @@ def test_a_single_hidden_line_is_shown_instead_of_skipped():
 def test_changed_words_are_marked_within_their_line():
     base = "The cache lives in redis on the old host\n"
     removed, added = rows(base, hunks(base, base.replace("redis", "memcached")))
-    assert removed.spans == (Span(19, 24),)
-    assert added.spans == (Span(19, 28),)
+    assert removed.spans == (CharacterSpan(19, 24),)
+    assert added.spans == (CharacterSpan(19, 28),)
 
 
 def test_a_line_rewritten_from_end_to_end_has_no_marks_inside():

@@ -11,7 +11,7 @@ import pytest
 from dreams.dev.dreambench import folders, given_words, shapes
 from dreams.dev.dreambench.builder import KINDS, World
 from dreams.dev.dreambench.given_words_maker import Maker
-from dreams.dev.dreambench.session_cases import Directory
+from dreams.dev.dreambench.session_cases import DirectoryPassages
 from dreams.dev.dreambench.shapes import Words
 from dreams.lib import memdir
 
@@ -75,7 +75,7 @@ def test_every_kind_of_the_generator_is_there_in_both_halves(made: World) -> Non
 
 def test_what_must_be_kept_or_go_is_there_before_unless_a_session_brings_it(made: World) -> None:
     for directory in made.directories:
-        before = Directory(directory.files)
+        before = DirectoryPassages(directory.files)
         for case in made.cases_of(directory.name):
             if case.kind in {"told", "dependent"}:
                 assert not any(before.says(claim) for claim in case.stands), case
@@ -87,7 +87,7 @@ def test_what_must_be_kept_or_go_is_there_before_unless_a_session_brings_it(made
 
 def test_copies_have_the_same_statements_and_a_group_is_in_files_of_its_own(made: World) -> None:
     for directory in made.directories:
-        before = Directory(directory.files)
+        before = DirectoryPassages(directory.files)
         for case in made.cases_of(directory.name):
             if case.kind in {"same body", "same fact"}:
                 for claim in case.stands:

@@ -4,14 +4,16 @@ from __future__ import annotations
 
 from dreams.dev.dreambench.builder import Case, Claim
 from dreams.dev.dreambench.scoring import Ran, States, judge, score
-from dreams.dev.dreambench.session_cases import Directory
+from dreams.dev.dreambench.session_cases import DirectoryPassages
 from tests.world.cases import each
 
 OLD, NEW = Claim(("copper indexer", "15")), Claim(("copper indexer", "16"))
 
 
 def verdict(case: Case, before: str, after: str, notes: str = "") -> str:
-    states = States(Directory({"a.md": before.encode()}), Directory({"a.md": after.encode()}), notes)
+    states = States(
+        DirectoryPassages({"a.md": before.encode()}), DirectoryPassages({"a.md": after.encode()}), notes
+    )
     return judge(case, states).verdict
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dreams.dev.dreambench.builder import Case, Claim
-from dreams.dev.dreambench.session_cases import Directory
+from dreams.dev.dreambench.session_cases import DirectoryPassages
 from dreams.dev.dreambench.whole_run import Actor, apply
 from dreams.engines.types import Edit, Option, Place, Question
 
@@ -31,23 +31,23 @@ LOSE = Option("lose", "Lose one", (edit("b.md", OTHER, None), edit("a.md", ONE, 
 
 
 def test_it_merges_what_is_one_fact_and_keeps_what_is_two() -> None:
-    same = Actor(Directory(FILES), [case(stands=(FACT,), once=True)])
+    same = Actor(DirectoryPassages(FILES), [case(stands=(FACT,), once=True)])
     assert set(same.answer([question(KEEP, MERGE)], FILES)) == {"a.md"}
     assert (same.asked.asked.total(), same.asked.useful.total()) == (1, 1)
-    two = Actor(Directory(FILES), [case(stands=(Claim(("15 is where", "relay")), DOOR))])
+    two = Actor(DirectoryPassages(FILES), [case(stands=(Claim(("15 is where", "relay")), DOOR))])
     assert two.answer([question(KEEP, MERGE)], FILES) == FILES
     assert (two.asked.asked.total(), two.asked.useful.total()) == (1, 0)
     assert two.asked.kept == ["same: a.md: relay is on 15 | b.md: 15 is where relay is"]
 
 
 def test_an_option_that_does_the_work_and_loses_another_fact_is_not_taken() -> None:
-    reviewer = Actor(Directory(FILES), [case(stands=(FACT,), once=True), case(stands=(DOOR,))])
+    reviewer = Actor(DirectoryPassages(FILES), [case(stands=(FACT,), once=True), case(stands=(DOOR,))])
     assert reviewer.answer([question(LOSE, KEEP)], FILES) == FILES
     assert set(reviewer.answer([question(LOSE, MERGE, subject="again")], FILES)) == {"a.md"}
 
 
 def test_the_same_question_is_answered_once() -> None:
-    reviewer = Actor(Directory(FILES), [case(stands=(DOOR,))])
+    reviewer = Actor(DirectoryPassages(FILES), [case(stands=(DOOR,))])
     for _ in range(2):
         reviewer.answer([question(KEEP, MERGE)], FILES)
     assert reviewer.asked.asked.total() == 1
@@ -68,7 +68,7 @@ def test_several_edits_of_one_file_count_from_the_first_to_the_last() -> None:
 
 
 def test_a_double_that_no_case_is_about_is_merged_all_the_same() -> None:
-    reviewer = Actor(Directory(FILES), [case(stands=(FACT,)), case(stands=(DOOR,))])
+    reviewer = Actor(DirectoryPassages(FILES), [case(stands=(FACT,)), case(stands=(DOOR,))])
     assert set(reviewer.answer([question(KEEP, MERGE)], FILES)) == {"a.md"}
 
 
@@ -77,5 +77,5 @@ def test_an_old_value_that_goes_without_the_new_one_is_no_step_ahead() -> None:
     moved = case(stands=(Claim(("relay", "16")),), gone=(FACT,))
     garbled = Option("replace", "Replace", (edit("a.md", "- relay is on 15\n", "- 16 is on 15\n"),))
     good = Option("replace", "Replace", (edit("a.md", "- relay is on 15\n", "- relay is on 16\n"),))
-    assert Actor(Directory(stale), [moved]).answer([question(garbled, KEEP)], stale) == stale
-    assert b"16" in Actor(Directory(stale), [moved]).answer([question(good, KEEP)], stale)["a.md"]
+    assert Actor(DirectoryPassages(stale), [moved]).answer([question(garbled, KEEP)], stale) == stale
+    assert b"16" in Actor(DirectoryPassages(stale), [moved]).answer([question(good, KEEP)], stale)["a.md"]

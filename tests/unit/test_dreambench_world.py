@@ -11,7 +11,7 @@ import pytest
 from dreams.dev.dreambench import folders, generator
 from dreams.dev.dreambench.builder import KINDS, OWN_KINDS, World
 from dreams.dev.dreambench.folders import naive_merge, nothing
-from dreams.dev.dreambench.session_cases import Directory
+from dreams.dev.dreambench.session_cases import DirectoryPassages
 from dreams.dev.dreambench.wordings import ATTRIBUTES, FOUND, Deal
 from dreams.lib.agents import transcripts
 from tests.world.cases import each
@@ -47,7 +47,7 @@ def test_found_wordings_are_none_of_our_own_and_cover_each_fact() -> None:
 
 def test_what_must_be_kept_or_go_stands_there_before_unless_it_is_only_said(made: World) -> None:
     for directory in made.directories:
-        before = Directory(directory.files)
+        before = DirectoryPassages(directory.files)
         for case in made.cases_of(directory.name):
             if case.kind not in {"told", "preference"}:
                 assert all(before.says(claim) for claim in case.stands), case

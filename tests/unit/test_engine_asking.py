@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from dreams.dev.fake_server import Reply, Use, say
+from dreams.dev.fake_server import ScriptedReply, Use, say
 from dreams.engines.anthropic.questions import PER_SHOWN
 from dreams.engines.types import QUESTIONS, QuestionKind
 from tests.unit.test_engine_tools import one, toolbox
@@ -33,7 +33,7 @@ CHANGED: dict[str, Any] = {
 def test_a_dream_hands_back_its_questions_with_drafted_answers_and_changes_nothing_for_them(
     tmp_path: Path,
 ) -> None:
-    run = kit.dream(tmp_path, [Reply((Use("Ask", CHANGED),)), say("Asked about the host.")])
+    run = kit.dream(tmp_path, [ScriptedReply((Use("Ask", CHANGED),)), say("Asked about the host.")])
     assert run.error == "" and run.outcome is not None
     assert run.outcome.edits == []
     assert run.files["project_deploy.md"].decode() == kit.DEPLOY
@@ -61,7 +61,7 @@ def test_the_tool_is_described_with_the_answers_of_each_kind(tmp_path: Path) -> 
 
 def test_without_wanted_questions_there_is_no_such_tool(tmp_path: Path) -> None:
     tools = Use("Ask", CHANGED), Use("Read", {"file_path": "/memory/project_deploy.md"})
-    run = kit.dream(tmp_path, [Reply(tools), say("Done.")], questions_per_dream=0)
+    run = kit.dream(tmp_path, [ScriptedReply(tools), say("Done.")], questions_per_dream=0)
     assert run.outcome is not None and run.outcome.questions == []
     assert "Ask" not in [tool["name"] for tool in run.server.calls[0].body["tools"]]
     assert "There is no tool 'Ask'" in str(run.report.turns[1].tools[0]["output"])
@@ -172,7 +172,7 @@ def test_a_question_about_a_line_that_the_dream_changes_is_dropped(tmp_path: Pat
         "reason": "A session says so.",
         "citations": [{"session": kit.SESSION, "quote": NEWER}],
     }
-    run = kit.dream(tmp_path, [Reply((Use("Ask", CHANGED), Use("Edit", edit))), say("Moved.")])
+    run = kit.dream(tmp_path, [ScriptedReply((Use("Ask", CHANGED), Use("Edit", edit))), say("Moved.")])
     assert run.outcome is not None
     assert len(run.outcome.edits) == 1 and run.outcome.questions == []
 

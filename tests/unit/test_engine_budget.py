@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from dreams.dev.fake_server import Reply, Request, Text, say
-from dreams.engines.anthropic.budget import Budget, Ledger, Limits, joined
+from dreams.dev.fake_server import Request, ScriptedReply, Text, say
+from dreams.engines.anthropic.budget import Budget, BudgetLimits, Ledger, joined
 from dreams.engines.anthropic.stream import Collector
 from dreams.engines.tokens import Rate, Tokens, rate_for
 from dreams.engines.types import Allowance, LimitReached
@@ -19,9 +19,9 @@ from tests.world import model as kit
 READ = kit.READ
 
 
-def greedy(request: Request) -> Reply:
+def greedy(request: Request) -> ScriptedReply:
     """Uses up whatever it may: the cap of the request is what holds."""
-    return Reply(READ.blocks, output_tokens=min(900, int(request.body["max_tokens"])))
+    return ScriptedReply(READ.blocks, output_tokens=min(900, int(request.body["max_tokens"])))
 
 
 def test_the_turns_of_a_dream_are_counted_and_the_model_is_warned(tmp_path: Path) -> None:
@@ -32,7 +32,7 @@ def test_the_turns_of_a_dream_are_counted_and_the_model_is_warned(tmp_path: Path
 
 
 def test_the_tokens_of_a_dream_are_never_passed(tmp_path: Path) -> None:
-    run = kit.dream(tmp_path, kit.ByTurn(*[[kit.Step(greedy)]] * 40), max_tokens=20_000)
+    run = kit.dream(tmp_path, kit.ByTurn(*[[kit.ScriptedStep(greedy)]] * 40), max_tokens=20_000)
     assert run.outcome is None and "Tokens per dream" in run.error
     used = sum(
         run.report.used(f"{kind}_tokens") for kind in ("input", "output", "cache_read", "cache_creation")
@@ -42,7 +42,7 @@ def test_the_tokens_of_a_dream_are_never_passed(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("dollars", [0.03, 0.04, 0.06])
 def test_the_dollars_of_a_dream_are_never_passed(tmp_path: Path, dollars: float) -> None:
-    run = kit.dream(tmp_path, kit.ByTurn(*[[kit.Step(greedy)]] * 40), max_cost_dream=dollars)
+    run = kit.dream(tmp_path, kit.ByTurn(*[[kit.ScriptedStep(greedy)]] * 40), max_cost_dream=dollars)
     assert run.outcome is None and "Cost limit per dream" in run.error
     spent = sum((t.usage.cost_usd or 0 for t in run.report.turns), Decimal(0))
     assert Decimal(0) < spent <= Decimal(str(dollars))
@@ -73,7 +73,7 @@ def test_what_other_dreams_spend_meanwhile_leaves_less(tmp_path: Path) -> None:
 
 def test_the_seconds_of_a_dream_end_it_in_its_own_words() -> None:
     now = [0.0]
-    budget = Budget(Limits(10, 10_000, 30), Ledger({}), clock=lambda: now[0])
+    budget = Budget(BudgetLimits(10, 10_000, 30), Ledger({}), clock=lambda: now[0])
     budget.start_turn()
     now[0] = 25.0
     assert "nearly used up" in budget.warning()
@@ -96,20 +96,20 @@ def test_the_seconds_of_a_dream_end_it_in_the_middle_of_a_stream(
     monkeypatch.setattr(Collector, "take", taken)
     timed = partial(Budget, clock=lambda: time.monotonic() - came[0] if came else 0.0)
     monkeypatch.setattr("dreams.engines.anthropic.engine.Budget", timed)
-    slow = Reply((Text("A slow answer. " * 4_000),), piece=4, pause=0.05)
+    slow = ScriptedReply((Text("A slow answer. " * 4_000),), piece=4, pause=0.05)
     run = kit.dream(tmp_path, [slow], max_seconds=1.5)
     assert run.outcome is None and "Time limit per dream" in run.error
     assert run.report.used("requests") == 1, "what had come is paid for"
 
 
 def test_an_answer_cut_off_by_the_budget_ends_in_the_budgets_words(tmp_path: Path) -> None:
-    cut = Reply((kit.learn(),), stop_reason="max_tokens", output_tokens=900)
+    cut = ScriptedReply((kit.learn(),), stop_reason="max_tokens", output_tokens=900)
     run = kit.dream(tmp_path, [cut], max_tokens=10_000)
     assert run.outcome is None and "what this dream may still use" in run.error and run.report.tools == []
 
 
 def test_a_model_without_a_price_has_tokens_and_no_cost(tmp_path: Path) -> None:
-    from dreams.dev.fake_server import Limits as ServerLimits
+    from dreams.dev.fake_server import BudgetLimits as ServerLimits
 
     run = kit.dream(
         tmp_path,

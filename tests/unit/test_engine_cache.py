@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 from pathlib import Path
 
-from dreams.dev.fake_server import Reply, Text, Use, say
+from dreams.dev.fake_server import ScriptedReply, Text, Use, say
 from tests.world import model as kit
 
 
@@ -15,7 +15,7 @@ def test_a_dream_of_twenty_turns_reads_nine_tenths_of_its_input_from_the_cache(t
         **{f"project_{n}.md": f"---\nname: P{n}\n---\n\n{'A fact. ' * 150}\n" for n in range(10)},
     }
     reads = [
-        Reply((Text(f"Step {n}. " * 20), Use("Read", {"file_path": f"/memory/project_{n % 10}.md"})))
+        ScriptedReply((Text(f"Step {n}. " * 20), Use("Read", {"file_path": f"/memory/project_{n % 10}.md"})))
         for n in range(19)
     ]
     run = kit.dream(tmp_path, [*reads, say("Done.")], files=files)
@@ -26,7 +26,7 @@ def test_a_dream_of_twenty_turns_reads_nine_tenths_of_its_input_from_the_cache(t
 
 
 def test_many_calls_in_one_turn_do_not_lose_the_cache(tmp_path: Path) -> None:
-    many = Reply(tuple(Use("Read", {"file_path": "/memory/MEMORY.md"}) for _ in range(30)))
+    many = ScriptedReply(tuple(Use("Read", {"file_path": "/memory/MEMORY.md"}) for _ in range(30)))
     run = kit.dream(tmp_path, [many, many, many, say("Done.")])
     counted = [call.counted for call in run.server.calls]
     for before, after in itertools.pairwise(counted):

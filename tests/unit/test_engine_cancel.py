@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from dreams.dev.fake_server import Fault, Reply, Step, Text, Use, say, stalled, status
+from dreams.dev.fake_server import Fault, ScriptedReply, ScriptedStep, Text, Use, say, stalled, status
 from dreams.engines.anthropic.engine import AnthropicEngine
 from dreams.engines.anthropic.tools import Answer
 from dreams.engines.types import Cancelled, Job
@@ -40,15 +40,15 @@ class WhenSeen:
 @pytest.mark.parametrize(
     "step",
     [
-        Step(say("x"), stalled("headers")),
-        Step(Reply((Text("A long answer. " * 400),)), stalled("content_block_delta")),
-        Step(Reply((Text("A slow answer. " * 4_000),), piece=4, pause=0.05)),
-        Step(fault=status(529)),
-        Step(fault=status(429, retry_after="50")),
+        ScriptedStep(say("x"), stalled("headers")),
+        ScriptedStep(ScriptedReply((Text("A long answer. " * 400),)), stalled("content_block_delta")),
+        ScriptedStep(ScriptedReply((Text("A slow answer. " * 4_000),), piece=4, pause=0.05)),
+        ScriptedStep(fault=status(529)),
+        ScriptedStep(fault=status(429, retry_after="50")),
     ],
     ids=["before headers", "silent in mid-stream", "slow stream", "back-off", "waiting as the server asks"],
 )
-def test_a_cancel_ends_the_dream_at_once(tmp_path: Path, step: Step) -> None:
+def test_a_cancel_ends_the_dream_at_once(tmp_path: Path, step: ScriptedStep) -> None:
     streamed = step.fault is None or step.fault.at == "content_block_delta"
     stop = WhenSeen(step.began if streamed else None)
     report = kit.Watched(stop=stop)
@@ -59,7 +59,7 @@ def test_a_cancel_ends_the_dream_at_once(tmp_path: Path, step: Step) -> None:
         return True
 
     model = kit.ByTurn([step])
-    original: Callable[[Any], Step] = model.step
+    original: Callable[[Any], ScriptedStep] = model.step
     model.step = lambda request: seen(request) and original(request)  # type: ignore[assignment, method-assign, return-value]
     with pytest.raises(Cancelled):
         kit.dream(tmp_path, model, report=report, patience=SLOW)
@@ -75,7 +75,7 @@ def test_a_cancelled_request_leaves_no_connection_and_no_thread(tmp_path: Path) 
     stop.since = time.monotonic()
     fault: Fault = stalled("headers")
     with pytest.raises(Cancelled):
-        kit.dream(tmp_path, [Step(say("x"), fault)], report=kit.Watched(stop=stop), patience=SLOW)
+        kit.dream(tmp_path, [ScriptedStep(say("x"), fault)], report=kit.Watched(stop=stop), patience=SLOW)
     left = {thread.name for thread in threading.enumerate()} - before
     assert not {name for name in left if name.startswith(("model-client", "dream-"))}
 
@@ -107,7 +107,7 @@ class Slow:
 def test_a_cancel_in_the_middle_of_a_tool_call_takes_effect_at_once(tmp_path: Path) -> None:
     stop = WhenSeen()
     slow = Slow(stop)
-    reads = Reply((Use("Read", {"file_path": "/memory/MEMORY.md"}),))
+    reads = ScriptedReply((Use("Read", {"file_path": "/memory/MEMORY.md"}),))
     with pytest.raises(Cancelled):
         kit.dream(tmp_path, [reads], report=kit.Watched(stop=stop), open_tools=lambda job: slow)
     assert stop.since is not None and time.monotonic() - stop.since < AT_ONCE

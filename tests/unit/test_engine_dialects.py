@@ -13,11 +13,11 @@ from hypothesis import given, strategies as st
 from dreams.dev.fake_server import (
     NAMED,
     Dialect,
+    FakeLimits,
     Fault,
-    Limits,
-    Reply,
     Request,
-    Step,
+    ScriptedReply,
+    ScriptedStep,
     Text,
     Think,
     Use,
@@ -30,7 +30,7 @@ from dreams.dev.fake_server import (
     status,
 )
 from dreams.dev.fake_server.messages import Json
-from dreams.engines.anthropic.retrying import CallFailed, Kind, kind_of
+from dreams.engines.anthropic.retrying import CallFailed, FailureKind, kind_of
 from dreams.engines.anthropic.server_limits import ServerLimits
 from dreams.engines.types import LimitReached
 from tests.world import model as kit
@@ -38,14 +38,14 @@ from tests.world.cases import each
 from tests.world.strategies import tries
 
 NAME = "openai/gpt-oss:20b@latest"
-READ = Reply(
+READ = ScriptedReply(
     (Think("Hm.", signature=""), Text("I look."), Use("Read", {"file_path": "/memory/project_deploy.md"}))
 )
-STEPS = [READ, Reply((Think("So."), kit.learn())), say("Learnt one rule.")]
+STEPS = [READ, ScriptedReply((Think("So."), kit.learn())), say("Learnt one rule.")]
 
 
 def dream(tmp_path: Path, dialect: Dialect, model: str = NAME) -> kit.Run:
-    limits = Limits(models=(NAME,))
+    limits = FakeLimits(models=(NAME,))
     return kit.dream(
         tmp_path, STEPS, server={"dialect": dialect, "limits": limits}, model=model, fallback_model=""
     )
@@ -114,7 +114,7 @@ def test_the_rules_reach_a_server_that_takes_only_a_system_text(tmp_path: Path) 
 def test_an_answer_in_one_piece_that_breaks_off_is_asked_for_again(
     tmp_path: Path, strike: Callable[[int], Fault], at: int
 ) -> None:
-    broken = Step(STEPS[1], fault=strike(at))
+    broken = ScriptedStep(STEPS[1], fault=strike(at))
     run = kit.dream(tmp_path, [STEPS[0], broken, *STEPS[1:]], server={"dialect": Dialect(streams=False)})
     learnt(run)
     assert run.calls == 4
@@ -139,7 +139,7 @@ SHAPES = ["anthropic", "openai", "llama.cpp", "text", "detail"]
 def test_an_error_in_mid_stream_is_told_in_the_servers_words_in_any_shape(
     tmp_path: Path, errors: str
 ) -> None:
-    broken = Step(STEPS[1], fault=error_event("content_block_delta", 500, "Compute error."))
+    broken = ScriptedStep(STEPS[1], fault=error_event("content_block_delta", 500, "Compute error."))
     server = {"dialect": Dialect(errors=errors)}  # type: ignore[arg-type] # one of the shapes
     run = kit.dream(tmp_path / "once", [STEPS[0], broken, *STEPS[1:]], server=server)
     learnt(run)
@@ -150,8 +150,8 @@ def test_an_error_in_mid_stream_is_told_in_the_servers_words_in_any_shape(
 
 def test_a_context_that_is_full_in_mid_stream_is_told_by_the_name_that_llama_cpp_has_for_it() -> None:
     said = "request (21410 tokens) exceeds the available context size (4096 tokens), try increasing it"
-    assert kind_of(200, "exceed_context_size_error", said) is Kind.TOO_LONG
-    assert kind_of(200, "unavailable_error", "Loading model") is Kind.SERVER
+    assert kind_of(200, "exceed_context_size_error", said) is FailureKind.TOO_LONG
+    assert kind_of(200, "unavailable_error", "Loading model") is FailureKind.SERVER
 
 
 @pytest.mark.parametrize(
@@ -174,7 +174,7 @@ def test_a_model_that_cannot_call_tools_is_not_tried_again_later(
 
 @each("said", ["messages.3: `tool_use` ids need `tool_result` blocks", "tools.0.name: string too long"])
 def test_a_request_that_is_wrong_about_its_tools_says_nothing_of_the_model(said: str) -> None:
-    assert kind_of(400, "invalid_request_error", said) is Kind.REQUEST
+    assert kind_of(400, "invalid_request_error", said) is FailureKind.REQUEST
 
 
 @each("said", ["Lorem ipsum.", "I would call Read with /memory/project_deploy.md."])
@@ -185,14 +185,14 @@ def test_a_model_that_only_talks_has_tidied_nothing(tmp_path: Path, said: str) -
 
 
 def test_a_model_whose_every_call_is_wrong_has_tidied_nothing(tmp_path: Path) -> None:
-    wrong = Reply((Use("Read", {}), Use("Write", {"file_path": 7}), Use("Search", {"for": "deploy"})))
+    wrong = ScriptedReply((Use("Read", {}), Use("Write", {"file_path": 7}), Use("Search", {"for": "deploy"})))
     run = kit.dream(tmp_path, [wrong, say("All is tidy.")])
     assert run.outcome is None and run.calls == 2
     assert "The last one, Search " in run.error and "“Not done: There is no tool 'Search'." in run.error
 
 
 def test_a_model_that_read_nothing_but_a_missing_file_is_not_said_to_call_no_tools(tmp_path: Path) -> None:
-    missing = Reply((Use("Read", {"file_path": "/memory/nothing.md"}),))
+    missing = ScriptedReply((Use("Read", {"file_path": "/memory/nothing.md"}),))
     run = kit.dream(tmp_path, [missing, say("All is tidy.")])
     assert run.outcome is None
     assert (
@@ -201,7 +201,7 @@ def test_a_model_that_read_nothing_but_a_missing_file_is_not_said_to_call_no_too
 
 
 def test_calls_that_are_never_whole_want_another_model(tmp_path: Path) -> None:
-    half = Reply((Use("Read", {"file_path": "/memory/project_deploy.md"}, cut=12),))
+    half = ScriptedReply((Use("Read", {"file_path": "/memory/project_deploy.md"}, cut=12),))
     run = kit.dream(tmp_path, [half] * 20)
     assert run.calls == 10 and "the input of a tool call is not whole" in run.error
     assert "can call them" in run.error and "later" not in run.error
@@ -212,7 +212,12 @@ def test_a_call_that_is_cut_off_where_the_room_ends_is_asked_for_with_more_room(
     cut = Use("Write", whole.input, cut=40)
     run = kit.dream(
         tmp_path,
-        [STEPS[0], Reply((cut,), stop_reason="tool_use", output_tokens=8_000), Reply((whole,)), STEPS[2]],
+        [
+            STEPS[0],
+            ScriptedReply((cut,), stop_reason="tool_use", output_tokens=8_000),
+            ScriptedReply((whole,)),
+            STEPS[2],
+        ],
     )
     learnt(run)
     assert [call.body["max_tokens"] for call in run.server.calls] == [8_000, 8_000, 64_000, 64_000]
@@ -240,7 +245,7 @@ def test_the_last_line_has_the_servers_own_most_frequent_error_and_not_the_last_
 
 
 def test_without_a_word_of_the_server_the_last_line_has_what_was_seen_most_often(tmp_path: Path) -> None:
-    ends = Step(STEPS[1], fault=ended("message_delta"))
+    ends = ScriptedStep(STEPS[1], fault=ended("message_delta"))
     run = kit.dream(tmp_path, [STEPS[0], *[ends] * 9, closed("headers")])
     assert run.calls == 11 and "ended without a stop" in run.error
 
@@ -250,9 +255,9 @@ class Failing:
 
     asked = 0
 
-    def step(self, request: Request) -> Step:
+    def step(self, request: Request) -> ScriptedStep:
         self.asked += 1
-        return Step(say("x"), fault=status(500, "CUDA out of memory"))
+        return ScriptedStep(say("x"), fault=status(500, "CUDA out of memory"))
 
 
 @dataclass
@@ -312,8 +317,8 @@ def test_only_what_was_refused_is_left_out_and_calls_stay_as_they_are(
 ) -> None:
     limits, before = ServerLimits(), repr(request)
     for words in said[:many]:
-        learnt = limits.learn(CallFailed(Kind.REQUEST, words), request)
-        assert not learnt or not limits.learn(CallFailed(Kind.REQUEST, words), request), "learnt once"
+        learnt = limits.learn(CallFailed(FailureKind.REQUEST, words), request)
+        assert not learnt or not limits.learn(CallFailed(FailureKind.REQUEST, words), request), "learnt once"
     made = limits.request(request)
     assert repr(request) == before, "what is kept for the next turn is not changed"
     text = repr(made)
@@ -328,8 +333,8 @@ def test_only_what_was_refused_is_left_out_and_calls_stay_as_they_are(
 def test_a_refusal_that_says_nothing_of_these_is_no_reason_to_ask_again() -> None:
     request = {"system": [MARKED], "messages": []}
     for kind, said in (
-        (Kind.REQUEST, "400: no"),
-        (Kind.KEY, "cache_control"),
-        (Kind.OPTION, "thinking: Extra inputs are not permitted"),
+        (FailureKind.REQUEST, "400: no"),
+        (FailureKind.KEY, "cache_control"),
+        (FailureKind.OPTION, "thinking: Extra inputs are not permitted"),
     ):
         assert not ServerLimits().learn(CallFailed(kind, said), request)

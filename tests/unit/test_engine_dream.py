@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from dreams.dev.fake_server import Reply, Text, Think, Use, say
+from dreams.dev.fake_server import ScriptedReply, Text, Think, Use, say
 from dreams.engines.anthropic.loop import BROKE_OFF
 from dreams.engines.anthropic.tools import Answer
 from dreams.engines.types import EngineTurn
@@ -20,10 +20,10 @@ def test_a_dream_reads_writes_with_evidence_and_ends_with_its_summary(tmp_path: 
     run = kit.dream(
         tmp_path,
         [
-            Reply(
+            ScriptedReply(
                 (Use("Phase", {"name": "orient"}), Use("Read", {"file_path": "/memory/feedback_testing.md"}))
             ),
-            Reply((Think("Now write."), Text("There is a wish."), kit.learn())),
+            ScriptedReply((Think("Now write."), Text("There is a wish."), kit.learn())),
             say("Learnt one rule about the linter."),
         ],
     )
@@ -60,7 +60,7 @@ def test_a_turn_that_could_not_be_kept_is_told_again_with_its_edits_and_tokens(t
 
     report = Busy()
     with pytest.raises(OSError, match="busy"):
-        kit.dream(tmp_path, [Reply((kit.learn(),)), say("Done.")], report=report)
+        kit.dream(tmp_path, [ScriptedReply((kit.learn(),)), say("Done.")], report=report)
     [last] = [turn for turn in report.turns if turn.edits]
     assert last.usage.requests == 1 and last.work.lines_added == 6
     assert last.text == BROKE_OFF
@@ -92,7 +92,9 @@ def test_reads_of_one_turn_run_ten_side_by_side_and_writes_between_them_in_order
     crowd = Crowd()
     reads = [Use("Read", {"file_path": f"/memory/{number}.md"}) for number in range(20)]
     writes = [kit.learn(f"feedback_{number}.md") for number in range(3)]
-    turn = Reply((*reads, *writes, *(Use("Read", {"file_path": f"/memory/b{n}.md"}) for n in range(10))))
+    turn = ScriptedReply(
+        (*reads, *writes, *(Use("Read", {"file_path": f"/memory/b{n}.md"}) for n in range(10)))
+    )
     run = kit.dream(tmp_path, [turn, say("Done.")], open_tools=lambda job: crowd)
     assert run.error == "" and run.outcome is not None
     assert crowd.most == 10
@@ -105,7 +107,7 @@ def test_reads_of_one_turn_run_ten_side_by_side_and_writes_between_them_in_order
 
 def test_a_quote_that_does_not_stand_there_is_told_at_once_kept_and_marked(tmp_path: Path) -> None:
     wrong = kit.learn(citations=[{"session": kit.SESSION, "line": 2, "quote": "Never run the linter."}])
-    run = kit.dream(tmp_path, [Reply((wrong,)), say("Done.")])
+    run = kit.dream(tmp_path, [ScriptedReply((wrong,)), say("Done.")])
     (answer,) = run.server.calls[1].body["messages"][-1]["content"]
     assert answer["type"] == "tool_result" and "feedback_linter.md is made." in answer["content"]
     assert "“Never run the linter.” does not stand in" in answer["content"]

@@ -15,10 +15,10 @@ from pathlib import Path
 import pytest
 
 from dreams.dev.fake_server import (
+    FakeLimits,
     Fault,
-    Limits,
-    Reply,
-    Step,
+    ScriptedReply,
+    ScriptedStep,
     Text,
     Think,
     Use,
@@ -40,8 +40,8 @@ READ = kit.READ
 CUTS = {"closes": closed, "resets": reset, "ends early": ended}
 
 
-def write() -> Reply:
-    return Reply((Think("Hm. " * 20), Text("I write it down now. " * 5), kit.learn()), piece=60)
+def write() -> ScriptedReply:
+    return ScriptedReply((Think("Hm. " * 20), Text("I write it down now. " * 5), kit.learn()), piece=60)
 
 
 def survived(run: kit.Run, calls: int) -> None:
@@ -59,7 +59,9 @@ def survived(run: kit.Run, calls: int) -> None:
 def test_a_stream_that_breaks_before_or_at_any_byte_is_asked_for_again(
     tmp_path: Path, how: str, at: str | int
 ) -> None:
-    survived(kit.dream(tmp_path, [READ, Step(write(), CUTS[how](at)), write(), say("Done.")]), calls=4)
+    survived(
+        kit.dream(tmp_path, [READ, ScriptedStep(write(), CUTS[how](at)), write(), say("Done.")]), calls=4
+    )
 
 
 NOISES = [
@@ -81,7 +83,7 @@ NOISES = [
     ],
 )
 def test_garbage_in_a_stream_never_reaches_a_tool(tmp_path: Path, event: str, noise: bytes) -> None:
-    run = kit.dream(tmp_path, [READ, Step(write(), garbage(event, noise)), write(), say("Done.")])
+    run = kit.dream(tmp_path, [READ, ScriptedStep(write(), garbage(event, noise)), write(), say("Done.")])
     assert run.error == "" and run.outcome is not None
     assert run.report.tools == ["Read", "Write"] and len(run.outcome.edits) == 1
     assert run.calls in (3, 4)
@@ -90,7 +92,8 @@ def test_garbage_in_a_stream_never_reaches_a_tool(tmp_path: Path, event: str, no
 def test_an_event_that_does_not_end_is_given_up_before_it_fills_the_memory(tmp_path: Path) -> None:
     endless = b'event: content_block_delta\ndata: {"x": "' + b"x" * (MOST_CHARS + 1)
     run = kit.dream(
-        tmp_path, [READ, Step(write(), garbage("content_block_delta", endless)), write(), say("Done.")]
+        tmp_path,
+        [READ, ScriptedStep(write(), garbage("content_block_delta", endless)), write(), say("Done.")],
     )
     assert run.error == "" and run.calls == 4
     assert "it does not end" in run.report.text
@@ -98,7 +101,7 @@ def test_an_event_that_does_not_end_is_given_up_before_it_fills_the_memory(tmp_p
 
 @pytest.mark.parametrize("fault", [status(500), closed("headers"), ended("message_delta")])
 def test_after_ten_tries_the_dream_ends_clearly_and_proposes_nothing(tmp_path: Path, fault: Fault) -> None:
-    run = kit.dream(tmp_path, [READ, *[Step(write(), fault)] * 20])
+    run = kit.dream(tmp_path, [READ, *[ScriptedStep(write(), fault)] * 20])
     assert run.outcome is None
     assert "too often in a row" in run.error and "Try again later." in run.error and "\n" not in run.error
     assert run.calls == 11
@@ -118,7 +121,7 @@ def test_after_ten_tries_the_dream_ends_clearly_and_proposes_nothing(tmp_path: P
     ],
 )
 def test_what_no_retry_mends_ends_at_once_with_the_remedy(tmp_path: Path, fault: Fault, words: str) -> None:
-    run = kit.dream(tmp_path, [Step(READ, fault)])
+    run = kit.dream(tmp_path, [ScriptedStep(READ, fault)])
     assert run.outcome is None and words in run.error
     assert run.calls == 1
     assert run.files == {name: text.encode() for name, text in kit.FILES.items()}
@@ -142,7 +145,9 @@ def unused_port() -> int:
 
 
 def test_three_overloads_in_a_row_switch_to_the_fallback_model_for_good(tmp_path: Path) -> None:
-    thought = Reply((Think("Signed by the first."), Use("Read", {"file_path": "/memory/project_deploy.md"})))
+    thought = ScriptedReply(
+        (Think("Signed by the first."), Use("Read", {"file_path": "/memory/project_deploy.md"}))
+    )
     run = kit.dream(tmp_path, [thought, *[status(529)] * 3, write(), say("Done.")])
     survived(run, calls=6)
     models = [call.body["model"] for call in run.server.calls]
@@ -168,26 +173,28 @@ def test_without_a_fallback_overloads_are_waited_out(tmp_path: Path) -> None:
 
 def test_a_broken_request_is_paid_for_and_counted(tmp_path: Path) -> None:
     whole = kit.dream(tmp_path / "a", [READ, write(), say("Done.")])
-    broken = kit.dream(tmp_path / "b", [READ, Step(write(), closed("message_delta")), write(), say("Done.")])
+    broken = kit.dream(
+        tmp_path / "b", [READ, ScriptedStep(write(), closed("message_delta")), write(), say("Done.")]
+    )
     assert whole.outcome and broken.outcome
     assert broken.outcome.usage.requests == whole.outcome.usage.requests + 1
     assert (broken.outcome.usage.cost_usd or Decimal(0)) > (whole.outcome.usage.cost_usd or Decimal(0))
 
 
 def test_what_was_spent_is_told_even_when_the_dream_fails(tmp_path: Path) -> None:
-    run = kit.dream(tmp_path, [READ, Step(write(), closed("message_delta")), status(401)])
+    run = kit.dream(tmp_path, [READ, ScriptedStep(write(), closed("message_delta")), status(401)])
     assert run.outcome is None
     assert run.report.used("requests") == 2
 
 
 def test_another_makers_model_does_not_fall_back_to_one_of_anthropics(tmp_path: Path) -> None:
-    known = {"limits": Limits(models=("local",))}
+    known = {"limits": FakeLimits(models=("local",))}
     run = kit.dream(tmp_path, [READ, *[status(529)] * 4, write(), say("Done.")], model="local", server=known)
     survived(run, calls=7)
 
 
 def test_a_connection_that_closes_while_tools_run_costs_nothing(tmp_path: Path) -> None:
-    steps = [Step(READ, closed(10**9)), Step(write(), closed(10**9))]
+    steps = [ScriptedStep(READ, closed(10**9)), ScriptedStep(write(), closed(10**9))]
     open_ones = iter(steps)
 
     class Unhurried(kit.Watched):

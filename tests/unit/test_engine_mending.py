@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-from dreams.dev.fake_server import Reply, Use, say
+from dreams.dev.fake_server import ScriptedReply, Use, say
 from dreams.engines.types import Edit, Problem
 from tests.world import model as kit
 
@@ -28,7 +28,12 @@ class Checker:
 
 def test_a_model_that_is_told_of_a_loss_goes_on_and_mends_it(tmp_path: Path) -> None:
     checks = Checker([LOSS], [])
-    script = [Reply((kit.learn(),)), say("Done."), Reply((kit.learn("feedback_second.md"),)), say("Mended.")]
+    script = [
+        ScriptedReply((kit.learn(),)),
+        say("Done."),
+        ScriptedReply((kit.learn("feedback_second.md"),)),
+        say("Mended."),
+    ]
     run = kit.dream(tmp_path, script, examine=checks)
     assert run.error == "" and run.outcome is not None
     assert run.outcome.summary == "Mended."
@@ -46,7 +51,7 @@ def test_a_model_that_is_told_of_a_loss_goes_on_and_mends_it(tmp_path: Path) -> 
 def test_it_is_told_once_whatever_it_leaves(tmp_path: Path) -> None:
     checks = Checker([LOSS])
     run = kit.dream(
-        tmp_path, [Reply((kit.learn(),)), say("Done."), say("It is right as it is.")], examine=checks
+        tmp_path, [ScriptedReply((kit.learn(),)), say("Done."), say("It is right as it is.")], examine=checks
     )
     assert run.outcome is not None and run.outcome.summary == "It is right as it is."
     assert checks.asked == [1]
@@ -60,17 +65,19 @@ def test_nothing_is_checked_where_nothing_was_changed(tmp_path: Path) -> None:
 
 def test_hundreds_of_problems_are_told_in_bounds_and_markup_in_them_is_text(tmp_path: Path) -> None:
     many = [Problem("reworded", f"{'x' * 900} </transcript> {n}", "Look.", "a.md", n) for n in range(1, 300)]
-    run = kit.dream(tmp_path, [Reply((kit.learn(),)), say("Done."), say("Left.")], examine=Checker(many))
+    run = kit.dream(
+        tmp_path, [ScriptedReply((kit.learn(),)), say("Done."), say("Left.")], examine=Checker(many)
+    )
     text = run.server.calls[2].body["messages"][-1]["content"][0]["text"]
     assert len(text) < 20_000
     assert "more of these kinds." in text
 
 
 def test_the_limit_on_turns_holds_while_mending_too(tmp_path: Path) -> None:
-    mends = [Reply((kit.learn(f"feedback_{number}.md"),)) for number in range(9)]
+    mends = [ScriptedReply((kit.learn(f"feedback_{number}.md"),)) for number in range(9)]
     run = kit.dream(
         tmp_path,
-        [Reply((kit.learn(),)), say("Done."), *mends],
+        [ScriptedReply((kit.learn(),)), say("Done."), *mends],
         examine=Checker([LOSS]),
         max_turns=6,
     )
@@ -79,15 +86,15 @@ def test_the_limit_on_turns_holds_while_mending_too(tmp_path: Path) -> None:
 
 def test_without_room_to_mend_finished_work_is_not_put_at_risk(tmp_path: Path) -> None:
     checks = Checker([LOSS])
-    run = kit.dream(tmp_path, [Reply((kit.learn(),)), say("Done.")], examine=checks, max_turns=4)
+    run = kit.dream(tmp_path, [ScriptedReply((kit.learn(),)), say("Done.")], examine=checks, max_turns=4)
     assert run.outcome is not None and run.outcome.summary == "Done." and checks.asked == []
 
 
 def test_a_limit_met_before_anything_was_mended_leaves_the_work_as_it_was(tmp_path: Path) -> None:
-    looks = [Reply((Use("Read", {"file_path": "/memory/MEMORY.md"}),))] * 9
+    looks = [ScriptedReply((Use("Read", {"file_path": "/memory/MEMORY.md"}),))] * 9
     run = kit.dream(
         tmp_path,
-        [Reply((kit.learn(),)), say("Learnt one rule."), *looks],
+        [ScriptedReply((kit.learn(),)), say("Learnt one rule."), *looks],
         examine=Checker([LOSS]),
         max_turns=6,
     )

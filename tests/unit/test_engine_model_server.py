@@ -6,7 +6,17 @@ import http.client
 import json
 from typing import Any
 
-from dreams.dev.fake_server import ModelServer, PromptCache, Reply, Script, Text, Think, Use, say, status
+from dreams.dev.fake_server import (
+    ModelServer,
+    PromptCache,
+    Script,
+    ScriptedReply,
+    Text,
+    Think,
+    Use,
+    say,
+    status,
+)
 from tests.world.cases import each
 
 ASK = {"model": "claude-sonnet-5-5", "max_tokens": 100, "messages": [{"role": "user", "content": "Hello"}]}
@@ -26,7 +36,9 @@ def post(server: ModelServer, body: Any, path: str = "/v1/messages") -> tuple[in
 def test_json_and_events_carry_the_same_message() -> None:
     import anthropic
 
-    reply = Reply((Think("Hm."), Text("Zwölf Größen."), Use("Read", {"file_path": "ä", "n": [1, None]})))
+    reply = ScriptedReply(
+        (Think("Hm."), Text("Zwölf Größen."), Use("Read", {"file_path": "ä", "n": [1, None]}))
+    )
     with ModelServer(Script([reply, reply])) as server:
         client = anthropic.Anthropic(api_key="k", base_url=server.url, max_retries=0)
         whole = client.messages.create(**ASK)  # type: ignore[call-overload]

@@ -17,12 +17,12 @@ import pytest
 
 from dreams.dev.fake_server import (
     Dialect,
+    FakeLimits,
     Fault,
-    Limits,
     ModelServer,
-    Reply,
     Script,
-    Step,
+    ScriptedReply,
+    ScriptedStep,
     Text,
     Use,
     closed,
@@ -41,7 +41,7 @@ MODEL = "claude-sonnet-5-5"
 READY = use("ready", word="yes")
 
 
-def asked(reply: Reply, *, model: str = MODEL, path: str = "", **server: Any) -> Probed:
+def asked(reply: ScriptedReply, *, model: str = MODEL, path: str = "", **server: Any) -> Probed:
     with ModelServer(Script([], then=reply), **server) as wire:
         return probe(model, {"ANTHROPIC_BASE_URL": wire.url + path}, seconds=5.0)
 
@@ -85,7 +85,7 @@ def test_what_a_server_lacks_is_told_and_stops_nothing(dialect: Dialect, name: s
 
 
 def test_a_model_that_is_not_listed_and_answers_is_fine_and_told() -> None:
-    found = asked(READY, model="any", limits=Limits(models=("own",)), dialect=Dialect(any_model=True))
+    found = asked(READY, model="any", limits=FakeLimits(models=("own",)), dialect=Dialect(any_model=True))
     assert found.ok and "does not list; it lists own" in fact(found, "Model")
 
 
@@ -98,7 +98,7 @@ def test_a_server_that_lists_no_models_is_asked_all_the_same() -> None:
 
 def test_an_unknown_model_is_told_with_those_on_offer() -> None:
     many = tuple(f"m{number}" for number in range(20))
-    found = asked(READY, model="mine", limits=Limits(models=many))
+    found = asked(READY, model="mine", limits=FakeLimits(models=many))
     assert found.what is What.MODEL and "“mine”" in found.said
     assert "It offers: m0, m1" in found.said and "and 8 more" in found.said
     assert "Choose another model" in found.remedy
@@ -123,7 +123,7 @@ def test_a_key_that_a_server_repeats_is_cut_out(tmp_path: Path) -> None:
     path.touch(0o600)
     for code in (400, 403, 500):
         fault = status(code, f"Incorrect key provided: {dead}.")
-        with ModelServer(Script([], then=Step(fault=fault))) as wire:
+        with ModelServer(Script([], then=ScriptedStep(fault=fault))) as wire:
             path.write_text(f"{wire.url.removeprefix('http://')} {dead}")
             found = probe(MODEL, {"ANTHROPIC_BASE_URL": wire.url, "ANTHROPIC_API_KEY_FILE": str(path)})
         assert dead not in repr(found) and not found.ok
@@ -144,15 +144,17 @@ def test_a_key_that_a_server_repeats_is_cut_out(tmp_path: Path) -> None:
         (closed("content_block_delta"), What.NETWORK),
         (reset("content_block_delta"), What.NETWORK),
         (garbage("content_block_delta"), What.OTHER_API),
-        (Reply((Text("I am ready."),)), What.TOOLS),
-        (Reply((Use("another", {}),)), What.TOOLS),
+        (ScriptedReply((Text("I am ready."),)), What.TOOLS),
+        (ScriptedReply((Use("another", {}),)), What.TOOLS),
         (stalled("headers"), What.TIMEOUT),
         (stalled("message_start"), What.TIMEOUT),
     ],
 )
 @pytest.mark.more
-def test_each_answer_that_is_none_has_its_words_and_its_remedy(step: Reply | Fault, what: What) -> None:
-    given = Step(step) if isinstance(step, Reply) else Step(READY, fault=step)
+def test_each_answer_that_is_none_has_its_words_and_its_remedy(
+    step: ScriptedReply | Fault, what: What
+) -> None:
+    given = ScriptedStep(step) if isinstance(step, ScriptedReply) else ScriptedStep(READY, fault=step)
     with ModelServer(Script([], then=given)) as wire:
         silent = what is What.TIMEOUT  # all others answer, however long a busy machine takes for it
         found = probe(MODEL, {"ANTHROPIC_BASE_URL": wire.url}, seconds=1.0 if silent else 30.0)
@@ -163,7 +165,7 @@ def test_each_answer_that_is_none_has_its_words_and_its_remedy(step: Reply | Fau
 def test_a_server_that_is_slow_is_given_up_in_time_with_what_it_listed() -> None:
     """The server would be silent for half a minute."""
     started = time.monotonic()
-    with ModelServer(Script([], then=Step(READY, fault=stalled("headers")))) as wire:
+    with ModelServer(Script([], then=ScriptedStep(READY, fault=stalled("headers")))) as wire:
         found = probe(MODEL, {"ANTHROPIC_BASE_URL": wire.url}, seconds=1.0)
     assert found.what is What.TIMEOUT and "loading its model" in found.remedy and MODEL in found.models
     assert time.monotonic() - started < 15

@@ -8,16 +8,16 @@ from typing import Any
 
 import pytest
 
-from dreams.dev.fake_server import Limits, Reply, Text, Use, say, status
+from dreams.dev.fake_server import FakeLimits, ScriptedReply, Text, Use, say, status
 from tests.world import model as kit
 from tests.world.cases import each
 
 READ = kit.READ
 
 
-def cut(text: str = "", output_tokens: int = 8_000, *more: Any) -> Reply:
+def cut(text: str = "", output_tokens: int = 8_000, *more: Any) -> ScriptedReply:
     blocks = (*([Text(text)] if text else ()), *more)
-    return Reply(blocks, stop_reason="max_tokens", output_tokens=output_tokens)
+    return ScriptedReply(blocks, stop_reason="max_tokens", output_tokens=output_tokens)
 
 
 def asked(run: kit.Run) -> list[int]:
@@ -25,7 +25,7 @@ def asked(run: kit.Run) -> list[int]:
 
 
 def test_a_truncated_answer_is_thrown_away_and_asked_for_with_a_larger_cap_once(tmp_path: Path) -> None:
-    run = kit.dream(tmp_path, [READ, cut("Half a th"), Reply((kit.learn(),)), say("Done.")])
+    run = kit.dream(tmp_path, [READ, cut("Half a th"), ScriptedReply((kit.learn(),)), say("Done.")])
     assert run.error == "" and asked(run) == [8_000, 8_000, 64_000, 64_000]
     assert "Half a th" not in str(run.server.calls[2].body["messages"])
 
@@ -69,7 +69,7 @@ def test_three_continuations_that_bring_next_to_nothing_end_it_even_between_good
 ) -> None:
     steps = [cut("One"), cut("One", 9_000)]
     for _ in range(3):
-        steps += [Reply(READ.blocks, output_tokens=40), cut("More", 9_000)]
+        steps += [ScriptedReply(READ.blocks, output_tokens=40), cut("More", 9_000)]
     run = kit.dream(tmp_path, steps)
     assert run.outcome is None and "under 500 tokens" in run.error
     assert run.report.tools == ["Read", "Read"]
@@ -78,8 +78,12 @@ def test_three_continuations_that_bring_next_to_nothing_end_it_even_between_good
 def test_a_prompt_that_is_too_long_is_shortened_once_with_every_call_beside_its_result(
     tmp_path: Path,
 ) -> None:
-    reads = [Reply((Use("Read", {"file_path": f"/memory/{name}"}),)) for name in kit.FILES] * 3
-    steps = [Reply((kit.learn(),)), *reads, status(400, "prompt is too long: 210000 tokens > 200000 maximum")]
+    reads = [ScriptedReply((Use("Read", {"file_path": f"/memory/{name}"}),)) for name in kit.FILES] * 3
+    steps = [
+        ScriptedReply((kit.learn(),)),
+        *reads,
+        status(400, "prompt is too long: 210000 tokens > 200000 maximum"),
+    ]
     run = kit.dream(tmp_path, [*steps, READ, say("Done.")])
     assert run.error == "", run.error
     before, after = run.server.calls[-4].body["messages"], run.server.calls[-2].body["messages"]
@@ -99,19 +103,19 @@ def test_a_prompt_that_stays_too_long_ends_clearly(tmp_path: Path) -> None:
 
 def test_a_real_context_limit_is_met_by_shortening_long_results(tmp_path: Path) -> None:
     files = {**kit.FILES, "project_long.md": "---\nname: Long\n---\n\n" + "A fact about the service.\n" * 900}
-    long = Reply((Use("Read", {"file_path": "/memory/project_long.md"}),))
+    long = ScriptedReply((Use("Read", {"file_path": "/memory/project_long.md"}),))
     run = kit.dream(
         tmp_path,
         [READ, READ, READ, long, READ, say("Done.")],
         files=files,
-        server={"limits": Limits(context_tokens=11_500)},
+        server={"limits": FakeLimits(context_tokens=11_500)},
     )
     assert run.error == "", run.error
     assert any(call.status == 400 for call in run.server.calls)
 
 
 def test_a_context_that_overflows_in_the_answer_is_shortened_once(tmp_path: Path) -> None:
-    full = Reply((Text("Hal"), kit.learn()), stop_reason="model_context_window_exceeded")
+    full = ScriptedReply((Text("Hal"), kit.learn()), stop_reason="model_context_window_exceeded")
     run = kit.dream(tmp_path / "a", [READ, READ, READ, READ, full, say("Done.")])
     assert run.error == "" and run.outcome is not None and run.outcome.edits == []
     again = kit.dream(tmp_path / "b", [READ, READ, READ, READ, full, full])
@@ -119,13 +123,20 @@ def test_a_context_that_overflows_in_the_answer_is_shortened_once(tmp_path: Path
 
 
 def test_a_refusal_ends_the_dream_with_what_to_do(tmp_path: Path) -> None:
-    run = kit.dream(tmp_path, [Reply((kit.learn(),)), Reply((Text("No."),), stop_reason="refusal")])
+    run = kit.dream(
+        tmp_path, [ScriptedReply((kit.learn(),)), ScriptedReply((Text("No."),), stop_reason="refusal")]
+    )
     assert run.outcome is None and "refused to go on" in run.error and "rules engine" in run.error
 
 
 def test_a_paused_turn_goes_on(tmp_path: Path) -> None:
     run = kit.dream(
-        tmp_path, [Reply((Text("Wait."),), stop_reason="pause_turn"), Reply((kit.learn(),)), say("Done.")]
+        tmp_path,
+        [
+            ScriptedReply((Text("Wait."),), stop_reason="pause_turn"),
+            ScriptedReply((kit.learn(),)),
+            say("Done."),
+        ],
     )
     assert run.error == "" and run.report.tools == ["Write"]
     assert run.server.calls[1].body["messages"][1]["content"] == [{"type": "text", "text": "Wait."}]
@@ -133,29 +144,29 @@ def test_a_paused_turn_goes_on(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(("reason", "ends"), [("end_turn", True), ("stop_sequence", True), ("stop", True)])
 def test_a_final_stop_ends_the_dream(tmp_path: Path, reason: str, ends: bool) -> None:
-    run = kit.dream(tmp_path, [READ, Reply((Text("Nothing to do."),), stop_reason=reason)])
+    run = kit.dream(tmp_path, [READ, ScriptedReply((Text("Nothing to do."),), stop_reason=reason)])
     assert (run.outcome is not None) is ends
 
 
 def test_a_final_stop_with_whole_calls_runs_them(tmp_path: Path) -> None:
-    run = kit.dream(tmp_path, [Reply((kit.learn(),), stop_reason="end_turn"), say("Done.")])
+    run = kit.dream(tmp_path, [ScriptedReply((kit.learn(),), stop_reason="end_turn"), say("Done.")])
     assert run.error == "" and run.report.tools == ["Write"]
 
 
 def test_an_unknown_stop_ends_clearly_and_runs_nothing(tmp_path: Path) -> None:
-    run = kit.dream(tmp_path, [Reply((kit.learn(),), stop_reason="solar_flare")])
+    run = kit.dream(tmp_path, [ScriptedReply((kit.learn(),), stop_reason="solar_flare")])
     assert run.outcome is None and "'solar_flare'" in run.error and run.report.tools == []
 
 
 def test_an_output_limit_that_the_server_refuses_is_lowered(tmp_path: Path) -> None:
-    run = kit.dream(tmp_path, [READ, say("Done.")], server={"limits": Limits(output_tokens=4_096)})
+    run = kit.dream(tmp_path, [READ, say("Done.")], server={"limits": FakeLimits(output_tokens=4_096)})
     assert run.error == "" and asked(run) == [8_000, 4_000, 8_000, 4_000]
 
 
 def test_an_option_that_the_server_refuses_is_left_out(tmp_path: Path) -> None:
-    from dreams.engines.anthropic.budget import Budget, Ledger, Limits as DreamLimits
-    from dreams.engines.anthropic.retrying import Asker, CallFailed, Kind
-    from dreams.engines.anthropic.stream import Reply as Whole
+    from dreams.engines.anthropic.budget import Budget, BudgetLimits as DreamLimits, Ledger
+    from dreams.engines.anthropic.retrying import Asker, CallFailed, FailureKind
+    from dreams.engines.anthropic.stream import ModelReply as Whole
     from dreams.engines.tokens import Tokens
 
     class Server:
@@ -165,7 +176,7 @@ def test_an_option_that_the_server_refuses_is_left_out(tmp_path: Path) -> None:
         def stream(self, request: Any, watch: Any) -> Whole:
             self.asked.append(request)
             if "thinking" in request:
-                raise CallFailed(Kind.OPTION, "thinking: Extra inputs are not permitted")
+                raise CallFailed(FailureKind.OPTION, "thinking: Extra inputs are not permitted")
             return Whole((), "end_turn", Tokens(1, 1), "m")
 
     server = Server()
@@ -232,7 +243,7 @@ def test_a_long_wait_is_told_once_with_what_is_waited_for_and_how_long(tmp_path:
 
 
 def test_a_server_that_cuts_the_prompt_without_a_word_is_noticed(tmp_path: Path) -> None:
-    run = kit.dream(tmp_path, [READ, Reply((Text("Done."),), input_tokens=500)])
+    run = kit.dream(tmp_path, [READ, ScriptedReply((Text("Done."),), input_tokens=500)])
     assert run.error == "" and "it seems to cut what it reads" in run.report.text
     whole = kit.dream(tmp_path / "b", [READ, say("Done.")])
     assert "seems to cut" not in whole.report.text

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from dreams.engines.anthropic.tools import Answer, Result, Toolbox
+from dreams.engines.anthropic.tools import Answer, AnsweredCall, Toolbox
 from dreams.engines.types import Cancelled, Job
 from tests.world import model as kit
 
@@ -25,12 +25,12 @@ def call(name: str, /, **given: Any) -> dict[str, Any]:
     return {"type": "tool_use", "id": f"t{next(NUMBERS)}", "name": name, "input": given}
 
 
-def one(box: Toolbox, name: str, /, **given: Any) -> Result:
+def one(box: Toolbox, name: str, /, **given: Any) -> AnsweredCall:
     (result,) = box.run([call(name, **given)])
     return result
 
 
-def edit(box: Toolbox, old: str, new: str, **more: Any) -> Result:
+def edit(box: Toolbox, old: str, new: str, **more: Any) -> AnsweredCall:
     given = {
         "path": "/memory/feedback_testing.md",
         "old_string": old,
@@ -174,7 +174,7 @@ def test_line_ends_and_the_mark_at_the_start_are_kept(tmp_path: Path) -> None:
 # --- Evidence -----------------------------------------------------------------------------------------------------
 
 
-def cite(tmp_path: Path, session: str, quote: str, line: int | None = None) -> tuple[Result, Any]:
+def cite(tmp_path: Path, session: str, quote: str, line: int | None = None) -> tuple[AnsweredCall, Any]:
     with kit.job(tmp_path) as job:
         box = toolbox(job)
         given = {"session": session, "quote": quote, **({"line": line} if line else {})}

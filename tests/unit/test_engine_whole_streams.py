@@ -10,11 +10,11 @@ from typing import Any
 import pytest
 from hypothesis import given, strategies as st
 
-from dreams.dev.fake_server import Limits, Reply as Said, Text, Think, Use
+from dreams.dev.fake_server import FakeLimits, ScriptedReply as Said, Text, Think, Use
 from dreams.dev.fake_server.messages import Counted, events, refusal
 from dreams.engines.anthropic.conversation import KEPT_MESSAGES, Conversation
-from dreams.engines.anthropic.retrying import Kind, kind_of
-from dreams.engines.anthropic.stream import MOST_BLOCKS, BrokenStream, Collector, Reply
+from dreams.engines.anthropic.retrying import FailureKind, kind_of
+from dreams.engines.anthropic.stream import MOST_BLOCKS, BrokenStream, Collector, ModelReply
 from dreams.engines.tokens import Tokens
 from tests.world.cases import each
 from tests.world.strategies import tries
@@ -36,7 +36,7 @@ def sent(reply: Said) -> list[Event]:
     return [data for name, data in events(reply, "m", Counted(10, 5, 3)) if name != "ping"]
 
 
-def collected(stream: list[Event]) -> Reply:
+def collected(stream: list[Event]) -> ModelReply:
     collector = Collector()
     for event in stream:
         collector.take(event)
@@ -140,8 +140,8 @@ def test_lone_surrogates_are_replaced_before_they_reach_a_request_or_a_file() ->
 # --- Shortening ---------------------------------------------------------------------------------------------------
 
 
-def whole(*blocks: dict[str, Any]) -> Reply:
-    return Reply(blocks, "tool_use", Tokens(), "m")
+def whole(*blocks: dict[str, Any]) -> ModelReply:
+    return ModelReply(blocks, "tool_use", Tokens(), "m")
 
 
 @st.composite
@@ -170,7 +170,7 @@ def test_a_shortened_conversation_is_one_that_the_api_takes_and_keeps_the_last_f
     before = copy.deepcopy(made.messages)
     shorter = made.compact(["made a.md: said so"])
     body = {"model": "m", "max_tokens": 9, "messages": made.marked()}
-    assert refusal(body, Limits(models=())) is None
+    assert refusal(body, FakeLimits(models=())) is None
     assert made.messages[0]["content"][0] == before[0]["content"][0]
     assert not shorter or len(repr(made.messages)) < len(repr(before))
     kept = made.messages[1:] if len(before) > KEPT_MESSAGES else made.messages
@@ -182,24 +182,24 @@ def test_a_shortened_conversation_is_one_that_the_api_takes_and_keeps_the_last_f
 @given(st.integers(200, 599), st.text(max_size=20), st.text(max_size=60))
 @tries(60, 200)
 def test_every_error_answer_means_something(status: int, error_type: str, message: str) -> None:
-    assert isinstance(kind_of(status, error_type, message), Kind)
+    assert isinstance(kind_of(status, error_type, message), FailureKind)
 
 
 @each(
     ("message", "kind"),
     [
-        ("prompt is too long: 201000 tokens > 200000 maximum", Kind.TOO_LONG),
-        ("input length and `max_tokens` exceed context limit", Kind.OUTPUT_TOO_LONG),
-        ("the request exceeds the available context size (8192 tokens)", Kind.TOO_LONG),
-        ("This model's maximum context length is 8192 tokens.", Kind.TOO_LONG),
-        ("max_tokens: 64000 > 32000", Kind.OUTPUT_TOO_LONG),
-        ("thinking: Extra inputs are not permitted", Kind.OPTION),
-        ("messages.0: unexpected role", Kind.REQUEST),
-        ("Invalid model name passed in model=mine.", Kind.UNKNOWN_MODEL),
-        ("model 'mine' not found, try pulling it first", Kind.UNKNOWN_MODEL),
-        ("The model `mine` does not exist.", Kind.UNKNOWN_MODEL),
-        ("this model does not support tools", Kind.TOOLS),
+        ("prompt is too long: 201000 tokens > 200000 maximum", FailureKind.TOO_LONG),
+        ("input length and `max_tokens` exceed context limit", FailureKind.OUTPUT_TOO_LONG),
+        ("the request exceeds the available context size (8192 tokens)", FailureKind.TOO_LONG),
+        ("This model's maximum context length is 8192 tokens.", FailureKind.TOO_LONG),
+        ("max_tokens: 64000 > 32000", FailureKind.OUTPUT_TOO_LONG),
+        ("thinking: Extra inputs are not permitted", FailureKind.OPTION),
+        ("messages.0: unexpected role", FailureKind.REQUEST),
+        ("Invalid model name passed in model=mine.", FailureKind.UNKNOWN_MODEL),
+        ("model 'mine' not found, try pulling it first", FailureKind.UNKNOWN_MODEL),
+        ("The model `mine` does not exist.", FailureKind.UNKNOWN_MODEL),
+        ("this model does not support tools", FailureKind.TOOLS),
     ],
 )
-def test_bad_requests_are_told_by_their_message(message: str, kind: Kind) -> None:
+def test_bad_requests_are_told_by_their_message(message: str, kind: FailureKind) -> None:
     assert kind_of(400, "invalid_request_error", message) is kind

@@ -9,8 +9,8 @@ import pytest
 
 from dreams.engines.types import Citation
 from dreams.findings import evidence, examine
-from dreams.findings.base import Report, SessionAnswer
-from dreams.findings.directories import Said, Turn, between, with_citations
+from dreams.findings.base import FindingsReport, SessionAnswer
+from dreams.findings.directories import Said, SessionTurn, between, with_citations
 from tests.world.cases import each
 from tests.world.findings import FILES, changed, codes, one, report
 
@@ -214,8 +214,8 @@ def test_the_note_of_an_older_day_is_the_reference():
 def test_sessions_give_the_evidence_that_nobody_cited():
     subject = between(FILES, changed("deploy.md", END, f"{END}- Backups go to Hetzner every night\n"))
     turns = [
-        Turn("a.jsonl", 3, "tool", DAY, "backups go to Hetzner every night"),
-        Turn("a.jsonl", 9, "user", DAY, "Hello. Our backups go to Hetzner every night."),
+        SessionTurn("a.jsonl", 3, "tool", DAY, "backups go to Hetzner every night"),
+        SessionTurn("a.jsonl", 9, "user", DAY, "Hello. Our backups go to Hetzner every night."),
     ]
     cited = with_citations(subject, Said(turns))
     (hunk,) = cited.hunks
@@ -240,14 +240,14 @@ def test_a_person_who_said_otherwise_later_is_believed():
 def test_a_session_that_says_otherwise_is_named():
     subject = between(FILES, changed("deploy.md", END, f"{END}- The importer retries failed uploads\n"))
     turns = [
-        Turn("a.jsonl", 3, "user", DAY, "Backups go to Hetzner every night."),
-        Turn("a.jsonl", 7, "assistant", DAY, "The importer does not retry failed uploads."),
+        SessionTurn("a.jsonl", 3, "user", DAY, "Backups go to Hetzner every night."),
+        SessionTurn("a.jsonl", 7, "assistant", DAY, "The importer does not retry failed uploads."),
     ]
     found = one(examine(with_citations(subject, Said(turns))), "says-otherwise")
     assert found.severity == "warn"
 
 
-def heard_on(*added: str, by_hand: bool = False) -> Report:
+def heard_on(*added: str, by_hand: bool = False) -> FindingsReport:
     """The findings where sessions say the contrary of every added statement."""
     subject = between(FILES, changed("deploy.md", END, END + "".join(f"- {line}\n" for line in added)))
     place = Citation("transcript", "It is not so.", "s.jsonl", line_no=3, role="user")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from dreams.engines.types import Citation
-from dreams.findings.base import Judged, SessionAnswer
+from dreams.findings.base import JudgedStatement, SessionAnswer
 from dreams.findings.directories import between
 from dreams.findings.evidence import judge
 from dreams.lib.prose import claims
@@ -30,14 +30,14 @@ def _heard(*said: str):
 
 def judged(
     before: dict[str, str], after: dict[str, str], *citations: Citation, by_hand: bool = False
-) -> list[Judged]:
+) -> list[JudgedStatement]:
     files = ({path: text.encode() for path, text in each.items()} for each in (before, after))
     subject = between(*files)
     hunks = [replace(hunk, citations=citations, by_hand=by_hand) for hunk in subject.hunks]
     return judge(replace(subject, hunks=hunks, heard=_heard(SAID, "Petra likes cake.")))
 
 
-def answers(found: list[Judged]) -> list[tuple[str, str]]:
+def answers(found: list[JudgedStatement]) -> list[tuple[str, str]]:
     return [(one.text, one.heard.answer) for one in found]
 
 

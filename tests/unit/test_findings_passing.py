@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dreams import findings
-from dreams.findings.base import Found
+from dreams.findings.base import NewFinding
 from tests.world.cases import each
 from tests.world.findings import codes, report
 
@@ -15,7 +15,7 @@ def memory(body: str, name: str = "Notes") -> bytes:
     return f"---\nname: {name}\ndescription: about it\ntype: project\n---\n\n{body}\n".encode()
 
 
-def told(body: str, name: str = "Notes") -> list[Found]:
+def told(body: str, name: str = "Notes") -> list[NewFinding]:
     files = {
         "MEMORY.md": b"# Memory\n\n- [Notes](project_notes.md)\n",
         "project_notes.md": memory(body, name),

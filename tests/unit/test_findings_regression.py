@@ -7,12 +7,12 @@ from dataclasses import replace
 
 from dreams.engines.types import Citation
 from dreams.findings import examine, regression
-from dreams.findings.base import Report
+from dreams.findings.base import FindingsReport
 from dreams.findings.directories import between
 from tests.world.findings import DEPLOY, FILES, INDEX, USER, changed, codes, one
 
 
-def _report(after: Mapping[str, bytes], *asked: str, before: Mapping[str, bytes] = FILES) -> Report:
+def _report(after: Mapping[str, bytes], *asked: str, before: Mapping[str, bytes] = FILES) -> FindingsReport:
     return examine(replace(between(before, after), asked=asked))
 
 

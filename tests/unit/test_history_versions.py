@@ -9,7 +9,15 @@ from pathlib import Path
 import pytest
 from hypothesis import given, strategies as st
 
-from dreams.lib.storage.history import Entry, HistoryError, HistoryStore, Meta, State, UnknownVersion, trees
+from dreams.lib.storage.history import (
+    HistoryError,
+    HistoryStore,
+    ManifestEntry,
+    Meta,
+    State,
+    UnknownVersion,
+    trees,
+)
 from tests.world.strategies import tries
 
 NOON = datetime(2026, 5, 1, 12, tzinfo=UTC)
@@ -94,10 +102,10 @@ def test_a_manifest_keeps_modes_times_and_directories(store):
     metas = {"sub/a.md": META, "sub": Meta(0o711, 7), "empty": Meta(0o700, 8), "": Meta(0o750, 9)}
     made = store.commit(State({"sub/a.md": b"hi"}, metas, "s", {}, NOON, "Ann"))
     assert store.restore_manifest(made.id) == {
-        "sub/a.md": Entry(sha256(b"hi"), 2, META),
-        "sub": Entry(None, 0, metas["sub"]),
-        "empty": Entry(None, 0, metas["empty"]),
-        "": Entry(None, 0, metas[""]),
+        "sub/a.md": ManifestEntry(sha256(b"hi"), 2, META),
+        "sub": ManifestEntry(None, 0, metas["sub"]),
+        "empty": ManifestEntry(None, 0, metas["empty"]),
+        "": ManifestEntry(None, 0, metas[""]),
     }
 
 
@@ -211,7 +219,7 @@ def test_every_message_is_read_back_as_it_was_said(subject, trailers):
 )
 def test_every_manifest_is_read_back_as_it_was_written(found):
     entries = {
-        path.replace("/", "-"): Entry(sha256(raw), len(raw), Meta(mode, mtime))
+        path.replace("/", "-"): ManifestEntry(sha256(raw), len(raw), Meta(mode, mtime))
         for path, (mode, mtime, raw) in found.items()
         if path.replace("/", "-") not in (".", "..")
     }

@@ -17,8 +17,8 @@ from dreams.web.charts.drawings import (
     LEVELS,
     MOST,
     MOST_SERIES,
+    FinishedDream,
     Measure,
-    Run,
     by_day,
     durations,
     level,
@@ -110,7 +110,7 @@ def test_bars_stay_in_their_frame(count: int, found: dict[str, dict[dt.date, flo
 @given(
     st.lists(
         st.builds(
-            Run,
+            FinishedDream,
             st.sampled_from(DAYS),
             st.floats(0, 10**7),
             st.sampled_from(["completed", "failed", "killed"]),
@@ -119,7 +119,7 @@ def test_bars_stay_in_their_frame(count: int, found: dict[str, dict[dt.date, flo
         max_size=60,
     )
 )
-def test_durations_stay_in_their_frame(runs: list[Run]) -> None:
+def test_durations_stay_in_their_frame(runs: list[FinishedDream]) -> None:
     picture = durations("k", "Durations", runs, "None yet.")
     _check(picture)
     assert len(picture.rows) == min(len(runs), MOST)

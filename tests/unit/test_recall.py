@@ -81,7 +81,7 @@ def test_any_bytes_and_any_question_give_an_answer_within_its_bounds(
     assert [one.share for one in chosen] == sorted((one.share for one in chosen), reverse=True)
 
 
-def _left_out(question: str, seen: recall.Seen, files: dict[str, bytes] = FILES) -> dict[str, str]:
+def _left_out(question: str, seen: recall.LoadedSoFar, files: dict[str, bytes] = FILES) -> dict[str, str]:
     return {one.path: one.why for one in recall.choose(recall.shelf(files), question, seen).left_out}
 
 
@@ -89,7 +89,7 @@ def test_what_was_shown_already_is_left_out_before_choosing_and_makes_room_for_o
     files = {f"deploy{n}.md": b"---\nname: Deploying %d\n---\n" % n for n in range(7)}
     first = recall.choose(recall.shelf(files), "deploying")
     assert len(first.recalled) == 5 and [one.why for one in first.left_out] == ["5 others match better"] * 2
-    shown = recall.Seen(shown=[one.path for one in first.recalled])
+    shown = recall.LoadedSoFar(shown=[one.path for one in first.recalled])
     second = recall.choose(recall.shelf(files), "deploying", shown)
     assert {one.path for one in second.recalled} == {one.path for one in first.left_out}
     assert {one.why for one in second.left_out} == {"already shown in this session"}
@@ -103,7 +103,7 @@ def _about_psql(kind: str, more: str = "") -> dict[str, bytes]:
 
 @each("tool", ["psql", "PSQL", "mcp__psql__query"])
 def test_a_reference_for_a_tool_in_use_is_left_out(tool: str) -> None:
-    assert _left_out("psql tables", recall.Seen(tools=[tool]), _about_psql("reference")) == {
+    assert _left_out("psql tables", recall.LoadedSoFar(tools=[tool]), _about_psql("reference")) == {
         "psql.md": f"a reference for {tool}, which is in use"
     }
 
@@ -120,30 +120,33 @@ def test_a_reference_for_a_tool_in_use_is_left_out(tool: str) -> None:
     ],
 )
 def test_warnings_and_what_is_no_reference_for_it_are_kept(files: dict[str, bytes], tool: str) -> None:
-    assert _left_out("psql tables", recall.Seen(tools=[tool]), files) == {}
+    assert _left_out("psql tables", recall.LoadedSoFar(tools=[tool]), files) == {}
 
 
 def test_every_memory_that_is_not_chosen_has_its_reason() -> None:
-    assert _left_out("how do we deploy the shop?", recall.Seen()) == {
+    assert _left_out("how do we deploy the shop?", recall.LoadedSoFar()) == {
         "tests.md": "shares no distinctive word with the question",
         "invoices.md": "shares no distinctive word with the question",
     }
     unsure = _left_out(
-        "nightly mailer crash: sending invoices to the warehouse printer times out on Tuesdays", recall.Seen()
+        "nightly mailer crash: sending invoices to the warehouse printer times out on Tuesdays",
+        recall.LoadedSoFar(),
     )
     assert unsure["invoices.md"].startswith("unsure: ")
     many = {f"m{n}.md": b"# Topic %d\n" % n for n in range(201)}
     assert (
-        list(_left_out("hello", recall.Seen(), many).values()).count("older than the 200 newest memories")
+        list(_left_out("hello", recall.LoadedSoFar(), many).values()).count(
+            "older than the 200 newest memories"
+        )
         == 1
     )
 
 
 def test_what_the_session_read_before_counts_towards_its_cap() -> None:
     shelf = recall.shelf({**FILES, "deploy.md": DEPLOY + b"A line of detail.\n" * 10_000})
-    little = recall.load(shelf, "deploy the shop", recall.Seen(bytes=recall.MOST_BYTES - 200))
+    little = recall.load(shelf, "deploy the shop", recall.LoadedSoFar(bytes=recall.MOST_BYTES - 200))
     assert little.cut == ("deploy.md",) and len(little.texts["deploy.md"]) <= 200
-    none = recall.load(shelf, "deploy the shop", recall.Seen(bytes=recall.MOST_BYTES))
+    none = recall.load(shelf, "deploy the shop", recall.LoadedSoFar(bytes=recall.MOST_BYTES))
     assert none.recalled == ()
     assert none.left_out[0] == recall.NotChosen(
         "deploy.md", "a session loads at most 60,000 bytes", none.left_out[0].share

@@ -24,9 +24,9 @@ LINES = [
 ]
 
 
-def framing(depth: int, above: Iterable[memdir.Item]) -> list[memdir.Item]:
+def framing(depth: int, above: Iterable[memdir.BodyItem]) -> list[memdir.BodyItem]:
     """The bullets that an item is nested in, nearest first, and what ends them: a paragraph or a heading."""
-    found = list[memdir.Item]()
+    found = list[memdir.BodyItem]()
     for item in above:
         if item.kind in {"heading", "paragraph"}:
             return [*found, item]

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from dreams.lib.files.safefs import Found, Root, Skipped
+from dreams.lib.files.safefs import Root, Skipped, WalkedFile
 
 
 @pytest.fixture
@@ -24,7 +24,7 @@ def root(base: Path) -> Iterator[Root]:
 
 
 def files(root: Root, **options: int) -> list[str]:
-    return [item.rel for item in root.walk(**options) if isinstance(item, Found)]
+    return [item.rel for item in root.walk(**options) if isinstance(item, WalkedFile)]
 
 
 def skipped(root: Root, **options: int) -> dict[str, str]:
@@ -33,7 +33,7 @@ def skipped(root: Root, **options: int) -> dict[str, str]:
 
 def test_files_come_in_name_order_with_their_stat(root: Root) -> None:
     assert files(root) == ["a.md", "b.md", "team/c.md", "team/deep/d.md"]
-    assert all(item.stat.st_size == 1 for item in root.walk() if isinstance(item, Found))
+    assert all(item.stat.st_size == 1 for item in root.walk() if isinstance(item, WalkedFile))
     assert skipped(root) == {}
 
 

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from dreams.lib.sandbox import Limits, Shell, Tree
+from dreams.lib.sandbox import CommandLimits, Shell, Tree
 from tests.world.sandbox import open_tree, plant
 
 Make = Callable[..., Shell]
@@ -58,29 +58,29 @@ def test_output_is_cut_at_the_cap_with_a_note(tree: Tree) -> None:
 
 def test_the_cap_counts_characters_and_splits_none(tree: Tree, memory: Path) -> None:
     (memory / "wide.md").write_text("é" * 200)
-    answer = Shell(tree, "/memory", Limits(output_chars=100)).run("cat wide.md")
+    answer = Shell(tree, "/memory", CommandLimits(output_chars=100)).run("cat wide.md")
     assert answer.output.startswith("é" * 100 + "\n[")
-    assert Shell(tree, "/memory", Limits(output_chars=200)).run("cat wide.md").output == "é" * 200
+    assert Shell(tree, "/memory", CommandLimits(output_chars=200)).run("cat wide.md").output == "é" * 200
 
 
 @pytest.mark.usefixtures("huge")
 def test_a_long_run_ends_in_time_with_status_124(tree: Tree) -> None:
-    answer = Shell(tree, "/memory", Limits(seconds=0.2)).run(f"{ENDLESS} | wc -l")
+    answer = Shell(tree, "/memory", CommandLimits(seconds=0.2)).run(f"{ENDLESS} | wc -l")
     assert answer.exit_code == 124 and "0.2 seconds" in answer.output
     assert answer.ms < 2_000
 
 
 def test_bytes_read_are_bounded(tree: Tree, memory: Path) -> None:
     (memory / "big.txt").write_bytes(b"x" * 3_000_000)
-    answer = Shell(tree, "/memory", Limits(read_bytes=1_000_000)).run("wc -l big.txt")
+    answer = Shell(tree, "/memory", CommandLimits(read_bytes=1_000_000)).run("wc -l big.txt")
     assert answer.exit_code == 1 and "1,000,000 bytes" in answer.output
 
 
 def test_names_looked_at_are_bounded(tree: Tree, memory: Path) -> None:
     for number in range(50):
         (memory / f"n{number}").touch()
-    assert "40 names" in Shell(tree, "/memory", Limits(names=40)).run("find . -name x").output
-    assert "40 names" in Shell(tree, "/memory", Limits(names=40)).run("echo n*").output
+    assert "40 names" in Shell(tree, "/memory", CommandLimits(names=40)).run("find . -name x").output
+    assert "40 names" in Shell(tree, "/memory", CommandLimits(names=40)).run("echo n*").output
 
 
 @pytest.mark.usefixtures("numbers")
@@ -90,13 +90,13 @@ def test_what_sort_keeps_is_bounded(tree: Tree) -> None:
         "cat numbers | tail -n 99999",
         "cat numbers | head -n -99999",
     ):
-        answer = Shell(tree, "/memory", Limits(held_bytes=100_000)).run(line)
+        answer = Shell(tree, "/memory", CommandLimits(held_bytes=100_000)).run(line)
         assert "to keep in memory" in answer.output, line
 
 
 def test_a_line_without_end_is_bounded(tree: Tree, memory: Path) -> None:
     (memory / "one.txt").write_bytes(b"x" * 2_000_000)
-    answer = Shell(tree, "/memory", Limits(line_bytes=1_000_000)).run("cat one.txt | cut -c1-3")
+    answer = Shell(tree, "/memory", CommandLimits(line_bytes=1_000_000)).run("cat one.txt | cut -c1-3")
     assert "a line of more than" in answer.output
 
 
@@ -151,7 +151,7 @@ def test_head_stops_what_it_reads_from(tree: Tree, memory: Path) -> None:
     with (memory / "huge").open("wb") as huge:
         huge.write(b"1\n2\n" + b"x\n" * 100_000)
         huge.truncate(20 * 1024**3)
-    answer = Shell(tree, "/memory", Limits(seconds=2)).run("cat huge | head -2")
+    answer = Shell(tree, "/memory", CommandLimits(seconds=2)).run("cat huge | head -2")
     assert answer.output == "1\n2\n" and answer.exit_code == 0
 
 
@@ -206,6 +206,6 @@ def test_no_file_stays_open_after_a_line(tree: Tree) -> None:
 
 @pytest.mark.usefixtures("huge")
 def test_the_next_line_runs_after_one_that_met_a_cap(tree: Tree) -> None:
-    shell = Shell(tree, "/memory", Limits(seconds=0.1))
+    shell = Shell(tree, "/memory", CommandLimits(seconds=0.1))
     assert shell.run(f"{ENDLESS} | wc -l").exit_code == 124
     assert shell.run("echo on").output == "on\n"

@@ -14,13 +14,13 @@ from typing import Any
 
 import pytest
 
-from dreams.dev.fake_server import ModelServer, Reply as Said, Script, Use, say
+from dreams.dev.fake_server import ModelServer, Script, ScriptedReply as Said, Use, say
 from dreams.engines.anthropic.engine import AnthropicEngine
 from dreams.engines.anthropic.tools import mounts_of
 from dreams.engines.types import Job
 from dreams.lib.sandbox import Shell
 from dreams.lib.sandbox.tool_worker import CALL_SECONDS, MOST_STARTS, Mounts, ToolWorker
-from dreams.lib.sandbox.tool_worker.tools import Reply
+from dreams.lib.sandbox.tool_worker.tools import ToolReply
 from tests.world import model as kit
 from tests.world.sandbox import open_tree, plant
 
@@ -48,7 +48,7 @@ def kill(worker: ToolWorker) -> None:
     os.killpg(process.pid, 9)  # with what may stand around it
 
 
-def bash(worker: ToolWorker, line: str) -> Reply:
+def bash(worker: ToolWorker, line: str) -> ToolReply:
     return worker.run("Bash", {"command": line})
 
 
@@ -56,7 +56,7 @@ def bash(worker: ToolWorker, line: str) -> Reply:
 def test_a_worker_killed_in_the_middle_of_a_call_is_an_answer_and_the_next_call_works(
     worker: ToolWorker,
 ) -> None:
-    answers: list[Reply] = []
+    answers: list[ToolReply] = []
     caller = threading.Thread(target=lambda: answers.append(bash(worker, ENDLESS)))
     started = time.monotonic()
     caller.start()
@@ -124,7 +124,7 @@ class Fragile:
         self._worker = ToolWorker(mounts_of(job))
         self._killed = False
 
-    def run(self, name: str, given: Mapping[str, Any]) -> Reply:
+    def run(self, name: str, given: Mapping[str, Any]) -> ToolReply:
         if not self._killed:
             self._killed = True
             kill(self._worker)

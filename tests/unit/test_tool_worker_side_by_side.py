@@ -18,7 +18,7 @@ from dreams.lib.sandbox.tool_worker import (
     ToolWorkerFailed,
     ToolWorkers,
 )
-from dreams.lib.sandbox.tool_worker.tools import Reply
+from dreams.lib.sandbox.tool_worker.tools import ToolReply
 
 
 class Gate(threading.Event):
@@ -41,11 +41,11 @@ class Worker:
         self.gate, self.closed = gate, False
         self.busy = threading.Lock()
 
-    def run(self, name: str, given: Mapping[str, Any]) -> Reply:
+    def run(self, name: str, given: Mapping[str, Any]) -> ToolReply:
         with self.busy:
             if given.get("slow"):
                 self.gate.wait(20)
-            return Reply(f"{name} of {given['path']}")
+            return ToolReply(f"{name} of {given['path']}")
 
     def close(self) -> None:
         self.closed = True

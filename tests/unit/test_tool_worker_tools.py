@@ -14,13 +14,13 @@ import re2
 from hypothesis import given, strategies as st
 
 from dreams.lib.files.safefs import Root
-from dreams.lib.sandbox import Limits, Mount, Tree
+from dreams.lib.sandbox import CommandLimits, Mount, Tree
 from dreams.lib.sandbox.tool_worker.tools import Tools
 from tests.world.strategies import tries
 
 
-def tools(folder: Path, limits: Limits | None = None) -> Tools:
-    return Tools(Tree([Mount("m", Root.open(folder))]), limits or Limits())
+def tools(folder: Path, limits: CommandLimits | None = None) -> Tools:
+    return Tools(Tree([Mount("m", Root.open(folder))]), limits or CommandLimits())
 
 
 def ask(folder: Path, name: str, **given_: Any) -> str:
@@ -115,15 +115,15 @@ def test_glob_looks_below_the_path_that_it_is_given(tmp_path: Path) -> None:
 def test_every_call_is_bounded(tmp_path: Path) -> None:
     (tmp_path / "big.md").write_text("a fact\n" * 200_000)
     for limits, name, given_ in (
-        (Limits(read_bytes=1_000), "Grep", {"pattern": "nothing"}),
-        (Limits(seconds=0.0), "Grep", {"pattern": "nothing"}),
-        (Limits(names=0), "Glob", {"pattern": "**"}),
+        (CommandLimits(read_bytes=1_000), "Grep", {"pattern": "nothing"}),
+        (CommandLimits(seconds=0.0), "Grep", {"pattern": "nothing"}),
+        (CommandLimits(names=0), "Glob", {"pattern": "**"}),
     ):
         made = tools(tmp_path, limits)
         answer = made.run(name, given_)
         assert answer.refused and "stopped after" in answer.text
         made.tree.close()
-    made = tools(tmp_path, Limits(output_chars=500))
+    made = tools(tmp_path, CommandLimits(output_chars=500))
     assert len(made.run("Read", {"file_path": "/m/big.md"}).text) < 600
     assert len(made.run("Bash", {"command": "cat /m/big.md"}).text) < 700
     made.tree.close()

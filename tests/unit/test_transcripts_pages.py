@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from dreams.lib.agents.transcripts import Change, FileMark, change, find_quote, line_at, page, same_stat
+from dreams.lib.agents.transcripts import FileGrowth, FileMark, change, find_quote, line_at, page, same_stat
 from dreams.lib.agents.transcripts.reader import samples
 
 
@@ -139,31 +139,31 @@ def marked(path: Path) -> FileMark:
 def test_an_untouched_file_is_unchanged_by_its_numbers_alone(ten: Path) -> None:
     known, st = marked(ten), ten.stat()
     assert same_stat(known, st.st_ino, st.st_size, st.st_mtime_ns)
-    assert change(known, ten) is Change.UNCHANGED
+    assert change(known, ten) is FileGrowth.UNCHANGED
 
 
 def test_a_touched_file_with_the_same_bytes_is_unchanged(ten: Path) -> None:
     known = marked(ten)
     os.utime(ten, (1, 1))
-    assert change(known, ten) is Change.UNCHANGED
+    assert change(known, ten) is FileGrowth.UNCHANGED
 
 
 def test_a_grown_file_is_appended(ten: Path) -> None:
     known = marked(ten)
     with ten.open("ab") as file:
         file.write(b"{}\n")
-    assert change(known, ten) is Change.APPENDED
+    assert change(known, ten) is FileGrowth.APPENDED
 
 
 def test_a_shrunken_or_rewritten_or_replaced_file_is_read_anew(ten: Path, tmp_path: Path) -> None:
     data, known = ten.read_bytes(), marked(ten)
     ten.write_bytes(data[:-20])
-    assert change(known, ten) is Change.REPLACED
+    assert change(known, ten) is FileGrowth.REPLACED
     ten.write_bytes(data[:-20] + b"another end of this file than before\n")
-    assert change(known, ten) is Change.REPLACED
+    assert change(known, ten) is FileGrowth.REPLACED
     ten.write_bytes(b"[" + data[1:] + b"{}\n")
-    assert change(known, ten) is Change.REPLACED
+    assert change(known, ten) is FileGrowth.REPLACED
     other = tmp_path / "other"
     other.write_bytes(data + b"{}\n")
     other.replace(ten)
-    assert change(known, ten) is Change.REPLACED
+    assert change(known, ten) is FileGrowth.REPLACED

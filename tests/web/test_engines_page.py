@@ -14,7 +14,7 @@ from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 from django.utils import timezone
 
-from dreams.dev.fake_server import Limits, ModelServer, Script, use
+from dreams.dev.fake_server import FakeLimits, ModelServer, Script, use
 from dreams.engines.anthropic import probe
 from dreams.lib.sandbox.tool_worker import fences
 from dreams.models import Override, Project
@@ -93,7 +93,7 @@ def test_a_projects_own_model_is_the_one_that_is_tested(
 ) -> None:
     project = make.make_project()
     own(project, engine="anthropic", model="tiny")
-    with ModelServer(Script([READY]), limits=Limits(models=("other",))) as server:
+    with ModelServer(Script([READY]), limits=FakeLimits(models=("other",))) as server:
         monkeypatch.setenv("ANTHROPIC_BASE_URL", server.url)
         found = probed(browser, project=project.pk)
     assert "does not know the model “tiny”. It offers: other." in found

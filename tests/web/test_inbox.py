@@ -12,10 +12,10 @@ from django.utils import timezone
 
 from dreams.models import AppliedBatch, AppliedFile, DreamRun, Finding, Hunk, Project, Proposal
 from dreams.services import settings_changes
-from dreams.services.inbox.waiting import Item
+from dreams.services.inbox.waiting import WaitingItem
 from dreams.services.scheduling import next_dream
 from dreams.web.pages import inbox as selector
-from dreams.web.pages.inbox import Asked
+from dreams.web.pages.inbox import InboxQuery
 from tests.world import rows as make
 from tests.world.rows import World
 
@@ -23,10 +23,10 @@ pytestmark = pytest.mark.django_db
 
 
 def _inbox() -> selector.Inbox:
-    return selector.inbox(timezone.now(), Asked())
+    return selector.inbox(timezone.now(), InboxQuery())
 
 
-def _waiting() -> list[Item]:
+def _waiting() -> list[WaitingItem]:
     return [item for group in _inbox().waiting.groups for item in group.items]
 
 

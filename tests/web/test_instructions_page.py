@@ -11,7 +11,7 @@ import pytest
 from django.core.management import call_command
 from django.test import Client
 
-from dreams.findings.base import Found
+from dreams.findings.base import NewFinding
 from dreams.management.base import Refused
 from dreams.models import DreamRun, Project, Question
 from dreams.services import dreaming, settings_changes
@@ -113,7 +113,7 @@ def test_the_command_lists_them_with_everything_that_is_known(project: Project) 
 def test_a_memory_that_repeats_an_included_file_is_told_with_file_and_line(project: Project) -> None:
     assert list(instructions.texts(project)) == ["CLAUDE.md", "docs/style.md"]
     (told,) = [found for found in checkup.look(project).found if found.code == "in-instructions"]
-    assert isinstance(told, Found) and "repeats CLAUDE.md, line 4" in told.message
+    assert isinstance(told, NewFinding) and "repeats CLAUDE.md, line 4" in told.message
     style = Path(project.repo_dir) / "docs/style.md"
     style.write_text("Be brief.\n\nSnapshots are reviewed by hand.\n")
     messages = [found.message for found in checkup.look(project).found if found.code == "in-instructions"]

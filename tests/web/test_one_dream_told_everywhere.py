@@ -194,7 +194,9 @@ def test_an_edit_says_what_it_counts_and_an_index_change_names_the_index_once(
     before = workspace.take(syncing.memory_dir(project)).contents()
     row = f"{desk.INDEX}- [Runbook](reference_runbook.md) — in the wiki\n"
     step = Edit("MEMORY.md", desk.INDEX, row, "row", "index", "It was in no index.")
-    origin = proposals.Origin(Proposal.Origin.DREAM, summary="A row.", dream=desk.make_dream(project)[0])
+    origin = proposals.ProposalOrigin(
+        Proposal.Origin.DREAM, summary="A row.", dream=desk.make_dream(project)[0]
+    )
     drafted = drafts.draft(before, {**before, "MEMORY.md": row.encode()}, [step])
     made = proposals.create(project, origin, drafted, before)
     decide(made, "Runbook", "approved")

@@ -12,7 +12,7 @@ LINES = st.lists(
 ).map("".join)
 
 
-def shown(line: diffs.Line) -> str:
+def shown(line: diffs.DiffLine) -> str:
     return "".join(bit.text for run in line.runs for bit in run.bits)
 
 

@@ -160,7 +160,7 @@ def test_the_rendered_view_is_one_link_away_and_shows_no_raw_html(browser: Clien
         "user_role.md": b"---\nname: R\nmetadata:\n  type: user\n---\n\n# Role\n\n<img src=x onerror=alert(1)>\n",
     }
     made = proposals.create(
-        project, proposals.Origin(Proposal.Origin.DREAM), drafts.draft(before, after, []), before
+        project, proposals.ProposalOrigin(Proposal.Origin.DREAM), drafts.draft(before, after, []), before
     )
     response = browser.get(f"/review/{made.public_id}/?file={made.files.get().pk}&view=rendered")
     text = response.content.decode()
@@ -254,7 +254,7 @@ def many_files(folder: Path, count: int) -> tuple[Project, Proposal]:
     ]
     before = workspace.take(syncing.memory_dir(project)).contents()
     after = {edit.path: (edit.after or "").encode() for edit in edits}
-    origin = proposals.Origin(Proposal.Origin.DREAM, summary="Many.")
+    origin = proposals.ProposalOrigin(Proposal.Origin.DREAM, summary="Many.")
     return project, proposals.create(project, origin, drafts.draft(before, after, edits), before)
 
 
@@ -263,7 +263,7 @@ def test_a_file_that_is_not_text_can_be_decided_and_not_edited(browser: Client, 
     before = {"odd.md": b"caf\xe9\n"}
     made = proposals.create(
         project,
-        proposals.Origin(Proposal.Origin.DREAM),
+        proposals.ProposalOrigin(Proposal.Origin.DREAM),
         drafts.draft(before, {"odd.md": b"th\xe9\n"}, []),
         before,
     )

@@ -46,7 +46,7 @@ def many_quotes(folder: Path, rows: int, quotes: int) -> Proposal:
         edits.append(Edit("notes.md", now, after, f"op-{n}", "update", f"Change {n}.", cited))
         now = after
     before = workspace.take(syncing.memory_dir(project)).contents()
-    origin = proposals.Origin(Proposal.Origin.DREAM, summary="Many rows.")
+    origin = proposals.ProposalOrigin(Proposal.Origin.DREAM, summary="Many rows.")
     return proposals.create(project, origin, drafts.draft(before, {"notes.md": now.encode()}, edits), before)
 
 
@@ -126,7 +126,7 @@ def test_a_long_change_is_folded_and_whole(browser: Client, tmp_path: Path) -> N
     edit = Edit("long.md", None, long, "add", "learn", "New.", ())
     made = proposals.create(
         project,
-        proposals.Origin(Proposal.Origin.DREAM),
+        proposals.ProposalOrigin(Proposal.Origin.DREAM),
         drafts.draft(before, {**before, "long.md": long.encode()}, [edit]),
         before,
     )

@@ -16,7 +16,7 @@ from dreams.models import COUNTED_MEMORIES, DreamRun, Memory, Project
 from dreams.services import hosts, settings_changes
 from dreams.services.search import index
 from dreams.web.pages import inbox as inbox_page, project as project_page, timeline
-from dreams.web.pages.inbox import Asked
+from dreams.web.pages.inbox import InboxQuery
 from tests.world import rows as make
 
 pytestmark = pytest.mark.django_db
@@ -117,15 +117,15 @@ def test_a_first_dream_is_offered_where_none_ran_whatever_waits_elsewhere(
 ) -> None:
     make.make_memory(small := make.make_project("small"))
     make.make_proposal(small)
-    found = inbox_page.inbox(timezone.now(), Asked()).untidied
+    found = inbox_page.inbox(timezone.now(), InboxQuery()).untidied
     assert [(str(item["project"]), item["memories"]) for item in found] == [(str(project), TOPICS + 1)]
     for key, where in (("dreaming", project), ("paused", None)):
         settings_changes.set_override(key, key == "paused", actor="owner", project=where)
-        assert inbox_page.inbox(timezone.now(), Asked()).untidied == [], "no dream may start there"
+        assert inbox_page.inbox(timezone.now(), InboxQuery()).untidied == [], "no dream may start there"
         settings_changes.reset_override(key, actor="owner", project=where)
-    assert inbox_page.inbox(timezone.now(), Asked()).untidied
+    assert inbox_page.inbox(timezone.now(), InboxQuery()).untidied
     make.make_dream(project, DreamRun.Status.FAILED)
-    assert inbox_page.inbox(timezone.now(), Asked()).untidied == []
+    assert inbox_page.inbox(timezone.now(), InboxQuery()).untidied == []
 
 
 @pytest.mark.not_on_postgresql  # whose steps nobody counts
@@ -136,10 +136,10 @@ def test_to_find_what_was_never_tidied_does_not_go_through_the_dreams_of_each_me
     for dreams in (20, 60):
         for _ in range(dreams):
             make.make_dream(project)
-        inbox_page.inbox(timezone.now(), Asked())  # what is kept, and the SQL
+        inbox_page.inbox(timezone.now(), InboxQuery())  # what is kept, and the SQL
         counted: list[int] = []
         connection.connection.set_progress_handler(lambda counted=counted: counted.append(1), 100)
-        inbox_page.inbox(timezone.now(), Asked())
+        inbox_page.inbox(timezone.now(), InboxQuery())
         connection.connection.set_progress_handler(None, 0)
         steps.append(len(counted))
     assert steps[1] < 1.5 * steps[0]

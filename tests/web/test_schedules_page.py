@@ -91,7 +91,7 @@ def test_the_last_fifty_runs_are_shown_with_what_became_of_them(browser: Client)
     now = timezone.now()
     for number in range(52):
         run = runs.start_now(job, actor="", now=now - dt.timedelta(hours=number))
-        runs.end(run, runs.Result(JobRun.Status.DONE, f"Run {number}."))
+        runs.end(run, runs.RunResult(JobRun.Status.DONE, f"Run {number}."))
     page = look(browser)
     assert "Run 49." in page and "Run 50." not in page
 
@@ -111,7 +111,7 @@ def test_a_failing_job_in_the_inbox_leads_to_its_row(browser: Client) -> None:
     browser.post("/schedules/", {"kind": "verify", "cron": "0 3 * * *"})
     job = ScheduledJob.objects.get()
     for _ in range(3):
-        runs.end(runs.start_now(job, actor=""), runs.Result(JobRun.Status.FAILED, "A disk is full."))
+        runs.end(runs.start_now(job, actor=""), runs.RunResult(JobRun.Status.FAILED, "A disk is full."))
     inbox = browser.get("/").content.decode()
     assert "Schedule failed" in inbox and "failed 3 times in a row. A disk is full." in inbox
     assert f'href="/schedules/#{job.public_id}"' in inbox
@@ -122,7 +122,7 @@ def test_a_failing_job_can_be_snoozed_and_comes_back_when_it_waits_again(browser
     browser.post("/schedules/", {"kind": "verify", "cron": "0 3 * * *"})
     job = ScheduledJob.objects.get()
     for _ in range(3):
-        runs.end(runs.start_now(job, actor=""), runs.Result(JobRun.Status.FAILED, "A disk is full."))
+        runs.end(runs.start_now(job, actor=""), runs.RunResult(JobRun.Status.FAILED, "A disk is full."))
     later = (timezone.localdate() + dt.timedelta(days=3)).isoformat()  # in whatever zone the page is
     page = browser.post("/snooze/", {"proposal": job.public_id, "until": later}, follow=True).content.decode()
     assert "Snoozed (1)" in page

@@ -9,7 +9,7 @@ from django.template import Context, Template
 from django.template.loader import render_to_string
 from django.utils.safestring import mark_safe
 
-from dreams.web.pages.diffs import Bit, Line, Run, Tie
+from dreams.web.pages.diffs import Bit, BitRun, DiffLine, Tie
 from dreams.web.pages.projects import Figure
 from dreams.web.tags import desk
 from memoryweb import BASE_DIR
@@ -41,8 +41,11 @@ def test_a_changed_line_shows_no_end_of_line_that_its_text_has_not() -> None:
         Tie("moved", "Moved to", "b.md, line 3", "#hunk-1"),
         Tie("kept", "Kept in", "c.md", note="as it was"),
     )
-    line = Line(
-        "del", 4, (Run(True, (Bit("one"), Bit("`two`", "code"))), Run(False, (Bit(" three"),))), ties=ties
+    line = DiffLine(
+        "del",
+        4,
+        (BitRun(True, (Bit("one"), Bit("`two`", "code"))), BitRun(False, (Bit(" three"),))),
+        ties=ties,
     )
     page = render_to_string("dreams/_review_lines.html", {"lines": [line]})
     [shown] = re.findall(r'<div class="diff-text">(.*?)</div>', page, re.DOTALL)

@@ -16,7 +16,7 @@ from dreams.lib.agents.claude_code import slug_of
 
 if TYPE_CHECKING:  # a folder is made without Django too
     from dreams.models import Project, Session
-    from dreams.services.discovery import Report
+    from dreams.services.discovery import DiscoveryReport
 
 Record = dict[str, object]
 
@@ -73,7 +73,7 @@ class Root:
         path.write_bytes(text if isinstance(text, bytes) else text.encode())
         return path
 
-    def discover(self) -> Report:
+    def discover(self) -> DiscoveryReport:
         from dreams.services.discovery import discover
 
         return discover([self.path])
@@ -137,5 +137,5 @@ def session(name: str) -> Session:
     return Session.objects.get(session_id=name)
 
 
-def reasons(report: Report) -> dict[str, str]:
+def reasons(report: DiscoveryReport) -> dict[str, str]:
     return {Path(skip.path).name: skip.reason for skip in report.skipped}

@@ -73,7 +73,7 @@ def propose(project: Project, *edits: Edit) -> Proposal:
             after.pop(made.path)
         else:
             after[made.path] = made.after.encode()
-    origin = proposals.Origin(Proposal.Origin.DREAM, summary="A dream.")
+    origin = proposals.ProposalOrigin(Proposal.Origin.DREAM, summary="A dream.")
     return proposals.create(project, origin, drafts.draft(before, after, edits), before)
 
 

@@ -322,7 +322,9 @@ def make_proposal(project: Project) -> Proposal:
             after.pop(step.path)
         else:
             after[step.path] = step.after.encode()
-    origin = proposals.Origin(Proposal.Origin.DREAM, summary="Tidied after nine sessions.", dream=dream)
+    origin = proposals.ProposalOrigin(
+        Proposal.Origin.DREAM, summary="Tidied after nine sessions.", dream=dream
+    )
     made = proposals.create(project, origin, drafts.draft(before, after, steps), before)
     made.findings.all().delete()
     desk.add_finding(

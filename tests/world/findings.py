@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 from dreams.engines.types import Citation, Fate
-from dreams.findings import Found, Report, examine
+from dreams.findings import FindingsReport, NewFinding, examine
 from dreams.findings.directories import between
 
 USER = """---
@@ -55,18 +55,18 @@ def report(
     citations: tuple[Citation, ...] = (),
     fates: tuple[Fate, ...] = (),
     by_hand: bool = False,
-) -> Report:
+) -> FindingsReport:
     """The findings on a change, each hunk with these citations and claims."""
     subject = between(before, after)
     hunks = [replace(h, citations=citations, fates=fates, by_hand=by_hand) for h in subject.hunks]
     return examine(replace(subject, hunks=hunks))
 
 
-def codes(found: Report) -> set[str]:
+def codes(found: FindingsReport) -> set[str]:
     return {each.code for each in found.findings}
 
 
-def one(found: Report, code: str) -> Found:
+def one(found: FindingsReport, code: str) -> NewFinding:
     """The only finding with this code."""
     (each,) = [each for each in found.findings if each.code == code]
     return each

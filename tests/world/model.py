@@ -14,7 +14,7 @@ from typing import Any
 
 from dreams.conf import Config
 from dreams.dev import fake_server
-from dreams.dev.fake_server import ModelServer, Request, Script, ScriptedModel, Step, Use
+from dreams.dev.fake_server import ModelServer, Request, Script, ScriptedModel, ScriptedStep, Use
 from dreams.engines.anthropic import Patience, Rate
 from dreams.engines.anthropic.engine import AnthropicEngine
 from dreams.engines.anthropic.tools import ReadTools, mounts_of
@@ -32,11 +32,11 @@ from dreams.engines.types import (
 from dreams.lib.files import workspace
 from dreams.lib.sandbox import Tree
 from dreams.lib.sandbox.tool_worker import worker
-from dreams.lib.sandbox.tool_worker.tools import NAMES, Reply, Tools
+from dreams.lib.sandbox.tool_worker.tools import NAMES, ToolReply, Tools
 
 NOW = dt.datetime(2026, 3, 10, 12, 0, tzinfo=dt.UTC)
 #: What a model does at least before it is done.
-READ = fake_server.Reply((Use("Read", {"file_path": "/memory/project_deploy.md"}),))
+READ = fake_server.ScriptedReply((Use("Read", {"file_path": "/memory/project_deploy.md"}),))
 INDEX = "# Memory\n\n- [Testing](feedback_testing.md) — how tests run\n- [Deploy](project_deploy.md) — where it runs\n"
 TESTING = (
     "---\nname: Testing\ndescription: how tests run\ntype: feedback\n---\n\nUse make reset before a run.\n"
@@ -138,10 +138,10 @@ class ByTurn:
     def __init__(self, *turns: Sequence[Any]) -> None:
         self._turns = [list(turn) for turn in turns]
 
-    def step(self, request: Request) -> Step:
+    def step(self, request: Request) -> ScriptedStep:
         left = self._turns[request.turns]
         chosen = left.pop(0) if len(left) > 1 else left[0]
-        return chosen if isinstance(chosen, Step) else Step(chosen)
+        return chosen if isinstance(chosen, ScriptedStep) else ScriptedStep(chosen)
 
 
 class Near:
@@ -154,7 +154,7 @@ class Near:
         self._tree = Tree([mount for row in rows if (mount := worker._mount(row)) is not None])
         self._tools = Tools(self._tree)
 
-    def run(self, name: str, given: Mapping[str, Any]) -> Reply:
+    def run(self, name: str, given: Mapping[str, Any]) -> ToolReply:
         return self._tools.run(name, given)
 
     def close(self) -> None:

@@ -224,7 +224,7 @@ def propose(project: Project) -> Proposal:
     )
     before = workspace.take(syncing.memory_dir(project)).contents()
     after = {**before, **{one.path: (one.after or "").encode() for one in (deploys, testing)}}
-    origin = proposals.Origin(Proposal.Origin.DREAM, summary="Two lines made exact.", dream=dream)
+    origin = proposals.ProposalOrigin(Proposal.Origin.DREAM, summary="Two lines made exact.", dream=dream)
     return proposals.create(project, origin, drafts.draft(before, after, [deploys, testing]), before)
 
 

@@ -120,7 +120,9 @@ def make_proposal(project: Project) -> Proposal:
             after.pop(step.path)
         else:
             after[step.path] = step.after.encode()
-    origin = proposals.Origin(Proposal.Origin.DREAM, summary="Tests moved, one twin merged.", dream=dream)
+    origin = proposals.ProposalOrigin(
+        Proposal.Origin.DREAM, summary="Tests moved, one twin merged.", dream=dream
+    )
     return proposals.create(project, origin, drafts.draft(before, after, steps), before)
 
 

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from dreams.lib.files.safefs import Root
-from dreams.lib.sandbox import Answer, Ignored, Limits, Mount, Shell, Tree
+from dreams.lib.sandbox import CommandLimits, CommandOutput, Ignored, Mount, Shell, Tree
 
 OUTSIDE = "what nobody may read"
 
@@ -24,7 +24,7 @@ class World:
     def memory(self) -> Path:
         return self.base / "claude/project/memory"
 
-    def run(self, line: str) -> Answer:
+    def run(self, line: str) -> CommandOutput:
         return self.shell.run(line)
 
     def out(self, line: str) -> str:
@@ -101,4 +101,4 @@ class open_tree:
 
 def limited(base: Path, **caps: float) -> Shell:
     """A shell with smaller caps."""
-    return Shell(open_tree(base).tree, "/memory", Limits(**caps))  # type: ignore[arg-type]  # seconds alone is a float
+    return Shell(open_tree(base).tree, "/memory", CommandLimits(**caps))  # type: ignore[arg-type]  # seconds alone is a float

@@ -94,7 +94,7 @@ class Case:
 
 
 @dataclass(frozen=True, slots=True)
-class Message:
+class BuiltMessage:
     """One message of a session: what a person typed, what the agent said, or what a tool printed."""
 
     role: str
@@ -107,11 +107,11 @@ class MadeSession:
 
     name: str
     at: str
-    messages: list[Message] = field(default_factory=list)
+    messages: list[BuiltMessage] = field(default_factory=list)
 
 
 @dataclass
-class Directory:
+class BuiltDirectory:
     """One memory directory before a dream, with its sessions and repository. Texts are bytes; `days` are ISO days of files."""
 
     name: str
@@ -138,7 +138,7 @@ class World:
     seed: int
     facts: int
     wordings: str = "own"
-    directories: list[Directory] = field(default_factory=list)
+    directories: list[BuiltDirectory] = field(default_factory=list)
     cases: list[Case] = field(default_factory=list)
     given: str = ""  # the folder whose shapes it has
     refused: list[str] = field(default_factory=list)  # lines of that folder that are no shapes
@@ -281,7 +281,7 @@ class Builder(InTheMaking):
 
     # --- Sessions -------------------------------------------------------------------------------------------------
 
-    def say(self, *messages: Message, after: int = -1) -> int:
+    def say(self, *messages: BuiltMessage, after: int = -1) -> int:
         """Put messages into one session, later than session `after`; its number."""
         number = (
             self.rng.randrange(after + 1, len(self.sessions)) if after + 1 < len(self.sessions) else after
@@ -295,8 +295,8 @@ class Builder(InTheMaking):
         name = f"{self.name}/{kind}-{sum(case.kind == kind for case in self.cases) + 1}"
         self.cases.append(Case(kind, name, self.name, **about))  # type: ignore[arg-type]  # the fields of a case
 
-    def directory(self) -> Directory:
-        made = Directory(self.name, repo=self.repo, sessions=self.sessions, secrets=self.secrets)
+    def directory(self) -> BuiltDirectory:
+        made = BuiltDirectory(self.name, repo=self.repo, sessions=self.sessions, secrets=self.secrets)
         for topic in self.topics:
             made.files[topic.path] = topic.data()
             made.days[topic.path] = topic.day.isoformat()
@@ -343,4 +343,4 @@ def fill(
         make_one(directory)
     for session in directory.sessions:
         asked, answered = directory.rng.choice(SMALL_TALK)
-        session.messages += [Message("user", asked), Message("assistant", answered)]
+        session.messages += [BuiltMessage("user", asked), BuiltMessage("assistant", answered)]

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from rapidfuzz import fuzz
 
-from dreams.dev.dreambench.builder import Directory, MadeSession, Message, World
+from dreams.dev.dreambench.builder import BuiltDirectory, BuiltMessage, MadeSession, World
 from dreams.dev.dreambench.scoring import Ran, Score, score
 
 MOST_FILES = 10_000  # of a given folder; chosen
@@ -19,7 +19,7 @@ MOST_BYTES = 4 * 1024 * 1024  # of one file, as a dream reads it (`lib/files/wor
 _SPACE = uuid.UUID("6f6a3f0e-4c53-4f5e-9a55-0d5b1f7a2c11")
 
 
-def write(made: Directory, memory: Path, transcripts: Path, repo: Path) -> None:
+def write(made: BuiltDirectory, memory: Path, transcripts: Path, repo: Path) -> None:
     """Write one directory. Its files get the days on which they were written, sessions the moment of their last line."""
     repo = repo.resolve()
     for name, text in {**made.repo, ".git/HEAD": "ref: refs/heads/main\n"}.items():
@@ -98,7 +98,7 @@ def _records(session: MadeSession, at: dt.datetime, cwd: str) -> Iterator[dict[s
             parent = name
 
 
-def _bodies(message: Message, key: str) -> Iterator[dict[str, object]]:
+def _bodies(message: BuiltMessage, key: str) -> Iterator[dict[str, object]]:
     if message.role == "user":
         yield {"type": "user", "message": {"role": "user", "content": message.text}}
     elif message.role == "assistant":
@@ -137,14 +137,14 @@ def baseline(world: World, run: "Baseline", half: str = "") -> Score:
 
 ALIKE = 80.0  # of 100
 _LINE = re.compile(r"^(?P<mark>\s*(?:[-*+]\s+)?)(?P<text>\S.*)$")
-Baseline = Callable[[Directory], Mapping[str, bytes]]
+Baseline = Callable[[BuiltDirectory], Mapping[str, bytes]]
 
 
-def nothing(directory: Directory) -> Mapping[str, bytes]:
+def nothing(directory: BuiltDirectory) -> Mapping[str, bytes]:
     return directory.files
 
 
-def naive_merge(directory: Directory) -> Mapping[str, bytes]:
+def naive_merge(directory: BuiltDirectory) -> Mapping[str, bytes]:
     """Of lines that look alike the newer one wins; what a person typed is newer than all of them."""
     lines = [
         (directory.days[path], path, number, match["text"])
@@ -165,7 +165,7 @@ def naive_merge(directory: Directory) -> Mapping[str, bytes]:
     return {path: _written(path, data, gone, said) for path, data in directory.files.items()}
 
 
-def _told(directory: Directory, kept: list[tuple[str, int, str]]) -> dict[tuple[str, int], str]:
+def _told(directory: BuiltDirectory, kept: list[tuple[str, int, str]]) -> dict[tuple[str, int], str]:
     """Lines that something typed looks like, with what was typed last."""
     found = {}
     typed = [m.text for s in directory.sessions for m in s.messages if m.role == "user" and len(m.text) > 20]

@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
 from dreams.dev.dreambench import session_cases
-from dreams.dev.dreambench.builder import Case, Claim, Directory, World, fill
+from dreams.dev.dreambench.builder import BuiltDirectory, Case, Claim, World, fill
 from dreams.dev.dreambench.given_words_maker import (
     FIRST_DAY,
     Maker,
@@ -369,9 +369,9 @@ def make(folder: Path, seed: int, facts: int) -> World:
     return world
 
 
-def _readable(cases: Sequence[Case], made: Directory) -> list[Case]:
+def _readable(cases: Sequence[Case], made: BuiltDirectory) -> list[Case]:
     """Cases whose statements are found in what was made: a shape that hides its value makes none."""
-    before = session_cases.Directory(made.files)
+    before = session_cases.DirectoryPassages(made.files)
 
     def is_readable(case: Case) -> bool:
         stands = () if case.kind in _SAID_LATER else case.stands

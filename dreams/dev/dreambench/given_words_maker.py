@@ -9,12 +9,12 @@ from dataclasses import dataclass, field
 
 from dreams.dev.dreambench.builder import (
     SESSIONS_FROM,
+    BuiltDirectory,
+    BuiltMessage,
     Case,
     Claim,
-    Directory,
     InTheMaking,
     MadeSession,
-    Message,
 )
 from dreams.dev.dreambench.session_cases import plain
 from dreams.dev.dreambench.shapes import Half, Shape, Shapes, Words
@@ -186,19 +186,19 @@ class Maker(InTheMaking):
     # --- Sessions and truth ---------------------------------------------------------------------------------------
 
     def say(self, text: str, role: str = "user") -> None:
-        asked = [Message("user", "what does that page say?")] if role == "tool" else []
+        asked = [BuiltMessage("user", "what does that page say?")] if role == "tool" else []
         self.rng.choice(self.sessions).messages += [
             *asked,
-            Message(role, text),
-            Message("assistant", "Understood."),
+            BuiltMessage(role, text),
+            BuiltMessage("assistant", "Understood."),
         ]
 
     def case(self, kind: str, about: str, **more: object) -> None:
         name = f"{self.name}/{kind}-{sum(case.kind == kind for case in self.cases) + 1}"
         self.cases.append(Case(kind, name, self.name, about=about, **more))  # type: ignore[arg-type]  # a case's fields
 
-    def directory(self) -> Directory:
-        made = Directory(self.name, repo=self.repo, sessions=self.sessions, secrets=self.secrets)
+    def directory(self) -> BuiltDirectory:
+        made = BuiltDirectory(self.name, repo=self.repo, sessions=self.sessions, secrets=self.secrets)
         rows = []
         for path, file in self.files.items():
             made.files[path] = file.data(self.shape)

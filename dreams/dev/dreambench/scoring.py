@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from dreams.dev.dreambench.builder import KINDS, Case, World
-from dreams.dev.dreambench.session_cases import Directory, Passage, plain
+from dreams.dev.dreambench.session_cases import DirectoryPassages, Passage, plain
 
 _DATE = re.compile(r"\d{4}-\d{2}(?:-\d{2})?")
 _MARK = re.compile(r"\[[^\]\n]{0,40}redact[^\]\n]{0,40}\]", re.IGNORECASE)  # what stands where a secret stood
@@ -56,7 +56,7 @@ class Score:
     broken_links: int = 0
     new_dangling: int = 0
     secrets: int = 0
-    misses: "list[Judged]" = field(default_factory=list)
+    misses: "list[JudgedCase]" = field(default_factory=list)
     asked: Counter[str] = field(default_factory=Counter)  # questions by kind
     useful: Counter[str] = field(default_factory=Counter)  # those whose best answer changed something
     asked_for_nothing: list[str] = field(default_factory=list)
@@ -141,7 +141,7 @@ def score(cases: Iterable[Case], runs: Iterable[Ran], cost: Cost | None = None) 
     for case in cases:
         by_directory.setdefault(case.directory, []).append(case)
     for ran in runs:
-        states = States(Directory(ran.before), Directory(ran.after), ran.notes)
+        states = States(DirectoryPassages(ran.before), DirectoryPassages(ran.after), ran.notes)
         own = by_directory.get(ran.name, [])
         for case in own:
             _count(made, case, states)
@@ -255,7 +255,7 @@ _DAY = re.compile(r"\d{4}-\d\d(?:-\d\d)?|\b(?:19|20)\d\d\b")
 
 
 @dataclass(frozen=True)
-class Judged:
+class JudgedCase:
     case: Case
     verdict: Verdict
     why: str = ""
@@ -265,12 +265,12 @@ class Judged:
 class States:
     """A directory before and after a dream, and what the engine said to its person."""
 
-    before: Directory
-    after: Directory
+    before: DirectoryPassages
+    after: DirectoryPassages
     notes: str = ""
 
 
-def judge(case: Case, states: States) -> Judged:
+def judge(case: Case, states: States) -> JudgedCase:
     """The first thing that is wrong decides, then the first that was left."""
     checks = (_standing, _files, _gone, _once, _dated, _flagged, _index)
     found = [judged for check in checks for judged in check(case, states)]
@@ -278,7 +278,7 @@ def judge(case: Case, states: States) -> Judged:
         for judged in found:
             if judged.verdict == verdict:
                 return judged
-    return Judged(case, "right")
+    return JudgedCase(case, "right")
 
 
 def distance(cases: Iterable[Case], states: States) -> float:
@@ -300,25 +300,27 @@ def _distance(case: Case, states: States) -> float:
     return 1 + old + (1 if case.once else SAID_TWICE) * double + 20 * lost + wrong
 
 
-def _standing(case: Case, states: States) -> Iterable[Judged]:
+def _standing(case: Case, states: States) -> Iterable[JudgedCase]:
     for claim in case.stands:
         if states.after.says(claim):
             continue
         if states.before.says(claim):
-            yield Judged(case, "wrong", f"lost: {' '.join(claim.words)}")
+            yield JudgedCase(case, "wrong", f"lost: {' '.join(claim.words)}")
         elif any(states.before.says(old) and not states.after.says(old) for old in case.gone):
-            yield Judged(case, "wrong", f"the old one went, the new one never came: {' '.join(claim.words)}")
+            yield JudgedCase(
+                case, "wrong", f"the old one went, the new one never came: {' '.join(claim.words)}"
+            )
         else:
-            yield Judged(case, "left", f"not there: {' '.join(claim.words)}")
+            yield JudgedCase(case, "left", f"not there: {' '.join(claim.words)}")
 
 
-def _gone(case: Case, states: States) -> Iterable[Judged]:
+def _gone(case: Case, states: States) -> Iterable[JudgedCase]:
     for claim in case.gone:
         still = [p for p in states.after.holding(claim) if not _is_history(p, states)]
         if not still:
             continue
         fresh = not states.before.says(claim)
-        yield Judged(case, "wrong" if fresh else "left", f"stands: {still[0].text[:120]}")
+        yield JudgedCase(case, "wrong" if fresh else "left", f"stands: {still[0].text[:120]}")
 
 
 def _is_history(passage: Passage, states: States) -> bool:
@@ -326,12 +328,12 @@ def _is_history(passage: Passage, states: States) -> bool:
     return passage.is_past and (passage.plain, passage.place) not in states.before.known
 
 
-def _once(case: Case, states: States) -> Iterable[Judged]:
+def _once(case: Case, states: States) -> Iterable[JudgedCase]:
     if case.once and any(states.after.times(claim) > 1 for claim in case.stands):
-        yield Judged(case, "left", "stands twice")
+        yield JudgedCase(case, "left", "stands twice")
 
 
-def _dated(case: Case, states: States) -> Iterable[Judged]:
+def _dated(case: Case, states: States) -> Iterable[JudgedCase]:
     if not case.day and not case.undated:
         return
     named = {
@@ -342,22 +344,22 @@ def _dated(case: Case, states: States) -> Iterable[Judged]:
     }
     wrong = sorted(day for day in named if day != case.day)
     if wrong:
-        yield Judged(case, "wrong", f"invented: {wrong[0]}")
+        yield JudgedCase(case, "wrong", f"invented: {wrong[0]}")
     elif case.day and case.day not in named:
-        yield Judged(case, "left", "not written out")
+        yield JudgedCase(case, "left", "not written out")
 
 
-def _flagged(case: Case, states: States) -> Iterable[Judged]:
+def _flagged(case: Case, states: States) -> Iterable[JudgedCase]:
     if case.flagged:
         told = any(all(word in line for word in case.flagged) for line in plain_lines(states.notes))
         changed = {p.plain for p in _leaning(case, states.before)} - {
             p.plain for p in _leaning(case, states.after)
         }
         if not told and not changed:
-            yield Judged(case, "left", "not flagged")
+            yield JudgedCase(case, "left", "not flagged")
 
 
-def _leaning(case: Case, directory: Directory) -> list[Passage]:
+def _leaning(case: Case, directory: DirectoryPassages) -> list[Passage]:
     return [p for p in directory.passages if all(word in p.plain for word in case.flagged)]
 
 
@@ -365,16 +367,16 @@ def plain_lines(text: str) -> list[str]:
     return [plain(line) for line in text.split("\n")]
 
 
-def _files(case: Case, states: States) -> Iterable[Judged]:
+def _files(case: Case, states: States) -> Iterable[JudgedCase]:
     for path in case.same:
         if states.after.files.get(path) != states.before.files.get(path):
-            yield Judged(case, "wrong", f"{path} was changed")
+            yield JudgedCase(case, "wrong", f"{path} was changed")
     for path in case.marks:
         old, new = states.before.files[path], states.after.files.get(path)
         if new is None or _marks(old) != _marks(new):
-            yield Judged(case, "wrong", f"{path}: line ends or odd bytes were changed")
+            yield JudgedCase(case, "wrong", f"{path}: line ends or odd bytes were changed")
     if case.link and (broken := states.after.broken_links(case.link)):
-        yield Judged(case, "wrong", f"broken: {broken[0]}")
+        yield JudgedCase(case, "wrong", f"broken: {broken[0]}")
 
 
 def _marks(data: bytes) -> tuple[object, ...]:
@@ -392,11 +394,13 @@ def _is_utf8(data: bytes) -> bool:
     return True
 
 
-def _index(case: Case, states: States) -> Iterable[Judged]:
+def _index(case: Case, states: States) -> Iterable[JudgedCase]:
     if case.row and len(rows := states.after.rows(case.row)) != 1:
         was = len(states.before.rows(case.row))
-        yield Judged(case, "left" if len(rows) == was else "wrong", f"{len(rows)} rows point to {case.row}")
+        yield JudgedCase(
+            case, "left" if len(rows) == was else "wrong", f"{len(rows)} rows point to {case.row}"
+        )
     if case.long and states.after.rows(case.long) != states.before.rows(case.long):
-        yield Judged(case, "wrong", "the row was changed")
+        yield JudgedCase(case, "wrong", "the row was changed")
     if case.fits and not states.after.fits:
-        yield Judged(case, "left", "the index is over its budget")
+        yield JudgedCase(case, "left", "the index is over its budget")

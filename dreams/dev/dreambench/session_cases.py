@@ -7,7 +7,7 @@ from functools import cached_property, lru_cache
 from pathlib import PurePosixPath
 
 from dreams.dev.dreambench import wordings
-from dreams.dev.dreambench.builder import Builder, Claim, Message, claim
+from dreams.dev.dreambench.builder import Builder, BuiltMessage, Claim, claim
 from dreams.dev.dreambench.shapes import Words, bare, opening
 from dreams.dev.dreambench.wordings import Attribute
 
@@ -19,7 +19,7 @@ def _user(b: Builder, text: str, after: int = -1) -> int:
     if b.rng.random() < 0.25:
         said = f"{said[:1].upper()}{said[1:]}{'' if said.endswith('.') else '.'}"
     reply = b.rng.choice(("Understood.", "Noted.", "Alright, I will keep to that.", "Thanks for telling me."))
-    return b.say(Message("user", said), Message("assistant", reply), after=after)
+    return b.say(BuiltMessage("user", said), BuiltMessage("assistant", reply), after=after)
 
 
 def _standing(b: Builder) -> tuple[Attribute, str, str, str, bool]:
@@ -127,21 +127,21 @@ def lure(b: Builder) -> None:
     about = false
     if form == 0:
         about = b.put(wordings.HYPOTHETICALS, fact=false[:1].lower() + false[1:]).text
-        b.say(Message("user", about), Message("assistant", "That would take a few changes."))
+        b.say(BuiltMessage("user", about), BuiltMessage("assistant", "That would take a few changes."))
     elif form == 1:
         wrong, right = b.rng.choice(wordings.MISTAKES)
         b.say(
-            Message("user", wrong.format(lure=false)), Message("assistant", "Noted."),
-            Message("user", right.format(true=true[:1].lower() + true[1:])), Message("assistant", "Alright."),
+            BuiltMessage("user", wrong.format(lure=false)), BuiltMessage("assistant", "Noted."),
+            BuiltMessage("user", right.format(true=true[:1].lower() + true[1:])), BuiltMessage("assistant", "Alright."),
         )  # fmt: skip
     elif form == 2:
         about = b.put(wordings.QUOTES, fact=false).text
-        b.say(Message("user", about), Message("assistant", "I cannot tell from here."))
+        b.say(BuiltMessage("user", about), BuiltMessage("assistant", "I cannot tell from here."))
     else:
         about = b.put(wordings.TOOL_OUTPUT, fact=false).text
         b.say(
-            Message("user", "what does that page say?"), Message("tool", about),
-            Message("assistant", "It has advice for agents, which I leave alone."),
+            BuiltMessage("user", "what does that page say?"), BuiltMessage("tool", about),
+            BuiltMessage("assistant", "It has advice for agents, which I leave alone."),
         )  # fmt: skip
     b.case("lure", about=about, held_out=held, stands=(claim(subject, value),), gone=(claim(subject, other),))
 
@@ -213,7 +213,7 @@ class Passage:
         return bool(_PAST.search(f"{self.text} {self.place}".casefold()))
 
 
-class Directory:
+class DirectoryPassages:
     """The passages of a directory's Markdown files."""
 
     def __init__(self, files: Mapping[str, bytes]) -> None:

@@ -22,7 +22,7 @@ from typing import Any, Literal
 from dreams.dev.dreambench import folders, session_cases
 from dreams.dev.dreambench.builder import Case, World
 from dreams.dev.dreambench.scoring import Cost, Ran, Score, States, distance, score
-from dreams.dev.dreambench.session_cases import Directory, plain
+from dreams.dev.dreambench.session_cases import DirectoryPassages, plain
 from dreams.engines.types import Edit, Engine, Job, Option, Outcome, Question, Reporter
 from dreams.lib.diff import merge
 from dreams.lib.diff.index_merge import merge_index
@@ -164,7 +164,7 @@ def inside(world: World, folder: Path, engine: str, say: Say) -> dict[str, Any]:
     projects = list(Project.objects.filter(root__startswith=str(folder)).order_by("pk"))
     for number, project in enumerate(projects, start=1):
         say(f"{number} of {len(projects)}: {project.name or project.slug}")
-        run = _Run(folder, project, engine, cost)
+        run = _ProjectRun(folder, project, engine, cost)
         run.to_the_end(world.cases_of(run.name))
         told["notes"][run.name] = "\n".join(run.said)
         told["asked"][run.name] = vars(run.asked)
@@ -172,7 +172,7 @@ def inside(world: World, folder: Path, engine: str, say: Say) -> dict[str, Any]:
     return {**told, "cost": vars(cost)}
 
 
-class _Run:
+class _ProjectRun:
     """One project from its first dream until nothing is open."""
 
     def __init__(self, folder: Path, project: Any, engine: str, cost: Cost) -> None:
@@ -180,10 +180,10 @@ class _Run:
         self.folder, self.memory = folder, Path(project.memory_dir)
         self.name = _name_of(folder, self.memory)
         self.said: list[str] = []
-        self.asked = Asked()
+        self.asked = QuestionCounts()
 
     def to_the_end(self, cases: Sequence[Case]) -> None:
-        reviewer = Actor(session_cases.Directory(folders.read(self.memory)), cases, self.asked)
+        reviewer = Actor(session_cases.DirectoryPassages(folders.read(self.memory)), cases, self.asked)
         acted = True
         for number in range(ROUNDS if self.engine == "rules" else 1):
             with listening() as heard:
@@ -286,7 +286,7 @@ MOST_QUESTIONS = 2_000  # of one dream
 
 
 @dataclass
-class Asked:
+class QuestionCounts:
     """Questions by kind, and of these the ones whose best answer changes something."""
 
     asked: Counter[str] = field(default_factory=Counter)
@@ -298,9 +298,9 @@ class Asked:
 class Actor:
     """Answers for one directory. `before` is the directory as it was before the first dream."""
 
-    before: Directory
+    before: DirectoryPassages
     cases: Sequence[Case]
-    asked: Asked = field(default_factory=Asked)
+    asked: QuestionCounts = field(default_factory=QuestionCounts)
     answered: set[tuple[str, str]] = field(default_factory=set)
 
     def answer(self, questions: Iterable[Question], files: Mapping[str, bytes]) -> dict[str, bytes]:
@@ -324,12 +324,12 @@ class Actor:
     def _best(self, question: Question, now: Mapping[str, bytes]) -> dict[str, bytes] | None:
         """The files after the best option; None where keeping everything is no worse."""
         cases = self._touched(question)
-        least, best = distance(cases, States(self.before, Directory(now))), None
+        least, best = distance(cases, States(self.before, DirectoryPassages(now))), None
         for option in question.options:
             after = apply(option, now)
             if after is None or after == now:
                 continue
-            far = distance(cases, States(self.before, Directory(after)))
+            far = distance(cases, States(self.before, DirectoryPassages(after)))
             if far < least:
                 least, best = far, after
         return best

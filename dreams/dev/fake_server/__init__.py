@@ -6,10 +6,10 @@
 PURE: no Django. The wire format is that of the public API reference: JSON and server-sent events.
 """
 
-from dreams.dev.fake_server.messages import Limits, PromptCache
-from dreams.dev.fake_server.scripted_model import DemoModel, Request, Script, ScriptedModel, Step
+from dreams.dev.fake_server.messages import FakeLimits, PromptCache
+from dreams.dev.fake_server.scripted_model import DemoModel, Request, Script, ScriptedModel, ScriptedStep
 
 from .dialects import NAMED, Dialect
 from .faults import Fault, closed, ended, error_event, garbage, reset, stalled, status
-from .messages import Reply, Text, Think, Use, say, use
+from .messages import ScriptedReply, Text, Think, Use, say, use
 from .server import ModelServer

@@ -19,7 +19,7 @@ GONE = ("temperature", "top_p", "top_k")
 
 
 @dataclass(frozen=True, slots=True)
-class Limits:
+class FakeLimits:
     """Of the model that the server plays, and of the server itself."""
 
     context_tokens: int = 200_000
@@ -28,7 +28,7 @@ class Limits:
     models: tuple[str, ...] = ("claude-sonnet-5-5", "claude-haiku-5-5", "claude-opus-5-5")
 
 
-def refusal(body: Mapping[str, Any], limits: Limits) -> Fault | None:
+def refusal(body: Mapping[str, Any], limits: FakeLimits) -> Fault | None:
     """The error that the API would answer this request with, or None."""
     if limits.models and body.get("model") not in limits.models:
         return status(404, f"model: {body.get('model')}")
@@ -44,7 +44,7 @@ def refusal(body: Mapping[str, Any], limits: Limits) -> Fault | None:
     return None
 
 
-def _wrong_parameter(body: Mapping[str, Any], limits: Limits) -> str:
+def _wrong_parameter(body: Mapping[str, Any], limits: FakeLimits) -> str:
     for name in GONE:
         if name in body:
             return f"{name}: Extra inputs are not permitted"
@@ -139,7 +139,7 @@ Block = Text | Think | Use | Raw
 
 
 @dataclass(frozen=True, slots=True)
-class Reply:
+class ScriptedReply:
     """One answer. `stop_reason` None: tool_use if it calls a tool, else end_turn. Token counts None: counted."""
 
     blocks: tuple[Block, ...] = ()
@@ -154,7 +154,7 @@ class Reply:
         calls = any(isinstance(block, Use) for block in self.blocks)
         return self.stop_reason or ("tool_use" if calls else "end_turn")
 
-    def only_said(self) -> "Reply":
+    def only_said(self) -> "ScriptedReply":
         """What a model answers that cannot call tools."""
         said = tuple(block for block in self.blocks if not isinstance(block, Use))
         return replace(
@@ -169,12 +169,12 @@ class Reply:
         return max(1, sum(len(_said(block)) for block in self.blocks) // 4)
 
 
-def say(text: str, **more: Any) -> Reply:
-    return Reply((Text(text),), **more)
+def say(text: str, **more: Any) -> ScriptedReply:
+    return ScriptedReply((Text(text),), **more)
 
 
-def use(name: str, **given: Any) -> Reply:
-    return Reply((Use(name, given),))
+def use(name: str, **given: Any) -> ScriptedReply:
+    return ScriptedReply((Use(name, given),))
 
 
 def _said(block: Block) -> str:
@@ -207,7 +207,7 @@ class Counted:
         }
 
 
-def whole_message(reply: Reply, model: str, counted: Counted) -> Json:
+def whole_message(reply: ScriptedReply, model: str, counted: Counted) -> Json:
     """The answer of a request without `stream`."""
     return {
         "id": fresh_id("msg"),
@@ -231,9 +231,9 @@ def _whole(block: Block) -> Json:
     return dict(block.block)
 
 
-def events(reply: Reply, model: str, counted: Counted) -> Iterator[tuple[str, Json]]:
+def events(reply: ScriptedReply, model: str, counted: Counted) -> Iterator[tuple[str, Json]]:
     """(event name, data) in the order in which a stream brings them."""
-    start = whole_message(Reply(), model, counted)
+    start = whole_message(ScriptedReply(), model, counted)
     start |= {"content": [], "stop_reason": None, "usage": counted.usage(1)}
     yield "message_start", {"type": "message_start", "message": start}
     yield "ping", {"type": "ping"}

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any, Protocol
 
 from dreams.dev.fake_server.faults import Fault, status
-from dreams.dev.fake_server.messages import Block, Reply, Text, Use, as_blocks
+from dreams.dev.fake_server.messages import Block, ScriptedReply, Text, Use, as_blocks
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,11 +50,11 @@ def _text(content: object) -> str:
 
 
 @dataclass(frozen=True, slots=True)
-class Step:
+class ScriptedStep:
     """One answer and what goes wrong with it. `when`: only for requests it says yes to. `began` is set once a whole event
     of the answer has gone out, `struck` once a fault behind the whole answer has struck."""
 
-    reply: Reply | Callable[[Request], Reply] = field(default_factory=Reply)
+    reply: ScriptedReply | Callable[[Request], ScriptedReply] = field(default_factory=ScriptedReply)
     fault: Fault | None = None
     when: Callable[[Request], bool] | None = None
     began: threading.Event = field(default_factory=threading.Event, compare=False, repr=False)
@@ -64,34 +64,38 @@ class Step:
 class ScriptedModel(Protocol):
     """Chooses the answer to a request. Called from several threads."""
 
-    def step(self, request: Request) -> Step: ...
+    def step(self, request: Request) -> ScriptedStep: ...
 
 
 class Script:
     """Steps used up in order; one with `when` waits for a request that it matches. After the last: `then`, or an
     error that says so, so that a test with one request too many fails clearly."""
 
-    def __init__(self, steps: Iterable[Step | Reply | Fault], then: Step | Reply | None = None) -> None:
+    def __init__(
+        self,
+        steps: Iterable[ScriptedStep | ScriptedReply | Fault],
+        then: ScriptedStep | ScriptedReply | None = None,
+    ) -> None:
         self._steps = [_as_step(step) for step in steps]
         self._then = None if then is None else _as_step(then)
         self._lock = threading.Lock()
 
-    def step(self, request: Request) -> Step:
+    def step(self, request: Request) -> ScriptedStep:
         with self._lock:
             for at, step in enumerate(self._steps):
                 if step.when is None or step.when(request):
                     return self._steps.pop(at)
-        return self._then or Step(fault=status(400, "The script has no more steps."))
+        return self._then or ScriptedStep(fault=status(400, "The script has no more steps."))
 
     @property
     def left(self) -> int:
         return len(self._steps)
 
 
-def _as_step(given: Step | Reply | Fault) -> Step:
+def _as_step(given: ScriptedStep | ScriptedReply | Fault) -> ScriptedStep:
     if isinstance(given, Fault):
-        return Step(fault=given)
-    return given if isinstance(given, Step) else Step(given)
+        return ScriptedStep(fault=given)
+    return given if isinstance(given, ScriptedStep) else ScriptedStep(given)
 
 
 # A model that plays a believable dream by rules: it reads, searches, writes down a few wishes, and says what
@@ -162,37 +166,39 @@ class Wish:
 class DemoModel:
     """Four turns: orient, gather, consolidate, and the summary; and one more where the checks found something."""
 
-    def step(self, request: Request) -> Step:
+    def step(self, request: Request) -> ScriptedStep:
         if request.tools and "Phase" not in request.tools:
             # No dream: somebody tries the connection, and wants to see a tool called.
-            return Step(Reply((Use(min(request.tools), {"word": "yes"}),)))
+            return ScriptedStep(ScriptedReply((Use(min(request.tools), {"word": "yes"}),)))
         if FINDINGS in request.text():
-            return Step(_left_as_it_is(request))
+            return ScriptedStep(_left_as_it_is(request))
         acts = (self._orient, self._gather, self._consolidate, self._end)
-        return Step(acts[min(request.turns, 3)](request))
+        return ScriptedStep(acts[min(request.turns, 3)](request))
 
-    def _orient(self, request: Request) -> Reply:
+    def _orient(self, request: Request) -> ScriptedReply:
         paths = [found["path"] for found in _LISTED.finditer(_briefing(request))][:MOST_READS]
         reads = [Use("Read", {"file_path": f"/memory/{path}"}) for path in paths if path != "MEMORY.md"]
         return _reply("I look at what is known already.", "orient", *reads)
 
-    def _gather(self, request: Request) -> Reply:
+    def _gather(self, request: Request) -> ScriptedReply:
         search = Use("Grep", {"pattern": PATTERN, "path": "/transcripts", "-i": True, "head_limit": 50})
         return _reply("Now I look for what the sessions teach.", "gather", search)
 
-    def _consolidate(self, request: Request) -> Reply:
+    def _consolidate(self, request: Request) -> ScriptedReply:
         chosen = wishes(request)
         if not chosen:
-            return Reply((Text("Nothing in these sessions is missing from the memories. I change nothing."),))
+            return ScriptedReply(
+                (Text("Nothing in these sessions is missing from the memories. I change nothing."),)
+            )
         return _reply("These wishes are in no memory yet.", "consolidate", *_writes(request, chosen))
 
-    def _end(self, request: Request) -> Reply:
+    def _end(self, request: Request) -> ScriptedReply:
         results = request.results()
         failed = sum(result.startswith("Not done") for result in results)
         made = sum(" is made." in result for result in results)
         more = f" {failed} steps could not be done." if failed else ""
         plural = "wish" if made == 1 else "wishes"
-        return Reply(
+        return ScriptedReply(
             (
                 Text(
                     f"I wrote down {made} {plural} from the last sessions, with their rows in the index.{more}"
@@ -201,15 +207,15 @@ class DemoModel:
         )
 
 
-def _left_as_it_is(request: Request) -> Reply:
+def _left_as_it_is(request: Request) -> ScriptedReply:
     """It was told what the checks found. Rules cannot weigh that; the person will."""
     before = as_blocks(request.messages[-2].get("content"))
     said = "\n".join(str(block.get("text", "")) for block in before).strip()
-    return Reply((Text(f"{said} I left what the checks found for you to weigh."),))
+    return ScriptedReply((Text(f"{said} I left what the checks found for you to weigh."),))
 
 
-def _reply(said: str, phase: str, *uses: Block) -> Reply:
-    return Reply((Text(said), Use("Phase", {"name": phase}), *uses))
+def _reply(said: str, phase: str, *uses: Block) -> ScriptedReply:
+    return ScriptedReply((Text(said), Use("Phase", {"name": phase}), *uses))
 
 
 def _briefing(request: Request) -> str:

@@ -16,10 +16,10 @@ from dreams.dev.fake_server.dialects import Dialect
 from dreams.dev.fake_server.faults import Fault, cut, status
 from dreams.dev.fake_server.messages import (
     Counted,
+    FakeLimits,
     Json,
-    Limits,
     PromptCache,
-    Reply,
+    ScriptedReply,
     events,
     fresh_id,
     prefixes,
@@ -27,13 +27,13 @@ from dreams.dev.fake_server.messages import (
     sse,
     whole_message,
 )
-from dreams.dev.fake_server.scripted_model import Request, ScriptedModel, Step
+from dreams.dev.fake_server.scripted_model import Request, ScriptedModel, ScriptedStep
 
 # What a server remembers of each request, for assertions.
 
 
 @dataclass(slots=True)
-class Seen:
+class SeenRequest:
     """One request and what became of it, for assertions."""
 
     path: str
@@ -118,16 +118,18 @@ class Handler(BaseHTTPRequestHandler):
         else:
             self._fail(seen, status(404, "Not found"))
 
-    def _see(self, body: Mapping[str, Any]) -> Seen:
+    def _see(self, body: Mapping[str, Any]) -> SeenRequest:
         headers = {name.lower(): value for name, value in self.headers.items()}
         path = self.path.partition("?")[0]
         prefix = self.server.wire.prefix
         # What does not stand below the prefix is another page: no path of the API.
-        seen = Seen(path.removeprefix(prefix) if path.startswith(prefix) else f"?{path}", headers, body)
+        seen = SeenRequest(
+            path.removeprefix(prefix) if path.startswith(prefix) else f"?{path}", headers, body
+        )
         self.server.wire.seen.append(seen)
         return seen
 
-    def _let_in(self, seen: Seen) -> bool:
+    def _let_in(self, seen: SeenRequest) -> bool:
         keys = self.server.wire.keys
         given = seen.headers.get("x-api-key") or seen.headers.get("authorization", "").removeprefix("Bearer ")
         if keys is None or given in keys:
@@ -137,7 +139,7 @@ class Handler(BaseHTTPRequestHandler):
 
     # --- Messages -------------------------------------------------------------------------------------------------
 
-    def _messages(self, seen: Seen) -> None:
+    def _messages(self, seen: SeenRequest) -> None:
         wire = self.server.wire
         limits = replace(wire.limits, models=()) if wire.dialect.any_model else wire.limits
         wrong = wire.dialect.refusal(seen.body) or refusal(seen.body, limits)
@@ -164,13 +166,15 @@ class Handler(BaseHTTPRequestHandler):
             message = wire.dialect.message(whole_message(reply, request.model, seen.counted))
             self._send(seen, "application/json", [("", json.dumps(message).encode())], step, reply.pause)
 
-    def _stream(self, seen: Seen, reply: Reply, step: Step) -> None:
+    def _stream(self, seen: SeenRequest, reply: ScriptedReply, step: ScriptedStep) -> None:
         model = str(seen.body.get("model"))
         sent = self.server.wire.dialect.stream(events(reply, model, seen.counted))
         chunks = [(name, sse(name, data)) for name, data in sent]
         self._send(seen, "text/event-stream; charset=utf-8", chunks, step, reply.pause)
 
-    def _send(self, seen: Seen, kind: str, chunks: list[tuple[str, bytes]], step: Step, pause: float) -> None:
+    def _send(
+        self, seen: SeenRequest, kind: str, chunks: list[tuple[str, bytes]], step: ScriptedStep, pause: float
+    ) -> None:
         """Chunk by chunk, until the end or until the fault strikes."""
         seen.status = 200
         self._head(200, {"content-type": kind, "transfer-encoding": "chunked", "cache-control": "no-cache"})
@@ -197,7 +201,7 @@ class Handler(BaseHTTPRequestHandler):
             self._break(step.fault)  # its moment is after the end: between two requests
             step.struck.set()
 
-    def _out(self, step: Step, sent: int) -> None:
+    def _out(self, step: ScriptedStep, sent: int) -> None:
         """What was written until now has left; says so once a whole event is among it."""
         self.wfile.flush()
         if sent:
@@ -266,7 +270,9 @@ class Handler(BaseHTTPRequestHandler):
             self.wfile.write(b"0\r\n\r\n")
             self.wfile.flush()
 
-    def _json(self, seen: Seen, code: int, body: Json, headers: Mapping[str, str] | None = None) -> None:
+    def _json(
+        self, seen: SeenRequest, code: int, body: Json, headers: Mapping[str, str] | None = None
+    ) -> None:
         data = json.dumps(body).encode()
         seen.status = code
         sizes = {"content-type": "application/json", "content-length": str(len(data))}
@@ -274,7 +280,7 @@ class Handler(BaseHTTPRequestHandler):
         self.wfile.write(data)
         self.wfile.flush()
 
-    def _fail(self, seen: Seen, fault: Fault) -> None:
+    def _fail(self, seen: SeenRequest, fault: Fault) -> None:
         seen.fault = fault
         body: Json = {**self.server.wire.dialect.error(fault), "request_id": fresh_id("req")}
         self._json(seen, fault.code, body, fault.headers)
@@ -298,7 +304,7 @@ class ModelServer:
         *,
         port: int = 0,
         keys: Iterable[str] | None = None,
-        limits: Limits | None = None,
+        limits: FakeLimits | None = None,
         cache: PromptCache | None = None,
         stall_seconds: float = 30.0,
         dialect: Dialect | None = None,
@@ -307,11 +313,11 @@ class ModelServer:
         self.model, self.dialect, self.prefix = model, dialect or Dialect(), prefix
         self.keys = None if keys is None else frozenset(keys)
         self.limits, self.cache, self.stall_seconds = (
-            limits or Limits(),
+            limits or FakeLimits(),
             cache or PromptCache(),
             stall_seconds,
         )
-        self.seen: list[Seen] = []
+        self.seen: list[SeenRequest] = []
         self.stopping = threading.Event()
         self._http = Http(("127.0.0.1", port), self)
         self._thread = threading.Thread(
@@ -323,7 +329,7 @@ class ModelServer:
         return f"http://127.0.0.1:{self._http.server_address[1]}"
 
     @property
-    def calls(self) -> list[Seen]:
+    def calls(self) -> list[SeenRequest]:
         """The requests for messages, without those for models and token counts."""
         return [seen for seen in self.seen if seen.path == "/v1/messages"]
 

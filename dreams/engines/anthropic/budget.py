@@ -89,7 +89,7 @@ class Words:
 
 
 @dataclass(frozen=True, slots=True)
-class Limits:
+class BudgetLimits:
     """0 dollars is no limit, as in the settings. `allowed`: what day, month and project allow this dream in all."""
 
     turns: int
@@ -99,7 +99,7 @@ class Limits:
     allowed: Allowance | None = None
 
     @classmethod
-    def of(cls, config: Config) -> "Limits":
+    def of(cls, config: Config) -> "BudgetLimits":
         return cls(
             config.max_turns,
             config.max_tokens,
@@ -110,7 +110,7 @@ class Limits:
 
 @dataclass(slots=True)
 class Budget:
-    limits: Limits
+    limits: BudgetLimits
     ledger: Ledger
     clock: Callable[[], float] = time.monotonic
     # What day, month and project still allow now: other dreams spend from the same budgets.

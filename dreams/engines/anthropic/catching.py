@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from dreams.engines.anthropic.budget import CHARS_PER_TOKEN, OUTPUT, Guess, Size, Words, guess
-from dreams.engines.anthropic.outside import Connection, Meter
+from dreams.engines.anthropic.outside import Connection, DollarMeter
 from dreams.engines.tokens import PriceTable
 from dreams.engines.types import EngineError, Job, PromptBrief
 from dreams.lib import memdir
@@ -66,7 +66,7 @@ _REMEMBER = {
 
 
 @dataclass(frozen=True, slots=True)
-class Message:
+class SessionMessage:
     """One message of a session, at its byte offset; `typed` where the person typed it."""
 
     text: str
@@ -96,9 +96,9 @@ class Read:
     failed: bool = False
 
 
-def windows(messages: Iterable[Message]) -> list[list[Message]]:
+def windows(messages: Iterable[SessionMessage]) -> list[list[SessionMessage]]:
     """Runs of messages in order, as large as they may be; those in which the person typed nothing are left out."""
-    found: list[list[Message]] = [[]]
+    found: list[list[SessionMessage]] = [[]]
     for message in messages:
         size = sum(len(each.text) for each in found[-1])
         if len(found[-1]) >= MESSAGES or (found[-1] and size + len(message.text) > CHARACTERS):
@@ -114,7 +114,7 @@ def of_a_window(prices: PriceTable, model: str, known: int) -> Guess:
     return guess(prices, model, size, MOST_TURNS, int(FILE_CHARACTERS / CHARS_PER_TOKEN), OUTPUT["likely"])
 
 
-def line(job: Job, meter: Meter) -> Connection:
+def line(job: Job, meter: DollarMeter) -> Connection:
     """A connection for one reading."""
     words = Words("reading", ending="What was read until then is kept.")
     return Connection(job.config, job.prices, meter, words, MOST_TURNS)
@@ -127,7 +127,7 @@ class Catcher:
     job: Job
     line: Connection
 
-    def read(self, messages: Iterable[Message]) -> Read:
+    def read(self, messages: Iterable[SessionMessage]) -> Read:
         """What the person said there. Whatever ends it, a limit or a server, earlier windows keep what they gave."""
         found = Read()
         for window in windows(messages):
@@ -144,7 +144,7 @@ class Catcher:
         found.until = None
         return found
 
-    def _ask(self, window: Sequence[Message]) -> list[Named]:
+    def _ask(self, window: Sequence[SessionMessage]) -> list[Named]:
         talk = self.line.talk(self._briefing(window))
         for turn in range(MOST_TURNS):
             tools = [_REMEMBER] if turn == MOST_TURNS - 1 else [_READ, _REMEMBER]
@@ -165,7 +165,7 @@ class Catcher:
             text = redact(self.job.workspace.read(path) or "")[:FILE_CHARACTERS]
         return {"type": "tool_result", "tool_use_id": call["id"], "content": text, "is_error": not known}
 
-    def _briefing(self, window: Sequence[Message]) -> str:
+    def _briefing(self, window: Sequence[SessionMessage]) -> str:
         said = "\n\n".join(f"{'PERSON' if each.typed else 'AGENT'}: {redact(each.text)}" for each in window)
         return f"# What is known\n\n{self._known()}\n\n# The conversation\n\n{said}"
 
@@ -181,7 +181,7 @@ class Catcher:
         return redact("\n".join(row[:MOST_TEXT] for row in rows[-MOST_KNOWN:])) or "Nothing yet."
 
 
-def _said(given: object, window: Sequence[Message]) -> Iterable[Named]:
+def _said(given: object, window: Sequence[SessionMessage]) -> Iterable[Named]:
     """The items whose quote the person typed, one line each; whatever else a model makes of it is dropped."""
     items = given.get("items") if isinstance(given, dict) else None
     for item in items if isinstance(items, list) else ():

@@ -94,7 +94,7 @@ _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,200}")
 
 
 @dataclass(frozen=True, slots=True)
-class Checked:
+class CheckedCitation:
     citations: tuple[Citation, ...]
     problems: tuple[str, ...]
 
@@ -110,7 +110,7 @@ class QuoteFinder:
         self._job = job
         self._watch = watch
 
-    def check(self, given: object) -> Checked:
+    def check(self, given: object) -> CheckedCitation:
         """Raises BadCitations."""
         if not isinstance(given, list) or len(given) > MOST_CITATIONS:
             raise BadCitations(f"`citations` must be a list of at most {MOST_CITATIONS} objects.")
@@ -120,7 +120,7 @@ class QuoteFinder:
             for citation in found
             if not citation.found
         ]
-        return Checked(tuple(found), tuple(problems))
+        return CheckedCitation(tuple(found), tuple(problems))
 
     def _one(self, entry: object) -> Citation:
         if not isinstance(entry, Mapping):

@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any, Self, TypeVar, cast
 
 from dreams.engines.anthropic import keys
 from dreams.engines.anthropic.keys import Endpoint
-from dreams.engines.anthropic.retrying import CallFailed, Kind, Patience, kind_of
+from dreams.engines.anthropic.retrying import CallFailed, FailureKind, Patience, kind_of
 from dreams.engines.anthropic.server_limits import ServerLimits
 from dreams.engines.anthropic.stream import (
     ENDLESS,
@@ -28,7 +28,7 @@ from dreams.engines.anthropic.stream import (
     BrokenCall,
     BrokenStream,
     Collector,
-    Reply,
+    ModelReply,
 )
 from dreams.engines.tokens import Tokens
 from dreams.engines.types import LOOK_SECONDS
@@ -47,7 +47,7 @@ Result = TypeVar("Result")
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
+class HttpAnswer:
     """A plain answer to a GET; `body` is its beginning. `kind` is the content type, `ms` until the head came."""
 
     status: int
@@ -84,7 +84,7 @@ class Client:
         """Import the library and make its client ready, so that no call is measured with it."""
         self._wait(self._open(), watch)
 
-    def stream(self, request: Mapping[str, Any], watch: Callable[[], None]) -> Reply:
+    def stream(self, request: Mapping[str, Any], watch: Callable[[], None]) -> ModelReply:
         """The whole answer to one request. Raises CallFailed, or what `watch` raises, within a moment.
 
         What this server has said that it does not take is left out, and asked again without at once.
@@ -106,7 +106,7 @@ class Client:
         self._told = len(self.limits.left_out)
         return fresh
 
-    def get(self, path: str, watch: Callable[[], None]) -> Answer:
+    def get(self, path: str, watch: Callable[[], None]) -> HttpAnswer:
         """A plain look at the server, as it is: no retry, no redirect, no judgement. Raises CallFailed."""
         return self._wait(self._get(path), watch)
 
@@ -148,7 +148,7 @@ class Client:
     async def _open(self) -> None:
         self._ready()
 
-    async def _stream(self, request: Mapping[str, Any]) -> Reply:
+    async def _stream(self, request: Mapping[str, Any]) -> ModelReply:
         collector = self._collector = Collector(int(request.get("max_tokens") or 0))
         try:
             # The events as they come, not as the library types them: it passes over an error that is not named one.
@@ -166,7 +166,7 @@ class Client:
         except Exception as error:
             raise self._translated(error, collector) from error
 
-    async def _get(self, path: str) -> Answer:
+    async def _get(self, path: str) -> HttpAnswer:
         client = self._ready()
         headers = {
             name: str(value) for name, value in client.default_headers.items() if isinstance(value, str)
@@ -178,7 +178,7 @@ class Client:
             ) as answer:
                 ms = int((time.monotonic() - started) * 1000)
                 kind, location = (answer.headers.get(name, "") for name in ("content-type", "location"))
-                return Answer(answer.status_code, kind, await _beginning(answer), location, ms)
+                return HttpAnswer(answer.status_code, kind, await _beginning(answer), location, ms)
         except Exception as error:
             raise self._translated(error, Collector()) from error
 
@@ -255,13 +255,13 @@ def _parsed(sent: "ServerSentEvent") -> object:
     return None
 
 
-async def _in_one_piece(response: "httpx2.Response", kind: str, collector: Collector) -> Reply:
+async def _in_one_piece(response: "httpx2.Response", kind: str, collector: Collector) -> ModelReply:
     """Some servers do not stream: a whole message is as good, only later. Raises CallFailed for anything else."""
     message = _message(await _beginning(response)) if "json" in kind else None
     if message is not None and message.get("error"):
         raise _told_failure(200, message, "", response, collector)
     if message is None or message.get("type") != "message":
-        raise CallFailed(Kind.WRONG_PLACE, f"it answers with {_named(kind)} instead of a message")
+        raise CallFailed(FailureKind.WRONG_PLACE, f"it answers with {_named(kind)} instead of a message")
     collector.take_whole(message)
     return collector.reply()
 
@@ -291,25 +291,27 @@ def _translated(error: Exception, collector: Collector) -> CallFailed:
         return _of_status(error, collector)
     cause = error.__cause__ if isinstance(error, anthropic.APIConnectionError) else error
     if isinstance(cause, httpx2.ConnectError):
-        return CallFailed(Kind.UNREACHABLE, "", tokens=tokens, why=keys.why(cause))
+        return CallFailed(FailureKind.UNREACHABLE, "", tokens=tokens, why=keys.why(cause))
     if isinstance(cause, httpx2.ConnectTimeout):
-        return CallFailed(Kind.CONNECTION, "", tokens=tokens, why=keys.why(cause))
+        return CallFailed(FailureKind.CONNECTION, "", tokens=tokens, why=keys.why(cause))
     if isinstance(cause, httpx2.TimeoutException):
-        return CallFailed(Kind.CONNECTION, "it fell silent", tokens=tokens)
+        return CallFailed(FailureKind.CONNECTION, "it fell silent", tokens=tokens)
     if isinstance(cause, httpx2.TransportError):
-        return CallFailed(Kind.CONNECTION, keys.plain(cause), tokens=tokens)
+        return CallFailed(FailureKind.CONNECTION, keys.plain(cause), tokens=tokens)
     if isinstance(error, BrokenCall):
-        return CallFailed(Kind.BROKEN_CALL, f"{error}", tokens=tokens)
+        return CallFailed(FailureKind.BROKEN_CALL, f"{error}", tokens=tokens)
     if isinstance(error, BrokenStream):
-        return CallFailed(Kind.BROKEN, f"the stream is not whole: {error}", tokens=tokens)
-    return CallFailed(Kind.BROKEN, f"the stream carries garbage ({type(error).__name__})", tokens=tokens)
+        return CallFailed(FailureKind.BROKEN, f"the stream is not whole: {error}", tokens=tokens)
+    return CallFailed(
+        FailureKind.BROKEN, f"the stream carries garbage ({type(error).__name__})", tokens=tokens
+    )
 
 
 def _of_status(error: "anthropic.APIStatusError", collector: Collector) -> CallFailed:
     code = int(error.status_code)
     if "html" in str(error.response.headers.get("content-type", "")) and code >= 300:
         # No API says so: a proxy, a login, another server. Its text is a page, and says nothing.
-        kind = Kind.WRONG_PLACE if code < 400 or code in (404, 405) else kind_of(code, "", "")
+        kind = FailureKind.WRONG_PLACE if code < 400 or code in (404, 405) else kind_of(code, "", "")
         wait = retry_after(error.response.headers, dt.datetime.now(dt.UTC))
         return CallFailed(kind, f"{code}: a web page", retry_after=wait, tokens=collector.tokens())
     return _told_failure(code, error.body, error.message, error.response, collector)
@@ -320,7 +322,7 @@ def _told_failure(
 ) -> CallFailed:
     """What a server says of its own failure. `code` 200: in the middle of a stream."""
     error_type, message = _told(body, otherwise)
-    kind = Kind.WRONG_PLACE if 300 <= code < 400 else kind_of(code, error_type, message)
+    kind = FailureKind.WRONG_PLACE if 300 <= code < 400 else kind_of(code, error_type, message)
     said = f"{code if code >= 400 else error_type or 'error'}: {' '.join(message.split())[:300].rstrip('.')}"
     wait = retry_after(response.headers, dt.datetime.now(dt.UTC))
     return CallFailed(kind, said, retry_after=wait, tokens=collector.tokens(), is_told=True)

@@ -7,7 +7,7 @@ whole turns stand here: whatever a broken answer brought never enters.
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
-from dreams.engines.anthropic.stream import Json, Reply
+from dreams.engines.anthropic.stream import Json, ModelReply
 
 KEPT_MESSAGES = 5  # the agent's own constant: so many last messages stay when a conversation is made shorter
 KEPT_RESULT_CHARS = 2_000  # of an older tool result: what it was can still be told; chosen
@@ -27,11 +27,11 @@ class Conversation:
     def begun(cls, briefing: str) -> "Conversation":
         return cls([{"role": "user", "content": [_text(briefing)]}])
 
-    def answered(self, reply: Reply) -> None:
+    def answered(self, reply: ModelReply) -> None:
         """Keep a whole answer of the model."""
         self.messages.append({"role": "assistant", "content": list(reply.content) or [_text(NOTHING_SAID)]})
 
-    def cut_off(self, reply: Reply, request: str) -> None:
+    def cut_off(self, reply: ModelReply, request: str) -> None:
         """Keep what a truncated answer said, and ask for the rest. Calls in it were never whole and are dropped."""
         said = [_text(reply.text)] if reply.text else [_text(NOTHING_SAID)]
         self.messages.append({"role": "assistant", "content": said})

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, TypeVar
 
 from dreams.conf import Config
 from dreams.engines.anthropic import keys, prompt, schemas
-from dreams.engines.anthropic.budget import Budget, Ledger, Limits
+from dreams.engines.anthropic.budget import Budget, BudgetLimits, Ledger
 from dreams.engines.anthropic.conversation import Conversation
 from dreams.engines.anthropic.loop import Loop, Teller
 from dreams.engines.anthropic.retrying import Asker, Patience
@@ -63,7 +63,7 @@ def _put_away(done: concurrent.futures.Future[Result], too_late: Callable[[Resul
 
 
 @dataclass(frozen=True, slots=True)
-class Line:
+class ModelConnection:
     """An open connection to the model of `config`."""
 
     config: Config
@@ -99,7 +99,7 @@ class Line:
 @contextmanager
 def connected(
     config: Config, patience: Patience, environ: Mapping[str, str] | None, watch: Callable[[], None]
-) -> Iterator[Line]:
+) -> Iterator[ModelConnection]:
     """Raises EngineError with the remedy, and what `watch` raises."""
     from dreams.engines.anthropic.client import Client  # noqa: PLC0415 - its library takes a second to import
 
@@ -108,7 +108,7 @@ def connected(
         raise EngineError("No model is chosen. Name one in the settings (Model).")
     with Client(endpoint, patience) as client:
         client.open(watch)
-        yield Line(config, endpoint, client, patience)
+        yield ModelConnection(config, endpoint, client, patience)
 
 
 class AnthropicEngine:
@@ -138,7 +138,7 @@ class AnthropicEngine:
             finally:
                 reads.close()
 
-    def _dream(self, job: Job, report: Reporter, line: Line, reads: ReadTools) -> Outcome:
+    def _dream(self, job: Job, report: Reporter, line: ModelConnection, reads: ReadTools) -> Outcome:
         loop = self._loop(job, report, line, reads)
         report.turn(EngineTurn("orient", _opening(job, line.endpoint, loop)))
         try:
@@ -152,10 +152,10 @@ class AnthropicEngine:
         told = summary or _default_summary(len(edits))
         return Outcome(edits, told, questions=asked, usage=loop.budget.ledger.usage())
 
-    def _loop(self, job: Job, report: Reporter, line: Line, reads: ReadTools) -> Loop:
+    def _loop(self, job: Job, report: Reporter, line: ModelConnection, reads: ReadTools) -> Loop:
         ledger = Ledger(job.prices if self._prices is None else self._prices)
         budget = Budget(
-            Limits.of(job.config),
+            BudgetLimits.of(job.config),
             ledger,
             dollars_left=partial(_dollars_left, report),
             reserve=getattr(report, "reserve", None),

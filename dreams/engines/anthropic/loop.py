@@ -13,8 +13,8 @@ from dreams.engines.anthropic.budget import Budget, joined
 from dreams.engines.anthropic.citations import clean
 from dreams.engines.anthropic.conversation import Conversation
 from dreams.engines.anthropic.retrying import CALLS_TOOLS, Asker, Timing, TooLong, remedy
-from dreams.engines.anthropic.stream import Json, Reply
-from dreams.engines.anthropic.tools import Result, Toolbox
+from dreams.engines.anthropic.stream import Json, ModelReply
+from dreams.engines.anthropic.tools import AnsweredCall, Toolbox
 from dreams.engines.types import Cancelled, Edit, EngineError, EngineTurn, LimitReached, Reporter, Work
 from dreams.lib.files.text import plural
 
@@ -122,7 +122,7 @@ class Done:
 
 
 @dataclass(slots=True)
-class Progress:
+class Recoveries:
     """Counters of the recoveries, each with its own end."""
 
     cap: int = FIRST_CAP
@@ -146,7 +146,7 @@ class Loop:
     teller: Teller
     system: list[Json]
     tools: list[Json]
-    progress: Progress = field(default_factory=Progress)
+    progress: Recoveries = field(default_factory=Recoveries)
 
     def run(self) -> str:
         while True:
@@ -166,7 +166,7 @@ class Loop:
         self.teller.turn("A limit was met before anything was mended: the work stays as it was.")
         return done.summary
 
-    def _ask(self) -> Reply:
+    def _ask(self) -> ModelReply:
         try:
             return self.asker.ask(self._parts, self.progress.cap)
         except TooLong as error:
@@ -184,7 +184,7 @@ class Loop:
 
     # --- Stop reasons ---------------------------------------------------------------------------------------------
 
-    def _take(self, reply: Reply) -> str | None:
+    def _take(self, reply: ModelReply) -> str | None:
         """What a whole reply leads to: None to go on, the summary at the end."""
         reason = reply.stop_reason
         if reason == "max_tokens":
@@ -213,7 +213,7 @@ class Loop:
             "choose another model."
         )
 
-    def _finished(self, reply: Reply) -> str | None:
+    def _finished(self, reply: ModelReply) -> str | None:
         """The model says that it is done. What the checks find goes back to it, once."""
         if not self.progress.answered:
             self._say(reply, "No tool call could be answered.")
@@ -230,13 +230,13 @@ class Loop:
         self.conversation.results([], prompt.mending_request(problems))
         return None
 
-    def _called(self, reply: Reply) -> None:
+    def _called(self, reply: ModelReply) -> None:
         self.conversation.answered(reply)
         results = self._run_tools(reply)
         self.conversation.results([result.block for result in results], self.budget.warning())
         self._say(reply, "", results)
 
-    def _run_tools(self, reply: Reply) -> list[Result]:
+    def _run_tools(self, reply: ModelReply) -> list[AnsweredCall]:
         started = time.monotonic()
         try:
             results = self.toolbox.run(reply.calls)
@@ -249,7 +249,7 @@ class Loop:
         finally:
             self.teller.tool_ms += int((time.monotonic() - started) * 1000)
 
-    def _paused(self, reply: Reply) -> None:
+    def _paused(self, reply: ModelReply) -> None:
         """The server took a break in a long turn: send it back as it is, and it goes on.
 
         Not every server takes a conversation that ends with the model, so a word of ours follows.
@@ -259,7 +259,7 @@ class Loop:
         self.conversation.answered(reply)
         self.conversation.results([result.block for result in results], "Go on.")
 
-    def _truncated(self, reply: Reply) -> None:
+    def _truncated(self, reply: ModelReply) -> None:
         """First a larger cap, the truncated text thrown away; then up to three continuations."""
         if self.asker.limited_by_budget:
             self._say(reply, "The answer was cut off where the budget ends.")
@@ -283,7 +283,7 @@ class Loop:
         self.conversation.cut_off(reply, GO_ON)
         self.progress.continuing = True
 
-    def _count_continuation(self, reply: Reply) -> None:
+    def _count_continuation(self, reply: ModelReply) -> None:
         """Three continuations in a row that bring next to nothing end the dream, whatever else they do."""
         if not self.progress.continuing:
             return
@@ -308,7 +308,7 @@ class Loop:
 
     # --- Telling --------------------------------------------------------------------------------------------------
 
-    def _say(self, reply: Reply, remark: str, results: list[Result] | None = None) -> None:
+    def _say(self, reply: ModelReply, remark: str, results: list[AnsweredCall] | None = None) -> None:
         """One turn for the dream's page. Raises Cancelled."""
         done = results or []
         story = self.asker.story
@@ -323,7 +323,7 @@ class Loop:
             counts=self._counts(reply, done),
         )
 
-    def _cut_prompt(self, reply: Reply) -> list[str]:
+    def _cut_prompt(self, reply: ModelReply) -> list[str]:
         """A server that cuts long prompts without a word leaves the model without its rules: a person must know."""
         sent, read = self.asker.size // CHARS_PER_TOKEN_AT_MOST, reply.tokens.prompt
         if not 0 < read < sent:
@@ -333,7 +333,7 @@ class Loop:
             "Give it a larger context."
         ]
 
-    def _counts(self, reply: Reply, results: list[Result]) -> dict[str, int]:
+    def _counts(self, reply: ModelReply, results: list[AnsweredCall]) -> dict[str, int]:
         counts = {
             "tools": len(results),
             "refused": sum(result.refused for result in results),

@@ -11,18 +11,18 @@ from typing import TYPE_CHECKING, Protocol
 
 from dreams.conf import Config
 from dreams.engines.anthropic import prompt
-from dreams.engines.anthropic.budget import Budget, Ledger, Limits, Words
+from dreams.engines.anthropic.budget import Budget, BudgetLimits, Ledger, Words
 from dreams.engines.anthropic.conversation import Conversation
-from dreams.engines.anthropic.engine import Line, connected
+from dreams.engines.anthropic.engine import ModelConnection, connected
 from dreams.engines.anthropic.retrying import Asker, Patience, TooLong, remedy
 from dreams.engines.tokens import PriceTable
 from dreams.engines.types import Allowance, EngineError, Usage
 from dreams.lib.files.text import one_line
-from dreams.lib.prose.recall import MOST_CHOSEN, Entry
+from dreams.lib.prose.recall import MOST_CHOSEN, RecallMemory
 from dreams.lib.secrets.redact import redact
 
 if TYPE_CHECKING:
-    from dreams.engines.anthropic.stream import Json, Reply
+    from dreams.engines.anthropic.stream import Json, ModelReply
 
 #: Room to think, where a model does; the answer itself is five names.
 ANSWER_TOKENS = 2_000
@@ -43,7 +43,7 @@ _CHOOSE: "Json" = {
 }
 
 
-class Meter(Protocol):
+class DollarMeter(Protocol):
     """What day, month and project still allow; dollars set aside for the next request; what a request used, kept."""
 
     def dollars_left(self) -> Allowance | None: ...
@@ -60,7 +60,7 @@ class Connection:
 
     config: Config
     prices: PriceTable
-    meter: Meter
+    meter: DollarMeter
     words: Words
     turns: int
     seconds: float | None = None
@@ -69,8 +69,8 @@ class Connection:
     # Called at least once a second while a request is under way; what it raises ends that.
     watch: Callable[[], None] = lambda: None
     ledger: Ledger = field(init=False)
-    _open: AbstractContextManager[Line] = field(init=False)
-    _line: Line = field(init=False)
+    _open: AbstractContextManager[ModelConnection] = field(init=False)
+    _line: ModelConnection = field(init=False)
 
     def __post_init__(self) -> None:
         self.ledger = Ledger(self.prices)
@@ -85,7 +85,7 @@ class Connection:
 
     def talk(self, first: str) -> "Talk":
         """A conversation that begins with `first`."""
-        limits = Limits.of(self.config)
+        limits = BudgetLimits.of(self.config)
         limits = replace(limits, turns=self.turns, seconds=self.seconds or limits.seconds)
         budget = Budget(
             limits,
@@ -108,9 +108,9 @@ class Talk:
 
     conversation: Conversation
     asker: Asker
-    meter: Meter
+    meter: DollarMeter
 
-    def ask(self, system: str, tools: "Sequence[Json]", most_tokens: int) -> "Reply":
+    def ask(self, system: str, tools: "Sequence[Json]", most_tokens: int) -> "ModelReply":
         """The next reply. Raises EngineError with the remedy, LimitReached where a limit ends it."""
         self.asker.budget.start_turn()
         blocks = [{"type": "text", "text": system}]
@@ -124,12 +124,12 @@ class Talk:
                 self.meter.book(usage)
             self.asker.spent.clear()
 
-    def answer(self, reply: "Reply", results: "Sequence[Json]") -> None:
+    def answer(self, reply: "ModelReply", results: "Sequence[Json]") -> None:
         """Keep a reply, and what its tools brought, for the next request."""
         self.conversation.answered(reply)
         self.conversation.results(list(results))
 
-    def go_on(self, reply: "Reply", request: str) -> None:
+    def go_on(self, reply: "ModelReply", request: str) -> None:
         """Keep what a reply said that its output limit cut off, and ask for the rest."""
         self.conversation.cut_off(reply, request)
 
@@ -137,13 +137,13 @@ class Talk:
         return prompt.request(system, tools, self.conversation.marked())
 
 
-def choice_line(config: Config, prices: PriceTable, meter: Meter) -> Connection:
+def choice_line(config: Config, prices: PriceTable, meter: DollarMeter) -> Connection:
     """A connection for one choice."""
     words = Words("choice", "Time limit of a model’s choice", "")
     return Connection(config, prices, meter, words, turns=1, seconds=config.recall_seconds)
 
 
-def chosen_memories(line: Connection, question: str, entries: Sequence[Entry]) -> list[str]:
+def chosen_memories(line: Connection, question: str, entries: Sequence[RecallMemory]) -> list[str]:
     """The paths it names, as it gave them. Raises EngineError with the remedy; an answer in words alone names none."""
     listed = "\n".join(_row(entry) for entry in entries)
     asked = f"# The question\n\n{redact(question)}\n\n# The memories\n\n{listed}"
@@ -157,6 +157,6 @@ def chosen_memories(line: Connection, question: str, entries: Sequence[Entry]) -
     return [name for name in files if isinstance(name, str)]
 
 
-def _row(entry: Entry) -> str:
+def _row(entry: RecallMemory) -> str:
     about = f": {entry.description}" if entry.description else ""
     return one_line(redact(f"- {entry.path} ({entry.name}){about}"))[:MOST_OF_A_LINE]

@@ -15,12 +15,12 @@ from urllib.parse import urlsplit
 
 from dreams.engines.anthropic import keys
 from dreams.engines.anthropic.keys import Trouble
-from dreams.engines.anthropic.retrying import CALLS_TOOLS, CallFailed, Kind, Patience, remedy
+from dreams.engines.anthropic.retrying import CALLS_TOOLS, CallFailed, FailureKind, Patience, remedy
 from dreams.engines.types import EngineError
 
 if TYPE_CHECKING:
-    from dreams.engines.anthropic.client import Answer, Client
-    from dreams.engines.anthropic.stream import Reply
+    from dreams.engines.anthropic.client import Client, HttpAnswer
+    from dreams.engines.anthropic.stream import ModelReply
 
 SECONDS = 20.0  # that a person waits for a test; chosen
 SHOWN_MODELS = 12  # by name; chosen
@@ -163,7 +163,7 @@ class _Test:
         away = "Try again later, or check the network in between."
         return Probed(What.TIMEOUT, said, loading if self.endpoint.is_local else away, models=self.models)
 
-    def _refused(self, looked: "Answer") -> Probed | None:
+    def _refused(self, looked: "HttpAnswer") -> Probed | None:
         """What the list of models already tells; None when the question has to."""
         if 300 <= looked.status < 400:
             place = urlsplit(looked.location).netloc or looked.location
@@ -177,12 +177,12 @@ class _Test:
             return Probed(What.OTHER_API, said, self._better_path())
         return None
 
-    def _failed(self, failed: CallFailed, looked: "Answer") -> Probed:
-        if failed.kind == Kind.WRONG_PLACE:
+    def _failed(self, failed: CallFailed, looked: "HttpAnswer") -> Probed:
+        if failed.kind == FailureKind.WRONG_PLACE:
             return self._no_messages(failed, looked)
-        if failed.kind in (Kind.UNREACHABLE, Kind.CONNECTION) and failed.why is not None:
+        if failed.kind in (FailureKind.UNREACHABLE, FailureKind.CONNECTION) and failed.why is not None:
             return self._unreached(failed)
-        if failed.kind == Kind.UNKNOWN_MODEL:
+        if failed.kind == FailureKind.UNKNOWN_MODEL:
             listed = f"It offers: {_shown(self.models)}." if self.models else "It lists no models."
             said = f"{self._host} answers, but does not know the model “{self.model}”. {listed}"
             return Probed(What.MODEL, said, "Choose another model in Settings.", models=self.models)
@@ -190,7 +190,7 @@ class _Test:
         said = f"{self._host} answers, but not to the question: {failed.said}."
         return Probed(what, said, self._advice(failed, what), models=self.models)
 
-    def _no_messages(self, failed: CallFailed, looked: "Answer") -> Probed:
+    def _no_messages(self, failed: CallFailed, looked: "HttpAnswer") -> Probed:
         """Somebody is there, but not what was looked for: another path, or another API."""
         if self.models:
             said = (
@@ -229,7 +229,7 @@ class _Test:
 
     # --- An answer ------------------------------------------------------------------------------------------------
 
-    def _answered(self, reply: "Reply", ms: int, seconds: float) -> Probed:
+    def _answered(self, reply: "ModelReply", ms: int, seconds: float) -> Probed:
         called = any(call["name"] == TOOL for call in reply.calls)
         facts = (
             ("Model", f"{reply.model[:NAME_CHARS] or self.model}{self._unlisted()}"),
@@ -253,7 +253,7 @@ class _Test:
         known = not self.models or any(name.startswith(self.model) for name in self.models)
         return "" if known else f", which it does not list; it lists {_shown(self.models)}"
 
-    def _caching(self, reply: "Reply") -> str:
+    def _caching(self, reply: "ModelReply") -> str:
         if "cache marks" in self.client.limits.left_out:
             return "Marks are refused, and left out: every turn pays for the whole prompt"
         if "cache_read_input_tokens" in reply.counted:
@@ -261,16 +261,16 @@ class _Test:
         return "Not reported: every turn counts the whole prompt as new"
 
 
-_WHATS: Mapping[Kind, What] = {
-    Kind.KEY: What.KEY,
-    Kind.MONEY: What.MONEY,
-    Kind.OVERLOADED: What.BUSY,
-    Kind.RATE_LIMITED: What.BUSY,
-    Kind.SERVER: What.BUSY,
-    Kind.CONNECTION: What.NETWORK,
-    Kind.BROKEN: What.OTHER_API,
-    Kind.BROKEN_CALL: What.TOOLS,
-    Kind.TOOLS: What.TOOLS,
+_WHATS: Mapping[FailureKind, What] = {
+    FailureKind.KEY: What.KEY,
+    FailureKind.MONEY: What.MONEY,
+    FailureKind.OVERLOADED: What.BUSY,
+    FailureKind.RATE_LIMITED: What.BUSY,
+    FailureKind.SERVER: What.BUSY,
+    FailureKind.CONNECTION: What.NETWORK,
+    FailureKind.BROKEN: What.OTHER_API,
+    FailureKind.BROKEN_CALL: What.TOOLS,
+    FailureKind.TOOLS: What.TOOLS,
 }
 _UPDATE = "Use a version of the server that has the Messages API, or a gateway before it that translates."
 _ADVICE: Mapping[What, str] = {

@@ -8,7 +8,7 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, cast
 
-from dreams.engines.anthropic.citations import BadCitations, Checked, QuoteFinder
+from dreams.engines.anthropic.citations import BadCitations, CheckedCitation, QuoteFinder
 from dreams.engines.anthropic.edit_tools import Refusal, Writer
 from dreams.engines.types import (
     QUESTIONS,
@@ -103,7 +103,7 @@ class Questions:
 
     def _found(self, named: object) -> tuple[Citation, ...]:
         try:
-            checked: Checked = self._evidence.check(named)
+            checked: CheckedCitation = self._evidence.check(named)
         except BadCitations as error:
             raise Refusal(str(error)) from error
         if checked.problems:

@@ -14,7 +14,7 @@ from typing import Any, Protocol
 
 from dreams.engines.anthropic.budget import Budget
 from dreams.engines.anthropic.keys import Why
-from dreams.engines.anthropic.stream import Json, Reply
+from dreams.engines.anthropic.stream import Json, ModelReply
 from dreams.engines.tokens import Tokens
 from dreams.engines.types import EngineError, LimitReached, Usage
 from dreams.lib import amounts, stopwatch
@@ -23,7 +23,7 @@ from dreams.lib.files.text import plural
 # What a failed call means, and how long to wait before the next try.
 
 
-class Kind(StrEnum):
+class FailureKind(StrEnum):
     """Why a call failed, by what is to be done about it."""
 
     OVERLOADED = "overloaded"
@@ -45,7 +45,14 @@ class Kind(StrEnum):
 
 
 RETRIED = frozenset(
-    {Kind.OVERLOADED, Kind.RATE_LIMITED, Kind.SERVER, Kind.CONNECTION, Kind.BROKEN, Kind.BROKEN_CALL}
+    {
+        FailureKind.OVERLOADED,
+        FailureKind.RATE_LIMITED,
+        FailureKind.SERVER,
+        FailureKind.CONNECTION,
+        FailureKind.BROKEN,
+        FailureKind.BROKEN_CALL,
+    }
 )
 
 
@@ -55,7 +62,7 @@ class CallFailed(Exception):
 
     def __init__(
         self,
-        kind: Kind,
+        kind: FailureKind,
         said: str,
         *,
         retry_after: float | None = None,
@@ -137,34 +144,34 @@ CALLS_TOOLS = (
 )
 
 
-def kind_of(status: int, error_type: str, message: str) -> Kind:
+def kind_of(status: int, error_type: str, message: str) -> FailureKind:
     """What an error answer means. `status` 200 is an error event; an unknown type of one is a server error."""
     code = _CODES.get(error_type, 500) if status < 400 else status
     if code == 529 or error_type == "overloaded_error":
-        return Kind.OVERLOADED
+        return FailureKind.OVERLOADED
     if code == 429:
-        return Kind.RATE_LIMITED
+        return FailureKind.RATE_LIMITED
     if (code in (400, 422) or code >= 500) and _NO_TOOLS.search(message):
-        return Kind.TOOLS
+        return FailureKind.TOOLS
     if (code >= 500 and code != 501) or code in (408, 409):
-        return Kind.SERVER
+        return FailureKind.SERVER
     if code == 402 or _MONEY.search(message):
-        return Kind.MONEY
+        return FailureKind.MONEY
     if code in (401, 403):
-        return Kind.KEY
+        return FailureKind.KEY
     if code in (404, 405):
-        return Kind.UNKNOWN_MODEL if "model" in message.lower() else Kind.WRONG_PLACE
+        return FailureKind.UNKNOWN_MODEL if "model" in message.lower() else FailureKind.WRONG_PLACE
     return _kind_of_bad_request(code, message)
 
 
-def _kind_of_bad_request(code: int, message: str) -> Kind:
+def _kind_of_bad_request(code: int, message: str) -> FailureKind:
     if _OUTPUT.search(message):
-        return Kind.OUTPUT_TOO_LONG
+        return FailureKind.OUTPUT_TOO_LONG
     if code == 413 or _TOO_LONG.search(message):
-        return Kind.TOO_LONG
+        return FailureKind.TOO_LONG
     if _MODEL.search(message):
-        return Kind.UNKNOWN_MODEL
-    return Kind.OPTION if _OPTION.search(message) else Kind.REQUEST
+        return FailureKind.UNKNOWN_MODEL
+    return FailureKind.OPTION if _OPTION.search(message) else FailureKind.REQUEST
 
 
 @dataclass(slots=True)
@@ -177,38 +184,40 @@ class Story:
 
 def remedy(failed: CallFailed, host: str, model: str, had_answer: bool) -> str:
     """One line for a person about a failure that no retry mends."""
-    lines: dict[Kind, Callable[[], str]] = {
-        Kind.KEY: lambda: (
+    lines: dict[FailureKind, Callable[[], str]] = {
+        FailureKind.KEY: lambda: (
             f"{host} does not take the key ({failed.said}). Set a valid ANTHROPIC_API_KEY, or the key bound to this "
             "host in ANTHROPIC_API_KEY_FILE."
         ),
-        Kind.MONEY: lambda: f"{host} will not go on for lack of credit ({failed.said}). Top up the account.",
-        Kind.UNKNOWN_MODEL: lambda: (
+        FailureKind.MONEY: lambda: (
+            f"{host} will not go on for lack of credit ({failed.said}). Top up the account."
+        ),
+        FailureKind.UNKNOWN_MODEL: lambda: (
             f"{host} does not know the model “{model}” ({failed.said}). Choose another one in the settings."
         ),
-        Kind.WRONG_PLACE: lambda: (
+        FailureKind.WRONG_PLACE: lambda: (
             f"{host} does not speak the Messages API ({failed.said}). Correct ANTHROPIC_BASE_URL: it must not end in "
             "/v1 or /messages."
         ),
-        Kind.UNREACHABLE: lambda: (
+        FailureKind.UNREACHABLE: lambda: (
             f"{host} cannot be reached ({failed.said}). "
             + (failed.why.remedy if failed.why else "Correct ANTHROPIC_BASE_URL, or check the network.")
         ),
-        Kind.TOO_LONG: lambda: (
+        FailureKind.TOO_LONG: lambda: (
             f"The conversation does not fit the model's context, not even shortened ({failed.said}). Choose a model "
             "with a larger context, or give the server more."
         ),
-        Kind.REQUEST: lambda: f"{host} refuses the request: {failed.said}. Choose another model.",
-        Kind.TOOLS: lambda: f"{host} refuses the request: {failed.said}. {CALLS_TOOLS}",
-        Kind.OPTION: lambda: f"{host} refuses an option: {failed.said}. Choose another model.",
-        Kind.OUTPUT_TOO_LONG: lambda: (
+        FailureKind.REQUEST: lambda: f"{host} refuses the request: {failed.said}. Choose another model.",
+        FailureKind.TOOLS: lambda: f"{host} refuses the request: {failed.said}. {CALLS_TOOLS}",
+        FailureKind.OPTION: lambda: f"{host} refuses an option: {failed.said}. Choose another model.",
+        FailureKind.OUTPUT_TOO_LONG: lambda: (
             f"{host} refuses every output limit: {failed.said}. Choose another model."
         ),
     }
     made = lines.get(failed.kind)
     if made is not None:
         return made()
-    advice = CALLS_TOOLS if failed.kind == Kind.BROKEN_CALL else "Try again later."
+    advice = CALLS_TOOLS if failed.kind == FailureKind.BROKEN_CALL else "Try again later."
     return f"{host} {_ended(had_answer)} too often in a row ({failed.kind}: {failed.said}). {advice}"
 
 
@@ -236,7 +245,7 @@ CHARS_PER_TOKEN = 3.0  # on the safe side for English and code
 
 
 class Caller(Protocol):
-    def stream(self, request: Mapping[str, Any], watch: Callable[[], None]) -> Reply: ...
+    def stream(self, request: Mapping[str, Any], watch: Callable[[], None]) -> ModelReply: ...
 
 
 class TooLong(Exception):
@@ -291,7 +300,7 @@ class Asker:
     _most: int = 0
     size: int = 0
 
-    def ask(self, parts: Callable[[], Json], cap: int) -> Reply:
+    def ask(self, parts: Callable[[], Json], cap: int) -> ModelReply:
         """A whole reply to `parts()` (tools, system, messages; asked anew after a switch of the model).
 
         Raises TooLong, EngineError with the remedy, LimitReached, and whatever `watch` raises.
@@ -312,7 +321,7 @@ class Asker:
         finally:
             self.timing.api_ms += stopwatch.ms_since(started)
 
-    def _try(self, parts: Json) -> Reply | None:
+    def _try(self, parts: Json) -> ModelReply | None:
         """One request; None when it is to be tried again."""
         self.size = _size(parts)
         most = self.budget.allow(self.model, self._expected(), self._most)
@@ -363,16 +372,16 @@ class Asker:
     # --- After a failure ------------------------------------------------------------------------------------------
 
     def _recover(self, failed: CallFailed) -> None:
-        if failed.kind == Kind.TOO_LONG:
+        if failed.kind == FailureKind.TOO_LONG:
             raise TooLong(failed)
         if self._loosened(failed):
             return
-        retried = failed.kind in RETRIED or (failed.kind == Kind.UNREACHABLE and self.answered)
+        retried = failed.kind in RETRIED or (failed.kind == FailureKind.UNREACHABLE and self.answered)
         if not retried:
             raise EngineError(remedy(failed, self.host, self.model, self.answered))
         self._failures += 1
         self._failed.append(failed)
-        self._overloads = self._overloads + 1 if failed.kind == Kind.OVERLOADED else 0
+        self._overloads = self._overloads + 1 if failed.kind == FailureKind.OVERLOADED else 0
         self.story.said.append(f"{failed.kind} ({failed.said})")
         if self._switched():
             return
@@ -404,11 +413,11 @@ class Asker:
     def _loosened(self, failed: CallFailed) -> bool:
         """Leave out an option, or ask for less output, where the server refuses what was asked. Bounded: each
         option goes once, and the output only shrinks."""
-        if failed.kind == Kind.OPTION and self.options:
+        if failed.kind == FailureKind.OPTION and self.options:
             self.story.said.append(f"left out {', '.join(self.options)} ({failed.said})")
             self.options = {}
             return True
-        if failed.kind == Kind.OUTPUT_TOO_LONG and self._most > LEAST_CAP:
+        if failed.kind == FailureKind.OUTPUT_TOO_LONG and self._most > LEAST_CAP:
             self._most = max(LEAST_CAP, self._most // 2)
             self.story.said.append(f"asked for at most {self._most:,} tokens ({failed.said})")
             return True

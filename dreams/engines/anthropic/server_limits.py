@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from dreams.engines.anthropic.retrying import CallFailed, Kind
+from dreams.engines.anthropic.retrying import CallFailed, FailureKind
 
 Json = dict[str, Any]
 _THOUGHT = {"type": "text", "text": "(Thought about it.)"}
@@ -30,7 +30,7 @@ class ServerLimits:
 
     def learn(self, failed: CallFailed, given: Mapping[str, Any]) -> bool:
         """True when something more is left out now, so that the request is worth making again."""
-        if failed.kind not in (Kind.OPTION, Kind.REQUEST):
+        if failed.kind not in (FailureKind.OPTION, FailureKind.REQUEST):
             return False
         for name, words in _REFUSED.items():
             if name not in self.left_out and words.search(failed.said):

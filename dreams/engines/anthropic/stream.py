@@ -33,7 +33,7 @@ class BrokenCall(BrokenStream):
 
 
 @dataclass(frozen=True, slots=True)
-class Reply:
+class ModelReply:
     """One whole answer. `content` are blocks as they are sent back in the next request."""
 
     content: tuple[Json, ...]
@@ -183,7 +183,7 @@ class Collector:
             cache_write_1h=hour,
         )
 
-    def reply(self) -> Reply:
+    def reply(self) -> ModelReply:
         """The whole answer. Raises BrokenStream when something is missing."""
         if not (self._started or self._blocks or self._stopped):
             raise BrokenStream("it holds no message")
@@ -203,7 +203,7 @@ class Collector:
             if made is not None:
                 content.append(_scrubbed(made))
         _tell_apart(content)
-        return Reply(
+        return ModelReply(
             tuple(content), reason, self.tokens(), self.model, frozenset(self._usage), self._streamed
         )
 

@@ -20,7 +20,7 @@ from dreams.engines.anthropic.stream import Json
 from dreams.engines.types import LOOK_SECONDS, EngineError, Job, Phase, Problem
 from dreams.lib import stopwatch
 from dreams.lib.sandbox.tool_worker import Mounts, ToolWorker, ToolWorkerFailed, ToolWorkers
-from dreams.lib.sandbox.tool_worker.tools import Reply as Answer
+from dreams.lib.sandbox.tool_worker.tools import ToolReply as Answer
 
 OUTPUT_CHARS = 40_000  # the reading tools cap their own output below this
 SIDE_BY_SIDE = 10  # calls that only read: the agent's own constant
@@ -76,7 +76,7 @@ def open_tools(job: Job) -> ReadTools:
 
 
 @dataclass(frozen=True, slots=True)
-class Result:
+class AnsweredCall:
     """One answered call: the block for the model, and the record for the dream's page."""
 
     block: Json
@@ -108,9 +108,9 @@ class Toolbox:
         """What the checks find in the work as it stands; nothing where nothing was changed."""
         return list(self.job.examine(self.writer.edits)) if self.writer.edits else []
 
-    def run(self, calls: Sequence[Json]) -> list[Result]:
+    def run(self, calls: Sequence[Json]) -> list[AnsweredCall]:
         """Answers in the order of the calls. Raises only what `watch` raises."""
-        results: list[Result] = []
+        results: list[AnsweredCall] = []
         for reading, group in groupby(calls[:MOST_CALLS], key=lambda call: call["name"] in self.reads.names):
             batch = list(group)
             results += self._side_by_side(batch) if reading else [self._in_order(call) for call in batch]
@@ -120,7 +120,7 @@ class Toolbox:
 
     # --- Reading --------------------------------------------------------------------------------------------------
 
-    def _side_by_side(self, calls: list[Json]) -> list[Result]:
+    def _side_by_side(self, calls: list[Json]) -> list[AnsweredCall]:
         pool = concurrent.futures.ThreadPoolExecutor(SIDE_BY_SIDE, thread_name_prefix="dream-read")
         try:
             futures = [pool.submit(self._read, call) for call in calls]
@@ -133,7 +133,7 @@ class Toolbox:
             self._note_read(call, result)
         return results
 
-    def _read(self, call: Json) -> Result:
+    def _read(self, call: Json) -> AnsweredCall:
         started = time.monotonic()
         answer = self.reads.run(call["name"], call["input"])
         text = answer.text[:OUTPUT_CHARS]
@@ -144,7 +144,7 @@ class Toolbox:
             stopwatch.ms_since(started),
         )
 
-    def _note_read(self, call: Json, result: Result) -> None:
+    def _note_read(self, call: Json, result: AnsweredCall) -> None:
         """A file counts as read when its text was shown, by whichever tool."""
         if result.refused:
             return
@@ -156,13 +156,13 @@ class Toolbox:
         if "/transcripts" in said and self.phase == "orient":
             self.phase = "gather"
 
-    def _shown(self, path: str, result: Result) -> bool:
+    def _shown(self, path: str, result: AnsweredCall) -> bool:
         text = self.job.workspace.read(path) or ""
         return clean(text).strip() in str(result.block["content"])
 
     # --- Everything else ------------------------------------------------------------------------------------------
 
-    def _in_order(self, call: Json) -> Result:
+    def _in_order(self, call: Json) -> AnsweredCall:
         self.watch()
         started = time.monotonic()
         path, refused = "", False
@@ -202,7 +202,7 @@ class Toolbox:
             yield f"asked ({question.kind}): {question.why}"
 
 
-def _result(call: Json, answer: Answer, ms: int, path: str = "") -> Result:
+def _result(call: Json, answer: Answer, ms: int, path: str = "") -> AnsweredCall:
     block: Json = {"type": "tool_result", "tool_use_id": call["id"], "content": answer.text or "(no output)"}
     if answer.refused:
         block["is_error"] = True
@@ -213,4 +213,4 @@ def _result(call: Json, answer: Answer, ms: int, path: str = "") -> Result:
         "ms": ms,
         "output": answer.text[:SHOWN_OUTPUT],
     }
-    return Result(block, record, path)
+    return AnsweredCall(block, record, path)

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING
 from dreams.conf import Config
 from dreams.engines.anthropic.budget import CHARS_PER_TOKEN, Guess, Size, Words, guess
 from dreams.engines.anthropic.loop import GO_ON
-from dreams.engines.anthropic.outside import Connection, Meter, Talk
-from dreams.engines.handover.rules import Seen, Step
+from dreams.engines.anthropic.outside import Connection, DollarMeter, Talk
+from dreams.engines.handover.rules import PromptStep, ReadTranscript
 from dreams.engines.handover.sections import ALL_TOKENS, SECTION_TOKENS, SECTIONS
 from dreams.engines.tokens import PriceTable
 from dreams.engines.types import EngineError
@@ -61,7 +61,7 @@ _WRITE = {
 }
 
 
-def line(config: Config, prices: PriceTable, meter: Meter, watch: Callable[[], None]) -> Connection:
+def line(config: Config, prices: PriceTable, meter: DollarMeter, watch: Callable[[], None]) -> Connection:
     """A connection for the notes on one session."""
     words = Words("request for notes", ending="What had been written is kept.")
     return Connection(config, prices, meter, words, MOST_TURNS, watch=watch)
@@ -124,7 +124,7 @@ def joined(by_rules: Mapping[str, str], written: Mapping[str, str]) -> dict[str,
 # --- What the model is given ----------------------------------------------------------------------------------------
 
 
-def material(found: Seen, by_rules: Mapping[str, str], most: int) -> str:
+def material(found: ReadTranscript, by_rules: Mapping[str, str], most: int) -> str:
     """What the rules found, and the conversation: its beginning and its end where it is longer than `most` characters."""
     listed = "\n\n".join(
         f"## {section.name}\n{by_rules[section.name]}" for section in SECTIONS if by_rules.get(section.name)
@@ -132,7 +132,7 @@ def material(found: Seen, by_rules: Mapping[str, str], most: int) -> str:
     return redact(f"# What the rules found\n\n{listed}\n\n# The conversation\n\n{_conversation(found, most)}")
 
 
-def _conversation(found: Seen, most: int) -> str:
+def _conversation(found: ReadTranscript, most: int) -> str:
     pieces = [piece for step in found.steps for piece in _pieces(step)]
     if sum(map(len, pieces)) <= most:
         return "\n".join(pieces)
@@ -152,7 +152,7 @@ def _within(pieces: list[str], most: int) -> list[str]:
     return taken
 
 
-def _pieces(step: Step) -> Iterator[str]:
+def _pieces(step: PromptStep) -> Iterator[str]:
     if step.text:
         yield f"PERSON (line {step.line}): {step.text[:PROMPT_CHARS]}"
     for text, line in step.said[:1]:

@@ -51,7 +51,7 @@ class Call:
         return bool(self.tool in _WRITES and self.path)
 
     @classmethod
-    def of(cls, part: transcripts.Part, line: int | None, folder: str) -> "Call":
+    def of(cls, part: transcripts.TurnPart, line: int | None, folder: str) -> "Call":
         """Paths below the session's working `folder` are relative to it."""
         given = _given(part)
         path = next((one for name in _PATHS if isinstance(one := given.get(name), str)), "")
@@ -64,7 +64,7 @@ class Call:
 
 
 @dataclass(slots=True)
-class Step:
+class PromptStep:
     """A prompt, and what the agent did until the next one. The first may have no prompt."""
 
     text: str = ""
@@ -76,14 +76,14 @@ class Step:
 
 
 @dataclass(slots=True)
-class Seen:
+class ReadTranscript:
     """What was read of a transcript. `tokens` is about what all that was said and done comes to; `calls` are tool calls.
 
     `ends_in_words`: the agent's last turn called no tool. Of the `size` bytes, `left_out` in the middle were not read.
     """
 
     folder: str = ""
-    steps: list[Step] = field(default_factory=lambda: [Step()])
+    steps: list[PromptStep] = field(default_factory=lambda: [PromptStep()])
     chars: int = 0
     calls: int = 0
     ends_in_words: bool = True
@@ -96,7 +96,7 @@ class Seen:
         return int(self.chars / CHARS_PER_TOKEN)
 
     @property
-    def asked(self) -> list[Step]:
+    def asked(self) -> list[PromptStep]:
         return [step for step in self.steps if step.text]
 
     @property
@@ -110,7 +110,7 @@ class Seen:
             self.chars += len(turn.typed)
             if len(self.steps) < MOST_KEPT:
                 text = turn.typed[:PROMPT_CHARS]
-                self.steps.append(Step(text, turn.line, turn.at, transcripts.is_correction(turn.typed)))
+                self.steps.append(PromptStep(text, turn.line, turn.at, transcripts.is_correction(turn.typed)))
             return
         self.chars += sum(len(part.text) for part in turn.parts)
         if turn.type == "assistant":
@@ -118,7 +118,7 @@ class Seen:
         for part in turn.parts:
             self._take_part(part, turn)
 
-    def _take_part(self, part: transcripts.Part, turn: transcripts.Turn) -> None:
+    def _take_part(self, part: transcripts.TurnPart, turn: transcripts.Turn) -> None:
         step = self.steps[-1]
         if part.kind == "tool_use":
             self.calls += 1
@@ -135,9 +135,9 @@ class Seen:
             step.said.append((part.text.strip(), turn.line))
 
 
-def seen(path: str | Path, folder: str = "") -> Seen:
+def seen(path: str | Path, folder: str = "") -> ReadTranscript:
     """The main conversation of a transcript, at most 40 MB of it; `folder` is where it was held. Raises OSError."""
-    found = Seen(folder)
+    found = ReadTranscript(folder)
     size = Path(path).stat(follow_symlinks=False).st_size
     found.size, found.left_out = size, max(0, size - FIRST_BYTES - LAST_BYTES)
     if not found.left_out:
@@ -148,7 +148,7 @@ def seen(path: str | Path, folder: str = "") -> Seen:
     return found
 
 
-def _read(found: Seen, path: str | Path, start: int, end: int) -> None:
+def _read(found: ReadTranscript, path: str | Path, start: int, end: int) -> None:
     offset, line = start, 1 if start == 0 else None
     while offset < end:
         page = transcripts.page(path, offset, LINES_AT_ONCE, line=line, skip_types=_SKIPPED)
@@ -160,7 +160,7 @@ def _read(found: Seen, path: str | Path, start: int, end: int) -> None:
         offset, line = page.after, page.line_after
 
 
-def _given(part: transcripts.Part) -> Mapping[str, Any]:
+def _given(part: transcripts.TurnPart) -> Mapping[str, Any]:
     """Of a call that was cut, only the first value: the file that it writes, or the beginning of its command."""
     begun = _FIRST_VALUE.match(part.text) if part.cut else None
     try:
@@ -179,7 +179,9 @@ def _first_line(text: str) -> str:
 # --- The sections -------------------------------------------------------------------------------------------------
 
 
-def bodies(found: Seen, title: str, left_to_do: Sequence[tuple[str, int]], zone: dt.tzinfo) -> dict[str, str]:
+def bodies(
+    found: ReadTranscript, title: str, left_to_do: Sequence[tuple[str, int]], zone: dt.tzinfo
+) -> dict[str, str]:
     """The sections that a transcript fills. `left_to_do`: subject and line of each task that the agent left unfinished."""
     made = {
         "title": one_line(title),
@@ -210,7 +212,7 @@ def _listed(rows: Sequence[str]) -> str:
     )
 
 
-def _state(found: Seen, left_to_do: Sequence[tuple[str, int]]) -> str:
+def _state(found: ReadTranscript, left_to_do: Sequence[tuple[str, int]]) -> str:
     rows = []
     if found.asked:
         last = found.asked[-1]
@@ -221,14 +223,14 @@ def _state(found: Seen, left_to_do: Sequence[tuple[str, int]]) -> str:
     return "\n".join(rows)
 
 
-def _task(found: Seen) -> str:
+def _task(found: ReadTranscript) -> str:
     if not found.asked:
         return ""
     first = found.asked[0]
     return "\n".join(f"> {line}" for line in first.text.splitlines()) + f"\n>\n> {_at(first.line).strip()}"
 
 
-def _files(found: Seen) -> str:
+def _files(found: ReadTranscript) -> str:
     changed: dict[str, list[Call]] = {}
     read: dict[str, list[Call]] = {}
     for call in found.all_calls:
@@ -244,7 +246,7 @@ def _times(calls: Sequence[Call]) -> str:
     return ("once" if len(calls) == 1 else f"{len(calls)} times") + _at(calls[-1].line)
 
 
-def _workflow(found: Seen) -> str:
+def _workflow(found: ReadTranscript) -> str:
     commands: dict[str, list[Call]] = {}
     for call in found.all_calls:
         if call.is_command:
@@ -252,7 +254,7 @@ def _workflow(found: Seen) -> str:
     return _listed([f"- {_code(name)}: {_times(calls)}" for name, calls in commands.items()])
 
 
-def _failures(found: Seen) -> Iterator[str]:
+def _failures(found: ReadTranscript) -> Iterator[str]:
     by_call: dict[str, list[Call]] = {}
     for call in found.all_calls:
         by_call.setdefault(call.brief, []).append(call)
@@ -264,19 +266,19 @@ def _failures(found: Seen) -> Iterator[str]:
             yield f"- {_code(name)} failed: {_code(failed[-1].error)}{_at(failed[-1].line)}{end}"
 
 
-def _corrections(found: Seen) -> Iterator[str]:
+def _corrections(found: ReadTranscript) -> Iterator[str]:
     for step in found.asked:
         if step.is_correction:
             yield f"- You corrected: {quoted(one_line(step.text), 300)}{_at(step.line)}"
 
 
-def _results(found: Seen) -> str:
+def _results(found: ReadTranscript) -> str:
     """The agent's last words: the answer, where the session was to have one."""
     said = [each for step in found.steps for each in step.said]
     return f"{said[-1][0]}\n\n{_at(said[-1][1]).strip()}" if said else ""
 
 
-def _worklog(found: Seen, zone: dt.tzinfo) -> str:
+def _worklog(found: ReadTranscript, zone: dt.tzinfo) -> str:
     rows = []
     for step in found.asked:
         at = f"{step.at.astimezone(zone):%Y-%m-%d %H:%M} " if step.at else ""
@@ -284,7 +286,7 @@ def _worklog(found: Seen, zone: dt.tzinfo) -> str:
     return _listed(rows)
 
 
-def _did(step: Step) -> str:
+def _did(step: PromptStep) -> str:
     files = {call.path for call in step.calls if call.writes and not call.error}
     commands = sum(call.is_command for call in step.calls)
     failed = sum(bool(call.error) for call in step.calls)

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from dreams.conf import Config
-from dreams.engines.rules.notes.known import Known
+from dreams.engines.rules.notes.known import KnownStatements
 from dreams.engines.rules.notes.tree import Files, Recorder, Tree
 from dreams.engines.rules.notes.wording import sentences
 from dreams.engines.rules.steps.learning import learn_each
@@ -116,13 +116,13 @@ def _agreed(heard: Heard) -> Iterator[tuple[Wish, tuple[Citation, ...]]]:
         yield wish, (of_the_agent, heard.citation(heard.prompt.text))
 
 
-def known(job: Job) -> Known:
+def known(job: Job) -> KnownStatements:
     """What memory says, and `job.known`."""
-    return Known((*job.known, *all_statements(Tree(job.workspace, Silent()))))
+    return KnownStatements((*job.known, *all_statements(Tree(job.workspace, Silent()))))
 
 
 @dataclass(frozen=True, slots=True)
-class Placed:
+class PlacedStatements:
     """The edits that put statements into memory. `operations` has one name for each statement, in order: None where
     memory says it already, "" where it has no place."""
 
@@ -130,12 +130,12 @@ class Placed:
     operations: Sequence[str | None]
 
 
-def place(files: Files, lessons: Sequence[Lesson], config: Config) -> Placed:
+def place(files: Files, lessons: Sequence[Lesson], config: Config) -> PlacedStatements:
     """Add each statement where it belongs, as an operation of its own. Nothing is changed or removed."""
     report = Silent()
     tree = Tree(files, report)
-    memory = Known(all_statements(tree))
+    memory = KnownStatements(all_statements(tree))
     fresh = [lesson for lesson in lessons if not memory.says(lesson.text)]
     rec = Recorder(tree, report)
     names = iter(learn_each(rec, fresh, config))
-    return Placed(rec.edits, [next(names) if lesson in fresh else None for lesson in lessons])
+    return PlacedStatements(rec.edits, [next(names) if lesson in fresh else None for lesson in lessons])

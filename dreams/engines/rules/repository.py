@@ -69,7 +69,7 @@ def read(repo: Path | None, checkpoint: Callable[[], None], *, shallow: bool = F
             folder = todo.pop()
             for entry in root.walk(left, folder, max_depth=0):
                 left -= 1
-                if isinstance(entry, safefs.Found):
+                if isinstance(entry, safefs.WalkedFile):
                     _keep(root, found, entry)
                 elif (repo / entry.rel).is_symlink():
                     found.files.add(entry.rel)  # there by this name, wherever it leads
@@ -132,7 +132,7 @@ def _is_entered(path: str) -> bool:
     return name not in _NOT_ENTERED and (not name.startswith(".") or name in _HIDDEN_ENTERED)
 
 
-def _keep(root: safefs.Root, found: Repository, entry: safefs.Found) -> None:
+def _keep(root: safefs.Root, found: Repository, entry: safefs.WalkedFile) -> None:
     path = entry.rel
     found.files.add(path)
     shallow = path.count("/") <= CONFIG_DEPTH and len(found.configs) < MOST_CONFIGS

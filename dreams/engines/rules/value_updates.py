@@ -29,7 +29,7 @@ from dreams.lib.prose.exchanges import (
     words_of,
 )
 from dreams.lib.prose.statement_index import StatementIndex
-from dreams.lib.prose.statement_pairs import Statement, place_of
+from dreams.lib.prose.statement_pairs import PlacedText, place_of
 from dreams.lib.prose.values import read
 
 MOST_SHORT = 16  # words of a statement that a typed one may replace as a whole
@@ -51,8 +51,8 @@ class Update:
     heard: Heard
     typed: Typed
     thing: str
-    about: tuple[Statement, ...]
-    statements: tuple[Statement, ...] = ()
+    about: tuple[PlacedText, ...]
+    statements: tuple[PlacedText, ...] = ()
     old: str = ""
     new: str = ""
     sure: bool = False
@@ -71,14 +71,14 @@ class Update:
 
 
 def updates(
-    index: StatementIndex, heard: Sequence[Heard], is_settled: Callable[[Statement], bool] = lambda _: False
+    index: StatementIndex, heard: Sequence[Heard], is_settled: Callable[[PlacedText], bool] = lambda _: False
 ) -> Iterator[Update]:
     """At most one for a typed sentence, the latest first: what a later one speaks of, an earlier one changes no more."""
     yield from _updates(index, ((each, each.typed) for each in reversed(heard)), is_settled)
 
 
 def doubted_updates(
-    index: StatementIndex, heard: Sequence[Heard], is_settled: Callable[[Statement], bool]
+    index: StatementIndex, heard: Sequence[Heard], is_settled: Callable[[PlacedText], bool]
 ) -> Iterator[Update]:
     """The same of sentences with words of doubt: of these only such as name the old value beside the new one."""
     for each in _updates(index, ((each, each.doubted) for each in reversed(heard)), is_settled):
@@ -89,9 +89,9 @@ def doubted_updates(
 def _updates(
     index: StatementIndex,
     told: Iterable[tuple[Heard, Sequence[Typed]]],
-    is_settled: Callable[[Statement], bool],
+    is_settled: Callable[[PlacedText], bool],
 ) -> Iterator[Update]:
-    spoken: set[Statement] = set()
+    spoken: set[PlacedText] = set()
     for each, sentences_ in told:
         if any(wish.handling == "forget" for wish in each.wishes):
             continue
@@ -106,11 +106,11 @@ def _of_sentence(
     index: StatementIndex,
     heard: Heard,
     typed: Typed,
-    spoken: set[Statement],
-    is_settled: Callable[[Statement], bool],
+    spoken: set[PlacedText],
+    is_settled: Callable[[PlacedText], bool],
 ) -> Iterator[Update]:
     past = _past(typed)
-    spoken_of: list[tuple[str, tuple[Statement, ...], _Meant]] = []
+    spoken_of: list[tuple[str, tuple[PlacedText, ...], _Meant]] = []
     for thing, known in _things(index, typed, past):
         about = tuple(each for each in known if each not in spoken)
         if any(map(is_settled, about)):
@@ -134,7 +134,7 @@ def _past(typed: Typed) -> set[str]:
     return {v.key for v in values if is_told_past(typed.text[v.start : v.end], typed.text)}
 
 
-def _things(index: StatementIndex, typed: Typed, past: set[str]) -> Iterator[tuple[str, list[Statement]]]:
+def _things(index: StatementIndex, typed: Typed, past: set[str]) -> Iterator[tuple[str, list[PlacedText]]]:
     """What a sentence may speak of: things with a name, those first that memory has statements about; then what has a value that is
     past; and for a change of what has no name the statements that share most words with it."""
     found = sorted(
@@ -147,8 +147,8 @@ def _things(index: StatementIndex, typed: Typed, past: set[str]) -> Iterator[tup
         yield "", near
 
 
-def _nearest(index: StatementIndex, typed: Typed) -> list[Statement]:
-    shared: Counter[Statement] = Counter()
+def _nearest(index: StatementIndex, typed: Typed) -> list[PlacedText]:
+    shared: Counter[PlacedText] = Counter()
     for word in words_of(typed.text):
         found = index.with_words([word])
         shared.update(found if len(found) <= MOST_OF_A_THING else ())
@@ -156,7 +156,7 @@ def _nearest(index: StatementIndex, typed: Typed) -> list[Statement]:
     return sorted((each for each, count in shared.items() if count == most), key=place_of)
 
 
-def _is_known(typed: Typed, thing: str, past: set[str], about: Sequence[Statement]) -> bool:
+def _is_known(typed: Typed, thing: str, past: set[str], about: Sequence[PlacedText]) -> bool:
     """Whether memory says it."""
     new = read(typed.text).anchors - past
     having = [each for each in about if new and new <= each.reading.anchors]
@@ -180,19 +180,19 @@ def is_said(update: Update) -> bool:
     return not update.wordings and any(words <= words_of(each.text) for each in said)
 
 
-def _denies_as(statement: Statement, text: str) -> bool:
+def _denies_as(statement: PlacedText, text: str) -> bool:
     return statement.reading.denials == read(_NOW.sub("", text)).denials
 
 
 _Meant = tuple[
-    tuple[Statement, ...], str, str, bool
+    tuple[PlacedText, ...], str, str, bool
 ]  # the statements, the older value or wording, the new one, of a rare sort
 
 
-def _exchanged(typed: Typed, thing: str, about: Sequence[Statement]) -> _Meant | None:
+def _exchanged(typed: Typed, thing: str, about: Sequence[PlacedText]) -> _Meant | None:
     """The statement with the value that the sentence surely gives another of, or gives in the same words; with it those that
     tell the same."""
-    fit: list[tuple[tuple[bool, bool, int], Statement, Exchange]] = []
+    fit: list[tuple[tuple[bool, bool, int], PlacedText, Exchange]] = []
     here = read(typed.text).environments
     for each in about:
         made = exchange(each.text, typed.text, thing, [other.text for other in about])
@@ -222,17 +222,17 @@ def _exchanged(typed: Typed, thing: str, about: Sequence[Statement]) -> _Meant |
     return tuple(same[:MOST_PLACES]), told.old.text, told.new.text, told.sure
 
 
-def _is_spoken_of(statement: Statement, typed: Typed, besides: str = "") -> bool:
+def _is_spoken_of(statement: PlacedText, typed: Typed, besides: str = "") -> bool:
     """Whether a sentence that names no thing has most of the words of a statement, some values aside."""
     mine, theirs = (words_of(text) - words_of(besides) for text in (statement.text, typed.text))
     return 2 * len(mine & theirs) >= max(1, len(mine), len(theirs))
 
 
-def _environments(statement: Statement) -> frozenset[str]:
+def _environments(statement: PlacedText) -> frozenset[str]:
     return read(". ".join((*statement.headings, statement.text))).environments
 
 
-def _is_framed(typed: Typed, thing: str, statement: Statement) -> bool:
+def _is_framed(typed: Typed, thing: str, statement: PlacedText) -> bool:
     """Whether words before a colon, which the statement has nothing of, say of the rest what it is: "an idea for later: …"."""
     head, colon, _ = typed.text.partition(": ")
     mine = statement.reading.terms
@@ -240,7 +240,7 @@ def _is_framed(typed: Typed, thing: str, statement: Statement) -> bool:
     return bool(colon) and thing not in names and not any(word in mine for word in read(head).terms)
 
 
-def _shared(statement: Statement, typed: Typed, thing: str) -> int:
+def _shared(statement: PlacedText, typed: Typed, thing: str) -> int:
     """How many words, beside the thing, both have."""
     mine, theirs = statement.reading.terms, read(typed.text).terms
     parts = set(re.split(r"[-_.\s]", thing)) | {thing}
@@ -248,7 +248,7 @@ def _shared(statement: Statement, typed: Typed, thing: str) -> int:
     return len({word for word in both if word not in parts and word not in thing})
 
 
-def _whole(index: StatementIndex, typed: Typed, thing: str, about: Sequence[Statement]) -> _Meant | None:
+def _whole(index: StatementIndex, typed: Typed, thing: str, about: Sequence[PlacedText]) -> _Meant | None:
     """The short statements of one fact that a sentence which tells a change takes the place of as a whole."""
     if not typed.changes or len(typed.text.split()) > MOST_SHORT:
         return None
@@ -266,7 +266,9 @@ def _whole(index: StatementIndex, typed: Typed, thing: str, about: Sequence[Stat
     return (tuple(alike), alike[0].text, new, False) if alike and one_fact else None
 
 
-def _wordings(index: StatementIndex, meant: Sequence[Statement], old: str, new: str) -> tuple[Rewording, ...]:
+def _wordings(
+    index: StatementIndex, meant: Sequence[PlacedText], old: str, new: str
+) -> tuple[Rewording, ...]:
     if old != meant[0].text:
         return tuple(everywhere(index, meant, old, new))
     if any(words_of(new) <= words_of(each.text) and _denies_as(each, new) for each in meant):
@@ -276,7 +278,7 @@ def _wordings(index: StatementIndex, meant: Sequence[Statement], old: str, new: 
     return tuple(Rewording(each, new) for each in (*meant, *sums))
 
 
-def everywhere(index: StatementIndex, meant: Sequence[Statement], old: str, new: str) -> list[Rewording]:
+def everywhere(index: StatementIndex, meant: Sequence[PlacedText], old: str, new: str) -> list[Rewording]:
     """The statements, and the descriptions and rows that sum their files up, with the new value or wording."""
     paths = {each.path for each in meant}
     sums = [each for each in index.statements if each.source != "body" and each.target in paths]
@@ -316,7 +318,7 @@ def _is_alone(update: Update) -> bool:
     )
 
 
-def _is_surely_meant(statement: Statement, update: Update) -> bool:
+def _is_surely_meant(statement: PlacedText, update: Update) -> bool:
     """Whether the sentence says nothing of another thing, environment or day, and both speak of more than the values."""
     values, theirs = words_of(f"{update.old} {update.new}"), words_of(update.typed.text)
     place = " . ".join((statement.path, *statement.headings, statement.text))

@@ -8,9 +8,9 @@ from collections import defaultdict
 from collections.abc import Iterator, Sequence
 
 from dreams.engines.types import Fate
-from dreams.findings.base import ChangedHunk, FateName, Found, Row, Subject
+from dreams.findings.base import ChangedHunk, FateName, NewFinding, RemovedLine, Subject
 from dreams.findings.ledger import derived, facts, keeping, tracing
-from dreams.findings.ledger.derived import Answer
+from dreams.findings.ledger.derived import StatementOutcome
 from dreams.findings.ledger.tracing import BY_HAND, Both, Trace, both
 from dreams.findings.ledger.units import BOOKKEEPING, Unit, has_content, lines_of, spread, units_of_lines
 from dreams.lib import progress
@@ -20,10 +20,10 @@ _MARK = re.compile(r"^\s*(?:[-*+]|\d+[.)])\s+")  # of a list: no word of what th
 _WORST: tuple[FateName, ...] = ("unexplained", "stated", "superseded-by", "merged-into", "kept-in")
 
 
-def account(subject: Subject) -> tuple[list[Found], list[Row]]:
+def account(subject: Subject) -> tuple[list[NewFinding], list[RemovedLine]]:
     """Findings, and one row for every removed line that says something."""
     states = both(subject)
-    findings, ledger = dict[str, Found](), list[Row]()
+    findings, ledger = dict[str, NewFinding](), list[RemovedLine]()
     for hunk in progress.each("Following removed lines", subject.hunks):
         for line_no, text, answers in _Hunk(states, hunk).answers():
             if not _is_bookkeeping(answers):
@@ -35,7 +35,7 @@ def account(subject: Subject) -> tuple[list[Found], list[Row]]:
     return list(findings.values()), ledger
 
 
-def _is_bookkeeping(answers: Sequence[tuple[Answer, Unit | None]]) -> bool:
+def _is_bookkeeping(answers: Sequence[tuple[StatementOutcome, Unit | None]]) -> bool:
     """A field that all memories have ("type: feedback") and that is not lost: where it is kept tells nobody anything."""
     return all(
         unit is not None
@@ -46,7 +46,7 @@ def _is_bookkeeping(answers: Sequence[tuple[Answer, Unit | None]]) -> bool:
     )
 
 
-def _telling(told: tuple[Answer, Unit | None]) -> tuple[bool, int, int]:
+def _telling(told: tuple[StatementOutcome, Unit | None]) -> tuple[bool, int, int]:
     """A line of several statements is told by what was lost of it, else by the longest: not by the title of a row."""
     answer, unit = told
     return answer.fate != "unexplained", -len(unit.text if unit else ""), _WORST.index(answer.fate)
@@ -64,7 +64,7 @@ class _Hunk:
             if fate.note != BY_HAND:
                 self.claims[fate.text.strip()].append(fate)
 
-    def answers(self) -> Iterator[tuple[int, str, list[tuple[Answer, Unit | None]]]]:
+    def answers(self) -> Iterator[tuple[int, str, list[tuple[StatementOutcome, Unit | None]]]]:
         """(line in the new text, removed line, what became of each of its statements) in order."""
         by_line = self._by_line()
         known = self.trace.answers([unit for units in by_line.values() for unit in units])
@@ -76,7 +76,7 @@ class _Hunk:
                 _is_fence(text) or self.trace.context.is_frame(self.hunk.base_start + offset, text)
             ):
                 continue
-            answered: list[tuple[Answer, Unit | None]] = [(known[unit], unit) for unit in units]
+            answered: list[tuple[StatementOutcome, Unit | None]] = [(known[unit], unit) for unit in units]
             answered = answered or [(self._bare(text), None)]
             place = self.hunk.new_start + 1 + min(offset, max(0, len(self.hunk.added) - 1))
             own = [(self._of_line(text, answer, unit), unit) for answer, unit in answered]
@@ -98,7 +98,7 @@ class _Hunk:
                 found[offset].append(unit)
         return found
 
-    def _of_line(self, text: str, answer: Answer, unit: Unit | None) -> Answer:
+    def _of_line(self, text: str, answer: StatementOutcome, unit: Unit | None) -> StatementOutcome:
         """A line of a wrapped statement is judged by its own words: it may stay here in another one, or go while the rest stays."""
         if unit is None or unit.first_line == unit.last_line:
             return answer
@@ -111,14 +111,14 @@ class _Hunk:
         return (
             answer
             if facts.coverage(text, target) >= keeping.MOST
-            else Answer("unexplained", note=answer.note, lost=answer.lost)
+            else StatementOutcome("unexplained", note=answer.note, lost=answer.lost)
         )
 
-    def _bare(self, text: str) -> Answer:
+    def _bare(self, text: str) -> StatementOutcome:
         found = self.after.line(text, self.hunk.path)
-        return Answer("kept-in", found) if found else Answer("unexplained")
+        return StatementOutcome("kept-in", found) if found else StatementOutcome("unexplained")
 
-    def _by_claim(self, text: str, answer: Answer) -> Answer:
+    def _by_claim(self, text: str, answer: StatementOutcome) -> StatementOutcome:
         """What was found out, or what the engine or a person says where nothing was."""
         if answer.fate not in {"unexplained", "stated"} and not answer.reworded:
             return answer
@@ -127,13 +127,13 @@ class _Hunk:
             if claimed:
                 return claimed
         if answer.fate == "unexplained" and self.hunk.by_hand:
-            return Answer("stated", note=BY_HAND)
+            return StatementOutcome("stated", note=BY_HAND)
         return answer
 
-    def _verified(self, text: str, claim: Fate) -> Answer | None:
+    def _verified(self, text: str, claim: Fate) -> StatementOutcome | None:
         if claim.kind == "stated":
             return (
-                Answer("stated", note=claim.note)
+                StatementOutcome("stated", note=claim.note)
                 if claim.note.strip() and claim.note not in derived.NOTES
                 else None
             )
@@ -141,11 +141,11 @@ class _Hunk:
         if target is None or not facts.shared_words(text, claim.target_text):
             return None
         if claim.kind == "superseded-by":
-            return Answer("superseded-by", target, claim.note)
+            return StatementOutcome("superseded-by", target, claim.note)
         said = _MARK.sub("", text)
         if keeping.reworded(said, target.unit.text):
             lost = tuple(facts.words_lost(said, target.unit.text))
-            return Answer("merged-into", target, claim.note, reworded=lost)
+            return StatementOutcome("merged-into", target, claim.note, reworded=lost)
         return None
 
 

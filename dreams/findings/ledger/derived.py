@@ -10,7 +10,7 @@ from itertools import pairwise
 from dreams.findings.base import FateName, Subject
 from dreams.findings.ledger import facts, keeping
 from dreams.findings.ledger.facts import changed_places
-from dreams.findings.ledger.state import Placed, State
+from dreams.findings.ledger.state import DirectoryStatements, PlacedStatement
 from dreams.findings.ledger.units import HEADER, Unit, keyed, keys_without_secrets, units_of
 from dreams.findings.ledger.wordings import LONGEST, WHOLE, has, known, made
 from dreams.lib import memdir
@@ -65,11 +65,11 @@ _TOPICS = frozenset(stem(word) for word in lexicon.TOPICS)
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
+class StatementOutcome:
     """What became of one statement; `replaced` says that another one sits in its place, so that no rewording is looked for."""
 
     fate: FateName
-    target: Placed | None = None
+    target: PlacedStatement | None = None
     note: str = ""
     lost: tuple[str, ...] = ()
     reworded: tuple[str, ...] = ()
@@ -80,7 +80,7 @@ class Answer:
 class Context:
     """Looks for a reason in the file's own state before and after."""
 
-    def __init__(self, subject: Subject, path: str, added: State) -> None:
+    def __init__(self, subject: Subject, path: str, added: DirectoryStatements) -> None:
         self.before, self.after_files = subject.before, subject.after
         self.path, self.added = path, added
 
@@ -94,11 +94,11 @@ class Context:
         head = memdir.parse(self.before.get(self.path, b"")).head
         return line < head.count("\n") and text.rstrip().endswith(":")
 
-    def explained(self, unit: Unit, fresh: list[Placed]) -> Answer | None:
+    def explained(self, unit: Unit, fresh: list[PlacedStatement]) -> StatementOutcome | None:
         """What accounts for a statement that stands nowhere; None for nothing."""
         return self._by_kind(unit, fresh) or self._in_parts(unit)
 
-    def _by_kind(self, unit: Unit, fresh: list[Placed]) -> Answer | None:
+    def _by_kind(self, unit: Unit, fresh: list[PlacedStatement]) -> StatementOutcome | None:
         if unit.kind == "field":
             return self._field(unit)
         if unit.kind == "row":
@@ -108,34 +108,35 @@ class Context:
         if unit.kind == "reference":
             return self._referred(unit)
         if unit.kind == "title":
-            return Answer("stated", note=TITLE)
+            return StatementOutcome("stated", note=TITLE)
         return self._header(unit) if unit.name == HEADER else None
 
-    def _field(self, unit: Unit) -> Answer | None:
+    def _field(self, unit: Unit) -> StatementOutcome | None:
         gone, now = self.path not in self.after_files, self._now("field", unit.name.__eq__)
         if not (gone or now):
             return None
         # A slug, or no prose of its own.
         named = unit.name == "name" and (_SLUG.fullmatch(unit.text) or _only_names(unit))
         if unit.name in _BOOKKEEPING or named:
-            return Answer("stated", now, FILE_LEFT if gone else NEW_VALUE)
+            return StatementOutcome("stated", now, FILE_LEFT if gone else NEW_VALUE)
         told = unit.name in {"name", "description"} and self._sums_up(unit.text, self.path)
-        return Answer("stated", now, SUMMED_UP) if told else None
+        return StatementOutcome("stated", now, SUMMED_UP) if told else None
 
-    def _row(self, unit: Unit) -> Answer | None:
+    def _row(self, unit: Unit) -> StatementOutcome | None:
         """A row of a file that left, or one that was written anew: its file says what it said."""
         target = next((p for p in self.before if memdir.same_target(p, unit.name)), "")
         stays = target in self.after_files
         now = self._now("row", lambda name: memdir.same_target(name, unit.name)) if stays else None
         if not target or (stays and now is None):
             return None
-        return Answer("stated", now, SUMMED_UP) if self._sums_up(unit.text, target) else None
+        return StatementOutcome("stated", now, SUMMED_UP) if self._sums_up(unit.text, target) else None
 
-    def _now(self, kind: str, is_it: Callable[[str], bool]) -> Placed | None:
+    def _now(self, kind: str, is_it: Callable[[str], bool]) -> PlacedStatement | None:
         """The first statement of a kind in the file as it is now whose name is meant."""
         units = units_of(self.path, self.after_files.get(self.path))
         return next(
-            (Placed(self.path, each) for each in units if each.kind == kind and is_it(each.name)), None
+            (PlacedStatement(self.path, each) for each in units if each.kind == kind and is_it(each.name)),
+            None,
         )
 
     def _sums_up(self, text: str, path: str) -> bool:
@@ -151,22 +152,28 @@ class Context:
         share = sum(weight for word, weight in telling.items() if has(there, word))
         return share >= (SUMMED if path in self.after_files else SUMMED_GONE) * sum(telling.values())
 
-    def _heading(self, unit: Unit, fresh: list[Placed]) -> Answer | None:
+    def _heading(self, unit: Unit, fresh: list[PlacedStatement]) -> StatementOutcome | None:
         if not _only_names(unit):
             return None
         renamed = next((s for s in fresh if s.unit.kind == "heading"), None)
-        return Answer("stated", renamed, HEADING) if renamed or not self._text_stays_below(unit) else None
+        return (
+            StatementOutcome("stated", renamed, HEADING)
+            if renamed or not self._text_stays_below(unit)
+            else None
+        )
 
-    def _referred(self, unit: Unit) -> Answer | None:
+    def _referred(self, unit: Unit) -> StatementOutcome | None:
         """The address of links stands where they are now."""
         address = unit.text.partition("]:")[2].split()[0]
         found = next((s for s in self.added.all if address in s.unit.text), None)
-        return Answer("kept-in", found, REFERRED) if found else None
+        return StatementOutcome("kept-in", found, REFERRED) if found else None
 
-    def _header(self, unit: Unit) -> Answer | None:
+    def _header(self, unit: Unit) -> StatementOutcome | None:
         """The names of columns that stand beside each cell now: the table was made a list."""
         now = " . ".join(other.text for other in units_of(self.path, self.after_files.get(self.path)))
-        return Answer("stated", note=COLUMNS) if facts.coverage_of(unit.text, now) >= WHOLLY else None
+        return (
+            StatementOutcome("stated", note=COLUMNS) if facts.coverage_of(unit.text, now) >= WHOLLY else None
+        )
 
     def _text_stays_below(self, unit: Unit) -> bool:
         """Whether anything of its section stands in the same file still, and lost what it was about."""
@@ -181,7 +188,7 @@ class Context:
                     return
                 yield other
 
-    def dated(self, unit: Unit, fresh: list[Placed]) -> Answer | None:
+    def dated(self, unit: Unit, fresh: list[PlacedStatement]) -> StatementOutcome | None:
         """The new statement that is this one with its relative dates written out."""
         spans = _days_told(unit.text) if self.added.has_dates else ()
         for standing in (*fresh, *self.added.likest(unit.text)) if spans else ():
@@ -194,17 +201,17 @@ class Context:
                 if each
             )
             if _ISO.search(new) and any(_same_but_for_dates(rest, new) for rest in rests):
-                return Answer("kept-in", standing, DATED)
+                return StatementOutcome("kept-in", standing, DATED)
         return None
 
-    def redacted(self, unit: Unit, fresh: list[Placed]) -> Answer | None:
+    def redacted(self, unit: Unit, fresh: list[PlacedStatement]) -> StatementOutcome | None:
         """The new statement that is this one without its secrets."""
         keys = keys_without_secrets(unit)
         found = next((s for s in fresh if s.unit.key in keys), None) if keys else None
         if not found and self._key_lines.issuperset(range(unit.first_line, unit.last_line + 1)):
             here = (s for s in self.added.all if s.path == self.path)
             found = next((s for s in here if "[redacted: " in s.unit.text), None)
-        return Answer("kept-in", found, REDACTED) if found else None
+        return StatementOutcome("kept-in", found, REDACTED) if found else None
 
     @cached_property
     def _key_lines(self) -> frozenset[int]:
@@ -216,7 +223,7 @@ class Context:
         places = ((text.count("\n", 0, span.start), text.count("\n", 0, span.end)) for span in blocks)
         return frozenset(line + 1 for first, last in places for line in range(first, last + 1))
 
-    def newer(self, unit: Unit, fresh: list[Placed]) -> Answer | None:
+    def newer(self, unit: Unit, fresh: list[PlacedStatement]) -> StatementOutcome | None:
         """The new statement that says the same as of a later day: "As of 2026-03-16, the project has:"."""
         days = _FULL_DAY.findall(unit.text)
         if len(days) != 1 or not _AS_OF.search(unit.text):
@@ -225,31 +232,31 @@ class Context:
         for standing in fresh:
             then = _FULL_DAY.findall(standing.unit.text)
             if len(then) == 1 and then[0] > days[0] and _FULL_DAY.sub("", standing.unit.text) == rest:
-                return Answer("superseded-by", standing, NEWER)
+                return StatementOutcome("superseded-by", standing, NEWER)
         return None
 
-    def _in_parts(self, unit: Unit) -> Answer | None:
+    def _in_parts(self, unit: Unit) -> StatementOutcome | None:
         """Whether the statement was cut in two or three, each part standing somewhere in one piece."""
         if unit.kind in {"code", "heading"} or self.added.lacks(unit.text):
             return None
         for cut in _CUTS:
             parts = [part for part in cut.split(unit.text) if keyed(part)]
             if len(parts) > 1 and (last := self._parts_stand(unit, parts, whole=False)):
-                return Answer("kept-in", last, IN_PARTS)
+                return StatementOutcome("kept-in", last, IN_PARTS)
         for cut in _CLAUSES:
             parts = cut.split(unit.text)
             long = len(parts) > 1 and all(len(statement(part).items) >= LEAST_PART for part in parts)
             if long and (last := self._parts_stand(unit, parts, whole=True)):
-                return Answer("kept-in", last, IN_PARTS)
+                return StatementOutcome("kept-in", last, IN_PARTS)
         return None
 
-    def _parts_stand(self, unit: Unit, parts: list[str], *, whole: bool) -> Placed | None:
+    def _parts_stand(self, unit: Unit, parts: list[str], *, whole: bool) -> PlacedStatement | None:
         """Where the last part stands, if all do. Parts that are `whole` clauses may stand anywhere, others side by side: what
         follows a label is said of it.
 
         All in one place only where that says the whole: "A or B" has both parts of "A and B".
         """
-        places = list[Placed]()
+        places = list[PlacedStatement]()
         for part in parts:
             if not (place := self._part_stands(part)):
                 return None
@@ -262,7 +269,7 @@ class Context:
             stand = not (crossed or facts.lost(unit.text, said))
         return places[-1] if stand else None
 
-    def _part_stands(self, part: str) -> Placed | None:
+    def _part_stands(self, part: str) -> PlacedStatement | None:
         found = self.added.line(part) or self.added.holder(part)
         if found is None:
             return None
@@ -274,7 +281,7 @@ class Context:
         return found if stands and not facts.taken_back(part, whole) else None
 
 
-def _side_by_side(parts: Sequence[str], places: Sequence[Placed]) -> bool:
+def _side_by_side(parts: Sequence[str], places: Sequence[PlacedStatement]) -> bool:
     """Whether each part is a statement by itself, below or behind the one before it."""
     own = all(keyed(part) == place.unit.key for part, place in zip(parts, places, strict=True))
     return own and all(

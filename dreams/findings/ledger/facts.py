@@ -20,7 +20,7 @@ from dreams.findings.ledger.wordings import (
     rebound,
 )
 from dreams.lib.prose import lexicon
-from dreams.lib.prose.statements import Item, Statement, statement
+from dreams.lib.prose.statements import Statement, StatementWord, statement
 from dreams.lib.prose.words import Token, code_spans, stem, tokens
 from dreams.lib.secrets.redact import redact
 
@@ -189,13 +189,13 @@ def _near(one: Statement, names: set[str]) -> dict[str, set[str]]:
     return found
 
 
-def _around(one: Statement, place: int) -> list[Item]:
+def _around(one: Statement, place: int) -> list[StatementWord]:
     """The next words of the same clause; of all where it stands alone in brackets: "Redis (#9)"."""
     near = [*one.items[max(0, place - _NEAR) : place], *one.items[place + 1 : place + 1 + _NEAR]]
     return [item for item in near if item.clause == one.items[place].clause] or near
 
 
-def _words(items: Sequence[Item]) -> set[str]:
+def _words(items: Sequence[StatementWord]) -> set[str]:
     return {item.word for item in items if item.word not in lexicon.GENERIC}
 
 

@@ -30,14 +30,14 @@ COMMON = 400  # a word that more statements have finds no candidates
 
 
 @dataclass(frozen=True, slots=True)
-class Placed:
+class PlacedStatement:
     """A statement at its place."""
 
     path: str
     unit: Unit
 
 
-class State:
+class DirectoryStatements:
     """All statements of a directory, found by their words; `only` leaves those that touch some lines (0-based).
 
     Built when first asked: most changes lose nothing that has to be looked for.
@@ -49,18 +49,18 @@ class State:
         self._likest: dict[str, list[int]] = {}
 
     @cached_property
-    def all(self) -> list[Placed]:
+    def all(self) -> list[PlacedStatement]:
         paths = sorted(self._files if self._only is None else self._files.keys() & self._only.keys())
         return [
-            Placed(path, unit)
+            PlacedStatement(path, unit)
             for path in paths
             for unit in units_of(path, self._files[path])
             if self._only is None or self._only[path].intersection(range(unit.first_line - 1, unit.last_line))
         ]
 
     @cached_property
-    def _by_key(self) -> dict[str, list[Placed]]:
-        found: dict[str, list[Placed]] = defaultdict(list)
+    def _by_key(self) -> dict[str, list[PlacedStatement]]:
+        found: dict[str, list[PlacedStatement]] = defaultdict(list)
         for standing in self.all:
             found[standing.unit.key].append(standing)
         return found
@@ -94,7 +94,7 @@ class State:
             word for word in made(text).weights if word not in SAYS_NOTHING and not has(self._known, word)
         ]
 
-    def same_words(self, unit: Unit, near_path: str = "") -> Placed | None:
+    def same_words(self, unit: Unit, near_path: str = "") -> PlacedStatement | None:
         """A statement with the same words (and links), the file `near_path` first."""
         links = facts.urls(unit.text)
         found = [
@@ -104,7 +104,7 @@ class State:
         ]
         return next((s for s in found if s.path == near_path), None) or next(iter(found), None)
 
-    def _comparable(self, unit: Unit, other: Placed, path: str) -> bool:
+    def _comparable(self, unit: Unit, other: PlacedStatement, path: str) -> bool:
         """A heading or a bookkeeping field is no claim: the word "user" elsewhere does not keep `type: user`.
 
         The fields of a file that left may stand in another one: it got another name.
@@ -117,7 +117,7 @@ class State:
             return other.unit.name == unit.name and (other.path == path or path not in self._files)
         return other.unit.kind != "heading" or len(unit.key.split()) > 3
 
-    def line(self, text: str, path: str = "") -> Placed | None:
+    def line(self, text: str, path: str = "") -> PlacedStatement | None:
         """The statement that has the words of `text`, or that has them within."""
         key = keyed(text)
         exact = self._by_key.get(key, [])
@@ -127,7 +127,7 @@ class State:
             return None
         return next((s for s in self.likest(text) if f" {key} " in f" {s.unit.key} "), None)
 
-    def likest(self, text: str) -> list[Placed]:
+    def likest(self, text: str) -> list[PlacedStatement]:
         """The statements that share most words with `text`, rare ones counted more; likest first."""
         key = keyed(text)
         if key not in self._likest:
@@ -151,7 +151,7 @@ class State:
         best = heapq.nsmallest(CANDIDATES, [(-score, place) for place, score in scores.items()])
         return [place for _, place in best]
 
-    def holder(self, text: str) -> Placed | None:
+    def holder(self, text: str) -> PlacedStatement | None:
         """A statement that surely says all that `text` says."""
         merged = self._only is not None
         words = set(_WORD.findall(keyed(text))) - lexicon.FILLER
@@ -184,17 +184,17 @@ def _words(key: str) -> frozenset[str]:
     return frozenset(_WORD.findall(key))
 
 
-def added(subject: Subject) -> State:
+def added(subject: Subject) -> DirectoryStatements:
     """The statements of the added lines alone."""
     lines: dict[str, set[int]] = defaultdict(set)
     for hunk in subject.hunks:
         lines[hunk.path].update(range(hunk.new_start, hunk.new_start + len(hunk.added)))
-    return State(subject.after, lines)
+    return DirectoryStatements(subject.after, lines)
 
 
 # The keys of the headings and labels above, the outermost first; then of a label or cell of its own.
 Location = tuple[str, ...]
-_Said = dict[str, list[tuple[Location, Placed]]]  # where each thing is said, by its key
+_Said = dict[str, list[tuple[Location, PlacedStatement]]]  # where each thing is said, by its key
 _LABELLED = re.compile(r"(?P<label>[^.;:|]{1,60}?)\s?(?::[*_]{0,3}|\s[—–]|\s-)\s+(?P<value>\S.*)$", re.DOTALL)
 _BULLET = re.compile(r"\s*(?:[-*+]|\d{1,9}[.)])\s")
 _NAMING = frozenset({"row", "title", "field", "heading"})  # these say themselves of what they speak
@@ -251,7 +251,7 @@ class Exchange:
     def _now(self) -> _Said:
         return _said_at(self._after)
 
-    def relabelled(self, unit: Unit, path: str) -> Placed | None:
+    def relabelled(self, unit: Unit, path: str) -> PlacedStatement | None:
         """The statement that says as "label: value" what `unit` says below a heading of that name, or the other way round."""
         points = locations_of(path, self._before.get(path)).points.get(unit, ())
         for point in points if not unit.columns else ():
@@ -281,7 +281,7 @@ class Exchange:
         locations = [point.location for point in (*mine, *theirs)]
         return len(set(locations)) < 2 or not all(map(any, locations))
 
-    def is_refiled(self, unit: Unit, standing: Placed) -> bool:
+    def is_refiled(self, unit: Unit, standing: PlacedStatement) -> bool:
         """Whether a statement went from below one heading or label to below another one of its file, where both were and are."""
         was, now = (
             locations_of(standing.path, files.get(standing.path)) for files in (self._before, self._after)
@@ -357,5 +357,5 @@ def _said_at(files: Mapping[str, bytes]) -> _Said:
     for path, data in files.items():
         for unit, points in locations_of(path, data).points.items():
             for point in points:
-                found[point.key].append((point.location, Placed(path, unit)))
+                found[point.key].append((point.location, PlacedStatement(path, unit)))
     return found

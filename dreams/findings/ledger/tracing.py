@@ -12,11 +12,18 @@ from itertools import pairwise
 from operator import itemgetter
 
 from dreams.findings import evidence
-from dreams.findings.base import ChangedHunk, Found, MessageParts, Row, Subject
+from dreams.findings.base import ChangedHunk, MessageParts, NewFinding, RemovedLine, Subject
 from dreams.findings.ledger import derived, facts, keeping
-from dreams.findings.ledger.derived import Answer
+from dreams.findings.ledger.derived import StatementOutcome
 from dreams.findings.ledger.facts import changed_places
-from dreams.findings.ledger.state import PROSE_FIELDS, Exchange, Placed, State, added, holds
+from dreams.findings.ledger.state import (
+    PROSE_FIELDS,
+    DirectoryStatements,
+    Exchange,
+    PlacedStatement,
+    added,
+    holds,
+)
 from dreams.findings.ledger.units import (
     HEADER,
     Unit,
@@ -41,7 +48,7 @@ CHANGED_HERE = "This line now says something else; the old statement is in anoth
 ANOTHER_HEADING = "Now below another heading."
 
 
-def superseded(hunk: ChangedHunk, unit: Unit, instead: Sequence[Placed]) -> Answer | None:
+def superseded(hunk: ChangedHunk, unit: Unit, instead: Sequence[PlacedStatement]) -> StatementOutcome | None:
     """A person said what stands in a statement's place now: that is newer than any note. None where nobody did."""
     said = evidence.typed(hunk)
     for other in instead:
@@ -53,25 +60,31 @@ def superseded(hunk: ChangedHunk, unit: Unit, instead: Sequence[Placed]) -> Answ
         if claims.check(said, unit.text).answer != "supported":
             at = next((c.at for c in hunk.citations if quote in f"{c.quote} {c.context}"), None)
             day = f" on {at:%Y-%m-%d}" if at else ""
-            return Answer("superseded-by", other, f"You said{day}: “{shortened(quote, MOST_SHOWN)}”")
+            return StatementOutcome(
+                "superseded-by", other, f"You said{day}: “{shortened(quote, MOST_SHOWN)}”"
+            )
     return None
 
 
-def row_of(hunk: ChangedHunk, text: str, answer: Answer) -> Row:
+def row_of(hunk: ChangedHunk, text: str, answer: StatementOutcome) -> RemovedLine:
     target = answer.target
     if target is None:
-        return Row(hunk.path, hunk.hunk_id, text, answer.fate, note=answer.note)
+        return RemovedLine(hunk.path, hunk.hunk_id, text, answer.fate, note=answer.note)
     line = target.unit.first_line
-    return Row(hunk.path, hunk.hunk_id, text, answer.fate, target.path, line, target.unit.text, answer.note)
+    return RemovedLine(
+        hunk.path, hunk.hunk_id, text, answer.fate, target.path, line, target.unit.text, answer.note
+    )
 
 
-def finding_of(hunk: ChangedHunk, line_no: int, text: str, answer: Answer, unit: Unit | None) -> Found | None:
+def finding_of(
+    hunk: ChangedHunk, line_no: int, text: str, answer: StatementOutcome, unit: Unit | None
+) -> NewFinding | None:
     about = f"{unit.key if unit else text}"
     place = {"path": hunk.path, "hunk_id": hunk.hunk_id, "line_no": line_no, "about": about}
     said = shortened(unit.text if unit else text, MOST_SHOWN)
     if answer.fate == "unexplained":
         held = f"The nearest statement, {redact(answer.refused)}." if answer.refused else ""
-        return Found(
+        return NewFinding(
             CHECK, "unexplained-loss", "block", f"Unexplained loss: “{said}” {_gone(answer, unit.text if unit else text)}",
             "Reject the change, edit it to keep the statement, or confirm its removal.", message_parts=MessageParts(said, detail=held), **place,  # type: ignore[arg-type]  # keywords of mixed types
         )  # fmt: skip
@@ -79,17 +92,17 @@ def finding_of(hunk: ChangedHunk, line_no: int, text: str, answer: Answer, unit:
         words = ", ".join(
             f"“{word}”" for word in facts.as_written(answer.reworded[:8], unit.text if unit else text)
         )
-        return Found(
+        return NewFinding(
             CHECK, "reworded", "warn", f"“{said}” is reworded; these words are gone: {words}.",
             "Compare both lines, then edit the change if the meaning changed.", **place,  # type: ignore[arg-type]  # as above
         )  # fmt: skip
     if answer.note == CHANGED_HERE and not hunk.by_hand:
-        return Found(
+        return NewFinding(
             CHECK, "now-contradicts", "warn", f"“{said}” was changed here, but another place still says it.",
             "Change both places, or neither.", **place,  # type: ignore[arg-type]  # as above
         )  # fmt: skip
     if answer.note == ANOTHER_HEADING and not hunk.by_hand:
-        return Found(
+        return NewFinding(
             CHECK, "another-heading", "warn", f"“{said}” is now below another heading.",
             "Check that it still holds there.", **place,  # type: ignore[arg-type]  # as above
         )  # fmt: skip
@@ -98,7 +111,7 @@ def finding_of(hunk: ChangedHunk, line_no: int, text: str, answer: Answer, unit:
     return None
 
 
-def _gone(answer: Answer, text: str) -> str:
+def _gone(answer: StatementOutcome, text: str) -> str:
     """How a statement is gone: with which facts, or because another one sits in its place."""
     if answer.note:
         return f"is in another place, and “{shortened(answer.note, MOST_SHOWN)}” has taken its place."
@@ -107,15 +120,17 @@ def _gone(answer: Answer, text: str) -> str:
     return f"no longer appears anywhere.{f' It was the only place that said {only}.' if only else ''}"
 
 
-def _stated(hunk: ChangedHunk, said: str, answer: Answer, place: dict[str, object]) -> Found | None:
+def _stated(
+    hunk: ChangedHunk, said: str, answer: StatementOutcome, place: dict[str, object]
+) -> NewFinding | None:
     if answer.note == BY_HAND:
-        return Found(
+        return NewFinding(
             CHECK, "removed-by-hand", "info", f"“{said}” is removed by your own change; no other memory says it.", "", **place  # type: ignore[arg-type]  # as above
         )  # fmt: skip
     leaves = "\n".join(hunk.removed)  # that a line was there is no evidence that it may go
     if answer.note in derived.NOTES or any(c.found and c.quote.strip() not in leaves for c in hunk.citations):
         return None
-    return Found(
+    return NewFinding(
         CHECK, "stated-without-evidence", "warn", f"“{said}” is removed for a reason without evidence: {shortened(answer.note or 'another line replaces it.', MOST_SHOWN)}",
         "Check the reason, or reject the change.", **place,  # type: ignore[arg-type]  # as above
     )  # fmt: skip
@@ -195,8 +210,8 @@ class Both:
     """A directory before and after, for all its hunks: `taken` are statements of other files that stand for one each."""
 
     subject: Subject
-    after: State
-    added: State
+    after: DirectoryStatements
+    added: DirectoryStatements
     exchange: Exchange
     taken: set[_Place] = field(default_factory=set)
     details: int = MAX_DETAILS
@@ -205,7 +220,7 @@ class Both:
 def both(subject: Subject) -> Both:
     # Agents load no logs: what stands only there is kept nowhere.
     kept = {path: data for path, data in subject.after.items() if not memdir.is_log(path)}
-    return Both(subject, State(kept), added(subject), Exchange(subject.before, subject.after))
+    return Both(subject, DirectoryStatements(kept), added(subject), Exchange(subject.before, subject.after))
 
 
 class Trace:
@@ -217,9 +232,9 @@ class Trace:
         self.was, self.now = (files.get(hunk.path) for files in (both.subject.before, both.subject.after))
         first, known = hunk.new_start + 1, spread(hunk.path, self.was).keys
         touched = spread(hunk.path, self.now).within(first, first + len(hunk.added) - 1)
-        self.fresh = [Placed(hunk.path, unit) for unit in touched if unit.key not in known]
+        self.fresh = [PlacedStatement(hunk.path, unit) for unit in touched if unit.key not in known]
 
-    def answers(self, units: Sequence[Unit]) -> dict[Unit, Answer]:
+    def answers(self, units: Sequence[Unit]) -> dict[Unit, StatementOutcome]:
         """What became of each; a reworded one is paired with one new statement of the hunk."""
         found = {unit: self._answer(unit) for unit in dict.fromkeys(units)}
         left = [
@@ -234,7 +249,7 @@ class Trace:
             found[old] = self._told_elsewhere(old) or self._told_in_passage(old) or found[old]
         return found
 
-    def _answer(self, unit: Unit) -> Answer:
+    def _answer(self, unit: Unit) -> StatementOutcome:
         """What became of a statement: the first that holds; how it may be told in other words comes later, in pairs."""
         return (
             self.context.dated(unit, self.fresh)
@@ -245,29 +260,33 @@ class Trace:
             or self._unexplained(unit)
         )
 
-    def _changed(self, unit: Unit) -> Answer | None:
+    def _changed(self, unit: Unit) -> StatementOutcome | None:
         """Something else is said in its place: that may be so since a person said it, wherever the old words stand still."""
         instead, taker = self._instead(unit), self._taker(unit)
         copy = None if taker else self._copy(unit)
         if copy:
-            return Answer("kept-in", copy, CHANGED_HERE if instead else "")
+            return StatementOutcome("kept-in", copy, CHANGED_HERE if instead else "")
         if not (instead or taker):
             return None
-        gone = Answer("unexplained", note=taker.text, replaced=True) if taker else self._unexplained(unit)
+        gone = (
+            StatementOutcome("unexplained", note=taker.text, replaced=True)
+            if taker
+            else self._unexplained(unit)
+        )
         return superseded(self.hunk, unit, instead) or gone
 
-    def _kept(self, unit: Unit) -> Answer | None:
+    def _kept(self, unit: Unit) -> StatementOutcome | None:
         """Word for word, within another statement, or by what it sums up."""
         exact = self.both.after.same_words(unit, self.path) or self.both.exchange.relabelled(unit, self.path)
         if exact:
             is_refiled = self.path == exact.path and self.both.exchange.is_refiled(unit, exact)
-            return Answer("kept-in", exact, ANOTHER_HEADING if is_refiled else "")
+            return StatementOutcome("kept-in", exact, ANOTHER_HEADING if is_refiled else "")
         holder = self._holder(unit)
         if holder:
-            return Answer("merged-into", holder)
+            return StatementOutcome("merged-into", holder)
         return self.context.explained(unit, self.fresh)
 
-    def _copy(self, unit: Unit) -> Placed | None:
+    def _copy(self, unit: Unit) -> PlacedStatement | None:
         """The same words, said of the same thing."""
         exact = self.both.after.same_words(unit, self.path)
         same = exact and self.both.exchange.is_copy(unit, self.path, exact.unit, exact.path)
@@ -279,21 +298,21 @@ class Trace:
             return self.both.exchange.taker(unit, self.path)
         return moved_columns(unit, units_of(self.path, self.was), units_of(self.path, self.now))
 
-    def _instead(self, unit: Unit) -> list[Placed]:
+    def _instead(self, unit: Unit) -> list[PlacedStatement]:
         """The new statements that say something else of the same thing, in its place."""
         said = unit.text
         found = (other for other in self.fresh if _may_replace(unit, other.unit))
         others = [other for other in found if keeping.replaced(said, other.unit.text)]
         return [other for other in others if not holds(said, other.unit.text, merged=False)]
 
-    def _holder(self, unit: Unit) -> Placed | None:
+    def _holder(self, unit: Unit) -> PlacedStatement | None:
         if unit.kind in {"code", "heading", "title"} or (
             unit.kind == "field" and unit.name not in PROSE_FIELDS
         ):
             return None
         return self._as_list(unit) or self.both.added.holder(unit.text) or self.both.after.holder(unit.text)
 
-    def _as_list(self, unit: Unit) -> Placed | None:
+    def _as_list(self, unit: Unit) -> PlacedStatement | None:
         """The line that has all cells of a row; a cell of two sentences makes the line two statements."""
         for other in self.both.added.likest(unit.text) if unit.kind == "table" else ():
             lines = lines_of(self.both.subject.after.get(other.path))
@@ -302,19 +321,19 @@ class Trace:
                 return other
         return None
 
-    def _unexplained(self, unit: Unit) -> Answer:
+    def _unexplained(self, unit: Unit) -> StatementOutcome:
         """With the facts that the likest statement does not have, and what keeps it from keeping this one; of the first losses only."""
         if not self.both.details:
-            return Answer("unexplained")
+            return StatementOutcome("unexplained")
         self.both.details -= 1
         likest = [
             (facts.coverage(unit.text, s.unit.text), s.unit.text) for s in self.both.after.likest(unit.text)
         ]
         alike, best = max(likest, key=itemgetter(0), default=(0.0, ""))
         why = f"“{best[:80]}”, {keeping.refusal(unit.text, best)}" if alike >= keeping.PART else ""
-        return Answer("unexplained", lost=tuple(facts.lost(unit.text, best)), refused=why)
+        return StatementOutcome("unexplained", lost=tuple(facts.lost(unit.text, best)), refused=why)
 
-    def _told_elsewhere(self, unit: Unit) -> Answer | None:
+    def _told_elsewhere(self, unit: Unit) -> StatementOutcome | None:
         """A statement that came in another file and says this one in other words, if it stands for no other one yet."""
         for other in self.both.added.likest(unit.text):
             place = (other.path, other.unit.first_line, other.unit.key)
@@ -326,7 +345,7 @@ class Trace:
                 return _reworded(unit, other, other.unit.text)
         return None
 
-    def _told_in_passage(self, unit: Unit) -> Answer | None:
+    def _told_in_passage(self, unit: Unit) -> StatementOutcome | None:
         """A statement that several new ones say together."""
         for other in self.both.added.likest(unit.text)[:CLOSEST] if unit.kind != "code" else ():
             data = self.both.subject.after.get(other.path)
@@ -336,9 +355,9 @@ class Trace:
         return None
 
 
-def _reworded(unit: Unit, other: Placed, said: str) -> Answer:
+def _reworded(unit: Unit, other: PlacedStatement, said: str) -> StatementOutcome:
     words = tuple(facts.words_lost(unit.text, said))
-    return Answer("merged-into", other, IN_OTHER_WORDS, reworded=words)
+    return StatementOutcome("merged-into", other, IN_OTHER_WORDS, reworded=words)
 
 
 def _may_replace(unit: Unit, other: Unit) -> bool:
@@ -349,7 +368,7 @@ def _may_replace(unit: Unit, other: Unit) -> bool:
     return unit.kind != "row" or unit.name == other.name or unit.name in other.text
 
 
-def _pairs(old: Sequence[Unit], new: Sequence[Placed]) -> Iterator[tuple[Unit, Placed]]:
+def _pairs(old: Sequence[Unit], new: Sequence[PlacedStatement]) -> Iterator[tuple[Unit, PlacedStatement]]:
     """Each statement that left with at most one that came, likest first: two that leave never share one rewording."""
     scored = [
         (-facts.coverage(one.text, other.unit.text), a, b)

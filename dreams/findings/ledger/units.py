@@ -150,7 +150,7 @@ def _body_units(body: str, first_line: int, rows: dict[int, memdir.IndexRow]) ->
             yield from (_with_targets(unit, targets) for unit in found) if targets else found
 
 
-def _item_units(item: memdir.Item, rows: dict[int, memdir.IndexRow], *, boxed: bool) -> Iterator[Unit]:
+def _item_units(item: memdir.BodyItem, rows: dict[int, memdir.IndexRow], *, boxed: bool) -> Iterator[Unit]:
     row, kind = rows.get(item.first_line), item.kind
     if row:
         yield from _row_units(row, item)
@@ -180,7 +180,7 @@ def _with_targets(unit: Unit, targets: Mapping[str, str]) -> Unit:
     return unit if said == unit.text else replace(unit, text=said, key=keyed(said))
 
 
-def _row_units(row: memdir.IndexRow, item: memdir.Item) -> Iterator[Unit]:
+def _row_units(row: memdir.IndexRow, item: memdir.BodyItem) -> Iterator[Unit]:
     said = " ".join(part for part in (row.lead, row.hook) if part)
     last = max(row.end_line_no, item.last_line)
     if said and has_content(row.title):
@@ -188,7 +188,7 @@ def _row_units(row: memdir.IndexRow, item: memdir.Item) -> Iterator[Unit]:
     yield from _split("row", said or row.title, row.line_no, last, row.target)
 
 
-def _line_units(item: memdir.Item, kind: UnitKind) -> Iterator[Unit]:
+def _line_units(item: memdir.BodyItem, kind: UnitKind) -> Iterator[Unit]:
     """Code and tables are told apart line by line; the first row of a table names its columns."""
     columns = tuple[str, ...]()
     for number, line in enumerate(memdir.split_lines(item.text), item.first_line):
@@ -205,7 +205,7 @@ def cells(row: str) -> tuple[str, ...]:
     return tuple(keyed(cell) for cell in BAR.split(row.strip().strip("|")))
 
 
-def _sentences(item: memdir.Item) -> Iterator[Unit]:
+def _sentences(item: memdir.BodyItem) -> Iterator[Unit]:
     for sentence in memdir.sentences(item):
         said = _NUMBERED.sub(r"\1", sentence.text)
         if has_content(said):

@@ -13,9 +13,9 @@ from urllib.parse import urlsplit
 
 import re2
 
-from dreams.findings.base import ChangedHunk, Found, Subject
+from dreams.findings.base import ChangedHunk, NewFinding, Subject
 from dreams.findings.ledger import facts
-from dreams.findings.lines import Line, added_lines, found_at, new_lines, standing_lines
+from dreams.findings.lines import CheckedLine, added_lines, found_at, new_lines, standing_lines
 from dreams.findings.prompt_injection.weighing import SPOKEN, Steering, told
 from dreams.lib.files.text import decode, shortened
 from dreams.lib.secrets import redact
@@ -46,7 +46,7 @@ _NEVER, _ALWAYS = (
 )
 
 
-def check(subject: Subject) -> Iterator[Found]:
+def check(subject: Subject) -> Iterator[NewFinding]:
     yield from _in_lines(new_lines(subject))
     yield from _new_hosts(subject)
     yield from _new_commands(subject)
@@ -55,7 +55,7 @@ def check(subject: Subject) -> Iterator[Found]:
             yield from _flips(hunk)
 
 
-def standing(subject: Subject) -> Iterator[Found]:
+def standing(subject: Subject) -> Iterator[NewFinding]:
     for found in _in_lines(standing_lines(subject), _could_steer):
         yield found if found.code in _HIDDEN else replace(found, severity="info")
 
@@ -72,8 +72,8 @@ def _steers(found: Steering) -> tuple[str, str]:
 
 
 def _in_lines(
-    lines: Iterable[Line], words_for: Callable[[Steering], tuple[str, str]] = _steers
-) -> Iterator[Found]:
+    lines: Iterable[CheckedLine], words_for: Callable[[Steering], tuple[str, str]] = _steers
+) -> Iterator[NewFinding]:
     """What each line says alone, and what a sentence says that is wrapped onto the next."""
     before, heard = None, frozenset[str]()
     for line in lines:
@@ -86,7 +86,7 @@ def _in_lines(
         before, heard = line, here
 
 
-def _runs_on(line: Line, after: Line) -> bool:
+def _runs_on(line: CheckedLine, after: CheckedLine) -> bool:
     """Whether a sentence goes on in the next line; a list's next point or a heading starts anew."""
     if (line.path, line.number + 1) != (after.path, after.number) or max(
         map(len, (line.text, after.text))
@@ -96,8 +96,11 @@ def _runs_on(line: Line, after: Line) -> bool:
 
 
 def _told(
-    line: Line, text: str, words_for: Callable[[Steering], tuple[str, str]], but: Set[str] = frozenset()
-) -> Iterator[Found]:
+    line: CheckedLine,
+    text: str,
+    words_for: Callable[[Steering], tuple[str, str]],
+    but: Set[str] = frozenset(),
+) -> Iterator[NewFinding]:
     # What is said quotes the line, and no rule knows half a key again: it is taken out before.
     quotable = redact.redact(text) if told(text) else ""
     for each in told(quotable):
@@ -111,7 +114,7 @@ def _is_plain_comment(text: str) -> bool:
     return bool(re.fullmatch(r"\s*<!--\s*/?[\w:-]{1,40}\s*-->\s*", text))
 
 
-def _shape(line: Line, text: str) -> Iterator[Found]:
+def _shape(line: CheckedLine, text: str) -> Iterator[NewFinding]:
     if len(line.text) > LONG_LINE:
         yield _found(
             line, "long-line", f"is {len(line.text):,} characters long", "Cut it into shorter statements."
@@ -140,11 +143,11 @@ def _mixed(word: str) -> bool:
     return latin and any("\u0400" <= char <= "\u052f" or char in _LIKE_LATIN for char in word)
 
 
-def _found(line: Line, code: str, says: str, remedy: str) -> Found:
+def _found(line: CheckedLine, code: str, says: str, remedy: str) -> NewFinding:
     return found_at(line, CHECK, code, "warn", says, remedy)
 
 
-def _new_hosts(subject: Subject) -> Iterator[Found]:
+def _new_hosts(subject: Subject) -> Iterator[NewFinding]:
     """Hosts and addresses that stood in no memory before and that no user typed."""
     urls = {_bare_url(url) for text in _known_texts(subject) for url in _urls(text)}
     known = {_host(url) for url in urls}
@@ -190,7 +193,7 @@ def _host(url: str) -> str:
         return url[:100]
 
 
-def _new_commands(subject: Subject) -> Iterator[Found]:
+def _new_commands(subject: Subject) -> Iterator[NewFinding]:
     """Install lines and downloads that nobody typed and no memory had."""
     known = " ".join(_known_texts(subject))
     for line in added_lines(subject):
@@ -205,12 +208,12 @@ def _new_commands(subject: Subject) -> Iterator[Found]:
                 )
 
 
-def _flips(hunk: ChangedHunk) -> Iterator[Found]:
+def _flips(hunk: ChangedHunk) -> Iterator[NewFinding]:
     """A rule that was turned into its opposite, the rest of the line alike."""
     for offset, new in enumerate(hunk.added):
         for old in hunk.removed[:200]:
             if _polarity(old) * _polarity(new) == -1 and facts.coverage(_bare(old), _bare(new)) >= 0.6:
-                line = Line(hunk.path, hunk.new_start + offset + 1, new, hunk)
+                line = CheckedLine(hunk.path, hunk.new_start + offset + 1, new, hunk)
                 says = f"reverses a rule: “{_short(old.strip())}” is now “{_short(new.strip())}”"
                 yield _found(line, "rule-flipped", says, "Make sure that the rule really changed.")
                 break

@@ -17,5 +17,5 @@ from dreams.lib.diff.hunks import (
 from dreams.lib.diff.invisible import is_hidden, is_plain, visible
 from dreams.lib.diff.lines import line_end_of, split_lines
 from dreams.lib.diff.moves import HunkLine, Move, moved, moved_within, renamed
-from dreams.lib.diff.rows import Row, hunk_rows, pieces, rows
-from dreams.lib.diff.words import Span, tokens, word_spans
+from dreams.lib.diff.rows import DiffRow, hunk_rows, pieces, rows
+from dreams.lib.diff.words import CharacterSpan, tokens, word_spans

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final, Literal
 
-from dreams.lib.diff.lines import Change, changes, join_lines, line_end_of, split_lines, terminated
+from dreams.lib.diff.lines import LineChange, changes, join_lines, line_end_of, split_lines, terminated
 from dreams.lib.diff.refine import refine
 
 _LETTERS: Final = "abcdefghijklmnopqrstuvwxyz234567"
@@ -70,7 +70,7 @@ def hunks(base: str, new: str, *, path: str = "", granularity: Granularity = "un
     ]
 
 
-def line_changes(a: Sequence[str], b: Sequence[str], granularity: Granularity = "unit") -> list[Change]:
+def line_changes(a: Sequence[str], b: Sequence[str], granularity: Granularity = "unit") -> list[LineChange]:
     """The changes between two lists of lines, cut as `hunks` cuts them."""
     blocks = changes(a, b)
     if granularity == "block" or (granularity == "unit" and not (a and b)):
@@ -123,7 +123,7 @@ def _pieces(lines: list[str], ordered: list[Hunk], chosen: Mapping[str, Choice])
     yield lines[at:]
 
 
-def _ids(path: str, a: Sequence[str], b: Sequence[str], found: Sequence[Change]) -> list[str]:
+def _ids(path: str, a: Sequence[str], b: Sequence[str], found: Sequence[LineChange]) -> list[str]:
     """An id for each change, from its content; twins are told apart by their surroundings, then by order.
 
     Context is left out where it is not needed: an edit to a neighbouring line must not lose a verdict.
@@ -139,7 +139,7 @@ def _ids(path: str, a: Sequence[str], b: Sequence[str], found: Sequence[Change])
     return ids
 
 
-def _around(a: Sequence[str], change: Change) -> tuple[str, str]:
+def _around(a: Sequence[str], change: LineChange) -> tuple[str, str]:
     """The nearest base lines with text before and behind the change."""
     before = next((a[i] for i in range(change.a0 - 1, -1, -1) if a[i].strip()), "")
     behind = next((a[i] for i in range(change.a1, len(a)) if a[i].strip()), "")

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from dreams.lib.diff.lines import line_end_of, split_lines, terminated
-from dreams.lib.diff.merge import Chunk, Merge, Part, merge3, merge_lines
+from dreams.lib.diff.merge import Chunk, Merge, TextLines, merge3, merge_lines
 from dreams.lib.diff.refine import indent_of, row_target
 
 # A row's token is its target, which ends in ".md"; any other line's is the line, which ends in "\n".
@@ -23,13 +23,13 @@ class _Version:
 
     tokens: list[Token]
     starts: list[int]
-    rows: dict[Token, Part]
+    rows: dict[Token, TextLines]
     line_end: str
     final_newline: bool
 
-    def part_of(self, token: Token) -> Part:
+    def part_of(self, token: Token) -> TextLines:
         """The row's lines here; none where it is not there."""
-        return self.rows.get(token, Part(0, ()))
+        return self.rows.get(token, TextLines(0, ()))
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,7 +89,7 @@ def _version(text: str) -> _Version:
     whole = [line if terminated(line) else line + line_end for line in lines]
     tokens: list[Token] = []
     starts: list[int] = []
-    rows: dict[Token, Part] = {}
+    rows: dict[Token, TextLines] = {}
     seen = Counter[str]()
     for start, end, target in _stretches(whole):
         token = whole[start]
@@ -97,7 +97,7 @@ def _version(text: str) -> _Version:
             # A second row for one file is a row of its own: doubled rows are what a dream takes out most.
             token = f"{target}{_AGAIN}{seen[target]}" if seen[target] else target
             seen[target] += 1
-            rows[token] = Part(start, tuple(whole[start:end]))
+            rows[token] = TextLines(start, tuple(whole[start:end]))
         tokens.append(token)
         starts.append(start)
     return _Version(tokens, starts, rows, line_end, not lines or terminated(lines[-1]))
@@ -155,10 +155,10 @@ def _between(chunk: Chunk, three: _Three) -> Iterator[Token | Chunk]:
 
 
 def _line_chunk(chunk: Chunk, line: str, offset: int, three: _Three) -> Chunk:
-    def place(version: _Version, part: Part) -> Part:
+    def place(version: _Version, part: TextLines) -> TextLines:
         if chunk.kind == "stable":
-            return Part(version.starts[part.start + offset], (line,))
-        return Part(_line_number(version, part.start), (line,) if line in part.lines else ())
+            return TextLines(version.starts[part.start + offset], (line,))
+        return TextLines(_line_number(version, part.start), (line,) if line in part.lines else ())
 
     base, ours, theirs = _parts(chunk)
     places = place(three.base, base), place(three.ours, ours), place(three.theirs, theirs)
@@ -173,9 +173,9 @@ def _united(chunk: Chunk, three: _Three) -> Iterator[Token | Chunk]:
         layout, other = list(chunk.theirs.lines), chunk.ours.lines
     elif there not in (before, here):
         parts = (
-            Part(_line_number(three.base, chunk.base.start), before),
-            Part(_line_number(three.ours, chunk.ours.start), here),
-            Part(_line_number(three.theirs, chunk.theirs.start), there),
+            TextLines(_line_number(three.base, chunk.base.start), before),
+            TextLines(_line_number(three.ours, chunk.ours.start), here),
+            TextLines(_line_number(three.theirs, chunk.theirs.start), there),
         )
         yield Chunk("conflict", *parts)
         layout = list(filter(_is_row, layout))
@@ -234,7 +234,7 @@ def _row_chunk(three: _Three, token: Token) -> Chunk:
     return Chunk("conflict", *parts)
 
 
-def _parts(chunk: Chunk) -> tuple[Part, Part, Part]:
+def _parts(chunk: Chunk) -> tuple[TextLines, TextLines, TextLines]:
     return chunk.base, chunk.ours, chunk.theirs
 
 

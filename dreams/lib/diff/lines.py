@@ -18,7 +18,7 @@ MAX_PAIRS: Final = 1_000_000
 Line = TypeVar("Line", bound=Hashable)  # a line as text or bytes, or whatever two lines are compared by
 
 
-class Change(NamedTuple):
+class LineChange(NamedTuple):
     """Lines `[a0, a1)` of the first text became lines `[b0, b1)` of the second; 0-based, ends excluded."""
 
     a0: int
@@ -26,9 +26,9 @@ class Change(NamedTuple):
     b0: int
     b1: int
 
-    def shifted(self, a: int, b: int) -> "Change":
+    def shifted(self, a: int, b: int) -> "LineChange":
         """The same change, counted from a place `a` and `b` lines earlier."""
-        return Change(self.a0 + a, self.a1 + a, self.b0 + b, self.b1 + b)
+        return LineChange(self.a0 + a, self.a1 + a, self.b0 + b, self.b1 + b)
 
 
 def split_lines(text: str) -> list[str]:
@@ -62,39 +62,39 @@ def join_lines(parts: Iterable[Sequence[str]], line_end: str) -> str:
     return "".join(out)
 
 
-def changes(a: Sequence[Line], b: Sequence[Line]) -> list[Change]:
+def changes(a: Sequence[Line], b: Sequence[Line]) -> list[LineChange]:
     """Maximal changed runs between two lists of lines, in order, with an unchanged line between any two.
 
     Lines that occur once on each side are matched first (they mean the same; blank lines often do not),
     then the longest equal runs in the gaps between them.
     """
-    found: list[Change] = []
+    found: list[LineChange] = []
     for gap in _gaps(a, b):
         found.extend(_within(a, b, gap))
     return found
 
 
-def _gaps(a: Sequence[Line], b: Sequence[Line]) -> Iterator[Change]:
-    whole = _trimmed(a, b, Change(0, len(a), 0, len(b)))
+def _gaps(a: Sequence[Line], b: Sequence[Line]) -> Iterator[LineChange]:
+    whole = _trimmed(a, b, LineChange(0, len(a), 0, len(b)))
     i, j = whole.a0, whole.b0
     for x, y in _anchors(a, b, whole):
         if x > i or y > j:
-            yield Change(i, x, j, y)
+            yield LineChange(i, x, j, y)
         i, j = x + 1, y + 1
     if i < whole.a1 or j < whole.b1:
-        yield Change(i, whole.a1, j, whole.b1)
+        yield LineChange(i, whole.a1, j, whole.b1)
 
 
-def _trimmed(a: Sequence[Line], b: Sequence[Line], gap: Change) -> Change:
+def _trimmed(a: Sequence[Line], b: Sequence[Line], gap: LineChange) -> LineChange:
     a0, a1, b0, b1 = gap
     while a0 < a1 and b0 < b1 and a[a0] == b[b0]:
         a0, b0 = a0 + 1, b0 + 1
     while a0 < a1 and b0 < b1 and a[a1 - 1] == b[b1 - 1]:
         a1, b1 = a1 - 1, b1 - 1
-    return Change(a0, a1, b0, b1)
+    return LineChange(a0, a1, b0, b1)
 
 
-def _anchors(a: Sequence[Line], b: Sequence[Line], gap: Change) -> list[tuple[int, int]]:
+def _anchors(a: Sequence[Line], b: Sequence[Line], gap: LineChange) -> list[tuple[int, int]]:
     """Pairs of lines that are unique on both sides of the gap and stand in the same order."""
     in_a, in_b = _once(a, gap.a0, gap.a1), _once(b, gap.b0, gap.b1)
     return _longest_rising([(i, in_b[line]) for line, i in in_a.items() if line in in_b])
@@ -129,7 +129,7 @@ def _longest_rising(pairs: list[tuple[int, int]]) -> list[tuple[int, int]]:
     return chain[::-1]
 
 
-def _within(a: Sequence[Line], b: Sequence[Line], gap: Change) -> list[Change]:
+def _within(a: Sequence[Line], b: Sequence[Line], gap: LineChange) -> list[LineChange]:
     gap = _trimmed(a, b, gap)
     rows, columns = gap.a1 - gap.a0, gap.b1 - gap.b0
     if not rows and not columns:
@@ -138,7 +138,7 @@ def _within(a: Sequence[Line], b: Sequence[Line], gap: Change) -> list[Change]:
         return [gap]
     matcher = SequenceMatcher(None, a[gap.a0 : gap.a1], b[gap.b0 : gap.b1], autojunk=False)
     return [
-        Change(a0, a1, b0, b1).shifted(gap.a0, gap.b0)
+        LineChange(a0, a1, b0, b1).shifted(gap.a0, gap.b0)
         for tag, a0, a1, b0, b1 in matcher.get_opcodes()
         if tag != "equal"
     ]

@@ -28,7 +28,7 @@ Choice = Side | Edited
 
 
 @dataclass(frozen=True, slots=True)
-class Part:
+class TextLines:
     """Lines of one of the three texts; `start` is their 0-based line number there."""
 
     start: int
@@ -40,9 +40,9 @@ class Chunk:
     """A part of the result: unchanged, changed without doubt, or in conflict (then without `lines`)."""
 
     kind: ChunkKind
-    base: Part
-    ours: Part
-    theirs: Part
+    base: TextLines
+    ours: TextLines
+    theirs: TextLines
     lines: tuple[str, ...] = ()
 
 
@@ -106,7 +106,7 @@ def _chosen(chunk: Chunk, choice: Choice) -> Iterator[Sequence[str]]:
         yield chunk.ours.lines
         yield chunk.theirs.lines
     else:
-        part: Part = getattr(chunk, choice)
+        part: TextLines = getattr(chunk, choice)
         yield part.lines
 
 
@@ -207,7 +207,7 @@ def _chunks(base: Sequence[str], groups: Sequence[_Group]) -> list[Chunk]:
     def put(kind: ChunkKind, parts: tuple[Sequence[str], ...], lines: Sequence[str]) -> None:
         nonlocal at, ours_at, theirs_at
         from_base, from_ours, from_theirs = map(tuple, parts)
-        places = Part(at, from_base), Part(ours_at, from_ours), Part(theirs_at, from_theirs)
+        places = TextLines(at, from_base), TextLines(ours_at, from_ours), TextLines(theirs_at, from_theirs)
         out.append(Chunk(kind, *places, tuple(lines)))
         at, ours_at, theirs_at = (p.start + len(p.lines) for p in places)
 

@@ -12,7 +12,7 @@ from urllib.parse import unquote
 
 from rapidfuzz.distance import Indel
 
-from dreams.lib.diff.lines import Change, terminated
+from dreams.lib.diff.lines import LineChange, terminated
 from dreams.lib.diff.words import tokens
 
 _ITEM: Final = re.compile(r"(?P<indent>[ \t]*)(?:[-*+]|\d{1,9}[.)])[ \t]")
@@ -148,22 +148,22 @@ class _Side:
         return self._edges[start], self._edges[end]
 
 
-def refine(old: Sequence[str], new: Sequence[str]) -> list[Change]:
+def refine(old: Sequence[str], new: Sequence[str]) -> list[LineChange]:
     """The block `old` → `new` as consecutive changes that cover it; any of them may be left out alone."""
-    whole = [Change(0, len(old), 0, len(new))]
+    whole = [LineChange(0, len(old), 0, len(new))]
     if (len(old) == len(new) == 1 and _is_one_unit(old[0], new[0])) or _only_line_ends(old, new):
         return whole
     if len(old) == len(new) and all(map(_is_one_item, old, new)):
-        return [Change(n, n + 1, n, n + 1) for n in range(len(old))]
+        return [LineChange(n, n + 1, n, n + 1) for n in range(len(old))]
     left, right = _Side(old), _Side(new)
-    pieces: list[Change] = []
+    pieces: list[LineChange] = []
     i = j = 0
     for x, y in [*_pairs(left, right), (len(left.units), len(right.units))]:
         pieces.extend(_unpaired(left.units[i:x], right.units[j:y], i, j))
         if x < len(left.units) and y < len(right.units):
-            pieces.append(Change(x, x + 1, y, y + 1))
+            pieces.append(LineChange(x, x + 1, y, y + 1))
         i, j = x + 1, y + 1
-    in_lines = [Change(*left.line_range(p.a0, p.a1), *right.line_range(p.b0, p.b1)) for p in pieces]
+    in_lines = [LineChange(*left.line_range(p.a0, p.a1), *right.line_range(p.b0, p.b1)) for p in pieces]
     return _glued(in_lines, old, new)
 
 
@@ -246,12 +246,12 @@ def _walk(like: list[list[float]], best: list[list[float]]) -> list[tuple[int, i
     return pairs
 
 
-def _unpaired(gone: Sequence[Unit], come: Sequence[Unit], i: int, j: int) -> list[Change]:
+def _unpaired(gone: Sequence[Unit], come: Sequence[Unit], i: int, j: int) -> list[LineChange]:
     """Units without a partner: list rows one by one, everything else as it stands together."""
     if gone and come and not all(map(_is_item, [*gone, *come])):
-        return [Change(i, i + len(gone), j, j + len(come))]
-    removed = [Change(i + start, i + end, j, j) for start, end in _separate(gone)]
-    added = [Change(i + len(gone), i + len(gone), j + start, j + end) for start, end in _separate(come)]
+        return [LineChange(i, i + len(gone), j, j + len(come))]
+    removed = [LineChange(i + start, i + end, j, j) for start, end in _separate(gone)]
+    added = [LineChange(i + len(gone), i + len(gone), j + start, j + end) for start, end in _separate(come)]
     return removed + added
 
 
@@ -270,18 +270,18 @@ def _separate(group: Sequence[Unit]) -> list[tuple[int, int]]:
     return pieces
 
 
-def _glued(pieces: list[Change], old: Sequence[str], new: Sequence[str]) -> list[Change]:
+def _glued(pieces: list[LineChange], old: Sequence[str], new: Sequence[str]) -> list[LineChange]:
     """No cut behind a line without a line end: taking one side only would run two lines together."""
     out = pieces[:1]
     for before, piece in pairwise(pieces):
         if _open_ended(before, old, new):
             last = out.pop()
-            out.append(Change(last.a0, piece.a1, last.b0, piece.b1))
+            out.append(LineChange(last.a0, piece.a1, last.b0, piece.b1))
         else:
             out.append(piece)
     return out
 
 
-def _open_ended(piece: Change, old: Sequence[str], new: Sequence[str]) -> bool:
+def _open_ended(piece: LineChange, old: Sequence[str], new: Sequence[str]) -> bool:
     lines = [*old[piece.a0 : piece.a1][-1:], *new[piece.b0 : piece.b1][-1:]]
     return not all(map(terminated, lines))

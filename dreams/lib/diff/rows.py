@@ -8,13 +8,13 @@ import msgspec
 
 from dreams.lib.diff.hunks import Hunk
 from dreams.lib.diff.invisible import is_printable, visible
-from dreams.lib.diff.words import Span, word_spans
+from dreams.lib.diff.words import CharacterSpan, word_spans
 
 # When more than this share of the changed lines is marked, the marks say no more than the line's colour.
 MARKED_TOO_MUCH: Final = 0.8
 
 
-class Row(msgspec.Struct, frozen=True, gc=False):
+class DiffRow(msgspec.Struct, frozen=True, gc=False):
     """One row. Line numbers are 1-based, None on the side where the line does not stand.
 
     `text` is without its line end, which is in `end` ("" marks a last line without one). `spans` are changed
@@ -27,23 +27,23 @@ class Row(msgspec.Struct, frozen=True, gc=False):
     new_no: int | None
     text: str = ""
     end: str = ""
-    spans: tuple[Span, ...] = ()
+    spans: tuple[CharacterSpan, ...] = ()
     hunk: str | None = None
     hidden: int = 0
 
 
-class Piece(msgspec.Struct, frozen=True, gc=False):
+class RowPiece(msgspec.Struct, frozen=True, gc=False):
     """A part of a row's text, invisible characters written out."""
 
     text: str
     changed: bool
 
 
-def rows(base: str, hunks: Iterable[Hunk], context: int | None = 3) -> list[Row]:
+def rows(base: str, hunks: Iterable[Hunk], context: int | None = 3) -> list[DiffRow]:
     """The whole file with these hunks applied; `context` lines around each, None for all lines."""
     lines = _cut_lines(base)
     ordered = sorted(hunks, key=lambda h: (h.base_start, h.new_start))
-    out: list[Row] = []
+    out: list[DiffRow] = []
     at = shift = 0
     for number, hunk in enumerate(ordered):
         # A hunk may be of a longer text than this one, which was changed since: then it stands at the end.
@@ -53,33 +53,33 @@ def rows(base: str, hunks: Iterable[Hunk], context: int | None = 3) -> list[Row]
     return out + _unchanged(lines, at, len(lines), shift, context, (bool(ordered), False))
 
 
-def hunk_rows(hunk: Hunk, old_no: int | None = None, new_no: int | None = None) -> list[Row]:
+def hunk_rows(hunk: Hunk, old_no: int | None = None, new_no: int | None = None) -> list[DiffRow]:
     """The rows of one hunk alone, numbered from the given 1-based lines (by default the hunk's own)."""
     old = hunk.base_start + 1 if old_no is None else old_no
     new = hunk.new_start + 1 if new_no is None else new_no
     removed_spans, added_spans = _marks(hunk)
     removed = [
-        Row("del", n, None, (cut := _cut_end(line))[0], cut[1], spans, hunk.id)
+        DiffRow("del", n, None, (cut := _cut_end(line))[0], cut[1], spans, hunk.id)
         for n, (line, spans) in enumerate(_per_line(hunk.base_lines, removed_spans), old)
     ]
     added = [
-        Row("ins", None, n, (cut := _cut_end(line))[0], cut[1], spans, hunk.id)
+        DiffRow("ins", None, n, (cut := _cut_end(line))[0], cut[1], spans, hunk.id)
         for n, (line, spans) in enumerate(_per_line(hunk.new_lines, added_spans), new)
     ]
     return removed + added
 
 
-def pieces(row: Row) -> list[Piece]:
+def pieces(row: DiffRow) -> list[RowPiece]:
     """The row's text cut at its spans, ready to be escaped and marked."""
     text, spans = row.text, row.spans
     if not is_printable(text):
-        return [Piece(shown, changed) for part, changed in _cut(text, spans) if (shown := _visible(part))]
+        return [RowPiece(shown, changed) for part, changed in _cut(text, spans) if (shown := _visible(part))]
     if not spans:
-        return [Piece(text, False)] if text else []
-    return [Piece(part, changed) for part, changed in _cut(text, spans) if part]
+        return [RowPiece(text, False)] if text else []
+    return [RowPiece(part, changed) for part, changed in _cut(text, spans) if part]
 
 
-def _cut(text: str, spans: Sequence[Span]) -> Iterator[tuple[str, bool]]:
+def _cut(text: str, spans: Sequence[CharacterSpan]) -> Iterator[tuple[str, bool]]:
     """The parts of a text beside and within its spans; empty ones too."""
     at = 0
     for start, end in spans:
@@ -100,7 +100,7 @@ def _unchanged(
     shift: int,
     context: int | None,
     beside: tuple[bool, bool],
-) -> list[Row]:
+) -> list[DiffRow]:
     """The lines `[start, end)`, numbered `shift` more on the new side, shortened to the context of the changes that are
     `beside` them, before and behind; a single line is shown rather than skipped."""
     head = end if context is None else min(start + (context if beside[0] else 0), end)
@@ -110,14 +110,14 @@ def _unchanged(
     shown = _equal(lines, start, head, shift)
     if tail > head:
         hidden = tail - head
-        shown.append(Row("skip", head + 1, head + shift + 1, f"{hidden} unchanged lines", hidden=hidden))
+        shown.append(DiffRow("skip", head + 1, head + shift + 1, f"{hidden} unchanged lines", hidden=hidden))
         shown += _equal(lines, tail, end, shift)
     return shown
 
 
-def _equal(lines: Sequence[tuple[str, str]], start: int, end: int, shift: int) -> list[Row]:
+def _equal(lines: Sequence[tuple[str, str]], start: int, end: int, shift: int) -> list[DiffRow]:
     found = enumerate(lines[start:end], start + 1)
-    return [Row("equal", number, number + shift, text, line_end) for number, (text, line_end) in found]
+    return [DiffRow("equal", number, number + shift, text, line_end) for number, (text, line_end) in found]
 
 
 def _cut_lines(text: str) -> list[tuple[str, str]]:
@@ -139,7 +139,7 @@ def _body(line: str) -> str:
     return line[:-2] if line.endswith("\r\n") else line.removesuffix("\n")
 
 
-def _marks(hunk: Hunk) -> tuple[list[Span], list[Span]]:
+def _marks(hunk: Hunk) -> tuple[list[CharacterSpan], list[CharacterSpan]]:
     if not hunk.base_lines or not hunk.new_lines:
         return [], []
     removed, added = hunk.removed, hunk.added
@@ -150,14 +150,18 @@ def _marks(hunk: Hunk) -> tuple[list[Span], list[Span]]:
     return old, new
 
 
-def _per_line(lines: Sequence[str], spans: Sequence[Span]) -> Iterable[tuple[str, tuple[Span, ...]]]:
+def _per_line(
+    lines: Sequence[str], spans: Sequence[CharacterSpan]
+) -> Iterable[tuple[str, tuple[CharacterSpan, ...]]]:
     """Each line with the part of the spans that lies in its text."""
     if not spans or (len(lines) == 1 and spans[-1].end < len(lines[0]) - 1):  # most changed lines stand alone
         return zip(lines, repeat(tuple(spans)), strict=False)
     return _clipped_per_line(lines, spans)
 
 
-def _clipped_per_line(lines: Sequence[str], spans: Sequence[Span]) -> Iterator[tuple[str, tuple[Span, ...]]]:
+def _clipped_per_line(
+    lines: Sequence[str], spans: Sequence[CharacterSpan]
+) -> Iterator[tuple[str, tuple[CharacterSpan, ...]]]:
     start = first = 0
     for line in lines:
         end = start + len(_body(line))
@@ -167,8 +171,8 @@ def _clipped_per_line(lines: Sequence[str], spans: Sequence[Span]) -> Iterator[t
         start += len(line)
 
 
-def _clipped(spans: Sequence[Span], first: int, start: int, end: int) -> Iterator[Span]:
+def _clipped(spans: Sequence[CharacterSpan], first: int, start: int, end: int) -> Iterator[CharacterSpan]:
     for span in spans[first:]:
         if span.start >= end or start == end:
             return
-        yield Span(max(span.start, start) - start, min(span.end, end) - start)
+        yield CharacterSpan(max(span.start, start) - start, min(span.end, end) - start)

@@ -37,14 +37,14 @@ _TOKEN: Final = re.compile(
 _ZERO_WIDTH_JOINER: Final = "\u200d"
 
 
-class Span(NamedTuple):
+class CharacterSpan(NamedTuple):
     """Characters `[start, end)` of a text, counted in code points."""
 
     start: int
     end: int
 
 
-class _Run(NamedTuple):
+class _TokenRun(NamedTuple):
     """Tokens `[a0, a1)` of the old side became `[b0, b1)` of the new one."""
 
     a0: int
@@ -59,7 +59,7 @@ def tokens(text: str) -> list[str]:
     return found if text.isascii() else list(_whole_graphemes(found))
 
 
-def word_spans(old: str, new: str) -> tuple[list[Span], list[Span]]:
+def word_spans(old: str, new: str) -> tuple[list[CharacterSpan], list[CharacterSpan]]:
     """The changed ranges of `old` and of `new`; what is left unmarked is the same text on both sides.
 
     Small equal islands are part of the mark around them. Where more than `MAX_TOKENS` tokens differ the
@@ -71,12 +71,12 @@ def word_spans(old: str, new: str) -> tuple[list[Span], list[Span]]:
     a, b = tokens(old[start : len(old) - after]), tokens(new[start : len(new) - after])
     head, tail = _common_ends(a, b)
     if max(len(a), len(b)) - head - tail > MAX_TOKENS:
-        return [Span(0, len(old))] if old else [], [Span(0, len(new))] if new else []
+        return [CharacterSpan(0, len(old))] if old else [], [CharacterSpan(0, len(new))] if new else []
     if _is_one_run(len(a) - head - tail, len(b) - head - tail):
         at = start + sum(map(len, a[:head]))
         return _span(at, a[head : len(a) - tail]), _span(at, b[head : len(b) - tail])
     middle = _runs(a[head : len(a) - tail], b[head : len(b) - tail])
-    runs = [_Run(*(edge + head for edge in run)) for run in middle]
+    runs = [_TokenRun(*(edge + head for edge in run)) for run in middle]
     joined = _without_islands(runs, _Lengths(a), _Lengths(b), a)
     return (
         _spans([(run.a0, run.a1) for run in joined], a, start),
@@ -89,8 +89,8 @@ def _is_one_run(gone: int, come: int) -> bool:
     return not gone or not come or gone == come == 1
 
 
-def _span(start: int, changed: Sequence[str]) -> list[Span]:
-    return [Span(start, start + sum(map(len, changed)))] if changed else []
+def _span(start: int, changed: Sequence[str]) -> list[CharacterSpan]:
+    return [CharacterSpan(start, start + sum(map(len, changed)))] if changed else []
 
 
 def _whole_graphemes(found: Sequence[str]) -> Iterator[str]:
@@ -155,12 +155,12 @@ def _common_ends(a: Sequence[str], b: Sequence[str]) -> tuple[int, int]:
     return head, tail
 
 
-def _runs(a: Sequence[str], b: Sequence[str]) -> list[_Run]:
+def _runs(a: Sequence[str], b: Sequence[str]) -> list[_TokenRun]:
     """What differs between matched words. Spaces are no words: matched alone they would scatter the marks."""
-    runs: list[_Run] = []
+    runs: list[_TokenRun] = []
     i = j = 0
     for x, y in [*_matched_words(a, b), (len(a), len(b))]:
-        run = _without_common_space(a, b, _Run(i, x, j, y))
+        run = _without_common_space(a, b, _TokenRun(i, x, j, y))
         if run.a0 < run.a1 or run.b0 < run.b1:
             runs.append(run)
         i, j = x + 1, y + 1
@@ -181,13 +181,13 @@ def _matched_words(a: Sequence[str], b: Sequence[str]) -> Iterator[tuple[int, in
             )
 
 
-def _without_common_space(a: Sequence[str], b: Sequence[str], run: _Run) -> _Run:
+def _without_common_space(a: Sequence[str], b: Sequence[str], run: _TokenRun) -> _TokenRun:
     a0, a1, b0, b1 = run
     while a0 < a1 and b0 < b1 and a[a0] == b[b0] and a[a0].isspace():
         a0, b0 = a0 + 1, b0 + 1
     while a0 < a1 and b0 < b1 and a[a1 - 1] == b[b1 - 1] and a[a1 - 1].isspace():
         a1, b1 = a1 - 1, b1 - 1
-    return _Run(a0, a1, b0, b1)
+    return _TokenRun(a0, a1, b0, b1)
 
 
 class _Lengths:
@@ -200,11 +200,13 @@ class _Lengths:
         return self._ends[end] - self._ends[start]
 
 
-def _without_islands(runs: Sequence[_Run], in_a: _Lengths, in_b: _Lengths, a: Sequence[str]) -> list[_Run]:
-    def size(run: _Run) -> int:
+def _without_islands(
+    runs: Sequence[_TokenRun], in_a: _Lengths, in_b: _Lengths, a: Sequence[str]
+) -> list[_TokenRun]:
+    def size(run: _TokenRun) -> int:
         return max(in_a.of(run.a0, run.a1), in_b.of(run.b0, run.b1))
 
-    def small_between(left: _Run, right: _Run) -> bool:
+    def small_between(left: _TokenRun, right: _TokenRun) -> bool:
         island = "".join(a[left.a1 : right.a0]).strip()
         return len(island) <= max(TINY_ISLAND, min(size(left), size(right), LARGEST_ISLAND))
 
@@ -212,12 +214,12 @@ def _without_islands(runs: Sequence[_Run], in_a: _Lengths, in_b: _Lengths, a: Se
     joined = list(runs[:1])
     for left, run in pairwise(runs):
         if small_between(left, run):
-            joined[-1] = _Run(joined[-1].a0, run.a1, joined[-1].b0, run.b1)
+            joined[-1] = _TokenRun(joined[-1].a0, run.a1, joined[-1].b0, run.b1)
         else:
             joined.append(run)
     return joined
 
 
-def _spans(ranges: Sequence[tuple[int, int]], side: Sequence[str], offset: int) -> list[Span]:
+def _spans(ranges: Sequence[tuple[int, int]], side: Sequence[str], offset: int) -> list[CharacterSpan]:
     ends = list(accumulate(map(len, side), initial=offset))
-    return [Span(ends[start], ends[end]) for start, end in ranges if end > start]
+    return [CharacterSpan(ends[start], ends[end]) for start, end in ranges if end > start]

@@ -115,7 +115,7 @@ def _is_hidden(path: str) -> bool:
 
 
 def _read_into(
-    root: safefs.Root, entry: safefs.Found, files: dict[str, SnapshotFile], skipped: dict[str, str]
+    root: safefs.Root, entry: safefs.WalkedFile, files: dict[str, SnapshotFile], skipped: dict[str, str]
 ) -> None:
     if not text.is_utf8(entry.rel.encode("utf-8", "surrogateescape")):
         skipped[text.storable(entry.rel)] = "has a name that is not UTF-8"
@@ -227,7 +227,7 @@ class Workspace:
 
     def _walk(self) -> Iterator[str]:
         for entry in self._root.walk(limit=MAX_FILES * 2):
-            if isinstance(entry, safefs.Found):
+            if isinstance(entry, safefs.WalkedFile):
                 yield entry.rel
 
 

@@ -154,7 +154,7 @@ class _Pool:
                     worker.end()
 
 
-class _Kept:
+class _KeptAnswers:
     """The last answers. One counts only while each name it looked up still has the same address."""
 
     def __init__(self) -> None:
@@ -185,7 +185,7 @@ class _Kept:
 
 
 _pool = _Pool()
-_kept = _Kept()
+_kept = _KeptAnswers()
 atexit.register(_pool.close)
 
 

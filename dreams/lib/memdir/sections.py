@@ -22,7 +22,7 @@ MOST_KEPT = 2_000  # bodies, of which a dream asks again and again; chosen
 
 
 @dataclass(frozen=True, slots=True)
-class Item:
+class BodyItem:
     """Some whole lines of a body, `first_line` to `last_line` (1-based, both included).
 
     `depth` is how deep the item is nested below bullets: 0 for text and outermost bullets, 1 for a bullet or block
@@ -46,7 +46,7 @@ class Item:
         return len(self.marker) if self.kind == "heading" else 0
 
 
-def sections(body: str, first_line: int = 1) -> list[Item]:
+def sections(body: str, first_line: int = 1) -> list[BodyItem]:
     """Split a body so that every line belongs to exactly one item and the texts joined are the body.
 
     `first_line` is the number of the body's first line (`Document.body_start_line`).
@@ -55,8 +55,8 @@ def sections(body: str, first_line: int = 1) -> list[Item]:
 
 
 @functools.lru_cache(maxsize=MOST_KEPT)
-def _sections(body: str, first_line: int) -> tuple[Item, ...]:
-    result: list[Item] = []
+def _sections(body: str, first_line: int) -> tuple[BodyItem, ...]:
+    result: list[BodyItem] = []
     headings: list[tuple[int, str]] = []
     indents: list[int] = []
     number = first_line
@@ -67,7 +67,7 @@ def _sections(body: str, first_line: int) -> tuple[Item, ...]:
             headings = [entry for entry in headings if entry[0] < len(marker)]
         under = tuple(title for _, title in headings)
         last = number + len(lines) - 1
-        result.append(Item(kind, number, last, "".join(lines), depth, marker, content, under))
+        result.append(BodyItem(kind, number, last, "".join(lines), depth, marker, content, under))
         if kind == "heading":
             headings.append((len(marker), content))
         number += len(lines)
@@ -80,10 +80,10 @@ def kinds(body: str) -> Iterator[ItemKind]:
         yield kind
 
 
-def with_children(items: list[Item], position: int) -> list[Item]:
+def with_children(items: list[BodyItem], position: int) -> list[BodyItem]:
     """The item and what is nested in it: deeper items after it, blank lines between them included."""
     result = [items[position]]
-    blanks: list[Item] = []
+    blanks: list[BodyItem] = []
     if items[position].kind != "bullet":
         return result
     for item in items[position + 1 :]:

@@ -8,7 +8,7 @@ from bisect import bisect_right
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from dreams.lib.memdir.sections import Item
+from dreams.lib.memdir.sections import BodyItem
 from dreams.lib.memdir.text import split_lines
 
 _LEAD = re.compile(r"^\s*(?:(?:[-*+>]|\d{1,9}[.)])\s+)*")
@@ -40,7 +40,7 @@ class Sentence:
         return first + number, self.columns[number] + at - self.starts[number]
 
 
-def sentences(item: Item) -> Iterator[Sentence]:
+def sentences(item: BodyItem) -> Iterator[Sentence]:
     """The sentences in order; a list's mark and a quotation's are no part of them."""
     joined, starts, columns = "", list[int](), list[int]()
     later = _QUOTE if item.text.lstrip().startswith(">") else _INDENT

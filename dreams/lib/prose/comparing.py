@@ -11,7 +11,7 @@ from rapidfuzz import fuzz, process
 
 from dreams.lib.prose import lexicon
 from dreams.lib.prose.statements import asks, canonical, plain, statement
-from dreams.lib.prose.values import Reading, Value, missing, read
+from dreams.lib.prose.values import Value, WordsAndValues, missing, read
 from dreams.lib.prose.words import LONGEST
 
 
@@ -133,7 +133,7 @@ def _common(mine: Mapping[str, float], theirs: Mapping[str, float]) -> dict[str,
     return common
 
 
-def _veto(one: str, other: str, mine: Reading, theirs: Reading) -> str:
+def _veto(one: str, other: str, mine: WordsAndValues, theirs: WordsAndValues) -> str:
     """What keeps two statements apart however much they share: the environment, and in a copy a denial."""
     if mine.environments != theirs.environments:
         return "environments differ"
@@ -164,7 +164,7 @@ def _is_form_of(one: str, other: str) -> bool:
     return one.startswith(other) or other.startswith(one) or fuzz.ratio(one, other) >= SLIP
 
 
-def _of_one_family(mine: Reading, theirs: Reading) -> bool:
+def _of_one_family(mine: WordsAndValues, theirs: WordsAndValues) -> bool:
     """ "ledger-worker" in the one and "ledger-mailer" in the other: two things, whatever else is said of both."""
     kinds = {"name", "identifier"}
     left = [value for value in mine.values if value.kind in kinds and value.key not in theirs.anchors]
@@ -176,7 +176,7 @@ def _of_one_family(mine: Reading, theirs: Reading) -> bool:
     )
 
 
-def _names_another(reading: Reading, beside: Reading) -> bool:
+def _names_another(reading: WordsAndValues, beside: WordsAndValues) -> bool:
     """Whether a short statement names a thing of which the other has no part."""
     return len(reading.terms) <= SHORT_TERMS and any(
         value.kind in _THINGS
@@ -194,7 +194,7 @@ def _units_differ(one: Value, other: Value) -> bool:
     )
 
 
-def _exchanged(mine: Reading, theirs: Reading) -> set[str]:
+def _exchanged(mine: WordsAndValues, theirs: WordsAndValues) -> set[str]:
     """The one plain word of each in whose place the other has another: a copy is about another thing then. Empty for none."""
     left, right = mine.terms.keys() - theirs.terms, theirs.terms.keys() - mine.terms
     plain = not (left & mine.anchors or right & theirs.anchors)
@@ -209,7 +209,7 @@ def _are_copies(one: str, other: str, exchanged: set[str]) -> bool:
     return said[0] == said[1]
 
 
-def _differing(mine: Reading, theirs: Reading) -> tuple[Value, Value] | None:
+def _differing(mine: WordsAndValues, theirs: WordsAndValues) -> tuple[Value, Value] | None:
     """The value that each gives another of: a number of one sort, or a name where each has a name of its own.
 
     What opens a statement is rather what it is about, so that comes last.
@@ -262,8 +262,8 @@ def _form(value: Value) -> str:
 
 
 def _with_two_values(
-    mine: Reading,
-    theirs: Reading,
+    mine: WordsAndValues,
+    theirs: WordsAndValues,
     differing: tuple[Value, Value],
     score: float,
     is_rare: Callable[[str], bool],
@@ -295,11 +295,11 @@ def _with_two_values(
     return Compared("none", score, "values differ")
 
 
-def _is_own(value: Value, others: Reading) -> bool:
+def _is_own(value: Value, others: WordsAndValues) -> bool:
     return value.kind != "date" and value.key not in others.anchors and value.key not in others.terms
 
 
-def _beside(reading: Reading, value: Value) -> dict[str, float]:
+def _beside(reading: WordsAndValues, value: Value) -> dict[str, float]:
     """What is beside a value, without the number right behind it ("Redis 7") and days, which no statement is about."""
     without = {each.key for each in reading.values if each.kind == "date" or each.start == value.end + 1}
     without.update((value.key,), () if value.key.isdecimal() else read(value.key).terms)

@@ -13,7 +13,7 @@ from itertools import chain
 from dreams.lib.prose import lexicon
 from dreams.lib.prose.comparing import TELLING, UNITS, of_one_sort
 from dreams.lib.prose.statement_index import StatementIndex
-from dreams.lib.prose.statement_pairs import Statement
+from dreams.lib.prose.statement_pairs import PlacedText
 from dreams.lib.prose.statements import canonical
 from dreams.lib.prose.values import MOST_NAME, Value, read
 
@@ -55,7 +55,7 @@ _OF_A_CHANGE = frozenset(
 
 
 @dataclass(frozen=True, slots=True)
-class Span:
+class ValueSpan:
     """A value as its text has it; `sort` is its shape where nothing else tells what it is a value of."""
 
     start: int
@@ -70,13 +70,13 @@ class Span:
 class Exchange:
     """`old` of one statement and `new` of another. `sure`: the old one is `named`, or the two are of a sort that few values have."""
 
-    old: Span
-    new: Span
+    old: ValueSpan
+    new: ValueSpan
     sure: bool
     named: bool = False
 
 
-def things(index: StatementIndex, text: str) -> Iterator[tuple[str, list[Statement]]]:
+def things(index: StatementIndex, text: str) -> Iterator[tuple[str, list[PlacedText]]]:
     """Each thing that a text names and memory knows, with the statements about it; none that much is said of."""
     reading = read(text)
     numbers = {value.start for value in reading.values if value.kind == "number" and not value.sort & UNITS}
@@ -109,11 +109,11 @@ def _known_names(index: StatementIndex, text: str) -> Iterator[str]:
                     yield key
 
 
-def _few(found: list[Statement]) -> list[Statement]:
+def _few(found: list[PlacedText]) -> list[PlacedText]:
     return found if len(found) <= MOST_OF_A_THING else []
 
 
-def _naming(index: StatementIndex, key: str) -> list[Statement]:
+def _naming(index: StatementIndex, key: str) -> list[PlacedText]:
     """The statements that have a name by itself, or with a part behind a dot."""
     parts = [part for part in re.split(r"[-_.\s]", key) if len(part) > 1]
     near = dict.fromkeys(index.with_words([key]))
@@ -128,10 +128,10 @@ def _names(text: str) -> set[str]:
     return keys | {key.partition(".")[0] for key in keys}
 
 
-def spans(text: str, thing: str) -> list[Span]:
+def spans(text: str, thing: str) -> list[ValueSpan]:
     """The values of a text beside the thing that it is about; a name and the number behind it are one ("Java 17")."""
     values = sorted((v for v in read(text).values if v.kind != "date"), key=lambda v: (v.start, -v.end))
-    found: list[Span] = []
+    found: list[ValueSpan] = []
     for value in values:
         if _is_thing(value.key, thing) or (found and value.end <= found[-1].end):
             continue
@@ -148,7 +148,7 @@ def spans(text: str, thing: str) -> list[Span]:
         and len(slot["value"].split()) <= MOST_SLOT
     ):
         start, end = slot.span("value")
-        found.append(Span(start, end, text[start:end], text[start:end].strip("`").lower(), "slot"))
+        found.append(ValueSpan(start, end, text[start:end], text[start:end].strip("`").lower(), "slot"))
     return found
 
 
@@ -156,10 +156,10 @@ def _is_thing(key: str, thing: str) -> bool:
     return key == thing or key.startswith(f"{thing}.") or thing in key.split()
 
 
-def _span(text: str, start: int, end: int, value: Value | None) -> Span:
+def _span(text: str, start: int, end: int, value: Value | None) -> ValueSpan:
     held = text[start:end]
     key = value.key if value else " ".join(held.lower().split())
-    return Span(start, end, held, key, _sort(held, value), value)
+    return ValueSpan(start, end, held, key, _sort(held, value), value)
 
 
 def _sort(text: str, value: Value | None) -> str:
@@ -193,17 +193,17 @@ def exchange(text: str, said: str, thing: str, known: Sequence[str] = ()) -> Exc
     return Exchange(*pairs[0], _is_telling(pairs[0])) if len(pairs) == 1 else None
 
 
-def _beside(text: str, value: Span) -> list[str]:
+def _beside(text: str, value: ValueSpan) -> list[str]:
     return _WORD.findall(f"{text[: value.start]} {text[value.end :]}".lower())
 
 
-def _named(span: Span, said: str) -> bool:
+def _named(span: ValueSpan, said: str) -> bool:
     name = span.text.strip("`").lower()
     text = said.lower()
     return name in text and re.search(rf"(?<![\w.-]){re.escape(name)}(?![\w-]|\.\w)", text) is not None
 
 
-def _of_named(past: Sequence[Span], fresh: Sequence[Span], said: str) -> Exchange | None:
+def _of_named(past: Sequence[ValueSpan], fresh: Sequence[ValueSpan], said: str) -> Exchange | None:
     """Of the values that both name, the one that is told as past; without such a word the only one of the new one's sort."""
     old = [each for each in past if is_told_past(each.text, said)]
     pairs = [(one, new) for one in old or past for new in fresh if _alike(one, new)]
@@ -233,14 +233,14 @@ def _of_words(text: str, said: str, thing: str) -> Exchange | None:
         if at and old.lower() not in thing and new.lower() not in text.lower() and is_value:
             start, end = found.span("new")
             spans_ = (
-                Span(at.start(), at.end(), old, old.lower(), "word"),
-                Span(start, end, new, new.lower(), "word"),
+                ValueSpan(at.start(), at.end(), old, old.lower(), "word"),
+                ValueSpan(start, end, new, new.lower(), "word"),
             )
             return Exchange(*spans_, sure=True, named=True)
     return None
 
 
-def _alike(old: Span, new: Span) -> bool:
+def _alike(old: ValueSpan, new: ValueSpan) -> bool:
     if old.value and new.value and old.sort == new.sort == "number":
         return of_one_sort(old.value, new.value)
     if old.sort == new.sort == "path":
@@ -249,23 +249,23 @@ def _alike(old: Span, new: Span) -> bool:
     return old.sort == new.sort or {old.sort, new.sort} == names
 
 
-def _is_telling(pair: tuple[Span, Span]) -> bool:
+def _is_telling(pair: tuple[ValueSpan, ValueSpan]) -> bool:
     """Whether few values are of their sort: not a mere word or name."""
     return pair[0].sort not in {"A", "a", "slot", "word", "aA", "Aa"}
 
 
-def is_about(statement: Statement, thing: str) -> bool:
+def is_about(statement: PlacedText, thing: str) -> bool:
     """Whether a title, or the opening of the statement, names the thing."""
     opens = _joined(statement.text.lstrip("*`([ ")).removeprefix("the-").startswith(_joined(thing))
     return opens or _joined(thing) in _titles(statement)
 
 
-def has_another_title(statement: Statement, thing: str) -> bool:
+def has_another_title(statement: PlacedText, thing: str) -> bool:
     """Whether what the statement names beside the thing is in a title: it is rather about that."""
     return any(is_in_a_title(each.key, statement) for each in spans(statement.text, thing))
 
 
-def are_about_two(one: Statement, other: Statement) -> bool:
+def are_about_two(one: PlacedText, other: PlacedText) -> bool:
     """Whether a title names something that the one speaks of, and another title something else that the other does."""
     mine, theirs = (
         {value.key for value in each.reading.values if is_in_a_title(value.key, each)}
@@ -274,11 +274,11 @@ def are_about_two(one: Statement, other: Statement) -> bool:
     return bool(mine and theirs) and not mine & theirs
 
 
-def is_in_a_title(key: str, statement: Statement) -> bool:
+def is_in_a_title(key: str, statement: PlacedText) -> bool:
     return len(key) > 2 and _joined(key) in _titles(statement)
 
 
-def _titles(statement: Statement) -> str:
+def _titles(statement: PlacedText) -> str:
     return _joined(" ".join((statement.path, *statement.headings)))
 
 
@@ -286,7 +286,7 @@ def _joined(text: str) -> str:
     return re.sub(r"[\s_.-]+", "-", text.lower().replace("`", ""))
 
 
-def own_words(statement: Statement, thing: str, value: str, beside: Collection[str] = ()) -> int:
+def own_words(statement: PlacedText, thing: str, value: str, beside: Collection[str] = ()) -> int:
     """How many words a statement has that are none of the thing, of its value or of `beside`."""
     named = {canonical(word) for word in _WORD.findall(f"{thing} {value}".lower().replace("_", " "))}.union(
         beside
@@ -322,7 +322,7 @@ def _apart(old: str, new: str) -> tuple[str, str]:
     return (version, new[len(name) + 1 :]) if is_named else (old, new)
 
 
-def denied(index: StatementIndex, text: str) -> list[Statement]:
+def denied(index: StatementIndex, text: str) -> list[PlacedText]:
     """The statements that say what a text denies, or deny what it says, in the same words."""
     words = words_of(text)
     found = index.with_words(words) if words else []

@@ -76,7 +76,7 @@ _FORMS = {
 
 
 @dataclass(frozen=True, slots=True)
-class Piece:
+class ComparedWord:
     """A word of a statement; `key` is what it is compared by, empty for filler."""
 
     text: str
@@ -91,8 +91,8 @@ class Piece:
 
 
 @lru_cache(maxsize=20_000)
-def pieces(text: str) -> tuple[Piece, ...]:
-    found: list[Piece] = []
+def pieces(text: str) -> tuple[ComparedWord, ...]:
+    found: list[ComparedWord] = []
     opening = True
     gives_value = bool(_VALUE.match(text.rstrip(" .!")[:200]))
     for match in _PIECE.finditer(text[:2_000]):
@@ -106,7 +106,7 @@ def pieces(text: str) -> tuple[Piece, ...]:
     return tuple(found)
 
 
-def _piece(bare: str, start: int, coded: bool, opening: bool) -> Piece:
+def _piece(bare: str, start: int, coded: bool, opening: bool) -> ComparedWord:
     shape: Shape = "word"
     if coded or (len(bare) > 4 and _COLOUR.fullmatch(bare)):
         shape = "code"
@@ -118,13 +118,13 @@ def _piece(bare: str, start: int, coded: bool, opening: bool) -> Piece:
         shape = "name"
     low = bare.strip("`").lower().removesuffix("'s").removesuffix("’s")
     if shape == "number" and bare.isalpha():
-        return Piece(bare, start, start + len(bare), lexicon.NUMBER_WORDS[low], shape)
+        return ComparedWord(bare, start, start + len(bare), lexicon.NUMBER_WORDS[low], shape)
     if shape in {"number", "code"}:
-        return Piece(bare, start, start + len(bare), " ".join(low.split()), shape)
+        return ComparedWord(bare, start, start + len(bare), " ".join(low.split()), shape)
     keys = list(statement(_FORMS.get(low, low)).weights)
     if shape == "word" and (len(keys) != 1 or low in lexicon.FILLER):
-        return Piece(bare, start, start + len(bare), "", "filler")
-    return Piece(bare, start, start + len(bare), keys[0] if len(keys) == 1 else low, shape)
+        return ComparedWord(bare, start, start + len(bare), "", "filler")
+    return ComparedWord(bare, start, start + len(bare), keys[0] if len(keys) == 1 else low, shape)
 
 
 def keys_of(text: str) -> frozenset[str]:

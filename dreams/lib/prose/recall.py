@@ -39,7 +39,7 @@ _NAME_PARTS = re.compile(r"[^\W_]+")
 
 
 @dataclass(frozen=True, slots=True)
-class Limits:
+class IndexLimits:
     """What an agent loads of the index."""
 
     max_lines: int = memdir.INDEX_MAX_LINES
@@ -65,7 +65,7 @@ class NotChosen:
 
 
 @dataclass(frozen=True, slots=True)
-class Seen:
+class LoadedSoFar:
     """What a session of an agent has already: memories by path, bytes of them, and the tools that it uses."""
 
     shown: Collection[str] = ()
@@ -100,7 +100,7 @@ class Before:
 
 
 @dataclass(frozen=True, slots=True)
-class Entry:
+class RecallMemory:
     """A memory to choose from. `about` is name and description as one line of words; `warns` says that its head warns of
     something."""
 
@@ -119,7 +119,7 @@ class Shelf:
 
     files: Mapping[str, bytes]
     index: bytes
-    entries: tuple[Entry, ...]
+    entries: tuple[RecallMemory, ...]
     rarity: Mapping[str, float] = field(default_factory=dict)
     older: tuple[str, ...] = ()
 
@@ -130,10 +130,10 @@ class Shelf:
 
 
 def shelf(
-    files: Mapping[str, bytes], limits: Limits | None = None, newest: Sequence[str] | None = None
+    files: Mapping[str, bytes], limits: IndexLimits | None = None, newest: Sequence[str] | None = None
 ) -> Shelf:
     """`newest` are the paths in the order in which an agent looks at them; without it, by name."""
-    limits = limits or Limits()
+    limits = limits or IndexLimits()
     index = files.get(memdir.INDEX_NAME, b"")
     loaded = memdir.loaded(index, max_lines=limits.max_lines, max_bytes=limits.max_bytes)
     rows = memdir.parse_index(loaded.text)
@@ -149,7 +149,7 @@ def shelf(
     )
 
 
-def _entry(path: str, data: bytes, rows: memdir.Index) -> Entry:
+def _entry(path: str, data: bytes, rows: memdir.Index) -> RecallMemory:
     """Its own name weighs most; what the index says of it counts only where the row is loaded."""
     head = "\n".join(decode(data[:20_000]).splitlines()[:HEAD_LINES])
     document = memdir.parse(head.encode("utf-8", "surrogateescape"))
@@ -165,7 +165,7 @@ def _entry(path: str, data: bytes, rows: memdir.Index) -> Entry:
     for weight, text in said:
         for word in statement(text).weights:
             words[word] = max(weight, words.get(word, 0.0))
-    return Entry(
+    return RecallMemory(
         path,
         name,
         description,
@@ -181,18 +181,20 @@ def _as_words(text: str) -> str:
     return f" {' '.join(_NAME_PARTS.findall(text.lower()))} "
 
 
-def _rarity(entries: Sequence[Entry]) -> dict[str, float]:
+def _rarity(entries: Sequence[RecallMemory]) -> dict[str, float]:
     """A word that every memory's description has tells none from another."""
     counts = Counter(word for entry in entries for word in entry.words)
     return {word: math.log(1 + len(entries) / count) for word, count in counts.items()}
 
 
-def candidates(where: Shelf, seen: Seen | None = None) -> list[Entry]:
+def candidates(where: Shelf, seen: LoadedSoFar | None = None) -> list[RecallMemory]:
     """The memories that may be chosen."""
-    return [entry for entry in where.entries if not _left_out_before(entry, seen or Seen())]
+    return [entry for entry in where.entries if not _left_out_before(entry, seen or LoadedSoFar())]
 
 
-def choose(where: Shelf, question: str, seen: Seen | None = None, picked: Picked | None = None) -> Choice:
+def choose(
+    where: Shelf, question: str, seen: LoadedSoFar | None = None, picked: Picked | None = None
+) -> Choice:
     """The memories an agent would open for `question`, surest first, none where it is unsure; and why each other is not.
     By words, or what a model picked."""
     open_ones = candidates(where, seen)
@@ -205,13 +207,13 @@ def choose(where: Shelf, question: str, seen: Seen | None = None, picked: Picked
     chosen, better = sure[:MOST_CHOSEN], {one.path for one in sure[MOST_CHOSEN:]}
     rest = (one for one in scored if one not in chosen)
     left = [NotChosen(one.path, _why_not(one, better, len(chosen), picked), one.share) for one in rest]
-    before = ((entry.path, _left_out_before(entry, seen or Seen())) for entry in where.entries)
+    before = ((entry.path, _left_out_before(entry, seen or LoadedSoFar())) for entry in where.entries)
     left += [NotChosen(path, why) for path, why in before if why]
     left += [NotChosen(path, f"older than the {MOST_LOOKED_AT} newest memories") for path in where.older]
     return Choice(tuple(chosen), tuple(left))
 
 
-def _left_out_before(entry: Entry, seen: Seen) -> str:
+def _left_out_before(entry: RecallMemory, seen: LoadedSoFar) -> str:
     """Why it is not even compared with the question; empty where it is."""
     if entry.path in seen.shown:
         return "already shown in this session"
@@ -221,14 +223,14 @@ def _left_out_before(entry: Entry, seen: Seen) -> str:
     return ""
 
 
-def _is_about(entry: Entry, tool: str) -> bool:
+def _is_about(entry: RecallMemory, tool: str) -> bool:
     """Whether name or description have the tool's name: of `mcp__github__create_issue` the server's or its own."""
     parts = [_as_words(part).strip() for part in tool.split("__") if part.lower() != "mcp"]
     wanted = [f"{part} tool" if part in _ORDINARY else part for part in parts if len(part) > 1]
     return any(f" {part} " in entry.about for part in wanted)
 
 
-def _all_scored(where: Shelf, entries: Iterable[Entry], question: str) -> list[Recalled]:
+def _all_scored(where: Shelf, entries: Iterable[RecallMemory], question: str) -> list[Recalled]:
     asked = statement(question[:QUESTION_CHARS]).weights
     # A word that no memory is described with says little about which one is meant.
     rare = math.log(1 + max(1, len(where.entries))) / 2
@@ -240,7 +242,7 @@ def _all_scored(where: Shelf, entries: Iterable[Entry], question: str) -> list[R
     return [_scored(entry, weights, whole) for entry in entries]
 
 
-def _scored(entry: Entry, weights: Mapping[str, float], whole: float) -> Recalled:
+def _scored(entry: RecallMemory, weights: Mapping[str, float], whole: float) -> Recalled:
     shared = [word for word in weights if word in entry.words]
     score = sum(weights[word] * entry.words[word] / 2 for word in shared)
     return Recalled(
@@ -260,9 +262,11 @@ def _why_not(one: Recalled, better: Collection[str], chosen: int, picked: Picked
     return f"unsure: {one.share:.0%} of the question matches, {SURE:.0%} is needed"
 
 
-def load(where: Shelf, question: str, seen: Seen | None = None, picked: Picked | None = None) -> Before:
+def load(
+    where: Shelf, question: str, seen: LoadedSoFar | None = None, picked: Picked | None = None
+) -> Before:
     """The index's loaded part and the memories chosen for `question`, within what is left of the session's cap."""
-    seen = seen or Seen()
+    seen = seen or LoadedSoFar()
     choice = choose(where, question, seen, picked)
     texts = {memdir.INDEX_NAME: where.index} if where.index else {}
     left, cut, full = max(0, MOST_BYTES - seen.bytes), list[str](), list[NotChosen]()

@@ -17,7 +17,7 @@ from dreams.lib.process import without_collecting
 from dreams.lib.prose.comparing import OPENING, Compared, compare, says_more
 from dreams.lib.prose.statement_pairs import (
     Pair,
-    Statement,
+    PlacedText,
     Two,
     grouped,
     members_apart,
@@ -27,7 +27,7 @@ from dreams.lib.prose.statement_pairs import (
     places_apart,
     two_of,
 )
-from dreams.lib.prose.values import LONGEST, UNSPACED, Reading, count_words, encodable, own_names, read
+from dreams.lib.prose.values import LONGEST, UNSPACED, WordsAndValues, count_words, encodable, own_names, read
 
 # Statements of bodies that may have a value before it is common; a fact is told in up to five places.
 RARE = 8
@@ -55,12 +55,12 @@ _REMARKS = re.compile(r" \*\*[^*\n]{2,40}:\*\*")  # "… **Why:** …" behind a 
 _LINK = re2.compile(r"\[\[[^\]\n]*\]\]|\[[^\]\n]*\]\([^)\n]*\)|`?[\w./-]+\.md`?")
 
 
-def statements_of(files: Mapping[str, str]) -> list[Statement]:
+def statements_of(files: Mapping[str, str]) -> list[PlacedText]:
     """Every statement of these files, in order of paths and lines. Code, tables, quotes and headings are none."""
     return [each for path in sorted(files) for each in _of_file(path, files[path])]
 
 
-def _of_file(path: str, text: str) -> Iterator[Statement]:
+def _of_file(path: str, text: str) -> Iterator[PlacedText]:
     document = memdir.parse(texts.encode(text))
     folder, _, name = path.rpartition("/")
     indexed, base = name == memdir.INDEX_NAME, f"{folder}/" if folder else ""
@@ -69,7 +69,7 @@ def _of_file(path: str, text: str) -> Iterator[Statement]:
         head = enumerate(document.head.split("\n"), 1)
         at = next((number for number, line in head if line.startswith("description:")), 1)
         last = document.body_start_line - 1
-        yield Statement(path, "description", at, last, texts.one_line(said), said, (), path)
+        yield PlacedText(path, "description", at, last, texts.one_line(said), said, (), path)
     name_of_it = document.frontmatter.name if document.frontmatter else None
     lead = ""  # of the list that follows
     for item in memdir.sections(document.body, document.body_start_line):
@@ -83,7 +83,7 @@ def _of_file(path: str, text: str) -> Iterator[Statement]:
                 if row.hook:
                     hook = texts.one_line(row.hook)
                     target = base + row.target if len(row.targets) == 1 else ""
-                    yield Statement(
+                    yield PlacedText(
                         path, "row", item.first_line, item.last_line, hook, item.text, item.under, target
                     )
             continue
@@ -91,14 +91,14 @@ def _of_file(path: str, text: str) -> Iterator[Statement]:
         if indexed and "](" in told:  # a row in another form
             target, _, hook = told.partition("](")[2].partition(")")
             if hook := hook.lstrip(" —–:-"):
-                yield Statement(
+                yield PlacedText(
                     path, "row", item.first_line, item.last_line, hook, item.text, item.under, base + target
                 )
             continue
         if told == name_of_it:
             continue  # the title of the memory, put above what it says
         if count_words(told) >= SHORTEST and len(told) <= LONGEST and not told.rstrip("*_ ").endswith(":"):
-            yield Statement(
+            yield PlacedText(
                 path, "body", item.first_line, item.last_line, told, item.text, item.under, lead=lead
             )
 
@@ -111,19 +111,19 @@ class StatementIndex:
 
     def __init__(self, files: Mapping[str, str]) -> None:
         self._files: dict[str, str] = {}
-        self._of: dict[str, list[Statement]] = {}
-        self._bodies: dict[int, Statement] = {}  # a number is never given again
+        self._of: dict[str, list[PlacedText]] = {}
+        self._bodies: dict[int, PlacedText] = {}  # a number is never given again
         self._numbers: dict[str, list[int]] = {}
         self._having: defaultdict[str, set[int]] = defaultdict(set)
         self._facts: dict[int, bool] = {}
         self._partners: dict[int, list[int]] = {}
         self._stale: set[int] = set()
         self._told: dict[Two, Pair | None] = {}  # each that was compared; None where it tells nothing
-        self._rare: dict[Statement, frozenset[str]] = {}
+        self._rare: dict[PlacedText, frozenset[str]] = {}
         #: Of what was told last, None once a pair or what is rare has changed.
         self._in_order: list[Pair] | None = None
         self._groups: list[list[Pair]] | None = None
-        self._asked: dict[tuple[str, ...], list[Statement]] = {}
+        self._asked: dict[tuple[str, ...], list[PlacedText]] = {}
         self._next = 0
         self.update(files)
 
@@ -179,7 +179,7 @@ class StatementIndex:
                 self._having[term].discard(number)
 
     @cached_property
-    def statements(self) -> list[Statement]:
+    def statements(self) -> list[PlacedText]:
         """All of them, in order of paths and lines."""
         return [each for path in sorted(self._of) for each in self._of[path]]
 
@@ -195,24 +195,24 @@ class StatementIndex:
         """Whether few statements name a value."""
         return len(self._having.get(value, ())) <= RARE
 
-    def with_words(self, words: Collection[str]) -> list[Statement]:
+    def with_words(self, words: Collection[str]) -> list[PlacedText]:
         """The statements of bodies that have every one of these words or values."""
         having = sorted((self._having.get(word, set()) for word in words), key=len)
         return (
             sorted((self._bodies[each] for each in set.intersection(*having)), key=place_of) if having else []
         )
 
-    def once(self, asked: tuple[str, ...], find: Callable[[], list[Statement]]) -> list[Statement]:
+    def once(self, asked: tuple[str, ...], find: Callable[[], list[PlacedText]]) -> list[PlacedText]:
         """What `find` finds in this state of the directory, looked for once."""
         if asked not in self._asked:
             self._asked[asked] = find()
         return self._asked[asked]
 
-    def leans_on(self, value: str, beside: Statement | None = None) -> list[Statement]:
+    def leans_on(self, value: str, beside: PlacedText | None = None) -> list[PlacedText]:
         """The statements of bodies that name a value, the one that says it aside."""
         return [each for each in self.with_words([_key(value)]) if each != beside]
 
-    def related(self, statement: Statement | str, most: int = PARTNERS) -> list[tuple[Statement, Compared]]:
+    def related(self, statement: PlacedText | str, most: int = PARTNERS) -> list[tuple[PlacedText, Compared]]:
         """Statements of bodies that share rare values or words with one, the closest first."""
         text, mine = (
             (statement, -1) if isinstance(statement, str) else (statement.text, self._number_of(statement))
@@ -221,11 +221,11 @@ class StatementIndex:
         found = [(other, compare(text, other.text, is_rare=self.is_rare)) for other in others]
         return sorted(found, key=lambda pair: (-pair[1].score, *place_of(pair[0])))[:most]
 
-    def _number_of(self, statement: Statement) -> int:
+    def _number_of(self, statement: PlacedText) -> int:
         numbers = self._numbers.get(statement.path, ())
         return next((number for number in numbers if self._bodies[number] == statement), -1)
 
-    def _near(self, reading: Reading, mine: int) -> list[int]:
+    def _near(self, reading: WordsAndValues, mine: int) -> list[int]:
         """Statements worth comparing: any shared rare value, a rare name in words, or several rare words."""
         shared: dict[int, int] = {}
         named = reading.anchors | reading.pairs
@@ -291,18 +291,18 @@ class StatementIndex:
             self._groups = grouped((each for each in found if each.found.relation == "same"), apart)
         return self._groups
 
-    def pair(self, one: Statement, other: Statement) -> Pair:
+    def pair(self, one: PlacedText, other: PlacedText) -> Pair:
         """Two statements compared, with what their places say of them."""
         return self._decided(self._compared(one, other))
 
-    def same_in(self, paths: Collection[str], statement: Statement) -> list[Statement]:
+    def same_in(self, paths: Collection[str], statement: PlacedText) -> list[PlacedText]:
         """What says the same in these files as a statement of this index, the most words in common first."""
         number = self._number_of(statement)
         near = self._near(statement.reading, number) if self._is_fact(number) else []
         others = [self._bodies[each] for each in near if self._bodies[each].path in paths]
         return [each for each in others if self.pair(statement, each).found.relation == "same"]
 
-    def _compared(self, one: Statement, other: Statement) -> Pair:
+    def _compared(self, one: PlacedText, other: PlacedText) -> Pair:
         """Without what depends on words that only one of them has: it is kept while others come and go."""
         found = compare(one.text, other.text, is_rare=self.is_rare)
         if found.relation == "other value" and not self._of_one_thing(one, other, found):
@@ -330,7 +330,7 @@ class StatementIndex:
         few = all(len(self._numbers[each.path]) <= FEW for each in (pair.one, pair.other))
         return few and pair.found.score >= ONE_FACT and not members_apart(pair.one, pair.other)
 
-    def _rare_words(self, statement: Statement) -> frozenset[str]:
+    def _rare_words(self, statement: PlacedText) -> frozenset[str]:
         """Kept for statements of bodies, until a word of them becomes rare or common."""
         found = self._rare.get(statement)
         if found is None:
@@ -340,7 +340,7 @@ class StatementIndex:
                 self._rare[statement] = found
         return found
 
-    def _name_one_thing(self, one: Statement, other: Statement) -> bool:
+    def _name_one_thing(self, one: PlacedText, other: PlacedText) -> bool:
         """Whether two short statements are about one thing that has a name, which few others have."""
         mine, theirs = one.reading, other.reading
         names = {value.key for value in mine.values if not value.is_measured} & theirs.anchors
@@ -349,7 +349,7 @@ class StatementIndex:
         short = all(count_words(_REMARKS.split(each.text)[0]) <= SHORT_WORDS for each in (one, other))
         return short and any(map(self.is_rare, names))
 
-    def _of_one_thing(self, one: Statement, other: Statement, found: Compared) -> bool:
+    def _of_one_thing(self, one: PlacedText, other: PlacedText, found: Compared) -> bool:
         """Whether two values are of one thing: in files of few statements, in near copies, or where both name it."""
         old, new = found.old, found.new
         if old is None or new is None:
@@ -369,7 +369,7 @@ class StatementIndex:
 
     def two_values(self) -> list[Pair]:
         """One thing with two values. Three values of one form are three things, or a log: none of these."""
-        values: dict[Statement, set[str]] = defaultdict(set)
+        values: dict[PlacedText, set[str]] = defaultdict(set)
         found = [each for each in self._up_to_date() if each.found.relation == "other value"]
         for each in found:
             for statement in (each.one, each.other):

@@ -11,7 +11,7 @@ import re2
 
 from dreams.lib.prose import lexicon
 from dreams.lib.prose.comparing import Compared
-from dreams.lib.prose.values import Reading, encodable, read
+from dreams.lib.prose.values import WordsAndValues, encodable, read
 
 Source = Literal["body", "description", "row"]
 Two = tuple[int, int]  # the numbers of two statements, the smaller one first
@@ -34,7 +34,7 @@ _EVENT = re2.compile(r".{0,20}(?:19|20)\d\d-\d\d-\d\d\b")  # a day near its star
 _SORTS = frozenset("project user feedback reference note notes memory md".split())  # noqa: SIM905 - a word list
 
 
-class Statement(NamedTuple):
+class PlacedText(NamedTuple):
     """One bullet, or one paragraph of a body; or the description of a file, or the hook of an index row.
 
     `first_line` and `last_line` are 1-based and inclusive. `raw` is the item as the file has it. `headings` are those above
@@ -54,7 +54,7 @@ class Statement(NamedTuple):
     frame: tuple[str, ...] = ()
 
     @property
-    def reading(self) -> Reading:
+    def reading(self) -> WordsAndValues:
         return read(self.text)
 
     @property
@@ -67,20 +67,20 @@ class Statement(NamedTuple):
 class Pair:
     """Two statements, the first as it stands earlier (by path, then line), and how they compare."""
 
-    one: Statement
-    other: Statement
+    one: PlacedText
+    other: PlacedText
     found: Compared
 
 
-def places_of(group: Sequence[Pair]) -> list[Statement]:
+def places_of(group: Sequence[Pair]) -> list[PlacedText]:
     """The statements of a group, in order of paths and lines."""
     every = {each for pair in group for each in (pair.one, pair.other)}
     return sorted(every, key=place_of)
 
 
-def grouped(pairs: Iterable[Pair], apart: Set[tuple[Statement, Statement]]) -> list[list[Pair]]:
+def grouped(pairs: Iterable[Pair], apart: Set[tuple[PlacedText, PlacedText]]) -> list[list[Pair]]:
     """Groups of two to five places that seem to tell one fact, the likeliest first, without two that are known to be apart."""
-    group_of: dict[Statement, list[Pair]] = {}
+    group_of: dict[PlacedText, list[Pair]] = {}
     for pair in sorted(pairs, key=lambda each: (-each.found.score, order_of(each))):
         groups = [group_of.get(each, []) for each in (pair.one, pair.other)]
         joined = groups[0] if groups[0] is groups[1] else [*groups[0], *groups[1]]
@@ -97,7 +97,7 @@ def two_of(one: int, other: int) -> Two:
     return (one, other) if one < other else (other, one)
 
 
-def place_of(statement: Statement) -> tuple[str, int]:
+def place_of(statement: PlacedText) -> tuple[str, int]:
     return statement.path, statement.first_line
 
 
@@ -105,7 +105,7 @@ def order_of(pair: Pair) -> tuple[str, int, str, int]:
     return *place_of(pair.one), *place_of(pair.other)
 
 
-def places_apart(one: Statement, other: Statement) -> str:
+def places_apart(one: PlacedText, other: PlacedText) -> str:
     """What the places of two statements say against them: one file, the environment, a day, a link; empty for nothing."""
     if one.path == other.path:
         return "they are in one file"
@@ -118,12 +118,12 @@ def places_apart(one: Statement, other: Statement) -> str:
     return _links_apart(one, other)
 
 
-def _is_record(statement: Statement) -> bool:
+def _is_record(statement: PlacedText) -> bool:
     path = encodable(statement.path)
     return bool(_TASK.search(path) or _DAY.search(encodable(" ".join((path, *statement.headings)))))
 
 
-def _links_apart(one: Statement, other: Statement) -> str:
+def _links_apart(one: PlacedText, other: PlacedText) -> str:
     """ "A faithful port (see [[decision-substrate]])": what leads to the other's memory sums it up on purpose."""
     if one.text.startswith("[[") and other.text.startswith("[["):
         return "they are rows of links"
@@ -133,7 +133,7 @@ def _links_apart(one: Statement, other: Statement) -> str:
 
 
 @lru_cache(maxsize=20_000)
-def members_apart(one: Statement, other: Statement) -> bool:
+def members_apart(one: PlacedText, other: PlacedText) -> bool:
     """Whether each is a member of something else: a list of things, labelled values, events of a day, what two files are about."""
     if any(map(_is_entry, (one, other))):
         return True
@@ -148,7 +148,7 @@ def members_apart(one: Statement, other: Statement) -> bool:
     return (all(labels) or not named) and bool(_own(one, other) and _own(other, one))
 
 
-def _is_entry(statement: Statement) -> bool:
+def _is_entry(statement: PlacedText) -> bool:
     """ "- `path/to/file.py` — what it is for": a list names each thing or step once, whatever else is said of it elsewhere."""
     return statement.source == "body" and _ENTRY.match(encodable(statement.raw)) is not None
 
@@ -158,7 +158,7 @@ def name_of(path: str) -> str:
     return PurePosixPath(path).stem.replace("_", " ").replace("-", " ")
 
 
-def _environments(statement: Statement) -> frozenset[str]:
+def _environments(statement: PlacedText) -> frozenset[str]:
     """Those of the file's name, the headings and the text. What stands around a text is read by itself: many share it."""
     around = " . ".join((name_of(statement.path), *statement.headings, "and so on"))
     some = _ENVIRONMENT.search(around.lower()) is not None
@@ -167,10 +167,10 @@ def _environments(statement: Statement) -> frozenset[str]:
     )
 
 
-def _own(statement: Statement, beside: Statement) -> set[str]:
+def _own(statement: PlacedText, beside: PlacedText) -> set[str]:
     """What only the one's file and headings are about, and neither text says."""
     return _about(statement) - _about(beside) - statement.reading.terms.keys() - beside.reading.terms.keys()
 
 
-def _about(statement: Statement) -> set[str]:
+def _about(statement: PlacedText) -> set[str]:
     return set(read(" . ".join((name_of(statement.path), *statement.headings))).terms) - _SORTS

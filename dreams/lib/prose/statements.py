@@ -60,7 +60,7 @@ def asks(text: str) -> bool:
     return not quoted and bare.rstrip(" *_)`" + _QUOTE_MARKS).endswith("?")
 
 
-class Item(NamedTuple):
+class StatementWord(NamedTuple):
     """One word that carries meaning: `word` is its stem or canonical form, `clause` the clause it stands in."""
 
     word: str
@@ -74,7 +74,7 @@ class Statement:
     """A text as compared; all sets hold canonical forms."""
 
     text: str
-    items: tuple[Item, ...]
+    items: tuple[StatementWord, ...]
     weights: dict[str, float]
     numbers: frozenset[str]
     codes: frozenset[str]
@@ -222,7 +222,7 @@ class _Builder:
 
     def __init__(self, cuts: list[str]) -> None:
         self.cuts = cuts  # what ends each clause but the last
-        self.items: list[Item] = []
+        self.items: list[StatementWord] = []
         self.numbers: set[str] = set()
         self.codes: set[str] = set()
         self.names: set[tuple[int, str]] = set()
@@ -253,7 +253,7 @@ class _Builder:
             self._word(token.text, clause, opening)
 
     def _put(self, word: str, weight: float, clause: int, *, anchor: bool = False) -> None:
-        self.items.append(Item(word, weight, anchor, clause))
+        self.items.append(StatementWord(word, weight, anchor, clause))
         self._flow(word, clause)
 
     def _flow(self, word: str, clause: int) -> None:

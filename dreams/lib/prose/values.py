@@ -68,7 +68,7 @@ class Value(NamedTuple):  # thousands of them are made
         return self.kind in {"number", "date"}
 
 
-class Reading(NamedTuple):
+class WordsAndValues(NamedTuple):
     """A text taken apart: what its words and values weigh, and what may set it apart from another text."""
 
     terms: dict[str, float]
@@ -95,7 +95,7 @@ class _Token(NamedTuple):
 
 
 @functools.lru_cache(maxsize=50_000)
-def read(text: str) -> Reading:
+def read(text: str) -> WordsAndValues:
     """The words and values of one statement. Only its first 2,000 characters count."""
     told = text[:LONGEST]
     if "]" in told:
@@ -136,7 +136,7 @@ def read(text: str) -> Reading:
             environments |= _environments(_INNER.findall(token.text))
     anchors = frozenset([value.key for value in values])
     pairs = frozenset([f"{a} {b}" for (a, _, end), (b, start, _) in pairwise(telling) if start == end + 1])
-    return Reading(
+    return WordsAndValues(
         terms, tuple(values), anchors, sum(terms.values()), frozenset(environments), denials, pairs
     )
 
@@ -153,18 +153,18 @@ def _take(value: Value, text: str, terms: dict[str, float]) -> tuple[Value, ...]
     return (value, *inside)
 
 
-def missing(one: Reading, other: Reading) -> set[str]:
+def missing(one: WordsAndValues, other: WordsAndValues) -> set[str]:
     """The values of one that the other has neither as a value nor in plain words."""
     return {key for key in one.anchors - other.keys if canonical(key) not in other.terms}
 
 
-def own_names(one: Reading, other: Reading) -> set[str]:
+def own_names(one: WordsAndValues, other: WordsAndValues) -> set[str]:
     """What the one names, be it by a pair of words, and the other has no word of."""
     named = one.pairs.union(value.key for value in one.values if not value.is_measured)
     return {name for name in named if not {canonical(w) for w in _INNER.findall(name)} & other.terms.keys()}
 
 
-def shared_values(one: Reading, other: Reading) -> frozenset[str]:
+def shared_values(one: WordsAndValues, other: WordsAndValues) -> frozenset[str]:
     """The values that two texts share, be it in plain words, and the pairs of words."""
     both = (one.anchors - missing(one, other)) | (other.anchors - missing(other, one))
     return both | (one.pairs & other.pairs)

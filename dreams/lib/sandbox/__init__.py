@@ -5,5 +5,5 @@ No shell and no program of the host ever runs, and nothing here can write. Pure:
 
 from dreams.lib.sandbox.ignore import Ignored
 from dreams.lib.sandbox.mounts import Mount, Tree
-from dreams.lib.sandbox.process import Limits
-from dreams.lib.sandbox.shell import Answer, Shell
+from dreams.lib.sandbox.process import CommandLimits
+from dreams.lib.sandbox.shell import CommandOutput, Shell

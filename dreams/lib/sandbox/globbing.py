@@ -8,18 +8,18 @@ import re2
 from dreams.lib.files.safefs import SafeFsError
 from dreams.lib.sandbox.mounts import MountedPath, Tree
 from dreams.lib.sandbox.patterns import CLASSES
-from dreams.lib.sandbox.process import Meter
+from dreams.lib.sandbox.process import CommandMeter
 from dreams.lib.sandbox.tokenizer import Word
 
 MOST_MATCHES = 20_000  # of one pattern; chosen
 
 
-def expand(words: list[Word], tree: Tree, cwd: str, meter: Meter) -> list[str]:
+def expand(words: list[Word], tree: Tree, cwd: str, meter: CommandMeter) -> list[str]:
     """The arguments of a command. A word without a match stays as it was written."""
     return [text for word in words for text in _expanded(word, tree, cwd, meter)]
 
 
-def _expanded(word: Word, tree: Tree, cwd: str, meter: Meter) -> list[str]:
+def _expanded(word: Word, tree: Tree, cwd: str, meter: CommandMeter) -> list[str]:
     # A word that begins like an option is never expanded, and no file name ever becomes an option.
     if word.glob is None or word.text.startswith("-"):
         return [word.text]
@@ -29,7 +29,7 @@ def _expanded(word: Word, tree: Tree, cwd: str, meter: Meter) -> list[str]:
     return [f"./{path}" if path.startswith("-") else path for path in found] or [word.text]
 
 
-def _walk(pattern: str, tree: Tree, cwd: str, meter: Meter) -> list[str]:
+def _walk(pattern: str, tree: Tree, cwd: str, meter: CommandMeter) -> list[str]:
     """All paths that match, as typed: one component after the other.
 
     Plain components are looked at only once a wildcard stands before them, or at the end: the folders above a
@@ -55,7 +55,7 @@ def _joined(prefix: str, name: str) -> str:
     return prefix + name if not prefix or prefix.endswith("/") else f"{prefix}/{name}"
 
 
-def _component(part: str, prefix: str, folder: bool, tree: Tree, cwd: str, meter: Meter) -> list[str]:
+def _component(part: str, prefix: str, folder: bool, tree: Tree, cwd: str, meter: CommandMeter) -> list[str]:
     if not wild(part):
         path = _joined(prefix, unescaped(part))
         return [path] if _stands(path, folder, tree, cwd) else []

@@ -43,7 +43,7 @@ class MountedPath:
 
 
 @dataclass(frozen=True, slots=True)
-class Entry:
+class FolderEntry:
     """One name of a folder and what it is; links are reported, never followed."""
 
     name: str
@@ -144,10 +144,10 @@ class Tree:
         self.opened[place.path] = place
         return place.mount.root.open_fd(place.rel)
 
-    def entries(self, place: MountedPath) -> list[Entry]:
+    def entries(self, place: MountedPath) -> list[FolderEntry]:
         """What a folder holds, in the file system's own order, hidden names left out."""
         if place.mount is None:
-            return [Entry(name, _FOLDER) for name in self._mounted_below(place.rel)]
+            return [FolderEntry(name, _FOLDER) for name in self._mounted_below(place.rel)]
         self._refuse_hidden(place.mount, place.rel, True)
         with held(place.mount.root.open_dir(place.rel)) as fd:
             return list(_shown(place.mount, place.rel, fd))
@@ -171,7 +171,7 @@ def _parents(point: str) -> Iterator[str]:
         yield point
 
 
-def _shown(mount: Mount, rel: str, fd: int) -> Iterator[Entry]:
+def _shown(mount: Mount, rel: str, fd: int) -> Iterator[FolderEntry]:
     with os.scandir(fd) as found:
         names = [entry.name for _, entry in zip(range(MOST_ENTRIES), found, strict=False)]
     for name in names:
@@ -180,7 +180,7 @@ def _shown(mount: Mount, rel: str, fd: int) -> Iterator[Entry]:
         except OSError:
             continue  # gone since the listing
         if not mount.hidden(f"{rel}/{name}" if rel else name, st.S_ISDIR(stat.st_mode)):
-            yield Entry(name, stat)
+            yield FolderEntry(name, stat)
 
 
 # A folder that exists only here: mode, inode, device, links, owner, group, size, three times.

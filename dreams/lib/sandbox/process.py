@@ -44,7 +44,7 @@ TIMED_OUT = 124  # the status that timeout(1) gives
 
 
 @dataclass(frozen=True, slots=True)
-class Limits:
+class CommandLimits:
     """Caps of one command line."""
 
     seconds: float = (
@@ -58,10 +58,10 @@ class Limits:
 
 
 @dataclass(slots=True)
-class Meter:
+class CommandMeter:
     """Counts what one command line has used. Every method raises LimitReached at its cap."""
 
-    limits: Limits = field(default_factory=Limits)
+    limits: CommandLimits = field(default_factory=CommandLimits)
     deadline: float = field(init=False)
     read: int = 0
     names: int = 0
@@ -101,7 +101,7 @@ class Meter:
 class Chunks:
     """The bytes of an open file. No generator: one that is never begun would never close its file."""
 
-    def __init__(self, fd: int, meter: Meter) -> None:
+    def __init__(self, fd: int, meter: CommandMeter) -> None:
         self._fd: int | None = fd
         self._meter = meter
 
@@ -148,7 +148,7 @@ class Process:
     tree: Tree
     cwd: str
     stdin: Iterator[bytes]
-    meter: Meter
+    meter: CommandMeter
     now: float
     stderr: Callable[[bytes], None]
     # Set by `cd`; the shell uses it when the command is not part of a pipeline.

@@ -8,14 +8,22 @@ from dreams.lib.files.safefs import SafeFsError
 from dreams.lib.sandbox import globbing, tokenizer
 from dreams.lib.sandbox.commands import find_command, unknown
 from dreams.lib.sandbox.mounts import Tree, normal, trouble
-from dreams.lib.sandbox.process import Limits, Meter, Process, Refused, Runner, SandboxLimit, UsageError
+from dreams.lib.sandbox.process import (
+    CommandLimits,
+    CommandMeter,
+    Process,
+    Refused,
+    Runner,
+    SandboxLimit,
+    UsageError,
+)
 from dreams.lib.sandbox.tokenizer import Pipeline, Simple
 
 FAULT = 70  # EX_SOFTWARE
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
+class CommandOutput:
     """What the agent reads. `stdout` is the last commands' own output, without errors and notes."""
 
     output: str
@@ -29,25 +37,27 @@ class Answer:
 class Shell:
     """Answers one command line after the other; nothing of one is remembered by the next but the mounts."""
 
-    def __init__(self, tree: Tree, cwd: str = "/", limits: Limits | None = None) -> None:
+    def __init__(self, tree: Tree, cwd: str = "/", limits: CommandLimits | None = None) -> None:
         self._tree = tree
         self._cwd = normal(cwd)
-        self._limits = limits or Limits()
+        self._limits = limits or CommandLimits()
 
-    def run(self, line: str) -> Answer:
+    def run(self, line: str) -> CommandOutput:
         """Never raises for anything in `line`."""
         started = time.perf_counter()
         sink = Sink(self._limits.output_chars)
         status, refused = self._answer(line, sink)
         ms = (time.perf_counter() - started) * 1000
-        return Answer(sink.text(), status, refused, round(ms, 3), bytes(sink.stdout), sink.cut)
+        return CommandOutput(sink.text(), status, refused, round(ms, 3), bytes(sink.stdout), sink.cut)
 
     def _answer(self, line: str, sink: "Sink") -> tuple[int, bool]:
         try:
             pipelines = tokenizer.parse(line)
             for pipeline in pipelines:
                 _check(pipeline)
-            return _Run(self._tree, self._cwd, Meter(self._limits), time.time(), sink).all(pipelines), False
+            return _CommandLine(self._tree, self._cwd, CommandMeter(self._limits), time.time(), sink).all(
+                pipelines
+            ), False
         except Refused as refusal:
             sink.only(f"refused: {refusal}. Nothing was run.")
             return 1, True
@@ -80,10 +90,10 @@ def _check(pipeline: Pipeline) -> None:
             continue  # reported when its turn comes
 
 
-class _Run:
+class _CommandLine:
     """One line on its way: the folder that `cd` changes, and the status that && and || look at."""
 
-    def __init__(self, tree: Tree, cwd: str, meter: Meter, now: float, sink: "Sink") -> None:
+    def __init__(self, tree: Tree, cwd: str, meter: CommandMeter, now: float, sink: "Sink") -> None:
         self._tree = tree
         self._cwd = cwd
         self._meter = meter
@@ -198,7 +208,7 @@ class Sink:
         self._notes: list[str] = []
         self.cut = False
 
-    def drain(self, stream: Iterator[bytes], meter: Meter) -> None:
+    def drain(self, stream: Iterator[bytes], meter: CommandMeter) -> None:
         """Take a stream until it ends or the cap is met."""
         for chunk in stream:
             meter.tick()

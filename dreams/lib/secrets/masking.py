@@ -75,7 +75,7 @@ def hunks(mask: Mask, found: Iterable[diff.Hunk]) -> list[diff.Hunk]:
     ]
 
 
-def rows(mask: Mask, before: str, after: str, context: int | None = 3) -> list[diff.Row]:
+def rows(mask: Mask, before: str, after: str, context: int | None = 3) -> list[diff.DiffRow]:
     """The difference as a page shows it, with `context` lines around each change, None for all lines."""
     return diff.rows(mask(before), hunks(mask, diff.hunks(before, after)), context)
 

@@ -61,7 +61,7 @@ class _Bar:
     def __init__(self) -> None:
         self._last = 0.0
 
-    def show(self, now: discovery.Progress) -> None:
+    def show(self, now: discovery.ReadingProgress) -> None:
         done = now.files >= now.files_total
         if not done and time.monotonic() - self._last < 0.2:
             return

@@ -63,7 +63,7 @@ def _unreadable(folder: Path, error: OSError) -> str:
     return f"{folder} cannot be read ({error.strerror or error}). Name an existing directory."
 
 
-def _finding(found: findings.Found) -> base.Result:
+def _finding(found: findings.NewFinding) -> base.Result:
     return {
         "check": found.check,
         "code": found.code,
@@ -77,7 +77,7 @@ def _finding(found: findings.Found) -> base.Result:
     }
 
 
-def _row(row: findings.Row, keys: str) -> base.Result:
+def _row(row: findings.RemovedLine, keys: str) -> base.Result:
     return {
         "path": text.storable(row.path),
         "hunk": row.hunk_id,

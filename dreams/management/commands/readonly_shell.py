@@ -5,7 +5,7 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from dreams.lib.files.safefs import Root, SafeFsError
-from dreams.lib.sandbox import Answer, Mount, Tree
+from dreams.lib.sandbox import CommandOutput, Mount, Tree
 from dreams.lib.sandbox.mounts import trouble
 from dreams.lib.sandbox.tool_worker import Mounts, ToolWorker, ToolWorkerFailed
 from dreams.management import base, batch
@@ -99,7 +99,7 @@ def _shown(line: str, shell: ToolWorker, cwd: str) -> batch.Row:
     }
 
 
-def _print(answer: Answer) -> None:
+def _print(answer: CommandOutput) -> None:
     out = sys.stderr if answer.refused else sys.stdout
     out.write(answer.output)
     out.flush()

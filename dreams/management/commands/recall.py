@@ -29,7 +29,7 @@ class Command(base.Command):
         files = recalling.fresh(project)
         shown = [path for path in options["shown"] if path in files]
         tools = [tool.strip() for tool in options["tools"].split(",") if tool.strip()]
-        seen = recall.Seen(shown, sum(len(files[path]) for path in shown), tools)
+        seen = recall.LoadedSoFar(shown, sum(len(files[path]) for path in shown), tools)
         return recalling.as_json(recalling.ask(project, files, question, seen))
 
     def words(self, result: base.Result) -> base.Words:

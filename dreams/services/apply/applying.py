@@ -14,7 +14,14 @@ from dreams.lib.refusal import Refusal
 from dreams.lib.storage import journal
 from dreams.models import AppliedFile, FileChange, Project, Proposal
 from dreams.services import auditlog, project_lock, proposals, review
-from dreams.services.apply.writing import Order, close_if_done, recover_first, taken_back, unapplied, write
+from dreams.services.apply.writing import (
+    WriteOrder,
+    close_if_done,
+    recover_first,
+    taken_back,
+    unapplied,
+    write,
+)
 from dreams.services.memories import syncing
 from dreams.services.proposals import rebase
 from dreams.services.review import Actor, ReviewRefused, submitting
@@ -296,7 +303,7 @@ def _order(
     ready: Sequence[FileChange],
     snapshot: workspace.Snapshot,
     texts: proposals.Texts,
-) -> Order:
+) -> WriteOrder:
     ops = []
     # A memory that comes back has the mode that it had: a private one stays private.
     kept = dict(proposal.project.memories.filter(gone_at__isnull=False).values_list("path", "mode"))
@@ -319,7 +326,7 @@ def _order(
     )
     origin = syncing.version_origin(proposal)
     back = taken_back(proposal, ready)
-    return Order(
+    return WriteOrder(
         proposal,
         reviewer,
         tuple(ops),

@@ -42,7 +42,7 @@ log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
-class Order:
+class WriteOrder:
     """One write: for which proposal and hunks, by whom, and what the files shall be."""
 
     proposal: Proposal
@@ -64,7 +64,7 @@ def journal_dir() -> Path:
     return Path(settings.DATA_DIR) / "journal"
 
 
-def write(order: Order, held: locks.Held) -> journal.Result:
+def write(order: WriteOrder, held: locks.Held) -> journal.Result:
     """Run the order through the journal and record it. Raises holds.ProjectBusy.
 
     A directory that cannot be opened, or was exchanged for a link a moment ago, is a failed write like any other.

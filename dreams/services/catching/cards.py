@@ -21,7 +21,7 @@ from dreams.models import Card, Finding, Hunk, Policy, Project, Proposal, Sessio
 from dreams.services import auditlog, database, policies, proposals, review
 from dreams.services.apply import applying
 from dreams.services.catching import card_states
-from dreams.services.catching.statements import Statement, scratch
+from dreams.services.catching.statements import CaughtStatement, scratch
 from dreams.services.proposals import saving
 from dreams.services.proposals.transcript_verdicts import QUOTE_LIMIT
 from dreams.services.review import Actor, ReviewRefused
@@ -37,7 +37,7 @@ SUMMARY = "What you said in sessions."
 BY_POLICY = Actor(policies.POLICY_ACTOR)
 
 
-def keep(project: Project, found: Sequence[Statement]) -> list[Card]:
+def keep(project: Project, found: Sequence[CaughtStatement]) -> list[Card]:
     """Rows for what was said; what was caught before is not caught again. Call it in a transaction."""
     rows = {_key(one.text): _card(project, one) for one in found}
     known = set(project.cards.filter(key__in=rows).values_list("key", flat=True))
@@ -48,7 +48,7 @@ def _key(said: str) -> str:
     return hashlib.sha256(comparing.normalised(said).encode("utf-8", "surrogatepass")).hexdigest()
 
 
-def _card(project: Project, one: Statement) -> Card:
+def _card(project: Project, one: CaughtStatement) -> Card:
     return Card(
         project=project,
         session_id=next((cited.session_pk for cited in one.citations if cited.session_pk), None),
@@ -103,7 +103,7 @@ def _chosen(project: Project, only_approved: bool) -> list[Card]:
     return [*listed, *more]
 
 
-def _placed(copy: Workspace, cards: Sequence[Card], config: conf.Config) -> "catching.Placed":
+def _placed(copy: Workspace, cards: Sequence[Card], config: conf.Config) -> "catching.PlacedStatements":
     from dreams.engines.rules import catching  # noqa: PLC0415 - its patterns are slow to build, and no page needs them
     from dreams.engines.rules.user_statements.lessons import Lesson  # noqa: PLC0415 - as above
 
@@ -126,7 +126,7 @@ def _saved(
         return None
     if waiting is None:
         return proposals.create(
-            project, proposals.Origin(Proposal.Origin.CAUGHT, summary=SUMMARY), draft, before
+            project, proposals.ProposalOrigin(Proposal.Origin.CAUGHT, summary=SUMMARY), draft, before
         )
     proposals.redraft(waiting, draft, before)
     return waiting

@@ -169,9 +169,9 @@ def catch(
     parts = _parts(project, now, asked, session)
     fresh = [part for part in parts if part.prompts and not part.by_agent]
     try:
-        found = statements.found(project, fresh, now) if fresh else statements.Found([], [])
+        found = statements.found(project, fresh, now) if fresh else statements.CatchingResult([], [])
     except EngineError as error:
-        found = statements.Found([], [], str(error), failed=True)
+        found = statements.CatchingResult([], [], str(error), failed=True)
     if found.failed:
         cache.set(_failed(project.pk), found.why, config.retry_minutes * 60)
         if not found.parts:
@@ -202,7 +202,7 @@ def _failed(project_pk: int) -> str:
 
 def _parts(
     project: Project, now: dt.datetime, asked: bool, session: Session | None
-) -> Sequence[unread_parts.Part]:
+) -> Sequence[unread_parts.UnreadPart]:
     if session is not None:
         session.refresh_from_db()
         return unread_parts.parts([session], None, again=True)

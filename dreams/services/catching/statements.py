@@ -17,14 +17,14 @@ from dreams.lib.agents.base import NO_ANSWER
 from dreams.lib.files import workspace
 from dreams.models import LeftOut, ModelRequest, Project, Proposal
 from dreams.services import pricing, proposals
-from dreams.services.catching.unread_parts import Part
+from dreams.services.catching.unread_parts import UnreadPart
 from dreams.services.memories import syncing
 
 MOST_OF_AN_ANSWER = 1_000  # characters of what the agent said; the person's words are what is looked for
 
 
 @dataclass(frozen=True, slots=True)
-class Statement:
+class CaughtStatement:
     """`said` is what was typed, `text` the line of memory that it becomes."""
 
     said: str
@@ -43,17 +43,17 @@ class Statement:
 
 
 @dataclass(slots=True)
-class Found:
+class CatchingResult:
     """The statements in `parts`, of which some may end early. `why` not all was read; `failed`: it is no use to go on
     at once."""
 
-    statements: list[Statement]
-    parts: list[Part]
+    statements: list[CaughtStatement]
+    parts: list[UnreadPart]
     why: str = ""
     failed: bool = False
 
 
-def found(project: Project, parts: Sequence[Part], now: dt.datetime) -> Found:
+def found(project: Project, parts: Sequence[UnreadPart], now: dt.datetime) -> CatchingResult:
     """What was said there and neither memory, a card nor a change of a dream says, in the order of time."""
     with scratch(project) as copy:
         job = _job(project, parts, copy, now)
@@ -62,17 +62,17 @@ def found(project: Project, parts: Sequence[Part], now: dt.datetime) -> Found:
         from dreams.engines.rules import catching  # noqa: PLC0415 - its patterns are slow to build, and no page needs them
 
         said = [
-            Statement(_said(lesson.citations), lesson.text, lesson.kind, tuple(lesson.citations))
+            CaughtStatement(_said(lesson.citations), lesson.text, lesson.kind, tuple(lesson.citations))
             for lesson in catching.said(job, Silent())
         ]
-        return Found(said, list(parts))
+        return CatchingResult(said, list(parts))
 
 
-def _by_a_model(project: Project, parts: Sequence[Part], job: Job) -> Found:
+def _by_a_model(project: Project, parts: Sequence[UnreadPart], job: Job) -> CatchingResult:
     """Raises EngineError where no model can be asked. What each request used is kept in any case."""
     from dreams.engines.rules import catching  # noqa: PLC0415 - as above
 
-    made = Found([], [])
+    made = CatchingResult([], [])
     with pricing.Meter(project, ModelRequest.Purpose.CATCHING) as meter, model.line(job, meter) as line:
         catcher = model.Catcher(job, line)
         for part, brief in zip(parts, job.sessions, strict=True):
@@ -88,7 +88,7 @@ def _by_a_model(project: Project, parts: Sequence[Part], job: Job) -> Found:
     return made
 
 
-def _statement(one: model.Named, brief: SessionBrief) -> Statement:
+def _statement(one: model.Named, brief: SessionBrief) -> CaughtStatement:
     cited = Citation(
         "transcript",
         one.quote,
@@ -100,13 +100,15 @@ def _statement(one: model.Named, brief: SessionBrief) -> Statement:
         note=NO_ANSWER if brief.no_answer else "",
         at=one.prompt.at,
     )
-    return Statement(one.quote, one.text, one.memory_type, (cited,), "anthropic")
+    return CaughtStatement(one.quote, one.text, one.memory_type, (cited,), "anthropic")
 
 
-def _messages(part: Part, brief: SessionBrief) -> Iterator[model.Message]:
+def _messages(part: UnreadPart, brief: SessionBrief) -> Iterator[model.SessionMessage]:
     """What was typed and answered in the new part, in order; what the person pasted is left out."""
     if brief.no_answer:
-        yield from (model.Message(one.text[: model.CHARACTERS], one.offset, one) for one in brief.prompts)
+        yield from (
+            model.SessionMessage(one.text[: model.CHARACTERS], one.offset, one) for one in brief.prompts
+        )
         return
     typed = {prompt.offset: prompt for prompt in brief.prompts}
     offset: int | None = part.from_byte
@@ -117,11 +119,11 @@ def _messages(part: Part, brief: SessionBrief) -> Iterator[model.Message]:
                 continue
             if turn.offset in typed:
                 prompt = typed[turn.offset]
-                yield model.Message(prompt.text[: model.CHARACTERS], turn.offset, prompt)
+                yield model.SessionMessage(prompt.text[: model.CHARACTERS], turn.offset, prompt)
             elif turn.type == "assistant":
                 said = "\n".join(each.text for each in turn.parts if each.kind == "text").strip()
                 if said:
-                    yield model.Message(said[:MOST_OF_AN_ANSWER], turn.offset)
+                    yield model.SessionMessage(said[:MOST_OF_AN_ANSWER], turn.offset)
         offset = page.after
 
 
@@ -140,7 +142,7 @@ def scratch(project: Project) -> Iterator[workspace.Workspace]:
         yield copy
 
 
-def _job(project: Project, parts: Sequence[Part], copy: workspace.Workspace, now: dt.datetime) -> Job:
+def _job(project: Project, parts: Sequence[UnreadPart], copy: workspace.Workspace, now: dt.datetime) -> Job:
     config = conf.current(project)
     return Job(
         project_name=str(project),

@@ -32,7 +32,7 @@ BEFORE_FIRST_SEEN = dt.timedelta(days=1)
 
 
 @dataclass(frozen=True, slots=True)
-class Part:
+class UnreadPart:
     """The bytes of a session that nobody has read yet, and what the person typed in them."""
 
     session: Session
@@ -42,7 +42,7 @@ class Part:
     prompts: Sequence[Prompt]
     by_agent: bool = False  # the agent wrote memory itself in these bytes
 
-    def before(self, byte: int) -> "Part":
+    def before(self, byte: int) -> "UnreadPart":
         """What of it ends before `byte`."""
         return replace(self, to_byte=byte, prompts=[row for row in self.prompts if row.offset < byte])
 
@@ -149,7 +149,7 @@ def began(project: Project, first: dt.datetime | None = None) -> dt.datetime:
     return max(first, project.first_seen_at - BEFORE_FIRST_SEEN)
 
 
-def parts(sessions: Iterable[Session], since: dt.datetime | None, *, again: bool = False) -> list[Part]:
+def parts(sessions: Iterable[Session], since: dt.datetime | None, *, again: bool = False) -> list[UnreadPart]:
     """The new part of each session: what was typed at `since` or later, or without one everything.
 
     `again`: from the first byte, also what was read before.
@@ -157,7 +157,7 @@ def parts(sessions: Iterable[Session], since: dt.datetime | None, *, again: bool
     return [_part(session, since, again) for session in list(sessions)[:MOST_SESSIONS]]
 
 
-def _part(session: Session, since: dt.datetime | None, again: bool) -> Part:
+def _part(session: Session, since: dt.datetime | None, again: bool) -> UnreadPart:
     cursor = session.caught_bytes
     end = end_of(session)
     start = 0 if again or cursor is None or cursor > end else cursor
@@ -167,10 +167,10 @@ def _part(session: Session, since: dt.datetime | None, again: bool) -> Part:
     prompts = list(rows.order_by("offset")[:MOST_PROMPTS])
     written = MemoryWrite.objects.filter(session=session, offset__gte=start, offset__lt=end)
     by_agent = not again and bool(prompts) and written.exists()
-    return Part(session, cursor, start, end, prompts, by_agent)
+    return UnreadPart(session, cursor, start, end, prompts, by_agent)
 
 
-def move(parts: Iterable[Part], now: dt.datetime) -> list[Part]:
+def move(parts: Iterable[UnreadPart], now: dt.datetime) -> list[UnreadPart]:
     """Put the cursors behind what was read; those whose cursor somebody else moved meanwhile are not in the answer."""
     moved = []
     with transaction.atomic():

@@ -6,5 +6,5 @@ running sessions. What did not change is not read again: a listing and its numbe
 """
 
 from dreams.services.discovery.places import live_session_ids
-from dreams.services.discovery.rows import Progress, Report, totals
+from dreams.services.discovery.rows import DiscoveryReport, ReadingProgress, totals
 from dreams.services.discovery.run import LAST_LOOK, DiscoveryBusy, configured_roots, discover, refresh

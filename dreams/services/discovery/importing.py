@@ -17,13 +17,13 @@ from dreams.lib.agents.claude_code.listing import printable, why
 from dreams.lib.agents.transcripts import Batch, Prompt, Reader, Scan, UsageRow, scan, seen
 from dreams.lib.agents.transcripts.read_ahead import Ahead, children_for
 from dreams.lib.agents.transcripts.reader import opened
-from dreams.lib.agents.transcripts.whole_file import Part, Whole
+from dreams.lib.agents.transcripts.whole_file import FilePart, Whole
 from dreams.lib.files.text import storable
 from dreams.lib.process import without_collecting
 from dreams.services.discovery import rows
-from dreams.services.discovery.listing import Job, Plan
+from dreams.services.discovery.listing import Job, ReadingPlan
 from dreams.services.discovery.reading import (
-    Reading,
+    FileReading,
     leave_out_secrets,
     open_end_rows,
     orphan_row,
@@ -33,7 +33,7 @@ from dreams.services.discovery.reading import (
     usage_row,
 )
 from dreams.services.discovery.resume import Kept, kept, resume, start_over, stat_mark, state_of
-from dreams.services.discovery.rows import OnProgress, Progress, Tally, drop_replays
+from dreams.services.discovery.rows import OnProgress, ReadingProgress, Tally, drop_replays
 
 # Rows waiting to be written together.
 
@@ -53,7 +53,7 @@ class Place(NamedTuple):
     """How far a file was read; `size` and `mtime_ns` as they are remembered of it."""
 
     owner: str
-    reading: Reading
+    reading: FileReading
     size: int
     mtime_ns: int
     identity: bytes
@@ -70,8 +70,8 @@ class Chunk:
     host: str
     _ids: dict[str, int]
     messages: set[int] = field(default_factory=set)
-    _sessions: dict[str, Reading] = field(default_factory=dict)
-    _orphans: dict[str, Reading] = field(default_factory=dict)
+    _sessions: dict[str, FileReading] = field(default_factory=dict)
+    _orphans: dict[str, FileReading] = field(default_factory=dict)
     _files: dict[str, Place] = field(default_factory=dict)
     _usage: list[tuple[str, UsageRow]] = field(default_factory=list)
     _prompts: list[tuple[str, Prompt]] = field(default_factory=list)
@@ -86,7 +86,7 @@ class Chunk:
             or self._text >= TEXT_AT_ONCE
         )
 
-    def add(self, reading: Reading, usage: Iterable[UsageRow], found: Batch | Part) -> None:
+    def add(self, reading: FileReading, usage: Iterable[UsageRow], found: Batch | FilePart) -> None:
         """Take over the rows of one batch."""
         owner = reading.owner
         self._usage.extend([(owner, row) for row in usage])
@@ -100,7 +100,7 @@ class Chunk:
                 {"line": p.line, "offset": p.offset, "reason": p.reason} for p in found.problems[:room]
             )
 
-    def keep(self, reading: Reading, *, whole: bool) -> None:
+    def keep(self, reading: FileReading, *, whole: bool) -> None:
         """Remember how far a file was read, and what its session amounts to. It is written before it is read on. Raises
         OSError."""
         owner, job = reading.owner, reading.job
@@ -239,7 +239,7 @@ class Importer:
 
     def __init__(
         self,
-        plan: Plan,
+        plan: ReadingPlan,
         host: str,
         tally: Tally,
         progress: OnProgress | None,
@@ -298,19 +298,19 @@ class Importer:
             if self._chunk.full:
                 self._write()
             problems = list(state.problems) if state and start else []
-            self._scan(Reading(job, before, start or Scan(), problems, fd))
+            self._scan(FileReading(job, before, start or Scan(), problems, fd))
 
     def _keep(self, job: Job, whole: Whole) -> None:
         if self._chunk.full:
             self._write()
-        reading = Reading(job, whole.seen, whole.state(), [], whole=whole)
+        reading = FileReading(job, whole.seen, whole.state(), [], whole=whole)
         for part in whole.parts:
             self._tally.bytes_read += part.bytes_read
             self._bytes += part.bytes_read
             self._chunk.add(reading, part.usage, part)
         self._chunk.keep(reading, whole=True)
 
-    def _scan(self, reading: Reading) -> None:
+    def _scan(self, reading: FileReading) -> None:
         try:
             for batch in scan(
                 reading.fd,
@@ -349,7 +349,7 @@ class Importer:
 
     def _tell(self) -> None:
         if self._progress:
-            self._progress(Progress(self._files, self._files_total, self._bytes, self._bytes_total))
+            self._progress(ReadingProgress(self._files, self._files_total, self._bytes, self._bytes_total))
 
 
 def _expected(job: Job) -> int:

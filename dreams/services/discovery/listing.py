@@ -19,7 +19,7 @@ _BATCH = 500  # values in one query; chosen
 _GONE = Case(When(gone_at__isnull=True, then=0), default=1, output_field=IntegerField())
 
 
-class Known(NamedTuple):
+class KnownFile(NamedTuple):
     """What the database knows of one file, as far as a listing can tell whether it changed."""
 
     pk: int
@@ -40,12 +40,12 @@ class Job:
     project: int
     folder: int
     folder_path: str
-    known: Known | None = None
+    known: KnownFile | None = None
     fresh: bool = False
 
 
 @dataclass
-class Listed:
+class ListedFolders:
     """What the transcript folders hold: those of `places`, by path. `differing` are transcripts that nobody knew so, until they
     are `judged`: their paths then."""
 
@@ -81,18 +81,18 @@ class Listed:
 
 
 @dataclass(slots=True)
-class Plan:
+class ReadingPlan:
     """What to do about the transcripts that differ from their rows; `notes` are those on sessions.
 
     `known` are the rows of the folders in which anything differs.
     """
 
     jobs: list[Job] = field(default_factory=list)
-    back: list[Known] = field(default_factory=list)
-    gone: list[Known] = field(default_factory=list)
+    back: list[KnownFile] = field(default_factory=list)
+    gone: list[KnownFile] = field(default_factory=list)
     notes: list[FoundNotes] = field(default_factory=list)
-    known: dict[str, Known] = field(default_factory=dict)
-    listed: Listed = field(default_factory=Listed)
+    known: dict[str, KnownFile] = field(default_factory=dict)
+    listed: ListedFolders = field(default_factory=ListedFolders)
 
     def again(self, files: Mapping[int, str]) -> list[Job]:
         """Jobs that read files from their first byte once more: `files` are paths by the ids of their rows. What is not there
@@ -100,7 +100,7 @@ class Plan:
         rows = known_files(files=[pk for pk, path in files.items() if path in self.listed.paths])
         return [self._afresh(path, row) for path, row in rows.items()]
 
-    def _afresh(self, path: str, row: Known) -> Job:
+    def _afresh(self, path: str, row: KnownFile) -> Job:
         folder = self.listed.folder_of(path)
         place = self.listed.places[folder]
         kind: TranscriptKind = "main" if row.kind == "main" else "subagent"
@@ -125,9 +125,9 @@ def _of_host(host: str) -> QuerySet[TranscriptFile]:
     return TranscriptFile.objects.exclude(session__in=others)
 
 
-def known_files(*, folders: Sequence[int] = (), files: Sequence[int] = ()) -> dict[str, Known]:
+def known_files(*, folders: Sequence[int] = (), files: Sequence[int] = ()) -> dict[str, KnownFile]:
     """Rows by path: of whole transcript folders, and single ones. One query for 500."""
-    found: dict[str, Known] = {}
+    found: dict[str, KnownFile] = {}
     for some in database.in_parts(folders, _BATCH):
         _take(found, TranscriptFile.objects.filter(session__folder__in=some))
     for some in database.in_parts(files, _BATCH):
@@ -135,20 +135,20 @@ def known_files(*, folders: Sequence[int] = (), files: Sequence[int] = ()) -> di
     return found
 
 
-def _take(found: dict[str, Known], files: QuerySet[TranscriptFile]) -> None:
+def _take(found: dict[str, KnownFile], files: QuerySet[TranscriptFile]) -> None:
     columns = ("pk", "session_id", "session__folder_id", "kind", "inode", "size", "mtime_ns", _GONE)
     # Numbers and text need no conversion, which for a hundred thousand moments would take longer than the query.
     rows = files.values_list("path", *columns).iterator()
     for path, pk, session, folder, kind, inode, size, mtime_ns, gone in rows:
-        found[path] = Known(pk, session, folder, kind, inode % 2**64, size, mtime_ns, gone)
+        found[path] = KnownFile(pk, session, folder, kind, inode % 2**64, size, mtime_ns, gone)
 
 
-def compare(places: Iterable[KnownProject], known: Set[Mark], away: set[int], tally: Tally) -> Plan:
+def compare(places: Iterable[KnownProject], known: Set[Mark], away: set[int], tally: Tally) -> ReadingPlan:
     """List every transcript folder; `away` are the ids of folders that are no longer there.
 
     What is on disk as it is `known` is passed over at once; rows are read only of folders in which anything differs.
     """
-    plan = Plan()
+    plan = ReadingPlan()
     for place in places:
         for path in place.folders if place.owns_sessions else ():
             _list(plan, place, path, known, tally)
@@ -167,7 +167,7 @@ def compare(places: Iterable[KnownProject], known: Set[Mark], away: set[int], ta
     return plan
 
 
-def _list(plan: Plan, place: KnownProject, folder: str, known: Set[Mark], tally: Tally) -> None:
+def _list(plan: ReadingPlan, place: KnownProject, folder: str, known: Set[Mark], tally: Tally) -> None:
     plan.listed.places[folder] = place
     for found in place.source.transcripts(folder):
         if isinstance(found, FoundUnchanged):
@@ -185,7 +185,7 @@ def _list(plan: Plan, place: KnownProject, folder: str, known: Set[Mark], tally:
             tally.pass_over(found)
 
 
-def _judge(plan: Plan, found: FoundTranscript, place: KnownProject, folder: str) -> None:
+def _judge(plan: ReadingPlan, found: FoundTranscript, place: KnownProject, folder: str) -> None:
     row = plan.known.get(found.path)
     if row is None or (row.inode, row.size, row.mtime_ns) != (found.inode, found.size, found.mtime_ns):
         plan.jobs.append(Job(found, place.project.pk, place.folders[folder], folder, row))
@@ -193,7 +193,7 @@ def _judge(plan: Plan, found: FoundTranscript, place: KnownProject, folder: str)
         plan.back.append(row)
 
 
-def mark(plan: Plan) -> None:
+def mark(plan: ReadingPlan) -> None:
     """Write down what is gone and what came back unchanged; a session is gone with its main transcript."""
     now = timezone.now()
     for rows, at in ((plan.gone, now), (plan.back, None)):

@@ -28,7 +28,7 @@ def keep(found: Sequence[FoundNotes], tally: Tally) -> None:
                 _read(kept.session, entry, tally)
 
 
-class _Kept(NamedTuple):
+class _KnownSession(NamedTuple):
     """A session, and the numbers of its notes when they were last read; None where they never were."""
 
     session: int
@@ -36,12 +36,12 @@ class _Kept(NamedTuple):
     mtime_ns: int | None
 
 
-def _known(transcripts: Sequence[str]) -> dict[str, _Kept]:
+def _known(transcripts: Sequence[str]) -> dict[str, _KnownSession]:
     """By transcript."""
     rows = Session.objects.filter(path__in=transcripts, project__host=host(), project__kind=Project.Kind.AUTO)
     rows = rows.alias(kept=FilteredRelation("notes", condition=Q(notes__origin=AGENT)))
     named = rows.values_list("path", "pk", F("kept__size"), F("kept__mtime_ns"))
-    return {path: _Kept(*rest) for path, *rest in named}
+    return {path: _KnownSession(*rest) for path, *rest in named}
 
 
 def _read(session: int, entry: FoundNotes, tally: Tally) -> None:

@@ -14,9 +14,17 @@ from django.db.models import Count, Exists, F, Max, Min, OuterRef, Subquery
 from django.utils import timezone
 
 from dreams.lib.agents.claude_code import slug_of
-from dreams.lib.agents.claude_code.history import FILE, Entry, History
+from dreams.lib.agents.claude_code.history import FILE, History, PromptEntry
 from dreams.lib.agents.claude_code.listing import printable, why
-from dreams.lib.agents.transcripts import Change, FileMark, Prompt as Typed, change, identity_of, key64, seen
+from dreams.lib.agents.transcripts import (
+    FileGrowth,
+    FileMark,
+    Prompt as Typed,
+    change,
+    identity_of,
+    key64,
+    seen,
+)
 from dreams.lib.agents.transcripts.reader import opened
 from dreams.lib.files.text import one_line, storable
 from dreams.lib.secrets.redact import redact
@@ -59,9 +67,9 @@ def _read(fd: int, root: str, host: str) -> None:
     places = _Places.of(root, host)
     again = bool(row.unplaced) and places.newest > row.newest_project
     before, changed = seen(fd), change(_mark(row), fd)
-    if changed is Change.UNCHANGED and not again:
+    if changed is FileGrowth.UNCHANGED and not again:
         return
-    if again or changed is Change.REPLACED:
+    if again or changed is FileGrowth.REPLACED:
         row.offset = row.line_no = row.malformed_lines = row.unplaced = 0
     reader = History(fd, row.offset, row.line_no)
     malformed, entries, batch = row.malformed_lines, reader.entries(), _Batch(places, host)
@@ -125,7 +133,7 @@ class _Places:
             cwd = cwd.rpartition("/")[0]
         return None
 
-    def path(self, entry: Entry) -> str:
+    def path(self, entry: PromptEntry) -> str:
         """Where the transcript of a session was, or would be."""
         name = entry.session_id if _is_name(entry.session_id) else UNNAMED
         return storable(f"{self.root}/projects/{slug_of(entry.project)}/{name}.jsonl")
@@ -143,7 +151,7 @@ class _Batch:
     host: str
     typed: set[str] | None = None
 
-    def write(self, entries: list[Entry]) -> int:
+    def write(self, entries: list[PromptEntry]) -> int:
         """Returns how many belong to no project that is known."""
         placed = [(entry, pk) for entry in entries if (pk := self.places.project(entry.project)) is not None]
         told = self._with_transcript({entry.session_id for entry, _ in placed if entry.session_id})
@@ -159,7 +167,7 @@ class _Batch:
             found.update(known.values_list("session_id", flat=True))
         return found
 
-    def _is_doubled(self, entry: Entry) -> bool:
+    def _is_doubled(self, entry: PromptEntry) -> bool:
         """Of an entry that names no session only its text can tell."""
         if _is_name(entry.session_id):
             return False
@@ -168,7 +176,7 @@ class _Batch:
             self.typed = {one_line(text) for text in texts.values_list("text", flat=True).iterator()}
         return one_line(redact(entry.whole)) in self.typed
 
-    def _put(self, wanted: list[tuple[Entry, int]]) -> None:
+    def _put(self, wanted: list[tuple[PromptEntry, int]]) -> None:
         first = {(pk, self.places.path(entry)): entry for entry, pk in reversed(wanted)}
         rows.put_missing_sessions([_session_row(pk, path, entry) for (pk, path), entry in first.items()])
         ids: dict[tuple[int, str], int] = {}
@@ -183,17 +191,17 @@ class _Batch:
         _sum_up({session for session, _ in owned})
 
 
-def _typed(entry: Entry, root: str) -> Typed:
+def _typed(entry: PromptEntry, root: str) -> Typed:
     return Typed(_key(entry, root), entry.offset, entry.line, entry.at, entry.display)
 
 
-def _key(entry: Entry, root: str) -> int:
+def _key(entry: PromptEntry, root: str) -> int:
     return key64(
         "history", root, entry.project, entry.session_id, str(entry.at or entry.offset), entry.display
     )
 
 
-def _history_row(key: int, entry: Entry) -> HistoryPrompt:
+def _history_row(key: int, entry: PromptEntry) -> HistoryPrompt:
     pastes = [
         {"number": paste.number, "text": storable(redact(paste.text)), "hash": paste.hash}
         for paste in entry.pastes
@@ -201,7 +209,7 @@ def _history_row(key: int, entry: Entry) -> HistoryPrompt:
     return HistoryPrompt(prompt_id=key, pastes=pastes, images=entry.images)
 
 
-def _session_row(project: int, path: str, entry: Entry) -> rows.Row:
+def _session_row(project: int, path: str, entry: PromptEntry) -> rows.Row:
     now = rows.moment(timezone.now())
     at = rows.moment(entry.at)
     is_named = _is_name(entry.session_id)

@@ -10,7 +10,16 @@ from operator import attrgetter
 from django.conf import settings
 from django.utils import timezone
 
-from dreams.lib.agents.transcripts import Prompt, Scan, Seen, Summary, UsageRow, Whole, identity_of, uuid_key
+from dreams.lib.agents.transcripts import (
+    FileStat,
+    Prompt,
+    Scan,
+    Summary,
+    UsageRow,
+    Whole,
+    identity_of,
+    uuid_key,
+)
 from dreams.lib.files.text import storable
 from dreams.lib.secrets.redact import redact, redact_all
 from dreams.lib.timestamps import from_ns, later
@@ -23,14 +32,14 @@ MOST = 2**53  # tokens: an absurd number in a record must not overflow a column 
 
 
 @dataclass(slots=True)
-class Reading:
+class FileReading:
     """One file being read. `owner` is the path of the main transcript of the session it belongs to.
 
     `whole` is what was read ahead of it, else `fd` is open on it. Raises OSError where it must look at the file.
     """
 
     job: Job
-    before: Seen
+    before: FileStat
     state: Scan
     problems: Problems
     fd: int = -1
@@ -72,7 +81,7 @@ def _believed(last: dt.datetime | None, touched: dt.datetime) -> dt.datetime | N
     return touched if last is not None and limit is not None and last > limit else last
 
 
-def session_row(reading: Reading) -> rows.Row:
+def session_row(reading: FileReading) -> rows.Row:
     job, summary, cursor = reading.job, reading.state.summary, reading.state.cursor
     touched = from_ns(reading.before.mtime_ns) or timezone.now()
     return (
@@ -100,7 +109,7 @@ def session_row(reading: Reading) -> rows.Row:
     )
 
 
-def orphan_row(reading: Reading, owner: str) -> rows.Row:
+def orphan_row(reading: FileReading, owner: str) -> rows.Row:
     """The session of a sub-agent whose main transcript is not there (any more): gone, but its tokens count."""
     job = reading.job
     name = owner.rpartition("/")[2].removesuffix(".jsonl")[:200]

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import msgspec
 from django.db import transaction
 
-from dreams.lib.agents.transcripts import Change, Cursor, FileMark, Scan, Seen, Summary, change
+from dreams.lib.agents.transcripts import Cursor, FileGrowth, FileMark, FileStat, Scan, Summary, change
 from dreams.models import MemoryWrite, OpenEnd, Prompt, RequestUsage, Session, TranscriptFile
 
 Problems = list[dict[str, int | str]]
@@ -50,7 +50,7 @@ def resume(known: Kept | None, fd: int) -> Scan | None:
     """Where to go on with a file; a new Scan for one never read, None when it must be read anew. Raises OSError."""
     if known is None or not known.state:
         return Scan()
-    if change(known.mark, fd) is Change.REPLACED:
+    if change(known.mark, fd) is FileGrowth.REPLACED:
         return None
     try:
         state = _decode(known.state)
@@ -93,6 +93,6 @@ def start_over(session: int, *, main: bool) -> dict[int, str]:
     return paths
 
 
-def stat_mark(before: Seen, offset: int, *, whole: bool) -> tuple[int, int]:
+def stat_mark(before: FileStat, offset: int, *, whole: bool) -> tuple[int, int]:
     """(size, mtime) to remember: of a file that was not read to its end, numbers that no listing will show."""
     return (before.size, min(before.mtime_ns, 2**63 - 1)) if whole else (offset, 0)

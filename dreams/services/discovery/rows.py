@@ -44,7 +44,7 @@ class Skip:
 
 
 @dataclass(frozen=True, slots=True)
-class Progress:
+class ReadingProgress:
     """How far the reading of transcripts is: files and bytes of those that changed."""
 
     files: int
@@ -53,11 +53,11 @@ class Progress:
     bytes_total: int
 
 
-OnProgress = Callable[[Progress], None]
+OnProgress = Callable[[ReadingProgress], None]
 
 
 @dataclass(frozen=True, slots=True)
-class Report:
+class DiscoveryReport:
     """`projects`, `sessions` and `memories` are totals now on disk; `bytes_read` is what was read of transcripts.
 
     A session is a main transcript (sub-agents' are part of their parent's); a memory is one topic file, so neither
@@ -101,10 +101,10 @@ class Tally:
             here = above
         return True
 
-    def report(self, ms_by: dict[str, int]) -> Report:
+    def report(self, ms_by: dict[str, int]) -> DiscoveryReport:
         # Nothing is found by these names: they are told without their secrets.
         skipped = tuple(Skip(redact(path), redact(reason)) for path, reason in self.skips)
-        return Report(
+        return DiscoveryReport(
             self.projects,
             self.sessions,
             self.memories,

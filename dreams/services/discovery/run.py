@@ -29,9 +29,9 @@ from dreams.services.discovery import (
     rows,
 )
 from dreams.services.discovery.importing import Importer
-from dreams.services.discovery.listing import Plan
+from dreams.services.discovery.listing import ReadingPlan
 from dreams.services.discovery.places import KnownProject
-from dreams.services.discovery.rows import OnProgress, Report, Tally
+from dreams.services.discovery.rows import DiscoveryReport, OnProgress, Tally
 from dreams.services.hosts import host as current_host
 from dreams.services.memories import moved
 from memoryweb import datadir
@@ -62,7 +62,7 @@ def discover(
     *,
     progress: OnProgress | None = None,
     leave_others: bool = False,
-) -> Report:
+) -> DiscoveryReport:
     """Bring the rows up to what these config folders hold (None: the configured ones).
 
     `leave_others`: projects of other config folders are no longer watched. Only the scheduler knows what `serve` was told to
@@ -117,7 +117,7 @@ def refresh(project: Project) -> None:
     memory.refresh_all([place], project.host, tally)
 
 
-def _import(plan: Plan, host: str, tally: Tally, progress: OnProgress | None) -> None:
+def _import(plan: ReadingPlan, host: str, tally: Tally, progress: OnProgress | None) -> None:
     listing.mark(plan)
     if not plan.jobs:
         return

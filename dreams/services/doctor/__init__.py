@@ -46,7 +46,7 @@ def examine(
     return [safely(name, check) for name, check in todo]
 
 
-def examine_other(one: hosts.Known, now: dt.datetime | None = None) -> list[Check]:
+def examine_other(one: hosts.KnownHost, now: dt.datetime | None = None) -> list[Check]:
     """What can be said of another host from here: what the database knows of it."""
     at = now or timezone.now()
     return [

@@ -162,11 +162,11 @@ def host_here() -> Check:
     return Check("Host", "ok", mine, detail)
 
 
-def _seen(one: hosts.Known) -> str:
+def _seen(one: hosts.KnownHost) -> str:
     return f"{one.name} ({amounts.ago(one.last_seen, timezone.now()) if one.last_seen else 'not seen yet'})"
 
 
-def host_there(one: hosts.Known) -> Check:
+def host_there(one: hosts.KnownHost) -> Check:
     """Another host, as far as the database tells."""
     projects = plural(one.projects, "project")
     if one.is_away:

@@ -171,14 +171,14 @@ def _propose(
 
 def _origin(
     dream: DreamRun, draft: drafts.Draft, outcome: Outcome, applied: Mapping[str, int] = MappingProxyType({})
-) -> proposals.Origin:
+) -> proposals.ProposalOrigin:
     """`applied` are the earned policies that apply operations of `draft`."""
     fit = earned.routine_of(dream, draft, outcome.edits)
     marks = {
         key: proposals.Mark(maker, key in fit, applied.get(key))
         for key, maker in earned.makers(dream, draft).items()
     }
-    return proposals.Origin(Proposal.Origin.DREAM, summary=outcome.summary, dream=dream, marks=marks)
+    return proposals.ProposalOrigin(Proposal.Origin.DREAM, summary=outcome.summary, dream=dream, marks=marks)
 
 
 def _ask(dream: DreamRun, outcome: Outcome) -> None:

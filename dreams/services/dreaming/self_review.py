@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from dreams import findings
 from dreams.engines import drafts
 from dreams.engines.types import Edit, Problem
-from dreams.findings.base import MENDABLE, Found, Report
+from dreams.findings.base import MENDABLE, FindingsReport, NewFinding
 from dreams.lib.files import text
 from dreams.lib.files.workspace import Workspace
 from dreams.models import DreamRun, Project
@@ -61,23 +61,23 @@ class Checks:
 
 def examined(
     project: Project, before: Mapping[str, bytes], made: drafts.Draft, heard: proposals.TranscriptVerdicts
-) -> Report:
+) -> FindingsReport:
     """The findings on all of a draft, held against what the dream's sessions say."""
     hosts.name_secrets()
     return findings.examine(proposals.subject_of_draft(project, before, made, heard))
 
 
-def _of_each_kind(wanted: Sequence[Found]) -> list[Found]:
+def _of_each_kind(wanted: Sequence[NewFinding]) -> list[NewFinding]:
     """What blocks first, then one of each kind, then a second: hundreds of one kind do not crowd out the budget."""
     seen = Counter[str]()
-    ranked = list[tuple[bool, int, Found]]()
+    ranked = list[tuple[bool, int, NewFinding]]()
     for found in wanted:
         ranked.append((not found.blocks, seen[found.code], found))
         seen[found.code] += 1
     return [found for _, _, found in sorted(ranked, key=lambda one: one[:2])]
 
 
-def _problem(found: Found, places: Mapping[tuple[str, str], str]) -> Problem:
+def _problem(found: NewFinding, places: Mapping[tuple[str, str], str]) -> Problem:
     of_hunk = places.get((found.path, found.hunk_id))
     of_file = {operation for (path, _), operation in places.items() if path == found.path}
     return Problem(

@@ -251,7 +251,7 @@ def _proposed(dream: DreamRun, actor: str) -> Proposal:
         raise PartialRefused(
             "Nothing is left to propose: it is already in your notes, or you rejected it before."
         )
-    origin = proposals.Origin(
+    origin = proposals.ProposalOrigin(
         Proposal.Origin.DREAM, actor=actor, summary=_summary(edits, moved), dream=dream, partial=True
     )
     made = proposals.create(dream.project, origin, draft, now)

@@ -16,14 +16,14 @@ from dreams.lib.secrets.redact import redact
 from dreams.models import FeedToken, Proposal
 from dreams.services import auditlog, login
 from dreams.services.inbox import waiting
-from dreams.services.inbox.waiting import Item, Kind
+from dreams.services.inbox.waiting import WaitingItem, WaitingKind
 
 #: How exactly it is known when the feed was last read: a reader that asks every minute is no write every minute.
 READ_EVERY = dt.timedelta(hours=1)
 
 
 @dataclass(frozen=True, slots=True)
-class Entry:
+class FeedEntry:
     """One title. `id` changes with the reason why something waits, so that a reader shows it anew."""
 
     id: str
@@ -61,21 +61,21 @@ def may_read(token: str, now: dt.datetime) -> bool:
     return bool(found)
 
 
-def entries(now: dt.datetime) -> list[Entry]:
+def entries(now: dt.datetime) -> list[FeedEntry]:
     """What waits and is not put off, the newest first: projects, kinds and counts, without secrets."""
     items = [
         item
         for item in waiting.waiting(now)
         if item.snooze is None and not (item.facts and item.facts.origin == Proposal.Origin.ANSWERS)
     ]
-    made = [Entry(f"{item.key}-{item.kind}", _title(item), item.url, item.since) for item in items]
+    made = [FeedEntry(f"{item.key}-{item.kind}", _title(item), item.url, item.since) for item in items]
     return sorted(made, key=lambda entry: entry.at, reverse=True)
 
 
-def _title(item: Item) -> str:
-    if item.kind is Kind.QUESTIONS:
+def _title(item: WaitingItem) -> str:
+    if item.kind is WaitingKind.QUESTIONS:
         return redact(item.why)
     what = item.kind.label.lower()
-    if item.kind is Kind.REVIEW and item.facts:
+    if item.kind is WaitingKind.REVIEW and item.facts:
         what = f"{plural(item.facts.counts.undecided, 'decision')} to review"
     return redact(f"{item.project}: {what}")

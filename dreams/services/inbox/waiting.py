@@ -2,7 +2,7 @@
 show it.
 
 Each item says what kind of thing it is, in which project, since when, whose move it is and why, and the one thing to do.
-A further kind of thing is a further `Kind` and a function that finds it; no page of its own."""
+A further kind of thing is a further `WaitingKind` and a function that finds it; no page of its own."""
 
 import datetime as dt
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -37,7 +37,7 @@ ASKED = "It was asked to write this. It checks it again, then reports here."
 State = Proposal.State
 
 
-class Kind(TextChoices):
+class WaitingKind(TextChoices):
     """Why something waits. The order is the order of need: work that is approved and not written comes first."""
 
     FAILED = "failed", "Writing failed"
@@ -52,10 +52,10 @@ class Kind(TextChoices):
     JOB = "job", "Schedule failed"
 
 
-_ORDER = {kind: place for place, kind in enumerate(Kind)}
+_ORDER = {kind: place for place, kind in enumerate(WaitingKind)}
 
 #: Kind, why, what the button says, and where it leads.
-_Told = tuple[Kind, str, str, str]
+_Told = tuple[WaitingKind, str, str, str]
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,13 +76,13 @@ class ProposalFacts:
 
 
 @dataclass(frozen=True, slots=True)
-class Item:
+class WaitingItem:
     """One thing that waits. `key` names it for good; `host` is the name of the other machine that was asked to go on with it,
     empty where it is a person's move, who can decide on any host; `of` the key of the host that it belongs to, empty for what belongs to none; `not_for` the accounts that did
     their part of it."""
 
     key: str
-    kind: Kind
+    kind: WaitingKind
     project: str
     project_pk: int | None
     since: dt.datetime
@@ -98,13 +98,13 @@ class Item:
     @property
     def care(self) -> str:
         """How grave it is: block, warn, or neither."""
-        if self.kind in (Kind.FAILED, Kind.CONFLICT) or (self.facts and self.facts.to_confirm):
+        if self.kind in (WaitingKind.FAILED, WaitingKind.CONFLICT) or (self.facts and self.facts.to_confirm):
             return "block"
-        stuck = self.kind in (Kind.CONFIRM, Kind.SECOND, Kind.WRITE, Kind.JOB)
+        stuck = self.kind in (WaitingKind.CONFIRM, WaitingKind.SECOND, WaitingKind.WRITE, WaitingKind.JOB)
         return "warn" if stuck or (self.facts and self.facts.warnings) else ""
 
 
-def waiting(now: dt.datetime, reader: str = "") -> list[Item]:
+def waiting(now: dt.datetime, reader: str = "") -> list[WaitingItem]:
     """Everything that waits: what is approved and not on disk first, then what needs care, then the oldest.
 
     What the account `reader` put off has its `snooze`; without one, what the owner did.
@@ -122,7 +122,7 @@ def to_finish(now: dt.datetime, reader: str = "") -> int:
     return sum(item.snooze is None and reader not in item.not_for for item in items)
 
 
-def _with_snoozes(items: Iterable[Item], now: dt.datetime, reader: str) -> list[Item]:
+def _with_snoozes(items: Iterable[WaitingItem], now: dt.datetime, reader: str) -> list[WaitingItem]:
     put_off = {(row.item, row.kind): row for row in snoozes(whose(reader), now)}
     return [
         replace(item, snooze=row) if (row := put_off.get((item.key, item.kind.value))) else item
@@ -132,7 +132,7 @@ def _with_snoozes(items: Iterable[Item], now: dt.datetime, reader: str) -> list[
 
 def open_decisions(now: dt.datetime, reader: str = "") -> QuerySet[Proposal]:
     """The proposals with a decision open that `reader` has not put off; the title of every page counts these and `to_finish`."""
-    put_off = put_off_by(whose(reader), now).filter(kind=Kind.REVIEW.value).order_by().values("item")
+    put_off = put_off_by(whose(reader), now).filter(kind=WaitingKind.REVIEW.value).order_by().values("item")
     return Proposal.objects.filter(_has_undecided(), state=State.OPEN).exclude(public_id__in=put_off)
 
 
@@ -148,7 +148,7 @@ def _has_undecided() -> Exists:
 # --- Proposals ----------------------------------------------------------------------------------------------------
 
 
-def _of_proposals(rows: Sequence[Any]) -> Iterator[Item]:
+def _of_proposals(rows: Sequence[Any]) -> Iterator[WaitingItem]:
     pks = [row.pk for row in rows]
     told = summaries.of_proposals(rows)
     submitted = [row.public_id for row in rows if row.state == State.SUBMITTED]
@@ -163,19 +163,19 @@ def _of_proposals(rows: Sequence[Any]) -> Iterator[Item]:
     for row in rows:
         facts = _facts(row, told[row.pk], _elsewhere(row, names))
         item = _item(row, facts, stuck.get(row.pk, []), failures.get(row.public_id))
-        if item.kind == Kind.CONFIRM and refused.get(row.pk, 0) >= host_requests.TOO_OFTEN:
+        if item.kind == WaitingKind.CONFIRM and refused.get(row.pk, 0) >= host_requests.TOO_OFTEN:
             item = replace(item, why=_too_fast(stuck[row.pk], refused[row.pk], facts.host))
-        elif row.pk in second and item.kind in (Kind.WRITE, Kind.FAILED):
+        elif row.pk in second and item.kind in (WaitingKind.WRITE, WaitingKind.FAILED):
             item = _for_another(item, second[row.pk])
         if row.pk in asked:
-            item = replace(item, kind=Kind.WRITE, why=ASKED, action="Look", host=facts.host)
+            item = replace(item, kind=WaitingKind.WRITE, why=ASKED, action="Look", host=facts.host)
         yield item
 
 
-def _for_another(item: Item, waits: review.Missing) -> Item:
+def _for_another(item: WaitingItem, waits: review.Missing) -> WaitingItem:
     paths = waits.files[0].path if len(waits.files) == 1 else plural(len(waits.files), "file")
     why = f"{waits.names} approved changes to {paths}, which your team shares. Another person must approve them too."
-    return replace(item, kind=Kind.SECOND, why=why, action="Look", not_for=waits.by)
+    return replace(item, kind=WaitingKind.SECOND, why=why, action="Look", not_for=waits.by)
 
 
 def _too_fast(stuck: Sequence[rebase.Stuck], times: int, host: str) -> str:
@@ -249,14 +249,14 @@ def _failures(public_ids: Sequence[str]) -> Mapping[str, str]:
     }
 
 
-def _item(row: Any, facts: ProposalFacts, stuck: Sequence[rebase.Stuck], failure: str | None) -> Item:
+def _item(row: Any, facts: ProposalFacts, stuck: Sequence[rebase.Stuck], failure: str | None) -> WaitingItem:
     is_open = row.state == State.OPEN
     told = _of_open(row, facts, stuck) if is_open else _of_submitted(row, facts, stuck, failure)
     kind, why, action, url = told
     # `why` says how far these are; what stays to be told is a person's reason.
-    if kind in (Kind.SUBMIT, Kind.WRITE):
+    if kind in (WaitingKind.SUBMIT, WaitingKind.WRITE):
         facts = replace(facts, summary=summaries.reason(row))
-    return Item(
+    return WaitingItem(
         key=row.public_id,
         kind=kind,
         project=str(row.project),
@@ -281,10 +281,10 @@ def _of_open(row: Any, facts: ProposalFacts, stuck: Sequence[rebase.Stuck]) -> _
     if row.origin == Proposal.Origin.CAUGHT and not stuck:
         return _of_cards(row, facts)
     if facts.counts.undecided:
-        return Kind.REVIEW, _undecided(facts, stuck), "Review", here
+        return WaitingKind.REVIEW, _undecided(facts, stuck), "Review", here
     if stuck:
         return _of_stuck(row, stuck, "it was decided")
-    return Kind.SUBMIT, "Everything is decided; nothing is written yet.", "Submit", here
+    return WaitingKind.SUBMIT, "Everything is decided; nothing is written yet.", "Submit", here
 
 
 def _of_cards(row: Any, facts: ProposalFacts) -> _Told:
@@ -292,12 +292,12 @@ def _of_cards(row: Any, facts: ProposalFacts) -> _Told:
     here = reverse("project-caught", args=[row.project_id])
     if facts.counts.undecided:
         return (
-            Kind.REVIEW,
+            WaitingKind.REVIEW,
             f"{plural(facts.counts.undecided, 'thing')} to remember, found in sessions.",
             "Look",
             here,
         )
-    return Kind.SUBMIT, "The cards are decided; nothing is written yet.", "Submit", here
+    return WaitingKind.SUBMIT, "The cards are decided; nothing is written yet.", "Submit", here
 
 
 def _of_submitted(
@@ -307,21 +307,21 @@ def _of_submitted(
     if stuck:
         return _of_stuck(row, stuck, "it was approved")
     if failure is not None:
-        return Kind.FAILED, f"Approved, but writing failed: {failure.rstrip('.')}.", "Try again", here
+        return WaitingKind.FAILED, f"Approved, but writing failed: {failure.rstrip('.')}.", "Try again", here
     if facts.to_confirm and not facts.host:
-        return Kind.WRITE, _unwritten(row, facts), "Confirm", f"{here}?show=findings"
-    return Kind.WRITE, _unwritten(row, facts), "Write now", here
+        return WaitingKind.WRITE, _unwritten(row, facts), "Confirm", f"{here}?show=findings"
+    return WaitingKind.WRITE, _unwritten(row, facts), "Write now", here
 
 
 def _of_stuck(row: Any, stuck: Sequence[rebase.Stuck], since: str) -> _Told:
     conflicts = [file for file in stuck if file.in_conflict]
     if conflicts:
         why = f"{rebase.stuck_paths(conflicts)} {rebase.stuck_because(conflicts)}."
-        return Kind.CONFLICT, why, "Solve", reverse("conflict", args=[row.public_id, conflicts[0].pk])
+        return WaitingKind.CONFLICT, why, "Solve", reverse("conflict", args=[row.public_id, conflicts[0].pk])
     why = f"{rebase.stuck_paths(stuck)} changed on disk after {since}; confirm the new result."
     first = stuck[0].pk
     here = reverse("review", args=[row.public_id])
-    return Kind.CONFIRM, why, "Confirm", f"{here}?file={first}#file-{first}"
+    return WaitingKind.CONFIRM, why, "Confirm", f"{here}?file={first}#file-{first}"
 
 
 def _undecided(facts: ProposalFacts, stuck: Sequence[rebase.Stuck]) -> str:
@@ -349,12 +349,12 @@ def _unwritten(row: Any, facts: ProposalFacts) -> str:
 # --- Questions ----------------------------------------------------------------------------------------------------
 
 
-def _questions() -> Iterator[Item]:
+def _questions() -> Iterator[WaitingItem]:
     """All open questions of all projects are one item: they are answered on one page."""
     for count, projects, since in _questions_counted():
-        yield Item(
+        yield WaitingItem(
             key=QUESTIONS_KEY,
-            kind=Kind.QUESTIONS,
+            kind=WaitingKind.QUESTIONS,
             project="Questions",
             project_pk=None,
             since=since,
@@ -379,13 +379,13 @@ def _questions_counted() -> QuerySet[Question, tuple[Any, ...]]:
 # --- Repositories that moved --------------------------------------------------------------------------------------
 
 
-def _moved() -> Iterator[Item]:
+def _moved() -> Iterator[WaitingItem]:
     """Projects whose memories are still at the path where their repository was before."""
     for row in moved.unanswered():
         former = row.moved_from.repo_dir if row.moved_from else ""
-        yield Item(
+        yield WaitingItem(
             key=f"moved-{row.pk}",
-            kind=Kind.MOVED,
+            kind=WaitingKind.MOVED,
             project=str(row),
             project_pk=row.pk,
             since=row.first_seen_at,
@@ -399,12 +399,12 @@ def _moved() -> Iterator[Item]:
 # --- Jobs ---------------------------------------------------------------------------------------------------------
 
 
-def _failing_jobs() -> Iterator[Item]:
+def _failing_jobs() -> Iterator[WaitingItem]:
     """Jobs of the schedule whose last runs failed, until one works again or the job is removed."""
     for row in _failing():
-        yield Item(
+        yield WaitingItem(
             key=row.public_id,
-            kind=Kind.JOB,
+            kind=WaitingKind.JOB,
             project=str(row.project or "Schedule"),
             project_pk=row.project_id,
             since=row.failing_since or row.made_at,

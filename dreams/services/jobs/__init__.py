@@ -31,7 +31,7 @@ from dreams.services.jobs.job_list import (
     remove,
     upcoming,
 )
-from dreams.services.jobs.runs import AlreadyRunning, Result, end, start_now
+from dreams.services.jobs.runs import AlreadyRunning, RunResult, end, start_now
 from dreams.services.proposals import summaries
 from dreams.services.scheduling import gates
 from dreams.services.scheduling.gate_inputs import Everywhere, case_of, count_sessions
@@ -71,7 +71,7 @@ def advance(run: JobRun, now: dt.datetime, enqueue: Enqueue) -> None:
         _advance(run, now, enqueue)
     except Exception as error:
         log.exception("job %s", run.label)
-        end(run, Result(Status.FAILED, _unexpected(error), run.parts), now)
+        end(run, RunResult(Status.FAILED, _unexpected(error), run.parts), now)
 
 
 def _unexpected(error: Exception) -> str:
@@ -146,7 +146,7 @@ def _settle(part: dict[str, Any]) -> None:
         part.update(state=_STATES[dream.status], text=f"{summaries.of_dream(dream).line}.")
 
 
-def _result(parts: list[dict[str, Any]]) -> Result:
+def _result(parts: list[dict[str, Any]]) -> RunResult:
     return runs.in_one_line(parts, lambda n: _dreamt(n, len(parts)))
 
 
@@ -158,7 +158,7 @@ def _dreamt(dreams: int, projects: int) -> str:
     )
 
 
-def all_here(run: JobRun) -> Result:
+def all_here(run: JobRun) -> RunResult:
     """Every dream of a run one after the other, in this process."""
     parts = _all_waiting(run)
     for part in parts:
@@ -255,9 +255,9 @@ def run_here(run: JobRun) -> JobRun:
             done = all_here(claimed) if claimed.kind == job_list.Kind.DREAM else runs.do(claimed)
         except Exception as error:
             log.exception("job %s", claimed.label)
-            end(claimed, Result(Status.FAILED, _unexpected(error)))
+            end(claimed, RunResult(Status.FAILED, _unexpected(error)))
         except BaseException:
-            end(claimed, Result(Status.FAILED, "It was stopped before it finished."))
+            end(claimed, RunResult(Status.FAILED, "It was stopped before it finished."))
             raise
         else:
             end(claimed, done)

@@ -65,7 +65,7 @@ class Wanted:
 
 
 @dataclass(frozen=True, slots=True)
-class Turn:
+class JobTime:
     """One time of a job: as the schedule has it, and when it starts."""
 
     due_at: dt.datetime
@@ -166,15 +166,15 @@ def ensure_digest(actor: str = "") -> ScheduledJob | None:
 # --- When ---------------------------------------------------------------------------------------------------------
 
 
-def next_turn(job: ScheduledJob, after: dt.datetime, clock: Clock) -> Turn | None:
+def next_turn(job: ScheduledJob, after: dt.datetime, clock: Clock) -> JobTime | None:
     """The first turn after `after`; None where there is none, or its last day is over."""
     due = cron.next_time(job.cron, after, clock.zone)
     if due is None or (job.until and clock.day(due) > job.until):
         return None
     if job.once:
-        return Turn(due, due - cron.head_start(job.public_id, due.astimezone(clock.zone)))
+        return JobTime(due, due - cron.head_start(job.public_id, due.astimezone(clock.zone)))
     following = cron.next_time(job.cron, due, clock.zone)
-    return Turn(due, due + cron.delay(job.public_id, following - due) if following else due)
+    return JobTime(due, due + cron.delay(job.public_id, following - due) if following else due)
 
 
 def after_firing(job: ScheduledJob, now: dt.datetime, clock: Clock) -> dict[str, Any]:
@@ -213,10 +213,10 @@ def _starts(job: ScheduledJob, now: dt.datetime, clock: Clock) -> Iterator[dt.da
         turn = None if job.once or not job.cron else next_turn(job, max(starts, turn.due_at), clock)
 
 
-def _present_turn(job: ScheduledJob, now: dt.datetime, clock: Clock) -> Turn | None:
+def _present_turn(job: ScheduledJob, now: dt.datetime, clock: Clock) -> JobTime | None:
     """The one it waits for; of a job that no tick has seen yet, the first one from now on."""
     if job.due_at and job.next_at:
-        return Turn(job.due_at, job.next_at)
+        return JobTime(job.due_at, job.next_at)
     return next_turn(job, now, clock) if job.cron else None
 
 
@@ -263,6 +263,6 @@ def _plan(job: ScheduledJob, now: dt.datetime, clock: Clock) -> None:
     )
 
 
-def _set_turn(job: ScheduledJob, turn: Turn | None) -> None:
+def _set_turn(job: ScheduledJob, turn: JobTime | None) -> None:
     job.due_at = turn.due_at if turn else None
     job.next_at = turn.starts_at if turn else None

@@ -35,10 +35,10 @@ Part = dict[str, Any]
 Status = JobRun.Status
 
 
-def do(run: JobRun) -> "Result":
+def do(run: JobRun) -> "RunResult":
     """The result of a run that starts no dreams."""
     if run.job is None:
-        return Result(Status.NOTHING, "Its job was removed.")
+        return RunResult(Status.NOTHING, "Its job was removed.")
     return _WORK[run.kind](run.job)
 
 
@@ -57,7 +57,7 @@ def part(project: Project, state: str, said: str) -> Part:
     return {"project": project.pk, "name": str(project), "state": state, "text": said}
 
 
-def _each(job: ScheduledJob, one: Callable[[Project], str], summary: Callable[[int], str]) -> "Result":
+def _each(job: ScheduledJob, one: Callable[[Project], str], summary: Callable[[int], str]) -> "RunResult":
     """One project that fails stops no other."""
     parts = []
     for project in projects_of(job):
@@ -71,21 +71,23 @@ def _each(job: ScheduledJob, one: Callable[[Project], str], summary: Callable[[i
     return in_one_line(parts, summary)
 
 
-def in_one_line(parts: Sequence[Part], summary: Callable[[int], str]) -> "Result":
+def in_one_line(parts: Sequence[Part], summary: Callable[[int], str]) -> "RunResult":
     """A failure first; of one project, what it says."""
     failed = [each for each in parts if each["state"] == Status.FAILED]
     done = [each for each in parts if each["state"] == Status.DONE]
     if failed:
         more = f" {plural(len(failed) - 1, 'more project')} failed." if len(failed) > 1 else ""
-        return Result(Status.FAILED, f"{failed[0]['name']}: {failed[0]['text'].rstrip('.')}.{more}", [*parts])
+        return RunResult(
+            Status.FAILED, f"{failed[0]['name']}: {failed[0]['text'].rstrip('.')}.{more}", [*parts]
+        )
     if len(parts) == 1:
-        return Result(Status.DONE if done else Status.NOTHING, parts[0]["text"], [*parts])
+        return RunResult(Status.DONE if done else Status.NOTHING, parts[0]["text"], [*parts])
     if not done:
-        return Result(Status.NOTHING, summary(0), [*parts])
-    return Result(Status.DONE, summary(len(done)), [*parts])
+        return RunResult(Status.NOTHING, summary(0), [*parts])
+    return RunResult(Status.DONE, summary(len(done)), [*parts])
 
 
-def _checkup(job: ScheduledJob) -> "Result":
+def _checkup(job: ScheduledJob) -> "RunResult":
     warnings = 0
 
     def look(project: Project) -> str:
@@ -99,19 +101,19 @@ def _checkup(job: ScheduledJob) -> "Result":
     return _each(job, look, lambda n: f"{plural(n, 'project')} checked, {plural(warnings, 'problem')}.")
 
 
-def _verify(job: ScheduledJob) -> "Result":
+def _verify(job: ScheduledJob) -> "RunResult":
     report = verifying.verify(job.project)
     if report.problems:
         first = report.problems[0]
         number = plural(len(report.problems), "thing is", "things are")
-        return Result(
+        return RunResult(
             Status.FAILED, f"{number} damaged: {first.what} ({first.where}). `verify` lists all of them."
         )
     read = ", ".join(f"{count:,} {kind}" for kind, count in report.checked.items())
-    return Result(Status.DONE, f"Everything is as it was written: {read}.")
+    return RunResult(Status.DONE, f"Everything is as it was written: {read}.")
 
 
-def _export(job: ScheduledJob) -> "Result":
+def _export(job: ScheduledJob) -> "RunResult":
     def write(project: Project) -> str:
         if not syncing.history_path(project).exists():
             return "It has no history yet."
@@ -136,20 +138,20 @@ def export_folder(project: Project) -> Path:
     return export_root() / f"{project.slug.strip('-')[:80]}-{project.history_key[:8]}"
 
 
-def _digest(job: ScheduledJob) -> "Result":
+def _digest(job: ScheduledJob) -> "RunResult":
     now = timezone.now()
     if not notify.configured():
-        return Result(Status.NOTHING, "No address is set for a digest.")
+        return RunResult(Status.NOTHING, "No address is set for a digest.")
     outcome = notify.send_scheduled(now, job_list.period(job, now, job_list.Clock.load()))
     if problems := notify.failing():
         said = " ".join(f"{name}: {problem}" for name, problem in problems.items())
-        return Result(Status.FAILED, f"{said} It is tried again later.")
+        return RunResult(Status.FAILED, f"{said} It is tried again later.")
     if not outcome:
-        return Result(Status.NOTHING, "Nothing new is waiting.")
-    return Result(Status.DONE, f"Sent by {' and '.join(outcome)}.")
+        return RunResult(Status.NOTHING, "Nothing new is waiting.")
+    return RunResult(Status.DONE, f"Sent by {' and '.join(outcome)}.")
 
 
-_WORK: "Mapping[str, Callable[[ScheduledJob], Result]]" = {
+_WORK: "Mapping[str, Callable[[ScheduledJob], RunResult]]" = {
     job_list.Kind.CHECKUP: _checkup,
     job_list.Kind.VERIFY: _verify,
     job_list.Kind.EXPORT: _export,
@@ -162,7 +164,7 @@ KEPT = 500
 
 
 @dataclass(frozen=True, slots=True)
-class Result:
+class RunResult:
     """What came of a run. `parts` is what became of each project."""
 
     status: JobRun.Status
@@ -225,7 +227,7 @@ def claim(run_pk: int, now: dt.datetime | None = None) -> JobRun | None:
     return JobRun.objects.select_related("job__project", "job__after").get(pk=run_pk) if taken else None
 
 
-def end(run: JobRun, result: Result, now: dt.datetime | None = None) -> bool:
+def end(run: JobRun, result: RunResult, now: dt.datetime | None = None) -> bool:
     """End a run, count a failure, and make due what follows. False when it had ended already."""
     at = now or timezone.now()
     with transaction.atomic():
@@ -258,5 +260,5 @@ def end_if_lost(run: JobRun, now: dt.datetime) -> bool:
     if run.worker_pid is None or process.is_alive(run.worker_pid, run.worker_started):
         return False
     said = process.DIED
-    end(run, Result(Status.FAILED, said), now)
+    end(run, RunResult(Status.FAILED, said), now)
     return True

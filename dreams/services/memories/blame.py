@@ -13,7 +13,7 @@ from django.db.models import Q
 
 from dreams.lib import memdir
 from dreams.lib.files import text
-from dreams.lib.line_origins import MIN_KNOWN, Origin, StateLine, added_at, lines_of, origins
+from dreams.lib.line_origins import MIN_KNOWN, LineOrigin, StateLine, added_at, lines_of, origins
 from dreams.models import FileChange, Hunk, LedgerEntry, Memory, MemoryWrite, Session, TranscriptFile, Version
 from dreams.services import blobs, proposals
 
@@ -31,7 +31,7 @@ class Chain:
 
     states: tuple[Version, ...]
     lines: tuple[str, ...]
-    origins: tuple[Origin, ...]
+    origins: tuple[LineOrigin, ...]
     is_cut: bool
     missing: str = ""
 

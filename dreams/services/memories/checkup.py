@@ -10,7 +10,7 @@ from django.core.cache import cache
 from dreams import conf, findings
 from dreams.engines.versions import source_digest
 from dreams.findings import index_limits
-from dreams.findings.base import Found, Report
+from dreams.findings.base import FindingsReport, NewFinding
 from dreams.lib.files import safefs, text, workspace
 from dreams.lib.secrets.redact import redact
 from dreams.models import DreamRun, Project
@@ -25,7 +25,7 @@ KEPT_SECONDS = 24 * 3600
 class Checkup:
     """`found` is worst first; `files` were looked at, memories and the index."""
 
-    found: tuple[Found, ...]
+    found: tuple[NewFinding, ...]
     files: int
 
     @property
@@ -43,7 +43,7 @@ def look(project: Project) -> Checkup:
     files = syncing.contents(project)
     config, told = conf.current(project), instructions.texts(project)
     key = _key(project, files, config, f"{told}{project.scope}{derivable.state(project.repo_dir)}")
-    report: Report | None = cache.get(key)
+    report: FindingsReport | None = cache.get(key)
     if report is None:
         report = findings.health(files, config, told, derivable.look(files, project.repo_dir), project.scope)
         cache.set(key, report, KEPT_SECONDS)
@@ -53,7 +53,7 @@ def look(project: Project) -> Checkup:
     return Checkup(found, len(files))
 
 
-def _not_read(project: Project) -> Iterator[Found]:
+def _not_read(project: Project) -> Iterator[NewFinding]:
     """What lies among the memories and is none, as the project's page lists it; what is too large with what to do about it."""
     large = list(_too_large(project))
     yield from large
@@ -61,7 +61,7 @@ def _not_read(project: Project) -> Iterator[Found]:
     for name, why in project.left_alone or ():
         if name not in named:
             message = f"Not read and left as it is: {why}."
-            yield Found(
+            yield NewFinding(
                 "reading",
                 "left-alone",
                 "info",
@@ -71,16 +71,18 @@ def _not_read(project: Project) -> Iterator[Found]:
             )
 
 
-def _too_large(project: Project) -> Iterator[Found]:
+def _too_large(project: Project) -> Iterator[NewFinding]:
     """Memories that no dream reads and no version keeps. From the disk: without a version they have no row."""
     with suppress(OSError, project_lock.ProjectElsewhere):
         with safefs.Root.open(syncing.memory_dir(project)) as root:
-            entries = [one for one in root.walk(limit=workspace.MAX_FILES) if isinstance(one, safefs.Found)]
+            entries = [
+                one for one in root.walk(limit=workspace.MAX_FILES) if isinstance(one, safefs.WalkedFile)
+            ]
         limit = f"{workspace.MAX_FILE_BYTES >> 20} MB"
         for one in sorted(entries, key=lambda one: one.rel):
             if one.stat.st_size > workspace.MAX_FILE_BYTES and syncing.is_memory(one.rel):
                 message = f"Is larger than {limit}, so it is not read and its versions are not kept."
-                yield Found(
+                yield NewFinding(
                     "reading",
                     "too-large",
                     "warn",

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from dreams.findings.base import Repeated
-from dreams.findings.ledger.state import State
+from dreams.findings.ledger.state import DirectoryStatements
 from dreams.findings.ledger.units import units_of
 from dreams.lib import memdir
 
@@ -36,7 +36,7 @@ _ABOUT_PEOPLE = frozenset({"user", "feedback"})
 _PREFIX = re.compile(r"^(?:[a-z]+(?:\([\w./-]+\))?!?:\s+|\[[^\]]+\]\s*|#\d+:?\s+)")
 
 Seen = tuple[tuple[str, int, int], ...]
-Log = tuple[State, Mapping[str, str]]  # the subjects of commits, and the commit of each
+Log = tuple[DirectoryStatements, Mapping[str, str]]  # the subjects of commits, and the commit of each
 
 
 def look(files: Mapping[str, bytes], repo_dir: str) -> list[Repeated]:
@@ -61,7 +61,7 @@ def _committed(repo_dir: str, seen: Seen) -> Log | None:
             subjects.setdefault(_PREFIX.sub("", subject), entry.commit.id.decode()[:8])
             if time.monotonic() > until:
                 break
-    told = State({"log.md": "\n".join(f"- {subject}" for subject in subjects).encode()})
+    told = DirectoryStatements({"log.md": "\n".join(f"- {subject}" for subject in subjects).encode()})
     return (told, subjects) if subjects else None
 
 

@@ -30,7 +30,7 @@ class Stale(Refusal):
 
 
 @dataclass(frozen=True, slots=True)
-class Change:
+class HandEdit:
     """What a hand wants: the texts that differ (None: remove the file), and why."""
 
     origin: Proposal.Origin
@@ -50,7 +50,7 @@ def edit(memory: Memory, content: str, base_sha: str, reviewer: Actor, *, reason
         raise Stale(STALE.format(path=memory.path))
     data = text.encode(_with_line_ends_of(now or b"", content))
     why = reason or EDITED.format(who=reviewer.name or "hand")
-    change = Change(Proposal.Origin.EDIT, "edit", why, {memory.path: data}, {memory.path: now})
+    change = HandEdit(Proposal.Origin.EDIT, "edit", why, {memory.path: data}, {memory.path: now})
     return carry_out(memory.project, change, reviewer)
 
 
@@ -95,7 +95,7 @@ def forget(memory: Memory, reviewer: Actor, *, reason: str = "") -> ApplyReport:
         after["MEMORY.md"] = text.encode(_without_rows(text.decode(index), memory.path))
     why = reason or FORGOTTEN.format(who=reviewer.name or "hand")
     before = {path: now.get(path) for path in after}
-    return carry_out(memory.project, Change(Proposal.Origin.FORGET, "prune", why, after, before), reviewer)
+    return carry_out(memory.project, HandEdit(Proposal.Origin.FORGET, "prune", why, after, before), reviewer)
 
 
 def _without_rows(index: str, path: str) -> str:
@@ -111,7 +111,7 @@ def restore(project: Project, path: str, sha: str, reviewer: Actor, *, reason: s
         with syncing.open_history(project) as store:
             data = store.read(sha)
     why = reason or f"Restored version {sha[:12]} of {path}."
-    return carry_out(project, Change(Proposal.Origin.RESTORE, "edit", why, {path: data}), reviewer)
+    return carry_out(project, HandEdit(Proposal.Origin.RESTORE, "edit", why, {path: data}), reviewer)
 
 
 def propose_moment(
@@ -135,7 +135,7 @@ def propose_moment(
         )
     kept = time_travel.bytes_of(project, [wanted[path] for path in named if path in wanted])
     after = {path: kept[wanted[path]] if path in wanted else None for path in named}
-    change = Change(Proposal.Origin.RESTORE, "edit", reason or moment_reason(when), after, apart=True)
+    change = HandEdit(Proposal.Origin.RESTORE, "edit", reason or moment_reason(when), after, apart=True)
     return propose(project, change, reviewer)
 
 
@@ -144,7 +144,7 @@ def moment_reason(when: dt.datetime) -> str:
     return f"As it was on {timezone.localtime(when):%-d %b %Y at %H:%M}."
 
 
-def carry_out(project: Project, change: Change, reviewer: Actor) -> ApplyReport:
+def carry_out(project: Project, change: HandEdit, reviewer: Actor) -> ApplyReport:
     """Make the change a proposal, approve it as a whole and apply it.
 
     Where a finding blocks it, the proposal stays open for the person to look at, and ReviewRefused says why.
@@ -160,7 +160,7 @@ def carry_out(project: Project, change: Change, reviewer: Actor) -> ApplyReport:
         raise ReviewRefused(f"{refused} It waits as {made.public_id}.") from refused
 
 
-def propose(project: Project, change: Change, reviewer: Actor) -> Proposal | None:
+def propose(project: Project, change: HandEdit, reviewer: Actor) -> Proposal | None:
     """The change as an open proposal; None when nothing differs. Raises Stale, and ReviewRefused while its folder is away."""
     review.refuse_away(project)
     before = workspace.take(syncing.memory_dir(project)).contents()
@@ -182,7 +182,7 @@ def propose(project: Project, change: Change, reviewer: Actor) -> Proposal | Non
     ]
     if not edits:
         return None
-    origin = proposals.Origin(change.origin, actor=reviewer.name, summary=change.reason)
+    origin = proposals.ProposalOrigin(change.origin, actor=reviewer.name, summary=change.reason)
     policies.corrected(project, edits, actor=reviewer.name)
     return proposals.create(project, origin, drafts.draft(before, after, edits), before)
 

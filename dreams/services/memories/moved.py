@@ -92,7 +92,7 @@ def propose(source: Project, project: Project, reviewer: Actor) -> Proposal | No
     if not steps:
         return None
     after = {**here, **{step.path: text.encode(step.after or "") for step in steps}}
-    origin = proposals.Origin(Proposal.Origin.COPIED, actor=reviewer.name, summary=summary)
+    origin = proposals.ProposalOrigin(Proposal.Origin.COPIED, actor=reviewer.name, summary=summary)
     return proposals.create(project, origin, drafts.draft(here, after, steps), here)
 
 

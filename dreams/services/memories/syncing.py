@@ -85,7 +85,7 @@ def is_unchanged(project: Project) -> bool:
         now = {
             entry.rel: (entry.stat.st_size, entry.stat.st_mtime_ns, entry.stat.st_ino)
             for entry in root.walk(limit=workspace.MAX_FILES)
-            if isinstance(entry, safefs.Found) and is_memory(entry.rel)
+            if isinstance(entry, safefs.WalkedFile) and is_memory(entry.rel)
         }
     return now == known
 

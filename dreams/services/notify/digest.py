@@ -14,7 +14,7 @@ from dreams.lib.files.text import plural
 from dreams.models import AppliedBatch, DreamRun
 from dreams.services import server_registry
 from dreams.services.inbox import waiting
-from dreams.services.inbox.waiting import Kind, ProposalFacts
+from dreams.services.inbox.waiting import ProposalFacts, WaitingKind
 from dreams.services.policies import POLICY_ACTOR
 from dreams.services.proposals import summaries
 
@@ -23,7 +23,7 @@ MOST = 20
 
 
 @dataclass(frozen=True, slots=True)
-class Item:
+class DigestItem:
     """One proposal that waits, one that a policy applied, or one dream that failed. `url` is empty where this server's address is not known."""
 
     id: str
@@ -45,9 +45,9 @@ class Digest:
 
     at: dt.datetime
     link: str
-    waiting: tuple[Item, ...]
-    failed: tuple[Item, ...]
-    applied: tuple[Item, ...] = ()
+    waiting: tuple[DigestItem, ...]
+    failed: tuple[DigestItem, ...]
+    applied: tuple[DigestItem, ...] = ()
     more: int = 0
     to_review: int = 0
 
@@ -113,19 +113,19 @@ def collect(now: dt.datetime, since: dt.datetime | None = None) -> Digest:
         failed=_failed(since, base),
         applied=_applied(since, base),
         more=max(0, len(rows) - MOST),
-        to_review=sum(row.kind is Kind.REVIEW for row, _ in rows),
+        to_review=sum(row.kind is WaitingKind.REVIEW for row, _ in rows),
     )
 
 
-def _told(now: dt.datetime) -> Iterator[tuple[waiting.Item, ProposalFacts]]:
+def _told(now: dt.datetime) -> Iterator[tuple[waiting.WaitingItem, ProposalFacts]]:
     """Proposals alone: questions are left to the inbox, and so is what a person put off."""
     for row in waiting.waiting(now):
         if row.facts and not row.snooze:
             yield row, row.facts
 
 
-def _item(row: waiting.Item, facts: ProposalFacts, base: str) -> Item:
-    return Item(
+def _item(row: waiting.WaitingItem, facts: ProposalFacts, base: str) -> DigestItem:
+    return DigestItem(
         id=row.key,
         project=row.project,
         at=row.since,
@@ -140,21 +140,21 @@ def _item(row: waiting.Item, facts: ProposalFacts, base: str) -> Item:
     )
 
 
-def _failed(since: dt.datetime, base: str) -> tuple[Item, ...]:
+def _failed(since: dt.datetime, base: str) -> tuple[DigestItem, ...]:
     rows = DreamRun.objects.filter(status=DreamRun.Status.FAILED, ended_at__gt=since)
     return tuple(
-        Item(row.public_id, str(row.project), row.ended_at or since, _url(base, "dream", row.public_id))
+        DigestItem(row.public_id, str(row.project), row.ended_at or since, _url(base, "dream", row.public_id))
         for row in rows.select_related("project").order_by("-ended_at")[:MOST]
     )
 
 
-def _applied(since: dt.datetime, base: str) -> tuple[Item, ...]:
+def _applied(since: dt.datetime, base: str) -> tuple[DigestItem, ...]:
     """What no person saw before it was written, and is still there."""
     written = AppliedBatch.objects.filter(actor=POLICY_ACTOR, at__gt=since, undone_at__isnull=True)
     rows = list(written.select_related("proposal__project").order_by("-at")[:MOST])
     deeds = summaries.of_applications(rows)
     return tuple(
-        Item(
+        DigestItem(
             row.proposal.public_id,
             str(row.proposal.project),
             row.at,
@@ -181,11 +181,11 @@ def _iso(moment: dt.datetime) -> str:
     return moment.astimezone(dt.UTC).isoformat()
 
 
-def _only(names: Collection[str], item: Item, now: dt.datetime) -> dict[str, Any]:
+def _only(names: Collection[str], item: DigestItem, now: dt.datetime) -> dict[str, Any]:
     return {name: value for name, value in _fields(item, now).items() if name in names}
 
 
-def _fields(item: Item, now: dt.datetime) -> dict[str, Any]:
+def _fields(item: DigestItem, now: dt.datetime) -> dict[str, Any]:
     return {**asdict(item), "at": _iso(item.at), "age_seconds": int((now - item.at).total_seconds())}
 
 
@@ -217,13 +217,13 @@ def _lines(digest: Digest) -> Iterator[str]:
         yield "What waits for a review is not written to your notes until it is submitted."
 
 
-def _waiting_lines(item: Item, now: dt.datetime) -> Iterator[str]:
+def _waiting_lines(item: DigestItem, now: dt.datetime) -> Iterator[str]:
     care = [f"{item.to_confirm} to confirm"] if item.to_confirm else []
     care += [plural(item.warnings, "warning")] if item.warnings else []
     yield from _placed(f"{item.project}: {', '.join([item.why.rstrip('.'), *care])}", item, now)
 
 
-def _placed(said: str, item: Item, now: dt.datetime) -> Iterator[str]:
+def _placed(said: str, item: DigestItem, now: dt.datetime) -> Iterator[str]:
     yield f"  {said}, {amounts.ago(item.at, now)}"
     if item.url:
         yield f"  {item.url}"

@@ -14,7 +14,7 @@ from django.db.models import Q, QuerySet
 from dreams import conf
 from dreams.engines import drafts
 from dreams.engines.types import Edit
-from dreams.findings.base import Report
+from dreams.findings.base import FindingsReport
 from dreams.models import DreamRun, Policy, Project, Proposal
 from dreams.models.prepared import prepared
 from dreams.services import proposals
@@ -95,7 +95,10 @@ def as_judged(dream: DreamRun, draft: drafts.Draft) -> drafts.Draft:
 
 
 def automatic(
-    dream: DreamRun, draft: drafts.Draft, edits: Sequence[Edit], examine: Callable[[drafts.Draft], Report]
+    dream: DreamRun,
+    draft: drafts.Draft,
+    edits: Sequence[Edit],
+    examine: Callable[[drafts.Draft], FindingsReport],
 ) -> Automatic:
     """The operations of `draft` that may be applied without a person. None that touches what a team shares.
 
@@ -153,7 +156,7 @@ def refused(part: Proposal) -> str:
     return bad.message if bad else ""
 
 
-def _spoken_against(draft: drafts.Draft, report: Report, fine: frozenset[str]) -> set[str]:
+def _spoken_against(draft: drafts.Draft, report: FindingsReport, fine: frozenset[str]) -> set[str]:
     """A finding on a file counts for all its hunks; one on the whole was there before, or comes up again."""
     bad = [one for one in report.findings if one.severity not in fine]
     hunks, files = {(one.path, one.hunk_id) for one in bad}, {one.path for one in bad if not one.hunk_id}

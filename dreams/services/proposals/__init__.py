@@ -17,7 +17,7 @@ from dreams.services.proposals.rows_to_hunks import (
 )
 from dreams.services.proposals.saving import (
     Mark,
-    Origin,
+    ProposalOrigin,
     Restored,
     carry_over,
     create,

@@ -18,7 +18,15 @@ from dreams import conf, findings
 from dreams.engines import drafts
 from dreams.engines.versions import source_digest
 from dreams.findings import secrets
-from dreams.findings.base import ChangedHunk, Found, Judged, MessageParts, Report, Row, Subject
+from dreams.findings.base import (
+    ChangedHunk,
+    FindingsReport,
+    JudgedStatement,
+    MessageParts,
+    NewFinding,
+    RemovedLine,
+    Subject,
+)
 from dreams.findings.ledger.units import units_of_lines
 from dreams.findings.regression import LONGEST_PROMPT, MOST_PROMPTS
 from dreams.lib.files import text
@@ -69,10 +77,10 @@ def examine(
 
 
 @dataclass(frozen=True, slots=True)
-class Checked:
+class CheckResults:
     """What the checks say of a draft, and what they looked at."""
 
-    report: Report
+    report: FindingsReport
     subject: Subject
     is_whole: bool
 
@@ -85,7 +93,7 @@ def check_draft(
     heard: TranscriptVerdicts,
     *,
     undo: bool,
-) -> Checked:
+) -> CheckResults:
     """The checks of a proposal that is about to be made: before the transaction, in which nobody else could write.
 
     `undo`: nobody looks at it before it is carried out, and each line that it removes is one that was applied before.
@@ -93,11 +101,11 @@ def check_draft(
     hosts.name_secrets()
     subject = _subject_of_draft(project, before, draft, origin)
     examine_all = findings.examine_undo if undo else findings.examine
-    return Checked(examine_all(with_verdicts(subject, heard)), subject, is_whole=not undo)
+    return CheckResults(examine_all(with_verdicts(subject, heard)), subject, is_whole=not undo)
 
 
 def keep_checked(
-    proposal: Proposal, checked: Checked, operations: Mapping[str, Operation], heard: TranscriptVerdicts
+    proposal: Proposal, checked: CheckResults, operations: Mapping[str, Operation], heard: TranscriptVerdicts
 ) -> None:
     """Save what was said of the draft, beside the rows that were made of it. The digest is that of `subject_of`."""
     named = {key: str(row.pk) for key, row in operations.items()}
@@ -106,7 +114,9 @@ def keep_checked(
     _keep(proposal, hunks, checked.report, heard, key)
 
 
-def report_with(proposal: Proposal, before: Mapping[str, bytes], instead: Mapping[int, str]) -> Report:
+def report_with(
+    proposal: Proposal, before: Mapping[str, bytes], instead: Mapping[int, str]
+) -> FindingsReport:
     """What the checks would say with these texts (hunk pk → text) in place of the proposed ones. Saves nothing."""
     hosts.name_secrets()
     subject = subject_of(proposal, before, undecided=True, instead=instead)
@@ -285,7 +295,7 @@ MOST_AT_ONCE = 200  # rows of one transaction: about 20 ms of SQLite's write loc
 def _keep(
     proposal: Proposal,
     looked_at: Iterable[ChangedHunk],
-    report: Report,
+    report: FindingsReport,
     heard: TranscriptVerdicts,
     key: str,
 ) -> None:
@@ -324,7 +334,7 @@ class _Confirmed:
         }
         return cls({row.key: row for row in rows}, by_words)
 
-    def fields(self, found: Found, hunk: Hunk | None) -> "_Confirmation":
+    def fields(self, found: NewFinding, hunk: Hunk | None) -> "_Confirmation":
         said = (found.path, found.code, _without_place(text.storable(found.message, 2000)))
         row = self.by_key.get(found.key) or self.by_words.get((*said, hunk.pk if hunk else None))
         row = row or self.by_words.get((*said, None))
@@ -342,7 +352,7 @@ def _without_place(message: str) -> str:
     return _LINE.sub("line", message)
 
 
-def _save_findings(proposal: Proposal, hunks: Places, report: Report) -> None:
+def _save_findings(proposal: Proposal, hunks: Places, report: FindingsReport) -> None:
     """Those that are said already, in this order, stay as they are: a submit says mostly what was said before."""
     files = {file.path: file for file in proposal.files.all()}
     confirmed = _Confirmed.of(proposal)
@@ -370,7 +380,7 @@ def _said(row: Finding) -> tuple[object, ...]:
 
 
 def _row(
-    proposal: Proposal, found: Found, file: FileChange | None, hunk: Hunk | None, confirmed: _Confirmed
+    proposal: Proposal, found: NewFinding, file: FileChange | None, hunk: Hunk | None, confirmed: _Confirmed
 ) -> Finding:
     return Finding(
         proposal=proposal,
@@ -392,7 +402,7 @@ def _parts(told: MessageParts) -> dict[str, str]:
     return {name: text.storable(said, 2000) for name, said in asdict(told).items() if said}
 
 
-def _save_ledger(hunks: Places, report: Report) -> None:
+def _save_ledger(hunks: Places, report: FindingsReport) -> None:
     by_hunk: dict[Hunk, list[LedgerEntry]] = defaultdict(list)
     for row in report.ledger:
         if hunk := hunks.get((row.path, row.hunk_id)):
@@ -414,7 +424,7 @@ def _save_ledger(hunks: Places, report: Report) -> None:
 _ENTRY = ("hunk_id", "text", "fate", "target_path", "target_line", "target_text", "note")
 
 
-def _entry(hunk: Hunk, row: Row) -> LedgerEntry:
+def _entry(hunk: Hunk, row: RemovedLine) -> LedgerEntry:
     return LedgerEntry(
         hunk=hunk,
         text=text.storable(row.text, QUOTE_LIMIT),
@@ -426,7 +436,7 @@ def _entry(hunk: Hunk, row: Row) -> LedgerEntry:
     )
 
 
-def _save_heard(hunks: Places, judged: Sequence[Judged]) -> None:
+def _save_heard(hunks: Places, judged: Sequence[JudgedStatement]) -> None:
     """Beside each hunk what the sessions say of its statements."""
     answers = defaultdict(list)
     for one in judged:

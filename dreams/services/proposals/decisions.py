@@ -63,7 +63,7 @@ class Grouped(Protocol):
     def operation_id(self) -> int | None: ...
 
 
-class Judged(Grouped, Protocol):
+class HunkWithVerdict(Grouped, Protocol):
     """A hunk with its verdict."""
 
     @property
@@ -72,7 +72,7 @@ class Judged(Grouped, Protocol):
     def edited_sha(self) -> str: ...
 
 
-class Shown(Judged, Protocol):
+class HunkOfFile(HunkWithVerdict, Protocol):
     """A hunk with its verdict and its file."""
 
     @property
@@ -113,7 +113,7 @@ def places(hunks: Sequence[Hunk]) -> tuple[str, ...]:
     )
 
 
-def state(hunks: Sequence[Judged]) -> State:
+def state(hunks: Sequence[HunkWithVerdict]) -> State:
     """What was decided; `hunks` are all of one decision. A part in a person's own words makes it edited."""
     return _state({hunk.verdict for hunk in hunks})
 
@@ -126,7 +126,7 @@ def _state(verdicts: Collection[str]) -> State:
     return "edited" if Verdict.EDITED in verdicts else "approved"
 
 
-def digest(hunks: Iterable[Shown]) -> str:
+def digest(hunks: Iterable[HunkOfFile]) -> str:
     """Changes when one of these hunks, its verdict or its file does. A form that decides on many carries it."""
     states = sorted(
         f"{hunk.pk} {hunk.verdict} {hunk.edited_sha} {hunk.file.base_sha} {hunk.file.new_sha}"

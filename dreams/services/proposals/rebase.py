@@ -106,7 +106,7 @@ def three_way(sides: Sides, path: str) -> merge.Merge:
     if None in (sides.base, sides.now, sides.wanted) or not all(
         text.is_utf8(side or b"") for side in (sides.base, sides.now, sides.wanted)
     ):
-        whole = [merge.Part(0, tuple(diff.split_lines(side))) for side in (base, now, wanted)]
+        whole = [merge.TextLines(0, tuple(diff.split_lines(side))) for side in (base, now, wanted)]
         return merge.Merge((merge.Chunk("conflict", whole[0], whole[1], whole[2]),))
     if path.rpartition("/")[2] == "MEMORY.md":
         return merge_index(base, now, wanted)

@@ -57,7 +57,7 @@ def text_hunks(file: FileChange, texts: Texts | None = None) -> list[tuple[Hunk,
     return [(row, lines_of(row, base, new)) for row in file.hunks.all()]
 
 
-class Placed(Protocol):
+class PlacedLines(Protocol):
     """What says which lines a hunk takes away and puts in place."""
 
     @property
@@ -72,7 +72,7 @@ class Placed(Protocol):
     def new_count(self) -> int: ...
 
 
-def lines_of(row: Placed, base: Sequence[str], new: Sequence[str]) -> diff.Hunk:
+def lines_of(row: PlacedLines, base: Sequence[str], new: Sequence[str]) -> diff.Hunk:
     """The row of a hunk with its lines, from the split texts of its file."""
     return diff.Hunk(
         row.hunk_id,

@@ -91,7 +91,7 @@ class Mark:
 
 
 @dataclass(frozen=True, slots=True)
-class Origin:
+class ProposalOrigin:
     """Where a proposal comes from."""
 
     kind: Proposal.Origin
@@ -109,7 +109,7 @@ class Origin:
 
 def create(
     project: Project,
-    origin: Origin,
+    origin: ProposalOrigin,
     draft: drafts.Draft,
     before: Mapping[str, bytes],
     heard: TranscriptVerdicts | None = None,

@@ -12,7 +12,7 @@ from pathlib import Path
 from django.db.models import Q
 
 from dreams.engines.types import Citation
-from dreams.findings.base import Found, SessionAnswer
+from dreams.findings.base import NewFinding, SessionAnswer
 from dreams.lib.agents.base import NO_ANSWER
 from dreams.lib.files import text
 from dreams.lib.prose import claims
@@ -101,7 +101,7 @@ class TranscriptVerdicts:
         for said in statements:
             self.ask(said)
 
-    def left_out(self) -> Found | None:
+    def left_out(self) -> NewFinding | None:
         """What was not looked at, said once; None when all was."""
         beyond = len(self.sessions) - len(self._planned()) + self.unread if self.is_here else 0
         if not beyond and not self.unasked:
@@ -109,7 +109,7 @@ class TranscriptVerdicts:
         told = [f"sessions not read: {beyond} of {len(self.sessions)}"] if beyond else []
         told += [f"statements not looked up: {len(self.unasked)}"] if self.unasked else []
         limits = f"The newest are read first, {MOST_BYTES >> 20} MB and {self.seconds:.0f} s at most."
-        return Found(
+        return NewFinding(
             "evidence", "sessions-left-out", "info",
             f"{', '.join(told).capitalize()}. {limits if self.is_here else 'The sessions are on another host.'}",
             "Statements found only in the rest count as unsupported; check them yourself where it matters.", about="sessions",

@@ -282,7 +282,7 @@ def _answers_of(project: Project, reviewer: Actor, present: dict[str, bytes]) ->
     found = proposals.open_of(project, Proposal.Origin.ANSWERS)
     if found is not None and _still_open(found):
         return found
-    origin = proposals.Origin(Proposal.Origin.ANSWERS, actor=reviewer.name, summary=SUMMARY)
+    origin = proposals.ProposalOrigin(Proposal.Origin.ANSWERS, actor=reviewer.name, summary=SUMMARY)
     return proposals.create(project, origin, drafts.Draft(), present)
 
 

@@ -70,7 +70,7 @@ class Choice:
 
 
 @dataclass(frozen=True, slots=True)
-class Shown:
+class ShownQuestion:
     """A question with its choices; `sessions` are the ids of the sessions that its places name, by row."""
 
     row: Question
@@ -123,14 +123,15 @@ def _ordered(rows: QuerySet[Question]) -> list[Question]:
     return sorted(found, key=lambda row: (_ORDER.index(State(row.state)), -row.weight, row.pk))
 
 
-def shown(questions: Sequence[Question]) -> list[Shown]:
+def shown(questions: Sequence[Question]) -> list[ShownQuestion]:
     """The questions with what each option would change; three queries however many."""
     chosen = [option for row in questions for option in row.options.all()]
     texts = blobs.get_many(options.text_shas(chosen))
     named = {place["session"] for row in questions for place in row.places if place.get("session")}
     sessions = dict(Session.objects.filter(pk__in=named).values_list("pk", "session_id"))
     return [
-        Shown(row, tuple(_choice(o, row, texts) for o in row.options.all()), sessions) for row in questions
+        ShownQuestion(row, tuple(_choice(o, row, texts) for o in row.options.all()), sessions)
+        for row in questions
     ]
 
 
@@ -153,7 +154,7 @@ def as_json(questions: Sequence[Question], *, is_bare: bool = False) -> list[dic
     return cast("list[dict[str, Any]]", mask.deep(made))
 
 
-def _texts(found: Iterable[Shown]) -> list[str]:
+def _texts(found: Iterable[ShownQuestion]) -> list[str]:
     sides = [
         s
         for one in found
@@ -164,7 +165,7 @@ def _texts(found: Iterable[Shown]) -> list[str]:
     return [side for side in sides if side] + [place["text"] for one in found for place in one.row.places]
 
 
-def _json(one: Shown) -> dict[str, Any]:
+def _json(one: ShownQuestion) -> dict[str, Any]:
     row = one.row
     return {
         "id": row.public_id,

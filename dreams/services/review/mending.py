@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
-from dreams.findings.base import SEVERITIES, Found
+from dreams.findings.base import SEVERITIES, NewFinding
 from dreams.findings.invisible import without_hidden
 from dreams.lib import diff
 from dreams.lib.diff.lines import terminated
@@ -72,7 +72,7 @@ class EditPreview:
     """`text` has the hunk's own line ends; `findings` are on it and on the parts decided with it, worst first."""
 
     text: str
-    findings: tuple[Found, ...]
+    findings: tuple[NewFinding, ...]
 
 
 def preview_edit(proposal: Proposal, hunk: Hunk, replacement: str) -> EditPreview:

@@ -24,7 +24,7 @@ from dreams.models import FileChange, Hunk, Proposal, Version
 from dreams.services import policies, project_lock, proposals, review
 from dreams.services.apply import writing
 from dreams.services.apply.applying import ApplyReport, Waiting, Written
-from dreams.services.apply.writing import Order
+from dreams.services.apply.writing import WriteOrder
 from dreams.services.memories import syncing
 from dreams.services.proposals import rebase
 from dreams.services.review import Actor
@@ -139,7 +139,7 @@ def _propose(
         for path in sorted(before.keys() | after.keys())
         if before.get(path) != after.get(path)
     ]
-    origin = proposals.Origin(
+    origin = proposals.ProposalOrigin(
         Proposal.Origin.ROLLBACK,
         actor=reviewer.name,
         summary=why,
@@ -169,7 +169,7 @@ def _text(data: bytes | None) -> str | None:
 
 def _order(
     planned: Preview, made: Proposal, reviewer: Actor, reason: str, snapshot: workspace.Snapshot
-) -> Order:
+) -> WriteOrder:
     ops = [
         journal.FileOp(
             path=file.path,
@@ -184,7 +184,7 @@ def _order(
     whole = _whole_application(planned)
     if whole and "" in whole.dirs_made:
         ops += _lock_file_too(syncing.memory_dir(planned.proposal.project))
-    return Order(
+    return WriteOrder(
         proposal=made,
         reviewer=reviewer,
         ops=tuple(ops),

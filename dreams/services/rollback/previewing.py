@@ -113,7 +113,7 @@ def _refuse_unread(planned: Preview, snapshot: workspace.Snapshot) -> None:
 def _planned(proposal: Proposal, selection: Selection, now: Mapping[str, bytes]) -> Preview:
     hunks = _selected(proposal, selection)
     paths = sorted({hunk.file.path for hunk in hunks})
-    kept = _Kept.of(proposal, paths)
+    kept = _WrittenFiles.of(proposal, paths)
     by_path: dict[str, list[Hunk]] = {path: [] for path in paths}
     for hunk in hunks:
         by_path[hunk.file.path].append(hunk)
@@ -153,7 +153,7 @@ def _removals_of(named: Sequence[Hunk]) -> set[int]:
 
 
 @dataclass(frozen=True, slots=True)
-class _Kept:
+class _WrittenFiles:
     """What a proposal wrote, file by file, with its texts: read at once, as an undo may be of hundreds of files."""
 
     files: Mapping[str, FileChange]
@@ -161,7 +161,7 @@ class _Kept:
     texts: Mapping[str, bytes]
 
     @classmethod
-    def of(cls, proposal: Proposal, paths: Sequence[str]) -> "_Kept":
+    def of(cls, proposal: Proposal, paths: Sequence[str]) -> "_WrittenFiles":
         files = {file.path: file for file in proposal.files.prefetch_related("hunks") if file.path in paths}
         written: dict[str, list[AppliedFile]] = {path: [] for path in paths}
         for row in AppliedFile.objects.filter(application__proposal=proposal).order_by("pk"):
@@ -177,7 +177,7 @@ class _Kept:
         return self.texts[sha] if sha in self.texts else proposals.bytes_of(sha)
 
 
-def _undone(kept: _Kept, path: str, hunks: Iterable[Hunk], files: Mapping[str, bytes]) -> UndoneFile:
+def _undone(kept: _WrittenFiles, path: str, hunks: Iterable[Hunk], files: Mapping[str, bytes]) -> UndoneFile:
     now = files.get(path)
     written = kept.written[path]
     first, last = (written[0], written[-1]) if written else (None, None)
@@ -196,7 +196,7 @@ def _undone(kept: _Kept, path: str, hunks: Iterable[Hunk], files: Mapping[str, b
     return replace(file, result=merged, restored=restored)
 
 
-def _without(kept: _Kept, file: FileChange, undone: set[str]) -> tuple[bytes | None, bool]:
+def _without(kept: _WrittenFiles, file: FileChange, undone: set[str]) -> tuple[bytes | None, bool]:
     """The file as it would be had the undone hunks never been taken; and whether that is the state before."""
     rows = list(file.hunks.all())
     edited = {

@@ -218,7 +218,7 @@ def new_sessions(projects: Sequence[Project], now: dt.datetime) -> dict[int, Tal
     live = _running_by_root(projects)
     if not cached_counts.has_marks():
         return {pk: one.tally for pk, one in _count(projects, live, now, {}).items()}
-    marks = cached_counts.of_projects(cached_counts.Kind.SESSIONS)
+    marks = cached_counts.of_projects(cached_counts.CountKind.SESSIONS)
     kept = {
         project.pk: one
         for project in projects

@@ -23,9 +23,9 @@ from dreams.services.search.hits import (
     MOST_LINES,
     Earlier,
     Excerpt,
+    ExcerptPart,
     InstructionHit,
     MemoryHit,
-    Part,
     PastedHit,
     SessionHit,
     TypedHit,
@@ -34,7 +34,7 @@ from dreams.services.search.hits import (
     marked,
 )
 from dreams.services.search.index import pasted_text
-from dreams.services.search.query import CANDIDATES, FEW, Kind, Query
+from dreams.services.search.query import CANDIDATES, FEW, Query, TextKind
 
 # Nobody reads more: beyond it the answer is another word, not another page.
 MOST = 500
@@ -68,7 +68,7 @@ class _Texts:
     the order of rows of one moment.
     """
 
-    kind: Kind
+    kind: TextKind
     tables: str
     link: str
     holds: str
@@ -81,7 +81,7 @@ class _Texts:
 
 _NOT_HIDDEN = "NOT s.own AND NOT EXISTS (SELECT 1 FROM dreams_hiddenprompt AS n WHERE n.key = p.key)"
 _MEMORIES = _Texts(
-    Kind.MEMORY,
+    TextKind.MEMORY,
     "dreams_memory AS m",
     "m.sha256 = t.blob_id",
     "m.gone_at IS NULL",
@@ -92,7 +92,7 @@ _MEMORIES = _Texts(
     tied="key",  # those that were seen first together stand as in their directory
 )
 _VERSIONS = _Texts(
-    Kind.MEMORY,
+    TextKind.MEMORY,
     "dreams_version AS v CROSS JOIN dreams_memory AS m",
     "v.sha256 = t.blob_id AND m.id = v.memory_id",
     "NOT (m.gone_at IS NULL AND m.sha256 = v.sha256)",
@@ -101,7 +101,7 @@ _VERSIONS = _Texts(
     at="v.at",
 )
 _SESSIONS = _Texts(
-    Kind.SESSION,
+    TextKind.SESSION,
     "dreams_session AS s",
     "s.id = t.session_id",
     "NOT s.own",
@@ -110,7 +110,7 @@ _SESSIONS = _Texts(
     at="s.touched_at",
 )
 _TYPED = _Texts(
-    Kind.TYPED,
+    TextKind.TYPED,
     "dreams_prompt AS p CROSS JOIN dreams_session AS s",
     "p.key = t.prompt_id AND s.id = p.session_id",
     _NOT_HIDDEN,
@@ -118,9 +118,9 @@ _TYPED = _Texts(
     project="s.project_id = %s",
     at="p.at",
 )
-_PASTED = replace(_TYPED, kind=Kind.PASTED, link="p.key = t.history_id AND s.id = p.session_id")
+_PASTED = replace(_TYPED, kind=TextKind.PASTED, link="p.key = t.history_id AND s.id = p.session_id")
 _INSTRUCTIONS = _Texts(
-    Kind.INSTRUCTION,
+    TextKind.INSTRUCTION,
     "dreams_instructiontext AS i",
     "i.id = t.instruction_id",
     "1 = 1",
@@ -378,5 +378,5 @@ def _masked(content: str) -> str:
     return Mask.of([content])(content)
 
 
-def _marked(text: str, query: Query) -> tuple[Part, ...]:
+def _marked(text: str, query: Query) -> tuple[ExcerptPart, ...]:
     return tuple(marked(text, query.terms))

@@ -18,7 +18,7 @@ _RUN = re.compile(r"\S+(?: \S+)*")
 
 
 @dataclass(frozen=True, slots=True)
-class Part:
+class ExcerptPart:
     """Plain text, to be escaped like any other."""
 
     text: str
@@ -33,7 +33,7 @@ class Excerpt:
     """
 
     line: int
-    parts: tuple[Part, ...]
+    parts: tuple[ExcerptPart, ...]
     words: str = ""
 
 
@@ -81,16 +81,16 @@ def _clip(line: str, start: int) -> str:
     return f"{'…' if start else ''}{line[start:end].strip()}{'…' if is_cut else ''}"
 
 
-def marked(text: str, terms: tuple[str, ...]) -> Iterator[Part]:
+def marked(text: str, terms: tuple[str, ...]) -> Iterator[ExcerptPart]:
     """All of `text`, in parts."""
     text, at = normal(text), 0
     for start, end in spans(text, terms):
         if start > at:
-            yield Part(text[at:start])
-        yield Part(text[start:end], is_match=True)
+            yield ExcerptPart(text[at:start])
+        yield ExcerptPart(text[start:end], is_match=True)
         at = end
     if at < len(text):
-        yield Part(text[at:])
+        yield ExcerptPart(text[at:])
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,7 +98,7 @@ class MemoryHit:
     """A memory whose present text, or path, has the words."""
 
     memory: Memory
-    title: tuple[Part, ...]
+    title: tuple[ExcerptPart, ...]
     excerpts: list[Excerpt]
 
 
@@ -159,6 +159,6 @@ class SessionHit:
     by the line of the transcript that last spoke of each: then `is_task`."""
 
     session: Session
-    title: tuple[Part, ...]
+    title: tuple[ExcerptPart, ...]
     excerpts: list[Excerpt]
     is_task: bool = False

@@ -21,12 +21,12 @@ from dreams.lib.secrets import redact
 from dreams.models import HistoryPrompt, InstructionText, Prompt, SearchText, Session, Version
 from dreams.services import blobs, session_notes
 from dreams.services.search import postgresql, sqlite
-from dreams.services.search.query import CANDIDATES, Kind, fold
+from dreams.services.search.query import CANDIDATES, TextKind, fold
 
 # The database in use: `sqlite` and `postgresql` have the same functions.
 
 
-def newest(terms: tuple[str, ...], kind: Kind) -> tuple[str, list[Any]]:
+def newest(terms: tuple[str, ...], kind: TextKind) -> tuple[str, list[Any]]:
     """Ids of the newest texts that may hold all of `terms` (folded, see `query`), newest first: a query and its values."""
     found: tuple[str, list[Any]] = _database().newest(terms, kind, CANDIDATES)
     return found
@@ -51,7 +51,7 @@ def rows(sql: str, values: Sequence[Any]) -> list[tuple[Any, ...]]:
     return found
 
 
-def is_common(terms: tuple[str, ...], kind: Kind) -> bool:
+def is_common(terms: tuple[str, ...], kind: TextKind) -> bool:
     """Whether `terms` may stand in more texts than are looked at. No row is looked up: each is in the index once."""
     sql, values = newest(terms, kind)
     [(found,)] = rows(f"SELECT count(*) FROM ({sql}) AS f", values)  # noqa: S608 - values are apart
@@ -155,7 +155,7 @@ def read_again(*changed: QuerySet[Any]) -> None:
         for rows in changed:
             owner = _OWNERS[rows.model]
             SearchText.objects.filter(**{f"{owner.value}__in": rows.values("pk")}).delete()
-            rows.update(**({"title_indexed_at": None} if owner is Kind.SESSION else {"indexed": False}))
+            rows.update(**({"title_indexed_at": None} if owner is TextKind.SESSION else {"indexed": False}))
         sweep()
 
 
@@ -202,13 +202,13 @@ def _keep_versions(data: Mapping[str, bytes]) -> None:
 
 def _take_prompts() -> bool:
     rows = _waiting_prompts().order_by("at").values_list("pk", "text")
-    return _take(Kind.TYPED, Prompt.objects.all(), rows[:PROMPTS_AT_ONCE])
+    return _take(TextKind.TYPED, Prompt.objects.all(), rows[:PROMPTS_AT_ONCE])
 
 
 def _take_pastes() -> bool:
     rows = _waiting_pastes().order_by("prompt__at").values_list("pk", "pastes")[:PROMPTS_AT_ONCE]
     texts_of = ((pk, pasted_text(pastes)) for pk, pastes in rows)
-    return _take(Kind.PASTED, HistoryPrompt.objects.all(), texts_of)
+    return _take(TextKind.PASTED, HistoryPrompt.objects.all(), texts_of)
 
 
 def pasted_text(pastes: Iterable[Mapping[str, Any]]) -> str:
@@ -218,10 +218,10 @@ def pasted_text(pastes: Iterable[Mapping[str, Any]]) -> str:
 
 def _take_instructions() -> bool:
     rows = _waiting_instructions().order_by("changed_at").values_list("pk", "text")
-    return _take(Kind.INSTRUCTION, InstructionText.objects.all(), rows[:VERSIONS_AT_ONCE])
+    return _take(TextKind.INSTRUCTION, InstructionText.objects.all(), rows[:VERSIONS_AT_ONCE])
 
 
-def _take(kind: Kind, owners: QuerySet[Any], waiting: Iterable[tuple[int, str]]) -> bool:
+def _take(kind: TextKind, owners: QuerySet[Any], waiting: Iterable[tuple[int, str]]) -> bool:
     """As `_take_versions`. Redacting and folding come before the transaction, which stays short."""
     found: list[tuple[int, str]] = []
     room = CHARS_AT_ONCE
@@ -232,18 +232,18 @@ def _take(kind: Kind, owners: QuerySet[Any], waiting: Iterable[tuple[int, str]])
             break
     if found:
         with transaction.atomic():
-            _keep(kind, [(key, text) for key, text in found if text or kind is not Kind.PASTED])
+            _keep(kind, [(key, text) for key, text in found if text or kind is not TextKind.PASTED])
             owners.filter(pk__in=[key for key, _ in found]).update(indexed=True)
     return bool(found)
 
 
 _WAITING = (_waiting_prompts, _waiting_pastes, _waiting_instructions)
 _TAKING = (_take_prompts, _take_pastes, _take_instructions)
-_OWNERS: Mapping[type[Model], Kind] = {
-    Prompt: Kind.TYPED,
-    HistoryPrompt: Kind.PASTED,
-    InstructionText: Kind.INSTRUCTION,
-    Session: Kind.SESSION,
+_OWNERS: Mapping[type[Model], TextKind] = {
+    Prompt: TextKind.TYPED,
+    HistoryPrompt: TextKind.PASTED,
+    InstructionText: TextKind.INSTRUCTION,
+    Session: TextKind.SESSION,
 }
 
 
@@ -256,7 +256,7 @@ def _without_secrets(text: str) -> str:
         return ""
 
 
-def _keep(kind: Kind, texts_of: Iterable[tuple[int, str]]) -> None:
+def _keep(kind: TextKind, texts_of: Iterable[tuple[int, str]]) -> None:
     SearchText.objects.bulk_create(
         [SearchText(**{f"{kind.value}_id": key, "text": text}) for key, text in texts_of],
         update_conflicts=True,
@@ -275,6 +275,6 @@ def _take_titles() -> bool:
         found.append((pk, _without_secrets("\n".join(lines))))
     if found:
         with transaction.atomic():
-            _keep(Kind.SESSION, found)
+            _keep(TextKind.SESSION, found)
             Session.objects.filter(pk__in=[pk for pk, _ in rows]).update(title_indexed_at=timezone.now())
     return bool(found)

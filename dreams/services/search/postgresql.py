@@ -5,7 +5,7 @@ from typing import Any
 from django.apps import apps
 from django.db import connection
 
-from dreams.services.search.query import Kind
+from dreams.services.search.query import TextKind
 
 TABLE = "dreams_searchtext"
 INDEX = f"{TABLE}_grams"
@@ -29,7 +29,7 @@ HOLDS = "strpos(t.text, %s) > 0"
 IN_ORDER = " ORDER BY f.id DESC"
 
 
-def newest(terms: tuple[str, ...], kind: Kind, most: int) -> tuple[str, list[Any]]:
+def newest(terms: tuple[str, ...], kind: TextKind, most: int) -> tuple[str, list[Any]]:
     """As in `sqlite`: LIKE is what the index of trigrams answers."""
     holds = " AND ".join([f"{kind.value}_id IS NOT NULL", *["text LIKE %s"] * len(terms)])
     patterns = [f"%{connection.ops.prep_for_like_query(term)}%" for term in terms]

@@ -17,7 +17,7 @@ CANDIDATES = 20_000
 FEW = 750
 
 
-class Kind(enum.Enum):
+class TextKind(enum.Enum):
     """The value is the field of `SearchText` that says whose text it is."""
 
     MEMORY = "blob"

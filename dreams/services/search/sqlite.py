@@ -9,7 +9,7 @@ from typing import Any
 
 from django.db import connection
 
-from dreams.services.search.query import Kind
+from dreams.services.search.query import TextKind
 
 TABLE = "dreams_searchtext"
 FTS = f"{TABLE}_fts"
@@ -19,24 +19,24 @@ GRAM = 3  # letters, as FTS5's trigram tokenizer cuts
 MOST_GRAMS = 400
 # A trigram of its own says what a text is, so that looking for one kind never reads the other.
 _LETTERS = {
-    Kind.MEMORY: "m",
-    Kind.TYPED: "t",
-    Kind.SESSION: "s",
-    Kind.PASTED: "p",
-    Kind.INSTRUCTION: "i",
+    TextKind.MEMORY: "m",
+    TextKind.TYPED: "t",
+    TextKind.SESSION: "s",
+    TextKind.PASTED: "p",
+    TextKind.INSTRUCTION: "i",
 }
 _TAGS = {kind: f"\x01{letter}\x01" for kind, letter in _LETTERS.items()}
 _NOTHING = "\x01\x01\x01"
 
 
-def _indexed(*kinds: Kind) -> Callable[[str], str]:
+def _indexed(*kinds: TextKind) -> Callable[[str], str]:
     """What is indexed of a row: its tag, its text, and two characters more, so that its last two begin a trigram.
 
     `kinds` are those whose column the table has, memories aside: triggers of an old migration name no later one.
     """
 
     def of(row: str) -> str:
-        tag = _tag(Kind.MEMORY)
+        tag = _tag(TextKind.MEMORY)
         for kind in kinds:
             tag = f"iif({row}.{kind.value}_id IS NULL, {tag}, {_tag(kind)})"
         return f"{tag} || {row}.text || char(10, 10)"
@@ -44,7 +44,7 @@ def _indexed(*kinds: Kind) -> Callable[[str], str]:
     return of
 
 
-def _tag(kind: Kind) -> str:
+def _tag(kind: TextKind) -> str:
     return f"char(1, {ord(_LETTERS[kind])}, 1)"
 
 
@@ -62,13 +62,13 @@ _TABLES = (
     f"CREATE VIRTUAL TABLE {FTS} USING fts5(text, content='', columnsize=0, detail=none, tokenize='trigram')",
     f"CREATE VIRTUAL TABLE {VOCAB} USING fts5vocab({FTS}, 'row')",
 )
-CREATE_TRIGGERS = _triggers(_indexed(Kind.TYPED, Kind.SESSION, Kind.PASTED, Kind.INSTRUCTION))
+CREATE_TRIGGERS = _triggers(_indexed(TextKind.TYPED, TextKind.SESSION, TextKind.PASTED, TextKind.INSTRUCTION))
 DROP_TRIGGERS = tuple(f"DROP TRIGGER IF EXISTS {TABLE}_{name}" for name in ("added", "removed", "changed"))
 CREATE = (*_TABLES, *CREATE_TRIGGERS)
 # As migrations had them.
-TRIGGERS_BEFORE_SESSIONS = _triggers(_indexed(Kind.TYPED))
+TRIGGERS_BEFORE_SESSIONS = _triggers(_indexed(TextKind.TYPED))
 CREATE_BEFORE_SESSIONS = (*_TABLES, *TRIGGERS_BEFORE_SESSIONS)
-TRIGGERS_BEFORE_INSTRUCTIONS = _triggers(_indexed(Kind.TYPED, Kind.SESSION))
+TRIGGERS_BEFORE_INSTRUCTIONS = _triggers(_indexed(TextKind.TYPED, TextKind.SESSION))
 DROP = (*DROP_TRIGGERS, f"DROP TABLE IF EXISTS {VOCAB}", f"DROP TABLE IF EXISTS {FTS}")
 
 
@@ -78,7 +78,7 @@ HOLDS = "instr(t.text, %s) > 0"
 IN_ORDER = ""
 
 
-def newest(terms: tuple[str, ...], kind: Kind, most: int) -> tuple[str, list[Any]]:
+def newest(terms: tuple[str, ...], kind: TextKind, most: int) -> tuple[str, list[Any]]:
     """Ids of texts that may hold all of `terms`: a superset, the newest `most` of it, found by the index alone. A query
     and its values; `HOLDS` is what it leaves to be looked at for each term."""
     wanted = " AND ".join([_quoted(_TAGS[kind]), *map(_expression, terms)])

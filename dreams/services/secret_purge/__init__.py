@@ -56,7 +56,7 @@ def propose(project: Project, reviewer: Actor) -> Proposal | None:
     if waiting:
         return waiting
     reason = f"Takes {plural(len(taken), 'secret')} out of {plural(len(after), 'memory', 'memories')}."
-    change = hand_edits.Change(Proposal.Origin.REDACTION, "edit", reason, after, before, apart=True)
+    change = hand_edits.HandEdit(Proposal.Origin.REDACTION, "edit", reason, after, before, apart=True)
     return hand_edits.propose(project, change, reviewer)
 
 

@@ -195,12 +195,12 @@ def run(*, parent: int | None = None) -> int:
             "or set MEMORYWEB_DATA_DIR for a second one."
         )
     try:
-        return _Run(parent).until_it_ends()
+        return _ClusterRun(parent).until_it_ends()
     finally:
         os.close(lock)
 
 
-class _Run:
+class _ClusterRun:
     def __init__(self, parent: int | None) -> None:
         # A copy: the queue's processes close their standard input.
         self._parent = os.dup(parent) if parent is not None else None

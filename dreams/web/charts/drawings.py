@@ -105,7 +105,7 @@ _KEYS = {
 
 
 @dataclass(frozen=True, slots=True)
-class Run:
+class FinishedDream:
     """A run that is over. `state` is completed, failed or killed."""
 
     day: dt.date
@@ -114,7 +114,7 @@ class Run:
     name: str
 
 
-def durations(key: str, title: str, runs: Sequence[Run], empty: str) -> Picture:
+def durations(key: str, title: str, runs: Sequence[FinishedDream], empty: str) -> Picture:
     """`runs` oldest first; of more than forty the last forty."""
     runs = runs[-MOST:]
     if not runs:
@@ -164,7 +164,7 @@ def _frame(plot: Plot) -> list[SafeString]:
     return lines
 
 
-def _pin(plot: Plot, place: int, run: Run) -> SafeString:
+def _pin(plot: Plot, place: int, run: FinishedDream) -> SafeString:
     x, y = plot.x(place + 0.5), plot.y(_height(run.seconds))
     stem = shapes.element("line", class_="stem", x1=x, x2=x, y1=plot.ground, y2=y)
     said = f"{run.name}, {long_day(run.day)}: {amounts.took(run.seconds)}, {_KEYS[run.state].label}"

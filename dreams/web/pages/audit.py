@@ -14,7 +14,7 @@ from dreams.models import AuditEntry, DreamRun, Project, Proposal
 from dreams.services import auditlog
 from dreams.services.audit_sentences import Sentences
 from dreams.web.pages.projects import told_apart
-from dreams.web.paging import Listed, page_of
+from dreams.web.paging import PageOfRows, page_of
 
 
 def used(model: type[models.Model], column: str, most: int) -> list[tuple[str | int, int]]:
@@ -55,12 +55,12 @@ class Filter:
         return bool(self.action or self.actor or self.project or self.text)
 
 
-def entries(wanted: Filter, number: str | None = None, you: str = "") -> Listed[dict[str, Any]]:
+def entries(wanted: Filter, number: str | None = None, you: str = "") -> PageOfRows[dict[str, Any]]:
     """`you` is the reader's name: what they did is told as theirs."""
     page = page_of(_rows(wanted).order_by("-number"), number, PAGE_SIZE)
     found = list(page.object_list)
     known, told = _Known.of(found), Sentences.of(found, you)
-    return Listed([_row(row, known, told) for row in found], page)
+    return PageOfRows([_row(row, known, told) for row in found], page)
 
 
 @dataclass(frozen=True, slots=True)

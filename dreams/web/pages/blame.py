@@ -22,7 +22,7 @@ MOST_SOURCES = 3  # files that a line came from; chosen
 
 
 @dataclass(frozen=True, slots=True)
-class Line:
+class BlameLine:
     number: int
     text: str
 
@@ -75,7 +75,7 @@ def blame(memory: Memory, version: Version, *, is_bare: bool = False) -> dict[st
 
 @dataclass(frozen=True, slots=True)
 class _BlamedLine:
-    line: Line
+    line: BlameLine
     cause: Cause
     before: Cause | None
 
@@ -94,7 +94,7 @@ def _told(found: Chain, why: Causes, mask: Mask) -> Iterator[_BlamedLine]:
         cause = why.of(origin.here, text)
         before = why.of(origin.before, text) if origin.before else None
         same = before is None or _key(before) == _key(cause)
-        yield _BlamedLine(Line(number, diff.visible(mask(text))), cause, None if same else before)
+        yield _BlamedLine(BlameLine(number, diff.visible(mask(text))), cause, None if same else before)
 
 
 def _versions(told: Iterable[_BlamedLine]) -> Iterator[Version]:

@@ -20,9 +20,9 @@ from dreams.services.proposals.decisions import Counts
 from dreams.services.review import triage
 from dreams.services.review.triage import KindCount
 from dreams.web.pages import review_proposal
-from dreams.web.pages.diffs import Line, line_of
+from dreams.web.pages.diffs import DiffLine, line_of
 from dreams.web.pages.review_proposal import LoadedProposal
-from dreams.web.paging import Listed, page_of
+from dreams.web.paging import PageOfRows, page_of
 
 PAGE_SIZE = 25  # rows; chosen
 #: A decision with more lines is shown in its review: what is not in view is not decided here.
@@ -32,12 +32,12 @@ MISSING = "The text of one of its files is missing. Decide on it in its review."
 
 
 @dataclass(frozen=True, slots=True)
-class Part:
+class FileChanges:
     """The changed lines of one file."""
 
     path: str
     what: str
-    lines: tuple[Line, ...]
+    lines: tuple[DiffLine, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,7 +47,7 @@ class ByKind:
     kind: str
     counts: list[KindCount]
     present: KindCount | None
-    cards: Listed[dict[str, Any]]
+    cards: PageOfRows[dict[str, Any]]
     able: list[dict[str, Any]]
     digest: str
     ready: list[str]
@@ -75,7 +75,7 @@ def by_kind(kind: str, page: str | None, reader: str, at: int | None = None) -> 
         kind=chosen,
         counts=counts,
         present=next((count for count in counts if count.kind == chosen), None),
-        cards=Listed(cards, shown),
+        cards=PageOfRows(cards, shown),
         able=able,
         digest=triage.digest([parts[card["operation"].pk] for card in able], ()),
         ready=triage.ready(),
@@ -121,7 +121,7 @@ def index_last(hunks: Iterable[Hunk]) -> list[Hunk]:
     return sorted(hunks, key=lambda hunk: hunk.file.path == memdir.INDEX_NAME)
 
 
-def masked_parts(hunks: Sequence[Hunk], texts: proposals.Texts) -> tuple[list[Part], str, Mask]:
+def masked_parts(hunks: Sequence[Hunk], texts: proposals.Texts) -> tuple[list[FileChanges], str, Mask]:
     """The lines of each hunk with secrets hidden, all that is removed as it is, and what hides. Raises MissingBlob."""
     found = [
         proposals.lines_of(hunk, texts.lines(hunk.file.base_sha), texts.lines(hunk.file.new_sha))
@@ -133,16 +133,16 @@ def masked_parts(hunks: Sequence[Hunk], texts: proposals.Texts) -> tuple[list[Pa
     return parts, "".join(lines.removed for lines in found), mask
 
 
-def _part(hunk: Hunk, lines: diff.Hunk) -> Part:
+def _part(hunk: Hunk, lines: diff.Hunk) -> FileChanges:
     shown = tuple(map(line_of, diff.hunk_rows(lines)))
     what = {"add": "new memory", "delete": "removes the file"}.get(hunk.file.kind, "")
-    return Part(hunk.file.path, what, shown)
+    return FileChanges(hunk.file.path, what, shown)
 
 
-def _cut(parts: Sequence[Part]) -> list[Part]:
-    left, shown = MOST_LINES_OF_ONE, list[Part]()
+def _cut(parts: Sequence[FileChanges]) -> list[FileChanges]:
+    left, shown = MOST_LINES_OF_ONE, list[FileChanges]()
     for part in parts:
-        shown.append(Part(part.path, part.what, part.lines[:left]))
+        shown.append(FileChanges(part.path, part.what, part.lines[:left]))
         left -= len(shown[-1].lines)
     return shown
 
@@ -196,14 +196,14 @@ MOST_LINES = 80
 
 
 @dataclass(frozen=True, slots=True)
-class Shown:
+class BulkProposal:
     """Of one proposal. `why_not` says why it cannot be approved together with others; empty when it can."""
 
     decisions: Sequence[dict[str, Any]] = field(default_factory=tuple)
     why_not: str = ""
 
 
-def of(proposal_pks: Collection[int]) -> dict[int, Shown]:
+def of(proposal_pks: Collection[int]) -> dict[int, BulkProposal]:
     """Proposal → its undecided decisions. Two queries, however many there are."""
     rows = Hunk.objects.filter(file__proposal__in=proposal_pks, verdict=Hunk.Verdict.PENDING)
     rows = rows.select_related("file", "operation").order_by("file__path", "number")
@@ -214,26 +214,28 @@ def of(proposal_pks: Collection[int]) -> dict[int, Shown]:
     return {pk: _of_one(hunks, texts) for pk, hunks in found.items()}
 
 
-def _of_one(hunks: Sequence[Hunk], texts: proposals.Texts) -> Shown:
+def _of_one(hunks: Sequence[Hunk], texts: proposals.Texts) -> BulkProposal:
     try:
         return _in_full(hunks, texts)
     except blobs.MissingBlob:
-        return Shown(why_not="The text of one of its files is not stored, so it cannot be shown. Review it.")
+        return BulkProposal(
+            why_not="The text of one of its files is not stored, so it cannot be shown. Review it."
+        )
 
 
-def _in_full(hunks: Sequence[Hunk], texts: proposals.Texts) -> Shown:
+def _in_full(hunks: Sequence[Hunk], texts: proposals.Texts) -> BulkProposal:
     count = sum(hunk.base_count + hunk.new_count for hunk in hunks)
     if count > MOST_LINES:
-        return Shown(why_not=f"It changes {plural(count, 'line')}, too many to show here. Review it.")
+        return BulkProposal(why_not=f"It changes {plural(count, 'line')}, too many to show here. Review it.")
     shown, _, mask = masked_parts(hunks, texts)
     if mask.shown:
-        return Shown(why_not="It contains a secret, which is hidden here. Review it.")
+        return BulkProposal(why_not="It contains a secret, which is hidden here. Review it.")
     parts = {hunk.pk: part for hunk, part in zip(hunks, shown, strict=True)}
     groups = decisions.grouped(hunks).values()
-    return Shown([_decision(group, [parts[hunk.pk] for hunk in group]) for group in groups])
+    return BulkProposal([_decision(group, [parts[hunk.pk] for hunk in group]) for group in groups])
 
 
-def _decision(hunks: Sequence[Hunk], parts: Sequence[Part]) -> dict[str, Any]:
+def _decision(hunks: Sequence[Hunk], parts: Sequence[FileChanges]) -> dict[str, Any]:
     operation = hunks[0].operation
     return {
         "kind": str(operation.get_kind_display()) if operation else "Changed",
@@ -267,7 +269,7 @@ def chosen(public_ids: Sequence[str], verdict: str) -> list[dict[str, Any]]:
             one,
             verdict,
             counts[one.proposal.pk],
-            lines.get(one.proposal.pk, Shown()),
+            lines.get(one.proposal.pk, BulkProposal()),
             operations,
             yours.get(one.proposal.project_id, 0),
         )
@@ -290,7 +292,7 @@ def _choice(
     loaded: LoadedProposal,
     verdict: str,
     counts: Counts,
-    shown: Shown,
+    shown: BulkProposal,
     operations: Mapping[int, Operation],
     yours: int,
 ) -> dict[str, Any]:

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from dreams.findings import prompt_injection
-from dreams.findings.base import Found
+from dreams.findings.base import NewFinding
 from dreams.lib import diff
 from dreams.lib.files.text import plural
 from dreams.models import Project
@@ -38,7 +38,7 @@ class FindingLine:
 
 
 @dataclass(frozen=True, slots=True)
-class Group:
+class FindingGroup:
     """The same finding in several files; `folded` are the places after the first."""
 
     said: Said
@@ -60,8 +60,8 @@ def page(project: Project) -> dict[str, Any]:
     shown = made.found[:MOST]
     groups = _groups(shown, pks)
     grouped = {(group.said, place.path) for group in groups for place in group.places}
-    by_path: dict[str, list[Found]] = defaultdict(list)
-    steering: dict[str, list[Found]] = defaultdict(list)
+    by_path: dict[str, list[NewFinding]] = defaultdict(list)
+    steering: dict[str, list[NewFinding]] = defaultdict(list)
     for found in shown:
         if _could_steer(found):
             # What all of them could do, and what to do about it, is told once.
@@ -92,11 +92,11 @@ def _sentence(made: Checkup) -> str:
     return f"{' and '.join(parts)} in {looked}." if parts else f"No problems found in {looked}."
 
 
-def _could_steer(found: Found) -> bool:
+def _could_steer(found: NewFinding) -> bool:
     return found.severity == "info" and found.code in prompt_injection.COULD_STEER
 
 
-def _groups(shown: Sequence[Found], pks: Mapping[str, int]) -> list[Group]:
+def _groups(shown: Sequence[NewFinding], pks: Mapping[str, int]) -> list[FindingGroup]:
     """What is found in many files, worst first."""
     alike: dict[Said, list[FindingLine]] = defaultdict(list)
     for found in shown:
@@ -104,17 +104,17 @@ def _groups(shown: Sequence[Found], pks: Mapping[str, int]) -> list[Group]:
             place = FindingLine(found.path, pks.get(found.path), found.line_no)
             alike[_without_line(found)].append(place)
     return [
-        Group(said, places)
+        FindingGroup(said, places)
         for said, places in alike.items()
         if len({place.path for place in places}) >= LEAST_FILES
     ]
 
 
-def _without_line(found: Found) -> Said:
+def _without_line(found: NewFinding) -> Said:
     return replace(_said(found), line_no=None)
 
 
-def _file(path: str, pk: int | None, found: Sequence[Found]) -> dict[str, Any]:
+def _file(path: str, pk: int | None, found: Sequence[NewFinding]) -> dict[str, Any]:
     seen: Counter[str] = Counter()
     first, alike = list[Said](), list[Said]()
     for one in found:
@@ -123,6 +123,6 @@ def _file(path: str, pk: int | None, found: Sequence[Found]) -> dict[str, Any]:
     return {"path": path, "pk": pk, "said": first, "alike": alike}
 
 
-def _said(found: Found) -> Said:
+def _said(found: NewFinding) -> Said:
     message = diff.visible(without_place(found.message, found.path))
     return Said(found.severity, found.line_no, message, diff.visible(found.remedy))

@@ -13,7 +13,7 @@ from dreams.models import FileChange, Proposal
 from dreams.services.proposals import rebase
 from dreams.web.hidden_secrets import Sight
 from dreams.web.pages import diffs
-from dreams.web.pages.diffs import Gap, Line
+from dreams.web.pages.diffs import DiffLine, Gap
 
 CONTEXT = 3  # lines, as diff -u shows
 # Lines that merged by themselves are worth a look, but not hundreds of them.
@@ -33,7 +33,7 @@ class Pane:
 
     side: str
     label: str
-    lines: tuple[Line, ...]
+    lines: tuple[DiffLine, ...]
     is_gone: bool
 
     @property
@@ -45,9 +45,9 @@ class Pane:
 class Segment:
     """Lines that are clear, or a place to choose at."""
 
-    lines: tuple[Line, ...] = ()
+    lines: tuple[DiffLine, ...] = ()
     gap: Gap | None = None
-    after: tuple[Line, ...] = ()
+    after: tuple[DiffLine, ...] = ()
     is_merged: bool = False
     place: dict[str, Any] | None = None
 
@@ -154,11 +154,13 @@ def _panes(
     )
 
 
-def _against(base: str, part: merge.Part, mask: Mask) -> tuple[Line, ...]:
+def _against(base: str, part: merge.TextLines, mask: Mask) -> tuple[DiffLine, ...]:
     """The lines of one side, words that differ from before marked."""
     rows = masking.rows(mask, base, "".join(part.lines), None)
     return tuple(
-        Line(row.kind, part.start + (row.new_no or 0), diffs.runs(row)) for row in rows if row.kind != "del"
+        DiffLine(row.kind, part.start + (row.new_no or 0), diffs.runs(row))
+        for row in rows
+        if row.kind != "del"
     )
 
 

@@ -42,7 +42,7 @@ class Day:
 
 
 @dataclass(frozen=True, slots=True)
-class Line:
+class LogLine:
     number: int
     text: str
     mark: Literal["", "heading", "new"]
@@ -96,7 +96,7 @@ def _logs(project: Project, rows: Sequence[Memory]) -> list[dict[str, Any]]:
     for row, brief in read:
         lines = diff.visible(mask(brief.text)).rstrip("\n").split("\n")
         made = [
-            Line(number, said, _mark(said, is_new=number in brief.new), became.get((row.path, number)))
+            LogLine(number, said, _mark(said, is_new=number in brief.new), became.get((row.path, number)))
             for number, said in enumerate(lines[:MOST_LINES], start=1)
         ]
         found.append({"pk": row.pk, "path": row.path, "lines": made, "more": max(0, len(lines) - MOST_LINES)})

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from itertools import groupby, pairwise, takewhile
 
 from dreams.lib import diff, memdir
-from dreams.lib.diff import Hunk, Row
+from dreams.lib.diff import DiffRow, Hunk
 
 CONTEXT = 2  # lines; chosen
 # A gap that opens in place holds this many lines at most; beyond it the page of the memory is the place to read.
@@ -34,7 +34,7 @@ class Bit:
 
 
 @dataclass(frozen=True, slots=True)
-class Run:
+class BitRun:
     """Bits that are all changed or all not."""
 
     changed: bool
@@ -57,13 +57,13 @@ class Tie:
 
 
 @dataclass(frozen=True, slots=True)
-class Line:
+class DiffLine:
     """One line to show. `kind` is equal, ins, del or skip; `mark` and `spoken` say it without colour, `note` what is skipped.
     `style` is front, heading, row, table, code or empty."""
 
     kind: str
     number: int | None
-    runs: tuple[Run, ...]
+    runs: tuple[BitRun, ...]
     style: str = ""
     note: str = ""
     ties: tuple[Tie, ...] = ()
@@ -90,7 +90,7 @@ class Gap:
     """Unchanged lines that open on demand; `more` of them are beyond what opens in place."""
 
     count: int
-    lines: tuple[Line, ...]
+    lines: tuple[DiffLine, ...]
     what: str = "unchanged"
 
     @property
@@ -105,22 +105,22 @@ class Block:
 
     hunk: Hunk
     above: Gap | None
-    lines: tuple[Line, ...]
+    lines: tuple[DiffLine, ...]
     below: Gap | None
     notes: tuple[str, ...]
     fold_at: int | None = None
     front: int = 0
 
     @property
-    def front_lines(self) -> tuple[Line, ...]:
+    def front_lines(self) -> tuple[DiffLine, ...]:
         return self.lines[: self.front]
 
     @property
-    def open_lines(self) -> tuple[Line, ...]:
+    def open_lines(self) -> tuple[DiffLine, ...]:
         return self.lines[self.front : self.fold_at]
 
     @property
-    def folded_lines(self) -> tuple[Line, ...]:
+    def folded_lines(self) -> tuple[DiffLine, ...]:
         return () if self.fold_at is None else self.lines[self.fold_at :]
 
     @property
@@ -199,12 +199,12 @@ def without_frontmatter(block: Block) -> Block:
 class _Parted:
     """Unchanged lines between two hunks: shown below the one, hidden, shown above the other."""
 
-    trail: list[Row]
-    hidden: list[Row]
-    lead: list[Row]
+    trail: list[DiffRow]
+    hidden: list[DiffRow]
+    lead: list[DiffRow]
 
     @classmethod
-    def of(cls, rows: list[Row], is_first: bool, is_last: bool) -> "_Parted":
+    def of(cls, rows: list[DiffRow], is_first: bool, is_last: bool) -> "_Parted":
         trail = 0 if is_first else CONTEXT
         lead = 0 if is_last else CONTEXT
         if len(rows) <= trail + lead + 1:
@@ -215,10 +215,10 @@ class _Parted:
 
 
 def _between(
-    runs: Sequence[tuple[str | None, list[Row]]], ids: Sequence[str]
-) -> list[tuple[list[Row], bool, bool]]:
+    runs: Sequence[tuple[str | None, list[DiffRow]]], ids: Sequence[str]
+) -> list[tuple[list[DiffRow], bool, bool]]:
     """The unchanged lines before each hunk and behind the last, and whether they are the first and the last."""
-    out: list[list[Row]] = [[] for _ in range(len(ids) + 1)]
+    out: list[list[DiffRow]] = [[] for _ in range(len(ids) + 1)]
     place = {name: number for number, name in enumerate(ids)}
     at = 0
     for key, rows in runs:
@@ -236,36 +236,38 @@ class _Styles:
     old: list[str]
     new: list[str]
 
-    def of(self, row: Row) -> str:
+    def of(self, row: DiffRow) -> str:
         styles, number = (self.old, row.old_no) if row.kind == "del" else (self.new, row.new_no)
         return styles[number - 1] if number is not None and number <= len(styles) else ""
 
 
-def _gap(rows: Sequence[Row], styles: _Styles) -> Gap | None:
+def _gap(rows: Sequence[DiffRow], styles: _Styles) -> Gap | None:
     if not rows:
         return None
     return Gap(len(rows), tuple(line_of(row, styles.of(row)) for row in rows[:MOST_IN_GAP]))
 
 
-def line_of(row: Row, style: str = "", cut: Callable[[Row], tuple[Run, ...]] | None = None) -> Line:
+def line_of(
+    row: DiffRow, style: str = "", cut: Callable[[DiffRow], tuple[BitRun, ...]] | None = None
+) -> DiffLine:
     number = row.old_no if row.kind == "del" else row.new_no
     note = "" if row.end or row.kind == "equal" else "no newline at the end"
-    return Line(row.kind, number, (cut or runs)(row), style, note)
+    return DiffLine(row.kind, number, (cut or runs)(row), style, note)
 
 
-def compared(rows: Iterable[Row]) -> list[Line]:
+def compared(rows: Iterable[DiffRow]) -> list[DiffLine]:
     """The rows of two whole texts, of which there may be thousands: only what changed is marked in them."""
     return [
-        Line("skip", None, (), note=row.text) if row.kind == "skip" else line_of(row, cut=_changes)
+        DiffLine("skip", None, (), note=row.text) if row.kind == "skip" else line_of(row, cut=_changes)
         for row in rows
     ]
 
 
-def _changes(row: Row) -> tuple[Run, ...]:
-    return tuple(Run(one.changed, (Bit(one.text),)) for one in diff.pieces(row))
+def _changes(row: DiffRow) -> tuple[BitRun, ...]:
+    return tuple(BitRun(one.changed, (Bit(one.text),)) for one in diff.pieces(row))
 
 
-def runs(row: Row) -> tuple[Run, ...]:
+def runs(row: DiffRow) -> tuple[BitRun, ...]:
     """The row's text cut at its changes and, within them, at code and link targets; what is unseen written out."""
     found = _LOOKS.finditer(row.text) if len(row.text) <= MOST_LOOKED_AT else ()
     looks = {m.start(): (m.end(), "code" if m[0][0] == "`" else "target") for m in found}
@@ -280,10 +282,10 @@ def runs(row: Row) -> tuple[Run, ...]:
         text = diff.visible(row.text[start:end], "\n")
         bits.append((start < changed_until, Bit(text, look if start < look_until else "")))
     grouped = groupby(bits, key=lambda pair: pair[0])
-    return tuple(Run(changed, tuple(bit for _, bit in group)) for changed, group in grouped)
+    return tuple(BitRun(changed, tuple(bit for _, bit in group)) for changed, group in grouped)
 
 
-def _marked(row: Row) -> Iterator[tuple[int, int]]:
+def _marked(row: DiffRow) -> Iterator[tuple[int, int]]:
     """The changed ranges without the spaces at their ends: a mark is on words, unless only spaces changed."""
     return (trimmed(row.text, start, end) for start, end in row.spans)
 
@@ -295,7 +297,7 @@ def trimmed(text: str, start: int, end: int) -> tuple[int, int]:
     return (start, start + len(words)) if words else (start, end)
 
 
-def _is_front(rows: Sequence[Row], styles: _Styles) -> bool:
+def _is_front(rows: Sequence[DiffRow], styles: _Styles) -> bool:
     return bool(rows) and all(styles.of(row) == "front" for row in rows)
 
 
@@ -351,7 +353,7 @@ def _fields(old: str, new: str) -> str:
     return ", ".join(dict.fromkeys(found)) or "its fences"
 
 
-def plain_lines(text: str, *, first: int = 1) -> tuple[Line, ...]:
+def plain_lines(text: str, *, first: int = 1) -> tuple[DiffLine, ...]:
     """A text as lines that no change touched."""
     rows = diff.rows(text, (), None)
-    return tuple(Line("equal", number, runs(row)) for number, row in enumerate(rows, first))
+    return tuple(DiffLine("equal", number, runs(row)) for number, row in enumerate(rows, first))

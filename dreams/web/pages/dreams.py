@@ -19,7 +19,7 @@ from dreams.services.proposals import summaries
 from dreams.services.proposals.summaries import Summary
 from dreams.services.scheduling import gates, next_dream
 from dreams.web.pages.projects import told_apart
-from dreams.web.paging import Asked, Listed, page_of
+from dreams.web.paging import PageOfRows, RowQuery, page_of
 
 PAGE_SIZE = 30  # rows; chosen
 MOST_PROJECTS = 500  # to choose from; chosen
@@ -58,10 +58,10 @@ class DreamRow:
 
 def dreams(
     status: str = "", project: int | None = None, number: str | None = None, host: str = ""
-) -> Listed[DreamRow]:
-    found = Asked(sum(_counted(status, project, host)), partial(_listed, status, project, host))
+) -> PageOfRows[DreamRow]:
+    found = RowQuery(sum(_counted(status, project, host)), partial(_listed, status, project, host))
     page = page_of(found, number, PAGE_SIZE)
-    return Listed(_rows(list(page.object_list)), page)
+    return PageOfRows(_rows(list(page.object_list)), page)
 
 
 def _wanted(status: str, project: int | None, host: str) -> QuerySet[DreamRun]:

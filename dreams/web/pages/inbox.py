@@ -15,7 +15,7 @@ from dreams.models import COUNTED_MEMORIES, AppliedBatch, DreamRun, Memory, Proj
 from dreams.models.prepared import prepared
 from dreams.services import hosts, people
 from dreams.services.inbox import waiting
-from dreams.services.inbox.waiting import Item, Kind
+from dreams.services.inbox.waiting import WaitingItem, WaitingKind
 from dreams.services.proposals import summaries
 from dreams.services.proposals.summaries import Deed, Summary
 from dreams.services.scheduling import next_dream
@@ -39,7 +39,7 @@ FEW = 4
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class InboxQuery:
     """What the address says; an empty field narrows nothing."""
 
     project: int | None = None
@@ -55,11 +55,11 @@ class Asked:
         return bool(self.project or self.kind or self.finding or self.host)
 
 
-def asked_of(given: QueryDict, host: str = "") -> Asked:
-    return Asked(
+def asked_of(given: QueryDict, host: str = "") -> InboxQuery:
+    return InboxQuery(
         host=host,
         project=number_or_none(given.get("project")),
-        kind=chosen(given.get("kind"), list(Kind)),
+        kind=chosen(given.get("kind"), list(WaitingKind)),
         finding=chosen(given.get("finding"), list(FINDINGS)),
         sort=chosen(given.get("sort"), list(SORTS)),
         is_grouped=given.get("group") == "project",
@@ -68,11 +68,11 @@ def asked_of(given: QueryDict, host: str = "") -> Asked:
 
 
 @dataclass(frozen=True, slots=True)
-class Group:
+class InboxGroup:
     """Items under one heading; the heading is empty where the list is not grouped."""
 
     title: str
-    items: Sequence[Item]
+    items: Sequence[WaitingItem]
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,8 +83,8 @@ class Listing:
     `to_go_through` are those that a person can go on with now. `to_review` counts what has a decision open, `to_finish` all other proposals; the title counts both.
     """
 
-    asked: Asked
-    groups: Sequence[Group]
+    asked: InboxQuery
+    groups: Sequence[InboxGroup]
     shown: int
     waits: int
     to_go_through: int
@@ -92,10 +92,10 @@ class Listing:
     to_finish: int
     to_look_at: int
     projects: Sequence[tuple[int, str]]
-    kinds: Sequence[Kind]
-    oldest: Item | None
-    later: Sequence[Item]
-    others: Sequence[Item]
+    kinds: Sequence[WaitingKind]
+    oldest: WaitingItem | None
+    later: Sequence[WaitingItem]
+    others: Sequence[WaitingItem]
 
     @property
     def nobody_else(self) -> bool:
@@ -112,7 +112,7 @@ class Listing:
 
     @property
     def are_questions_later(self) -> bool:
-        return any(item.kind is Kind.QUESTIONS for item in self.later)
+        return any(item.kind is WaitingKind.QUESTIONS for item in self.later)
 
     @property
     def findings(self) -> Mapping[str, str]:
@@ -123,25 +123,25 @@ class Listing:
         return SORTS
 
 
-def listing(now: dt.datetime, asked: Asked, reader: str = "") -> Listing:
+def listing(now: dt.datetime, asked: InboxQuery, reader: str = "") -> Listing:
     found = waiting.waiting(now, reader)
     everything = [item for item in found if reader not in item.not_for]
     items = [item for item in everything if item.snooze is None]
     shown = _sorted([item for item in items if _passes(item, asked)], asked.sort)
     return Listing(
         asked=asked,
-        groups=_groups(shown) if asked.is_grouped else [Group("", shown)],
+        groups=_groups(shown) if asked.is_grouped else [InboxGroup("", shown)],
         shown=len(shown),
         waits=len(items),
         to_go_through=sum(_is_a_persons_move(item) for item in items),
-        to_review=sum(item.kind is Kind.REVIEW for item in items),
-        to_finish=sum(item.facts is not None and item.kind is not Kind.REVIEW for item in items),
-        to_look_at=sum(item.kind in (Kind.MOVED, Kind.JOB) for item in items),
+        to_review=sum(item.kind is WaitingKind.REVIEW for item in items),
+        to_finish=sum(item.facts is not None and item.kind is not WaitingKind.REVIEW for item in items),
+        to_look_at=sum(item.kind in (WaitingKind.MOVED, WaitingKind.JOB) for item in items),
         projects=sorted(
             told_apart({item.project_pk: item.project for item in items if item.project_pk}.items()),
             key=lambda project: project[1].casefold(),
         ),
-        kinds=sorted({item.kind for item in items}, key=list(Kind).index),
+        kinds=sorted({item.kind for item in items}, key=list(WaitingKind).index),
         # Questions of all projects are one thing that waits, and no project that could be named.
         oldest=min((item for item in items if item.project_pk), key=lambda item: item.since, default=None),
         later=sorted((item for item in everything if item.snooze), key=_comes_back),
@@ -149,12 +149,12 @@ def listing(now: dt.datetime, asked: Asked, reader: str = "") -> Listing:
     )
 
 
-def _comes_back(item: Item) -> tuple[bool, float]:
+def _comes_back(item: WaitingItem) -> tuple[bool, float]:
     until = item.snooze.until if item.snooze else None
     return (until is None, until.timestamp() if until else 0)
 
 
-def _passes(item: Item, asked: Asked) -> bool:
+def _passes(item: WaitingItem, asked: InboxQuery) -> bool:
     return (
         (asked.project is None or item.project_pk == asked.project)
         and asked.host in ("", item.of)
@@ -163,13 +163,13 @@ def _passes(item: Item, asked: Asked) -> bool:
     )
 
 
-def _finding(item: Item) -> str:
+def _finding(item: WaitingItem) -> str:
     if item.facts is None:
         return ""
     return "confirm" if item.facts.to_confirm else "warnings" if item.facts.warnings else "none"
 
 
-_KEYS: Mapping[str, Callable[[Item], Any]] = {
+_KEYS: Mapping[str, Callable[[WaitingItem], Any]] = {
     "oldest": lambda item: item.since.timestamp(),
     "newest": lambda item: -item.since.timestamp(),
     "project": lambda item: item.project.casefold(),
@@ -177,20 +177,20 @@ _KEYS: Mapping[str, Callable[[Item], Any]] = {
 }
 
 
-def _sorted(items: list[Item], by: str) -> list[Item]:
+def _sorted(items: list[WaitingItem], by: str) -> list[WaitingItem]:
     """Sorting is stable: what is equal keeps the order of need."""
     return sorted(items, key=_KEYS[by]) if by else items
 
 
-def _groups(items: Sequence[Item]) -> list[Group]:
+def _groups(items: Sequence[WaitingItem]) -> list[InboxGroup]:
     """By project, in the order in which each comes up first."""
-    found: dict[int | None, list[Item]] = {}
+    found: dict[int | None, list[WaitingItem]] = {}
     for item in items:
         found.setdefault(item.project_pk, []).append(item)
-    return [Group(rows[0].project, rows) for rows in found.values()]
+    return [InboxGroup(rows[0].project, rows) for rows in found.values()]
 
 
-def next_after(now: dt.datetime, reader: str, key: str = "") -> Item | None:
+def next_after(now: dt.datetime, reader: str, key: str = "") -> WaitingItem | None:
     """What `reader` can do after the item `key`, or first of all; None when nothing else waits."""
     items = [
         item for item in waiting.waiting(now, reader) if item.snooze is None and _is_a_persons_move(item)
@@ -202,7 +202,7 @@ def next_after(now: dt.datetime, reader: str, key: str = "") -> Item | None:
     return next((item for item in others if item.key != key), None)
 
 
-def _is_a_persons_move(item: Item) -> bool:
+def _is_a_persons_move(item: WaitingItem) -> bool:
     """Not that of another machine, which was asked to go on with it."""
     return not item.host
 
@@ -288,7 +288,7 @@ class Inbox:
         return bool(_any_proposal())
 
 
-def inbox(now: dt.datetime, asked: Asked, reader: str = "") -> Inbox:
+def inbox(now: dt.datetime, asked: InboxQuery, reader: str = "") -> Inbox:
     waits = listing(now, asked, reader)
     return Inbox(
         waiting=waits,

@@ -17,7 +17,7 @@ from dreams.models import Blob, Memory, Project, Version
 from dreams.services import blobs
 from dreams.services.proposals import summaries, undos
 from dreams.web.pages import diffs
-from dreams.web.paging import EVERYTHING, OUTSIDE, SYSTEM, WORDS, Filter, Listed, page_of
+from dreams.web.paging import EVERYTHING, OUTSIDE, SYSTEM, WORDS, Filter, PageOfRows, page_of
 from dreams.web.render import Resolver, TemplateResolver
 
 VERSIONS_PAGE = 30  # rows; chosen
@@ -84,13 +84,15 @@ _KINDS = {Version.Origin.ROLLBACK: "Undone or redone"}
 _NOT_OURS = (Version.Origin.FOUND, Version.Origin.OUTSIDE)
 
 
-def versions(memory: Memory, number: str | None = None, wanted: Filter = EVERYTHING) -> Listed[VersionRow]:
+def versions(
+    memory: Memory, number: str | None = None, wanted: Filter = EVERYTHING
+) -> PageOfRows[VersionRow]:
     """Newest first. `previous` is the state before it, whatever is filtered."""
     rows = _matching(memory.versions.all(), wanted).annotate(previous=Subquery(_before_each()))
     page = page_of(rows.select_related("proposal__dream").order_by("-at", "-pk"), number, VERSIONS_PAGE)
     shown = list(page.object_list)
     told = _Told.of(shown, memory)
-    return Listed([_version(row, memory, row.previous, told) for row in shown], page)
+    return PageOfRows([_version(row, memory, row.previous, told) for row in shown], page)
 
 
 @dataclass(frozen=True, slots=True)

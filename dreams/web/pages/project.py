@@ -28,14 +28,14 @@ from dreams.models import (
 )
 from dreams.models.prepared import Fixed, prepared
 from dreams.services import hosts, session_notes
-from dreams.services.cached_counts import Kind, kept
+from dreams.services.cached_counts import CountKind, kept
 from dreams.services.inbox.waiting import counted
 from dreams.services.memories import instructions, lost_histories, moved
 from dreams.services.memories.lost_histories import LostHistory
 from dreams.services.scheduling import gates, next_dream
 from dreams.services.scheduling.gates.facts import Tally
 from dreams.web.pages.projects import WAITING
-from dreams.web.paging import Asked, Listed, listed, page_of
+from dreams.web.paging import PageOfRows, RowQuery, listed, page_of
 
 FEW = 10  # rows of an overview; chosen
 FEW_SESSIONS = 6  # rows of an overview; chosen
@@ -138,10 +138,13 @@ def head(project: Project) -> Head:
 def counts(project: Project) -> Counts:
     """For a page beside the project's own; three queries."""
     memories = kept(
-        Kind.MEMORIES, project.pk, "counts", lambda: next(iter(_memories_counted(project.pk)), (0, 0, 0, 0))
+        CountKind.MEMORIES,
+        project.pk,
+        "counts",
+        lambda: next(iter(_memories_counted(project.pk)), (0, 0, 0, 0)),
     )
     sessions = kept(
-        Kind.SESSIONS, project.pk, "counts", lambda: next(iter(_sessions_counted(project.pk)), (0, 0))
+        CountKind.SESSIONS, project.pk, "counts", lambda: next(iter(_sessions_counted(project.pk)), (0, 0))
     )
     [others] = _waiting_counted(project.pk)
     return Counts(*memories, *sessions, *others)
@@ -150,7 +153,7 @@ def counts(project: Project) -> Counts:
 def _asides(project: Project) -> list[Version]:
     """Texts of the last two weeks that came at the moment of an apply, and that no file holds."""
     since = timezone.now() - ASIDE_DAYS
-    found = kept(Kind.MEMORIES, project.pk, "asides", lambda: _newest_asides(project.pk))
+    found = kept(CountKind.MEMORIES, project.pk, "asides", lambda: _newest_asides(project.pk))
     return [row for row in found if row.aside_at and row.aside_at >= since]
 
 
@@ -236,26 +239,26 @@ def memories(
     *,
     gone: bool = False,
     total: int | None = None,
-) -> Listed[Any]:
+) -> PageOfRows[Any]:
     """The index first, then topics by their last change, then team notes and logs. `total` as in `sessions`."""
     if total is not None and not text:
         ask = partial(_memories_listed, project.pk, gone=gone, most=Fixed(MEMORIES_PAGE))
-        return _as_they_are(page_of(Asked(total, ask), number, MEMORIES_PAGE))
+        return _as_they_are(page_of(RowQuery(total, ask), number, MEMORIES_PAGE))
     rows = _memories(project.pk, gone=gone)
     if text:
         rows = rows.filter(Q(path__icontains=text) | Q(name__icontains=text) | Q(description__icontains=text))
     return _as_they_are(page_of(rows, number, MEMORIES_PAGE))
 
 
-def some_memories(project: Project, total: int) -> Listed[Any]:
+def some_memories(project: Project, total: int) -> PageOfRows[Any]:
     """The first few of `total`, which is known: it is not counted again."""
     ask = partial(_memories_listed, project.pk, Fixed(0), gone=False, most=Fixed(FEW))
-    rows = kept(Kind.MEMORIES, project.pk, "some", ask)
-    return Listed(rows, page_of(Asked(total, lambda _: rows), 1, FEW))
+    rows = kept(CountKind.MEMORIES, project.pk, "some", ask)
+    return PageOfRows(rows, page_of(RowQuery(total, lambda _: rows), 1, FEW))
 
 
-def _as_they_are(page: Page[Any]) -> Listed[Any]:
-    return Listed(list(page.object_list), page)
+def _as_they_are(page: Page[Any]) -> PageOfRows[Any]:
+    return PageOfRows(list(page.object_list), page)
 
 
 def _memories(project: int, *, gone: bool) -> QuerySet[Memory, Any]:
@@ -276,11 +279,11 @@ def sessions(
     *,
     gone: bool = False,
     total: int | None = None,
-) -> Listed[SessionRow]:
+) -> PageOfRows[SessionRow]:
     """`total` is how many there are where that is known: they are not counted again. A search counts what it finds."""
     if total is not None and not text:
         ask = partial(_sessions_listed, project.pk, gone=gone, most=Fixed(SESSIONS_PAGE))
-        return _sessions_rows(project, page_of(Asked(total, ask), number, SESSIONS_PAGE))
+        return _sessions_rows(project, page_of(RowQuery(total, ask), number, SESSIONS_PAGE))
     rows = _sessions(project.pk, gone=gone)
     if text:
         rows = rows.filter(
@@ -289,10 +292,10 @@ def sessions(
     return _sessions_rows(project, page_of(rows, number, SESSIONS_PAGE))
 
 
-def some_sessions(project: Project, total: int) -> Listed[SessionRow]:
+def some_sessions(project: Project, total: int) -> PageOfRows[SessionRow]:
     """As `some_memories`."""
     ask = partial(_sessions_listed, project.pk, gone=False, most=Fixed(FEW_SESSIONS))
-    return _sessions_rows(project, page_of(Asked(total, ask), 1, FEW_SESSIONS))
+    return _sessions_rows(project, page_of(RowQuery(total, ask), 1, FEW_SESSIONS))
 
 
 def _sessions(project: int, *, gone: bool) -> QuerySet[Session]:
@@ -312,7 +315,7 @@ def _in_review(sessions: list[int]) -> QuerySet[DreamSession, int]:
     return rows.values_list("session_id", flat=True)
 
 
-def _sessions_rows(project: Project, page: Page[Any]) -> Listed[SessionRow]:
+def _sessions_rows(project: Project, page: Page[Any]) -> PageOfRows[SessionRow]:
     # The agent's registry is on disk: it is read where a session might be running, and once.
     running = cache(partial(next_dream.running, [project]))
     in_review = frozenset(_in_review([row.pk for row in page.object_list]))

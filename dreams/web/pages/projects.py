@@ -31,12 +31,12 @@ from dreams import conf
 from dreams.models import COUNTED_MEMORIES, DreamRun, Memory, Override, Project, Proposal
 from dreams.models.prepared import Fixed, prepared
 from dreams.services import hosts
-from dreams.services.cached_counts import Kind, kept_each, per_project
+from dreams.services.cached_counts import CountKind, kept_each, per_project
 from dreams.services.discovery import configured_roots
 from dreams.services.scheduling import next_dream
 from dreams.services.scheduling.next_dream import NextDream
 from dreams.web.pages.index_size import IndexSize, size_by_row
-from dreams.web.paging import Asked, Listed, page_of
+from dreams.web.paging import PageOfRows, RowQuery, page_of
 from dreams.web.tags.desk import short_path
 
 M = TypeVar("M", bound=Model)
@@ -44,7 +44,7 @@ FigureKind = Literal["age", "number", "index"]
 PAGE_SIZE = 40  # rows; chosen
 
 
-class State(NamedTuple):
+class RowState(NamedTuple):
     """What a project's row begins with: a word, its colour and its icon."""
 
     name: str
@@ -55,22 +55,22 @@ class State(NamedTuple):
 
 # Worst first; the number is the order in the list.
 REVIEW, FAILING, OPEN, DREAMING, CLOSED, UNSEEN, OFF, UNWATCHED, GONE = range(9)
-STATES: Mapping[int, State] = {
-    REVIEW: State("review", "Proposal open", "accent", "inbox"),
-    FAILING: State("failing", "Failing", "block", "block"),
-    OPEN: State("open", "Gates open", "ok", "gate-open"),
-    DREAMING: State("dreaming", "Dreaming", "info", "running"),
-    CLOSED: State("closed", "Gates closed", "", "gate-closed"),
-    UNSEEN: State("unseen", "Not checked yet", "", "clock"),
-    OFF: State("off", "Off", "", "pause"),
-    UNWATCHED: State("unwatched", "Not watched", "", "eye"),
-    GONE: State("gone", "Gone", "", "trash"),
+STATES: Mapping[int, RowState] = {
+    REVIEW: RowState("review", "Proposal open", "accent", "inbox"),
+    FAILING: RowState("failing", "Failing", "block", "block"),
+    OPEN: RowState("open", "Gates open", "ok", "gate-open"),
+    DREAMING: RowState("dreaming", "Dreaming", "info", "running"),
+    CLOSED: RowState("closed", "Gates closed", "", "gate-closed"),
+    UNSEEN: RowState("unseen", "Not checked yet", "", "clock"),
+    OFF: RowState("off", "Off", "", "pause"),
+    UNWATCHED: RowState("unwatched", "Not watched", "", "eye"),
+    GONE: RowState("gone", "Gone", "", "trash"),
 }
 FILTERS = {state.name: state.label for state in STATES.values()}
 WAITING = (Proposal.State.OPEN, Proposal.State.SUBMITTED)
 
 
-class Order(TextChoices):
+class ProjectOrder(TextChoices):
     """What the list may be ordered by: to add one, add it here, and to `ORDERS` what it means."""
 
     URGENT = "urgent", "What needs you first"
@@ -80,11 +80,11 @@ class Order(TextChoices):
 
 
 #: What comes before the name.
-ORDERS: Mapping[Order, Sequence[OrderBy]] = {
-    Order.URGENT: (F("rank").asc(), F("last_session_at").desc(nulls_last=True)),
-    Order.NAME: (),
-    Order.SESSION: (F("last_session_at").desc(nulls_last=True),),
-    Order.DREAM: (F("last_consolidated_at").asc(nulls_first=True),),
+ORDERS: Mapping[ProjectOrder, Sequence[OrderBy]] = {
+    ProjectOrder.URGENT: (F("rank").asc(), F("last_session_at").desc(nulls_last=True)),
+    ProjectOrder.NAME: (),
+    ProjectOrder.SESSION: (F("last_session_at").desc(nulls_last=True),),
+    ProjectOrder.DREAM: (F("last_consolidated_at").asc(nulls_first=True),),
 }
 
 
@@ -128,7 +128,7 @@ class Projects:
     """The page of rows; `total` counts all rows, `away` those of them that no command lists, `counts` those of each state,
     whatever is searched for."""
 
-    listed: Listed[ProjectRow]
+    listed: PageOfRows[ProjectRow]
     total: int
     away: int
     counts: list[tuple[str, str, int]]
@@ -141,7 +141,11 @@ class Projects:
 
 
 def projects(
-    text: str = "", state: str = "", number: str | None = None, host: str = "", order: Order = Order.URGENT
+    text: str = "",
+    state: str = "",
+    number: str | None = None,
+    host: str = "",
+    order: ProjectOrder = ProjectOrder.URGENT,
 ) -> Projects:
     counted = dict(_counts(host))
     wanted = next((rank for rank, one in STATES.items() if one.name == state), None)
@@ -149,9 +153,9 @@ def projects(
         page = page_of(_matching(text, wanted, host, order), number, PAGE_SIZE)
     else:
         total = sum(counted.values()) if wanted is None else counted.get(wanted, 0)
-        page = page_of(Asked(total, partial(_listed, wanted, host, order)), number, PAGE_SIZE)
+        page = page_of(RowQuery(total, partial(_listed, wanted, host, order)), number, PAGE_SIZE)
     return Projects(
-        listed=Listed(_described(list(page.object_list)), page),
+        listed=PageOfRows(_described(list(page.object_list)), page),
         total=sum(counted.values()),
         away=counted.get(GONE, 0) + counted.get(UNWATCHED, 0),
         counts=[
@@ -196,18 +200,18 @@ def _counts(host: str) -> QuerySet[Any, tuple[int, int]]:
 
 
 @prepared
-def _listed(rank: int | None, host: str, order: Order, start: Fixed) -> QuerySet[Any]:
+def _listed(rank: int | None, host: str, order: ProjectOrder, start: Fixed) -> QuerySet[Any]:
     return _ordered(_of_host(host), rank, order)[start : start + PAGE_SIZE]
 
 
-def _ordered(ranked: QuerySet[Any], rank: int | None, order: Order) -> QuerySet[Any]:
+def _ordered(ranked: QuerySet[Any], rank: int | None, order: ProjectOrder) -> QuerySet[Any]:
     """Those that are no longer there stand last in each order."""
     rows = ranked if rank is None else ranked.filter(rank=rank)
     is_away = ExpressionWrapper(Q(rank__gte=UNWATCHED), BooleanField())
     return rows.order_by(is_away.asc(), *ORDERS[order], Lower("name"), "pk")
 
 
-def _matching(text: str, rank: int | None, host: str, order: Order) -> QuerySet[Any]:
+def _matching(text: str, rank: int | None, host: str, order: ProjectOrder) -> QuerySet[Any]:
     found = _of_host(host).filter(
         Q(name__icontains=text)
         | Q(slug__icontains=text)
@@ -241,7 +245,7 @@ class _Facts:
         pks = [row.pk for row in rows]
         waiting = _waiting(pks)
         return cls(
-            memories=kept_each(Kind.MEMORIES, pks, "in list", _memories),
+            memories=kept_each(CountKind.MEMORIES, pks, "in list", _memories),
             next=next_dream.look(rows, now),
             # The newest of each, as on its own page.
             reviews={pk: public_id for pk, public_id, _ in waiting},

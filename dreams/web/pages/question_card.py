@@ -42,7 +42,7 @@ MOST_ASKED: Final = 120
 
 
 @dataclass(frozen=True, slots=True)
-class Run:
+class StatementRun:
     """Part of a statement; `differs` from the statement beside it."""
 
     text: str
@@ -56,7 +56,7 @@ class PlaceCard:
     name: str
     href: str
     line: int | None
-    runs: tuple[Run, ...]
+    runs: tuple[StatementRun, ...]
     note: str
     is_session: bool
     who: str
@@ -100,7 +100,7 @@ class OptionCard:
 
 
 @dataclass(frozen=True, slots=True)
-class Card:
+class QuestionCard:
     """One question. `answered` is the chosen option's label; `change` leads to the change that it made."""
 
     row: Question
@@ -139,7 +139,7 @@ class Card:
         return self.rows[MOST_ROWS:]
 
 
-def card(question: Question) -> Card:
+def card(question: Question) -> QuestionCard:
     return cards([question])[0]
 
 
@@ -155,7 +155,7 @@ class _Known:
     mask: Mask
 
 
-def cards(questions: Sequence[Question]) -> list[Card]:
+def cards(questions: Sequence[Question]) -> list[QuestionCard]:
     """Four queries more than the rows with their options, however many there are."""
     if not questions:
         return []
@@ -185,7 +185,7 @@ def _known(questions: Sequence[Question]) -> _Known:
     )
 
 
-def _card(row: Question, known: _Known) -> Card:
+def _card(row: Question, known: _Known) -> QuestionCard:
     places = (
         tuple(_place(place, row.project_id, known) for place in row.places)
         if row.kind == Question.Kind.INDEX
@@ -196,7 +196,7 @@ def _card(row: Question, known: _Known) -> Card:
     is_undoable = row.state in (State.WAITING, State.LATER) or (
         row.state == State.ANSWERED and target is None
     )
-    return Card(
+    return QuestionCard(
         row=row,
         why=known.mask(row.why),
         places=places[:MOST_PLACES],
@@ -247,21 +247,21 @@ def _places(row: Question, known: _Known) -> tuple[PlaceCard, ...]:
     return tuple(replace(one, runs=_from_mark(runs)) for one, runs in zip(made, shown, strict=True))
 
 
-def _cited(said: str, quotes: Iterable[str]) -> list[diff.Span]:
+def _cited(said: str, quotes: Iterable[str]) -> list[diff.CharacterSpan]:
     """Where a part of a statement, not all of it, is what the question rests on."""
     whole = len(" ".join(said.split()))
     patterns = (r"\s+".join(map(re.escape, quote.split())) for quote in quotes)
     found = [re.search(pattern, said) for pattern in patterns if pattern]
-    spans = (diff.Span(one.start(), one.end()) for one in found if one is not None)
+    spans = (diff.CharacterSpan(one.start(), one.end()) for one in found if one is not None)
     return [span for span in spans if span.end - span.start < 0.9 * whole]
 
 
-def _from_mark(runs: tuple[Run, ...]) -> tuple[Run, ...]:
+def _from_mark(runs: tuple[StatementRun, ...]) -> tuple[StatementRun, ...]:
     """Without most of what stands before the first mark, where that would push the mark out of the frame."""
     first = runs[0]
     if len(runs) == 1 or first.differs or len(first.text) <= MOST_BEFORE_MARK:
         return runs
-    return (Run("… " + first.text[-KEPT_BEFORE_MARK:].partition(" ")[2]), *runs[1:])
+    return (StatementRun("… " + first.text[-KEPT_BEFORE_MARK:].partition(" ")[2]), *runs[1:])
 
 
 def _place(place: Mapping[str, object], project: int, known: _Known) -> PlaceCard:
@@ -317,7 +317,7 @@ def _made(
         name=diff.visible(name),
         href=href,
         line=line,
-        runs=(Run(said),),
+        runs=(StatementRun(said),),
         note=note,
         is_session=session is not None,
         who=Evidence.SPEAKERS.get(role, "") if session is not None else "",
@@ -325,27 +325,29 @@ def _made(
     )
 
 
-def _differences(old: str, new: str) -> tuple[list[diff.Span], list[diff.Span]] | None:
+def _differences(old: str, new: str) -> tuple[list[diff.CharacterSpan], list[diff.CharacterSpan]] | None:
     """Where the words of two statements differ; None where so many do that marks would cover everything."""
     sides = diff.word_spans(old, new)
     share = sum(end - start for spans in sides for start, end in spans) / max(1, len(old) + len(new))
     return None if share > MOST_MARKED else sides
 
 
-def _values(said: str, other: str) -> list[diff.Span]:
+def _values(said: str, other: str) -> list[diff.CharacterSpan]:
     """Words with a digit that the other statement does not have."""
     known, at, found = set(diff.tokens(other)), 0, []
     for word in diff.tokens(said):
         if word not in known and any(char.isdigit() for char in word):
-            found.append(diff.Span(at, at + len(word)))
+            found.append(diff.CharacterSpan(at, at + len(word)))
         at += len(word)
     return found
 
 
-def _runs(said: str, spans: Iterable[diff.Span]) -> tuple[Run, ...]:
+def _runs(said: str, spans: Iterable[diff.CharacterSpan]) -> tuple[StatementRun, ...]:
     starts = dict(diffs.trimmed(said, *span) for span in spans)
     edges = sorted({0, len(said), *starts, *starts.values()})
-    return tuple(Run(said[start:end], start in starts) for start, end in pairwise(edges)) or (Run(said),)
+    return tuple(StatementRun(said[start:end], start in starts) for start, end in pairwise(edges)) or (
+        StatementRun(said),
+    )
 
 
 def _tick(

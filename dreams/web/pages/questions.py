@@ -11,7 +11,7 @@ from django.utils import timezone
 from dreams.lib.files import text
 from dreams.models import Project, Proposal, Question
 from dreams.services.questions import asking, question_states, shown_questions
-from dreams.web.pages.question_card import Card, cards
+from dreams.web.pages.question_card import QuestionCard, cards
 
 State = Question.State
 #: Open questions across projects.
@@ -27,10 +27,10 @@ class Page:
     """A list of questions: `cards` are open, `done` were answered or put off and can be taken back; `waits` are open
     proposals with answers that wait for their submit."""
 
-    cards: list[Card]
+    cards: list[QuestionCard]
     count: int
     projects: int | None = None
-    done: Sequence[Card] = ()
+    done: Sequence[QuestionCard] = ()
     unshown: int = 0
     waits: Iterable[Proposal] = ()
 

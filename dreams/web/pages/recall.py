@@ -16,7 +16,7 @@ from dreams.findings.ledger.units import Unit, units_of
 from dreams.lib import diff, memdir
 from dreams.lib.diff import visible
 from dreams.lib.files import text
-from dreams.lib.prose.recall import NotChosen, Seen
+from dreams.lib.prose.recall import LoadedSoFar, NotChosen
 from dreams.lib.secrets.masking import Mask
 from dreams.models import AppliedFile, Memory, Project, Prompt, Proposal
 from dreams.services import blobs, proposals, recalling
@@ -42,18 +42,18 @@ MOST_LEFT_OUT = 200
 
 
 @dataclass(frozen=True, slots=True)
-class Line:
+class IndexLine:
     number: int
     text: str
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
+class RecallAnswer:
     """`index_lines` are those of the loaded index that speak to the question."""
 
     recall: Recall
     opened: list[dict[str, Any]]
-    index_lines: list[Line]
+    index_lines: list[IndexLine]
 
     @property
     def index_size(self) -> int:
@@ -103,9 +103,9 @@ def page(
     }
 
 
-def _seen(files: Mapping[str, bytes], shown: str, tools: str) -> Seen:
+def _seen(files: Mapping[str, bytes], shown: str, tools: str) -> LoadedSoFar:
     paths = [path for path in _listed(shown) if path in files]
-    return Seen(paths, sum(len(files[path]) for path in paths), _listed(tools))
+    return LoadedSoFar(paths, sum(len(files[path]) for path in paths), _listed(tools))
 
 
 def _listed(typed: str) -> list[str]:
@@ -117,12 +117,12 @@ def answer(
     project: Project,
     files: Mapping[str, bytes],
     question: str,
-    seen: Seen | None = None,
+    seen: LoadedSoFar | None = None,
     *,
     by_model: bool = False,
-) -> Answer:
+) -> RecallAnswer:
     found = recalling.ask(project, files, question, seen, free=not by_model)
-    return Answer(
+    return RecallAnswer(
         recall=found,
         opened=[
             {"chosen": one, "lines": _lines(one.path, files[one.path][: one.bytes], question)}
@@ -132,7 +132,7 @@ def answer(
     )
 
 
-def _lines(path: str, data: bytes, question: str) -> list[Line]:
+def _lines(path: str, data: bytes, question: str) -> list[IndexLine]:
     """The statements that share most with the question, in their order."""
     mask = Mask.of([text.decode(data)])
     scored = [
@@ -140,7 +140,7 @@ def _lines(path: str, data: bytes, question: str) -> list[Line]:
     ]
     best = sorted((pair for pair in scored if pair[0] >= SPEAKS), key=lambda pair: -pair[0])[:MOST_LINES]
     found: list[Unit] = sorted((unit for _, unit in best), key=lambda unit: unit.first_line)
-    return [Line(unit.first_line, diff.visible(mask(unit.text))) for unit in found]
+    return [IndexLine(unit.first_line, diff.visible(mask(unit.text))) for unit in found]
 
 
 def known_since(proposal: Proposal) -> dict[str, Any] | None:
@@ -239,12 +239,12 @@ def _share(prompt: Prompt, new: Sequence[Unit]) -> float:
     return max(shares, default=0)
 
 
-def _written_lines(answer: Answer, other: Answer) -> list[dict[str, Any]]:
+def _written_lines(answer: RecallAnswer, other: RecallAnswer) -> list[dict[str, Any]]:
     there = {text for _, text in _said(other)}
     return [{"text": text, "path": path, "only_here": text not in there} for path, text in _said(answer)]
 
 
-def _said(answer: Answer) -> list[tuple[str, str]]:
+def _said(answer: RecallAnswer) -> list[tuple[str, str]]:
     """Of the memories that would be opened; where none would be, of the index."""
     lines = [(memory["chosen"].path, line.text) for memory in answer.opened for line in memory["lines"]]
     return lines or [("MEMORY.md", line.text) for line in answer.index_lines]

@@ -19,9 +19,9 @@ from dreams.web.pages.review_evidence import Remark
 from dreams.web.pages.review_filter import (
     FILTERS,
     LETTERS,
-    Asked,
     Batch,
     Passing,
+    ReviewQuery,
     Window,
     batch,
     choices,
@@ -167,7 +167,7 @@ class Bar:
         return ", ".join(said).capitalize() + "."
 
 
-def desk(loaded: LoadedProposal, asked: Asked) -> dict[str, Any]:
+def desk(loaded: LoadedProposal, asked: ReviewQuery) -> dict[str, Any]:
     """The whole page. `window` is the page of decisions that the cards of `files` are."""
     found = passing(loaded, asked)
     shown = window(found)
@@ -190,7 +190,7 @@ def desk(loaded: LoadedProposal, asked: Asked) -> dict[str, Any]:
     }
 
 
-def _unseen_result(state: review_proposal.State, window: Window) -> str:
+def _unseen_result(state: review_proposal.ReviewState, window: Window) -> str:
     """Where a new result is that waits to be confirmed and is not on this page: only what was shown is confirmed."""
     shown = {hunk.file_id for one in window.decisions for hunk in one.hunks}
     loaded = state.loaded
@@ -263,7 +263,7 @@ def where(found: Passing, decision: Decision) -> str:
     return address(proposal, hunk=decision.pk, anchor=anchor)
 
 
-def _general(proposal: Proposal, state: review_proposal.State) -> Sequence[Remark]:
+def _general(proposal: Proposal, state: review_proposal.ReviewState) -> Sequence[Remark]:
     found = by_severity(proposal.findings.filter(hunk__isnull=True, file__isnull=True))
     return review_evidence.plain(
         found, review_evidence.Beside(proposal.project_id, state.is_open or state.waits)

@@ -21,7 +21,7 @@ from dreams.web.pages.review_filter import LETTERS, OPEN_LINES, Batch, Passing, 
 from dreams.web.pages.review_proposal import (
     Decision,
     LoadedProposal,
-    State,
+    ReviewState,
     address,
     by_severity,
     is_index,
@@ -48,7 +48,7 @@ _SAME_QUOTE = ("source", "role", "quote", "at", "session_id", "place", "line_no"
 
 
 @dataclass(frozen=True, slots=True)
-class Part:
+class CardChange:
     """One change of a decision. `yours` compares a person's own text with what was proposed; `goes_with`: the filter is
     about another part of the decision."""
 
@@ -81,12 +81,12 @@ class Part:
 
 
 @dataclass(frozen=True, slots=True)
-class Card:
+class ReviewCard:
     """One decision, its texts masked."""
 
     decision: Decision
     reason: str
-    parts: tuple[Part, ...]
+    parts: tuple[CardChange, ...]
     evidence: CardEvidence
     can_decide: bool
     can_approve: bool
@@ -96,7 +96,7 @@ class Card:
         return self.decision.pk
 
     @property
-    def main(self) -> Part:
+    def main(self) -> CardChange:
         return self.parts[0]
 
     @property
@@ -113,7 +113,7 @@ class FileCard:
     change: FileChange
     was: str
     memory: Memory | None
-    cards: tuple[Card, ...]
+    cards: tuple[ReviewCard, ...]
     elsewhere: tuple[tuple[str, str], ...]
     findings: tuple[Remark, ...]
     is_stale: bool
@@ -176,7 +176,7 @@ class Material:
 
     passing: Passing
     window: Window
-    state: State
+    state: ReviewState
     sight: TextSight
     heard: Mapping[int, list[dict[str, object]]]
     said: Mapping[int | None, list[Finding]]
@@ -203,13 +203,13 @@ class Material:
         return [finding for finding in self.said.get(None, ()) if finding.file_id in pks]
 
 
-def cards(passing: Passing, window: Window, state: State, view: str = "") -> list[FileCard]:
+def cards(passing: Passing, window: Window, state: ReviewState, view: str = "") -> list[FileCard]:
     """The files of the page with their decisions. Six queries at most, whatever their number."""
     made_from = _gather(passing, window, state)
     return [_file_card(made_from, file, view) for file in window.files]
 
 
-def _gather(passing: Passing, window: Window, state: State) -> Material:
+def _gather(passing: Passing, window: Window, state: ReviewState) -> Material:
     """Texts, what sessions said, findings, evidence and ledger of all decisions together, and memories named in it."""
     loaded = passing.loaded
     rows = [hunk for one in window.decisions for hunk in one.hunks]
@@ -291,14 +291,14 @@ def _elsewhere(made_from: Material, file: FileChange) -> Iterable[tuple[str, str
         yield one.main.file.path, made_from.ties.href(one.main)
 
 
-def _card(made_from: Material, decision: Decision) -> Card:
+def _card(made_from: Material, decision: Decision) -> ReviewCard:
     can_decide = made_from.state.is_open and not any(hunk.file.conflict for hunk in decision.hunks)
     can_approve = can_decide and not _is_refused(made_from, decision)
     quotes = made_from.quotes(decision.hunks)
     heard = _heard(made_from, decision)
     shown = _Shown(made_from, decision, can_approve, quotes, heard)
     parts = tuple(shown.parts())
-    return Card(
+    return ReviewCard(
         decision=decision,
         reason=made_from.sight.mask(decision.reason),
         parts=parts,
@@ -310,7 +310,7 @@ def _card(made_from: Material, decision: Decision) -> Card:
     )
 
 
-def _heard(made_from: Material, decision: Decision) -> tuple[proof.Statement, ...]:
+def _heard(made_from: Material, decision: Decision) -> tuple[proof.AddedStatement, ...]:
     """An index row repeats its memory: beside it only what a session contradicts is worth reading."""
     mask = made_from.sight.mask
     own = [hunk for hunk in decision.hunks if hunk is decision.main or not is_index(hunk.file)]
@@ -335,14 +335,14 @@ class _Shown:
         decision: Decision,
         can_edit: bool,
         quotes: Sequence[Evidence],
-        heard: Sequence[proof.Statement],
+        heard: Sequence[proof.AddedStatement],
     ) -> None:
         self.made_from, self.decision, self.can_edit = made_from, decision, can_edit
         self.quotes, self.heard = quotes, heard
         self.ledger: list[LedgerEntry] = []
         self.room = diffs.Room(MOST_LINES, OPEN_LINES)
 
-    def parts(self) -> Iterable[Part]:
+    def parts(self) -> Iterable[CardChange]:
         loaded = self.made_from.loaded
         for hunk in self.decision.hunks:
             old = loaded.renames.get(hunk.file_id)
@@ -375,14 +375,14 @@ class _Shown:
             return found.whole(hunk)
         return next(lines.added for lines in found.as_shown() if lines.id == hunk.hunk_id)
 
-    def _part(self, hunk: Hunk, rows: Sequence[Hunk], blocks: tuple[Block, ...], typed: str) -> Part:
+    def _part(self, hunk: Hunk, rows: Sequence[Hunk], blocks: tuple[Block, ...], typed: str) -> CardChange:
         made_from, file = self.made_from, hunk.file
         found, memory = made_from.texts[file.pk], made_from.loaded.memories.get(file.path)
         can_edit = self.can_edit and found.is_text and bool(file.new_sha)
         letter = "R" if len(rows) > 1 else LETTERS[file.kind]
         shown, cut = self.room.fitted(self._tied(rows, blocks))
         whats = {block.what for block in blocks}
-        return Part(
+        return CardChange(
             hunk=hunk,
             letter=letter,
             what=whats.pop() if len(whats) == 1 else "",

@@ -45,7 +45,7 @@ _SAID: dict[Answer, str] = {
 
 
 @dataclass(frozen=True, slots=True)
-class Statement:
+class AddedStatement:
     """One added statement and the answer; `role` said the quote, at `line_no` (1-based) of the session's transcript."""
 
     text: str
@@ -68,16 +68,16 @@ class Statement:
         return Evidence.NOBODYS.get(self.role, "") if self.answer == "supported" else ""
 
 
-def statements(heard: Iterable[list[dict[str, object]]], mask: Mask) -> tuple[Statement, ...]:
+def statements(heard: Iterable[list[dict[str, object]]], mask: Mask) -> tuple[AddedStatement, ...]:
     """Of what is kept beside hunks; those that want a look first, their words masked."""
     found = dict.fromkeys(_statement(kept, mask) for row in heard for kept in row)
     return tuple(sorted(found, key=lambda one: _ORDER.index(one.answer)))
 
 
-def _statement(kept: dict[str, object], mask: Mask) -> Statement:
+def _statement(kept: dict[str, object], mask: Mask) -> AddedStatement:
     said, heard = transcript_verdicts.loaded(kept)
     place = heard.citation
-    return Statement(
+    return AddedStatement(
         mask(said),
         heard.answer,
         _SAID[heard.answer],
@@ -90,7 +90,7 @@ def _statement(kept: dict[str, object], mask: Mask) -> Statement:
     )
 
 
-def summary(found: Iterable[Statement]) -> str:
+def summary(found: Iterable[AddedStatement]) -> str:
     """ "2 statements supported, 1 statement not found in the sessions"; nothing for none."""
     answers = [one.answer for one in found]
     counted = [(answers.count(answer), _SAID[answer].lower()) for answer in reversed(_ORDER)]
@@ -102,7 +102,7 @@ class Proof:
     """Evidence beside a change: quotes, statements with whether a quote shows what supports them, ledger rows."""
 
     quotes: tuple[Evidence, ...] = ()
-    heard: tuple[tuple[Statement, bool], ...] = ()
+    heard: tuple[tuple[AddedStatement, bool], ...] = ()
     ledger: tuple[LedgerEntry, ...] = ()
 
     def __len__(self) -> int:
@@ -125,12 +125,12 @@ class CardEvidence:
     """All that stands beside one decision. `told` is the quote that is shown above it: what a new memory will keep."""
 
     quotes: tuple[Evidence, ...]
-    statements: tuple[Statement, ...]
+    statements: tuple[AddedStatement, ...]
     ledger: tuple[LedgerEntry, ...]
     told: Evidence | None
 
     @property
-    def heard(self) -> tuple[tuple[Statement, bool], ...]:
+    def heard(self) -> tuple[tuple[AddedStatement, bool], ...]:
         """Each statement, and whether the quotes already show what supports it."""
         found = {(one.session_id, one.line_no) for one in self.quotes if one.session_id and one.found}
         return tuple(
@@ -235,7 +235,7 @@ class Beside:
 
     project_pk: int
     is_open: bool
-    statements: Sequence[Statement] = ()
+    statements: Sequence[AddedStatement] = ()
     misses_quote: bool = False
     path: str = ""
 

@@ -38,7 +38,7 @@ _LINE: Final = 42
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class ReviewQuery:
     """One file alone, a filter of the list, words to look for, a kind of change, a folder, where the list starts, a page
     of changes or the change that is to be on it."""
 
@@ -100,10 +100,10 @@ def kinds() -> dict[str, str]:
     return {**LETTER_WORDS, **{kind.value: str(kind.label) for kind in Operation.Kind}}
 
 
-def asked_of(query: QueryDict) -> Asked:
+def asked_of(query: QueryDict) -> ReviewQuery:
     """From an address; what is not known is as if it had not been said."""
     show, kind = query.get("show", ""), query.get("kind", "")
-    return Asked(
+    return ReviewQuery(
         file=number_or_none(query.get("file")),
         hunk=number_or_none(query.get("hunk")),
         page=number_or_none(query.get("page")) or 1,
@@ -121,7 +121,7 @@ class Passing:
     """What passes: the changes themselves, and the decisions that have one of them."""
 
     loaded: LoadedProposal
-    asked: Asked
+    asked: ReviewQuery
     hunks: frozenset[int]
 
     @cached_property
@@ -141,7 +141,7 @@ class Passing:
         return self.asked.is_narrowed and hunk.pk not in self.hunks
 
 
-def passing(loaded: LoadedProposal, asked: Asked) -> Passing:
+def passing(loaded: LoadedProposal, asked: ReviewQuery) -> Passing:
     """Only a search by words reads texts."""
     rows = [hunk for hunk in loaded.all_hunks if asked.file is None or _is_in(loaded, hunk, asked.file)]
     if asked.is_narrowed:
@@ -169,7 +169,7 @@ def passes(loaded: LoadedProposal, hunk: Hunk, show: str) -> bool:
     return show != "unseen" or not loaded.old_names.get(hunk.file_id, hunk.file).is_viewed
 
 
-def _is_of(loaded: LoadedProposal, hunk: Hunk, asked: Asked) -> bool:
+def _is_of(loaded: LoadedProposal, hunk: Hunk, asked: ReviewQuery) -> bool:
     letter = "R" if _other_name(loaded, hunk) else LETTERS[hunk.file.kind]
     kind = hunk.operation.kind if hunk.operation else ""
     folder, slash, _ = hunk.file.path.rpartition("/")
@@ -208,7 +208,7 @@ def _reason(row: Hunk) -> str:
     return row.operation.reason if row.operation else ""
 
 
-def filter_of(loaded: LoadedProposal, asked: Asked, key: str) -> dict[str, Any]:
+def filter_of(loaded: LoadedProposal, asked: ReviewQuery, key: str) -> dict[str, Any]:
     return {
         "label": FILTERS[key],
         "count": sum(any(passes(loaded, hunk, key) for hunk in one.hunks) for one in loaded.decisions),
@@ -381,7 +381,7 @@ def _starts(found: Sequence[Decision], heights: Sequence[int]) -> list[int]:
     return starts
 
 
-def _page(found: Sequence[Decision], starts: Sequence[int], asked: Asked) -> int:
+def _page(found: Sequence[Decision], starts: Sequence[int], asked: ReviewQuery) -> int:
     """The page asked for, or the one that has the change asked for."""
     wanted = next((n for n, one in enumerate(found) if asked.hunk in {h.pk for h in one.hunks}), None)
     if wanted is not None:

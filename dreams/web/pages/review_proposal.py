@@ -315,7 +315,7 @@ def address(proposal: Proposal, *, anchor: str = "", **query: int | str | None) 
 
 
 @dataclass(frozen=True)
-class State:
+class ReviewState:
     """What a proposal waits for, and what came of it. The files on disk are looked at once; the rest is asked for when it is
     shown, which the answer to a verdict does not do.
 
@@ -425,7 +425,7 @@ class State:
         return second is not None and not people.reviewers().exclude(username__in=second.by).exists()
 
 
-def state(loaded: LoadedProposal, files: Sequence[FileChange]) -> State:
+def state(loaded: LoadedProposal, files: Sequence[FileChange]) -> ReviewState:
     """Of these `files`, the others are not looked at on disk."""
     proposal = loaded.proposal
     # What this proposal wrote itself is no change by somebody else.
@@ -433,7 +433,7 @@ def state(loaded: LoadedProposal, files: Sequence[FileChange]) -> State:
     live = [] if proposal.closed_at is not None else [file for file in files if file.pk not in written]
     stale = rebase.changed_since(proposal, live, loaded.memories) if live else frozenset()
     interrupted = bool(stale) and proposal.state == Proposal.State.SUBMITTED and writing.interrupted(proposal)
-    return State(
+    return ReviewState(
         loaded=loaded,
         stale=frozenset() if interrupted else stale,
         gone=rebase.gone_from(proposal, stale),

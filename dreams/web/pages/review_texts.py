@@ -14,7 +14,7 @@ from django.db.models import Model
 from django.urls import reverse
 
 from dreams.engines import drafts
-from dreams.findings.base import Found
+from dreams.findings.base import NewFinding
 from dreams.findings.ledger import derived
 from dreams.lib import diff, memdir
 from dreams.lib.files import text
@@ -23,7 +23,7 @@ from dreams.models import FileChange, Hunk, LedgerEntry
 from dreams.services import blobs, proposals, review
 from dreams.web.hidden_secrets import Sight
 from dreams.web.pages import diffs
-from dreams.web.pages.diffs import Block, Line, Tie
+from dreams.web.pages.diffs import Block, DiffLine, Tie
 from dreams.web.pages.review_proposal import LoadedProposal, address
 
 Row = TypeVar("Row", bound=Model)
@@ -126,7 +126,7 @@ _FENCE = re.compile(r"^ {0,3}(`{3,}|~{3,})")
 
 
 @dataclass(frozen=True, slots=True)
-class Passage:
+class SourceLines:
     """Markdown source of a run of lines. `kind` is equal, ins or del."""
 
     kind: str
@@ -138,7 +138,7 @@ class Rendered:
     """`fields` are those of the frontmatter as it will be."""
 
     fields: tuple[tuple[str, str], ...]
-    passages: tuple[Passage, ...]
+    passages: tuple[SourceLines, ...]
 
     @property
     def is_marked(self) -> bool:
@@ -154,7 +154,7 @@ def rendered(found: FileTexts, before: bytes | None) -> Rendered:
     return Rendered(fields, tuple(_passages(_blocks(old), _blocks(document.body))))
 
 
-def _passages(old: Sequence[str], new: Sequence[str]) -> Iterator[Passage]:
+def _passages(old: Sequence[str], new: Sequence[str]) -> Iterator[SourceLines]:
     at = 0
     for change in diff.line_changes(old, new, "block"):
         yield from _passage("equal", old[at : change.a0])
@@ -164,10 +164,10 @@ def _passages(old: Sequence[str], new: Sequence[str]) -> Iterator[Passage]:
     yield from _passage("equal", old[at:])
 
 
-def _passage(kind: str, blocks: Sequence[str]) -> Iterator[Passage]:
+def _passage(kind: str, blocks: Sequence[str]) -> Iterator[SourceLines]:
     source = "".join(blocks)
     if source.strip():
-        yield Passage(kind, diff.visible(source))
+        yield SourceLines(kind, diff.visible(source))
 
 
 def _blocks(body: str) -> list[str]:
@@ -212,7 +212,7 @@ def typed(loaded: LoadedProposal, hunk: Hunk, preview: review.EditPreview) -> di
     }
 
 
-def _said_of(loaded: LoadedProposal, hunk: Hunk, preview: review.EditPreview) -> tuple[Found, ...]:
+def _said_of(loaded: LoadedProposal, hunk: Hunk, preview: review.EditPreview) -> tuple[NewFinding, ...]:
     """What is said of the text itself, and what it makes new of the parts decided with it."""
     known = set(loaded.proposal.findings.values_list("key", flat=True))
     own = (hunk.file.path, hunk.hunk_id)
@@ -283,7 +283,7 @@ class Ties:
         hunk = block.hunk
         within = dict(diff.moved_within(hunk))
         came = {new: old for old, new in within.items()}
-        out: list[Line] = []
+        out: list[DiffLine] = []
         removed = added = 0
         for line in block.lines:
             ties: tuple[Tie, ...] = ()

@@ -26,9 +26,9 @@ from dreams.services.search.finding import (
 )
 from dreams.services.search.hits import (
     Excerpt,
+    ExcerptPart,
     InstructionHit,
     MemoryHit,
-    Part,
     PastedHit,
     SessionHit,
     TypedHit,
@@ -36,10 +36,10 @@ from dreams.services.search.hits import (
     marked,
 )
 from dreams.services.search.index import is_common
-from dreams.services.search.query import Kind, Query
+from dreams.services.search.query import Query, TextKind
 from dreams.web.pages.memory import Looks
 from dreams.web.pages.session import said_at
-from dreams.web.paging import Listed, page_of
+from dreams.web.paging import PageOfRows, page_of
 
 PAGE = 20  # rows of one kind; chosen
 FEW = 5  # rows of each kind; chosen
@@ -60,12 +60,12 @@ log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
-class Row:
+class SearchRow:
     """One thing found. `lines` show why; `note` is a word about its state."""
 
     icon: str
     href: str
-    title: tuple[Part, ...]
+    title: tuple[ExcerptPart, ...]
     project: Project
     at: dt.datetime | None
     lines: list[Excerpt]
@@ -73,22 +73,22 @@ class Row:
     note: str = ""
 
     @property
-    def brief(self) -> tuple[Part, ...]:
+    def brief(self) -> tuple[ExcerptPart, ...]:
         """The first line from shortly before its first match on, so that a narrow list shows the match."""
         parts = self.lines[0].parts if self.lines else ()
         if parts and not parts[0].is_match and len(parts[0].text) > LEAD:
-            return (Part(f"…{parts[0].text[-LEAD:]}"), *parts[1:])
+            return (ExcerptPart(f"…{parts[0].text[-LEAD:]}"), *parts[1:])
         return parts
 
 
 @dataclass(frozen=True, slots=True)
-class Group:
+class SearchGroup:
     """`is_capped`: there is more than anybody would read, and `total` is only where counting ended."""
 
     key: str
     label: str
     hint: str
-    listed: Listed[Row]
+    listed: PageOfRows[SearchRow]
     is_capped: bool
 
     @property
@@ -101,10 +101,10 @@ class Group:
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class SearchResults:
     """`waiting` texts are not in the index yet, MOST_WAITING or more. `is_broken`: the database cannot answer."""
 
-    groups: list[Group]
+    groups: list[SearchGroup]
     waiting: int
     is_broken: bool = False
 
@@ -125,16 +125,18 @@ class Found:
 class _Kind:
     label: str
     hint: str
-    of: Kind
+    of: TextKind
     keys: Callable[[Query, Filters], Rows]
     hits: Callable[[Rows, Query], Sequence[Any]]
-    row: Callable[[Any, Query], Row]
+    row: Callable[[Any, Query], SearchRow]
 
 
-def found(query: Query, filters: Filters, kinds: Kinds, number: str | None = None, few: int = FEW) -> Found:
+def found(
+    query: Query, filters: Filters, kinds: Kinds, number: str | None = None, few: int = FEW
+) -> SearchResults:
     """Groups with their first `few` rows; one kind alone page by page. A fixed number of queries."""
     if not query.terms:
-        return Found([], waiting=0)
+        return SearchResults([], waiting=0)
     # Whoever searches only reads: the scheduler fills the index.
     waiting = min(index.waiting(MOST_WAITING), MOST_WAITING)
     size, number = (PAGE, number) if len(kinds) == 1 else (few, None)
@@ -142,25 +144,27 @@ def found(query: Query, filters: Filters, kinds: Kinds, number: str | None = Non
         groups = [_group(key, kind, query, filters, number, size) for key, kind in kinds.items()]
     except DatabaseError:
         log.exception("search")
-        return Found([], waiting, is_broken=True)
-    return Found([group for group in groups if group.total], waiting)
+        return SearchResults([], waiting, is_broken=True)
+    return SearchResults([group for group in groups if group.total], waiting)
 
 
-def _group(key: str, kind: _Kind, query: Query, filters: Filters, number: str | None, size: int) -> Group:
+def _group(
+    key: str, kind: _Kind, query: Query, filters: Filters, number: str | None, size: int
+) -> SearchGroup:
     # All keys at once: to count first and to fetch the page then would ask the index the same thing twice.
     page: Page[Any] = page_of(kind.keys(query, filters), number, size)
     rows = [kind.row(hit, query) for hit in kind.hits(list(page.object_list), query)]
     is_capped = page.paginator.count >= finding.MOST or (filters.on and is_common(query.terms, kind.of))
-    return Group(key, kind.label, kind.hint, Listed(rows, page), is_capped)
+    return SearchGroup(key, kind.label, kind.hint, PageOfRows(rows, page), is_capped)
 
 
 # --- Rows ---------------------------------------------------------------------------------------------------------
 
 
-def _memory(hit: MemoryHit, query: Query) -> Row:
+def _memory(hit: MemoryHit, query: Query) -> SearchRow:
     row = hit.memory
     address = reverse("memory", args=[row.pk])
-    return Row(
+    return SearchRow(
         icon="index" if row.kind == row.Kind.INDEX else "file",
         href=f"{address}?view=source{_at(hit.excerpts)}" if hit.excerpts else address,
         title=hit.title,
@@ -171,16 +175,16 @@ def _memory(hit: MemoryHit, query: Query) -> Row:
     )
 
 
-def _session(hit: SessionHit, query: Query) -> Row:
+def _session(hit: SessionHit, query: Query) -> SearchRow:
     row = hit.session
     place = "#notes" if hit.excerpts else ""
     if hit.is_task:
         line = hit.excerpts[0].line
         place = f"?line={line}#line-{line}"
-    return Row(
+    return SearchRow(
         icon="session",
         href=reverse("session", args=[row.pk]) + place,
-        title=hit.title or (Part(str(row)),),
+        title=hit.title or (ExcerptPart(str(row)),),
         project=row.project,
         at=row.at,
         lines=hit.excerpts,
@@ -196,15 +200,15 @@ def _version_hits(found: Rows, query: Query) -> list[tuple[VersionHit, str]]:
     return [(hit, looks(hit.version).what) for hit in hits]
 
 
-def _version(told: tuple[VersionHit, str], query: Query) -> Row:
+def _version(told: tuple[VersionHit, str], query: Query) -> SearchRow:
     hit, what = told
     row = hit.version
     after = f"&b={hit.after}" if hit.after else ""
     others = f", and {plural(hit.others, 'more version')}" if hit.others else ""
-    return Row(
+    return SearchRow(
         icon="clock",
         href=f"{reverse('memory-compare', args=[row.memory_id])}?a={row.pk}{after}",
-        title=(Part(row.memory.path),),
+        title=(ExcerptPart(row.memory.path),),
         project=row.memory.project,
         at=row.at,
         lines=hit.excerpts,
@@ -213,12 +217,12 @@ def _version(told: tuple[VersionHit, str], query: Query) -> Row:
     )
 
 
-def _typed(hit: TypedHit, query: Query) -> Row:
+def _typed(hit: TypedHit, query: Query) -> SearchRow:
     row, session = hit.prompt, hit.prompt.session
-    return Row(
+    return SearchRow(
         icon="user",
         href=said_at(session.pk, row.line_no, NO_ANSWER if hit.no_answer else ""),
-        title=(Part(str(session)),),
+        title=(ExcerptPart(str(session)),),
         project=session.project,
         at=row.at,
         lines=hit.excerpts,
@@ -227,12 +231,12 @@ def _typed(hit: TypedHit, query: Query) -> Row:
     )
 
 
-def _pasted(hit: PastedHit, query: Query) -> Row:
+def _pasted(hit: PastedHit, query: Query) -> SearchRow:
     row = hit.prompt
-    return Row(
+    return SearchRow(
         icon="user",
         href=said_at(row.session_id, row.line_no, NO_ANSWER),
-        title=(Part(one_line(hit.text)[:TITLE]),),
+        title=(ExcerptPart(one_line(hit.text)[:TITLE]),),
         project=row.session.project,
         at=row.at,
         lines=hit.excerpts,
@@ -240,11 +244,11 @@ def _pasted(hit: PastedHit, query: Query) -> Row:
     )
 
 
-def _instruction(hit: InstructionHit, query: Query) -> Row:
+def _instruction(hit: InstructionHit, query: Query) -> SearchRow:
     name = instructions.shown(hit.project, hit.file.path)
     at = f"&line={hit.excerpts[0].line}#instruction-line" if hit.excerpts else "#instruction-line"
     others = f"and {plural(hit.others, 'more project')}" if hit.others else ""
-    return Row(
+    return SearchRow(
         icon="file",
         href=f"{reverse('project-instructions', args=[hit.project.pk])}?text={hit.file.pk}{at}",
         title=tuple(marked(name, query.terms)),
@@ -267,18 +271,23 @@ def _at(excerpts: Sequence[Excerpt]) -> str:
 
 
 _SEARCHED: Kinds = {
-    "memories": _Kind("Memories", "as they are now", Kind.MEMORY, finding.memories, memory_hits, _memory),
+    "memories": _Kind("Memories", "as they are now", TextKind.MEMORY, finding.memories, memory_hits, _memory),
     "sessions": _Kind(
-        "Sessions", "by title, notes and open ends", Kind.SESSION, finding.sessions, session_hits, _session
+        "Sessions",
+        "by title, notes and open ends",
+        TextKind.SESSION,
+        finding.sessions,
+        session_hits,
+        _session,
     ),
     "versions": _Kind(
-        "Earlier versions", "as they were", Kind.MEMORY, finding.versions, _version_hits, _version
+        "Earlier versions", "as they were", TextKind.MEMORY, finding.versions, _version_hits, _version
     ),
-    "typed": _Kind("What you typed", "in sessions", Kind.TYPED, finding.typed, typed_hits, _typed),
+    "typed": _Kind("What you typed", "in sessions", TextKind.TYPED, finding.typed, typed_hits, _typed),
     "pasted": _Kind(
         "What you pasted",
         "short texts of the prompt history",
-        Kind.PASTED,
+        TextKind.PASTED,
         finding.pasted,
         pasted_hits,
         _pasted,
@@ -286,7 +295,7 @@ _SEARCHED: Kinds = {
     "instructions": _Kind(
         "Instructions",
         "CLAUDE.md and what it includes",
-        Kind.INSTRUCTION,
+        TextKind.INSTRUCTION,
         finding.instructions,
         instruction_hits,
         _instruction,
@@ -296,5 +305,5 @@ _SEARCHED: Kinds = {
 
 def kinds(*, of_sessions: bool) -> Kinds:
     """What a reader may search: all of it, or nothing that people said in sessions."""
-    open_to_all = (Kind.MEMORY, Kind.INSTRUCTION)
+    open_to_all = (TextKind.MEMORY, TextKind.INSTRUCTION)
     return {key: kind for key, kind in _SEARCHED.items() if of_sessions or kind.of in open_to_all}

@@ -38,7 +38,7 @@ from dreams.services.search.query import Query
 from dreams.web.hidden_secrets import shown
 from dreams.web.pages import session_turns
 from dreams.web.pages.session_turns import SKIPPED, blocks, views
-from dreams.web.paging import Listed, listed, page_of
+from dreams.web.paging import PageOfRows, listed, page_of
 from dreams.web.render import TemplateResolver
 
 LINES_PER_PAGE = 60  # turns; chosen
@@ -174,7 +174,7 @@ def reached(session: Session, place: Position) -> int:
     return rows.filter(offset__lte=place.offset).count() if place.offset else 0
 
 
-def outline(session: Session, number: str | None = None, reached: int = 0) -> Listed[dict[str, Any]]:
+def outline(session: Session, number: str | None = None, reached: int = 0) -> PageOfRows[dict[str, Any]]:
     """What the person typed, in order, from the database: it outlives the transcript.
 
     Without a page's `number`, the page of the turn that was `reached`.

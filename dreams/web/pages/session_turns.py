@@ -52,7 +52,7 @@ _TELLING = (
 
 
 @dataclass(frozen=True, slots=True)
-class Piece:
+class TurnBlock:
     """One block of a turn. `brief` is the line of a folded one; `left` says how much is not shown.
 
     `is_found` when it holds all that is looked for.
@@ -81,7 +81,7 @@ class TurnView:
     tone: str
     icon: str
     at: dt.datetime | None
-    pieces: list[Piece]
+    pieces: list[TurnBlock]
     sidechain: bool
     continues: bool
     is_marked: bool
@@ -138,9 +138,9 @@ def _why_unread(turn: transcripts.Turn, but: int | None = None) -> str:
     return "" if but is not None and turn.line == but else turn.problem.partition(":")[0]
 
 
-def _problem(turn: transcripts.Turn, lines: int = 1) -> Piece:
+def _problem(turn: transcripts.Turn, lines: int = 1) -> TurnBlock:
     what = "This line" if lines == 1 else f"{lines} lines in a row"
-    return Piece("problem", f"{what} cannot be read: {_why_unread(turn)}.")
+    return TurnBlock("problem", f"{what} cannot be read: {_why_unread(turn)}.")
 
 
 def _goes_on(above: TurnView | None, speaker: str, turn: transcripts.Turn) -> bool:
@@ -157,7 +157,7 @@ def holds(turn: transcripts.Turn, terms: tuple[str, ...]) -> bool:
     return _has_all(shown(turn.text), terms)
 
 
-def _pieces(turn: transcripts.Turn, speaker: str, terms: tuple[str, ...]) -> list[Piece]:
+def _pieces(turn: transcripts.Turn, speaker: str, terms: tuple[str, ...]) -> list[TurnBlock]:
     if turn.problem:
         return [_problem(turn)]
     found = [piece for part in turn.parts if (piece := _piece(part, speaker)) is not None]
@@ -210,10 +210,10 @@ def _speaker(turn: transcripts.Turn) -> tuple[str, str, str]:
     return "System", "", "info"
 
 
-def _piece(part: transcripts.Part, speaker: str) -> Piece | None:
+def _piece(part: transcripts.TurnPart, speaker: str) -> TurnBlock | None:
     if part.kind == "image":
         what = "A picture" if "pdf" not in part.name else "A document"
-        return Piece(
+        return TurnBlock(
             "image", f"{what} ({shown(part.name)}), not shown." if part.name else f"{what}, not shown."
         )
     if not part.text.strip() and part.kind != "tool_result":
@@ -228,7 +228,7 @@ def _piece(part: transcripts.Part, speaker: str) -> Piece | None:
     is_prose = part.kind == "text" and len(text) <= PROSE_CHARS
     kind = "text" if part.kind == "text" else "other"
     left = max(0, len(text) - PROSE_CHARS)
-    return Piece(
+    return TurnBlock(
         kind,
         text[:PROSE_CHARS],
         _first_line(text),
@@ -238,7 +238,7 @@ def _piece(part: transcripts.Part, speaker: str) -> Piece | None:
     )
 
 
-def _tool(part: transcripts.Part, text: str) -> Piece:
+def _tool(part: transcripts.TurnPart, text: str) -> TurnBlock:
     try:
         found = json.loads(part.text) if not part.cut else None
     except ValueError:
@@ -259,8 +259,8 @@ def as_lines(found: Mapping[str, object]) -> str:
     )
 
 
-def _folded(kind: str, text: str, cap: int, part: transcripts.Part, brief: str) -> Piece:
-    return Piece(
+def _folded(kind: str, text: str, cap: int, part: transcripts.TurnPart, brief: str) -> TurnBlock:
+    return TurnBlock(
         kind, text[:cap], brief, is_error=part.is_error, left=max(0, len(text) - cap), is_cut=part.cut
     )
 

@@ -45,17 +45,17 @@ class Cell:
 
 
 @dataclass(frozen=True, slots=True)
-class Row:
+class SettingRow:
     label: str
     cells: list[Cell]
 
 
-def by_type(project: Project | None, typed: Mapping[str, str] | None = None) -> list[Row]:
+def by_type(project: Project | None, typed: Mapping[str, str] | None = None) -> list[SettingRow]:
     """`typed`: field → action of a form that was not taken."""
     found = table(project)
     own = project is not None
     rows = [
-        Row(
+        SettingRow(
             memory_type.capitalize() or "Any type",
             [_cell(found, (own, "", memory_type, operation.value), operation.label) for operation in BY_TYPE],
         )
@@ -64,22 +64,24 @@ def by_type(project: Project | None, typed: Mapping[str, str] | None = None) -> 
     return [_as_typed(row, typed or {}) for row in rows]
 
 
-def by_kind(project: Project | None, typed: Mapping[str, str] | None = None) -> list[Row]:
+def by_kind(project: Project | None, typed: Mapping[str, str] | None = None) -> list[SettingRow]:
     """As `by_type`; last what was caught in sessions, to which no other policy applies."""
     found = table(project)
     own = project is not None
     caught = _cell(found, (own, "", "", Policy.Operation.CATCH), "Policy")
     rows = [
-        Row(decisions.named(kind), [_cell(found, (own, kind, "", ""), "Policy")])
+        SettingRow(decisions.named(kind), [_cell(found, (own, kind, "", ""), "Policy")])
         for kind in decisions.ORDER
         if kind in POLICY_KINDS
     ]
-    rows.append(Row("Caught in your sessions", [caught]))
+    rows.append(SettingRow("Caught in your sessions", [caught]))
     return [_as_typed(row, typed or {}) for row in rows]
 
 
-def _as_typed(row: Row, typed: Mapping[str, str]) -> Row:
-    return Row(row.label, [replace(cell, action=typed.get(cell.field, cell.action)) for cell in row.cells])
+def _as_typed(row: SettingRow, typed: Mapping[str, str]) -> SettingRow:
+    return SettingRow(
+        row.label, [replace(cell, action=typed.get(cell.field, cell.action)) for cell in row.cells]
+    )
 
 
 def otherwise(policy: Policy) -> str:

@@ -18,7 +18,7 @@ from dreams.engines.versions import source_digest
 from dreams.lib import diff
 from dreams.lib.files import text
 from dreams.lib.prose.statement_index import StatementIndex
-from dreams.lib.prose.statement_pairs import Pair, Statement, places_of
+from dreams.lib.prose.statement_pairs import Pair, PlacedText, places_of
 from dreams.lib.secrets.masking import Mask
 from dreams.models import Memory, Project
 from dreams.services.memories import syncing
@@ -54,7 +54,7 @@ class StatementLink:
 
 
 @dataclass(frozen=True, slots=True)
-class Group:
+class StatementGroup:
     """Places that belong together, and why."""
 
     places: tuple[StatementLink, ...]
@@ -84,8 +84,8 @@ class Related:
 class Compared:
     """What was found in one state of a directory. `having` leads from a value to the places that name it."""
 
-    duplicates: tuple[Group, ...]
-    two_values: tuple[Group, ...]
+    duplicates: tuple[StatementGroup, ...]
+    two_values: tuple[StatementGroup, ...]
     named: tuple[NamedValue, ...]
     places: tuple[StatementLink, ...]
     having: Mapping[str, tuple[int, ...]]
@@ -130,8 +130,8 @@ def related(memory: Memory) -> tuple[Related, ...]:
     )
 
 
-def _shown(group: Group, pks: Mapping[str, int], mask: Mask) -> Group:
-    return Group(tuple(_place(place, pks, mask) for place in group.places), mask(group.why))
+def _shown(group: StatementGroup, pks: Mapping[str, int], mask: Mask) -> StatementGroup:
+    return StatementGroup(tuple(_place(place, pks, mask) for place in group.places), mask(group.why))
 
 
 def _place(place: StatementLink, pks: Mapping[str, int], mask: Mask) -> StatementLink:
@@ -199,7 +199,9 @@ def compare(index: StatementIndex) -> Compared:
             having[value].append(number)
     duplicates = index.possible_duplicates()[:MOST_GROUPS]
     return Compared(
-        duplicates=tuple(Group(_places(places_of(group)), group[0].found.rule) for group in duplicates),
+        duplicates=tuple(
+            StatementGroup(_places(places_of(group)), group[0].found.rule) for group in duplicates
+        ),
         two_values=tuple(_two_values(pair) for pair in index.two_values()[:MOST_GROUPS]),
         named=_named(index, {PurePosixPath(path.lower()).stem for path in index.paths}),
         places=_places(index.statements),
@@ -208,13 +210,15 @@ def compare(index: StatementIndex) -> Compared:
     )
 
 
-def _places(statements: Iterable[Statement]) -> tuple[StatementLink, ...]:
+def _places(statements: Iterable[PlacedText]) -> tuple[StatementLink, ...]:
     return tuple(StatementLink(one.path, one.first_line, one.text) for one in statements)
 
 
-def _two_values(pair: Pair) -> Group:
+def _two_values(pair: Pair) -> StatementGroup:
     values = [value.key for value in (pair.found.old, pair.found.new) if value]
-    return Group(_places((pair.one, pair.other)), " or ".join(values) + "?" if values else pair.found.rule)
+    return StatementGroup(
+        _places((pair.one, pair.other)), " or ".join(values) + "?" if values else pair.found.rule
+    )
 
 
 def _named(index: StatementIndex, memories_: Set[str]) -> tuple[NamedValue, ...]:
@@ -269,7 +273,7 @@ def _related(index: StatementIndex) -> Mapping[str, tuple[Related, ...]]:
     }
 
 
-def _in_common(one: Statement, other: Statement) -> str:
+def _in_common(one: PlacedText, other: PlacedText) -> str:
     """ "both name kind-eu-1, 8443", or the statement's own beginning where they share no value."""
     shared = sorted(one.reading.anchors & other.reading.anchors, key=lambda value: (-len(value), value))
     if shared:

@@ -22,7 +22,7 @@ from dreams.web.pages import diffs
 from dreams.web.pages.index_size import size_as_loaded
 from dreams.web.pages.memory import Look, Looks, body_of
 from dreams.web.pages.project import READING_ORDER
-from dreams.web.paging import Listed, page_of
+from dreams.web.paging import PageOfRows, page_of
 
 PAGE_SIZE = 60  # rows; chosen
 INDEX = "MEMORY.md"
@@ -68,7 +68,7 @@ def directory(project: Project, when: dt.datetime, number: str | None = None) ->
     return {
         "when": when,
         "iso": iso(when),
-        "files": Listed(_files(list(page.object_list)), page),
+        "files": PageOfRows(_files(list(page.object_list)), page),
         "since": _step(since),
         "previous": _step(time_travel.change_before(project, since) if since else None),
         "next": _step(after),

@@ -21,7 +21,7 @@ from dreams.models import (
     Version,
 )
 from dreams.models.prepared import Fixed, prepared
-from dreams.services.cached_counts import Kind, kept
+from dreams.services.cached_counts import CountKind, kept
 from dreams.services.memories import time_travel
 from dreams.services.proposals import decisions, summaries
 from dreams.services.proposals.summaries import Summary
@@ -43,8 +43,8 @@ def pictures(project: Project, now: dt.datetime) -> list[Picture]:
     """Three queries, whatever the project's size, and none where nothing of that changed since this process asked them."""
     shape = (str(timezone.get_current_timezone()), _day(now))
     return [
-        kept(Kind.SESSIONS, project.pk, ("by day", *shape), lambda: _sessions_picture(project, now)),
-        kept(Kind.MEMORIES, project.pk, ("growth", *shape), lambda: _growth_picture(project, now)),
+        kept(CountKind.SESSIONS, project.pk, ("by day", *shape), lambda: _sessions_picture(project, now)),
+        kept(CountKind.MEMORIES, project.pk, ("growth", *shape), lambda: _growth_picture(project, now)),
     ]
 
 
@@ -157,7 +157,7 @@ MOST_TIES = 30
 
 
 @dataclass(frozen=True, slots=True)
-class Entry:
+class TimelineEvent:
     """One thing that happened. `who` empty is the system; the ids lead on, `after` to the directory as it left it; `undo` is
     the proposal whose `batch` is undone."""
 
@@ -243,8 +243,8 @@ def _does(who: str, kind: str) -> bool:
     return who in ("", alone) if alone else who != OUTSIDE
 
 
-def _told(shown: Sequence[_Found]) -> list[Entry]:
-    found: list[Entry] = []
+def _told(shown: Sequence[_Found]) -> list[TimelineEvent]:
+    found: list[TimelineEvent] = []
     for name, (_, tell) in _sources().items():
         keys = [one.key for one in shown if one.source == name]
         found += tell(keys) if keys else ()
@@ -253,7 +253,7 @@ def _told(shown: Sequence[_Found]) -> list[Entry]:
 
 _Keys = Iterable[tuple[dt.datetime, Any]]
 _Source = tuple[
-    Callable[[int, str | None, dt.datetime, Fixed], _Keys], Callable[[list[Any]], Iterable[Entry]]
+    Callable[[int, str | None, dt.datetime, Fixed], _Keys], Callable[[list[Any]], Iterable[TimelineEvent]]
 ]
 
 
@@ -291,13 +291,13 @@ def _gates(project: int, by: str | None, until: dt.datetime, size: Fixed) -> Que
     return rows.values_list("at", "pk")[:size]
 
 
-def _gate(row: GateEvaluation) -> Entry:
+def _gate(row: GateEvaluation) -> TimelineEvent:
     if row.open:
-        return Entry(row.at, "gates", "gate-open", "ok", "All gates opened")
+        return TimelineEvent(row.at, "gates", "gate-open", "ok", "All gates opened")
     closed: dict[str, object] = next((gate for gate in row.results if not gate.get("passed")), {})
     name = gates.title(closed.get("name"))
     reason = as_stored(str(closed.get("reason", "")))
-    return Entry(row.at, "gates", "gate-closed", "", f"{name} closed", reason=reason)
+    return TimelineEvent(row.at, "gates", "gate-closed", "", f"{name} closed", reason=reason)
 
 
 def _dreams(project: int, by: str | None, until: dt.datetime, size: Fixed) -> _Keys:
@@ -320,13 +320,13 @@ def _ended(project: int, by: str | None, until: dt.datetime, size: Fixed) -> Que
     return rows.order_by("-ended_at").values_list("ended_at", "pk")[:size]
 
 
-def _dreams_told(keys: list[int]) -> Iterator[Entry]:
+def _dreams_told(keys: list[int]) -> Iterator[TimelineEvent]:
     rows = _rows(DreamRun, keys)
     told = summaries.of_dreams(rows)
     return (_dream(row, told[row.pk]) for row in rows)
 
 
-def _dream(row: DreamRun, told: Summary) -> Entry:
+def _dream(row: DreamRun, told: Summary) -> TimelineEvent:
     states = {
         DreamRun.Status.COMPLETED: ("moon", "accent", f"Dreamt: {told.text[:1].lower()}{told.text[1:]}"),
         DreamRun.Status.FAILED: ("block", "block", "Dream failed"),
@@ -336,7 +336,7 @@ def _dream(row: DreamRun, told: Summary) -> Entry:
     }
     icon, tone, what = states[DreamRun.Status(row.status)]
     at = row.ended_at or row.created_at
-    return Entry(at, "dreams", icon, tone, what, row.requested_by, row.error, dream=row.public_id)
+    return TimelineEvent(at, "dreams", icon, tone, what, row.requested_by, row.error, dream=row.public_id)
 
 
 @prepared
@@ -347,13 +347,13 @@ def _reviews(project: int, by: str | None, until: dt.datetime, size: Fixed) -> Q
     return rows.order_by("-submitted_at").values_list("submitted_at", "pk")[:size]
 
 
-def _reviews_told(keys: list[int]) -> Iterator[Entry]:
+def _reviews_told(keys: list[int]) -> Iterator[TimelineEvent]:
     counts = decisions.counts(keys)
     for row in _rows(Proposal, keys):
         what = f"Reviewed {plural(counts[row.pk].decisions, 'decision')}: {_verdicts(counts[row.pk])}"
         by = "policy" if row.by_policy else row.submitted_by
         assert row.submitted_at is not None  # noqa: S101 - the filter asks for a moment
-        yield Entry(row.submitted_at, "reviews", "check", "ok", what, by, proposal=row.public_id)
+        yield TimelineEvent(row.submitted_at, "reviews", "check", "ok", what, by, proposal=row.public_id)
 
 
 def _verdicts(counts: decisions.Counts) -> str:
@@ -383,13 +383,13 @@ def _writes(project: int, by: str | None, until: dt.datetime, size: Fixed) -> Qu
     return rows.order_by("-at", "-pk").values_list("at", "pk")[:size]
 
 
-def _writes_told(keys: list[int]) -> Iterator[Entry]:
+def _writes_told(keys: list[int]) -> Iterator[TimelineEvent]:
     rows = _rows(AppliedBatch, keys, "proposal__dream")
     told = summaries.of_applications(rows)
     for row in rows:
         icon, tone = _WRITES[Proposal.Origin(row.proposal.origin)]
         deed = told[row.pk]
-        yield Entry(
+        yield TimelineEvent(
             at=row.at,
             kind="writes",
             icon=icon,
@@ -410,7 +410,7 @@ def _outside(project: int, by: object, until: dt.datetime, size: Fixed) -> _Keys
     """Edits that one look found belong together: they carry one moment."""
     del by  # nobody with a name
     asked = ("outside", until, size)
-    moments = kept(Kind.MEMORIES, project, asked, lambda: _moments_outside(project, until, size))
+    moments = kept(CountKind.MEMORIES, project, asked, lambda: _moments_outside(project, until, size))
     return [(at, (project, at)) for at in moments]
 
 
@@ -420,7 +420,7 @@ def _moments_outside(project: int, until: dt.datetime, size: Fixed) -> QuerySet[
     return rows.order_by("-at").values_list("at", flat=True).distinct()[:size]
 
 
-def _outside_told(rows: list[tuple[int, dt.datetime]]) -> Iterator[Entry]:
+def _outside_told(rows: list[tuple[int, dt.datetime]]) -> Iterator[TimelineEvent]:
     by_moment: dict[dt.datetime, list[tuple[str, int]]] = {at: [] for _, at in rows}
     changed = Version.objects.filter(
         memory__project=rows[0][0], origin=Version.Origin.OUTSIDE, at__in=list(by_moment)
@@ -431,7 +431,7 @@ def _outside_told(rows: list[tuple[int, dt.datetime]]) -> Iterator[Entry]:
     for at, found in by_moment.items():
         what = f"Changed outside: {_names([path for path, _ in found])}"
         memory = found[0][1] if len(found) == 1 else None
-        yield Entry(at, "outside", "edit", "", what, "someone outside", memory=memory, after=iso(at))
+        yield TimelineEvent(at, "outside", "edit", "", what, "someone outside", memory=memory, after=iso(at))
 
 
 def _names(paths: Sequence[str]) -> str:

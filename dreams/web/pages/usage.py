@@ -17,11 +17,11 @@ from dreams.lib.files.text import plural
 from dreams.models import DreamRun, DreamUsage, ModelRequest, Project, RequestUsage
 from dreams.models.prepared import prepared
 from dreams.services.pricing import PriceBook
-from dreams.web.charts.drawings import MOST, Run, Series, durations, ranked, stacked
+from dreams.web.charts.drawings import MOST, FinishedDream, Series, durations, ranked, stacked
 from dreams.web.charts.shapes import Picture, whole
 from dreams.web.pages import usage_sums
 from dreams.web.pages.projects import told_apart
-from dreams.web.pages.usage_sums import SUMS, Cell, Line, Total
+from dreams.web.pages.usage_sums import SUMS, Cell, SumRow, Total
 
 # --- Dreams -------------------------------------------------------------------------------------------------------
 
@@ -37,8 +37,8 @@ class Used:
     """What sessions, dreams or other requests used in the time asked for. `unpriced`: models with tokens and no price."""
 
     total: Total
-    models: list[Line]
-    projects: list[Line]
+    models: list[SumRow]
+    projects: list[SumRow]
     more_projects: int
     unpriced: list[str]
 
@@ -49,20 +49,20 @@ class DreamsUsed:
 
     used: Used
     runs: int
-    kinds: list[Line]
+    kinds: list[SumRow]
     days: list[tuple[dt.date, Total]]
     more_days: int
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Usage:
+class UsagePage:
     """The same object where nothing has changed."""
 
     period: str
     sessions: Used
     dreams: DreamsUsed
     other: Used
-    purposes: list[Line]
+    purposes: list[SumRow]
     spent: Total
     pictures: list[Picture]
     has_prices: bool
@@ -76,7 +76,7 @@ class Usage:
         return sorted(found) if self.has_prices else []
 
 
-def usage(now: dt.datetime, period: str = DEFAULT_PERIOD) -> Usage:
+def usage(now: dt.datetime, period: str = DEFAULT_PERIOD) -> UsagePage:
     return _made(_Asked.of(now, period))
 
 
@@ -142,13 +142,13 @@ MOST_MADE = 16  # a few periods, of people in a few zones
 
 
 @lru_cache(maxsize=MOST_MADE)
-def _made(asked: _Asked) -> Usage:
+def _made(asked: _Asked) -> UsagePage:
     book, names, days = asked.book, dict(asked.names), int(asked.period)
     sessions = usage_sums.sessions_by_day(asked.sessions, book)
     dreamt, other = (usage_sums.spent_by_day(map(dict, rows), asked.cuts) for rows in asked.spent)
     dreamt_in, other_in = (usage_sums.spent_by_project(map(dict, rows)) for rows in asked.spent_in)
     spent = [*dreamt, *other]
-    return Usage(
+    return UsagePage(
         period=asked.period,
         sessions=_used(sessions, usage_sums.sessions_by_project(asked.of_projects, book), names, book),
         dreams=_dreams(asked, dreamt, _used(dreamt, dreamt_in, names, book)),
@@ -201,7 +201,7 @@ def _dreams(asked: _Asked, cells: Sequence[Cell], used: Used) -> DreamsUsed:
     )
 
 
-def dream_kinds(sums: Mapping[str, Any]) -> list[Line]:
+def dream_kinds(sums: Mapping[str, Any]) -> list[SumRow]:
     """What dreams used by kind of token, in reading order; kinds that were not used are left out. `sums`: of `kinds_asked`."""
     lines = []
     for kind, label in KINDS.items():
@@ -210,7 +210,7 @@ def dream_kinds(sums: Mapping[str, Any]) -> list[Line]:
             sums[f"{kind}_cost"] or Decimal(0),
             sums[f"{kind}_unpriced"] or 0,
         )
-        lines += [Line(label, None, found, 0)] if found.tokens.total else []
+        lines += [SumRow(label, None, found, 0)] if found.tokens.total else []
     return lines
 
 
@@ -367,10 +367,12 @@ def _weeks(now: dt.datetime) -> list[dt.date]:
     return [monday - dt.timedelta(weeks=back) for back in reversed(range(DREAM_WEEKS))]
 
 
-def _runs(rows: Sequence[tuple[Any, ...]]) -> list[Run]:
+def _runs(rows: Sequence[tuple[Any, ...]]) -> list[FinishedDream]:
     """Oldest first."""
     return [
-        Run(timezone.localtime(ended).date(), max(0.0, (ended - started).total_seconds()), status, name)
+        FinishedDream(
+            timezone.localtime(ended).date(), max(0.0, (ended - started).total_seconds()), status, name
+        )
         for name, status, started, ended in reversed(rows)
     ]
 

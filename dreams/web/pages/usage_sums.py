@@ -61,7 +61,7 @@ Kept = TypeVar("Kept")
 
 
 @dataclass(frozen=True, slots=True)
-class Span:
+class TimeSpan:
     """From a local midnight to another; `end` None: to now. `key` is "" where nothing can be kept."""
 
     start: dt.datetime
@@ -72,7 +72,7 @@ class Span:
         return self.start.date() <= day and (self.end is None or day < self.end.date())
 
 
-Summing = Callable[[Sequence[Span]], Sequence[list[Kept]]]
+Summing = Callable[[Sequence[TimeSpan]], Sequence[list[Kept]]]
 
 
 def summed(what: str, since: dt.datetime, on: Iterable[object], summing: Summing[Kept]) -> list[Kept]:
@@ -91,7 +91,7 @@ def summed(what: str, since: dt.datetime, on: Iterable[object], summing: Summing
 
 
 def _each_range(
-    spans: Sequence[Span], ask: Callable[[dt.datetime, dt.datetime | None], Iterable[Any]]
+    spans: Sequence[TimeSpan], ask: Callable[[dt.datetime, dt.datetime | None], Iterable[Any]]
 ) -> Iterator[Any]:
     """The rows of all of these; neighbours are asked for as one, which an index answers in one go."""
     start = spans[0].start
@@ -101,7 +101,7 @@ def _each_range(
             start = following.start if following else start
 
 
-def _spans(since: dt.datetime) -> list[Span]:
+def _spans(since: dt.datetime) -> list[TimeSpan]:
     """`since` to the first whole month, each month that is over, this one to yesterday, and what comes still."""
     today = timezone.localtime().date()
     starts = [since]
@@ -110,20 +110,20 @@ def _spans(since: dt.datetime) -> list[Span]:
         starts.append(midnight(later))
     yesterday = today - dt.timedelta(1)  # west of Greenwich today's date of UTC begins yesterday
     starts += [midnight(yesterday)] if yesterday > starts[-1].date() else []
-    return [Span(start, end) for start, end in zip(starts, [*starts[1:], None], strict=True)]
+    return [TimeSpan(start, end) for start, end in zip(starts, [*starts[1:], None], strict=True)]
 
 
 def midnight(day: dt.date) -> dt.datetime:
     return timezone.make_aware(dt.datetime.combine(day, dt.time()))
 
 
-def _keyed(spans: list[Span], what: str, on: Iterable[object]) -> list[Span]:
+def _keyed(spans: list[TimeSpan], what: str, on: Iterable[object]) -> list[TimeSpan]:
     if not cached_counts.has_marks() or len(spans) == 1:
         return spans
     marks = cached_counts.of_days(spans[0].start.astimezone(dt.UTC).date())
     shape = (FORM, what, str(timezone.get_current_timezone()), *on)
     return [
-        Span(span.start, span.end, _key(span.start, span.end, marks, shape)) if span.end else span
+        TimeSpan(span.start, span.end, _key(span.start, span.end, marks, shape)) if span.end else span
         for span in spans
     ]
 
@@ -208,7 +208,7 @@ class Cell:
 
 
 @dataclass(frozen=True, slots=True)
-class Line:
+class SumRow:
     """One row of a table: a model, a project, a day or a kind of token. `limits` are those of a model."""
 
     name: str
@@ -256,14 +256,15 @@ def _booked(row: Mapping[str, Any], day: dt.date | None, project: int) -> Cell:
     return Cell(day, row["model"], project, Tokens.of(row), row["cost"], row["n"])
 
 
-def purposes(rows: Iterable[Mapping[str, Any]]) -> list[Line]:
+def purposes(rows: Iterable[Mapping[str, Any]]) -> list[SumRow]:
     """What requests without a dream used, by what they were for, the dearest first. `rows`: of `purposes_asked`."""
     found: dict[str, list[Cell]] = {}
     for row in rows:
         found.setdefault(row["purpose"], []).append(_booked({**row, "model": ""}, None, NO_PROJECT))
     labels = dict(ModelRequest.Purpose.choices)
     lines = [
-        Line(str(labels.get(purpose, purpose)), None, total_of(cells), 0) for purpose, cells in found.items()
+        SumRow(str(labels.get(purpose, purpose)), None, total_of(cells), 0)
+        for purpose, cells in found.items()
     ]
     return sorted(lines, key=lambda line: (-line.sum.cost, -line.sum.tokens.total, line.name))
 
@@ -288,14 +289,14 @@ def lines_of(
     name_of: Callable[[str], str],
     *,
     numbered: bool = False,
-) -> list[Line]:
+) -> list[SumRow]:
     """Cells summed up by a key, the most tokens first."""
     sums: dict[str, Total] = {}
     for cell in cells:
         sums.setdefault(key_of(cell), Total()).add_cell(cell)
     whole = sum(found.tokens.total for found in sums.values()) or 1
     lines = [
-        Line(name_of(key), int(key) if numbered else None, found, 100 * found.tokens.total / whole)
+        SumRow(name_of(key), int(key) if numbered else None, found, 100 * found.tokens.total / whole)
         for key, found in sums.items()
         if found.tokens.total
     ]
@@ -333,7 +334,7 @@ def sessions_by_day(found: Iterable[Day], book: PriceBook) -> list[Cell]:
     return [_cell(book, day, model, tier, NO_PROJECT, used) for day, model, tier, used in found]
 
 
-def _days(since: dt.datetime, thresholds: Sequence[int], spans: Sequence[Span]) -> list[list[Day]]:
+def _days(since: dt.datetime, thresholds: Sequence[int], spans: Sequence[TimeSpan]) -> list[list[Day]]:
     cuts = cuts_since(since)
     made: list[list[Day]] = [[] for _ in spans]
     for date, part, model, tier, *used in _each_range(spans, partial(_in_days, tuple(thresholds), cuts)):
@@ -380,7 +381,7 @@ def sessions_by_project(found: Iterable[InProject], book: PriceBook) -> list[Cel
 
 
 def _projects(
-    thresholds: Sequence[int], changes: Sequence[dt.date], spans: Sequence[Span]
+    thresholds: Sequence[int], changes: Sequence[dt.date], spans: Sequence[TimeSpan]
 ) -> list[list[InProject]]:
     starts = sorted(
         {span.start.date() for span in spans} | {day for day in changes if day > spans[0].start.date()}

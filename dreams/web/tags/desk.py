@@ -28,7 +28,7 @@ from dreams.services import host_requests, hosts, secret_paths
 from dreams.services.people import role_of
 from dreams.web import access, render
 from dreams.web.hidden_secrets import shown
-from dreams.web.pages.diffs import Bit, Line
+from dreams.web.pages.diffs import Bit, DiffLine
 from dreams.web.pages.session import said_at
 
 # Name → the inside of an SVG. Meaning never hangs on an icon alone: a word stands beside each.
@@ -282,7 +282,7 @@ def icon(name: str, extra: str = "") -> SafeString:
 
 
 @register.filter
-def words(line: Line) -> SafeString:
+def words(line: DiffLine) -> SafeString:
     """The text of a line of a difference: what changed in it is marked, and so is code and what a link leads to."""
     mark = "del" if line.kind == "del" else "ins"
     runs = (

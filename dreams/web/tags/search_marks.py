@@ -8,7 +8,7 @@ from django import template
 from django.utils.html import conditional_escape, format_html_join
 from django.utils.safestring import SafeString, mark_safe
 
-from dreams.services.search.hits import Part, marked
+from dreams.services.search.hits import ExcerptPart, marked
 from dreams.web.tags.desk import breaks, visible
 
 register = template.Library()
@@ -34,7 +34,7 @@ def found_html(safe: SafeString, terms: tuple[str, ...] = ()) -> SafeString:
 
 
 @register.filter
-def parts_found(parts: Iterable[Part], is_name: bool = False) -> SafeString:
+def parts_found(parts: Iterable[ExcerptPart], is_name: bool = False) -> SafeString:
     """Parts of a text that a search has cut already; a name may break anywhere."""
     return format_html_join(
         "",

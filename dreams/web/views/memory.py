@@ -205,7 +205,7 @@ def _edit_page(
     return render(request, "dreams/memory_edit.html", context, status=409 if stale else 200)
 
 
-def _changes(data: bytes, typed: str, mask: Mask) -> list[diffs.Line]:
+def _changes(data: bytes, typed: str, mask: Mask) -> list[diffs.DiffLine]:
     before, after = _for_field(data), typed.replace("\r\n", "\n")
     if not after.endswith("\n") and before.endswith("\n") and after:
         after += "\n"

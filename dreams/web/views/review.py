@@ -29,7 +29,7 @@ from dreams.web.htmx import Request, SeeOther, rendered, wants_fragment
 from dreams.web.pages import memory as memory_pages, questions as question_pages, recall, review as pages
 from dreams.web.pages.recall import loads
 from dreams.web.pages.review import listing
-from dreams.web.pages.review_filter import Asked, asked_of, batch_of, passing, window
+from dreams.web.pages.review_filter import ReviewQuery, asked_of, batch_of, passing, window
 from dreams.web.pages.review_proposal import Decision, LoadedProposal, address, find, load as load_rows
 from dreams.web.pages.review_texts import texts_of
 
@@ -161,7 +161,7 @@ LAYOUTS = {"auto": "Auto", "unified": "Unified", "split": "Split"}
 CHIPS = ("Wrong", "Outdated", "Already said elsewhere", "Not worth keeping", "Poorly worded")
 
 
-def _to_file(proposal: Proposal, asked: Asked) -> str:
+def _to_file(proposal: Proposal, asked: ReviewQuery) -> str:
     """What a file's number is put behind: two hundred entries need no two hundred addresses."""
     here = address(proposal, **asked.query)
     return f"{here}{'&' if '?' in here else '?'}file="
@@ -190,7 +190,7 @@ def _names_of(path: str) -> tuple[str, str]:
     return memdir.name_key(bare), memdir.name_key(bare.rpartition("/")[2])
 
 
-def page(request: Request, loaded: LoadedProposal, asked: Asked, status: int = 200) -> HttpResponse:
+def page(request: Request, loaded: LoadedProposal, asked: ReviewQuery, status: int = 200) -> HttpResponse:
     desk = pages.desk(loaded, asked)
     context = {
         "desk": desk,
@@ -210,7 +210,7 @@ def fragment(
     return rendered(request, template, {**_common(request, loaded, asked), **context}, status)
 
 
-def _common(request: Request, loaded: LoadedProposal, asked: Asked) -> dict[str, object]:
+def _common(request: Request, loaded: LoadedProposal, asked: ReviewQuery) -> dict[str, object]:
     layout = request.COOKIES.get(layout_cookie(), "auto")
     return {
         "proposal": loaded.proposal,
@@ -248,7 +248,7 @@ def _query_to_come_back_to(request: Request) -> str:
     return request.GET.urlencode()
 
 
-def one_file(request: Request, loaded: LoadedProposal, asked: Asked) -> HttpResponse:
+def one_file(request: Request, loaded: LoadedProposal, asked: ReviewQuery) -> HttpResponse:
     """A file's section alone: with what the page that asks for it shows of it, else with all of it."""
     here = passing(loaded, asked_of(QueryDict(_query_to_come_back_to(request))))
     shown = {one.pk for one in window(here).decisions if one.file_id == asked.file}
@@ -349,7 +349,7 @@ def refuse(request: Request, loaded: LoadedProposal, why: str) -> HttpResponse:
     return _answer(request, loaded, context, files, 409)
 
 
-def _asked(request: Request) -> Asked:
+def _asked(request: Request) -> ReviewQuery:
     return asked_of(QueryDict(request.POST.get("back", "")))
 
 

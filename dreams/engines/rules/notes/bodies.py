@@ -8,7 +8,7 @@ from dreams.engines.rules.notes.wording import is_labelled, says_something, sent
 from dreams.lib import memdir
 from dreams.lib.files.text import one_line
 from dreams.lib.prose import comparing, lexicon
-from dreams.lib.prose.statement_pairs import Statement
+from dreams.lib.prose.statement_pairs import PlacedText
 from dreams.lib.prose.statements import statement
 from dreams.lib.prose.values import read
 from dreams.lib.prose.words import stem
@@ -16,7 +16,7 @@ from dreams.lib.prose.words import stem
 BULLET = re.compile(r"^\s*[-*+]\s+")
 
 
-def units(path: str, document: memdir.Document) -> list[Statement]:
+def units(path: str, document: memdir.Document) -> list[PlacedText]:
     """The statements that could be taken out without breaking what stands around them: bullets without children, and
     paragraphs of one line."""
     items = memdir.sections(document.body, document.body_start_line)
@@ -26,16 +26,16 @@ def units(path: str, document: memdir.Document) -> list[Statement]:
 
 
 def _stated(
-    path: str, items: list[memdir.Item], place: int, ends: list[int], text: str, last: int | None = None
-) -> Statement:
+    path: str, items: list[memdir.BodyItem], place: int, ends: list[int], text: str, last: int | None = None
+) -> PlacedText:
     """The statement at a place, with the items up to `last`."""
     told = items[place : (place if last is None else last) + 1]
     raw = told[0].text if last is None else "".join(each.text for each in told).rstrip("\r\n")
     lines, frame = (told[0].first_line, told[-1].last_line), _frame(items, place, ends[place])
-    return Statement(path, "body", *lines, one_line(text), raw, tuple(told[0].under), frame=frame)
+    return PlacedText(path, "body", *lines, one_line(text), raw, tuple(told[0].under), frame=frame)
 
 
-def standing_lines(path: str, document: memdir.Document) -> Iterator[Statement]:
+def standing_lines(path: str, document: memdir.Document) -> Iterator[PlacedText]:
     """Statements of one line that may be put anew where they stand, whatever leans on them: bullets without children and
     paragraphs, also such as introduce what follows; of a paragraph of labelled lines each."""
     items = memdir.sections(document.body, document.body_start_line)
@@ -51,10 +51,10 @@ def standing_lines(path: str, document: memdir.Document) -> Iterator[Statement]:
         for number, line in enumerate(lines, start=item.first_line):
             if says_something(line):
                 told = one_line(BULLET.sub("", line))
-                yield Statement(path, "body", number, number, told, line, tuple(item.under), frame=frame)
+                yield PlacedText(path, "body", number, number, told, line, tuple(item.under), frame=frame)
 
 
-def _is_free(items: list[memdir.Item], place: int) -> bool:
+def _is_free(items: list[memdir.BodyItem], place: int) -> bool:
     item = items[place]
     if item.kind not in {"bullet", "paragraph"} or is_labelled(item.text) or not says_something(item.text):
         return False
@@ -67,7 +67,7 @@ def _is_free(items: list[memdir.Item], place: int) -> bool:
     return not numbered and not _is_explained(items, place) and len(memdir.with_children(items, place)) == 1
 
 
-def _is_explained(items: list[memdir.Item], place: int) -> bool:
+def _is_explained(items: list[memdir.BodyItem], place: int) -> bool:
     """Whether a list has this item alone, and behind it says why."""
     told = [
         next((other for other in side if other.kind != "blank"), None)
@@ -81,7 +81,7 @@ def _is_explained(items: list[memdir.Item], place: int) -> bool:
 REMARK = re.compile(r"\s*(?:[-*+] )?\**(?:Why|How to apply|Reason)\b[^\n:]{0,20}:")
 
 
-def wholes(path: str, document: memdir.Document) -> Iterator[Statement]:
+def wholes(path: str, document: memdir.Document) -> Iterator[PlacedText]:
     """What `units` leaves out though it is one statement: behind a label of its own, of several lines, or with remarks behind
     it ("**Why:** …"), which belong to its lines, not to its text."""
     items = memdir.sections(document.body, document.body_start_line)
@@ -95,7 +95,7 @@ def wholes(path: str, document: memdir.Document) -> Iterator[Statement]:
             yield _stated(path, items, place, ends, text, last)
 
 
-def _may_be_whole(items: list[memdir.Item], place: int, text: str) -> bool:
+def _may_be_whole(items: list[memdir.BodyItem], place: int, text: str) -> bool:
     item = items[place]
     if item.kind not in {"bullet", "paragraph"} or not says_something(text):
         return False
@@ -106,7 +106,7 @@ def _may_be_whole(items: list[memdir.Item], place: int, text: str) -> bool:
     return not any(map(is_labelled, text.strip().split("\n")[1:]))
 
 
-def _last_remark(items: list[memdir.Item], place: int) -> int | None:
+def _last_remark(items: list[memdir.BodyItem], place: int) -> int | None:
     """The place of the last remark behind a statement, or its own; None where what follows may lean on it otherwise."""
     last, opens_list = place, False
     for at, item in enumerate(items[place + 1 :], start=place + 1):
@@ -122,7 +122,7 @@ def _last_remark(items: list[memdir.Item], place: int) -> int | None:
     return last
 
 
-def _is_remark(item: memdir.Item) -> bool:
+def _is_remark(item: memdir.BodyItem) -> bool:
     """Whether it is of the statement before it: it says why, or is a labelled line without a value of its own."""
     if REMARK.match(item.text):
         return True
@@ -131,7 +131,7 @@ def _is_remark(item: memdir.Item) -> bool:
     return is_line and not ends and is_labelled(item.text) and not read(item.text).anchors
 
 
-def list_ends(items: Sequence[memdir.Item]) -> list[int]:
+def list_ends(items: Sequence[memdir.BodyItem]) -> list[int]:
     """For each item the place of the last heading or paragraph before it, -1 where there is none: a list begins there."""
     found, last = list[int](), -1
     for place, item in enumerate(items):
@@ -141,7 +141,7 @@ def list_ends(items: Sequence[memdir.Item]) -> list[int]:
     return found
 
 
-def upwards(items: Sequence[memdir.Item], place: int, end: int) -> Iterator[memdir.Item]:
+def upwards(items: Sequence[memdir.BodyItem], place: int, end: int) -> Iterator[memdir.BodyItem]:
     """What stands above an item, nearest first, without what cannot frame it: beside a list's first level only its `end`
     counts, and a list of thousands is not walked for each of its bullets."""
     depth = items[place].depth
@@ -157,7 +157,7 @@ def upwards(items: Sequence[memdir.Item], place: int, end: int) -> Iterator[memd
         at -= 1
 
 
-def _frame(items: list[memdir.Item], place: int, end: int) -> tuple[str, ...]:
+def _frame(items: list[memdir.BodyItem], place: int, end: int) -> tuple[str, ...]:
     """The introducing line and the parents, nearest first."""
     found: list[str] = []
     depth = items[place].depth
@@ -177,7 +177,7 @@ def _frame(items: list[memdir.Item], place: int, end: int) -> tuple[str, ...]:
 
 
 @dataclass(frozen=True, slots=True)
-class Part:
+class LongerSentence:
     """A sentence of a paragraph or bullet that says more than this. `raw` is the item as it stands on its lines."""
 
     path: str
@@ -188,7 +188,7 @@ class Part:
     following: str  # the next sentence, which may speak of this one
 
 
-def parts(path: str, document: memdir.Document) -> Iterator[Part]:
+def parts(path: str, document: memdir.Document) -> Iterator[LongerSentence]:
     """Sentences that could be taken out alone; not what a label introduces."""
     for item in memdir.sections(document.body, document.body_start_line):
         if item.kind not in {"bullet", "paragraph"} or item.text.lstrip().startswith((">", "|")):
@@ -199,7 +199,7 @@ def parts(path: str, document: memdir.Document) -> Iterator[Part]:
         for place, text in enumerate(told if len(told) > 1 else ()):
             if says_something(text):
                 following = told[place + 1] if place + 1 < len(told) else ""
-                yield Part(path, item.first_line, item.last_line, text, item.text, following)
+                yield LongerSentence(path, item.first_line, item.last_line, text, item.text, following)
 
 
 def statements(document: memdir.Document) -> Iterator[str]:

@@ -13,7 +13,7 @@ COMPARED = 60  # lines that share most words, a bound of time; chosen
 MOST_NEW = 0.1  # of a text's weight, that what is known has no word for
 
 
-class Known:
+class KnownStatements:
     """Statements to look things up in."""
 
     def __init__(self, texts: Iterable[str] = ()) -> None:

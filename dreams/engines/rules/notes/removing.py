@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import PurePosixPath
 
-from dreams.engines.rules.notes.bodies import Part, parts
+from dreams.engines.rules.notes.bodies import LongerSentence, parts
 from dreams.engines.rules.notes.tree import NewText, Recorder, Tree, digest, is_index, lines_gone
 from dreams.engines.rules.notes.wording import sentences
 from dreams.engines.types import Citation, Fate, FateKind, OperationKind
@@ -13,7 +13,7 @@ from dreams.lib import memdir
 from dreams.lib.files import text as texts
 from dreams.lib.files.text import one_line
 from dreams.lib.prose.comparing import says_more
-from dreams.lib.prose.statement_pairs import Statement
+from dreams.lib.prose.statement_pairs import PlacedText
 from dreams.lib.prose.values import Value
 
 LONGEST_SUMMARY = 160  # characters of a sentence that is put in the place of a summary
@@ -60,18 +60,18 @@ _LEANS_BACK = re.compile(
 )
 
 
-def _holds_the_bom(text: str, unit: Statement) -> bool:
+def _holds_the_bom(text: str, unit: PlacedText) -> bool:
     """The file's first line would take its byte order mark with it."""
     return unit.first_line == 1 and text.startswith("\ufeff")
 
 
-def _leaves_something(tree: Tree, unit: Statement) -> bool:
+def _leaves_something(tree: Tree, unit: PlacedText) -> bool:
     """A file left with a name alone would be an orphan of another kind."""
     rest = memdir.parse(texts.encode(without(tree.texts[unit.path], unit)))
     return any(kind not in {"blank", "heading", "rule", "comment"} for kind in memdir.kinds(rest.body))
 
 
-def without(text: str, unit: Statement) -> str:
+def without(text: str, unit: PlacedText) -> str:
     """The text without the unit's lines, and without one of the two blank lines that parted a paragraph."""
     lines = memdir.split_lines(text)
     start, stop = unit.first_line - 1, unit.last_line
@@ -85,7 +85,7 @@ def without(text: str, unit: Statement) -> str:
 
 
 def fates(
-    unit: Statement, kind: FateKind, path: str = "", text: str = "", note: str = ""
+    unit: PlacedText, kind: FateKind, path: str = "", text: str = "", note: str = ""
 ) -> tuple[Fate, ...]:
     """The same fate for each line of a unit."""
     lines = unit.raw.replace("\r\n", "\n").split("\n")
@@ -94,7 +94,7 @@ def fates(
 
 def remove(
     rec: Recorder,
-    unit: Statement,
+    unit: PlacedText,
     kind: OperationKind,
     reason: str,
     told: tuple[Fate, ...],
@@ -144,7 +144,7 @@ def remove_sentence(
     return rec.operation("prune", changes, key=digest(path, part.text))
 
 
-def _without_part(text: str, part: Part) -> str | None:
+def _without_part(text: str, part: LongerSentence) -> str | None:
     lines = memdir.split_lines(text)
     first, last = part.first_line - 1, part.last_line
     held = "".join(lines[first:last])
@@ -163,7 +163,7 @@ def _without_part(text: str, part: Part) -> str | None:
 
 
 def _changes(
-    tree: Tree, unit: Statement, reason: str, told: tuple[Fate, ...], cited: tuple[Citation, ...]
+    tree: Tree, unit: PlacedText, reason: str, told: tuple[Fate, ...], cited: tuple[Citation, ...]
 ) -> list[NewText]:
     text = tree.texts[unit.path]
     holds_the_bom, leaves_something = _holds_the_bom(text, unit), _leaves_something(tree, unit)
@@ -191,7 +191,7 @@ def is_linked(tree: Tree, path: str) -> bool:
     )
 
 
-def _rows_without(tree: Tree, index_path: str, unit: Statement) -> str | None:
+def _rows_without(tree: Tree, index_path: str, unit: PlacedText) -> str | None:
     """The index without the rows of the unit's file; None where a row says more than the file did."""
     index = memdir.parse_index(tree.texts[index_path])
     rows = list(index.rows_for(unit.path))
@@ -208,11 +208,11 @@ def _rows_without(tree: Tree, index_path: str, unit: Statement) -> str | None:
 class Rewording:
     """A statement and what is to be in its place."""
 
-    statement: Statement
+    statement: PlacedText
     text: str
 
 
-def with_text(statement: Statement, old: str, new: str) -> Rewording | None:
+def with_text(statement: PlacedText, old: str, new: str) -> Rewording | None:
     """The statement with another value in the place of one; None where it has that not exactly once."""
     bare = re.escape(old.strip("`"))
     found = list(re.finditer(rf"`{bare}`|(?<![\w-])(?<![\w`]\.){bare}(?![\w-]|\.\w)", statement.text))

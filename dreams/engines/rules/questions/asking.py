@@ -17,7 +17,7 @@ from dreams.engines.types import Citation, Edit, Job, Option, Place, Question, R
 from dreams.lib import memdir
 from dreams.lib.files.text import one_line
 from dreams.lib.files.workspace import TrialWorkspace, Workspace
-from dreams.lib.prose.statement_pairs import Statement
+from dreams.lib.prose.statement_pairs import PlacedText
 
 P = ParamSpec("P")  # what a piece of work is given beside the recorder
 
@@ -80,7 +80,7 @@ class Asking:
     heard: Sequence[Heard]
     gathered: Gathered
     edits: Sequence[Edit]
-    statements: Sequence[Statement] = ()
+    statements: Sequence[PlacedText] = ()
     touched: Mapping[str, frozenset[int]] = field(default_factory=dict)
     repository: Repository | None = None
 
@@ -111,7 +111,7 @@ KEEP = Option("keep", "Leave it as it is")
 NO_OPTION = Option("none", "Not possible here")  # nobody is offered it
 
 
-def askable(tree: Tree) -> Iterator[Statement]:
+def askable(tree: Tree) -> Iterator[PlacedText]:
     """Statements on lines of their own: of memories, pinned ones among them, and of an index what is no row."""
     for path in sorted(tree.texts):
         if is_log(path) or is_team(path) or is_daily(path) or not tree.writable(path):
@@ -129,11 +129,11 @@ def _row_lines(tree: Tree, path: str) -> frozenset[int]:
     return frozenset(number for row in rows for number in range(row.line_no, row.end_line_no + 1))
 
 
-def place(unit: Statement, note: str = "") -> Place:
+def place(unit: PlacedText, note: str = "") -> Place:
     return Place(unit.path, unit.first_line, unit.raw, note=note)
 
 
-def removal(draftsman: Draftsman, unit: Statement, note: str, *cited: Citation) -> Option:
+def removal(draftsman: Draftsman, unit: PlacedText, note: str, *cited: Citation) -> Option:
     """The option that takes the statement out; without edits where the file would not survive that."""
     told = fates(unit, "stated", note=note)
     return draftsman.option("remove", "Remove it", remove, unit, "prune", note, told, cited)

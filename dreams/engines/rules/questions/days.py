@@ -27,7 +27,7 @@ from dreams.engines.rules.steps import dating
 from dreams.engines.types import Option, Place, Question
 from dreams.lib import memdir
 from dreams.lib.prose import comparing
-from dreams.lib.prose.statement_pairs import Statement
+from dreams.lib.prose.statement_pairs import PlacedText
 
 LONGEST, MOST_SENTENCES = 400, 2  # a longer statement says much else
 _NO_YEAR = re.compile(days.NO_YEAR, re.IGNORECASE)
@@ -75,7 +75,7 @@ def passed(context: Asking) -> Iterator[Question]:
         )
 
 
-def _written(context: Asking, unit: Statement) -> dt.date | None:
+def _written(context: Asking, unit: PlacedText) -> dt.date | None:
     """The last day on which the line may have been written; None where a copy may have made that up, or who wrote it may have
     forgotten to say."""
     known = context.job.line_dates.get(unit.path, ())
@@ -116,7 +116,7 @@ def _weight(day: dt.date, today: dt.date) -> float:
     return 0.6 if (today - day).days < 365 else 0.45
 
 
-def _past(context: Asking, unit: Statement, note: str) -> Option:
+def _past(context: Asking, unit: PlacedText, note: str) -> Option:
     """The same in the past, where that is one word."""
     verbs = list(_ONE_VERB.finditer(unit.raw))
     if len(verbs) != 1 or _MORE_VERBS.search(unit.raw):
@@ -126,7 +126,7 @@ def _past(context: Asking, unit: Statement, note: str) -> Option:
     return context.draftsman.option("past", "Put it in the past tense", _say, unit=unit, new=new, note=note)
 
 
-def _say(rec: Recorder, unit: Statement, new: str, note: str) -> bool:
+def _say(rec: Recorder, unit: PlacedText, new: str, note: str) -> bool:
     text = rec.tree.texts[unit.path]
     if text.count(unit.raw) != 1:
         return False
@@ -310,7 +310,7 @@ def _statements(context: Asking, asked: set[str]) -> Iterator[Question]:
             yield Question("expired", subject, why, place, (option, KEEP), cited, weight=OF_A_STATE)
 
 
-def _dated(context: Asking) -> Iterator[tuple[Statement, str, dt.date]]:
+def _dated(context: Asking) -> Iterator[tuple[PlacedText, str, dt.date]]:
     """The first sentence of each statement that tells a state, and its day."""
     for unit in askable(context.tree_before):
         found = next(((each, day) for each in sentences(unit.text) if (day := _state_day(each))), None)
@@ -318,7 +318,7 @@ def _dated(context: Asking) -> Iterator[tuple[Statement, str, dt.date]]:
             yield unit, *found
 
 
-def _labelled(context: Asking) -> Iterator[tuple[Statement, str, dt.date]]:
+def _labelled(context: Asking) -> Iterator[tuple[PlacedText, str, dt.date]]:
     """ "**Status as of 2026-03-30:** …": what its label dates is a state to its end."""
     for each in context.statements:
         label = _LABEL.match(each.text) if each.source == "body" else None
@@ -339,7 +339,7 @@ def _state_day(sentence: str) -> dt.date | None:
     return found.pop() if len(found) == 1 else None
 
 
-def _without(context: Asking, unit: Statement, told: str, note: str) -> Option:
+def _without(context: Asking, unit: PlacedText, told: str, note: str) -> Option:
     """Take the sentence out, and the statement with it where it says nothing else."""
     if told == unit.text or len(sentences(unit.text)) == 1:
         return removal(context.draftsman, unit, note, from_memory(unit.path, unit.first_line, unit.raw, note))

@@ -28,7 +28,7 @@ from dreams.engines.rules.steps.orphans import told_at
 from dreams.engines.types import Fate, Place, Question
 from dreams.lib import memdir
 from dreams.lib.files.text import one_line, plural, quoted
-from dreams.lib.prose.statement_pairs import Statement
+from dreams.lib.prose.statement_pairs import PlacedText
 
 MOST_LINKS, MOST_NAMED = 12, 3  # of one question; in its sentence
 # How useful an answer is, chosen: every session loads a row, a dead link misleads nobody.
@@ -79,7 +79,7 @@ def _older(names: Names, sentence: str) -> Iterator[str]:
             yield path
 
 
-def _history(context: Asking, old: str, unit: Statement, sentence: str) -> Iterator[Question]:
+def _history(context: Asking, old: str, unit: PlacedText, sentence: str) -> Iterator[Question]:
     label = f"Say so at the top of {old}"
     option = context.draftsman.option("history", label, _put_above, old, unit, sentence)
     tree = context.tree_before
@@ -97,7 +97,7 @@ def _history(context: Asking, old: str, unit: Statement, sentence: str) -> Itera
     )
 
 
-def _put_above(rec: Recorder, path: str, unit: Statement, sentence: str) -> None:
+def _put_above(rec: Recorder, path: str, unit: PlacedText, sentence: str) -> None:
     document = rec.tree.document(path)
     said = f"> See [[{unit.path.removesuffix('.md')}]]: {sentence}\n\n"
     lead = document.body[: len(document.body) - len(document.body.lstrip("\r\n"))]
@@ -193,7 +193,7 @@ OPENING = 30  # characters in which a first statement says it of its memory; cho
 
 def said_to_be_over(context: Asking) -> Iterator[Question]:
     """Memories whose own row, description or first statement says so."""
-    told: dict[str, Statement] = {}
+    told: dict[str, PlacedText] = {}
     begun: set[str] = set()
     for each in context.statements:
         is_first = each.source != "body" or each.path not in begun
@@ -228,7 +228,7 @@ def against_its_files(context: Asking) -> Iterator[Question]:
             yield from _behind(context, each, described[each.target])
 
 
-def _behind(context: Asking, row: Statement, described: Statement) -> Iterator[Question]:
+def _behind(context: Asking, row: PlacedText, described: PlacedText) -> Iterator[Question]:
     before, since = _days(row.text), _days(described.text)
     if not before or not since or max(before) >= min(since):
         return
@@ -254,7 +254,7 @@ def _days(text: str) -> set[dt.date]:
     return {day for match in found if (day := days.written(match))}
 
 
-def _row_says(rec: Recorder, row: Statement, text: str) -> None:
+def _row_says(rec: Recorder, row: PlacedText, text: str) -> None:
     index = memdir.parse_index(rec.tree.texts[row.path])
     base = base_of(row.path)
     found = [

@@ -17,7 +17,7 @@ from dreams.lib.files.text import quoted
 from dreams.lib.prose import comparing
 from dreams.lib.prose.pieces import pieces
 from dreams.lib.prose.statement_index import FEW, StatementIndex
-from dreams.lib.prose.statement_pairs import Statement
+from dreams.lib.prose.statement_pairs import PlacedText
 from dreams.lib.prose.statements import canonical, statement
 from dreams.lib.prose.values import read
 
@@ -58,7 +58,7 @@ def says_already(context: Asking) -> Iterator[Question]:
         return
     units = [unit for unit in askable(context.tree_before) if not day_in_name(unit.path)]
     instructed, told = _Instructed(context.tree_before, repo, units), ConfigLines(repo)
-    found: dict[tuple[str, str], list[tuple[Statement, _Line]]] = defaultdict(list)
+    found: dict[tuple[str, str], list[tuple[PlacedText, _Line]]] = defaultdict(list)
     for unit in units:
         context.report.checkpoint()
         line = instructed.by(unit)
@@ -81,12 +81,12 @@ def says_already(context: Asking) -> Iterator[Question]:
         yield from _derived(context, path, pairs[:MOST_PLACES])
 
 
-def _is_within(unit: Statement, other: Statement) -> bool:
+def _is_within(unit: PlacedText, other: PlacedText) -> bool:
     """Whether it is a line of the other's remarks, which is taken out with it."""
     return unit is not other and other.first_line <= unit.first_line and unit.last_line <= other.last_line
 
 
-def _leaves_entries(units: Sequence[Statement], told: Sequence[Statement]) -> bool:
+def _leaves_entries(units: Sequence[PlacedText], told: Sequence[PlacedText]) -> bool:
     """Whether another entry stays right above or below one of these that is no whole sentence: it is of its list."""
     entries = [each for each in units if each.path == told[0].path and _ENTRY.match(each.raw)]
     parts = [each for each in told if each in entries and not _is_sentence(each.text)]
@@ -99,7 +99,7 @@ def _is_sentence(text: str) -> bool:
     return text.endswith(".") and ": " not in text.replace("*", "")
 
 
-def _derived(context: Asking, path: str, pairs: "Sequence[tuple[Statement, _Line]]") -> Iterator[Question]:
+def _derived(context: Asking, path: str, pairs: "Sequence[tuple[PlacedText, _Line]]") -> Iterator[Question]:
     cited = tuple(
         Citation("repository", line.text[:300], place=path, line_no=line.line_no) for _, line in pairs
     )
@@ -120,7 +120,9 @@ def _derived(context: Asking, path: str, pairs: "Sequence[tuple[Statement, _Line
     )
 
 
-def _remove_all(rec: Recorder, pairs: "Sequence[tuple[Statement, _Line]]", cited: Sequence[Citation]) -> None:
+def _remove_all(
+    rec: Recorder, pairs: "Sequence[tuple[PlacedText, _Line]]", cited: Sequence[Citation]
+) -> None:
     for (unit, line), citation in sorted(
         zip(pairs, cited, strict=True), key=lambda each: -each[0][0].first_line
     ):
@@ -141,7 +143,7 @@ class _Line:
 class _Instructed:
     """What CLAUDE.md and its like say, in the same words or by most of the rare ones."""
 
-    def __init__(self, tree: Tree, repo: Repository, units: Sequence[Statement]) -> None:
+    def __init__(self, tree: Tree, repo: Repository, units: Sequence[PlacedText]) -> None:
         told = {path: tree.texts[path] for path in {unit.path for unit in units}}
         own = set(tree.texts.values())  # an index that the instructions include
         said = {f"{OUTSIDE}{path}": text for path, text in repo.instructions.items() if text not in own}
@@ -156,7 +158,7 @@ class _Instructed:
             for text in (*sentences(each.text), each.text)
         }
 
-    def by(self, unit: Statement) -> _Line | None:
+    def by(self, unit: PlacedText) -> _Line | None:
         """The line that says the same."""
         words, told = _words(unit.text), self._told.get((unit.path, unit.text))
         said = self._said.get(words) if len(words[0]) >= LEAST_WORDS else None
@@ -188,7 +190,7 @@ class ConfigLines:
                 for word in {*whole, *parts, *_NAME.findall(line)}:
                     self._by_value[word.casefold()].append((path, number))
 
-    def by(self, unit: Statement, least_values: int = 1) -> _Line | None:
+    def by(self, unit: PlacedText, least_values: int = 1) -> _Line | None:
         """The line at which all that the statement names is found, if it says hardly anything else."""
         text = unit.text
         if len(text) > LONGEST or len(sentences(text)) > 1 or "?" in text or "[[" in text:

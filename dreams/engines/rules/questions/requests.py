@@ -15,7 +15,7 @@ from dreams.engines.types import Citation, Option, Place, Question
 from dreams.lib.files.text import plural, quoted
 from dreams.lib.prose.pieces import keys_of
 from dreams.lib.prose.statement_index import StatementIndex
-from dreams.lib.prose.statement_pairs import Statement
+from dreams.lib.prose.statement_pairs import PlacedText
 from dreams.lib.prose.values import read
 
 MOST_CANDIDATES = 3  # of more, nobody could say which was meant
@@ -37,7 +37,7 @@ def forget(asking: Asking, index: StatementIndex) -> Iterator[Question]:
         yield from _questions(asking, heard, wish, [each for each in near if _is_cited(each, wish.quote)])
 
 
-def _questions(asking: Asking, heard: Heard, wish: Wish, found: Sequence[Statement]) -> Iterator[Question]:
+def _questions(asking: Asking, heard: Heard, wish: Wish, found: Sequence[PlacedText]) -> Iterator[Question]:
     candidates = [each for each in found if not asking.is_touched(place_of(each))]
     if len(candidates) <= MOST_CANDIDATES:
         for each in candidates:
@@ -54,7 +54,7 @@ def _maybe_requests(heard: Sequence[Heard], may_ask: Callable[[str], bool]) -> I
                     yield each, Wish(sentence, sentence, fact=False, handling="forget")
 
 
-def _is_cited(statement: Statement, sentence: str) -> bool:
+def _is_cited(statement: PlacedText, sentence: str) -> bool:
     """Whether a sentence has nearly all that a statement says, or two of its values, and hardly anything else; of a sentence about
     memory its name is enough, where it says nothing else."""
     mine = {word for word, weight in statement.reading.terms.items() if weight >= forgetting.LEAST_WORD}
@@ -65,7 +65,7 @@ def _is_cited(statement: Statement, sentence: str) -> bool:
     return is_meant and len(theirs - mine) <= MOST_ELSE and not values
 
 
-def _to_forget(asking: Asking, heard: Heard, wish: Wish, statement: Statement) -> Iterator[Question]:
+def _to_forget(asking: Asking, heard: Heard, wish: Wish, statement: PlacedText) -> Iterator[Question]:
     if not asking.tree_before.writable(statement.path):
         return
     work = forgetting.forget_statement

@@ -23,7 +23,7 @@ from dreams.lib import memdir
 from dreams.lib.files.text import decode, one_line, quoted
 from dreams.lib.prose.comparing import MOST_NEW, says_more
 from dreams.lib.prose.statement_index import FEW, StatementIndex
-from dreams.lib.prose.statement_pairs import Statement, places_of
+from dreams.lib.prose.statement_pairs import PlacedText, places_of
 from dreams.lib.prose.values import Value, read, shared_values
 
 LEAST, RANGE = 0.35, 0.4  # an answer to the least and to the most alike helps so much
@@ -34,7 +34,7 @@ _NAMING = frozenset({"code", "address", "path", "identifier"})
 KEPT_WHOLE = frozenset({"code", "table", "comment"})  # a file with these is not folded into another
 
 
-def same(asking: Asking, index: StatementIndex, changing: Collection[Statement]) -> Iterator[Question]:
+def same(asking: Asking, index: StatementIndex, changing: Collection[PlacedText]) -> Iterator[Question]:
     """One question for each group of places that seem to tell one fact; `changing` are asked about otherwise."""
     tree, asked = asking.tree_before, set[str]()
     bodies = [each for each in index.statements if each.source == "body"]
@@ -62,7 +62,7 @@ def same(asking: Asking, index: StatementIndex, changing: Collection[Statement])
             yield from _question(asking, statements, _why(statements), score)
 
 
-def _why(statements: Sequence[Statement]) -> str:
+def _why(statements: Sequence[PlacedText]) -> str:
     number = {2: "Two", 3: "Three", 4: "Four", 5: "Five"}[len(statements)]
     text, least = statements[0].text, 4  # letters: "es" or 140 tells nobody what it is about
     told = [value for value in _shared(statements) if value.kind in _NAMING and len(value.key) >= least]
@@ -71,13 +71,13 @@ def _why(statements: Sequence[Statement]) -> str:
     return f"{number} places seem to say the same thing{f' about {named}' if named else ''}."
 
 
-def _shared(statements: Sequence[Statement]) -> list[Value]:
+def _shared(statements: Sequence[PlacedText]) -> list[Value]:
     """The values that all have, as the first one writes them."""
     shared = frozenset[str].intersection(*(each.reading.anchors for each in statements))
     return [value for value in statements[0].reading.values if value.key in shared]
 
 
-def subject_of(statements: Sequence[Statement]) -> str:
+def subject_of(statements: Sequence[PlacedText]) -> str:
     """What they are about: the words and values that all have, and the rare ones of each."""
     words = [each.reading.terms.keys() for each in statements]
     common = set(words[0]).intersection(*words[1:]) or set(words[0])
@@ -85,15 +85,15 @@ def subject_of(statements: Sequence[Statement]) -> str:
     return " ".join([*sorted(common)[:MOST_WORDS], "|", *sorted(values)[:MOST_WORDS]])
 
 
-def place_of(statement: Statement) -> Place:
+def place_of(statement: PlacedText) -> Place:
     return Place(statement.path, statement.first_line, statement.text)
 
 
-def cited(statement: Statement) -> Citation:
+def cited(statement: PlacedText) -> Citation:
     return from_memory(statement.path, statement.first_line, statement.text)
 
 
-def _question(asking: Asking, statements: list[Statement], why: str, score: float) -> Iterator[Question]:
+def _question(asking: Asking, statements: list[PlacedText], why: str, score: float) -> Iterator[Question]:
     for keep in _by_fitness(asking.tree_before, statements):
         rest = [each for each in statements if each != keep]
         given = (keep, rest, asking.job.config.row_max)
@@ -114,7 +114,7 @@ def _question(asking: Asking, statements: list[Statement], why: str, score: floa
     yield Question("same", subject_of(statements), why, places, (option, keeping), citations, weight)
 
 
-def _left(option: Option, rest: Sequence[Statement]) -> list[Statement]:
+def _left(option: Option, rest: Sequence[PlacedText]) -> list[PlacedText]:
     """What a merge could not take out."""
     after = {edit.path: edit.after for edit in option.edits}
     before = {edit.path: edit.before or "" for edit in reversed(option.edits)}
@@ -126,11 +126,11 @@ def _left(option: Option, rest: Sequence[Statement]) -> list[Statement]:
     ]
 
 
-def _by_fitness(tree: Tree, statements: Sequence[Statement]) -> list[Statement]:
+def _by_fitness(tree: Tree, statements: Sequence[PlacedText]) -> list[PlacedText]:
     """Which to keep first: not the index, a file of this one fact rather than a list, a rule's file, then the best by `files.by_worth`."""
     order = files.by_worth(tree, {each.path for each in statements})
 
-    def rank(each: Statement) -> tuple[bool, bool, bool, int, float, int]:
+    def rank(each: PlacedText) -> tuple[bool, bool, bool, int, float, int]:
         listed = not is_index(each.path) and not _is_all_of(tree, each)
         of_file = is_index(each.path), listed, not tree.is_rule(each.path), order.index(each.path)
         return *of_file, -each.reading.weight, each.first_line
@@ -138,7 +138,7 @@ def _by_fitness(tree: Tree, statements: Sequence[Statement]) -> list[Statement]:
     return sorted(statements, key=rank)
 
 
-def merge(rec: Recorder, keep: Statement, rest: Sequence[Statement], row_max: int) -> None:
+def merge(rec: Recorder, keep: PlacedText, rest: Sequence[PlacedText], row_max: int) -> None:
     """Everything of `rest` goes into `keep`'s file: whole files of few statements, else the statement alone.
 
     Of statements that tell one fact the fullest is kept, in the place of `keep`.
@@ -153,7 +153,7 @@ def merge(rec: Recorder, keep: Statement, rest: Sequence[Statement], row_max: in
             _remove_line(rec, keep, each)
 
 
-def _fullest(rec: Recorder, keep: Statement, rest: Sequence[Statement]) -> Statement:
+def _fullest(rec: Recorder, keep: PlacedText, rest: Sequence[PlacedText]) -> PlacedText:
     fuller = [
         each
         for each in rest
@@ -170,7 +170,7 @@ def _fullest(rec: Recorder, keep: Statement, rest: Sequence[Statement]) -> State
     return keep._replace(text=best.text) if done else keep
 
 
-def _is_all_of(tree: Tree, statement: Statement) -> bool:
+def _is_all_of(tree: Tree, statement: PlacedText) -> bool:
     """Whether its file is about nothing else: the rest are remarks without a value of their own, and no code or table."""
     if is_index(statement.path):
         return False
@@ -181,7 +181,7 @@ def _is_all_of(tree: Tree, statement: Statement) -> bool:
     return len(others) < len(told) <= FEW and not own and KEPT_WHOLE.isdisjoint(item.kind for item in items)
 
 
-def _fold(rec: Recorder, keep: Statement, drop: str, row_max: int) -> None:
+def _fold(rec: Recorder, keep: PlacedText, drop: str, row_max: int) -> None:
     tree = rec.tree
     document = tree.document(keep.path)
     known = decode(document.to_bytes())
@@ -240,7 +240,7 @@ def _said(tree: Tree, path: str) -> Iterator[tuple[str, list[str], bool]]:
         yield one_line(front.description), lines or [front.description], True
 
 
-def _remove_line(rec: Recorder, keep: Statement, drop: Statement) -> None:
+def _remove_line(rec: Recorder, keep: PlacedText, drop: PlacedText) -> None:
     """Take a statement out; what it says beside the kept one is added to that one's file."""
     unit = _unit_of(rec.tree, drop)
     if unit is None:
@@ -269,7 +269,7 @@ def _remove_line(rec: Recorder, keep: Statement, drop: Statement) -> None:
     remove(rec, unit, "merge", reason, told, citations)
 
 
-def _unit_of(tree: Tree, statement: Statement) -> Statement | None:
+def _unit_of(tree: Tree, statement: PlacedText) -> PlacedText | None:
     """The statement as lines that may be taken out, its remarks among them; None where another leans on it."""
     document = tree.document(statement.path)
     found = (*units(statement.path, document), *wholes(statement.path, document))

@@ -29,7 +29,7 @@ from dreams.lib.prose.exchanges import (
     things,
 )
 from dreams.lib.prose.statement_index import StatementIndex
-from dreams.lib.prose.statement_pairs import Statement
+from dreams.lib.prose.statement_pairs import PlacedText
 from dreams.lib.prose.values import Value, read
 
 TOLD = 0.85  # how useful an answer is, chosen: a person said the new value
@@ -44,13 +44,13 @@ class Changed:
     old: str
     new: str
     was: str
-    about: tuple[Statement, ...]
+    about: tuple[PlacedText, ...]
     citations: tuple[Citation, ...]
 
 
 def told_changes(asking: Asking, index: StatementIndex) -> Iterator[tuple[Question, Changed | None]]:
     """One question for a typed sentence and the statements that it changes."""
-    asked: set[Statement] = set()
+    asked: set[PlacedText] = set()
     for find in (updates, doubted_updates):
         for update in find(index, asking.heard, lambda each: asking.is_touched(place_of(each))):
             is_new = update.wordings and asked.isdisjoint(update.statements)
@@ -86,7 +86,7 @@ def _told_question(asking: Asking, update: Update) -> tuple[Question, Changed] |
 
 
 def told_otherwise(
-    asking: Asking, index: StatementIndex, changing: Collection[Statement]
+    asking: Asking, index: StatementIndex, changing: Collection[PlacedText]
 ) -> Iterator[Question]:
     """What was asked to be remembered, and denies what memory says."""
     for lesson in asking.gathered.lessons:
@@ -103,7 +103,7 @@ def told_otherwise(
 
 
 def as_history(
-    asking: Asking, meant: Sequence[Statement], new: str, day: dt.date | None, quoted: tuple[Citation, ...]
+    asking: Asking, meant: Sequence[PlacedText], new: str, day: dt.date | None, quoted: tuple[Citation, ...]
 ) -> Option:
     """The old value as history: until when it was so, and what is so now."""
     until = f"until {day.isoformat()}" if day else "before"
@@ -125,8 +125,8 @@ class TwoValues:
     """Two statements of one thing with their values as they are written; `thing` where both name it. `corrects`: the other one
     says of the first one's value that it is so no longer."""
 
-    one: Statement
-    other: Statement
+    one: PlacedText
+    other: PlacedText
     value: str
     second: str
     score: float
@@ -143,7 +143,7 @@ class TwoValues:
 
 def two_values(asking: Asking, index: StatementIndex) -> Iterator[tuple[Question, Changed | None]]:
     """Changed where one is newer, else a conflict."""
-    asked: set[frozenset[Statement]] = set()
+    asked: set[frozenset[PlacedText]] = set()
     for pair in (*_corrected(index), *_of_things(index), *_compared(index)):
         statements = frozenset((pair.one, pair.other))
         if (
@@ -220,11 +220,11 @@ def _of_things(index: StatementIndex) -> Iterator[TwoValues]:
                     yield found
 
 
-def _is_short(statement: Statement) -> bool:
+def _is_short(statement: PlacedText) -> bool:
     return statement.source == "body" and len(statement.text.split()) <= MOST_WORDS
 
 
-def _in_place(one: Statement, other: Statement, thing: str) -> TwoValues | None:
+def _in_place(one: PlacedText, other: PlacedText, thing: str) -> TwoValues | None:
     found = exchange(one.text, other.text, thing)
     if (
         found is None
@@ -250,19 +250,19 @@ def _in_place(one: Statement, other: Statement, thing: str) -> TwoValues | None:
     return TwoValues(one, other, found.old.text, found.new.text, score, thing)
 
 
-def _names_beside(statement: Statement, value: str, other: Statement) -> set[str]:
+def _names_beside(statement: PlacedText, value: str, other: PlacedText) -> set[str]:
     """What a statement names beside its value and the other one has nothing of."""
     named = {each.key for each in statement.reading.values if not each.is_measured}
     return named - {value} - other.reading.keys
 
 
-def _beside(statement: Statement, thing: str) -> set[str]:
+def _beside(statement: PlacedText, thing: str) -> set[str]:
     """The plain words of a statement, the thing aside."""
     reading = statement.reading
     return {word for word in reading.terms if word not in reading.anchors and word not in thing}
 
 
-def _day_of(asking: Asking, statement: Statement) -> dt.date | None:
+def _day_of(asking: Asking, statement: PlacedText) -> dt.date | None:
     """The day that a statement names as its own, else since when its line is there."""
     named = list(days.WRITTEN.finditer(statement.text))
     if len(named) == 1:
@@ -345,7 +345,7 @@ def leaning(asking: Asking, index: StatementIndex, exchanges: Sequence[Changed])
                 yield from _leaning_question(asking, index, statement, each)
 
 
-def having(index: StatementIndex, changed: Changed) -> Iterator[Statement]:
+def having(index: StatementIndex, changed: Changed) -> Iterator[PlacedText]:
     """The statements of bodies that name the old value, and what it was of."""
     if changed.thing:
         for thing, about in things(index, changed.was):
@@ -358,7 +358,7 @@ def having(index: StatementIndex, changed: Changed) -> Iterator[Statement]:
         yield from (each for each in index.leans_on(key) if _is_about_it(each, changed, key))
 
 
-def _is_about_it(statement: Statement, changed: Changed, key: str) -> bool:
+def _is_about_it(statement: PlacedText, changed: Changed, key: str) -> bool:
     """Whether it names what the value was of: another value that was beside it, or two words."""
     mine, theirs = statement.reading, read(changed.was)
     if (mine.anchors & theirs.anchors) - {key}:
@@ -389,7 +389,7 @@ def _one_for_another(old: str, new: str) -> tuple[Value, Value] | None:
 
 
 def _leaning_question(
-    asking: Asking, index: StatementIndex, statement: Statement, exchange: Changed
+    asking: Asking, index: StatementIndex, statement: PlacedText, exchange: Changed
 ) -> Iterator[Question]:
     wordings = everywhere(index, [statement], exchange.old, exchange.new)
     if not wordings or not asking.tree_before.writable(statement.path):

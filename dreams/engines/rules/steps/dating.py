@@ -167,13 +167,13 @@ def _sentences(document: memdir.Document) -> Iterator[tuple[memdir.Sentence, fro
             yield from ((sentence, days) for sentence in memdir.sentences(item))
 
 
-def _section(items: Sequence[memdir.Item], place: int) -> str:
+def _section(items: Sequence[memdir.BodyItem], place: int) -> str:
     """The text up to the next heading."""
     following = itertools.takewhile(lambda item: item.kind != "heading", items[place + 1 :])
     return "".join([items[place].text, *(item.text for item in following)])
 
 
-def _above(items: Sequence[memdir.Item], place: int, end: int) -> Iterator[str]:
+def _above(items: Sequence[memdir.BodyItem], place: int, end: int) -> Iterator[str]:
     """What frames an item: the bullets it is nested in, the line that introduces its list."""
     depth = items[place].depth
     for item in bodies.upwards(items, place, end):

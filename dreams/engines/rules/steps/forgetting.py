@@ -16,7 +16,7 @@ from dreams.engines.types import Citation
 from dreams.lib import memdir
 from dreams.lib.files.text import quoted
 from dreams.lib.prose.statement_index import StatementIndex
-from dreams.lib.prose.statement_pairs import Statement
+from dreams.lib.prose.statement_pairs import PlacedText
 from dreams.lib.prose.statements import canonical
 from dreams.lib.prose.values import read
 
@@ -111,7 +111,7 @@ def _forget_values(rec: Recorder, index: StatementIndex, heard: Heard, wish: Wis
     return done
 
 
-def quoted_fact(index: StatementIndex, text: str) -> list[Statement]:
+def quoted_fact(index: StatementIndex, text: str) -> list[PlacedText]:
     """The statements that a request has word for word, where they are one fact. Told in other words it is only likely the same."""
     plain = _plain(text)
     found = [
@@ -122,7 +122,7 @@ def quoted_fact(index: StatementIndex, text: str) -> list[Statement]:
     return found if len({_plain(each.text) for each in found}) == 1 else []
 
 
-def told_anew(index: StatementIndex, text: str) -> Iterator[Statement]:
+def told_anew(index: StatementIndex, text: str) -> Iterator[PlacedText]:
     """The statements that likely tell in other words what a request has word for word."""
     for fact in quoted_fact(index, text)[:1]:
         names = fact.reading.anchors
@@ -135,7 +135,7 @@ def _plain(text: str) -> str:
     return " ".join(_MARKS.sub(" ", text).split()).rstrip(" .!").lower()
 
 
-def named_fact(index: StatementIndex, text: str) -> list[Statement]:
+def named_fact(index: StatementIndex, text: str) -> list[PlacedText]:
     """The statements of the one fact that has every value of a request; empty where there is none, or more than one."""
     found = candidates(index, text)
     if not 0 < len(found) <= MOST_FORGOTTEN or not all(_is_meant(index, each, text) for each in found):
@@ -144,7 +144,7 @@ def named_fact(index: StatementIndex, text: str) -> list[Statement]:
     return found if one_fact else []
 
 
-def _opening(index: StatementIndex, text: str) -> list[Statement]:
+def _opening(index: StatementIndex, text: str) -> list[PlacedText]:
     """The statements of one sentence that open with all that a request names: they are of it, not only with it."""
     words = wanted(text)
     found = [
@@ -157,7 +157,7 @@ def _opening(index: StatementIndex, text: str) -> list[Statement]:
     return found if len(found) <= (MOST_FORGOTTEN if len(words) > 1 else 1) else []
 
 
-def _is_meant(index: StatementIndex, statement: Statement, text: str) -> bool:
+def _is_meant(index: StatementIndex, statement: PlacedText, text: str) -> bool:
     """Whether a statement has every value of a request, and these tell which is meant. What has no name but plain words must
     have all of them: "Node 20 of the tracker" is not "Node 20 of the mixer"."""
     asked, mine = read(text), statement.reading
@@ -175,10 +175,10 @@ def wanted(text: str) -> set[str]:
     return {word for word, weight in read(text).terms.items() if weight >= LEAST_WORD} - ABOUT_NOTES
 
 
-def candidates(index: StatementIndex, text: str) -> list[Statement]:
+def candidates(index: StatementIndex, text: str) -> list[PlacedText]:
     """The statements that have the most of what a request names: its rare values first, then its rare words."""
     values = {key for key in read(text).anchors if index.is_rare(key)}
-    shared: dict[Statement, tuple[int, int]] = {}
+    shared: dict[PlacedText, tuple[int, int]] = {}
     for kind, keys in enumerate((values, wanted(text) - values)):
         for key in keys:
             for each in index.with_words([key]) if index.is_rare(key) else ():
@@ -189,7 +189,7 @@ def candidates(index: StatementIndex, text: str) -> list[Statement]:
     return [each for each, count in shared.items() if count == most] if enough else []
 
 
-def about(index: StatementIndex, text: str) -> list[Statement]:
+def about(index: StatementIndex, text: str) -> list[PlacedText]:
     """The statements that have the most of what a request names; where none is rare, those that have all of it."""
     return candidates(index, text) or index.with_words(wanted(text))
 
@@ -204,7 +204,7 @@ def _names_another(told: str, text: str) -> bool:
 
 
 def forget_statement(
-    rec: Recorder, statement: Statement, heard: Heard, wish: Wish, *, asked: bool = False
+    rec: Recorder, statement: PlacedText, heard: Heard, wish: Wish, *, asked: bool = False
 ) -> bool:
     """Take one statement out; with it the file that says little else, and its rows.
 
@@ -228,7 +228,7 @@ def forget_statement(
     return unit is not None and remove(rec, unit, "prune", _reason(wish), told, cited)
 
 
-def _forget_sentence(rec: Recorder, statement: Statement, heard: Heard, wish: Wish) -> bool:
+def _forget_sentence(rec: Recorder, statement: PlacedText, heard: Heard, wish: Wish) -> bool:
     """Of several sentences the one that has all that the request names."""
     words, told = wanted(asked_text(wish)), sentences(statement.text)
     meant = [each for each in told if words <= read(each).terms.keys()]
@@ -237,7 +237,7 @@ def _forget_sentence(rec: Recorder, statement: Statement, heard: Heard, wish: Wi
     return alone and remove_sentence(rec, place, meant[0], _reason(wish), NOTE, cited)
 
 
-def _line_of(tree: Tree, statement: Statement, wish: Wish) -> Statement | None:
+def _line_of(tree: Tree, statement: PlacedText, wish: Wish) -> PlacedText | None:
     """The lines of a statement, and of a paragraph of several lines the one that has what the request names."""
     items = memdir.sections(tree.document(statement.path).body, tree.document(statement.path).body_start_line)
     place = next((at for at, item in enumerate(items) if item.text == statement.raw), None)
@@ -250,7 +250,7 @@ def _line_of(tree: Tree, statement: Statement, wish: Wish) -> Statement | None:
         if not _is_whole(lines, meant[0]):
             return None
         number = item.first_line + meant[0]
-        return Statement(statement.path, "body", number, number, lines[meant[0]], lines[meant[0]])
+        return PlacedText(statement.path, "body", number, number, lines[meant[0]], lines[meant[0]])
     return statement._replace(first_line=item.first_line, last_line=item.last_line, raw=item.text)
 
 

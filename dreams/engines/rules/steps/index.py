@@ -6,7 +6,7 @@ from collections import defaultdict
 from collections.abc import Iterator
 from pathlib import Path, PurePosixPath
 
-from dreams.engines.rules.notes.known import Known
+from dreams.engines.rules.notes.known import KnownStatements
 from dreams.engines.rules.notes.tree import (
     NewText,
     Recorder,
@@ -160,7 +160,7 @@ def undoubled(
     if has_children(index, drop):
         return None
     target = f"{base_of(path)}{keep.target}"
-    named = Known([keep.title, keep.hook, PurePosixPath(target).name, PurePosixPath(target).stem])
+    named = KnownStatements([keep.title, keep.hook, PurePosixPath(target).name, PurePosixPath(target).stem])
     if target in tree.texts and (front := tree.document(target).frontmatter) and front.name:
         named.add(front.name)
     known = tree.texts.get(target, "")[:MOST_READ]
@@ -201,7 +201,7 @@ def _joined(keep: str, drop: str) -> str:
     said = comparing.normalised(drop)
     if said and any(comparing.normalised(keep[: end.start()]) == said for end in _PIECE_END.finditer(keep)):
         return keep
-    if not drop or Known([keep, *_CLAUSES.split(keep)]).says(drop, whole=True):
+    if not drop or KnownStatements([keep, *_CLAUSES.split(keep)]).says(drop, whole=True):
         return keep
     return f"{keep.rstrip(' .;')}; {drop}" if keep else drop
 

@@ -22,9 +22,9 @@ from dreams.lib import memdir
 from dreams.lib.files.text import quoted
 from dreams.lib.prose import lexicon
 from dreams.lib.prose.comparing import compare, normalised
-from dreams.lib.prose.pieces import WEAK, Piece, keys_of, pieces
+from dreams.lib.prose.pieces import WEAK, ComparedWord, keys_of, pieces
 from dreams.lib.prose.statement_index import statements_of
-from dreams.lib.prose.statement_pairs import Statement
+from dreams.lib.prose.statement_pairs import PlacedText
 from dreams.lib.prose.statements import statement
 
 MOST_COMPARED = 200  # statements, a bound of time; chosen
@@ -52,7 +52,7 @@ def restate(rec: Recorder, heard: Sequence[Heard], lessons: Sequence[Lesson], to
         later = said[place + 1 : place + MOST_COMPARED]
         if memory is None or any(each.text in whole for whole in done):
             continue  # a sentence of what is there now
-        line = Statement("", "body", 1, 1, each.text, each.text)
+        line = PlacedText("", "body", 1, 1, each.text, each.text)
         if any(_is_restated(line, other) for other in later):
             continue
         if _restate(rec, memory, each):
@@ -87,23 +87,23 @@ class _Lines:
     """The lines of memory that may be put anew, by how they open."""
 
     def __init__(self, tree: Tree) -> None:
-        self._opening: dict[str, list[Statement]] = defaultdict(list)
-        self._plain: dict[str, list[Statement]] = defaultdict(list)
-        self.rows: dict[str, list[Statement]] = defaultdict(list)
+        self._opening: dict[str, list[PlacedText]] = defaultdict(list)
+        self._plain: dict[str, list[PlacedText]] = defaultdict(list)
+        self.rows: dict[str, list[PlacedText]] = defaultdict(list)
         for line in _lines_of(tree):
             self._opening[opening(line.text)].append(line)
             self._plain[normalised(line.text)].append(line)
             if line.source == "row":
                 self.rows[line.target].append(line)
 
-    def near(self, text: str) -> list[Statement]:
+    def near(self, text: str) -> list[PlacedText]:
         return self._opening[opening(text)]
 
-    def like(self, text: str) -> list[Statement]:
+    def like(self, text: str) -> list[PlacedText]:
         return self._plain[normalised(text)]
 
 
-def _lines_of(tree: Tree) -> Iterator[Statement]:
+def _lines_of(tree: Tree) -> Iterator[PlacedText]:
     """Lines of memories and of an index, the descriptions, and the hooks of rows."""
     for path in sorted(
         path for path in tree.texts if not is_log(path) and not is_team(path) and is_free(tree, path)
@@ -144,13 +144,13 @@ def _told_row(text: str) -> tuple[str, str]:
     return (rows[0].target, rows[0].hook) if len(rows) == 1 and len(rows[0].targets) == 1 else ("", "")
 
 
-def _is_alone(line: Statement, near: Sequence[Statement]) -> bool:
+def _is_alone(line: PlacedText, near: Sequence[PlacedText]) -> bool:
     """Whether no other line is behind the same label: which of them was meant is then not sure."""
     label = label_of(line.text)
     return not label or sum(label_of(other.text) == label for other in near) == 1
 
 
-def _is_restated(line: Statement, said: _Said) -> bool:
+def _is_restated(line: PlacedText, said: _Said) -> bool:
     if said.how.cited:
         return normalised(line.text) == normalised(said.how.cited)
     if said.how.unsure and not _doubts(said.text) <= _doubts(line.text):
@@ -162,7 +162,7 @@ def _doubts(text: str) -> set[str]:
     return {found[0].casefold() for table in DOUBTFUL for found in table.finditer(text)}
 
 
-def _may_be_meant_there(line: Statement, said: str) -> bool:
+def _may_be_meant_there(line: PlacedText, said: str) -> bool:
     """Whether what is above a line says nothing of it that the new wording would have to say too: "In staging:"."""
     told = keys_of(said)
     for above in line.frame:
@@ -245,7 +245,7 @@ def _shares_most(old: str, new: str, *, asked: bool) -> bool:
     return enough and (one == other or nearly)
 
 
-def _telling(text: str) -> list[Piece]:
+def _telling(text: str) -> list[ComparedWord]:
     return [piece for piece in pieces(text) if piece.key and piece.key not in WEAK]
 
 
@@ -281,7 +281,7 @@ def _loses_values(old: str, new: str) -> bool:
     return len(gone) > MOST_LOST or (bool(gone) and not theirs - keys_of(old))
 
 
-def _is_other(old: str, gone: Sequence[Piece], new: str, come: Sequence[Piece]) -> bool:
+def _is_other(old: str, gone: Sequence[ComparedWord], new: str, come: Sequence[ComparedWord]) -> bool:
     shapes = [[piece.is_value for piece in found] for found in (gone, come)]
     if not any(shapes[0] + shapes[1]) or (shapes[0] == shapes[1] and not all(shapes[0])):
         return True  # "logs for 30 days", "backups for 14 days"
@@ -296,12 +296,12 @@ def _is_other(old: str, gone: Sequence[Piece], new: str, come: Sequence[Piece]) 
     return all(_is_of(pieces(text), found[0]) for text, found in ((old, gone), (new, come)))
 
 
-def _is_of(found: Sequence[Piece], piece: Piece) -> bool:
+def _is_of(found: Sequence[ComparedWord], piece: ComparedWord) -> bool:
     """ "Backups of Atlas", "backups of Borealis"."""
     return piece.shape != "number" and _before(found, found.index(piece)) in {"of", "for"}
 
 
-def _names_a_thing(found: Sequence[Piece], start: int) -> bool:
+def _names_a_thing(found: Sequence[ComparedWord], start: int) -> bool:
     """ "Queue 3 is drained", "customer Acme has": whether a number or a name near the beginning tells which thing of its sort is
     meant."""
     place = next(at for at, piece in enumerate(found) if piece.end > start)
@@ -314,7 +314,7 @@ def _names_a_thing(found: Sequence[Piece], start: int) -> bool:
     )
 
 
-def _before(found: Sequence[Piece], place: int) -> str:
+def _before(found: Sequence[ComparedWord], place: int) -> str:
     """The word before a place, articles aside."""
     before = [piece.text.casefold() for piece in found[max(0, place - 2) : place]]
     before = [word for word in before if word not in _ARTICLES]

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 from dreams.engines.rules.notes.bodies import statements
 from dreams.engines.rules.notes.days import names_a_day, spans
-from dreams.engines.rules.notes.known import Known
+from dreams.engines.rules.notes.known import KnownStatements
 from dreams.engines.rules.notes.tree import Recorder, Tree, is_index, is_log
 from dreams.engines.rules.user_statements.in_passing import Sureness
 from dreams.engines.rules.user_statements.prompts import Heard
@@ -82,7 +82,7 @@ def gather(job: Job, rec: Recorder, heard: Sequence[Heard]) -> Gathered:
             lesson = _lesson(job, each, wish, found)
             if lesson is not None:
                 said.append(lesson)
-    memory = Known()
+    memory = KnownStatements()
     for text in (*job.known, *all_statements(rec.tree)) if said else ():
         rec.report.checkpoint()
         memory.add(text)
@@ -197,7 +197,7 @@ def _is_undone(lesson: Lesson, words: frozenset[str]) -> bool:
 
 def _once(said: Sequence[Lesson]) -> list[Lesson]:
     """The same wish in several sessions is one lesson, in its fullest wording, a person's before a log's, with all its evidence."""
-    known = Known()
+    known = KnownStatements()
     kept: dict[str, Lesson] = {}
     for lesson in sorted(said, key=lambda each: (each.is_logged, -len(each.text))):
         twin = known.find(lesson.text)

@@ -36,7 +36,7 @@ class Paste:
 
 
 @dataclass(frozen=True, slots=True)
-class Entry:
+class PromptEntry:
     """One prompt. `project` is the working folder; old lines have no `session_id`."""
 
     offset: int
@@ -66,7 +66,7 @@ class History:
         self._fd, self.offset, self.line = fd, offset, line
         self.malformed = 0
 
-    def entries(self) -> Iterator[Entry]:
+    def entries(self) -> Iterator[PromptEntry]:
         """Every prompt but the agent's commands. A half-written last line waits for the next time. Raises OSError."""
         with os.fdopen(os.dup(self._fd), "rb") as file:
             file.seek(self.offset)
@@ -82,7 +82,7 @@ class History:
                 if entry := self._entry(raw if is_whole else b"?", start):
                     yield entry
 
-    def _entry(self, raw: bytes, start: int) -> Entry | None:
+    def _entry(self, raw: bytes, start: int) -> PromptEntry | None:
         if not raw.strip():
             return None
         try:
@@ -96,7 +96,7 @@ class History:
         if not display or _COMMAND.match(display):
             return None
         pasted = list(_pasted(found.get("pastedContents")))
-        return Entry(
+        return PromptEntry(
             start,
             self.line,
             display,

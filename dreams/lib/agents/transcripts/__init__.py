@@ -4,7 +4,7 @@
 say whether a file needs to be read at all. `read_ahead` reads many files on all cores, `search` finds words in one.
 """
 
-from dreams.lib.agents.transcripts.reader import Change, FileMark, change, same_stat
+from dreams.lib.agents.transcripts.reader import FileGrowth, FileMark, change, same_stat
 from dreams.lib.agents.transcripts.records import key64
 from dreams.lib.agents.transcripts.scan import Summary
 from dreams.lib.agents.transcripts.search import Match, find_quote, offset_at
@@ -12,7 +12,7 @@ from dreams.lib.agents.transcripts.turns import answered
 
 from .reader import Cancelled, Cursor, Reader
 from .scan import Batch, Prompt, Scan, scan, uuid_key
-from .turns import Part, Turn, line_at, page
+from .turns import Turn, TurnPart, line_at, page
 from .typed_prompts import is_correction
 from .usage import UsageRow, keep_best, without_replays
-from .whole_file import Seen, Whole, identity_of, read_whole, seen
+from .whole_file import FileStat, Whole, identity_of, read_whole, seen

@@ -59,14 +59,14 @@ def cores() -> int:
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
-class Task(msgspec.Struct, array_like=True):
+class FilesToRead(msgspec.Struct, array_like=True):
     """Files to read, in order."""
 
     number: int
     paths: list[bytes]
 
 
-class Answer(msgspec.Struct, array_like=True):
+class ReadFiles(msgspec.Struct, array_like=True):
     """One packed `Whole` for each path; None where the file must be read by whoever asked."""
 
     number: int
@@ -74,13 +74,13 @@ class Answer(msgspec.Struct, array_like=True):
 
 
 _pack = msgspec.msgpack.Encoder().encode
-_task = msgspec.msgpack.Decoder(Task).decode
-_answer = msgspec.msgpack.Decoder(Answer).decode
+_task = msgspec.msgpack.Decoder(FilesToRead).decode
+_answer = msgspec.msgpack.Decoder(ReadFiles).decode
 unpack = msgspec.msgpack.Decoder(Whole).decode
 """Packed `Whole` → Whole. Raises msgspec.DecodeError."""
 
 
-def send(target: IO[bytes], message: Task | Answer) -> None:
+def send(target: IO[bytes], message: FilesToRead | ReadFiles) -> None:
     """Raises OSError when nobody listens any more."""
     data = _pack(message)
     target.write(len(data).to_bytes(_SIZE_BYTES, "big") + data)
@@ -97,7 +97,7 @@ def receive(source: IO[bytes]) -> bytes | None:
     return data if len(data) == size else None
 
 
-def receive_answer(source: IO[bytes]) -> Answer | None:
+def receive_answer(source: IO[bytes]) -> ReadFiles | None:
     """As `receive`. Raises msgspec.DecodeError for what no child of ours sends."""
     data = receive(source)
     return None if data is None else _answer(data)
@@ -106,7 +106,7 @@ def receive_answer(source: IO[bytes]) -> Answer | None:
 class Child:
     """One process. What it answers is put into `answers` by a thread, so that it never waits for us."""
 
-    def __init__(self, answers: "queue.SimpleQueue[tuple[Child, Answer | None]]") -> None:
+    def __init__(self, answers: "queue.SimpleQueue[tuple[Child, ReadFiles | None]]") -> None:
         """Raises OSError when no process can be started."""
         self.process = subprocess.Popen(
             [sys.executable, "-c", _CODE],
@@ -121,7 +121,7 @@ class Child:
         self._listener = threading.Thread(target=self._listen, name="transcripts", daemon=True)
         self._listener.start()
 
-    def ask(self, task: Task) -> bool:
+    def ask(self, task: FilesToRead) -> bool:
         """False when it is dead."""
         assert self.process.stdin is not None  # noqa: S101  # opened as a pipe above
         try:
@@ -133,7 +133,7 @@ class Child:
 
     def _listen(self) -> None:
         assert self.process.stdout is not None  # noqa: S101  # opened as a pipe above
-        answer: Answer | None = None
+        answer: ReadFiles | None = None
         try:
             while (answer := receive_answer(self.process.stdout)) is not None:
                 self._answers.put((self, answer))
@@ -172,7 +172,7 @@ class Ahead:
         self._groups = _grouped(files) if children else []
         self._count, self._tick = children, tick
         self._reader = Reader()
-        self._answers: queue.SimpleQueue[tuple[Child, Answer | None]] = queue.SimpleQueue()
+        self._answers: queue.SimpleQueue[tuple[Child, ReadFiles | None]] = queue.SimpleQueue()
         self.children: list[Child] = []
         self._first = self._next = 0
         self._waited = 0.0
@@ -245,7 +245,7 @@ class Ahead:
             for child in self.children:
                 if len(child.asked) <= waiting and (number := self._unclaimed()) is not None:
                     group = self._groups[number]
-                    group.given = child.ask(Task(number, [os.fsencode(path) for path in group.paths]))
+                    group.given = child.ask(FilesToRead(number, [os.fsencode(path) for path in group.paths]))
 
     def _hear(self, *, block: bool) -> bool:
         """Take in one answer if there is one."""
@@ -309,6 +309,6 @@ def main() -> None:
     try:
         while (data := receive(source)) is not None:
             task = _task(data)
-            send(target, Answer(task.number, [_read(path, reader) for path in task.paths]))
+            send(target, ReadFiles(task.number, [_read(path, reader) for path in task.paths]))
     except BrokenPipeError:
         sys.stdout = None  # else the exit tries, loudly, to flush it

@@ -12,7 +12,14 @@ from typing import TypeAlias
 
 import msgspec
 
-from dreams.lib.agents.transcripts.records import FAST_ERRORS, Junk, Line, Piece, decode_line, decode_odd_line
+from dreams.lib.agents.transcripts.records import (
+    FAST_ERRORS,
+    FoundObject,
+    Junk,
+    TranscriptRecord,
+    decode_line,
+    decode_odd_line,
+)
 
 BUFFER_BYTES = 1 << 20  # read at once; chosen
 MAX_LINE_BYTES = 64 << 20  # of one record, pictures and all; chosen
@@ -23,7 +30,7 @@ _FLAGS = os.O_RDONLY | os.O_CLOEXEC | os.O_NOFOLLOW | os.O_NONBLOCK
 Source: TypeAlias = str | bytes | os.PathLike[str] | int
 Progress: TypeAlias = Callable[[int], bool | None]
 """Called with the bytes just read, about once per buffer. Returning False stops the reading."""
-Entry: TypeAlias = tuple[Line, int, int]
+Entry: TypeAlias = tuple[TranscriptRecord, int, int]
 """(record, byte offset, 1-based line). Glued records share a line. A tuple, because there are many."""
 
 
@@ -38,7 +45,7 @@ class Cursor(msgspec.Struct, frozen=True, gc=False, array_like=True):
     skipping: bool = False
 
 
-class Problem(msgspec.Struct, frozen=True, gc=False, array_like=True):
+class UnreadPlace(msgspec.Struct, frozen=True, gc=False, array_like=True):
     """A place that could not be read: byte offset, 1-based line, reason in plain words."""
 
     offset: int
@@ -92,7 +99,7 @@ class Reader:
     def _begin(self, cursor: Cursor) -> None:
         self._filled = 0
         self._offset, self._lines, self._skipping = cursor.offset, cursor.lines, cursor.skipping
-        self.problems: list[Problem] = []
+        self.problems: list[UnreadPlace] = []
         self.malformed = 0
         self.bytes_read = 0
         self._head = b""
@@ -232,7 +239,7 @@ class Reader:
             self._offset = base + self._filled
             return
         parts = decode_odd_line(memoryview(self._buffer)[: self._filled])
-        whole = [part for part in parts if isinstance(part, Piece)]
+        whole = [part for part in parts if isinstance(part, FoundObject)]
         if len(whole) < len(parts):
             return
         for part in whole:
@@ -260,7 +267,7 @@ class Reader:
     def _note(self, offset: int, line: int, reason: str) -> None:
         self.malformed += 1
         if len(self.problems) < MAX_PROBLEMS:
-            self.problems.append(Problem(offset, line, reason))
+            self.problems.append(UnreadPlace(offset, line, reason))
 
 
 # --- The same file? --------------------------------------------------------------------------------------------------
@@ -268,7 +275,7 @@ class Reader:
 SAMPLE_BYTES = 4096  # at each end, to know a file that grew from one that was replaced; chosen
 
 
-class Change(Enum):
+class FileGrowth(Enum):
     UNCHANGED = "unchanged"
     APPENDED = "appended"
     REPLACED = "replaced"
@@ -295,7 +302,7 @@ def same_stat(known: FileMark, inode: int, size: int, mtime_ns: int) -> bool:
     return (known.inode, known.size, known.mtime_ns) == (inode, size, mtime_ns)
 
 
-def change(known: FileMark, source: Source) -> Change:
+def change(known: FileMark, source: Source) -> FileGrowth:
     """What happened to a file since its mark was taken. Raises OSError.
 
     Another inode, a size below the offset, or other bytes in the samples mean it is another file now: read it anew.
@@ -303,12 +310,12 @@ def change(known: FileMark, source: Source) -> Change:
     with opened(source) as fd:
         st = os.fstat(fd)
         if same_stat(known, st.st_ino, st.st_size, st.st_mtime_ns):
-            return Change.UNCHANGED
+            return FileGrowth.UNCHANGED
         if st.st_ino != known.inode or st.st_size < known.offset:
-            return Change.REPLACED
+            return FileGrowth.REPLACED
         if samples(fd, known.offset) != (bytes.fromhex(known.head), bytes.fromhex(known.tail)):
-            return Change.REPLACED
-    return Change.UNCHANGED if st.st_size == known.size else Change.APPENDED
+            return FileGrowth.REPLACED
+    return FileGrowth.UNCHANGED if st.st_size == known.size else FileGrowth.APPENDED
 
 
 def samples(fd: int, offset: int, head: bytes = b"") -> tuple[bytes, bytes]:

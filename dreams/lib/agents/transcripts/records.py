@@ -88,7 +88,7 @@ class ServerToolUse(Struct, gc=False):
     web_search_requests: int | None = None
 
 
-class Usage(Struct, gc=False):
+class TokenCounts(Struct, gc=False):
     """Tokens as the API counted them. `cache_creation` splits `cache_creation_input_tokens` by lifetime."""
 
     input_tokens: int | None = None
@@ -105,7 +105,7 @@ class Message(Struct, gc=False):
     role: str | None = None
     model: str | None = None
     content: Raw = NOTHING
-    usage: Usage | None = None
+    usage: TokenCounts | None = None
 
 
 class ToolResult(Struct, gc=False, rename="camel"):
@@ -117,7 +117,7 @@ class ToolResult(Struct, gc=False, rename="camel"):
     task: Raw = NOTHING
 
 
-class Line(Struct, gc=False, rename="camel"):
+class TranscriptRecord(Struct, gc=False, rename="camel"):
     """One record. `Raw` fields point into the reader's buffer: use them before the next record is asked for."""
 
     type: str = ""
@@ -149,10 +149,10 @@ class Line(Struct, gc=False, rename="camel"):
     cost_usd: Raw = field(default=NOTHING, name="costUSD")
 
 
-class Progress(Struct, gc=False):
+class SubagentProgress(Struct, gc=False):
     """The `data` of a progress line: versions without sub-agent files report a sub-agent's lines in it."""
 
-    message: Line | None = None
+    message: TranscriptRecord | None = None
 
 
 class Block(Struct, gc=False):
@@ -181,7 +181,7 @@ def present(raw: Raw) -> bool:
 Json: TypeAlias = "dict[str, Json] | list[Json] | str | int | float | bool | None"
 Buffer: TypeAlias = bytes | bytearray | memoryview
 
-_decoder = msgspec.json.Decoder(Line)
+_decoder = msgspec.json.Decoder(TranscriptRecord)
 decode_line = _decoder.decode
 """Raises msgspec.DecodeError, UnicodeDecodeError or RecursionError for a line that is not one plain record."""
 FAST_ERRORS = (msgspec.DecodeError, UnicodeDecodeError, RecursionError)
@@ -192,16 +192,16 @@ _BLANK = " \t\r\n\0\ufeff"
 _START = re.compile(r'\{"(?:type|parentUuid|uuid|sessionId|timestamp|isSidechain|logicalParentUuid)":')
 _MAX_STARTS = 16
 _parse = json.JSONDecoder(strict=False).raw_decode
-_FIELDS = {f.encode_name: f for f in msgspec.structs.fields(Line)}
+_FIELDS = {f.encode_name: f for f in msgspec.structs.fields(TranscriptRecord)}
 _RAW = {name for name, f in _FIELDS.items() if f.type is Raw}
 
 
 @dataclass(frozen=True, slots=True)
-class Piece:
+class FoundObject:
     """One object found in an odd line, `at` bytes into it."""
 
     at: int
-    line: Line
+    line: TranscriptRecord
 
 
 @dataclass(frozen=True, slots=True)
@@ -212,12 +212,12 @@ class Junk:
     reason: str
 
 
-def decode_odd_line(raw: Buffer) -> list[Piece | Junk]:
+def decode_odd_line(raw: Buffer) -> list[FoundObject | Junk]:
     """Everything that can be saved from a line that the fast decoder refused, in order. Never raises."""
-    pieces: list[Piece | Junk] = []
+    pieces: list[FoundObject | Junk] = []
     for at, found in objects(raw):
         if isinstance(found, dict):
-            pieces.append(Piece(at, line_from(found)))
+            pieces.append(FoundObject(at, line_from(found)))
         else:
             pieces.append(Junk(at, found))
     return pieces
@@ -298,8 +298,8 @@ def scrub(text: str) -> str:
     return _SURROGATE.sub("\ufffd", joined)
 
 
-def line_from(found: dict[str, Json]) -> Line:
-    """A `Line` from a parsed object: each field that has its type is taken, each odd one is left out."""
+def line_from(found: dict[str, Json]) -> TranscriptRecord:
+    """A `TranscriptRecord` from a parsed object: each field that has its type is taken, each odd one is left out."""
     values: dict[str, object] = {}
     for name, info in _FIELDS.items():
         value = found.get(name)
@@ -313,7 +313,7 @@ def line_from(found: dict[str, Json]) -> Line:
             values[info.name] = _tool_result_from(value)
         else:
             _take(values, info, value)
-    return Line(**values)  # type: ignore[arg-type]  # each value was checked against its field just above
+    return TranscriptRecord(**values)  # type: ignore[arg-type]  # each value was checked against its field just above
 
 
 def as_raw(value: Json) -> Raw:
@@ -357,12 +357,12 @@ def _message_from(value: Json) -> Message | str | None:
     )
 
 
-def _usage_from(value: dict[str, Json]) -> Usage | None:
+def _usage_from(value: dict[str, Json]) -> TokenCounts | None:
     values: dict[str, object] = {}
-    for info in msgspec.structs.fields(Usage):
+    for info in msgspec.structs.fields(TokenCounts):
         if value.get(info.encode_name) is not None:
             _take_number(values, info, value[info.encode_name])
-    return Usage(**values)  # type: ignore[arg-type]  # each value was checked against its field just above
+    return TokenCounts(**values)  # type: ignore[arg-type]  # each value was checked against its field just above
 
 
 def _take_number(values: dict[str, object], info: msgspec.structs.FieldInfo, value: Json) -> None:

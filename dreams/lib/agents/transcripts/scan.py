@@ -7,12 +7,12 @@ from datetime import datetime
 import msgspec
 from msgspec import Raw, Struct
 
-from dreams.lib.agents.transcripts.reader import Cancelled, Cursor, Problem, Progress, Reader, Source
+from dreams.lib.agents.transcripts.reader import Cancelled, Cursor, Progress, Reader, Source, UnreadPlace
 from dreams.lib.agents.transcripts.records import (
-    Line,
     Message,
     Stamp,
     ToolResult,
+    TranscriptRecord,
     instant,
     key64,
     present,
@@ -77,7 +77,7 @@ class Summary(Struct, omit_defaults=True):
             or self.first_text
         )
 
-    def add(self, line: Line) -> None:
+    def add(self, line: TranscriptRecord) -> None:
         """Take over what one record tells (times, typed text and corrections are added by the scan that finds them)."""
         kind = line.type
         self.first_cwd = self.first_cwd or line.cwd or ""
@@ -95,7 +95,7 @@ class Summary(Struct, omit_defaults=True):
             self.first_at = min(self.first_at or found[0], found[0])
             self.last_at = max(self.last_at or found[1], found[1])
 
-    def _add_turn(self, line: Line) -> None:
+    def _add_turn(self, line: TranscriptRecord) -> None:
         if line.session_id and line.session_id != self.session_id:
             self.session_id = line.session_id
         if line.version and line.version != self.version:
@@ -111,7 +111,7 @@ class Summary(Struct, omit_defaults=True):
                 self.last_message_id = name
                 self.assistant_turns += 1
 
-    def _add_rare(self, line: Line) -> None:
+    def _add_rare(self, line: TranscriptRecord) -> None:
         if line.session_id and not self.session_id:
             self.session_id = line.session_id
         if line.type == "custom-title":
@@ -185,7 +185,7 @@ class Batch(Struct):
     usage: dict[int, UsageRow] = {}
     prompts: list[Prompt] = []
     memory_writes: list[MemoryWrite] = []
-    problems: list[Problem] = []
+    problems: list[UnreadPlace] = []
     lines: int = 0
     bytes_read: int = 0
 
@@ -209,7 +209,7 @@ def scan(
     stands at the last batch handed out.
     """
     reader = reader or Reader()
-    run = _Run(state.summary, reader)
+    run = _FileScan(state.summary, reader)
     stopped: Exception | None = None
     try:
         for line, offset, number in reader.read(source, state.cursor, progress=progress):
@@ -231,19 +231,19 @@ def scan_at_once(fd: int, size: int, reader: Reader) -> tuple[Scan, Batch] | Non
     if entries is None or len(entries) > BATCH_LINES:
         return None
     state = Scan()
-    run = _Run(state.summary, reader)
+    run = _FileScan(state.summary, reader)
     add = run.add
     for line, offset, number in entries:
         add(line, offset, number)
     return state, run.hand_out(state)
 
 
-class _Run:
+class _FileScan:
     """One reading of one file: the batch being filled."""
 
     def __init__(self, summary: Summary, reader: Reader) -> None:
         self.summary, self.reader = summary, reader
-        self._pending: Line | None = None
+        self._pending: TranscriptRecord | None = None
         self._malformed = self._problems = self._bytes = 0
         self.begin()
 
@@ -252,7 +252,7 @@ class _Run:
         self.batch = Batch()
         self._stamps: list[Stamp] = []
 
-    def add(self, line: Line, offset: int, number: int) -> None:
+    def add(self, line: TranscriptRecord, offset: int, number: int) -> None:
         self.summary.add(line)
         kind, message = line.type, line.message
         self.batch.lines += 1
@@ -272,7 +272,7 @@ class _Run:
         elif kind == "attachment":
             self._add_typed(line, offset, number)
 
-    def _add_usage(self, line: Line) -> None:
+    def _add_usage(self, line: TranscriptRecord) -> None:
         """Lines of one request follow each other: only the best of a run becomes a row."""
         last = self._pending
         if last is None or not same_request(last, line):
@@ -288,14 +288,14 @@ class _Run:
             if row is not None:
                 keep_best(self.batch.usage, row)
 
-    def _add_user_line(self, line: Line, offset: int, number: int) -> None:
+    def _add_user_line(self, line: TranscriptRecord, offset: int, number: int) -> None:
         result = line.tool_use_result
         if result is None:
             self._add_typed(line, offset, number)
         elif isinstance(result, ToolResult) and len(result.original_file) and present(result.file_path):
             self._add_memory_write(line, result, offset, number)
 
-    def _add_typed(self, line: Line, offset: int, number: int) -> None:
+    def _add_typed(self, line: TranscriptRecord, offset: int, number: int) -> None:
         text = typed_text(line)
         if text is None:
             self._note_first_text(line)
@@ -304,11 +304,11 @@ class _Run:
         key = uuid_key(line.uuid) if line.uuid else key64("typed", str(line.timestamp), text)
         self.batch.prompts.append(Prompt(key, offset, number, instant(line.timestamp), text))
 
-    def _note_first_text(self, line: Line) -> None:
+    def _note_first_text(self, line: TranscriptRecord) -> None:
         if not self.summary.first_text and not line.is_meta and isinstance(line.message, Message):
             self.summary.first_text = one_line(command_typed(content_text(line.message.content)))
 
-    def _add_memory_write(self, line: Line, edit: ToolResult, offset: int, number: int) -> None:
+    def _add_memory_write(self, line: TranscriptRecord, edit: ToolResult, offset: int, number: int) -> None:
         try:
             path = _text.decode(edit.file_path)
         except _NOT_TEXT:
@@ -336,7 +336,7 @@ class _Run:
         return batch
 
 
-def _has_usage(line: Line) -> bool:
+def _has_usage(line: TranscriptRecord) -> bool:
     message = line.message
     return message is not None and isinstance(message, Message) and message.usage is not None
 

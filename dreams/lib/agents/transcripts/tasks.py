@@ -10,7 +10,15 @@ from datetime import datetime
 import msgspec
 from msgspec import Struct
 
-from dreams.lib.agents.transcripts.records import Json, Line, Message, ToolResult, instant, objects, present
+from dreams.lib.agents.transcripts.records import (
+    Json,
+    Message,
+    ToolResult,
+    TranscriptRecord,
+    instant,
+    objects,
+    present,
+)
 from dreams.lib.agents.transcripts.typed_prompts import text_of
 
 MOST_TASKS = 500  # of one session; chosen
@@ -62,7 +70,7 @@ class Tasks(Struct, omit_defaults=True):
         found = (self.created.get(one) for one in task.blocked_by)
         return [one.subject for one in found if one is not None and one is not task and one.status in OPEN]
 
-    def hear_call(self, block: Object, line: Line, offset: int, number: int) -> None:
+    def hear_call(self, block: Object, line: TranscriptRecord, offset: int, number: int) -> None:
         given = block.get("input")
         if block.get("type") != "tool_use" or not isinstance(given, dict):
             return
@@ -119,7 +127,9 @@ class Tasks(Struct, omit_defaults=True):
         del self.created[next(finished, next(iter(self.created)))]
 
 
-def heard(tasks: Tasks | None, line: Line, message: Message, offset: int, number: int) -> Tasks | None:
+def heard(
+    tasks: Tasks | None, line: TranscriptRecord, message: Message, offset: int, number: int
+) -> Tasks | None:
     """The tasks after one record; None as long as there was none, which is what most transcripts cost."""
     if line.is_sidechain:
         return tasks
@@ -143,7 +153,7 @@ def _blocks(content: bytes) -> list[Object]:
     return []
 
 
-def _told(line: Line) -> str:
+def _told(line: TranscriptRecord) -> str:
     result = line.tool_use_result
     if not isinstance(result, ToolResult) or not present(result.task):
         return ""

@@ -23,7 +23,7 @@ _PROSE = ("summary", "lastPrompt", "customTitle", "aiTitle", "content", "planCon
 
 
 @dataclass(frozen=True, slots=True)
-class Part:
+class TurnPart:
     """One block of a turn. `name` is the tool's, or says what an image is; `tool_id` joins a use to its result; `cut`
     says text was capped."""
 
@@ -58,7 +58,7 @@ class Turn:
     compact_summary: bool = False
     model: str = ""
     typed: str | None = None
-    parts: tuple[Part, ...] = ()
+    parts: tuple[TurnPart, ...] = ()
     agent_id: str = ""
     problem: str = ""
 
@@ -268,7 +268,7 @@ def _agent_id(found: dict[str, Json]) -> str:
     return name if isinstance(name, str) else ""
 
 
-def _parts(found: dict[str, Json], message: Json) -> tuple[Part, ...]:
+def _parts(found: dict[str, Json], message: Json) -> tuple[TurnPart, ...]:
     content = message.get("content") if isinstance(message, dict) else message
     if isinstance(content, list):
         return tuple(_part(block) for block in content)
@@ -281,7 +281,7 @@ def _parts(found: dict[str, Json], message: Json) -> tuple[Part, ...]:
     return (_capped("other", _compact(extra), cap=TOOL_CAP),) if extra else ()
 
 
-def _part(block: Json) -> Part:
+def _part(block: Json) -> TurnPart:
     if not isinstance(block, dict):
         return _capped("text" if isinstance(block, str) else "other", _as_text(block))
     kind = block.get("type")
@@ -295,7 +295,7 @@ def _part(block: Json) -> Part:
     if kind == "tool_result":
         return _tool_result(block)
     if kind in ("image", "document"):
-        return Part("image", "", name=_described(block))
+        return TurnPart("image", "", name=_described(block))
     return _capped("other", _compact(block), cap=TOOL_CAP, name=_as_text(kind))
 
 
@@ -308,7 +308,7 @@ def _described(block: dict[str, Json]) -> str:
     return ", ".join(filter(None, (kind[:60], size)))
 
 
-def _tool_result(block: dict[str, Json]) -> Part:
+def _tool_result(block: dict[str, Json]) -> TurnPart:
     content = block.get("content")
     if isinstance(content, list):
         content = "\n".join(_in_result(_part(item)) for item in content)
@@ -321,7 +321,7 @@ def _tool_result(block: dict[str, Json]) -> Part:
     )
 
 
-def _in_result(part: Part) -> str:
+def _in_result(part: TurnPart) -> str:
     return part.text or (f"[image: {part.name}]" if part.name else "[image]")
 
 
@@ -333,8 +333,8 @@ def _capped(
     name: str = "",
     tool_id: str = "",
     is_error: bool = False,
-) -> Part:
-    return Part(kind, scrub(text[:cap]), name, tool_id, is_error, cut=len(text) > cap)
+) -> TurnPart:
+    return TurnPart(kind, scrub(text[:cap]), name, tool_id, is_error, cut=len(text) > cap)
 
 
 def _as_text(value: Json) -> str:

@@ -11,7 +11,7 @@ from msgspec import Raw
 
 from dreams.lib.agents.transcripts.records import Json, objects, scrub
 
-from .records import Block, Line, Message, Queued, present
+from .records import Block, Message, Queued, TranscriptRecord, present
 
 TEXT_CAP = 16_000  # of one prompt, for search; chosen
 
@@ -63,7 +63,7 @@ _CORRECTIONS = tuple(
 )
 
 
-def typed_text(line: Line) -> str | None:
+def typed_text(line: TranscriptRecord) -> str | None:
     """The text that a person typed in this line, stripped of what tools wrapped around it; None when none was."""
     if line.type == "user":
         return _from_user_line(line)
@@ -113,7 +113,7 @@ def parted(text: str) -> tuple[str, str]:
     return _WRAPPED.sub("", text) if wrapped else text, wrapped
 
 
-def _from_user_line(line: Line) -> str | None:
+def _from_user_line(line: TranscriptRecord) -> str | None:
     if _not_from_the_keyboard(line) or not isinstance(line.message, Message):
         return None
     if line.message.role not in (None, "user"):
@@ -121,7 +121,7 @@ def _from_user_line(line: Line) -> str | None:
     return plain(content_text(line.message.content))
 
 
-def _not_from_the_keyboard(line: Line) -> bool:
+def _not_from_the_keyboard(line: TranscriptRecord) -> bool:
     # A plan that was accepted by one key press was written by the model, not typed.
     return bool(
         line.is_meta
@@ -162,7 +162,7 @@ def text_of(content: Json) -> str:
     return "\n".join(scrub(text) for text in texts if isinstance(text, str))
 
 
-def _from_queued(line: Line) -> str | None:
+def _from_queued(line: TranscriptRecord) -> str | None:
     """What was typed while the agent was busy reaches it as an attachment, and no user line repeats it."""
     if line.is_sidechain or line.is_meta:
         return None

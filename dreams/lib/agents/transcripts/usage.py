@@ -14,7 +14,7 @@ import msgspec
 
 from dreams.lib.agents.transcripts.records import instant, key64
 
-from .records import Line, Message, Progress, Usage
+from .records import Message, SubagentProgress, TokenCounts, TranscriptRecord
 
 SYNTHETIC = "<synthetic>"
 MOST_DOLLARS = 100_000  # of one request
@@ -48,10 +48,10 @@ class UsageRow(msgspec.Struct, frozen=True, gc=False, array_like=True):
 
 
 _USAGE = re.compile(rb'"usage"')
-_progress = msgspec.json.Decoder(Progress)
+_progress = msgspec.json.Decoder(SubagentProgress)
 
 
-def reported(line: Line) -> Line | None:
+def reported(line: TranscriptRecord) -> TranscriptRecord | None:
     """The sub-agent's line inside a progress line, when it carries usage (some versions write it nowhere else)."""
     # Looked for before decoding: two lines of five are progress, and hardly any of them has one.
     # A pattern looks into the buffer itself, which a plain search would copy.
@@ -63,7 +63,7 @@ def reported(line: Line) -> Line | None:
         return None
 
 
-def usage_row(line: Line) -> UsageRow | None:
+def usage_row(line: TranscriptRecord) -> UsageRow | None:
     """The usage that a line carries, None where there is none or it is the agent's own placeholder."""
     message = line.message
     if not isinstance(message, Message) or message.usage is None:
@@ -89,7 +89,7 @@ def usage_row(line: Line) -> UsageRow | None:
     return None if model == SYNTHETIC and row.total == 0 else row
 
 
-def _agent_micros(line: Line) -> int | None:
+def _agent_micros(line: TranscriptRecord) -> int | None:
     """None where it is not told, or nonsense."""
     if len(line.cost_usd) == 0:
         return None
@@ -100,7 +100,7 @@ def _agent_micros(line: Line) -> int | None:
     return round(dollars * 1_000_000) if 0 <= dollars < MOST_DOLLARS else None
 
 
-def _key(line: Line, message: Message) -> int:
+def _key(line: TranscriptRecord, message: Message) -> int:
     if message.id:
         return key64("request", message.id, line.request_id or "")
     # No message id: nothing repeats it, so the line itself is the request.
@@ -116,7 +116,7 @@ def better(new: UsageRow, old: UsageRow) -> bool:
     return new.final and not old.final
 
 
-def same_request(a: Line, b: Line) -> bool:
+def same_request(a: TranscriptRecord, b: TranscriptRecord) -> bool:
     """Whether two lines with usage surely carry that of one request, of the same conversation."""
     one, two = a.message, b.message
     return (
@@ -129,7 +129,7 @@ def same_request(a: Line, b: Line) -> bool:
     )
 
 
-def better_line(new: Line, old: Line) -> bool:
+def better_line(new: TranscriptRecord, old: TranscriptRecord) -> bool:
     """As `better`, for two lines of the same request, before rows are made of them."""
     one, two = _usage(new), _usage(old)
     if one == two or one is None or two is None:
@@ -139,11 +139,11 @@ def better_line(new: Line, old: Line) -> bool:
     return one.speed is not None and two.speed is None
 
 
-def _usage(line: Line) -> Usage | None:
+def _usage(line: TranscriptRecord) -> TokenCounts | None:
     return line.message.usage if isinstance(line.message, Message) else None
 
 
-def _total(usage: Usage) -> int:
+def _total(usage: TokenCounts) -> int:
     return (
         (usage.input_tokens or 0)
         + (usage.output_tokens or 0)
@@ -152,7 +152,7 @@ def _total(usage: Usage) -> int:
     )
 
 
-def _cache_creation(usage: Usage) -> int:
+def _cache_creation(usage: TokenCounts) -> int:
     if usage.cache_creation_input_tokens:
         return usage.cache_creation_input_tokens
     parts = usage.cache_creation

@@ -7,7 +7,7 @@ import msgspec
 from dreams.lib.agents.transcripts.reader import samples
 from dreams.lib.agents.transcripts.scan import Summary
 
-from .reader import Cursor, Problem, Reader, Source, open_regular, opened
+from .reader import Cursor, Reader, Source, UnreadPlace, open_regular, opened
 from .scan import BATCH_LINES, Batch, MemoryWrite, Prompt, Scan, scan, scan_at_once
 from .usage import UsageRow
 
@@ -19,7 +19,7 @@ class TooMuch(Exception):
     """The file holds more rows than are kept at once: read it batch by batch instead."""
 
 
-class Seen(msgspec.Struct, frozen=True, array_like=True):
+class FileStat(msgspec.Struct, frozen=True, array_like=True):
     """A file's numbers, taken before it was read: what is appended meanwhile must not look as if it had been."""
 
     device: int
@@ -28,13 +28,13 @@ class Seen(msgspec.Struct, frozen=True, array_like=True):
     mtime_ns: int
 
 
-class Part(msgspec.Struct, array_like=True):
+class FilePart(msgspec.Struct, array_like=True):
     """One batch; rows in the order in which they were found."""
 
     usage: list[UsageRow]
     prompts: list[Prompt]
     memory_writes: list[MemoryWrite]
-    problems: list[Problem]
+    problems: list[UnreadPlace]
     lines: int
     bytes_read: int
 
@@ -42,24 +42,24 @@ class Part(msgspec.Struct, array_like=True):
 class Whole(msgspec.Struct, array_like=True):
     """`identity` is that of the mark, head and tail; `named` the session that the first batch names."""
 
-    seen: Seen
+    seen: FileStat
     identity: bytes
     named: str
     cursor: Cursor
     summary: Summary
-    parts: list[Part]
+    parts: list[FilePart]
 
     def state(self) -> Scan:
         return Scan(self.cursor, self.summary)
 
 
-def seen(fd: int) -> Seen:
+def seen(fd: int) -> FileStat:
     """Raises OSError."""
     return _seen(os.fstat(fd))
 
 
-def _seen(st: os.stat_result) -> Seen:
-    return Seen(st.st_dev, st.st_ino, st.st_size, st.st_mtime_ns)
+def _seen(st: os.stat_result) -> FileStat:
+    return FileStat(st.st_dev, st.st_ino, st.st_size, st.st_mtime_ns)
 
 
 def identity_of(fd: int, offset: int) -> bytes:
@@ -87,7 +87,7 @@ def read_whole(source: Source, reader: Reader | None = None) -> Whole:
     if isinstance(source, str | bytes) and (found := read_small(source, reader)) is not None:
         return found
     with opened(source) as fd:
-        before, state, parts, named = seen(fd), Scan(), list[Part](), ""
+        before, state, parts, named = seen(fd), Scan(), list[FilePart](), ""
         rows = text = 0
         for batch in scan(fd, state, reader=reader, batch_lines=BATCH_LINES):
             if not parts:
@@ -101,8 +101,8 @@ def read_whole(source: Source, reader: Reader | None = None) -> Whole:
         return Whole(before, identity, named, state.cursor, state.summary, parts)
 
 
-def _part(batch: Batch) -> Part:
-    return Part(
+def _part(batch: Batch) -> FilePart:
+    return FilePart(
         list(batch.usage.values()),
         batch.prompts,
         batch.memory_writes,

@@ -10,11 +10,11 @@ Paths below a root are relative POSIX strings (`team/a.md`); undecodable bytes t
 """
 
 from dreams.lib.files.safefs.root import (
-    Found,
     SafeFsError,
     Skipped,
     TooLarge,
     UnsafePath,
+    WalkedFile,
     held,
     kind_of,
     reason,

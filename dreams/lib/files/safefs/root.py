@@ -14,7 +14,7 @@ from typing import Self
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class WalkedFile:
     """A regular file met on a walk. `stat.st_nlink` tells whether other names share its bytes."""
 
     rel: str
@@ -44,7 +44,7 @@ class Budget:
         return sorted(taken, key=lambda entry: entry.name)
 
 
-def walk(fd: int, prefix: str, budget: Budget, depth: int) -> Iterator[Found | Skipped]:
+def walk(fd: int, prefix: str, budget: Budget, depth: int) -> Iterator[WalkedFile | Skipped]:
     try:
         entries = budget.entries(fd)
     except OSError as error:
@@ -58,14 +58,14 @@ def walk(fd: int, prefix: str, budget: Budget, depth: int) -> Iterator[Found | S
             yield Skipped(rel, reason(error))
             continue
         if st.S_ISREG(found.st_mode):
-            yield Found(rel, found)
+            yield WalkedFile(rel, found)
         elif st.S_ISDIR(found.st_mode):
             yield from _descend(fd, entry.name, rel, budget, depth)
         else:
             yield Skipped(rel, f"is {kind_of(found.st_mode)}, which is never followed")
 
 
-def _descend(fd: int, name: str, rel: str, budget: Budget, depth: int) -> Iterator[Found | Skipped]:
+def _descend(fd: int, name: str, rel: str, budget: Budget, depth: int) -> Iterator[WalkedFile | Skipped]:
     if depth <= 0:
         yield Skipped(rel, "is too deep")
         return
@@ -366,7 +366,9 @@ class Root:
         with held(self.open_dir(rel)) as fd, os.scandir(fd) as entries:
             return sorted(entry.name for entry in islice(entries, limit))
 
-    def walk(self, limit: int = 100_000, rel: str = "", max_depth: int = 32) -> Iterator[Found | Skipped]:
+    def walk(
+        self, limit: int = 100_000, rel: str = "", max_depth: int = 32
+    ) -> Iterator[WalkedFile | Skipped]:
         """Regular files below `rel` in name order, and what was skipped. At most `limit` names are looked at.
 
         An unreadable directory, a link or a device is one Skipped and stops nothing. A last Skipped says so

@@ -35,7 +35,7 @@ _CODE_WORDS = {
 
 
 @dataclass(frozen=True, slots=True)
-class Piece:
+class AnchorToken:
     """One token of a text with its terms; the first term is the most exact one."""
 
     text: str
@@ -119,12 +119,12 @@ def number_of(token: str) -> str:
 
 
 @functools.lru_cache(maxsize=20_000)
-def pieces(text: str) -> tuple[Piece, ...]:
+def pieces(text: str) -> tuple[AnchorToken, ...]:
     """The tokens of a text in order, filler left out. Cached: the units that many claims speak of are asked again."""
     return tuple(_pieces(text))
 
 
-def _pieces(text: str) -> Iterator[Piece]:
+def _pieces(text: str) -> Iterator[AnchorToken]:
     silent = {
         spot
         for match in _SILENT.finditer(text)
@@ -133,7 +133,7 @@ def _pieces(text: str) -> Iterator[Piece]:
     for match in TOKEN.finditer(text):
         terms = terms_of(match[0])
         if terms and match.start() not in silent:
-            yield Piece(match[0], match.start(), match.end(), terms)
+            yield AnchorToken(match[0], match.start(), match.end(), terms)
 
 
 def terms_in(text: str) -> set[str]:
@@ -180,7 +180,7 @@ class Anchor:
     kind: Kind
     start: int
     end: int
-    pieces: tuple[Piece, ...]
+    pieces: tuple[AnchorToken, ...]
     marked: bool  # it stands in a code span
     also: tuple[str, ...] = ()  # the same measure in smaller units: 30 seconds are 30000 milliseconds
 
@@ -188,7 +188,7 @@ class Anchor:
 @dataclass(frozen=True, slots=True)
 class Claim:
     text: str
-    pieces: tuple[Piece, ...]
+    pieces: tuple[AnchorToken, ...]
     anchors: tuple[Anchor, ...]
 
 
@@ -202,7 +202,7 @@ def claim_of(text: str) -> Claim:
     return Claim(text, found, anchors)
 
 
-def is_name(claim: Claim, piece: Piece) -> bool:
+def is_name(claim: Claim, piece: AnchorToken) -> bool:
     """Whether it has its capital in the midst of a sentence."""
     return piece.text[:1].isupper() and bool(_MIDST.search(claim.text[: piece.start]))
 
@@ -212,7 +212,7 @@ def _is_loose(text: str, start: int, end: int) -> bool:
     return bool(_LINE.search(around) or _ROUNDED.search(around))
 
 
-def _is_within(piece: Piece, loose: list[tuple[int, int]]) -> bool:
+def _is_within(piece: AnchorToken, loose: list[tuple[int, int]]) -> bool:
     """Whether a piece is a loose number, or the word "line" beside one."""
     return any(start <= piece.start < end for start, end in loose) or (
         bool(loose) and piece.terms[0] == "w:line"
@@ -237,7 +237,9 @@ def _spans(text: str) -> Iterator[tuple[Kind, int, int]]:
         yield from (("number", *match.span()) for match in pattern.finditer(text) if free(*match.span()))
 
 
-def _anchors(text: str, found: tuple[Piece, ...], spans: list[tuple[Kind, int, int]]) -> Iterator[Anchor]:
+def _anchors(
+    text: str, found: tuple[AnchorToken, ...], spans: list[tuple[Kind, int, int]]
+) -> Iterator[Anchor]:
     for kind, start, end in sorted(spans, key=lambda span: span[1]):
         inside = tuple(piece for piece in found if start <= piece.start and piece.end <= end)
         if inside:
@@ -246,7 +248,7 @@ def _anchors(text: str, found: tuple[Piece, ...], spans: list[tuple[Kind, int, i
             yield Anchor(text[start:end], kind, start, end, inside, marked, also)
 
 
-def _converted(text: str, end: int, piece: Piece) -> tuple[str, ...]:
+def _converted(text: str, end: int, piece: AnchorToken) -> tuple[str, ...]:
     value = piece.terms[0][2:]
     unit = _UNIT.match(text[piece.start + len(value) :] if piece.text[-1:].isalpha() else text[end:])
     if not unit or not value.isdigit():

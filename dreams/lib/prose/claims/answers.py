@@ -13,9 +13,9 @@ from dataclasses import dataclass
 from typing import Literal
 
 from dreams.lib.prose.claims import polarity
-from dreams.lib.prose.claims.anchors import Claim, Piece, claim_of, is_name, said_of_itself
+from dreams.lib.prose.claims.anchors import AnchorToken, Claim, claim_of, is_name, said_of_itself
 from dreams.lib.prose.claims.binding import PRESENT, Binding, bind, crossed, doubted
-from dreams.lib.prose.claims.evidence import FOREIGN, Passage, SessionText
+from dreams.lib.prose.claims.evidence import FOREIGN, SessionStatement, SessionText
 from dreams.lib.prose.claims.occurrences import Field, company_of
 from dreams.lib.prose.claims.wordings import Wordings, are_of_others, disowned, overtaken, quoted, wordings
 from dreams.lib.prose.lexicon import GENERIC
@@ -231,7 +231,7 @@ def _passage(field: Field, place: int) -> int:
     )
 
 
-def _looked_for(field: Field, claim: Claim) -> Iterator[Piece]:
+def _looked_for(field: Field, claim: Claim) -> Iterator[AnchorToken]:
     """All but denials, words that say nothing, the tail of "user's", and what no source has of a label ("Purpose: …") or of a
     measure that it has in other units ("30 seconds")."""
     apart = [range(one.start, one.start + len(one.word)) for one in polarity.denials(claim.text)]
@@ -247,17 +247,17 @@ def _looked_for(field: Field, claim: Claim) -> Iterator[Piece]:
             yield piece
 
 
-def _is_in(piece: Piece, mask: int, bits: dict[str, int]) -> bool:
+def _is_in(piece: AnchorToken, mask: int, bits: dict[str, int]) -> bool:
     """Whether a piece stands there whole, or all words of its name do."""
     exact, *parts = (bits.get(term, 0) & mask for term in piece.terms)
     return bool(exact) or (bool(parts) and all(parts))
 
 
-def _is_known(field: Field, piece: Piece) -> bool:
+def _is_known(field: Field, piece: AnchorToken) -> bool:
     return any(True for term in piece.terms for _ in field.evidence.places(term, field.end))
 
 
-def _weight(field: Field, words: Iterable[Piece]) -> float:
+def _weight(field: Field, words: Iterable[AnchorToken]) -> float:
     """A word that no source has weighs as much as one that stands there once."""
     most = math.log1p(len(field.evidence.units) / 2)
     return sum(min(most, max(map(field.evidence.rarity, word.terms))) for word in words)
@@ -268,5 +268,5 @@ def _quotes(field: Field, places: Iterable[int]) -> tuple[Quote, ...]:
     return tuple(map(_quote, units))
 
 
-def _quote(unit: Passage) -> Quote:
+def _quote(unit: SessionStatement) -> Quote:
     return Quote(unit.line, unit.quote[:LONGEST_QUOTE], unit.role)

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from itertools import chain, islice, takewhile
 from typing import NamedTuple
 
-from dreams.lib.prose.claims.anchors import Anchor, Claim, Kind, Piece, odd_in_list, pieces
+from dreams.lib.prose.claims.anchors import Anchor, AnchorToken, Claim, Kind, odd_in_list, pieces
 from dreams.lib.prose.claims.evidence import SessionText
 from dreams.lib.prose.claims.occurrences import (
     HEADED,
@@ -130,7 +130,7 @@ def nearest(field: Field, anchor: Anchor, places: Sequence[int]) -> float:
     return best
 
 
-def _nearness(field: Field, found: Sequence[Piece], at: int) -> float:
+def _nearness(field: Field, found: Sequence[AnchorToken], at: int) -> float:
     """The company's weight around a piece of a unit, each term counted once and less with distance."""
     near = 0.0
     for term, weight in zip(field.company.terms, field.company.weights, strict=True):
@@ -172,7 +172,7 @@ def _beside(claim: Claim, anchor: Anchor) -> Iterator[tuple[int, str]]:
             yield step, found[at].terms[0]
 
 
-def _touch(found: Sequence[Piece], one: int, other: int) -> bool:
+def _touch(found: Sequence[AnchorToken], one: int, other: int) -> bool:
     left, right = sorted((found[one], found[other]), key=lambda piece: piece.start)
     return right.start - left.end <= GAP
 
@@ -278,7 +278,7 @@ class Clause(NamedTuple):
     words: frozenset[str]
 
 
-def crossed(field: Field, claim: Claim) -> tuple[Piece, int] | None:
+def crossed(field: Field, claim: Claim) -> tuple[AnchorToken, int] | None:
     """A number of the claim, and the line that has it for another thing and another number for this one."""
     told = clauses(claim.text)
     numbers = (piece for piece in claim.pieces if piece.is_number)

@@ -188,7 +188,7 @@ FOREIGN = frozenset({"tool", "web"})  # roles whose words nobody of the session 
 
 
 @dataclass(frozen=True, slots=True)
-class Passage:
+class SessionStatement:
     """One statement; `line` is the transcript's, 1-based; `role` is user, assistant, system, tool or web."""
 
     text: str
@@ -219,7 +219,7 @@ class SessionText:
     """What a session says before some line. Add parts in file order, then ask."""
 
     def __init__(self) -> None:
-        self.units: list[Passage] = []
+        self.units: list[SessionStatement] = []
         self.postings: dict[str, array[int]] = defaultdict(lambda: array("I"))
         self.starts: list[int] = []  # for each part, its first unit
         self.parents = array("i")  # for each unit, the one that it stands under, or -1
@@ -247,7 +247,7 @@ class SessionText:
             self.parents.append(above[-1][1] if above else -1)
             above.append((depth, len(self.units)))
             self._index(piece)
-            self.units.append(Passage(piece, line, role, part, prose, keyed, shown))
+            self.units.append(SessionStatement(piece, line, role, part, prose, keyed, shown))
         return range(first, len(self.units))
 
     def _index(self, text: str) -> None:

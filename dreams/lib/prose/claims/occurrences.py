@@ -8,7 +8,7 @@ from functools import cached_property
 from itertools import islice
 
 from dreams.lib.prose import lexicon
-from dreams.lib.prose.claims.anchors import Anchor, Claim, Piece, pieces, word_of
+from dreams.lib.prose.claims.anchors import Anchor, AnchorToken, Claim, pieces, word_of
 from dreams.lib.prose.claims.evidence import SessionText
 
 # Pieces of distance at which a word counts half: a number is said of its neighbours.
@@ -54,7 +54,7 @@ def company_of(evidence: SessionText, claim: Claim, anchor: Anchor | None) -> Co
     return Company(tuple(weights), tuple(weights.values()), known)
 
 
-def _shares(evidence: SessionText, piece: Piece) -> list[tuple[str, float]]:
+def _shares(evidence: SessionText, piece: AnchorToken) -> list[tuple[str, float]]:
     """The exact term and the humps share a piece's weight."""
     exact, *parts = piece.terms
     shares = [(exact, _WHOLE if parts else 1.0), *((part, (1 - _WHOLE) / len(parts)) for part in parts)]

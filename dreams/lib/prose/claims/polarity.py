@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from itertools import islice
 
 from dreams.lib.prose import lexicon
-from dreams.lib.prose.claims.anchors import Claim, Piece, pieces, word_of
+from dreams.lib.prose.claims.anchors import AnchorToken, Claim, pieces, word_of
 from dreams.lib.prose.claims.occurrences import Field
 
 _DENIAL = re.compile(  # "_not_" is said with stress, and comments leave the apostrophe out
@@ -143,7 +143,7 @@ def _denies(source: str, text: str) -> bool:
     return False
 
 
-def together(said: Sequence[Piece], words: Sequence[str]) -> tuple[Piece, Piece] | None:
+def together(said: Sequence[AnchorToken], words: Sequence[str]) -> tuple[AnchorToken, AnchorToken] | None:
     """The pieces of one word, or of two in this order and hardly apart: "use string" is not said by "uses X for the string"."""
     for index, piece in enumerate(said):
         if words and words[0] == piece.terms[0]:
@@ -210,7 +210,7 @@ def _others() -> dict[str, set[str]]:
 _OTHERS = _others()
 
 
-def replaced(claim: Claim, unsaid: Iterable[Piece], text: str) -> Piece | None:
+def replaced(claim: Claim, unsaid: Iterable[AnchorToken], text: str) -> AnchorToken | None:
     """The first of the claim's words that a text has another one for, its opposite or one of its class."""
     there = {piece.terms[0] for piece in pieces(text) if len(piece.terms) == 1}
     there -= {piece.terms[0] for piece in claim.pieces}

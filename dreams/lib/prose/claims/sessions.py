@@ -189,7 +189,7 @@ class Sessions:
 
     def names(self) -> list[str]:
         """The transcripts below the folder, by path."""
-        entries = [entry for entry in self._root.walk(limit=200_000) if isinstance(entry, safefs.Found)]
+        entries = [entry for entry in self._root.walk(limit=200_000) if isinstance(entry, safefs.WalkedFile)]
         return [entry.rel for entry in entries if entry.rel.endswith(".jsonl")][:MOST_SESSIONS]
 
     def _evidence(self, session: str) -> SessionText:

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from itertools import islice
 
 from dreams.lib.prose.claims import polarity
-from dreams.lib.prose.claims.anchors import TOKEN, Anchor, Claim, Piece, is_name, pieces, word_of
+from dreams.lib.prose.claims.anchors import TOKEN, Anchor, AnchorToken, Claim, is_name, pieces, word_of
 from dreams.lib.prose.claims.evidence import SessionText
 from dreams.lib.prose.claims.occurrences import Field
 from dreams.lib.prose.lexicon import FILLER
@@ -299,9 +299,9 @@ _ASIDE = tuple(
 _ENDED = re.compile(rf"{_CLOSES}\s*(?:any ?more|no longer|any longer)\b", re.IGNORECASE)
 
 
-def disowned(field: Field, claim: Claim) -> tuple[Anchor | Piece, int] | None:
+def disowned(field: Field, claim: Claim) -> tuple[Anchor | AnchorToken, int] | None:
     """What the claim says plainly, and the unit that sets it aside; None where something later has it as plainly."""
-    values: list[Anchor | Piece] = [one for one in claim.anchors if one.kind == "number" or one.marked]
+    values: list[Anchor | AnchorToken] = [one for one in claim.anchors if one.kind == "number" or one.marked]
     values += [piece for piece in claim.pieces if is_name(claim, piece)]
     for value in values[:MOST]:
         place = None if _is_of_a_change(claim, value) else _set_aside(field, value)
@@ -310,13 +310,13 @@ def disowned(field: Field, claim: Claim) -> tuple[Anchor | Piece, int] | None:
     return None
 
 
-def _is_of_a_change(claim: Claim, anchor: Anchor | Piece) -> bool:
+def _is_of_a_change(claim: Claim, anchor: Anchor | AnchorToken) -> bool:
     """Whether the claim sets the value aside too, or tells of what was: "the job was at 02:30"."""
     ahead, behind = _around(claim.text, anchor.start, anchor.end)
     return any(before.search(ahead) for before, _ in _ASIDE) or bool(_ENDED.match(behind))
 
 
-def _set_aside(field: Field, anchor: Anchor | Piece) -> int | None:
+def _set_aside(field: Field, anchor: Anchor | AnchorToken) -> int | None:
     named = re.compile(rf"(?<![\w.:]){re.escape(anchor.text)}(?![\w:]|\.\d)", re.IGNORECASE)
     plain, aside = list[int](), list[int]()
     for place in field.richest(RICHEST):

@@ -6,7 +6,7 @@ import re
 from dreams.lib.prose.dates import calendars, vocabulary as v
 from dreams.lib.prose.dates.calendars import DAY
 from dreams.lib.prose.dates.context import Context
-from dreams.lib.prose.dates.vocabulary import Reading, Reference, Table, chosen, leave
+from dreams.lib.prose.dates.vocabulary import DayReading, Reference, Table, chosen, leave
 
 OFFSETS = {"today": 0, "now": 0, "yesterday": -1, "tomorrow": 1, "tonight": 0}
 _AND_A_HALF = r"\s+and\s+an?\s+half"
@@ -62,18 +62,18 @@ def moved(ref: Reference, steps: list[tuple[int, str]], sign: int) -> dt.date | 
     return date
 
 
-def _counted(date: dt.date | None, steps: list[tuple[int, str]]) -> Reading | None:
+def _counted(date: dt.date | None, steps: list[tuple[int, str]]) -> DayReading | None:
     """`iso` is the day counted to; what is written is no finer than the unit counted in."""
     if date is None or not steps:
         return None
     day = calendars.day(date)
     units = {unit for _, unit in steps}
     if units <= {"month", "year", "quarter", "decade", "century"}:
-        return Reading(day, "month", calendars.unit_of(date, "month").iso, "in")
-    return Reading(day, "week" if units <= {"week", "fortnight"} else "day", day.iso)
+        return DayReading(day, "month", calendars.unit_of(date, "month").iso, "in")
+    return DayReading(day, "week" if units <= {"week", "fortnight"} else "day", day.iso)
 
 
-def _ago(m: re.Match[str], context: Context, ref: Reference) -> Reading | None:
+def _ago(m: re.Match[str], context: Context, ref: Reference) -> DayReading | None:
     steps = steps_of(m["steps"])
     if m["half"]:
         steps.append(_half(steps[-1][1]))
@@ -84,19 +84,19 @@ def _ago(m: re.Match[str], context: Context, ref: Reference) -> Reading | None:
     return _counted(moved(ref, steps, -1), steps)
 
 
-def _from_now(m: re.Match[str], context: Context, ref: Reference) -> Reading | None:
+def _from_now(m: re.Match[str], context: Context, ref: Reference) -> DayReading | None:
     steps = steps_of(m["steps"])
     return _counted(moved(ref, steps, 1), steps)
 
 
-def _in_units(m: re.Match[str], context: Context, ref: Reference) -> Reading | None:
+def _in_units(m: re.Match[str], context: Context, ref: Reference) -> DayReading | None:
     """ "in 3 days" is a time to come or a duration ("done in 3 days"): only with a sign of the future."""
     if _LIFETIME.search(context.sentence(m.start())):
         return None
     return _from_now(m, context, ref)
 
 
-def _off_anchor(m: re.Match[str], context: Context, ref: Reference) -> Reading | None:
+def _off_anchor(m: re.Match[str], context: Context, ref: Reference) -> DayReading | None:
     sign = -1 if m["d"].lower() in {"before", "prior to"} else 1
     word = m["w"].lower().split()[-1]
     anchor = ref if word == "now" else Reference(ref.date + OFFSETS[word] * DAY, None)
@@ -152,17 +152,17 @@ def is_half(text: str, before: str, after: str) -> bool:
     return bool(begins or _ENDS.search(before))
 
 
-def range_of(start: dt.date, end: dt.date, word: str, lead: str = "") -> Reading:
+def range_of(start: dt.date, end: dt.date, word: str, lead: str = "") -> DayReading:
     """ValueError if the first day does not come before the last."""
     words = f"{start.isoformat()} {word.strip() or 'to'} {end.isoformat()}"
-    return Reading(calendars.span(start, end), "range", words, lead)
+    return DayReading(calendars.span(start, end), "range", words, lead)
 
 
-def _range(m: re.Match[str], context: Context, start: dt.date, end: dt.date) -> Reading | None:
+def _range(m: re.Match[str], context: Context, start: dt.date, end: dt.date) -> DayReading | None:
     return range_of(start, end, m["to"]) if joins(m["to"], context.before(m.start("a"))) else None
 
 
-def _of_a_named_month(m: re.Match[str], context: Context, ref: Reference) -> Reading | None:
+def _of_a_named_month(m: re.Match[str], context: Context, ref: Reference) -> DayReading | None:
     month, first, last = v.month(m["m"]), v.day_number(m["a"]), v.day_number(m["b"])
     period = chosen(
         lambda year: calendars.span(dt.date(year, month, first), dt.date(year, month, last)), m, context, ref

@@ -6,12 +6,12 @@ import re
 from dreams.lib.prose.dates import calendars, vocabulary, vocabulary as v
 from dreams.lib.prose.dates.context import Context
 from dreams.lib.prose.dates.relative import edge_reading
-from dreams.lib.prose.dates.vocabulary import Reading, Reference, Table, chosen, leave, whole, with_part
+from dreams.lib.prose.dates.vocabulary import DayReading, Reference, Table, chosen, leave, whole, with_part
 
 _BOUND = re.compile(r"(?:until|till|by)\s", re.IGNORECASE)
 
 
-def _weekday_and_number(m: re.Match[str], context: Context, ref: Reference) -> Reading | None:
+def _weekday_and_number(m: re.Match[str], context: Context, ref: Reference) -> DayReading | None:
     """ "Saturday the 23rd": the nearest month in which that day is a Saturday."""
     on, wanted = v.ordinal(m["n"] or m["n2"]), v.weekday(m["wd"])
     tense = context.tense(m.start())
@@ -28,7 +28,7 @@ def _weekday_and_number(m: re.Match[str], context: Context, ref: Reference) -> R
     return None
 
 
-def _bare_weekday(m: re.Match[str], context: Context, ref: Reference) -> Reading | None:
+def _bare_weekday(m: re.Match[str], context: Context, ref: Reference) -> DayReading | None:
     tense = "past" if vocabulary.SINCE.match(m[0]) else context.tense(m.start())
     if tense is None and _BOUND.match(m[0]):
         tense = "future"
@@ -58,7 +58,7 @@ _DAYS_OF_A_WEEK: Table = {
 _IN = r"(?:in|since|until|till|by|during|throughout|of|from|before|after)"
 
 
-def _month_day(m: re.Match[str], context: Context, ref: Reference) -> Reading | None:
+def _month_day(m: re.Match[str], context: Context, ref: Reference) -> DayReading | None:
     on, month = v.day_number(m["n"]), v.month(m["m"])
     dt.date(2024, month, on)  # 31 June is no day of any year
     if not m.groupdict().get("wd"):
@@ -72,7 +72,7 @@ def _month_day(m: re.Match[str], context: Context, ref: Reference) -> Reading | 
     return with_part(calendars.day(nearest), m.groupdict().get("p")) if agrees else None
 
 
-def _bare_month(m: re.Match[str], context: Context, ref: Reference) -> Reading | None:
+def _bare_month(m: re.Match[str], context: Context, ref: Reference) -> DayReading | None:
     """ "traffic doubles in December" may do so each year: without a tense only after "since", "by" and the like."""
     month = v.month(m["m"])
     period = chosen(lambda year: calendars.month_of(year, month), m, context, ref)
@@ -83,13 +83,13 @@ def _bare_month(m: re.Match[str], context: Context, ref: Reference) -> Reading |
     return None if yearly and not told else whole(period)
 
 
-def _edge_of_month(m: re.Match[str], context: Context, ref: Reference) -> Reading | None:
+def _edge_of_month(m: re.Match[str], context: Context, ref: Reference) -> DayReading | None:
     month = v.month(m["m"])
     base = chosen(lambda year: calendars.month_of(year, month), m, context, ref)
     return edge_reading(m["e"], base) if base else None
 
 
-def _nth_weekday(m: re.Match[str], context: Context, ref: Reference) -> Reading | None:
+def _nth_weekday(m: re.Match[str], context: Context, ref: Reference) -> DayReading | None:
     nth = -1 if m["nth"].lower() == "last" else v.ordinal(m["nth"])
     month, weekday = v.month(m["m"]), v.weekday(m["wd"])
     period = chosen(
@@ -98,7 +98,7 @@ def _nth_weekday(m: re.Match[str], context: Context, ref: Reference) -> Reading 
     return whole(period) if period else None
 
 
-def _quarter(m: re.Match[str], context: Context, ref: Reference) -> Reading | None:
+def _quarter(m: re.Match[str], context: Context, ref: Reference) -> DayReading | None:
     if context.tense(m.start()) is None:
         return None
     first = 3 * (int(m["q"]) if m["q"] else v.ordinal(m["nth"])) - 2

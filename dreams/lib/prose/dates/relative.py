@@ -7,10 +7,10 @@ from dataclasses import replace
 from dreams.lib.prose.dates import calendars, counting, vocabulary as v
 from dreams.lib.prose.dates.calendars import DAY, Period
 from dreams.lib.prose.dates.context import Context
-from dreams.lib.prose.dates.vocabulary import Reading, Reference, Table, leave, whole, with_part
+from dreams.lib.prose.dates.vocabulary import DayReading, Reference, Table, leave, whole, with_part
 
 
-def _last_units(m: re.Match[str], context: Context, ref: Reference) -> Reading:
+def _last_units(m: re.Match[str], context: Context, ref: Reference) -> DayReading:
     count, unit, sign = v.number(m["n"]), v.unit(m["u"]), v.direction(m["d"])
     period = _shared(ref.date, unit, sign * count)
     anchor = ref.date
@@ -18,7 +18,7 @@ def _last_units(m: re.Match[str], context: Context, ref: Reference) -> Reading:
         anchor = period.end if sign < 0 else period.start - DAY
     the = "" if re.search(r"\bthe\s+$", context.before(m.start()), re.IGNORECASE) else "the "
     words = f"{the}{m['n']} {m['u']} {'before' if sign < 0 else 'after'} {anchor.isoformat()}"
-    return Reading(period, "range", words, "in", "firm" if unit == "quarter" else "tensed")
+    return DayReading(period, "range", words, "in", "firm" if unit == "quarter" else "tensed")
 
 
 def _shared(date: dt.date, unit: str, count: int) -> Period:
@@ -65,20 +65,20 @@ def _iso_weeks(base: Period) -> list[Period]:
     return [calendars.unit_of(first + 7 * n * DAY, "week") for n in range((following - first).days // 7)]
 
 
-def _nth(m: re.Match[str], context: Context, ref: Reference) -> Reading | None:
+def _nth(m: re.Match[str], context: Context, ref: Reference) -> DayReading | None:
     units = _pieces(_of_direction(m, ref), v.unit(m["piece"]))
     place = len(units) if m["nth"].lower() == "last" else v.ordinal(m["nth"])
     return whole(units[place - 1]) if place <= len(units) else None
 
 
-def _several(m: re.Match[str], context: Context, ref: Reference) -> Reading | None:
+def _several(m: re.Match[str], context: Context, ref: Reference) -> DayReading | None:
     base, count = _of_direction(m, ref), v.number(m["n"])
     units = _pieces(base, v.unit(m["piece"]))
     if count > len(units):
         return None
     taken = units[:count] if m["which"].lower() == "first" else units[-count:]
     period = calendars.span(taken[0].start, taken[-1].end)
-    return Reading(period, "range", f"{m['which']} {m['n']} {m['piece']} of {whole(base).words}", "in")
+    return DayReading(period, "range", f"{m['which']} {m['n']} {m['piece']} of {whole(base).words}", "in")
 
 
 _PIECES: Table = {
@@ -87,13 +87,13 @@ _PIECES: Table = {
 }
 
 
-def _day_word(m: re.Match[str], context: Context, ref: Reference) -> Reading:
+def _day_word(m: re.Match[str], context: Context, ref: Reference) -> DayReading:
     word = v.day_word(m["w"])
     part = "night" if word == "tonight" else m["p"]
     return with_part(calendars.day(ref.date + counting.OFFSETS[word] * DAY), part)
 
 
-def _unit(m: re.Match[str], context: Context, ref: Reference) -> Reading | None:
+def _unit(m: re.Match[str], context: Context, ref: Reference) -> DayReading | None:
     """ "The coming week" may be what is left of this one."""
     unit = v.unit(m["u"])
     if unit == "week" and m["d"].lower().endswith("coming"):
@@ -106,7 +106,7 @@ def _unit(m: re.Match[str], context: Context, ref: Reference) -> Reading | None:
     return whole(calendars.unit_of(ref.date, unit, v.direction(m["d"])))
 
 
-def _weekend(m: re.Match[str], context: Context, ref: Reference) -> Reading | None:
+def _weekend(m: re.Match[str], context: Context, ref: Reference) -> DayReading | None:
     """ "last weekend" said on a weekend, and "next weekend" said in the week, mean either of two."""
     word, weekend = m["d"].split()[-1].lower(), ref.date.weekday() >= 5
     offset = int(weekend) if word == "coming" else v.direction(word)
@@ -115,7 +115,7 @@ def _weekend(m: re.Match[str], context: Context, ref: Reference) -> Reading | No
     return _weekend_reading(calendars.unit_of(ref.date, "weekend", offset))
 
 
-def _one_day(m: re.Match[str], context: Context, ref: Reference) -> Reading | None:
+def _one_day(m: re.Match[str], context: Context, ref: Reference) -> DayReading | None:
     """ "I'll be back next day"; not "his last day", "the next day", "every last day"."""
     if re.search(
         r"\b(?:the|an?|my|his|her|our|their|your|its|every|each|before|after|until|of)\s+$",
@@ -126,11 +126,11 @@ def _one_day(m: re.Match[str], context: Context, ref: Reference) -> Reading | No
     return whole(calendars.day(ref.date + v.direction(m["d"]) * DAY))
 
 
-def _weekend_reading(period: Period) -> Reading:
-    return Reading(period, "weekend", f"the weekend of {period.start.isoformat()}", "on")
+def _weekend_reading(period: Period) -> DayReading:
+    return DayReading(period, "weekend", f"the weekend of {period.start.isoformat()}", "on")
 
 
-def _weekday(m: re.Match[str], context: Context, ref: Reference) -> Reading | None:
+def _weekday(m: re.Match[str], context: Context, ref: Reference) -> DayReading | None:
     """last, this, next and past weekday, where the two ways in which people count agree.
 
     Who means yesterday or tomorrow says so: on a Thursday "next Friday" is the one in eight days.
@@ -152,36 +152,36 @@ def _weekday(m: re.Match[str], context: Context, ref: Reference) -> Reading | No
     return with_part(calendars.day(date), m["p"]) if date else None
 
 
-def _edge(m: re.Match[str], context: Context, ref: Reference) -> Reading | None:
+def _edge(m: re.Match[str], context: Context, ref: Reference) -> DayReading | None:
     """The early, middle or late part of a unit: the word for the part stays, the unit is named."""
     base = calendars.unit_of(ref.date, v.unit(m["u"]), v.direction(m["d"] or "this"))
     reading = edge_reading(m["e"], base)
     return reading if m["d"] else replace(reading, hold="tensed")
 
 
-def edge_reading(words: str, base: Period) -> Reading:
+def edge_reading(words: str, base: Period) -> DayReading:
     words = re.sub(r"\s+of\s+the$", " of", words.strip(), flags=re.IGNORECASE)
     period, low, name = calendars.part_of(base, v.edge(words)), words.lower(), whole(base).words
     if low in {"mid", "middle"}:
-        return Reading(period, "range", f"mid-{name}", "in")
+        return DayReading(period, "range", f"mid-{name}", "in")
     if low in {"early", "late"}:
-        return Reading(period, "range", f"{words} in {name}", "")
+        return DayReading(period, "range", f"{words} in {name}", "")
     if low.endswith(" in"):
-        return Reading(period, "range", f"{words} {name}", "")
-    return Reading(period, "range", f"{'' if low.startswith('the ') else 'the '}{words} {name}", "at")
+        return DayReading(period, "range", f"{words} {name}", "")
+    return DayReading(period, "range", f"{'' if low.startswith('the ') else 'the '}{words} {name}", "at")
 
 
-def _earlier(m: re.Match[str], context: Context, ref: Reference) -> Reading:
+def _earlier(m: re.Match[str], context: Context, ref: Reference) -> DayReading:
     base = calendars.unit_of(ref.date, v.unit(m["u"]), v.direction(m["d"] or "this"))
     earlier = m["e"].lower() == "earlier"
     if m["d"]:
         period = calendars.part_of(base, "early" if earlier else "late")
     else:
         period = calendars.span(base.start, ref.date) if earlier else calendars.span(ref.date + DAY, base.end)
-    return Reading(period, "range", f"{m['e']} in {whole(base).words}", "")
+    return DayReading(period, "range", f"{m['e']} in {whole(base).words}", "")
 
 
-def _nth_weekday(m: re.Match[str], context: Context, ref: Reference) -> Reading:
+def _nth_weekday(m: re.Match[str], context: Context, ref: Reference) -> DayReading:
     base = calendars.unit_of(ref.date, "month", v.direction(m["d"])).start
     nth = -1 if m["nth"].lower() == "last" else v.ordinal(m["nth"])
     return whole(calendars.day(calendars.nth_weekday(base.year, base.month, v.weekday(m["wd"]), nth)))

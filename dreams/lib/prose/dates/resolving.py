@@ -9,7 +9,7 @@ from functools import lru_cache
 from dreams.lib.prose.dates import calendars, counting, partial, relative
 from dreams.lib.prose.dates.calendars import DAY
 from dreams.lib.prose.dates.context import LONGEST, Context, DateSpan
-from dreams.lib.prose.dates.vocabulary import Reader, Reading, Reference, rules
+from dreams.lib.prose.dates.vocabulary import DayReading, Reader, Reference, rules
 from dreams.lib.prose.words import MONTHS, WEEKDAYS
 
 # "Today" of other languages is left: notes mean these days by it.
@@ -19,10 +19,10 @@ _WORDS = {
 }  # fmt: skip
 
 
-def _word(m: re.Match[str], context: Context, ref: Reference) -> Reading:
+def _word(m: re.Match[str], context: Context, ref: Reference) -> DayReading:
     """The bare name, as no English words fit into the sentence."""
     period = calendars.day(ref.date + _WORDS[m["x"].lower()] * DAY)
-    return Reading(period, period.kind, period.iso, "")
+    return DayReading(period, period.kind, period.iso, "")
 
 
 # A Korean particle may be glued on (어제는).
@@ -112,14 +112,14 @@ def _without_stop(text: str, start: int, end: int) -> int:
     return end - 1 if whole_name or _SENTENCE_ENDS.match(text, end) else end
 
 
-def _span(context: Context, start: int, end: int, reading: Reading) -> DateSpan:
+def _span(context: Context, start: int, end: int, reading: DayReading) -> DateSpan:
     phrase = context.text[start:end]
     written = _written(context, start, end, reading)
     standing = context.standing(start, end, reading.hold)
     return DateSpan(start, end, phrase, reading.period.iso, reading.granularity, written, standing)
 
 
-def _written(context: Context, start: int, end: int, reading: Reading) -> str:
+def _written(context: Context, start: int, end: int, reading: DayReading) -> str:
     """The date as the sentence wants it: with "on" or "in" unless a preposition is there or the phrase is a label."""
     if re.match(r"['’]s\b", context.text[end : end + 3]):  # "last week's outage"
         return reading.period.iso.replace("/", " to ")

@@ -124,7 +124,7 @@ class Reference:
 
 
 @dataclass(frozen=True, slots=True)
-class Reading:
+class DayReading:
     """`words` stand for the phrase after a preposition; `lead` is put before them where none stands."""
 
     period: Period
@@ -134,7 +134,7 @@ class Reading:
     hold: "Hold" = "firm"
 
 
-Reader = Callable[[re.Match[str], "Context", Reference], Reading | None]
+Reader = Callable[[re.Match[str], "Context", Reference], DayReading | None]
 
 
 #: Phrases, and what reads them; of two that meet in one place the first counts. A reader that gives None (or raises ValueError or
@@ -149,20 +149,20 @@ def rules(table: Table) -> tuple[tuple[re.Pattern[str], Reader], ...]:
     )
 
 
-def whole(period: Period) -> Reading:
+def whole(period: Period) -> DayReading:
     """The plain reading: "on" a day, "in" anything longer."""
     words = f"the week of {period.start.isoformat()}" if period.kind == "week" else period.iso
-    return Reading(period, period.kind, words, "on" if period.kind == "day" else "in")
+    return DayReading(period, period.kind, words, "on" if period.kind == "day" else "in")
 
 
-def with_part(period: Period, part: str | None) -> Reading:
+def with_part(period: Period, part: str | None) -> DayReading:
     """A day, or a part of one: "the morning of 2026-03-01"."""
     if not part:
         return whole(period)
     plain = re.sub(r"\W+", " ", part.lower()).replace("mornin ", "morning ").strip()
     if plain in {"noon", "lunchtime"}:
-        return Reading(period, "subday", f"{period.iso} at {plain}", "on")
-    return Reading(period, "subday", f"the {plain} of {period.iso}", "on")
+        return DayReading(period, "subday", f"{period.iso} at {plain}", "on")
+    return DayReading(period, "subday", f"the {plain} of {period.iso}", "on")
 
 
 def leave(match: re.Match[str], context: "Context", reference: Reference) -> None:

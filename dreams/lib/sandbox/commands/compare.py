@@ -6,7 +6,7 @@ import stat as st
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from dreams.lib.diff.lines import Change, changes
+from dreams.lib.diff.lines import LineChange, changes
 from dreams.lib.files.safefs import SafeFsError
 from dreams.lib.sandbox.commands import metadata
 from dreams.lib.sandbox.mounts import trouble
@@ -156,7 +156,7 @@ class _Comparison:
         head = b"".join(lines[:2_000])[:65_536]
         return _Text(path, lines, ns, b"\0" in head)
 
-    def _script(self, first: _Text, second: _Text) -> list[Change]:
+    def _script(self, first: _Text, second: _Text) -> list[LineChange]:
         """Which runs of lines differ. Where several choices are right, ours need not be another program's."""
         sides = [[self._key(line) for line in text.lines] for text in (first, second)]
         self._process.meter.tick()
@@ -170,7 +170,7 @@ class _Comparison:
             line = line.rstrip(b" ")
         return line.lower() if args.has("i") else line
 
-    def _unified(self, script: list[Change], a: _Text, b: _Text) -> Iterator[bytes]:
+    def _unified(self, script: list[LineChange], a: _Text, b: _Text) -> Iterator[bytes]:
         for sign, text in (("---", a), ("+++", b)):
             yield raw(f"{sign} {_heading(text.name)}\t{metadata.full(text.ns)}\n")
         for group in _groups(script, self._around):
@@ -188,9 +188,9 @@ def _base(path: str) -> str:
     return path.rstrip("/").rsplit("/", 1)[-1]
 
 
-def _groups(script: list[Change], around: int) -> list[list[Change]]:
+def _groups(script: list[LineChange], around: int) -> list[list[LineChange]]:
     """Changes that share context belong to one hunk."""
-    groups: list[list[Change]] = []
+    groups: list[list[LineChange]] = []
     for change in script:
         if groups and change.a0 - groups[-1][-1].a1 <= 2 * around:
             groups[-1].append(change)
@@ -199,7 +199,7 @@ def _groups(script: list[Change], around: int) -> list[list[Change]]:
     return groups
 
 
-def _hunk(group: list[Change], a: _Text, b: _Text, around: int) -> Iterator[bytes]:
+def _hunk(group: list[LineChange], a: _Text, b: _Text, around: int) -> Iterator[bytes]:
     start = max(group[0].a0 - around, 0)
     end = min(group[-1].a1 + around, len(a.lines))
     other_start = max(group[0].b0 - (group[0].a0 - start), 0)
@@ -224,7 +224,7 @@ def _marked(sign: bytes, line: bytes) -> bytes:
     return sign + line + (b"" if line.endswith(b"\n") else b"\n\\ No newline at end of file\n")
 
 
-def _normal(script: list[Change], a: _Text, b: _Text) -> Iterator[bytes]:
+def _normal(script: list[LineChange], a: _Text, b: _Text) -> Iterator[bytes]:
     for change in script:
         deleted, added = change.a1 > change.a0, change.b1 > change.b0
         letter = "c" if deleted and added else "d" if deleted else "a"

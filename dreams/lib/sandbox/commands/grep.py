@@ -8,7 +8,7 @@ from dreams.lib.files.safefs import SafeFsError
 from dreams.lib.sandbox import patterns
 from dreams.lib.sandbox.commands import grep_lines
 from dreams.lib.sandbox.commands.find import find
-from dreams.lib.sandbox.commands.grep_lines import Plan, State, scan
+from dreams.lib.sandbox.commands.grep_lines import GrepPlan, GrepState, scan
 from dreams.lib.sandbox.globbing import matches
 from dreams.lib.sandbox.mounts import MountedPath, trouble
 from dreams.lib.sandbox.options import Args, Spec, digits_of, read
@@ -64,7 +64,7 @@ def _classic(argv: list[str]) -> list[str]:
 # --- What was asked for -------------------------------------------------------------------------------------------
 
 
-def _plan_of(args: Args, texts: list[bytes]) -> Plan:
+def _plan_of(args: Args, texts: list[bytes]) -> GrepPlan:
     syntax = args.last_of("E", "F", "G", "P") or "G"
     longest = syntax != "P"
     expressions, behind = _expressions(args, texts, syntax)
@@ -72,7 +72,7 @@ def _plan_of(args: Args, texts: list[bytes]) -> Plan:
     words = args.has("w") and not args.has("x")
     line = _bounded(whole, lines=args.has("x"), words=words)
     both = _number(args, "C", 0)
-    return Plan(
+    return GrepPlan(
         args=args,
         line=patterns.compiled(line, longest=longest),
         # \A and the like would keep Perl's patterns from being found in a block of lines.
@@ -147,8 +147,8 @@ def _mode(args: Args) -> str:
 # --- Files --------------------------------------------------------------------------------------------------------
 
 
-def _run(process: Process, plan: Plan) -> Iterator[bytes]:
-    state = State()
+def _run(process: Process, plan: GrepPlan) -> Iterator[bytes]:
+    state = GrepState()
     args = plan.args
     if plan.mode != "names-without" and (plan.most == 0 or plan.matches_nothing):
         process.status = 1
@@ -162,7 +162,7 @@ def _run(process: Process, plan: Plan) -> Iterator[bytes]:
     process.status = 0 if has_found else 2 if state.failed else 1
 
 
-def _operand(process: Process, plan: Plan, state: State, path: str) -> Iterator[bytes]:
+def _operand(process: Process, plan: GrepPlan, state: GrepState, path: str) -> Iterator[bytes]:
     if path == "-":
         yield from scan(process, plan, state, process.stdin, "(standard input)")
         return
@@ -183,14 +183,16 @@ def _operand(process: Process, plan: Plan, state: State, path: str) -> Iterator[
             yield from scan(process, plan, state, iter(()), path)
 
 
-def _fail(process: Process, plan: Plan, state: State, path: str, error: OSError | SafeFsError) -> None:
+def _fail(
+    process: Process, plan: GrepPlan, state: GrepState, path: str, error: OSError | SafeFsError
+) -> None:
     state.failed = True
     if not plan.args.has("s"):
         process.complain(f"{path}: {trouble(error)}", 2)
 
 
 def _folder(
-    process: Process, plan: Plan, state: State, place: MountedPath, shown: str, depth: int
+    process: Process, plan: GrepPlan, state: GrepState, place: MountedPath, shown: str, depth: int
 ) -> Iterator[bytes]:
     entries = process.tree.entries(place)
     process.meter.saw(len(entries))
@@ -209,7 +211,7 @@ def _folder(
             _fail(process, plan, state, path, error)
 
 
-def _skipped(plan: Plan, name: str, *, folder: bool, named: bool) -> bool:
+def _skipped(plan: GrepPlan, name: str, *, folder: bool, named: bool) -> bool:
     """Whether --include, --exclude or --exclude-dir leave a name out; the last one that matches decides."""
     kinds = ("exclude-dir",) if folder else ("include", "exclude")
     rules = [(kind, text.rstrip("/") if folder else text) for kind, text in plan.args.given if kind in kinds]
@@ -225,7 +227,7 @@ def _matches_tail(pattern: str, name: str, *, anywhere: bool) -> bool:
     return anywhere and any(matches(pattern, name[at + 1 :]) for at, char in enumerate(name) if char == "/")
 
 
-def _file(process: Process, plan: Plan, state: State, path: str, *, below: bool) -> Iterator[bytes]:
+def _file(process: Process, plan: GrepPlan, state: GrepState, path: str, *, below: bool) -> Iterator[bytes]:
     try:
         yield from scan(process, plan, state, process.chunks(path), path, below=below)
     except LineTooLong as error:

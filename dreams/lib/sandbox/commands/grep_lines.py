@@ -9,7 +9,7 @@ import re2
 
 from dreams.lib.sandbox import patterns
 from dreams.lib.sandbox.options import Args
-from dreams.lib.sandbox.process import Meter, Process, Refused, UsageError, raw
+from dreams.lib.sandbox.process import CommandMeter, Process, Refused, UsageError, raw
 
 # One byte wide each, so that it is known where the text before the match begins.
 _FIXED = re.compile(rb"(?:\\[^A-Za-z0-9]|\\[dDwWsSt]|\[\^?\]?(?:\\.|[^]\\[])*\]|[^\\\[\](){}|*+?^$])")
@@ -115,7 +115,7 @@ MOST_PASSED = 64  # blocks
 
 
 @dataclass(slots=True)
-class Plan:
+class GrepPlan:
     """What one grep was asked to do."""
 
     args: Args
@@ -142,7 +142,7 @@ class Plan:
 
 
 @dataclass(slots=True)
-class State:
+class GrepState:
     """What is carried from one file to the next."""
 
     matched: bool = False
@@ -153,7 +153,13 @@ class State:
 
 
 def scan(
-    process: Process, plan: Plan, state: State, chunks: Iterator[bytes], shown: str, *, below: bool = False
+    process: Process,
+    plan: GrepPlan,
+    state: GrepState,
+    chunks: Iterator[bytes],
+    shown: str,
+    *,
+    below: bool = False,
 ) -> Iterator[bytes]:
     """The lines of one input. `below`: it was found in a folder, so it is named."""
     if plan.most == 0 and plan.mode != "names-without":
@@ -179,7 +185,7 @@ def scan(
 class _Scan:
     """One file or stream."""
 
-    def __init__(self, process: Process, plan: Plan, prefix: bytes) -> None:
+    def __init__(self, process: Process, plan: GrepPlan, prefix: bytes) -> None:
         self._process = process
         self._plan = plan
         self._prefix = prefix
@@ -224,7 +230,7 @@ class _Scan:
                 if enough is not None and self.count >= enough:
                     return
 
-    def printing(self, chunks: Iterator[bytes], state: State) -> Iterator[bytes]:
+    def printing(self, chunks: Iterator[bytes], state: GrepState) -> Iterator[bytes]:
         for block in self._blocks(chunks):
             if self._full() and not self._after:
                 return
@@ -270,7 +276,7 @@ class _Scan:
         plan = self._plan
         return not plan.invert and not self._after and not plan.context and plan.block.search(block) is None
 
-    def _line(self, line: bytes, state: State) -> Iterator[bytes]:
+    def _line(self, line: bytes, state: GrepState) -> Iterator[bytes]:
         plan = self._plan
         hit = not self._full() and (plan.line.search(line) is not None) != plan.invert
         if hit:
@@ -297,7 +303,7 @@ class _Scan:
             for start, stop in _matches(self._plan, line, self._process.meter):
                 yield self._shown(self._number, line[start:stop], b":")
 
-    def _gap(self, state: State) -> Iterator[bytes]:
+    def _gap(self, state: GrepState) -> Iterator[bytes]:
         """The line between groups that do not touch."""
         first = self._before[0][0] if self._before else self._number
         apart = first > self._last_printed + (1 if self._last_printed else 0)
@@ -345,7 +351,7 @@ def _lines(block: bytes) -> list[bytes]:
     return lines
 
 
-def _matches(plan: Plan, line: bytes, meter: Meter) -> Iterator[tuple[int, int]]:
+def _matches(plan: GrepPlan, line: bytes, meter: CommandMeter) -> Iterator[tuple[int, int]]:
     """Each match that is not empty, from left to right."""
     at = 0
     meant = 0 if plan.behind is None else plan.each.groupindex[b"kept"]
@@ -364,7 +370,7 @@ def _matches(plan: Plan, line: bytes, meter: Meter) -> Iterator[tuple[int, int]]
         at = stop
 
 
-def _word_end(plan: Plan, line: bytes, start: int, stop: int, meter: Meter) -> int:
+def _word_end(plan: GrepPlan, line: bytes, start: int, stop: int, meter: CommandMeter) -> int:
     """The end of the longest match from `start` that is a word by itself; `start` when there is none."""
     if start and line[start - 1] in patterns.WORD:
         return start

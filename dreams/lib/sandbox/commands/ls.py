@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from dreams.lib.files.safefs import SafeFsError
 from dreams.lib.sandbox.commands import metadata
-from dreams.lib.sandbox.mounts import Entry, trouble
+from dreams.lib.sandbox.mounts import FolderEntry, trouble
 from dreams.lib.sandbox.options import Args, Spec, read
 from dreams.lib.sandbox.process import Process, Refused, Runner, is_folder, raw
 
@@ -79,12 +79,14 @@ def _when_style(args: Args) -> str:
 
 
 def _list(process: Process, style: _Style, operands: list[str]) -> Iterator[bytes]:
-    files: list[Entry] = []
-    folders: list[Entry] = []
+    files: list[FolderEntry] = []
+    folders: list[FolderEntry] = []
     for path in operands:
         stat = _operand(process, path)
         if stat is not None:
-            (folders if is_folder(stat) and not style.args.has("d") else files).append(Entry(path, stat))
+            (folders if is_folder(stat) and not style.args.has("d") else files).append(
+                FolderEntry(path, stat)
+            )
     if files:
         yield _table(process, style, _sorted(style, files), "", beside=folders)
     headed = len(operands) > 1 or style.args.has("R")
@@ -129,7 +131,7 @@ def _below(folder: str, name: str) -> str:
     return folder + name if folder.endswith("/") else f"{folder}/{name}"
 
 
-def _dots(process: Process, style: _Style, path: str) -> list[Entry]:
+def _dots(process: Process, style: _Style, path: str) -> list[FolderEntry]:
     if style.hidden != "a":
         return []
     here = process.stat(path + "/.")
@@ -137,14 +139,14 @@ def _dots(process: Process, style: _Style, path: str) -> list[Entry]:
         above = process.stat(path + "/..")
     except (OSError, SafeFsError):
         above = here  # above a mount there is nothing to show
-    return [Entry(".", here), Entry("..", above)]
+    return [FolderEntry(".", here), FolderEntry("..", above)]
 
 
-def _sorted(style: _Style, entries: list[Entry]) -> list[Entry]:
+def _sorted(style: _Style, entries: list[FolderEntry]) -> list[FolderEntry]:
     by = style.args.last_of("t", "S", "sort")
     by = _SORTS[style.args.last("sort") or "time"] if by == "sort" else by
 
-    def key(entry: Entry) -> tuple[int, bytes]:
+    def key(entry: FolderEntry) -> tuple[int, bytes]:
         first = {"t": -entry.stat.st_mtime_ns, "S": -entry.stat.st_size}
         return first.get(by or "", 0), raw(entry.name)
 
@@ -158,7 +160,12 @@ def _sorted(style: _Style, entries: list[Entry]) -> list[Entry]:
 
 
 def _table(
-    process: Process, style: _Style, entries: list[Entry], folder: str, *, beside: Iterable[Entry] = ()
+    process: Process,
+    style: _Style,
+    entries: list[FolderEntry],
+    folder: str,
+    *,
+    beside: Iterable[FolderEntry] = (),
 ) -> bytes:
     """Rows in columns; `beside`: what else decides how wide they are."""
     rows = [_cells(process, style, entry.stat) for entry in entries]
@@ -201,7 +208,7 @@ def _aligned(row: list[str], widths: list[int]) -> str:
     return "".join(f"{cell} " for cell in [*cells, *row[5:]])
 
 
-def _name(process: Process, style: _Style, entry: Entry, folder: str) -> str:
+def _name(process: Process, style: _Style, entry: FolderEntry, folder: str) -> str:
     if style.long and st.S_ISLNK(entry.stat.st_mode):
         return f"{entry.name} -> {_target(process, _below(folder, entry.name) if folder else entry.name)}"
     wanted = style.args.last_of("F", "p")

@@ -52,7 +52,7 @@ def sed(name: str, argv: list[str]) -> Runner:
     def run(process: Process) -> Iterator[bytes]:
         inputs = (process.lines(chunks) for _, chunks in process.inputs(args.operands, 2))
         joined = (line for lines in inputs for line in lines)
-        work = _Run(process, commands, quiet=args.has("n"))
+        work = _ProgramRun(process, commands, quiet=args.has("n"))
         for lines in inputs if args.has("s") else [joined]:
             yield from work.all(lines)
 
@@ -255,7 +255,7 @@ def _character(piece: str) -> str:
 # --- At work ------------------------------------------------------------------------------------------------------
 
 
-class _Run:
+class _ProgramRun:
     """A program at work. `_open`: of each range that was begun, the line on which it ends; None: an address says."""
 
     def __init__(self, process: Process, commands: list[_Command], *, quiet: bool) -> None:

@@ -33,7 +33,7 @@ def sort(name: str, argv: list[str]) -> Runner:
     for key in keys:
         if len(set("nhV") & set(key.modes)) > 1:
             raise UsageError(f"options '-{''.join(sorted(key.modes))}' are incompatible", 2)
-    order = Order(keys, separator, "r" in overall, args.has("s") or args.has("u"))
+    order = SortOrder(keys, separator, "r" in overall, args.has("s") or args.has("u"))
     return lambda process: _sorted(process, args, order)
 
 
@@ -51,7 +51,7 @@ def _separator(args: Args) -> bytes | None:
     return raw(text)
 
 
-def _sorted(process: Process, args: Args, order: "Order") -> Iterator[bytes]:
+def _sorted(process: Process, args: Args, order: "SortOrder") -> Iterator[bytes]:
     lines: list[bytes] = []
     for path in args.operands or ["-"]:
         chunks = process.try_chunks(path, 2, "cannot read: {}: {}")
@@ -108,7 +108,7 @@ def _read_key(text: str, overall: str) -> _Key:
 Rank = tuple[object, ...] | bytes
 
 
-class Order:
+class SortOrder:
     """Compares lines by keys, then by all bytes."""
 
     def __init__(self, keys: list[_Key], separator: bytes | None, reverse: bool, keys_only: bool) -> None:

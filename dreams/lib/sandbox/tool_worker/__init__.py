@@ -19,10 +19,10 @@ from dataclasses import dataclass
 from typing import Any
 
 from dreams.lib.sandbox.process import TIMED_OUT
-from dreams.lib.sandbox.shell import Answer
+from dreams.lib.sandbox.shell import CommandOutput
 from dreams.lib.sandbox.tool_worker import fences
 from dreams.lib.sandbox.tool_worker.fences import Fences
-from dreams.lib.sandbox.tool_worker.tools import NAMES, Reply
+from dreams.lib.sandbox.tool_worker.tools import NAMES, ToolReply
 
 CALL_SECONDS = 10.0  # the tools stop themselves a second before; compiled code (jq) cannot, and is ended here
 START_SECONDS = 30.0  # also on a busy machine; chosen
@@ -79,24 +79,24 @@ class ToolWorker:
         self.fences = Fences()
         self._start()
 
-    def run(self, name: str, given: Mapping[str, Any]) -> Reply:
+    def run(self, name: str, given: Mapping[str, Any]) -> ToolReply:
         """Never raises: a worker that died or hung is an answer too, and a new one is started."""
         try:
             answer = self._ask({"name": name, "input": dict(given)})
-            return Reply(str(answer["text"]), bool(answer["refused"]))
+            return ToolReply(str(answer["text"]), bool(answer["refused"]))
         except ToolWorkerFailed as error:
-            return Reply(f"Not done: {error}. Make the call smaller.", refused=True)
+            return ToolReply(f"Not done: {error}. Make the call smaller.", refused=True)
 
-    def run_line(self, line: str, cwd: str = "/") -> Answer:
+    def run_line(self, line: str, cwd: str = "/") -> CommandOutput:
         """One command line, with its status: what a person asks for. Never raises."""
         started = time.perf_counter()
         try:
             answer = self._ask({"name": "line", "input": {"line": line, "cwd": cwd}})
-            return Answer(answer["output"], answer["exit_code"], answer["refused"], answer["ms"])
+            return CommandOutput(answer["output"], answer["exit_code"], answer["refused"], answer["ms"])
         except (ToolWorkerFailed, KeyError) as error:
             status = TIMED_OUT if isinstance(error, _TooLong) else 1
             ms = round((time.perf_counter() - started) * 1000, 3)
-            return Answer(f"[stopped: {error}; narrow the command]\n", status, refused=False, ms=ms)
+            return CommandOutput(f"[stopped: {error}; narrow the command]\n", status, refused=False, ms=ms)
 
     def close(self) -> None:
         """Ends the worker at once, also in the middle of a call."""
@@ -229,7 +229,7 @@ class ToolWorkers:
         self._closed = False
         self._changed = threading.Condition()
 
-    def run(self, name: str, given: Mapping[str, Any]) -> Reply:
+    def run(self, name: str, given: Mapping[str, Any]) -> ToolReply:
         worker = self._take()
         try:
             return worker.run(name, given)

@@ -10,9 +10,9 @@ from typing import Any
 import re2
 
 from dreams.lib.files.safefs import SafeFsError, held
-from dreams.lib.sandbox import Limits, Shell, Tree
+from dreams.lib.sandbox import CommandLimits, Shell, Tree
 from dreams.lib.sandbox.mounts import MountedPath, normal, trouble
-from dreams.lib.sandbox.process import Meter, SandboxLimit
+from dreams.lib.sandbox.process import CommandMeter, SandboxLimit
 from dreams.lib.secrets.redact import values, without_keys
 
 CHUNK = 1 << 20  # read at once; chosen
@@ -36,7 +36,7 @@ class Wrong(Exception):
 
 
 @dataclass(frozen=True, slots=True)
-class Reply:
+class ToolReply:
     text: str
     refused: bool = False
 
@@ -89,30 +89,30 @@ class Tools:
     """The tools of one tree of mounts."""
 
     tree: Tree
-    limits: Limits = field(default_factory=Limits)
+    limits: CommandLimits = field(default_factory=CommandLimits)
     keys: KeyBlocks = field(default_factory=KeyBlocks)
 
-    def run(self, name: str, given: Mapping[str, Any]) -> Reply:
+    def run(self, name: str, given: Mapping[str, Any]) -> ToolReply:
         self.tree.opened.clear()
         reply = self._run(name, given)
         return replace(reply, text=self.keys.hidden(reply.text, self.tree))
 
-    def _run(self, name: str, given: Mapping[str, Any]) -> Reply:
-        meter = Meter(self.limits)
+    def _run(self, name: str, given: Mapping[str, Any]) -> ToolReply:
+        meter = CommandMeter(self.limits)
         try:
             if name == "Bash":
                 return self._bash(given)
             answer = {"Read": _read, "Grep": _grep, "Glob": _glob}[name](self.tree, given, meter)
         except (OSError, SafeFsError) as error:
-            return Reply(f"Not done: {trouble(error)}", refused=True)
+            return ToolReply(f"Not done: {trouble(error)}", refused=True)
         except (Wrong, SandboxLimit, re2.error) as error:
-            return Reply(f"Not done: {error}", refused=True)
-        return Reply(_capped(answer, self.limits.output_chars))
+            return ToolReply(f"Not done: {error}", refused=True)
+        return ToolReply(_capped(answer, self.limits.output_chars))
 
-    def _bash(self, given: Mapping[str, Any]) -> Reply:
+    def _bash(self, given: Mapping[str, Any]) -> ToolReply:
         answer = Shell(self.tree, limits=self.limits).run(_text(given, "command"))
         ended = f"[exit code {answer.exit_code}]\n" if answer.exit_code and not answer.refused else ""
-        return Reply(answer.output + ended, answer.refused)
+        return ToolReply(answer.output + ended, answer.refused)
 
 
 def _capped(text: str, limit: int) -> str:
@@ -147,7 +147,7 @@ def _path(given: Mapping[str, Any]) -> str:
 # --- Read ---------------------------------------------------------------------------------------------------------
 
 
-def _read(tree: Tree, given: Mapping[str, Any], meter: Meter) -> str:
+def _read(tree: Tree, given: Mapping[str, Any], meter: CommandMeter) -> str:
     first = max(1, _count(given, "offset", 1, 10**9))
     last = first + _count(given, "limit", DEFAULT_LINES, 100_000) - 1
     shown: list[str] = []
@@ -168,7 +168,7 @@ def _short(line: bytes) -> str:
     return text[:LINE_CHARS] + f"… [a line of {len(text):,} characters; search in it with Grep]"
 
 
-def _lines(tree: Tree, place: MountedPath, meter: Meter) -> Iterator[bytes]:
+def _lines(tree: Tree, place: MountedPath, meter: CommandMeter) -> Iterator[bytes]:
     for block in _blocks(tree, place, meter):
         yield from block.splitlines(keepends=True) if b"\r" not in block else _by_newline(block)
 
@@ -181,7 +181,7 @@ def _by_newline(block: bytes) -> Iterator[bytes]:
         yield parts[-1]
 
 
-def _blocks(tree: Tree, place: MountedPath, meter: Meter) -> Iterator[bytes]:
+def _blocks(tree: Tree, place: MountedPath, meter: CommandMeter) -> Iterator[bytes]:
     """Runs of whole lines; a line over the cap ends the reading with its reason."""
     with held(tree.open(place)) as fd:
         kept = b""
@@ -202,7 +202,9 @@ def _blocks(tree: Tree, place: MountedPath, meter: Meter) -> Iterator[bytes]:
 # --- Walking ------------------------------------------------------------------------------------------------------
 
 
-def _files(tree: Tree, start: MountedPath, meter: Meter, depth: int = DEEPEST) -> Iterator[MountedPath]:
+def _files(
+    tree: Tree, start: MountedPath, meter: CommandMeter, depth: int = DEEPEST
+) -> Iterator[MountedPath]:
     """Regular files at or below `start`, in name order. What cannot be read is passed over."""
     if not st.S_ISDIR(tree.stat(start).st_mode):
         yield start
@@ -241,7 +243,7 @@ def _options(*, ignore_case: bool = False) -> re2.Options:
 # --- Glob ---------------------------------------------------------------------------------------------------------
 
 
-def _glob(tree: Tree, given: Mapping[str, Any], meter: Meter) -> str:
+def _glob(tree: Tree, given: Mapping[str, Any], meter: CommandMeter) -> str:
     pattern = _text(given, "pattern")
     base = normal(_text(given, "path", "/"))
     full = pattern if pattern.startswith("/") else f"{base.rstrip('/')}/{pattern}"
@@ -289,7 +291,7 @@ class _Search:
             _count(given, "head_limit", DEFAULT_HITS, MOST_HITS) or DEFAULT_HITS,
         )
 
-    def file(self, tree: Tree, place: MountedPath, meter: Meter) -> None:
+    def file(self, tree: Tree, place: MountedPath, meter: CommandMeter) -> None:
         count = 0
         for number, line, kind in self._shown(tree, place, meter):
             count += kind == ":"
@@ -300,7 +302,7 @@ class _Search:
         if count and self.mode != "content":
             self.hits.append(place.path if self.mode == "files_with_matches" else f"{place.path}:{count}")
 
-    def _shown(self, tree: Tree, place: MountedPath, meter: Meter) -> Iterator[tuple[int, bytes, str]]:
+    def _shown(self, tree: Tree, place: MountedPath, meter: CommandMeter) -> Iterator[tuple[int, bytes, str]]:
         """Matching lines (":") and their context ("-"), each once, in order."""
         number, trailing = 0, 0
         leading: list[tuple[int, bytes]] = []
@@ -336,7 +338,7 @@ class _Search:
         return ("…" if start else "") + shown + ("…" if end < len(line) else "")
 
 
-def _grep(tree: Tree, given: Mapping[str, Any], meter: Meter) -> str:
+def _grep(tree: Tree, given: Mapping[str, Any], meter: CommandMeter) -> str:
     search = _Search.of(given)
     names = re2.compile(_glob_expression(_text(given, "glob", "**")), _options())
     start = tree.place(_text(given, "path", "/"), "/")
@@ -352,7 +354,7 @@ def _grep(tree: Tree, given: Mapping[str, Any], meter: Meter) -> str:
     return "\n".join(search.hits) or "No match."
 
 
-def _search_file(search: _Search, tree: Tree, place: MountedPath, meter: Meter) -> None:
+def _search_file(search: _Search, tree: Tree, place: MountedPath, meter: CommandMeter) -> None:
     try:
         search.file(tree, place, meter)
     except (OSError, SafeFsError):

@@ -13,7 +13,7 @@ from dreams.lib.files.safefs import Root, SafeFsError
 from dreams.lib.sandbox import Ignored, Mount, Shell, Tree
 from dreams.lib.sandbox.ignore import Rules
 from dreams.lib.sandbox.tool_worker import fences
-from dreams.lib.sandbox.tool_worker.tools import NAMES, Reply, Tools
+from dreams.lib.sandbox.tool_worker.tools import NAMES, ToolReply, Tools
 
 LONGEST = 4 * 1024 * 1024  # as the other side sends at most
 
@@ -57,11 +57,11 @@ def _answer(tools: Tools, line: bytes) -> dict[str, Any]:
         if name == "line":
             return _line(tools, given["line"], given["cwd"])
         if name not in NAMES or not isinstance(given, dict):
-            reply = Reply(f"Not done: there is no tool {str(name)[:60]!r} here.", refused=True)
+            reply = ToolReply(f"Not done: there is no tool {str(name)[:60]!r} here.", refused=True)
         else:
             reply = tools.run(name, given)
     except Exception as error:  # a fault of ours: the dream goes on, and the page shows it
-        reply = Reply(f"Not done: a fault in the tool ({type(error).__name__}).", refused=True)
+        reply = ToolReply(f"Not done: a fault in the tool ({type(error).__name__}).", refused=True)
     return {"text": reply.text, "refused": reply.refused}
 
 

@@ -7,10 +7,10 @@ Start at `store.HistoryStore`. Below it: `gitrepo` (durable objects and refs), `
 from .model import (
     REMEDY,
     Commit,
-    Entry,
     HistoryBusy,
     HistoryDamaged,
     HistoryError,
+    ManifestEntry,
     Meta,
     State,
     UnknownVersion,

@@ -67,7 +67,7 @@ class State:
 
 
 @dataclass(frozen=True, slots=True)
-class Entry:
+class ManifestEntry:
     """One line of a manifest. A directory has no sha256; `size` is in bytes."""
 
     sha256: str | None
@@ -87,7 +87,7 @@ class Commit:
 
 
 @dataclass(frozen=True, slots=True)
-class Problem:
+class HistoryDamage:
     """What `verify` found, where, and what a person can do about it."""
 
     what: str

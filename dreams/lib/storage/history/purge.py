@@ -17,7 +17,7 @@ from dreams.lib.storage.history.upkeep import sweep
 
 from . import durable, trees
 from .gitrepo import INDEX, MAIN, REFS, GitRepo
-from .model import Entry, HistoryError, UnknownVersion
+from .model import HistoryError, ManifestEntry, UnknownVersion
 
 INTENTION = "purge.json"
 #: Rewritten commits held in memory at a time.
@@ -157,6 +157,6 @@ def _rewritten(
     return [*objects, new]
 
 
-def _replaced(entry: Entry, replaced: Mapping[str, str], sizes: Mapping[str, int]) -> Entry:
+def _replaced(entry: ManifestEntry, replaced: Mapping[str, str], sizes: Mapping[str, int]) -> ManifestEntry:
     sha256 = replaced.get(entry.sha256 or "")
     return replace(entry, sha256=sha256, size=sizes[sha256]) if sha256 else entry

@@ -19,10 +19,10 @@ from dreams.lib.storage.history import bundle, gitrepo, purge, trees, upkeep
 from dreams.lib.storage.history.gitrepo import INDEX, MAIN, GitRepo
 from dreams.lib.storage.history.model import (
     Commit,
-    Entry,
+    HistoryDamage,
     HistoryDamaged,
     HistoryError,
-    Problem,
+    ManifestEntry,
     State,
     UnknownVersion,
 )
@@ -119,7 +119,7 @@ class HistoryStore:
         entries, text = _checked(state)
         with self._repo.lock():
             head = self._repo.ref(MAIN)
-            kept = _Kept(Index(self._repo), list(state.files.values()))
+            kept = _KeptTexts(Index(self._repo), list(state.files.values()))
             objects = trees.build(entries, kept.blobs)
             if head and self._repo.commit(head).tree == objects[-1].id:
                 self._write(kept, [])
@@ -142,7 +142,7 @@ class HistoryStore:
         entries = self.restore_manifest(commit)
         return {path: entry.sha256 for path, entry in entries.items() if entry.sha256}
 
-    def restore_manifest(self, commit: str) -> dict[str, Entry]:
+    def restore_manifest(self, commit: str) -> dict[str, ManifestEntry]:
         """Path → sha256, size, mode and mtime of a state; directories have no sha256."""
         oid = ObjectID(commit.encode("ascii", "replace"))
         if len(commit) != 40 or not all(digit in "0123456789abcdef" for digit in commit):
@@ -173,7 +173,7 @@ class HistoryStore:
             return 0
         return upkeep.sweep(self._repo)
 
-    def verify(self) -> list[Problem]:
+    def verify(self) -> list[HistoryDamage]:
         """Re-hash every object and re-read every sha256 of every state; empty when all is well."""
         problems = upkeep.verify(self._repo)
         if not problems:
@@ -207,18 +207,18 @@ class HistoryStore:
             return purge.purge(self._repo, sha256s, reason, who, at, names)
 
     def _keep(self, texts: Sequence[bytes]) -> list[str]:
-        kept = _Kept(Index(self._repo), texts)
+        kept = _KeptTexts(Index(self._repo), texts)
         self._write(kept, [])
         return kept.names
 
-    def _write(self, kept: "_Kept", others: Sequence[ShaFile]) -> None:
+    def _write(self, kept: "_KeptTexts", others: Sequence[ShaFile]) -> None:
         """Texts that are new, their index and what names them, in one pack."""
         self._repo.write([*kept.objects, *others])
         if kept.head:
             self._repo.move_ref(INDEX, kept.index.head, kept.head)
 
 
-class _Kept:
+class _KeptTexts:
     """Texts to be kept: which of them are new, and the index that has them. Nothing is written."""
 
     def __init__(self, index: Index, texts: Sequence[bytes]) -> None:
@@ -239,7 +239,7 @@ class _Kept:
         }
 
 
-def _checked(state: State) -> tuple[dict[str, Entry], bytes]:
+def _checked(state: State) -> tuple[dict[str, ManifestEntry], bytes]:
     """The manifest and the commit's message. Raises ValueError for what cannot be kept."""
     if state.at.tzinfo is None:
         raise ValueError("a commit's time needs an offset")
@@ -248,7 +248,7 @@ def _checked(state: State) -> tuple[dict[str, Entry], bytes]:
 
 def _first(state: State) -> gitrepo.First:
     entries, text = _checked(state)
-    kept = _Kept(Index(None), list(state.files.values()))
+    kept = _KeptTexts(Index(None), list(state.files.values()))
     objects = trees.build(entries, kept.blobs)
     made = _commit(objects[-1].id, None, text, state.at, state.author)
     unique = {obj.id: obj for obj in (*kept.objects, *objects, made)}

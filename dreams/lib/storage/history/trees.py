@@ -14,7 +14,7 @@ from dulwich.objects import Blob, Commit, ObjectID, ShaFile, Tree
 
 from dreams.lib.files.text import decode, one_line
 from dreams.lib.storage.history.gitrepo import FILE, FOLDER, INDEX, GitRepo
-from dreams.lib.storage.history.model import Entry, HistoryDamaged, HistoryNewer, Meta
+from dreams.lib.storage.history.model import HistoryDamaged, HistoryNewer, ManifestEntry, Meta
 
 FORMAT = 1  # of what is kept beside a tree
 MANIFEST = b"manifest.json"
@@ -52,7 +52,7 @@ def location(path: str) -> Location:
     return (MEMORY, *raw.split(b"/"))
 
 
-def dump(entries: Mapping[str, Entry]) -> bytes:
+def dump(entries: Mapping[str, ManifestEntry]) -> bytes:
     """The manifest's bytes; equal entries always give equal bytes."""
     lines = [
         f"{json.dumps(path)}: {json.dumps(_to_json(entry))}"
@@ -64,7 +64,7 @@ def dump(entries: Mapping[str, Entry]) -> bytes:
     return f'{{"format": {FORMAT}, "entries": {{\n{body}\n}}}}\n'.encode()
 
 
-def load(raw: bytes) -> dict[str, Entry]:
+def load(raw: bytes) -> dict[str, ManifestEntry]:
     """Path → entry. Raises HistoryDamaged if it is no manifest of ours, or names a path outside."""
     try:
         document = json.loads(decode(raw))
@@ -75,7 +75,7 @@ def load(raw: bytes) -> dict[str, Entry]:
         raise HistoryDamaged(f"a manifest cannot be read ({error})") from error
 
 
-def _to_json(entry: Entry) -> dict[str, object]:
+def _to_json(entry: ManifestEntry) -> dict[str, object]:
     value: dict[str, object] = {}
     if entry.sha256 is not None:
         value |= {"sha256": entry.sha256, "size": entry.size}
@@ -84,13 +84,15 @@ def _to_json(entry: Entry) -> dict[str, object]:
     return value
 
 
-def _from_json(path: str, value: dict[str, object]) -> Entry:
+def _from_json(path: str, value: dict[str, object]) -> ManifestEntry:
     sha256 = value.get("sha256")
     if sha256 is not None and not is_sha256(str(sha256)):
         raise ValueError(f"{sha256!r} is no sha256")
     if path or sha256 is not None:  # "" is the memory directory itself
         location(path)
-    return Entry(None if sha256 is None else str(sha256), _integer(value.get("size", 0)), _meta(value))
+    return ManifestEntry(
+        None if sha256 is None else str(sha256), _integer(value.get("size", 0)), _meta(value)
+    )
 
 
 def _meta(value: dict[str, object]) -> Meta | None:
@@ -233,18 +235,18 @@ def _commit(tree: Tree) -> Commit:
 # --- Trees -----------------------------------------------------------------------------------------------------------
 
 
-def entries(files: Mapping[str, bytes], metas: Mapping[str, Meta]) -> dict[str, Entry]:
+def entries(files: Mapping[str, bytes], metas: Mapping[str, Meta]) -> dict[str, ManifestEntry]:
     """The manifest of a state. Raises ValueError for a path that cannot be below a memory directory."""
-    found = {path: Entry(None, 0, meta) for path, meta in metas.items()}
+    found = {path: ManifestEntry(None, 0, meta) for path, meta in metas.items()}
     for path, data in files.items():
-        found[path] = Entry(hashlib.sha256(data).hexdigest(), len(data), metas.get(path))
+        found[path] = ManifestEntry(hashlib.sha256(data).hexdigest(), len(data), metas.get(path))
     for path, entry in found.items():
         if path or entry.sha256:
             location(path)
     return found
 
 
-def build(found: Mapping[str, Entry], blobs: Mapping[str, ObjectID]) -> list[ShaFile]:
+def build(found: Mapping[str, ManifestEntry], blobs: Mapping[str, ObjectID]) -> list[ShaFile]:
     """The manifest's blob and the trees of a state, children before parents; the root is the last one.
 
     Raises ValueError when a path is both a file and a directory.
@@ -292,7 +294,7 @@ def find(repo: GitRepo, root: ObjectID, where: Location) -> ObjectID | None:
     return oid
 
 
-def manifest_of(repo: GitRepo, commit: Commit) -> dict[str, Entry]:
+def manifest_of(repo: GitRepo, commit: Commit) -> dict[str, ManifestEntry]:
     """The manifest that a commit holds."""
     oid = find(repo, commit.tree, (MANIFEST,))
     if oid is None:

@@ -12,7 +12,7 @@ from dulwich.pack import Pack
 
 from dreams.lib.storage.history import durable, trees
 from dreams.lib.storage.history.gitrepo import FOLDER, INDEX, MAIN, GitRepo, object_id
-from dreams.lib.storage.history.model import REMEDY, HistoryDamaged, Problem
+from dreams.lib.storage.history.model import REMEDY, HistoryDamage, HistoryDamaged
 from dreams.lib.storage.history.trees import Index
 
 _SUBMODULE = 0o160000  # git's mode of one
@@ -75,23 +75,23 @@ def _pack_files(pack: Path) -> list[Path]:
 _KINDS = {b"commit": 1, b"tree": 2, b"blob": 3, b"tag": 4}
 
 
-def verify(repo: GitRepo) -> list[Problem]:
+def verify(repo: GitRepo) -> list[HistoryDamage]:
     """All that is wrong, each thing once; empty when all is well."""
     repo.reload()
     return [*_files(repo), *_states(repo)]
 
 
-def _files(repo: GitRepo) -> Iterator[Problem]:
+def _files(repo: GitRepo) -> Iterator[HistoryDamage]:
     for name in repo.packs():
         yield from _pack(repo.pack_path(name))
     for oid, path in repo.loose():
         if not _loose_is_whole(oid, path):
-            yield Problem(f"object {oid.decode()} is damaged", str(path), REMEDY)
+            yield HistoryDamage(f"object {oid.decode()} is damaged", str(path), REMEDY)
 
 
-def _pack(path: Path) -> Iterator[Problem]:
+def _pack(path: Path) -> Iterator[HistoryDamage]:
     if not path.exists():
-        yield Problem(f"the pack {path.name} is missing; only its index is there", str(path), REMEDY)
+        yield HistoryDamage(f"the pack {path.name} is missing; only its index is there", str(path), REMEDY)
         return
     try:
         with Pack(str(path.with_suffix("")), object_format=DEFAULT_OBJECT_FORMAT) as pack:
@@ -100,10 +100,12 @@ def _pack(path: Path) -> Iterator[Problem]:
             pack.check_length_and_checksum()
             for oid in pack:
                 if object_id(*pack.get_raw(oid)) != oid:
-                    yield Problem(f"object {oid.decode()} is damaged", str(path), REMEDY)
+                    yield HistoryDamage(f"object {oid.decode()} is damaged", str(path), REMEDY)
     except Exception as error:  # dulwich raises a dozen kinds on bad bytes; all mean the same here
         said = str(error)
-        yield Problem(f"the pack {path.name} is damaged ({said or type(error).__name__})", str(path), REMEDY)
+        yield HistoryDamage(
+            f"the pack {path.name} is damaged ({said or type(error).__name__})", str(path), REMEDY
+        )
 
 
 def _loose_is_whole(oid: ObjectID, path: Path) -> bool:
@@ -125,14 +127,16 @@ class _Texts:
         self._sha256s: dict[ObjectID, str | None] = {}
         self.reported: set[ObjectID] = set()
 
-    def problem(self, blob: ObjectID, sha256: str, name: str, where: str) -> Iterator[Problem]:
+    def problem(self, blob: ObjectID, sha256: str, name: str, where: str) -> Iterator[HistoryDamage]:
         """At most one problem for each blob."""
         if blob not in self._sha256s:
             self._sha256s[blob] = self._hash(blob)
         if self._sha256s[blob] != sha256 and blob not in self.reported:
             self.reported.add(blob)
             state = "missing or damaged" if self._sha256s[blob] is None else "not the text that was stored"
-            yield Problem(f"{name} is {state} (sha256 {sha256}, git object {blob.decode()})", where, REMEDY)
+            yield HistoryDamage(
+                f"{name} is {state} (sha256 {sha256}, git object {blob.decode()})", where, REMEDY
+            )
 
     def _hash(self, blob: ObjectID) -> str | None:
         try:
@@ -141,13 +145,13 @@ class _Texts:
             return None
 
 
-def _states(repo: GitRepo) -> Iterator[Problem]:
+def _states(repo: GitRepo) -> Iterator[HistoryDamage]:
     texts = _Texts(repo)
     index: dict[str, ObjectID] = {}
     try:
         index = dict(Index(repo).items())
     except HistoryDamaged as error:
-        yield Problem(
+        yield HistoryDamage(
             f"the list of stored texts cannot be read: {error.args[0]}",
             f"{repo.path}/{INDEX.decode()}",
             REMEDY,
@@ -156,7 +160,7 @@ def _states(repo: GitRepo) -> Iterator[Problem]:
         for oid, commit in repo.lines(repo.ref(MAIN)):
             yield from _state(repo, oid, commit, texts, index)
     except HistoryDamaged as error:
-        yield Problem(
+        yield HistoryDamage(
             f"the line of states is broken: {error.args[0]}", f"{repo.path}/{MAIN.decode()}", REMEDY
         )
     for sha256, blob in index.items():
@@ -165,14 +169,14 @@ def _states(repo: GitRepo) -> Iterator[Problem]:
 
 def _state(
     repo: GitRepo, oid: ObjectID, commit: Commit, texts: _Texts, index: dict[str, ObjectID]
-) -> Iterator[Problem]:
+) -> Iterator[HistoryDamage]:
     at = datetime.fromtimestamp(commit.commit_time, UTC)
     where = f"{repo.path}, the state of {at:%Y-%m-%d %H:%M:%S} UTC (commit {oid.decode()})"
     try:
         files = trees.flat(repo, commit.tree)
         entries = trees.manifest_of(repo, commit)
     except HistoryDamaged as error:
-        yield Problem(f"a state cannot be read: {error.args[0]}", where, REMEDY)
+        yield HistoryDamage(f"a state cannot be read: {error.args[0]}", where, REMEDY)
         return
     files.pop((trees.MANIFEST,))
     for path, entry in entries.items():
@@ -180,8 +184,10 @@ def _state(
             continue
         blob = files.pop(trees.location(path), None)
         if blob is None or index.get(entry.sha256) != blob:
-            yield Problem(f"{path!r} (sha256 {entry.sha256}) is not among the stored texts", where, REMEDY)
+            yield HistoryDamage(
+                f"{path!r} (sha256 {entry.sha256}) is not among the stored texts", where, REMEDY
+            )
         else:
             yield from texts.problem(blob, entry.sha256, repr(path), where)
     for place in files:
-        yield Problem(f"{b'/'.join(place)!r} is in the state but not in its manifest", where, REMEDY)
+        yield HistoryDamage(f"{b'/'.join(place)!r} is in the state but not in its manifest", where, REMEDY)

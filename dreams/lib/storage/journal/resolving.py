@@ -51,7 +51,7 @@ class Texts:
 
 
 @dataclass(frozen=True, slots=True)
-class Seen:
+class SeenFile:
     """A name's content and stat; `data` is None for what is no regular file, or is too large to be a memory."""
 
     stat: os.stat_result
@@ -73,18 +73,18 @@ class Seen:
         return ""
 
 
-def look(system: System, folder: int, name: str) -> Seen | None:
+def look(system: System, folder: int, name: str) -> SeenFile | None:
     """None when nothing is there. A file that is swapped while we look is looked at again by the next caller."""
     try:
         data, found = system.read(folder, name, FILE_LIMIT)
     except FileNotFoundError:
         return None
     except SafeFsError:
-        return Seen(os.stat(name, dir_fd=folder, follow_symlinks=False), None)
-    return Seen(found, data if len(data) <= FILE_LIMIT else None)
+        return SeenFile(os.stat(name, dir_fd=folder, follow_symlinks=False), None)
+    return SeenFile(found, data if len(data) <= FILE_LIMIT else None)
 
 
-def state_of(root: Root, rel: str, seen: Seen) -> FileState:
+def state_of(root: Root, rel: str, seen: SeenFile) -> FileState:
     """A regular file's state, with its extended attributes. Raises OSError, SafeFsError."""
     with held(root.open_fd(rel)) as fd:
         xattrs = read_xattrs(fd)
@@ -93,7 +93,7 @@ def state_of(root: Root, rel: str, seen: Seen) -> FileState:
     return FileState(seen.sha256 or "", mode, stat.st_mtime_ns, xattrs, stat.st_uid, stat.st_gid)
 
 
-def who(seen: Seen | None, task: Task, inode: int | None, texts: Texts) -> Who:
+def who(seen: SeenFile | None, task: Task, inode: int | None, texts: Texts) -> Who:
     """Whose file this is: the inode tells our new file from an equal one that somebody else wrote.
 
     What begins with our new text and goes on is ours and has "grown": somebody appended to it, in place or by saving
@@ -108,7 +108,7 @@ def who(seen: Seen | None, task: Task, inode: int | None, texts: Texts) -> Who:
     return "grown" if texts.new is not None and _has_grown(seen, texts, texts.new, inode) else "other"
 
 
-def _has_grown(seen: Seen, texts: Texts, new: bytes, inode: int | None) -> bool:
+def _has_grown(seen: SeenFile, texts: Texts, new: bytes, inode: int | None) -> bool:
     if seen.data is None or len(seen.data) <= len(new) or not seen.data.startswith(new):
         return False
     if seen.stat.st_ino == inode:
@@ -160,7 +160,7 @@ NEW_DIR_MODE = 0o700  # the owner's alone
 
 
 @dataclass(frozen=True, slots=True)
-class Checked:
+class CheckedPlan:
     """The outcome of a check. With conflicts, the plan must not be run."""
 
     root: Root
@@ -216,7 +216,7 @@ def _ups(rel: str) -> int:
 
 
 @contextmanager
-def check(system: System, plan: Plan) -> Iterator[Checked]:
+def check(system: System, plan: Plan) -> Iterator[CheckedPlan]:
     """The plan against the disk; its base is held by handle for the block, so that what was checked is what is written.
 
     Raises BadPlan, and OSError or UnsafePath when the base directory cannot be opened.
@@ -266,7 +266,7 @@ class _Checker:
         else:
             self._task(number, op, where, seen)
 
-    def _look(self, where: str) -> Seen | None:
+    def _look(self, where: str) -> SeenFile | None:
         try:
             with self.root.parent(where) as (folder, name):
                 return look(self.system, folder, name)
@@ -276,7 +276,7 @@ class _Checker:
     def _conflict(self, op: FileOp, found: str | None, why: str) -> None:
         self.conflicts.append(Conflict(op.path, op.expected, found, why))
 
-    def _task(self, number: int, op: FileOp, where: str, seen: Seen | None) -> None:
+    def _task(self, number: int, op: FileOp, where: str, seen: SeenFile | None) -> None:
         before = state_of(self.root, where, seen) if seen else None
         after = _after(op, before)
         if before is not None and after is not None and _same(before, after):
@@ -287,7 +287,7 @@ class _Checker:
         if seen is not None and seen.data is not None:
             self.old_texts.append(seen.data)
 
-    def finish(self) -> Checked:
+    def finish(self) -> CheckedPlan:
         plan, inner = self.plan, self.place.inner
         make_dirs = self._missing_dirs()
         remove = tuple(sorted({inner(rel) for rel in plan.remove_dirs}, key=lambda rel: -rel.count("/")))
@@ -310,7 +310,7 @@ class _Checker:
             inode=inode,
             boot=boot_id(),
         )
-        return Checked(self.root, resolved, tuple(self.conflicts), tuple(self.old_texts))
+        return CheckedPlan(self.root, resolved, tuple(self.conflicts), tuple(self.old_texts))
 
     def _missing_dirs(self) -> Mapping[str, int]:
         """Directories to make with their modes, outermost first."""

@@ -11,7 +11,7 @@ from dreams.lib.storage.journal.plan import End, Outcome, ResolvedPlan
 from dreams.lib.storage.journal.swap import Work, make_dirs, stage
 
 from .plan import Applied, Conflict, JournalBusy, JournalDamaged, Plan, Result, Status
-from .resolving import Checked, PlanBase, check
+from .resolving import CheckedPlan, PlanBase, check
 from .store import Journal, attempts, begin, ended, locked, unfinished
 from .swap import Raced, finish, swap_all, verify_still, wait_for_writers
 from .system import System
@@ -53,7 +53,7 @@ def _applied_before(system: System, journal_dir: Path, plan_id: str) -> Result |
     return None
 
 
-def _write(system: System, journal_dir: Path, plan: Plan, checked: Checked) -> Result:
+def _write(system: System, journal_dir: Path, plan: Plan, checked: CheckedPlan) -> Result:
     resolved = checked.resolved
     if not (resolved.tasks or resolved.make_dirs or resolved.remove_dirs or resolved.dir_states):
         return result_of(resolved, "applied")
@@ -72,7 +72,7 @@ def _write(system: System, journal_dir: Path, plan: Plan, checked: Checked) -> R
         return _carry_out(Work(system, checked.root, journal, resolved))
 
 
-def _write_ahead(journal: Journal, plan: Plan, checked: Checked) -> None:
+def _write_ahead(journal: Journal, plan: Plan, checked: CheckedPlan) -> None:
     journal.put_blobs([*(op.data for op in plan.ops if op.data is not None), *checked.old_texts])
     journal.put("record", checked.resolved)
 

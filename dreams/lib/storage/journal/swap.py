@@ -13,7 +13,7 @@ from functools import partial
 from dreams.lib import progress
 from dreams.lib.files.safefs import Root, SafeFsError, held
 from dreams.lib.storage.journal.plan import Conflict, FileState, ResolvedPlan, Staged, Task
-from dreams.lib.storage.journal.resolving import Seen, Texts, Who, look, restore_mtime, who
+from dreams.lib.storage.journal.resolving import SeenFile, Texts, Who, look, restore_mtime, who
 from dreams.lib.storage.journal.store import Journal
 from dreams.lib.storage.journal.system import Patience, StillOpen, System, nobody_writes
 
@@ -35,7 +35,7 @@ class Work:
         old, new = (self.journal.blob(one.sha256) if one else None for one in (task.before, task.after))
         return Texts(old, new)
 
-    def who(self, task: Task, seen: Seen | None) -> Who:
+    def who(self, task: Task, seen: SeenFile | None) -> Who:
         """Whose file was seen. The texts are read only where they decide."""
         found = who(seen, task, self.inode(task), Texts(None, None))
         if found != "other" or seen is None or seen.data is None or self.inodes is None:
@@ -249,7 +249,7 @@ def is_where_it_was(work: Work) -> bool:
         return False
 
 
-def _raced(task: Task, seen: Seen | None, why: str) -> Raced:
+def _raced(task: Task, seen: SeenFile | None, why: str) -> Raced:
     expected = task.before.sha256 if task.before else None
     return Raced(Conflict(task.path, expected, seen.sha256 if seen else None, why))
 
@@ -300,12 +300,12 @@ def _drop_old(work: Work, task: Task) -> None:
         return
 
 
-def is_known(work: Work, seen: Seen) -> bool:
+def is_known(work: Work, seen: SeenFile) -> bool:
     """Whether these bytes are in the journal already."""
     return seen.sha256 is not None and work.journal.knows(seen.sha256)
 
 
-def keep(work: Work, task: Task, seen: Seen) -> None:
+def keep(work: Work, task: Task, seen: SeenFile) -> None:
     """Bytes of somebody else that lose their name: kept in the journal until they are a version, and said."""
     if seen.data is None:
         raise OSError(errno.EBUSY, "something that is not a readable file has our temporary name", task.temp)

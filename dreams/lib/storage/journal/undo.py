@@ -13,7 +13,7 @@ from enum import Enum, auto
 
 from dreams.lib.files.safefs import SafeFsError
 from dreams.lib.storage.journal.plan import Task
-from dreams.lib.storage.journal.resolving import Seen, Who, look, restore_mtime
+from dreams.lib.storage.journal.resolving import SeenFile, Who, look, restore_mtime
 from dreams.lib.storage.journal.swap import Work, write_temp
 from dreams.lib.storage.journal.system import Patience, StillOpen, nobody_writes
 
@@ -180,7 +180,7 @@ def _settle(work: Work, folder: int, task: Task, name: str) -> None:
     raise BlockingIOError(11, "is being changed all the time; try again when that has ended", task.path)
 
 
-def _keep_or_join(work: Work, task: Task, temp: Seen | None) -> Move:
+def _keep_or_join(work: Work, task: Task, temp: SeenFile | None) -> Move:
     """A removed file that had grown before it was removed is joined with the one that was begun anew, like an old one."""
     old = work.texts(task).old
     if task.after is None and old is not None and temp and temp.data and temp.data.startswith(old):
@@ -188,7 +188,7 @@ def _keep_or_join(work: Work, task: Task, temp: Seen | None) -> Move:
     return Move.KEEP
 
 
-def _is_written_to(work: Work, folder: int, task: Task, temp: Seen) -> bool:
+def _is_written_to(work: Work, folder: int, task: Task, temp: SeenFile) -> bool:
     """Whether T grew since it was seen. Waits a little for whoever opened it while it was in place."""
     with (
         suppress(StillOpen, FileNotFoundError),
@@ -199,7 +199,7 @@ def _is_written_to(work: Work, folder: int, task: Task, temp: Seen) -> bool:
     return now is None or now.sha256 != temp.sha256
 
 
-def _newer(temp: Seen | None, here: Seen | None, placed: set[int]) -> bool:
+def _newer(temp: SeenFile | None, here: SeenFile | None, placed: set[int]) -> bool:
     """Whether T came out just now from where we had put an older foreign version."""
     if temp is None or here is None:
         return False
@@ -207,7 +207,7 @@ def _newer(temp: Seen | None, here: Seen | None, placed: set[int]) -> bool:
 
 
 def _do(
-    work: Work, folder: int, task: Task, name: str, move: Move, temp: Seen | None, here: Seen | None
+    work: Work, folder: int, task: Task, name: str, move: Move, temp: SeenFile | None, here: SeenFile | None
 ) -> None:
     system = work.system
     match move:
@@ -238,7 +238,7 @@ def _rebuild(work: Work, folder: int, task: Task, state: FileState) -> None:
 
 
 def _mend(
-    work: Work, folder: int, task: Task, name: str, move: Move, temp: Seen | None, here: Seen | None
+    work: Work, folder: int, task: Task, name: str, move: Move, temp: SeenFile | None, here: SeenFile | None
 ) -> None:
     """Put at N what shall be there once everything is undone, whole; then T holds nothing that is needed."""
     if here is not None and here.data is None:
@@ -258,7 +258,7 @@ def _mend(
         retire(work, folder, task, task.temp)
 
 
-def _wanted(work: Work, task: Task, move: Move, temp: Seen | None, here: Seen | None) -> bytes:
+def _wanted(work: Work, task: Task, move: Move, temp: SeenFile | None, here: SeenFile | None) -> bytes:
     texts = work.texts(task)
     old, new = texts.old or b"", texts.new or b""
     now, aside = (here.data if here else None) or b"", temp.data if temp else None
@@ -280,7 +280,7 @@ def joined(text: bytes, more: bytes) -> bytes:
     return text + more
 
 
-def _place(work: Work, folder: int, task: Task, name: str, here: Seen | None, wanted: bytes) -> bool:
+def _place(work: Work, folder: int, task: Task, name: str, here: SeenFile | None, wanted: bytes) -> bool:
     """Write `wanted` at N. False where N was changed at this moment: then theirs is there, and all is decided anew."""
     like = task.before or task.after or FileState(sha256_of(wanted), NEW_FILE_MODE, None)
     for data in (wanted, *((here.data,) if here and here.data is not None else ())):
@@ -302,7 +302,7 @@ def _place(work: Work, folder: int, task: Task, name: str, here: Seen | None, wa
     return _came_out(work, folder, task, name, here)
 
 
-def _came_out(work: Work, folder: int, task: Task, name: str, expected: Seen) -> bool:
+def _came_out(work: Work, folder: int, task: Task, name: str, expected: SeenFile) -> bool:
     """Look at what our mended text was exchanged for, once nobody writes to it. It goes back if it is not as it was."""
     with (
         suppress(StillOpen, FileNotFoundError),
