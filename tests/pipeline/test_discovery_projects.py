@@ -90,7 +90,7 @@ def test_a_project_that_vanishes_is_marked_and_comes_back(root: Root) -> None:
     shutil.move(root.folder(app), root.base / "aside")
     shutil.rmtree(root.folder(app))
     assert root.discover().projects == 0
-    assert project().gone_at is not None
+    assert project().gone_at is not None and project().unwatched_at is None
     assert session("s1").gone_at is not None
     assert TranscriptFolder.objects.get().gone_at is not None
     shutil.move(root.base / "aside", root.path / "projects" / project().slug)

@@ -12,7 +12,7 @@ from django.utils import timezone
 from dreams.engines.types import Option, Place, Question as Asked
 from dreams.lib import process
 from dreams.models import AuditEntry, Evidence, Hunk, LedgerEntry, Proposal, Question
-from dreams.services import blobs, hosts, review, rollback
+from dreams.services import blobs, hosts, proposals, review, rollback
 from dreams.services.apply import applying
 from dreams.services.questions import answering, joining, options
 from dreams.services.review import ReviewRefused
@@ -164,6 +164,16 @@ def test_an_answer_whose_change_was_rejected_is_asked_again(tmp_path: Path, monk
     review.submit(done.proposal, world.ME)
     question = Question.objects.get()
     assert (question.state, question.answer, question.operation) == ("open", "", None)
+
+
+def test_an_answer_in_a_proposal_that_a_newer_one_replaced_is_asked_again(
+    tmp_path: Path, monkeypatch
+) -> None:
+    asking.dream(world.make_project(tmp_path), monkeypatch, ASK)
+    done = answering.answer(Question.objects.get(), "replace", world.ME)
+    assert done.proposal is not None
+    proposals.supersede(done.proposal, "owner")
+    assert Question.objects.get().state == "open"
 
 
 @pytest.mark.more

@@ -51,6 +51,18 @@ def test_the_setting_says_how_many(tmp_path: Path, monkeypatch) -> None:
     assert Question.objects.count() == 2 and not Question.objects.filter(asked=True).exists()
 
 
+def test_a_question_whose_every_answer_changes_something_can_be_left_as_it_is(
+    tmp_path: Path, monkeypatch
+) -> None:
+    def ask(job: Job) -> Asked:
+        made = ASK(job)
+        return dataclasses.replace(made, options=made.options[:1])
+
+    asking.dream(world.make_project(tmp_path), monkeypatch, ask)
+    given = Question.objects.get().options.order_by("number")
+    assert [option.option_id for option in given] == ["replace", "keep"]
+
+
 @pytest.mark.more
 @pytest.mark.parametrize("option", ["keep", "replace", "later"])
 def test_what_was_answered_waits_or_was_put_off_is_not_asked_again(

@@ -27,6 +27,16 @@ def test_a_dream_is_told_by_what_its_policy_applied_and_what_a_person_decides() 
     assert summaries.of_dream(run).text == "Updated 1; 1 rejected"
 
 
+def test_each_of_several_dreams_is_told_by_its_own_proposal() -> None:
+    project = make.make_project()
+    runs = [make.make_dream(project) for _ in range(3)]
+    for run in runs[:2]:
+        make.make_proposal(project, run, by_policy=True)
+    told = summaries.of_dreams(runs)
+    assert [told[run.pk] for run in runs] == [summaries.of_dream(run) for run in runs]
+    assert told[runs[1].pk].text != told[runs[2].pk].text == "Nothing to improve"
+
+
 @pytest.mark.parametrize(
     ("status", "line"),
     [

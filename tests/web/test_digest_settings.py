@@ -39,7 +39,7 @@ def test_a_receiver_that_is_gone_is_named_with_the_reason(browser: Client) -> No
 
 
 def test_the_audit_log_keeps_the_host_of_a_webhook_and_not_its_secret(browser: Client) -> None:
-    address = "https://hooks.example.org/services/" + "T0" + "secretpart"
+    address = "https://me:secretpart@hooks.example.org/services/" + "T0" + "secretpart"
     settings_changes.set_override("digest_webhook", address, actor="owner")
     settings_changes.reset_override("digest_webhook", actor="owner")
     told = [str(entry.data) for entry in AuditEntry.objects.filter(action="setting.changed")]

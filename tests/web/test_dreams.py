@@ -40,6 +40,12 @@ def _running(**fields: object) -> DreamRun:
     return world.make_dream(world.make_project(), DreamRun.Status.RUNNING, **fields)
 
 
+def test_a_dream_that_is_over_took_the_time_until_it_ended(browser: Client) -> None:
+    began = timezone.now() - dt.timedelta(hours=3)
+    run = world.make_dream(world.make_project(), started_at=began, ended_at=began + dt.timedelta(minutes=5))
+    assert '<dd class="number">5 min' in _page(browser, run)
+
+
 # --- Live ---------------------------------------------------------------------------------------------------------
 
 

@@ -12,7 +12,9 @@ from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
 from dreams.models import Finding, Hunk, Proposal, Question
+from dreams.services.inbox.waiting import Item, Kind
 from tests.world import rows as make
+from tests.world.cases import each
 
 pytestmark = pytest.mark.django_db
 
@@ -134,3 +136,16 @@ def test_forty_items_cost_no_more_queries_than_four(browser: Client) -> None:
             browser.get("/?group=project")
         costs.append(len(queries))
     assert costs[0] == costs[1]
+
+
+@each(
+    ("kinds", "care"),
+    [
+        ((Kind.FAILED, Kind.CONFLICT), "block"),
+        ((Kind.CONFIRM, Kind.SECOND, Kind.WRITE, Kind.JOB), "warn"),
+        ((Kind.REVIEW, Kind.QUESTIONS), ""),
+    ],
+)
+def test_what_failed_or_is_in_conflict_is_graver_than_what_waits(kinds: tuple[Kind, ...], care: str) -> None:
+    for kind in kinds:
+        assert Item("key", kind, "app", 1, timezone.now(), "", "", "").care == care

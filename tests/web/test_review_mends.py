@@ -54,6 +54,13 @@ def test_a_line_that_would_be_lost_is_kept_on_one_press_and_the_loss_is_gone(
     assert "Tuesdays at 10:00.\nDeploys leave when ready.\n" in _text(proposal)
 
 
+def test_the_last_line_of_a_file_is_kept_as_a_line_of_its_own(browser: Client, tmp_path: Path) -> None:
+    before = "# Deploy\n\nDeploys leave on Tuesdays at 10:00."
+    proposal = _proposal(tmp_path, "# Deploy\n\nDeploys leave when ready.\n", before)
+    _press(browser, proposal, "keep")
+    assert _text(proposal) == f"{before}\nDeploys leave when ready.\n"
+
+
 def test_what_a_person_let_go_is_not_kept_with_the_rest(browser: Client, tmp_path: Path) -> None:
     proposal = _proposal(tmp_path, BEFORE.replace(BEFORE[10:-10], "Deploys leave.\n\n"))
     gone = proposal.findings.get(code="unexplained-loss", message__contains="make rollback")

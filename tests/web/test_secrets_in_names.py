@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 from django.core import mail as django_mail
 from django.core.management import call_command
+from django.db import OperationalError
 from django.test import Client
 from django.urls import reverse
 from django.utils import timezone
@@ -18,7 +19,7 @@ from dreams.engines.types import Edit
 from dreams.management import mcp_server
 from dreams.management.base import Refused
 from dreams.models import Hunk, Project, Proposal
-from dreams.services import discovery, notify, review
+from dreams.services import discovery, notify, review, secret_paths
 from dreams.services.notify import digest
 from dreams.services.search import index
 from dreams.web import urls
@@ -212,3 +213,13 @@ def test_no_mail_and_no_webhook_has_one(project: Project, proposal: Proposal, se
     notify.send_mail(found, "me@example.com")
     [mail] = django_mail.outbox
     assert not _shown(f"{mail.subject} {mail.body}")
+
+
+def test_where_the_database_cannot_be_asked_no_name_is_known_and_nothing_fails(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def away() -> None:
+        raise OperationalError("the server is away")
+
+    monkeypatch.setattr(secret_paths, "_paths", away)
+    assert secret_paths.known() == secret_paths.NONE

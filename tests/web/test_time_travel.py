@@ -75,6 +75,17 @@ def test_each_moment_has_the_files_that_stood_there_then_also_those_since_remove
     assert _files(browser, project, "") == ["MEMORY.md", "b.md"]
 
 
+def test_a_file_of_then_says_whether_it_changed_or_was_removed_since(
+    browser: Client, project: Project
+) -> None:
+    (Path(project.memory_dir) / "b.md").write_text("More of b.\n")
+    syncing.refresh(project)
+    shown = _page(browser, "project-at", project, "?when=2026-03-03T18:00Z")
+    index, a, b = (part for part in shown.split('class="row-title path"')[1:4])
+    assert "since</span>" not in index.partition("</li>")[0]
+    assert "removed since" in a.partition("</li>")[0] and "changed since" in b.partition("</li>")[0]
+
+
 def test_a_file_is_read_as_it_was(browser: Client, project: Project) -> None:
     assert "<p>First.</p>" in _page(browser, "project-at", project, "?when=2026-03-01T13:00Z&path=a.md")
     assert "<p>Second.</p>" in _page(browser, "project-at", project, "?when=2026-03-02T13:00Z&path=a.md")

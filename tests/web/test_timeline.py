@@ -75,3 +75,12 @@ def test_a_time_is_absolute_on_focus_and_where_no_script_runs(browser: Client, p
     for tag in times:
         assert re.search(r'datetime="[^"]+\+00:00" title="[^"]+" data-age tabindex="0"', tag)
     assert shown.count("<noscript> (") == 6
+
+
+def test_a_review_is_told_with_what_it_left_undecided(project: Project) -> None:
+    (Path(project.memory_dir) / "feedback_testing.md").write_text(real.TESTING)
+    proposal = real.three_changes(project)
+    review.decide(proposal, review.select(proposal)[:1], Hunk.Verdict.APPROVED, real.ME)
+    review.submit(proposal, real.ME)
+    told = [each.what for each in timelines.timeline(project, Filter())["entries"] if each.kind == "reviews"]
+    assert told[0] == "Reviewed 2 decisions: 1 approved, 0 rejected, 1 left undecided"

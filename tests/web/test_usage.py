@@ -103,6 +103,12 @@ def test_only_the_time_asked_for_is_counted(session: Session) -> None:
     assert totals == {"7": 1, "30": 2, "90": 2, "365": 3}
 
 
+@pytest.mark.parametrize(("period", "first"), [("90", "Day"), ("365", "Week from")])
+def test_up_to_ninety_days_are_drawn_day_by_day(session: Session, period: str, first: str) -> None:
+    _request(session)
+    assert pages.usage(timezone.now(), period).pictures[0].head[0] == first
+
+
 @pytest.mark.parametrize("period", pages.PERIODS)
 def test_the_chart_by_kind_holds_every_token(session: Session, period: str) -> None:
     for days in (0, 3, 6.5):
