@@ -9,9 +9,11 @@ import pytest
 
 from dreams.lib.files import text
 from dreams.models import AppliedBatch, Memory, Proposal, Version
-from dreams.services import rollback
+from dreams.services import project_lock, rollback
+from dreams.services.apply import applying
 from dreams.services.dreaming.dream_inputs import hand_edited
 from dreams.services.memories import hand_edits
+from dreams.services.review import ReviewRefused
 from tests.world import directory as world
 from tests.world.manifest import manifest
 
@@ -91,6 +93,16 @@ def test_a_change_between_look_and_write_is_seen(tmp_path: Path, monkeypatch) ->
     with pytest.raises(hand_edits.Stale):
         hand_edits.edit(row, "mine\n", row.sha256, world.ME)
     assert (world.folder(project) / "project_deploy.md").read_text() == "written meanwhile\n"
+
+
+def test_an_edit_while_somebody_else_is_at_the_folder_says_where_it_waits(tmp_path: Path) -> None:
+    project = world.make_project(tmp_path)
+    row = memory("project_deploy.md")
+    with project_lock.hold(project, "dream"), pytest.raises(ReviewRefused) as refused:
+        hand_edits.edit(row, world.DEPLOY.replace("alpha", "beta"), row.sha256, world.ME)
+    waiting = Proposal.objects.get()
+    assert str(refused.value).endswith(f"It waits as {waiting.public_id}.") and waiting.state == "submitted"
+    assert applying.apply(waiting, world.ME).complete
 
 
 def test_forgetting_takes_the_file_and_its_row_and_can_be_undone(tmp_path: Path) -> None:

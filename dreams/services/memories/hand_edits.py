@@ -13,7 +13,7 @@ from dreams.lib import diff, memdir
 from dreams.lib.files import text, workspace
 from dreams.lib.refusal import Refusal
 from dreams.models import Hunk, Memory, Project, Proposal
-from dreams.services import blobs, policies, proposals, review
+from dreams.services import blobs, policies, project_lock, proposals, review
 from dreams.services.apply import applying
 from dreams.services.apply.applying import ApplyReport
 from dreams.services.memories import syncing, time_travel
@@ -147,7 +147,8 @@ def moment_reason(when: dt.datetime) -> str:
 def carry_out(project: Project, change: HandEdit, reviewer: Actor) -> ApplyReport:
     """Make the change a proposal, approve it as a whole and apply it.
 
-    Where a finding blocks it, the proposal stays open for the person to look at, and ReviewRefused says why.
+    Where a finding blocks it, the proposal stays open for the person to look at; while somebody else is at the folder, it waits
+    to be written. ReviewRefused says why.
     """
     syncing.refresh(project)
     made = propose(project, change, reviewer)
@@ -156,7 +157,7 @@ def carry_out(project: Project, change: HandEdit, reviewer: Actor) -> ApplyRepor
     review.decide(made, review.select(made), Hunk.Verdict.APPROVED, reviewer, reason=change.reason)
     try:
         return applying.apply(made, reviewer)
-    except ReviewRefused as refused:
+    except (ReviewRefused, project_lock.ProjectBusy) as refused:
         raise ReviewRefused(f"{refused} It waits as {made.public_id}.") from refused
 
 
