@@ -7,12 +7,12 @@ from pathlib import Path
 
 import pytest
 
-from dreams.lib.files import text
+from dreams.lib.files import text, workspace
 from dreams.models import AppliedBatch, Memory, Proposal, Version
 from dreams.services import project_lock, rollback
 from dreams.services.apply import applying
 from dreams.services.dreaming.dream_inputs import hand_edited
-from dreams.services.memories import hand_edits
+from dreams.services.memories import hand_edits, syncing
 from dreams.services.review import ReviewRefused
 from tests.world import directory as world
 from tests.world.manifest import manifest
@@ -103,6 +103,22 @@ def test_an_edit_while_somebody_else_is_at_the_folder_says_where_it_waits(tmp_pa
     waiting = Proposal.objects.get()
     assert str(refused.value).endswith(f"It waits as {waiting.public_id}.") and waiting.state == "submitted"
     assert applying.apply(waiting, world.ME).complete
+
+
+def test_a_look_from_before_a_write_does_not_say_that_the_write_was_taken_back(tmp_path: Path) -> None:
+    """A check for new sessions may read the folder, and record it after somebody has written to it."""
+    project = world.make_project(tmp_path)
+    before = workspace.take(world.folder(project))
+    row = memory("project_deploy.md")
+    assert hand_edits.edit(row, world.DEPLOY.replace("alpha", "beta"), row.sha256, world.ME).complete
+    hand_edits.forget(memory("feedback_testing.md"), world.ME)
+    (world.folder(project) / "project_new.md").write_text("New since.\n")
+    syncing.refresh(project)
+    versions = Version.objects.count()
+    assert syncing.sync(project, before) == []
+    assert Version.objects.count() == versions
+    assert "beta" in syncing.contents(project)["project_deploy.md"].decode()
+    assert not memory("project_new.md").gone_at and memory("feedback_testing.md").gone_at
 
 
 def test_forgetting_takes_the_file_and_its_row_and_can_be_undone(tmp_path: Path) -> None:

@@ -217,10 +217,14 @@ def _record(
 ) -> list[str]:
     """Make rows and history say what `everything` says; returns the paths whose bytes changed. `keep` are not gone."""
     now = timezone.now()
-    files = {path: file for path, file in everything.items() if is_memory(path)}
-    before = list(project.memories.values_list("path", "sha256", "gone_at"))
-    known = {path: sha for path, sha, gone_at in before if sha and gone_at is None}
+    before = {row.path: row for row in project.memories.only("path", "mode", *_SEEN)}
+    known = {path: row.sha256 for path, row in before.items() if row.sha256 and row.gone_at is None}
     first_look = not before
+    if overtaken := _overtaken(project, everything, before):
+        others = {path: file for path, file in everything.items() if path not in overtaken}
+        standing = (row for path, row in before.items() if path in overtaken and path in known)
+        everything, keep = {**others, **_as_seen(standing)}, {*keep, *overtaken}
+    files = {path: file for path, file in everything.items() if is_memory(path)}
     if known != {path: file.sha256 for path, file in files.items()}:
         # Before the rows: once they say that a state was seen, nobody would keep it again after a crash.
         commit(project, everything, cause, first_look=first_look)
@@ -236,6 +240,32 @@ def _record(
         for row in gone:
             _mark_gone(row, cause, now)
     return sorted([*changed, *(row.path for row in gone)])
+
+
+_SEEN = ("sha256", "size", "mtime_ns", "inode", "gone_at")
+
+
+def _overtaken(
+    project: Project, everything: Mapping[str, workspace.SnapshotFile], rows: Mapping[str, Memory]
+) -> set[str]:
+    """Memories that are on disk as their rows say, and not any more as they were read: somebody has written since and recorded
+    it. To record what was read before would say that it was taken back."""
+    folder, found = memory_dir(project), set[str]()
+    for path in filter(is_memory, rows.keys() | everything.keys()):
+        row, file = rows.get(path), everything.get(path)
+        there = (row.sha256, row.size, row.mtime_ns, row.inode) if row and row.gone_at is None else (None,)
+        read = (file.sha256, len(file.data), file.mtime_ns, file.inode) if file else (None,)
+        if there[0] != read[0] and there[1:] == (now := _on_disk(folder / path)) and read[1:] != now:
+            found.add(path)
+    return found
+
+
+def _on_disk(path: Path) -> tuple[int, ...]:
+    try:
+        found = path.lstat()
+    except OSError:
+        return ()
+    return found.st_size, found.st_mtime_ns, found.st_ino
 
 
 def _save(
