@@ -10,6 +10,8 @@ from django.conf import settings
 from django.core.management import call_command
 
 from dreams.lib.storage import history
+from dreams.lib.storage.history import HistoryStore
+from dreams.lib.storage.history.gitrepo import GitRepo
 from dreams.models import Memory, Project, Version
 from dreams.services import recovery, secret_purge, verifying
 from dreams.services.memories import exports, syncing
@@ -154,8 +156,26 @@ def test_a_file_of_an_unknown_project_says_what_to_do(project: Project, tmp_path
     Project.objects.filter(pk=project.pk).update(memory_dir="/elsewhere/memory")
     with pytest.raises(exports.NotBroughtBack, match=f"is of {directory}, which is no project here"):
         exports.bring_back(file, ME)
-    with pytest.raises(exports.NotBroughtBack, match="cannot be read: No such file"):
+    with pytest.raises(exports.NotBroughtBack, match=r"brought back: .*/none\.bundle: No such file"):
         exports.bring_back(tmp_path / "none.bundle", ME)
+
+
+@pytest.mark.parametrize(
+    ("where", "what"), [(GitRepo, "add_pack"), (HistoryStore, "put_many")], ids=["its pack", "joined to ours"]
+)
+def test_a_full_disk_is_not_told_as_a_fault_of_the_file(
+    project: Project, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, where: type, what: str
+) -> None:
+    file = _exported(project, tmp_path)
+    _change(project, "project_deploy.md", "Fourth.\n")
+
+    def full(*_: object) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(where, what, full)
+    with pytest.raises(exports.NotBroughtBack) as refused:
+        exports.bring_back(file, ME)
+    assert "The disk is full: make room on it" in str(refused.value) and file.name not in str(refused.value)
 
 
 def test_a_crash_between_the_two_renames_is_healed(

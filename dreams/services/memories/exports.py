@@ -15,6 +15,7 @@ from pathlib import Path
 from django.db import transaction
 from django.db.models import Q
 
+from dreams.lib.files import flush
 from dreams.lib.refusal import Refusal
 from dreams.lib.storage import history
 from dreams.lib.storage.history import HistoryStore
@@ -67,7 +68,8 @@ def bring_back(file: Path, reviewer: Actor, project: Project | None = None) -> B
     except history.HistoryError as error:
         raise NotBroughtBack(str(error)) from error
     except OSError as error:
-        raise NotBroughtBack(f"{file} cannot be read: {error.strerror or error}") from error
+        place = file if error.filename == str(file) else syncing.history_folder()
+        raise NotBroughtBack(f"Nothing was brought back: {flush.refusal(error, place)}") from error
     finally:
         shutil.rmtree(aside, ignore_errors=True)
     return BroughtBack(found, states, versions)

@@ -55,6 +55,8 @@ def _fill(repo: GitRepo, source: BinaryIO, file: Path) -> None:
     _check_pack(source, file)
     try:
         repo.add_pack(iter(lambda: source.read(_CHUNK), b""))
+    except OSError:  # of the disk that it is brought to
+        raise
     except Exception as error:  # dulwich raises a dozen kinds on bad bytes; all mean the same here
         raise _damaged(file, f"its pack cannot be read ({error})") from error
     for name in (MAIN, INDEX):
