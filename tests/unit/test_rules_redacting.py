@@ -50,6 +50,21 @@ def test_a_line_of_code_or_of_a_table_without_its_secret_is_kept(tmp_path: Path,
     assert {found.severity for found in report.findings} <= {"info"}
 
 
+def test_one_key_that_two_lines_hand_over_in_two_ways_is_taken_out_of_both(tmp_path: Path) -> None:
+    key = "3c9d" + "0e57-5d5f-45b3-a9c3-3bb53d72" + "5cea"
+    body = f"**API Key:** {key}\n\n**Server:** `tool add -H 'Authorization: Bearer {key}'`\n"
+    made = dream(tmp_path, {"MEMORY.md": INDEX, "deploy.md": memory(body)})
+    assert key not in made.text("deploy.md")
+    assert {found.severity for found in examine(between(made.before, made.after)).findings} <= {"info"}
+
+
+def test_the_address_of_a_contract_is_no_token(tmp_path: Path) -> None:
+    address = "0x" + "c2d0bb2a6dd9bce8b7b1" + "e5f4a3c2b1a0f9e8d73a"
+    files = {"MEMORY.md": INDEX, "deploy.md": memory(f"| Contract | Address |\n|---|---|\n| EGG token | {address} |\n")}
+    made = dream(tmp_path, files)
+    assert made.text("deploy.md") == files["deploy.md"]
+
+
 def test_pinned_memories_and_logs_stay_as_they_are(tmp_path: Path) -> None:
     pinned = memory(BODY, name="Deploy", description="how we deploy").replace(
         "---\n\n", "metadata:\n  pinned: true\n---\n\n", 1

@@ -66,13 +66,18 @@ def values(text: str) -> dict[str, str]:
 
 
 def without(content: str, values: Mapping[str, str]) -> str:
-    """`content` with each secret (value → rule) as `[redacted: rule]`, wherever it stands.
+    """`content` with each secret (value → rule) as `[redacted: rule]`, wherever it stands; where another rule knows it, by that.
 
     A secret over several lines leaves as many behind, so that line numbers kept elsewhere stay true.
     """
-    return replaced(
-        content, {value: f"[redacted: {rule}]" + "\n" * value.count("\n") for value, rule in values.items()}
-    )
+    for span in reversed(spans(content)):
+        if (value := content[span.start : span.end]) in values:
+            content = content[: span.start] + _instead(value, span.rule) + content[span.end :]
+    return replaced(content, {value: _instead(value, rule) for value, rule in values.items()})
+
+
+def _instead(value: str, rule: str) -> str:
+    return f"[redacted: {rule}]" + "\n" * value.count("\n")
 
 
 def replaced(content: str, instead: Mapping[str, str]) -> str:

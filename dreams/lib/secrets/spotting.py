@@ -40,6 +40,7 @@ _FOR_TESTS = re.compile(
 _COMPOUND = re.compile(r"\d{1,4}(?:-[^\W\d_]{3,})+")  # "256-bit-random"
 _DIGEST = re.compile(
     r"(?:sha\d{1,3}|md5|blake2\w?)[:-][0-9a-fA-F+/=]{16,}$|(?i:crc)\d{0,2}[=:](?:0x)?[0-9a-fA-F]{4,16}$|[a-z]+\d+\.\w+$"
+    r"|0x[0-9a-fA-F]{40}$"  # the address of a contract or an account: "Token | 0x…" of a chain; a key has 64
 )
 _CALL = re.compile(
     r"(?:[A-Za-z_]\w*\.)+[A-Za-z_]\w*$|[\w./*-]+\.(?:py|js|ts|go|rs|rb|sh|md|json|ya?ml|toml|txt|csv|xml|log|bin|img|zip|gz)\b"
