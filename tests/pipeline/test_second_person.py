@@ -12,6 +12,7 @@ from django.test import Client
 from django.urls import reverse
 from django.utils import timezone
 
+from dreams.engines.types import Edit, Option, Place, Question
 from dreams.management.base import BadUsage, Refused
 from dreams.models import AuditEntry, FileChange, Hunk, Project, Proposal
 from dreams.services import audit_sentences, login, people, review, rollback, settings_changes
@@ -20,10 +21,11 @@ from dreams.services.inbox import waiting
 from dreams.services.memories import hand_edits
 from dreams.services.notify import digest
 from dreams.services.people import Role
+from dreams.services.questions import answering
 from dreams.services.review import Actor, ReviewRefused
 from dreams.services.scheduling import scheduler
 from tests.pipeline.test_team_memory import DATED, RELEASE
-from tests.world import directory as world
+from tests.world import directory as world, questions as asked
 from tests.world.kept import Keep, Kept
 
 pytestmark = pytest.mark.django_db
@@ -175,6 +177,22 @@ def test_a_second_person_may_reject_and_the_rest_stays_written(proposal: Proposa
     [row] = AuditEntry.objects.filter(action="review.second_refused")
     sentence = audit_sentences.Sentences.of([row]).sentence(row)
     assert sentence.startswith("Bea rejected changes to “Releases” in app that waited")
+
+
+def test_an_answer_that_a_second_person_rejected_is_asked_again(project: Project) -> None:
+    change = Edit("team/releases.md", RELEASE, DATED, "answer", "update", "It was then.")
+    option = Option("replace", "Write the day", (change,))
+    place = Place("team/releases.md", 7, "We moved to tags yesterday.")
+    [question] = asked.ask(project, Question("changed", "tags", "When?", (place,), (option,)))
+    answering.answer(question, "replace", ANNA, confirm=True)
+    answers = project.proposals.get()
+    applying.apply(answers, ANNA)
+    answers.refresh_from_db()
+    question.refresh_from_db()
+    assert question.state == "answered"
+    review.refuse(answers, seen(answers), BEA)
+    question.refresh_from_db()
+    assert (question.state, answers.state) == ("open", "rejected")
 
 
 def test_whoever_approved_can_withdraw(proposal: Proposal) -> None:

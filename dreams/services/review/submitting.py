@@ -304,6 +304,7 @@ def refuse(proposal: Proposal, seen: str, reviewer: Actor, reason: str = "") -> 
         leave_out(proposal, rejected)
         _log_second("review.second_refused", proposal, waits, reviewer, reason=reason)
         _close_if_nothing_left(proposal)
+        question_states.settle(proposal)
 
 
 def _held(proposal: Proposal, seen: str) -> Missing:
