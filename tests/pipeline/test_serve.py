@@ -70,6 +70,19 @@ def test_another_name_for_this_machine_gets_nothing(served: Served) -> None:
     assert _get(served.address + "/login/", host=f"evil.example:{port}")[0] in (400, 421)
 
 
+def test_two_hundred_connections_that_say_nothing_keep_no_page_waiting(served: Served) -> None:
+    held = [
+        socket.create_connection(("127.0.0.1", int(served.address.rpartition(":")[2]))) for _ in range(200)
+    ]
+    try:
+        for number, silent in enumerate(held):
+            silent.sendall(b"GET /login/ HT"[: number % 15])
+        assert _get(served.address + "/login/")[0] == 200
+    finally:
+        for silent in held:
+            silent.close()
+
+
 def test_a_new_link_is_for_the_port_that_is_served(served: Served) -> None:
     found = served.home.json("login_url")
     assert found["url"].startswith(served.address + "/login/#token=")

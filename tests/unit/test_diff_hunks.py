@@ -91,6 +91,7 @@ def test_an_edited_text_without_a_line_end_is_not_glued_to_the_next_line():
 def test_text_from_a_browser_gets_the_line_ends_of_its_hunk():
     (lf,) = hunks("a\nb\n", "a\nc\n")
     assert fitted(lf, "one\r\ntwo") == "one\ntwo\n"
+    assert fitted(lf, "one\rtwo") == "one\ntwo\n"
     (crlf,) = hunks("a\r\nb\r\n", "a\r\nc\r\n")
     assert fitted(crlf, "one\r\ntwo\r\n") == "one\r\ntwo\r\n"
     assert fitted(crlf, "") == ""

@@ -97,10 +97,10 @@ def apply_hunks(base: str, hunks: Iterable[Hunk], chosen: Mapping[str, Choice]) 
 
 
 def fitted(hunk: Hunk, text: str) -> str:
-    """An edited text with the hunk's own line ends: a browser sends every line with CRLF."""
+    """An edited text with the hunk's own line ends: a browser sends every line with CRLF, a lone CR is one to it too."""
     sides = [*hunk.new_lines, *hunk.base_lines]
     line_end = line_end_of(sides)
-    plain = text.replace("\r\n", "\n")
+    plain = text.replace("\r\n", "\n").replace("\r", "\n")
     if plain and not plain.endswith("\n") and all(map(terminated, sides)):
         plain += "\n"
     return plain.replace("\n", line_end)

@@ -5,6 +5,7 @@ import hashlib
 import ipaddress
 import logging
 import os
+import resource
 import socket
 import sys
 import threading
@@ -188,6 +189,14 @@ def clear() -> None:
 
 FIRST_PAGE_SECONDS = 0.5  # for the login page to be answered; chosen
 THREADS = 8  # for a few people and their pages' own requests; chosen
+# At once: each that says nothing holds its place for a minute, and beyond the limit nobody is let in. At least half of the
+# files that this process may have open are left for everything else. Chosen.
+MOST_CONNECTIONS = 500
+
+
+def _most_connections() -> int:
+    files, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
+    return MOST_CONNECTIONS if files == resource.RLIM_INFINITY else min(MOST_CONNECTIONS, files // 2)
 
 
 class _Server(Protocol):
@@ -224,6 +233,8 @@ class Web:
             threads=THREADS,
             ident=None,
             channel_timeout=60,
+            connection_limit=_most_connections(),
+            asyncore_use_poll=True,  # `select` fails at the 1,024th open file, and pages with it
             max_request_body_size=settings.DATA_UPLOAD_MAX_MEMORY_SIZE * 2,
         )
         self._thread = threading.Thread(target=self._server.run, name="web", daemon=True)
