@@ -226,6 +226,7 @@ def rebuild(
 
 
 def _assemble(before: Mapping[str, bytes], after: Mapping[str, bytes], edits: Sequence[Edit]) -> Draft:
+    edits = [replace(edit, citations=tuple(_at_base(c, before) for c in edit.citations)) for edit in edits]
     steps = [_Step.of(edit) for edit in edits]
     told = Lineage(edits)
     groups, index_rows = _Groups(), _IndexRows(before, after, edits)
@@ -260,6 +261,17 @@ def _assemble(before: Mapping[str, bytes], after: Mapping[str, bytes], edits: Se
         for path, base, new, matched in loose
     )
     return Draft(files, _operations(files, steps, groups))
+
+
+def _at_base(citation: Citation, before: Mapping[str, bytes]) -> Citation:
+    """Its line as the person's file counts it: the engine reads a copy in which its own earlier steps moved lines."""
+    told, line_no = citation.quote.split("\n")[0].strip(), citation.line_no
+    if citation.source != "memory" or not line_no or not told:
+        return citation
+    lines = text.decode(before.get(citation.place, b"")).split("\n")
+    places = [number for number, line in enumerate(lines, 1) if told in line]
+    nearest = min(places, key=lambda number: abs(number - line_no), default=line_no)
+    return replace(citation, line_no=nearest)
 
 
 def _draft_hunk(

@@ -94,6 +94,17 @@ def test_evidence_and_fates_go_to_the_hunks_they_speak_of() -> None:
     assert first.fates == (fate,)
 
 
+def test_a_quoted_line_of_a_memory_is_counted_in_the_file_that_the_person_has() -> None:
+    grown = "- [C](c.md) — three\n" + INDEX
+    quote = Citation("memory", "- [B](b.md) — two", "MEMORY.md", line_no=3)
+    made = run(
+        {"MEMORY.md": INDEX},
+        step("MEMORY.md", INDEX, grown, "learn", kind="learn"),
+        step("MEMORY.md", grown, grown.replace("two", "too"), "fix", citations=(quote,)),
+    )
+    assert [c.line_no for hunk in made.files[0].hunks for c in hunk.citations] == [2]
+
+
 def test_a_rejected_hunk_stays_out_with_its_whole_operation_while_its_inputs_are_the_same() -> None:
     before = {"MEMORY.md": INDEX}
     edits = (
