@@ -10,9 +10,10 @@ import pytest
 from django.test import Client
 
 from dreams.lib import progress
-from dreams.models import Finding, Hunk, LeftOut, Memory, Proposal
+from dreams.models import FileChange, Finding, Hunk, LeftOut, Memory, Proposal
 from dreams.services import review, rollback, work_under_way
 from dreams.services.apply import applying
+from dreams.services.proposals import decisions
 from dreams.web.pages import undo as selector
 from tests.world import directory as world, every_kind as kinds, review as desk
 from tests.world.kept import Keep, Kept
@@ -64,6 +65,13 @@ def test_what_a_policy_applied_is_not_called_the_whole_dream(browser: Client, pr
     assert "Undo all of this dream" in browser.get(address).content.decode()
     Proposal.objects.update(by_policy=True)
     assert "Undo what a policy applied" in browser.get(address).content.decode()
+
+
+def test_a_removed_line_has_the_same_number_on_the_review_and_in_the_undo() -> None:
+    file = FileChange(path="MEMORY.md", kind=FileChange.Kind.MODIFY)
+    removed = Hunk(file=file, base_start=9, base_count=1, new_start=12, new_count=0)
+    assert decisions.places([removed]) == (f"MEMORY.md, line {decisions.line_of(removed)}",)
+    assert decisions.line_of(removed) == 10
 
 
 @pytest.mark.more

@@ -100,12 +100,17 @@ def count(hunks: Iterable[Grouped]) -> int:
     return len({key(hunk) for hunk in hunks})
 
 
+def line_of(hunk: Hunk) -> int:
+    """Its first line (1-based): of the new text, or of the old where nothing is added."""
+    return (hunk.new_start if hunk.new_count else hunk.base_start) + 1
+
+
 def places(hunks: Sequence[Hunk]) -> tuple[str, ...]:
     """The files of one decision, with the line where one line is meant: decisions of a kind often have the same reason."""
     per_path = Counter(hunk.file.path for hunk in hunks)
     return tuple(
         dict.fromkeys(
-            f"{hunk.file.path}, line {hunk.new_start + 1}"
+            f"{hunk.file.path}, line {line_of(hunk)}"
             if per_path[hunk.file.path] == 1 and hunk.file.kind == FileChange.Kind.MODIFY
             else hunk.file.path
             for hunk in hunks

@@ -14,6 +14,7 @@ from django.urls import reverse
 from dreams.lib import diff
 from dreams.lib.files import text
 from dreams.models import Evidence, FileChange, Finding, Hunk, LedgerEntry, Memory, Proposal
+from dreams.services.proposals.decisions import line_of
 from dreams.web.pages import diffs, review_evidence as proof
 from dreams.web.pages.diffs import Block
 from dreams.web.pages.review_evidence import CardEvidence, Remark
@@ -25,7 +26,6 @@ from dreams.web.pages.review_proposal import (
     address,
     by_severity,
     is_index,
-    line_of,
 )
 from dreams.web.pages.review_texts import (
     FileTexts,

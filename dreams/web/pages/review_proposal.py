@@ -240,11 +240,6 @@ def is_index(file: FileChange) -> bool:
     return memdir.is_index(file.path)
 
 
-def line_of(hunk: Hunk) -> int:
-    """Its first line (1-based): of the new text, or of the old where nothing is added."""
-    return (hunk.new_start if hunk.new_count else hunk.base_start) + 1
-
-
 def find(public_id: str) -> Proposal | None:
     """By its own id or by its dream's."""
     rows = Proposal.objects.select_related("project", "dream", "undoes", "undoes__dream")
