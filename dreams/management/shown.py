@@ -14,7 +14,7 @@ from dreams.management import named
 from dreams.management.base import fields
 from dreams.models import DreamRun, FileChange, Hunk, Proposal, Question
 from dreams.services import blobs, dreaming, proposals, review
-from dreams.services.apply.applying import ApplyReport
+from dreams.services.apply.applying import ALREADY, ApplyReport
 from dreams.services.proposals import summaries
 
 #: So much of what names the state that a second person was shown is enough to type.
@@ -35,6 +35,8 @@ def report(done: ApplyReport) -> dict[str, Any]:
 
 
 def report_words(result: dict[str, Any] | Any) -> list[str]:
+    if ALREADY in result["said"]:
+        return list(result["said"])
     lines = [f"{'wrote' if w['sha256'] else 'removed':<8} {w['path']}" for w in result["applied"]]
     lines += [f"rebased  {w['path']}: {w['why']} ({w['sha256']})" for w in result["rebased"]]
     lines += [f"conflict {w['path']}: {w['why'].removeprefix('conflict: ')}" for w in result["conflicts"]]

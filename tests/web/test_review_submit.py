@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 from django.test import Client
 
+from dreams.management import shown
 from dreams.models import AuditEntry, Finding, Hunk, Project, Proposal
 from dreams.services import review
 from dreams.services.apply import applying, writing
@@ -71,6 +72,19 @@ def test_submitting_writes_what_is_approved_and_says_so(browser: Client, proposa
     assert "](reference_runbook.md)" in (folder / "feedback_testing.md").read_text()
     assert (folder / "user_role.md").read_text() == desk.ROLE
     assert "Undo all" in text and "Undo this change" in text
+
+
+def test_a_form_that_was_sent_twice_is_told_to_have_written_nothing_more(
+    browser: Client, proposal: Proposal
+) -> None:
+    approve(proposal, "reference_runbook")
+    sent = {"bases": selector.load(proposal).digest, "answers": selector.load(proposal).answers}
+    assert "Written: 1 file." in follow(browser, proposal, "submit", **sent)
+    again = follow(browser, proposal, "submit", bases=selector.load(proposal).digest, answers=sent["answers"])
+    assert applying.ALREADY in again
+    assert "Written: 1 file." not in again
+    report = applying.apply(proposal, world.ME)
+    assert report.applied and shown.report_words(shown.report(report)) == [applying.ALREADY]
 
 
 @pytest.mark.more

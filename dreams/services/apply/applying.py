@@ -39,6 +39,9 @@ class Written:
     sha256: str | None
 
 
+ALREADY = "Everything approved had already been applied; nothing was written."
+
+
 @dataclass(frozen=True, slots=True)
 class Waiting:
     """A file that was not written, why, and the sha256 of what would be written once confirmed."""
@@ -90,7 +93,7 @@ def apply(proposal: Proposal, reviewer: Actor, *, rebased: bool = False) -> Appl
         if proposal.state == Proposal.State.REJECTED:
             return ApplyReport(proposal=proposal.public_id, untouched=_paths(proposal))
         raise ReviewRefused(
-            f"{proposal.public_id} is {proposal.get_state_display().lower()}; nothing of it can be applied."
+            f"This proposal is {proposal.get_state_display().lower()}; nothing of it can be applied."
         )
     with project_lock.hold(proposal.project, "apply", keep_dir_mtime=True) as held:
         report = _apply_held(proposal, reviewer, rebased, held)
@@ -350,7 +353,7 @@ def _already(proposal: Proposal) -> ApplyReport:
     done = AppliedFile.objects.filter(application__proposal=proposal)
     return ApplyReport(
         applied=tuple(Written(file.path, file.after_sha or None) for file in done),
-        said=("Everything approved had already been applied; nothing was written.",),
+        said=(ALREADY,),
         proposal=proposal.public_id,
     )
 
