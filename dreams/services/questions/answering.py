@@ -130,7 +130,7 @@ def _claim(
 def _no_longer_open(question: Question) -> str:
     state = Question.State(question.state).label.lower()
     remedy = "Undo the answer first." if question.state == State.WAITING else "Look at the questions again."
-    return f"{question.public_id} is no longer open: {state}. {remedy}"
+    return f"This question is no longer open: {state}. {remedy}"
 
 
 def _leave(question: Question, option: QuestionOption, reviewer: Actor) -> Answered:
@@ -337,11 +337,9 @@ def take_back(question: Question, reviewer: Actor) -> Question:
         question.refresh_from_db()
         target = question.operation.proposal if question.operation else None
         if question.state == State.OPEN:
-            raise ReviewRefused(f"{question.public_id} is open; there is no answer to undo.")
+            raise ReviewRefused("This question is open; there is no answer to undo.")
         if question.state == State.OUTDATED or (target is not None and not _still_open(target)):
-            raise ReviewRefused(
-                f"{question.public_id} can no longer be undone here. Undo the applied change instead."
-            )
+            raise ReviewRefused("This answer can no longer be undone here. Undo the applied change instead.")
         if target is not None:
             joining.take_out(target, list(question_states.operations_of(question)))
             _examine_rest(target, reviewer, heard)

@@ -84,13 +84,12 @@ def hold_open(proposal: Proposal, *, or_submitted: bool = False) -> None:
     state, claim, since = rows.get(pk=proposal.pk)
     if state == Proposal.State.OPEN and _is_under_way(claim, since):
         raise ReviewRefused(
-            f"{proposal.public_id} is being submitted. Wait until that is done, then look at it again."
+            "This proposal is being submitted. Wait until that is done, then look at it again."
         )
     if state != Proposal.State.OPEN and not (or_submitted and state == Proposal.State.SUBMITTED):
-        raise ReviewRefused(
-            f"{proposal.public_id} is {Proposal.State(state).label.lower()}: its decisions can no longer change. "
-            "What was applied can be undone."
-        )
+        undo = " What was applied can be undone." if state == Proposal.State.APPLIED else ""
+        label = Proposal.State(state).label.lower()
+        raise ReviewRefused(f"This proposal is {label}: its decisions can no longer change.{undo}")
 
 
 def select(proposal: Proposal, *, paths: Iterable[str] = (), hunk_ids: Iterable[str] = ()) -> list[Hunk]:

@@ -67,7 +67,7 @@ def _close(proposal: Proposal, reviewer: Actor, claim: str, left: Collection[Lef
             submitting_by="",
         )
         if not moved:
-            raise ReviewRefused(f"{proposal.public_id} has been closed by someone else. Look at it again.")
+            raise ReviewRefused("Someone else has closed this proposal. Look at it again.")
         proposal.refresh_from_db()
         _let_in_approved(proposal, left)
         _leave_out_rejected(proposal)

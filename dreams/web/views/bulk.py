@@ -70,7 +70,7 @@ def _decide_one(request: Request, public_id: str, verdict: str, batch: str) -> s
     """What was done, for the one sentence on all; empty, with a message of its own, where nothing was."""
     proposal = find(public_id)
     if proposal is None:
-        messages.warning(request, f"{public_id} is gone.")
+        messages.warning(request, "A proposal that you selected no longer exists.")
         return ""
     loaded = load(proposal)
     seen = (request.POST.get(f"{name}-{public_id}") for name in ("bases", "answers"))
