@@ -12,7 +12,7 @@ from django.conf import settings
 from django.core.exceptions import RequestDataTooBig, TooManyFieldsSent, TooManyFilesSent
 from django.http import HttpRequest, HttpResponse
 from django.template.loader import render_to_string
-from django.urls import reverse
+from django.urls import is_valid_path, reverse
 from django.utils.html import format_html
 from django.utils.http import url_has_allowed_host_and_scheme
 
@@ -67,11 +67,14 @@ def not_found(request: HttpRequest, exception: Exception | None = None) -> HttpR
 
 def only_for_buttons(request: HttpRequest) -> HttpResponse:
     """An address that only takes what a form sends, opened by itself: from a history, or typed."""
+    above = request.path.rstrip("/").rpartition("/")[0] + "/"
     return _page(
         request,
         405,
         "This address has no page",
         "It belongs to a button and cannot be opened directly. Nothing was changed.",
+        onward=above if is_valid_path(above) else "",
+        way_on="To the page of the button" if is_valid_path(above) else "",
     )
 
 
