@@ -74,7 +74,7 @@ def host_asked(request: HttpRequest) -> str:
 
 # No account is called so: the program itself, and whoever changed a file without it.
 SYSTEM, OUTSIDE = "-system", "-outside"
-WORDS = {SYSTEM: "system", OUTSIDE: "someone outside"}
+WORDS = {SYSTEM: "system", OUTSIDE: "outside memoryweb"}
 
 
 @dataclass(frozen=True, slots=True)

@@ -26,7 +26,7 @@ def project(db: None, tmp_path: Path) -> Project:
 
 @pytest.fixture
 def memory(project: Project) -> Memory:
-    """Found, changed by a dream, by the owner's hand, and by someone outside."""
+    """Found, changed by a dream, by the owner's hand, and outside memoryweb."""
     run = world.make_dream(project)
     before, after = real.TESTING, real.TESTING.replace("make reset", "make fresh")
     proposal = real.propose(project, real.edit("feedback_testing.md", before, after, "reset"))
@@ -56,7 +56,7 @@ def test_each_version_says_who_did_what_why_and_leads_to_its_dream_and_proposal(
     run = memory.project.dreams.get()
     proposal = run.proposals.get()
     assert "Asked the team" in shown
-    assert "someone outside ·" not in shown  # that it was changed outside stands above it
+    assert "outside memoryweb ·" not in shown  # that it was changed outside stands above it
     assert f'href="{reverse("dream", args=[run.public_id])}"' in shown
     assert f'href="{reverse("review", args=[proposal.public_id])}"' in shown
 

@@ -219,7 +219,7 @@ def _with_ties(found: Sequence[_Found], size: int) -> list[_Found]:
 
 
 def people(project: Project) -> list[tuple[str, str]]:
-    """Who can be asked for: those who did something here, the system, and someone outside. One query."""
+    """Who can be asked for: those who did something here, the system, and whoever works outside memoryweb. One query."""
     asked = project.dreams.exclude(requested_by="").values_list("requested_by").order_by().distinct()
     decided = project.proposals.exclude(submitted_by="").values_list("submitted_by").order_by().distinct()
     wrote = AppliedBatch.objects.filter(proposal__project=project).exclude(actor="").values_list("actor")
@@ -431,7 +431,7 @@ def _outside_told(rows: list[tuple[int, dt.datetime]]) -> Iterator[TimelineEvent
     for at, found in by_moment.items():
         what = f"Changed outside: {_names([path for path, _ in found])}"
         memory = found[0][1] if len(found) == 1 else None
-        yield TimelineEvent(at, "outside", "edit", "", what, "someone outside", memory=memory, after=iso(at))
+        yield TimelineEvent(at, "outside", "edit", "", what, "outside memoryweb", memory=memory, after=iso(at))
 
 
 def _names(paths: Sequence[str]) -> str:
