@@ -52,6 +52,17 @@ def test_five_sessions_and_no_lock_start_one_dream(tmp_path: Path) -> None:
     assert GateEvaluation.objects.get().open
 
 
+def test_the_first_project_is_found_by_the_next_tick_and_further_ones_at_the_next_check(
+    tmp_path: Path, settings
+) -> None:
+    settings.ROOTS = [tmp_path]
+    scheduler.tick()
+    for slug in ("-home-dev-app", "-home-dev-other"):
+        world.write_sessions(tmp_path, 1, slug=slug)
+        scheduler.tick()
+        assert Project.objects.count() == 1
+
+
 def test_four_sessions_start_nothing_and_the_reason_is_kept_once(tmp_path: Path) -> None:
     found_project(tmp_path, 4)
     first = scheduler.tick()

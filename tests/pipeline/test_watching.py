@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import queue
 import threading
+import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -70,6 +71,25 @@ def test_many_changes_are_told_once_while_the_pace_lasts(
         world.put(project / f"{number}.jsonl", "{}\n")
     made.stop(SECONDS)
     assert told.empty()
+
+
+def test_folders_that_an_agent_makes_later_are_watched_too(
+    tmp_path: Path, settings: Settings, told: queue.Queue[list[str]], transactional_db: None
+) -> None:
+    settings.ROOTS = (tmp_path / "first", tmp_path / "second")
+    made = watching.Watcher(told.put, pace=0, again=0.1)
+    made.start()
+    assert made.begun.wait(SECONDS)
+    assert made.watched == []
+    for name in ("first", "second"):  # while nothing is watched, and beside what is
+        folder = tmp_path / name / "projects" / "-home-dev-app"
+        number = 0
+        while told.empty() or str(folder) not in told.get():
+            number += 1
+            assert number < SECONDS * 10
+            world.put(folder / f"{number}.jsonl", "{}\n")
+            time.sleep(0.1)
+    made.stop(SECONDS)
 
 
 def test_a_watcher_that_is_stopped_leaves_no_thread(watcher: watching.Watcher) -> None:

@@ -3,7 +3,7 @@
 Nothing relies on it. A folder that cannot be watched, a hint that is lost and a watcher that ends cost only the wait for the
 next check. A watch of Linux is one for each folder below, of a number that all programs of a person share, hence the bound;
 file systems of other machines tell nothing of what is changed there. One thread; while nothing changes it wakes twice a second
-and asks nothing of the database.
+and asks the database once a minute which folders there are: an agent makes its own when it is first used.
 """
 
 import logging
@@ -95,14 +95,26 @@ def has_more_folders(folder: Path) -> bool:
 
 def plan() -> list[Watchable]:
     """The folders to watch, and those that are too large or too far away for it."""
-    return judge(root / name for root in configured_roots() for name in _WATCHED)
+    return judge(_folders())
+
+
+def _folders() -> list[Path]:
+    named = (root / name for root in configured_roots() for name in _WATCHED)
+    return [folder for folder in named if is_folder(folder)]
+
+
+def _wanted() -> list[Path]:
+    try:
+        return _folders() if conf.current().watch else []
+    finally:
+        connections.close_all()
 
 
 class Watcher:
     """Calls `tell` with the folders of changed files, at most once in `pace` seconds. It may be stopped at any time."""
 
-    def __init__(self, tell: Tell, *, pace: float = PACE_SECONDS) -> None:
-        self._tell, self._pace = tell, pace
+    def __init__(self, tell: Tell, *, pace: float = PACE_SECONDS, again: float = PACE_SECONDS) -> None:
+        self._tell, self._pace, self._again = tell, pace, again
         self._stop = threading.Event()
         self._thread = threading.Thread(target=self._guarded, name="watcher", daemon=True)
         self.watched: list[Path] = []
@@ -131,15 +143,21 @@ class Watcher:
             connections.close_all()
 
     def _watch(self) -> None:
-        wanted = conf.current().watch
-        self.watched = [one.path for one in plan() if not one.why_not] if wanted else []
-        connections.close_all()
-        if not self.watched:
-            return
+        while not self._stop.is_set():
+            folders = _wanted()
+            self.watched = [one.path for one in judge(folders) if not one.why_not]
+            if self.watched:
+                self._watch_while(folders)
+            else:
+                self.begun.set()
+                self._stop.wait(self._again)
+
+    def _watch_while(self, folders: list[Path]) -> None:
+        """Until these are no longer the ones to watch."""
         from watchfiles import Change, watch  # noqa: PLC0415 - only this thread of one process needs it
 
         waiting: set[str] = set()
-        told_at, added = -self._pace, 0
+        told_at, asked_at, added = -self._pace, time.monotonic(), 0
         for changes in watch(
             *self.watched,
             watch_filter=None,
@@ -163,6 +181,10 @@ class Watcher:
                 self._tell(sorted(waiting)[:_MOST_PLACES])
                 connections.close_all()
                 waiting, told_at = set(), time.monotonic()
+            if time.monotonic() - asked_at >= self._again:
+                if _wanted() != folders:
+                    return
+                asked_at = time.monotonic()
 
 
 def look(folders: Iterable[str]) -> list[Project]:

@@ -177,7 +177,9 @@ def _discover_now_and_then(report: TickReport) -> None:
         cache.set(discovery.LAST_LOOK, now.isoformat(), None)
         with report.going_on("discovery"):
             try:
-                discovery.discover(leave_others=True)
+                if not discovery.discover(leave_others=True).projects and not _here().exists():
+                    # Whoever starts before their agent's first session waits for it to appear; nothing is soon read.
+                    cache.delete(discovery.LAST_LOOK)
             except discovery.DiscoveryBusy as error:
                 log.warning("%s", error)
         dreaming.sweep_unfinished(now)
