@@ -176,7 +176,14 @@ def _is_here(host: str) -> bool:
         return host == "localhost"
 
 
+def _bad_folders(value: str) -> str:
+    lines = (line.strip() for line in value.splitlines())
+    wrong = next((line for line in lines if line and not line.startswith(("/", "~"))), "")
+    return f"“{wrong}” does not start with / or ~" if wrong else ""
+
+
 _CHECKS: Mapping[str, Callable[[str], str]] = {
+    "roots": _bad_folders,
     "time_zone": _bad_zone,
     "quiet_hours": _bad_quiet_hours,
     "digest_email": _bad_addresses,

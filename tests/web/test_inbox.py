@@ -116,7 +116,8 @@ def test_a_gate_that_only_a_judgement_can_tell_is_told_as_it_was_judged_last() -
 
 
 def test_an_empty_inbox_says_which_kind_of_empty(browser: Client) -> None:
-    assert b"No projects yet" in browser.get("/").content
+    text = browser.get("/").content.decode()
+    assert "No projects yet" in text and "no-root</code>, a folder that does not" in text
     project = make.make_project()
     assert b"No proposals yet" in browser.get("/").content
     make.make_proposal(project, state=Proposal.State.REJECTED)

@@ -130,7 +130,7 @@ def test_a_search_with_what_a_database_refuses_finds_nothing(browser: Client) ->
 
 def test_with_no_project_the_page_says_where_it_looked_and_what_to_do(browser: Client) -> None:
     text = browser.get(reverse("projects")).content.decode()
-    assert "No projects found" in text
+    assert "No projects yet" in text
     assert "no-root" in text
     assert reverse("settings") in text
 

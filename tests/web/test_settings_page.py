@@ -90,6 +90,15 @@ def test_a_reset_that_leaves_two_settings_at_odds_is_told_on_the_page(browser: C
     assert conf.current().many_memories == 40
 
 
+def test_a_config_folder_is_a_whole_path_and_one_that_is_missing_is_told(browser: Client) -> None:
+    refused = browser.post("/settings/", {"group": "Places", "roots": "my/notes"})
+    assert refused.status_code == 422 and "“my/notes” does not start with / or ~" in refused.content.decode()
+    saved = browser.post("/settings/", {"group": "Places", "roots": "/\n/no/such"}, follow=True)
+    text = saved.content.decode()
+    assert "/no/such does not exist; nothing is read there until it does." in text
+    assert text.count("does not exist") == 1
+
+
 def test_a_switch_left_out_is_off(browser: Client) -> None:
     browser.post("/settings/", {"group": "When", "min_hours": "24"})
     assert conf.current().dreaming is False

@@ -19,7 +19,7 @@ from dreams.services.inbox.waiting import WaitingItem, WaitingKind
 from dreams.services.proposals import summaries
 from dreams.services.proposals.summaries import Deed, Summary
 from dreams.services.scheduling import next_dream
-from dreams.web.pages.projects import told_apart
+from dreams.web.pages.projects import looked_in, told_apart
 from dreams.web.paging import chosen, number_or_none
 
 FINDINGS: Mapping[str, str] = {
@@ -244,7 +244,7 @@ def until_of(pressed: str, typed: str, today: dt.date) -> Until | None:
     if day <= today:
         return None
     at = timezone.make_aware(dt.datetime.combine(day, dt.time()))
-    return Until(at, f"until {day:%-d %b}")
+    return Until(at, f"until {day:%-d %b %Y}")
 
 
 MOST = 100  # rows; chosen
@@ -281,6 +281,10 @@ class Inbox:
     def projects(self) -> int:
         """How many there are; asked where nothing waits."""
         return sum(_projects_counted())
+
+    @property
+    def places(self) -> list[tuple[str, bool]]:
+        return looked_in()
 
     @property
     def any_ever(self) -> bool:

@@ -28,6 +28,7 @@ from django.db.models.functions import Lower
 from django.utils import timezone
 
 from dreams import conf
+from dreams.lib.files.text import is_folder
 from dreams.models import COUNTED_MEMORIES, DreamRun, Memory, Override, Project, Proposal
 from dreams.models.prepared import Fixed, prepared
 from dreams.services import hosts
@@ -132,7 +133,7 @@ class Projects:
     total: int
     away: int
     counts: list[tuple[str, str, int]]
-    places: list[str]
+    places: list[tuple[str, bool]]
 
     @property
     def here(self) -> int:
@@ -161,8 +162,13 @@ def projects(
         counts=[
             (STATES[rank].name, STATES[rank].label, counted[rank]) for rank in STATES if counted.get(rank)
         ],
-        places=[] if counted else [str(root) for root in configured_roots()],
+        places=[] if counted else looked_in(),
     )
+
+
+def looked_in() -> list[tuple[str, bool]]:
+    """The config folders of agents, and whether each is there."""
+    return [(str(root), is_folder(root)) for root in configured_roots()]
 
 
 def _ranked() -> QuerySet[Any]:
