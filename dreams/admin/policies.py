@@ -62,6 +62,9 @@ class OverrideForm(ModelForm):
             values = {name: one.value for name, one in conf.sourced(project).items()} | {key: value}
             if why := conf.at_odds(values, [key]):
                 raise conf.BadValue(f"{spec.label}: {why[key]}")
+            if settings_changes.is_default_without(key, value, project):
+                back = " To go back to it, delete this setting." if self.instance.pk else ""
+                raise conf.BadValue(f"{spec.label}: this is the default.{back}")
         except conf.BadValue as error:
             self.add_error("value", str(error))
         return found

@@ -50,7 +50,7 @@ def set_override(key: str, raw: object, *, actor: str, project: Project | None =
         database.one_at_a_time("settings")
         row = Override.objects.select_for_update().filter(project=project, key=key).first()
         was = row.value if row else None
-        is_default = _is_default_without(key, value, project)
+        is_default = is_default_without(key, value, project)
         if was == value or (row is None and is_default):
             return value
         if row is not None and is_default:
@@ -79,7 +79,7 @@ def _look_soon(key: str) -> None:
         transaction.on_commit(partial(cache.delete, discovery.LAST_LOOK))
 
 
-def _is_default_without(key: str, value: conf.Value, project: Project | None) -> bool:
+def is_default_without(key: str, value: conf.Value, project: Project | None) -> bool:
     """Whether the default holds here without a value of our own, and is this one: then there is nothing to keep."""
     found = conf.Overrides.load(project)
     own = found.everywhere if project is None else found.by_project.get(project.pk, {})

@@ -228,6 +228,18 @@ def test_a_threshold_that_does_not_fit_to_another_is_refused(browser: Client, db
     assert not Override.objects.exists()
 
 
+def test_the_default_of_a_threshold_is_no_setting_and_is_refused_as_such(browser: Client, db: None) -> None:
+    add = reverse("admin:dreams_override_add")
+    assert (
+        "Hours between dreams: this is the default."
+        in browser.post(add, {"key": "min_hours", "value": "24"}).content.decode()
+    )
+    browser.post(add, {"key": "min_hours", "value": "12"})
+    change = reverse("admin:dreams_override_change", args=[Override.objects.get().pk])
+    assert "To go back to it, delete this setting." in browser.post(change, {"value": "24"}).content.decode()
+    assert Override.objects.get().value == 12.0
+
+
 def test_a_threshold_counts_at_once_and_is_written_down(browser: Client, db: None) -> None:
     browser.post(reverse("admin:dreams_override_add"), {"key": "min_hours", "value": "12"})
     assert conf.current().min_hours == 12.0
