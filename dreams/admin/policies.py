@@ -40,6 +40,7 @@ class OverrideForm(ModelForm):
         model = Override
         fields = ("project", "key", "value")
         help_texts: ClassVar = {"project": "Empty: all projects."}
+        error_messages: ClassVar = {"project": {"invalid_choice": "No project has this number."}}
 
     def __init__(self, *args: Any, **more: Any) -> None:
         super().__init__(*args, **more)
@@ -125,6 +126,7 @@ class PolicyForm(ModelForm):
         model = Policy
         fields = ("project", "memory_type", "operation", "kind", "action")
         help_texts: ClassVar = {"project": "Empty: all projects."}
+        error_messages: ClassVar = {"project": {"invalid_choice": "No project has this number."}}
 
     def clean(self) -> dict[str, Any]:
         found = super().clean() or self.cleaned_data

@@ -16,6 +16,10 @@ from croniter import CroniterBadCronError, CroniterBadDateError, CroniterError, 
 FIELDS = 5  # of an expression, as crontab(5) has them
 #: Digits, ranges, lists, steps and the short names of months and weekdays. croniter takes more than cron does.
 _FIELD = re.compile(r"[0-9*/,-]*(?:[a-z]{3}[0-9*/,-]*)*")
+_MEANT = (
+    "Minutes are 0-59, hours 0-23, days 1-31, months 1-12 or jan-dec, days of the week 0-6 or sun-sat; "
+    "* is every one, and , - / are for several."
+)
 _HOURS = 1
 # The agent's own constants, of what spreads jobs apart.
 MOST_DELAY = dt.timedelta(minutes=15)
@@ -39,12 +43,12 @@ def checked(expression: str) -> str:
     found = " ".join(fields)
     try:
         if not all(_FIELD.fullmatch(field) for field in fields):
-            raise CroniterBadCronError("only numbers, names, and * , - / are known")
+            raise CroniterBadCronError
         croniter(found, dt.datetime(2026, 1, 1)).get_next(dt.datetime)  # noqa: DTZ001 - a time of the clock
     except CroniterBadDateError as error:
         raise BadCron(f"“{found}” is never due: there is no such day.") from error
     except (CroniterError, ValueError) as error:
-        raise BadCron(f"“{found}” is not a schedule: {error}.") from error
+        raise BadCron(f"“{found}” is not a schedule. {_MEANT}") from error
     return found
 
 

@@ -97,8 +97,8 @@ class Policy(models.Model):
         verbose_name_plural = "policies"
 
     def __str__(self) -> str:
-        what = self.kind or f"{self.operation} {self.memory_type or 'any'}"
-        return f"{what}: {self.action}"
+        what = self.get_kind_display() or f"{self.get_operation_display()}, {self.memory_type or 'any'} type"
+        return f"{what}: {self.get_action_display().lower()}"
 
 
 class LoginLink(models.Model):

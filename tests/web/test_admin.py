@@ -258,6 +258,12 @@ def test_adding_a_threshold_that_is_there_changes_it(browser: Client, db: None) 
     assert [row.value for row in Override.objects.all()] == [6.0]
 
 
+def test_a_number_that_no_project_has_is_refused_in_plain_words(browser: Client, db: None) -> None:
+    given = {"operation": "add", "action": "auto", "project": "99999"}
+    page = browser.post(reverse("admin:dreams_policy_add"), given).content.decode()
+    assert "No project has this number." in page
+
+
 def test_adding_a_policy_that_is_there_changes_it(browser: Client, db: None) -> None:
     for action in ("auto", "review"):
         browser.post(reverse("admin:dreams_policy_add"), {"operation": "add", "action": action})
@@ -272,6 +278,7 @@ def test_whoever_sets_a_policy_reads_what_it_does(browser: Client, db: None) -> 
     assert told not in browser.post(add, given, follow=True).content.decode()
     answer = browser.post(add, {**given, "operation": "remove"}, follow=True)
     assert told in answer.content.decode()
+    assert "Remove, any type: apply without asking" in answer.content.decode()
     policy = Policy.objects.get(operation="remove")
     page = browser.get(reverse("admin:dreams_policy_change", args=[policy.pk])).content.decode()
     assert "Without it" in page and "reviewed" in page
@@ -329,6 +336,8 @@ def test_a_job_is_added_and_removed_as_on_its_page(browser: Client, world: World
     add = reverse("admin:dreams_scheduledjob_add")
     page = browser.post(add, {"kind": "verify", "cron": "0 3 * *"}).content.decode()
     assert "not five fields" in page
+    page = browser.post(add, {"kind": "verify", "cron": "99 3 * * *"}).content.decode()
+    assert "“99 3 * * *” is not a schedule. Minutes are 0-59" in page
     browser.post(add, {"kind": "verify", "cron": "0  3 * * *"})
     job = ScheduledJob.objects.get()
     assert (job.cron, job.made_by, job.next_at is None) == ("0 3 * * *", "owner", False)
