@@ -171,6 +171,15 @@ def test_more_is_higher_and_darker() -> None:
     assert [level(n, 100) for n in (0, 1, 25, 26, 100)] == [0, 1, 1, 2, LEVELS]
 
 
+def test_an_amount_of_one_day_is_compared_with_nothing() -> None:
+    def sentence(*values: int) -> str:
+        days = [TODAY - dt.timedelta(n) for n in reversed(range(len(values)))]
+        return over_time("k", "Growth", days, [Measure("Size", values, words, words)], "").sentence
+
+    assert sentence(7) == "7."
+    assert sentence(7, 7) == "7 now, the same as on 20 November 2026."
+
+
 def test_the_table_of_an_amount_over_time_has_the_days_on_which_it_changed() -> None:
     days = [TODAY - dt.timedelta(3 - n) for n in range(4)]
     size = Measure("Size", [5, 5, 7, 7], words, words)

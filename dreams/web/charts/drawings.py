@@ -206,7 +206,8 @@ def over_time(
     height = _EACH * len(measures) + shapes.BOTTOM
     now = ", ".join(measure.words(measure.values[-1]) for measure in measures)
     then = ", ".join(measure.words(measure.values[0]) for measure in measures)
-    sentence = f"{now} now{', as' if now == then else f'; {then}'} on {long_day(days[0])}."
+    before = f" now{', the same as' if now == then else f'; {then}'} on {long_day(days[0])}"
+    sentence = f"{now}{before if len(days) > 1 else ''}."
     parts: list[SafeString] = []
     for number, measure in enumerate(measures):
         ground = _EACH * (number + 1) + shapes.BOTTOM

@@ -261,7 +261,7 @@ def _clock(run: DreamRun) -> tuple[str, dt.datetime | None]:
 
 def _past(run: DreamRun) -> str:
     if run.status == DreamRun.Status.COMPLETED:
-        return "The wait until the next dream starts from this one."
+        return "The wait before the next dream is counted from this one."
     if run.started_at is None:
         return "It never started, so it does not count."
     if run.status == DreamRun.Status.KILLED and run.error:
