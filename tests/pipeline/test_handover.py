@@ -19,6 +19,7 @@ from dreams.models import Session, SessionNotes
 from dreams.services import discovery, session_notes
 from dreams.services.search import finding, index
 from dreams.services.search.query import parse
+from dreams.web.pages import session as pages
 from tests.world.talking import Talk, first_start
 
 pytestmark = pytest.mark.django_db
@@ -122,6 +123,17 @@ def test_they_are_downloaded_as_markdown_with_whole_addresses(talk: Talk, browse
         text.startswith("# Title\n_") and f"(http://testserver/sessions/{session.pk}/?line=4#line-4)" in text
     )
     assert browser.get(reverse("session-notes", args=[session.pk, "model"])).status_code == 404
+
+
+def test_the_newest_hand_over_is_first_and_the_agents_own_notes_are_last(talk: Talk) -> None:
+    session = _session(talk)
+    made = session_notes.by_rules(session)
+    for origin, hours in (("agent", 2), ("model", 1)):
+        at = made.written_at + dt.timedelta(hours=hours)
+        SessionNotes.objects.create(session=session, origin=origin, sha256=made.sha256, size=1, written_at=at)
+    found = pages.notes(session, is_open=True)
+    assert [each["row"].origin for each in found] == ["model", "rules", "agent"]
+    assert [each["is_open"] for each in found] == [True, False, False]
 
 
 def test_they_are_found_by_search_and_written_again_in_place(talk: Talk) -> None:

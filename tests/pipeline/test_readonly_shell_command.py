@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from dreams.management.commands.readonly_shell import _mounted
 from tests.world.command_line import typed
 from tests.world.processes import commands as forked
 
@@ -26,6 +27,14 @@ def run(memory: Path, *args: str, stdin: str = "") -> subprocess.CompletedProces
     done = forked.run("readonly_shell", *args, environment=environment, stdin=stdin)
     assert not list(memory.parent.rglob("*sqlite*"))
     return done
+
+
+def test_a_folder_named_by_a_link_stands_first_for_what_it_leads_to(memory: Path, tmp_path: Path) -> None:
+    link = tmp_path / "link"
+    link.symlink_to(memory)
+    mount = _mounted(f"memory={link}")
+    mount.root.close()
+    assert mount.stands_for == (str(memory), str(link))
 
 
 @pytest.mark.more

@@ -424,3 +424,14 @@ def test_a_file_to_remove_is_not_taken_for_removed_while_its_directory_is_away(t
     away.rename(folder)
     assert applying.apply(proposal, world.ME).complete
     assert not (folder / "project_deploy.md").exists()
+
+
+def test_a_memory_that_an_apply_removes_ends_with_a_version_of_that_apply(tmp_path: Path) -> None:
+    project = world.make_project(tmp_path)
+    gone = world.edit("project_deploy.md", world.DEPLOY, None, "remove", "prune")
+    made = world.propose(project, gone)
+    review.decide(made, review.select(made), Hunk.Verdict.APPROVED, world.ME)
+    review.confirm(made, made.findings.filter(severity="block"), world.ME)
+    assert applying.apply(made, world.ME).complete
+    last = project.memories.get(path="project_deploy.md").versions.latest("pk")
+    assert (last.sha256, last.origin, last.proposal) == ("", "apply", made)

@@ -197,6 +197,14 @@ def test_the_briefing_has_what_every_session_is_told_line_by_line(tmp_path: Path
     assert "shortened here" in long and len(long) < len(text) + 13_000
 
 
+def test_of_what_was_typed_a_correction_comes_before_a_wish(tmp_path: Path) -> None:
+    said = ["I prefer small commits.", "No, that is wrong. Use tabs."]
+    with kit.job(tmp_path) as job:
+        typed = kit.transcript(tmp_path / "typed", said)
+        text = prompt.briefing(dataclasses.replace(job, sessions=[typed]))
+    assert text.index("line 2: No, that is wrong") < text.index("line 1: I prefer")
+
+
 LOG = "logs/2026/03/2026-03-02.md"
 LOGGED = "# 2026-03-02\n- 14:02 Remember: invoices are sent by Paul\n- Ran the tests\n"
 

@@ -26,6 +26,9 @@ if TYPE_CHECKING:
     from pytest_django.fixtures import SettingsWrapper
 
 
+MORE = pytest.mark.more
+
+
 @pytest.fixture
 def two(browser: Client, settings: SettingsWrapper, tmp_path: Path) -> TwoHosts:
     return TwoHosts(settings, tmp_path)
@@ -115,8 +118,9 @@ def test_a_request_is_withdrawn_on_the_page_until_it_is_taken(
     assert "Too late: desk has taken it" in answer.content.decode()
 
 
-@pytest.mark.more
-@pytest.mark.parametrize("verb", ["edit", "forget", "restore"])
+@pytest.mark.parametrize(
+    "verb", ["edit", *(pytest.param(name, marks=MORE) for name in ("forget", "restore"))]
+)
 def test_a_memory_is_changed_there(browser: Client, approved: Proposal, two: TwoHosts, verb: str) -> None:
     with two.there():
         assert applying.apply(approved, world.ME).complete

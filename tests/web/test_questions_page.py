@@ -212,7 +212,6 @@ def test_leaving_it_as_it_is_makes_no_change(browser: Client, project: Project) 
     assert "anna answered: <b>Leave as it is</b>" in page(browser, f"/projects/{project.pk}/questions/")
 
 
-@pytest.mark.more
 def test_an_answer_with_an_open_finding_asks_to_confirm_it_first(browser: Client, project: Project) -> None:
     question = asked.ask(project, asked.blocked())[0]
     here = f"/projects/{project.pk}/questions/"

@@ -137,6 +137,11 @@ def test_a_new_memory_reads_as_what_was_said_and_what_is_kept_of_it(
     assert "line 1<" not in shown and '<details class="proof"' not in shown
 
 
+def test_a_change_is_shown_once(browser: Client, proposal: Proposal) -> None:
+    shown = card(page(browser, proposal), desk.hunk_with(proposal, "very short"))
+    assert shown.count('<div class="diff sides-') == 1
+
+
 def test_what_cannot_be_seen_is_written_out(browser: Client, proposal: Proposal) -> None:
     shown = card(page(browser, proposal), desk.hunk_with(proposal, "very short"))
     assert "API⟨U+200B⟩ team" in shown
