@@ -431,7 +431,9 @@ def _outside_told(rows: list[tuple[int, dt.datetime]]) -> Iterator[TimelineEvent
     for at, found in by_moment.items():
         what = f"Changed outside: {_names([path for path, _ in found])}"
         memory = found[0][1] if len(found) == 1 else None
-        yield TimelineEvent(at, "outside", "edit", "", what, "outside memoryweb", memory=memory, after=iso(at))
+        yield TimelineEvent(
+            at, "outside", "edit", "", what, "outside memoryweb", memory=memory, after=iso(at)
+        )
 
 
 def _names(paths: Sequence[str]) -> str:
