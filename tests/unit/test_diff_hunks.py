@@ -160,6 +160,12 @@ def test_every_row_of_an_index_is_its_own_hunk():
     ]
 
 
+def test_an_empty_line_above_a_new_row_is_decided_with_the_row():
+    base = "# Memory\n\n## Web\n\nThe server is small.\n"
+    found = hunks(base, f"{base}\n- [A](a.md) — one\n- [B](b.md) — two\n")
+    assert [h.added for h in found] == ["\n- [A](a.md) — one\n", "- [B](b.md) — two\n"]
+
+
 def test_a_row_replaced_by_a_row_for_another_file_is_a_removal_and_an_addition():
     found = hunks("- [A](a.md) — old things of the team\n", "- [New](z.md) — something else\n")
     assert [h.kind for h in found] == ["remove", "add"]

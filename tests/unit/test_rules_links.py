@@ -90,6 +90,12 @@ def test_links_that_lead_nowhere_are_one_question(tmp_path: Path) -> None:
     assert "Read no-such-note and another-one before a change." in (remove.edits[0].after or "")
 
 
+def test_a_line_with_two_dead_links_is_shown_once(tmp_path: Path) -> None:
+    made = _dream(tmp_path, "Read [[no-such-note]] and [[another-one]] before a change.")
+    (asked,) = made.outcome.questions
+    assert len(asked.places) == 1
+
+
 def test_a_numbered_task_is_no_link_and_what_a_link_says_stays_whole(tmp_path: Path) -> None:
     made = _dream(tmp_path, "Read [[no-such-note#Two cranes]] and [[task #35]] before a change.")
     (asked,) = made.outcome.questions
@@ -134,6 +140,7 @@ def test_a_memory_that_another_calls_out_of_date_is_asked_about(tmp_path: Path, 
         "This is superseded by [[feedback_harness_design]].",
         "See [[feedback_harness_design]]; the old parser was replaced last year.",
         "Read [[feedback_harness_design]] before a change.",
+        "See [[feedback_harness_design]] for the other thing that the column is wrong about.",
     ],
 )
 def test_a_memory_that_is_only_named_is_not_asked_about(tmp_path: Path, body: str) -> None:

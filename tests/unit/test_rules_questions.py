@@ -253,6 +253,28 @@ def test_a_statement_with_reasons_of_its_own_stays_where_they_are(tmp_path: Path
     assert [edit.path for edit in question.options[0].edits] == ["pumps.md"]
 
 
+@pytest.mark.parametrize("number", [2, 3])
+def test_what_two_files_both_say_is_one_question_where_it_is_much(tmp_path: Path, number: int) -> None:
+    told = [
+        "The `pump-reader` has its own valve, ladder and pressure plate",
+        "Crates of `dock-seven` wait below the copper awning for Ferdinand",
+        "Lanterns along `north-pier` burn rapeseed while Ottilie is ashore",
+    ][:number]
+    files = {
+        "MEMORY.md": "- [Pumps](pumps.md) — the pumps\n- [Valves](valves.md) — the valves\n",
+        "pumps.md": memory("".join(f"- {each}\n" for each in told) + "".join(OWN[:4])),
+        "valves.md": memory("".join(OWN[4:8]) + "".join(f"- {each}.\n" for each in told)),
+    }
+    found = of_kind(tmp_path, "same", files)
+    assert len(found) == (number if number == 2 else 1)
+    if number == 3:
+        (question,) = found
+        assert question.why == "pumps.md and valves.md seem to say 3 things alike."
+        assert [place.path for place in question.places] == ["pumps.md", "valves.md"] * 3
+        (edit,) = question.options[0].edits[-1:]
+        assert not any(each in (edit.after or "") for each in told)
+
+
 def test_a_product_that_two_memories_name_is_no_double(tmp_path: Path) -> None:
     files = {
         "MEMORY.md": "- [Overview](overview.md) — all of it\n- [Stack](stack.md) — what was chosen\n",

@@ -47,6 +47,8 @@ def asked(folder: Path, line: str, written: LineDate = WRITTEN, **more: str) -> 
         ("Is it due 2026-03-14?", None),
         ("The store's app review — **APPROVED 2026-03-14** on the fifth submission", None),
         ("Remove it by `2026-03-14`", "2026-03-14"),
+        ("The window closes 2026-03-14", "2026-03-14"),
+        ("Price at the first day's close (2026-03-14): 70p", None),
         ("The switch to Go — OK by the owner on 2026-03-14", None),
         ("Half of the tables are moved by end of March 2026", "2026-03-31"),
         ("**Next check:** Saturday 2026-03-14 (weekly)", "2026-03-14"),
@@ -279,6 +281,14 @@ def test_a_section_of_rows_or_one_that_is_most_of_its_file_is_left(tmp_path: Pat
     )
     found = dream(tmp_path, files, written=None).outcome.questions
     assert [place.text for each in found for place in each.places if place.text.startswith("#")] == []
+
+
+@pytest.mark.parametrize(
+    ("rest", "asks"), [("\n## Names\n\n- The crane was renamed to heron.\n", False), ("", True)]
+)
+def test_a_state_that_the_rest_of_a_memory_is_said_of_stays(tmp_path: Path, rest: str, asks: bool) -> None:
+    body = f"All seventy figures are drawn as of 2026-02-01.\n{rest}"
+    assert bool(dream(tmp_path, project_file(body)).outcome.questions) is asks
 
 
 def test_of_a_statement_that_says_more_only_the_sentence_is_taken_out(tmp_path: Path) -> None:

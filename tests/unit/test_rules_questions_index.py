@@ -81,7 +81,7 @@ def test_the_description_of_the_file_comes_before_a_part_of_the_row(tmp_path: Pa
 def test_what_only_a_row_says_moves_into_its_file(tmp_path: Path) -> None:
     told = f"The queue is Redis 7.2 on host queue-1. {TAIL}"
     question = asked(over_budget(tmp_path, ("only.md", told, memory("The queue is Redis.\n"))))
-    assert question.why.endswith("bytes together. The rest moves into their files.")
+    assert question.why.endswith("bytes in all. The rest moves into their files.")
     after = {edit.path: edit.after or "" for edit in question.options[0].edits}
     assert {edit.operation for edit in question.options[0].edits} == {"only.md"}
     assert "- [Row](<only.md>) — The queue is Redis 7.2 on host queue-1.\n" in after["MEMORY.md"]
@@ -145,7 +145,7 @@ def test_a_section_of_a_full_index_could_be_a_memory(tmp_path: Path) -> None:
     index = f"# Memory\n\n## Cranes (2026-05-01)\n{facts}\n## Lifting\n{rules}\n"
     question = asked(dream(tmp_path, _full_of_berths(index)))
     assert [place.text for place in question.places] == ["## Cranes (2026-05-01)"]
-    assert "1 section could move into 1 memory, with a row here for each: 8 lines in all." in question.why
+    assert "1 section could become a memory with a row here: 8 lines fewer." in question.why
     assert {edit.operation for edit in question.options[0].edits} == {"cranes.md"}
     after = {edit.path: edit.after or "" for edit in question.options[0].edits}
     assert after["MEMORY.md"].startswith(
@@ -168,7 +168,7 @@ def test_a_section_that_cannot_move_is_not_counted(tmp_path: Path) -> None:
     undated = "".join(f"- Pump {n} is quiet in the morning, as of today.\n" for n in range(9))
     index = f"# Memory\n\n## Cranes\n{facts}\n## Pumps\n{undated}\n"
     question = asked(dream(tmp_path, _full_of_berths(index), written=None))
-    assert "1 section could move into 1 memory, with a row here for each: 8 lines in all." in question.why
+    assert "1 section could become a memory with a row here: 8 lines fewer." in question.why
     assert [place.text for place in question.places] == ["## Cranes"]
 
 
@@ -191,4 +191,4 @@ def test_more_memories_without_a_row_than_one_question_lists_are_all_counted(tmp
     (question,) = made.outcome.questions
     assert len(question.places) == 7
     assert question.why.startswith("9 memories are not in any index")
-    assert question.why.endswith("This is about 7 of them.")
+    assert question.why.endswith("These are 7 of them.")

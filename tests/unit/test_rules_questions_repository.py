@@ -117,6 +117,16 @@ def test_a_rule_that_instructions_tell_in_other_words_is_asked_about(
     assert [each.kind for each in questions_of(tmp_path, files, {"CLAUDE.md": said})] == kinds
 
 
+@pytest.mark.parametrize(("before", "asks"), [("", False), ("The gate is checked by hand.\n\n", True)])
+def test_what_the_rest_of_a_memory_is_said_of_is_not_taken_out_of_it(
+    tmp_path: Path, before: str, asks: bool
+) -> None:
+    rule = "Only a firm with a meeting in the last sixty days is gated out."
+    rest = "A meeting is one of these:\n\n- A call that somebody took.\n- A visit to the yard.\n"
+    files = {"gate.md": memory(f"{before}{rule}\n\n{rest}", "feedback"), "MEMORY.md": "- [Gate](gate.md)\n"}
+    assert bool(questions_of(tmp_path, files, {"CLAUDE.md": f"- {rule}\n"})) is asks
+
+
 def test_a_statement_and_a_line_of_its_remarks_are_taken_out_once(tmp_path: Path) -> None:
     body = (
         "Pass one enum of actions to each view that is shared.\n\n**Why:** eight closures were too many.\n\n"
@@ -192,7 +202,7 @@ def test_a_file_that_moved_is_asked_about_with_its_new_path(tmp_path: Path) -> N
 def test_a_file_that_is_gone_is_asked_about_wherever_it_is_named(tmp_path: Path) -> None:
     (question,) = asked(tmp_path, "The basket is in `src/web/basket.ts`")
     assert [option.id for option in question.options] == ["remove", "update", "keep"]
-    assert question.why == "The repository has src/web/, and no basket.ts in it."
+    assert question.why == "The repository has src/web/, but no basket.ts in it."
     (edit,) = question.options[1].edits
     assert "The basket is in `src/web/basket.ts` (no longer in the repository)\n" in (edit.after or "")
 
@@ -233,7 +243,7 @@ def test_what_no_commit_ever_had_is_not_gone(tmp_path: Path) -> None:
     """A repository's history tells what was in it: the rest is of another one, built, or on one machine only."""
     committed(tmp_path / "repo", {**REPO, "src/web/basket.ts": "x"}, REPO)
     (question,) = asked(tmp_path, "The basket is in `src/web/basket.ts`, paying in `src/web/pay.ts`")
-    assert question.why == "The repository has src/web/, and no basket.ts in it."
+    assert question.why == "The repository has src/web/, but no basket.ts in it."
 
 
 def test_what_no_commit_ever_had_where_a_memory_says_did_not_move(tmp_path: Path) -> None:
@@ -242,7 +252,7 @@ def test_what_no_commit_ever_had_where_a_memory_says_did_not_move(tmp_path: Path
     committed(tmp_path / "repo", {"app/src/web/cart.ts": "", "app/core/send_mail.py": "x"}, here)
     line = "Mails are sent by `core/send_mail.py` and counted by `web/src/cart.ts`"
     (question,) = asked(tmp_path, line, repo=here)
-    assert question.why == "The repository has no core/send_mail.py; app/lib/send_mail.py has its name."
+    assert question.why == "The repository has no core/send_mail.py, but it has app/lib/send_mail.py."
 
 
 def test_a_file_that_stood_beside_another_of_its_name_did_not_become_it(tmp_path: Path) -> None:
@@ -368,7 +378,7 @@ def test_files_that_moved_together_are_one_question(tmp_path: Path) -> None:
     questions = questions_of(tmp_path, files, repo)
     assert [question.why for question in questions] == [
         "2 memories name 2 files in .claude/, and they are in docs/ now.",
-        "The repository has no game/fog/plugin.ts; packages/game/src/fog/plugin.ts has its name.",
+        "The repository has no game/fog/plugin.ts, but it has packages/game/src/fog/plugin.ts.",
     ]
     plans = questions[0]
     assert [(place.path, place.line_no) for place in plans.places] == [

@@ -60,7 +60,10 @@ def test_one_key_that_two_lines_hand_over_in_two_ways_is_taken_out_of_both(tmp_p
 
 def test_the_address_of_a_contract_is_no_token(tmp_path: Path) -> None:
     address = "0x" + "c2d0bb2a6dd9bce8b7b1" + "e5f4a3c2b1a0f9e8d73a"
-    files = {"MEMORY.md": INDEX, "deploy.md": memory(f"| Contract | Address |\n|---|---|\n| EGG token | {address} |\n")}
+    files = {
+        "MEMORY.md": INDEX,
+        "deploy.md": memory(f"| Contract | Address |\n|---|---|\n| EGG token | {address} |\n"),
+    }
     made = dream(tmp_path, files)
     assert made.text("deploy.md") == files["deploy.md"]
 

@@ -140,6 +140,31 @@ def test_places_that_are_a_list_are_not_compared(browser: Client, tmp_path: Path
     assert "tests.md" in one and "style.md" in one and "<mark>" not in one
 
 
+def test_of_many_things_that_two_files_say_each_is_compared_with_its_like(
+    browser: Client, tmp_path: Path
+) -> None:
+    told = (
+        "The `pump-reader-31` has its own valve, ladder and pressure plate",
+        "Crates of `dock-7` wait below the copper awning for Ferdinand",
+        "Lanterns along `north-pier-5` burn rapeseed while Ottilie is ashore",
+    )
+    own = [
+        f"- {word} took {n} minutes.\n"
+        for n, word in enumerate(["Linting", "Packing", "Signing", "Sorting"], 31)
+    ]
+    files = {
+        "MEMORY.md": "- [Pumps](pumps.md) — the pumps\n- [Valves](valves.md) — the valves\n",
+        "pumps.md": "".join([*(f"- {each}\n" for each in told), *own]),
+        "valves.md": "".join([*(f"- {each}.\n" for each in told), *own[::-1]]).replace("took", "needed"),
+    }
+    project = directory.make_project(tmp_path, files)
+    assert dreaming.run_dream(dreaming.request(project, DreamRun.Trigger.COMMAND, forced=True).pk)
+    (question,) = Question.objects.filter(kind="same")
+    one = card(page(browser, f"/projects/{project.pk}/questions/"), question)
+    assert "seem to say 3 things alike" in one and "dock-7" in one
+    assert set(re.findall(r"<mark>(.*?)</mark>", one)) == {"."}
+
+
 def test_an_answer_comes_back_to_its_question_and_can_be_taken_back(
     browser: Client, project: Project, proposal: Proposal
 ) -> None:

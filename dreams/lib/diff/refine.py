@@ -4,7 +4,7 @@ paragraphs."""
 import re
 import unicodedata
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from itertools import groupby, pairwise
 from typing import Final
@@ -73,7 +73,7 @@ def indent_of(line: str) -> int:
 
 
 def units(lines: Sequence[str]) -> list[Unit]:
-    """The block's lines cut into units; each line is in one. Blank lines belong to what is before."""
+    """The block's lines cut into units; each line is in one. Blank lines belong to what is before, the first ones to what is behind."""
     found: list[Unit] = []
     for number, line in enumerate(lines):
         if found and _belongs(line, found[-1], lines):
@@ -82,6 +82,8 @@ def units(lines: Sequence[str]) -> list[Unit]:
         else:
             kind, key = _classify(line)
             found.append(Unit(kind, key, number, number + 1))
+    if len(found) > 1 and found[0].kind is UnitKind.BLANK:  # nobody decides on an empty line
+        found[:2] = [replace(found[1], start=found[0].start)]
     return found
 
 

@@ -14,6 +14,7 @@ from django.utils.dateparse import parse_datetime
 
 from dreams.lib import diff
 from dreams.lib.files import text
+from dreams.lib.prose.statement_pairs import MOST_GROUP
 from dreams.lib.secrets.masking import Mask
 from dreams.models import Evidence, Hunk, Memory, Proposal, Question, QuestionOption, Session
 from dreams.services import blobs
@@ -234,15 +235,18 @@ def _places(row: Question, known: _Known) -> tuple[PlaceCard, ...]:
     said = [one.runs[0].text for one in made]
     quotes = [diff.visible(known.mask(str(found.get("quote", "")))) for found in row.evidence]
     cited = [_cited(words, quotes) for words in said]
-    found = [_differences(said[0], words) for words in said[1:]]
-    if row.kind not in COMPARED or (found[0] is None and any(cited)):
+    # Each is compared with the first, or with the one before where each two tell one thing.
+    by_two = row.kind == Question.Kind.SAME and len(said) > MOST_GROUP
+    firsts = [n - n % 2 if by_two else 0 for n in range(len(said))]
+    found = [_differences(said[first], words) for first, words in zip(firsts, said, strict=True)]
+    if row.kind not in COMPARED or (found[1] is None and any(cited)):
         marks = cited
     else:
         sides = [
-            both or (_values(said[0], words), _values(words, said[0]))
-            for both, words in zip(found, said[1:], strict=True)
+            both or (_values(said[first], words), _values(words, said[first]))
+            for both, first, words in zip(found, firsts, said, strict=True)
         ]
-        marks = [sides[0][0], *(new for _, new in sides)]
+        marks = [sides[n + 1][0] if n == first else sides[n][1] for n, first in enumerate(firsts)]
     shown = [_runs(words, spans) for words, spans in zip(said, marks, strict=True)]
     return tuple(replace(one, runs=_from_mark(runs)) for one, runs in zip(made, shown, strict=True))
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from pathlib import PurePosixPath
 from typing import Concatenate, ParamSpec
 
-from dreams.engines.rules.notes.bodies import units, wholes
+from dreams.engines.rules.notes.bodies import BULLET, units, wholes
 from dreams.engines.rules.notes.removing import fates, remove
 from dreams.engines.rules.notes.tree import Recorder, Tree, is_daily, is_index, is_log, is_team
 from dreams.engines.rules.repository import Repository
@@ -122,6 +122,14 @@ def askable(tree: Tree) -> Iterator[PlacedText]:
         document = tree.document(path)
         found = (*units(path, document), *wholes(path, document))
         yield from (unit for unit in found if unit.first_line not in rows)
+
+
+def leads(units: Sequence[PlacedText]) -> set[tuple[str, int]]:
+    """The paths and lines at which memories begin with a paragraph that the rest is said of."""
+    first = {each.path: each for each in sorted(units, key=lambda each: (-each.first_line, each.last_line))}
+    last = {each.path: each.first_line for each in sorted(units, key=lambda each: each.first_line)}
+    begun = (each for each in first.values() if last[each.path] > each.last_line)
+    return {(each.path, each.first_line) for each in begun if not BULLET.match(each.raw)}
 
 
 def _row_lines(tree: Tree, path: str) -> frozenset[int]:

@@ -22,7 +22,7 @@ from dreams.engines.rules.notes.tree import (
     lines_gone,
 )
 from dreams.engines.rules.notes.wording import sentences
-from dreams.engines.rules.questions.asking import KEEP, NO_OPTION, Asking, askable, place, removal
+from dreams.engines.rules.questions.asking import KEEP, NO_OPTION, Asking, askable, leads, place, removal
 from dreams.engines.rules.steps import dating
 from dreams.engines.types import Option, Place, Question
 from dreams.lib import memdir
@@ -36,7 +36,7 @@ _CODE_WITH_MORE = re.compile(r"`[^`\n]*[^`\n\d :T.-][^`\n]*`")  # than a day: it
 # What makes the day behind it the last one: "until", "ends on", "remove after", "deadline:", "back on".
 _BEFORE_AN_END = re.compile(
     r"(?:(?<![\w-])(?:until|till?|through|thru|up to|lasts? to|runs? (?:to|out)|valid|good|by(?!.* on\W*$)|before|due|deadlines?|expir\w+|expiry|"
-    r"ends?|over (?:on|by)|back on|closes?|remove|drop|delete|revert|temporar\w+|temp|ttl|sunset|scheduled|postponed|next)"
+    r"ends?|over (?:on|by)|back on|closes|remove|drop|delete|revert|temporar\w+|temp|ttl|sunset|scheduled|postponed|next)"
     r"(?![\w-]))(?! of\b)[^.;\d]{0,24}$",
     re.IGNORECASE,
 )
@@ -194,7 +194,10 @@ def old_states(context: Asking) -> Iterator[Question]:
         of_days = len({each.heading for each in next_}) < len(next_)  # what was next on each of several days
         if next_ and not of_days and day and _is_old(context, day):
             yield from _sections(
-                context, next_, _why("This was to come when the memory was last written,", day, context), day
+                context,
+                next_,
+                _why("This was still open when the memory was last written,", day, context),
+                day,
             )
     yield from _statements(context, asked)
 
@@ -312,9 +315,11 @@ def _statements(context: Asking, asked: set[str]) -> Iterator[Question]:
 
 def _dated(context: Asking) -> Iterator[tuple[PlacedText, str, dt.date]]:
     """The first sentence of each statement that tells a state, and its day."""
-    for unit in askable(context.tree_before):
+    every = [*askable(context.tree_before)]
+    begun = leads(every)
+    for unit in every:
         found = next(((each, day) for each in sentences(unit.text) if (day := _state_day(each))), None)
-        if found:
+        if found and (unit.path, unit.first_line) not in begun:
             yield unit, *found
 
 

@@ -251,7 +251,7 @@ def _ask_of_moved(context: Asking, group: Sequence[_Moved]) -> Iterator[Question
 def _why(group: Sequence[_Moved], names: Mapping[str, str]) -> str:
     one = group[0]
     if len(names) == 1:
-        return f"The repository has no {one.old}; {one.new} has its name."
+        return f"The repository has no {one.old}, but it has {one.new}."
     old, new = one.folders
     memories = plural(len({each.path for each in group}), "memory names", "memories name")
     return (
@@ -367,4 +367,4 @@ class _Missing:
             for parent, sort in self._sorts
             if sort == path.suffix
         )
-        return f"The repository has {folder}/, and no {path.name} in it." if is_known else ""
+        return f"The repository has {folder}/, but no {path.name} in it." if is_known else ""

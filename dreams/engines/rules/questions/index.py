@@ -86,11 +86,11 @@ def unlisted(context: Asking) -> Iterator[Question]:
     found = every[:MOST_UNLISTED]
     config = context.job.config
     option = context.draftsman.option("learn", "List them", orphans.list_all, paths=found, config=config)
-    more = "" if len(found) == len(every) else f" This is about {len(found)} of them."
+    more = "" if len(found) == len(every) else f" These are {len(found)} of them."
     yield Question(
         "learn",
         f"unlisted {' '.join(found)}",
-        f"{plural(len(every), 'memory is', 'memories are')} not in any index, where every session looks.{more}",
+        f"{plural(len(every), 'memory is', 'memories are')} not in any index, so no session finds {'it' if len(every) == 1 else 'them'}.{more}",
         tuple(Place(each, *orphans.told_at(tree, each)) for each in found),
         (option, KEEP),
         weight=TO_LIST,
@@ -110,11 +110,11 @@ def _index_after(context: Asking) -> tuple[memdir.Loaded, str]:
 def _why(has: str, chosen: Sequence[_Offer], lines: int, size: int) -> str:
     saved = sum(offer.gain for offer in chosen)
     moved = sum(offer.moves for offer in chosen)
-    rest = "Their files contain the rest" if moved < len(chosen) else "The rest moves into their files"
-    but = f", but for {plural(moved, 'row')} whose rest moves there" if 0 < moved < len(chosen) else ""
+    rest = "Their files have the rest already" if moved < len(chosen) else "The rest moves into their files"
+    but = f"; for {plural(moved, 'row')} it moves there" if 0 < moved < len(chosen) else ""
     return (
         f"{has}; an agent loads {lines:,} lines and {size:,} bytes. "
-        f"{plural(len(chosen), 'row')} could be shorter by {saved:,} bytes together. {rest}{but}."
+        f"{plural(len(chosen), 'row')} could be shorter, by {saved:,} bytes in all. {rest}{but}."
     )
 
 
@@ -274,8 +274,8 @@ def sections_of_a_full_index(context: Asking) -> Iterator[Question]:
         "index",
         " ".join(sorted(each.topic for each in found)),
         f"{has}; an agent loads {config.index_max_lines:,} lines and "
-        f"{config.index_max_bytes:,} bytes. {plural(len(found), 'section')} could move into "
-        f"{plural(len(found), 'memory', 'memories')}, with a row here for each: {saved:,} lines in all.",
+        f"{config.index_max_bytes:,} bytes. {plural(len(found), 'section')} could become "
+        f"{'a memory' if len(found) == 1 else 'memories'} with a row here: {plural(saved, 'line')} fewer.",
         tuple(Place(path, each.line, each.heading, note=plural(each.lines, "line")) for each in found),
         (
             Option("demote", "Move the selected sections into memories", tuple(chain(*edits_of.values()))),

@@ -41,7 +41,7 @@ _ACTIVE = re.compile(
     re.I,
 )
 _PASSIVE = re.compile(
-    rf"{_MARK}[^.;(]{{0,40}}?\b(?:is|are|was|were|been|now)\b(?: \w+)?? (?:superseded|obsolete|outdated|out of date|stale|wrong)\b",
+    rf"{_MARK}\W*(?:\w+\W+){{0,2}}?(?:is|are|was|were|been|now)\b(?: \w+)?? (?:superseded|obsolete|outdated|out of date|stale|wrong)\b",
     re.I,
 )
 
@@ -165,7 +165,11 @@ def _dead(context: Asking, names: Names) -> Iterator[Question]:
         " ".join(named)[:300],
         f"{plural(len(named), 'link leads to a memory that does', 'links lead to memories that do')} not exist: "
         f"{_first_of(named)}. You may be planning to write {'it' if len(named) == 1 else 'them'}.",
-        tuple(Place(path, line, tree.texts[path].split("\n")[line - 1].strip()) for path, line, _ in found),
+        tuple(
+            dict.fromkeys(
+                Place(path, line, tree.texts[path].split("\n")[line - 1].strip()) for path, line, _ in found
+            )
+        ),
         (option, KEEP),
         weight=DEAD_LINKS,
     )
@@ -232,7 +236,7 @@ def _behind(context: Asking, row: PlacedText, described: PlacedText) -> Iterator
     before, since = _days(row.text), _days(described.text)
     if not before or not since or max(before) >= min(since):
         return
-    label = "The index says what the description says"
+    label = "Use the description as its row"
     yield Question(
         "changed",
         f"{row.target} {max(before)} {min(since)}",

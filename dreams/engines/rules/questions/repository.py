@@ -10,7 +10,7 @@ from dreams.engines.rules.notes.bodies import REMARK
 from dreams.engines.rules.notes.removing import fates, remove
 from dreams.engines.rules.notes.tree import Recorder, Tree, is_index
 from dreams.engines.rules.notes.wording import sentences
-from dreams.engines.rules.questions.asking import KEEP, Asking, askable, place
+from dreams.engines.rules.questions.asking import KEEP, Asking, askable, leads, place
 from dreams.engines.rules.repository import Repository
 from dreams.engines.types import Citation, Question
 from dreams.lib.files.text import quoted
@@ -57,11 +57,11 @@ def says_already(context: Asking) -> Iterator[Question]:
     if repo is None:
         return
     units = [unit for unit in askable(context.tree_before) if not day_in_name(unit.path)]
-    instructed, told = _Instructed(context.tree_before, repo, units), ConfigLines(repo)
+    instructed, told, begun = _Instructed(context.tree_before, repo, units), ConfigLines(repo), leads(units)
     found: dict[tuple[str, str], list[tuple[PlacedText, _Line]]] = defaultdict(list)
     for unit in units:
         context.report.checkpoint()
-        line = instructed.by(unit)
+        line = None if (unit.path, unit.first_line) in begun else instructed.by(unit)
         if line is None and not unit.frame:
             line = told.by(unit, least_values=2 if context.tree_before.is_rule(unit.path) else 1)
         if line is not None:

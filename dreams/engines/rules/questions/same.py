@@ -3,6 +3,7 @@
 The merge keeps one statement, and whatever only the others say: a value, or words that it has nothing for.
 """
 
+from collections import defaultdict
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import replace
 
@@ -28,6 +29,7 @@ from dreams.lib.prose.values import Value, read, shared_values
 
 LEAST, RANGE = 0.35, 0.4  # an answer to the least and to the most alike helps so much
 MOST_WORDS = 12  # of a subject
+MANY = 3  # things that two files both say, which are one question; chosen
 # Of the weight of a statement that names the same values: the rest is other words for the same.
 MOST_REWORDED = 0.7
 _NAMING = frozenset({"code", "address", "path", "identifier"})
@@ -49,8 +51,8 @@ def same(asking: Asking, index: StatementIndex, changing: Collection[PlacedText]
             yield from _question(asking, statements, f"The text of these files is the same, but {why}.", 1.0)
     config = asking.job.config
     fit = {path for path in tree.indexes() if not orphans.loaded(tree.texts[path], config).cut_by}
+    groups: list[tuple[list[PlacedText], float]] = []
     for pairs in index.possible_duplicates():
-        score = pairs[0].found.score
         statements = [
             each for each in places_of(pairs) if each.path not in asked and tree.writable(each.path)
         ]
@@ -59,7 +61,35 @@ def same(asking: Asking, index: StatementIndex, changing: Collection[PlacedText]
         # What this dream merges for certain needs no answer; the others of its group do.
         statements = [each for each in statements if not asking.is_touched(place_of(each))]
         if len(statements) > 1 and not any(each in changing for each in statements):
-            yield from _question(asking, statements, _why(statements), score)
+            groups.append((statements, pairs[0].found.score))
+    of_two = defaultdict[frozenset[str], list[list[PlacedText]]](list)
+    for places, _ in groups:
+        of_two[frozenset(each.path for each in places)] += [places] if len(places) == 2 else []
+    for places, score in groups:
+        both = of_two[paths := frozenset(each.path for each in places)]
+        if len(paths) != 2 or len(both) < MANY or places not in both:
+            yield from _question(asking, places, _why(places), score)
+        elif places is both[0]:
+            yield from _of_two_files(asking, both, score)
+
+
+def _of_two_files(asking: Asking, groups: Sequence[list[PlacedText]], score: float) -> Iterator[Question]:
+    """What two files both say, where that is much: nobody wants to be asked it place by place."""
+    keep, drop = (each.path for each in _by_fitness(asking.tree_before, groups[0]))
+    pairs = [sorted(group, key=lambda each: each.path == drop) for group in groups]
+
+    def merge_each(rec: Recorder) -> None:
+        for one, other in pairs:
+            merge(rec, one, [other], asking.job.config.row_max)
+
+    option = asking.draftsman.option("merge", f"Merge into {keep}", merge_each)
+    left = _left(option, [other for _, other in pairs])
+    told = [each for pair in pairs if pair[1] not in left for each in pair]
+    if told:
+        why = f"{keep} and {drop} seem to say {len(told) // 2} things alike."
+        yield _asked(f"{keep} {drop}", why, told, option, score)
+    for pair in (each for each in pairs if each[1] in left):
+        yield from _question(asking, pair, _why(pair), score)
 
 
 def _why(statements: Sequence[PlacedText]) -> str:
@@ -107,11 +137,15 @@ def _question(asking: Asking, statements: list[PlacedText], why: str, score: flo
         said = [each for each in statements if each not in left]
         yield from _question(asking, said, _why(said) if why == _why(statements) else why, score)
         return
-    places = tuple(place_of(each) for each in (keep, *rest))
-    keeping = Option("keep", "Keep them as they are")
+    yield _asked(subject_of(statements), why, (keep, *rest), option, score)
+
+
+def _asked(subject: str, why: str, told: Sequence[PlacedText], option: Option, score: float) -> Question:
+    options = option, Option("keep", "Keep them as they are")
     weight = LEAST + RANGE * min(1.0, score)
-    citations = tuple(cited(each) for each in (keep, *rest))
-    yield Question("same", subject_of(statements), why, places, (option, keeping), citations, weight)
+    return Question(
+        "same", subject, why, tuple(map(place_of, told)), options, tuple(map(cited, told)), weight
+    )
 
 
 def _left(option: Option, rest: Sequence[PlacedText]) -> list[PlacedText]:
