@@ -125,8 +125,8 @@ def refresh(project: Project) -> None:
 def _undecided(project: int) -> QuerySet[Question]:
     """Those of the last dream also where they are outdated: no dream has left them out since."""
     done = DreamRun.objects.filter(project=project, status=DreamRun.Status.COMPLETED).order_by("-pk")
-    last = Q(state=State.OUTDATED, dream__in=done.values("pk")[:1])
-    return Question.objects.filter(Q(state__in=(State.OPEN, State.LATER)) | last, project=project)
+    live = Q(project=project, state__in=(State.OPEN, State.LATER))
+    return Question.objects.filter(live | Q(dream__in=done.values("pk")[:1], state=State.OUTDATED))
 
 
 def shas_of(project: Project, paths: Iterable[str]) -> dict[str, str]:
