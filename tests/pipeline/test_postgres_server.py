@@ -143,5 +143,5 @@ def test_the_queue_says_in_single_lines_what_it_misses_and_goes_on_once_the_serv
 
 
 def _last_tick(home: Home) -> dt.datetime | None:
-    seen = home.json("hosts")["hosts"][0]["last_seen"]
-    return dt.datetime.fromisoformat(seen) if seen else None
+    found = home.rows("select max(last_seen_at) as seen from dreams_host")
+    return found[0]["seen"] if found else None
