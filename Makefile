@@ -27,6 +27,9 @@ help:
 
 install: $(STAMP)
 
+# A third of what is installed: programs that no test imports, or modules that are machine code already.
+NEVER_IMPORTED := site-packages/(mypyc?|pip|pkg_resources|pygments|setuptools)/
+
 # A copy of the list stands in the environment, so that only a changed list installs again. Compiled by all cores: pip uses one.
 $(STAMP): requirements/dev.txt
 	@if [ -z "$(PYTHON)" ]; then \
@@ -38,14 +41,14 @@ $(STAMP): requirements/dev.txt
 			"$(PYTHON)" -m venv --clear $(VENV) || \
 			{ echo "Python cannot make a virtual environment here (on Debian: apt install python3-venv)." >&2; exit 1; }; } && \
 		$(PIP) install --no-compile --require-hashes -r requirements/dev.txt && \
-		{ $(BIN)/python -m compileall -qq -j 0 $(VENV)/lib || true; } && \
+		{ $(BIN)/python -m compileall -qq -j 0 -x '$(NEVER_IMPORTED)' $(VENV)/lib || true; } && \
 		cp requirements/dev.txt $@; fi
 
 run: install
 	@exec $(BIN)/python manage.py serve $(ARGS)
 
 # Compiled modules are kept, whatever the environment says: else every process of a test compiles all of them again.
-PYTEST := PYTHONDONTWRITEBYTECODE= $(BIN)/python -m pytest -q -n 4
+PYTEST := env PYTHONDONTWRITEBYTECODE= $(BIN)/python -m pytest -q -n 4
 
 # To put the values into an assertion's message, pytest takes every test file apart, which is half a minute in a new clone:
 # what fails is run once more with them, by $(1). Failed is failed, also where it passes then.
@@ -63,15 +66,16 @@ test: install
 		$(MAKE) --no-print-directory lint)
 
 # A server of the tests' own, where PostgreSQL is installed; the driver is under the LGPL, so only tests install it.
-ON_POSTGRESQL := $(BIN)/python -m tests.world.processes.postgres env
+ON_POSTGRESQL := $(BIN)/python -m tests.world.processes.postgres
 FAILED_THERE := -o cache_dir=$(VENV)/failed-on-postgresql
 
 # Long tests that wait for processes a third of their time: four beside each other, and whoever has none left takes another's.
-# On PostgreSQL one process is over before them; a second one would collect all and make its database once more.
+# On PostgreSQL there is one process, as a second one would collect all and make its database once more. It goes first, or it
+# would be left alone with one of two cores.
 test-more: install
 	@$(PIP) install --require-hashes -r requirements/postgresql.txt || \
 		echo "Without its driver the tests on PostgreSQL are reported as not run." >&2
-	@$(call BESIDE,export HYPOTHESIS_PROFILE=more; $(PYTEST) --assert=plain --dist worksteal -m "(more or sweep) and not by_hand" $(ARGS) || $(call IN_FULL,$(BIN)/python -m pytest),\
+	@$(call BESIDE,export HYPOTHESIS_PROFILE=more; nice -n 3 $(PYTEST) --assert=plain --dist worksteal -m "(more or sweep) and not by_hand" $(ARGS) || $(call IN_FULL,$(BIN)/python -m pytest),\
 		echo "On PostgreSQL:"; $(ON_POSTGRESQL) $(PYTEST) -n 0 $(FAILED_THERE) --assert=plain -m "(not more and not sweep or also_on_postgresql) and not by_hand and not not_on_postgresql" tests/pipeline || $(call IN_FULL,$(ON_POSTGRESQL) $(BIN)/python -m pytest $(FAILED_THERE)))
 
 lint: install
