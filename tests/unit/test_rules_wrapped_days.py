@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime as dt
+import functools
 import tempfile
 import textwrap
 from pathlib import Path
@@ -30,6 +31,7 @@ NOT_TOLD = [
 ]
 
 
+@functools.cache
 def dreamt(body: str) -> tuple[dict[str, bytes], dict[str, bytes]]:
     files = {"notes.md": memory(body), "MEMORY.md": "- [Notes](notes.md) — notes\n"}
     with tempfile.TemporaryDirectory() as folder:
