@@ -71,6 +71,7 @@ def test_what_was_added_is_taken_out_again_to_the_byte(tmp_path: Path, indent: i
         '{\r\n  "allow": ["a", "b"],\r\n  "hooks": {\r\n    "Stop": []\r\n  }\r\n}\r\n',
     ],
 )
+@pytest.mark.not_on_postgresql
 def test_a_text_of_any_form_gets_our_lines_and_is_else_as_it_was(tmp_path: Path, text: str) -> None:
     file = tmp_path / "settings.json"
     file.write_bytes(text.encode())

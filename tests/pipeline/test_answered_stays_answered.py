@@ -67,6 +67,7 @@ def test_a_finding_confirmed_on_a_persons_own_words_is_not_asked_again(tmp_path:
     assert "gamma.\nIt has two disks." in file.read_text()
 
 
+@pytest.mark.not_on_postgresql
 def test_findings_confirmed_on_two_changes_stay_so_where_these_become_one(tmp_path: Path) -> None:
     project = world.make_project(tmp_path)
     gone = world.TESTING.replace(LINE, "").replace(BEFORE, "")

@@ -24,6 +24,7 @@ def memory(path: str) -> Memory:
     return Memory.objects.get(path=path)
 
 
+@pytest.mark.not_on_postgresql
 def test_an_edit_by_hand_is_applied_and_kept_as_a_version(tmp_path: Path) -> None:
     project = world.make_project(tmp_path)
     row = memory("project_deploy.md")
@@ -50,6 +51,7 @@ def test_a_browsers_line_ends_do_not_change_the_files(tmp_path: Path) -> None:
     ],
     ids=["mostly CRLF", "mostly LF", "a lone CR", "a BOM and no last line end"],
 )
+@pytest.mark.not_on_postgresql
 def test_lines_that_nobody_edited_keep_their_bytes(tmp_path: Path, was: bytes, becomes: bytes) -> None:
     project = world.make_project(tmp_path, {"notes.md": was})
     row = memory("notes.md")
@@ -60,6 +62,7 @@ def test_lines_that_nobody_edited_keep_their_bytes(tmp_path: Path, was: bytes, b
     assert (world.folder(project) / "notes.md").read_bytes() == becomes
 
 
+@pytest.mark.not_on_postgresql
 def test_a_private_memory_that_comes_back_is_private(tmp_path: Path) -> None:
     project = world.make_project(tmp_path)
     path = world.folder(project) / "project_deploy.md"
@@ -121,6 +124,7 @@ def test_a_look_from_before_a_write_does_not_say_that_the_write_was_taken_back(t
     assert not memory("project_new.md").gone_at and memory("feedback_testing.md").gone_at
 
 
+@pytest.mark.not_on_postgresql
 def test_forgetting_takes_the_file_and_its_row_and_can_be_undone(tmp_path: Path) -> None:
     project = world.make_project(tmp_path)
     before = manifest(world.folder(project))

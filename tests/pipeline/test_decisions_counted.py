@@ -30,6 +30,7 @@ def counts(proposal: Proposal) -> decisions.Counts:
     return decisions.counts([proposal.pk])[proposal.pk]
 
 
+@pytest.mark.not_on_postgresql
 def test_a_merge_with_its_rows_and_a_new_memory_with_its_row_are_one_decision_each(
     proposal: Proposal,
 ) -> None:

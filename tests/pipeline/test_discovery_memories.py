@@ -132,6 +132,7 @@ def test_a_memory_whose_name_holds_a_line_break_is_counted_as_it_is_versioned(ro
     assert Memory.objects.get().path == "two\nlines.md"
 
 
+@pytest.mark.not_on_postgresql
 def test_of_more_than_are_named_a_page_does_not_say_that_these_are_all(
     root: Root, browser: Client, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -145,6 +146,7 @@ def test_of_more_than_are_named_a_page_does_not_say_that_these_are_all(
     assert "At least 2 things in this folder are not read" in page
 
 
+@pytest.mark.not_on_postgresql
 def test_what_is_not_read_is_named_on_the_projects_page_and_by_its_checkup(
     root: Root, browser: Client
 ) -> None:

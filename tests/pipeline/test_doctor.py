@@ -59,6 +59,7 @@ def test_a_machine_that_lacks_nothing_is_told_so_and_every_trouble_has_a_remedy(
     assert len({check.name for check in checks}) == len(checks)
 
 
+@pytest.mark.not_on_postgresql
 def test_a_job_that_fails_is_named() -> None:
     assert (found("Schedule").state, found("Schedule").said) == ("ok", "0 jobs")
     made = timezone.now()
@@ -134,6 +135,7 @@ def test_a_key_that_others_can_read_is_named_also_in_a_private_directory(setting
 
 
 @pytest.mark.parametrize(("free", "state"), [(10**12, "ok"), (500 * 10**6, "warn"), (10**6, "bad")])
+@pytest.mark.not_on_postgresql
 def test_a_full_disk_is_said_in_time(monkeypatch: pytest.MonkeyPatch, free: int, state: str) -> None:
     monkeypatch.setattr("shutil.disk_usage", lambda path: SimpleNamespace(free=free))
     assert (found("Disk").state, found("Disk").said) == (state, f"{amounts.bytes_(free)} free")
@@ -232,6 +234,7 @@ def test_a_changed_audit_entry_is_found_when_all_is_read_back() -> None:
 NO_BUBBLE = "bubblewrap is not installed"
 
 
+@pytest.mark.not_on_postgresql
 def test_a_sandbox_that_is_asked_for_and_missing_stops_dreams(monkeypatch: pytest.MonkeyPatch) -> None:
     offered = [fences.Fences(trouble=NO_BUBBLE)]
     monkeypatch.setattr(fences, "offered", lambda: offered[0])

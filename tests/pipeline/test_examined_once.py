@@ -43,6 +43,7 @@ def _approve(proposal: Proposal, path: str = "") -> list[Hunk]:
     return review.decide(proposal, hunks, Hunk.Verdict.APPROVED, world.ME)
 
 
+@pytest.mark.not_on_postgresql
 def test_what_was_checked_when_it_was_proposed_is_written_without_another_look(
     tmp_path: Path, looks: list[Subject]
 ) -> None:

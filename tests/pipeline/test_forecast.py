@@ -59,6 +59,7 @@ def test_a_real_dream_costs_what_was_said_before(project: Project, model: ModelS
     assert before.estimate.low.dollars <= run.priced_usd <= before.estimate.high.dollars
 
 
+@pytest.mark.not_on_postgresql
 def test_it_reckons_with_the_first_prompt_as_it_is_sent(project: Project, model: ModelServer) -> None:
     reckoned = asked(project).size.prompt_chars
     command(project)

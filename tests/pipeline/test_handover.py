@@ -101,6 +101,7 @@ def test_tasks_that_were_left_unfinished_are_what_is_left_to_do(tmp_path: Path) 
     assert "- Left to do: Write the migration (line 2)" in _written(made)["state"]
 
 
+@pytest.mark.not_on_postgresql
 def test_the_page_shows_them_with_links_into_the_transcript(talk: Talk, browser: Client) -> None:
     session = _session(talk)
     text = browser.get(reverse("session", args=[session.pk])).content.decode()

@@ -133,6 +133,7 @@ def tick_until_over(run: JobRun, now: dt.datetime | None = None) -> JobRun:
     return run
 
 
+@pytest.mark.not_on_postgresql
 def test_a_scheduled_dream_takes_the_place_of_the_time_gate(tmp_path: Path) -> None:
     project = ready(tmp_path)
     assert not scheduler.tick().started, "the last dream was an hour ago"
@@ -218,6 +219,7 @@ def test_a_lock_is_waited_for_an_hour_and_no_longer(tmp_path: Path) -> None:
     assert run.status == "nothing" and "lock is held" in run.text
 
 
+@pytest.mark.not_on_postgresql
 def test_a_dream_that_is_under_way_is_waited_for(tmp_path: Path) -> None:
     project = ready(tmp_path)
     Override.objects.create(key="max_dreams_at_once", value=4)
@@ -264,6 +266,7 @@ def test_two_ticks_at_once_start_one_dream(tmp_path: Path) -> None:
     assert OrmQ.objects.count() == 1
 
 
+@pytest.mark.not_on_postgresql
 def test_by_command_the_dream_runs_in_the_foreground(tmp_path: Path) -> None:
     project = ready(tmp_path)
     run = done("dream", project=project)

@@ -67,6 +67,7 @@ def test_an_undo_that_is_stopped_at_any_step_leaves_everything_as_it_was(tmp_pat
     assert "04:00" not in "".join(path.read_text() for path in folder.glob("*.md"))
 
 
+@pytest.mark.not_on_postgresql
 def test_who_waits_sees_how_far_an_undo_is_and_stops_it(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -102,6 +103,7 @@ def test_a_submit_that_is_stopped_leaves_the_review_open(tmp_path: Path) -> None
     assert review.submit(proposal, world.ME).state == Proposal.State.SUBMITTED
 
 
+@pytest.mark.not_on_postgresql
 def test_work_that_nobody_watches_costs_no_word(tmp_path: Path) -> None:
     assert list(progress.each("Counting", [1, 2])) == [1, 2]
     assert {"Comparing files", "Keeping texts", "Writing files"} <= set(steps_of_an_undo(applied(tmp_path)))

@@ -81,6 +81,7 @@ def test_an_engine_that_is_asked_for_once_is_judged_too(project: Project) -> Non
         )
 
 
+@pytest.mark.not_on_postgresql
 def test_the_projects_page_names_the_gate_and_what_to_do(project: Project, browser: Client) -> None:
     page = browser.get(reverse("project", args=[project.pk])).content.decode()
     assert "There is no API key. Set ANTHROPIC_API_KEY" in page

@@ -103,6 +103,7 @@ def test_a_fresh_clone_of_that_name_follows_it_if_it_was_used_later(
     assert bool(Project.objects.get(repo_dir=str(clone)).moved_from) is follows
 
 
+@pytest.mark.not_on_postgresql
 def test_the_memories_and_their_index_arrive_once_they_are_approved(root: Root) -> None:
     former, project = renamed(root)
     made = copied(former, project)
@@ -117,6 +118,7 @@ def test_the_memories_and_their_index_arrive_once_they_are_approved(root: Root) 
     assert moved.propose(former, project, ME) is None
 
 
+@pytest.mark.not_on_postgresql
 def test_rows_go_into_an_index_that_is_there_already(root: Root) -> None:
     former, project = renamed(root)
     root.memory(Path(project.repo_dir), "host.md", FACT.replace("port", "host"))
@@ -136,6 +138,7 @@ def test_asked_for_twice_it_is_one_proposal_until_it_is_decided(root: Root) -> N
     assert copied(former, project) != made
 
 
+@pytest.mark.not_on_postgresql
 def test_another_text_of_that_name_stays_and_is_named(root: Root) -> None:
     former, project = renamed(root)
     root.memory(former_dir := Path(former.repo_dir), "host.md", FACT.replace("8087", "8088"))
@@ -149,6 +152,7 @@ def test_another_text_of_that_name_stays_and_is_named(root: Root) -> None:
     assert "9000" in (Path(project.memory_dir) / "port.md").read_text()
 
 
+@pytest.mark.not_on_postgresql
 def test_the_inbox_tells_it_until_somebody_decided(root: Root) -> None:
     former, project = renamed(root)
     [item] = of_kind(waiting.WaitingKind.MOVED)
@@ -166,6 +170,7 @@ def test_a_project_is_not_copied_to_itself(root: Root) -> None:
         moved.propose(former, former, ME)
 
 
+@pytest.mark.not_on_postgresql
 def test_the_index_is_not_read_again_for_each_memory_that_is_copied(root: Root) -> None:
     """Read once for each row, an index of a thousand rows took most of half a minute."""
     app = root.base / "work" / "app"

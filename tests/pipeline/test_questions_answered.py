@@ -74,6 +74,7 @@ def test_an_answer_in_a_file_of_the_proposal_leaves_the_other_verdicts_alone(
     assert Question.objects.get().state == "answered"
 
 
+@pytest.mark.not_on_postgresql
 def test_without_a_proposal_the_answer_waits_in_the_projects_answers(tmp_path: Path, monkeypatch) -> None:
     project = world.make_project(tmp_path)
     run = asking.dream(project, monkeypatch, ASK, ASK_RESET)
@@ -115,6 +116,7 @@ def test_an_answer_taken_back_leaves_the_proposal_as_it_was(tmp_path: Path, monk
     assert not proposal.operations.filter(key__startswith="q").exists()
 
 
+@pytest.mark.not_on_postgresql
 def test_the_last_answer_taken_back_closes_the_projects_answers(tmp_path: Path, monkeypatch) -> None:
     project = world.make_project(tmp_path)
     asking.dream(project, monkeypatch, ASK)
@@ -126,6 +128,7 @@ def test_the_last_answer_taken_back_closes_the_projects_answers(tmp_path: Path, 
     assert again.proposal != made and again.question.state == "waiting"
 
 
+@pytest.mark.not_on_postgresql
 def test_a_submit_of_answers_takes_none_in_and_gives_none_back(tmp_path: Path, monkeypatch) -> None:
     project = world.make_project(tmp_path)
     asking.dream(project, monkeypatch, ASK, ASK_RESET)
@@ -201,6 +204,7 @@ def asked_beside(project, monkeypatch, *edits) -> tuple[Question, Proposal]:
 GAMMA = world.edit("project_deploy.md", world.DEPLOY, world.DEPLOY.replace("alpha", "gamma"), "gamma")
 
 
+@pytest.mark.not_on_postgresql
 def test_an_answer_that_clashes_with_an_undecided_change_waits_in_the_projects_answers(
     tmp_path: Path, monkeypatch
 ) -> None:
@@ -210,6 +214,7 @@ def test_an_answer_that_clashes_with_an_undecided_change_waits_in_the_projects_a
     assert proposal.files.get().hunks.get().verdict == "pending"
 
 
+@pytest.mark.not_on_postgresql
 def test_an_answer_that_clashes_with_an_approved_change_stays_open(tmp_path: Path, monkeypatch) -> None:
     project = world.make_project(tmp_path)
     question, proposal = asked_beside(project, monkeypatch, GAMMA)
@@ -219,6 +224,7 @@ def test_an_answer_that_clashes_with_an_approved_change_stays_open(tmp_path: Pat
     assert asking.states(project) == ["open"]
 
 
+@pytest.mark.not_on_postgresql
 def test_two_answers_that_touch_the_same_lines_are_given_one_after_the_other(
     tmp_path: Path, monkeypatch
 ) -> None:
@@ -240,6 +246,7 @@ def test_what_the_dreams_own_changes_touch_is_not_asked(tmp_path: Path, monkeypa
     assert [row.places[0]["path"] for row in asked] == ["feedback_testing.md"]
 
 
+@pytest.mark.not_on_postgresql
 def test_a_question_held_back_by_the_dreams_change_is_asked_once_that_is_applied(
     tmp_path: Path, monkeypatch
 ) -> None:
@@ -347,6 +354,7 @@ def test_an_unknown_option_names_those_there_are(tmp_path: Path, monkeypatch) ->
         answering.answer(Question.objects.get(), "merge", world.ME)
 
 
+@pytest.mark.not_on_postgresql
 def test_apply_of_a_dream_writes_the_answers_too(tmp_path: Path, monkeypatch) -> None:
     project = world.make_project(tmp_path)
     fact = "---\nname: Export\ntype: project\n---\n\nThe export runs at 04:00 UTC.\n"
@@ -360,6 +368,7 @@ def test_apply_of_a_dream_writes_the_answers_too(tmp_path: Path, monkeypatch) ->
     assert BETA in read(project, "project_deploy.md")
 
 
+@pytest.mark.not_on_postgresql
 def test_approving_or_rejecting_everything_leaves_answers_alone(tmp_path: Path, monkeypatch) -> None:
     project = world.make_project(tmp_path)
     run = asking.dream(project, monkeypatch, ASK, act=SNAPSHOTS)

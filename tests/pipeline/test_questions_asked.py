@@ -75,6 +75,7 @@ def test_what_was_answered_waits_or_was_put_off_is_not_asked_again(
     assert Question.objects.get().state == state != "open"
 
 
+@pytest.mark.not_on_postgresql
 def test_a_changed_value_is_another_question(tmp_path: Path, monkeypatch) -> None:
     project = world.make_project(tmp_path)
     asking.dream(project, monkeypatch, ASK)
@@ -119,6 +120,7 @@ def test_a_dream_replaces_the_open_questions_of_the_one_before(tmp_path: Path, m
     assert Question.objects.exclude(pk=kept.pk).get().state == "outdated"
 
 
+@pytest.mark.not_on_postgresql
 def test_not_now_ends_after_a_week_when_its_file_changed(tmp_path: Path, monkeypatch) -> None:
     project = world.make_project(tmp_path)
     asking.dream(project, monkeypatch, ASK)

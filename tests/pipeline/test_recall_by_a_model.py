@@ -53,6 +53,7 @@ def asked(
         return found, [call.body for call in wire.calls]
 
 
+@pytest.mark.not_on_postgresql
 def test_it_sees_names_and_descriptions_and_never_a_body_or_a_secret(project: Project, monkeypatch) -> None:
     found, requests = asked(monkeypatch, project, [choose("m2.md", "m5.md")])
     sent = json.dumps(requests[0])
@@ -119,6 +120,7 @@ def rules_chose(found: recalling.Recall) -> bool:
         ),
     ],
 )
+@pytest.mark.not_on_postgresql
 def test_the_rules_choose_where_the_model_is_away_odd_or_slow_and_that_is_said(
     project: Project, monkeypatch, step: object, said: str
 ) -> None:

@@ -28,6 +28,7 @@ def hunk_with(proposal: Proposal, words: str) -> Hunk:
     raise AssertionError(f"no hunk adds {words!r}")
 
 
+@pytest.mark.not_on_postgresql
 def test_everything_approved_is_on_disk_and_the_rest_is_untouched(tmp_path: Path) -> None:
     project = world.make_project(tmp_path)
     folder = world.folder(project)
@@ -62,6 +63,7 @@ def test_a_review_in_which_nothing_is_decided_is_not_closed(tmp_path: Path) -> N
     assert manifest(world.folder(project)) == before
 
 
+@pytest.mark.not_on_postgresql
 def test_of_a_new_index_only_the_rows_that_were_approved_are_written_and_undone(tmp_path: Path) -> None:
     project = world.make_project(
         tmp_path, {"feedback_testing.md": world.TESTING, "project_deploy.md": world.DEPLOY}
@@ -113,6 +115,7 @@ def test_the_parts_of_an_operation_are_decided_together(tmp_path: Path) -> None:
     assert {hunk.verdict for hunk in decided} == {"rejected"}
 
 
+@pytest.mark.not_on_postgresql
 def test_an_edited_hunk_writes_the_persons_text_with_the_files_line_ends(tmp_path: Path) -> None:
     crlf = world.TESTING.replace("\n", "\r\n")
     project = world.make_project(tmp_path, {"MEMORY.md": world.INDEX, "feedback_testing.md": crlf.encode()})
@@ -151,6 +154,7 @@ def test_applying_twice_writes_once(tmp_path: Path) -> None:
     assert proposal.applications.count() == 1
 
 
+@pytest.mark.not_on_postgresql
 def test_a_file_changed_since_the_verdict_is_rebased_shown_and_confirmed_once(tmp_path: Path) -> None:
     project = world.make_project(tmp_path)
     folder = world.folder(project)
@@ -177,6 +181,7 @@ def test_a_file_changed_since_the_verdict_is_rebased_shown_and_confirmed_once(tm
     assert text.sha256(written.encode()) == report.rebased[0].sha256, "what is applied is what was shown"
 
 
+@pytest.mark.not_on_postgresql
 def test_a_change_in_the_same_place_is_a_conflict_and_writes_nothing_there(tmp_path: Path) -> None:
     project = world.make_project(tmp_path)
     folder = world.folder(project)
@@ -205,6 +210,7 @@ def test_an_apply_in_which_every_file_waits_is_not_recorded_as_written(tmp_path:
     assert proposal.applications.get().files.count() == 3
 
 
+@pytest.mark.not_on_postgresql
 def test_rows_that_a_live_session_appended_to_the_index_are_kept(tmp_path: Path) -> None:
     project = world.make_project(tmp_path)
     folder = world.folder(project)
@@ -323,6 +329,7 @@ def test_a_row_that_was_read_before_the_apply_writes_nothing_again(tmp_path: Pat
     assert again.complete and manifest(world.folder(project)) == before
 
 
+@pytest.mark.not_on_postgresql
 def test_rejecting_the_clashing_change_lets_the_rest_of_the_file_be_applied(tmp_path: Path) -> None:
     from dreams.services.proposals import rebase
 
@@ -413,6 +420,7 @@ def test_a_directory_that_was_away_and_came_back_as_it_was_asks_for_nothing(tmp_
     assert {w.path for w in report.applied} == {"MEMORY.md", "feedback_testing.md", "project_export.md"}
 
 
+@pytest.mark.not_on_postgresql
 def test_a_file_to_remove_is_not_taken_for_removed_while_its_directory_is_away(tmp_path: Path) -> None:
     project = world.make_project(tmp_path)
     folder = world.folder(project)

@@ -100,6 +100,7 @@ def test_an_undo_of_a_dream_that_proposed_nothing_is_refused(tmp_path: Path) -> 
         call_command("rollback", dream.public_id)
 
 
+@pytest.mark.not_on_postgresql
 def test_one_hunk_is_undone_and_the_others_stay(tmp_path: Path) -> None:
     project = world.make_project(tmp_path)
     proposal = applied(project)
@@ -122,6 +123,7 @@ def test_the_rest_can_be_undone_after_one_hunk_was(tmp_path: Path) -> None:
         rollback.rollback(proposal, world.ME)
 
 
+@pytest.mark.not_on_postgresql
 def test_one_file_is_undone_and_the_others_stay(tmp_path: Path) -> None:
     project = world.make_project(tmp_path)
     proposal = applied(project)
@@ -130,6 +132,7 @@ def test_one_file_is_undone_and_the_others_stay(tmp_path: Path) -> None:
     assert (world.folder(project) / "project_export.md").exists()
 
 
+@pytest.mark.not_on_postgresql
 def test_a_later_edit_elsewhere_in_the_file_survives_the_undo(tmp_path: Path) -> None:
     project = world.make_project(tmp_path)
     proposal = applied(project)
@@ -139,6 +142,7 @@ def test_a_later_edit_elsewhere_in_the_file_survives_the_undo(tmp_path: Path) ->
     assert path.read_text() == world.TESTING + "\nLater line.\n"
 
 
+@pytest.mark.not_on_postgresql
 def test_a_mode_that_was_set_since_survives_the_undo(tmp_path: Path) -> None:
     """Somebody made it private: an undo of its text must not open it to others again."""
     project = world.make_project(tmp_path)
@@ -149,6 +153,7 @@ def test_a_mode_that_was_set_since_survives_the_undo(tmp_path: Path) -> None:
     assert (path.read_text(), path.stat().st_mode & 0o777) == (world.TESTING, 0o600)
 
 
+@pytest.mark.not_on_postgresql
 def test_a_later_edit_in_the_same_place_is_a_conflict_and_nothing_is_written(tmp_path: Path) -> None:
     project = world.make_project(tmp_path)
     proposal = applied(project)
@@ -160,6 +165,7 @@ def test_a_later_edit_in_the_same_place_is_a_conflict_and_nothing_is_written(tmp
     assert manifest(world.folder(project)) == before
 
 
+@pytest.mark.not_on_postgresql
 def test_a_refused_undo_names_what_happened_to_each_file_and_what_to_do(tmp_path: Path) -> None:
     project = world.make_project(tmp_path)
     proposal = applied(project)
@@ -178,6 +184,7 @@ def test_a_refused_undo_names_what_happened_to_each_file_and_what_to_do(tmp_path
     assert path.read_text() == world.TESTING
 
 
+@pytest.mark.not_on_postgresql
 def test_a_conflict_of_an_undo_can_be_solved_and_applied(tmp_path: Path) -> None:
     project = world.make_project(tmp_path)
     proposal = applied(project)
@@ -317,6 +324,7 @@ def test_a_folder_that_the_apply_made_goes_with_its_undo_though_the_journal_cann
     assert not (world.folder(project) / "team").exists()
 
 
+@pytest.mark.not_on_postgresql
 def test_an_undo_can_be_undone(tmp_path: Path) -> None:
     project = world.make_project(tmp_path)
     proposal = applied(project)
@@ -327,6 +335,7 @@ def test_an_undo_can_be_undone(tmp_path: Path) -> None:
     assert {p.name: p.read_bytes() for p in world.folder(project).iterdir()} == with_changes
 
 
+@pytest.mark.not_on_postgresql
 def test_a_preview_writes_nothing_and_equals_the_later_undo(tmp_path: Path) -> None:
     project = world.make_project(tmp_path)
     proposal = applied(project)

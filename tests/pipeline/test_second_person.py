@@ -152,6 +152,7 @@ def test_who_decides_by_command_is_the_owner(proposal: Proposal) -> None:
     review.agree(proposal, seen(proposal), ANNA)
 
 
+@pytest.mark.not_on_postgresql
 def test_an_approval_is_of_one_state_and_another_state_asks_again(proposal: Proposal) -> None:
     approved(proposal)
     before = seen(proposal)
@@ -231,6 +232,7 @@ def test_an_undo_needs_one_person(proposal: Proposal) -> None:
     assert on_disk(proposal) == RELEASE
 
 
+@pytest.mark.not_on_postgresql
 def test_an_undo_that_was_looked_at_first_needs_one_person_too(proposal: Proposal) -> None:
     approved(proposal)
     review.agree(proposal, seen(proposal), BEA)
@@ -258,6 +260,7 @@ def test_it_is_in_the_inbox_of_the_others_alone(proposal: Proposal, tmp_path: Pa
     assert "None of it is written" not in shown and "What is to review is not written" in shown
 
 
+@pytest.mark.not_on_postgresql
 def test_who_is_alone_with_it_is_told_that_nobody_else_may_review(proposal: Proposal) -> None:
     """The owner approves alone, and then the only other reviewer leaves."""
     owner = Actor(login.ensure_owner().get_username())
@@ -290,6 +293,7 @@ def test_before_the_submit_the_page_says_what_will_wait_for_a_second_person(prop
     assert "Writes 1 decision to 1 file, leaves 1 waiting for a second person." in page
 
 
+@pytest.mark.not_on_postgresql
 def test_the_pages_of_both_say_what_each_can_do(proposal: Proposal) -> None:
     approved(proposal)
     address, form = (reverse(name, args=[proposal.public_id]) for name in ("review", "review-second"))

@@ -86,6 +86,7 @@ def test_no_policy_that_a_person_set_changes_team_memory(
     assert proposal.files.count() == 2 and on_disk(project) == RELEASE
 
 
+@pytest.mark.not_on_postgresql
 def test_what_is_changed_together_with_team_memory_waits_too(
     project: Project, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -161,6 +162,7 @@ def test_what_is_personal_in_a_changed_team_memory_is_told_beside_the_change(
     assert all("shared with your team" in said for said in found.values())
 
 
+@pytest.mark.not_on_postgresql
 def test_a_correction_of_team_memory_needs_evidence(
     project: Project, monkeypatch: pytest.MonkeyPatch
 ) -> None:

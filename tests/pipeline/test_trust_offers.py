@@ -33,6 +33,7 @@ def project(tmp_path: Path) -> Project:
 
 
 @pytest.mark.parametrize("less", [{"count": 19}, {"days": 2}, {"proposals": 2}])
+@pytest.mark.not_on_postgresql
 def test_with_less_nothing_is_offered(project: Project, less: dict[str, int]) -> None:
     decided(project, **less)
     assert not offered()
@@ -95,6 +96,7 @@ def test_a_rejection_that_was_taken_back_is_none(project: Project) -> None:
     assert offered() == [("date", 20)]
 
 
+@pytest.mark.not_on_postgresql
 def test_kinds_and_makers_count_apart(project: Project) -> None:
     decided(project, 10)
     decided(project, 10, kind="index", maker=versions.maker("rules", "", "index"))
@@ -117,6 +119,7 @@ def test_another_model_or_other_code_starts_anew(project: Project, monkeypatch: 
 
 
 @pytest.mark.parametrize("kind", sorted(set(Operation.Kind.values) - {"learn", "date", "index"}))
+@pytest.mark.not_on_postgresql
 def test_what_removes_something_is_never_offered(project: Project, kind: str) -> None:
     decided(project, kind=kind, maker=versions.maker("rules", "", "date"))
     assert not earned.records() and not offered()
