@@ -99,7 +99,7 @@ class Said:
 
     def citations(self, text: str) -> list[Citation]:
         """Quotes that have at least half of what `text` says, the best first."""
-        likest = [s for s in self._sentences.likest(text) if facts.coverage(text, s.unit.text) >= LIKE]
+        likest = [s for s in self._sentences.most_similar(text) if facts.coverage(text, s.unit.text) >= LIKE]
         likest.sort(key=lambda s: (self._of(s).role != "user", -facts.coverage(text, s.unit.text)))
         return [self._cited(self._of(s), s.unit.text[:CONTEXT]) for s in likest[:QUOTES]]
 

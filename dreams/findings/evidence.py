@@ -80,7 +80,7 @@ def _unsupported(subject: Subject, hunk: ChangedHunk, before: DirectoryStatement
         stands = claims.stands(heard, unit.text)
         if stands and stands.answer == "supported":
             continue  # a person's own words are never called into question
-        said = [*quoted, *(standing.unit.text for standing in before.likest(unit.text))]
+        said = [*quoted, *(standing.unit.text for standing in before.most_similar(unit.text))]
         words = _without_source(unit, said, _summed_up(subject, hunk.path, unit), hunk)
         if stands and stands.answer == "contradicted":
             yield _otherwise(
@@ -181,7 +181,7 @@ def _denied(unit: Unit, said: list[str]) -> bool:
     spoken_of = bool(one.negations and not one.weights)
     for text in said:
         if facts.coverage(unit.text, text) >= CLOSE:
-            if not facts.turned(text, unit.text) or _opens(unit.text, text):
+            if not facts.negation_changes(text, unit.text) or _opens(unit.text, text):
                 return False
             spoken_of = True
     return spoken_of
@@ -289,7 +289,7 @@ def _is_from_memory(hunk: ChangedHunk, unit: Unit, before: DirectoryStatements) 
     if hunk.by_hand:
         return False
     from_memory = bool(hunk.citations) and all(one.source != "transcript" for one in hunk.citations)
-    return from_memory or before.holder(unit.text) is not None
+    return from_memory or before.container(unit.text) is not None
 
 
 def _claims(subject: Subject, before: DirectoryStatements) -> Iterator[tuple[ChangedHunk, Unit, int]]:

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from dreams.findings.base import ChangedHunk, MessageParts, NewFinding, Severity, Subject
-from dreams.findings.ledger.units import lines_of, needs_no_source, spread
+from dreams.findings.ledger.units import lines_of, needs_no_source, units_by_line
 from dreams.lib import memdir
 
 
@@ -64,5 +64,5 @@ def standing_lines(subject: Subject) -> Iterator[CheckedLine]:
 def is_bookkeeping(subject: Subject, line: CheckedLine) -> bool:
     """A line of frontmatter that all memories have: it says of the file what it is, and nothing else."""
     data = subject.after.get(line.path) or b""
-    units = spread(line.path, data).within(line.number, line.number)
+    units = units_by_line(line.path, data).within(line.number, line.number)
     return line.number < memdir.parse(data).body_start_line and all(map(needs_no_source, units))

@@ -54,7 +54,7 @@ def _from_sessions(subject: Subject, old: DirectoryStatements) -> Iterator[Regre
         # What asked for this very change is no question.
         if len(text) > LONGEST_PROMPT or len(seen) >= MOST_ASKED or any(quote in text for quote in wished):
             continue
-        answer = next((s for s in old.likest(text) if _answers(text, s, subject.before)), None)
+        answer = next((s for s in old.most_similar(text) if _answers(text, s, subject.before)), None)
         if answer and answer.unit.key not in seen:
             seen.add(answer.unit.key)
             yield RegressionQuestion(text, answer, asked=True)
@@ -188,7 +188,7 @@ def _checked(
         return CheckedQuestion(question, "answered", stands)
     said = question.answer.unit.text
     # Its neighbour in a list was no answer before.
-    came = (s for s in new.likest(said) if not old.same_words(s.unit))
+    came = (s for s in new.most_similar(said) if not old.same_words(s.unit))
     other = next((s for s in came if keeping.replaced(said, s.unit.text)), None)
     if other:
         return CheckedQuestion(question, "changed", other)
@@ -200,7 +200,7 @@ def _checked(
 
 def _standing(question: RegressionQuestion, state: DirectoryStatements) -> PlacedStatement | None:
     unit = question.answer.unit
-    return state.same_words(unit) or state.holder(unit.text)
+    return state.same_words(unit) or state.container(unit.text)
 
 
 def _is_lost(one: CheckedQuestion) -> bool:

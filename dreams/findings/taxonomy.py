@@ -11,7 +11,7 @@ from pathlib import PurePosixPath
 from dreams.findings import index_limits
 from dreams.findings.base import MessageParts, NewFinding, Severity, Subject
 from dreams.findings.ledger.state import DirectoryStatements
-from dreams.findings.ledger.units import has_content, keyed, units_of, units_of_lines
+from dreams.findings.ledger.units import has_content, units_of, units_of_lines, words_key
 from dreams.findings.lines import (
     CheckedLine,
     added_lines,
@@ -173,7 +173,7 @@ def _in_instructions(
         if not has_content(line.text) or len(line.text.split()) < 4:
             continue
         units = [unit for unit in units_of_lines([line.text]) if unit.kind != "heading"]
-        told = [said.same_words(unit) or said.holder(unit.text) for unit in units]
+        told = [said.same_words(unit) or said.container(unit.text) for unit in units]
         if told and all(told) and (first := told[0]):
             says = f"repeats {first.path}, line {first.unit.first_line}"
             remedy = f"Remove it: every session loads {first.path}."
@@ -331,7 +331,7 @@ def _rejected(subject: Subject) -> Iterator[NewFinding]:
     """Once for changes that are decided together."""
     if not subject.rejected:
         return
-    before = {keyed(u.text) for path, data in subject.before.items() for u in units_of(path, data)}
+    before = {words_key(u.text) for path, data in subject.before.items() for u in units_of(path, data)}
     told = set[str]()
     for line in added_lines(subject):
         key = comparing.normalised(line.text)

@@ -14,7 +14,7 @@ from tests.world.cases import each
 
 FINDINGS = Path(findings.__file__).parent
 CODE = re.compile(r"[a-z]+(?:-[a-z]+)*")
-MADE_BY = {"Found", "found_at", "_found", "_found_in_file"}
+MADE_BY = {"NewFinding", "found_at", "_found", "_found_in_file"}
 NO_CODES = {*SEVERITIES, *(name for name, _ in CHECKS), "ledger", "questions"}
 
 

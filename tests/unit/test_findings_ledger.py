@@ -366,10 +366,10 @@ def test_what_is_denied_of_two_things_is_denied_of_both_with_and_as_with_or() ->
 
 
 LIKEST = """
-from dreams.findings.ledger.state import State
+from dreams.findings.ledger.state import DirectoryStatements
 words = ("harbour", "crane", "signal")
 files = {f"{word}.md": "".join(f"- The {word} {n} is checked.\\n" for n in range(70)).encode() for word in words}
-print([(each.path, each.unit.first_line) for each in State(files).likest("harbour crane signal")])
+print([(each.path, each.unit.first_line) for each in DirectoryStatements(files).most_similar("harbour crane signal")])
 """
 
 

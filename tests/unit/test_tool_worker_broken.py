@@ -94,7 +94,7 @@ def test_a_tool_that_eats_memory_meets_its_limit_and_the_worker_lives(memory: Pa
         "real = tools.Tools.run\n"
         "def run(self, name, given):\n"
         "    if given.get('command') == 'eat':\n"
-        "        return tools.Reply(str(len(bytearray(1 << 33))))\n"
+        "        return tools.ToolReply(str(len(bytearray(1 << 33))))\n"
         "    return real(self, name, given)\n"
         "tools.Tools.run = run\n"
         "worker.main(sys.stdin.buffer, sys.stdout.buffer)\n"

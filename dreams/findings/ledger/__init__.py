@@ -1,1 +1,1 @@
-"""Where each removed line went: memory as statements (`units`), where each is (`state`), and whether another keeps it. PURE."""
+"""Where each removed line went: statements (`units`), where they are (`state`), whether another keeps them. PURE."""

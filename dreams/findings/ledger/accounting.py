@@ -1,6 +1,6 @@
-"""Where each removed line went: what cannot be told is an unexplained loss, and blocks. PURE.
+"""Finds where each removed line went. A line without an explanation is an unexplained loss, which blocks. PURE.
 
-What an engine says of a line is a claim: its target must stand in the new text and have to do with the line.
+An engine's explanation is only a claim: its target must exist in the new text and share words with the line.
 """
 
 import re
@@ -11,23 +11,30 @@ from dreams.engines.types import Fate
 from dreams.findings.base import ChangedHunk, FateName, NewFinding, RemovedLine, Subject
 from dreams.findings.ledger import derived, facts, keeping, tracing
 from dreams.findings.ledger.derived import StatementOutcome
-from dreams.findings.ledger.tracing import BY_HAND, Both, Trace, both
-from dreams.findings.ledger.units import BOOKKEEPING, Unit, has_content, lines_of, spread, units_of_lines
+from dreams.findings.ledger.tracing import BY_HAND, BothStates, Trace, both_states
+from dreams.findings.ledger.units import (
+    BOOKKEEPING,
+    Unit,
+    has_content,
+    lines_of,
+    units_by_line,
+    units_of_lines,
+)
 from dreams.lib import progress
 
-_MARK = re.compile(r"^\s*(?:[-*+]|\d+[.)])\s+")  # of a list: no word of what the line says
-# The worst fate of a line's statements is the line's.
+_MARK = re.compile(r"^\s*(?:[-*+]|\d+[.)])\s+")  # the mark of a list entry
+# Worst first: a line is reported by the worst outcome of its statements.
 _WORST: tuple[FateName, ...] = ("unexplained", "stated", "superseded-by", "merged-into", "kept-in")
 
 
 def account(subject: Subject) -> tuple[list[NewFinding], list[RemovedLine]]:
-    """Findings, and one row for every removed line that says something."""
-    states = both(subject)
+    """The findings, and a ledger row for every removed line that has content."""
+    states = both_states(subject)
     findings, ledger = dict[str, NewFinding](), list[RemovedLine]()
     for hunk in progress.each("Following removed lines", subject.hunks):
         for line_no, text, answers in _Hunk(states, hunk).answers():
             if not _is_bookkeeping(answers):
-                ledger.append(tracing.row_of(hunk, text, min(answers, key=_telling)[0]))
+                ledger.append(tracing.row_of(hunk, text, min(answers, key=_report_order)[0]))
             for answer, unit in answers:
                 found = tracing.finding_of(hunk, line_no, text, answer, unit)
                 if found:
@@ -36,7 +43,7 @@ def account(subject: Subject) -> tuple[list[NewFinding], list[RemovedLine]]:
 
 
 def _is_bookkeeping(answers: Sequence[tuple[StatementOutcome, Unit | None]]) -> bool:
-    """A field that all memories have ("type: feedback") and that is not lost: where it is kept tells nobody anything."""
+    """Whether the line is a standard field ("type: feedback") that is not lost, so that a ledger row would only be noise."""
     return all(
         unit is not None
         and unit.kind == "field"
@@ -46,26 +53,26 @@ def _is_bookkeeping(answers: Sequence[tuple[StatementOutcome, Unit | None]]) -> 
     )
 
 
-def _telling(told: tuple[StatementOutcome, Unit | None]) -> tuple[bool, int, int]:
-    """A line of several statements is told by what was lost of it, else by the longest: not by the title of a row."""
+def _report_order(told: tuple[StatementOutcome, Unit | None]) -> tuple[bool, int, int]:
+    """Sort key: of a line's statements report a lost one first, then the longest, not the title of a row."""
     answer, unit = told
     return answer.fate != "unexplained", -len(unit.text if unit else ""), _WORST.index(answer.fate)
 
 
 class _Hunk:
-    """One hunk: its removed lines, the statements that they have a part of, and what was claimed of them."""
+    """One hunk with its removed lines, the statements on them, and what the engine claims about them."""
 
-    def __init__(self, both: Both, hunk: ChangedHunk) -> None:
-        self.subject, self.hunk, self.after = both.subject, hunk, both.after
-        self.trace = Trace(both, hunk)
+    def __init__(self, both_states: BothStates, hunk: ChangedHunk) -> None:
+        self.subject, self.hunk, self.after = both_states.subject, hunk, both_states.after
+        self.trace = Trace(both_states, hunk)
         self.claims: dict[str, list[Fate]] = defaultdict(list)
         for fate in hunk.fates:
-            # A row "by hand" was written by this module, for a text that is decided anew now.
+            # "By hand" was written by this module for an earlier version of the text.
             if fate.note != BY_HAND:
                 self.claims[fate.text.strip()].append(fate)
 
     def answers(self) -> Iterator[tuple[int, str, list[tuple[StatementOutcome, Unit | None]]]]:
-        """(line in the new text, removed line, what became of each of its statements) in order."""
+        """(line in the new text, removed line, the outcome of each of its statements), in order."""
         by_line = self._by_line()
         known = self.trace.answers([unit for units in by_line.values() for unit in units])
         for offset, text in enumerate(self.hunk.removed):
@@ -77,19 +84,19 @@ class _Hunk:
             ):
                 continue
             answered: list[tuple[StatementOutcome, Unit | None]] = [(known[unit], unit) for unit in units]
-            answered = answered or [(self._bare(text), None)]
+            answered = answered or [(self._by_line_alone(text), None)]
             place = self.hunk.new_start + 1 + min(offset, max(0, len(self.hunk.added) - 1))
             own = [(self._of_line(text, answer, unit), unit) for answer, unit in answered]
             yield place, text, [(self._by_claim(text, answer), unit) for answer, unit in own]
 
     def _by_line(self) -> dict[int, list[Unit]]:
-        """The statements that each removed line has a part of, by its place in the hunk."""
+        """The statements on each removed line, by the line's position in the hunk."""
         start, removed = self.hunk.base_start, self.hunk.removed
         data = self.subject.before.get(self.hunk.path)
         units: Sequence[Unit]
         if lines_of(data)[start : start + len(removed)] == tuple(removed):
-            units, shift = spread(self.hunk.path, data).within(start + 1, start + len(removed)), start
-        else:  # the hunk was made from other bytes: its own lines are all there is to go by
+            units, shift = units_by_line(self.hunk.path, data).within(start + 1, start + len(removed)), start
+        else:  # the hunk was made from other bytes, so only its own lines can be used
             units, shift = units_of_lines(removed), 0
         found: dict[int, list[Unit]] = defaultdict(list)
         for unit in units:
@@ -99,12 +106,12 @@ class _Hunk:
         return found
 
     def _of_line(self, text: str, answer: StatementOutcome, unit: Unit | None) -> StatementOutcome:
-        """A line of a wrapped statement is judged by its own words: it may stay here in another one, or go while the rest stays."""
+        """Judges one line of a wrapped statement by its own words: it may be kept while the rest is lost, and the reverse."""
         if unit is None or unit.first_line == unit.last_line:
             return answer
         if answer.fate != "unexplained" and not answer.reworded:
             return answer
-        bare = self._bare(text)
+        bare = self._by_line_alone(text)
         if bare.target in self.trace.fresh:
             return bare
         target = answer.target.unit.text if answer.target else ""
@@ -114,12 +121,12 @@ class _Hunk:
             else StatementOutcome("unexplained", note=answer.note, lost=answer.lost)
         )
 
-    def _bare(self, text: str) -> StatementOutcome:
+    def _by_line_alone(self, text: str) -> StatementOutcome:
         found = self.after.line(text, self.hunk.path)
         return StatementOutcome("kept-in", found) if found else StatementOutcome("unexplained")
 
     def _by_claim(self, text: str, answer: StatementOutcome) -> StatementOutcome:
-        """What was found out, or what the engine or a person says where nothing was."""
+        """The outcome found by comparing texts; if there is none, the engine's claim or the person's decision."""
         if answer.fate not in {"unexplained", "stated"} and not answer.reworded:
             return answer
         for claim in self.claims.get(text.strip(), ()):
@@ -150,5 +157,5 @@ class _Hunk:
 
 
 def _is_fence(text: str) -> bool:
-    """The line that opens or closes a block of code; what stands in the block is looked at line by line."""
+    """Whether the line opens or closes a code block; its contents are checked line by line."""
     return text.lstrip(" >").startswith(("```", "~~~"))

@@ -1,4 +1,4 @@
-"""Whether a new statement keeps an old one: says all of it, says it in other words, or says something else in its place. PURE."""
+"""Whether a new statement keeps an old one: contains it, rewords it, or replaces it. PURE."""
 
 import functools
 import re
@@ -9,66 +9,80 @@ from itertools import pairwise
 
 from dreams.findings.ledger.facts import (
     LEAST_TOLD,
-    changed_places,
     coverage,
     loses_words,
     lost,
+    negation_changes,
     plain_coverage,
-    taken_back,
-    turned,
+    swapped,
+    withdrawn,
     words_lost,
 )
 from dreams.findings.ledger.qualifiers import ADDED, requalified
 from dreams.findings.ledger.units import in_cells
 from dreams.findings.ledger.wordings import (
     LONGEST,
-    OWNING,
+    OWNING_VERBS,
     SAYS_NOTHING,
     capitals,
-    has,
-    known,
-    made,
+    has_word,
+    plain_statement,
+    word_forms,
 )
 from dreams.lib.prose import lexicon
 from dreams.lib.prose.statements import Statement
 from dreams.lib.prose.words import stem
 
 _PIECES = re.compile(r"[;:.]\s+|\s?[—–]\s?|\s-\s|\s?(?<!\\)\|\s?")
-MOST_PIECES = 12  # of a sentence that are looked for one by one; chosen
-MOST_NAMED = 4  # words of a refusal
-MOST = 0.6  # the share of a statement's weight that a rewording keeps at least
-PART = 0.3  # the share of the new statement that the old one makes up at least
+MOST_PIECES = 12  # parts of a sentence that are searched one by one; chosen
+MOST_NAMED = 4  # words named in a refusal
+MOST = 0.6  # least share of a statement's weight that a rewording keeps
+PART = 0.3  # least share of the new statement that comes from the old one
 
 
-def absorbed(old: str, new: str, *, merged: bool = False) -> bool:
-    """Whether `new` surely says all that `old` says: every fact and every word of it, and none of them turned.
+def says_all(old: str, new: str, *, merged: bool = False) -> bool:
+    """Whether `new` certainly says everything in `old`: every fact and word, none reversed.
 
-    `merged` is for a new text made from several: there the words in one piece will do.
+    `merged`: the new text was made from several, so the words in one piece are enough.
     """
-    if not made(old).items or loses_words(old, new) or lost(old, new) or changed_places(old, new):
+    if not plain_statement(old).items or loses_words(old, new) or lost(old, new) or swapped(old, new):
         return in_cells(old, new)
-    if taken_over(made(old), made(new)) or another_word(old, new) or taken_back(old, new):
+    if (
+        word_replaced(plain_statement(old), plain_statement(new))
+        or word_exchanged(old, new)
+        or withdrawn(old, new)
+    ):
         return False
     return (
-        _told(old, new)
-        or (merged and in_one_piece(old, new) and not _changed_by(made(old), made(new)))
+        _says_as_much(old, new)
+        or (
+            merged
+            and in_one_piece(old, new)
+            and not _condition_differs(plain_statement(old), plain_statement(new))
+        )
         or in_cells(old, new)
     )
 
 
-def refusal(old: str, new: str) -> str:
-    """What keeps `new` from keeping `old`, in words for a person: the first of the rules that speaks."""
+def why_not_kept(old: str, new: str) -> str:
+    """Why `new` does not keep `old`, for a person: the first rule that applies."""
     if words := words_lost(old, new):
         return f"lacks {quoted(words[:MOST_NAMED])}"
     if facts := lost(old, new):
         lacking = [fact for fact in facts if not fact.startswith(ADDED)]
         return f"lacks {quoted(lacking[:MOST_NAMED])}" if lacking else "says more or less than it does"
     checks = (
-        (changed_places(old, new), "swaps two things"),
-        (taken_over(made(old), made(new)) or another_word(old, new), "has another word instead"),
-        (taken_back(old, new), "withdraws it"),
-        (_changed_by(made(old), made(new)), "says it with another condition or tense"),
-        (pushed_in(made(old), made(new)), "has another name in the middle"),
+        (swapped(old, new), "swaps two things"),
+        (
+            word_replaced(plain_statement(old), plain_statement(new)) or word_exchanged(old, new),
+            "has_word another word instead",
+        ),
+        (withdrawn(old, new), "withdraws it"),
+        (
+            _condition_differs(plain_statement(old), plain_statement(new)),
+            "says it with another condition or tense",
+        ),
+        (name_inserted(plain_statement(old), plain_statement(new)), "has_word another name in the middle"),
     )
     return next((why for speaks, why in checks if speaks), "says it as part of something else")
 
@@ -84,22 +98,22 @@ def pieces(text: str) -> tuple[str, ...]:
     return (text, *parts) if 1 < len(parts) <= MOST_PIECES else (text,)
 
 
-def _told(old: str, new: str) -> bool:
-    """Whether `new` says the same and perhaps more: a good part of it is `old`, and nothing that was added changes that."""
-    one, other = made(old), made(new)
+def _says_as_much(old: str, new: str) -> bool:
+    """Whether a good part of `new` is `old`, and what was added does not change its meaning."""
+    one, other = plain_statement(old), plain_statement(new)
     common = sum(weight for word, weight in other.telling.items() if word in one.weights)
     if len(one.telling) < LEAST_TOLD or common < PART * sum(other.telling.values()):
         return False
-    return not _changed_by(one, other) and not pushed_in(one, other)
+    return not _condition_differs(one, other) and not name_inserted(one, other)
 
 
-def _changed_by(one: Statement, other: Statement) -> bool:
-    """Whether a condition, a state or a sign is another: what is added may take the rest back."""
+def _condition_differs(one: Statement, other: Statement) -> bool:
+    """Whether a condition, state or sign differs: an addition may reverse the rest."""
     return one.asks != other.asks or one.marks(other) != other.marks(one) or bool(other.signs - one.signs)
 
 
-def pushed_in(one: Statement, other: Statement) -> bool:
-    """Whether a new name or number came between words of `one` and took some: "Ana asks Bob, who owns search"."""
+def name_inserted(one: Statement, other: Statement) -> bool:
+    """Whether a new name or number was inserted and takes some words of `one`: "Ana asks Bob, who owns search"."""
     mine, theirs = list(dict.fromkeys(item.word for item in one.items)), [item.word for item in other.items]
     names = {name for _, name in other.names} | capitals(other.text)
     new = ({item.word for item in other.items if item.anchor} | names) - one.weights.keys()
@@ -114,8 +128,8 @@ def pushed_in(one: Statement, other: Statement) -> bool:
     return False
 
 
-def taken_over(one: Statement, other: Statement) -> bool:
-    """Whether a word stands where another one stood that is still there, but once less: "wants to commit", "wants to wait"."""
+def word_replaced(one: Statement, other: Statement) -> bool:
+    """Whether a repeated word replaces another that now appears once less: "wants to commit", "wants to wait"."""
     mine, theirs = ([item.word for item in s.items] for s in (one, other))
     fewer = {word for word in Counter(mine) - Counter(theirs) if word in theirs}
     more = Counter(theirs) - Counter(mine)
@@ -128,35 +142,34 @@ def taken_over(one: Statement, other: Statement) -> bool:
     )
 
 
-def another_word(old: str, new: str) -> bool:
-    """Whether a telling word stands in the place of an everyday one: "existing tests" are not "nightly tests"."""
-    mine, theirs = ([item.word for item in made(text).items] for text in (old, new))
+def word_exchanged(old: str, new: str) -> bool:
+    """Whether a specific word replaces a general one: "existing tests" are not "nightly tests"."""
+    mine, theirs = ([item.word for item in plain_statement(text).items] for text in (old, new))
     return any(
         tag == "replace"
         and i2 - i1 == j2 - j1 == 1
         and theirs[j1] not in lexicon.GENERIC
-        and not has(known(new), mine[i1])
-        and not has(known(old), theirs[j1])
+        and not has_word(word_forms(new), mine[i1])
+        and not has_word(word_forms(old), theirs[j1])
         for tag, i1, i2, j1, j2 in SequenceMatcher(None, mine, theirs, autojunk=False).get_opcodes()
     )
 
 
 def replaced(old: str, new: str) -> bool:
-    """Whether `new` says something else of the same thing: a number, a name or a denial differs, the words hardly do."""
+    """Whether `new` says something different about the same thing: a number, name or negation differs, the words hardly do."""
     if plain_coverage(old, new) < MOST or plain_coverage(new, old) < MOST:
         return False
-    if turned(old, new) or requalified(old, new) or changed_places(old, new):
+    if negation_changes(old, new) or requalified(old, new) or swapped(old, new):
         return True
     return bool(lost(old, new) and lost(new, old))
 
 
 def in_one_piece(old: str, new: str) -> bool:
-    """Whether all words of `old` stand in `new` side by side.
-
-    Words in common are not enough: "Ana owns search, Bob owns billing" has every word of "Ana owns billing".
+    """Whether all words of `old` are in `new` side by side: "Ana owns search, Bob owns billing" has every word of "Ana owns
+    billing", and does not say it.
     """
-    mine = [item.word for item in made(old).items]
-    words = [item.word for item in made(new).items]
+    mine = [item.word for item in plain_statement(old).items]
+    words = [item.word for item in plain_statement(new).items]
     return any(words[at : at + len(mine)] == mine for at in range(len(words) - len(mine) + 1))
 
 
@@ -166,40 +179,42 @@ _KINDS = frozenset(stem(word) for word in lexicon.NOTE_KINDS) | lexicon.NOTE_KIN
 
 
 def reworded(old: str, new: str) -> bool:
-    """Whether `new` says what `old` says, in words of its own."""
-    if coverage(old, new) < MOST:  # most statements have little in common
+    """Whether `new` says the same as `old` in other words."""
+    if coverage(old, new) < MOST:  # cheap, and true of most pairs
         return False
-    one, other = made(old), made(new)
-    if _too_short(one, old, new) or gone(old, new) or lost(old, new) or changed_places(old, new):
+    one, other = plain_statement(old), plain_statement(new)
+    if _too_short(one, old, new) or words_missing(old, new) or lost(old, new) or swapped(old, new):
         return False
-    if another_word(old, new) or taken_back(old, new):
+    if word_exchanged(old, new) or withdrawn(old, new):
         return False
-    return not pushed_in(one, other) and not taken_over(one, other)
+    return not name_inserted(one, other) and not word_replaced(one, other)
 
 
 def _too_short(one: Statement, old: str, new: str) -> bool:
-    """A word or two stand anywhere by chance; two will do where they make up much of what stands there now."""
+    """One or two words match by chance; two are enough only if they make up much of the new statement."""
     few = len(one.telling) < LEAST_TOLD
     return few and (len(one.telling) < 2 or bool(words_lost(old, new)) or coverage(new, old) < PART)
 
 
-def gone(old: str, new: str) -> list[str]:
-    """The words of `old` for which `new` has none, those that say little left out."""
+def words_missing(old: str, new: str) -> list[str]:
+    """The words of `old` that `new` has no counterpart for, apart from words that say little."""
     missing = words_lost(old, new)
     if not missing:
         return []
-    one = made(old)
-    verbs = one.participles | OWNING if _is_listed(new) else ()  # a row has none
-    return [word for word in missing if word not in verbs and not _says_little(one, made(new), word)]
+    one = plain_statement(old)
+    verbs = one.participles | OWNING_VERBS if _is_listed(new) else ()  # a table row has no verbs
+    return [
+        word for word in missing if word not in verbs and not _says_little(one, plain_statement(new), word)
+    ]
 
 
 def may_be_dropped(text: str, words: Iterable[str]) -> bool:
-    """Whether all these words of a text are of a sort that a rewording may have none for."""
-    return made(text).participles | OWNING | _KINDS | {lexicon.CONTRAST} >= set(words)
+    """Whether a rewording may leave out all of these words."""
+    return plain_statement(text).participles | OWNING_VERBS | _KINDS | {lexicon.CONTRAST} >= set(words)
 
 
 def _is_listed(text: str) -> bool:
-    """Whether it is the row of a table, or a list of nothing but labels and their values."""
+    """Whether it is a table row, or a list of labels with values."""
     parts = text.split(". ")
     return bool(_ROW.search(text)) or (len(parts) > 1 and all(_LABELLED.search(part) for part in parts))
 

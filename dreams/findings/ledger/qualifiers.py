@@ -4,7 +4,7 @@ import functools
 import re
 from collections import Counter
 
-from dreams.findings.ledger.wordings import made, plainer
+from dreams.findings.ledger.wordings import plain_statement, plainer
 from dreams.lib.prose import lexicon
 from dreams.lib.prose.statements import Statement, canonical
 
@@ -43,7 +43,7 @@ _BOUNDED = [
 
 def requalified(old: str, new: str) -> list[str]:
     """What makes `new` hold more or less than `old`, in words for a person: "only", "must (now may)", "about 500"."""
-    one, other = made(old), made(new)
+    one, other = plain_statement(old), plain_statement(new)
     mine, theirs = _said(one, other), _said(other, one)
     gone = sorted(word for kind, word in mine.items() if kind not in theirs)
     come = sorted(word for kind, word in theirs.items() if kind not in mine and kind != "all")
@@ -80,7 +80,7 @@ def _joined(one: Statement, other: Statement) -> list[str]:
 def _unbound(old: str, new: str) -> list[str]:
     """The numbers of both that only one bounds, or the two differently."""
     mine, theirs = _bounds(old), _bounds(new)
-    numbers = made(old).numbers & made(new).numbers
+    numbers = plain_statement(old).numbers & plain_statement(new).numbers
     gone, come = (
         sorted(f"{bound} {number}" for bound, number in one - other if number in numbers)
         for one, other in ((mine, theirs), (theirs, mine))

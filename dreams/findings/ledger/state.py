@@ -1,7 +1,7 @@
-"""Where a statement is in a state of the directory: by its words, by what contains it, by its headings, label, row and column. PURE.
+"""Finds statements in a state of the directory: by words, by containment, by heading, label, row and column. PURE.
 
-"Port: 8080" is one fact below "Staging" and another below "Production": when two such statements change places both are
-lost, though every word of them stands. What only moves, with its heading or to another one, has lost nothing.
+"Port: 8080" means one thing below "Staging" and another below "Production": if two such statements are swapped, both are
+lost although every word is still there. A statement that only moves, with or without its heading, is not lost.
 """
 
 import functools
@@ -14,39 +14,39 @@ from functools import cached_property
 
 from dreams.findings.base import Subject
 from dreams.findings.ledger import facts, keeping
-from dreams.findings.ledger.facts import taken_back
-from dreams.findings.ledger.units import Unit, cells, keyed, lines_of, units_of
-from dreams.findings.ledger.wordings import SAYS_NOTHING, has, known, made
+from dreams.findings.ledger.facts import withdrawn
+from dreams.findings.ledger.units import Unit, cells, lines_of, units_of, words_key
+from dreams.findings.ledger.wordings import SAYS_NOTHING, has_word, plain_statement, word_forms
 from dreams.lib.prose import lexicon
 
 _WORD = re.compile(r"\w+")
 _LABEL = re.compile(r"[*_]{0,3}[A-Za-z][A-Za-z ]{0,40}[*_]{0,3}: ")
 _DATE = re.compile(r"\b(?:19|20)\d{2}\b")
 PROSE_FIELDS = frozenset({"description", "name", "summary", "title"})
-CANDIDATES = 12  # statements looked at closely for one that left
-ENOUGH = 60  # candidates, from which on common words find no more
-MOST_KEPT = 20_000  # answers remembered
-COMMON = 400  # a word that more statements have finds no candidates
+CANDIDATES = 12  # statements compared closely with a removed one
+ENOUGH = 60  # candidates, after which common words add no more
+MOST_KEPT = 20_000  # results kept in memory
+COMMON = 400  # a word in more statements than this finds no candidates
 
 
 @dataclass(frozen=True, slots=True)
 class PlacedStatement:
-    """A statement at its place."""
+    """A statement and the file it is in."""
 
     path: str
     unit: Unit
 
 
 class DirectoryStatements:
-    """All statements of a directory, found by their words; `only` leaves those that touch some lines (0-based).
+    """All statements of a directory, searchable by words; `only` restricts them to those on some lines (0-based).
 
-    Built when first asked: most changes lose nothing that has to be looked for.
+    Built on first use: most changes lose nothing that has to be searched for.
     """
 
     def __init__(self, files: Mapping[str, bytes], only: Mapping[str, set[int]] | None = None) -> None:
         self._files = files
         self._only = only
-        self._likest: dict[str, list[int]] = {}
+        self._similar: dict[str, list[int]] = {}
 
     @cached_property
     def all(self) -> list[PlacedStatement]:
@@ -61,53 +61,55 @@ class DirectoryStatements:
     @cached_property
     def _by_key(self) -> dict[str, list[PlacedStatement]]:
         found: dict[str, list[PlacedStatement]] = defaultdict(list)
-        for standing in self.all:
-            found[standing.unit.key].append(standing)
+        for placed in self.all:
+            found[placed.unit.key].append(placed)
         return found
 
     @cached_property
     def _by_word(self) -> dict[str, set[int]]:
         found: dict[str, set[int]] = defaultdict(set)
-        for place, standing in enumerate(self.all):
-            for word in _words(standing.unit.key):
+        for place, placed in enumerate(self.all):
+            for word in _words(placed.unit.key):
                 found[word].add(place)
         return found
 
     @cached_property
     def has_dates(self) -> bool:
         """Whether any statement names a day, month or year."""
-        return any(_DATE.search(standing.unit.text) for standing in self.all)
+        return any(_DATE.search(placed.unit.text) for placed in self.all)
 
     @cached_property
     def _known(self) -> frozenset[str]:
-        """Every form of every word of the statements, and of the headings of their files, which may stand above them."""
-        files = {standing.path for standing in self.all}
+        """Every form of every word in the statements and in the headings of their files."""
+        files = {placed.path for placed in self.all}
         units = [
             unit for path in files for unit in units_of(path, self._files[path]) if unit.kind == "heading"
         ]
-        told = {unit.text for unit in (*units, *(standing.unit for standing in self.all))}
-        return frozenset[str]().union(*map(known, told))
+        told = {unit.text for unit in (*units, *(placed.unit for placed in self.all))}
+        return frozenset[str]().union(*map(word_forms, told))
 
-    def lacks(self, text: str) -> list[str]:
-        """The words of a text that no statement has in any form: what says the text, in parts or in other words, has them."""
+    def missing_words(self, text: str) -> list[str]:
+        """The words of a text that no statement has in any form. If there are any, nothing can keep or reword the text."""
         return [
-            word for word in made(text).weights if word not in SAYS_NOTHING and not has(self._known, word)
+            word
+            for word in plain_statement(text).weights
+            if word not in SAYS_NOTHING and not has_word(self._known, word)
         ]
 
     def same_words(self, unit: Unit, near_path: str = "") -> PlacedStatement | None:
-        """A statement with the same words (and links), the file `near_path` first."""
+        """A statement with the same words (and links), in the file `near_path` if possible."""
         links = facts.urls(unit.text)
         found = [
             s
-            for s in [*self._by_key.get(unit.key, ()), *self._by_key.get(keyed(unit.text), ())]
+            for s in [*self._by_key.get(unit.key, ()), *self._by_key.get(words_key(unit.text), ())]
             if links <= facts.urls(s.unit.text) and self._comparable(unit, s, near_path)
         ]
         return next((s for s in found if s.path == near_path), None) or next(iter(found), None)
 
     def _comparable(self, unit: Unit, other: PlacedStatement, path: str) -> bool:
-        """A heading or a bookkeeping field is no claim: the word "user" elsewhere does not keep `type: user`.
+        """Whether one could keep the other. Headings and standard fields state nothing: the word "user" does not keep `type: user`.
 
-        The fields of a file that left may stand in another one: it got another name.
+        The fields of a removed file may be in another one, as after a rename.
         """
         if other.unit.kind == "title":
             return unit.kind == "title"
@@ -118,26 +120,26 @@ class DirectoryStatements:
         return other.unit.kind != "heading" or len(unit.key.split()) > 3
 
     def line(self, text: str, path: str = "") -> PlacedStatement | None:
-        """The statement that has the words of `text`, or that has them within."""
-        key = keyed(text)
+        """The statement that has the same words as `text`, or contains them."""
+        key = words_key(text)
         exact = self._by_key.get(key, [])
         if exact:
             return next((s for s in exact if s.path == path), exact[0])
         if len(key) < 12:
             return None
-        return next((s for s in self.likest(text) if f" {key} " in f" {s.unit.key} "), None)
+        return next((s for s in self.most_similar(text) if f" {key} " in f" {s.unit.key} "), None)
 
-    def likest(self, text: str) -> list[PlacedStatement]:
-        """The statements that share most words with `text`, rare ones counted more; likest first."""
-        key = keyed(text)
-        if key not in self._likest:
-            if len(self._likest) > MOST_KEPT:
-                self._likest.clear()
-            self._likest[key] = self._ranked(key)
-        return [self.all[place] for place in self._likest[key]]
+    def most_similar(self, text: str) -> list[PlacedStatement]:
+        """The statements that share most words with `text`, weighted by rarity, best first."""
+        key = words_key(text)
+        if key not in self._similar:
+            if len(self._similar) > MOST_KEPT:
+                self._similar.clear()
+            self._similar[key] = self._ranked(key)
+        return [self.all[place] for place in self._similar[key]]
 
     def _ranked(self, key: str) -> list[int]:
-        """Rare words find candidates; once there are enough, common words only tell those apart."""
+        """Rare words find candidates; once there are enough, common words only rank them."""
         found = [places for word in dict.fromkeys(_WORD.findall(key)) if (places := self._by_word.get(word))]
         scores: dict[int, int] = {}
         for places in sorted(found, key=len):
@@ -151,31 +153,31 @@ class DirectoryStatements:
         best = heapq.nsmallest(CANDIDATES, [(-score, place) for place, score in scores.items()])
         return [place for _, place in best]
 
-    def holder(self, text: str) -> PlacedStatement | None:
-        """A statement that surely says all that `text` says."""
+    def container(self, text: str) -> PlacedStatement | None:
+        """A statement that certainly says everything in `text`."""
         merged = self._only is not None
-        words = set(_WORD.findall(keyed(text))) - lexicon.FILLER
+        words = set(_WORD.findall(words_key(text))) - lexicon.FILLER
         found = (
             s
-            for s in self.likest(text)
-            if _may_hold(words, s.unit.key) and holds(text, s.unit.text, merged=merged)
+            for s in self.most_similar(text)
+            if _may_contain(words, s.unit.key) and contains(text, s.unit.text, merged=merged)
         )
         return next(found, None)
 
 
-def holds(text: str, other: str, *, merged: bool) -> bool:
-    """A part of a longer statement may say it all while the rest says something else."""
+def contains(text: str, other: str, *, merged: bool) -> bool:
+    """Whether `other`, or one part of it, says everything in `text`."""
     label = _LABEL.match(text)
-    if label and other.startswith(label[0]):  # a part of the one is never held against the whole of the other
+    if label and other.startswith(label[0]):  # compare values with values
         text, other = text[label.end() :], other[label.end() :]
     whole, *parts = keeping.pieces(other)
-    if keeping.absorbed(text, whole, merged=merged):
+    if keeping.says_all(text, whole, merged=merged):
         return True
-    return any(keeping.absorbed(text, part) for part in parts) and not taken_back(text, whole)
+    return any(keeping.says_all(text, part) for part in parts) and not withdrawn(text, whole)
 
 
-def _may_hold(words: set[str], key: str) -> bool:
-    """A cheap look before a close one: synonyms and endings aside, two fifths of the words must be there as they are."""
+def _may_contain(words: set[str], key: str) -> bool:
+    """A cheap check first: two fifths of the words must be there unchanged (the rest may be synonyms or other endings)."""
     return 5 * len(words & _words(key)) >= 2 * len(words)
 
 
@@ -192,17 +194,17 @@ def added(subject: Subject) -> DirectoryStatements:
     return DirectoryStatements(subject.after, lines)
 
 
-# The keys of the headings and labels above, the outermost first; then of a label or cell of its own.
+# Keys of the headings and labels above, outermost first, then of the statement's own label or cell.
 Location = tuple[str, ...]
-_Said = dict[str, list[tuple[Location, PlacedStatement]]]  # where each thing is said, by its key
+_PointsByKey = dict[str, list[tuple[Location, PlacedStatement]]]  # where each statement is, by its key
 _LABELLED = re.compile(r"(?P<label>[^.;:|]{1,60}?)\s?(?::[*_]{0,3}|\s[—–]|\s-)\s+(?P<value>\S.*)$", re.DOTALL)
 _BULLET = re.compile(r"\s*(?:[-*+]|\d{1,9}[.)])\s")
-_NAMING = frozenset({"row", "title", "field", "heading"})  # these say themselves of what they speak
+_NAMING = frozenset({"row", "title", "field", "heading"})  # these name their own topic
 
 
 @dataclass(frozen=True, slots=True)
 class Point:
-    """Something said at a location. `own` where the statement itself says what it speaks of: a label, a row and its column."""
+    """A statement at a location. `own`: the statement names its topic itself, by a label or by its row and column."""
 
     location: Location
     key: str
@@ -210,7 +212,7 @@ class Point:
 
 
 class Locations:
-    """The statements of one file by where they are said: `at` has those of a location in order, `points` those of a statement."""
+    """The statements of one file by location: `at` lists those of a location in order, `points` the locations of a statement."""
 
     def __init__(self, path: str, data: bytes | None) -> None:
         self.points: dict[Unit, tuple[Point, ...]] = {}
@@ -222,11 +224,11 @@ class Locations:
 
     @cached_property
     def names(self) -> frozenset[str]:
-        """The headings, labels and bullets that anything is said below."""
+        """The headings, labels and bullets that have statements below them."""
         return frozenset(name for location in self.at for name in location)
 
     def place_of(self, point: Point) -> int:
-        """Which one of its location it is; -1 for none."""
+        """Its position within its location; -1 if it is not there."""
         return next(
             (at for at, (key, _) in enumerate(self.at.get(point.location, ())) if key == point.key), -1
         )
@@ -238,30 +240,30 @@ def locations_of(path: str, data: bytes | None) -> Locations:
 
 
 class Exchange:
-    """Two states of a directory, asked which statements took each other's locations."""
+    """Two states of a directory, to find statements that took each other's place."""
 
     def __init__(self, before: Mapping[str, bytes], after: Mapping[str, bytes]) -> None:
         self._before, self._after = before, after
 
     @cached_property
-    def _was(self) -> _Said:
-        return _said_at(self._before)
+    def _was(self) -> _PointsByKey:
+        return _points_by_key(self._before)
 
     @cached_property
-    def _now(self) -> _Said:
-        return _said_at(self._after)
+    def _now(self) -> _PointsByKey:
+        return _points_by_key(self._after)
 
     def relabelled(self, unit: Unit, path: str) -> PlacedStatement | None:
-        """The statement that says as "label: value" what `unit` says below a heading of that name, or the other way round."""
+        """The statement that turned a heading with a value below it into "label: value", or the reverse."""
         points = locations_of(path, self._before.get(path)).points.get(unit, ())
         for point in points if not unit.columns else ():
-            for location, standing in self._now.get(point.key, ()):
+            for location, placed in self._now.get(point.key, ()):
                 if _name(location) == _name(point.location) != "":
-                    return standing
+                    return placed
         return None
 
-    def taker(self, unit: Unit, path: str) -> Unit | None:
-        """The statement that came from another location to that of `unit`, which left it for another one; None if none did."""
+    def replacing_unit(self, unit: Unit, path: str) -> Unit | None:
+        """The statement that moved to the location of `unit`, which itself moved elsewhere; None if there is none."""
         was, now = (locations_of(path, files.get(path)) for files in (self._before, self._after))
         for point in was.points.get(unit, ()):
             if point.key in self._now and now.place_of(point) < 0:
@@ -275,33 +277,33 @@ class Exchange:
         return None
 
     def is_copy(self, unit: Unit, path: str, other: Unit, other_path: str) -> bool:
-        """Whether a statement that stays elsewhere is said of the same thing: below the same headings, or below none."""
+        """Whether a copy elsewhere is about the same thing: below the same headings, or below none."""
         mine = locations_of(path, self._before.get(path)).points.get(unit, ())[:1]
         theirs = locations_of(other_path, self._after.get(other_path)).points.get(other, ())[:1]
         locations = [point.location for point in (*mine, *theirs)]
         return len(set(locations)) < 2 or not all(map(any, locations))
 
-    def is_refiled(self, unit: Unit, standing: PlacedStatement) -> bool:
-        """Whether a statement went from below one heading or label to below another one of its file, where both were and are."""
+    def is_refiled(self, unit: Unit, placed: PlacedStatement) -> bool:
+        """Whether a statement moved from one heading or label to another in its file, and both were there before and after."""
         was, now = (
-            locations_of(standing.path, files.get(standing.path)) for files in (self._before, self._after)
+            locations_of(placed.path, files.get(placed.path)) for files in (self._before, self._after)
         )
         names = [
             {_name(point.location) for point in points[:1]} - {""}
-            for points in (was.points.get(unit, ()), now.points.get(standing.unit, ()))
+            for points in (was.points.get(unit, ()), now.points.get(placed.unit, ()))
         ]
         return names[0] != names[1] and all(
             len(each) == 1 and each <= was.names & now.names for each in names
         )
 
     def _newcomers(self, point: Point, was: Locations, now: Locations) -> Iterator[Unit]:
-        known = {key for key, _ in was.at[point.location]}
+        word_forms = {key for key, _ in was.at[point.location]}
         yield from (
-            unit for key, unit in now.at.get(point.location, ()) if key not in known and key in self._was
+            unit for key, unit in now.at.get(point.location, ()) if key not in word_forms and key in self._was
         )
 
     def _mutual(self, point: Point, other: Unit, was: Locations, now: Locations) -> bool:
-        """Whether the two sit in each other's very places."""
+        """Whether the two are exactly in each other's place."""
         came = next(each for each in now.points[other] if each.location == point.location)
         locations = (
             {(at.path, location) for location, at in side}
@@ -311,7 +313,7 @@ class Exchange:
 
 
 def _located(path: str, data: bytes | None) -> Iterator[tuple[Unit, Location]]:
-    """Each statement with the headings above it, a line that only names what comes, and the bullets that it is nested in."""
+    """Each statement with its headings, the label line above it and the bullets that it is nested in."""
     lines = lines_of(data)
     headings, label, bullets = list[tuple[int, str]](), "", list[tuple[int, str]]()
     for unit in units_of(path, data):
@@ -329,7 +331,7 @@ def _located(path: str, data: bytes | None) -> Iterator[tuple[Unit, Location]]:
 
 
 def _is_label(unit: Unit) -> bool:
-    """Whether it only says of what the next ones speak: "Staging:", "**Production**"."""
+    """Whether it only introduces the next statements: "Staging:", "**Production**"."""
     bare = unit.text.strip()
     return unit.kind == "sentence" and (bare.rstrip("*_").endswith(":") or bare[:2] == bare[-2:] == "**")
 
@@ -337,8 +339,8 @@ def _is_label(unit: Unit) -> bool:
 def _points(unit: Unit, location: Location) -> Iterator[Point]:
     yield Point(location, unit.key, own=False)
     found = _LABELLED.match(unit.text) if unit.kind == "sentence" else None
-    if found and (value := keyed(found["value"])):
-        yield Point((*location, keyed(found["label"])), value, own=True)
+    if found and (value := words_key(found["value"])):
+        yield Point((*location, words_key(found["label"])), value, own=True)
     name, *values = cells(unit.text) if unit.columns else ("",)
     yield from (
         Point((*location, name, column), value, own=True)
@@ -348,12 +350,12 @@ def _points(unit: Unit, location: Location) -> Iterator[Point]:
 
 
 def _name(location: Location) -> str:
-    """The innermost of what it is called by."""
+    """The innermost heading or label."""
     return next((key for key in reversed(location) if key), "")
 
 
-def _said_at(files: Mapping[str, bytes]) -> _Said:
-    found: _Said = defaultdict(list)
+def _points_by_key(files: Mapping[str, bytes]) -> _PointsByKey:
+    found: _PointsByKey = defaultdict(list)
     for path, data in files.items():
         for unit, points in locations_of(path, data).points.items():
             for point in points:

@@ -1,8 +1,8 @@
-"""What became of each statement of a hunk, whoever removed it. PURE.
+"""Finds what happened to each removed statement of a hunk, whoever removed it. PURE.
 
-The one idea: every word of a fact needs a partner of its own, in a passage that speaks of the same thing. So the first
-question is whether something else is said in its place (`_changed`), then whether it stands (`_kept`), and only what is
-left may be told in other words: by one new statement each, by one of another file, or by several side by side.
+A statement is kept only if every word of it has a counterpart in a passage about the same thing. So three questions are
+asked in order: does another statement take its place (`_changed`)? Is it still somewhere (`_kept`)? Is it reworded: by one
+new statement, by one in another file, or by several next to each other?
 """
 
 import re
@@ -15,14 +15,14 @@ from dreams.findings import evidence
 from dreams.findings.base import ChangedHunk, MessageParts, NewFinding, RemovedLine, Subject
 from dreams.findings.ledger import derived, facts, keeping
 from dreams.findings.ledger.derived import StatementOutcome
-from dreams.findings.ledger.facts import changed_places
+from dreams.findings.ledger.facts import swapped
 from dreams.findings.ledger.state import (
     PROSE_FIELDS,
     DirectoryStatements,
     Exchange,
     PlacedStatement,
     added,
-    holds,
+    contains,
 )
 from dreams.findings.ledger.units import (
     HEADER,
@@ -31,10 +31,10 @@ from dreams.findings.ledger.units import (
     lines_of,
     moved_columns,
     same_row,
-    spread,
+    units_by_line,
     units_of,
 )
-from dreams.findings.ledger.wordings import made
+from dreams.findings.ledger.wordings import plain_statement
 from dreams.lib import memdir
 from dreams.lib.files.text import shortened
 from dreams.lib.prose import claims
@@ -42,21 +42,21 @@ from dreams.lib.prose.statements import Statement
 from dreams.lib.secrets.redact import redact
 
 CHECK = "ledger"
-_TURNED = re.compile(r"(.+) \(now (.+)\)")
+_FACT_NOW = re.compile(r"(.+) \(now (.+)\)")
 BY_HAND = "Your own change."
 CHANGED_HERE = "This line now says something else; the old statement is in another place."
 ANOTHER_HEADING = "Now below another heading."
 
 
 def superseded(hunk: ChangedHunk, unit: Unit, instead: Sequence[PlacedStatement]) -> StatementOutcome | None:
-    """A person said what stands in a statement's place now: that is newer than any note. None where nobody did."""
+    """Superseded because a person said what is in the statement's place now; None if nobody did."""
     said = evidence.typed(hunk)
     for other in instead:
         found = claims.check(said, other.unit.text)
         if found.answer != "supported" or not found.evidence:
             continue
         quote = found.evidence[0].quote
-        # Who says the old one too has replaced nothing.
+        # If the person said the old statement as well, nothing was replaced.
         if claims.check(said, unit.text).answer != "supported":
             at = next((c.at for c in hunk.citations if quote in f"{c.quote} {c.context}"), None)
             day = f" on {at:%Y-%m-%d}" if at else ""
@@ -85,7 +85,7 @@ def finding_of(
     if answer.fate == "unexplained":
         held = f"The nearest statement, {redact(answer.refused)}." if answer.refused else ""
         return NewFinding(
-            CHECK, "unexplained-loss", "block", f"Unexplained loss: “{said}” {_gone(answer, unit.text if unit else text)}",
+            CHECK, "unexplained-loss", "block", f"Unexplained loss: “{said}” {_loss_sentence(answer, unit.text if unit else text)}",
             "Reject the change, edit it to keep the statement, or confirm its removal.", message_parts=MessageParts(said, detail=held), **place,  # type: ignore[arg-type]  # keywords of mixed types
         )  # fmt: skip
     if answer.reworded and answer.fate == "merged-into":
@@ -94,29 +94,29 @@ def finding_of(
         )
         return NewFinding(
             CHECK, "reworded", "warn", f"“{said}” is reworded; these words are gone: {words}.",
-            "Compare both lines, then edit the change if the meaning changed.", **place,  # type: ignore[arg-type]  # as above
+            "Compare both_states lines, then edit the change if the meaning changed.", **place,  # type: ignore[arg-type]  # as above
         )  # fmt: skip
     if answer.note == CHANGED_HERE and not hunk.by_hand:
         return NewFinding(
             CHECK, "now-contradicts", "warn", f"“{said}” was changed here, but another place still says it.",
-            "Change both places, or neither.", **place,  # type: ignore[arg-type]  # as above
+            "Change both_states places, or neither.", **place,  # type: ignore[arg-type]  # as above
         )  # fmt: skip
     if answer.note == ANOTHER_HEADING and not hunk.by_hand:
         return NewFinding(
             CHECK, "another-heading", "warn", f"“{said}” is now below another heading.",
-            "Check that it still holds there.", **place,  # type: ignore[arg-type]  # as above
+            "Check that it still contains there.", **place,  # type: ignore[arg-type]  # as above
         )  # fmt: skip
     if answer.fate in {"stated", "superseded-by"}:
         return _stated(hunk, said, answer, place)
     return None
 
 
-def _gone(answer: StatementOutcome, text: str) -> str:
-    """How a statement is gone: with which facts, or because another one sits in its place."""
+def _loss_sentence(answer: StatementOutcome, text: str) -> str:
+    """What is lost with a statement, or which other statement is in its place."""
     if answer.note:
         return f"is in another place, and “{shortened(answer.note, MOST_SHOWN)}” has taken its place."
     lost = [shortened(fact, 60) for fact in facts.as_written(answer.lost[:6], text)]
-    only = _listed(lost)
+    only = _quoted_facts(lost)
     return f"no longer appears anywhere.{f' It was the only place that said {only}.' if only else ''}"
 
 
@@ -127,7 +127,7 @@ def _stated(
         return NewFinding(
             CHECK, "removed-by-hand", "info", f"“{said}” is removed by your own change; no other memory says it.", "", **place  # type: ignore[arg-type]  # as above
         )  # fmt: skip
-    leaves = "\n".join(hunk.removed)  # that a line was there is no evidence that it may go
+    leaves = "\n".join(hunk.removed)  # a quote of the removed line itself is no evidence for removing it
     if answer.note in derived.NOTES or any(c.found and c.quote.strip() not in leaves for c in hunk.citations):
         return None
     return NewFinding(
@@ -136,9 +136,9 @@ def _stated(
     )  # fmt: skip
 
 
-def _listed(lost: Sequence[str]) -> str:
-    """Each in quotation marks, but what the place itself does not say; beside “never” (now “always”) no “not”."""
-    turned = {fact: match for fact in lost if (match := _TURNED.fullmatch(fact))}
+def _quoted_facts(lost: Sequence[str]) -> str:
+    """Facts in quotation marks. A changed word (“never”, now “always”) makes a separate “not” unnecessary."""
+    turned = {fact: match for fact in lost if (match := _FACT_NOW.fullmatch(fact))}
     unsaid = {facts.DENIED_NOW, facts.NOT if turned else facts.DENIED_NOW}
     told = [fact for fact in lost if fact not in unsaid]
     return ", ".join(
@@ -153,21 +153,21 @@ FARTHEST = 2  # lines from one to the next
 _PROSE = frozenset({"sentence", "row", "table"})
 
 
-def holding(text: str, near: Unit, path: str, data: bytes | None) -> str:
-    """The passage around `near` that says what `text` says in other words; nothing if none does."""
+def passage_keeping(text: str, near: Unit, path: str, data: bytes | None) -> str:
+    """The passage around `near` that says the same as `text` in other words; "" if there is none."""
     units = units_of(path, data)
     for heading, parts in _around(units, units.index(near) if near in units else -1):
-        if not _may_hold(made(text), heading, parts):
+        if not _may_keep(plain_statement(text), heading, parts):
             continue
         said = ". ".join(part.text.rstrip(" .;:") for part in parts)
         passage = f"{heading}: {said}" if heading else said
-        if keeping.reworded(text, passage) and not any(changed_places(text, part.text) for part in parts):
+        if keeping.reworded(text, passage) and not any(swapped(text, part.text) for part in parts):
             return passage
     return ""
 
 
 def _around(units: Sequence[Unit], at: int) -> Iterator[tuple[str, Sequence[Unit]]]:
-    """The runs of statements that `at` belongs to, alone and below their heading, the shortest first."""
+    """Runs of statements that include `at`, with and without their heading, shortest first."""
     if at < 0 or units[at].kind not in _PROSE:
         return
     heading = next((unit.text for unit in reversed(units[:at]) if unit.kind == "heading"), "")
@@ -183,30 +183,30 @@ def _side_by_side(parts: Sequence[Unit]) -> bool:
     return near and all(part.kind in _PROSE for part in parts)
 
 
-def _may_hold(one: Statement, heading: str, parts: Sequence[Unit]) -> bool:
-    """Whether the words are there, each part has some that no other one has, and none names what the statement does not name."""
+def _may_keep(one: Statement, heading: str, parts: Sequence[Unit]) -> bool:
+    """Whether the words are all there, each part adds some of them, and no part names anything else."""
     wanted = one.weights.keys()
-    said = [made(part.text) for part in parts]
+    said = [plain_statement(part.text) for part in parts]
     if not all(part.numbers | part.codes | {name for _, name in part.names} <= wanted for part in said):
         return False
     if any(facts.coverage(part.text, one.text) < keeping.MOST for part in parts):
         return False
     words = [wanted & part.weights.keys() for part in said]
-    there = made(heading).weights.keys() & wanted | frozenset[str]().union(*words)
+    there = plain_statement(heading).weights.keys() & wanted | frozenset[str]().union(*words)
     if sum(one.weights[word] for word in there) < keeping.MOST * one.weight:
         return False
     return all(own - frozenset[str]().union(*words[:at], *words[at + 1 :]) for at, own in enumerate(words))
 
 
-CLOSEST = 3  # new statements around which a passage is looked for
-MOST_PAIRED = 200  # statements on each side that are held against each other
-MAX_DETAILS = 500  # losses whose facts are named: who deletes everything knows what is gone
+CLOSEST = 3  # new statements whose surroundings are searched
+MOST_PAIRED = 200  # statements compared on each side
+MAX_DETAILS = 500  # losses whose facts are named; beyond that only the loss is reported
 IN_OTHER_WORDS = "in other words"
-_Place = tuple[str, int, str]  # path, line and words of a statement that stands for another one
+_Place = tuple[str, int, str]  # path, line and key of a statement that keeps another one
 
 
 @dataclass(slots=True)
-class Both:
+class BothStates:
     """A directory before and after, for all its hunks: `taken` are statements of other files that stand for one each."""
 
     subject: Subject
@@ -217,21 +217,25 @@ class Both:
     details: int = MAX_DETAILS
 
 
-def both(subject: Subject) -> Both:
+def both_states(subject: Subject) -> BothStates:
     # Agents load no logs: what stands only there is kept nowhere.
     kept = {path: data for path, data in subject.after.items() if not memdir.is_log(path)}
-    return Both(subject, DirectoryStatements(kept), added(subject), Exchange(subject.before, subject.after))
+    return BothStates(
+        subject, DirectoryStatements(kept), added(subject), Exchange(subject.before, subject.after)
+    )
 
 
 class Trace:
     """Looks for the statements of one hunk; `fresh` are those of its added lines that the file did not make before."""
 
-    def __init__(self, both: Both, hunk: ChangedHunk) -> None:
-        self.both, self.hunk, self.path = both, hunk, hunk.path
-        self.context = derived.Context(both.subject, hunk.path, both.added)
-        self.was, self.now = (files.get(hunk.path) for files in (both.subject.before, both.subject.after))
-        first, known = hunk.new_start + 1, spread(hunk.path, self.was).keys
-        touched = spread(hunk.path, self.now).within(first, first + len(hunk.added) - 1)
+    def __init__(self, both_states: BothStates, hunk: ChangedHunk) -> None:
+        self.states, self.hunk, self.path = both_states, hunk, hunk.path
+        self.context = derived.Context(both_states.subject, hunk.path, both_states.added)
+        self.was, self.now = (
+            files.get(hunk.path) for files in (both_states.subject.before, both_states.subject.after)
+        )
+        first, known = hunk.new_start + 1, units_by_line(hunk.path, self.was).keys
+        touched = units_by_line(hunk.path, self.now).within(first, first + len(hunk.added) - 1)
         self.fresh = [PlacedStatement(hunk.path, unit) for unit in touched if unit.key not in known]
 
     def answers(self, units: Sequence[Unit]) -> dict[Unit, StatementOutcome]:
@@ -244,13 +248,13 @@ class Trace:
             found[old] = _reworded(old, new, new.unit.text)
             left.remove(old)
         for old in left:
-            if not keeping.may_be_dropped(old.text, self.both.added.lacks(old.text)):
+            if not keeping.may_be_dropped(old.text, self.states.added.missing_words(old.text)):
                 continue
-            found[old] = self._told_elsewhere(old) or self._told_in_passage(old) or found[old]
+            found[old] = self._reworded_elsewhere(old) or self._kept_by_several(old) or found[old]
         return found
 
     def _answer(self, unit: Unit) -> StatementOutcome:
-        """What became of a statement: the first that holds; how it may be told in other words comes later, in pairs."""
+        """The first outcome that applies; rewordings are found later, in pairs."""
         return (
             self.context.dated(unit, self.fresh)
             or self.context.redacted(unit, self.fresh)
@@ -261,95 +265,106 @@ class Trace:
         )
 
     def _changed(self, unit: Unit) -> StatementOutcome | None:
-        """Something else is said in its place: that may be so since a person said it, wherever the old words stand still."""
-        instead, taker = self._instead(unit), self._taker(unit)
-        copy = None if taker else self._copy(unit)
+        """Another statement is in its place. If a person said that one, it supersedes this one even where the old words remain."""
+        instead, replacing = self._replacements(unit), self._replacing(unit)
+        copy = None if replacing else self._copy(unit)
         if copy:
             return StatementOutcome("kept-in", copy, CHANGED_HERE if instead else "")
-        if not (instead or taker):
+        if not (instead or replacing):
             return None
         gone = (
-            StatementOutcome("unexplained", note=taker.text, replaced=True)
-            if taker
+            StatementOutcome("unexplained", note=replacing.text, replaced=True)
+            if replacing
             else self._unexplained(unit)
         )
         return superseded(self.hunk, unit, instead) or gone
 
     def _kept(self, unit: Unit) -> StatementOutcome | None:
-        """Word for word, within another statement, or by what it sums up."""
-        exact = self.both.after.same_words(unit, self.path) or self.both.exchange.relabelled(unit, self.path)
+        """Kept word for word, within another statement, or explained by what it summarizes."""
+        exact = self.states.after.same_words(unit, self.path) or self.states.exchange.relabelled(
+            unit, self.path
+        )
         if exact:
-            is_refiled = self.path == exact.path and self.both.exchange.is_refiled(unit, exact)
+            is_refiled = self.path == exact.path and self.states.exchange.is_refiled(unit, exact)
             return StatementOutcome("kept-in", exact, ANOTHER_HEADING if is_refiled else "")
-        holder = self._holder(unit)
-        if holder:
-            return StatementOutcome("merged-into", holder)
-        return self.context.explained(unit, self.fresh)
+        container = self._container(unit)
+        if container:
+            return StatementOutcome("merged-into", container)
+        return self.context.explanation(unit, self.fresh)
 
     def _copy(self, unit: Unit) -> PlacedStatement | None:
-        """The same words, said of the same thing."""
-        exact = self.both.after.same_words(unit, self.path)
-        same = exact and self.both.exchange.is_copy(unit, self.path, exact.unit, exact.path)
+        """The same words about the same thing."""
+        exact = self.states.after.same_words(unit, self.path)
+        same = exact and self.states.exchange.is_copy(unit, self.path, exact.unit, exact.path)
         return exact if same else None
 
-    def _taker(self, unit: Unit) -> Unit | None:
-        """The statement, or the header of a table, that took the place of another one which still stands somewhere."""
+    def _replacing(self, unit: Unit) -> Unit | None:
+        """The statement or table header that took the place of one that is still somewhere else."""
         if unit.name != HEADER:
-            return self.both.exchange.taker(unit, self.path)
+            return self.states.exchange.replacing_unit(unit, self.path)
         return moved_columns(unit, units_of(self.path, self.was), units_of(self.path, self.now))
 
-    def _instead(self, unit: Unit) -> list[PlacedStatement]:
-        """The new statements that say something else of the same thing, in its place."""
+    def _replacements(self, unit: Unit) -> list[PlacedStatement]:
+        """New statements that say something different about the same thing."""
         said = unit.text
         found = (other for other in self.fresh if _may_replace(unit, other.unit))
         others = [other for other in found if keeping.replaced(said, other.unit.text)]
-        return [other for other in others if not holds(said, other.unit.text, merged=False)]
+        return [other for other in others if not contains(said, other.unit.text, merged=False)]
 
-    def _holder(self, unit: Unit) -> PlacedStatement | None:
+    def _container(self, unit: Unit) -> PlacedStatement | None:
         if unit.kind in {"code", "heading", "title"} or (
             unit.kind == "field" and unit.name not in PROSE_FIELDS
         ):
             return None
-        return self._as_list(unit) or self.both.added.holder(unit.text) or self.both.after.holder(unit.text)
+        return (
+            self._as_list(unit)
+            or self.states.added.container(unit.text)
+            or self.states.after.container(unit.text)
+        )
 
     def _as_list(self, unit: Unit) -> PlacedStatement | None:
-        """The line that has all cells of a row; a cell of two sentences makes the line two statements."""
-        for other in self.both.added.likest(unit.text) if unit.kind == "table" else ():
-            lines = lines_of(self.both.subject.after.get(other.path))
+        """The line that has all cells of a table row, even if a cell of two sentences splits it into two statements."""
+        for other in self.states.added.most_similar(unit.text) if unit.kind == "table" else ():
+            lines = lines_of(self.states.subject.after.get(other.path))
             first, last = other.unit.first_line - 1, other.unit.last_line
             if same_row(unit, other.unit) or in_cells(unit.text, " ".join(lines[first:last])):
                 return other
         return None
 
     def _unexplained(self, unit: Unit) -> StatementOutcome:
-        """With the facts that the likest statement does not have, and what keeps it from keeping this one; of the first losses only."""
-        if not self.both.details:
+        """An unexplained loss, with what the most similar statement lacks; only for the first losses."""
+        if not self.states.details:
             return StatementOutcome("unexplained")
-        self.both.details -= 1
-        likest = [
-            (facts.coverage(unit.text, s.unit.text), s.unit.text) for s in self.both.after.likest(unit.text)
+        self.states.details -= 1
+        most_similar = [
+            (facts.coverage(unit.text, s.unit.text), s.unit.text)
+            for s in self.states.after.most_similar(unit.text)
         ]
-        alike, best = max(likest, key=itemgetter(0), default=(0.0, ""))
-        why = f"“{best[:80]}”, {keeping.refusal(unit.text, best)}" if alike >= keeping.PART else ""
+        alike, best = max(most_similar, key=itemgetter(0), default=(0.0, ""))
+        why = f"“{best[:80]}”, {keeping.why_not_kept(unit.text, best)}" if alike >= keeping.PART else ""
         return StatementOutcome("unexplained", lost=tuple(facts.lost(unit.text, best)), refused=why)
 
-    def _told_elsewhere(self, unit: Unit) -> StatementOutcome | None:
-        """A statement that came in another file and says this one in other words, if it stands for no other one yet."""
-        for other in self.both.added.likest(unit.text):
+    def _reworded_elsewhere(self, unit: Unit) -> StatementOutcome | None:
+        """A new statement in another file that rewords this one and does not already keep a different one."""
+        for other in self.states.added.most_similar(unit.text):
             place = (other.path, other.unit.first_line, other.unit.key)
-            if other.path == self.path or place in self.both.taken or "code" in (unit.kind, other.unit.kind):
+            if (
+                other.path == self.path
+                or place in self.states.taken
+                or "code" in (unit.kind, other.unit.kind)
+            ):
                 continue
-            before = spread(other.path, self.both.subject.before.get(other.path)).keys
+            before = units_by_line(other.path, self.states.subject.before.get(other.path)).keys
             if other.unit.key not in before and keeping.reworded(unit.text, other.unit.text):
-                self.both.taken.add(place)
+                self.states.taken.add(place)
                 return _reworded(unit, other, other.unit.text)
         return None
 
-    def _told_in_passage(self, unit: Unit) -> StatementOutcome | None:
-        """A statement that several new ones say together."""
-        for other in self.both.added.likest(unit.text)[:CLOSEST] if unit.kind != "code" else ():
-            data = self.both.subject.after.get(other.path)
-            said = holding(unit.text, other.unit, other.path, data)
+    def _kept_by_several(self, unit: Unit) -> StatementOutcome | None:
+        """Several new statements that together say this one."""
+        for other in self.states.added.most_similar(unit.text)[:CLOSEST] if unit.kind != "code" else ():
+            data = self.states.subject.after.get(other.path)
+            said = passage_keeping(unit.text, other.unit, other.path, data)
             if said:
                 return _reworded(unit, other, said)
         return None
@@ -361,15 +376,15 @@ def _reworded(unit: Unit, other: PlacedStatement, said: str) -> StatementOutcome
 
 
 def _may_replace(unit: Unit, other: Unit) -> bool:
-    """Whether it can say something else in the place of `unit`: a row of the index speaks of its own memory, a title says
-    nothing, and a row whose columns moved says the same."""
+    """Whether `other` could replace `unit`: an index row is about its own memory, a title states nothing, and a row with
+    reordered columns says the same."""
     if other.kind == "title" or same_row(unit, other):
         return False
     return unit.kind != "row" or unit.name == other.name or unit.name in other.text
 
 
 def _pairs(old: Sequence[Unit], new: Sequence[PlacedStatement]) -> Iterator[tuple[Unit, PlacedStatement]]:
-    """Each statement that left with at most one that came, likest first: two that leave never share one rewording."""
+    """Pairs each removed statement with at most one new one, most similar first, so that two never share one rewording."""
     scored = [
         (-facts.coverage(one.text, other.unit.text), a, b)
         for a, one in enumerate(old[:MOST_PAIRED])

@@ -1,4 +1,4 @@
-"""A memory file as the statements it makes, each with its lines, and the statements that a change adds. PURE."""
+"""Splits a memory file into statements with their lines, and finds the statements that a change adds. PURE."""
 
 import functools
 import re
@@ -17,11 +17,13 @@ from dreams.lib.secrets.redact import redact
 
 UnitKind = Literal["sentence", "row", "title", "field", "heading", "code", "table", "comment", "reference"]
 
-MAX_FILE_CHARS = 2_000_000  # of one file; what is behind is compared line by line
+MAX_FILE_CHARS = 2_000_000  # of one file; the rest is compared line by line
 BAR = re.compile(r"(?<!\\)\|")
 _DUNDER = re.compile(r"[\w.-]*/(?:[\w.-]*/)*__\w+__")
 HEADER = "header"
-_NUMBERED = re.compile(r"^([*_]{0,3})\d{1,3}[.)]\s+(?=\S)")  # the mark of a list, in bold or in a heading too
+_NUMBERED = re.compile(
+    r"^([*_]{0,3})\d{1,3}[.)]\s+(?=\S)"
+)  # the number of a list entry, also in bold or in a heading
 _BOX = re.compile(r"\s*(?:!!!|\?\?\?|===)")
 _UNDERLINE = re.compile(r"\n {0,3}=+\s*$")
 _INDENTED = re.compile(r"(?: {4}|\t).*(?:\n(?: {4}|\t).*)*\n?")
@@ -33,10 +35,10 @@ _FIELD = re.compile(r"^\s*(?P<key>[A-Za-z_][\w.-]*)\s*:\s*(?P<value>.*)$")
 
 @dataclass(frozen=True, slots=True)
 class Unit:
-    """One statement. Lines are 1-based; `key` is equal for statements that differ in marks and spacing alone.
+    """One statement. Lines are 1-based; `key` is equal for statements that differ only in marks and spacing.
 
-    `name` is a field's key, a row's target, or HEADER for the row of a table that names its columns; `columns` are those
-    of the other rows, as cells are compared. `level` is a heading's, 1 to 6. A link by reference is told with its address.
+    `name` is the key of a field, the target of an index row, or HEADER for the header of a table; `columns` are the table's
+    columns, as cell keys. `level` is a heading's, 1 to 6. Reference links include their address.
     """
 
     kind: UnitKind
@@ -50,18 +52,18 @@ class Unit:
 
 
 def has_content(line: str) -> bool:
-    """Whether there is a letter or digit in it: rules, blank lines and fences say nothing."""
+    """Whether the line has a letter or digit: rules, blank lines and fences do not count."""
     return any(map(str.isalnum, line))
 
 
 @functools.lru_cache(maxsize=256)
 def lines_of(data: bytes | None) -> tuple[str, ...]:
-    """The lines of a file without their ends; lone surrogates stand for bytes that are not UTF-8. Kept: each hunk asks."""
+    """The lines of a file without line ends; bytes that are not UTF-8 become lone surrogates. Cached, as each hunk needs it."""
     return tuple(line.rstrip("\r\n") for line in memdir.split_lines(text.decode(data or b"")))
 
 
-class Spread:
-    """The statements of a file by their lines, for many questions: a file of a thousand hunks is read once."""
+class UnitsByLine:
+    """The statements of a file by line, so that a file with a thousand hunks is split once."""
 
     def __init__(self, units: Sequence[Unit]) -> None:
         self._units = sorted(units, key=lambda unit: unit.first_line)
@@ -70,7 +72,7 @@ class Spread:
         self.keys = frozenset(unit.key for unit in units)
 
     def within(self, first: int, last: int) -> list[Unit]:
-        """Those that have a part of the lines `first` to `last` (1-based, both in), in order."""
+        """Those on the lines `first` to `last` (1-based, inclusive), in order."""
         start = bisect_left(self._firsts, first - self._longest)
         stop = bisect_right(self._firsts, last)
         return [unit for unit in self._units[start:stop] if unit.last_line >= first]
@@ -83,19 +85,19 @@ def units_of(path: str, data: bytes | None) -> tuple[Unit, ...]:
     return _units(memdir.is_index(path), data)
 
 
-def spread(path: str, data: bytes | None) -> Spread:
-    """The statements of a file, to be asked for by line."""
+def units_by_line(path: str, data: bytes | None) -> UnitsByLine:
+    """The statements of a file, searchable by line."""
     return _spread(memdir.is_index(path), data or b"")
 
 
 def units_of_lines(lines: Sequence[str]) -> tuple[Unit, ...]:
-    """The statements of a piece of a body; line 1 is its first."""
+    """The statements of some lines of a body; the first line is 1."""
     return tuple(_body_units("\n".join(lines), 1, {}))
 
 
 @functools.lru_cache(maxsize=256)
-def _spread(is_index: bool, data: bytes) -> Spread:
-    return Spread(_units(is_index, data) if data else ())
+def _spread(is_index: bool, data: bytes) -> UnitsByLine:
+    return UnitsByLine(_units(is_index, data) if data else ())
 
 
 @functools.lru_cache(maxsize=1024)
@@ -133,16 +135,16 @@ def _field(name: str, first: int, parts: list[str]) -> Iterator[Unit]:
 
 
 def _split(kind: UnitKind, said: str, first: int, last: int, name: str) -> Iterator[Unit]:
-    """One unit per sentence, so that a summary is known again where it stands as prose."""
+    """One unit per sentence, so that a summary is recognized when it appears as prose."""
     for start, end in memdir.sentence_spans(said) if said else [(0, 0)]:
         piece = said[start:end].strip()
-        yield Unit(kind, first, last, piece, keyed(piece), name)
+        yield Unit(kind, first, last, piece, words_key(piece), name)
 
 
 def _body_units(body: str, first_line: int, rows: dict[int, memdir.IndexRow]) -> Iterator[Unit]:
     body = body[:MAX_FILE_CHARS]
     targets = {match["name"].casefold(): match["target"] for match in _REFERENCE.finditer(body)}
-    boxed = False  # within "!!! note" text is indented, and no code
+    boxed = False  # text inside "!!! note" is indented, but not code
     for item in memdir.sections(body, first_line):
         if has_content(item.text):
             boxed = bool(_BOX.match(item.text)) or (boxed and item.text[:1].isspace())
@@ -156,7 +158,7 @@ def _item_units(item: memdir.BodyItem, rows: dict[int, memdir.IndexRow], *, boxe
         yield from _row_units(row, item)
     elif kind == "heading" or _UNDERLINE.search(item.text):
         said = _NUMBERED.sub(r"\1", _UNDERLINE.sub("", item.content))
-        yield Unit("heading", item.first_line, item.last_line, said, keyed(said), level=item.level or 1)
+        yield Unit("heading", item.first_line, item.last_line, said, words_key(said), level=item.level or 1)
     elif kind in {"code", "table", "comment"}:
         yield from _line_units(item, kind)
     elif kind == "paragraph" and not (item.depth or boxed) and _INDENTED.fullmatch(item.text):
@@ -168,7 +170,7 @@ def _item_units(item: memdir.BodyItem, rows: dict[int, memdir.IndexRow], *, boxe
 
 
 def _with_targets(unit: Unit, targets: Mapping[str, str]) -> Unit:
-    """The statement with the addresses of its links, which may stand in lines of their own."""
+    """The statement with the addresses of its reference links."""
     if unit.kind in {"code", "reference"} or "[" not in unit.text:
         return unit
 
@@ -177,60 +179,60 @@ def _with_targets(unit: Unit, targets: Mapping[str, str]) -> Unit:
         return f"[{match['said']}]({target})" if target else match[0]
 
     said = _REFERRED.sub(linked, unit.text)
-    return unit if said == unit.text else replace(unit, text=said, key=keyed(said))
+    return unit if said == unit.text else replace(unit, text=said, key=words_key(said))
 
 
 def _row_units(row: memdir.IndexRow, item: memdir.BodyItem) -> Iterator[Unit]:
     said = " ".join(part for part in (row.lead, row.hook) if part)
     last = max(row.end_line_no, item.last_line)
     if said and has_content(row.title):
-        yield Unit("title", row.line_no, row.line_no, row.title, keyed(row.title), row.target)
+        yield Unit("title", row.line_no, row.line_no, row.title, words_key(row.title), row.target)
     yield from _split("row", said or row.title, row.line_no, last, row.target)
 
 
 def _line_units(item: memdir.BodyItem, kind: UnitKind) -> Iterator[Unit]:
-    """Code and tables are told apart line by line; the first row of a table names its columns."""
+    """One statement per line of code or table row; the first row of a table names its columns."""
     columns = tuple[str, ...]()
     for number, line in enumerate(memdir.split_lines(item.text), item.first_line):
         bare = line.strip()
         if has_content(bare) and not bare.startswith(("```", "~~~")):
-            key = " ".join(bare.split()) if kind == "code" else keyed(BAR.sub(" ", bare))
+            key = " ".join(bare.split()) if kind == "code" else words_key(BAR.sub(" ", bare))
             first = kind == "table" and number == item.first_line
             yield Unit(kind, number, number, bare, key, HEADER if first else "", columns)
             columns = cells(bare) if first else columns
 
 
 def cells(row: str) -> tuple[str, ...]:
-    """What makes the cells of a table's row the same as others', from the left."""
-    return tuple(keyed(cell) for cell in BAR.split(row.strip().strip("|")))
+    """The keys of a table row's cells, from the left."""
+    return tuple(words_key(cell) for cell in BAR.split(row.strip().strip("|")))
 
 
 def _sentences(item: memdir.BodyItem) -> Iterator[Unit]:
     for sentence in memdir.sentences(item):
         said = _NUMBERED.sub(r"\1", sentence.text)
         if has_content(said):
-            yield Unit("sentence", sentence.first_line, sentence.last_line, said, keyed(said))
+            yield Unit("sentence", sentence.first_line, sentence.last_line, said, words_key(said))
 
 
 @functools.lru_cache(maxsize=50_000)
-def keyed(said: str) -> str:
-    """What makes two statements the same words: marks and case aside, but not check boxes or struck text."""
+def words_key(said: str) -> str:
+    """A key that is equal for the same words, ignoring marks and case, but not check boxes or strike-through."""
     signs = "".join(sign for sign in ("[ ]", "[x]", "~~") if sign in said.lower())
     said = said.replace("…", "...")
     plain = comparing.normalised(said) or " ".join(said.split())
-    marked = " ".join(span for span in literal(said) if unmarked(span) != span)
+    marked = " ".join(span for span in literal_parts(said) if unmarked(span) != span)
     return " ".join(part for part in (signs, plain, marked) if part)
 
 
 def keys_without_secrets(unit: Unit) -> frozenset[str]:
-    """What it may be known by once its secrets are taken out, as prose, a row of a table or a line of code; none without any."""
+    """Its possible keys once its secrets are removed, as prose, table row or code; empty if it has none."""
     bare = redact(unit.text)
-    forms = {keyed(bare), keyed(BAR.sub(" ", bare)), " ".join(bare.split())}
+    forms = {words_key(bare), words_key(BAR.sub(" ", bare)), " ".join(bare.split())}
     return frozenset(forms) if bare != unit.text else frozenset()
 
 
-def literal(said: str) -> Iterator[str]:
-    """Inline code, and `__init__` in a path: stars and underscores are no emphasis there."""
+def literal_parts(said: str) -> Iterator[str]:
+    """Inline code, and names like `__init__` in a path, where stars and underscores are not emphasis."""
     if "`" in said:
         yield from (said[start:end] for start, end in code_spans(said))
     if "__" in said:
@@ -238,30 +240,30 @@ def literal(said: str) -> Iterator[str]:
 
 
 def same_row(one: Unit, other: Unit) -> bool:
-    """Whether both have the same cells below the same columns, in whatever order the columns stand."""
+    """Whether both rows have the same cells in the same columns, in any order of columns."""
     return bool(one.columns) and _bound(one) == _bound(other)
 
 
-def rebound(one: Unit, other: Unit) -> bool:
-    """Whether a column that both have holds another cell in `other`: its row stands, and says something else."""
+def cells_changed(one: Unit, other: Unit) -> bool:
+    """Whether a column of both rows has a different cell in `other`."""
     mine, theirs = _bound(one), _bound(other)
     return any(theirs.get(column, cell) != cell for column, cell in mine.items())
 
 
 def moved_columns(header: Unit, before: Sequence[Unit], after: Sequence[Unit]) -> Unit | None:
-    """The header that has the names of `header` in another order over rows that did not change, so that their cells
-    are called something else; None if there is none."""
+    """The header that reordered the names of `header` while the rows below did not change, so that cells changed their column;
+    None if there is none."""
     names = cells(header.text)
     rows = {unit.key: unit for unit in before if unit.kind == "table" and unit.columns == names}
     for unit in after:
         changed = rows.get(unit.key) if unit.kind == "table" and unit.columns != names else None
-        if changed and sorted(unit.columns) == sorted(names) and rebound(changed, unit):
+        if changed and sorted(unit.columns) == sorted(names) and cells_changed(changed, unit):
             return next((u for u in after if u.name == HEADER and cells(u.text) == unit.columns), unit)
     return None
 
 
 def in_cells(old: str, new: str) -> bool:
-    """Whether all cells of a table's row stand in `new`, whole and in their order: as a row, or as "column: cell" each."""
+    """Whether all cells of a table row are in `new`, complete and in order: as a row, or each as "column: cell"."""
     if "|" not in old:
         return False
     rest = f" {plain(BAR.sub(' ', new))} "
@@ -278,16 +280,16 @@ def _bound(row: Unit) -> dict[str, str]:
     return dict(zip(row.columns, cells(row.text), strict=False))
 
 
-#: Fields that all memories have: they say of a file what it is.
+#: Standard fields of a memory.
 BOOKKEEPING = frozenset({"type", "node_type", "modified", "created", "updated", "metadata", "pinned"})
 
 
 def added_units(subject: Subject, hunk: ChangedHunk) -> Iterator[tuple[Unit, int]]:
-    """The statements that the added lines have a part of, with their first line in the new text."""
+    """The statements on the added lines, with their first line in the new text."""
     first, stop = hunk.new_start, hunk.new_start + len(hunk.added)
     data = subject.after.get(hunk.path)
     if lines_of(data)[first:stop] == tuple(hunk.added):
-        for unit in spread(hunk.path, data).within(first + 1, stop):
+        for unit in units_by_line(hunk.path, data).within(first + 1, stop):
             yield unit, unit.first_line
     else:
         for unit in units_of_lines(hunk.added):
@@ -295,10 +297,7 @@ def added_units(subject: Subject, hunk: ChangedHunk) -> Iterator[tuple[Unit, int
 
 
 def needs_no_source(unit: Unit) -> bool:
-    """Headings, titles of rows and bookkeeping fields order what is said; they claim nothing themselves.
-
-    One with a number in it, or as long as a sentence, says something all the same.
-    """
+    """Whether it is a heading, row title or standard field, which state nothing; unless it has a number or is as long as a sentence."""
     if unit.kind == "field":
         return unit.name in BOOKKEEPING or unit.name == "name"
     if unit.kind not in {"heading", "title"}:

@@ -66,7 +66,7 @@ _RULES: tuple[_Rule, ...] = (
     ("from ", r"\b(from \S+(?: \S+)?) (?:until|till|through)(?= )", r"\1 to"),
     (" over", r"\b((?:choos|chos|prefer|pick|favou?r|select)\w*\b[^.;,]{0,40}?) over\b", r"\1 insteadof"),
 )
-_TURNS = [(sign, re.compile(rule, re.IGNORECASE), instead) for sign, rule, instead in _RULES]
+_RULE_PATTERNS = [(sign, re.compile(rule, re.IGNORECASE), instead) for sign, rule, instead in _RULES]
 _PHRASES = {
     "for example": "", "e.g.": "", "i.e.": "", "such as": "", "etc.": "", "etc": "", "in case": "when",
     "whenever": "when", "if": "when", "all of the": "all", "all of": "all", "each of": "each",
@@ -76,7 +76,7 @@ _PHRASES = {
     "it is": "is", "so that": "so", "nobody but": "only", "dislikes": "does not like", "max": "at most",
     "maximum": "at most", "min": "at least", "minimum": "at least", "as well": "also", "except for": "except",
     "whoever": "the person", "only then": "then", "hates": "does not like", "hate": "not like",
-    "nobody needs": "unnecessary", "lives in": "in", "sits in": "in", "lives at": "at", "comes with": "has",
+    "nobody needs": "unnecessary", "lives in": "in", "sits in": "in", "lives at": "at", "comes with": "has_word",
 }  # fmt: skip
 _PHRASE = re.compile(
     r"(?<![\w.-])(?:"
@@ -87,11 +87,11 @@ _PHRASE = re.compile(
 _PHRASE_SIGN = re.compile(_PHRASE.pattern)  # in small letters it is looked for faster
 
 
-def evened(text: str) -> str:
-    """A text without code and links, with one phrase for those that say the same."""
+def plain_phrases(text: str) -> str:
+    """A text without code and links, with equivalent phrases replaced by one."""
     text = _CELL.sub("; ", text)
     low = text.lower()
-    for sign, pattern, instead in _TURNS:
+    for sign, pattern, instead in _RULE_PATTERNS:
         if sign in low and (turned := pattern.sub(instead, text)) != text:
             text, low = turned, turned.lower()
     if not _PHRASE_SIGN.search(low):
@@ -102,16 +102,16 @@ def evened(text: str) -> str:
 LONGEST = 4000  # characters of one statement that are compared
 WHOLE = 20_000  # characters of a file that a summary is compared with
 _MOST_KEPT = 50_000  # words, a few megabytes; chosen
-#: What "Ravi: the shop" says of the two without a word.
-OWNING = frozenset(canonical(word) for word in "own use keep handle manage".split())  # noqa: SIM905 - a word list
-#: Words that link others and say nothing themselves: what they link, and with `bound` how, is looked at besides.
+#: What "Ravi: the shop" implies.
+OWNING_VERBS = frozenset(canonical(word) for word in "own use keep handle manage".split())  # noqa: SIM905 - a word list
+#: Words that only link others; `small_words` checks what they link.
 LINKING = frozenset(
     stem(word)
     for word in "through against directly instead although otherwise between round around anything up thus hence however therefore".split()  # noqa: SIM905 - a word list
 )
 # "existing tests" are not all tests.
 _CHOOSING = frozenset(stem(word) for word in "new existing current other several specific".split())  # noqa: SIM905 - a word list
-#: What no statement needs: what every note may have, and what only links.
+#: Words that no statement needs: common ones and links.
 SAYS_NOTHING = (lexicon.GENERIC - _CHOOSING) | LINKING
 _ENDINGS = (
     "ability", "ibility", "ations", "ation", "ively", "ities", "ility", "ement", "ance", "ence", "able", "ible", "ment",
@@ -126,31 +126,31 @@ _CAPITAL = re.compile(r"(?<![\w`/.-])[^\W\d_a-z]\w+(?![/(.]\w)")
 
 @functools.lru_cache(maxsize=_MOST_KEPT)
 def plainer(text: str, longest: int = LONGEST) -> str:
-    """`text` with one phrase for those that say the same; code and links stay as they are."""
+    """`text` with equivalent phrases replaced by one; code and links stay as they are."""
     text = text[:longest]
     parts, at = [], 0
     for match in _PROTECTED.finditer(text):
-        parts += [evened(text[at : match.start()]), match[0]]
+        parts += [plain_phrases(text[at : match.start()]), match[0]]
         at = match.end()
-    return "".join([*parts, evened(text[at:])])
+    return "".join([*parts, plain_phrases(text[at:])])
 
 
 @functools.lru_cache(maxsize=_MOST_KEPT)
-def made(text: str, longest: int = LONGEST) -> Statement:
-    """The statement that a text makes, in plainer words."""
+def plain_statement(text: str, longest: int = LONGEST) -> Statement:
+    """The statement of a text, with equivalent phrases replaced."""
     return statement(plainer(text, longest))
 
 
 @functools.lru_cache(maxsize=_MOST_KEPT)
 def capitals(text: str) -> frozenset[str]:
-    """The words that stand with a capital: names, and what begins a sentence."""
+    """The capitalized words: names, and first words of sentences."""
     found = {match[0] for match in _CAPITAL.finditer(text[:LONGEST])}
     return frozenset(word for each in found for word in statement(each.lower()).weights)
 
 
 @functools.lru_cache(maxsize=_MOST_KEPT)
 def root(word: str) -> str:
-    """What "atomic" and "atomicity", "origin" and "originate" have in common; a short word is its own."""
+    """The common part of "atomic" and "atomicity", "origin" and "originate"; a short word is its own root."""
     for ending in _ENDINGS:
         if word.endswith(ending) and len(word) - len(ending) >= _LEAST_ROOT:
             return root(word[: -len(ending)])
@@ -158,9 +158,9 @@ def root(word: str) -> str:
 
 
 @functools.lru_cache(maxsize=_MOST_KEPT)
-def known(text: str, longest: int = LONGEST) -> frozenset[str]:
-    """Every form under which a word of `text` may be known: as compared, its root, the members of a list, the ends of a path."""
-    one = made(text, longest)
+def word_forms(text: str, longest: int = LONGEST) -> frozenset[str]:
+    """Every form of each word in `text`: as compared, its root, the parts of a list, the ends of a path."""
+    one = plain_statement(text, longest)
     found = set(one.weights)
     for code in one.codes:
         found |= {
@@ -173,27 +173,27 @@ def known(text: str, longest: int = LONGEST) -> frozenset[str]:
 
 
 def _ends(code: str) -> list[str]:
-    """ "routes/app.ts" and "app.ts" of "src/routes/app.ts": who gives the whole path has named the file."""
+    """ "routes/app.ts" and "app.ts" for "src/routes/app.ts": the full path includes the shorter names."""
     folders = code.split("/") if "." in code.rpartition("/")[2] else []
     return ["/".join(folders[at:]) for at in range(1, len(folders)) if folders[at - 1] or at > 1]
 
 
 def _members(code: str) -> list[str]:
-    """The words of `settings/users/sessions`; a path's folders are no list."""
+    """The words of a list like `settings/users/sessions`; the folders of a file path are not a list."""
     return [] if "." in code or code.startswith("/") or "/" not in code else code.split("/")
 
 
-def has(words: frozenset[str], word: str) -> bool:
-    """Whether a word is among those `known`, in this form or another; a list is there when all its members are."""
+def has_word(words: frozenset[str], word: str) -> bool:
+    """Whether a word is among these `word_forms`, in any form; a list if all its parts are."""
     if word in words or (word.isalpha() and root(word) in words):
         return True
     members = _members(word)
     return bool(members) and all(
-        has(words, lexicon.SYNONYMS.get(stem(m), stem(m))) or m in words for m in members
+        has_word(words, lexicon.SYNONYMS.get(stem(m), stem(m))) or m in words for m in members
     )
 
 
-_NEAR = 4  # words between a small one and what it is said of
+_NEAR = 4  # most words between a small word and the word it belongs to
 _JOINS = frozenset({"and", "or"})
 _OPPOSED = """
 with without|to from|into from|onto from|since until|since befor|until after|since till|inside after|in out|into out|by for|
@@ -209,9 +209,9 @@ _Word = tuple[str, int]  # with its clause
 _BINDING = frozenset(word for pair in _PAIRS for word in pair)
 
 
-def rebound(old: str, new: str) -> list[str]:
-    """The words of which `new` says the opposite of what `old` says, in words for a person: "header (with, now without)"."""
-    mine, theirs = bound(old), bound(new)
+def opposite_words(old: str, new: str) -> list[str]:
+    """The words with an opposite small word, for a person: "header (with, now without)"."""
+    mine, theirs = small_words(old), small_words(new)
     return [
         f"{word} ({one}, now {other})"
         for word in mine.keys() & theirs.keys()
@@ -222,10 +222,10 @@ def rebound(old: str, new: str) -> list[str]:
 
 
 @functools.lru_cache(maxsize=20_000)
-def bound(text: str) -> dict[str, frozenset[str]]:
-    """Each word of meaning with the small words that are said of it."""
+def small_words(text: str) -> dict[str, frozenset[str]]:
+    """Each word of meaning with the small words (with, from, before) that belong to it."""
     found: dict[str, set[str]] = {}
-    for small, word in _bindings(made(text)):
+    for small, word in _bindings(plain_statement(text)):
         found.setdefault(word, set()).add(small)
     return {word: frozenset(small) for word, small in found.items()}
 
@@ -239,7 +239,7 @@ def _bindings(one: Statement) -> Iterator[tuple[str, str]]:
 
 
 def _said_of(one: Statement, place: int) -> str:
-    """The word of meaning that a small one at `place` belongs to; "" for none."""
+    """The word that the small word at `place` belongs to; "" if none."""
     for at in range(place + 1, min(place + 1 + _NEAR, len(one.flow))):
         word = one.flow[at]
         if one.clause_of[at] != one.clause_of[place] or word in _BINDING - lexicon.ARTICLES:
@@ -249,9 +249,9 @@ def _said_of(one: Statement, place: int) -> str:
     return ""
 
 
-def exchanged(old: str, new: str) -> bool:
-    """Whether all words are alike but for two words or phrases in each other's place: "commas as marks, points as separators"."""
-    one, other = made(old), made(new)
+def swapped_words(old: str, new: str) -> bool:
+    """Whether only two words or phrases changed places: "commas as marks, points as separators"."""
+    one, other = plain_statement(old), plain_statement(new)
     mine, theirs = (_without_articles(each) for each in (one, other))
     if len(mine) != len(theirs) or mine == theirs:
         return False
@@ -275,7 +275,7 @@ def _without_articles(one: Statement) -> list[_Word]:
 
 
 def _renamed(mine: Sequence[_Word], differing: Sequence[int], theirs: Sequence[str], start: int) -> bool:
-    """Whether each of two words stands wherever the other one stood: "A reports to B, and B to C"."""
+    """Whether two words were exchanged everywhere: "A reports to B, and B to C"."""
     pairs = {frozenset((mine[at][0], theirs[at - start])) for at in differing}
     if len(pairs) != 1 or len({mine[at][0] for at in differing}) != 2:
         return False
@@ -284,9 +284,9 @@ def _renamed(mine: Sequence[_Word], differing: Sequence[int], theirs: Sequence[s
 
 
 def _swapped(mine: Sequence[_Word], theirs: Sequence[str], one: Statement, lead: str) -> bool:
-    """Whether the one is X M Y and the other Y M X, and no mere list; a phrase that takes its "in" along only moved.
+    """Whether "X M Y" became "Y M X" and is not just a list; a phrase that moves with its preposition is unchanged.
 
-    `lead` is the word before X: where M ends with it too, both belong to it ("to A by day and to B by night").
+    `lead` is the word before X: if M ends with it too, both belong to it ("to A by day and to B by night").
     """
     words = [word for word, _ in mine]
     for last in range(1, len(words) - 1):
@@ -304,7 +304,7 @@ def _swapped(mine: Sequence[_Word], theirs: Sequence[str], one: Statement, lead:
 
 
 def _over_the_end(mine: Sequence[_Word], start: int, stop: int, theirs: Sequence[str]) -> bool:
-    """Whether the last words of a clause and the first of the next one changed places: "tag with A; B is local"."""
+    """Whether the last words of a clause and the first of the next changed places: "tag with A; B is local"."""
     if not start or stop == len(mine) or mine[stop][0] in _JOINS:
         return False
     words, clauses = ([each[part] for each in mine[start:stop]] for part in (0, 1))
@@ -314,7 +314,7 @@ def _over_the_end(mine: Sequence[_Word], start: int, stop: int, theirs: Sequence
 
 
 def _listed(mine: Sequence[_Word], first: int, last: int) -> bool:
-    """Whether the two are members of one list: nothing but commas, "and" and more members stand between them."""
+    """Whether both are in one list: only commas, "and" and other entries are between them."""
     middle = mine[first:-last]
     if any(word in lexicon.FILLER | lexicon.NEGATIONS and word not in _JOINS for word, _ in middle):
         return False

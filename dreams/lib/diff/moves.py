@@ -124,7 +124,7 @@ def _exact(gone: list[_Line], come: list[_Line]) -> Iterator[Move]:
 
 
 def _near(gone: list[_Line], come: list[_Line]) -> Iterator[Move]:
-    """The likest arrival with the same numbers, for each departure in turn."""
+    """For each departure, the most similar arrival with the same numbers."""
     by_numbers: defaultdict[tuple[str, ...], dict[int, str]] = defaultdict(dict)
     for number, line in enumerate(come):
         by_numbers[_numbers(line.text)][number] = line.text[:COMPARED_LENGTH]

@@ -71,7 +71,7 @@ def _in_log(path: str, data: bytes, log: Log) -> Iterator[Repeated]:
     told, subjects = log
     for unit in units_of(path, data):
         if len(unit.text.split()) >= LEAST_WORDS and unit.kind == "sentence":
-            found = told.same_words(unit) or told.holder(unit.text)
+            found = told.same_words(unit) or told.container(unit.text)
             if found:
                 commit = next((sha for said, sha in subjects.items() if found.unit.text in said), "")
                 yield Repeated(path, unit.first_line, f"commit {commit}", found.unit.text, "git")
