@@ -41,6 +41,7 @@ def test_no_check_holds_it_against_a_reviewer(tmp_path: Path) -> None:
     [
         f"```bash\nTOKEN='{TOKEN}'  node  bot.js\n```\n",
         f"| Host | Token |\n|---|---|\n| web_1 | `{TOKEN}` |\n",
+        f"The store: postgresql://ledger:{TOKEN}@10.0.0.15:5432/ledger?pool=20\n",
     ],
 )
 def test_a_line_of_code_or_of_a_table_without_its_secret_is_kept(tmp_path: Path, body: str) -> None:
