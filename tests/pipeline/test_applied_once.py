@@ -82,6 +82,7 @@ def test_a_part_that_waited_is_written_where_the_first_part_was_not_recorded(
     assert AppliedBatch.objects.count() == 2
 
 
+@pytest.mark.not_on_postgresql
 def test_an_undo_records_first_what_was_written(approved: Proposal, monkeypatch: pytest.MonkeyPatch) -> None:
     before = contents(approved)
     written_but_not_recorded(approved, monkeypatch)
@@ -90,6 +91,7 @@ def test_an_undo_records_first_what_was_written(approved: Proposal, monkeypatch:
     assert contents(approved) == before
 
 
+@pytest.mark.not_on_postgresql
 def test_the_scheduler_records_it_while_the_server_runs(
     approved: Proposal, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -111,6 +113,7 @@ def test_the_scheduler_goes_on_while_another_process_writes(
         scheduler.repair()
 
 
+@pytest.mark.not_on_postgresql
 def test_what_the_rows_know_is_not_read_from_the_journal_again(
     approved: Proposal, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -124,6 +124,7 @@ def test_a_session_given_back_counts_again(project: Project) -> None:
 
 
 @each("minutes", [0, 5, 9, 11, 30])
+@pytest.mark.not_on_postgresql
 def test_a_session_that_may_be_running_is_new_once_it_was_quiet_for_long_enough(
     project: Project, minutes: int
 ) -> None:

@@ -34,6 +34,7 @@ def memory(project: Project) -> str:
     return "\n".join(path.read_text() for path in sorted(world.folder(project).glob("*.md")))
 
 
+@pytest.mark.not_on_postgresql
 def test_approved_cards_are_written_and_the_others_stay_for_later(tmp_path: Path) -> None:
     project, (staging, releases) = caught(tmp_path, STAGING, RELEASES)
     cards.approve(staging, world.ME)
@@ -46,6 +47,7 @@ def test_approved_cards_are_written_and_the_others_stay_for_later(tmp_path: Path
 
 
 @pytest.mark.parametrize("files", [None, {}], ids=["beside memories", "into an empty directory"])
+@pytest.mark.not_on_postgresql
 def test_each_card_is_decided_apart(tmp_path: Path, files: dict[str, str] | None) -> None:
     project, (staging, releases) = caught(tmp_path, STAGING, RELEASES, files=files)
     cards.reject(staging, world.ME)
@@ -54,6 +56,7 @@ def test_each_card_is_decided_apart(tmp_path: Path, files: dict[str, str] | None
     assert "Tuesdays" in memory(project) and "db-2" not in memory(project)
 
 
+@pytest.mark.not_on_postgresql
 def test_a_card_in_an_empty_directory_is_listed_in_an_index_of_its_own(tmp_path: Path) -> None:
     project, (card,) = caught(tmp_path, STAGING, files={})
     cards.approve(card, world.ME)
@@ -180,6 +183,7 @@ def test_what_the_agent_writes_meanwhile_is_no_card_any_more(tmp_path: Path) -> 
     assert card.state == "outdated" and proposals.open_of(project, Proposal.Origin.CAUGHT) is None
 
 
+@pytest.mark.not_on_postgresql
 def test_a_written_card_can_be_undone(tmp_path: Path) -> None:
     project, (card,) = caught(tmp_path, STAGING)
     before = memory(project)
@@ -190,6 +194,7 @@ def test_a_written_card_can_be_undone(tmp_path: Path) -> None:
     assert memory(project) == before
 
 
+@pytest.mark.not_on_postgresql
 def test_no_policy_set_before_applies_to_cards(tmp_path: Path) -> None:
     Policy.objects.create(operation="add", action="auto")
     Policy.objects.create(kind="learn", action="auto")
@@ -207,6 +212,7 @@ def test_a_policy_of_its_own_lets_cards_in(tmp_path: Path) -> None:
     assert not Decision.objects.filter(is_routine=True).exists(), "no trust is earned by it"
 
 
+@pytest.mark.not_on_postgresql
 def test_a_card_waits_in_the_inbox(tmp_path: Path) -> None:
     from django.utils import timezone
 

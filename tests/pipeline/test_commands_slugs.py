@@ -32,6 +32,7 @@ def projects(tmp_path: Path) -> None:
         ("gates", "--json", "--", "-var-www"),
     ],
 )
+@pytest.mark.not_on_postgresql
 def test_a_bare_slug_is_a_project_before_and_after_options(line: tuple[str, ...]) -> None:
     found = typed(*line)
     assert (found.returncode, found.stderr) == (0, "")

@@ -143,6 +143,7 @@ def test_it_can_be_withdrawn_until_it_is_taken(approved: Proposal, two: TwoHosts
     assert not host_requests.withdraw(again, world.ME)
 
 
+@pytest.mark.not_on_postgresql
 def test_it_ends_with_its_proposal(approved: Proposal, two: TwoHosts) -> None:
     asked = _ask(approved)
     with two.there():
@@ -256,6 +257,7 @@ def test_each_write_is_done_there_as_it_is_done_here(approved: Proposal, two: Tw
 
 
 @pytest.mark.parametrize("name", WRITES)
+@pytest.mark.not_on_postgresql
 def test_no_write_is_done_on_another_text_than_was_seen(approved: Proposal, two: TwoHosts, name: str) -> None:
     with two.there():
         assert applying.apply(approved, world.ME).complete
@@ -352,6 +354,7 @@ def test_a_state_of_before_is_proposed_there(approved: Proposal, two: TwoHosts) 
     assert [file.path for file in made.files.all()] == ["feedback_testing.md"]
 
 
+@pytest.mark.not_on_postgresql
 def test_a_file_that_changed_there_is_brought_up_to_date_there_and_confirmed_here(
     approved: Proposal, two: TwoHosts
 ) -> None:
@@ -432,6 +435,7 @@ def test_apply_prints_who_has_it_queued_and_waits_where_that_is_asked(
     assert printed["queued"][0]["last_seen"] and printed["applied"] == []
 
 
+@pytest.mark.not_on_postgresql
 def test_apply_waits_for_what_came_of_it_where_that_is_asked(
     approved: Proposal,
     two: TwoHosts,

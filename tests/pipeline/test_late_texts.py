@@ -95,6 +95,7 @@ def test_the_projects_page_says_so_and_leads_there(
     assert "a line through an old handle" in browser.get(link).content.decode()
 
 
+@pytest.mark.not_on_postgresql
 def test_replaced_files_are_gone_after_a_while(
     approved: Proposal, monkeypatch: pytest.MonkeyPatch, settings: Settings
 ) -> None:

@@ -216,6 +216,7 @@ def test_an_open_review_a_running_dream_and_a_dream_that_ended_well_are_told_apa
         propose(other)
 
 
+@pytest.mark.not_on_postgresql
 def test_no_policy_lets_unfinished_work_in(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
     for operation in Policy.Operation.values:
         Policy.objects.create(operation=operation, action=Policy.Action.AUTO)

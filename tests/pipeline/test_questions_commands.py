@@ -41,6 +41,7 @@ def run(command) -> Callable[..., Any]:
     return as_json
 
 
+@pytest.mark.not_on_postgresql
 def test_a_question_is_listed_with_its_places_and_diffs(tmp_path: Path, monkeypatch, run, command) -> None:
     project = world.make_project(tmp_path)
     made = asking.dream(project, monkeypatch, ASK)

@@ -63,6 +63,7 @@ def test_the_first_project_is_found_by_the_next_tick_and_further_ones_at_the_nex
         assert Project.objects.count() == 1
 
 
+@pytest.mark.not_on_postgresql
 def test_four_sessions_start_nothing_and_the_reason_is_kept_once(tmp_path: Path) -> None:
     found_project(tmp_path, 4)
     first = scheduler.tick()
@@ -89,6 +90,7 @@ def test_nothing_after_the_first_closed_gate_is_asked(tmp_path: Path, monkeypatc
     assert GateEvaluation.objects.get().results[-1]["name"] == "project"
 
 
+@pytest.mark.not_on_postgresql
 def test_a_first_start_on_a_large_root_makes_no_storm(tmp_path: Path) -> None:
     for number, days in ((1, 30), (2, 2), (3, 9)):
         world.write_sessions(tmp_path, 5, slug=f"-home-dev-p{number}", days_ago=days)
@@ -115,6 +117,7 @@ def test_the_next_project_dreams_when_one_dream_has_ended_and_still_one_at_a_tim
     assert DreamRun.objects.count() == dream_tasks() == 3
 
 
+@pytest.mark.not_on_postgresql
 def test_a_pause_during_a_dream_keeps_the_next_from_starting(tmp_path: Path) -> None:
     for number in (1, 2):
         world.write_sessions(tmp_path, 5, slug=f"-home-dev-p{number}", days_ago=number)
@@ -258,6 +261,7 @@ def test_a_machine_that_wakes_up_does_not_end_a_dream_whose_worker_had_no_time_t
     ("broken", "named"),
     [("dreams.services.catching.lifecycle._has_new", "catching"), (f"{scheduler.__name__}.judge", "gates")],
 )
+@pytest.mark.not_on_postgresql
 def test_a_project_that_cannot_be_looked_at_stops_nothing_and_the_health_page_names_it(
     tmp_path: Path, monkeypatch, broken: str, named: str
 ) -> None:

@@ -117,6 +117,7 @@ def test_a_redaction_is_proposed_and_changes_nothing_by_itself(project: Project)
     assert not made.findings.filter(severity__in=["refuse"]).exists()
 
 
+@pytest.mark.not_on_postgresql
 def test_an_approved_redaction_leaves_the_rest_of_the_line(project: Project) -> None:
     _redacted(project)
     after = (world.folder(project) / "project_deploy.md").read_text()
@@ -242,6 +243,7 @@ def test_a_purge_that_a_crash_interrupts_is_finished_at_the_next_start(
     assert verifying.verify().problems == []
 
 
+@pytest.mark.not_on_postgresql
 def test_a_key_over_several_lines_leaves_line_numbers_as_they_were(tmp_path: Path) -> None:
     head, foot = "-----BEGIN " + "PRIVATE KEY-----", "-----END " + "PRIVATE KEY-----"
     block = f"{head}\nMIIEvQIBADANBgkqhkiG9w0BAQEFAASCBKcwggSj\nAgEAAoIBAQC7VJTUt9Us8cKj\n{foot}"

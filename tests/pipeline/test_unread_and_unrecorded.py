@@ -40,6 +40,7 @@ def _a_link(file: Path) -> None:
 
 
 @pytest.mark.parametrize("spoil", [_too_large, _a_link], ids=lambda f: f.__name__)
+@pytest.mark.not_on_postgresql
 def test_a_memory_that_cannot_be_read_is_unread_until_it_can_and_never_removed(
     tmp_path: Path, spoil: Callable[[Path], None], browser: Client
 ) -> None:

@@ -48,6 +48,7 @@ def approved(proposal: Proposal) -> Proposal:
     return proposal
 
 
+@pytest.mark.not_on_postgresql
 def test_a_removal_of_a_file_that_cannot_be_read_is_not_done_and_waits(
     project: Project, unreadable: set[str]
 ) -> None:
@@ -95,6 +96,7 @@ def test_a_review_that_is_brought_up_to_date_leaves_a_file_that_cannot_be_read_a
     assert not (world.folder(project) / GONE).exists()
 
 
+@pytest.mark.not_on_postgresql
 def test_an_added_file_that_cannot_be_read_is_not_taken_for_undone(
     project: Project, unreadable: set[str]
 ) -> None:

@@ -48,6 +48,7 @@ def test_a_folder_that_was_exchanged_is_a_failed_write(
     assert applying.apply(approved, world.ME).applied
 
 
+@pytest.mark.not_on_postgresql
 def test_a_folder_that_was_exchanged_for_a_link_since_it_was_read_is_not_followed(
     approved: Proposal, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -73,6 +74,7 @@ def test_a_folder_that_was_exchanged_for_a_link_since_it_was_read_is_not_followe
     assert applying.apply(approved, world.ME).complete
 
 
+@pytest.mark.not_on_postgresql
 def test_a_history_that_cannot_be_kept_now_is_told_and_kept_at_the_next_look(
     approved: Proposal, monkeypatch: pytest.MonkeyPatch
 ) -> None:
