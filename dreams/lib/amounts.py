@@ -79,9 +79,8 @@ _UNITS = (
 
 
 def ago(then: dt.datetime, now: dt.datetime) -> str:
-    """Distance from `now` back to `then`: "3 days ago". A `then` in the future reads "in …"."""
-    if then > now:
-        return until(then, now)
+    """Distance from `now` back to `then`: "3 days ago". What happened can only seem to be yet to come, after a clock was
+    set back: it reads "just now"."""
     text = _rough(now - then, round_up=False)
     return f"{text} ago" if text else "just now"
 

@@ -11,10 +11,10 @@ function words(seconds, round) {
   return `${years} ${years === 1 ? "year" : "years"}`;
 }
 
-function relative(then, now) {
-  // Down for the past and up for the future, as the server does: nothing is promised too early.
+function relative(then, now, isDue) {
+  // Down for the past and up for what is due, as the server does: nothing is promised too early.
   const seconds = (now - then) / 1000;
-  if (seconds < 0) return `in ${words(Math.ceil(-seconds), Math.ceil) || "less than a minute"}`;
+  if (isDue) return seconds < 0 ? `in ${words(Math.ceil(-seconds), Math.ceil) || "less than a minute"}` : "now";
   const text = words(Math.floor(seconds), Math.floor);
   return text ? `${text} ago` : "just now";
 }
@@ -22,8 +22,8 @@ function relative(then, now) {
 function refresh() {
   if (document.hidden) return;
   const now = Date.now();
-  for (const element of document.querySelectorAll("time[data-age]")) {
-    const text = relative(Date.parse(element.dateTime), now);
+  for (const element of document.querySelectorAll("time[data-age], time[data-due]")) {
+    const text = relative(Date.parse(element.dateTime), now, "due" in element.dataset);
     if (element.textContent !== text) element.textContent = text;
   }
 }

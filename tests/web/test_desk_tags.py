@@ -31,7 +31,9 @@ def test_an_age_carries_the_moment_for_machines_and_people() -> None:
     assert out == (
         '<time datetime="2026-11-21T09:00:00+00:00" title="21 Nov 2026 10:00 CET" data-age>3 h ago</time>'
     )
-    assert "in 6 h" in desk.age(NOW + dt.timedelta(hours=6))
+    assert "just now" in desk.age(NOW + dt.timedelta(hours=6)), "a clock was set back"
+    assert "data-due>in 6 h" in desk.due(NOW + dt.timedelta(hours=6))
+    assert "now" in desk.due(NOW - dt.timedelta(hours=6))
     assert desk.age(None) == ""
 
 

@@ -37,7 +37,7 @@ def test_every_gate_is_named_with_its_reason_and_when_it_opens(
     text = _text(browser, real_project)
     assert "of 5 sessions since the last dream" in text
     assert "24 h must pass since the last dream" in text
-    assert re.search(r"opens <time [^>]*data-age>in 24 h</time>", text)
+    assert re.search(r"opens <time [^>]*data-due>in 24 h</time>", text)
     for label in ("Time", "Sessions", "Lock", "Budget", "Review"):
         assert label in text
 

@@ -1,11 +1,11 @@
 """What the pages' templates use: times, sizes, icons, Markdown, and addresses that keep the other filters.
 
-`{% load desk %}`: `age`, `moment`, `absolute`, `day`, `short_path`, `bytes`, `tokens`, `money`, `price`, `markdown`, `visible`, `masked`, `shown`, `breaks`, `brief`, `codes`, `linked`, `elsewhere`, `dots`, `words`, `may`, `section` (filters);
+`{% load desk %}`: `age`, `due`, `moment`, `absolute`, `day`, `short_path`, `bytes`, `tokens`, `money`, `price`, `markdown`, `visible`, `masked`, `shown`, `breaks`, `brief`, `codes`, `linked`, `elsewhere`, `dots`, `words`, `may`, `section` (filters);
 `hidden`, `part`, `transcript`, `icon`, `query`, `host`, `on_disk_of`, `asked_of_host`, `pages`, `bar`, `changed_size`, `options` (tags)."""
 
 import datetime as dt
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from decimal import Decimal
 from functools import lru_cache
 from pathlib import Path
@@ -119,17 +119,27 @@ def price(known: Decimal | None, unpriced: int) -> str:
 
 @register.filter
 def age(moment: dt.datetime | None) -> str:
-    """`<time>` with the distance as text ("3 h ago", "in 6 h") and the absolute time on hover and focus."""
+    """`<time>` with how long ago it was ("3 h ago") and the absolute time on hover and focus."""
+    return _distance(moment, "data-age", amounts.ago)
+
+
+@register.filter
+def due(moment: dt.datetime | None) -> str:
+    """As `age`, of what is to come: "in 6 h", "now"."""
+    return _distance(moment, "data-due", amounts.until)
+
+
+def _distance(moment: dt.datetime | None, kind: str, words: Callable[[dt.datetime, dt.datetime], str]) -> str:
     if moment is None:
         return ""
-    opens = _time(moment, timezone.get_current_timezone())
-    return mark_safe(f"{opens}{amounts.ago(moment, timezone.now())}</time>")  # noqa: S308 - in our own words
+    opens = _time(moment, kind, timezone.get_current_timezone())
+    return mark_safe(f"{opens}{words(moment, timezone.now())}</time>")  # noqa: S308 - in our own words
 
 
 @lru_cache(maxsize=4_096)
-def _time(moment: dt.datetime, zone: dt.tzinfo) -> SafeString:
+def _time(moment: dt.datetime, kind: str, zone: dt.tzinfo) -> SafeString:
     del zone  # the reader's, which `with_zone` asks for
-    return format_html('<time datetime="{}" title="{}" data-age>', _iso(moment), with_zone(moment))
+    return format_html('<time datetime="{}" title="{}" {}>', _iso(moment), with_zone(moment), kind)
 
 
 @register.filter
