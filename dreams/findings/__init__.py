@@ -1,7 +1,7 @@
-"""Checks over a change: what it loses, whether its evidence holds, what looks unsafe. PURE.
+"""Checks of a change: what it loses, whether its evidence holds, what looks unsafe. PURE.
 
-`examine` looks at a change, `health` at a directory as it stands. The checks are imported when one of the two is asked
-for: their patterns take half a second to build, which every command would pay that only cuts a secret out of a text.
+`examine` checks a change, `health` a directory as it is. Both import the checks only when called, as building their patterns
+takes half a second.
 """
 
 from collections.abc import Mapping, Sequence
@@ -14,14 +14,14 @@ if TYPE_CHECKING:
 
 
 def examine(subject: Subject) -> FindingsReport:
-    """Findings, worst first, and a ledger row for each removed line that says something. Never raises."""
+    """Findings, worst first, and a ledger row for each removed line with content. Never raises."""
     from dreams.findings import examining  # noqa: PLC0415 - see the module's words
 
     return examining.examine(subject)
 
 
 def examine_undo(subject: Subject) -> FindingsReport:
-    """What is said of an undo: of each removed line that it is undone, and what the texts bring that come back."""
+    """Findings on an undo, which marks each removed line as undone."""
     from dreams.findings import examining  # noqa: PLC0415 - as above
 
     return examining.examine_undo(subject)
@@ -34,7 +34,7 @@ def health(
     repeated: Sequence[Repeated] = (),
     scope: str = "",
 ) -> FindingsReport:
-    """Findings on a directory as it stands, with no change; `examining` lists the checks."""
+    """Findings on a directory as it is, without a change; `examining` lists the checks."""
     from dreams.findings import examining  # noqa: PLC0415 - as above
 
     return examining.health(files, config, instructions, repeated, scope)

@@ -1,7 +1,7 @@
-"""What a check looks at and what it may say. PURE: no Django, no database, no disk.
+"""The input and output types of checks. PURE: no Django, no database, no disk.
 
-A check is a function `check(subject: Subject) -> Iterable[Found]`. The ledger is a check too: besides findings it
-gives one `RemovedLine` per removed line. Keys come from content, so that a confirmation survives a new run.
+A check is a function `check(subject: Subject) -> Iterable[NewFinding]`. The ledger is a check that also
+returns one `RemovedLine` per removed line. Keys are derived from content, so that a confirmation stays valid in later runs.
 """
 
 import datetime as dt
@@ -21,7 +21,7 @@ SEVERITIES: tuple[Severity, ...] = ("refuse", "block", "warn", "info")
 
 @dataclass(frozen=True, slots=True)
 class ChangedHunk:
-    """A hunk as it would be written: `added` is the decided text where a person edited it.
+    """A hunk as it would be written: if a person edited it, `added` is their text.
 
     Hunks with the same `operation` are decided together; an empty one is decided alone. Starts are 0-based lines in the text before and after; lines carry no line ends.
     """
@@ -40,7 +40,7 @@ class ChangedHunk:
 
 @dataclass(frozen=True, slots=True)
 class Repeated:
-    """A line (1-based) of the directory as it would be that says what `place` ("Makefile, line 3") says, in the words of `quote`."""
+    """A line (1-based) of the new text that repeats `place` ("Makefile, line 3"), which says `quote`."""
 
     path: str
     line_no: int
@@ -51,7 +51,7 @@ class Repeated:
 
 @dataclass(frozen=True, slots=True)
 class SessionAnswer:
-    """What sessions say of a statement: the answer, why in a few words, and the place that it rests on."""
+    """What sessions say about a statement: the answer, a short reason, and the place it comes from."""
 
     answer: Answer
     why: str = ""
@@ -68,28 +68,28 @@ class Subject:
     config: Config = field(default_factory=Config)
     instructions: Mapping[str, str] = field(
         default_factory=dict
-    )  # what every session is told anyway: the texts of CLAUDE.md and its kin, by name
+    )  # instruction files that every session loads (CLAUDE.md and the like): text by name
     scope: str = ""  # of an agent's own memory: user, project or local
-    repeated: Sequence[Repeated] = ()  # what the project's code says already
-    asked: Sequence[str] = ()  # what people typed in past sessions, the newest first
+    repeated: Sequence[Repeated] = ()  # facts from the project's code
+    asked: Sequence[str] = ()  # prompts of past sessions, newest first
     rejected: Mapping[str, dt.date] = field(
         default_factory=dict
     )  # normalised line → when a person rejected it
     hard_linked: frozenset[str] = frozenset()  # paths with more than one hard link
-    against: Callable[[str], Citation | None] | None = None  # what sessions say against a statement
+    against: Callable[[str], Citation | None] | None = None  # what sessions say against statements
     heard: Callable[[str], SessionAnswer | None] | None = (
-        None  # what sessions say of a statement; None: not looked at
+        None  # what sessions say about statements; None: not checked
     )
     irregular: Mapping[str, str] = field(
         default_factory=dict
-    )  # path → why it is no plain file, or is another kind now
+    )  # path → why it is not a regular file, or its type changed
 
 
 @dataclass(frozen=True, slots=True)
 class MessageParts:
-    """A message in parts, for a page that shows one of them already: the statement, and what is said of it.
+    """A message in parts, for pages that already show the statement.
 
-    `detail` is what the rule was held against, for who asks why.
+    `detail` explains what the rule compared, for people who ask why.
     """
 
     statement: str = ""
@@ -97,7 +97,7 @@ class MessageParts:
     detail: str = ""
 
 
-#: Warnings that an engine can mend by doing its work better; the others are for a person to weigh.
+#: Warnings that an engine can fix itself; a person decides about the others.
 MENDABLE = frozenset(
     {
         "answer-lost",
@@ -127,9 +127,8 @@ MENDABLE = frozenset(
 
 @dataclass(frozen=True, slots=True)
 class NewFinding:
-    """One thing to say. `path` and `hunk_id` are empty for a finding on the whole. `line_no` is 1-based, in the new text.
-
-    A warning whose `code` is in MENDABLE is told to the engine before a person sees its work.
+    """A finding that is not stored yet. `path` and `hunk_id` are empty if it concerns the whole change. `line_no` is 1-based, in
+    the new text. A warning whose `code` is in MENDABLE goes back to the engine before a person sees the change.
     """
 
     check: str
@@ -145,12 +144,12 @@ class NewFinding:
 
     @property
     def blocks(self) -> bool:
-        """Whether nothing is written before a person said yes to it, or at all."""
+        """Whether it prevents writing, until a person confirms it or for good."""
         return self.severity in ("refuse", "block")
 
     @property
     def key(self) -> str:
-        """The same thing said of the same text keeps its key when lines move."""
+        """The same finding about the same text keeps its key when lines move."""
         parts = "\0".join([self.code, self.path, self.hunk_id, self.about or self.message])
         return hashlib.sha256(parts.encode("utf-8", "surrogatepass")).hexdigest()[:24]
 
@@ -171,7 +170,7 @@ class RemovedLine:
 
 @dataclass(frozen=True, slots=True)
 class JudgedStatement:
-    """One added statement held against the sessions. `line_no` is 1-based in the new text; `key` is the statement's."""
+    """An added statement compared with the sessions. `line_no` is 1-based in the new text; `key` is the statement's."""
 
     path: str
     hunk_id: str

@@ -1,5 +1,5 @@
-"""What does not belong into a memory that others read, in version control or in `team/`: a folder of one machine, what is about
-one person, an account; and for `team/`, that nothing in it is corrected without evidence. PURE."""
+"""Finds what does not belong in shared memory (version control, `team/`): folders of one machine, personal facts, accounts; and in
+`team/`, corrections without evidence. PURE."""
 
 import re
 from collections.abc import Iterable, Iterator
@@ -20,7 +20,7 @@ _PERSONAL = re.compile(
     re.IGNORECASE,
 )
 _OWNER = r"(?:my|his|her|the user['’]s)"
-# Whose account it is, or under which name somebody is logged in: an account alone may be a customer's or a service's.
+# A person's own account or login name; an account without an owner may be a customer's or a service's.
 _ACCOUNT = re.compile(
     rf"\b{_OWNER} (?:[\w-]+ ){{0,2}}(?:account|login|user ?name|handle|user ?id)\b|\b(?:logged|signed) in as\b(?! (?:an?|the|one)\b)|"
     r"\b[\w.+-]+@(?:gmail|googlemail|outlook|hotmail|yahoo|icloud|gmx|proton(?:mail)?)\.\w+",
@@ -63,7 +63,7 @@ def _of(subject: Subject, lines: Iterable[CheckedLine]) -> Iterator[NewFinding]:
 
 
 def _is_personal(subject: Subject, line: CheckedLine) -> bool:
-    """What is said of a person; of a memory about the user its first line is named for all."""
+    """Whether a line is about a person; in a memory about the user only the first line is reported."""
     if _PERSONAL.search(line.text):
         return True
     document = memdir.parse(subject.after.get(line.path, b""))
@@ -71,12 +71,12 @@ def _is_personal(subject: Subject, line: CheckedLine) -> bool:
 
 
 def _is_bare_correction(hunk: ChangedHunk) -> bool:
-    """Whether an engine changes or removes a line of team memory, and nothing that was said or is written bears it out."""
+    """Whether an engine changes or removes a line of team memory without any evidence."""
     kept = {fate.text.strip() for fate in hunk.fates if fate.kind in {"kept-in", "merged-into"}}
     gone = {line.strip() for line in hunk.removed} - kept - {""}
     if hunk.by_hand or not gone or not memdir.is_team(hunk.path):
         return False
-    # That a line was there does not speak against it.
+    # A quote of the removed line itself is no evidence against it.
     return not any(
         cited.found and cited.source in _SOURCES and cited.quote.strip() not in gone
         for cited in hunk.citations

@@ -1,6 +1,6 @@
-"""Dates that a change brings in: each must stand in a source, or follow from a relative one by the source's day. PURE.
+"""Checks dates that a change adds: each must be in a source, or follow from a relative date and the source's day. PURE.
 
-A day that is only counted from the day of writing ("yesterday") is told as well, in what comes in and in what stands.
+Also reports relative days ("yesterday"), in added and in existing lines.
 """
 
 import datetime as dt
@@ -30,7 +30,7 @@ def check(subject: Subject) -> Iterator[NewFinding]:
 
 
 def standing(subject: Subject) -> Iterator[NewFinding]:
-    """Days of memories as they stand that only the day of writing explains."""
+    """Relative days in existing memories."""
     for line in standing_lines(subject):
         yield from _counted(line, "info", None)
 
@@ -54,13 +54,13 @@ def _quoted(date: str, hunk: ChangedHunk) -> bool:
 
 
 def computed_words(text: str, hunk: ChangedHunk) -> frozenset[str]:
-    """The words of dates in `text` that follow from a source: "2026-Q3" is one date, and two words."""
+    """The words of dates in `text` that follow from a source; "2026-Q3" is one date of two words."""
     found = [date for date in dict.fromkeys(_ISO.findall(text)) if computed(date, hunk)]
     return frozenset(word for date in found for word in (date.lower(), *date.lower().split("-")))
 
 
 def computed(date: str, hunk: ChangedHunk) -> bool:
-    """Whether a relative date in the line before or in a quote gives this date, seen from the citation's day."""
+    """Whether a relative date in the old line or in a quote means this date, counted from the citation's day."""
     for citation in hunk.citations:
         day = _day_of(citation)
         for text in (*hunk.removed, citation.quote, citation.context) if citation.found else ():
@@ -72,7 +72,7 @@ def computed(date: str, hunk: ChangedHunk) -> bool:
 
 
 def _day_of(citation: Citation) -> dt.date | None:
-    """The day of the source: its own, or the one that its note ends with ("first committed: 2026-03-02")."""
+    """The day of the source: its own, or the one at the end of its note ("first committed: 2026-03-02")."""
     if citation.at is not None:
         return citation.at.date()
     noted = _NOTED.search(citation.note)
@@ -83,7 +83,7 @@ def _day_of(citation: Citation) -> dt.date | None:
 
 
 def _follows(date: str, text: str, day: dt.date) -> bool:
-    """The person's day may be another one than UTC's; a day named with the source itself is the source's own day."""
+    """Whether the date follows. The person's day may differ from UTC by one; a day that the source names itself is exact."""
     if date == day.isoformat():
         return True
     near = [day + dt.timedelta(days=shift) for shift in (0, -1, 1)]
@@ -93,13 +93,13 @@ def _follows(date: str, text: str, day: dt.date) -> bool:
 
 
 def _day_said(hunk: ChangedHunk) -> dt.date | None:
-    """The day on which a session said what the change brings in, where all that it cites is of one day."""
+    """The day of the session that the change cites, if all its citations are of one day."""
     days = {c.at.date() for c in hunk.citations if c.found and c.at is not None}
     return days.pop() if len(days) == 1 else None
 
 
 def _counted(line: CheckedLine, severity: Severity, day: dt.date | None) -> Iterator[NewFinding]:
-    """A line, or a file's name, that says its own day leaves no question."""
+    """The relative days of a line, unless the line or its file name gives the date."""
     if _ISO.search(line.text) or _NOTED.search(line.path):
         return
     for span in dates.told(line.text, day or _ANY_DAY)[:1]:

@@ -1,4 +1,4 @@
-"""Two states of a directory as a subject, read from disk, with what sessions said about the statements that came. PURE."""
+"""Compares two states of a directory on disk, with what sessions say about the added statements. PURE."""
 
 import datetime as dt
 from collections.abc import Iterable, Iterator, Mapping
@@ -26,7 +26,7 @@ def between(
     hard_linked: frozenset[str] = frozenset(),
     irregular: Mapping[str, str] | None = None,
 ) -> Subject:
-    """What changed from `before` to `after`, whoever changed it."""
+    """The changes from `before` to `after` as a subject for checks."""
     hunks = [
         hunk
         for path in sorted(before.keys() | after.keys())
@@ -60,12 +60,12 @@ def _hunks(path: str, base: bytes | None, new: bytes | None) -> list[ChangedHunk
 
 LIKE = 0.5  # the share of a statement's words that a quote must have
 QUOTES = 3  # of one statement
-CONTEXT = 2000  # characters of the turn around a quote
+CONTEXT = 2000  # characters of context around a quote
 
 
 @dataclass(frozen=True, slots=True)
 class SessionTurn:
-    """One text of a session; `role` is user, assistant or tool, `line` the 1-based line of the transcript."""
+    """A text of a session; `role` is user, assistant or tool, `line` the 1-based line of the transcript."""
 
     place: str
     line: int | None
@@ -75,7 +75,7 @@ class SessionTurn:
 
 
 class Said:
-    """Turns, found by their words. A person's own words come before what an agent or a tool wrote."""
+    """Texts of sessions, searchable by words; a person's words come before those of agents and tools."""
 
     def __init__(self, turns: Iterable[SessionTurn]) -> None:
         self._turns = list(turns)
@@ -90,7 +90,7 @@ class Said:
             self._heard.add(turn.text, number, turn.role, prose=turn.role != "tool")
 
     def against(self, text: str) -> Citation | None:
-        """The place that speaks against a statement, where one does."""
+        """The place that contradicts a statement, if there is one."""
         found = claims.check(self._heard, text)
         if found.answer != "contradicted" or not found.evidence:
             return None
@@ -98,7 +98,7 @@ class Said:
         return self._cited(self._turns[quote.line - 1], quote.quote)
 
     def citations(self, text: str) -> list[Citation]:
-        """Quotes that have at least half of what `text` says, the best first."""
+        """Quotes with at least half of the words of `text`, best first."""
         likest = [s for s in self._sentences.most_similar(text) if facts.coverage(text, s.unit.text) >= LIKE]
         likest.sort(key=lambda s: (self._of(s).role != "user", -facts.coverage(text, s.unit.text)))
         return [self._cited(self._of(s), s.unit.text[:CONTEXT]) for s in likest[:QUOTES]]
@@ -120,7 +120,7 @@ class Said:
 
 
 def with_citations(subject: Subject, said: Said) -> Subject:
-    """The subject with quotes beside each hunk that has none, and with what the sessions say against statements."""
+    """The subject with quotes added to hunks that have none, and with statements that sessions contradict."""
     hunks = [_cited(hunk, said) for hunk in subject.hunks]
     return replace(subject, hunks=hunks, against=said.against)
 
@@ -138,12 +138,12 @@ MAX_TRANSCRIPTS = 1_000  # the newest; chosen
 MAX_TRANSCRIPT_BYTES = 256 * 1024 * 1024  # of all transcripts together
 MAX_TURNS = 50_000  # of all of them together; chosen
 TURN_CHARS = 8_000  # of one turn; chosen
-_PAGE = 500  # turns that are read at once; chosen
+_PAGE = 500  # texts read at once; chosen
 
 
 @dataclass(frozen=True, slots=True)
 class Directory:
-    """Every file below a directory, hidden ones too; `odd` says what is no readable plain file and why."""
+    """All files below a directory, including hidden ones; `odd` maps what is not a readable regular file to the reason."""
 
     files: Mapping[str, bytes]
     modes: Mapping[str, int]
@@ -171,7 +171,7 @@ def read(folder: Path) -> Directory:
 
 
 def compare(before: Directory, after: Directory) -> Subject:
-    """What changed between two directories; links and modes are looked at too."""
+    """The changes between two directories, including links and modes."""
     irregular = {path: why for path, why in after.odd.items() if before.odd.get(path) != why}
     for path in before.modes.keys() & after.modes.keys():
         if before.modes[path] != after.modes[path]:
@@ -185,7 +185,7 @@ def compare(before: Directory, after: Directory) -> Subject:
 
 
 def turns_below(folder: Path) -> Iterator[SessionTurn]:
-    """The texts of all transcripts below a folder, bounded; an unreadable one stops nothing. Raises OSError for the folder."""
+    """The texts of all transcripts below a folder, bounded; unreadable ones are skipped. Raises OSError for the folder."""
     left, count = MAX_TRANSCRIPT_BYTES, 0
     with safefs.Root.open(folder) as root:
         entries = root.walk(limit=100_000)
@@ -215,7 +215,7 @@ def _turns(source: int, place: str) -> Iterator[SessionTurn]:
 
 
 def _texts(turn: transcripts.Turn, place: str) -> Iterator[SessionTurn]:
-    """What a person typed is the person's; every other text that arrives as theirs is a tool's or the agent's."""
+    """The texts with their true author: not everything that is recorded as the user's was typed by a person."""
     if turn.typed:
         yield SessionTurn(place, turn.line, "user", turn.at, turn.typed[:TURN_CHARS])
         return

@@ -1,4 +1,4 @@
-"""Whether each added claim has a source: a quote, the text before, the file that it sums up, or what sessions say. PURE."""
+"""Checks that each added statement has a source: a quote, the old text, the file it summarizes, or a session. PURE."""
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -36,8 +36,8 @@ from dreams.lib.secrets import redact
 
 CHECK = "evidence"
 UNSOURCED = "no-evidence"
-BOUND = 0.3  # the share of a statement's words that a source must have to speak of the same thing
-CLOSE = 0.7  # the share from which a source is taken to say the same thing, or the opposite
+BOUND = 0.3  # least share of a statement's words in a source that is about the same thing
+CLOSE = 0.7  # least share in a source that says the same, or the opposite
 _NOBODYS = FOREIGN | {"tool_result"}
 _ISO = re.compile(r"\d{4}(?:-\d{2}(?:-\d{2})?|-w\d{2}|-q\d)?")
 _DATE_WORDS = lexicon.DAYS | {stem(name) for name in lexicon.DAYS}
@@ -55,7 +55,7 @@ def check(subject: Subject) -> Iterator[NewFinding]:
 def _missing_quotes(hunk: ChangedHunk) -> Iterator[NewFinding]:
     for citation in hunk.citations:
         if not citation.found:
-            # What a person knows it by: of a transcript its name, wherever it is on this machine.
+            # People know a transcript by its name, not by its folder.
             place = PurePath(citation.place).name if citation.source == "transcript" else citation.place
             yield NewFinding(
                 CHECK,
@@ -72,14 +72,14 @@ def _missing_quotes(hunk: ChangedHunk) -> Iterator[NewFinding]:
 
 def _unsupported(subject: Subject, hunk: ChangedHunk, before: DirectoryStatements) -> Iterator[NewFinding]:
     quoted, heard = _sources(hunk), typed(hunk)
-    # A statement without its secret says nothing new.
+    # A statement whose secret was removed is not new.
     bare = {key for unit in units_of_lines(hunk.removed) for key in keys_without_secrets(unit)}
     for unit, line_no in added_units(subject, hunk):
         if needs_no_source(unit) or before.same_words(unit) or unit.key in bare:
             continue
         stands = claims.stands(heard, unit.text)
         if stands and stands.answer == "supported":
-            continue  # a person's own words are never called into question
+            continue  # a person's own words need no source
         said = [*quoted, *(standing.unit.text for standing in before.most_similar(unit.text))]
         words = _without_source(unit, said, _summed_up(subject, hunk.path, unit), hunk)
         if stands and stands.answer == "contradicted":
@@ -97,7 +97,7 @@ def _unsupported(subject: Subject, hunk: ChangedHunk, before: DirectoryStatement
 
 
 def typed(hunk: ChangedHunk) -> claims.SessionText:
-    """What a person typed, of the turns quoted beside a hunk, in the order in which it was said."""
+    """What a person typed in the quoted turns of a hunk, in order."""
     heard = claims.SessionText()
     cited = [c for c in hunk.citations if c.found and c.source == "transcript" and c.role == "user"]
     cited.sort(key=lambda c: (c.at.timestamp() if c.at else 0.0, c.place, c.line_no or 0))
@@ -133,16 +133,16 @@ def _finding(hunk: ChangedHunk, unit: Unit, line_no: int, words: list[str]) -> N
 
 
 def _sources(hunk: ChangedHunk) -> list[str]:
-    """The sentences of the quotes and of what the hunk takes away."""
+    """The sentences of the quotes and of the removed lines."""
     quotes = [text for c in hunk.citations if c.found for text in (c.quote, c.context)]
     lines = [line for text in [*quotes, "\n".join(hunk.removed)] for line in text.split("\n")]
     return list(dict.fromkeys(unit.text for unit in units_of_lines(lines)))
 
 
 def _without_source(unit: Unit, said: list[str], summed_up: list[str], hunk: ChangedHunk) -> list[str]:
-    """The words that stand in none of the sources. A number or name counts only where the rest is spoken of too.
+    """The words that are in no source. A number or name must be in a source about the same thing:
 
-    "Kept for 30 days" is not said by "kept for 14 days" beside "30 people": words present is not words bound.
+    "kept for 14 days" and "30 people" are no source for "kept for 30 days".
     """
     one = statement(unit.text[:LONGEST])
     dated = any(c.found and (c.at is not None or c.source == "history") for c in hunk.citations)
@@ -157,7 +157,7 @@ def _without_source(unit: Unit, said: list[str], summed_up: list[str], hunk: Cha
     }
     for text in summed_up:
         missing = _left(missing, text, bound=True)
-    for text in said:  # the line before and the quotes come first, and mostly say it all
+    for text in said:  # the old line and the quotes first: they are usually enough
         if not missing:
             break
         bound = any(missing.values()) and facts.plain_coverage(unit.text, text) >= BOUND
@@ -166,7 +166,7 @@ def _without_source(unit: Unit, said: list[str], summed_up: list[str], hunk: Cha
 
 
 def _left(missing: dict[str, bool], text: str, *, bound: bool) -> dict[str, bool]:
-    """The words that a text does not have; an anchor only if the text speaks of the same thing."""
+    """The words that a text lacks; it can only supply a number or name if it is about the same thing."""
     one = statement(text[:LONGEST])
     return {
         word: anchor
@@ -176,7 +176,7 @@ def _left(missing: dict[str, bool], text: str, *, bound: bool) -> dict[str, bool
 
 
 def _denied(unit: Unit, said: list[str]) -> bool:
-    """Whether every source that speaks of the same thing says the opposite; who says nothing but "No." denies all before it."""
+    """Whether every source about the same thing says the opposite; a plain "No." denies everything before it."""
     one = statement(unit.text[:LONGEST])
     spoken_of = bool(one.negations and not one.weights)
     for text in said:
@@ -188,15 +188,14 @@ def _denied(unit: Unit, said: list[str]) -> bool:
 
 
 def _opens(piece: str, text: str) -> bool:
-    """Whether a source has these very words, none denied before them, up to the end of a clause: what it denies after that is another thing."""
+    """Whether a source has exactly these words in one clause without a negation before them; later clauses do not matter."""
     flat, whole = (" ".join(each.replace("`", "").lower().split()) for each in (piece, text))
     lead, found, rest = whole.partition(flat.rstrip(" .,;:!"))
     return bool(found) and rest[:1] in {",", ";", "."} and not statement(lead).negations
 
 
 def _summed_up(subject: Subject, path: str, unit: Unit) -> list[str]:
-    """The file that a row points to or a description stands in, and its name: a summary's own source. The names of memories
-    that wikilinks lead to, too."""
+    """The sources of a summary: the file that a row points to or a description is in, its name, and the names behind wikilinks."""
     links = memdir.wikilinks(unit.text)
     named = {_plain(PurePath(each).stem) for each in subject.after} if links else set()
     linked = [name for link in links if (name := _plain(link.target)) in named]
@@ -215,7 +214,7 @@ def _plain(name: str) -> str:
 
 
 def _only_tools(hunk: ChangedHunk) -> Iterator[NewFinding]:
-    """What only a tool printed, a page said or the agent noted was not said by the person."""
+    """Warns if all quotes come from tools, pages or the agent, and none from the person."""
     spoken = [c for c in hunk.citations if c.found and c.source == "transcript" and c.role]
     if spoken and all(c.role in _NOBODYS for c in spoken):
         yield NewFinding(
@@ -231,16 +230,16 @@ def _only_tools(hunk: ChangedHunk) -> Iterator[NewFinding]:
 
 
 MOST_JUDGED = 300  # statements of one change
-MOST_NEW = 0.1  # of a statement's weight, that the quote beside it has no word for and yet says all of it
-LEAST_PART = 3  # words that tell something, in a part that is judged by itself
+MOST_NEW = 0.1  # share of a statement's weight that a quote may lack and still support it
+LEAST_PART = 3  # words of meaning in a part that is judged separately
 _CUT = re.compile(r"[;.]\s+|\s[—–]\s|,?\s+(?:and|but)\s+")
 _CLAIMING = frozenset({"sentence", "row", "field", "table"})
-#: What the check of evidence says of a statement that it finds in no quote: a session that says it answers that.
+#: Codes for a statement that no quote supports; support in a session settles them.
 ANSWERED = frozenset({UNSOURCED, "words-without-source"})
 
 
 def judge(subject: Subject) -> list[JudgedStatement]:
-    """The added statements that stood nowhere before, each with the sessions' answer; those not looked at are left out."""
+    """The new statements with the sessions' answer; those that were not checked are left out."""
     if subject.heard is None:
         return []
     found: list[JudgedStatement] = []
@@ -255,7 +254,7 @@ def judge(subject: Subject) -> list[JudgedStatement]:
 
 
 def _answers(text: str, ask: Callable[[str], SessionAnswer | None]) -> Iterator[tuple[str, SessionAnswer]]:
-    """The sessions' answer to a statement; to each part of it where they bear out only some of them."""
+    """The sessions' answer to a statement, or to its parts if they support only some."""
     heard = ask(text)
     if heard is None:
         return
@@ -269,7 +268,7 @@ def _answers(text: str, ask: Callable[[str], SessionAnswer | None]) -> Iterator[
 
 
 def _parts(text: str) -> list[str]:
-    """The clauses of a statement, each long enough to say something by itself."""
+    """The clauses of a statement, each long enough to be judged separately."""
     found, begun = list[str](), 0
     for cut in _CUT.finditer(text):
         if _tells(text[begun : cut.start()]) and _tells(text[cut.end() :]):
@@ -283,7 +282,7 @@ def _tells(part: str) -> bool:
 
 
 def _is_from_memory(hunk: ChangedHunk, unit: Unit, before: DirectoryStatements) -> bool:
-    """Whether a statement was made from memory itself: a merge, a move, a date worked out, a row that says what its file says."""
+    """Whether a statement comes from memory itself: merged, moved, with a date written out, or a row that summarizes its file."""
     if unit.kind == "row":
         return True
     if hunk.by_hand:
@@ -303,7 +302,7 @@ def _claims(subject: Subject, before: DirectoryStatements) -> Iterator[tuple[Cha
 def weighed(
     found: Iterable[NewFinding], judged: Sequence[JudgedStatement], subject: Subject
 ) -> list[NewFinding]:
-    """The findings with the sessions' answers weighed in: what was said there needs no quote, what was denied there is told."""
+    """The findings, updated by the sessions' answers: what they support needs no quote, what they contradict is reported."""
     unsaid = {_place(one) for one in judged if not _is_said(one.heard)}
     said = {_place(one) for one in judged} - unsaid
     typed = {(hunk.path, hunk.hunk_id) for hunk in subject.hunks if hunk.by_hand}

@@ -1,4 +1,4 @@
-"""All checks, one after the other; one that fails says so instead of stopping the others. PURE."""
+"""Runs all checks; one that fails is reported and does not stop the others. PURE."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
@@ -34,7 +34,7 @@ from dreams.lib import progress
 from dreams.lib.files.text import decode
 from dreams.lib.secrets.redact import key_blocks, redact_all, without_keys
 
-MAX_FINDINGS = 2000  # of one report; what must be confirmed is put together above it, and never left out
+MAX_FINDINGS = 2000  # of one report; blocking findings beyond it are combined, never left out
 CHECKS: tuple[tuple[str, Check], ...] = (
     ("scope", scope.check),
     ("secrets", secrets.check),
@@ -60,7 +60,7 @@ STANDING: tuple[tuple[str, Check], ...] = (
 
 
 def examine(subject: Subject) -> FindingsReport:
-    """Findings, worst first, and a ledger row for each removed line that says something. Never raises."""
+    """Findings, worst first, and a ledger row for each removed line with content. Never raises."""
     lost, rows = _accounted(subject)
     judged, failed = _judged(subject)
     found = evidence.weighed(_run(CHECKS, subject), judged, subject)
@@ -71,8 +71,8 @@ UNDONE = "This change was undone."
 
 
 def examine_undo(subject: Subject) -> FindingsReport:
-    """As `examine`, of an undo: what it removes is what was applied, and what it brings was there before, so neither is
-    looked for elsewhere, and no answer is lost that there was. Secrets, hidden text and whatever else a text may bring is looked for as ever."""
+    """As `examine`, for an undo: it removes what was applied and restores what was there before, so losses and evidence are not
+    checked. Secrets, hidden text and the like are."""
     rows = [
         RemovedLine(hunk.path, hunk.hunk_id, line, "stated", note=UNDONE)
         for hunk in subject.hunks
@@ -90,8 +90,7 @@ def health(
     repeated: Sequence[Repeated] = (),
     scope: str = "",
 ) -> FindingsReport:
-    """Findings on a directory as it stands, with no change: names, secrets, invisible text, injection, dates, sizes,
-    taxonomy."""
+    """Findings on a directory as it is, without a change."""
     subject = Subject(files, files, (), config or Config(), instructions or {}, scope, repeated)
     return FindingsReport(_ordered(_run(STANDING, subject), subject))
 
@@ -122,7 +121,7 @@ def _run(checks: Iterable[tuple[str, Check]], subject: Subject) -> list[NewFindi
 
 
 def _failed(name: str, error: Exception) -> NewFinding:
-    """A change that could not be looked at is not a change without findings."""
+    """A finding that says that this check failed."""
     return NewFinding(
         name,
         "check-failed",
@@ -134,7 +133,7 @@ def _failed(name: str, error: Exception) -> NewFinding:
 
 
 def _ordered(found: list[NewFinding], subject: Subject) -> tuple[NewFinding, ...]:
-    """Worst first, each thing said once, and no secret quoted."""
+    """Findings without repetition and with secrets masked, worst first."""
     keys = keys_in(subject)
     bare = redact_all([each.message for each in found])
     found = [_without_secrets(each, told, keys) for each, told in zip(found, bare, strict=True)]
@@ -148,12 +147,12 @@ def _ordered(found: list[NewFinding], subject: Subject) -> tuple[NewFinding, ...
 
 
 def keys_in(subject: Subject) -> str:
-    """The key blocks of both states."""
+    """The private key blocks of both states."""
     return key_blocks(map(decode, {*subject.before.values(), *subject.after.values()}))
 
 
 def _without_secrets(found: NewFinding, bare: str, keys: str) -> NewFinding:
-    """Checks quote lines; what is told is kept, printed and sent, the line itself is not. `bare` is its message redacted."""
+    """A finding without secrets: it is stored, printed and sent, and checks quote lines. `bare` is its redacted message."""
     if (message := without_keys(bare, keys) if keys else bare) == found.message:
         return found
     told = found.message_parts
@@ -162,13 +161,13 @@ def _without_secrets(found: NewFinding, bare: str, keys: str) -> NewFinding:
 
 
 def _together(found: Sequence[NewFinding]) -> Iterator[NewFinding]:
-    """One finding for all of a kind in one change: a loss beyond the limit would pass unseen if it were left out."""
+    """One finding for all of a kind in one change, so that no loss beyond the limit is missed."""
     groups: dict[tuple[str, ...], list[NewFinding]] = {}
     for each in found:
         groups.setdefault((each.severity, each.check, each.code, each.path, each.hunk_id), []).append(each)
     for first, *more in groups.values():
         message = f"{first.message} This also applies to {len(more):,} more here." if more else first.message
-        # What was confirmed of fewer, or of others, is not confirmed of these.
+        # A confirmation is only valid for exactly these.
         about = " ".join(each.key for each in (first, *more)) if more else first.about
         yield replace(
             first, message=message, about=about, message_parts=MessageParts() if more else first.message_parts
@@ -246,7 +245,7 @@ RULES = {
 
 
 def rule_of(check: str, code: str, detail: str = "") -> str:
-    """The rule, and what it was held against where the finding says it: "… The nearest statement lacks “weekly”."."""
+    """The rule and, if known, what it compared: "… The nearest statement lacks “weekly”."."""
     steers = f"Text that {ADVICE[code][0]} steers whoever reads it." if code in ADVICE else ""
     kind = code.removeprefix("standing-").removeprefix("secret-").replace("-", " ")
     secret = (

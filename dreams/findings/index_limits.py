@@ -1,4 +1,4 @@
-"""What no longer fits: the index's lines and bytes, long rows, many memories. Advice, never a reason to drop. PURE."""
+"""Checks the index's lines and bytes, long rows and the number of memories. PURE."""
 
 from collections.abc import Iterator, Mapping
 
@@ -6,12 +6,12 @@ from dreams.findings.base import NewFinding, Subject
 from dreams.lib import memdir
 from dreams.lib.files.text import decode, plural
 
-CHECK = "budget"  # as rows have it; in code and pages a budget is of dollars
-MANY_WITHOUT_A_DREAM = 10  # memories that nobody has tidied yet; chosen
+CHECK = "budget"  # the stored name; in code and pages a budget is in dollars
+MANY_WITHOUT_A_DREAM = 10  # memories without any dream so far; chosen
 
 
 def check(subject: Subject) -> Iterator[NewFinding]:
-    """What the change leaves over the limits; long rows only where the change wrote them."""
+    """Limits that are exceeded after the change, and long rows that it wrote."""
     changed = {path for path in subject.after if subject.before.get(path) != subject.after[path]}
     added = {(h.path, h.new_start + n + 1): h.hunk_id for h in subject.hunks for n in range(len(h.added))}
     for path in _indexes(subject.after):
@@ -36,7 +36,7 @@ def _indexes(files: Mapping[str, bytes]) -> list[str]:
 
 
 def topics(files: Mapping[str, bytes]) -> set[str]:
-    """The paths of memories: no index, and no log."""
+    """The paths of memories, without index and logs."""
     return {path for path in files if memdir.is_topic(path)}
 
 
@@ -81,7 +81,7 @@ def _new_rows(
 
 
 def _long_rows(subject: Subject, path: str, loaded: memdir.Loaded) -> Iterator[NewFinding]:
-    """All of an index in one line: one for each would bury what else is to be said of a directory."""
+    """One finding per index for all its long rows."""
     rows = _long(subject, path)
     if not rows:
         return
@@ -116,7 +116,7 @@ def _many(subject: Subject) -> Iterator[NewFinding]:
 
 
 def never_dreamt(files: Mapping[str, bytes], dreams: int) -> Iterator[NewFinding]:
-    """Advice for a directory that has grown and that nobody ever tidied."""
+    """Advice for a large directory that was never dreamt over."""
     count = len(topics(files))
     if count >= MANY_WITHOUT_A_DREAM and not dreams:
         yield NewFinding(

@@ -1,4 +1,4 @@
-"""What a reader cannot see or that rearranges what is seen: invisible, bidi and tag characters, escapes, bytes. PURE."""
+"""Finds characters that cannot be seen or that reorder text: invisible, bidi and tag characters, escapes, bytes. PURE."""
 
 import re
 import unicodedata
@@ -15,7 +15,7 @@ _VARIANTS = range(0xE0100, 0xE01F0)  # of an ideograph
 _FLAGS = [
     "\U0001f3f4" + "".join(chr(0xE0000 + ord(letter)) for letter in land) + "\U000e007f"
     for land in ("gbeng", "gbsct", "gbwls")
-]  # England, Scotland and Wales: the only flags that tags spell
+]  # England, Scotland and Wales: the only flags made of tag characters
 _FLAG = re.compile(f"({'|'.join(_FLAGS)})")
 _JOINED_SCRIPTS = ("ARABIC", "DEVANAGARI", "BENGALI", "GURMUKHI", "GUJARATI", "ORIYA", "TAMIL", "TELUGU", "KANNADA", "MALAYALAM", "SINHALA", "SYRIAC", "MONGOLIAN", "KHMER", "MYANMAR")  # fmt: skip
 
@@ -40,7 +40,7 @@ def _findings(lines: Iterable[CheckedLine], severity: Severity) -> Iterator[NewF
 
 def _told(names: str) -> tuple[str, str, str]:
     """Rule, message and remedy."""
-    if "⟨0x" in names and "⟨U+" not in names:  # letters of another encoding are lost if they are removed
+    if "⟨0x" in names and "⟨U+" not in names:  # removing bytes of another encoding would lose letters
         return "not-utf8", f"contains bytes that are not UTF-8: {names}", "Save the file as UTF-8."
     rule = "escape-sequence" if "⟨U+001B⟩" in names else "not-utf8" if "⟨0x" in names else "invisible-text"
     return (
@@ -51,7 +51,7 @@ def _told(names: str) -> tuple[str, str, str]:
 
 
 def hidden(text: str, *, first: bool = False) -> list[str]:
-    """The hidden characters of a line, written out. A mark at the very start of a file and joiners that a script needs are none."""
+    """The hidden characters of a line, written out; without a byte order mark at the start and joiners that a script needs."""
     if first:
         text = text.removeprefix("\ufeff")
     if text.isascii() and text.isprintable():
@@ -63,7 +63,7 @@ def hidden(text: str, *, first: bool = False) -> list[str]:
 
 
 def without_hidden(line: str) -> str:
-    """A line, with its line end, without what `hidden` finds in it."""
+    """A line with its line end, without its `hidden` characters."""
     body = line.rstrip("\r\n")
     parts = _FLAG.split(body)
     return "".join(part if at % 2 else _bare(part) for at, part in enumerate(parts)) + line[len(body) :]
@@ -75,7 +75,7 @@ def _bare(text: str) -> str:
 
 
 def _needed(text: str, place: int) -> bool:
-    """Joiners that a script needs, the variant of an ideograph, a sign asked for as text ("✔" that is no picture)."""
+    """Whether it is needed: a joiner of a script, a variant of an ideograph, a sign shown as text ("✔")."""
     if place == 0:
         return False
     char, name = text[place], unicodedata.name(text[place - 1], "")

@@ -1,4 +1,4 @@
-"""The lines that a change adds, and those that stood before: what a check goes through, and where it says it found something. PURE."""
+"""The added and the existing lines that checks go through, and findings at a line. PURE."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -10,7 +10,7 @@ from dreams.lib import memdir
 
 @dataclass(frozen=True, slots=True)
 class CheckedLine:
-    """`number` is 1-based in the new text; `hunk` is None for a line that stands already."""
+    """`number` is 1-based in the new text; `hunk` is None for an existing line."""
 
     path: str
     number: int
@@ -25,7 +25,7 @@ class CheckedLine:
 def found_at(
     line: CheckedLine, check: str, code: str, severity: Severity, says: str, remedy: str, about: str = ""
 ) -> NewFinding:
-    """`says` goes on after the line's place, which a page that shows the line leaves out; `about` is else the line."""
+    """A finding at a line. `says` continues after the place, which is left out beside the line; `about` defaults to the line."""
     return NewFinding(
         check,
         code,
@@ -47,13 +47,13 @@ def added_lines(subject: Subject) -> Iterator[CheckedLine]:
 
 
 def new_lines(subject: Subject) -> Iterator[CheckedLine]:
-    """Added lines whose words stood nowhere before: what was only moved brings nothing new."""
+    """Added lines with new words; moved lines are left out."""
     known = {line.strip() for data in subject.before.values() for line in lines_of(data)}
     return (line for line in added_lines(subject) if line.text.strip() not in known)
 
 
 def standing_lines(subject: Subject) -> Iterator[CheckedLine]:
-    """The lines of all files that no hunk adds."""
+    """The existing lines of all files."""
     fresh = {(line.path, line.number) for line in added_lines(subject)}
     for path in sorted(subject.after):
         for number, said in enumerate(lines_of(subject.after[path]), 1):
@@ -62,7 +62,7 @@ def standing_lines(subject: Subject) -> Iterator[CheckedLine]:
 
 
 def is_bookkeeping(subject: Subject, line: CheckedLine) -> bool:
-    """A line of frontmatter that all memories have: it says of the file what it is, and nothing else."""
+    """Whether it is a standard line of frontmatter."""
     data = subject.after.get(line.path) or b""
     units = units_by_line(line.path, data).within(line.number, line.number)
     return line.number < memdir.parse(data).body_start_line and all(map(needs_no_source, units))

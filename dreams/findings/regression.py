@@ -1,8 +1,8 @@
-"""Are the questions that the old memory answered still answered from what an agent would load? PURE.
+"""Are questions that the old memory answered still answered by what an agent would load? PURE.
 
-The ledger says whether a statement still stands; this says whether it is still found: loaded for the question, one link
-away in a memory that the index names, or lost to an agent although it is there: behind the index's cut, or in a memory
-without a row. The questions are drawn from what people asked in past sessions, and from the notes that change.
+The ledger says whether a statement still exists; this says whether an agent still finds it: loaded for the question, one
+link away in a memory that the index names, or out of reach (behind the index's cut, or in a memory without a row). The
+questions come from past sessions and from the notes that change.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -21,17 +21,17 @@ from dreams.lib.files.text import decode, plural, shortened
 from dreams.lib.prose import lexicon, recall
 from dreams.lib.prose.statements import statement
 
-MOST_ASKED = 40  # prompts that are asked again; chosen
+MOST_ASKED = 40  # prompts used as questions; chosen
 MOST_NOTED = 60  # questions from notes; chosen
-MOST_PROMPTS = 300  # of past sessions, that are looked at
-LONGEST_PROMPT = 400  # a longer one is a task or a paste, no question
-SHARED = 2  # words of meaning that a prompt and its answer have in common, at least
-LIKE = 0.5  # the share of a prompt's weight that its answer has, at least
+MOST_PROMPTS = 300  # prompts of past sessions that are considered
+LONGEST_PROMPT = 400  # longer ones are tasks or pasted text
+SHARED = 2  # least words of meaning shared by a prompt and its answer
+LIKE = 0.5  # least share of a prompt's weight in its answer
 
 
 @dataclass(frozen=True, slots=True)
 class RegressionQuestion:
-    """`text` is what is asked, `answer` the old statement that answers it. `asked` says that a person typed it."""
+    """`text` is the question, `answer` the old statement that answers it. `asked`: a person typed it."""
 
     text: str
     answer: PlacedStatement
@@ -39,7 +39,7 @@ class RegressionQuestion:
 
 
 def questions(subject: Subject, old: DirectoryStatements) -> list[RegressionQuestion]:
-    """Those of past sessions first; each old statement answers at most one."""
+    """Questions, those of past sessions first; each old statement answers at most one."""
     found = list(_from_sessions(subject, old))
     known = {question.answer.unit.key for question in found}
     noted = (one for one in _from_notes(subject) if one.answer.unit.key not in known)
@@ -51,7 +51,7 @@ def _from_sessions(subject: Subject, old: DirectoryStatements) -> Iterator[Regre
     wished = {c.quote for hunk in subject.hunks for c in hunk.citations if c.role == "user"} - {""}
     for prompt in subject.asked[:MOST_PROMPTS]:
         text = " ".join(prompt.split())
-        # What asked for this very change is no question.
+        # Prompts that asked for this change are left out.
         if len(text) > LONGEST_PROMPT or len(seen) >= MOST_ASKED or any(quote in text for quote in wished):
             continue
         answer = next((s for s in old.most_similar(text) if _answers(text, s, subject.before)), None)
@@ -61,7 +61,7 @@ def _from_sessions(subject: Subject, old: DirectoryStatements) -> Iterator[Regre
 
 
 def _answers(prompt: str, standing: PlacedStatement, before: Mapping[str, bytes]) -> bool:
-    """The prompt's words are mostly there or in what its memory is about, and it says something beyond them."""
+    """Whether a statement has most of the prompt's words, counting its memory's topic, and says something more."""
     unit = standing.unit
     if unit.kind in {"heading", "title", "field"} or not facts.shared_words(prompt, unit.text):
         return False
@@ -72,7 +72,7 @@ def _answers(prompt: str, standing: PlacedStatement, before: Mapping[str, bytes]
 
 
 def _from_notes(subject: Subject) -> Iterator[RegressionQuestion]:
-    """What the changed files and the rows that change said: asked for by all words but those that are the answer."""
+    """Questions from changed files and rows: a statement without the words that are its answer."""
     for path, wanted in _touched(subject).items():
         topic = _topic(path, subject.before)
         for unit in units_of(path, subject.before.get(path)):
@@ -82,7 +82,7 @@ def _from_notes(subject: Subject) -> Iterator[RegressionQuestion]:
 
 
 def _topic(path: str, before: Mapping[str, bytes]) -> str:
-    """What one who asks knows: what the memory is about, as it says itself, or as the index says of it."""
+    """The topic of a memory, from itself or from the index: what somebody who asks would know."""
     front = memdir.parse(before[path]).frontmatter if path in before else None
     if front and (front.name or front.description):
         return " ".join(filter(None, [front.name, front.description])).replace("_", " ").replace("-", " ")
@@ -92,12 +92,12 @@ def _topic(path: str, before: Mapping[str, bytes]) -> str:
 
 @lru_cache(maxsize=2)
 def _index(data: bytes) -> memdir.Index:
-    """Asked for by every question of one check."""
+    """The index, which every question needs."""
     return memdir.parse_index(decode(data))
 
 
 def _touched(subject: Subject) -> dict[str, set[int] | None]:
-    """Path → its lines (1-based) that matter; None for all of it. Of an index only the rows that leave."""
+    """Path → the lines (1-based) to ask about; None for all. Of an index only removed rows."""
     found: dict[str, set[int] | None] = {}
     for hunk in subject.hunks:
         if hunk.path.rpartition("/")[2] != "MEMORY.md":
@@ -112,7 +112,7 @@ def _touched(subject: Subject) -> dict[str, set[int] | None]:
 
 
 def _rowless(subject: Subject) -> Iterable[str]:
-    """Memories that a row which leaves pointed to: they may not be found any more."""
+    """Memories that a removed row pointed to, which may no longer be found."""
     gone = "\n".join(
         line for hunk in subject.hunks if hunk.path.endswith("MEMORY.md") for line in hunk.removed
     )
@@ -120,7 +120,7 @@ def _rowless(subject: Subject) -> Iterable[str]:
 
 
 def _without_answer(unit: Unit) -> str:
-    """The statement without its numbers, code and names; "" when too little is left to ask with."""
+    """The statement without numbers, code and names; "" if too little remains."""
     made = statement(unit.text[:LONGEST])
     anchors = {item.word for item in made.items if item.anchor}
     words = [item.word for item in made.items if not item.anchor and item.word not in lexicon.GENERIC]
@@ -134,9 +134,9 @@ Outcome = Literal["answered", "changed", "linked", "unreachable", "gone"]
 
 @dataclass(frozen=True, slots=True)
 class CheckedQuestion:
-    """One question that the old memory answered. `where` is the statement that answers it now, or that is out of reach.
+    """A question that the old memory answered. `where` is the statement that answers it now, or that is out of reach.
 
-    An answer is "linked" where an agent does not open its memory for the question, and the index that it loads names it.
+    An answer is "linked" if its memory is not loaded for the question, but the loaded index names it.
     """
 
     question: RegressionQuestion
@@ -145,7 +145,7 @@ class CheckedQuestion:
 
 
 def run(subject: Subject) -> list[CheckedQuestion]:
-    """The questions that were answered from what an agent loaded before, and what becomes of each."""
+    """The questions that were answered before, each with its result now."""
     old = DirectoryStatements(subject.before)
     limits = recall.IndexLimits(subject.config.index_max_lines, subject.config.index_max_bytes)
     before, after = recall.shelf(subject.before, limits), recall.shelf(subject.after, limits)
@@ -159,9 +159,9 @@ def run(subject: Subject) -> list[CheckedQuestion]:
 
 
 def check(subject: Subject) -> Iterator[NewFinding]:
-    """A warning for each answer that is lost, and one line on all of them. Where none is, nothing is said of that.
+    """A warning for each lost answer, and one line about all of them; nothing if none is lost.
 
-    What is one link away is told once for each memory.
+    Answers one link away are reported once per memory.
     """
     checked = run(subject)
     lost = [one for one in checked if _is_lost(one)]
@@ -180,14 +180,14 @@ def _checked(
     rows: memdir.Index,
     states: tuple[DirectoryStatements, DirectoryStatements],
 ) -> CheckedQuestion:
-    """`rows` are those of the index that an agent loads; `states` the directory before and after."""
+    """`rows` are the index rows that an agent loads; `states` the directory before and after."""
     old, new = states
     loaded = DirectoryStatements(recall.load(after, question.text).texts)
     stands = _standing(question, loaded)
     if stands:
         return CheckedQuestion(question, "answered", stands)
     said = question.answer.unit.text
-    # Its neighbour in a list was no answer before.
+    # A neighbouring entry of the list was no answer before.
     came = (s for s in new.most_similar(said) if not old.same_words(s.unit))
     other = next((s for s in came if keeping.replaced(said, s.unit.text)), None)
     if other:
@@ -204,12 +204,12 @@ def _standing(question: RegressionQuestion, state: DirectoryStatements) -> Place
 
 
 def _is_lost(one: CheckedQuestion) -> bool:
-    """What stands nowhere any more is the ledger's to tell, unless a person has asked for it."""
+    """Whether to report it here: statements that no longer exist are in the ledger, unless a person asked for one."""
     return one.outcome == "unreachable" or (one.outcome == "gone" and one.question.asked)
 
 
 def _place(one: CheckedQuestion, subject: Subject) -> tuple[str, str]:
-    """The file and the hunk that took the answer away: its own, or the row that led to it; without one, where it stood."""
+    """The file and hunk that removed the answer: its own, or the row that led to it; otherwise where it was."""
     path = one.question.answer.path
     own = (hunk for hunk in subject.hunks if hunk.path == path)
     rows = (hunk for hunk in subject.hunks if any(f"({path})" in line for line in hunk.removed))

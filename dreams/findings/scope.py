@@ -1,6 +1,6 @@
-"""What a proposal may touch at all: Markdown files of this directory, none that collides, none with hard links. PURE.
+"""Checks what a proposal may touch: only Markdown files of this directory, without colliding names or hard links. PURE.
 
-Of memories that stand already only their names can be out of scope: `standing` warns of those.
+`standing` warns of existing memories with unfit names.
 """
 
 from collections import defaultdict
@@ -15,7 +15,7 @@ CONTROL_FILES = frozenset({".consolidate-lock"})
 
 
 def check(subject: Subject) -> Iterator[NewFinding]:
-    """Refusals, which are never confirmable, and changes of what is pinned."""
+    """Refusals, which cannot be confirmed, and changes of pinned memories."""
     spelt = memdir.spellings(sorted({*subject.before, *subject.after}))
     for path in changed_paths(subject):
         reason = (
@@ -33,7 +33,7 @@ def check(subject: Subject) -> Iterator[NewFinding]:
 
 
 def standing(subject: Subject) -> Iterator[NewFinding]:
-    """Memories that another file system takes for one, and names that hide characters."""
+    """Existing memories whose names collide on other file systems, or have hidden characters."""
     names = defaultdict[str, list[str]](list)
     for path in sorted(subject.after):
         names[memdir.name_key(path)].append(path)
@@ -119,7 +119,7 @@ def _not_a_memory(path: str) -> tuple[str, str, str] | None:
 
 
 def _unfit(path: str, subject: Subject) -> tuple[str, str, str] | None:
-    """A new name must travel, and read as what it is. What a person brings back has the name that it had."""
+    """Why a new name is unfit: it must work on other systems and be readable. A restored file keeps its old name."""
     if path in subject.before or any(hunk.by_hand for hunk in subject.hunks if hunk.path == path):
         return None
     why = memdir.unfit(path)
@@ -132,7 +132,7 @@ def _spelt(path: str) -> str:
 
 
 def _collides(path: str, subject: Subject, spelt: memdir.Spellings) -> tuple[str, str, str] | None:
-    """On some file systems two such names are one file, and the second write replaces the first."""
+    """Whether the name collides with another: on some file systems both are one file."""
     if path in subject.before or path not in subject.after:
         return None
     other = memdir.twin(path, spelt)

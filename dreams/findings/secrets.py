@@ -1,6 +1,6 @@
-"""Secrets in what a change adds (block) and in what stands already (warn). PURE.
+"""Finds secrets in added lines (block) and in existing ones (warn). PURE.
 
-A finding holds the rule, the place and a keyed hash; the secret itself is in no message.
+A finding has the rule, the place and a keyed hash, never the secret itself.
 """
 
 import hashlib
@@ -15,16 +15,16 @@ from dreams.lib.files.text import decode
 from dreams.lib.secrets.spotting import SecretSpan, is_for_apps, spans
 
 CHECK = "secrets"
-_key = [os.urandom(32)]  # until the host gives its own: a plain hash of a short password can be guessed
+_key = [os.urandom(32)]  # until `use_key`; a plain hash of a short password could be guessed
 
 
 def use_key(key: bytes) -> None:
-    """Give the host's own key, so that confirmations hold from one process to the next."""
+    """Set the host's key, so that confirmations stay valid across processes."""
     _key[0] = hashlib.sha256(b"findings.secrets\0" + key).digest()
 
 
 def fingerprint(secret: str) -> str:
-    """The same for the same secret on the same host; says nothing about it to anybody without the key."""
+    """A keyed hash of a secret, equal for the same secret on the same host."""
     return hmac.new(_key[0], secret.encode("utf-8", "surrogatepass"), "sha256").hexdigest()[:16]
 
 
@@ -35,7 +35,7 @@ def check(subject: Subject) -> Iterator[NewFinding]:
     for path in sorted(subject.after):
         yield from _in_file(path, subject.after[path], fresh)
     for line in fresh.values():
-        # A hunk whose file is not among the new texts (it was made from other bytes) is looked at by itself.
+        # A hunk that was made from other bytes than the new text is checked separately.
         if line.path not in subject.after:
             yield from (_added(line, span, line.text) for span in spans(line.text))
 
@@ -46,7 +46,7 @@ def standing(subject: Subject) -> Iterator[NewFinding]:
 
 
 def _in_file(path: str, data: bytes, fresh: dict[tuple[str, int], CheckedLine]) -> Iterator[NewFinding]:
-    """Whole files are read at once: a key block spans lines."""
+    """Secrets of a whole file, because a private key spans several lines."""
     text = decode(data)
     for span in spans(text):
         first = text.count("\n", 0, span.start) + 1
@@ -68,7 +68,7 @@ def _added(line: CheckedLine, span: SecretSpan, text: str) -> NewFinding:
 
 
 def _stands(path: str, number: int, span: SecretSpan, text: str) -> NewFinding:
-    """A secret warns; a key that apps show is only named, as a server may use it too."""
+    """A warning for an existing secret; for a key that apps show publicly only information."""
     of_app = is_for_apps(text, span)
     what = "a key that apps show" if of_app else "what looks like a secret"
     act = (

@@ -1,5 +1,5 @@
-"""What belongs in a memory directory: types, names, rows of the index; and what does not: judgements, what is said elsewhere, a
-rejected line come back. PURE.
+"""Checks what belongs in a memory directory (types, names, index rows) and what does not (judgements, what is said elsewhere,
+lines that were rejected before). PURE.
 """
 
 import re
@@ -25,8 +25,8 @@ from dreams.lib.files.text import decode, plural
 from dreams.lib.prose import comparing
 
 CHECK = "taxonomy"
-POINTER_CHARS = 600  # a reference shorter than this is short enough, wherever it points
-PROSE_PER_POINTER = 1500  # characters of prose that one pointer may stand among
+POINTER_CHARS = 600  # shorter references are fine, wherever they point
+PROSE_PER_POINTER = 1500  # characters of prose per pointer
 _POINTER = re.compile(
     r"https?://|\]\(|\[\[|`[^`\n]*[\w.-]/[^`\n]*`|(?:^|[\s(])[~.]?/[\w.-]+/|\b[\w-]+\.(?:md|pdf|html?|docx?|xlsx?)\b|"
     r"\b(?:Slack|Notion|Jira|Linear|Confluence|Grafana|Sentry|Datadog|Figma|wiki|dashboard|ticket|channel|spreadsheet)\b",
@@ -38,12 +38,12 @@ _ABOUT_USER = re.compile(
     re.IGNORECASE,
 )
 LEAST_ABOUT_USER = 2  # statements
-MOST_UNTYPED = 3  # told one by one; a directory that knows no types is told so once
+MOST_UNTYPED = 3  # reported one by one; beyond that once for the directory
 SHOWN = 3  # of many
 
 
 def misfiled(path: str, data: bytes, hunk_id: str) -> Iterator[NewFinding]:
-    """What there is to say of one file's type; an index and a log have none."""
+    """Findings about a file's type; an index and a log have none."""
     if not memdir.is_topic(path):
         return
     document = memdir.parse(data)
@@ -66,7 +66,7 @@ def misfiled(path: str, data: bytes, hunk_id: str) -> Iterator[NewFinding]:
 
 
 def together(found: list[NewFinding]) -> Iterator[NewFinding]:
-    """As they are, but for a row of memories without a type, which is one thing to say."""
+    """Findings about types; many memories without a type become one finding."""
     untyped = [each for each in found if each.code == "no-type"]
     if len(untyped) <= MOST_UNTYPED:
         yield from found
@@ -90,7 +90,7 @@ def _wrong(path: str, document: memdir.Document, kind: str, hunk_id: str) -> Ite
 
 
 def _named(path: str) -> str:
-    """The type that a file's name begins with, or nothing."""
+    """The type that a file name begins with, or ""."""
     stem = PurePosixPath(path).name.lower().replace("-", "_")
     return next((kind for kind in memdir.MEMORY_TYPES if stem.startswith(kind + "_")), "")
 
@@ -103,7 +103,7 @@ def _is_about_user(document: memdir.Document) -> bool:
 
 
 def holds_content(body: str) -> bool:
-    """Much text, and hardly a place named where it comes from. Code counts as text and points nowhere."""
+    """Whether a reference has much text and few pointers to its sources; code counts as text."""
     prose = _FENCE.sub("", body)
     pointers = len({match[0] + prose[match.end() : match.end() + 20] for match in _POINTER.finditer(prose)})
     return len(body) > POINTER_CHARS and pointers * PROSE_PER_POINTER < len(body)
@@ -115,7 +115,7 @@ def _found_in_file(
     return NewFinding(CHECK, code, "info", f"{path} {says}.", remedy, path, hunk_id, line_no, path)
 
 
-# A branch and a name after it; rules of tables and arrows have none.
+# A branch of a tree drawing with a name; not table rules or arrows.
 _DRAWN = re.compile(r"^\s*(?:[│|]\s*)*[├└|+`\\][─-]{2,3}\s*(?=[\w.])")
 _LOGGED = re.compile(
     r"^\s*(?:[-*+]\s+)?`?(?=[0-9a-f]*\d)(?=[0-9a-f]*[a-f])[0-9a-f]{7,40}`?\s*[:—–-]?\s+[\w(\[]"
@@ -124,16 +124,16 @@ _TELLS = {
     "code": "the code already says it and is always up to date.",
     "git": "git already has it and is always up to date.",
 }
-LEAST_DRAWN = 3  # lines that make the drawing of a folder
+LEAST_DRAWN = 3  # lines of a folder drawing
 LEAST_LOGGED = 2  # lines that make a log
 _BOX = re.compile(r"\s*[-*+]\s+\[ \]\s+\S")
-LEAST_OPEN = 2  # boxes that are not ticked; one alone is a way to write
+LEAST_OPEN = 2  # unticked boxes; a single one is just style
 
 
 def said_elsewhere(
     subject: Subject, lines: Iterable[CheckedLine], severity: Severity
 ) -> Iterator[NewFinding]:
-    """`severity` is that of a line of CLAUDE.md; what code and git say is told as information."""
+    """`severity` is for lines of CLAUDE.md; what code and git say is information."""
     lines = list(lines)
     yield from _in_instructions(subject, lines, severity)
     yield from _in_repository(subject, lines)
@@ -148,7 +148,7 @@ def said_elsewhere(
     yield from _runs(
         lines, _LOGGED, LEAST_LOGGED, "in-git", "lists commits", f"Leave it out: {_TELLS['git']}"
     )
-    # An index and a log are meant to say what is open.
+    # An index and a log may list open tasks.
     of_memories = [line for line in lines if memdir.is_topic(line.path)]
     yield from _runs(
         of_memories,
@@ -163,7 +163,7 @@ def said_elsewhere(
 def _in_instructions(
     subject: Subject, lines: Iterable[CheckedLine], severity: Severity
 ) -> Iterator[NewFinding]:
-    """Lines that the project's instruction files say already: every session loads those anyway."""
+    """Lines that repeat the project's instruction files, which every session loads."""
     if not subject.instructions:
         return
     said = DirectoryStatements(
@@ -192,7 +192,7 @@ def _in_repository(subject: Subject, lines: Iterable[CheckedLine]) -> Iterator[N
 def _runs(
     lines: Iterable[CheckedLine], pattern: re.Pattern[str], least: int, code: str, says: str, remedy: str
 ) -> Iterator[NewFinding]:
-    """One finding for each file with enough such lines, at the first of them."""
+    """One finding per file with enough such lines, at the first one."""
     found: dict[str, list[CheckedLine]] = defaultdict(list)
     for line in lines:
         if pattern.match(line.text[:300]):
@@ -204,14 +204,14 @@ def _runs(
 
 _NOT = r"(?:very |really |too |so |quite |often |always |a bit |a |an |just |simply |such )*"
 _WHOSE = r"(?:the |my |our |their |his |her |this |that )"
-# "The HTTP client" is no person: a client is one only right behind whose it is.
+# "The HTTP client" is not a person; "my client" is.
 _PERSON = (
     rf"(?:{_WHOSE}?(?:user|he|she|developer|dev|engineer|colleague|coworker|co-worker|manager|boss|"
     rf"customer|teammate|reviewer|designer|intern|contractor|team lead|lead|CTO|CEO|PM|product owner|tester|owner|maintainer)|{_WHOSE}client)"
 )
 _NAME = r"(?-i:[A-Z][a-z]{2,15})"
 _VERB = r"(?:is|are|was|seems|appears|can be|tends to be|looks)"
-# Of a thing some of these are no judgement of a person ("Imports are lazy", "Safari is annoying"): those need a person.
+# Words that also describe things ("Imports are lazy", "Safari is annoying") need a person beside them.
 _OF_ANYONE = (
     r"(?:incompetent|rude|clueless|arrogant|unprofessional|dishonest|untrustworthy|ignorant|unskilled|careless|childish|moody|hot-headed|passive-aggressive|narcissistic|idiot|moron|jerk|imbecile|"
     r"difficult person|slow learner|(?:bad|poor|terrible|awful|lousy|mediocre|sloppy|lazy) (?:developer|programmer|engineer|manager|coder|communicator|listener|colleague))"
@@ -250,7 +250,7 @@ def standing(subject: Subject) -> Iterator[NewFinding]:
 
 
 def _rows_standing(files: Mapping[str, bytes]) -> Iterator[NewFinding]:
-    """Rows of an index that lead nowhere, memories beside an index that no row leads to, and no index at all."""
+    """Index rows without a file, memories without a row, and a missing index."""
     listed = _pointed_to(files)
     topics = index_limits.topics(files)
     if topics and memdir.INDEX_NAME not in files:
@@ -274,7 +274,7 @@ def _rows_standing(files: Mapping[str, bytes]) -> Iterator[NewFinding]:
 
 
 def _rows_lost(subject: Subject) -> Iterator[NewFinding]:
-    """Memories that no row points to any more, and rows that point to a memory which left: sessions find neither."""
+    """Memories that lost their row, and rows whose memory was removed."""
     before, after = _pointed_to(subject.before), _pointed_to(subject.after)
     for path in sorted((before.keys() - after.keys()) & subject.after.keys()):
         index = before[path]
@@ -291,7 +291,7 @@ def _rows_lost(subject: Subject) -> Iterator[NewFinding]:
 
 
 def _pointed_to(files: Mapping[str, bytes]) -> dict[str, str]:
-    """The memories that an index names, each with the index."""
+    """The memories that indexes name, with the index."""
     found: dict[str, str] = {}
     for index in sorted(filter(memdir.is_index, files)):
         folder = index.rpartition("/")[0]
@@ -302,7 +302,7 @@ def _pointed_to(files: Mapping[str, bytes]) -> dict[str, str]:
 
 
 def _place(subject: Subject, index: str, target: str) -> tuple[str, str]:
-    """Path and hunk of the change that a lost or dangling row comes from: the row's own, else its memory's."""
+    """Path and hunk that caused a lost or dangling row: the row's own, else its memory's."""
     name = target.rpartition("/")[2]
     rows = (
         hunk
@@ -328,7 +328,7 @@ def _judgements(lines: Iterable[CheckedLine]) -> Iterator[NewFinding]:
 
 
 def _rejected(subject: Subject) -> Iterator[NewFinding]:
-    """Once for changes that are decided together."""
+    """Lines that were rejected before, once per operation."""
     if not subject.rejected:
         return
     before = {words_key(u.text) for path, data in subject.before.items() for u in units_of(path, data)}
