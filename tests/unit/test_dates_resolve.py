@@ -396,6 +396,11 @@ What the story calls last night is its last night
 """.strip().splitlines()
 
 
+def test_a_new_line_begins_a_new_sentence() -> None:
+    told = resolve("Every week we look at it\nThe fix was released on Tuesday", WEDNESDAY)
+    assert [span.iso for span in told] == ["2026-03-03"]
+
+
 @each(("text", "iso", "rewritten"), RESOLVED)
 def test_a_phrase_with_one_reading_becomes_its_date(text: str, iso: str, rewritten: str | None) -> None:
     spans = resolve(text, WEDNESDAY)

@@ -141,6 +141,7 @@ def test_the_rendered_view_marks_what_comes_and_goes_and_its_links_lead_somewher
     browser: Client, proposal: Proposal
 ) -> None:
     deploy = of_file(browser, proposal, "project_deploy.md", "&view=rendered")
+    assert "what is added and removed is marked" in deploy
     assert '<del class="passage">' in deploy and '<ins class="passage">' in deploy
     assert deploy.count("<table>") == 2 and deploy.count("<pre>") == 2
     boards = proposal.files.get(path="reference_dashboards.md")

@@ -44,6 +44,15 @@ def test_a_preview_shows_the_lines_the_reading_and_the_findings_and_keeps_nothin
     assert (Blob.objects.count(), Decision.objects.count(), proposal.findings.count()) == before
 
 
+def test_a_preview_compares_what_is_typed_without_the_lines_around_it(
+    browser: Client, proposal: Proposal
+) -> None:
+    for hunk in Hunk.objects.filter(file__proposal=proposal, file__kind="modify"):
+        assert (
+            "diff-skip" not in preview(browser, hunk, "Other.\n", **{"HX-Request": "true"}).content.decode()
+        )
+
+
 def test_without_scripts_the_preview_is_a_page_that_can_be_kept_from(
     browser: Client, proposal: Proposal
 ) -> None:
