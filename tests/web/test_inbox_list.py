@@ -12,7 +12,7 @@ from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
 from dreams.models import Finding, Hunk, Proposal, Question
-from dreams.services.inbox.waiting import Item, Kind
+from dreams.services.inbox.waiting import WaitingItem, WaitingKind
 from tests.world import rows as make
 from tests.world.cases import each
 
@@ -141,11 +141,13 @@ def test_forty_items_cost_no_more_queries_than_four(browser: Client) -> None:
 @each(
     ("kinds", "care"),
     [
-        ((Kind.FAILED, Kind.CONFLICT), "block"),
-        ((Kind.CONFIRM, Kind.SECOND, Kind.WRITE, Kind.JOB), "warn"),
-        ((Kind.REVIEW, Kind.QUESTIONS), ""),
+        ((WaitingKind.FAILED, WaitingKind.CONFLICT), "block"),
+        ((WaitingKind.CONFIRM, WaitingKind.SECOND, WaitingKind.WRITE, WaitingKind.JOB), "warn"),
+        ((WaitingKind.REVIEW, WaitingKind.QUESTIONS), ""),
     ],
 )
-def test_what_failed_or_is_in_conflict_is_graver_than_what_waits(kinds: tuple[Kind, ...], care: str) -> None:
+def test_what_failed_or_is_in_conflict_is_graver_than_what_waits(
+    kinds: tuple[WaitingKind, ...], care: str
+) -> None:
     for kind in kinds:
-        assert Item("key", kind, "app", 1, timezone.now(), "", "", "").care == care
+        assert WaitingItem("key", kind, "app", 1, timezone.now(), "", "", "").care == care
