@@ -291,6 +291,16 @@ def test_a_state_that_the_rest_of_a_memory_is_said_of_stays(tmp_path: Path, rest
     assert bool(dream(tmp_path, project_file(body)).outcome.questions) is asks
 
 
+@pytest.mark.parametrize(
+    ("title", "asks"), [("# Crane — status (2026-02-01)", False), ("## Crane — status (2026-02-01)", True)]
+)
+def test_a_memory_keeps_its_title_whatever_day_that_names(tmp_path: Path, title: str, asks: bool) -> None:
+    body = (
+        f"{title}\n\nIt lifts crates in the yard.\n\n**Why:** nobody else does.\n\n" + "- It was oiled.\n" * 6
+    )
+    assert bool(dream(tmp_path, project_file(body)).outcome.questions) is asks
+
+
 def test_of_a_statement_that_says_more_only_the_sentence_is_taken_out(tmp_path: Path) -> None:
     body = "It reads CSV.\n\n- The reader was moved on 2026-01-30. It is uncommitted as of 2026-02-01. The writer has to follow.\n"
     (question,) = dream(tmp_path, project_file(body)).outcome.questions

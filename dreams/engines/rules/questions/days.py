@@ -233,8 +233,8 @@ def _by_file(tree: Tree) -> Iterator[tuple[str, list[_Section]]]:
             )
             end = min(next(ends, last), next(remarks, last))
             held = range(item.first_line, end + 1)
-            # What is long, or most of its file, holds topics; rows of memories are no state.
-            short = len(held) <= min(MOST_LINES, MOST_OF_A_FILE * last)
+            # What is long, most of its file, or below its title holds topics; rows of memories are no state.
+            short = len(held) <= min(MOST_LINES, MOST_OF_A_FILE * last) and (at or item.level != 1)
             if short and rows.isdisjoint(held) and not any(map(_ONLY_A_DAY.fullmatch, item.under)):
                 found.append(_Section(path, item.text.strip(), item.first_line, end))
         yield path, found
