@@ -186,7 +186,8 @@ class _Reader:
         if char == "#":
             raise Refused("'#' (a comment); quote it if it is meant as text")
         if char == "!":
-            alone = self._text[self._at + 1 : self._at + 2] in ("", " ", "\t")
+            # A shell leaves "!=" as it is.
+            alone = self._text[self._at + 1 : self._at + 2].strip(" \t") in ("", "=")
             if not alone or not self._simple.words:
                 raise Refused("'!' (history expansion or negation); quote it if it is meant as text")
         if not self._simple.words and (found := _ASSIGNMENT.match(self._text, self._at)):
