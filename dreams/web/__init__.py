@@ -1,1 +1,1 @@
-"""The web pages. Nothing outside this package imports it; `pages` reads, the services change."""
+"""The web pages. Nothing outside this package imports it. `pages` reads data; the services change it."""

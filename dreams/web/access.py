@@ -1,7 +1,7 @@
-"""Who may do what: one table with every address, and the one place that asks it, before any view runs.
+"""Who may do what: one table with every address, and the middleware that checks it before any view runs.
 
-Pages are written for those who may do everything. What leads to an address that the reader may not use is taken out on the
-way to them, so that no page has to know of roles.
+Templates are written for users who may do everything. Links and forms that the reader may not use are removed from the
+response, so that no template has to know about roles.
 """
 
 import re
@@ -24,7 +24,7 @@ from dreams.services.review import Actor
 from dreams.web.htmx import login_page, wants_fragment
 from dreams.web.views import errors
 
-#: No account is asked for: logging in itself, and what carries a token of its own.
+#: Addresses that need no account: logging in itself, and those that carry their own token.
 OPEN = frozenset({"login", "login-password", "logout", "feed", "hook-session-end"})
 
 _VIEWER = """
@@ -55,16 +55,16 @@ LEAST: dict[str, Role] = {
     **dict.fromkeys(_REVIEWER.split(), Role.REVIEWER),
     **dict.fromkeys(_ADMIN.split(), Role.ADMIN),
 }
-#: Where a form needs more than the page that it is on, at the same address.
+#: Where a POST needs a higher role than a GET of the same address.
 TO_POST = {"schedules": Role.ADMIN}
-#: Forms about nobody but the account that sends them. No other is a viewer's.
+#: Forms that change only the account that sends them. A viewer may send no others.
 OWN = frozenset({"login-end", "logins-end-others", "account-password"})
-#: Addresses of Django's admin have a name in a space of their own.
+#: The URL namespace of Django's admin.
 ADMIN_SPACE = "admin"
 
 
 def least(name: str, *, posts: bool = False) -> Role | None:
-    """The least role that may use an address (`admin:…` of Django's admin); None where nobody may."""
+    """The least role that may use an address (`admin:…` for Django's admin); None if nobody may."""
     if name.partition(":")[0] == ADMIN_SPACE:
         return Role.ADMIN
     needed = LEAST.get(name)
@@ -79,7 +79,7 @@ def allows(role: Role | None, name: str, *, posts: bool = False) -> bool:
 
 
 class AccountsOnly:
-    """Middleware: a stranger is led to the login page and back; an account without the role is told who may."""
+    """Middleware: redirects visitors to the login page and back; refuses an account without the needed role."""
 
     def __init__(self, get_response: Callable[[HttpRequest], HttpResponse]) -> None:
         self.get_response = get_response
@@ -119,9 +119,9 @@ def _who_can(role: Role, needed: Role | None) -> str:
     return f"Your account is a {role.label}’s. {who} can do this; an admin can change your role."
 
 
-# --- What of a page its reader may use ------------------------------------------------------------------------------
+# --- Links and forms that the reader may use ------------------------------------------------------------------------------
 
-#: Pages that are there to change something: a link to one is no use in any other words.
+#: Pages whose only purpose is a change: links to them are removed with their text.
 _DEEDS = frozenset({"undo", "conflict", "snooze", "bulk", "memory-edit", "memory-forget", "project-restore"})
 _FORM = re.compile(r"<form\b([^>]*)>.*?</form>", re.DOTALL)
 _LINK = re.compile(r"<a\b([^>]*)>(.*?)</a>", re.DOTALL)
@@ -130,7 +130,7 @@ _ATTRIBUTE = re.compile(r'(?<![\w-])(action|href|formaction|method|class|form|id
 
 
 def _usable(page: str, role: Role | None, here: str) -> str:
-    """The page without the forms, buttons and links that `role` may not use; of a link in a sentence the words stay."""
+    """The page without the forms, buttons and links that `role` may not use. A link in a sentence keeps its text."""
     gone: set[str] = set()
     page = _FORM.sub(partial(_form, role=role, here=here, gone=gone), page)
     page = _BUTTON.sub(partial(_button, role=role, gone=gone), page)
@@ -146,7 +146,7 @@ def _form(found: re.Match[str], role: Role | None, here: str, gone: set[str]) ->
 
 
 def _button(found: re.Match[str], role: Role | None, gone: set[str]) -> str:
-    """Also a field that belongs to a form elsewhere on the page."""
+    """Also handles fields that belong to a form elsewhere on the page."""
     given = _attributes(found[1] or found[2] or "")
     of_gone = given.get("form") in gone if given.get("form") else False
     return "" if of_gone or not _leads_on(role, given.get("formaction", ""), posts=True) else found[0]
@@ -166,7 +166,7 @@ def _attributes(text: str) -> dict[str, str]:
 
 
 def _leads_on(role: Role | None, address: str, *, posts: bool = False) -> bool:
-    """Whether nothing forbids it: an address of another site, or of this page's own parts, is nobody's to forbid."""
+    """Whether `role` may use the address. Other sites and anchors on this page are always allowed."""
     path = urlsplit(address.replace("&amp;", "&")).path
     name = _address_name(path) if path.startswith("/") else ""
     return not name or allows(role, name, posts=posts)
@@ -181,7 +181,7 @@ def _address_name(path: str) -> str:
 
 
 def actor(request: HttpRequest) -> str:
-    """The name that decisions and the audit log carry."""
+    """The user name for decisions and the audit log."""
     return request.user.get_username()
 
 
@@ -190,24 +190,24 @@ def reviewer(request: HttpRequest) -> Actor:
 
 
 def is_path_here(wanted: str) -> bool:
-    """Whether it is a path of this site, and leads to no other."""
+    """Whether it is a path of this site and cannot redirect to another."""
     return wanted.startswith("/") and url_has_allowed_host_and_scheme(wanted, allowed_hosts=None)
 
 
 def safe_next(request: HttpRequest) -> str:
-    """Where a login leads: `next` if it is a path of this site, else the inbox."""
+    """The address after login: `next` if it is a path of this site, else the inbox."""
     wanted = request.POST.get("next") or request.GET.get("next") or ""
     return wanted if is_path_here(wanted) else resolve_url("inbox")
 
 
 def _page_that_asks(request: HttpRequest) -> str:
-    """A fragment's address is no page to come back to; that of the page which shows it is."""
+    """The page to return to after login: the one that shows the requested fragment."""
     htmx: HtmxDetails | None = getattr(request, "htmx", None)
     return (htmx.current_url_abs_path if htmx else None) or "/"
 
 
 def _logged_out(request: HttpRequest) -> HttpResponse:
-    """What a page that stays open is told: it is not left by itself, as something may be typed in it."""
+    """The message for an open page after logout. It does not redirect, as the page may hold typed text."""
     return render(request, "_logged_out.html", {"login": login_page(_page_that_asks(request))})
 
 

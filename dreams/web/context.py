@@ -1,4 +1,4 @@
-"""What every page shows around its content: counts, health, banners, hosts. Three small queries."""
+"""The context of every page: counts, health, banners, hosts. Three small queries."""
 
 import datetime as dt
 from typing import Any
@@ -20,14 +20,14 @@ from dreams.services.inbox import waiting
 from dreams.services.people import role_of
 from dreams.web import access
 
-# The queue looks at its schedules about every 30 s; three missed looks are no coincidence.
+# The queue checks its schedules about every 30 s; three missed checks are no coincidence.
 OVERDUE = dt.timedelta(minutes=2)
 MOST_ON_ICON = 9
 
 
 def everywhere(request: HttpRequest) -> dict[str, Any]:
     """`open_proposals`, `last_proposal`, `favicon`, `scheduler_ok`, `is_demo`, `is_paused`,
-    `hosts` (key → name, empty where there is one); little for those who may not see it."""
+    `hosts` (key → name, empty if there is only one). A user who may not see them gets fewer."""
     user, config = getattr(request, "user", None), getattr(request, "config", None)
     if user is None or not user.is_authenticated:
         return {"favicon": favicon(0)}
@@ -36,7 +36,7 @@ def everywhere(request: HttpRequest) -> dict[str, Any]:
         running = scheduler_runs(timezone.now())
         hosts = names()
     except DatabaseError:
-        # An error page is rendered with this too: it must not fail for the same reason again.
+        # Error pages use this too: it must not fail for the same reason again.
         return {"favicon": favicon(0)}
     return {
         "open_proposals": count,
@@ -60,9 +60,9 @@ def _newest(now: dt.datetime, reader: str) -> QuerySet[Proposal, tuple[Any, ...]
 
 
 def proposals_now(user: AbstractUser | AnonymousUser) -> tuple[int, int]:
-    """How many wait for this account, which may decide and did not put them off, and the newest proposal's id, 0 without any.
+    """How many proposals this account can decide on and has not snoozed, and the newest proposal's id (0 without any).
 
-    One query as long as decisions are all that is open, whatever was decided before.
+    One query, unless a proposal only has to be finished.
     """
     now, reader = timezone.now(), user.get_username()
     rows = _newest(now, reader)
@@ -73,21 +73,21 @@ def proposals_now(user: AbstractUser | AnonymousUser) -> tuple[int, int]:
 
 
 def scheduler_runs(now: dt.datetime) -> bool:
-    """True while our schedule is looked at in time: its next run is never long past."""
+    """Whether the scheduler is running: the next run of its schedule is not long overdue."""
     due = next(iter(_next_run(cluster_name(host()))), None)
     return due is not None and due > now - OVERDUE
 
 
 @prepared
 def _next_run(cluster: str) -> QuerySet[Schedule, dt.datetime | None]:
-    """Of the row that this host's queue looks at; other hosts on the same database have their own."""
+    """The next run in this host's schedule; other hosts on the same database have their own rows."""
     rows = Schedule.objects.filter(cluster=cluster, func__startswith="dreams.")
     found: QuerySet[Schedule, dt.datetime | None] = rows.values_list("next_run", flat=True)
     return found[:1]
 
 
 def favicon(waiting: int) -> str:
-    """The picture in the browser's tab, with the number that waits on it."""
+    """The icon of the browser tab, with the number of open proposals."""
     if not waiting:
         return "img/favicon.svg"
     return f"img/favicon-{waiting if waiting <= MOST_ON_ICON else 'more'}.svg"

@@ -1,4 +1,4 @@
-"""Masks secrets and invisible characters on their way to a page, until a person asks to see them. Each request is logged."""
+"""Masks secrets and invisible characters on pages until a person asks to see them. Each such request is logged."""
 
 import re
 from collections.abc import Callable, Iterable
@@ -19,7 +19,7 @@ from dreams.web.access import actor
 
 @dataclass(frozen=True, slots=True)
 class Sight:
-    """`known` finds every secret of the texts on a page; `is_bare`: somebody asked to see them."""
+    """`known` finds every secret in the texts of a page; `is_bare`: the visitor asked to see them."""
 
     known: Mask
     is_bare: bool
@@ -30,7 +30,7 @@ class Sight:
 
     @property
     def mask(self) -> Mask:
-        """Hides those that nobody asked to see."""
+        """Hides secrets unless the visitor asked to see them."""
         return Mask() if self.is_bare else self.known
 
     @property
@@ -40,12 +40,12 @@ class Sight:
 
 
 def shown(text: str) -> str:
-    """The one place through which every text of a transcript passes before a page shows it."""
+    """A text of a transcript with its secrets masked. Pages show no transcript text without it."""
     return diff.visible(redact.redact(text).replace("\r\n", "\n"))
 
 
 KEY = "bare"
-#: A visit remembers as many; of more, those asked for first are masked again.
+#: A visit remembers this many; beyond it, the oldest are masked again.
 MOST = 50
 
 
@@ -57,7 +57,7 @@ def is_bare(request: HttpRequest, thing: Memory | Proposal) -> bool:
 
 
 def turn(request: HttpRequest, thing: Memory | Proposal) -> None:
-    """Show this visit the secrets as they stand (`show=1` in the form), or mask them again."""
+    """Shows this visit the secrets (`show=1` in the form), or masks them again."""
     asked = [one for one in request.session.get(KEY, ()) if one != _name(thing)]
     if request.POST.get("show") == "1":
         review.log_secrets_shown(thing, Actor(actor(request)))
@@ -71,14 +71,14 @@ def _name(thing: Memory | Proposal) -> str:
 
 # --- File names -----------------------------------------------------------------------------------------------------
 
-#: What a person types is never masked: saved, the mask would stand in place of the secret.
+#: Text fields are never masked: saving them would replace the secret with the mask.
 _TYPED = re.compile(r"(<textarea\b.*?</textarea>)", re.DOTALL)
 
 
 def secret_paths_masked(
     get_response: Callable[[HttpRequest], HttpResponseBase],
 ) -> Callable[..., HttpResponseBase]:
-    """File names on every page without their secrets; a link or form that names one by its mask still finds it."""
+    """Masks secrets in file names on every page. Links and forms with the masked name still find the file."""
 
     def middleware(request: HttpRequest) -> HttpResponseBase:
         paths = secret_paths.known()

@@ -1,7 +1,7 @@
-"""The fences around every page, outermost first (`settings.MIDDLEWARE` keeps the order).
+"""Security checks for every page, outermost first (`settings.MIDDLEWARE` sets the order).
 
-The server listens on the loopback address, but every page in the person's browser can send requests there, and
-a name of someone else's can be made to point there. So the host, the origin and what a page may load are all
+The server listens on the loopback address, but any page in the person's browser can send requests there, and
+a foreign domain can resolve to it. So the host, the origin and what a page may load are all
 checked here, before any view runs.
 """
 
@@ -50,7 +50,7 @@ HEADERS = {
 
 
 def plain_errors(get_response: Handler) -> Handler:
-    """The last net: whatever fails, also the error page itself, a person gets a plain page and the log the rest."""
+    """Answers any failure, even of the error page itself, with a plain page and logs the details."""
 
     def middleware(request: HttpRequest) -> HttpResponse:
         try:
@@ -63,7 +63,7 @@ def plain_errors(get_response: Handler) -> Handler:
 
 
 def exact_host(get_response: Handler) -> Handler:
-    """Only the addresses that are served, port included: a foreign name that points here gets nothing."""
+    """Accepts only the served hosts, port included; refuses foreign names that resolve here."""
 
     def middleware(request: HttpRequest) -> HttpResponse:
         return get_response(request) if _host_is_ours(request) else errors.plain_wrong_host()
@@ -79,13 +79,13 @@ def _host_is_ours(request: HttpRequest) -> bool:
     name, port = _split(host)
     if name in LOOPBACK:
         return port == settings.PORT
-    # A name the person gave (MEMORYWEB_HOSTS): bare behind a proxy, or with the served port.
+    # A configured name (MEMORYWEB_HOSTS): without a port behind a proxy, or with the served port.
     given = {allowed.lower() for allowed in settings.ALLOWED_HOSTS} - {"*"}
     return name in given and (host == name or port == settings.PORT)
 
 
 def _split(host: str) -> tuple[str, int]:
-    """`[::1]:8765` as ("[::1]", 8765); a bare name has HTTP's own port."""
+    """Splits `[::1]:8765` into ("[::1]", 8765); without a port, HTTP's default."""
     name, colon, port = host.rpartition(":")
     if not colon or host.endswith("]"):
         return host, 80
@@ -93,14 +93,14 @@ def _split(host: str) -> tuple[str, int]:
 
 
 def security_headers(get_response: Handler) -> Handler:
-    """What a page may load and who may frame it: on every answer, also errors and static files."""
+    """Sets what a page may load and who may frame it, on every response, including errors and static files."""
 
     def middleware(request: HttpRequest) -> HttpResponse:
         response = get_response(request)
         for name, value in HEADERS.items():
             response.headers[name] = value
         if not request.path.startswith(settings.STATIC_URL):
-            # Pages show private notes: nothing of them stays in a cache after logging out.
+            # Pages show private notes, which must not stay in a cache after logout.
             response.headers.setdefault("Cache-Control", "no-store")
         return response
 
@@ -108,10 +108,10 @@ def security_headers(get_response: Handler) -> Handler:
 
 
 def same_site_only(get_response: Handler) -> Handler:
-    """No other site, and no other port of this machine, may post here, embed a page or read one.
+    """Stops other sites, and other ports of this machine, from posting here and from embedding or reading a page.
 
-    A link from elsewhere (a digest mail) is followed through a page of our own: the strict cookie is not sent
-    along with the first request, so leading on from our own page is what keeps the person logged in.
+    A link from elsewhere (a digest mail) first gets a page that redirects: browsers do not send the strict cookie
+    with the first request from another site, but they do with the one that follows from our page.
     """
 
     def middleware(request: HttpRequest) -> HttpResponse:
@@ -139,13 +139,13 @@ def _is_followed_link(request: HttpRequest) -> bool:
 
 
 def _onward(request: HttpRequest) -> HttpResponse:
-    # `//host/…` would be another site's address in a refresh.
+    # In a refresh, `//host/…` would be the address of another site.
     address = "/" + request.get_full_path().lstrip("/")
     return HttpResponse(render_to_string("dreams/onward.html", {"address": address}))
 
 
 def page_for_every_answer(get_response: Handler) -> Handler:
-    """Where a view takes only forms, whoever opens its address reads so: a browser has nothing to say of it."""
+    """Explains a 405 for a GET of an address that only takes forms; the browser would show an empty page."""
 
     def middleware(request: HttpRequest) -> HttpResponse:
         response = get_response(request)
@@ -159,7 +159,7 @@ def page_for_every_answer(get_response: Handler) -> Handler:
 
 
 def local_time(get_response: Handler) -> Handler:
-    """Times are shown in the person's zone; the settings read for it are kept on the request for the page."""
+    """Activates the configured time zone, and keeps the settings on the request for the page."""
 
     def middleware(request: HttpRequest) -> HttpResponse:
         with timezone.override(_zone(request)):
@@ -172,8 +172,8 @@ def _zone(request: HttpRequest) -> zoneinfo.ZoneInfo:
     try:
         request.config = conf.current()  # type: ignore[attr-defined] # read back by dreams.web.context
     except (DatabaseError, conf.BadValue) as error:
-        # Not migrated yet, or a value that no longer fits: the health page must still come up and say so.
-        if not database.is_away(error):  # which the page itself is answered with
+        # Not migrated yet, or a stored value is no longer valid: the health page must still load and say so.
+        if not database.is_away(error):  # then the page reports it
             log.warning("Settings could not be read", exc_info=True)
         return zoneinfo.ZoneInfo(settings.TIME_ZONE)
     return zoneinfo.ZoneInfo(request.config.time_zone or settings.TIME_ZONE)  # type: ignore[attr-defined] # set above

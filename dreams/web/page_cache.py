@@ -1,8 +1,8 @@
-"""Caches pages: what nobody has changed is not built again for the next request.
+"""Caches rendered pages until something changes.
 
-A page is kept for the account that asked for it, and answers the same address for a few seconds as long as nothing at all was
-committed to the database. So no changed row ever shows an old page. What a page tells beside its rows (how long ago something
-was, whether a session runs, who holds a lock) may be as old as those few seconds.
+A page is kept per account and address for a few seconds, as long as nothing is committed to the database. So a page
+never shows old rows. Other values on it (how long ago something was, whether a session runs, who holds a lock) may be
+those few seconds old.
 """
 
 import datetime as dt
@@ -23,19 +23,19 @@ from dreams.services import cached_counts
 from dreams.web.htmx import Request
 
 P = ParamSpec("P")
-#: How old a page may be; chosen: short enough to be called now.
+#: How old a page may be; chosen: short enough to pass for current.
 FRESH = dt.timedelta(seconds=5)
 MOST = 32  # pages, of about a hundred thousand bytes; chosen
-#: Whoever asks for a page that is being made waits so long for it, and then makes it too; seconds; chosen.
+#: How long a request waits for another that builds the same page before it builds it too; seconds; chosen.
 PATIENCE = 2.0
-#: The token of forms, which each answer has anew; in a kept page there is a byte in its place that no page has.
+#: The CSRF token differs in each response; a kept page has a byte in its place that no page contains.
 _BEFORE_TOKEN = (b'"X-CSRFToken": "', b'name="csrfmiddlewaretoken" value="')
 _PLACE = b"\0"
 
 
 @dataclass(frozen=True, slots=True)
 class _Made:
-    """A page without its token, of which state of the database it is, and when it was made."""
+    """A rendered page without its CSRF token, with the state of the database and the time of rendering."""
 
     state: Hashable
     at: dt.datetime
@@ -48,7 +48,7 @@ class _Made:
 
 @dataclass(slots=True)
 class _KeptPage:
-    """A page as it was last made, if it was. `is_steady`: it was still true when it was done, so that it is worth a wait."""
+    """The last rendering of a page. `is_steady`: nothing changed during it, so waiting for the next one makes sense."""
 
     making: threading.Lock = field(default_factory=threading.Lock)
     made: _Made | None = None
@@ -62,7 +62,7 @@ _guard = threading.Lock()
 def kept(
     view: Callable[Concatenate[Request, P], HttpResponse],
 ) -> Callable[Concatenate[Request, P], HttpResponse]:
-    """For a view that changes nothing, and shows nothing of a visit but its account, its messages and the token of forms."""
+    """Decorator for views that change nothing and depend on no session data but account, messages and CSRF token."""
 
     @wraps(view)
     def answer(request: Request, /, *given: P.args, **named: P.kwargs) -> HttpResponse:
@@ -92,7 +92,7 @@ def _place(key: Hashable) -> _KeptPage:
 
 @contextmanager
 def _turn(page: _KeptPage) -> Iterator[None]:
-    """Who comes while the page is being made waits for that one, but for no other: each may be old before it is done."""
+    """Waits for a rendering in progress, but only for one: the next could be outdated again before it is done."""
     is_first = page.making.acquire(blocking=False)
     if not is_first and page.is_steady and page.making.acquire(timeout=PATIENCE):
         page.making.release()
@@ -107,7 +107,7 @@ def _keep(page: _KeptPage, response: HttpResponse, state: Hashable, now: dt.date
     parts = [part for before in _BEFORE_TOKEN for part in response.content.split(before)[1:]]
     tokens = {part[: part.find(b'"')] for part in parts}
     if len(tokens) != 1:
-        return  # what tokens it has is not known for sure
+        return  # none or several tokens: it cannot be reused
     content = response.content.replace(tokens.pop(), _PLACE)
     page.made = _Made(state, now, content, tuple(response.items()))
     page.is_steady = page.made.is_fresh(cached_counts.database_state())

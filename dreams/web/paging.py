@@ -1,4 +1,4 @@
-"""One page of a list: every list on a page is bounded, says where one is in it, and what it is narrowed to."""
+"""Pages and filters of lists. Every list on a page is bounded and shows its position and its filter."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -28,7 +28,7 @@ class PageOfRows(Generic[T]):
 
 @dataclass(frozen=True, slots=True)
 class RowQuery(Sequence[Any]):
-    """The rows of a list for `page_of`, of which `ask` finds a page by the place of its first."""
+    """A list for `page_of` whose pages are queried one by one: `ask` gets the index of the first row."""
 
     total: int
     ask: Callable[[Fixed], list[Any]]
@@ -41,7 +41,7 @@ class RowQuery(Sequence[Any]):
 
 
 def page_of(rows: Any, number: str | int | None, size: int) -> Page[Any]:
-    """Page `number` of a queryset or list; a number out of range or no number at all is the nearest page."""
+    """Page `number` of a queryset or list; the nearest page if it is out of range or no number."""
     return Paginator(rows, size).get_page(number)
 
 
@@ -50,36 +50,36 @@ def listed(page: Page[Any], make: Callable[[Any], T]) -> PageOfRows[T]:
 
 
 def chosen(value: str | None, allowed: Sequence[str], default: str = "") -> str:
-    """A filter's value when it is one of those allowed: an address that was typed wrong shows everything."""
+    """A filter's value if it is allowed, else "": an invalid address shows everything."""
     return value if value is not None and value in allowed else default
 
 
 def search_text(value: str | None) -> str:
-    """What was typed into a search field, without what a database refuses, and bounded."""
+    """The text of a search field, cut to length and without characters that a database refuses."""
     return (value or "").replace("\0", "").strip()[:MAX_SEARCH]
 
 
 def number_or_none(value: str | None) -> int | None:
-    """A whole number of an address, or None; bounded to what a database column holds."""
+    """A whole number from an address, or None; limited to the range of a database column."""
     if value is None or not value.isascii() or not value.isdecimal() or len(value) > 18:
         return None
     return int(value)
 
 
 def host_asked(request: HttpRequest) -> str:
-    """The key of the host that `?host=` names; "" for all, and where no host is called so."""
+    """The key of the host in `?host=`; "" for all hosts and for an unknown one."""
     name = search_text(request.GET.get("host"))
     return hosts.key_of(name) if name else ""
 
 
-# No account is called so: the program itself, and whoever changed a file without it.
+# Not valid account names: the program itself, and changes made outside it.
 SYSTEM, OUTSIDE = "-system", "-outside"
 WORDS = {SYSTEM: "system", OUTSIDE: "outside memoryweb"}
 
 
 @dataclass(frozen=True, slots=True)
 class Filter:
-    """`who` is a name, SYSTEM or OUTSIDE; what is empty narrows nothing."""
+    """`who` is a name, SYSTEM or OUTSIDE. An empty field matches everything."""
 
     kind: str = ""
     who: str = ""

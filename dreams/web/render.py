@@ -1,7 +1,6 @@
-"""Markdown as people expect it to look, and as nothing that runs.
+"""Renders Markdown as safe HTML.
 
-Raw HTML and images are off, and whatever comes out passes `nh3` with the tags, attributes and schemes named here, and
-no others.
+Raw HTML and images are off, and `nh3` removes all tags, attributes and schemes from the result but those named here.
 """
 
 import html
@@ -13,7 +12,7 @@ import nh3
 from dreams.lib.files.text import storable
 from dreams.lib.markdown import Resolver, to_html
 
-# Above this the text is shown as it is: a page must never wait on a file that grew out of hand.
+# Longer texts are shown as plain text: a page must not wait for a huge file.
 MAX_CHARS = 300_000
 
 TAGS = {
@@ -33,7 +32,7 @@ SCHEMES = {"http", "https", "mailto"}
 
 @dataclass(frozen=True, slots=True)
 class TemplateResolver:
-    """A resolver that a template can hand on: a plain function it would call without a name."""
+    """Wraps a resolver for templates, which would call a plain function without an argument."""
 
     resolve: Resolver
     do_not_call_in_templates: ClassVar[bool] = True
@@ -43,12 +42,12 @@ class TemplateResolver:
 
 
 def markdown(text: str, resolve: Resolver | None = None) -> str:
-    """Safe HTML of `text`; headings start at h2, since a page has its own h1.
+    """`text` as safe HTML; headings start at h2, since the page has an h1.
 
-    `resolve` makes `[[name]]` a link. A text beyond MAX_CHARS, nested beyond what can be read, or slower to read than a
-    page may wait comes back as plain preformatted text.
+    `resolve` makes `[[name]]` a link. A text that is longer than MAX_CHARS, nested too deeply or too slow to parse is
+    returned as preformatted text.
     """
-    text = storable(text)  # a byte that is no UTF-8 has no place in a page
+    text = storable(text)  # a response cannot contain bytes that are not UTF-8
     converted = to_html(text, resolve) if len(text) <= MAX_CHARS else None
     if converted is None:
         return f"<pre>{html.escape(text)}</pre>"

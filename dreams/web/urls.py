@@ -1,6 +1,6 @@
-"""Every address of the pages, grouped by prefix. One address per verb; changes are POSTs.
+"""All URLs of the pages, grouped by prefix. One address per action; changes are POSTs.
 
-Names other pages may rely on, with what they take: projects · project (pk) · memory (pk) · memory-edit (pk) ·
+Names that other pages may rely on, with their arguments: projects · project (pk) · memory (pk) · memory-edit (pk) ·
 memory-forget (pk) · session (pk) · dreams · dream (public_id) · review (a proposal's public_id) ·
 conflict (a proposal's public_id) · account · questions · question (public_id) · audit · usage.
 """
@@ -14,13 +14,13 @@ from django.urls import path
 from django.views.decorators.csrf import csrf_exempt
 
 _modules: dict[str, None] = {}
-LARGEST_KEY = 2**63 - 1  # of a row, in every database
+LARGEST_KEY = 2**63 - 1  # the largest row id, in every database
 
 
 def view(name: str) -> Callable[..., HttpResponseBase]:
-    """The view `module.function`, whose module is read in by the first request for one of it.
+    """The view `module.function`; its module is imported by the first request for it.
 
-    All of them together take half a second, which whoever opens the first page would wait for.
+    Importing all of them takes half a second, for which the first page would have to wait.
     """
     module, _, function = name.partition(".")
     _modules[module] = None
@@ -40,7 +40,7 @@ def _load(module: str) -> object:
 
 
 def load_views() -> None:
-    """Read in all views, so that nobody waits for them."""
+    """Imports all views, so that no request waits for them."""
     for module in _modules:
         _load(module)
 
@@ -170,7 +170,7 @@ urlpatterns = [
     path("feed/<str:token>/", view("inbox.read_feed"), name="feed"),
     path("settings/hook/", view("settings.hook"), name="hook"),
     path("settings/hook/write/", view("settings.write_hook"), name="hook-write"),
-    # No cookie lets anybody in here: a token does, which no page of another site has.
+    # Authenticated by a token, not by a cookie; no page of another site has it.
     path("hooks/session-end/", csrf_exempt(view("settings.session_end")), name="hook-session-end"),
     path("settings/pause/", view("settings.pause"), name="settings-pause"),
     path("settings/resume/", view("settings.resume"), name="settings-resume"),

@@ -1,6 +1,6 @@
 """The decisions of this visit, newest last, so that each can be undone. Kept in the session, at most `MOST`.
 
-Undoing one is itself a decision and is logged as such; the log of decisions is never changed.
+Undoing one is a decision too and is logged as one; the log of decisions is never changed.
 """
 
 from collections.abc import Iterable, Sequence
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from dreams.web.pages.review_proposal import Decision
 
 MOST = 30  # steps that can be undone, kept in the session; chosen
-# A session is read with every request: the verdicts of one that decides on thousands of hunks are not all kept.
+# The session is read with every request, so it must stay small: thousands of verdicts do not fit.
 MOST_HUNKS = 2_000
 VERBS = {
     Hunk.Verdict.APPROVED: "Approved",
@@ -27,7 +27,7 @@ VERBS = {
 
 
 class Before(TypedDict):
-    """What a hunk's verdict was; `base` is the state of its file then."""
+    """A hunk's previous verdict; `base` is the digest of its file's text then."""
 
     pk: int
     verdict: str
@@ -42,7 +42,7 @@ class UndoStep(TypedDict):
 
 
 def remember(decided: "Iterable[Decision]") -> list[Before]:
-    """The verdicts as they are, of every change of these decisions."""
+    """The current verdicts on every change of these decisions."""
     return [
         Before(
             pk=hunk.pk,
@@ -57,7 +57,7 @@ def remember(decided: "Iterable[Decision]") -> list[Before]:
 
 
 def sentence(verdict: Hunk.Verdict, decided: "Sequence[Decision]") -> str:
-    """ "Approved 1 decision in a.md." The file of each is the one that it is shown with."""
+    """ "Approved 1 decision in a.md." Uses the file that each decision is shown with."""
     paths = list(dict.fromkeys(one.main.file.path for one in decided))
     where = f"in {paths[0]}" if len(paths) == 1 else f"in {plural(len(paths), 'file')}"
     return f"{VERBS[verdict]} {plural(len(decided), 'decision')} {where}."
@@ -82,18 +82,18 @@ def _bounded(steps: list[UndoStep]) -> list[UndoStep]:
 
 
 def last(request: Request, proposal: Proposal) -> str:
-    """What the last verdict was, in words; empty when there is none to undo."""
+    """The last verdict as a sentence; empty if there is none to undo."""
     steps = _steps(request, proposal)
     return steps[-1]["said"] if steps else ""
 
 
 def undone(request: Request, proposal: Proposal) -> str:
-    """What was undone just now, in words; empty when something was decided since."""
+    """The last undo as a sentence; empty if something was decided since."""
     return str(request.session.get(_undone_key(proposal), ""))
 
 
 def pop(request: Request, proposal: Proposal, reviewer: Actor) -> list[Hunk]:
-    """Put back what the last step changed. Raises ReviewRefused where its file is another one by now."""
+    """Restores what the last step changed. Raises ReviewRefused if the file changed since."""
     steps = _steps(request, proposal)
     if not steps:
         raise ReviewRefused("There is no decision to undo.")

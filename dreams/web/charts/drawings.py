@@ -1,4 +1,4 @@
-"""The drawings: days as squares, runs as pins on a scale of time, amounts as lines, and amounts as bars in parts."""
+"""The charts: a calendar of days, dream durations as pins, amounts as lines, and amounts as stacked bars."""
 
 import datetime as dt
 import math
@@ -13,7 +13,7 @@ from dreams.web.charts import shapes
 from dreams.web.charts.shapes import Key, Picture, Plot, Words, long_day, round_up, short_day
 
 WEEKS = 12  # a quarter; chosen
-LEVELS = 4  # shades that are told apart; chosen
+LEVELS = 4  # shades that can be distinguished; chosen
 _LEFT, _TOP, _GAP = 30, 18, 3
 _NAMES = ("Mon", "", "Wed", "", "Fri", "", "Sun")
 
@@ -26,8 +26,8 @@ def by_day(
     empty: str,
     gone: Mapping[dt.date, int] | None = None,
 ) -> Picture:
-    """The last twelve weeks up to `today`. `counts` are sessions per day, `gone` those that are no longer on disk; days
-    outside are left out."""
+    """The last twelve weeks up to `today`. `counts` are sessions per day, `gone` those no longer on disk. Other days are
+    ignored."""
     first = today - dt.timedelta(today.weekday() + 7 * (WEEKS - 1))
     days = [first + dt.timedelta(n) for n in range((today - first).days + 1)]
     gone = gone or {}
@@ -59,7 +59,7 @@ _LEGEND = {0: "none", 1: "few", LEVELS: "most"}
 
 
 def level(count: int, most: int) -> int:
-    """0 for nothing, else 1 to LEVELS by its share of the most."""
+    """0 for nothing, else 1 to LEVELS by its share of the maximum."""
     if count <= 0 or most <= 0:
         return 0
     return max(1, -(-LEVELS * min(count, most) // most))
@@ -86,16 +86,16 @@ def _weekdays(size: float) -> list[SafeString]:
 
 
 def _months(first: dt.date, size: float) -> list[SafeString]:
-    """A month's name above the first week that begins in it."""
+    """The name of each month, above the first week that begins in it."""
     weeks = [first + dt.timedelta(7 * number) for number in range(WEEKS)]
     new = [n for n, day in enumerate(weeks) if n == 0 or day.month != weeks[n - 1].month]
-    # A name at the very start is dropped where the next would stand on it.
+    # The first name is dropped if the next would overlap it.
     shown = new[1:] if len(new) > 1 and new[1] - new[0] < 2 else new
     return [shapes.text(_LEFT + size * n, 11, f"{weeks[n]:%b}", "start") for n in shown if n < WEEKS - 1]
 
 
 MOST = 40  # dreams, the newest; chosen
-# Dreams take a second or an hour; on an even scale all short ones would be one flat line.
+# Dreams take a second or an hour; on a linear scale all short ones would look alike.
 _TICKS = ((1.0, "1 s"), (10.0, "10 s"), (60.0, "1 min"), (600.0, "10 min"), (3_600.0, "1 h"))
 _KEYS = {
     "completed": Key("pin-completed", "completed", "dot"),
@@ -106,7 +106,7 @@ _KEYS = {
 
 @dataclass(frozen=True, slots=True)
 class FinishedDream:
-    """A run that is over. `state` is completed, failed or killed."""
+    """A dream that has ended. `state` is completed, failed or killed."""
 
     day: dt.date
     seconds: float
@@ -115,7 +115,7 @@ class FinishedDream:
 
 
 def durations(key: str, title: str, runs: Sequence[FinishedDream], empty: str) -> Picture:
-    """`runs` oldest first; of more than forty the last forty."""
+    """`runs` oldest first; only the last forty are drawn."""
     runs = runs[-MOST:]
     if not runs:
         return Picture(key, title, empty=empty)
@@ -147,7 +147,7 @@ def durations(key: str, title: str, runs: Sequence[FinishedDream], empty: str) -
 
 
 def _height(seconds: float) -> float:
-    """Each tenfold length is one step higher; a second and less lie on the ground."""
+    """A logarithmic height: one step for each factor of ten; 0 for a second or less."""
     return math.log10(max(1.0, seconds))
 
 
@@ -172,7 +172,7 @@ def _pin(plot: Plot, place: int, run: FinishedDream) -> SafeString:
 
 
 def head(state: str, x: float, y: float) -> SafeString:
-    """A shape for each end, so that it is not told by colour alone."""
+    """A shape for each outcome, so that colour is not the only sign of it."""
     mark = _KEYS[state].mark
     if state == "failed":
         a, b, c, d = (shapes.number(v) for v in (x - 3, x + 3, y - 3, y + 3))
@@ -182,14 +182,14 @@ def head(state: str, x: float, y: float) -> SafeString:
     return shapes.element("circle", class_=mark, cx=x, cy=y, r=3)
 
 
-# Of each measure's own part, and of the room above it, where its name stands clear of its line.
+# Heights of one measure's chart, and of the space above it for its name.
 _EACH = 90
 _APART = 18
 
 
 @dataclass(frozen=True, slots=True)
 class Measure:
-    """One amount per day. `words` says it in full ("12 files"), `ticks` beside a line ("12")."""
+    """One amount per day. `words` formats it in full ("12 files"), `ticks` for the axis ("12")."""
 
     name: str
     values: Sequence[float]
@@ -200,7 +200,7 @@ class Measure:
 def over_time(
     key: str, title: str, days: Sequence[dt.date], measures: Sequence[Measure], empty: str
 ) -> Picture:
-    """`days` follow each other, oldest first, and every measure has a value for each."""
+    """`days` are consecutive, oldest first; every measure has a value for each."""
     if not days or not any(any(measure.values) for measure in measures):
         return Picture(key, title, empty=empty)
     height = _EACH * len(measures) + shapes.BOTTOM
@@ -250,7 +250,7 @@ def _line_rows(days: Sequence[dt.date], measures: Sequence[Measure]) -> list[tup
     return found[::-1]
 
 
-# More than these cannot be told apart; the rest is one.
+# More colours cannot be distinguished; the rest is one series.
 MOST_SERIES = 5
 REST = "others"
 
@@ -269,8 +269,8 @@ class Series:
 
 
 def ranked(amounts: Mapping[str, Mapping[dt.date, float]], beside: Sequence[Series] = ()) -> list[Series]:
-    """The largest by name, each with a colour of its own, and all others as one. A name that is in the chart `beside`
-    this one has the same colour in both."""
+    """The largest by name, each in its own colour, and all others as one. A name that is also in the chart `beside`
+    has the same colour in both."""
     order = sorted(amounts, key=lambda name: (-sum(amounts[name].values()), name))
     order = [name for name in order if any(amounts[name].values())]
     known = {one.label: one.mark for one in beside if one.label in order[:MOST_SERIES]}
@@ -294,7 +294,7 @@ def stacked(
     ticks: Words | None = None,
     first: str = "Day",
 ) -> Picture:
-    """One bar for each of `days`. `words` says an amount, `ticks` a short one; `first` heads the table's days."""
+    """One bar for each of `days`. `words` formats an amount, `ticks` a short one; `first` is the heading of the days."""
     sums = [sum(one.values.get(day, 0) for one in series) for day in days]
     if not any(sums):
         return Picture(key, title, empty=empty)
@@ -316,7 +316,7 @@ def stacked(
 
 
 def _most(first: str, day: str, amount: str, whole: str) -> str:
-    """When most of it was: "most on 3 Nov: 12", "most in the week from 3 Nov: 12", or all of it."""
+    """The day with the highest amount: "most on 3 Nov: 12", "most in the week from 3 Nov: 12" or "all on 3 Nov"."""
     when = f"on {day}" if first == "Day" else f"in the week from {day}"
     return f"all {when}" if amount == whole else f"most {when}: {amount}"
 

@@ -1,4 +1,4 @@
-"""What every chart is made of: its frame, axes and ticks, as SVG with a table that says the same."""
+"""Shared parts of all charts: frame, axes and ticks as SVG, and a table with the same numbers."""
 
 import datetime as dt
 import math
@@ -10,7 +10,7 @@ from django.utils.safestring import SafeString, mark_safe
 
 from dreams.lib import diff
 
-#: All pictures have this width of their own, so that their small print is the same size everywhere.
+#: All charts have the same width, so that their labels have the same size everywhere.
 MOST_DAYS = 4  # dates below a drawing; chosen
 WIDTH = 300
 HEIGHT = 150
@@ -20,7 +20,7 @@ Attribute = str | int | float
 
 
 def number(value: float) -> str:
-    """With one decimal at most. Raises ValueError for what is no finite number: a browser would draw nothing."""
+    """With at most one decimal. Raises ValueError unless it is finite: a browser would draw nothing."""
     if not math.isfinite(value):
         raise ValueError(f"{value} is no place in a picture")
     return f"{value:.1f}".removesuffix(".0")
@@ -32,7 +32,7 @@ def element(name: str, inside: str = "", /, **attributes: Attribute) -> SafeStri
     names = "".join(
         f' {key.rstrip("_").replace("_", "-")}="{_value(value)}"' for key, value in attributes.items()
     )
-    # A control character in a model's name would end the drawing for a strict reader.
+    # A strict XML parser would stop at a control character in a model's name.
     inside = inside if isinstance(inside, SafeString) else escape(diff.visible(inside))
     whole = f"<{name}{names}>{inside}</{name}>" if inside else f"<{name}{names}/>"
     return mark_safe(whole)  # noqa: S308 - names are our own constants, and the rest is escaped
@@ -43,7 +43,7 @@ def _value(value: Attribute) -> str:
 
 
 def together(parts: Iterable[str]) -> SafeString:
-    """One after the other; each escaped unless it is markup already."""
+    """Joins the parts; escapes each unless it is already markup."""
     return mark_safe("".join(map(conditional_escape, parts)))  # noqa: S308 - escaped one by one
 
 
@@ -52,12 +52,12 @@ def text(x: float, y: float, words: str, anchor: str = "middle") -> SafeString:
 
 
 def titled(words: str, *parts: str) -> SafeString:
-    """Parts that say what they are under a pointer."""
+    """Parts with a tooltip."""
     return element("g", together([element("title", words), *parts]))
 
 
 def image(key: str, title: str, description: str, parts: Iterable[str], height: int = HEIGHT) -> SafeString:
-    """The whole picture. `key` makes its ids its own on a page."""
+    """The complete SVG. `key` makes its ids unique on a page."""
     said = [
         element("title", title, id=f"{key}-title"),
         element("desc", description, id=f"{key}-desc"),
@@ -77,7 +77,7 @@ Words = Callable[[float], str]
 
 @dataclass(frozen=True, slots=True)
 class Key:
-    """One entry of the legend: the class of its mark, its shape, and what it stands for."""
+    """One entry of the legend: the class of its mark, its shape and its label."""
 
     mark: str
     label: str
@@ -86,7 +86,7 @@ class Key:
 
 @dataclass(frozen=True, slots=True)
 class Picture:
-    """A drawing with its sentence and its table. Without data `empty` says why, and there is no drawing."""
+    """A chart with its summary and its table. Without data `empty` says why, and there is no drawing."""
 
     key: str
     title: str
@@ -100,9 +100,9 @@ class Picture:
 
 @dataclass(frozen=True, slots=True)
 class Plot:
-    """The part of a picture that data is drawn in: from 0 at the ground to `top`, over `slots` places.
+    """The area of a chart that shows data: values from 0 to `top`, and `slots` columns.
 
-    It reaches from `above` down to `height`, both in the picture's own units.
+    Its vertical range is `above` to `height`, in SVG units.
     """
 
     top: float
@@ -134,7 +134,7 @@ class Plot:
         return self.ground - (self.ground - self.above - TOP) * share
 
     def frame(self, words: Words) -> list[SafeString]:
-        """The ground, and two lines to read heights by."""
+        """The baseline and two grid lines."""
         lines = [_line(self, self.ground, "ground")]
         for share in (0.5, 1.0) if self.top else ():
             y = self.y(self.top * share)
@@ -142,12 +142,12 @@ class Plot:
         return lines
 
     def days(self, days: Sequence[dt.date]) -> list[SafeString]:
-        """A few dates below the ground, each under its own place and none beyond an edge."""
+        """A few dates below the baseline, each under its column and inside the chart."""
         every = max(1, -(-len(days) // MOST_DAYS))
         return [
             text(self.x(place + 0.5), self.height - 5, short_day(day), _anchor(place, len(days)))
             for place, day in enumerate(days)
-            # The same day again under the next place says nothing more.
+            # The same date is not repeated under the next column.
             if place % every == 0 and (place < every or days[place - every] != day)
         ]
 
@@ -157,7 +157,7 @@ def _line(plot: Plot, y: float, name: str) -> SafeString:
 
 
 def _anchor(place: int, count: int) -> str:
-    """A last date ends at its place: centred it would stand out of the picture."""
+    """The last date is right-aligned: centred it would be cut off."""
     return "end" if place > count * 0.92 else "middle"
 
 
@@ -170,7 +170,7 @@ def long_day(day: dt.date) -> str:
 
 
 def round_up(value: float) -> float:
-    """The next number of one digit with zeros whose half is one to read too. 0 for nothing."""
+    """The next round number whose half is also easy to read. 0 for nothing."""
     if value <= 0:
         return 0.0
     power = 10.0 ** (len(str(int(value))) - 1) if value >= 1 else _small_power(value)
@@ -192,10 +192,10 @@ def size(count: float) -> str:
 
 
 def short_size(count: float) -> str:
-    """As `size`, for the narrow place beside a line: "820 B"."""
+    """As `size`, but short enough for an axis: "820 B"."""
     return size(count).replace(" bytes", " B")
 
 
 def whole(count: float) -> str:
-    """A count beside a line; nothing where the line stands between two."""
+    """A count for an axis; empty unless it is a whole number."""
     return f"{count:,.0f}" if count == int(count) else ""

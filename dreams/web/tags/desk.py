@@ -1,4 +1,4 @@
-"""What the pages' templates use: times, sizes, icons, Markdown, and addresses that keep the other filters.
+"""Template tags and filters: times, sizes, icons, Markdown, and links that keep the other filters.
 
 `{% load desk %}`: `age`, `due`, `moment`, `absolute`, `day`, `short_path`, `bytes`, `tokens`, `money`, `price`, `markdown`, `visible`, `masked`, `shown`, `breaks`, `brief`, `codes`, `linked`, `elsewhere`, `dots`, `words`, `may`, `section` (filters);
 `hidden`, `part`, `transcript`, `icon`, `query`, `host`, `on_disk_of`, `asked_of_host`, `pages`, `bar`, `changed_size`, `options` (tags)."""
@@ -31,7 +31,7 @@ from dreams.web.hidden_secrets import shown
 from dreams.web.pages.diffs import Bit, DiffLine
 from dreams.web.pages.session import said_at
 
-# Name → the inside of an SVG. Meaning never hangs on an icon alone: a word stands beside each.
+# Name → the content of an SVG. An icon is never the only sign of something: it always has a word.
 ICONS: dict[str, str] = {
     "moon": '<path d="M12.6 10.3A5.6 5.6 0 0 1 5.7 3.4a5.6 5.6 0 1 0 6.9 6.9Z" fill="currentColor"/>',
     "inbox": '<path d="M2.5 9.5 4.4 3.8h7.2l1.9 5.7v3H2.5v-3Zm0 0h3.2l.8 1.5h3l.8-1.5h3.2"/>',
@@ -83,13 +83,13 @@ ICONS: dict[str, str] = {
 
 
 register = template.Library()
-# Entry of the navigation → how the names of its pages begin.
+# Entry of the navigation → prefixes of its pages' URL names.
 SECTIONS = {
     "inbox": ("inbox", "by-kind", "bulk", "snooze", "review", "conflict", "undo", "question"),
     "projects": ("project", "memory", "session"),
     "dreams": ("dream",),
 }
-# So many characters stand on one line anywhere.
+# This many characters fit on one line everywhere.
 SHORT_NAME = 20
 MOST_DOTS = 12
 _PROPOSAL = re.compile(r"(?<=\bProposal )(p[0-9a-z]{8})\b")
@@ -111,7 +111,7 @@ register.filter("shown", shown)
 
 @register.filter
 def price(known: Decimal | None, unpriced: int) -> str:
-    """What is known of it, and that it is not all where some tokens have no price."""
+    """The known cost; says if it is incomplete because some tokens have no price."""
     said = amounts.money(known)
     is_part = unpriced and known is not None
     return format_html('{} <span class="soft nowrap">+ unknown</span>', said) if is_part else said
@@ -119,13 +119,13 @@ def price(known: Decimal | None, unpriced: int) -> str:
 
 @register.filter
 def age(moment: dt.datetime | None) -> str:
-    """`<time>` with how long ago it was ("3 h ago") and the absolute time on hover and focus."""
+    """`<time>` with the age ("3 h ago") and the absolute time on hover and focus."""
     return _distance(moment, "data-age", amounts.ago)
 
 
 @register.filter
 def due(moment: dt.datetime | None) -> str:
-    """As `age`, of what is to come: "in 6 h", "now"."""
+    """As `age`, for a time in the future: "in 6 h", "now"."""
     return _distance(moment, "data-due", amounts.until)
 
 
@@ -138,19 +138,19 @@ def _distance(moment: dt.datetime | None, kind: str, words: Callable[[dt.datetim
 
 @lru_cache(maxsize=4_096)
 def _time(moment: dt.datetime, kind: str, zone: dt.tzinfo) -> SafeString:
-    del zone  # the reader's, which `with_zone` asks for
+    del zone  # the reader's zone, for `with_zone`
     return format_html('<time datetime="{}" title="{}" {}>', _iso(moment), with_zone(moment), kind)
 
 
 @register.filter
 def aged(things: Iterable[Any]) -> tuple[tuple[Any, str], ...]:
-    """Each with the age of its `moment`, for a `part` that shows them."""
+    """Each row with the age of its `moment`, for a `part` that shows both."""
     return tuple((one, age(one.moment)) for one in things)
 
 
 @register.filter
 def moment(when: dt.datetime | None) -> str:
-    """As `age`, and the absolute time also for a keyboard's focus and, beside it, where no script runs."""
+    """As `age`; the absolute time is also shown on keyboard focus, and always without JavaScript."""
     if when is None:
         return ""
     return format_html(
@@ -169,7 +169,7 @@ def absolute(moment: dt.datetime | None) -> str:
 
 
 def with_zone(moment: dt.datetime) -> str:
-    """ "12 Nov 2026 16:02 GMT": a time that stands alone names its zone."""
+    """ "12 Nov 2026 16:02 GMT": for a time without context."""
     return f"{timezone.localtime(moment):%-d %b %Y %H:%M %Z}"
 
 
@@ -185,7 +185,7 @@ def stamp(moment: dt.datetime | None) -> str:
 
 @register.filter
 def day(when: dt.date) -> str:
-    """ "12 Nov 2026", of a day that is the same in every zone."""
+    """ "12 Nov 2026", for a date without a time zone."""
     return f"{when:%-d %b %Y}"
 
 
@@ -201,25 +201,25 @@ def short_path(path: str | Path) -> str:
 
 @register.filter
 def markdown(text: str, resolve: render.Resolver | None = None) -> SafeString:
-    """Safe HTML; give a resolver as the argument to make `[[names]]` links."""
+    """Safe HTML; with a resolver as the argument, `[[names]]` become links."""
     return mark_safe(render.markdown(text, resolve))  # noqa: S308 - nh3 cleaned it, see dreams.web.render
 
 
 @register.filter
 def visible(text: str) -> str:
-    """Text with what cannot be seen written out, such as ⟨U+202E⟩."""
+    """The text with invisible characters written out, such as ⟨U+202E⟩."""
     return diff.visible(str(text))
 
 
 @register.filter
 def masked(text: str) -> str:
-    """Text without the secrets that stand in it."""
+    """The text with its secrets masked."""
     return Mask.of([text])(text)
 
 
 @register.filter
 def brief(text: str, most: int) -> str:
-    """At most `most` characters: the sentences that fit, else the words that do; "…" where something is left out."""
+    """At most `most` characters: the sentences that fit, else the words that fit; "…" marks a cut."""
     if len(text) <= most:
         return text
     cut = text[: most - 2]
@@ -232,14 +232,14 @@ def brief(text: str, most: int) -> str:
 
 @register.filter
 def breaks(name: str, short: int = SHORT_NAME) -> SafeString:
-    """A name or path that wraps where its parts end, and not in the middle of a word. `short` ones stay whole."""
+    """A name or path that wraps between its parts, not inside a word. `short` ones do not wrap."""
     parts = secret_paths.parts(str(name)) if len(name) > short else [name]
     return format_html_join(mark_safe("<wbr>"), "{}", ((part,) for part in parts))
 
 
 @register.filter
 def dots(verdicts: Sequence[str]) -> SafeString:
-    """A dot for each of the first verdicts, made here: some thousands of them are in one list."""
+    """A dot for each of the first verdicts. Made in Python: a list may have thousands of them."""
     shown = "".join(_DOTS.get(verdict, "<i></i>") for verdict in verdicts[:MOST_DOTS])
     more = "<small>…</small>" if len(verdicts) > MOST_DOTS else ""
     return mark_safe(shown + more)  # noqa: S308 - our own constants
@@ -247,7 +247,7 @@ def dots(verdicts: Sequence[str]) -> SafeString:
 
 @register.filter
 def linked(text: str) -> SafeString:
-    """A sentence that names a proposal by its id, with the id as the way there."""
+    """A sentence with the id of a proposal as a link to it."""
     parts: list[str] = _PROPOSAL.split(text)
     parts[1::2] = [
         format_html('<a href="{}">{}</a>', reverse("review", args=[one]), one) for one in parts[1::2]
@@ -257,7 +257,7 @@ def linked(text: str) -> SafeString:
 
 @register.simple_tag
 def changed_size(added: int, removed: int) -> SafeString:
-    """A bar of the lines that come and go, at most BAR_WIDTH wide."""
+    """A bar of added and removed lines, at most BAR_WIDTH wide."""
     scale = BAR_WIDTH / max(added + removed, BAR_WIDTH / 4)
     came, went = round(added * scale, 1), round(removed * scale, 1)
     whole = round(came + went, 1)
@@ -270,7 +270,7 @@ def changed_size(added: int, removed: int) -> SafeString:
 
 @register.filter
 def codes(text: str) -> SafeString:
-    """A sentence whose `commands` stand in backticks, as in a terminal, with them as code."""
+    """A sentence with its `commands` in backticks as code."""
     parts = str(text).split("`")
     if len(parts) % 2 == 0:
         return format_html("{}", text)
@@ -281,7 +281,7 @@ def codes(text: str) -> SafeString:
 @register.simple_tag
 @lru_cache(maxsize=512)
 def icon(name: str, extra: str = "") -> SafeString:
-    """An inline picture for the eye only; the word beside it carries the meaning."""
+    """An inline icon, hidden from screen readers: the word beside it has the meaning."""
     inside = mark_safe(ICONS[name])  # noqa: S308 - our own constants
     return format_html(
         '<svg class="icon {}" width="16" height="16" viewBox="0 0 16 16" fill="none" stroke="currentColor"'
@@ -293,7 +293,7 @@ def icon(name: str, extra: str = "") -> SafeString:
 
 @register.filter
 def words(line: DiffLine) -> SafeString:
-    """The text of a line of a difference: what changed in it is marked, and so is code and what a link leads to."""
+    """The text of a line of a diff, with changes, code and link targets marked."""
     mark = "del" if line.kind == "del" else "ins"
     runs = (
         (run.changed, format_html_join("", "{}", ((_bit(bit),) for bit in run.bits))) for run in line.runs
@@ -308,7 +308,7 @@ def _bit(bit: Bit) -> str:
 
 @register.simple_tag
 def transcript(session: int, line: int | None, note: str = "") -> str:
-    """Where what was said is: see `pages.session.said_at`."""
+    """The address of a quote: see `pages.session.said_at`."""
     return said_at(session, line, note)
 
 
@@ -320,14 +320,14 @@ def may(user: object, name: str) -> bool:
 
 @register.filter
 def section(page: str | None) -> str:
-    """Under which entry of the navigation a page is."""
+    """The entry of the navigation that a page belongs to."""
     name = page or ""
     return next((one for one, starts in SECTIONS.items() if name.startswith(starts)), name)
 
 
 @register.simple_tag
 def hidden(**fields: object) -> SafeString:
-    """The fields that a form carries unseen: `{% hidden back=back file=file.pk %}`; of a list one for each of its values."""
+    """Hidden fields of a form: `{% hidden back=back file=file.pk %}`; for a list, one for each value."""
     return format_html_join(
         "",
         '<input type="hidden" name="{}" value="{}">',
@@ -337,7 +337,7 @@ def hidden(**fields: object) -> SafeString:
 
 @register.simple_tag
 def options(choices: Iterable[tuple[object, str]], chosen: object = "") -> SafeString:
-    """What a field may be set to, made here and once for the same: there may be hundreds of projects."""
+    """The options of a select field, cached: there may be hundreds of projects."""
     return _options(tuple(choices), str(chosen))
 
 
@@ -356,7 +356,7 @@ def _each(value: object) -> Iterable[object]:
 
 @register.simple_tag(takes_context=True)
 def query(context: Mapping[str, Any], **changes: object) -> str:
-    """`?…` of this page with `changes` made; an empty value takes a parameter out."""
+    """The query string of this page with `changes`; an empty value removes a parameter."""
     request: HttpRequest = context["request"]
     params = request.GET.copy()
     for name, value in changes.items():
@@ -369,7 +369,7 @@ def query(context: Mapping[str, Any], **changes: object) -> str:
 
 @register.simple_tag(takes_context=True)
 def host(context: Mapping[str, Any], key: str) -> str:
-    """The name of the host with this key, as a tag; nothing where the database has one host."""
+    """The name of the host with this key, as a tag; empty if the database has only one host."""
     names: Mapping[str, str] = context.get("hosts") or {}
     shown = diff.visible(names.get(key, key)) if names and key else ""
     return format_html('<span class="tag host">{}</span>', shown) if shown else ""
@@ -377,9 +377,9 @@ def host(context: Mapping[str, Any], key: str) -> str:
 
 @register.simple_tag
 def part(template: str, **given: object) -> SafeString:
-    """A piece of a page that shows what is given and nothing else, as a row of a list does: made once for the same.
+    """Renders a template from its arguments alone, such as a row of a list, and caches the result.
 
-    Ages, hosts and what a reader may do are given to it, as they are not the same on every page.
+    Ages, hosts and permissions must be arguments, as they differ between pages.
     """
     return _made_of(template, tuple((name, type(value), value) for name, value in given.items()))
 
@@ -394,7 +394,7 @@ def _made_of(template: str, given: tuple[tuple[str, type, object], ...]) -> Safe
 
 @register.simple_tag
 def on_disk_of(project: Project, what: str) -> str:
-    """Says of `what` that it is on the disk of another host; nothing for a project of this host."""
+    """Says that `what` is on the disk of another host; empty for a project of this host."""
     if not host_requests.is_elsewhere(project):
         return ""
     said = '<div class="message">{}<div><b>{} on {}.</b> Open memoryweb there to see them.</div></div>'
@@ -409,7 +409,7 @@ def elsewhere(project: Project) -> str:
 
 @register.inclusion_tag("dreams/_host_requests.html", takes_context=True)
 def asked_of_host(context: Mapping[str, Any], project: Project) -> dict[str, Any]:
-    """What is asked of the host that has the project's files, and what came of it; nothing for a project of this host."""
+    """Requests to the host that has the project's files, and their results; empty for a project of this host."""
     return {
         "request": context["request"],
         "csrf_token": context.get("csrf_token"),
@@ -420,16 +420,16 @@ def asked_of_host(context: Mapping[str, Any], project: Project) -> dict[str, Any
 
 @register.inclusion_tag("_pages.html", takes_context=True)
 def pages(context: Mapping[str, Any], page: Page[Any], place: str = "") -> dict[str, Any]:
-    """Newer and older, with where one is; nothing when all fits on one page. `place` is where the list begins ("#history")."""
+    """Links to newer and older rows, with the position; empty for a single page. `place` is the list's anchor ("#history")."""
     return {"request": context["request"], "page": page, "place": place}
 
 
 @register.inclusion_tag("_bar.html")
 def bar(used: float, limit: float, label: str = "") -> dict[str, Any]:
-    """A bar: `used` of `limit`, what is over in another colour and pattern. `label` says it in words."""
+    """A bar of `used` and `limit`, the excess in another colour and pattern. `label` describes it."""
     share = used / limit if limit else 0.0
     inside = min(share, 1.0)
-    # Over the limit, the whole width is what is used, and the limit stands inside it.
+    # Over the limit, the full width is the used amount, and the limit is a mark inside it.
     limit_at = 1 / share if share > 1 else 1.0
     return {
         "inside": round(300 * (inside if share <= 1 else limit_at), 1),

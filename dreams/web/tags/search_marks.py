@@ -1,4 +1,4 @@
-"""`{% load search_marks %}`: `found`, `found_html` and `parts_found` mark what is looked for: in a text, in safe HTML, in parts."""
+"""`{% load search_marks %}`: `found`, `found_html` and `parts_found` mark search terms: in text, in safe HTML, in parts."""
 
 import html
 import re
@@ -25,7 +25,7 @@ def found(text: str, terms: tuple[str, ...] = ()) -> SafeString:
 
 @register.filter
 def found_html(safe: SafeString, terms: tuple[str, ...] = ()) -> SafeString:
-    """The same for HTML that is safe already: only the text between its tags is looked at."""
+    """The same for safe HTML: only the text between its tags is marked."""
     if not terms:
         return safe
     pieces = _TAG.split(safe)
@@ -35,7 +35,7 @@ def found_html(safe: SafeString, terms: tuple[str, ...] = ()) -> SafeString:
 
 @register.filter
 def parts_found(parts: Iterable[ExcerptPart], is_name: bool = False) -> SafeString:
-    """Parts of a text that a search has cut already; a name may break anywhere."""
+    """The parts of a search result's text, with matches marked; a name may wrap anywhere."""
     return format_html_join(
         "",
         "{}{}{}",
