@@ -21,7 +21,7 @@ MOST_HUNKS = 2_000
 VERBS = {
     Hunk.Verdict.APPROVED: "Approved",
     Hunk.Verdict.REJECTED: "Rejected",
-    Hunk.Verdict.PENDING: "Took back",
+    Hunk.Verdict.PENDING: "Undid",
     Hunk.Verdict.EDITED: "Edited and approved",
 }
 

@@ -94,6 +94,15 @@ def test_rejecting_several_writes_nothing_and_keeps_the_reason(browser: Client, 
     assert set(Decision.objects.values_list("reason", flat=True)) == {"Outdated"}
 
 
+def test_what_is_no_proposal_is_left_out_and_told(browser: Client, two: list[Proposal]) -> None:
+    chosen = [two[0].public_id, "questions"]
+    text = browser.get("/several/", {"proposal": chosen, "verdict": "approve"}).content.decode()
+    assert "Approve 1 proposal?" in text and "Left out 1 item: only proposals are decided here" in text
+    chosen = [p.public_id for p in two]
+    text = browser.get("/several/", {"proposal": chosen, "verdict": "approve"}).content.decode()
+    assert "Left out" not in text
+
+
 def test_what_is_being_submitted_is_left_and_says_so(browser: Client, two: list[Proposal]) -> None:
     form = _form(browser, two, "reject")
     with deciding.claimed_to_submit(two[0]):

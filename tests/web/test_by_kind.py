@@ -189,7 +189,7 @@ def test_it_is_taken_back_at_once(browser: Client) -> None:
     page = give(browser, "approved", form(browser))
     done = page.context["done"]
     again = give(browser, "pending", {"kind": "date", "of": done["operations"], "digest": done["digest"]})
-    assert "Took back 2 decisions." in again.content.decode() and verdicts() == ["pending", "pending"]
+    assert "Undid 2 decisions." in again.content.decode() and verdicts() == ["pending", "pending"]
 
 
 def test_what_is_fully_decided_can_be_written_from_there(browser: Client) -> None:

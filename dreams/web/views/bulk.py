@@ -36,6 +36,9 @@ def look(request: Request) -> HttpResponse:
         none = "Nothing that you selected is a proposal." if selected else "Select the proposals first."
         messages.info(request, none)
         return go(request, "inbox")
+    if left := len(dict.fromkeys(selected)) - len(choices):
+        only = f"only proposals are decided here, at most {pages.MOST} at once"
+        messages.info(request, f"Left out {plural(left, 'item')}: {only}.")
     able = [choice for choice in choices if not choice["why_not"]]
     context = {
         "verdict": verdict,
@@ -143,7 +146,7 @@ def decide_kind(request: Request) -> HttpResponse:
     for sentence in given.refused:
         messages.warning(request, sentence)
     if verdict == Hunk.Verdict.PENDING:
-        messages.success(request, f"Took back {plural(given.decisions, 'decision')}.")
+        messages.success(request, f"Undid {plural(given.decisions, 'decision')}.")
     back = {name: value for name in ("kind", "page", "at") if (value := request.POST.get(name))}
     done = {} if verdict == Hunk.Verdict.PENDING else {"done": wanted}
     address = f"{reverse('by-kind')}?{urlencode({**back, **done}, doseq=True)}"

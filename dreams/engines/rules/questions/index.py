@@ -85,7 +85,7 @@ def unlisted(context: Asking) -> Iterator[Question]:
         return  # the summary says so
     found = every[:MOST_UNLISTED]
     config = context.job.config
-    option = context.draftsman.option("learn", "List them", orphans.list_all, paths=found, config=config)
+    option = context.draftsman.option("learn", "Add to index", orphans.list_all, paths=found, config=config)
     more = "" if len(found) == len(every) else f" These are {len(found)} of them."
     yield Question(
         "learn",
