@@ -1,6 +1,6 @@
-"""What a person plainly said in a session: asked for, corrected, decided, confirmed, or where something is found. Pure.
+"""Finds what a person clearly asked for, corrected, decided or confirmed in a session, or where something is. Pure.
 
-More than a dream learns unasked, because each is shown to the person as a card; less than a dream asks about.
+It finds more than a dream learns without asking, because each becomes a card for the person, and less than a dream asks about.
 """
 
 import re
@@ -25,7 +25,7 @@ from dreams.lib.prose.values import read
 
 _PLACE = re.compile(r"https?://\S+|\b[\w-]+(?:\.[\w-]+)+/\S+")
 _IS_AT = re.compile(r"\b(?:is|are|lives?|kept|tracked|documented|found)\b[^?]*$", re.IGNORECASE)
-_ONE_OF_MANY = re.compile(r"/#?\d+\b")  # a ticket or a pull request is work at hand, no place
+_ONE_OF_MANY = re.compile(r"/#?\d+\b")  # tickets and pull requests are current work, not places
 _OURS = re.compile(r"(?:we|our|the)\b", re.IGNORECASE)
 _FIX = re.compile(r"(?:the|our) (?:fix|solution|workaround)\b[^.?]{0,60}? (?:is|was)\b", re.IGNORECASE)
 _DECIDED = re.compile(
@@ -43,7 +43,7 @@ _HELD_OUT = re.compile(
 
 
 def said(job: Job, report: Reporter) -> list[Lesson]:
-    """What the person said in `job.sessions` that neither memory nor `job.known` says, in the order of time."""
+    """Statements of the person in `job.sessions` that neither memory nor `job.known` has, oldest first."""
     rec = Recorder(Tree(job.workspace, report), report)
     heard = hear(job, report)
     agreed: dict[str, tuple[Citation, ...]] = {}
@@ -62,7 +62,7 @@ def said(job: Job, report: Reporter) -> list[Lesson]:
 
 
 def _plainly(heard: Heard) -> Iterator[Wish]:
-    """What was not asked to be remembered, and is meant to last all the same."""
+    """Statements that are meant to last although nobody asked to remember them."""
     known = [wish.quote for wish in heard.wishes if wish.handling in {"learn", "ask"}]
     told = (*_told(heard), *_stated(heard.prompt.text))
     for text, quote in sorted(told, key=lambda pair: -len(pair[1])):
@@ -74,8 +74,8 @@ def _plainly(heard: Heard) -> Iterator[Wish]:
 
 
 def _told(heard: Heard) -> Iterator[tuple[str, str]]:
-    """A decision or a correction: what changed, or what was wrong and how it is. "Now" and "since" alone mostly tell what just
-    happened: of 30 such cards of public sessions none was worth keeping."""
+    """Decisions and corrections. "Now" and "since" alone mostly report what just happened: of 30 such cards of public sessions
+    none was worth keeping."""
     told = [(one.text, one.text, one.quote) for one in heard.stated if one.corrected and not one.unsure]
     told += [(one.text, one.quote, one.quote) for one in heard.typed if names_change(one.text)]
     for text, line, quote in told:
@@ -84,7 +84,7 @@ def _told(heard: Heard) -> Iterator[tuple[str, str]]:
 
 
 def _stated(prompt: str) -> Iterator[tuple[str, str]]:
-    """Where something is found, what a fix was, and what was decided of more than the thing at hand."""
+    """Statements about where something is, how something was fixed, and general decisions."""
     for sentence in (each for line in typed_lines(prompt) for each in sentences(line)):
         is_decided = _DECIDED.match(sentence) and not AT_HAND.search(sentence)
         if (_is_place(sentence) or _FIX.match(sentence) or is_decided) and not asks(sentence):
@@ -92,14 +92,14 @@ def _stated(prompt: str) -> Iterator[tuple[str, str]]:
 
 
 def _is_place(sentence: str) -> bool:
-    """Whether it says where something is found: one address behind its verb, and no trouble with it."""
+    """Whether it says where something is: one address after the verb, and no problem with it."""
     at = None if TROUBLE.search(sentence) or _ONE_OF_MANY.search(sentence) else _PLACE.search(sentence)
     return bool(at and _IS_AT.search(sentence[: at.start()]))
 
 
 def _agreed(heard: Heard) -> Iterator[tuple[Wish, tuple[Citation, ...]]]:
-    """What the agent held out last, with a question mark, and the person confirmed by a yes alone, where it names something:
-    "ready to commit?" does not. The agent's words are cited first. A transcript that is gone tells nothing."""
+    """What the agent last asked and the person confirmed with a plain yes, if it names something ("ready to commit?" does not).
+    The agent's words are cited first; missing transcripts are skipped."""
     if not isinstance(heard.source, SessionBrief) or not _YES.fullmatch(heard.prompt.text.strip()):
         return
     try:
@@ -123,15 +123,15 @@ def known(job: Job) -> KnownStatements:
 
 @dataclass(frozen=True, slots=True)
 class PlacedStatements:
-    """The edits that put statements into memory. `operations` has one name for each statement, in order: None where
-    memory says it already, "" where it has no place."""
+    """The edits that add statements to memory. `operations` has one name for each statement, in order: None if memory
+    already says it, "" if it has no place."""
 
     edits: Sequence[Edit]
     operations: Sequence[str | None]
 
 
 def place(files: Files, lessons: Sequence[Lesson], config: Config) -> PlacedStatements:
-    """Add each statement where it belongs, as an operation of its own. Nothing is changed or removed."""
+    """Add each statement where it belongs, as a separate operation. Nothing is changed or removed."""
     report = Silent()
     tree = Tree(files, report)
     memory = KnownStatements(all_statements(tree))

@@ -1,5 +1,4 @@
-"""One dream of the rules engine: look, listen to the sessions, consolidate, tidy the index, and take back what a check would
-hold against it."""
+"""One dream of the rules engine: read memory and sessions, consolidate, tidy the index, and undo what a check would reject."""
 
 from collections import Counter
 from collections.abc import Callable, Sequence
@@ -21,7 +20,7 @@ ROUNDS = 6  # one step may make work for another; more than two rounds were hard
 
 
 class RulesEngine:
-    """Deterministic and extractive: it uses no word that stands in no source, and merges only what is surely the same."""
+    """Deterministic and extractive: it uses only words of its sources, and merges only what is certainly the same."""
 
     name = "rules"
 
@@ -85,7 +84,7 @@ def _gather(job: Job, rec: Recorder, heard: Sequence[Heard], report: Reporter) -
 def _consolidating(job: Job, rec: Recorder, heard: Sequence[Heard], found: lessons.Gathered) -> list[Step]:
     config = job.config
     return [
-        # First, while line numbers are those that the dates of lines are for.
+        # First, while the line numbers still match the dates of lines.
         lambda: dating.resolve(rec, dating.of_lines(rec.tree, job.line_dates)),
         lambda: secrets.redact(rec),
         lambda: forgetting.forget(rec, heard, found.lessons),
@@ -116,10 +115,9 @@ def _tidy(
     found: lessons.Gathered,
     report: Reporter,
 ) -> None:
-    """All steps, again until none has anything to do: what one made possible for another is done in this dream.
+    """Repeats all steps until none has anything to do, so that a second dream over the result finds nothing.
 
-    A dream is the same function of memories and sessions each time; so one that ends here finds nothing on its result.
-    The first round is told by its phases, what the others did as one more.
+    The first round is reported by phases, all later rounds as one more phase.
     """
     start, before = 0, rec.counts.copy()
     for number in range(1 + ROUNDS):
@@ -138,7 +136,7 @@ def _tidy(
 
 
 def _mend(job: Job, rec: Recorder, report: Reporter) -> None:
-    """What a check would hold against it is taken back, not left to a person."""
+    """Undoes what a check would block."""
     report.checkpoint()
     taken = take_back(job, rec) if rec.edits else 0
     if taken:
@@ -158,7 +156,7 @@ def _note_lost_rows(rec: Recorder) -> None:
 
 
 def _note_budget(job: Job, rec: Recorder) -> None:
-    """An index that is cut off when it is loaded is worth a sentence, whatever was done."""
+    """Adds a sentence if agents load only a part of the index."""
     config = job.config
     state = orphans.loaded(rec.tree.texts.get(memdir.INDEX_NAME, ""), config)
     if state.cut_by is not None:
@@ -189,7 +187,7 @@ def _tell_phase(rec: Recorder, report: Reporter, phase: Phase, start: int, befor
 
 
 def _told(counts: dict[str, int]) -> str:
-    """What was done, in one sentence."""
+    """The result in one sentence."""
     parts = [
         (counts.get("learnt", 0), "learnt {} from your prompts", "thing", "things"),
         (counts.get("logged", 0), "learnt {} from your agent’s logs", "thing", "things"),
@@ -216,14 +214,14 @@ def summary(rec: Recorder, asked: Sequence[Question] = ()) -> str:
     return " ".join([_told(dict(rec.counts)) or nothing, *rec.notes])
 
 
-# --- What a check would hold against it ---------------------------------------------------------------------------
+# --- Undoing what a check would block -----------------------------------------------------------------------------
 
-# Warnings of which a person could only say that the day is wrong.
+# Warnings that can only mean that the date is wrong.
 _WRONG_DAYS = frozenset({"date-changed", "date-without-source"})
 
 
 def take_back(job: Job, rec: Recorder) -> int:
-    """Undo the operations that block; returns how many. The edits stay listed: no line of theirs is left to explain."""
+    """Undo the operations that block; returns how many. Their edits stay listed, although they no longer change any line."""
     problems = [
         problem for problem in job.examine(rec.edits) if problem.blocks or problem.code in _WRONG_DAYS
     ]

@@ -1,1 +1,1 @@
-"""The memories as the engine handles them: files, statements and their places, and how one is changed without harm."""
+"""Memories as the engine reads and changes them: files, and statements with their places."""

@@ -1,4 +1,4 @@
-"""Statements of a memory's body with what they depend on, where a new one may be put, and what the place of one says about it. Pure."""
+"""The statements of a memory's body: what they depend on, where new ones may go, and what their place says about them. Pure."""
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
@@ -17,8 +17,8 @@ BULLET = re.compile(r"^\s*[-*+]\s+")
 
 
 def units(path: str, document: memdir.Document) -> list[PlacedText]:
-    """The statements that could be taken out without breaking what stands around them: bullets without children, and
-    paragraphs of one line."""
+    """The statements that can be removed without breaking the text around them: bullets without children, and paragraphs
+    of one line."""
     items = memdir.sections(document.body, document.body_start_line)
     ends = list_ends(items)
     free = (place for place in range(len(items)) if _is_free(items, place))
@@ -28,7 +28,7 @@ def units(path: str, document: memdir.Document) -> list[PlacedText]:
 def _stated(
     path: str, items: list[memdir.BodyItem], place: int, ends: list[int], text: str, last: int | None = None
 ) -> PlacedText:
-    """The statement at a place, with the items up to `last`."""
+    """The statement at an index, including the items up to `last`."""
     told = items[place : (place if last is None else last) + 1]
     raw = told[0].text if last is None else "".join(each.text for each in told).rstrip("\r\n")
     lines, frame = (told[0].first_line, told[-1].last_line), _frame(items, place, ends[place])
@@ -36,8 +36,8 @@ def _stated(
 
 
 def standing_lines(path: str, document: memdir.Document) -> Iterator[PlacedText]:
-    """Statements of one line that may be put anew where they stand, whatever leans on them: bullets without children and
-    paragraphs, also such as introduce what follows; of a paragraph of labelled lines each."""
+    """One-line statements that may be reworded in place: bullets without children, paragraphs (also those that introduce
+    something), and each line of a paragraph of labelled lines."""
     items = memdir.sections(document.body, document.body_start_line)
     ends = list_ends(items)
     for place, item in enumerate(items):
@@ -68,7 +68,7 @@ def _is_free(items: list[memdir.BodyItem], place: int) -> bool:
 
 
 def _is_explained(items: list[memdir.BodyItem], place: int) -> bool:
-    """Whether a list has this item alone, and behind it says why."""
+    """Whether a list has only this item, and the reason for it comes after."""
     told = [
         next((other for other in side if other.kind != "blank"), None)
         for side in (reversed(items[:place]), items[place + 1 :])
@@ -77,13 +77,13 @@ def _is_explained(items: list[memdir.BodyItem], place: int) -> bool:
     return bool(behind and REMARK.match(behind.text)) and not (before and before.kind == "bullet")
 
 
-# Of the statement before it, and nothing without that one.
+# It belongs to the statement before it.
 REMARK = re.compile(r"\s*(?:[-*+] )?\**(?:Why|How to apply|Reason)\b[^\n:]{0,20}:")
 
 
 def wholes(path: str, document: memdir.Document) -> Iterator[PlacedText]:
-    """What `units` leaves out though it is one statement: behind a label of its own, of several lines, or with remarks behind
-    it ("**Why:** …"), which belong to its lines, not to its text."""
+    """Statements that `units` leaves out: labelled ones, ones of several lines, and ones followed by remarks ("**Why:** …"),
+    which belong to their lines but not to their text."""
     items = memdir.sections(document.body, document.body_start_line)
     ends = list_ends(items)
     for place, item in enumerate(items):
@@ -107,7 +107,7 @@ def _may_be_whole(items: list[memdir.BodyItem], place: int, text: str) -> bool:
 
 
 def _last_remark(items: list[memdir.BodyItem], place: int) -> int | None:
-    """The place of the last remark behind a statement, or its own; None where what follows may lean on it otherwise."""
+    """The index of the last remark after a statement, or its own; None if something else may depend on it."""
     last, opens_list = place, False
     for at, item in enumerate(items[place + 1 :], start=place + 1):
         if item.kind == "blank":
@@ -123,7 +123,7 @@ def _last_remark(items: list[memdir.BodyItem], place: int) -> int | None:
 
 
 def _is_remark(item: memdir.BodyItem) -> bool:
-    """Whether it is of the statement before it: it says why, or is a labelled line without a value of its own."""
+    """Whether it is a remark on the statement before it: a reason, or a labelled line without a value of its own."""
     if REMARK.match(item.text):
         return True
     is_line = item.kind == "paragraph" and item.first_line == item.last_line
@@ -132,7 +132,7 @@ def _is_remark(item: memdir.BodyItem) -> bool:
 
 
 def list_ends(items: Sequence[memdir.BodyItem]) -> list[int]:
-    """For each item the place of the last heading or paragraph before it, -1 where there is none: a list begins there."""
+    """For each item the index of the last heading or paragraph before it, where its list begins; -1 if there is none."""
     found, last = list[int](), -1
     for place, item in enumerate(items):
         found.append(last)
@@ -142,8 +142,8 @@ def list_ends(items: Sequence[memdir.BodyItem]) -> list[int]:
 
 
 def upwards(items: Sequence[memdir.BodyItem], place: int, end: int) -> Iterator[memdir.BodyItem]:
-    """What stands above an item, nearest first, without what cannot frame it: beside a list's first level only its `end`
-    counts, and a list of thousands is not walked for each of its bullets."""
+    """The items above an item that can give it context, nearest first. Entries of the same list are skipped by `end`, so that a
+    list of thousands is not walked for each bullet."""
     depth = items[place].depth
     at = place - 1
     while at >= 0:
@@ -158,7 +158,7 @@ def upwards(items: Sequence[memdir.BodyItem], place: int, end: int) -> Iterator[
 
 
 def _frame(items: list[memdir.BodyItem], place: int, end: int) -> tuple[str, ...]:
-    """The introducing line and the parents, nearest first."""
+    """The introducing line and the parent bullets, nearest first."""
     found: list[str] = []
     depth = items[place].depth
     if depth <= 0 and items[place].kind != "bullet":
@@ -178,18 +178,18 @@ def _frame(items: list[memdir.BodyItem], place: int, end: int) -> tuple[str, ...
 
 @dataclass(frozen=True, slots=True)
 class LongerSentence:
-    """A sentence of a paragraph or bullet that says more than this. `raw` is the item as it stands on its lines."""
+    """A sentence within a longer paragraph or bullet. `raw` is the whole item as written."""
 
     path: str
     first_line: int
     last_line: int
     text: str
     raw: str
-    following: str  # the next sentence, which may speak of this one
+    following: str  # the next sentence, which may refer to this one
 
 
 def parts(path: str, document: memdir.Document) -> Iterator[LongerSentence]:
-    """Sentences that could be taken out alone; not what a label introduces."""
+    """Sentences that can be removed on their own, without labelled ones."""
     for item in memdir.sections(document.body, document.body_start_line):
         if item.kind not in {"bullet", "paragraph"} or item.text.lstrip().startswith((">", "|")):
             continue
@@ -203,7 +203,7 @@ def parts(path: str, document: memdir.Document) -> Iterator[LongerSentence]:
 
 
 def statements(document: memdir.Document) -> Iterator[str]:
-    """Everything the file says, as lines and as sentences, description included: what counts as known."""
+    """Everything the file says, as lines and as sentences, including its description."""
     front = document.frontmatter
     if front:
         yield from (value for value in (front.name, front.description) if value)
@@ -224,8 +224,8 @@ def _told(line: str) -> Iterator[str]:
 
 
 def with_paragraph(document: memdir.Document, text: str) -> memdir.Document | None:
-    """The file with one more paragraph: at the end, or before the first heading, so that it falls into no section that
-    says something else about it. None where the text would not stand by itself."""
+    """The file with one more paragraph, at the end or before the first heading, so that no section gives it another meaning.
+    None if the text would not become a separate paragraph."""
     items = memdir.sections(document.body)
     first = next((place for place, item in enumerate(items) if item.kind == "heading"), None)
     if first is None:
@@ -234,7 +234,7 @@ def with_paragraph(document: memdir.Document, text: str) -> memdir.Document | No
     title = opening and items[first].level == 1
     at = items[first].last_line + 1 if title else items[first].first_line
     if at == 1 and document.bom and not document.head:
-        return None  # the byte order mark would move to another line
+        return None  # would move the byte order mark
     lines = ["", text] if title else [text, ""]
     following = items[first + 1] if first + 1 < len(items) else None
     if title and following and following.kind != "blank":
@@ -243,7 +243,7 @@ def with_paragraph(document: memdir.Document, text: str) -> memdir.Document | No
 
 
 def with_bullet(document: memdir.Document, text: str) -> memdir.Document | None:
-    """The file with one more bullet at its end; None where the end belongs to a section, a frame or a label."""
+    """The file with one more bullet at its end; None if the end belongs to a section, a parent or a label."""
     items = [item for item in memdir.sections(document.body) if item.kind != "blank"]
     if any(item.kind == "heading" or is_labelled(item.text) for item in items):
         return None
@@ -271,7 +271,7 @@ def _inserted(document: memdir.Document, at: int, lines: list[str]) -> str:
 
 
 def _checked(document: memdir.Document, body: str, text: str) -> memdir.Document | None:
-    """Only where the text came out as an item of its own: an open code fence would swallow it."""
+    """The new text, if the statement became a separate item; an open code fence would swallow it."""
     made = memdir.with_body(document, body)
     wanted = one_line(text)
     kinds = {"paragraph", "bullet"}
@@ -290,12 +290,12 @@ _GENERAL = frozenset(
 
 
 def words_of(text: str) -> frozenset[str]:
-    """The words of names and headings that say something in particular; `_` and `-` part words."""
+    """The specific words of names and headings; `_` and `-` separate words."""
     words = statement(" ".join(text.replace("_", " ").replace("-", " ").split())).weights
     return frozenset(word for word in words if word not in lexicon.GENERIC and word not in _GENERAL)
 
 
 def says(place: Iterable[str], told: Iterable[str]) -> bool:
-    """Whether a statement with the words `told` can leave a place: it is nothing in particular, or named in it too."""
+    """Whether a statement with the words `told` can leave a place: the place is not specific, or the statement names it."""
     words = set(place)
     return not words or bool(words & set(told))

@@ -1,6 +1,6 @@
-"""Relative dates that a memory may be rewritten for: fewer than a reader could resolve. Pure.
+"""Relative dates that may be written out in a memory: fewer than a reader could resolve. Pure.
 
-In a note a weekday by itself is a schedule ("releases are cut on Tuesday"), and what happens each time has no day.
+A weekday alone is a schedule ("releases are cut on Tuesday"), and repeated events have no day.
 """
 
 import datetime as dt
@@ -10,16 +10,16 @@ from dreams.lib.prose import dates
 from dreams.lib.prose.words import MONTH_NAME, MONTH_NUMBERS
 
 _MONTH = rf"(?:{MONTH_NAME})\.?"
-# A day or a month as notes write them: 2026-03-01, 2026-03, 1 March 2026, March 1, 2026, March 2026.
+# A day or month: 2026-03-01, 2026-03, 1 March 2026, March 1, 2026, March 2026.
 WRITTEN = re.compile(
     rf"(?:(?P<iso>\d{{4}}-\d\d(?:-\d\d)?)(?![\w-])|(?:(?P<d>\d{{1,2}})\.?\s+)?(?P<m>{_MONTH})\s+(?:(?P<d2>\d{{1,2}}),?\s+)?(?P<y>\d{{4}})\b)",
     re.IGNORECASE,
 )
-# March 1, 1 March: a day of some year.
+# A day without a year: March 1, 1 March.
 NO_YEAR = (
     rf"(?:\b(?P<d>\d{{1,2}})\.?\s+)?\b(?P<m>{_MONTH})(?:\s+(?P<d2>\d{{1,2}})(?:st|nd|rd|th)?\b)?(?![\w-])"
 )
-# Every weekday once, all over the year: "next Friday" has two readings on a Monday, and one on a Thursday.
+# Every weekday once, across the year: "next Friday" has two meanings on a Monday, and one on a Thursday.
 _SOME_DAYS = tuple(dt.date(2001, 1, 1) + dt.timedelta(days=61 * number) for number in range(7))
 _WEEKDAY = re.compile(r"\b(?:mon|tues?|wed(?:nes)?|thu(?:rs)?|fri|sat(?:ur)?|sun)(?:day)?s?\b", re.IGNORECASE)
 _WHICH = re.compile(r"\b(?:last|next|this|past|coming|ago|from now|before|after)\b", re.IGNORECASE)
@@ -30,7 +30,7 @@ _EACH_TIME = re.compile(
 
 
 def spans(text: str, reference: dt.datetime | dt.date) -> list[dates.DateSpan]:
-    """What may be written out as an absolute date, in order."""
+    """The phrases that may be written out as dates, in order."""
     if _EACH_TIME.search(text):
         return []
     found = dates.told(text, reference)
@@ -42,12 +42,12 @@ def _may_be_written_out(text: str, span: dates.DateSpan) -> bool:
 
 
 def names_a_day(text: str) -> bool:
-    """Whether the text has a relative date that counts from the day it was written: elsewhere it would mean another."""
+    """Whether the text has a relative date, which would change its meaning if the text moved to a line of another day."""
     return any(spans(text, day) for day in _SOME_DAYS)
 
 
 def written(match: re.Match[str], *, last: bool = False) -> dt.date | None:
-    """The day of a match of `WRITTEN`; of a month its first day, or with `last` its last. None for no real day."""
+    """The day of a match of `WRITTEN`; for a month its first day, or its last with `last`. None if there is no such day."""
     try:
         if match["iso"] and len(match["iso"]) == 10:
             return dt.date.fromisoformat(match["iso"])
@@ -64,7 +64,7 @@ def written(match: re.Match[str], *, last: bool = False) -> dt.date | None:
 
 
 def next_day(match: re.Match[str], after: dt.date | None) -> dt.date | None:
-    """The day of a match of `NO_YEAR` that comes next after a day; None for no real day, and for a month alone."""
+    """The next such day after `day` for a match of `NO_YEAR`; None if there is no such day, or only a month."""
     day = match["d"] or match["d2"]
     if after is None or not day:
         return None

@@ -1,4 +1,4 @@
-"""Is a statement surely in memory already? Words find the few lines worth comparing. Pure."""
+"""Finds out whether memory certainly has a statement already. Pure."""
 
 from collections import Counter, defaultdict
 from collections.abc import Iterable
@@ -8,13 +8,13 @@ from dreams.lib.prose import comparing
 from dreams.lib.prose.comparing import compare, says_more
 from dreams.lib.prose.statements import statement
 
-COMMON = 2_000  # a word in more lines than this finds nothing
-COMPARED = 60  # lines that share most words, a bound of time; chosen
-MOST_NEW = 0.1  # of a text's weight, that what is known has no word for
+COMMON = 2_000  # words in more lines than this are not searched
+COMPARED = 60  # lines compared, those that share most words; chosen to bound time
+MOST_NEW = 0.1  # most of a text's weight that the known line may lack
 
 
 class KnownStatements:
-    """Statements to look things up in."""
+    """Known statements, searchable by words."""
 
     def __init__(self, texts: Iterable[str] = ()) -> None:
         self._texts: list[str] = []
@@ -34,7 +34,7 @@ class KnownStatements:
             self._having[word].append(place)
 
     def find(self, text: str, *, whole: bool = False) -> str | None:
-        """A known statement that surely says the same; with `whole`, one that lacks no word of `text`."""
+        """A known statement that certainly says the same; with `whole`, one that has every word of `text`."""
         plain = comparing.normalised(text)
         if plain in self._plain:
             return self._texts[self._plain[plain]]

@@ -1,4 +1,4 @@
-"""A statement taken out of its file or put anew where it is: whether that can be, and what the file is then. Pure but for the recorder."""
+"""Removes or rewords a statement in its file, if that is possible. Pure but for the recorder."""
 
 import re
 from collections.abc import Callable, Iterable, Iterator
@@ -16,14 +16,14 @@ from dreams.lib.prose.comparing import says_more
 from dreams.lib.prose.statement_pairs import PlacedText
 from dreams.lib.prose.values import Value
 
-LONGEST_SUMMARY = 160  # characters of a sentence that is put in the place of a summary
+LONGEST_SUMMARY = 160  # characters of a sentence that replaces a summary
 
 
 def summed_up_anew(
     tree: Tree, path: str, after: str, is_gone: Callable[[str], bool]
 ) -> Iterator[tuple[str, str]]:
-    """The files whose text changes with a memory's new text `after`, the memory first: where its description or a row's hook
-    says what is gone, the first sentence that is left takes its place."""
+    """The files that change with a memory's new text `after`, the memory first: a description or row that says what was removed
+    is replaced by the first remaining sentence."""
     document = memdir.parse(texts.encode(after))
     front, new = document.frontmatter, _first_sentence(document)
     if front and front.description and is_gone(one_line(front.description)):
@@ -52,7 +52,7 @@ def _first_sentence(document: memdir.Document) -> str:
 
 # --- Removing -------------------------------------------------------------------------------------------------------
 
-# Such a sentence says nothing without the one before it.
+# Such a sentence depends on the one before it.
 _LEANS_BACK = re.compile(
     r"(?:it|its|this|that|these|those|they|them|their|he|she|his|her|so|therefore|thus|hence|then|also|but|however|otherwise|and|or|because|"
     r"afterwards|after that|instead|which|both|neither|the (?:same|latter|former|other|rest|reason))\b",
@@ -61,25 +61,25 @@ _LEANS_BACK = re.compile(
 
 
 def _holds_the_bom(text: str, unit: PlacedText) -> bool:
-    """The file's first line would take its byte order mark with it."""
+    """Whether the unit is on the first line of a file with a byte order mark, which would be lost."""
     return unit.first_line == 1 and text.startswith("\ufeff")
 
 
 def _leaves_something(tree: Tree, unit: PlacedText) -> bool:
-    """A file left with a name alone would be an orphan of another kind."""
+    """Whether something besides the title remains."""
     rest = memdir.parse(texts.encode(without(tree.texts[unit.path], unit)))
     return any(kind not in {"blank", "heading", "rule", "comment"} for kind in memdir.kinds(rest.body))
 
 
 def without(text: str, unit: PlacedText) -> str:
-    """The text without the unit's lines, and without one of the two blank lines that parted a paragraph."""
+    """The text without the unit's lines and one of the blank lines around it."""
     lines = memdir.split_lines(text)
     start, stop = unit.first_line - 1, unit.last_line
     alone = start > 0 and not lines[start - 1].strip() and (stop == len(lines) or not lines[stop].strip())
     if alone and stop < len(lines):
         stop += 1
     after = memdir.replace_lines(text, start + 1, stop + 1, [])
-    if not text.endswith("\n") and after.endswith("\n"):  # a file without a last line end stays one
+    if not text.endswith("\n") and after.endswith("\n"):  # a file without a final line end keeps none
         after = after.rstrip("\r\n")
     return after
 
@@ -87,7 +87,7 @@ def without(text: str, unit: PlacedText) -> str:
 def fates(
     unit: PlacedText, kind: FateKind, path: str = "", text: str = "", note: str = ""
 ) -> tuple[Fate, ...]:
-    """The same fate for each line of a unit."""
+    """The same ledger entry for each line of a unit."""
     lines = unit.raw.replace("\r\n", "\n").split("\n")
     return tuple(Fate(line, kind, path, text, note) for line in lines if line)
 
@@ -100,9 +100,9 @@ def remove(
     told: tuple[Fate, ...],
     cited: tuple[Citation, ...],
 ) -> bool:
-    """Take one unit out; with the last one of a file the file goes, where nothing else is lost by that.
+    """Remove one unit; if it was the last one, the file is removed, unless something else would be lost.
 
-    What is pruned is taken out of the description and the index row that sum it up, too.
+    The description and the index row that summarize it are updated too.
     """
     changes = _changes(rec.tree, unit, reason, told, cited)
     if kind == "prune" and len(changes) == 1 and changes[0].after is not None:
@@ -113,7 +113,7 @@ def remove(
 
 
 def pruned(tree: Tree, change: NewText, gone: str, note: str) -> list[NewText]:
-    """A change that takes a statement out of a memory, and what becomes of the lines that sum the memory up."""
+    """The change that removes a statement, with the updated summaries of its memory."""
 
     def is_gone(summary: str) -> bool:
         return not says_more(gone, summary) and not says_more(summary, gone)
@@ -129,7 +129,7 @@ def pruned(tree: Tree, change: NewText, gone: str, note: str) -> list[NewText]:
 def remove_sentence(
     rec: Recorder, place: tuple[str, int], told: str, reason: str, note: str, cited: Citation
 ) -> bool:
-    """Take one sentence out of the paragraph at a path and line; not where the next one speaks of it ("It …", "Therefore …")."""
+    """Remove one sentence from the paragraph at a path and line, unless the next one refers to it ("It …", "Therefore …")."""
     path, line = place
     found = parts(path, rec.tree.document(path)) if path in rec.tree.topics() else ()
     part = next((each for each in found if (each.first_line, each.text) == (line, told)), None)
@@ -151,7 +151,7 @@ def _without_part(text: str, part: LongerSentence) -> str | None:
     words = r"\s+".join(map(re.escape, part.text.split()))
     found = list(re.finditer(words, held))
     if len(found) != 1 or one_line(held) != one_line(part.raw):
-        return None  # it stands there twice, or the lines have moved
+        return None  # it is there twice, or the lines have moved
     before, after = held[: found[0].start()], held[found[0].end() :]
     if not after.strip():
         end = after if after.endswith("\n") else ""
@@ -192,7 +192,7 @@ def is_linked(tree: Tree, path: str) -> bool:
 
 
 def _rows_without(tree: Tree, index_path: str, unit: PlacedText) -> str | None:
-    """The index without the rows of the unit's file; None where a row says more than the file did."""
+    """The index without the rows of the unit's file; None if a row says more than the file did."""
     index = memdir.parse_index(tree.texts[index_path])
     rows = list(index.rows_for(unit.path))
     front = tree.document(unit.path).frontmatter
@@ -206,14 +206,14 @@ def _rows_without(tree: Tree, index_path: str, unit: PlacedText) -> str | None:
 
 @dataclass(frozen=True, slots=True)
 class Rewording:
-    """A statement and what is to be in its place."""
+    """A statement and its replacement."""
 
     statement: PlacedText
     text: str
 
 
 def with_text(statement: PlacedText, old: str, new: str) -> Rewording | None:
-    """The statement with another value in the place of one; None where it has that not exactly once."""
+    """The statement with one value replaced; None unless it has the value exactly once."""
     bare = re.escape(old.strip("`"))
     found = list(re.finditer(rf"`{bare}`|(?<![\w-])(?<![\w`]\.){bare}(?![\w-]|\.\w)", statement.text))
     if len(found) != 1 or old.strip("`") == new.strip("`"):
@@ -226,14 +226,14 @@ def with_text(statement: PlacedText, old: str, new: str) -> Rewording | None:
 
 
 def surface(text: str, value: Value) -> str:
-    """A value as its text has it."""
+    """A value as written in its text."""
     return text[value.start : value.end]
 
 
 def reword(
     rec: Recorder, wordings: Iterable[Rewording], reason: str, note: str, cited: tuple[Citation, ...]
 ) -> bool:
-    """Put all of them in their places as one operation; False, and nothing done, where one has no place any more."""
+    """Replace all of them in one operation; False, and nothing is done, if one is no longer in its place."""
     changed: dict[str, str] = {}
     key: list[str] = []
     for each in wordings:
@@ -272,7 +272,7 @@ def _with(tree: Tree, path: str, text: str, wording: Rewording) -> str | None:
 
 
 def _fates(before: str, after: str, path: str, note: str) -> Iterator[Fate]:
-    """Lines are put anew one for one, or several become one."""
+    """The ledger entries of reworded lines: one for one, or several lines become one."""
     old, new = before.split("\n"), after.split("\n")
     gone = [line for line in old if line.strip() and line not in new]
     come = [line for line in new if line.strip() and line not in old]

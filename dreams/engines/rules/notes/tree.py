@@ -1,4 +1,4 @@
-"""The memories as the steps see them, and the one way in which a step changes them. Pure but for the workspace."""
+"""The memories as the steps read them, and the only way in which a step changes them. Pure but for the workspace."""
 
 import hashlib
 import re
@@ -14,7 +14,7 @@ from dreams.lib import memdir
 from dreams.lib.files import text as texts
 from dreams.lib.files.workspace import MAX_FILE_BYTES, Snapshot
 
-# These change no line but in place, for its own sake.
+# These only change a line in place.
 _KEEPING: frozenset[OperationKind] = frozenset({"date", "edit"})
 _DAILY = re.compile(r"\d{4}-\d{2}-\d{2}(?!\d)")
 
@@ -33,7 +33,7 @@ class Files(Protocol):
 
 
 class Tree:
-    """Every Markdown file of the scratch copy, as text. Steps read here and change through `Recorder`."""
+    """All Markdown files of the scratch copy, as text. Steps read here and write through `Recorder`."""
 
     def __init__(self, workspace: Files, report: Reporter, hand_edited: Collection[str] = ()) -> None:
         self.workspace = workspace
@@ -63,7 +63,7 @@ class Tree:
         return memdir.memory_type(self.document(path), path)
 
     def is_rule(self, path: str) -> bool:
-        """Whether a memory says what its person wants, or who they are."""
+        """Whether a memory is about what its person wants or who they are."""
         return self.kind(path) in {"feedback", "user"}
 
     def pinned(self, path: str) -> bool:
@@ -71,15 +71,15 @@ class Tree:
         return front is not None and front.pinned
 
     def settled(self, path: str) -> bool:
-        """Pinned, or edited by hand in the last week: not changed unasked."""
+        """Whether a memory is pinned or was edited by hand in the last week, and so is not changed without asking."""
         return path in self.hand_edited or self.pinned(path)
 
     def writable(self, path: str) -> bool:
-        """Whether the workspace takes a change of this path, existing or new."""
+        """Whether this path, existing or new, may be written."""
         return path in self._editable or not self.workspace.read_only_because(path)
 
     def free(self, path: str, *, team: bool = False) -> bool:
-        """A memory that may be merged, reworded and added to: writable, not settled, not shared (but with `team`), not a day's log."""
+        """Whether a memory may be merged, reworded and added to: writable, not settled, not shared (unless `team`), not a daily log."""
         return (
             path in self.texts
             and self.writable(path)
@@ -89,7 +89,7 @@ class Tree:
         )
 
     def memories(self) -> list[str]:
-        """All topic files, shared and pinned ones among them; no indexes and no logs."""
+        """All topic files, including shared and pinned ones, without indexes and logs."""
         return [path for path in sorted(self.texts) if not is_index(path) and not is_log(path)]
 
     def topics(self) -> list[str]:
@@ -110,13 +110,13 @@ is_index, is_team, is_log = memdir.is_index, memdir.is_team, memdir.is_log
 
 
 def is_daily(path: str) -> bool:
-    """A file named by a day is a log in all but its folder: what it says holds for that day."""
+    """Whether a file is named by a day: it is a log of that day, whatever its folder."""
     return _DAILY.match(PurePosixPath(path).name) is not None
 
 
 @dataclass(frozen=True, slots=True)
 class NewText:
-    """The new text of one file (None: it goes), and why."""
+    """The new text of one file (None: remove it), and the reason."""
 
     path: str
     after: str | None
@@ -127,34 +127,34 @@ class NewText:
 
 @dataclass
 class Recorder:
-    """Writes operations to the workspace and keeps them as edits: all changes of an operation or none."""
+    """Writes operations to the workspace and records them as edits: all changes of an operation or none."""
 
     tree: Tree
     report: Reporter
     edits: list[Edit] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
     _counted: dict[str, Counter[str]] = field(default_factory=dict)
-    _made: list[str] = field(default_factory=list)  # operations that nobody counted yet
+    _made: list[str] = field(default_factory=list)  # operations not counted yet
 
     @property
     def counts(self) -> Counter[str]:
-        """What was done so far, without what was taken back."""
+        """The operations so far, without those that were undone."""
         return sum(self._counted.values(), Counter[str]())
 
     def count(self, what: str, number: int) -> None:
-        """Count what the operations since the last count did: one each, or all of it with the last."""
+        """Count the operations since the last count: each one, or all as one."""
         own = self._made[-number:] if number == len(self._made) else self._made[-1:]
         for name in own if number else ():
             self._counted.setdefault(name, Counter())[what] += number // len(own)
         self._made.clear()
 
     def take_back(self, operations: Collection[str]) -> None:
-        """Count no more what these did. Their edits stay listed."""
+        """No longer count these operations. Their edits stay listed."""
         for name in operations:
             self._counted.pop(name, None)
 
     def operation(self, kind: OperationKind, changes: Sequence[NewText], key: str = "") -> bool:
-        """Make the changes, each on the text as it stands now. False, and nothing done, where one is not possible."""
+        """Make the changes, each on the current text. False, and nothing is done, if one is not possible."""
         self.report.checkpoint()
         real = [change for change in changes if self.tree.texts.get(change.path) != change.after]
         if not real or not all(self._possible(change) for change in real):
@@ -176,7 +176,7 @@ class Recorder:
             return False
 
     def _moves_a_day(self, change: NewText) -> bool:
-        """Whether it writes a line with "yesterday" in it: that counts from the day of the line, which would be another then."""
+        """Whether it writes a line with "yesterday" anew, which would then mean another day."""
         old = Counter((self.tree.texts.get(change.path) or "").split("\n"))
         return any(names_a_day(line) for line in Counter((change.after or "").split("\n")) - old)
 
@@ -201,19 +201,19 @@ class Recorder:
         )
 
     def note(self, sentence: str) -> None:
-        """Say something in the summary, once."""
+        """Add a sentence to the summary, once."""
         if sentence not in self.notes:
             self.notes.append(sentence)
 
 
 def lines_gone(before: str, after: str, note: str) -> tuple[Fate, ...]:
-    """The lines of a text that it no longer has, each with the reason."""
+    """Ledger entries for the removed lines of a text, each with the reason."""
     gone = Counter(before.split("\n")) - Counter(after.split("\n"))
     return tuple(Fate(line.rstrip("\r"), "stated", note=note) for line in gone if line.strip())
 
 
 def lines_changed(before: str, after: str, path: str) -> tuple[Fate, ...]:
-    """The lines of a text that were changed where they stand."""
+    """Ledger entries for lines that were changed in place."""
     pairs = zip(before.split("\n"), after.split("\n"), strict=True)
     return tuple(Fate(old.rstrip("\r"), "kept-in", path, new.strip()) for old, new in pairs if old != new)
 
@@ -223,5 +223,5 @@ def digest(*parts: str) -> str:
 
 
 def from_memory(path: str, line_no: int, quote: str, note: str = "") -> Citation:
-    """Evidence that stands in a memory itself."""
+    """Evidence from a memory itself."""
     return Citation("memory", quote[:1000], place=path, line_no=line_no, note=note)

@@ -1,4 +1,4 @@
-"""Cutting text without breaking it: sentences, clauses, words. Pure; nothing here adds a word."""
+"""Shortens text without breaking sentences, clauses or words, and never adds a word. Pure."""
 
 import itertools
 import re
@@ -12,19 +12,19 @@ _SENTENCE_END = re.compile(r"(?<![.!?])[.!?]+[\"'”’)\]*_`]*(?=\s)|[。！？
 _CLAUSE_END = re.compile(r"(?<=[.;:!?,])\s|\s(?=[—–-]\s)|\s(?=\()|(?<=[、。，；：！？])")
 _LABEL = re.compile(r"\s*(?:[-*+]\s+)?(?:\*\*|__)[^*_\n]{1,60}:?(?:\*\*|__):?")
 _NAMED_LABEL = re.compile(r"(?:\*\*|__)?(?P<name>[^*_:\n]{2,60}?)(?:\*\*|__)?:(?:\*\*|__)?\s+(?=\S)")
-# Such labels say what kind of remark follows, not of what it is.
+# Labels of remarks, which do not name a topic.
 KINDS = lexicon.NOTE_KINDS | frozenset(
     "notes example hint source idea question bug issue problem solution learned learnt fixed task cause result".split()  # noqa: SIM905 - a word list
 )
-# Of a title, a row, a description or a first statement: it says that its memory is over.
+# In a title, row, description or first statement: the memory is out of date.
 IS_OVER = re.compile(
     r"\b(?:SUPERSEDED|OBSOLETE|DEPRECATED|HISTORICAL)\b|[(,] ?(?i:superseded|obsolete|historical)\)|"
     r"(?i:^\W*(?:(?:superseded|obsolete|deprecated|historical|archived|retired)(?: by\b|\W*$|\s*[—–:(-])|(?:replaced by|merged into|moved to)\b))"
 )
 _PAIRS = (("(", ")"), ("[", "]"), ("{", "}"), ("“", "”"), ("«", "»"))
 _SEMICOLON = re.compile(r"(?<=;)\s+")
-LEAST_CLAUSE = 12  # characters: a shorter piece says nothing on its own
-LEAST_WORDS = 4  # of a summary that is cut: "Rainy-day idea." says nothing
+LEAST_CLAUSE = 12  # characters: shorter pieces are not understandable alone
+LEAST_WORDS = 4  # of a shortened summary: "Rainy-day idea." is too short
 _LEADING_ON = (
     lexicon.FILLER
     | lexicon.NEGATIONS
@@ -44,14 +44,14 @@ def sentences(text: str) -> list[str]:
 
 
 def whole(text: str) -> bool:
-    """Whether no bracket, quote, code span or emphasis is left open."""
+    """Whether every bracket, quote, code span and emphasis is closed."""
     if text.count("`") % 2 or text.count('"') % 2 or text.count("**") % 2:
         return False
     return all(text.count(opened) == text.count(closed) for opened, closed in _PAIRS)
 
 
 def clause(text: str, limit: int) -> str:
-    """`text` if it fits, else its longest beginning that ends with a clause, else with a word and an ellipsis; empty if none."""
+    """`text` if it fits, else its longest beginning that ends with a clause, else with a word and an ellipsis; "" if none."""
     if len(text) <= limit:
         return text
     for end in reversed([match.start() for match in _CLAUSE_END.finditer(text[: limit + 1])]):
@@ -62,9 +62,9 @@ def clause(text: str, limit: int) -> str:
 
 
 def summed_up(text: str, limit: int) -> str:
-    """`text` if it fits, else its first sentences, else its first parts that end with a semicolon; empty if none does.
+    """`text` if it fits, else its first sentences, else its first parts that end with a semicolon; "" if none fits.
 
-    Nothing is cut within a sentence otherwise: what is left of it would be another one.
+    A sentence is not cut elsewhere, as that could change its meaning.
     """
     if len(text) <= limit:
         return text
@@ -77,7 +77,7 @@ def summed_up(text: str, limit: int) -> str:
 
 
 def headline(text: str, limit: int) -> str:
-    """The first clause, cut at a word where it is long, never on a word that leads on to the next."""
+    """The first clause, cut at a word if it is long, never after a word like "the" or "and"."""
     first = clause(text, limit)
     cut = first.endswith("…")
     words = first.rstrip("….").split()
@@ -97,7 +97,7 @@ def _words(text: str, limit: int) -> str:
 
 
 def ends_open(text: str) -> bool:
-    """Whether it breaks off: on a word that leads on to the next, or within a pair of brackets or quotes."""
+    """Whether it breaks off: after a word like "the" or "and", or within brackets or quotes."""
     words = text.rstrip(".…").split()
     return (
         text.endswith("…")
@@ -107,12 +107,12 @@ def ends_open(text: str) -> bool:
 
 
 def is_slug(name: str) -> bool:
-    """Words joined as in a file's name."""
+    """Whether it is written like a file name, with joined words."""
     return " " not in name and ("_" in name or "-" in name)
 
 
 def is_labelled(text: str) -> bool:
-    """ "**Why:** …" and its like belong to the block they stand in."""
+    """Whether it is a labelled remark ("**Why:** …"), which belongs to its block."""
     return _LABEL.match(text) is not None
 
 
@@ -121,15 +121,14 @@ def says_something(text: str) -> bool:
 
 
 def label_of(text: str) -> str:
-    """The label that a statement is behind ("**Next:** …"), as it is compared; empty for none, and for one that only says what
-    kind of remark follows."""
+    """The label before a statement ("**Next:** …"), normalized; "" for none and for labels of remarks."""
     found = _NAMED_LABEL.match(text)
     name = found["name"].strip().casefold() if found else ""
     return "" if name in KINDS else name
 
 
 def below_label(old: str, new: str) -> str:
-    """What `new` says, behind the label as it is written in `old`."""
+    """`new` with the label that `old` has."""
     heads = [_NAMED_LABEL.match(text) for text in (old, new)]
     same = label_of(old) == label_of(new) != ""
     return f"{old[: heads[0].end()]}{new[heads[1].end() :]}" if same and heads[0] and heads[1] else new

@@ -1,4 +1,4 @@
-"""What is likely, and not certain: questions to the person, each with its answers drafted. PURE but for the transcript.
+"""Questions to the person about what is likely but not certain, each with drafted answers. PURE but for the transcript.
 
 A family finds questions of one or more kinds. To add one, put its function into `FAMILIES`.
 """
@@ -24,7 +24,7 @@ MOST_QUESTIONS = 200  # of one dream, the most useful first
 
 
 def about_statements(asking: Asking) -> Iterator[Question]:
-    """All families that look at one index of the memories as the dream found them."""
+    """All families that use one index of the memories as the dream found them."""
     texts = {
         path: text
         for path, text in asking.tree_before.texts.items()
@@ -32,7 +32,7 @@ def about_statements(asking: Asking) -> Iterator[Question]:
     }
     own = {path: text for path, text in texts.items() if not is_team(path)}
     index = StatementIndex(own)
-    # What a person said to have changed is corrected in team memory too; nothing else in it is asked about.
+    # In team memory only changes that a person reported are asked about.
     corrected = index if len(own) == len(texts) else StatementIndex(texts)
     asking.report.checkpoint()
     yield from requests.forget(asking, index)
@@ -66,10 +66,10 @@ FAMILIES: tuple[Family, ...] = (
 def ask(
     job: Job, rec: Recorder, heard: Sequence[Heard], gathered: Gathered, repo: Repository | None
 ) -> list[Question]:
-    """The questions of this dream, the most useful first.
+    """The questions of this dream, most useful first.
 
-    Left out: what is about a line that the dream changes, what no answer would change anything for, whether to learn what
-    another question would bring into memory, and a second question of the same kind and subject.
+    Left out: questions about lines that the dream changes, those without an answer that changes something, whether to learn
+    what another question would add, and second questions of the same kind and subject.
     """
     draftsman = Draftsman(job.workspace, rec.report)
     before = draftsman.tree
@@ -90,13 +90,13 @@ def ask(
 
 
 def _possible(question: Question) -> Question:
-    """Without the answers that would change nothing, but for the one that keeps all as it is."""
+    """The question without options that would change nothing, except the one that keeps everything."""
     options = (each for each in question.options if each.edits or each.id == KEEP.id)
     return replace(question, options=tuple(options))
 
 
 def _is_asked_better(question: Question, found: Sequence[Question]) -> bool:
-    """Whether it only asks to learn what another one would put in the place of an older statement."""
+    """Whether it only asks to learn what another question would use to replace an older statement."""
     if question.kind != "learn" or not question.citations:  # rows for memories cite nothing
         return False
     others = [place for each in found if each.kind != "learn" for place in each.places]
@@ -109,7 +109,7 @@ def _is_asked_better(question: Question, found: Sequence[Question]) -> bool:
 
 
 def _touched(before: Tree, after: Tree) -> dict[str, frozenset[int]]:
-    """The lines of each file, as found, that are not in its new text."""
+    """For each file, the original lines that are not in its new text."""
     return {
         path: frozenset(
             number + 1

@@ -1,5 +1,5 @@
-"""What a family of questions is given, how it drafts an option, and how a statement is taken out by one. PURE but for the
-transcript."""
+"""What families of questions share: their input, drafting an option, and the option that removes a statement. PURE but for
+the transcript."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -19,11 +19,11 @@ from dreams.lib.files.text import one_line
 from dreams.lib.files.workspace import TrialWorkspace, Workspace
 from dreams.lib.prose.statement_pairs import PlacedText
 
-P = ParamSpec("P")  # what a piece of work is given beside the recorder
+P = ParamSpec("P")  # the parameters of a draft, besides the recorder
 
 
 class Draftsman:
-    """Drafts one option after the other, each on the same untouched directory (`tree`)."""
+    """Drafts options, each on the same unchanged directory (`tree`)."""
 
     def __init__(self, workspace: Workspace, report: Reporter) -> None:
         self._report = report
@@ -32,7 +32,7 @@ class Draftsman:
     def edits(
         self, work: Callable[Concatenate[Recorder, P], object], *given: P.args, **named: P.kwargs
     ) -> tuple[Edit, ...]:
-        """What `work` would change; empty where it changes nothing. The tree is as before afterwards."""
+        """What `work` would change; empty if nothing. The tree is restored afterwards."""
         rec = Recorder(self.tree, self._report)
         try:
             work(rec, *given, **named)
@@ -49,7 +49,7 @@ class Draftsman:
         *given: P.args,
         **named: P.kwargs,
     ) -> Option:
-        """An option that does the work; without edits where that is not possible, and then nobody is offered it."""
+        """An option that does the work; without edits if that is not possible, and then it is not offered."""
         return Option(name, label, self.edits(work, *given, **named))
 
     def _put_back(self, edit: Edit) -> None:
@@ -68,9 +68,10 @@ TALLEST = 40  # lines of one statement; chosen
 
 @dataclass(frozen=True, slots=True)
 class Asking:
-    """What a family looks at: the memories as the dream found them, and what the dream changes.
+    """The input of a family: the memories as the dream found them, and what the dream changes.
 
-    `statements` are those of every file, read once for all families. `touched` has, for each path that the dream changes, the lines (1-based, as found) that it changes or removes.
+    `statements` are those of every file, read once for all families. `touched`: path → the original lines (1-based) that the
+    dream changes or removes.
     """
 
     job: Job
@@ -85,7 +86,7 @@ class Asking:
     repository: Repository | None = None
 
     def is_touched(self, place: Place) -> bool:
-        """Whether this dream changes the statement already."""
+        """Whether this dream already changes the statement."""
         lines = self.touched.get(place.path)
         if lines is None or place.session_pk is not None:
             return False
@@ -94,7 +95,7 @@ class Asking:
         return not lines.isdisjoint(range(place.line_no, place.line_no + self._height(place, place.line_no)))
 
     def _height(self, place: Place, line_no: int) -> int:
-        """Of how many lines a statement is, which a place tells as one."""
+        """How many lines a statement has."""
         lines = self.tree_before.texts.get(place.path, "").split("\n")[line_no - 1 :]
         heights = range(1, min(len(lines), TALLEST) + 1)
         told = one_line(place.text)
@@ -108,11 +109,11 @@ Family = Callable[[Asking], Iterator[Question]]
 # --- Units ----------------------------------------------------------------------------------------------------------
 
 KEEP = Option("keep", "Leave it as it is")
-NO_OPTION = Option("none", "Not possible here")  # nobody is offered it
+NO_OPTION = Option("none", "Not possible here")  # it is not offered
 
 
 def askable(tree: Tree) -> Iterator[PlacedText]:
-    """Statements on lines of their own: of memories, pinned ones among them, and of an index what is no row."""
+    """Statements that have their lines to themselves: of memories (also pinned ones), and of an index all but its rows."""
     for path in sorted(tree.texts):
         if is_log(path) or is_team(path) or is_daily(path) or not tree.writable(path):
             continue
@@ -125,7 +126,7 @@ def askable(tree: Tree) -> Iterator[PlacedText]:
 
 
 def leads(units: Sequence[PlacedText]) -> set[tuple[str, int]]:
-    """The paths and lines at which memories begin with a paragraph that the rest is said of."""
+    """The paths and lines of first paragraphs that introduce the rest of their memory."""
     first = {each.path: each for each in sorted(units, key=lambda each: (-each.first_line, each.last_line))}
     last = {each.path: each.first_line for each in sorted(units, key=lambda each: each.first_line)}
     begun = (each for each in first.values() if last[each.path] > each.last_line)
@@ -142,6 +143,6 @@ def place(unit: PlacedText, note: str = "") -> Place:
 
 
 def removal(draftsman: Draftsman, unit: PlacedText, note: str, *cited: Citation) -> Option:
-    """The option that takes the statement out; without edits where the file would not survive that."""
+    """The option that removes the statement; without edits if the file would be left empty."""
     told = fates(unit, "stated", note=note)
     return draftsman.option("remove", "Remove it", remove, unit, "prune", note, told, cited)

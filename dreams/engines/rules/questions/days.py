@@ -1,4 +1,4 @@
-"""Questions about days: one that has passed, an old state, and the day of a line that nobody knows for sure. PURE."""
+"""Questions about days: a day that has passed, an old state, and lines whose day is uncertain. PURE."""
 
 import datetime as dt
 import re
@@ -29,19 +29,19 @@ from dreams.lib import memdir
 from dreams.lib.prose import comparing
 from dreams.lib.prose.statement_pairs import PlacedText
 
-LONGEST, MOST_SENTENCES = 400, 2  # a longer statement says much else
+LONGEST, MOST_SENTENCES = 400, 2  # longer statements say more than that
 _NO_YEAR = re.compile(days.NO_YEAR, re.IGNORECASE)
 _ANY_DAY = re.compile(r"\b(?:19|20)\d\d\b")
-_CODE_WITH_MORE = re.compile(r"`[^`\n]*[^`\n\d :T.-][^`\n]*`")  # than a day: it is of the code
-# What makes the day behind it the last one: "until", "ends on", "remove after", "deadline:", "back on".
+_CODE_WITH_MORE = re.compile(r"`[^`\n]*[^`\n\d :T.-][^`\n]*`")  # not a day but about code
+# Words before a last day: "until", "ends on", "remove after", "deadline:", "back on".
 _BEFORE_AN_END = re.compile(
     r"(?:(?<![\w-])(?:until|till?|through|thru|up to|lasts? to|runs? (?:to|out)|valid|good|by(?!.* on\W*$)|before|due|deadlines?|expir\w+|expiry|"
     r"ends?|over (?:on|by)|back on|closes|remove|drop|delete|revert|temporar\w+|temp|ttl|sunset|scheduled|postponed|next)"
     r"(?![\w-]))(?! of\b)[^.;\d]{0,24}$",
     re.IGNORECASE,
 )
-AHEAD = dt.timedelta(days=1)  # what has happened has a day no further ahead, in whatever time zone
-_BEGINS = re.compile(r"\b(?:from|since|starting|effective)\W{1,4}(?:on )?$", re.IGNORECASE)  # no end
+AHEAD = dt.timedelta(days=1)  # a past event is at most a day ahead, in any time zone
+_BEGINS = re.compile(r"\b(?:from|since|starting|effective)\W{1,4}(?:on )?$", re.IGNORECASE)  # not an end
 _HAPPENED = re.compile(
     r"\b(?:was|were|had|did|used to|done|shipped|merged|closed|resolved|completed?|fixed|superseded|decided|history)\b",
     re.IGNORECASE,
@@ -54,7 +54,7 @@ _MORE_VERBS = re.compile(
 
 
 def passed(context: Asking) -> Iterator[Question]:
-    """Whether what held until a day that has passed is removed, put in the past, or kept."""
+    """Asks to remove, keep or put in the past tense what was true until a day that has passed."""
     today = context.job.now.astimezone(context.job.time_zone).date()
     for unit in askable(context.tree_before):
         context.report.checkpoint()
@@ -76,8 +76,7 @@ def passed(context: Asking) -> Iterator[Question]:
 
 
 def _written(context: Asking, unit: PlacedText) -> dt.date | None:
-    """The last day on which the line may have been written; None where a copy may have made that up, or who wrote it may have
-    forgotten to say."""
+    """The latest day on which the line may have been written; None if copying may have changed it, or it is not reliable."""
     known = context.job.line_dates.get(unit.path, ())
     line = known[unit.first_line - 1] if unit.first_line <= len(known) else None
     is_seen = line and line.believable and line.source != "memory" and not line.ours
@@ -85,7 +84,7 @@ def _written(context: Asking, unit: PlacedText) -> dt.date | None:
 
 
 def last_day(text: str, written: dt.date | None = None) -> dt.date | None:
-    """The one day that a statement names, if it is named as the end of something, or was ahead when that was `written`.
+    """The only day in a statement, if it is an end or was in the future when the statement was `written`.
 
     A day without a year is the next one after the line was written.
     """
@@ -112,12 +111,12 @@ def last_day(text: str, written: dt.date | None = None) -> dt.date | None:
 
 
 def _weight(day: dt.date, today: dt.date) -> float:
-    """What passed lately misleads most: it may be taken for true."""
+    """How useful an answer is: recent days mislead most, as they may seem still valid."""
     return 0.6 if (today - day).days < 365 else 0.45
 
 
 def _past(context: Asking, unit: PlacedText, note: str) -> Option:
-    """The same in the past, where that is one word."""
+    """The statement in the past tense, if one word makes it so."""
     verbs = list(_ONE_VERB.finditer(unit.raw))
     if len(verbs) != 1 or _MORE_VERBS.search(unit.raw):
         return NO_OPTION
@@ -138,25 +137,25 @@ def _say(rec: Recorder, unit: PlacedText, new: str, note: str) -> bool:
 # --- Old states -----------------------------------------------------------------------------------------------------
 
 OLD, OF_A_STATE = 180, 0.35  # days; how much an answer helps
-MOST_LINES, MOST_OF_A_FILE = 40, 0.7  # of a section: a longer one holds more than a state
+MOST_LINES, MOST_OF_A_FILE = 40, 0.7  # of a section; longer ones have more than a state
 _LABEL = re.compile(r"\*\*[^*\n]{2,80}\*\*:?(?: ?\([^)\n]{4,30}\))?")
-# A statement that names the day of a state: "as of 2026-02-16", "Status (2026-02-16):", "in progress since".
+# The day of a state: "as of 2026-02-16", "Status (2026-02-16):", "in progress since".
 _AS_OF = re.compile(r"\b(?:as of|as at|status|in progress|pending|waiting)\b[^.;\d\n]{0,16}$", re.IGNORECASE)
 _OF_AN_ASIDE = re.compile(r"\([^()]*\w\W+as (?:of|at)\b[^()]*$", re.IGNORECASE)  # "(none is sold as of May)"
-# What is done stays so.
+# Finished work stays finished.
 _IS_DONE = re.compile(
     r"\b(?<!un)(?:done|completed?|shipped|merged|committed|fixed|resolved|implemented|operational|superseded)\b",
     re.IGNORECASE,
 )
-# A heading that does, or that is the name of a state: "Recent changes (…)", "Import — status (…)"; no name with such a word in it.
+# The same in a heading, or a heading that names a state: "Recent changes (…)", "Import — status (…)".
 _HEADS_A_STATE = re.compile(
     r"\b(?:as of|as at)\W{0,3}$|(?:^|[—–:]\s*|\s-\s)\W*(?:current|recent|latest|pending|remaining|next)"
     r"(?:\s+\w+){0,2}\W*$|\bstatus\W*$",
     re.IGNORECASE,
 )
-# Below it is the log of a day.
+# A heading of a day's log.
 _ONLY_A_DAY = re.compile(r"\W*\d{4}-\d\d-\d\d(?:[ T]+\d\d:\d\d\b.*)?\W*")
-# What was to be done when the memory was written.
+# What was planned when the memory was written.
 _HEADS_WHAT_IS_NEXT = re.compile(
     r"\W*(?:next(?: steps?)?|what['’]s next|(?:open|current|active|pending) issues|"
     r"(?:open|current|active|pending|remaining) (?:tasks|items|work|todos?|prs?|steps)|"
@@ -167,7 +166,7 @@ _HEADS_WHAT_IS_NEXT = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class _Section:
-    """A heading, and the lines below it up to the next heading, 1-based and inclusive."""
+    """A heading with the lines up to the next heading, 1-based and inclusive."""
 
     path: str
     heading: str
@@ -191,7 +190,7 @@ def old_states(context: Asking) -> Iterator[Question]:
             continue
         day = _last_written(context, path)
         next_ = [each for each in sections if _HEADS_WHAT_IS_NEXT.fullmatch(each.heading.lstrip("#").strip())]
-        of_days = len({each.heading for each in next_}) < len(next_)  # what was next on each of several days
+        of_days = len({each.heading for each in next_}) < len(next_)  # plans of several days
         if next_ and not of_days and day and _is_old(context, day):
             yield from _sections(
                 context,
@@ -229,7 +228,7 @@ def _by_file(tree: Tree) -> Iterator[tuple[str, list[_Section]]]:
             remarks = (
                 each.first_line - 1
                 for each in items
-                if each.first_line > item.first_line and REMARK.match(each.text)  # said of the whole memory
+                if each.first_line > item.first_line and REMARK.match(each.text)  # about the whole memory
             )
             end = min(next(ends, last), next(remarks, last))
             held = range(item.first_line, end + 1)
@@ -249,7 +248,7 @@ def _heads_a_state(heading: str) -> dt.date | None:
 
 
 def _last_written(context: Asking, path: str) -> dt.date | None:
-    """The newest day that is known of a file: of its lines, else the newest that it names."""
+    """The newest known day of a file: of its lines, else the newest that it names."""
     known = [
         line.day
         for line in context.job.line_dates.get(path, ())
@@ -273,7 +272,7 @@ def _sections(context: Asking, sections: Sequence[_Section], why: str, day: dt.d
 
 
 def _text(tree: Tree, section: _Section) -> str:
-    """The section whole, without the empty lines at its end: whoever is asked sees what would go."""
+    """The complete section without trailing blank lines, so that the person sees what would be removed."""
     lines = memdir.split_lines(tree.texts[section.path])
     return "".join(lines[section.line - 1 : section.last_line]).strip()
 
@@ -286,7 +285,7 @@ def _take_out(rec: Recorder, sections: Sequence[_Section], note: str) -> None:
     if not any(
         line.strip() and not line.startswith("#") for line in memdir.parse(rest.encode()).body.split("\n")
     ):
-        return  # nothing would be left of the memory
+        return  # the memory would be empty
     told = lines_gone(rec.tree.texts[path], rest, note)
     cited = (from_memory(path, sections[0].line, sections[0].heading, note),)
     key = digest(path, *(each.heading for each in sections))
@@ -297,7 +296,7 @@ def _take_out(rec: Recorder, sections: Sequence[_Section], note: str) -> None:
 
 
 def _statements(context: Asking, asked: set[str]) -> Iterator[Question]:
-    """The first of each memory that has no such section."""
+    """The first such statement of each memory without such a section."""
     for unit, told, day in (*_dated(context), *_labelled(context)):
         context.report.checkpoint()
         if unit.path in asked or any(map(_ANY_DAY.search, unit.headings)) or not _is_old(context, day):
@@ -314,7 +313,7 @@ def _statements(context: Asking, asked: set[str]) -> Iterator[Question]:
 
 
 def _dated(context: Asking) -> Iterator[tuple[PlacedText, str, dt.date]]:
-    """The first sentence of each statement that tells a state, and its day."""
+    """The first sentence of each statement that reports a state, with its day."""
     every = [*askable(context.tree_before)]
     begun = leads(every)
     for unit in every:
@@ -324,17 +323,17 @@ def _dated(context: Asking) -> Iterator[tuple[PlacedText, str, dt.date]]:
 
 
 def _labelled(context: Asking) -> Iterator[tuple[PlacedText, str, dt.date]]:
-    """ "**Status as of 2026-03-30:** …": what its label dates is a state to its end."""
+    """A state dated by its label: "**Status as of 2026-03-30:** …"."""
     for each in context.statements:
         label = _LABEL.match(each.text) if each.source == "body" else None
-        is_lead = label and label[0] == each.text  # of a list or a table, which it would leave without one
+        is_lead = label and label[0] == each.text  # the label of a list or table, which would lose it
         day = _state_day(label[0].replace("*", "")) if label and not is_lead else None
         if day and context.tree_before.writable(each.path) and not each.raw.lstrip()[:1].isdigit():
             yield each, each.text, day
 
 
 def _state_day(sentence: str) -> dt.date | None:
-    """The one day that a sentence says it holds as of."""
+    """The only day as of which a sentence is true."""
     found = {
         days.written(match, last=True)
         for match in days.WRITTEN.finditer(sentence)
@@ -345,7 +344,7 @@ def _state_day(sentence: str) -> dt.date | None:
 
 
 def _without(context: Asking, unit: PlacedText, told: str, note: str) -> Option:
-    """Take the sentence out, and the statement with it where it says nothing else."""
+    """Remove the sentence, or the whole statement if it says nothing else."""
     if told == unit.text or len(sentences(unit.text)) == 1:
         return removal(context.draftsman, unit, note, from_memory(unit.path, unit.first_line, unit.raw, note))
     if is_index(unit.path):
@@ -358,12 +357,12 @@ def _without(context: Asking, unit: PlacedText, told: str, note: str) -> Option:
 # --- Line days ------------------------------------------------------------------------------------------------------
 
 MOST = 20  # questions of one dream; chosen
-OF_A_LINE = 0.25  # how useful an answer is, chosen: one phrase of one line
+OF_A_LINE = 0.25  # how useful an answer is, chosen: it concerns one phrase
 
 
 def unsure_days(context: Asking) -> Iterator[Question]:
-    """Whether "yesterday" is the day before its file's mtime, where many files share that mtime or it was set lately; and
-    of pinned and hand-edited memories, which are not changed unasked."""
+    """Asks whether "yesterday" is the day before the file's mtime, if many files share that mtime or it is recent; also for
+    pinned and hand-edited memories, which are not changed without asking."""
     tree = context.tree_before
     asked = 0
     for found in dating.undated(tree, context.job.line_dates):

@@ -1,7 +1,7 @@
-"""Files that memories name and the repository no longer has. PURE: silent without a repository.
+"""Questions about files that memories name and the repository no longer has. PURE: nothing without a repository.
 
-A file counts as moved where one other place has it for sure, by its name and the folders around it; as gone only where its
-folder is there and has others of its sort.
+A file has moved if exactly one other place fits by name and surrounding folders. It is gone only if its folder exists and has
+other files of its kind.
 """
 
 import re
@@ -29,36 +29,36 @@ from dreams.engines.rules.steps.orphans import RECORD
 from dreams.engines.types import Citation, Option, Place, Question
 from dreams.lib.files.text import one_line, plural
 
-LONGEST = 240  # characters of a statement that is about one file only
+LONGEST = 240  # characters of a statement about only one file
 MOST_PLACES = 12  # of one question; chosen
-OPENING = 60  # characters in which a memory says where it is about; chosen
-MANY = 5  # files that may be gone where few others are named; chosen
-MOVED, GONE = 0.55, 0.35  # how useful an answer is, chosen: a file that is elsewhere now names what to write
+OPENING = 60  # characters at the start in which a memory says which place it is about; chosen
+MANY = 5  # missing files allowed if few others are named; chosen
+MOVED, GONE = 0.55, 0.35  # how useful an answer is, chosen: for a moved file the new text is known
 _CODE = re.compile(r"`([^`\n]+)`")
-# A path from the top of the repository, in code or out of it.
+# A path from the top of the repository, in code spans or plain.
 _NAMED = re.compile(
     r"(?<![\w./~$@:{}<>*%\\-])(?:\./)?((?:\.?[\w@-][\w.@-]*/)+[\w@-][\w.@-]*\.[A-Za-z]\w{0,4})(?![\w/*{}<>-])"
 )
-# A file by its name alone: a source or a document, as data comes and goes.
+# A file name alone, of a source or document; data files come and go.
 _BARE = re.compile(
     r"`([A-Za-z_][\w.-]*\.(?:pyi?|[cm]?[jt]sx?|vue|svelte|go|rs|swift|kts?|java|rb|php|cs|c|cc|cpp|h|hpp|dart|scala|sh|sql|s?css)|[A-Z][A-Z0-9_-]+\.md)`"
 )
-_COMPOUND = re.compile(r"[^\W_][_-][^\W_]|[a-z][A-Z]")  # "plot_ring_sweep": a name that hardly two files have
-# Told of the past: no file has to be there. Of what is to come, made or kept out of the repository its history tells.
+_COMPOUND = re.compile(r"[^\W_][_-][^\W_]|[a-z][A-Z]")  # "plot_ring_sweep": a name that is probably unique
+# Words about the past: the file need not exist. Planned, generated and ignored files are recognized by the git history.
 _NOT_NOW = re.compile(
     r"\b(?:remov|delet|renam|mov|retir|drop|replac|obsolet|legacy|former|gone|old|was|were|had|done|resolv|revert|split|merg|"
     r"extract|archiv|histor|not|never)\w*\b|n['’]t\b|~~",
     re.IGNORECASE,
 )
-# A name for any file ("NNN_title.sql"), or one that is said not to lead anywhere.
+# A placeholder ("NNN_title.sql"), or a name that the text calls wrong.
 _ANY_FILE = re.compile(r"(?:^|[^A-Za-z])(?:N{2,}|X{2,}|x{3,}|YYYY|foo|bar)(?:[^A-Za-z]|$)")
-# What is built, what each machine has for itself, and "one.js/other.js".
+# Build output, files of one machine, and "one.js/other.js".
 _NO_SOURCE = re.compile(r"(?:^|/)(?:dist|build|out|target|coverage|node_modules)/|\.local\.|\.[a-z]{1,4}/")
-# Names of a role, which a file has in each folder: the folder says which one is meant.
+# File names that every folder may have: only the folder identifies them.
 _OF_A_FOLDER = frozenset(
     "index main mod lib init __init__ config types utils app setup action readme skill license package conftest".split()  # noqa: SIM905 - a word list
 )
-_COMMIT = re.compile(r"`[0-9a-f]{7,12}`")  # a record of what was done then
+_COMMIT = re.compile(r"`[0-9a-f]{7,12}`")  # a record of past work
 _ELSEWHERE = re.compile(r"(?:^|[\s`(\"'])(?:[A-Z]:\\|~/|/(?:home|Users|opt|srv|mnt|usr|workspace)/)")
 _LEADS_NOWHERE = re.compile(
     r"\b(?:dangling|broken|stale|wrong|missing|no longer|removed|deleted|renamed|moved)\b", re.IGNORECASE
@@ -67,7 +67,7 @@ NOTE = "(no longer in the repository)"
 
 
 def no_longer_there(context: Asking) -> Iterator[Question]:
-    """What moved, one question for each folder; then what is gone."""
+    """Moved files, one question per folder; then missing files."""
     repo = context.repository
     if repo is None or not repo.complete:
         return
@@ -93,9 +93,8 @@ def no_longer_there(context: Asking) -> Iterator[Question]:
 
 
 def _once_there(repo: Repository, places: Mapping[str, Mapping[str, str]]) -> list[str]:
-    """Those of which a place was in the repository before, where it has a history that can tell: the others are of another one,
-    made, still to come, or no whole paths. A name without a folder is as likely of a stick or a server
-    (docs/real-directories.md)."""
+    """The files that were in the repository before, if its history can tell. Others belong elsewhere, are generated or planned,
+    or are not complete paths; a name without a folder may be on a server (docs/real-directories.md)."""
     every = {path: new for paths in places.values() for path, new in paths.items()}
     known = ever_there(repo.root, every) if every else None
     return [
@@ -105,7 +104,7 @@ def _once_there(repo: Repository, places: Mapping[str, Mapping[str, str]]) -> li
 
 @dataclass(frozen=True, slots=True)
 class _Named:
-    """A path that a line of a memory names. `is_now`: the sentence tells of it as of something that is there."""
+    """A path in a line of a memory. `is_now`: the sentence treats it as existing."""
 
     path: str  # of the memory
     line_no: int
@@ -122,7 +121,7 @@ def _named(context: Asking) -> Iterator[_Named]:
             continue
         context.report.checkpoint()
         if _ELSEWHERE.search(_opening(tree, path)[:OPENING]):
-            continue  # "Located at /home/…": the whole memory is about what is there
+            continue  # "Located at /home/…": the memory is about that place
         coded = False
         for number, line in enumerate(tree.texts[path].split("\n"), 1):
             coded ^= line.lstrip().startswith(("```", "~~~"))
@@ -133,13 +132,13 @@ def _named(context: Asking) -> Iterator[_Named]:
 
 
 def _opening(tree: Tree, path: str) -> str:
-    """The first line that a memory says."""
+    """The first line of a memory's text."""
     lines = (line.strip() for line in tree.document(path).body.split("\n"))
     return next((line for line in lines if line and not line.startswith("#")), "")
 
 
 def _is_now(line: str, name: str) -> bool:
-    """Whether its sentence tells of it as of something that is there, and here."""
+    """Whether its sentence treats the file as existing in this repository."""
     if _ELSEWHERE.search(line) or _COMMIT.search(line):
         return False
     return not _NOT_NOW.search(_CODE.sub(" ", _sentence(line, name)))
@@ -154,7 +153,7 @@ def _sentence(line: str, name: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class _Moved:
-    """A path that a line names, and the one that it has now."""
+    """A path in a line, and its new path."""
 
     path: str  # of the memory
     line_no: int
@@ -163,14 +162,14 @@ class _Moved:
 
     @property
     def once(self) -> frozenset[str]:
-        """Where it was, if it was anywhere: as it is named, from the top or from a folder around its new place."""
+        """Its possible old paths: as named, from the top or from a folder around its new place."""
         return frozenset(
             f"{folder}/{self.old}".removeprefix("./") for folder in PurePosixPath(self.new).parents
         )
 
     @property
     def folders(self) -> tuple[str, str]:
-        """The folders that differ, without what both paths end in."""
+        """The folders that differ, without the common end of both paths."""
         old, new = PurePosixPath(self.old).parts, PurePosixPath(self.new).parts
         same = 0
         while same < min(len(old), len(new)) and old[-1 - same] == new[-1 - same]:
@@ -179,14 +178,14 @@ class _Moved:
 
 
 class _Found:
-    """Where a file is now that is not where a memory says."""
+    """A file that is no longer where a memory says, and its place now."""
 
     def __init__(self, repo: Repository) -> None:
         self._repo, self._by_name = repo, repo.by_name()
 
     def moved(self, one: _Named) -> _Moved | None:
         new = self._now(one.path_named)
-        # A line with both tells of the move.
+        # A line with both paths reports the move.
         told = (
             not new
             or new in one.line
@@ -196,7 +195,7 @@ class _Found:
         return None if told else _Moved(one.path, one.line_no, one.path_named, new)
 
     def _now(self, old: str) -> str:
-        """The one path that has its name and the most of its folders; empty where it is there, or that is not sure."""
+        """The only path with its name and most of its folders; "" if the file exists or that is uncertain."""
         name = PurePosixPath(old).name
         same_name = self._by_name.get(name, ())
         if not same_name or name in self._repo.ignored:
@@ -265,7 +264,7 @@ def _line(tree: Tree, each: _Moved) -> Place:
 
 
 def _removal(context: Asking, at: Place, why: str, cited: Citation) -> Option:
-    """Of one short statement that may be about nothing else."""
+    """The option to remove a short statement that is about this file only."""
     for unit in askable(context.tree_before):
         if unit.path == at.path and unit.first_line == at.line_no and len(unit.text) <= LONGEST:
             return removal(context.draftsman, unit, why, cited)
@@ -273,7 +272,7 @@ def _removal(context: Asking, at: Place, why: str, cited: Citation) -> Option:
 
 
 def _write_paths(rec: Recorder, group: Sequence[_Moved], cited: tuple[Citation, ...]) -> None:
-    """The new path for the old one, in the lines that name it and nowhere else; one operation."""
+    """Replaces the old path in the lines that name it, as one operation."""
     changes = []
     for path in dict.fromkeys(each.path for each in group):
         before = rec.tree.texts[path]
@@ -296,7 +295,7 @@ def _renamed(match: re.Match[str], each: _Moved) -> str:
 def _ask_of_gone(
     context: Asking, missing: "_Missing", files: Sequence[Sequence[_Named]]
 ) -> Iterator[Question]:
-    """Of files that the same memories name one question: to say there that they are gone, or to remove a statement about one."""
+    """One question for the files that the same memories name: say that they are gone, or remove a statement about one."""
     lines = [one for each in files for one in each]
     every = {(one.path, one.line_no): Place(one.path, one.line_no, one.line.strip()) for one in lines}
     places = [each for each in every.values() if not context.is_touched(each)]
@@ -343,12 +342,12 @@ class _Missing:
         self._sorts = {(str(PurePosixPath(path).parent), PurePosixPath(path).suffix) for path in repo.files}
 
     def is_of_this_repository(self, named: set[str]) -> bool:
-        """Whether the files that memories name are rather here than not: they may speak of another checkout."""
+        """Whether most named files exist here; otherwise memories may be about another checkout."""
         there = sum(PurePosixPath(path).name.casefold() in self._names for path in named)
         return sum(bool(self.file(path)) for path in named) <= max(there, MANY)
 
     def once(self, lines: Collection[_Named]) -> dict[str, str]:
-        """Where the file was, if it was anywhere; it became no other."""
+        """Its possible old paths, if it was not renamed."""
         return {
             f"{folder}/{PurePosixPath(one.path_named).name}": ""
             for one in lines
@@ -357,7 +356,7 @@ class _Missing:
         }
 
     def file(self, named: str) -> str:
-        """Why it is gone; empty for what is there, or may be elsewhere."""
+        """Why it counts as gone; "" if it exists or may be elsewhere."""
         path = PurePosixPath(named)
         if path.name in self._repo.ignored or path.name.casefold() in self._names:
             return ""

@@ -1,7 +1,7 @@
-"""Which rows of an index that is longer than an agent loads could say less. PURE.
+"""Questions about an index that is longer than an agent loads: rows to shorten, sections to move. PURE.
 
-Offered is only what stays a sentence and a rule. What the row's file does not say yet moves there. Each row is decided by
-itself."""
+A shortened row stays a sentence and keeps its rule. What the row's file does not say yet moves there. Each row is decided
+separately."""
 
 import datetime as dt
 import re
@@ -23,11 +23,11 @@ from dreams.lib.prose import lexicon
 
 MOST_ROWS = 40  # that one question offers; chosen
 LEAST_GAIN = 20  # characters
-LEAST_SHARE = 0.05  # of what is too long: less is not worth an answer; chosen
-LEAST_WORDS = 5  # of a shorter row: with fewer nobody knows when to open the file; chosen
-SAID = 0.9  # share of the words of a row that its file must have for "says the same"
-ROOM = 1.3  # what is offered, by what is needed: some of it is declined
-WEIGHT = 0.8  # rows behind the limit are not loaded at all
+LEAST_SHARE = 0.05  # of the excess; less is not worth an answer; chosen
+LEAST_WORDS = 5  # of a shortened row; with fewer nobody knows when to open the file; chosen
+SAID = 0.9  # share of a row's words that its file must have to say the same
+ROOM = 1.3  # offered, as a multiple of what is needed, because some is declined
+WEIGHT = 0.8  # rows beyond the limit are not loaded
 _WORD = re.compile(r"\w+")
 _RULES = lexicon.NEGATIONS | set("must always only should mandatory critical forbidden avoid".split())  # noqa: SIM905 - a word list
 
@@ -39,12 +39,12 @@ class _Offer:
     hook: str
     links: int
     day: dt.date
-    orders: bool  # what a person wants done, or likes
-    moves: bool  # its file does not say all of it yet
+    orders: bool  # preferences of a person
+    moves: bool  # its file does not say everything yet
 
     @property
     def gain(self) -> int:
-        """Bytes that it would save."""
+        """The bytes it saves."""
         return len(self.row.hook.encode("utf-8", "replace")) - len(self.hook.encode("utf-8", "replace"))
 
 
@@ -56,7 +56,7 @@ def shorter_rows(context: Asking) -> Iterator[Question]:
     if state.cut_by is None or path not in tree.indexes():
         return
     need = state.bytes - config.index_max_bytes
-    chosen = _least_helpful(context, need) if need > 0 else []  # no shorter row makes fewer lines
+    chosen = _least_helpful(context, need) if need > 0 else []  # shorter rows do not reduce the lines
     if sum(offer.gain for offer in chosen) < need * LEAST_SHARE or not chosen:
         return
     edits = tuple(edit for offer in chosen for edit in _edits(context, offer))
@@ -70,12 +70,12 @@ def shorter_rows(context: Asking) -> Iterator[Question]:
     )
 
 
-TO_LIST = 0.5  # how useful an answer is, chosen: no session finds what no index names
-MOST_UNLISTED = 7  # memories of one question: more are another dream's
+TO_LIST = 0.5  # how useful an answer is, chosen: sessions do not find unlisted memories
+MOST_UNLISTED = 7  # memories of one question; the rest come in later dreams
 
 
 def unlisted(context: Asking) -> Iterator[Question]:
-    """One question about the memories that no index names, and of which nobody wrote what they are called."""
+    """One question about memories without a row and without a title that somebody wrote."""
     tree, path = context.tree_before, memdir.INDEX_NAME
     if not tree.writable(path):
         return
@@ -98,7 +98,7 @@ def unlisted(context: Asking) -> Iterator[Question]:
 
 
 def _index_after(context: Asking) -> tuple[memdir.Loaded, str]:
-    """What an agent loads of the index as this dream would leave it, and how long it is in words."""
+    """The index after this dream, as an agent loads it, and its length in words."""
     path, config = memdir.INDEX_NAME, context.job.config
     made = [edit.after for edit in context.edits if edit.path == path]
     after = made[-1] if made else context.tree_before.texts.get(path)
@@ -125,7 +125,7 @@ def _place(offer: _Offer) -> Place:
 
 
 def _least_helpful(context: Asking, need: int) -> list[_Offer]:
-    """Rows that few memories link to first, then the old ones, as many as the index needs; what the person asked for last."""
+    """As many rows as needed: those with few links first, then old ones; preferences of the person last."""
     tree = context.tree_before
     links = _links(tree)
     seen: set[str] = set()
@@ -168,8 +168,7 @@ def _day(context: Asking, topic: str) -> dt.date:
 
 
 def _shorter(tree: Tree, row: memdir.IndexRow, row_max: int) -> str:
-    """What the row could say instead: the file's description, else its own first sentences. Empty where that would lose
-    a rule or a name of a day."""
+    """A shorter text for the row: the file's description, else the row's first sentences. "" if a rule or a date would be lost."""
     if row.form != "link" or len(row.targets) != 1 or not row.hook or row.target not in tree.texts:
         return ""
     if is_index(row.target) or not (_says(tree.texts[row.target], row.hook) or tree.writable(row.target)):
@@ -177,7 +176,7 @@ def _shorter(tree: Tree, row: memdir.IndexRow, row_max: int) -> str:
     front = tree.document(row.target).frontmatter
     described = one_line((front.description or "") if front else "")
     room = max(row_max - (row.length - len(row.hook)), row_max // 2)
-    # What a person wants done is often told by the last part of a row, with no word that gives it away.
+    # The last part of a row often has the person's wish, without a word that shows it.
     begun = "" if tree.is_rule(row.target) else summed_up(row.hook, min(room, len(row.hook) - LEAST_GAIN))
     for said in (described, begun):
         fits = said and len(said) + LEAST_GAIN <= len(row.hook) and len(said.split()) >= LEAST_WORDS
@@ -203,7 +202,7 @@ def rules_in(text: str) -> set[str]:
 
 
 def _edits(context: Asking, offer: _Offer) -> tuple[Edit, ...]:
-    """One edit whose operation is the path that the row leads to."""
+    """Edits with the row's target as their operation."""
     made = context.draftsman.edits(_shorten, offer=offer)
     return tuple(replace(edit, operation=offer.topic) for edit in made)
 
@@ -231,7 +230,7 @@ def _shorten(rec: Recorder, offer: _Offer) -> bool:
 # --- Index sections -------------------------------------------------------------------------------------------------
 
 FULL = 0.98  # of the lines or bytes that an agent loads
-LEAST_LINES, MOST_SECTIONS = 5, 6  # of a section that is worth a file; offered at once. Chosen
+LEAST_LINES, MOST_SECTIONS = 5, 6  # of a section that is worth a file; sections offered at once. Chosen
 OF_SECTIONS = 0.7  # how useful an answer is; chosen
 _OF_EVERY_SESSION = re.compile(
     r"\b(?:preferences?|rules?|conventions?|safety|critical|important|workflow|see also|index|user)\b", re.I
@@ -242,7 +241,7 @@ _NO_WORD = re.compile(r"[\W_]+")
 
 @dataclass(frozen=True, slots=True)
 class _Section:
-    """A heading of the index, the lines below it (1-based, inclusive), and the memory that they could be."""
+    """A heading of the index, its lines (1-based, inclusive), and the memory that they could become."""
 
     heading: str
     line: int
@@ -257,7 +256,7 @@ class _Section:
 
 
 def sections_of_a_full_index(context: Asking) -> Iterator[Question]:
-    """One question about MEMORY.md; each section is decided by itself."""
+    """One question about sections of MEMORY.md; each is decided separately."""
     path, config = memdir.INDEX_NAME, context.job.config
     tree = context.tree_before
     state, has = _index_after(context)
@@ -326,7 +325,7 @@ def _topic(tree: Tree, heading: str) -> str:
 
 
 def _section_edits(context: Asking, section: _Section) -> tuple[Edit, ...]:
-    """Edits whose operation is the path of the new memory."""
+    """Edits with the new memory's path as their operation."""
     made = context.draftsman.edits(_move, section=section, row_max=context.job.config.row_max)
     return tuple(replace(edit, operation=section.topic) for edit in made)
 
@@ -350,7 +349,7 @@ def _move(rec: Recorder, section: _Section, row_max: int) -> bool:
 
 
 def _summary(section: _Section, row_max: int) -> str:
-    """The first sentence, where the section begins with one; else what its heading remarks."""
+    """The section's first sentence, if it begins with one; else the remark in its heading."""
     first = next((line.strip() for line in section.body.split("\n") if line.strip()), "")
     said = "" if first[:1] in "-*+|#`>0123456789" else next(iter(sentences(one_line(first))), "")
     remark = _REMARK.search(section.heading)

@@ -1,5 +1,4 @@
-"""What a memory or a row says of another one that this does not say: a link to nothing, a file that it names, a day that
-its file is past. PURE."""
+"""Questions about what a memory or row says about another memory: dead links, missing files, "superseded", older dates. PURE."""
 
 import datetime as dt
 import re
@@ -31,11 +30,11 @@ from dreams.lib.files.text import one_line, plural, quoted
 from dreams.lib.prose.statement_pairs import PlacedText
 
 MOST_LINKS, MOST_NAMED = 12, 3  # of one question; in its sentence
-# How useful an answer is, chosen: every session loads a row, a dead link misleads nobody.
+# How useful an answer is, chosen: every session loads rows; a dead link misleads nobody.
 OUT_OF_DATE, DEAD_ROWS, DEAD_LINKS = 0.65, 0.4, 0.15
 _NO_NAME = re.compile(r" |\.(?!md$)")  # "[[auth.email]]" is a table of TOML, "[[task #35]]" of another list
 _MARK = "\0"  # stands for the name of the other memory
-# "supersedes X", "corrects X": X is the older one. "superseded by X" is said by the older one itself, which is no news.
+# "supersedes X", "corrects X": X is older. "superseded by X" is in the older memory itself and needs no question.
 _ACTIVE = re.compile(
     rf"\b(?:(?:supersed|replac|overrid|obsolet)(?:es|ed|ing)|correct(?:s|ed|ing))\b(?! by\b)[^.;]{{0,80}}?{_MARK}",
     re.I,
@@ -47,7 +46,7 @@ _PASSIVE = re.compile(
 
 
 def about_named_memories(context: Asking) -> Iterator[Question]:
-    """Memories that another one calls out of date, and the rows and the links that lead nowhere, each all in one question."""
+    """Memories that another one calls out of date; dead rows and dead links, one question each."""
     names = Names(context.tree_before)
     yield from _called_out_of_date(context, names)
     yield from _dead_rows(context)
@@ -108,7 +107,7 @@ def _put_above(rec: Recorder, path: str, unit: PlacedText, sentence: str) -> Non
 
 
 def _dead_rows(context: Asking) -> Iterator[Question]:
-    """The rows of an index whose files are not there. Nothing where most are: then the files were left behind, not removed."""
+    """Index rows whose files are missing; none if most are missing, as in an incomplete copy."""
     tree, repo = context.tree_before, context.job.repo_dir
     for path in tree.indexes():
         index = memdir.parse_index(tree.texts[path])
@@ -144,10 +143,10 @@ def _unlist(rec: Recorder, path: str, rows: Sequence[memdir.IndexRow]) -> None:
 
 
 def _dead(context: Asking, names: Names) -> Iterator[Question]:
-    """One question for all of them: each is a small thing, and a list of them is quickly read."""
+    """One question for all dead links."""
     tree = context.tree_before
     repo = context.repository
-    # "[[CLAUDE.md]]" is one of its files, "[[release-notes]]" a folder with a skill.
+    # Also files ("[[CLAUDE.md]]") and folders ("[[release-notes]]", a skill) of the repository.
     elsewhere = {PurePosixPath(each).name for each in (*repo.files, *repo.folders)} if repo else set[str]()
     found = [
         (path, text.count("\n", 0, link.start) + 1, link)
@@ -192,11 +191,11 @@ def _unlink(rec: Recorder, found: Sequence[tuple[str, int, memdir.WikiLink]]) ->
 # --- Over -----------------------------------------------------------------------------------------------------------
 
 OVER = 0.5  # how useful an answer is, chosen
-OPENING = 30  # characters in which a first statement says it of its memory; chosen
+OPENING = 30  # characters at the start of a first statement; chosen
 
 
 def said_to_be_over(context: Asking) -> Iterator[Question]:
-    """Memories whose own row, description or first statement says so."""
+    """Memories whose row, description or first statement says that they are over."""
     told: dict[str, PlacedText] = {}
     begun: set[str] = set()
     for each in context.statements:
@@ -204,7 +203,7 @@ def said_to_be_over(context: Asking) -> Iterator[Question]:
         begun |= {each.path} if each.source == "body" else set()
         said = (
             each.text[:OPENING] if each.source == "body" else each.text
-        )  # further on it is of something else
+        )  # later words are about something else
         if is_first and IS_OVER.search(said):
             told.setdefault(each.target or each.path, each)
     for path in (path for path in context.tree_before.topics() if path in told):
@@ -224,7 +223,7 @@ BEHIND = 0.6  # how useful an answer is; chosen
 
 
 def against_its_files(context: Asking) -> Iterator[Question]:
-    """A row all of whose days are before those of its file's description: this was written again since."""
+    """Rows with only days before those of their file's description, which was updated since."""
     described = {each.path: each for each in context.statements if each.source == "description"}
     for each in context.statements:
         context.report.checkpoint()
@@ -249,7 +248,7 @@ def _behind(context: Asking, row: PlacedText, described: PlacedText) -> Iterator
 
 
 def _days(text: str) -> set[dt.date]:
-    """The days that it names; a month is none."""
+    """The days in a text, without months."""
     found = [
         match
         for match in days.WRITTEN.finditer(text)

@@ -1,4 +1,4 @@
-"""What the repository says already. PURE: silent without a repository."""
+"""Questions about what the repository already says. PURE: nothing without a repository."""
 
 import re
 from collections import Counter, defaultdict
@@ -22,15 +22,15 @@ from dreams.lib.prose.statements import canonical, statement
 from dreams.lib.prose.values import read
 
 LONGEST = 240  # characters of a statement that says only this
-LONGEST_LINE = 1_000  # of configuration: a longer one is data, beside which everything is
+LONGEST_LINE = 1_000  # of configuration; longer lines are data that matches anything
 LEAST_WORDS, LEAST_VALUE, LEAST_STEM = 3, 4, 3
-OUTSIDE = "/"  # before the path of an instruction file, which may be named like a memory
-MOST_LINES = 5_000  # of configuration: a value that none has comes behind all others
+OUTSIDE = "/"  # marks instruction files, which may be named like a memory
+MOST_LINES = 5_000  # of configuration; values that no line has are sorted last
 MOST_PLACES = 5  # of one question; chosen
-LITTLE = 7  # times as many statements as are said already; chosen
-OF_A_VALUE = 2  # what a value weighs, as many words
-LEAST_SHARE = 0.7  # of what a statement says, by weight, that its file says too; chosen
-MOST_ABOVE = 60  # lines in which what a line is below is looked for
+LITTLE = 7  # most statements of a memory, as a multiple of the repeated ones; chosen
+OF_A_VALUE = 2  # weight of a value, in words
+LEAST_SHARE = 0.7  # least share of a statement's weight that the file says too; chosen
+MOST_ABOVE = 60  # lines searched for the parents of a line
 NEAR = 3  # lines around a line that belong to it
 RARE = 3  # lines of all configuration that have a value which tells where it is from
 _WORD = re.compile(r"[\w@.+/:^~><=*-]*\w[\w@.+/:^~><=*-]*")
@@ -39,7 +39,7 @@ _ENTRY = re.compile(r"\s*(?:[-*+]|\d+[.)])\s")
 _PLAIN = re.compile(r"[A-Z]?[a-z]+|[A-Z]+")
 _NAME = re.compile(r"[A-Za-z][\w-]*\w")
 _JOINS = re.compile(r"=+|(?<=\w)@")
-# How a file of each sort, and what it has, is called in prose.
+# What prose calls each kind of file and its contents.
 _SORTS = {
     "package.json": ("npm", "package", "node", "script"),
     "pyproject": ("python", "package", "project", "entry", "point"),
@@ -52,7 +52,7 @@ _SORTS = {
 
 
 def says_already(context: Asking) -> Iterator[Question]:
-    """One question for a memory and the file that says what it says."""
+    """One question for each memory and the file that repeats it."""
     repo = context.repository
     if repo is None:
         return
@@ -71,23 +71,23 @@ def says_already(context: Asking) -> Iterator[Question]:
         pairs = [pair for pair in told_there if not any(_is_within(pair[0], each) for each, _ in told_there)]
         alone = path in repo.configs and len(pairs) == 1 and told_by[memory] > FEW
         if alone and not _is_sentence(pairs[0][0].text):
-            continue  # a label among many, which tells where to look: of sixteen on public directories none was worth an answer
+            continue  # one label among many; of sixteen on public directories none was worth an answer
         is_rule = is_index(memory) or context.tree_before.is_rule(memory)
         is_little = len(pairs) * LITTLE < told_by[memory]
         is_torn = path not in repo.configs and _leaves_entries(units, [unit for unit, _ in pairs])
-        # A fact is told again where it belongs to a whole; a rule is needed once, but not torn out of many.
+        # A repeated fact may belong to its context; a rule is needed once, but not taken out of a long list.
         if (is_little and is_torn) if is_rule else (is_little or is_torn):
             continue
         yield from _derived(context, path, pairs[:MOST_PLACES])
 
 
 def _is_within(unit: PlacedText, other: PlacedText) -> bool:
-    """Whether it is a line of the other's remarks, which is taken out with it."""
+    """Whether it is a remark on the other, which is removed with it."""
     return unit is not other and other.first_line <= unit.first_line and unit.last_line <= other.last_line
 
 
 def _leaves_entries(units: Sequence[PlacedText], told: Sequence[PlacedText]) -> bool:
-    """Whether another entry stays right above or below one of these that is no whole sentence: it is of its list."""
+    """Whether one of these is not a complete sentence and has a neighbouring entry that stays: it belongs to its list."""
     entries = [each for each in units if each.path == told[0].path and _ENTRY.match(each.raw)]
     parts = [each for each in told if each in entries and not _is_sentence(each.text)]
     edges = {line for each in parts for line in (each.first_line - 1, each.last_line + 1)}
@@ -129,7 +129,7 @@ def _remove_all(
         note = f"{line.path} says it, line {line.line_no}: {quoted(line.text)}."
         bare = unit._replace(
             raw=REMARK.split(unit.raw, maxsplit=1)[0].rstrip()
-        )  # its reason is not said there
+        )  # its reason is missing there
         remove(rec, unit, "prune", note, fates(bare, "stated", note=note), (citation,))
 
 
@@ -141,7 +141,7 @@ class _Line:
 
 
 class _Instructed:
-    """What CLAUDE.md and its like say, in the same words or by most of the rare ones."""
+    """What instruction files (CLAUDE.md) say, in the same words or with most of the rare ones."""
 
     def __init__(self, tree: Tree, repo: Repository, units: Sequence[PlacedText]) -> None:
         told = {path: tree.texts[path] for path in {unit.path for unit in units}}
@@ -169,13 +169,13 @@ class _Instructed:
 
 
 def _words(text: str) -> tuple[frozenset[str], int]:
-    """What a text says in whatever order, and how often it denies something."""
+    """The words of a text in any order, and its number of negations."""
     reading = read(text)
     return frozenset(reading.terms), reading.denials
 
 
 class ConfigLines:
-    """The lines of all configuration, by the words in them."""
+    """The lines of all configuration files, by word."""
 
     def __init__(self, repo: Repository) -> None:
         self._lines = {
@@ -191,7 +191,7 @@ class ConfigLines:
                     self._by_value[word.casefold()].append((path, number))
 
     def by(self, unit: PlacedText, least_values: int = 1) -> _Line | None:
-        """The line at which all that the statement names is found, if it says hardly anything else."""
+        """The line with everything that the statement names, if it says hardly anything else."""
         text = unit.text
         if len(text) > LONGEST or len(sentences(text)) > 1 or "?" in text or "[[" in text:
             return None
@@ -217,14 +217,14 @@ class ConfigLines:
         return None
 
     def _at(self, value: str) -> Sequence[tuple[str, int]]:
-        """The lines that have the value, or its rarest word."""
+        """The lines with the value, or with its rarest word."""
         words = {word.casefold() for word in (*_WORD.findall(value), *_NAME.findall(value))}
         found = [self._by_value[word] for word in words if word in self._by_value]
         return min(found, key=len, default=())
 
     def _says_most(self, text: str, values: Sequence[str], path: str, number: int) -> bool:
-        """Whether little is said but the values, and what the lines around, what they are below and the path say too; of one value
-        something at least is to be said there."""
+        """Whether the statement says little besides the values and what is around them (nearby lines, parents, path). For a single
+        value something must be around it."""
         held = {canonical(word) for value in values for word in _PLAIN.findall(value.lower())}
         said = {w: weight for w, weight in read(text).terms.items() if w.isalpha() and w not in held}
         above = " ".join(self._above(path, number))
@@ -237,7 +237,7 @@ class ConfigLines:
         return enough and (len(values) > 1 or covered > 0)
 
     def _above(self, path: str, number: int) -> Iterator[str]:
-        """The lines around, the less indented lines and the section above, and the path."""
+        """The surrounding lines, the parents and section above, and the path."""
         lines, depth = self._lines[path], 1_000
         yield path
         yield from lines[max(number - NEAR, 0) : number + NEAR + 1]
@@ -250,7 +250,7 @@ class ConfigLines:
 
 
 def _is_key(value: str, lines: Sequence[str]) -> bool:
-    """Whether one of them sets it to something."""
+    """Whether a line sets it to something."""
     is_set = re.compile(rf"[\s\"'-]*{re.escape(value)}(?:=|[\"']?: *[^\s{{\[])")
     return any(is_set.match(line.casefold()) for line in lines)
 
@@ -262,7 +262,7 @@ def _begins(one: str, other: str) -> bool:
 
 
 def _values(text: str) -> list[str]:
-    """Code, numbers and names, each once; a code span of several words is one, and "name==1.2" is two."""
+    """Code, numbers and names without repetition; a code span is one value, "name==1.2" is two."""
     coded = [" ".join(span.split()).casefold() for span in _CODE.findall(text)]
     bare = [
         part.removeprefix("./")

@@ -1,5 +1,4 @@
-"""What somebody typed that may be for memory: something to forget that was not found for sure, and an order that may be for
-one task only. PURE."""
+"""Questions about typed requests: to forget something that is not certain, and orders that may be for one task only. PURE."""
 
 from collections.abc import Callable, Iterator, Sequence
 
@@ -18,8 +17,8 @@ from dreams.lib.prose.statement_index import StatementIndex
 from dreams.lib.prose.statement_pairs import PlacedText
 from dreams.lib.prose.values import read
 
-MOST_CANDIDATES = 3  # of more, nobody could say which was meant
-# Of the words of a statement, those that a sentence about memory cites; and its own words beside them ("scratch", "is wrong").
+MOST_CANDIDATES = 3  # with more it is unclear which one is meant
+# Share of a statement's words in the sentence; and other words of the sentence ("scratch", "is wrong").
 LEAST_CITED, MOST_ELSE = 0.7, 2
 TO_FORGET = 0.9  # how useful an answer is, chosen: the person asked for it
 MOST_PROMPT = 600  # characters
@@ -45,7 +44,7 @@ def _questions(asking: Asking, heard: Heard, wish: Wish, found: Sequence[PlacedT
 
 
 def _maybe_requests(heard: Sequence[Heard], may_ask: Callable[[str], bool]) -> Iterator[tuple[Heard, Wish]]:
-    """Sentences that may ask to forget or remove what has a value, and were not understood as requests."""
+    """Sentences that may ask to forget something with a value and were not recognized as requests."""
     for each in heard:
         known = " ".join(wish.quote for wish in each.wishes if wish.handling != "hint")
         for line in typed_lines(each.prompt.text) if len(each.prompt.text) <= MOST_PROMPT else ():
@@ -55,8 +54,8 @@ def _maybe_requests(heard: Sequence[Heard], may_ask: Callable[[str], bool]) -> I
 
 
 def _is_cited(statement: PlacedText, sentence: str) -> bool:
-    """Whether a sentence has nearly all that a statement says, or two of its values, and hardly anything else; of a sentence about
-    memory its name is enough, where it says nothing else."""
+    """Whether a sentence has nearly everything of a statement, or two of its values, and little else. In a sentence about memory
+    the statement's name is enough."""
     mine = {word for word, weight in statement.reading.terms.items() if weight >= forgetting.LEAST_WORD}
     said, theirs = read(sentence), forgetting.wanted(sentence)
     values = said.anchors - statement.reading.anchors
@@ -93,14 +92,14 @@ def _to_forget(asking: Asking, heard: Heard, wish: Wish, statement: PlacedText) 
 
 # --- Typed ----------------------------------------------------------------------------------------------------------
 
-MOST_QUESTIONS = 6  # of one dream: whoever types a lot in passing is not asked about all of it
-TO_LEARN = 0.4  # such an answer adds a line; it sets nothing right
-PER_SESSION = 0.1  # more for each further session, it was typed in
-MOST_WEIGHT = 0.7  # chosen: below what a person asked for
+MOST_QUESTIONS = 6  # of one dream
+TO_LEARN = 0.4  # low: an answer only adds a line
+PER_SESSION = 0.1  # more for each further session in which it was typed
+MOST_WEIGHT = 0.7  # chosen: below explicit requests
 
 
 def typed_in_passing(context: Asking) -> Iterator[Question]:
-    """Of kind `learn`: what was typed most often first, then the newest."""
+    """Questions of kind `learn`: most often typed first, then newest."""
     found = sorted(enumerate(context.gathered.asked), key=lambda row: (-row[1].sessions, -row[0]))
     for _, lesson in found[:MOST_QUESTIONS]:
         given = ([lesson], context.job.config)

@@ -1,6 +1,6 @@
-"""Places that seem to tell one fact: merge them into one, or keep them. PURE.
+"""Questions about places that seem to say the same fact: merge or keep. PURE.
 
-The merge keeps one statement, and whatever only the others say: a value, or words that it has nothing for.
+A merge keeps one statement and everything that only the others say: values, and words without a counterpart.
 """
 
 from collections import defaultdict
@@ -27,17 +27,17 @@ from dreams.lib.prose.statement_index import FEW, StatementIndex
 from dreams.lib.prose.statement_pairs import PlacedText, places_of
 from dreams.lib.prose.values import Value, read, shared_values
 
-LEAST, RANGE = 0.35, 0.4  # an answer to the least and to the most alike helps so much
+LEAST, RANGE = 0.35, 0.4  # usefulness of an answer for the least and most similar
 MOST_WORDS = 12  # of a subject
-MANY = 3  # things that two files both say, which are one question; chosen
-# Of the weight of a statement that names the same values: the rest is other words for the same.
+MANY = 3  # facts in both of two files, which become one question; chosen
+# Least common share of statements with the same values; the rest is paraphrase.
 MOST_REWORDED = 0.7
 _NAMING = frozenset({"code", "address", "path", "identifier"})
-KEPT_WHOLE = frozenset({"code", "table", "comment"})  # a file with these is not folded into another
+KEPT_WHOLE = frozenset({"code", "table", "comment"})  # a file with these is not merged into another
 
 
 def same(asking: Asking, index: StatementIndex, changing: Collection[PlacedText]) -> Iterator[Question]:
-    """One question for each group of places that seem to tell one fact; `changing` are asked about otherwise."""
+    """One question per group of places that seem to say the same fact, without `changing`, which other questions cover."""
     tree, asked = asking.tree_before, set[str]()
     bodies = [each for each in index.statements if each.source == "body"]
     first = {each.path: each for each in reversed(bodies)}
@@ -56,9 +56,9 @@ def same(asking: Asking, index: StatementIndex, changing: Collection[PlacedText]
         statements = [
             each for each in places_of(pairs) if each.path not in asked and tree.writable(each.path)
         ]
-        # What an index that is loaded whole repeats of its files is told there on purpose.
+        # A completely loaded index repeats its files on purpose.
         statements = [each for each in statements if each.path not in fit] or statements
-        # What this dream merges for certain needs no answer; the others of its group do.
+        # Without files that this dream merges anyway.
         statements = [each for each in statements if not asking.is_touched(place_of(each))]
         if len(statements) > 1 and not any(each in changing for each in statements):
             groups.append((statements, pairs[0].found.score))
@@ -74,7 +74,7 @@ def same(asking: Asking, index: StatementIndex, changing: Collection[PlacedText]
 
 
 def _of_two_files(asking: Asking, groups: Sequence[list[PlacedText]], score: float) -> Iterator[Question]:
-    """What two files both say, where that is much: nobody wants to be asked it place by place."""
+    """Facts that two files share, as one question if there are several."""
     keep, drop = (each.path for each in _by_fitness(asking.tree_before, groups[0]))
     pairs = [sorted(group, key=lambda each: each.path == drop) for group in groups]
 
@@ -94,7 +94,7 @@ def _of_two_files(asking: Asking, groups: Sequence[list[PlacedText]], score: flo
 
 def _why(statements: Sequence[PlacedText]) -> str:
     number = {2: "Two", 3: "Three", 4: "Four", 5: "Five"}[len(statements)]
-    text, least = statements[0].text, 4  # letters: "es" or 140 tells nobody what it is about
+    text, least = statements[0].text, 4  # letters: "es" or 140 does not show the topic
     told = [value for value in _shared(statements) if value.kind in _NAMING and len(value.key) >= least]
     names = {text[value.start : value.end].strip("`") for value in told}
     named = " and ".join(sorted(names, key=lambda name: (-len(name), name))[:2])
@@ -108,7 +108,7 @@ def _shared(statements: Sequence[PlacedText]) -> list[Value]:
 
 
 def subject_of(statements: Sequence[PlacedText]) -> str:
-    """What they are about: the words and values that all have, and the rare ones of each."""
+    """Their subject: the words and values that all have, and the rare ones of each."""
     words = [each.reading.terms.keys() for each in statements]
     common = set(words[0]).intersection(*words[1:]) or set(words[0])
     values = {value.key for each in statements for value in each.reading.values}
@@ -133,7 +133,7 @@ def _question(asking: Asking, statements: list[PlacedText], why: str, score: flo
             break
     else:
         return
-    if left:  # something leans on these where they are
+    if left:  # something depends on them
         said = [each for each in statements if each not in left]
         yield from _question(asking, said, _why(said) if why == _why(statements) else why, score)
         return
@@ -149,7 +149,7 @@ def _asked(subject: str, why: str, told: Sequence[PlacedText], option: Option, s
 
 
 def _left(option: Option, rest: Sequence[PlacedText]) -> list[PlacedText]:
-    """What a merge could not take out."""
+    """What a merge could not remove."""
     after = {edit.path: edit.after for edit in option.edits}
     before = {edit.path: edit.before or "" for edit in reversed(option.edits)}
     return [
@@ -161,7 +161,7 @@ def _left(option: Option, rest: Sequence[PlacedText]) -> list[PlacedText]:
 
 
 def _by_fitness(tree: Tree, statements: Sequence[PlacedText]) -> list[PlacedText]:
-    """Which to keep first: not the index, a file of this one fact rather than a list, a rule's file, then the best by `files.by_worth`."""
+    """Best to keep first: not the index, a file with only this fact before a list, a rule's file, then by `files.by_worth`."""
     order = files.by_worth(tree, {each.path for each in statements})
 
     def rank(each: PlacedText) -> tuple[bool, bool, bool, int, float, int]:
@@ -173,9 +173,9 @@ def _by_fitness(tree: Tree, statements: Sequence[PlacedText]) -> list[PlacedText
 
 
 def merge(rec: Recorder, keep: PlacedText, rest: Sequence[PlacedText], row_max: int) -> None:
-    """Everything of `rest` goes into `keep`'s file: whole files of few statements, else the statement alone.
+    """Merges `rest` into `keep`'s file: whole files if they are short, else only the statement.
 
-    Of statements that tell one fact the fullest is kept, in the place of `keep`.
+    The fullest statement takes the place of `keep`.
     """
     keep = _fullest(rec, keep, rest)
     for each in sorted(rest, key=lambda s: (s.path, -s.first_line)):
@@ -205,7 +205,7 @@ def _fullest(rec: Recorder, keep: PlacedText, rest: Sequence[PlacedText]) -> Pla
 
 
 def _is_all_of(tree: Tree, statement: PlacedText) -> bool:
-    """Whether its file is about nothing else: the rest are remarks without a value of their own, and no code or table."""
+    """Whether its file says nothing else: only remarks without values, no code and no table."""
     if is_index(statement.path):
         return False
     items = [item for item in memdir.sections(tree.document(statement.path).body) if item.kind != "blank"]
@@ -233,13 +233,13 @@ def _fold(rec: Recorder, keep: PlacedText, drop: str, row_max: int) -> None:
 
 
 def _with(document: memdir.Document, text: str, line: str) -> memdir.Document | None:
-    """The file with one more statement, as a bullet where it was one."""
+    """The file with one more statement, as a bullet if it was one."""
     added = with_bullet(document, text) if line.lstrip().startswith(("-", "*", "+")) else None
     return added or with_paragraph(document, text)
 
 
 def _described(document: memdir.Document, text: str) -> memdir.Document | None:
-    """The file with this in its description, behind what is there; None where its head cannot be changed."""
+    """The file with this appended to its description; None if its frontmatter cannot be changed."""
     front = document.frontmatter
     old = one_line(front.description or "").rstrip(". ") if front else ""
     try:
@@ -249,7 +249,7 @@ def _described(document: memdir.Document, text: str) -> memdir.Document | None:
 
 
 def _behind(document: memdir.Document, told: str, text: str) -> memdir.Document | None:
-    """The file with one more statement right behind the one that it belongs to; None where that is not on lines of its own."""
+    """The file with one more statement right after the one it belongs to; None if that one shares its lines."""
     items = memdir.sections(document.body)
     place = next((at for at, each in enumerate(items) if one_line(each.content or each.text) == told), None)
     if place is None or items[place].marker[:1].isdigit() or len(memdir.with_children(items, place)) > 1:
@@ -262,7 +262,7 @@ def _behind(document: memdir.Document, told: str, text: str) -> memdir.Document 
 
 
 def _said(tree: Tree, path: str) -> Iterator[tuple[str, list[str], bool]]:
-    """What a file says, each with its lines: the statements of its body, and its description (a label)."""
+    """The statements of a file's body and its description (as a label), with their lines."""
     document = tree.document(path)
     for item in memdir.sections(document.body):
         if item.kind in {"paragraph", "bullet"}:
@@ -275,7 +275,7 @@ def _said(tree: Tree, path: str) -> Iterator[tuple[str, list[str], bool]]:
 
 
 def _remove_line(rec: Recorder, keep: PlacedText, drop: PlacedText) -> None:
-    """Take a statement out; what it says beside the kept one is added to that one's file."""
+    """Remove a statement; what the kept one lacks is added to its file."""
     unit = _unit_of(rec.tree, drop)
     if unit is None:
         return
@@ -288,8 +288,8 @@ def _remove_line(rec: Recorder, keep: PlacedText, drop: PlacedText) -> None:
     own = says_more(drop.text, keep.text, MOST_REWORDED) and says_more(drop.text, known)
     added = [drop.text] * own + [each for each in remarks if says_more(each, known)]
     if added and (keep.path == drop.path or (BULLET.match(keep.raw) and added != [drop.text])):
-        return  # its remarks are no entries of another list
-    for text in reversed(added):  # each right behind the kept one
+        return  # its remarks are not entries of another list
+    for text in reversed(added):  # each right after the kept one
         made = _behind(document, keep.text, text) or (None if remarks else _with(document, text, drop.raw))
         if made is None:
             return
@@ -304,7 +304,7 @@ def _remove_line(rec: Recorder, keep: PlacedText, drop: PlacedText) -> None:
 
 
 def _unit_of(tree: Tree, statement: PlacedText) -> PlacedText | None:
-    """The statement as lines that may be taken out, its remarks among them; None where another leans on it."""
+    """The statement's lines including its remarks; None if another statement depends on it."""
     document = tree.document(statement.path)
     found = (*units(statement.path, document), *wholes(statement.path, document))
     ends = REMARK.match(statement.raw)

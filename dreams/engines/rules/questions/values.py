@@ -1,5 +1,4 @@
-"""Questions about values: a thing that a session or another memory gives another value or wording, and what still names the
-old one. PURE."""
+"""Questions about values: a session or another memory gives a thing another value, or a statement still names the old one. PURE."""
 
 import datetime as dt
 from collections import defaultdict
@@ -37,8 +36,7 @@ TOLD = 0.85  # how useful an answer is, chosen: a person said the new value
 
 @dataclass(frozen=True, slots=True)
 class Changed:
-    """A value of a thing that another one is in the place of now; `was` is a statement that had it, `about` are those that a
-    question asks about already."""
+    """A value that was replaced; `was` is a statement that had it, `about` are those that a question already covers."""
 
     thing: str
     old: str
@@ -49,7 +47,7 @@ class Changed:
 
 
 def told_changes(asking: Asking, index: StatementIndex) -> Iterator[tuple[Question, Changed | None]]:
-    """One question for a typed sentence and the statements that it changes."""
+    """One question for each typed sentence, with the statements that it changes."""
     asked: set[PlacedText] = set()
     for find in (updates, doubted_updates):
         for update in find(index, asking.heard, lambda each: asking.is_touched(place_of(each))):
@@ -88,7 +86,7 @@ def _told_question(asking: Asking, update: Update) -> tuple[Question, Changed] |
 def told_otherwise(
     asking: Asking, index: StatementIndex, changing: Collection[PlacedText]
 ) -> Iterator[Question]:
-    """What was asked to be remembered, and denies what memory says."""
+    """Requests to remember something that contradicts memory."""
     for lesson in asking.gathered.lessons:
         meant = [each for each in denied(index, lesson.text) if each not in changing]
         if not meant:
@@ -105,7 +103,7 @@ def told_otherwise(
 def as_history(
     asking: Asking, meant: Sequence[PlacedText], new: str, day: dt.date | None, quoted: tuple[Citation, ...]
 ) -> Option:
-    """The old value as history: until when it was so, and what is so now."""
+    """The old value as history: until when it was true, and what is true now."""
     until = f"until {day.isoformat()}" if day else "before"
     wordings = [Rewording(each, f"{each.text.rstrip(' .')} ({until}; now {new}).") for each in meant]
     given = (wordings, f"Changed to {new}.", "The old value is history.", quoted)
@@ -114,16 +112,16 @@ def as_history(
 
 # --- Two values -----------------------------------------------------------------------------------------------------
 
-# Weights: newer in memory, no order known. On public directories one of three was of use, fewer than of any other kind.
+# Usefulness: one is newer, or the order is unknown. On public directories one in three was useful, fewer than of any other kind.
 NOTED, UNORDERED = 0.4, 0.3
 MOST_WORDS = 30  # a longer statement says much else
-FORM = 5  # statements that two memories have word for word: both fill in one form; chosen
+FORM = 5  # equal statements of two memories, from which on both fill in the same form; chosen
 
 
 @dataclass(frozen=True, slots=True)
 class TwoValues:
-    """Two statements of one thing with their values as they are written; `thing` where both name it. `corrects`: the other one
-    says of the first one's value that it is so no longer."""
+    """Two statements about one thing, with their values as written; `thing` if both name it. `corrects`: the second says that the
+    first one's value is no longer true."""
 
     one: PlacedText
     other: PlacedText
@@ -142,7 +140,7 @@ class TwoValues:
 
 
 def two_values(asking: Asking, index: StatementIndex) -> Iterator[tuple[Question, Changed | None]]:
-    """Changed where one is newer, else a conflict."""
+    """Questions of kind `changed` if one is newer, else `conflict`."""
     asked: set[frozenset[PlacedText]] = set()
     for pair in (*_corrected(index), *_of_things(index), *_compared(index)):
         statements = frozenset((pair.one, pair.other))
@@ -153,7 +151,7 @@ def two_values(asking: Asking, index: StatementIndex) -> Iterator[tuple[Question
             or any(
                 asking.is_touched(place_of(each))
                 or not asking.tree_before.writable(each.path)
-                or day_in_name(each.path)  # the record of a day: what was so then
+                or day_in_name(each.path)  # the record of a day
                 for each in statements
             )
         ):
@@ -170,12 +168,12 @@ def two_values(asking: Asking, index: StatementIndex) -> Iterator[tuple[Question
 
 
 def _says_much_else(pair: TwoValues) -> bool:
-    """Whether the first statement has words of its own: its value is rather of that."""
+    """Whether the first statement has other words, which its value may belong to."""
     return own_words(pair.one, pair.thing, pair.value, pair.other.reading.terms) > MOST_OWN
 
 
 def _corrected(index: StatementIndex) -> Iterator[TwoValues]:
-    """ "The store is db-2, not db-1" beside "The store is db-1": in whichever file, and whatever their days."""
+    """Corrections such as "The store is db-2, not db-1" for "The store is db-1", in any file and of any day."""
     for new in filter(_is_short, index.statements):
         for value in new.reading.values:
             written = new.text[value.start : value.end]
@@ -185,15 +183,15 @@ def _corrected(index: StatementIndex) -> Iterator[TwoValues]:
                 made = exchange(old.text, new.text, "")
                 shared = _beside(old, value.key) & _beside(new, value.key)
                 named = made and made.named and made.old.key == value.key and made.old.sort == made.new.sort
-                enough = len(shared) > value.key.replace(".", "").isdigit()  # 8080 may be of two things
-                # What says of a value of its own that it is past is the record of a change, not what that changed.
+                enough = len(shared) > value.key.replace(".", "").isdigit()  # 8080 may belong to two things
+                # A statement about its own past value records a change.
                 tells = any(is_told_past(old.text[v.start : v.end], old.text) for v in old.reading.values)
                 if made and named and enough and not tells:
                     yield TwoValues(old, new, made.old.text, made.new.text, 1.0, corrects=True)
 
 
 def _compared(index: StatementIndex) -> Iterator[TwoValues]:
-    """Statements that are alike but for a value; two days are no values, and what one form asks of two things is no conflict."""
+    """Pairs of statements that differ only in a value; without days, and without entries of the same form for two things."""
     lines: defaultdict[str, set[str]] = defaultdict(set)
     for each in index.statements:
         lines[each.path].add(each.text)
@@ -207,12 +205,12 @@ def _compared(index: StatementIndex) -> Iterator[TwoValues]:
                 and len(lines[pair.one.path] & lines[pair.other.path]) >= FORM
             )
             if titled or forms or are_about_two(pair.one, pair.other):
-                continue  # it is what the memory is about
+                continue  # it is the memory's topic
             yield TwoValues(pair.one, pair.other, value, second, pair.found.score)
 
 
 def _of_things(index: StatementIndex) -> Iterator[TwoValues]:
-    """Short statements of two memories that are about one thing, and have one value of a sort each."""
+    """Pairs of short statements in two memories about one thing, with one value of a kind each."""
     for one in filter(_is_short, index.statements):
         for thing, about in things(index, one.text):
             for other in filter(_is_short, about):
@@ -239,7 +237,7 @@ def _in_place(one: PlacedText, other: PlacedText, thing: str) -> TwoValues | Non
         for each, value, beside in ((one, found.old, other), (other, found.new, one))
     ):
         return None  # "the threshold of ledger-worker is 11", "the threshold of relay is 61"
-    # Two words may be what many things have ("border radius"), so that a title must name them.
+    # Many things may have the same two words ("border radius"), so a title must name them.
     is_thing = is_in_a_title if thing in one.reading.pairs else lambda thing, each: is_about(each, thing)
     about = is_thing(thing, one) or is_thing(thing, other)
     about = about and not has_another_title(one, thing) and not has_another_title(other, thing)
@@ -251,19 +249,19 @@ def _in_place(one: PlacedText, other: PlacedText, thing: str) -> TwoValues | Non
 
 
 def _names_beside(statement: PlacedText, value: str, other: PlacedText) -> set[str]:
-    """What a statement names beside its value and the other one has nothing of."""
+    """The names in a statement that the other one lacks, without its value."""
     named = {each.key for each in statement.reading.values if not each.is_measured}
     return named - {value} - other.reading.keys
 
 
 def _beside(statement: PlacedText, thing: str) -> set[str]:
-    """The plain words of a statement, the thing aside."""
+    """The plain words of a statement, without the thing's."""
     reading = statement.reading
     return {word for word in reading.terms if word not in reading.anchors and word not in thing}
 
 
 def _day_of(asking: Asking, statement: PlacedText) -> dt.date | None:
-    """The day that a statement names as its own, else since when its line is there."""
+    """The day that a statement gives for itself, else when its line was added."""
     named = list(days.WRITTEN.finditer(statement.text))
     if len(named) == 1:
         return days.written(named[0], last=True)
@@ -307,10 +305,10 @@ def _conflict(asking: Asking, index: StatementIndex, pair: TwoValues) -> Iterato
 
 
 def _option(asking: Asking, index: StatementIndex, name: str, label: str, pair: TwoValues) -> Option:
-    """The first statement with the second one's value, in what sums its file up too.
+    """Writes the second one's value into the first statement and its file's summaries.
 
-    Of an older and a newer one ("replace") the older goes into the newer if it says no more then. Where no order is known
-    nothing is taken out.
+    With "replace" the older one is merged into the newer if it then says nothing more. If no order is known nothing is
+    removed.
     """
     wrong, right = pair.one, pair.other
     wordings = everywhere(index, [wrong], pair.value, pair.second)
@@ -332,13 +330,13 @@ def _option(asking: Asking, index: StatementIndex, name: str, label: str, pair: 
 
 # --- Leaning --------------------------------------------------------------------------------------------------------
 
-LEANING = 0.55  # how useful an answer is, chosen: nobody spoke of this statement
-SHORT_NUMBER = 2  # digits: "5" is named everywhere
+LEANING = 0.55  # how useful an answer is, chosen: nobody mentioned this statement
+SHORT_NUMBER = 2  # digits: "5" is everywhere
 MOST_LINES = 200  # of an edit that are compared
 
 
 def leaning(asking: Asking, index: StatementIndex, exchanges: Sequence[Changed]) -> Iterator[Question]:
-    """One question for each statement that still has the old value."""
+    """One question for each statement that still has an old value."""
     for each in (*exchanges, *_exchanged(asking.edits)):
         for statement in having(index, each):
             if statement not in each.about and not asking.is_touched(place_of(statement)):
@@ -346,7 +344,7 @@ def leaning(asking: Asking, index: StatementIndex, exchanges: Sequence[Changed])
 
 
 def having(index: StatementIndex, changed: Changed) -> Iterator[PlacedText]:
-    """The statements of bodies that name the old value, and what it was of."""
+    """The statements that name the old value and its thing."""
     if changed.thing:
         for thing, about in things(index, changed.was):
             yield from (
@@ -359,7 +357,7 @@ def having(index: StatementIndex, changed: Changed) -> Iterator[PlacedText]:
 
 
 def _is_about_it(statement: PlacedText, changed: Changed, key: str) -> bool:
-    """Whether it names what the value was of: another value that was beside it, or two words."""
+    """Whether it names the value's thing: another value that was beside it, or two of its words."""
     mine, theirs = statement.reading, read(changed.was)
     if (mine.anchors & theirs.anchors) - {key}:
         return True
@@ -368,7 +366,7 @@ def _is_about_it(statement: PlacedText, changed: Changed, key: str) -> bool:
 
 
 def _exchanged(edits: Sequence[Edit]) -> Iterator[Changed]:
-    """The values that the changes of this dream put in the place of others."""
+    """The values that this dream's changes replace."""
     for edit in edits:
         if edit.kind != "update" or edit.before is None or edit.after is None:
             continue
