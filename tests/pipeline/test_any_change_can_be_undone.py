@@ -72,7 +72,7 @@ def wanted(proposal: Proposal, before: dict[str, bytes]) -> dict[str, bytes]:
 
 
 @pytest.mark.more
-@tries(8, 16)
+@tries(8, 10)
 @given(before=directories, after=directories, given_verdicts=verdicts)
 def test_any_decided_change_is_written_as_decided_and_undone_exactly(
     before: dict[str, bytes], after: dict[str, bytes], given_verdicts: list[Hunk.Verdict]

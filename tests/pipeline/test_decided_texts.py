@@ -102,7 +102,7 @@ def check_accounts(proposal: Proposal, missing: set[str]) -> None:
 
 
 @pytest.mark.more
-@tries(5, 16)
+@tries(5, 10)
 @given(seed=st.integers(0, 10_000), verdicts=st.lists(st.sampled_from(VERDICTS), min_size=3, max_size=6))
 def test_no_fact_leaves_a_decided_text_without_a_row_or_a_block(seed: int, verdicts: list[str]) -> None:
     chance = random.Random(seed)  # noqa: S311 - chosen by the test's own seed

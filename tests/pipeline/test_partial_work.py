@@ -346,7 +346,7 @@ edits = st.builds(
 
 
 @pytest.mark.more
-@tries(8, 40)
+@tries(8, 20)
 @given(st.lists(edits, max_size=4))
 def test_steps_come_back_as_they_were(project: Project, made: list[Edit]) -> None:
     run = DreamRun.objects.create(project=project, engine="rules", trigger="page", status="failed")

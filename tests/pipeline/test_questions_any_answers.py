@@ -87,7 +87,7 @@ def readable(project: Project) -> dict[str, object]:
 
 
 @pytest.mark.more
-@tries(3, 6)
+@tries(3, 4)
 @given(before=directories, after=directories, wanted=wishes)
 def test_answers_taken_back_leave_the_proposal_as_it_was(before, after, wanted) -> None:
     with tempfile.TemporaryDirectory() as base:
@@ -105,7 +105,7 @@ def test_answers_taken_back_leave_the_proposal_as_it_was(before, after, wanted) 
 
 
 @pytest.mark.more
-@tries(3, 6)
+@tries(3, 4)
 @given(before=directories, after=directories, wanted=wishes, approve=st.booleans())
 def test_answers_applied_and_undone_give_the_same_bytes(before, after, wanted, approve: bool) -> None:
     with tempfile.TemporaryDirectory() as base:
@@ -157,7 +157,7 @@ def changed(changes: list[tuple[str, bool]], taken: Callable[[int], bool]) -> li
 
 
 @pytest.mark.sweep
-@tries(3, 7)
+@tries(3, 5)
 @given(
     changes=line_changes,
     end=st.sampled_from(["", "\n"]),

@@ -133,7 +133,7 @@ def test_all_words_must_occur_and_words_in_quotes_side_by_side(browser: Client, 
 
 
 @pytest.mark.more
-@tries(12, 120)
+@tries(12, 60)
 @given(typed=st.text(max_size=30) | st.text(alphabet="\"'*():^-+ ANDORNEAR%_\\ab", max_size=20))
 def test_anything_that_can_be_typed_is_a_query(browser: Client, project: Project, typed: str) -> None:
     assert browser.get(reverse("search"), {"q": typed}).status_code == 200
