@@ -77,7 +77,7 @@ def _unsupported(subject: Subject, hunk: ChangedHunk, before: DirectoryStatement
     for unit, line_no in added_units(subject, hunk):
         if needs_no_source(unit) or before.same_words(unit) or unit.key in bare:
             continue
-        stands = claims.stands(heard, unit.text)
+        stands = claims.stands(heard, unit.text) if heard.units else None
         if stands and stands.answer == "supported":
             continue  # a person's own words need no source
         said = [*quoted, *(standing.unit.text for standing in before.most_similar(unit.text))]

@@ -251,8 +251,9 @@ def _fewer(old: str, new: str) -> list[str]:
 
 def _per(old: str, new: str) -> list[str]:
     """Units that `new` does not name: in "5 per key", "key" is half of the limit, although it is a common word."""
-    words = {stem(token.text.lower()) for token in tokens(new[:LONGEST])}
-    return [f"per {unit}" for unit in _PER.findall(old[:LONGEST].lower()) if stem(unit) not in words]
+    units = _PER.findall(old[:LONGEST].lower())
+    words = {stem(token.text.lower()) for token in tokens(new[:LONGEST])} if units else set()
+    return [f"per {unit}" for unit in units if stem(unit) not in words]
 
 
 def _code_lost(old: str, new: str) -> list[str]:
@@ -279,15 +280,14 @@ def as_written(words: Iterable[str], text: str) -> list[str]:
 
     Parts of a secret are left out.
     """
-    wanted = list(words)
+    wanted = dict.fromkeys(words)
     written: dict[str, str] = {}
     plain = text[:LONGEST].replace("`", " ")
     for token in tokens(plain) if wanted else ():
-        if len(written) == len(set(wanted)):
+        if len(written) == len(wanted):
             break
-        for word in (statement(token.text).weights.keys() | plain_statement(token.text).weights.keys()) & set(
-            wanted
-        ):
+        known = statement(token.text).weights.keys() | plain_statement(token.text).weights.keys()
+        for word in known & wanted.keys():
             written.setdefault(word, _whole_time(plain, token))
     told = dict.fromkeys(written.get(word, word) for word in wanted)
     bare = redact(text) if told else text
