@@ -204,25 +204,25 @@ def measure(what: str, files: int, lines: int, base: Path, size: float) -> Measu
 
 
 def rows() -> list[Any]:
-    from bench._table import RemovedLine
+    from bench._table import Row
 
     older = "the code of before"
     return [
-        RemovedLine(
+        Row(
             "submit",
             "longest lock of a submit of 5,000 changes",
             partial(measure, "submit", 50, 100),
             {"seconds": 0.2},
             older,
         ),
-        RemovedLine(
+        Row(
             "undo",
             "undo of 200 files with 2,000 changes",
             partial(measure, "undo", 200, 10),
             {"limit": 0.2},
             older,
         ),
-        RemovedLine(
+        Row(
             "findings",
             "findings of 1,000 changed files",
             partial(measure, "findings", 1000, 3),
