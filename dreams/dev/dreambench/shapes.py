@@ -215,13 +215,13 @@ class Shape:
 
     kind: str
     texts: tuple[str, ...]
-    sort: str = ""
-    told: tuple[str, ...] = ()
-    leans: tuple[str, ...] = ()
-    file: str = ""
-    content: Any = ""
-    more: tuple[str, ...] = ()
-    role: str = "user"
+    sort: str
+    told: tuple[str, ...]
+    leans: tuple[str, ...]
+    file: str
+    content: Any
+    more: tuple[str, ...]
+    role: str
 
     @property
     def half(self) -> Half:
