@@ -15,7 +15,7 @@ from dreams.findings.base import NewFinding
 from dreams.management.base import Refused
 from dreams.models import DreamRun, Project, Question
 from dreams.services import dreaming, settings_changes
-from dreams.services.memories import checkup, instructions
+from dreams.services.memories import checkup, instructions, syncing
 from tests.world import directory as world
 
 pytestmark = pytest.mark.django_db
@@ -67,6 +67,13 @@ def test_a_line_that_a_memory_contradicts_names_both_places(browser: Client, pro
     text = _text(browser, project)
     assert "A memory contradicts line 3:" in text and "The API listens on port 8080." in text
     assert "project_deploy.md" in text and "line 6: “The API listens on port 9090.”" in text
+
+
+def test_a_contradiction_is_found_behind_what_many_others_say(browser: Client, project: Project) -> None:
+    said = "".join(f"- Report {number} is sent to team {number}.\n" for number in range(40))
+    (Path(project.memory_dir) / "a_reports.md").write_text(f"---\ntype: project\n---\n\n{said}")
+    syncing.refresh(project)
+    assert "A memory contradicts line 3:" in _text(browser, project)
 
 
 def test_another_folder_shows_what_is_loaded_there(browser: Client, project: Project) -> None:
