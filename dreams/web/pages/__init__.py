@@ -1,1 +1,1 @@
-"""What each page reads, one module a page."""
+"""The data of each page, one module per page."""

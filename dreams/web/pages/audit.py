@@ -1,4 +1,4 @@
-"""The audit log page: entries as sentences, its filters, and whether the chain is intact."""
+"""The audit log page: entries as sentences, filters, and whether the hash chain is intact."""
 
 import datetime as dt
 import json
@@ -18,9 +18,9 @@ from dreams.web.paging import PageOfRows, page_of
 
 
 def used(model: type[models.Model], column: str, most: int) -> list[tuple[str | int, int]]:
-    """At most `most` values of an indexed `column`, in their order, each with the newest row's id. One query.
+    """At most `most` distinct values of an indexed `column`, sorted, each with the newest row's id. One query.
 
-    `DISTINCT` reads the whole table on SQLite and PostgreSQL; a log has few values in very many rows.
+    `DISTINCT` reads the whole table on SQLite and PostgreSQL; a log has many rows but few values.
     """
     quoted = connection.ops.quote_name
     table, column = quoted(model._meta.db_table), quoted(column)
@@ -56,7 +56,7 @@ class Filter:
 
 
 def entries(wanted: Filter, number: str | None = None, you: str = "") -> PageOfRows[dict[str, Any]]:
-    """`you` is the reader's name: what they did is told as theirs."""
+    """`you` is the reader's name: their own actions are shown as "you"."""
     page = page_of(_rows(wanted).order_by("-number"), number, PAGE_SIZE)
     found = list(page.object_list)
     known, told = _Known.of(found), Sentences.of(found, you)
@@ -65,7 +65,7 @@ def entries(wanted: Filter, number: str | None = None, you: str = "") -> PageOfR
 
 @dataclass(frozen=True, slots=True)
 class _Known:
-    """What the entries of one page speak of and still exists: the log outlives it, and no link leads nowhere."""
+    """The objects named by a page's entries that still exist: deleted ones get no link."""
 
     projects: frozenset[int]
     proposals: frozenset[str]
@@ -105,7 +105,7 @@ def _rows(wanted: Filter) -> QuerySet[AuditEntry]:
 
 
 def choices() -> dict[str, Any]:
-    """What the filters offer: actions and actors that occur, and projects by the last name they had."""
+    """The options of the filters: actions and actors that occur, and projects by their latest name."""
     actions = {value for value, _ in used(AuditEntry, "action", len(auditlog.ACTIONS) + MOST_ACTORS)}
     actors = [str(value) for value, _ in used(AuditEntry, "actor", MOST_ACTORS + 1) if value]
     named = [pk for _, pk in used(AuditEntry, "project_id_was", MOST_PROJECTS)]
@@ -142,7 +142,7 @@ def _row(row: AuditEntry, known: _Known, told: Sentences) -> dict[str, Any]:
         "tone": _TONES.get(row.action, ""),
         "sentence": told.sentence(row),
         "project_pk": row.project_id_was if row.project_id_was in known.projects else None,
-        # A number of ours leads nowhere and says nothing to anybody.
+        # An internal id means nothing to a reader.
         "object_id": "" if row.object_id.isdecimal() else row.object_id,
         "leads_to": known.address(row.object_id),
         "data": json.dumps(row.data, ensure_ascii=False, indent=1)[:MOST_DATA] if row.data else "",
@@ -159,7 +159,7 @@ def chain() -> dict[str, Any]:
 
 
 def lines(wanted: Filter) -> Iterator[str]:
-    """JSON lines, oldest first, with everything that the hashes cover, so that the chain can be checked elsewhere."""
+    """JSON lines, oldest first, with all hashed fields, so that the chain can be checked elsewhere."""
     for row in _rows(wanted).order_by("number").iterator(chunk_size=1000):
         yield json.dumps(_exported(row), ensure_ascii=False, sort_keys=True) + "\n"
 

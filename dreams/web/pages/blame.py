@@ -1,4 +1,4 @@
-"""Where each line of a memory came from: which dream and why, which session, or which person."""
+"""The origin of each line of a memory: the dream and its reason, the session, or the person."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -50,7 +50,7 @@ _DREAMT = {
 
 
 def blame(memory: Memory, version: Version, *, is_bare: bool = False) -> dict[str, Any]:
-    """`version` is one of the memory's, and no removal. The same few queries for any number of lines."""
+    """`version` is a version of the memory with a text. The number of queries does not depend on the number of lines."""
     found = chain(memory, version)
     why = causes(memory, found)
     sight = Sight.of(["\n".join(found.lines)], is_bare=is_bare)
@@ -105,9 +105,9 @@ def _versions(told: Iterable[_BlamedLine]) -> Iterator[Version]:
 
 
 def _runs(told: Sequence[_BlamedLine], looks: Looks) -> list[dict[str, Any]]:
-    """Lines that follow each other and came from one place; `before` is where their words first stood, if elsewhere.
+    """Consecutive lines with the same origin; `before` is an earlier origin of their words, if there is one.
 
-    Blank lines go with what is above them: alone they would cut every run in two.
+    Blank lines belong to the run above them: otherwise they would split every run.
     """
     groups: list[list[_BlamedLine]] = []
     for item in told:
@@ -139,7 +139,7 @@ def _shares(told: Iterable[_BlamedLine]) -> list[dict[str, Any]]:
 
 
 def _first_kind(item: _BlamedLine) -> str:
-    """What was only brought back came from where it first was."""
+    """The kind of origin. For restored lines, that of the first version."""
     is_back = item.before is not None and item.cause.version.origin in _BROUGHT_BACK
     return _kind(item.before if is_back and item.before else item.cause)
 
@@ -157,7 +157,7 @@ def _kind(cause: Cause) -> str:
 
 
 def _source(cause: Cause, looks: Looks) -> dict[str, Any]:
-    """Where a run of lines came from. `kind` is dream, session, hand, outside or found."""
+    """The origin of a run of lines. `kind` is dream, session, hand, outside or found."""
     if cause.write is not None:
         return _by_session(cause, cause.write)
     version, hunk = cause.version, cause.hunk
@@ -209,7 +209,7 @@ def _by_session(cause: Cause, write: Write) -> dict[str, Any]:
 
 
 def _summary(shares: Sequence[Mapping[str, Any]]) -> str:
-    """The shares in one sentence, for those who hear the page."""
+    """The shares in one sentence, for screen readers."""
     parts = [f"{share['lines']:,} {share['label']}" for share in shares]
     lines = plural(sum(share["lines"] for share in shares), "line")
     return f"{lines} with text: {', '.join(parts)}." if parts else "It has no text."
@@ -219,7 +219,7 @@ MOST_EVIDENCE = 6  # rows; chosen
 
 
 def evidence(memory: Memory) -> list[Evidence]:
-    """What spoke for the changes that stand in it now, newest first."""
+    """Evidence for the changes that are still in the text, newest first."""
     standing = Evidence.objects.filter(
         hunk__file__proposal__project=memory.project_id,
         hunk__file__path=memory.path,
@@ -227,6 +227,6 @@ def evidence(memory: Memory) -> list[Evidence]:
         hunk__undone_in__isnull=True,
     )
     rows = standing.select_related("session").order_by("-hunk__applied_in", "-pk")
-    # One quote may speak for several changes, and is read once.
+    # One quote may support several changes; it is read once.
     once = {(row.quote, row.session_id, row.line_no): row for row in rows[: MOST_EVIDENCE * 4]}
     return list(once.values())[:MOST_EVIDENCE]

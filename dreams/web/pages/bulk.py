@@ -1,5 +1,5 @@
-"""One verdict on many decisions: every line of one kind of change across projects, with its evidence; and several proposals at
-once, with every line that the verdict would change, and which need to be looked at one by one.
+"""One verdict on many decisions: all changes of one kind across projects, with their evidence; or several proposals at
+once, with every line that the verdict would change, and the proposals that must be reviewed one by one.
 """
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
@@ -25,7 +25,7 @@ from dreams.web.pages.review_proposal import LoadedProposal
 from dreams.web.paging import PageOfRows, page_of
 
 PAGE_SIZE = 25  # rows; chosen
-#: A decision with more lines is shown in its review: what is not in view is not decided here.
+#: A decision with more lines is made in its review: only visible lines are decided here.
 MOST_LINES_OF_ONE = 40
 MOST_QUOTES = 2
 MISSING = "The text of one of its files is missing. Decide on it in its review."
@@ -42,7 +42,7 @@ class FileChanges:
 
 @dataclass(frozen=True, slots=True)
 class ByKind:
-    """`digest` is of all that can be decided on this page, `able` are those."""
+    """`able` are the cards that can be decided on this page, `digest` covers them."""
 
     kind: str
     counts: list[KindCount]
@@ -59,7 +59,7 @@ class ByKind:
 
 
 def by_kind(kind: str, page: str | None, reader: str, at: int | None = None) -> ByKind:
-    """`at` is the place of the card that keys act on. Nine queries, however many changes and projects there are."""
+    """`at` is the index of the card for keyboard shortcuts. Nine queries for any number of changes and projects."""
     now = timezone.now()
     counts = triage.counts(now, reader)
     chosen = kind or (counts[0].kind if counts else "")
@@ -86,7 +86,7 @@ def by_kind(kind: str, page: str | None, reader: str, at: int | None = None) -> 
 def _card(
     row: Operation, hunks: Sequence[Hunk], against: list[Finding], texts: proposals.Texts
 ) -> dict[str, Any]:
-    """One decision. `why_not` says why it cannot be approved here; empty when it can."""
+    """One decision. `why_not` says why it cannot be approved here; empty if it can."""
     hunks = index_last(hunks)
     try:
         parts, removed, mask = masked_parts(hunks, texts)
@@ -110,19 +110,19 @@ def _card(
 
 
 def texts_of(hunks: Iterable[Hunk]) -> proposals.Texts:
-    """Both states of every file that is changed here, in one query."""
+    """The old and new text of every changed file, in one query."""
     return proposals.Texts(
         blobs.get_many({sha for hunk in hunks for sha in (hunk.file.base_sha, hunk.file.new_sha)})
     )
 
 
 def index_last(hunks: Iterable[Hunk]) -> list[Hunk]:
-    """What is remembered comes before the row that names it."""
+    """The memory comes before its index row."""
     return sorted(hunks, key=lambda hunk: hunk.file.path == memdir.INDEX_NAME)
 
 
 def masked_parts(hunks: Sequence[Hunk], texts: proposals.Texts) -> tuple[list[FileChanges], str, Mask]:
-    """The lines of each hunk with secrets hidden, all that is removed as it is, and what hides. Raises MissingBlob."""
+    """The lines of each hunk with secrets masked, all removed text unmasked, and the mask. Raises MissingBlob."""
     found = [
         proposals.lines_of(hunk, texts.lines(hunk.file.base_sha), texts.lines(hunk.file.new_sha))
         for hunk in hunks
@@ -148,13 +148,13 @@ def _cut(parts: Sequence[FileChanges]) -> list[FileChanges]:
 
 
 def _evidence(hunks: Sequence[Hunk]) -> list[Evidence]:
-    """What the person said first; each quote once."""
+    """Quotes of the person first; each quote once."""
     rows = {row.quote: row for hunk in hunks for row in hunk.evidence.all()}
     return sorted(rows.values(), key=lambda row: row.role != "user")[:MOST_QUOTES]
 
 
 def _quote(row: Evidence, removed: str, mask: Mask) -> Evidence:
-    """Masked, for the page alone. A quote that is the old line itself need not be read twice."""
+    """A masked quote for the page. Empty if it only repeats the old line."""
     is_shown = row.source == Evidence.Source.FILE and row.quote.strip() in removed
     row.quote = "" if is_shown else mask(row.quote)
     return row
@@ -173,7 +173,7 @@ def _why_not_here(hunks: Sequence[Hunk], against: Sequence[Finding], lines: int,
 
 
 def done(operations: Sequence[int]) -> dict[str, Any] | None:
-    """None when something of it was decided otherwise or submitted since."""
+    """None if part of it was decided differently or submitted since."""
     parts = triage.parts(operations)
     hunks = [hunk for each in parts.values() for hunk in each]
     verdicts = {hunk.verdict for hunk in hunks}
@@ -191,20 +191,20 @@ def done(operations: Sequence[int]) -> dict[str, Any] | None:
 
 # --- Several proposals
 
-#: A proposal that changes more lines is decided on its own page.
+#: A proposal with more changed lines is decided on its own page.
 MOST_LINES = 80
 
 
 @dataclass(frozen=True, slots=True)
 class BulkProposal:
-    """Of one proposal. `why_not` says why it cannot be approved together with others; empty when it can."""
+    """`why_not` says why the proposal cannot be approved together with others; empty if it can."""
 
     decisions: Sequence[dict[str, Any]] = field(default_factory=tuple)
     why_not: str = ""
 
 
 def of(proposal_pks: Collection[int]) -> dict[int, BulkProposal]:
-    """Proposal → its undecided decisions. Two queries, however many there are."""
+    """Proposal → its undecided decisions. Two queries in all."""
     rows = Hunk.objects.filter(file__proposal__in=proposal_pks, verdict=Hunk.Verdict.PENDING)
     rows = rows.select_related("file", "operation").order_by("file__path", "number")
     found: dict[int, list[Hunk]] = {pk: [] for pk in proposal_pks}
@@ -244,7 +244,7 @@ def _decision(hunks: Sequence[Hunk], parts: Sequence[FileChanges]) -> dict[str, 
     }
 
 
-#: Each proposal costs a look at its files.
+#: The files of each proposal are read.
 MOST = 20
 MOST_PATHS = 6
 MOST_REASONS = 12
@@ -252,7 +252,7 @@ APPROVE, REJECT = "approve", "reject"
 
 
 def chosen(public_ids: Sequence[str], verdict: str) -> list[dict[str, Any]]:
-    """Those that are there, in the order given; at most MOST. A fixed number of queries."""
+    """The proposals that exist, in the given order; at most MOST. A fixed number of queries."""
     wanted = list(dict.fromkeys(public_ids))[:MOST]
     rows = {
         row.public_id: row
@@ -278,7 +278,7 @@ def chosen(public_ids: Sequence[str], verdict: str) -> list[dict[str, Any]]:
 
 
 def _answers(proposals: Iterable[Proposal]) -> Mapping[int, int]:
-    """Project → how many answers wait there and are written with a dream's changes."""
+    """Project → how many answers will be written together with a dream's changes."""
     dreams = {row.project_id for row in proposals if row.origin == Proposal.Origin.DREAM}
     waiting = Question.objects.filter(
         project__in=dreams,
@@ -296,8 +296,8 @@ def _choice(
     operations: Mapping[int, Operation],
     yours: int,
 ) -> dict[str, Any]:
-    """One selected proposal. `shown` is what would be approved, line by line; `why_not` says why it is left as it is, empty
-    when the verdict can be given; `yours` are the answers of the person that are written with it."""
+    """One selected proposal. `shown` is what would be approved, line by line; `why_not` says why it is skipped, empty
+    if the verdict is possible; `yours` are the person's answers that are written with it."""
     reasons = _reasons(loaded, operations)
     return {
         "proposal": loaded.proposal,
@@ -315,13 +315,13 @@ def _choice(
 
 
 def _reasons(loaded: LoadedProposal, operations: Mapping[int, Operation]) -> list[tuple[str, str]]:
-    """What kind of change and why, once for those that go together."""
+    """The kind and reason of each operation, without duplicates."""
     found = [operations[hunk.operation_id] for hunk in loaded.all_hunks if hunk.operation_id is not None]
     return list(dict.fromkeys((str(one.get_kind_display()), one.reason) for one in found))
 
 
 def why_not(loaded: LoadedProposal, verdict: str) -> str:
-    """Approving many unseen is only for what nothing speaks against; rejecting writes nothing, so it is for all."""
+    """Only proposals without findings or conflicts can be approved together; rejecting writes nothing, so it is always possible."""
     if not loaded.is_open:
         return f"It is no longer open ({loaded.proposal.get_state_display().lower()})."
     if verdict == REJECT:

@@ -1,4 +1,4 @@
-"""A project's cards: what was said, the line it would become and where, and what the checks say about it."""
+"""A project's cards: the quote, the line it would become, its file, and the findings of the checks."""
 
 import datetime as dt
 from collections.abc import Sequence
@@ -13,15 +13,15 @@ from dreams.services.catching import card_states, lifecycle
 from dreams.services.scheduling.gate_inputs import Everywhere
 from dreams.web.pages.session import said_at
 
-#: A rejected card can be taken back from the page for so long.
+#: How long the page offers to undo the rejection of a card.
 LATELY = dt.timedelta(days=1)
 MOST_LATELY = 20
 
 
 def of_project(project: Project, after: str = "") -> dict[str, Any]:
-    """`after`: the card that was decided a moment ago; the next open one is the present one.
+    """`after`: the card that was just decided; the next open one becomes the current card.
 
-    `waiting` cards are not listed before there is room; `closed` is why nothing is caught now.
+    `waiting` cards are listed once there is room; `closed` is why nothing is caught now.
     """
     rows = _rows(project)
     now = _next_open(rows, after)
@@ -51,7 +51,7 @@ def _rows(project: Project) -> list[Card]:
 
 
 def _next_open(rows: Sequence[Card], after: str) -> str:
-    """The first open card behind the one decided last, else the first open one, else the one decided last."""
+    """The first open card after `after`, else the first open one, else `after`."""
     names = [row.public_id for row in rows]
     start = names.index(after) + 1 if after in names else 0
     around = [*rows[start:], *rows[:start]]
@@ -61,14 +61,14 @@ def _next_open(rows: Sequence[Card], after: str) -> str:
 def _shown(row: Card, is_now: bool) -> dict[str, Any]:
     hunks = list(row.operation.hunks.all()) if row.operation else []
     file = next((hunk.file for hunk in hunks if hunk.file.path != "MEMORY.md"), None)
-    # A line, its file's description and its index row have the same said of them.
+    # A line, its file's description and its index row have the same findings.
     findings = list({found.code: found for hunk in reversed(hunks) for found in hunk.findings.all()}.values())
     cited = row.citations[0] if row.citations else {}
     line, note = cited.get("line_no"), str(cited.get("note") or "")
     return {
         "row": row,
         "is_open": row.state == Card.State.OPEN,
-        # The agent summed it up, and the person agreed.
+        # The agent wrote it, and the person agreed.
         "said_by_agent": cited.get("role") == "assistant",
         "no_answer": note if note == NO_ANSWER else "",
         "session_url": said_at(row.session.pk, line, note) if row.session else "",
@@ -81,6 +81,6 @@ def _shown(row: Card, is_now: bool) -> dict[str, Any]:
 
 
 def _blocks(found: Finding) -> bool:
-    """Whether it keeps the card from being approved: not confirmed yet, or never to be."""
+    """Whether it prevents approval: it is not confirmed yet or cannot be."""
     is_confirmed = found.severity == Finding.Severity.BLOCK and found.confirmed_at is not None
     return found.severity != Finding.Severity.WARN and not is_confirmed

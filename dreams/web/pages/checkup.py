@@ -15,9 +15,9 @@ from dreams.services.memories.checkup import Checkup
 from dreams.web.pages.review_evidence import without_place
 
 MOST = 300  # rows; chosen
-#: Of one kind in one file, so many are shown; the rest is folded.
+#: This many findings of one kind are shown per file; the rest is folded.
 MOST_ALIKE = 3
-#: What is found in so many files, word for word, is shown once with the list of them.
+#: A finding with the same words in this many files is shown once, with a list of the files.
 LEAST_FILES = 3
 MOST_PLACES = 12
 
@@ -54,7 +54,7 @@ class FindingGroup:
 
 
 def page(project: Project) -> dict[str, Any]:
-    """`steering` are lines that could steer an agent, by file; `files` have everything else that is not in a group."""
+    """`steering` are lines that could steer an agent, by file; `files` have all other findings that are not in a group."""
     made = checkup.look(project)
     pks = dict(project.memories.filter(gone_at__isnull=True).values_list("path", "pk"))
     shown = made.found[:MOST]
@@ -64,7 +64,7 @@ def page(project: Project) -> dict[str, Any]:
     steering: dict[str, list[NewFinding]] = defaultdict(list)
     for found in shown:
         if _could_steer(found):
-            # What all of them could do, and what to do about it, is told once.
+            # Their common risk and remedy are shown once.
             message = found.message.replace(prompt_injection.COULD, "")
             steering[found.path].append(replace(found, message=message, remedy=""))
         elif (_without_line(found), found.path) not in grouped:
@@ -97,7 +97,7 @@ def _could_steer(found: NewFinding) -> bool:
 
 
 def _groups(shown: Sequence[NewFinding], pks: Mapping[str, int]) -> list[FindingGroup]:
-    """What is found in many files, worst first."""
+    """Findings that occur in many files, worst first."""
     alike: dict[Said, list[FindingLine]] = defaultdict(list)
     for found in shown:
         if found.path and not _could_steer(found):

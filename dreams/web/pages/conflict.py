@@ -1,4 +1,4 @@
-"""The conflict page: the merged text, and each place where a person has to choose."""
+"""The conflict page: the merged text, and each conflict that a person has to resolve."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
@@ -16,7 +16,7 @@ from dreams.web.pages import diffs
 from dreams.web.pages.diffs import DiffLine, Gap
 
 CONTEXT = 3  # lines, as diff -u shows
-# Lines that merged by themselves are worth a look, but not hundreds of them.
+# Automatically merged lines are shown, but not hundreds of them.
 MOST_MERGED = 60
 LABELS = {"ours": "Now on disk", "theirs": "This dream", "base": "Before"}
 THEIRS = {
@@ -29,7 +29,7 @@ THEIRS = {
 
 @dataclass(frozen=True, slots=True)
 class Pane:
-    """One of the three texts of a place. `is_gone`: there is no such file on this side."""
+    """One of the three texts of a conflict. `is_gone`: the file does not exist on this side."""
 
     side: str
     label: str
@@ -43,7 +43,7 @@ class Pane:
 
 @dataclass(frozen=True, slots=True)
 class Segment:
-    """Lines that are clear, or a place to choose at."""
+    """Lines without a conflict, or one conflict."""
 
     lines: tuple[DiffLine, ...] = ()
     gap: Gap | None = None
@@ -63,7 +63,7 @@ class Conflict:
 
     @property
     def has_merged(self) -> bool:
-        """Whether lines that one side alone changed are shown."""
+        """Whether it shows lines that only one side changed."""
         return any(segment.is_merged for segment in self.segments)
 
 
@@ -114,7 +114,7 @@ def _sight(sides: rebase.Sides, *, is_bare: bool) -> Sight:
 def solution(
     file: FileChange, choices: Mapping[int, merge.Choice], *, removes: bool, is_bare: bool = False
 ) -> dict[str, Any]:
-    """An open place stays as it is on disk. Raises rebase.NoConflict."""
+    """An unresolved conflict keeps the text on disk. Raises rebase.NoConflict."""
     sides = rebase.sides_of(file)
     merged = rebase.three_way(sides, file.path)
     count = sum(chunk.kind == "conflict" for chunk in merged.chunks)
@@ -133,7 +133,7 @@ def _clear(chunk: merge.Chunk, mask: Mask) -> Segment:
     lines = diffs.plain_lines(mask("".join(chunk.lines)), first=chunk.ours.start + 1)
     is_merged = chunk.kind == "merged"
     if tuple(chunk.lines) != tuple(chunk.ours.lines):
-        # Not, or not so, in the file as it stands now, whose lines are numbered.
+        # Line numbers are those of the current file, which does not have these lines.
         lines = tuple(replace(line, number=None) for line in lines)
     if len(lines) <= (MOST_MERGED if is_merged else 2 * CONTEXT + 1):
         return Segment(lines=lines, is_merged=is_merged)
@@ -145,7 +145,7 @@ def _clear(chunk: merge.Chunk, mask: Mask) -> Segment:
 def _panes(
     chunk: merge.Chunk, labels: Mapping[str, str], gone: Mapping[str, bool], mask: Mask
 ) -> tuple[Pane, ...]:
-    """Now, this dream and before: the first two with their changes against before marked."""
+    """The texts now, by this dream and before; the first two with their changes since before marked."""
     base = "".join(chunk.base.lines)
     return (
         Pane("ours", labels["ours"], _against(base, chunk.ours, mask), gone["ours"]),
@@ -155,7 +155,7 @@ def _panes(
 
 
 def _against(base: str, part: merge.TextLines, mask: Mask) -> tuple[DiffLine, ...]:
-    """The lines of one side, words that differ from before marked."""
+    """The lines of one side, with changed words marked."""
     rows = masking.rows(mask, base, "".join(part.lines), None)
     return tuple(
         DiffLine(row.kind, part.start + (row.new_no or 0), diffs.runs(row))
@@ -182,6 +182,6 @@ def _place(
         "typed": content,
         "rows": min(18, max(3, content.count("\n") + 1)),
         "is_whole": is_whole,
-        # What somebody typed is theirs, and comes back as it was.
+        # Typed text is shown again unmasked.
         "hides": 0 if typed.get(number) else mask.count(content),
     }

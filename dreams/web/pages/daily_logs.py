@@ -1,4 +1,4 @@
-"""A project's daily logs, one day at a time: each line, whether a dream has read it, and what became of it."""
+"""A project's daily logs, one day at a time: each line, whether a dream has read it, and its result."""
 
 import datetime as dt
 from collections.abc import Iterable, Sequence
@@ -24,7 +24,7 @@ UNDATED = "undated"
 
 
 def distilling(project: Project, now: dt.datetime) -> dict[str, Any] | None:
-    """None in every other mode, where dreams read the logs by themselves."""
+    """None in every other mode, where dreams read the logs automatically."""
     if project.mode != gates.Mode.DAILY_LOG or project.gone_at:
         return None
     unread = daily_logs.unread(project)
@@ -50,7 +50,7 @@ class LogLine:
 
 
 def page(project: Project, wanted: str, number: str | None) -> dict[str, Any]:
-    """The day `wanted`, or the newest, and the keys of the days beside it; a fixed number of queries."""
+    """The day `wanted`, or the newest, and the keys of its neighbours; a fixed number of queries."""
     by_day: dict[str, list[Memory]] = {}
     for row in daily_logs.of_project(project):
         by_day.setdefault(key_of(row.path), []).append(row)
@@ -58,7 +58,7 @@ def page(project: Project, wanted: str, number: str | None) -> dict[str, Any]:
     at = keys.index(wanted) if wanted in by_day else 0
     days = [Day(key, day_of_log(rows[0].path), len(rows), key == keys[at]) for key, rows in by_day.items()]
     shown = number or str(at // DAYS_PAGE + 1)
-    # Of one day in the order in which they were written.
+    # Logs of one day in the order they were written.
     logs = _logs(project, sorted(by_day[keys[at]], key=lambda row: row.path)) if keys else []
     return {
         "days": listed(page_of(days, shown, DAYS_PAGE), lambda day: day),
@@ -83,7 +83,7 @@ def place(evidence: Evidence) -> str:
 
 
 def address(project: int, path: str, memory: int | None, line: int | None) -> str:
-    """Of a line of a log, or of its day where the log is gone."""
+    """The address of a line of a log, or of its day if the log is gone."""
     anchor = f"#log-{memory}-{line}" if memory and line else ""
     return f"{reverse('project-logs', args=[project])}?day={key_of(path)}{anchor}"
 
@@ -110,7 +110,7 @@ def _mark(line: str, *, is_new: bool) -> Literal["", "heading", "new"]:
 
 
 def _became(project: Project, paths: Iterable[str]) -> dict[tuple[str, int], dict[str, Any]]:
-    """By log and line: the memory that has it, or the proposal that would."""
+    """By log and line: the memory with its text, or the proposal that would add it."""
     cited = Evidence.objects.filter(
         role="log", place__in=list(paths), line_no__isnull=False, hunk__file__proposal__project=project
     )

@@ -1,4 +1,4 @@
-"""Prepares differences for templates: lines in pieces, each with a word for its kind. No database."""
+"""Prepares diffs for templates: lines in parts, each with its kind. No database."""
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -9,19 +9,19 @@ from dreams.lib import diff, memdir
 from dreams.lib.diff import DiffRow, Hunk
 
 CONTEXT = 2  # lines; chosen
-# A gap that opens in place holds this many lines at most; beyond it the page of the memory is the place to read.
+# A gap shows at most this many lines; the page of the memory has the rest.
 MOST_IN_GAP = 400
-# A longer line is no prose: it is shown as it is.
+# A longer line is not prose: it is shown without highlighting.
 MOST_LOOKED_AT = 4_000
 MARK = {"ins": "+", "del": "−"}
 SPOKEN = {"ins": "Added: ", "del": "Removed: "}
 _HEADING = re.compile(r"^#{1,6}\s")
 _FENCE = re.compile(r"^\s*(```|~~~)")
-# Source stays source: marks are kept, and only look quieter.
+# Markdown marks stay visible but look quieter.
 _LOOKS = re.compile(r"`[^`]+`|(?<=\]\()[^()\s]+(?=\))")
 _TARGET = re.compile(r"\]\(([^()\s]*)[^()]*\)")
 _FIELD = re.compile(r"^[ \t]*([A-Za-z_][\w-]*):", re.MULTILINE)
-# What a change is made of, where it is no prose.
+# Names for changes that are not prose.
 WHAT = {"front": "frontmatter", "row": "index row", "table": "table", "code": "code", "heading": "heading"}
 
 
@@ -35,7 +35,7 @@ class Bit:
 
 @dataclass(frozen=True, slots=True)
 class BitRun:
-    """Bits that are all changed or all not."""
+    """Consecutive bits that are all changed or all unchanged."""
 
     changed: bool
     bits: tuple[Bit, ...]
@@ -43,9 +43,9 @@ class BitRun:
 
 @dataclass(frozen=True, slots=True)
 class Tie:
-    """Where a removed line went, or where an added one came from. `kind` is moved, kept, stated or lost.
+    """Where a removed line moved to, or an added one came from. `kind` is moved, kept, stated or lost.
 
-    `quote` is what stands at the new place, `note` what is said of it.
+    `quote` is the text at the other place, `note` a remark on it.
     """
 
     kind: str
@@ -58,7 +58,7 @@ class Tie:
 
 @dataclass(frozen=True, slots=True)
 class DiffLine:
-    """One line to show. `kind` is equal, ins, del or skip; `mark` and `spoken` say it without colour, `note` what is skipped.
+    """One line to show. `kind` is equal, ins, del or skip; `mark` and `spoken` show it without colour, `note` describes a skip.
     `style` is front, heading, row, table, code or empty."""
 
     kind: str
@@ -87,7 +87,7 @@ class DiffLine:
 
 @dataclass(frozen=True, slots=True)
 class Gap:
-    """Unchanged lines that open on demand; `more` of them are beyond what opens in place."""
+    """Unchanged lines that are shown on demand; `more` of them are not on the page."""
 
     count: int
     lines: tuple[DiffLine, ...]
@@ -100,8 +100,8 @@ class Gap:
 
 @dataclass(frozen=True, slots=True)
 class Block:
-    """One hunk with the unchanged lines around it. `fold_at`: how many of its lines are shown at once; None: all.
-    `front`: so many at its beginning are frontmatter that is folded away."""
+    """One hunk with the unchanged lines around it. `fold_at`: how many lines are shown before the fold; None: all.
+    `front`: how many lines of frontmatter at its beginning are folded."""
 
     hunk: Hunk
     above: Gap | None
@@ -125,7 +125,7 @@ class Block:
 
     @property
     def what(self) -> str:
-        """ "index row", "frontmatter" …, where all that changes is of one such kind; else empty."""
+        """ "index row", "frontmatter" … if all changed lines are of that kind; else empty."""
         styles = {
             line.style for line in self.lines if line.kind != "equal" and (line.style or any(line.runs))
         }
@@ -133,14 +133,14 @@ class Block:
 
     @property
     def sides(self) -> str:
-        """both, ins or del: two columns help only where there is something in each."""
+        """both, ins or del: two columns are only used if neither is empty."""
         if self.hunk.base_lines and self.hunk.new_lines:
             return "both"
         return "ins" if self.hunk.new_lines else "del"
 
 
 def blocks(base: str, hunks: Sequence[Hunk], path: str) -> list[Block]:
-    """A card's worth of lines for each hunk, in order, over the text they were made from."""
+    """One block for each hunk, in order of `base`."""
     ordered = sorted(hunks, key=lambda h: (h.base_start, h.new_start))
     rows = diff.rows(base, ordered, None)
     runs = [(key, list(group)) for key, group in groupby(rows, key=lambda row: row.hunk)]
@@ -163,18 +163,18 @@ def blocks(base: str, hunks: Sequence[Hunk], path: str) -> list[Block]:
     ]
 
 
-FEW_MORE = 8  # lines are not worth a fold; chosen
+FEW_MORE = 8  # lines that are not worth folding; chosen
 
 
 @dataclass(slots=True)
 class Room:
-    """The lines that there is room for on one card, and those of them that are not folded; taken up block by block."""
+    """How many more lines fit on a card, and how many of them unfolded. Each block uses some."""
 
     lines: int
     open_lines: int
 
     def fitted(self, blocks: Sequence[Block]) -> tuple[tuple[Block, ...], int]:
-        """The rest of a long change is folded, of a very long one it is the number returned."""
+        """The blocks, folded or cut if they are long, and the number of lines cut."""
         lines = sum(len(block.lines) for block in blocks)
         folds = lines > self.open_lines + FEW_MORE
         out = []
@@ -188,7 +188,7 @@ class Room:
 
 
 def without_frontmatter(block: Block) -> Block:
-    """Of a new memory the text is read; its frontmatter, and the empty line below it, are folded away."""
+    """Folds the frontmatter of a new memory and the empty line below it."""
     front = sum(1 for _ in takewhile(lambda line: line.style == "front", block.lines))
     if front and front < len(block.lines) and block.lines[front].is_blank:
         front += 1
@@ -197,7 +197,7 @@ def without_frontmatter(block: Block) -> Block:
 
 @dataclass(frozen=True, slots=True)
 class _Parted:
-    """Unchanged lines between two hunks: shown below the one, hidden, shown above the other."""
+    """Unchanged lines between two hunks: shown below the first, hidden, shown above the second."""
 
     trail: list[DiffRow]
     hidden: list[DiffRow]
@@ -217,7 +217,7 @@ class _Parted:
 def _between(
     runs: Sequence[tuple[str | None, list[DiffRow]]], ids: Sequence[str]
 ) -> list[tuple[list[DiffRow], bool, bool]]:
-    """The unchanged lines before each hunk and behind the last, and whether they are the first and the last."""
+    """The unchanged lines before each hunk and after the last, with whether they are the first and the last group."""
     out: list[list[DiffRow]] = [[] for _ in range(len(ids) + 1)]
     place = {name: number for number, name in enumerate(ids)}
     at = 0
@@ -231,7 +231,7 @@ def _between(
 
 @dataclass(frozen=True, slots=True)
 class _Styles:
-    """The style of every line of the text before and of the text after."""
+    """The style of every line of the old and the new text."""
 
     old: list[str]
     new: list[str]
@@ -256,7 +256,7 @@ def line_of(
 
 
 def compared(rows: Iterable[DiffRow]) -> list[DiffLine]:
-    """The rows of two whole texts, of which there may be thousands: only what changed is marked in them."""
+    """The lines for the comparison of two texts. There may be thousands, so only changes are marked in them."""
     return [
         DiffLine("skip", None, (), note=row.text) if row.kind == "skip" else line_of(row, cut=_changes)
         for row in rows
@@ -268,7 +268,7 @@ def _changes(row: DiffRow) -> tuple[BitRun, ...]:
 
 
 def runs(row: DiffRow) -> tuple[BitRun, ...]:
-    """The row's text cut at its changes and, within them, at code and link targets; what is unseen written out."""
+    """The row's text split at changes, code and link targets, with invisible characters written out."""
     found = _LOOKS.finditer(row.text) if len(row.text) <= MOST_LOOKED_AT else ()
     looks = {m.start(): (m.end(), "code" if m[0][0] == "`" else "target") for m in found}
     spans = dict(_marked(row))
@@ -286,12 +286,12 @@ def runs(row: DiffRow) -> tuple[BitRun, ...]:
 
 
 def _marked(row: DiffRow) -> Iterator[tuple[int, int]]:
-    """The changed ranges without the spaces at their ends: a mark is on words, unless only spaces changed."""
+    """The changed ranges without spaces at their ends, unless only spaces changed."""
     return (trimmed(row.text, start, end) for start, end in row.spans)
 
 
 def trimmed(text: str, start: int, end: int) -> tuple[int, int]:
-    """The range without the spaces at its ends, unless it is nothing else."""
+    """The range without spaces at its ends; unchanged if it has only spaces."""
     words = text[start:end].strip()
     start = text.index(words, start) if words else start
     return (start, start + len(words)) if words else (start, end)
@@ -330,7 +330,7 @@ def _body_styles(lines: Sequence[str]) -> Iterator[str]:
 
 
 def notes(hunk: Hunk, is_front: bool = False) -> Iterator[str]:
-    """What a reader would overlook: changes that the rendered text does not show."""
+    """Notes on changes that the rendered text does not show."""
     old, new = hunk.removed, hunk.added
     if is_front:
         yield f"The frontmatter changes, which the text does not show: {_fields(old, new)}."
@@ -354,6 +354,6 @@ def _fields(old: str, new: str) -> str:
 
 
 def plain_lines(text: str, *, first: int = 1) -> tuple[DiffLine, ...]:
-    """A text as lines that no change touched."""
+    """A text as unchanged lines."""
     rows = diff.rows(text, (), None)
     return tuple(DiffLine("equal", number, runs(row)) for number, row in enumerate(rows, first))

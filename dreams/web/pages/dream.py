@@ -22,7 +22,7 @@ from dreams.web.paging import page_of
 
 
 def used(run: DreamRun, turns: int, now: dt.datetime) -> dict[str, Any]:
-    """A fixed number of queries: two, and two more for the meters of a dream that runs."""
+    """A fixed number of queries: two, and two more for the meters of a running dream."""
     by_model = dreaming.used_by_model(run)
     work = dreaming.work_of(run)
     return {
@@ -51,7 +51,7 @@ def spell_ms(ms: int) -> str:
 
 
 def _meters(run: DreamRun, turns: int, now: dt.datetime) -> list[dict[str, Any]]:
-    """The limits that end a dream, as they stand at this moment; a limit of 0 dollars is none."""
+    """Current usage of the limits that end a dream; a limit of 0 is no limit."""
     config = conf.current(run.project)
     seconds = max(0.0, (now - run.started_at).total_seconds()) if run.started_at else 0.0
     spent = pricing.spent(run.project, now, conf.zone(config))
@@ -81,7 +81,7 @@ MOST_TURNS = 400  # shown at once; chosen
 MOST_TOOL_CHARS = 4_000  # of a call; chosen
 MOST_TURN_FILES = 50  # names; chosen
 MOST_FILES = 20  # names; chosen
-# What engines count, as one and as many; a name that is not here stands for both.
+# Singular and plural of what engines count; other names are used for both.
 _COUNTED = {
     "memories": ("memory", "memories"),
     "rows": ("index row", "index rows"),
@@ -112,12 +112,12 @@ _COUNTED = {
     "removed": ("line removed", "lines removed"),
 }
 _WRITES = frozenset({DreamRun.Phase.CONSOLIDATE.value, DreamRun.Phase.PRUNE.value})
-# What of a tool's input a line about it names: what was looked for, then where.
+# Fields of a tool's input for its summary, most important first.
 _TELLING = ("command", "pattern", "file_path", "path")
 
 
 def dream(run: DreamRun, now: dt.datetime, after: int = 0, number: str | None = None) -> dict[str, Any]:
-    """The dream as it is now; only turns with a number above `after` are among its turns."""
+    """The current state of the dream, with the turns whose number is above `after`."""
     rows = list(run.turns.filter(number__gt=after).order_by("number")[:MOST_TURNS])
     totals = _totals(run)
     return {
@@ -143,7 +143,7 @@ def dream(run: DreamRun, now: dt.datetime, after: int = 0, number: str | None = 
 
 @dataclass(frozen=True, slots=True)
 class _Totals:
-    """`turns`: the number of a row → which turn it is; `last_at`: when the last row came."""
+    """`turns`: the number of a row → the number of its turn; `last_at`: the time of the last row."""
 
     rows: int
     last_at: dt.datetime | None
@@ -153,7 +153,7 @@ class _Totals:
 
 
 def _totals(run: DreamRun) -> _Totals:
-    """Sums over every turn, also those that are shown already."""
+    """Sums over all turns, including those already shown."""
     per_phase: dict[str, int] = {}
     files: dict[str, None] = {}
     turns: dict[int, int] = {}
@@ -166,7 +166,7 @@ def _totals(run: DreamRun) -> _Totals:
         if asked or run.engine == "rules":
             turns[number] = len(turns) + 1
         per_phase[phase] = per_phase.get(phase, 0) + 1
-        # Before that, files are only read.
+        # Earlier phases only read files.
         if phase in _WRITES:
             files |= dict.fromkeys(str(path) for path in touched)
     return _Totals(len(rows), last_at, turns, per_phase, list(files))
@@ -177,7 +177,7 @@ def _whole(value: object) -> int:
 
 
 def _waits_for(run: DreamRun, now: dt.datetime) -> str:
-    """What a dream that has not begun, or does not go on, waits for; "" for one that is at work or over."""
+    """What a pending or stalled dream is waiting for; "" for a running or finished one."""
     is_quiet = run.lease_until is not None and run.lease_until < now
     if run.is_over or (run.status == DreamRun.Status.RUNNING and not is_quiet):
         return ""
@@ -191,7 +191,7 @@ def _waits_for(run: DreamRun, now: dt.datetime) -> str:
 
 
 def _quiet_for(run: DreamRun, now: dt.datetime, last_at: dt.datetime | None) -> str:
-    """How long a dream that runs has shown nothing new; "" for less than `QUIET`."""
+    """The time since the last turn of a running dream; "" if less than `QUIET`."""
     since = last_at or run.started_at
     if run.status != DreamRun.Status.RUNNING or since is None or now - since < QUIET:
         return ""
@@ -223,7 +223,7 @@ def _state(position: int, at: int, run: DreamRun) -> str:
 
 
 def _turn(row: Turn, turn: int | None) -> dict[str, Any]:
-    """`turn` counts what the limit of turns counts; None for a note of the engine, such as whom it asks."""
+    """`turn` is the number that the limit of turns applies to; None for a note of the engine, such as the model's name."""
     return {
         "number": row.number,
         "turn": turn,
@@ -239,7 +239,7 @@ def _turn(row: Turn, turn: int | None) -> dict[str, Any]:
 
 
 def _counts(row: Turn) -> list[tuple[str, int]]:
-    """What happened in a turn, with its word; nothing that did not happen."""
+    """What a turn counted, with its label; without zeros."""
     found = {"added": row.lines_added, "removed": row.lines_removed, **dict(list(row.counts.items())[:20])}
     whole = [(str(name), _whole(count)) for name, count in found.items()]
     return [(_COUNTED.get(name, (name, name))[count != 1], count) for name, count in whole if count]
@@ -262,7 +262,7 @@ def _tool(tool: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _given(said: object) -> object:
-    """A model's input is kept as the JSON that it sent; cut short it is only a text."""
+    """The parsed JSON of a model's input; the text itself if it was cut and cannot be parsed."""
     if not isinstance(said, str) or not said.startswith("{"):
         return said
     try:

@@ -1,4 +1,4 @@
-"""The list of dreams, and the outcome of one: its changes, its checks and its findings."""
+"""The list of dreams, and the result of one: its changes, checks and findings."""
 
 import datetime as dt
 from collections.abc import Mapping, Sequence
@@ -32,7 +32,7 @@ PHASES = {
 TONES = {"pending": "", "running": "info", "completed": "ok", "failed": "block", "killed": "warn"}
 
 
-# What waits, then what runs, then what is over, each by the moment that its row shows.
+# Pending, then running, then finished dreams, each by the time that its row shows.
 NEWEST_FIRST = (F("ended_at").desc(nulls_first=True), F("started_at").desc(nulls_first=True), "-pk")
 
 
@@ -50,7 +50,7 @@ class DreamRow:
     at: dt.datetime
     took: str
     tokens: int
-    cost: Decimal | None  # None: a price is missing
+    cost: Decimal | None  # None if a price is missing
     review: str
     waits: bool
     left_work: bool
@@ -72,7 +72,7 @@ def _wanted(status: str, project: int | None, host: str) -> QuerySet[DreamRun]:
 
 @prepared
 def _counted(status: str, project: int | None, host: str) -> QuerySet[DreamRun, int]:
-    """How many of each status."""
+    """The number of dreams by status."""
     rows = _wanted(status, project, host).order_by().values("status")
     return rows.annotate(n=Count("pk")).values_list("n", flat=True)
 
@@ -86,13 +86,13 @@ def _listed(status: str, project: int | None, host: str, start: Fixed) -> QueryS
 
 @prepared
 def _made(dreams: list[int]) -> QuerySet[Proposal, tuple[int, str, str]]:
-    """The proposals of each: the one that a person reviews last."""
+    """The proposals of each dream; the one for a person is last."""
     rows = Proposal.objects.filter(dream__in=dreams).order_by("-by_policy", "pk")
     return rows.values_list("dream_id", "public_id", "state")
 
 
 def projects(host: str = "") -> list[tuple[int, str]]:
-    """Projects that ever dreamt, for the filter; those of one host, or of all."""
+    """Projects with dreams, for the filter; of one host or of all."""
     return told_apart((pk, name or slug) for pk, name, slug in _that_dreamt(host))
 
 
@@ -149,7 +149,7 @@ def _took(run: DreamRun) -> str:
 
 
 def _text(run: DreamRun, told: Summary) -> str:
-    """Its status is shown beside it: what failed says why, and what runs what it does."""
+    """The text next to the status: why it failed, or its current phase."""
     if run.is_over:
         return told.detail or f"{told.text}."
     return PHASES[DreamRun.Phase(run.phase)] if run.phase else told.text
@@ -160,7 +160,7 @@ MOST_LEFT_OUT = 50  # changes; chosen
 
 
 def result(run: DreamRun) -> dict[str, Any]:
-    """What came of a dream that is over. `mended`: what the checks told the engine before there was a proposal."""
+    """The result of a finished dream. `mended`: problems that the engine was asked to fix before there was a proposal."""
     made = list(run.proposals.order_by("by_policy", "-pk"))
     changed = _changed(run, made)
     told = summaries.of_dream(run)
@@ -188,7 +188,7 @@ def result(run: DreamRun) -> dict[str, Any]:
         "mended": run.self_review,
         "is_all_mended": all(one["mended"] for one in run.self_review),
         "mended_sentence": _mended_sentence(run.self_review),
-        # A test of its engine may say more of why it failed.
+        # A test of the engine may explain the failure.
         "engine_may_tell": run.engine != "rules"
         and run.failure in (DreamRun.Failure.ENGINE, DreamRun.Failure.LIMIT),
         "blocks": found.get(Finding.Severity.BLOCK, 0) + found.get(Finding.Severity.REFUSE, 0),
@@ -198,14 +198,14 @@ def result(run: DreamRun) -> dict[str, Any]:
 
 
 def _mended_sentence(mended: Sequence[Mapping[str, Any]]) -> str:
-    """How much of what was told is mended."""
+    """How many of the reported problems the engine fixed."""
     done = sum(one["mended"] for one in mended)
     told = plural(len(mended), "problem")
     return f"The engine was asked to fix {told} before you saw this; {done or 'none'} fixed"
 
 
 def _found(proposal: Proposal) -> Mapping[str, int]:
-    """How many findings wait for a person, by how grave they are."""
+    """The number of unconfirmed findings by severity."""
     rows = proposal.findings.filter(confirmed_at__isnull=True).order_by().values_list("severity")
     return dict(rows.annotate(count=Count("pk")))
 
@@ -234,7 +234,7 @@ def _headline(run: DreamRun, told: Summary) -> tuple[str, str]:
     return told.text, "ok" if told.tone == "ok" else "moon"
 
 
-#: Where the gate of the agent's mode keeps the scheduler out.
+#: The agent's modes in which the scheduler starts no dreams.
 _MODES: Mapping[str, str] = {
     gates.Mode.DAILY_LOG: "In the agent’s daily-log mode no dream starts automatically; “Distil logs” on the project’s page tries again.",
     gates.Mode.REMOTE: "In the agent’s remote mode no dream starts automatically.",
@@ -251,7 +251,7 @@ def _retry(project: Project) -> tuple[str, dt.datetime | None]:
 
 
 def _clock(run: DreamRun) -> tuple[str, dt.datetime | None]:
-    """What happened to the project's clock, which only a completed dream moves; and when a failed one is tried again."""
+    """How the dream affects the wait before the next one, and when a failed one is retried. Only completed dreams count."""
     again = run.project.not_before
     if run.status == DreamRun.Status.FAILED and run.started_at is not None and again is not None:
         words, at = _retry(run.project)
@@ -265,5 +265,5 @@ def _past(run: DreamRun) -> str:
     if run.started_at is None:
         return "It never started, so it does not count."
     if run.status == DreamRun.Status.KILLED and run.error:
-        return ""  # what ended it says this too
+        return ""  # its error already says this
     return "Nothing in your notes was changed, and the dream does not count."

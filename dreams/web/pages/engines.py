@@ -1,4 +1,4 @@
-"""The engines page: which engine each project uses, limits, prices, and whether a model can be reached. A fixed number of queries."""
+"""The engines page: each project's engine, limits, prices, and the connection to a model. A fixed number of queries."""
 
 import datetime as dt
 from collections.abc import Iterable, Mapping
@@ -24,14 +24,14 @@ PAGE_SIZE = 40  # rows; chosen
 MOST_MODELS = 20  # rows; chosen
 GROUPS = ("Engine", "Budget")
 LAST_TEST = "engines:last-test"
-KEPT_SECONDS = 7 * 86_400  # a test that is a week old tells little; chosen
+KEPT_SECONDS = 7 * 86_400  # an older test says little; chosen
 RULES = "rules"
 KEPT_OUT = "It never appears in a page, a log, the database or the tools’ environment"
 
 
 @dataclass(frozen=True, slots=True)
 class Priced:
-    """A model that somebody chose; `rate` is None where no price is known. `users` says for what."""
+    """A model in use; `rate` is None if its price is unknown. `users` says what uses it."""
 
     model: str
     rate: Rate | None
@@ -97,7 +97,7 @@ def _shown(spec: conf.Spec, value: conf.Value) -> str:
 
 
 def _prices(choices: Iterable[conf.Config], prices: PriceTable) -> list[Priced]:
-    """Each model once, in the order in which the settings name it."""
+    """Each model once, in the order of the settings."""
     users: dict[str, set[str]] = {}
     for config in choices:
         for model, use in ((config.model, "model"), (config.usable_fallback, "fallback")):
@@ -113,7 +113,7 @@ def _prices(choices: Iterable[conf.Config], prices: PriceTable) -> list[Priced]:
 
 
 def way(uses_model: bool) -> list[Check]:
-    """Server, key and sandbox as rows: what there is, and what to do where something is missing."""
+    """Server, key and sandbox as rows: their state, and a remedy if something is missing."""
     found = keys.state()
     return [_server(found), _key(found, uses_model), installation.sandbox()]
 
@@ -144,7 +144,7 @@ def _key(found: keys.KeyState, uses_model: bool) -> Check:
 
 
 def keep_test(model: str, finding: Probed) -> None:
-    """For the page that follows, and for everybody who looks at it later."""
+    """Keeps the result for the next page and for later visitors."""
     state = keys.state()
     cache.set(LAST_TEST, (timezone.now(), model, state.base_url, state.host, finding), KEPT_SECONDS)
 

@@ -22,7 +22,7 @@ class Gate:
 
 @dataclass(frozen=True, slots=True)
 class Gates:
-    """All gates of a project now, and what a person's own start would have to pass."""
+    """All gates of a project now, and those that apply to a manual start."""
 
     gates: list[Gate]
     next: NextDream
@@ -34,7 +34,7 @@ class Gates:
 
     @property
     def writes(self) -> str:
-        """What a dream may write, for whoever is about to start one."""
+        """What a dream may write, for the person who starts it."""
         if self.may_apply:
             return "What your policies allow is applied without asking you; the rest waits for your review."
         return "Nothing is written until you approve it."
@@ -53,12 +53,12 @@ class Gates:
 
     @property
     def unforceable(self) -> list[Gate]:
-        """Closed gates that no force passes."""
+        """Closed gates that cannot be forced."""
         return [gate for gate in self.closed if not gate.kind.forceable]
 
     @property
     def opens_at(self) -> dt.datetime | None:
-        """When all are open, if every closed one opens by itself."""
+        """When all gates will be open, if no closed one needs a person."""
         return self.next.opens_at
 
     @property
@@ -67,7 +67,7 @@ class Gates:
 
     @property
     def forced_words(self) -> str:
-        """The closed gates that force passes, as a person lists them."""
+        """The names of the closed gates that can be forced, as a list in words."""
         return joined([gate.kind.label.lower() for gate in self.closed if gate.kind.forceable])
 
 
@@ -80,7 +80,7 @@ def gates_of(project: Project, now: dt.datetime, tally: Tally | None = None) -> 
         for result in results
     ]
     together = NextDream.of(results)
-    # Closed ones first: they are what a person came to see.
+    # Closed ones first: they are the most important.
     return Gates(
         gates=sorted(found, key=lambda gate: gate.passed),
         next=together,

@@ -1,4 +1,4 @@
-"""The inbox: everything that is waiting for the person, snoozed items, and recent events."""
+"""The inbox: everything that waits for the person, snoozed items, and recent events."""
 
 import datetime as dt
 from collections.abc import Callable, Mapping, Sequence
@@ -34,13 +34,13 @@ SORTS: Mapping[str, str] = {
     "project": "By project name",
     "small": "Smallest first",
 }
-#: Filters are no help among fewer than these.
+#: Filters are shown from this many items on.
 FEW = 4
 
 
 @dataclass(frozen=True, slots=True)
 class InboxQuery:
-    """What the address says; an empty field narrows nothing."""
+    """The filters in the address; an empty field matches everything."""
 
     project: int | None = None
     kind: str = ""
@@ -69,7 +69,7 @@ def asked_of(given: QueryDict, host: str = "") -> InboxQuery:
 
 @dataclass(frozen=True, slots=True)
 class InboxGroup:
-    """Items under one heading; the heading is empty where the list is not grouped."""
+    """Items under one heading; the heading is empty if the list is not grouped."""
 
     title: str
     items: Sequence[WaitingItem]
@@ -77,10 +77,10 @@ class InboxGroup:
 
 @dataclass(frozen=True, slots=True)
 class Listing:
-    """`waits` is everything that is not put off, `groups` what of it is shown, `later` what is put off.
+    """`waits` counts all items that are not snoozed, `groups` are those shown, `later` the snoozed ones.
 
-    `others` is what the reader did their part of, and somebody else must go on with.
-    `to_go_through` are those that a person can go on with now. `to_review` counts what has a decision open, `to_finish` all other proposals; the title counts both.
+    `others` are waiting for somebody else after the reader's part. `to_go_through` counts those that a person can work
+    on now, `to_review` proposals with an open decision, `to_finish` other proposals; the title counts both.
     """
 
     asked: InboxQuery
@@ -99,7 +99,7 @@ class Listing:
 
     @property
     def nobody_else(self) -> bool:
-        """Whether one of `others` is for a person that there is not."""
+        """Whether one of `others` waits for a second person and there is no such account."""
         return any(not people.reviewers().exclude(username__in=item.not_for).exists() for item in self.others)
 
     @property
@@ -142,7 +142,7 @@ def listing(now: dt.datetime, asked: InboxQuery, reader: str = "") -> Listing:
             key=lambda project: project[1].casefold(),
         ),
         kinds=sorted({item.kind for item in items}, key=list(WaitingKind).index),
-        # Questions of all projects are one thing that waits, and no project that could be named.
+        # The item for the questions of all projects has no project.
         oldest=min((item for item in items if item.project_pk), key=lambda item: item.since, default=None),
         later=sorted((item for item in everything if item.snooze), key=_comes_back),
         others=[item for item in found if reader in item.not_for],
@@ -178,12 +178,12 @@ _KEYS: Mapping[str, Callable[[WaitingItem], Any]] = {
 
 
 def _sorted(items: list[WaitingItem], by: str) -> list[WaitingItem]:
-    """Sorting is stable: what is equal keeps the order of need."""
+    """Sorts the items. The sort is stable: equal items stay in order of urgency."""
     return sorted(items, key=_KEYS[by]) if by else items
 
 
 def _groups(items: Sequence[WaitingItem]) -> list[InboxGroup]:
-    """By project, in the order in which each comes up first."""
+    """Grouped by project, in the order of each project's first item."""
     found: dict[int | None, list[WaitingItem]] = {}
     for item in items:
         found.setdefault(item.project_pk, []).append(item)
@@ -191,7 +191,7 @@ def _groups(items: Sequence[WaitingItem]) -> list[InboxGroup]:
 
 
 def next_after(now: dt.datetime, reader: str, key: str = "") -> WaitingItem | None:
-    """What `reader` can do after the item `key`, or first of all; None when nothing else waits."""
+    """The next item for `reader` after the item `key`, or the first; None if no other item waits."""
     items = [
         item for item in waiting.waiting(now, reader) if item.snooze is None and _is_a_persons_move(item)
     ]
@@ -203,7 +203,7 @@ def next_after(now: dt.datetime, reader: str, key: str = "") -> WaitingItem | No
 
 
 def _is_a_persons_move(item: WaitingItem) -> bool:
-    """Not that of another machine, which was asked to go on with it."""
+    """Whether it waits for a person, not for another host that was asked to continue."""
     return not item.host
 
 
@@ -220,7 +220,7 @@ class Until:
 
 def choices(today: dt.date) -> list[dict[str, Any]]:
     tomorrow = today + dt.timedelta(days=1)
-    # On a Sunday tomorrow is a Monday, too: next week is then the one behind it.
+    # On a Sunday, tomorrow is a Monday too: "next week" is then the Monday after.
     monday = tomorrow + dt.timedelta(days=7 - tomorrow.weekday())
     days = [("Tomorrow", tomorrow), ("Next week", monday)]
     found = [
@@ -234,7 +234,7 @@ def choices(today: dt.date) -> list[dict[str, Any]]:
 
 
 def until_of(pressed: str, typed: str, today: dt.date) -> Until | None:
-    """What was chosen: a button's value, or else the day that was typed. None where it is no day to come."""
+    """The choice: a button's value, else the typed day. None unless it is a day in the future."""
     if pressed == DREAM:
         return Until(None, "until the next dream ends")
     try:
@@ -252,19 +252,19 @@ MOST_NEXT = 6  # rows; chosen
 MOST_UNTIDIED = 3  # rows; chosen
 MOST_NEWS = 8  # rows; chosen
 MOST_LATELY = 5  # rows; chosen
-LATELY = dt.timedelta(days=7)  # what was written since; chosen
+LATELY = dt.timedelta(days=7)  # changes written since then are shown; chosen
 
 
 @dataclass(frozen=True, slots=True)
 class News:
-    """What became of a dream that left nothing to review; told until the person has seen it."""
+    """The result of a dream without a review; shown until the person has seen it."""
 
     run: DreamRun
     told: Summary
 
     @property
     def by_policy(self) -> bool:
-        """What has no proposal for a person was written by a policy."""
+        """Whether a policy applied its changes."""
         return bool(self.told.counts.written)
 
 
@@ -279,7 +279,7 @@ class Inbox:
 
     @property
     def projects(self) -> int:
-        """How many there are; asked where nothing waits."""
+        """The number of projects; only queried if nothing waits."""
         return sum(_projects_counted())
 
     @property
@@ -288,7 +288,7 @@ class Inbox:
 
     @property
     def any_ever(self) -> bool:
-        """Whether there ever was a proposal; as `projects`."""
+        """Whether there ever was a proposal; only queried if nothing waits."""
         return bool(_any_proposal())
 
 
@@ -306,7 +306,7 @@ def inbox(now: dt.datetime, asked: InboxQuery, reader: str = "") -> Inbox:
 
 @prepared
 def _projects_counted() -> QuerySet[Project, int]:
-    """How many there are; nothing where there are none."""
+    """The number of projects in one row; no row if there are none."""
     rows = Project.objects.filter(gone_at__isnull=True).order_by().values("gone_at")
     return rows.annotate(n=Count("pk")).values_list("n", flat=True)
 
@@ -324,12 +324,12 @@ def _running(host: str) -> QuerySet[DreamRun]:
 
 
 def _of(host: str) -> dict[str, str]:
-    """Narrows rows of projects to one host; "" to none."""
+    """Filters for rows of one host's projects; empty for ""."""
     return {"project__host": host} if host else {}
 
 
 def _news(host: str) -> list[News]:
-    """What ended without a proposal for the person: such a proposal is in the list above until it is decided."""
+    """Dreams that ended without a proposal for the person: those with one are in the list of waiting items."""
     runs = _ended(host)
     told = summaries.of_dreams(runs)
     return [News(run, told[run.pk]) for run in runs]
@@ -338,7 +338,7 @@ def _news(host: str) -> list[News]:
 @prepared
 def _ended(host: str) -> QuerySet[DreamRun]:
     reviewed = Exists(Proposal.objects.filter(dream=OuterRef("pk"), by_policy=False))
-    # By what is not: else SQLite goes through all dreams that ever ended, and not through those that nobody was told of.
+    # Excludes unfinished dreams: with `ended_at`, SQLite would scan all finished dreams, not just those nobody has seen.
     rows = DreamRun.objects.filter(
         ~reviewed, ~Q(status__in=DreamRun.UNFINISHED), notified_at__isnull=True, **_of(host)
     )
@@ -361,7 +361,7 @@ def _applied(since: dt.datetime, host: str) -> QuerySet[AppliedBatch]:
 
 
 def _written(row: AppliedBatch, deed: Deed, undos: Sequence[Proposal]) -> dict[str, Any]:
-    """`undo` withdraws it: its own undo, or, where it was undone, the undo of that."""
+    """`undo` is the proposal to undo: this one or, if it was undone, its undo."""
     redo = undos[-1].public_id if undos and deed.is_undone else ""
     return {"batch": row, "deed": deed, "undo": row.proposal.public_id if deed.can_be_undone else redo}
 
@@ -374,13 +374,12 @@ def _next(now: dt.datetime, host: str) -> list[dict[str, Any]]:
 
 
 def _untidied() -> list[dict[str, Any]]:
-    """Where a first dream would help most and may start, on this machine: the checkup's advice, before anybody opened a
-    checkup."""
+    """Projects of this host where a first dream would help most and may start."""
     overrides = conf.Overrides.load()
     usual = overrides.config(None)
     if usual.paused:
         return []
-    # Those that are set otherwise than all others.
+    # Projects whose setting differs from the default.
     others = [pk for pk in overrides.by_project if overrides.config(pk).dreaming != usual.dreaming]
     found = _never_tidied(hosts.host(), usual.dreaming, others)
     return [{"project": project, "memories": project.n} for project in found]
@@ -388,11 +387,11 @@ def _untidied() -> list[dict[str, Any]]:
 
 @prepared
 def _never_tidied(host: str, but: bool, others: list[int]) -> QuerySet[Any]:
-    """Those with most memories (`n`): all `but` the others, or the others alone."""
-    # Each project is looked at for a dream. Joined to its memories, each of these would go through all its dreams.
+    """Projects with most memories (`n`): all except `others` if `but`, else only `others`."""
+    # Checks each project for dreams first: with a join, the check would run for each of its memories.
     never = Project.objects.filter(
         ~Exists(DreamRun.objects.filter(project=OuterRef("pk"))),
-        last_consolidated_at=None,  # the agent's own dream has tidied it as well
+        last_consolidated_at=None,  # set by the agent's own dreams too
         gone_at=None,
         host=host,
     )

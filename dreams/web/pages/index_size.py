@@ -1,4 +1,4 @@
-"""How much of its limits an index takes, and which rows fall off: for lists, a project, a memory and an earlier day."""
+"""The size of an index against its limits, and the rows that are cut off: for lists, a project, a memory and an earlier day."""
 
 from dataclasses import dataclass
 
@@ -15,7 +15,7 @@ MOST_ROWS_SHOWN = 30  # of an index that do not fit; chosen
 
 @dataclass(frozen=True, slots=True)
 class LostRow:
-    """A row of the index that the agent never sees, because it stands behind the cut."""
+    """An index row that the agent never sees, because it is beyond the limit."""
 
     line_no: int
     title: str
@@ -35,7 +35,7 @@ class IndexSize:
 
     @property
     def by_bytes(self) -> bool:
-        """Bytes are the tighter of the two limits."""
+        """Whether the limit of bytes is closer than that of lines."""
         return self.bytes / self.max_bytes > self.lines / self.max_lines
 
     @property
@@ -56,7 +56,7 @@ class IndexSize:
 
     @property
     def size(self) -> str:
-        """In thousands of bytes, as the limit is a round number of those: "20.4"."""
+        """In thousands of bytes, like the limit: "20.4"."""
         return "under 0.1" if 0 < self.bytes < 50 else f"{self.bytes / 1000:.1f}"
 
     @property
@@ -69,12 +69,12 @@ class IndexSize:
 
 
 def size_by_row(lines: int, size: int, config: conf.Config) -> IndexSize:
-    """From a row alone, for lists: frontmatter and comments are counted too, which the agent would not."""
+    """From the database row, for lists: also counts frontmatter and comments, which the agent does not load."""
     return IndexSize(lines, size, config.index_max_lines, config.index_max_bytes)
 
 
 def size_as_loaded(data: bytes, config: conf.Config) -> IndexSize:
-    """As the agent loads it, with the rows that fall off."""
+    """As the agent loads it, with the rows that are cut off."""
     found = memdir.loaded(data, max_lines=config.index_max_lines, max_bytes=config.index_max_bytes)
     lost = tuple(
         LostRow(row.line_no, row.title or row.target) for row in found.rows_dropped[:MOST_ROWS_SHOWN]
@@ -91,7 +91,7 @@ def size_as_loaded(data: bytes, config: conf.Config) -> IndexSize:
 
 
 def size_of(project: Project, config: conf.Config) -> tuple[IndexSize | None, int | None]:
-    """The index as the agent loads it, and its row's id; None without one."""
+    """The index as the agent loads it, and its row's id; None if there is no index."""
     row = next(iter(_index_row(project.pk)), None)
     if row is None:
         return None, None

@@ -1,4 +1,4 @@
-"""The instruction files that an agent loads in a folder of a project, with their texts and problems."""
+"""The instruction files that an agent loads in a project's folder, with their texts and problems."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -38,7 +38,7 @@ class File:
 
 
 def page(project: Project, folder: str, text: int | None = None, line: int | None = None) -> dict[str, Any]:
-    """`text` is the row of the one that is opened, at its `line`."""
+    """`text` is the row of the opened file, at its `line`."""
     problem = ""
     try:
         report = instructions.report(project, folder)
@@ -92,7 +92,7 @@ def _against(one: Contradiction, mask: Mask, row: Memory | None) -> dict[str, An
 
 
 def _promotions(project: Project, rows: list[Memory]) -> list[dict[str, Any]]:
-    """How to work here is what an instruction file is for: the memories that say it, the newest first."""
+    """Memories about how to work here, which could move to an instruction file; newest first."""
     told = [row for row in rows if row.kind == Memory.Kind.TOPIC and row.type in ("feedback", "user")]
     newest = sorted(told, key=lambda row: (-row.mtime_ns, row.path))[:MOST_PROMOTED]
     data = syncing.contents(project) if newest else {}
