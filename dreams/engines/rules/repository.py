@@ -1,4 +1,4 @@
-"""What a repository has: its files, what they name, and the texts of those that configure it. Pure but for reading."""
+"""Reads a repository: its files, the names in them, and the texts of its configuration. Pure but for reading."""
 
 import re
 import stat
@@ -14,16 +14,16 @@ from dreams.lib.files import safefs, text as texts
 if TYPE_CHECKING:
     from dulwich.objects import ObjectID
 
-MOST_NAMES = 20_000  # files and folders: a bound of time
-MOST_CONFIGS = 200  # files that are read, as above
-CONFIG_DEPTH = 3  # folders: what lies deeper is about a part, or about an example
-MOST_COMMITS = 5_000  # in which a missing file is looked for; chosen
-MOST_BYTES = 300_000  # of one of them; a larger one was hardly written by a person
+MOST_NAMES = 20_000  # files and folders, to bound time
+MOST_CONFIGS = 200  # files that are read, to bound time
+CONFIG_DEPTH = 3  # folders; deeper ones are about parts or examples
+MOST_COMMITS = 5_000  # in which a missing file is searched; chosen
+MOST_BYTES = 300_000  # of one file; larger ones are rarely written by a person
 _NOT_ENTERED = frozenset(
     "node_modules vendor dist build target venv env __pycache__ coverage out site-packages".split()  # noqa: SIM905 - a word list
 )
 _HIDDEN_ENTERED = frozenset({".github", ".claude", ".gitlab", ".circleci"})
-# Files of the sorts that configure things, wherever they are; of JSON, which is data as well, those of the top and two by name.
+# Configuration files; JSON, which may be data, only at the top and by two names.
 _CONFIG = re.compile(
     r"(?:.*/)?(?![\w.-]*[-.]lock\.)(?:[\w.-]+\.(?:toml|ya?ml|cfg|ini|conf|tf|mk|mod)|[\w.-]+\.config\.[cm]?[jt]s|(?:package|tsconfig[\w.-]*)\.json|"
     r"(?:Make|Docker|Proc|just)file[\w.-]*|[\w.-]*\.?Dockerfile|requirements[\w.-]*\.txt|setup\.py|\.nvmrc|\.[\w-]+-versions?|"
@@ -35,7 +35,7 @@ _INSTRUCTIONS = re.compile(r"(?:\.claude/)?CLAUDE\.md|\.claude/rules/[^/]+\.md|A
 
 @dataclass
 class Repository:
-    """`complete`: everything was looked at, so what is not in `files` is not there. `root`: where it is."""
+    """`complete`: everything was read, so what is not in `files` does not exist. `root`: its folder."""
 
     files: set[str] = field(default_factory=set)
     folders: set[str] = field(default_factory=set)
@@ -54,7 +54,7 @@ class Repository:
 
 
 def read(repo: Path | None, checkpoint: Callable[[], None], *, shallow: bool = False) -> Repository | None:
-    """What is there; None without a repository that can be opened. `shallow`: no deeper than configuration is read."""
+    """Read a repository; None if there is none that can be opened. `shallow`: only as deep as configuration is read."""
     if repo is None:
         return None
     found = Repository(root=repo)
@@ -72,7 +72,7 @@ def read(repo: Path | None, checkpoint: Callable[[], None], *, shallow: bool = F
                 if isinstance(entry, safefs.WalkedFile):
                     _keep(root, found, entry)
                 elif (repo / entry.rel).is_symlink():
-                    found.files.add(entry.rel)  # there by this name, wherever it leads
+                    found.files.add(entry.rel)  # exists by this name, wherever it leads
                 elif entry.rel != folder and _is_entered(entry.rel) and (repo / entry.rel).is_dir():
                     found.folders.add(entry.rel)
                     if not shallow or entry.rel.count("/") < CONFIG_DEPTH:
@@ -82,19 +82,18 @@ def read(repo: Path | None, checkpoint: Callable[[], None], *, shallow: bool = F
 
 
 def ever_there(repo: Path, became: Mapping[str, str]) -> frozenset[str] | None:
-    """Those of the paths that some commit has, but not with what they may have become beside them; None where there is no
-    history that could tell."""
+    """The paths that some commit has without their possible new place; None if there is no usable history."""
     from dulwich.object_store import tree_lookup_path  # noqa: PLC0415 - only where a file is missing
     from dulwich.objects import Tree  # noqa: PLC0415 - as above
     from dulwich.repo import Repo  # noqa: PLC0415 - as above
 
     commits = 0
-    below: defaultdict[str, set[str]] = defaultdict(set)  # by folder, the names that are looked for in it
+    below: defaultdict[str, set[str]] = defaultdict(set)  # folder → the names searched in it
     for path in became:
         for each in (PurePosixPath(path), *PurePosixPath(path).parents[:-1]):
             below[str(each.parent)].add(each.name)
     found: dict[str, bool] = {}
-    seen: set[tuple[str, ObjectID]] = set()  # most commits leave most folders as they are
+    seen: set[tuple[str, ObjectID]] = set()  # most commits do not change most folders
 
     def look(git: Repo, folder: str, tree: "ObjectID") -> None:
         entries = git[tree] if (folder, tree) not in seen else None
@@ -111,14 +110,14 @@ def ever_there(repo: Path, became: Mapping[str, str]) -> frozenset[str] | None:
                     look(git, path, entry)
 
     def has(git: Repo, path: str) -> bool:
-        with suppress(Exception):  # a folder on the way is not there, or no folder
+        with suppress(Exception):  # a parent does not exist or is not a folder
             return bool(path and tree_lookup_path(git.get_object, step.commit.tree, path.encode()))
         return False
 
     with (
         suppress(Exception),
         Repo(str(repo)) as git,
-    ):  # whatever a damaged repository raises: it tells no more
+    ):  # a damaged repository may raise anything
         for step in git.get_walker(max_entries=MOST_COMMITS):
             commits += 1
             look(git, ".", step.commit.tree)

@@ -1,8 +1,8 @@
-"""What a typed sentence changes in memory: statements of the same thing that have another value, or are short enough to be
-put anew as a whole. PURE.
+"""Finds what a typed sentence changes in memory: statements about the same thing with another value, or short ones that it
+replaces completely. PURE.
 
-It is certain where the sentence names the old value as past, speaks of nothing that the statement does not, and one fact
-alone is meant. Everything else is asked about."""
+A change is certain if the sentence calls the old value past, mentions nothing that the statement lacks, and can only mean
+one fact. Everything else is asked about."""
 
 import re
 from collections import Counter
@@ -32,7 +32,7 @@ from dreams.lib.prose.statement_index import StatementIndex
 from dreams.lib.prose.statement_pairs import PlacedText, place_of
 from dreams.lib.prose.values import read
 
-MOST_SHORT = 16  # words of a statement that a typed one may replace as a whole
+MOST_SHORT = 16  # words of a statement that a typed one may replace completely
 MOST_PLACES = 5  # statements that one newer one replaces
 _NOW = re.compile(
     r",?\s*\b(?:(?:from )?now(?: on)?|these days|from today(?: on)?|as of (?:now|today|this \w+)|(?:and )?not \S+(?: any ?more)?|instead of \S+)\b|\s*\([^()]*\)$",
@@ -42,10 +42,9 @@ _NOW = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class Update:
-    """A sentence that was typed, and the statements that it changes: `old`, a value or the whole of them, into `new`.
+    """A typed sentence and the statements in which it changes `old` (a value or the full text) into `new`.
 
-    `about` are all statements of the thing. `sure`: few values are of the sort of these. Without wordings the statements say it
-    already.
+    `about` are all statements of the thing. `sure`: values of this kind are rare. Without wordings memory already says it.
     """
 
     heard: Heard
@@ -73,14 +72,14 @@ class Update:
 def updates(
     index: StatementIndex, heard: Sequence[Heard], is_settled: Callable[[PlacedText], bool] = lambda _: False
 ) -> Iterator[Update]:
-    """At most one for a typed sentence, the latest first: what a later one speaks of, an earlier one changes no more."""
+    """At most one update per typed sentence, latest first; earlier sentences do not change what later ones mention."""
     yield from _updates(index, ((each, each.typed) for each in reversed(heard)), is_settled)
 
 
 def doubted_updates(
     index: StatementIndex, heard: Sequence[Heard], is_settled: Callable[[PlacedText], bool]
 ) -> Iterator[Update]:
-    """The same of sentences with words of doubt: of these only such as name the old value beside the new one."""
+    """The same for sentences with words of doubt, if they name both the old and the new value."""
     for each in _updates(index, ((each, each.doubted) for each in reversed(heard)), is_settled):
         if each.wordings and each.is_value and each.old.strip("`").lower() in each.typed.text.lower():
             yield each
@@ -114,13 +113,13 @@ def _of_sentence(
     for thing, known in _things(index, typed, past):
         about = tuple(each for each in known if each not in spoken)
         if any(map(is_settled, about)):
-            break  # then the others lean on it
+            break  # then the others depend on it
         if about and _is_known(typed, thing, past, about):
             yield Update(heard, typed, thing, about)
             return
         meant = _exchanged(typed, thing, about) or _whole(index, typed, thing, about) if about else None
         spoken_of += [(thing, about, meant)] if meant else []
-    # A value is what changes; a whole statement only where no value of another thing does.
+    # A value changes; a complete statement only if it has no value of another thing.
     for thing, about, (statements, old, new, sure) in sorted(
         spoken_of, key=lambda each: each[2][1] == each[2][0][0].text
     ):
@@ -129,14 +128,14 @@ def _of_sentence(
 
 
 def _past(typed: Typed) -> set[str]:
-    """The values of which a sentence says that they are past."""
+    """The values that a sentence calls past."""
     values = read(typed.text).values
     return {v.key for v in values if is_told_past(typed.text[v.start : v.end], typed.text)}
 
 
 def _things(index: StatementIndex, typed: Typed, past: set[str]) -> Iterator[tuple[str, list[PlacedText]]]:
-    """What a sentence may speak of: things with a name, those first that memory has statements about; then what has a value that is
-    past; and for a change of what has no name the statements that share most words with it."""
+    """What a sentence may be about: named things, those in memory first; then things with a past value; and for unnamed things the
+    statements that share most words."""
     found = sorted(
         things(index, typed.text), key=lambda each: not any(is_about(known, each[0]) for known in each[1])
     )
@@ -166,7 +165,7 @@ def _is_known(typed: Typed, thing: str, past: set[str], about: Sequence[PlacedTe
 
 
 def is_said(update: Update) -> bool:
-    """Whether memory says all of it, word for word: then it is not learnt either."""
+    """Whether memory has all of it word for word."""
     past = _past(update.typed)
     words, values = words_of(update.typed.text) - past, read(update.typed.text).anchors - past
     told = (
@@ -174,7 +173,7 @@ def is_said(update: Update) -> bool:
         for each in update.about
         if values <= each.reading.anchors and past.isdisjoint(each.reading.anchors)
     )
-    # "Not db-1" denies nothing of db-2; "do not run" denies all of it.
+    # "Not db-1" does not negate db-2; "do not run" negates everything.
     denials = read(_NOW.sub("", update.typed.text) if past else update.typed.text).denials
     said = (each for each in told if each.reading.denials == denials)
     return not update.wordings and any(words <= words_of(each.text) for each in said)
@@ -186,12 +185,11 @@ def _denies_as(statement: PlacedText, text: str) -> bool:
 
 _Meant = tuple[
     tuple[PlacedText, ...], str, str, bool
-]  # the statements, the older value or wording, the new one, of a rare sort
+]  # the statements, the old value or wording, the new one, whether it is of a rare kind
 
 
 def _exchanged(typed: Typed, thing: str, about: Sequence[PlacedText]) -> _Meant | None:
-    """The statement with the value that the sentence surely gives another of, or gives in the same words; with it those that
-    tell the same."""
+    """The statement whose value the sentence certainly changes or repeats, with those that say the same."""
     fit: list[tuple[tuple[bool, bool, int], PlacedText, Exchange]] = []
     here = read(typed.text).environments
     for each in about:
@@ -223,7 +221,7 @@ def _exchanged(typed: Typed, thing: str, about: Sequence[PlacedText]) -> _Meant 
 
 
 def _is_spoken_of(statement: PlacedText, typed: Typed, besides: str = "") -> bool:
-    """Whether a sentence that names no thing has most of the words of a statement, some values aside."""
+    """Whether a sentence without a named thing has most words of a statement, apart from some values."""
     mine, theirs = (words_of(text) - words_of(besides) for text in (statement.text, typed.text))
     return 2 * len(mine & theirs) >= max(1, len(mine), len(theirs))
 
@@ -233,7 +231,7 @@ def _environments(statement: PlacedText) -> frozenset[str]:
 
 
 def _is_framed(typed: Typed, thing: str, statement: PlacedText) -> bool:
-    """Whether words before a colon, which the statement has nothing of, say of the rest what it is: "an idea for later: …"."""
+    """Whether words before a colon qualify the rest: "an idea for later: …"."""
     head, colon, _ = typed.text.partition(": ")
     mine = statement.reading.terms
     names = head.lower().replace("_", "-")
@@ -241,7 +239,7 @@ def _is_framed(typed: Typed, thing: str, statement: PlacedText) -> bool:
 
 
 def _shared(statement: PlacedText, typed: Typed, thing: str) -> int:
-    """How many words, beside the thing, both have."""
+    """How many words both share besides the thing."""
     mine, theirs = statement.reading.terms, read(typed.text).terms
     parts = set(re.split(r"[-_.\s]", thing)) | {thing}
     both = [word for word, weight in mine.items() if weight >= TELLING / 2 and word in theirs]
@@ -249,7 +247,7 @@ def _shared(statement: PlacedText, typed: Typed, thing: str) -> int:
 
 
 def _whole(index: StatementIndex, typed: Typed, thing: str, about: Sequence[PlacedText]) -> _Meant | None:
-    """The short statements of one fact that a sentence which tells a change takes the place of as a whole."""
+    """The short statements of one fact that a sentence about a change replaces completely."""
     if not typed.changes or len(typed.text.split()) > MOST_SHORT:
         return None
     short = [
@@ -279,7 +277,7 @@ def _wordings(
 
 
 def everywhere(index: StatementIndex, meant: Sequence[PlacedText], old: str, new: str) -> list[Rewording]:
-    """The statements, and the descriptions and rows that sum their files up, with the new value or wording."""
+    """The statements, descriptions and rows with the new value or wording."""
     paths = {each.path for each in meant}
     sums = [each for each in index.statements if each.source != "body" and each.target in paths]
     made = [with_text(each, old, new) for each in (*meant, *sums)]
@@ -290,8 +288,7 @@ def everywhere(index: StatementIndex, meant: Sequence[PlacedText], old: str, new
 
 
 def is_certain(update: Update, heard: Sequence[Heard]) -> bool:
-    """Whether nobody has to be asked: an exchanged value, of which the sentence says that it is past, or a number that comes
-    behind all that both say."""
+    """Whether no question is needed: the sentence calls the old value past, or a number at the end of equal words differs."""
     text = update.typed.text
     if not update.wordings or not update.is_value or looks_secret(text) or TASK.match(text):
         return False
@@ -311,7 +308,7 @@ def is_certain(update: Update, heard: Sequence[Heard]) -> bool:
 
 
 def _is_alone(update: Update) -> bool:
-    """Whether no other statement could be meant as well."""
+    """Whether no other statement could be meant."""
     others = [each for each in update.about if each not in update.statements]
     return not any(
         with_text(each, update.old, update.new) and _is_surely_meant(each, update) for each in others
@@ -319,7 +316,7 @@ def _is_alone(update: Update) -> bool:
 
 
 def _is_surely_meant(statement: PlacedText, update: Update) -> bool:
-    """Whether the sentence says nothing of another thing, environment or day, and both speak of more than the values."""
+    """Whether the sentence names no other thing, environment or day, and both have more in common than values."""
     values, theirs = words_of(f"{update.old} {update.new}"), words_of(update.typed.text)
     place = " . ".join((statement.path, *statement.headings, statement.text))
     around = read(place)
@@ -330,7 +327,7 @@ def _is_surely_meant(statement: PlacedText, update: Update) -> bool:
 
 
 def _stands(update: Update, heard: Sequence[Heard]) -> bool:
-    """Whether nothing typed later takes something of the same words back."""
+    """Whether nothing typed later takes it back."""
     words = words_of(update.typed.text)
     later = heard[heard.index(update.heard) + 1 :]
     return not any(REVERTED.search(each.prompt.text) and words & words_of(each.prompt.text) for each in later)
@@ -342,7 +339,7 @@ CHANGED = "You said that it has changed."
 
 
 def update(rec: Recorder, heard: Sequence[Heard]) -> set[str]:
-    """Bring the values that were told into memory; the sentences that it says now, so that none is learnt or put anew beside it."""
+    """Write certain new values into memory; returns their sentences, so that other steps do not use them again."""
     if not any(typed.changes for each in heard for typed in each.typed):
         return set()
     index = StatementIndex({path: text for path, text in rec.tree.texts.items() if not is_log(path)})
@@ -364,5 +361,5 @@ def _write(rec: Recorder, each: Update) -> bool:
 
 
 def is_free(tree: Tree, path: str) -> bool:
-    """Whether a value in the file may be exchanged unasked: also in team memory, which is only corrected."""
+    """Whether a value in the file may be changed without asking; this includes team memory."""
     return path in tree.indexes() if is_index(path) else tree.free(path, team=True)

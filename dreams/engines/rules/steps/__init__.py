@@ -1,1 +1,1 @@
-"""What a dream does, one module a step, in the order in which `engine` takes them."""
+"""The steps of a dream, one module each; `engine` has their order."""

@@ -1,4 +1,4 @@
-"""Relative dates that surely can be worked out, on the day on which their line was written. Pure but for the recorder."""
+"""Writes out relative dates that are certain, by the day on which their line was written. Pure but for the recorder."""
 
 import itertools
 import re
@@ -13,7 +13,7 @@ from dreams.lib import memdir
 from dreams.lib.files import text as texts
 from dreams.lib.prose import dates
 
-# A day that stands above a line is the day it counts from, and we would count from another.
+# A day above a line is the day it counts from.
 _OWN_DAY = re.compile(
     r"\d{4}-\d\d|\b(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]*\.?\s+\d|\d\.\d{1,2}\.\d{2}|\d/\d{1,2}/\d",
     re.IGNORECASE,
@@ -34,7 +34,7 @@ LEAST_YEAR, MOST_YEAR = 1990, 2200
 def of_lines(
     tree: Tree, line_dates: Mapping[str, Sequence[LineDate | None]]
 ) -> dict[str, list[LineDate | None]]:
-    """The same dates for the lines as they stand now. A line that a step of this dream wrote has none."""
+    """The dates of the current lines; lines written by this dream have none."""
     found: dict[str, list[LineDate | None]] = {}
     for path, known in line_dates.items():
         snapshot = tree.workspace.snapshot.files.get(path)
@@ -54,7 +54,7 @@ def of_lines(
 
 @dataclass(frozen=True, slots=True)
 class Undated:
-    """A line with a relative date, and the same with the day written out, as seen from the day that it was written."""
+    """A line with a relative date, and its text with the day written out."""
 
     path: str
     line_no: int  # 1-based
@@ -65,8 +65,7 @@ class Undated:
 
 
 def resolve(rec: Recorder, line_dates: Mapping[str, Sequence[LineDate | None]]) -> None:
-    """Write out what surely can be worked out. Must run before any other step of its round: `line_dates` count the lines
-    as they are then."""
+    """Write out certain dates. Must run before the other steps of its round, while line numbers match `line_dates`."""
     for found in list(undated(rec.tree, line_dates)):
         if found.known.believable and not rec.tree.settled(found.path):
             rec.report.checkpoint()
@@ -80,7 +79,7 @@ def undated(tree: Tree, line_dates: Mapping[str, Sequence[LineDate | None]]) -> 
         if not known or not tree.writable(path) or is_team(path) or is_daily(path):
             continue
         lines = memdir.split_lines(tree.texts[path])
-        found: dict[int, list[dates.DateSpan]] = defaultdict(list)  # by line, on which two sentences may be
+        found: dict[int, list[dates.DateSpan]] = defaultdict(list)  # by line, as it may have two sentences
         for sentence, days in _sentences(tree.document(path)):
             numbers = range(sentence.first_line, min(sentence.last_line, len(known)) + 1)
             dated = {n: date for n in numbers if (date := known[n - 1]) and _counts(path, days, date)}
@@ -109,10 +108,10 @@ def write_out(rec: Recorder, found: Undated) -> bool:
 
 
 def _counts(path: str, days: frozenset[str], known: LineDate) -> bool:
-    """Whether that day says when the line was written.
+    """Whether that day is when the line was written.
 
-    Sessions append to the index all the time, so its own date says little about one of its rows; and a section that names
-    an earlier day was likely written on that day, and only touched on ours.
+    The index changes in most sessions, so its date says little about one row; and a section that names an earlier day was
+    probably written then.
     """
     if known.ours or not LEAST_YEAR <= known.day.year <= MOST_YEAR:
         return False
@@ -122,9 +121,9 @@ def _counts(path: str, days: frozenset[str], known: LineDate) -> bool:
 
 
 def _written_out(sentence: memdir.Sentence, dated: Mapping[int, LineDate]) -> list[dates.DateSpan]:
-    """What may be written out, in order; nothing where it would not read well, or a second look would find another date.
+    """The dates to write out, in order; none if the text would read badly or a second pass would find another date.
 
-    The sentence is read whole: half of it may name another day ("the day before / yesterday")."""
+    Reads the complete sentence, as a part may mean another day ("the day before / yesterday")."""
     found = [
         span
         for day in {date.day for date in dated.values()}
@@ -138,10 +137,10 @@ def _written_out(sentence: memdir.Sentence, dated: Mapping[int, LineDate]) -> li
 
 
 def _is_plain(sentence: memdir.Sentence, span: dates.DateSpan) -> bool:
-    """A phrase on one line that is relative to its day and that a date can take the place of.
+    """Whether a date can replace the phrase.
 
-    "May 7" is a date as it is, "5 days ago" behind "≤" is an age, "in 8 weeks" a length as often as a day, "40 years ago" a
-    round one, "오늘" and "heute" every day as well; "yesterday's" would read badly, and what somebody said in quotes stays.
+    Not so: "May 7" is a date already, "5 days ago" after "≤" is an age, "in 8 weeks" may be a duration, "40 years ago" is
+    rounded, "오늘" and "heute" also mean every day, "yesterday's" would read badly, and quotations are not changed.
     """
     before, after = sentence.text[: span.start].rstrip(), sentence.text[span.end :]
     if sentence.place(span.start)[0] != sentence.place(span.end - 1)[0]:
@@ -154,7 +153,7 @@ def _is_plain(sentence: memdir.Sentence, span: dates.DateSpan) -> bool:
 
 
 def _sentences(document: memdir.Document) -> Iterator[tuple[memdir.Sentence, frozenset[str]]]:
-    """Sentences of prose that no day above or beside them speaks for, each with the days that its section names."""
+    """Sentences without a day above or beside them, with the days that their section names."""
     items = memdir.sections(document.body, document.body_start_line)
     days: frozenset[str] = frozenset()
     ends = bodies.list_ends(items)
@@ -174,7 +173,7 @@ def _section(items: Sequence[memdir.BodyItem], place: int) -> str:
 
 
 def _above(items: Sequence[memdir.BodyItem], place: int, end: int) -> Iterator[str]:
-    """What frames an item: the bullets it is nested in, the line that introduces its list."""
+    """The parents of an item: the bullets it is nested in, and the line that introduces its list."""
     depth = items[place].depth
     for item in bodies.upwards(items, place, end):
         if item.kind == "heading":

@@ -1,7 +1,7 @@
-"""Files that surely tell the same: one of them stays. Pure but for the recorder.
+"""Merges files that certainly say the same. Pure but for the recorder.
 
-Certain are bodies that are the same but for white space and the order of unnumbered items. Whatever else may be one fact is a
-question (`questions/same.py`), which folds files with `fold` too.
+Certain are bodies that differ only in white space and the order of unnumbered items. Everything else is a question
+(`questions/same.py`), which merges files with `fold` too.
 """
 
 import re
@@ -25,8 +25,8 @@ _PLAIN_KEYS = frozenset(
 )
 LABEL = "A label of the merged file; all its content is kept."
 LINK = "The linked file was merged; the link now leads to the merged memory."
-MOST_READ = 4_000  # characters of a body looked at for what it is about
-LEAST_TOLD = 3.0  # weight of a body that names no thing by a name, but says of what it is all the same
+MOST_READ = 4_000  # characters of a body searched for its topic
+LEAST_TOLD = 3.0  # least weight of a body without names that still shows its topic
 _SUFFIX = re.compile(
     r"(?:[-_ ]?\(?v?\d{1,3}\)?|[-_ ](?:copy|copie|kopie)(?:[-_ ]?\(?\d{1,3}\)?)?)$", re.IGNORECASE
 )
@@ -35,7 +35,7 @@ _ITEM = re.compile(r"[-*+]\s+(?:\[[ xX]\]\s+)?")
 
 
 def merge(rec: Recorder, row_max: int) -> None:
-    """Each merge takes a file away, so this ends."""
+    """Merges until no group is left; each merge removes a file, so this ends."""
     for group in same_bodies(rec.tree, rec.tree.topics()):
         keep, *rest = by_worth(rec.tree, group)
         for drop in rest:
@@ -45,7 +45,7 @@ def merge(rec: Recorder, row_max: int) -> None:
 
 
 def same_bodies(tree: Tree, paths: Iterable[str]) -> list[list[str]]:
-    """Groups of files whose bodies are the same but for white space and the order of unnumbered items."""
+    """Groups of files whose bodies differ only in white space and the order of unnumbered items."""
     groups: dict[str, list[str]] = defaultdict(list)
     for path in paths:
         key = _body_key(tree.document(path).body)
@@ -55,9 +55,9 @@ def same_bodies(tree: Tree, paths: Iterable[str]) -> list[list[str]]:
 
 
 def _body_key(body: str) -> str:
-    """What two bodies have alike that say the same word for word; empty for one that says nothing.
+    """A key that is equal for bodies that say the same word for word; empty for an empty body.
 
-    A list without numbers is the same in any order, where no item has children.
+    Unnumbered lists without children are equal in any order.
     """
     found: list[str] = []
     items: list[str] = []
@@ -77,7 +77,7 @@ def _body_key(body: str) -> str:
 
 
 def by_worth(tree: Tree, group: Iterable[str]) -> list[str]:
-    """First the file to keep: without a number at its name's end, then linked, then older, then with more of a head."""
+    """Best to keep first: without a number suffix, then linked, then older, then with more frontmatter."""
     linked = _linked(tree)
 
     def worth(path: str) -> tuple[bool, bool, int, int, int, str]:
@@ -92,7 +92,7 @@ def by_worth(tree: Tree, group: Iterable[str]) -> list[str]:
 
 
 def _linked(tree: Tree) -> dict[str, int]:
-    """The files that an index names, and at which line."""
+    """The files that an index names, with the line."""
     return {
         f"{base_of(path)}{target}": row.line_no
         for path in tree.indexes()
@@ -102,14 +102,14 @@ def _linked(tree: Tree) -> dict[str, int]:
 
 
 def are_apart(tree: Tree, group: Sequence[str]) -> bool:
-    """Whether files of one text are of different environments or things: nobody has to be asked about them."""
+    """Whether files with one text are about different environments or things, so that nobody needs to be asked."""
     keep, *rest = group
     environments = {statement(_said_by_labels(tree, path)).environments for path in group}
     return len(environments) > 1 or any(_is_of_another_thing(tree, keep, drop) for drop in rest)
 
 
 def refusal(tree: Tree, keep: str, drop: str) -> str:
-    """Why merging two files is not certain, in words for a person; empty where it is."""
+    """Why merging two files is not certain, for a person; "" if it is."""
     if tree.settled(keep) or tree.settled(drop):
         return "one of the files is pinned or was edited by hand"
     if _own_fields(tree.document(drop)) - _own_fields(tree.document(keep)):
@@ -129,7 +129,7 @@ def refusal(tree: Tree, keep: str, drop: str) -> str:
 
 
 def _own_fields(document: memdir.Document) -> set[tuple[str, str]]:
-    """What a head holds beside name, description and type; of one that is no YAML ("name: Ports: web") the lines."""
+    """The frontmatter besides name, description and type; if it is not valid YAML ("name: Ports: web"), its lines."""
     front = document.frontmatter
     if front is None:
         return set()
@@ -154,7 +154,7 @@ def _names(path: str, front: memdir.Frontmatter | None) -> str:
 
 
 def _is_of_another_thing(tree: Tree, keep: str, drop: str) -> bool:
-    """Two files about two things that the body does not name are two facts."""
+    """Whether the files are about two things that the body does not name."""
     body = read(tree.document(drop).body[:MOST_READ])
     names = [
         bodies.words_of(
@@ -174,7 +174,7 @@ def _is_of_another_thing(tree: Tree, keep: str, drop: str) -> bool:
 
 
 def tells_more(tree: Tree, keep: str, drop: str) -> str:
-    """A value or a denial that only the name, title and description of the file to go have; empty for none."""
+    """A value or negation that is only in the name, title or description of the file to remove; "" if none."""
     kept = read(tree.texts[keep].replace("_", " ")[:MOST_READ])
     said = read(_said_by_labels(tree, drop))
     held = _joined(f"{keep} {tree.texts[keep]}")
@@ -187,12 +187,12 @@ def tells_more(tree: Tree, keep: str, drop: str) -> str:
 
 
 def _joined(text: str) -> str:
-    """A name as it is in any spelling: `copper.relay`, copper_relay, "copper relay"."""
+    """A name without its separators: `copper.relay`, copper_relay and "copper relay" are equal."""
     return _JOINTS.sub("", text.casefold())
 
 
 def _is_linked_from_fixed(tree: Tree, path: str) -> bool:
-    """Whether a link to it is in a file that may not be changed without asking."""
+    """Whether a file that may not be changed without asking links to it."""
     return any(
         other != path
         and not is_log(other)
@@ -203,7 +203,7 @@ def _is_linked_from_fixed(tree: Tree, path: str) -> bool:
 
 
 def _without_title(body: str) -> str:
-    """The body without the heading of the first level that it begins with: a title is a file's name once more."""
+    """The body without a title at its beginning."""
     lines = memdir.split_lines(body)
     first = next((place for place, line in enumerate(lines) if line.strip()), None)
     if first is None or not lines[first].startswith("# "):
@@ -220,10 +220,9 @@ def _title(body: str) -> str:
 def fold(
     rec: Recorder, keep: str, drop: str, row_max: int, after: str | None = None, told: Sequence[Fate] = ()
 ) -> bool:
-    """Remove a file whose content the other one has: every link and row follows. One operation.
+    """Remove a file whose content another one has, and update every link and row. One operation.
 
-    `after` is the new text of the file that stays, where it takes something over; `told` says where lines of the other
-    went that it does not have word for word.
+    `after` is the new text of the file that stays, if it changes; `told` says where reworded lines of the other went.
     """
     tree = rec.tree
     reason = f"{keep} already says everything in {drop}."
@@ -250,7 +249,7 @@ def fold(
 
 
 def _fates(before: str, keep: str, after: str) -> Iterator[Fate]:
-    """Of each line of a merged file where it is now; its labels are no statements."""
+    """Ledger entries for the lines of a merged file, without its labels."""
     stands = {line.strip() for line in after.split("\n")}
     document = memdir.parse(before.encode("utf-8", "surrogateescape"))
     title = _title(document.body)
@@ -265,7 +264,7 @@ def _fates(before: str, keep: str, after: str) -> Iterator[Fate]:
 
 
 def _rewritten(before: str, after: str, path: str) -> Iterator[Fate]:
-    """Lines whose links now point to the file that stays."""
+    """Ledger entries for lines whose links now point to the file that stays."""
     for old, new in zip(before.split("\n"), after.split("\n"), strict=False):
         if old.strip() != new.strip() and old.strip():
             rows = memdir.parse_index(new).rows if is_index(path) else ()
@@ -274,7 +273,7 @@ def _rewritten(before: str, after: str, path: str) -> Iterator[Fate]:
 
 
 def _retitled(text: str, drop: str, keep: str) -> str:
-    """A row that was titled by its file's name is titled by the name of the other file."""
+    """A row titled by its file's name gets the name of the other file."""
     index = memdir.parse_index(text)
     for old in index.rows_for(keep):
         row = next(row for row in index.rows if row.line_no == old.line_no)
@@ -286,7 +285,7 @@ def _retitled(text: str, drop: str, keep: str) -> str:
 def _one_row(
     tree: Tree, path: str, text: str, keep: str, row_max: int, fates: tuple[Fate, ...]
 ) -> tuple[str, tuple[Fate, ...]]:
-    """The two rows that now point to one file as one row: joined where both say something, else the first."""
+    """The two rows of one file as one: joined if both say something, else the first."""
     index = memdir.parse_index(text)
     rows = [
         row for row in index.rows_for(keep) if row.form == "link" and len(row.targets) == 1 and not row.lead
@@ -296,7 +295,7 @@ def _one_row(
     change = undoubled(tree, path, index, rows[0], rows[1], row_max, merged=True)
     if change is None or change.after is None:
         return text, fates
-    # A row that was pointed elsewhere and then joined is told of in the words that stood on disk.
+    # A row that was changed and then joined is recorded with its original text.
     joined = {fate.text.strip(): fate for fate in change.fates}
     told = tuple(replace(joined.get(f.target_text, f), text=f.text) for f in fates)
     return change.after, (*told, *change.fates)

@@ -1,4 +1,4 @@
-"""What a person asked to forget: the statements that are surely meant go, nothing beside them. Pure but for the recorder."""
+"""Removes the statements that a person certainly asked to forget, and nothing else. Pure but for the recorder."""
 
 import re
 from collections.abc import Iterator, Sequence
@@ -20,21 +20,21 @@ from dreams.lib.prose.statement_pairs import PlacedText
 from dreams.lib.prose.statements import canonical
 from dreams.lib.prose.values import read
 
-MOST_FORGOTTEN = 8  # statements of one request: more of them were not meant by so few words
-_WHOLE = frozenset({"code", "address", "path", "number"})  # such a value says by itself which fact is meant
+MOST_FORGOTTEN = 8  # statements of one request; so few words do not mean more
+_WHOLE = frozenset({"code", "address", "path", "number"})  # such a value alone identifies the fact
 _NAMING = frozenset({"code", "address", "path", "identifier"})
 _OF_THINGS = frozenset({"identifier", "name"})
-ABBREVIATED = 3  # letters of a name at most, such as "IP": it says what kind of thing, not which
-MOST_SENTENCES = 2  # of a statement that is taken out whole
-LEAST_WORD = 0.5  # the weight of a word that may name a thing
-LEAST_QUOTED = 2  # spaces: fewer words may be in a request for another reason
+ABBREVIATED = 3  # letters of a name like "IP", which names a kind and not a thing
+MOST_SENTENCES = 2  # of a statement that is removed completely
+LEAST_WORD = 0.5  # least weight of a word that may name a thing
+LEAST_QUOTED = 2  # spaces; fewer words may be in a request by chance
 _MARKS = re.compile(r"[*_`\"'“”‘’]")
 NOTE = "You asked to forget it."
 _HEAD = re.compile(
     rf"^{SOFT}{ASK}(?:(?:you can|you may|feel free to|just|kindly) )*(?:forget|(?:don'?t|do not|stop|no need to) remember(?:ing)?|{AWAY})[\s:,]+",
     re.IGNORECASE,
 )
-# "Forget about the tests, let's do the docs" is about the task at hand.
+# "Forget about the tests, let's do the docs" is about the current task.
 _ONLY_NOW = re.compile(
     r"\bfor (?:now|the moment|today|this \w+)\b|,\s*(?:and\s+|but\s+)?(?:let'?s|do|focus|just|instead|go|start|first|try|use|we'?ll|i'?ll)\b",
     re.IGNORECASE,
@@ -48,7 +48,7 @@ ABOUT_NOTES = frozenset(
 
 
 def forget(rec: Recorder, heard: Sequence[Heard], lessons: list[Lesson]) -> None:
-    """Take out what was asked to be forgotten, and learn none of it from the prompts before."""
+    """Remove what was asked to be forgotten, and do not learn it from earlier prompts."""
     index: StatementIndex | None = None
     for each, wish in requests(heard):
         _unlearn(each, wish, lessons)
@@ -59,7 +59,7 @@ def forget(rec: Recorder, heard: Sequence[Heard], lessons: list[Lesson]) -> None
 
 
 def requests(heard: Sequence[Heard]) -> Iterator[tuple[Heard, Wish]]:
-    """Each request to forget something, with the prompt that it is in."""
+    """Each request to forget something, with its prompt."""
     return ((each, wish) for each in heard for wish in each.wishes if wish.handling == "forget")
 
 
@@ -82,7 +82,7 @@ def asked_text(wish: Wish) -> str:
 
 
 def _forget_titled(rec: Recorder, heard: Heard, wish: Wish) -> bool:
-    """A request that names the title of one memory in full, and nothing else: the memory, where it tells one fact."""
+    """The memory whose full title is all that a request names, if it has only one fact."""
     tree, text = rec.tree, asked_text(wish)
     plain, words = f" {_plain(text)} ", wanted(text)
     titles = {path: _plain(title) for path in tree.topics() if (title := title_of(tree, path))}
@@ -101,7 +101,7 @@ def _forget_titled(rec: Recorder, heard: Heard, wish: Wish) -> bool:
 
 
 def _forget_values(rec: Recorder, index: StatementIndex, heard: Heard, wish: Wish) -> int:
-    """A request that names a value, or says a statement, in full: the one fact that it is, wherever it is said."""
+    """The one fact whose value or statement a request has in full, in all its places."""
     text = asked_text(wish)
     fact = quoted_fact(index, text) or named_fact(index, text) or _opening(index, text)
     fact = [] if _ONLY_NOW.search(text) else fact
@@ -112,7 +112,7 @@ def _forget_values(rec: Recorder, index: StatementIndex, heard: Heard, wish: Wis
 
 
 def quoted_fact(index: StatementIndex, text: str) -> list[PlacedText]:
-    """The statements that a request has word for word, where they are one fact. Told in other words it is only likely the same."""
+    """The statements that a request quotes word for word, if they are one fact."""
     plain = _plain(text)
     found = [
         each
@@ -123,7 +123,7 @@ def quoted_fact(index: StatementIndex, text: str) -> list[PlacedText]:
 
 
 def told_anew(index: StatementIndex, text: str) -> Iterator[PlacedText]:
-    """The statements that likely tell in other words what a request has word for word."""
+    """The statements that probably reword what a request quotes."""
     for fact in quoted_fact(index, text)[:1]:
         names = fact.reading.anchors
         for each in index.with_words(names) if any(map(index.is_rare, names)) else ():
@@ -136,7 +136,7 @@ def _plain(text: str) -> str:
 
 
 def named_fact(index: StatementIndex, text: str) -> list[PlacedText]:
-    """The statements of the one fact that has every value of a request; empty where there is none, or more than one."""
+    """The statements of the only fact that has every value of a request; empty if there is none, or more than one."""
     found = candidates(index, text)
     if not 0 < len(found) <= MOST_FORGOTTEN or not all(_is_meant(index, each, text) for each in found):
         return []
@@ -145,7 +145,7 @@ def named_fact(index: StatementIndex, text: str) -> list[PlacedText]:
 
 
 def _opening(index: StatementIndex, text: str) -> list[PlacedText]:
-    """The statements of one sentence that open with all that a request names: they are of it, not only with it."""
+    """The one-sentence statements that begin with everything a request names, so that they are about it."""
     words = wanted(text)
     found = [
         each
@@ -158,8 +158,8 @@ def _opening(index: StatementIndex, text: str) -> list[PlacedText]:
 
 
 def _is_meant(index: StatementIndex, statement: PlacedText, text: str) -> bool:
-    """Whether a statement has every value of a request, and these tell which is meant. What has no name but plain words must
-    have all of them: "Node 20 of the tracker" is not "Node 20 of the mixer"."""
+    """Whether a statement has every value of a request, and these identify it. A thing without a name needs all of its words:
+    "Node 20 of the tracker" is not "Node 20 of the mixer"."""
     asked, mine = read(text), statement.reading
     if not asked.anchors <= mine.keys or len(sentences(statement.text)) > MOST_SENTENCES:
         return False
@@ -171,12 +171,12 @@ def _is_meant(index: StatementIndex, statement: PlacedText, text: str) -> bool:
 
 
 def wanted(text: str) -> set[str]:
-    """The words and values of a request that may say what it is about."""
+    """The words and values of a request that may name its object."""
     return {word for word, weight in read(text).terms.items() if weight >= LEAST_WORD} - ABOUT_NOTES
 
 
 def candidates(index: StatementIndex, text: str) -> list[PlacedText]:
-    """The statements that have the most of what a request names: its rare values first, then its rare words."""
+    """The statements with most of what a request names: rare values first, then rare words."""
     values = {key for key in read(text).anchors if index.is_rare(key)}
     shared: dict[PlacedText, tuple[int, int]] = {}
     for kind, keys in enumerate((values, wanted(text) - values)):
@@ -190,13 +190,13 @@ def candidates(index: StatementIndex, text: str) -> list[PlacedText]:
 
 
 def about(index: StatementIndex, text: str) -> list[PlacedText]:
-    """The statements that have the most of what a request names; where none is rare, those that have all of it."""
+    """The statements with most of what a request names; if nothing is rare, those with all of it."""
     return candidates(index, text) or index.with_words(wanted(text))
 
 
 def _names_another(told: str, text: str) -> bool:
-    """Whether a statement is of one more thing with a name than the request speaks of, which would go with it. Of a request that
-    names none ("forget port 41873") the first is what it is about."""
+    """Whether a statement also names another thing, which would be removed with it. If the request names no thing ("forget port
+    41873"), the first name is its topic."""
     asked = read(text)
     named = [value.key for value in read(told).values if value.kind in _OF_THINGS]
     things = {key for key in named if len(key) > ABBREVIATED} - asked.anchors
@@ -206,9 +206,9 @@ def _names_another(told: str, text: str) -> bool:
 def forget_statement(
     rec: Recorder, statement: PlacedText, heard: Heard, wish: Wish, *, asked: bool = False
 ) -> bool:
-    """Take one statement out; with it the file that says little else, and its rows.
+    """Remove one statement, or the complete file with its rows if it says little else.
 
-    What was `asked` about may be a step of a numbered list, or a line of a paragraph, too.
+    If `asked`, it may also be a numbered step or a line of a paragraph.
     """
     tree = rec.tree
     if statement.path not in tree.texts:
@@ -229,7 +229,7 @@ def forget_statement(
 
 
 def _forget_sentence(rec: Recorder, statement: PlacedText, heard: Heard, wish: Wish) -> bool:
-    """Of several sentences the one that has all that the request names."""
+    """The sentence that has everything the request names."""
     words, told = wanted(asked_text(wish)), sentences(statement.text)
     meant = [each for each in told if words <= read(each).terms.keys()]
     place, cited = (statement.path, statement.first_line), heard.citation(wish.quote)
@@ -238,7 +238,7 @@ def _forget_sentence(rec: Recorder, statement: PlacedText, heard: Heard, wish: W
 
 
 def _line_of(tree: Tree, statement: PlacedText, wish: Wish) -> PlacedText | None:
-    """The lines of a statement, and of a paragraph of several lines the one that has what the request names."""
+    """The lines of a statement, or the line of a paragraph that has what the request names."""
     items = memdir.sections(tree.document(statement.path).body, tree.document(statement.path).body_start_line)
     place = next((at for at, item in enumerate(items) if item.text == statement.raw), None)
     if place is None or len(memdir.with_children(items, place)) > 1:
@@ -255,12 +255,12 @@ def _line_of(tree: Tree, statement: PlacedText, wish: Wish) -> PlacedText | None
 
 
 def _is_whole(lines: Sequence[str], at: int) -> bool:
-    """Whether a line of a paragraph is a statement by itself: neither it nor the next one goes on with another's words."""
+    """Whether a line of a paragraph is a complete statement that no neighbouring line continues."""
     return not any(line.lstrip()[:1].islower() for line in lines[at : at + 2])
 
 
 def is_one_fact(tree: Tree, path: str) -> bool:
-    """Whether a file says one thing: a statement, and what is labelled as its reason or use. Any other label names a thing."""
+    """Whether a file has only one fact: a statement with labelled reasons or uses. Any other label is about a thing."""
     items = memdir.sections(tree.document(path).body)
     told = [item for item in items if item.kind not in {"blank", "heading", "rule"}]
     labelled = [item for item in told if is_labelled(item.text)]
@@ -268,7 +268,7 @@ def is_one_fact(tree: Tree, path: str) -> bool:
 
 
 def remove_file(rec: Recorder, path: str, reason: str, cited: Citation, note: str = NOTE) -> bool:
-    """A memory, and the rows that lead to it alone."""
+    """Remove a memory, and the rows that only lead to it."""
     tree = rec.tree
     changes = [NewText(path, None, reason, lines_gone(tree.texts[path], "", note), (cited,))]
     for index_path in tree.indexes():

@@ -1,5 +1,5 @@
-"""The index and the links: duplicate rows become one, and a link that names no memory goes to the only one that it can
-mean. Pure but for the recorder."""
+"""Repairs index rows and links: joins duplicate rows, and points dead links to the only memory they can mean. Pure but for
+the recorder."""
 
 import re
 from collections import defaultdict
@@ -25,22 +25,22 @@ from dreams.lib.prose.statements import statement
 
 _CLAUSES = re.compile(r"\s*[;.]\s+|\s[—–]\s")
 _PIECE_END = re.compile(r"[,;.:]\s|\s[—–-]\s|$")
-MOST_READ = 4_000  # characters of a file looked at for the words of a title
+MOST_READ = 4_000  # characters of a file searched for the words of a title
 _LOOSE = re.compile(r"[-_ .]+")
 
 
 def repair_rows(rec: Recorder, row_max: int, repo_dir: Path | None) -> None:
-    """Point rows to files that were renamed, and leave one row where two say the same."""
+    """Point rows to renamed files, and join duplicate rows."""
     for path in rec.tree.indexes():
         if path in rec.tree.hand_edited:
             continue
         _resolve_all(rec, path, repo_dir)
         while _undouble_one(rec, path, row_max):
-            pass  # each pass takes one row away, so it ends
+            pass  # each pass removes a row, so this ends
 
 
 def base_of(index_path: str) -> str:
-    """What a row's target is relative to: `team/` for the shared index, nothing for the other."""
+    """The folder that row targets are relative to: `team/` for the shared index, "" for the other."""
     parent = str(PurePosixPath(index_path).parent)
     return "" if parent == "." else f"{parent}/"
 
@@ -83,9 +83,9 @@ def in_repository(repo_dir: Path | None, target: str) -> bool:
 
 
 def _meant(tree: Tree, index_path: str, row: memdir.IndexRow) -> str | None:
-    """The one file that surely is the target: the same name in another spelling or folder, or the same title."""
+    """The only file that can be the target: the same name in another spelling or folder, or the same title."""
     base = base_of(index_path)
-    # Between what is shared and what is not, a row is never moved.
+    # A row never moves between shared and private memory.
     inside = [
         p
         for p in tree.texts
@@ -117,11 +117,11 @@ def _titles(tree: Tree, path: str) -> set[str]:
 
 
 def mentioned(index: memdir.Index, target: str) -> bool:
-    """Whether an index speaks of the file in any form: a row, a link in prose, a wikilink, its bare name, its stem as code."""
+    """Whether an index mentions the file: as a row, link, wikilink, plain name, or its stem as code."""
     name = PurePosixPath(target.casefold())
     text, stem = index.text.casefold(), re.escape(name.stem)
     spoken = rf"(?<![\w-]){re.escape(name.name)}|\[\[(?:[^\]|]*/)?{stem}[\]|#]|`{stem}`"
-    # Links write blanks and other characters encoded; asking the parser finds those too.
+    # The parser also finds percent-encoded links.
     return bool(name.stem in text and re.search(spoken, text)) or (
         any(memdir.same_target(row.target, target) for row in index.rows)
     )
@@ -152,9 +152,9 @@ def undoubled(
     *,
     merged: bool = False,
 ) -> NewText | None:
-    """One row in the place of two for the same file, with all that both said; None where that cannot be had.
+    """One row for two of the same file, with everything both said; None if that is not possible.
 
-    `merged` is for two rows that a merge of their files brought together: a title of its own goes into the hook.
+    `merged`: their files were merged, so a different title is kept in the hook.
     """
     keep, drop = (two, one) if len(two.hook) > len(one.hook) else (one, two)
     if has_children(index, drop):
@@ -173,7 +173,7 @@ def undoubled(
     grown = len(keep.raw) + len(hook) - len(keep.hook)
     if hook != keep.hook and grown > row_max:
         return None
-    # Later lines first, so that the line numbers of the earlier ones still hold.
+    # Later lines first, so that earlier line numbers stay valid.
     for row in sorted((keep, drop), key=lambda r: -r.line_no):
         if row is drop:
             index = index.without([row])
@@ -188,7 +188,7 @@ def undoubled(
 
 
 def _title_is_told(tree: Tree, target: str, keep: memdir.IndexRow, drop: memdir.IndexRow) -> bool:
-    """Whether each word of a title that says something stands in what stays: the other row, its file, the joined hook."""
+    """Whether the other row, its file or the joined hook has each meaningful word of a title."""
     told = statement(f"{keep.title}. {keep.hook}. {drop.hook}").weights.keys() | (
         statement(tree.texts.get(target, "")[:MOST_READ].replace("_", " ")).weights.keys()
     )
@@ -231,7 +231,7 @@ _NO_LETTERS = re.compile(r"(?:[^\w/]|_)+")
 
 
 def repair_links(rec: Recorder) -> None:
-    """Point each dead wikilink to the one memory that has its name behind a type."""
+    """Point each dead wikilink to the only memory with that name after a type prefix."""
     names = Names(rec.tree)
     for path in rec.tree.topics():
         text = rec.tree.texts[path]
@@ -260,12 +260,12 @@ def _pointed(rec: Recorder, path: str, text: str, link: memdir.WikiLink, name: s
 
 
 def dead_links(names: "Names", text: str) -> Iterator[memdir.WikiLink]:
-    """The wikilinks of a text that name no memory."""
+    """The wikilinks of a text without a memory."""
     return (link for link in memdir.wikilinks(text) if not names.is_known(link.target))
 
 
 class Names:
-    """By what the memories of a directory can be named."""
+    """The names by which memories can be mentioned."""
 
     def __init__(self, tree: Tree) -> None:
         self._paths: dict[str, str] = {}
@@ -285,7 +285,7 @@ class Names:
         return _key(target) in self._paths or _key(target) in self._unread
 
     def mentions(self, text: str) -> Iterator[tuple[int, int, str]]:
-        """(start, end, path) of each memory that a text names: by a wikilink, a Markdown link or its file's name."""
+        """(start, end, path) of each memory that a text mentions by wikilink, Markdown link or file name."""
         for wiki in memdir.wikilinks(text):
             if path := self._paths.get(_key(wiki.target)):
                 yield wiki.start, wiki.end, path
@@ -300,12 +300,12 @@ class Names:
         return any(found == path for _, _, found in self.mentions(text))
 
     def without_type(self, target: str) -> str | None:
-        """The path of the one memory that has this name behind its type."""
+        """The path of the only memory with this name after its type prefix."""
         found = self._untyped.get(_key(target), set())
         return next(iter(found)) if len(found) == 1 else None
 
     def written(self, path: str, like: str) -> str:
-        """The memory's name in the manner of `like`: with underscores only where that has them."""
+        """The memory's name spelled like `like`, with or without underscores."""
         stem = PurePosixPath(path).stem
         return stem.replace("_", "-") if "-" in like and "_" not in like else stem
 

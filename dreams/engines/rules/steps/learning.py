@@ -1,4 +1,4 @@
-"""Lessons into memory: beside what they are about, else into a file of their own, by topic. Pure but for the recorder."""
+"""Adds lessons to memory: to the file with their topic, else to a new file by topic. Pure but for the recorder."""
 
 import re
 from collections import Counter
@@ -23,9 +23,9 @@ from dreams.lib.prose.statement_index import StatementIndex
 from dreams.lib.prose.statements import statement
 from dreams.lib.prose.words import tokens
 
-MOST_NEW_FILES = 5  # the rest goes into one file per type: a flood of files would hide them all
-SHARED_WORDS = 2  # rare ones in common with a file, from which it is about the same; chosen
-# Of a new file: words of its name and title, and characters of a title that is a whole statement. Chosen.
+MOST_NEW_FILES = 5  # new files; the rest is added to one file per type
+SHARED_WORDS = 2  # least rare words in common with a file on the same topic; chosen
+# Of a new file: words of its name and title, and characters of a title that is a complete statement. Chosen.
 NAME_WORDS = 3
 TITLE_WORDS = 4
 SHORT_TITLE = 50
@@ -36,8 +36,7 @@ _WEAK_IN_NAMES = frozenset(
 
 
 def learn(rec: Recorder, lessons: Sequence[Lesson], config: Config) -> None:
-    """Put lessons into memory; what denies a statement, or was said in passing and gives a thing another value than memory,
-    is left to a question."""
+    """Add lessons to memory. Left to a question: contradictions of memory, and remarks in passing with another value."""
     if not lessons:
         return
     index = StatementIndex(rec.tree.texts)
@@ -58,8 +57,8 @@ def learn(rec: Recorder, lessons: Sequence[Lesson], config: Config) -> None:
 
 
 def learn_each(rec: Recorder, lessons: Sequence[Lesson], config: Config) -> list[str]:
-    """Put each lesson into memory as an operation of its own, never beside what another one adds; returns the
-    operations' names in order, "" for a lesson that has no place."""
+    """Add each lesson as a separate operation, never next to another added one; returns the operations' names in order, "" for a
+    lesson without a place."""
     about, names = _topics(rec.tree), []
     for lesson in lessons:
         made = len(rec.edits)
@@ -70,7 +69,7 @@ def learn_each(rec: Recorder, lessons: Sequence[Lesson], config: Config) -> list
 
 
 def _topics(tree: Tree) -> dict[str, dict[str, frozenset[str]]]:
-    """Memory type → the files that may be added to, each with the words that name it."""
+    """Memory type → the files that may be added to, with the words of their names."""
     about: dict[str, dict[str, frozenset[str]]] = {kind: {} for kind in memdir.MEMORY_TYPES}
     for path in tree.topics():
         about.setdefault(tree.kind(path) or "", {})[path] = _about(tree, path)
@@ -106,7 +105,7 @@ def _cited(lessons: Iterable[Lesson]) -> tuple[Citation, ...]:
 
 
 def _beside(rec: Recorder, lesson: Lesson, about: Mapping[str, frozenset[str]]) -> bool:
-    """Add it to the file that is clearly about the same."""
+    """Add it to the file that clearly has the same topic."""
     for path in _fitting(lesson, about):
         document = with_bullet(rec.tree.document(path), lesson.text)
         if document is not None:
@@ -118,7 +117,7 @@ def _beside(rec: Recorder, lesson: Lesson, about: Mapping[str, frozenset[str]]) 
 
 
 def _fitting(lesson: Lesson, about: Mapping[str, frozenset[str]]) -> list[str]:
-    """Files named or described by rare words that the lesson has too, best first."""
+    """Files whose name or description shares rare words with the lesson, best first."""
     counts = Counter(word for words in about.values() for word in words)
     rare = max(2, len(about) // 5)
     told = content(lesson.text)
@@ -138,13 +137,13 @@ def _about(tree: Tree, path: str) -> frozenset[str]:
 
 
 def content(text: str) -> frozenset[str]:
-    """The words that say what a statement is about."""
+    """The words of a statement's topic."""
     words = statement(text).weights
     return frozenset(word for word in words if word not in lexicon.GENERIC and not word[:1].isdigit())
 
 
 def _by_topic(lessons: Sequence[Lesson]) -> list[list[Lesson]]:
-    """Lessons of one type that share words with the first of their group; a log's by themselves."""
+    """Groups of lessons of one type that share words with the first; those from logs separately."""
     groups: list[list[Lesson]] = []
     for lesson in lessons:
         told = content(lesson.text)
@@ -174,13 +173,13 @@ def _new_file(rec: Recorder, group: Sequence[Lesson], config: Config) -> None:
 
 
 def _title(text: str) -> str:
-    """The first clause; one that is long has all the room that a row's title has, before it is cut."""
+    """The title of a new file: the first clause, shortened if it is longer than a row's title."""
     fits = not clause(text, SHORT_TITLE).endswith("…")
     return headline(text, SHORT_TITLE if fits else TITLE_MAX)
 
 
 def _telling(title: str) -> list[str]:
-    """The words of a title that say what it is about, as they are written, and its first denial with what it denies."""
+    """The topic words of a title as written, and its first negation with the negated word."""
     about = content(title)
     words = [
         token.text
@@ -201,12 +200,12 @@ def _telling(title: str) -> list[str]:
 
 
 def _is_denial(word: str) -> bool:
-    """Also "don't", and "dont" as a name has it."""
+    """Whether it is a negation, including "don't" and "dont"."""
     return word.lower() in lexicon.NEGATIONS or _CONTRACTED.fullmatch(word.lower()) is not None
 
 
 def _common_file(rec: Recorder, lessons: Sequence[Lesson], config: Config) -> None:
-    """One file per type for what is about nothing in particular; its name is the type alone."""
+    """The common file of a type for lessons without a clear topic; it is named by the type."""
     if not lessons:
         return
     path = f"{lessons[0].kind}.md"
@@ -228,7 +227,7 @@ def _write(rec: Recorder, path: str, lessons: Sequence[Lesson], title: str, conf
         rec.tree.put(path, text)
         index = with_row(rec.tree, memdir.INDEX_NAME, path, config.row_aim)
         if index is not None and any(row.target == path for row in loaded(index, config).rows_dropped):
-            # At the end of an index that is too long no agent would read it.
+            # The end of a too long index is not loaded.
             index = with_row(rec.tree, memdir.INDEX_NAME, path, config.row_aim, first=True)
         rec.tree.put(path, None)
         if index is not None:
@@ -283,7 +282,7 @@ def _style(tree: Tree) -> _Style:
 
 
 def name_words(lessons: Sequence[Lesson]) -> tuple[list[str], bool]:
-    """A few words for a name, all from the first lesson and in every other; and whether they stand together there."""
+    """Words for a name, from the first lesson and in every other, and whether they are next to each other."""
     common = frozenset.intersection(*(content(lesson.text) for lesson in lessons))
     runs: list[list[str]] = [[]]
     end = -1

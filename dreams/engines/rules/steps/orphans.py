@@ -1,4 +1,4 @@
-"""Index rows for memories that no index mentions. Each row is a change of its own. Pure but for the recorder."""
+"""Adds index rows for memories without one. Each row is a separate change. Pure but for the recorder."""
 
 import re
 from collections import Counter
@@ -24,31 +24,31 @@ from dreams.lib.prose import comparing
 from dreams.lib.secrets.redact import values
 
 TITLE_MAX = 60  # letters of a row's title; chosen
-LONGEST_TITLE = 90  # a name that a person wrote is kept whole up to here
-MANY, MOST_UNLISTED = 10, 0.8  # memories without a row, and their share
-ROOM = 0.9  # of what an agent loads: rows that fill an index leave none for the next memory
-LEAST_WORDS = 4  # of a line that leads on to a list, to say something by itself
-LONGEST_HOOK = 400  # where it has no sentence that is shorter
+LONGEST_TITLE = 90  # longest name that is kept complete
+MANY, MOST_UNLISTED = 10, 0.8  # memories without a row: their number and share
+ROOM = 0.9  # of what an agent loads, so that there is room for the next memory
+LEAST_WORDS = 4  # least words of a line that introduces a list
+LONGEST_HOOK = 400  # if it has no shorter sentence
 _TITLE_END = re.compile(r"\s+[—–-]+\s+|:\s+|\s+(?=\()")
-# Behind a title that is the first clause of the hook; within a clause the rest would say something else by itself.
+# What may follow a title that is also the first clause of the hook.
 _NEXT_CLAUSE = re.compile(r"[,;:.]\s+|\s+[—–-]\s+")
 _SET_ASIDE = re.compile(r"archived?|old|trash|backups?|drafts?", re.IGNORECASE)
-# What went on, kept for whoever goes on: LAST_SESSION.md, dispatch-activity-log.md, session_2026_04_17_inventory.md.
+# Session records: LAST_SESSION.md, dispatch-activity-log.md, session_2026_04_17_inventory.md.
 RECORD = re.compile(
     r"(?:^|.*[_-])(?:(?:change)?log|journal|diary|session|hand(?:off|over))s?(?:[_-]?\d.*)?|hand(?:off|over)[_-].*",
     re.IGNORECASE,
 )
 _NAMED_DAY = re.compile(r"(?<!\d)(\d{4})[-_](\d\d)[-_](\d\d)(?!\d)")
-# Placed beside memories by people and tools, about the folder rather than in it.
+# Files about the folder, not memories.
 NO_MEMORY = re.compile(r"(?:README|CLAUDE|AGENTS|CHANGELOG|LICENSE|INSTALL|SKILL)(?![a-z]).*")
-_FIELD = re.compile(r"[A-Z][\w ]{0,20}: ")  # "Transcript: /home/…", of a record
+_FIELD = re.compile(r"[A-Z][\w ]{0,20}: ")  # "Transcript: /home/…" in a record
 _TELLS_A_STATE = re.compile(
     r"\b(?:done|completed?|shipped|resolved|closed|finished|status|progress|wip|to-?do)\b", re.IGNORECASE
 )
 
 
 def add_orphans(rec: Recorder, config: Config) -> None:
-    """A row for each file that has a title, where the index has room for all: which ones go without is not for their names to say."""
+    """Add a row for each file with a title, if the index has room for all."""
     for index_path in (memdir.INDEX_NAME, TEAM_INDEX):
         if not rec.tree.writable(index_path) or index_path in rec.tree.hand_edited:
             continue
@@ -63,8 +63,8 @@ def add_orphans(rec: Recorder, config: Config) -> None:
 
 
 def _is_surely_listed(tree: Tree, path: str) -> bool:
-    """Whether it has a head, and a person wrote a title that says what the memory is about. One made of its file's name, or that
-    tells a state or a day, is asked about."""
+    """Whether it has frontmatter and a written title about its topic. Titles made from file names, or with a state or day, are
+    asked about."""
     title = written_title(tree, path)
     dated = _NAMED_DAY.search(path) or WRITTEN.search(title)
     is_headed = tree.document(path).frontmatter is not None
@@ -72,14 +72,14 @@ def _is_surely_listed(tree: Tree, path: str) -> bool:
 
 
 def list_all(rec: Recorder, paths: Sequence[str], config: Config) -> None:
-    """Rows for files that a person wants listed."""
+    """Add rows for files that a person wants listed."""
     for path in paths:
         _add(rec, memdir.INDEX_NAME, path, config)
 
 
 def has_room(tree: Tree, index_path: str, paths: Sequence[str], config: Config) -> bool:
-    """Whether rows for all of them leave room for the next memory, or there are none."""
-    if len(paths) > ROOM * config.index_max_lines:  # each row is a line; to make hundreds takes seconds
+    """Whether rows for all of them leave room for the next memory."""
+    if len(paths) > ROOM * config.index_max_lines:  # each row is a line; making hundreds takes seconds
         return False
     if not paths:
         return True
@@ -99,7 +99,7 @@ def _add(rec: Recorder, index_path: str, path: str, config: Config) -> None:
         after += memdir.parse_index(after).newline
     reason = f"{path} was not in any index, so no session would find it."
     cited = from_memory(path, *told_at(rec.tree, path))
-    # The file is the key: rows of one wording are decided apart all the same.
+    # By file, so that rows with equal words are decided separately.
     rec.count(
         "listed",
         rec.operation(
@@ -109,7 +109,7 @@ def _add(rec: Recorder, index_path: str, path: str, config: Config) -> None:
 
 
 def told_at(tree: Tree, path: str) -> tuple[int, str]:
-    """The line of a memory that says what it is about, and what it says; its path where that is no text."""
+    """The line with a memory's topic, and its text; the path if the file is not text."""
     said = hook if (hook := hook_of(tree, path)) and _is_text(hook) else path
     lines = enumerate(tree.texts[path].split("\n"), 1)
     return next((number for number, line in lines if said in line), 1), said
@@ -120,7 +120,7 @@ def loaded(text: str, config: Config) -> memdir.Loaded:
 
 
 def unlisted(tree: Tree, index_path: str) -> list[str]:
-    """The memories that an index does not mention, and that say something still of use."""
+    """The memories that an index does not mention and that are still useful."""
     shared = index_path == TEAM_INDEX
     text = tree.texts.get(index_path)
     if text is None and (shared or not _is_memory_folder(tree)):
@@ -136,7 +136,7 @@ def unlisted(tree: Tree, index_path: str) -> list[str]:
     ]
     index = memdir.parse_index(text or "")
     found = [path for path in paths if not mentioned(index, path.removeprefix(base))]
-    # Whoever writes an index, and lists hardly a file in it, does not mean it to list them all.
+    # An index that lists hardly any file is not meant to list all.
     items = memdir.sections(memdir.parse(encode(text or "")).body)
     is_prose = any(each.kind == "paragraph" for each in items)
     is_a_choice = is_prose and len(found) >= MANY and len(found) > MOST_UNLISTED * len(paths)
@@ -144,16 +144,16 @@ def unlisted(tree: Tree, index_path: str) -> list[str]:
 
 
 def _is_memory_folder(tree: Tree) -> bool:
-    """Without an index, frontmatter or typed names tell memories from notes that nobody loads by an index; one of five is by chance."""
+    """Whether the files are memories and not other notes: more than one in five has frontmatter or a typed name."""
     paths = tree.memories()
     told = sum(bool(tree.document(p).frontmatter or tree.kind(p) in memdir.MEMORY_TYPES) for p in paths)
     return 2 * told > len(paths)
 
 
 def _is_topic(tree: Tree, path: str, index: str) -> bool:
-    """Not a day's notes or a record, not set aside, not in a folder that the index or an index of its own covers, and of a plain name.
+    """Whether it needs a row: no daily notes or record, not archived, not in a folder that an index covers, and plainly named.
 
-    A name that hides characters would be hidden text in the index, and all that is done in one step is taken back with it.
+    Hidden characters in a name would be hidden text in the index, which would undo the complete step.
     """
     name = PurePosixPath(path).name
     if not diff.is_plain(path) or NO_MEMORY.match(name) or RECORD.fullmatch(PurePosixPath(path).stem):
@@ -170,7 +170,7 @@ def _is_topic(tree: Tree, path: str, index: str) -> bool:
 
 
 def with_row(tree: Tree, index_path: str, path: str, row_max: int, *, first: bool = False) -> str | None:
-    """The index with a row for a file, below the rows of its kind or before all others; None where it takes none."""
+    """The index with a row for a file, below the rows of its kind or before all others; None if that is not possible."""
     index = memdir.parse_index(tree.texts.get(index_path, ""))
     base = base_of(index_path)
     row = row_text(tree, path, path.removeprefix(base), row_max)
@@ -181,12 +181,12 @@ def with_row(tree: Tree, index_path: str, path: str, row_max: int, *, first: boo
             index = index.appended(*row, heading=_heading_for(tree, index, base, tree.kind(path)))
     except memdir.MemoryEditError:
         return None
-    # A file made here is empty before, so nothing tells that it ought to end with a line end.
+    # A new file needs a final line end.
     return index.text if index_path in tree.texts or index.text.endswith("\n") else index.text + "\n"
 
 
 def _heading_for(tree: Tree, index: memdir.Index, base: str, kind: str | None) -> str | None:
-    """The section named for this type, else the one with most of its rows, else with most of all."""
+    """The section named for this type, else the one with most rows of it, else with most rows."""
     rows = [row for row in index.rows if row.is_memory_target]
     headings = {
         item.content: None
@@ -204,9 +204,9 @@ def _heading_for(tree: Tree, index: memdir.Index, base: str, kind: str | None) -
 
 
 def row_text(tree: Tree, path: str, target: str, row_max: int) -> tuple[str, str, str]:
-    """Title, target and hook of a row, in words of the file alone. A hook is whole sentences, or the whole description."""
+    """Title, target and hook of a row, only in words of the file. The hook is complete sentences, or the description."""
     title, stem = title_of(tree, path), PurePosixPath(path).stem
-    if not _is_text(title) or values(stem):  # written as words, a secret would be one to no check
+    if not _is_text(title) or values(stem):  # a secret written as words would not be found by checks
         title = stem
     hook = hook_of(tree, path)
     if not _is_text(hook) or comparing.normalised(hook) == comparing.normalised(title):
@@ -218,20 +218,18 @@ def row_text(tree: Tree, path: str, target: str, row_max: int) -> tuple[str, str
 
 
 def _is_text(words: str) -> bool:
-    """Bytes that are no UTF-8 would make the index a file that nobody may change any more."""
+    """Whether it is valid UTF-8, so that the index stays editable."""
     return is_utf8(encode(words))
 
 
 def title_of(tree: Tree, path: str) -> str:
-    """What a person wrote, else the file's name in words."""
+    """The written title, else the file name in words."""
     return written_title(tree, path) or _as_words(PurePosixPath(path).stem)
 
 
 def written_title(tree: Tree, path: str) -> str:
-    """The name where a person wrote it as words, else the title of the body, else the one short sentence that tells what
-    the file is named for; empty for none.
-
-    A heading below the first level titles a part of the file, not the file.
+    """The name if it is written in words, else the title of the body, else a short sentence with the words of the file name; ""
+    if none. Headings below the first level are titles of parts.
     """
     document = tree.document(path)
     name = one_line((document.frontmatter.name or "") if document.frontmatter else "")
@@ -250,7 +248,7 @@ def written_title(tree: Tree, path: str) -> str:
 
 
 def _short(text: str) -> str:
-    """A title as it is, or its first part where it is long; empty where that is no words."""
+    """A title, or its first part if it is long; "" if that has no words."""
     if len(text) > LONGEST_TITLE:
         end = _TITLE_END.search(text)
         text = text[: end.start()] if end else ""
@@ -258,7 +256,7 @@ def _short(text: str) -> str:
 
 
 def _as_words(slug: str) -> str:
-    """A file's name as a title: "feedback_test_first" is "Test first"."""
+    """A file name as a title: "feedback_test_first" becomes "Test first"."""
     dated = _NAMED_DAY.sub(r"\1~\2~\3", slug)
     first, *rest = [word.replace("~", "-") for word in re.split(r"[_\-\s]+", dated) if word] or [slug]
     words = " ".join(rest if rest and first.lower() in memdir.MEMORY_TYPES else [first, *rest])

@@ -1,5 +1,4 @@
-"""A statement that a person put anew, nearly word for word but for what changed: theirs takes its place.
-Pure but for the recorder."""
+"""Replaces a statement by a person's newer wording that is the same except for what changed. Pure but for the recorder."""
 
 import re
 from collections import defaultdict
@@ -27,13 +26,13 @@ from dreams.lib.prose.statement_index import statements_of
 from dreams.lib.prose.statement_pairs import PlacedText
 from dreams.lib.prose.statements import statement
 
-MOST_COMPARED = 200  # statements, a bound of time; chosen
+MOST_COMPARED = 200  # statements, to bound time; chosen
 ANEW = "You reworded it."
 
 
 @dataclass(frozen=True, slots=True)
 class _Said:
-    """A whole statement, and how it was told."""
+    """A complete statement, and how it was said."""
 
     text: str
     citations: tuple[Citation, ...]
@@ -41,7 +40,7 @@ class _Said:
 
 
 def restate(rec: Recorder, heard: Sequence[Heard], lessons: Sequence[Lesson], told: set[str]) -> set[str]:
-    """Put the new wording in the place of the old one; the statements that memory says now."""
+    """Replace old wordings by new ones; returns the statements that memory now has."""
     said = [
         each for each in _said(heard, lessons) if told.isdisjoint((each.text.rstrip("."), each.how.quote))
     ]
@@ -51,7 +50,7 @@ def restate(rec: Recorder, heard: Sequence[Heard], lessons: Sequence[Lesson], to
         rec.report.checkpoint()
         later = said[place + 1 : place + MOST_COMPARED]
         if memory is None or any(each.text in whole for whole in done):
-            continue  # a sentence of what is there now
+            continue  # a sentence of the current text
         line = PlacedText("", "body", 1, 1, each.text, each.text)
         if any(_is_restated(line, other) for other in later):
             continue
@@ -73,18 +72,18 @@ def _said(heard: Sequence[Heard], lessons: Sequence[Lesson]) -> Iterator[_Said]:
 
 
 def _is_changed(stated: Stated, later: Sequence[Heard]) -> bool:
-    """What was changed again later is left to that change: two steps would put it to and fro."""
+    """Whether a later change replaces it, which would conflict with this step."""
     typed = [one for each in later[:MOST_COMPARED] for one in each.typed if one.changes]
     return any(compare(stated.text, one.text).relation == "other value" for one in typed)
 
 
 def _is_whole(heard: Heard, stated: Stated) -> bool:
-    """Not the beginning of a list of their own."""
+    """Whether it is not the beginning of a list."""
     return not stated.text.endswith(":") or heard.prompt.text.rstrip().endswith(stated.quote)
 
 
 class _Lines:
-    """The lines of memory that may be put anew, by how they open."""
+    """The lines of memory that may be reworded, by their first words."""
 
     def __init__(self, tree: Tree) -> None:
         self._opening: dict[str, list[PlacedText]] = defaultdict(list)
@@ -104,7 +103,7 @@ class _Lines:
 
 
 def _lines_of(tree: Tree) -> Iterator[PlacedText]:
-    """Lines of memories and of an index, the descriptions, and the hooks of rows."""
+    """Lines of memories and indexes, descriptions, and hooks of rows."""
     for path in sorted(
         path for path in tree.texts if not is_log(path) and not is_team(path) and is_free(tree, path)
     ):
@@ -115,7 +114,7 @@ def _lines_of(tree: Tree) -> Iterator[PlacedText]:
 
 
 def _restate(rec: Recorder, memory: _Lines, said: _Said) -> bool:
-    """In the one statement that is surely meant; where no body has it, in what sums one file up."""
+    """Reword the only statement that can be meant, or if no body has it, a file's summaries."""
     target, hook = _told_row(said.text)
     text = hook or said.text
     near = memory.near(text)
@@ -139,13 +138,13 @@ def _restate(rec: Recorder, memory: _Lines, said: _Said) -> bool:
 
 
 def _told_row(text: str) -> tuple[str, str]:
-    """The target and the hook where `text` is a row as an index has it; nothing otherwise."""
+    """Target and hook if `text` is an index row, else empty."""
     rows = memdir.parse_index(f"- {text}\n").rows if text.startswith("[") else ()
     return (rows[0].target, rows[0].hook) if len(rows) == 1 and len(rows[0].targets) == 1 else ("", "")
 
 
 def _is_alone(line: PlacedText, near: Sequence[PlacedText]) -> bool:
-    """Whether no other line is behind the same label: which of them was meant is then not sure."""
+    """Whether no other line has the same label, so that it is clear which one is meant."""
     label = label_of(line.text)
     return not label or sum(label_of(other.text) == label for other in near) == 1
 
@@ -163,7 +162,7 @@ def _doubts(text: str) -> set[str]:
 
 
 def _may_be_meant_there(line: PlacedText, said: str) -> bool:
-    """Whether what is above a line says nothing of it that the new wording would have to say too: "In staging:"."""
+    """Whether the context above a line ("In staging:") does not restrict it, unless the new wording has it too."""
     told = keys_of(said)
     for above in line.frame:
         words = {key for key in keys_of(above) if not key[0].isdigit()} - lexicon.GENERIC
@@ -173,27 +172,27 @@ def _may_be_meant_there(line: PlacedText, said: str) -> bool:
     return around.environments <= statement(said).environments
 
 
-# --- Whether it is the same statement, put anew ----------------------------------------------------------------------
+# --- Whether it is the same statement in a new wording ---------------------------------------------------------------
 
 _DAY = re.compile(r"(?<![\d-])\d{4}-\d\d(?:-\d\d)?(?![\d-])")
 _ARTICLES = frozenset({"the", "our", "a", "an", "my", "its"})
-_UNSAYING = WEAK | {"port", "version", "number", "day"}  # what a value says by itself
-OPENING = 2  # words before a number that may be a name with it: "firewall rule 12"
-LEAST_SHARED = 3  # words that old and new have in common: fewer tie any two sentences together
+_UNSAYING = WEAK | {"port", "version", "number", "day"}  # of a value alone
+OPENING = 2  # words that form a name with a number: "firewall rule 12"
+LEAST_SHARED = 3  # least common words of old and new
 MOST_LOST = 2  # values
-NEARLY_ALL = 0.75  # of the old words: then the second word of the subject may be another
+NEARLY_ALL = 0.75  # of the old words; then the second word of the subject may differ
 LEAST_WORDS, ALIKE = 8, 0.8  # of a statement that was typed again
-OF_OLD, OF_NEW = 0.6, 0.4  # the shares of both that must be common where a person asked for it to be noted
-OF_OLD_BARE, OF_NEW_BARE = 0.75, 0.5  # where they only said it
+OF_OLD, OF_NEW = 0.6, 0.4  # least common shares of both if a person asked to note it
+OF_OLD_BARE, OF_NEW_BARE = 0.75, 0.5  # if they only said it
 
 
 def restated(old: str, new: str, *, asked: bool) -> bool:
-    """Whether `new` is `old` put anew. `asked`: somebody wanted it to be noted, or said that what is known is outdated."""
+    """Whether `new` is a new wording of `old`. `asked`: a person asked to note it, or said that memory is outdated."""
     if keys_of(old) == keys_of(new) or is_later(old, new):
         return is_later(old, new)
     before, now = normalised(old), normalised(new)
     if len(before.split()) >= LEAST_SHARED and now.startswith(f"{before} "):
-        return True  # the old words, and more behind them
+        return True  # the old words with additions
     one, other = statement(old), statement(new)
     retyped = asked and _is_retyped(old, new)
     if (
@@ -201,7 +200,7 @@ def restated(old: str, new: str, *, asked: bool) -> bool:
         and len(one.negations) == len(other.negations)
         and not retyped
     ):
-        return False  # nothing new is told
+        return False  # nothing new
     if one.environments != other.environments or one.days != other.days:
         return False
     if (asked or old.startswith("**")) and label_of(old) == label_of(new) != "":
@@ -216,23 +215,23 @@ def restated(old: str, new: str, *, asked: bool) -> bool:
 
 
 def _is_retyped(old: str, new: str) -> bool:
-    """The same beginning and nearly all words in the same order: more than a value is another."""
+    """Whether the beginning and nearly all words in order are the same, although more than a value differs."""
     mine, theirs = (text.casefold().rstrip(" .!").split() for text in (old, new))
     if min(len(mine), len(theirs)) < LEAST_WORDS or mine[:2] != theirs[:2]:
         return False
     matcher = SequenceMatcher(None, mine, theirs, autojunk=False)
     differing = [code for code in matcher.get_opcodes() if code[0] != "equal"]
-    return matcher.ratio() >= ALIKE and len(differing) > 1  # one alone is one value
+    return matcher.ratio() >= ALIKE and len(differing) > 1  # a single value
 
 
 def is_later(old: str, new: str) -> bool:
-    """Whether `new` says word for word the same as of a later day."""
+    """Whether `new` has the same words with a later day."""
     days = _DAY.findall(old), _DAY.findall(new)
     return len(days[0]) == len(days[1]) == 1 and days[0] < days[1] and _DAY.sub("", old) == _DAY.sub("", new)
 
 
 def opening(text: str) -> str:
-    """The first word that says something, which a statement and the same put anew have alike."""
+    """The first meaningful word, which a statement and its new wording share."""
     return next((piece.key for piece in _telling(text) if not piece.key[:1].isdigit()), "")
 
 
@@ -250,12 +249,12 @@ def _telling(text: str) -> list[ComparedWord]:
 
 
 def _subject(text: str) -> list[str]:
-    """The first two words that say something: "the API of the importer" is not "the API"."""
+    """The first two meaningful words: "the API of the importer" is not "the API"."""
     return [piece.key for piece in _telling(text) if piece.shape != "number"][:2]
 
 
 def _of_another(old: str, new: str) -> bool:
-    """Whether a plain word is in the place of another, or several names are, or a name is where one says of which thing it is."""
+    """Whether a plain word, several names, or the name that identifies the thing were exchanged."""
     mine, theirs = _telling(old), _telling(new)
     keys = [piece.key for piece in mine], [piece.key for piece in theirs]
     names = values = 0
@@ -275,7 +274,7 @@ def _of_another(old: str, new: str) -> bool:
 
 
 def _loses_values(old: str, new: str) -> bool:
-    """Whether several values go, or one goes for which none comes."""
+    """Whether several values are lost, or one without a replacement."""
     mine, theirs = ({piece.key for piece in _telling(text) if piece.is_value} for text in (old, new))
     gone = mine - keys_of(new)
     return len(gone) > MOST_LOST or (bool(gone) and not theirs - keys_of(old))
@@ -297,13 +296,12 @@ def _is_other(old: str, gone: Sequence[ComparedWord], new: str, come: Sequence[C
 
 
 def _is_of(found: Sequence[ComparedWord], piece: ComparedWord) -> bool:
-    """ "Backups of Atlas", "backups of Borealis"."""
+    """Whether a name belongs to another one: "backups of Atlas", "backups of Borealis"."""
     return piece.shape != "number" and _before(found, found.index(piece)) in {"of", "for"}
 
 
 def _names_a_thing(found: Sequence[ComparedWord], start: int) -> bool:
-    """ "Queue 3 is drained", "customer Acme has": whether a number or a name near the beginning tells which thing of its sort is
-    meant."""
+    """Whether a number or name near the beginning identifies the thing: "Queue 3 is drained", "customer Acme has"."""
     place = next(at for at, piece in enumerate(found) if piece.end > start)
     head = [piece for piece in found[: place + 1] if piece.text.casefold() not in _ARTICLES]
     return (
@@ -315,7 +313,7 @@ def _names_a_thing(found: Sequence[ComparedWord], start: int) -> bool:
 
 
 def _before(found: Sequence[ComparedWord], place: int) -> str:
-    """The word before a place, articles aside."""
+    """The word before an index, without articles."""
     before = [piece.text.casefold() for piece in found[max(0, place - 2) : place]]
     before = [word for word in before if word not in _ARTICLES]
     return before[-1] if before else ""

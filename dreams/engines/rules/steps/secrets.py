@@ -1,4 +1,4 @@
-"""What leaves a memory for certain: a secret. Pure but for the recorder."""
+"""Removes certain secrets. Pure but for the recorder."""
 
 from dreams.engines.drafts import MOST_EVIDENCE
 from dreams.engines.rules.notes.tree import NewText, Recorder, from_memory, is_log
@@ -10,11 +10,11 @@ MOST_APART = 5  # secrets of one file; chosen
 
 
 def redact(rec: Recorder) -> None:
-    """One operation for each secret that is certain; one for all of a file that lists many, as a person may keep it on purpose.
+    """Redact each certain secret as one operation; all of a file that lists many as one, as it may be kept on purpose.
 
-    The checkup names the others and what an app shows to everybody: of ten that were taken out of public directories six
-    were none, and most of these were known by a name alone (docs/real-directories.md). Pinned and hand-edited memories, logs
-    and what may not be written stay too.
+    The checkup names uncertain ones and keys that apps show publicly: of ten that were removed from public directories six
+    were not secrets, most of them recognized only by a name (docs/real-directories.md). Pinned and hand-edited memories, logs
+    and read-only files are not changed.
     """
     tree = rec.tree
     for path in sorted(tree.texts):
@@ -23,7 +23,7 @@ def redact(rec: Recorder) -> None:
         rec.report.checkpoint()
         text = tree.texts[path]
         found = [span for span in spans(text) if is_certain(text, span) and not is_for_apps(text, span)]
-        found.sort(key=lambda span: span.start - span.end)  # one may be a part of another
+        found.sort(key=lambda span: span.start - span.end)  # one may contain another
         for part in [found] if len(found) > MOST_APART else [[span] for span in found]:
             taken = {text[span.start : span.end]: span.rule for span in part}
             rules = ", ".join(dict.fromkeys(span.rule.replace("-", " ") for span in part))
