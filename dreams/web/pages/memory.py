@@ -26,7 +26,7 @@ MOST_CHOICES = 200  # versions to choose from; chosen
 
 
 class Look(NamedTuple):
-    """How a version is told at a glance."""
+    """How a version is shown: its icon, colour and label."""
 
     icon: str
     tone: str
@@ -35,7 +35,7 @@ class Look(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class VersionRow:
-    """A version with how it is told, by whom and why; `previous` is the one before it."""
+    """A version with its look, author and reason; `previous` is the id of the version before."""
 
     version: Version
     look: Look
@@ -61,7 +61,7 @@ REDONE = Look("redo", "ok", "Redone")
 
 @dataclass(frozen=True, slots=True)
 class Looks:
-    """How versions are told apart. The undo of an undo is a redo: one query, and none where nothing was undone."""
+    """Version → its look. The undo of an undo is a redo: one query, or none if nothing was undone."""
 
     redos: frozenset[int | None]
 
@@ -77,17 +77,17 @@ class Looks:
         return REDONE if is_redo else ORIGINS[Version.Origin(row.origin)]
 
 
-# As a choice of the filter, where it is more than the rows say.
+# Labels in the filter that differ from those of the rows.
 _KINDS = {Version.Origin.ROLLBACK: "Undone or redone"}
 
-# Nobody of ours made these; who did is not known.
+# Not made by memoryweb; the author is unknown.
 _NOT_OURS = (Version.Origin.FOUND, Version.Origin.OUTSIDE)
 
 
 def versions(
     memory: Memory, number: str | None = None, wanted: Filter = EVERYTHING
 ) -> PageOfRows[VersionRow]:
-    """Newest first. `previous` is the state before it, whatever is filtered."""
+    """Newest first. `previous` is the version before, regardless of the filter."""
     rows = _matching(memory.versions.all(), wanted).annotate(previous=Subquery(_before_each()))
     page = page_of(rows.select_related("proposal__dream").order_by("-at", "-pk"), number, VERSIONS_PAGE)
     shown = list(page.object_list)
@@ -97,7 +97,7 @@ def versions(
 
 @dataclass(frozen=True, slots=True)
 class _Told:
-    """What is said of the versions of one list."""
+    """Reasons and looks for the versions of one list."""
 
     reasons: Mapping[int, str]
     looks: Looks
@@ -141,7 +141,7 @@ def filters(memory: Memory) -> dict[str, Any]:
 
 
 def last_kept(memory: Memory) -> int | None:
-    """The newest version that was no removal: what a removed memory said last."""
+    """The newest version with a text: the last content of a removed memory."""
     rows = memory.versions.exclude(sha256="").order_by("-at", "-pk")
     return rows.values_list("pk", flat=True).first()
 
@@ -160,7 +160,7 @@ def _version(row: Version, memory: Memory, previous: int | None, told: _Told) ->
     return VersionRow(
         version=row,
         look=look,
-        # What brought a version of somebody outside says so already.
+        # The label of an outside version already says where it came from.
         who=row.actor or ("" if row.origin in _NOT_OURS else WORDS[SYSTEM]),
         is_now=bool(row.sha256) and memory.gone_at is None and row.sha256 == memory.sha256,
         reason=told.reasons.get(row.proposal_id or 0, ""),
@@ -169,7 +169,7 @@ def _version(row: Version, memory: Memory, previous: int | None, told: _Told) ->
 
 
 def compare(old: VersionRow, new: VersionRow, *, is_bare: bool = False) -> dict[str, Any]:
-    """The difference between two kept states; a removed file is an empty one. `is_bare`: with its secrets."""
+    """The diff of two kept versions; a removed file is empty. `is_bare`: with its secrets."""
     shas = (old.version.sha256, new.version.sha256)
     kept = blobs.get_many(shas)
     missing = next((sha[:12] for sha in shas if sha and sha not in kept), "")
@@ -196,15 +196,15 @@ def choices(memory: Memory) -> list[VersionRow]:
 
 
 def with_picked(options: Sequence[VersionRow], picked: Iterable[VersionRow]) -> list[VersionRow]:
-    """The choices, and behind them those picked that are older than all that are offered."""
+    """The options, followed by picked versions that are not among them."""
     known = {one.version.pk for one in options}
     return [*options, *(one for one in picked if one.version.pk not in known)]
 
 
 MOST_LINKS = 60  # shown; chosen
-# As many as an index has rows; they are folded.
+# An index may have this many rows; they are folded.
 MOST_LINKS_OUT = 500
-# Links into a memory are looked for in its siblings' texts; beyond this a page would wait too long.
+# Links to a memory are searched in the texts of its siblings; more would take too long for a page.
 MOST_SIBLING_BYTES = 4 << 20
 MOST_SIBLINGS = 2_000
 MOST_EDIT_BYTES = 1 << 20
@@ -212,7 +212,7 @@ MOST_SHOWN_CHARS = 400_000
 
 
 def current_bytes(memory: Memory) -> bytes | None:
-    """The bytes as last seen; None for a memory that is gone, or whose bytes are not kept."""
+    """The last known content; None for a removed memory, or if its content is not kept."""
     if memory.gone_at is not None:
         return None
     return blobs.get_many([memory.sha256]).get(memory.sha256)
@@ -241,7 +241,7 @@ def body_of(data: bytes) -> dict[str, Any]:
 
 
 def resolver(project: Project) -> Resolver:
-    """`[[name]]` and `[…](name.md)` → the memory's page, in whatever case and Unicode form it is written."""
+    """`[[name]]` and `[…](name.md)` → the memory's page, ignoring case and Unicode form."""
     known = _names(project)
 
     @TemplateResolver
@@ -288,7 +288,7 @@ def _targets(content: str) -> list[str]:
 
 
 def links_in(memory: Memory) -> list[dict[str, Any]]:
-    """Siblings whose text links here."""
+    """Siblings whose text links to this memory."""
     rows = memory.project.memories.filter(gone_at__isnull=True).exclude(pk=memory.pk)
     if (rows.aggregate(n=Sum("size"))["n"] or 0) > MOST_SIBLING_BYTES:
         return []
@@ -296,7 +296,7 @@ def links_in(memory: Memory) -> list[dict[str, Any]]:
         {_key(memory.name)} if memory.name else set()
     )
     paths = list(rows.values_list("pk", "path", "sha256")[:MOST_SIBLINGS])
-    # One query however many there are: their sizes together are bounded above.
+    # One query: their total size is limited above.
     kept = Blob.objects.filter(sha256__in=rows.values("sha256")).values_list("sha256", "data")
     texts = {sha: bytes(data) for sha, data in kept}
     found = [

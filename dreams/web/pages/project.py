@@ -43,7 +43,7 @@ MEMORIES_PAGE = 60  # rows; chosen
 SESSIONS_PAGE = 40  # rows; chosen
 MOST_FILES = 200  # names; chosen
 CAUGHT = Proposal.Origin.CAUGHT  # its cards have a page of their own
-ASIDE_DAYS = dt.timedelta(days=14)  # that a text kept aside is shown; chosen
+ASIDE_DAYS = dt.timedelta(days=14)  # how long a text kept aside is shown; chosen
 # The index first, then topics, team notes and logs.
 READING_ORDER = Case(
     When(kind=Memory.Kind.INDEX, then=Value(0)),
@@ -73,7 +73,7 @@ class SessionRow:
 
 @dataclass(frozen=True, slots=True)
 class Counts:
-    """What the tabs of a project count. `memories` and `sessions` are on disk, as the `projects` command counts them."""
+    """The counts on a project's tabs. `memories` and `sessions` are those on disk, as in the `projects` command."""
 
     memories: int
     files: int
@@ -88,7 +88,7 @@ class Counts:
 
 @dataclass(frozen=True, slots=True)
 class Head(Counts):
-    """What stands above and beside everything: figures, places, switches."""
+    """The head and the side of a project's page: figures, folders, switches."""
 
     review: str
     dreaming_on: bool
@@ -136,7 +136,7 @@ def head(project: Project) -> Head:
 
 
 def counts(project: Project) -> Counts:
-    """For a page beside the project's own; three queries."""
+    """For the other pages of a project; three queries."""
     memories = kept(
         CountKind.MEMORIES,
         project.pk,
@@ -151,7 +151,7 @@ def counts(project: Project) -> Counts:
 
 
 def _asides(project: Project) -> list[Version]:
-    """Texts of the last two weeks that came at the moment of an apply, and that no file holds."""
+    """Texts of the last two weeks that were written during an apply and are in no file."""
     since = timezone.now() - ASIDE_DAYS
     found = kept(CountKind.MEMORIES, project.pk, "asides", lambda: _newest_asides(project.pk))
     return [row for row in found if row.aside_at and row.aside_at >= since]
@@ -169,7 +169,7 @@ def _switch(value: object) -> str:
 
 @prepared
 def _memories_counted(project: int) -> QuerySet[Memory, tuple[int, ...]]:
-    """In the order of `Counts`: `files` are all that are there now, indexes and logs too; `memories` without them."""
+    """In the order of `Counts`: `files` are all current ones, with indexes and logs; `memories` without them."""
     present = Q(gone_at__isnull=True)
     rows = Memory.objects.filter(project_id=project).order_by().values("project")
     return rows.annotate(
@@ -182,7 +182,7 @@ def _memories_counted(project: int) -> QuerySet[Memory, tuple[int, ...]]:
 
 @prepared
 def _sessions_counted(project: int) -> QuerySet[Session, tuple[int, ...]]:
-    """Those on disk, and those of which only the row is left."""
+    """Sessions on disk, and those of which only the row is left."""
     rows = Session.objects.filter(project_id=project).order_by().values("project")
     rows = rows.annotate(n=Count("pk", filter=COUNTED_SESSIONS), gone=Count("pk", filter=~COUNTED_SESSIONS))
     return rows.values_list("n", "gone")
@@ -190,7 +190,7 @@ def _sessions_counted(project: int) -> QuerySet[Session, tuple[int, ...]]:
 
 @prepared
 def _waiting_counted(project: int) -> QuerySet[Project, tuple[int, ...]]:
-    """Questions that are open and were asked, cards to review, and tasks that agents left unfinished."""
+    """Open questions that were asked, cards to review, and tasks that agents left unfinished."""
     asked = Question.objects.filter(project=OuterRef("pk"), state=Question.State.OPEN, asked=True)
     cards = Card.objects.filter(project=OuterRef("pk"), state=Card.State.OPEN)
     left = session_notes.open_ends(OuterRef("pk"))
@@ -207,7 +207,7 @@ def _to_review(project: int) -> QuerySet[Proposal, tuple[str]]:
 
 
 def move(project: Project, memories: int) -> dict[str, Any] | None:
-    """What there is to decide about it; `memories` are the project's own. None on another host than its own."""
+    """The choices for a project that moved; `memories` is the number of its own. None on another host."""
     if project.host != hosts.host():
         return None
     if source := next((row.moved_from for row in moved.unanswered(project.pk)), None):
@@ -222,7 +222,7 @@ def move(project: Project, memories: int) -> dict[str, Any] | None:
 
 
 def folders(project: Project) -> list[str]:
-    """Where its transcripts lie."""
+    """The folders of its transcripts."""
     return _folders(project.pk)
 
 
@@ -240,7 +240,7 @@ def memories(
     gone: bool = False,
     total: int | None = None,
 ) -> PageOfRows[Any]:
-    """The index first, then topics by their last change, then team notes and logs. `total` as in `sessions`."""
+    """The index, then topics by their last change, then team notes and logs. `total` as in `sessions`."""
     if total is not None and not text:
         ask = partial(_memories_listed, project.pk, gone=gone, most=Fixed(MEMORIES_PAGE))
         return _as_they_are(page_of(RowQuery(total, ask), number, MEMORIES_PAGE))
@@ -251,7 +251,7 @@ def memories(
 
 
 def some_memories(project: Project, total: int) -> PageOfRows[Any]:
-    """The first few of `total`, which is known: it is not counted again."""
+    """The first few of `total`, which is not counted again."""
     ask = partial(_memories_listed, project.pk, Fixed(0), gone=False, most=Fixed(FEW))
     rows = kept(CountKind.MEMORIES, project.pk, "some", ask)
     return PageOfRows(rows, page_of(RowQuery(total, lambda _: rows), 1, FEW))
@@ -262,7 +262,7 @@ def _as_they_are(page: Page[Any]) -> PageOfRows[Any]:
 
 
 def _memories(project: int, *, gone: bool) -> QuerySet[Memory, Any]:
-    """As values and not as objects: the part of a page that shows one is made once for the same."""
+    """As plain values, so that the rendered rows can be cached by them."""
     rows = Memory.objects.filter(project_id=project, gone_at__isnull=not gone).order_by(*LISTED)
     return rows.values_list(*SHOWN, named=True)
 
@@ -280,7 +280,7 @@ def sessions(
     gone: bool = False,
     total: int | None = None,
 ) -> PageOfRows[SessionRow]:
-    """`total` is how many there are where that is known: they are not counted again. A search counts what it finds."""
+    """`total` is the number of sessions if known, to avoid another count. A search counts its matches."""
     if total is not None and not text:
         ask = partial(_sessions_listed, project.pk, gone=gone, most=Fixed(SESSIONS_PAGE))
         return _sessions_rows(project, page_of(RowQuery(total, ask), number, SESSIONS_PAGE))
@@ -310,13 +310,13 @@ def _sessions_listed(project: int, start: Fixed, *, gone: bool, most: Fixed) -> 
 
 @prepared
 def _in_review(sessions: list[int]) -> QuerySet[DreamSession, int]:
-    """Those of these whose dream's proposal waits for a person."""
+    """Those of `sessions` whose dream's proposal waits for a person."""
     rows = DreamSession.objects.filter(session__in=sessions, dream__proposals__state__in=WAITING)
     return rows.values_list("session_id", flat=True)
 
 
 def _sessions_rows(project: Project, page: Page[Any]) -> PageOfRows[SessionRow]:
-    # The agent's registry is on disk: it is read where a session might be running, and once.
+    # The agent's registry is on disk: it is read at most once, and only if a session might be running.
     running = cache(partial(next_dream.running, [project]))
     in_review = frozenset(_in_review([row.pk for row in page.object_list]))
     return listed(page, partial(_session, project, in_review, running, timezone.now()))
@@ -345,9 +345,9 @@ def _session(
 
 
 def _learnt(project: Project, row: Session) -> tuple[str, str]:
-    """What the dreams have made of a session, in a word, and its colour.
+    """A session's state in a word, and its colour.
 
-    "New" and "to be read again" are what the head of the page counts, but for forks.
+    Apart from forks, "new" and "to be read again" are those that the head of the page counts.
     """
     if row.gone_at is not None:
         return "gone from disk", "warn"
@@ -364,7 +364,7 @@ def _learnt(project: Project, row: Session) -> tuple[str, str]:
 
 
 def instruction_files(project: Project) -> list[dict[str, Any]]:
-    """What the agent always loads where this project is worked on, in loading order."""
+    """The instruction files that the agent always loads in this project, in loading order."""
     found = instructions.files(project, conditional=False)
     return [
         {"name": instructions.shown(project, file.path), "scope": file.scope}

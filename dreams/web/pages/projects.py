@@ -1,4 +1,4 @@
-"""The list of projects, in one of some orders. A fixed number of queries."""
+"""The list of projects and its orders. A fixed number of queries."""
 
 import datetime as dt
 from collections import Counter
@@ -46,7 +46,7 @@ PAGE_SIZE = 40  # rows; chosen
 
 
 class RowState(NamedTuple):
-    """What a project's row begins with: a word, its colour and its icon."""
+    """The state of a project: a word, its colour and its icon."""
 
     name: str
     label: str
@@ -54,7 +54,7 @@ class RowState(NamedTuple):
     icon: str
 
 
-# Worst first; the number is the order in the list.
+# Worst first; the number is the sort key of the list.
 REVIEW, FAILING, OPEN, DREAMING, CLOSED, UNSEEN, OFF, UNWATCHED, GONE = range(9)
 STATES: Mapping[int, RowState] = {
     REVIEW: RowState("review", "Proposal open", "accent", "inbox"),
@@ -72,7 +72,7 @@ WAITING = (Proposal.State.OPEN, Proposal.State.SUBMITTED)
 
 
 class ProjectOrder(TextChoices):
-    """What the list may be ordered by: to add one, add it here, and to `ORDERS` what it means."""
+    """The orders of the list. To add one, add it here and its sorting to `ORDERS`."""
 
     URGENT = "urgent", "What needs you first"
     NAME = "name", "By name"
@@ -80,7 +80,7 @@ class ProjectOrder(TextChoices):
     DREAM = "dream", "Longest without a dream first"
 
 
-#: What comes before the name.
+#: The sort keys before the name.
 ORDERS: Mapping[ProjectOrder, Sequence[OrderBy]] = {
     ProjectOrder.URGENT: (F("rank").asc(), F("last_session_at").desc(nulls_last=True)),
     ProjectOrder.NAME: (),
@@ -99,7 +99,7 @@ class Figure:
 
     @property
     def moment(self) -> dt.datetime | None:
-        """What is written as an age."""
+        """The value of an age."""
         return self.value if isinstance(self.value, dt.datetime) else None
 
 
@@ -126,8 +126,8 @@ class ProjectRow:
 
 @dataclass(frozen=True, slots=True)
 class Projects:
-    """The page of rows; `total` counts all rows, `away` those of them that no command lists, `counts` those of each state,
-    whatever is searched for."""
+    """The page of rows; `total` counts all projects, `away` those that no command lists, `counts` those of each state. The
+    counts ignore the search."""
 
     listed: PageOfRows[ProjectRow]
     total: int
@@ -137,7 +137,7 @@ class Projects:
 
     @property
     def here(self) -> int:
-        """How many there are: as many as the command `projects` lists."""
+        """The number of projects, as the command `projects` lists them."""
         return self.total - self.away
 
 
@@ -172,9 +172,9 @@ def looked_in() -> list[tuple[str, bool]]:
 
 
 def _ranked() -> QuerySet[Any]:
-    """Every project with its state as a number. Only existence is asked here; counts come for one page alone.
+    """Every project with its state as a number. Uses only EXISTS; counts are queried for one page of projects.
 
-    Few proposals wait and few dreams run: found by their state, once for all projects, no project's past ones are read.
+    Waiting proposals and running dreams are found by their state, once for all projects, as they are few.
     """
     off = Override.objects.filter(key="dreaming", value=False, project__isnull=False)
     waiting = Proposal.objects.filter(state__in=WAITING)
@@ -211,7 +211,7 @@ def _listed(rank: int | None, host: str, order: ProjectOrder, start: Fixed) -> Q
 
 
 def _ordered(ranked: QuerySet[Any], rank: int | None, order: ProjectOrder) -> QuerySet[Any]:
-    """Those that are no longer there stand last in each order."""
+    """Projects that no longer exist are last in each order."""
     rows = ranked if rank is None else ranked.filter(rank=rank)
     is_away = ExpressionWrapper(Q(rank__gte=UNWATCHED), BooleanField())
     return rows.order_by(is_away.asc(), *ORDERS[order], Lower("name"), "pk")
@@ -234,7 +234,7 @@ def _described(rows: list[Project]) -> list[ProjectRow]:
 
 @dataclass(frozen=True, slots=True)
 class _Facts:
-    """What one page of rows needs, by project."""
+    """The data for one page of rows, by project."""
 
     memories: Mapping[int, tuple[int, tuple[int, int] | None]]
     next: Mapping[int, NextDream]
@@ -253,7 +253,7 @@ class _Facts:
         return cls(
             memories=kept_each(CountKind.MEMORIES, pks, "in list", _memories),
             next=next_dream.look(rows, now),
-            # The newest of each, as on its own page.
+            # The newest of each project, as on its page.
             reviews={pk: public_id for pk, public_id, _ in waiting},
             undecided=frozenset(pk for pk, _, state in waiting if state == Proposal.State.OPEN),
             dreams=dict(_active(pks)),
@@ -264,7 +264,7 @@ class _Facts:
 
 
 def _memories(projects: list[int]) -> dict[int, tuple[int, tuple[int, int] | None]]:
-    """How many of each, and the lines and bytes of its index."""
+    """Each project's number of memories, and the lines and bytes of its index."""
     counted = dict(_memories_counted(projects))
     index = {pk: (lines, size) for pk, lines, size in _indexes(projects)}
     return {pk: (counted.get(pk, 0), index.get(pk)) for pk in projects}
@@ -335,7 +335,7 @@ def _index(row: Project, facts: _Facts) -> IndexSize | None:
     return size_by_row(*size, facts.overrides.config(row.pk)) if size else None
 
 
-#: The figures of a row, in their order: to add one, add it here, and to `_Facts` what it needs.
+#: The figures of a row, in order. To add one, add it here and its data to `_Facts`.
 COLUMNS: Sequence[tuple[str, FigureKind, Callable[[Project, _Facts], object]]] = (
     ("Last dream", "age", lambda row, facts: row.last_consolidated_at),
     ("New sessions", "number", lambda row, facts: facts.next[row.pk].new_sessions),
@@ -345,7 +345,7 @@ COLUMNS: Sequence[tuple[str, FigureKind, Callable[[Project, _Facts], object]]] =
 
 
 def _why(row: Project, rank: int, facts: _Facts) -> tuple[str, dt.datetime | None]:
-    """One sentence on the state, and when it ends by itself where that is known."""
+    """One sentence on the state, and when it ends if that is known."""
     if rank == FAILING:
         waits, retried_at = facts.next[row.pk].retry(facts.now)
         failed = facts.errors.get(row.pk) or "A dream failed."
@@ -368,7 +368,7 @@ def _why(row: Project, rank: int, facts: _Facts) -> tuple[str, dt.datetime | Non
 
 
 def told_apart(choices: Iterable[tuple[int, str]]) -> list[tuple[int, str]]:
-    """(id, name) of projects; those that share a name say on which host, or else where, they are. No query where none do."""
+    """(id, name) of projects; duplicate names get the host or else the folder added. No query if all names are unique."""
     rows = list(choices)
     often = Counter(name for _, name in rows)
     shared = [pk for pk, name in rows if often[name] > 1]

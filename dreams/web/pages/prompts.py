@@ -1,4 +1,4 @@
-"""What a person typed in a project, newest first, one session's prompts before all others. A fixed number of queries."""
+"""The prompts of a project, newest first, those of one session before all others. A fixed number of queries."""
 
 from functools import partial
 from typing import Any
@@ -17,9 +17,9 @@ PAGE = 100  # rows; chosen
 def prompts(
     project: Project, number: str | None, session: int | None, paste: int | None, *, hidden: bool
 ) -> dict[str, Any]:
-    """`session` comes first; `paste` is the prompt whose long pastes are read from the agent's folder.
+    """Prompts of `session` come first; `paste` is the prompt whose long pastes are read from the agent's folder.
 
-    `hidden` counts those that are left out or, if `is_hidden`, listed. `history` is the agent's file that they come from.
+    `hidden` counts the hidden ones, which are listed if `is_hidden`. `history` is the agent's file with the prompts.
     """
     first = project.sessions.filter(pk=session).first() if session else None
     is_hidden = Exists(HiddenPrompt.objects.filter(key=OuterRef("pk")))
@@ -54,7 +54,7 @@ def _row(root: str, first: int, paste: int | None, hidden: bool, row: Prompt) ->
 
 
 def _paste(root: str, kept: dict[str, str | int], *, asked: bool) -> dict[str, Any]:
-    """`text` is None where the agent keeps it, and it was not `asked` for or is no longer there."""
+    """`text` is None if only the agent has it and it was not `asked` for or no longer exists."""
     is_kept_by_agent = bool(kept.get("hash"))
     text: str | None = str(kept.get("text", ""))
     if is_kept_by_agent:

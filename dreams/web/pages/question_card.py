@@ -1,4 +1,4 @@
-"""One question as a card: its places, what each answer would change, and the answer given. Secrets are masked."""
+"""One question as a card: its places, the changes of each option, and the answer. Secrets are masked."""
 
 import datetime as dt
 import re
@@ -25,20 +25,20 @@ from dreams.web.pages.session import said_at
 
 State = Question.State
 MOST_PLACES: Final = 6  # shown; chosen
-#: Whose places say something otherwise than each other; the places of the others are a list.
+#: Kinds whose places contradict or repeat each other and are compared; other kinds list their places.
 COMPARED: Final = {Question.Kind.SAME, Question.Kind.CHANGED, Question.Kind.CONFLICT, Question.Kind.LEANS}
-#: Rows of an index to tick; the others are folded below them.
+#: Index rows to tick that are shown; the others are folded.
 MOST_ROWS: Final = 8
-#: Lines of one option's diff that a page holds; so many of them are shown without a fold.
+#: Lines of one option's diff on the page, and how many of them are not folded.
 MOST_LINES: Final = 120
 OPEN_LINES: Final = 24
 REMOVES: Final = "Removes the file"
-#: Where more than this share of two statements differs, only their values are marked: else marks would cover everything.
+#: If more than this share of two statements differs, only their values are marked: else marks would cover everything.
 MOST_MARKED: Final = 0.5
-#: So many characters before the first mark leave it inside the frame; of more, so many are kept.
+#: With more characters before the first mark, it would be outside the frame; then only the second number is kept.
 MOST_BEFORE_MARK: Final = 300
 KEPT_BEFORE_MARK: Final = 120
-#: Words of a statement that the recall page is asked with.
+#: Length of a statement in the link to the recall page.
 MOST_ASKED: Final = 120
 
 
@@ -52,7 +52,7 @@ class StatementRun:
 
 @dataclass(frozen=True, slots=True)
 class PlaceCard:
-    """One place. `who` and `at` are of a session; `name` is a path with its line, or a session's title."""
+    """One place. `who` and `at` are for sessions only; `name` is a path with its line, or a session's title."""
 
     name: str
     href: str
@@ -65,13 +65,13 @@ class PlaceCard:
 
     @property
     def is_long(self) -> bool:
-        """It scrolls inside its frame, so a keyboard must be able to reach it."""
+        """Whether it scrolls inside its frame; then it must be focusable by keyboard."""
         return sum(len(run.text) for run in self.runs) > 420
 
 
 @dataclass(frozen=True, slots=True)
 class FileDiff:
-    """What an option does to one file. `cut` lines are not on the page."""
+    """The change of an option to one file. `cut` lines are not on the page."""
 
     path: str
     what: str
@@ -81,7 +81,7 @@ class FileDiff:
 
 @dataclass(frozen=True, slots=True)
 class OptionCard:
-    """One answer. `key` is the digit that presses it."""
+    """One option. `key` is its keyboard shortcut, a digit."""
 
     id: str
     label: str
@@ -95,14 +95,14 @@ class OptionCard:
 
     @property
     def removes(self) -> str:
-        """The files that go with it: more than the line that the question shows."""
+        """The file, or number of files, that the option deletes."""
         gone = [file.path for file in self.files if file.what == REMOVES]
         return gone[0] if len(gone) == 1 else text.plural(len(gone), "file") if gone else ""
 
 
 @dataclass(frozen=True, slots=True)
 class QuestionCard:
-    """One question. `answered` is the chosen option's label; `change` leads to the change that it made."""
+    """One question. `answered` is the label of the chosen option; `change` is the address of its change."""
 
     row: Question
     why: str
@@ -146,7 +146,7 @@ def card(question: Question) -> QuestionCard:
 
 @dataclass(frozen=True, slots=True)
 class _Known:
-    """What the cards of one page need from the database, read once: `memories` by project and path, `hunks` the first of
+    """Data for the cards of one page, read once: `memories` by project and path, `hunks` the first of
     each operation."""
 
     texts: Mapping[str, bytes]
@@ -157,7 +157,7 @@ class _Known:
 
 
 def cards(questions: Sequence[Question]) -> list[QuestionCard]:
-    """Four queries more than the rows with their options, however many there are."""
+    """The cards. Four queries, in addition to those for the rows with their options."""
     if not questions:
         return []
     known = _known(questions)
@@ -212,7 +212,7 @@ def _card(row: Question, known: _Known) -> QuestionCard:
 
 
 def _change(target: Proposal | None, hunk: int | None) -> str:
-    """The review that holds the answer's change, at that change."""
+    """The address of the answer's change in its review."""
     if target is None:
         return ""
     here = reverse("review", args=[target.public_id])
@@ -235,7 +235,7 @@ def _places(row: Question, known: _Known) -> tuple[PlaceCard, ...]:
     said = [one.runs[0].text for one in made]
     quotes = [diff.visible(known.mask(str(found.get("quote", "")))) for found in row.evidence]
     cited = [_cited(words, quotes) for words in said]
-    # Each is compared with the first, or with the one before where each two tell one thing.
+    # Each is compared with the first or, if the places are pairs, with its partner.
     by_two = row.kind == Question.Kind.SAME and len(said) > MOST_GROUP
     firsts = [n - n % 2 if by_two else 0 for n in range(len(said))]
     found = [_differences(said[first], words) for first, words in zip(firsts, said, strict=True)]
@@ -252,7 +252,7 @@ def _places(row: Question, known: _Known) -> tuple[PlaceCard, ...]:
 
 
 def _cited(said: str, quotes: Iterable[str]) -> list[diff.CharacterSpan]:
-    """Where a part of a statement, not all of it, is what the question rests on."""
+    """The spans of the question's evidence in a statement, unless they cover nearly all of it."""
     whole = len(" ".join(said.split()))
     patterns = (r"\s+".join(map(re.escape, quote.split())) for quote in quotes)
     found = [re.search(pattern, said) for pattern in patterns if pattern]
@@ -261,7 +261,7 @@ def _cited(said: str, quotes: Iterable[str]) -> list[diff.CharacterSpan]:
 
 
 def _from_mark(runs: tuple[StatementRun, ...]) -> tuple[StatementRun, ...]:
-    """Without most of what stands before the first mark, where that would push the mark out of the frame."""
+    """Cuts the text before the first mark if it would push the mark out of the frame."""
     first = runs[0]
     if len(runs) == 1 or first.differs or len(first.text) <= MOST_BEFORE_MARK:
         return runs
@@ -312,7 +312,7 @@ def _made(
     if session is not None:
         href, name = said_at(session.pk, line, note), str(session)
     elif memory is not None:
-        # The page that numbers its lines.
+        # The page with line numbers.
         href = reverse("memory-blame", args=[memory]) + (f"#line-{line}" if line else "")
         name = path
     else:
@@ -330,14 +330,14 @@ def _made(
 
 
 def _differences(old: str, new: str) -> tuple[list[diff.CharacterSpan], list[diff.CharacterSpan]] | None:
-    """Where the words of two statements differ; None where so many do that marks would cover everything."""
+    """The words that differ in two statements; None if marks would cover almost everything."""
     sides = diff.word_spans(old, new)
     share = sum(end - start for spans in sides for start, end in spans) / max(1, len(old) + len(new))
     return None if share > MOST_MARKED else sides
 
 
 def _values(said: str, other: str) -> list[diff.CharacterSpan]:
-    """Words with a digit that the other statement does not have."""
+    """Words with a digit that are not in the other statement."""
     known, at, found = set(diff.tokens(other)), 0, []
     for word in diff.tokens(said):
         if word not in known and any(char.isdigit() for char in word):
@@ -357,7 +357,7 @@ def _runs(said: str, spans: Iterable[diff.CharacterSpan]) -> tuple[StatementRun,
 def _tick(
     path: str, places: Sequence[PlaceCard], files: tuple[FileDiff, ...], row: Question, known: _Known
 ) -> dict[str, Any]:
-    """A row to tick. A question keeps its first places only; the text of a later row is in what would change."""
+    """A row to tick. The question keeps only its first places; the text of later rows is taken from the diff."""
     shown = next((one for one in places if any(f"({path})" in run.text for run in one.runs)), None)
     return {"path": path, "place": shown or _changed_row(path, files, row, known), "files": files}
 
@@ -403,7 +403,7 @@ def _files(option: QuestionOption, known: _Known, rows: Sequence[str] = ()) -> t
 def file_diff(
     path: str, before: str | None, after: str | None, mask: Mask, room: int = MOST_LINES
 ) -> FileDiff:
-    """The lines that change in one file, with a little around them, at most `room`."""
+    """The changed lines of one file with some context, at most `room` lines."""
     old, new = mask(before or ""), mask(after or "")
     blocks = diffs.blocks(old, diff.hunks(old, new, path=path), path)
     what = "New file" if before is None else REMOVES if after is None else ""

@@ -1,4 +1,4 @@
-"""Lists of questions: next to a review, for a project, and across projects."""
+"""Lists of questions: beside a review, for a project, and across projects."""
 
 import datetime as dt
 from collections.abc import Iterable, Sequence
@@ -24,8 +24,8 @@ RECENTLY: Final = dt.timedelta(days=1)
 
 @dataclass(frozen=True, slots=True)
 class Page:
-    """A list of questions: `cards` are open, `done` were answered or put off and can be taken back; `waits` are open
-    proposals with answers that wait for their submit."""
+    """A list of questions: `cards` are open; `done` were answered or postponed and can be undone; `waits` are open
+    proposals with answers that are written when they are submitted."""
 
     cards: list[QuestionCard]
     count: int
@@ -48,20 +48,20 @@ def words(count: int, projects: int | None = None) -> str:
 
 
 def across() -> Page:
-    """The most useful open questions of all projects, and what was answered lately."""
+    """The most useful open questions of all projects, and recent answers."""
     found = shown_questions.waiting_questions(MOST_ACROSS)
     done = _recent(Question.objects.filter(project__gone_at__isnull=True))
     return Page(cards(found.questions), found.count, found.projects, done=cards(done), waits=waits(None))
 
 
 def some_across() -> Page:
-    """The first few for the inbox, with the count of all; the inbox lists what waits as proposals."""
+    """The first few for the inbox, with the count of all. The inbox lists proposals itself."""
     found = shown_questions.waiting_questions(MOST_IN_INBOX)
     return Page(cards(found.questions), found.count, found.projects)
 
 
 def of_project(project: Project) -> Page:
-    """The questions of one project, whether or not they are part of a proposal."""
+    """The questions of one project, also those that belong to a proposal."""
     made = cards(shown_questions.of_project(project))
     still_open = [card for card in made if card.is_open]
     return Page(
@@ -74,7 +74,7 @@ def of_project(project: Project) -> Page:
 
 
 def of_proposal(proposal: Proposal) -> Page:
-    """The questions beside a review: those of its dream, and those whose answers it holds."""
+    """The questions beside a review: those of its dream, and those whose answers it contains."""
     made = cards(shown_questions.of_proposal(proposal))
     is_open = proposal.state == Proposal.State.OPEN
     still_open = [card for card in made if card.is_open]
@@ -87,7 +87,7 @@ def of_proposal(proposal: Proposal) -> Page:
 
 
 def muted(project: Project) -> list[dict[str, Any]]:
-    """The kinds whose answers mostly were "leave as it is", with what a dream would have asked."""
+    """The kinds that were mostly answered "leave as it is", with the questions that were therefore not asked."""
     found = []
     for kind in sorted(asking.muted_kinds(project)):
         rows = project.questions.filter(kind=kind).order_by("-answered_at", "-pk")
@@ -103,7 +103,7 @@ def muted(project: Project) -> list[dict[str, Any]]:
 
 
 def _recent(rows: QuerySet[Question]) -> list[Question]:
-    """What can be taken back and was answered or put off lately, and every answer that waits for a submit."""
+    """Recent answers and postponements that can be undone, and every answer that waits for a submit."""
     now = timezone.now()
     lately = Q(state=State.ANSWERED, operation__isnull=True, answered_at__gte=now - RECENTLY)
     put_off = Q(state=State.LATER, later_until__gte=now + question_states.NOT_NOW - RECENTLY)
@@ -117,7 +117,7 @@ def _recent(rows: QuerySet[Question]) -> list[Question]:
 
 
 def waits(project: Project | None) -> QuerySet[Proposal]:
-    """The open proposals of a project, or of all, with the `answers` that a submit would write."""
+    """The open proposals of one or all projects, with the number of `answers` that a submit would write."""
     rows = Proposal.objects.all() if project is None else project.proposals.all()
     answered = rows.filter(state=Proposal.State.OPEN, operations__questions__state=State.WAITING)
     return answered.select_related("project").annotate(answers=Count("operations__questions")).order_by("pk")

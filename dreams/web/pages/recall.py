@@ -1,6 +1,5 @@
-"""What an agent would have before it for a question: now, or once an open proposal is applied. And what it knows since a proposal
-was written: its new statements, those that are gone, and one question that somebody asked in a past session, as the memory
-answers it before and after.
+"""What an agent would load for a question: now, or after an open proposal is applied. And what an applied proposal changed:
+new and removed statements, and a question from a past session with the answers of the memory before and after.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -26,16 +25,16 @@ from dreams.web.pages.review_proposal import LoadedProposal
 from dreams.web.pages.review_texts import file_texts
 
 MOST = 8  # memories on each side; chosen
-#: Fields and headings are no knowledge; index rows say what a memory says.
+#: Fields and headings are not knowledge; index rows repeat their memories.
 KNOWN = frozenset({"sentence", "table", "code"})
 MOST_PROMPTS, LONGEST = 200, 300
 #: The share of a question's words that a new statement must have to be its answer, and how many words at least.
 LIKE, SHARED = 0.34, 2
-#: So many questions are tried until one is answered otherwise than before.
+#: How many questions are tried to find one with a different answer.
 MOST_TRIED = 3
 Texts = Mapping[str, bytes]
-MOST_LINES = 8  # of what speaks to the question; chosen
-#: How much of a question's weight a line must have to be shown as what speaks to it.
+MOST_LINES = 8  # matches per memory; chosen
+#: The share of a question's weight that a line must cover to be shown as a match.
 SPEAKS = 0.3
 #: Memories that were not chosen, shown with the reason.
 MOST_LEFT_OUT = 200
@@ -49,7 +48,7 @@ class IndexLine:
 
 @dataclass(frozen=True, slots=True)
 class RecallAnswer:
-    """`index_lines` are those of the loaded index that speak to the question."""
+    """`index_lines` are the lines of the loaded index that match the question."""
 
     recall: Recall
     opened: list[dict[str, Any]]
@@ -81,8 +80,8 @@ def page(
     with_proposal: bool = False,
     by_model: bool = False,
 ) -> dict[str, Any]:
-    """`with_proposal` asks the directory as the open proposal would leave it, too; `by_model` has the model of the
-    settings choose, which costs money. `shown` and `tools` are as typed, so that the form keeps them."""
+    """`with_proposal` also asks the directory after the open proposal; `by_model` lets the configured model choose, which
+    costs money. `shown` and `tools` are as typed, so that the form keeps them."""
     now = syncing.contents(project)
     waiting = project.proposals.filter(state=Proposal.State.OPEN).order_by("-created_at").first()
     seen = _seen(now, shown, tools)
@@ -109,7 +108,7 @@ def _seen(files: Mapping[str, bytes], shown: str, tools: str) -> LoadedSoFar:
 
 
 def _listed(typed: str) -> list[str]:
-    """Names separated by commas or blanks."""
+    """Splits names at commas and spaces."""
     return list(dict.fromkeys(typed.replace(",", " ").split()))
 
 
@@ -133,7 +132,7 @@ def answer(
 
 
 def _lines(path: str, data: bytes, question: str) -> list[IndexLine]:
-    """The statements that share most with the question, in their order."""
+    """The statements that match the question best, in the order of the file."""
     mask = Mask.of([text.decode(data)])
     scored = [
         (facts.coverage(question, unit.text), unit) for unit in units_of(path, data) if unit.kind != "field"
@@ -144,7 +143,7 @@ def _lines(path: str, data: bytes, question: str) -> list[IndexLine]:
 
 
 def known_since(proposal: Proposal) -> dict[str, Any] | None:
-    """None where nothing of it is written, or nothing of what was written still differs."""
+    """None if nothing of it is written, or no written text still differs from the old one."""
     if proposal.state != Proposal.State.APPLIED:
         return None
     rows = AppliedFile.objects.filter(
@@ -164,7 +163,7 @@ def known_since(proposal: Proposal) -> dict[str, Any] | None:
 
 
 def _before(now: Texts, shas: Mapping[str, str]) -> dict[str, bytes]:
-    """The directory as it is, with the files that were written as they were."""
+    """The current directory, with the written files in their old state."""
     texts = blobs.get_many(sha for sha in shas.values() if sha)
     kept = {path: data for path, data in now.items() if path not in shas}
     return kept | {path: texts[sha] for path, sha in shas.items() if sha in texts}
@@ -176,7 +175,7 @@ def _changed(
     mask = Mask.of(data.decode("utf-8", "replace") for side in (before, now) for data in side.values())
     for path in sorted(paths):
         lost = _new(now, before, path)
-        # What took the place of a lost line is told, also where another memory said it already.
+        # The replacement of a lost line is shown even if another memory already said it.
         new = _new(before, now, path) or (_new(_of(before, path), now, path) if lost else [])
         learnt, gone = ([visible(mask(unit.text)) for unit in units] for units in (new, lost))
         if learnt or gone:
@@ -195,7 +194,7 @@ def _of(texts: Texts, path: str) -> Texts:
 
 
 def _new(old: Texts, new: Texts, path: str) -> list[Unit]:
-    """What `path` says in `new` that no file said in `old`: what only moved is nothing new."""
+    """Statements of `path` in `new` that no file had in `old`; moved ones do not count."""
     if new.get(path) == old.get(path):
         return []
     said = {unit.key for name, data in old.items() for unit in units_of(name, data)}
@@ -203,7 +202,7 @@ def _new(old: Texts, new: Texts, path: str) -> list[Unit]:
 
 
 def _asked(proposal: Proposal, new: Sequence[Unit], before: Texts, now: Texts) -> dict[str, Any] | None:
-    """The question that the new statements answer best, and that was answered otherwise before."""
+    """The question that the new statements answer best and whose answer changed."""
     for prompt in _questions(proposal, new)[:MOST_TRIED]:
         question = " ".join(prompt.text.split())
         then = answer(proposal.project, before, question)
@@ -220,7 +219,7 @@ def _asked(proposal: Proposal, new: Sequence[Unit], before: Texts, now: Texts) -
 
 
 def _questions(proposal: Proposal, new: Sequence[Unit]) -> list[Prompt]:
-    """What people asked in this project's sessions, what the new statements answer best first."""
+    """Questions from this project's sessions, those that the new statements answer best first."""
     rows = Prompt.objects.filter(
         session__project=proposal.project_id, session__own=False, text__contains="?"
     ).select_related("session")
@@ -245,15 +244,16 @@ def _written_lines(answer: RecallAnswer, other: RecallAnswer) -> list[dict[str, 
 
 
 def _said(answer: RecallAnswer) -> list[tuple[str, str]]:
-    """Of the memories that would be opened; where none would be, of the index."""
+    """The matches in the opened memories; if none are opened, those in the index."""
     lines = [(memory["chosen"].path, line.text) for memory in answer.opened for line in memory["lines"]]
     return lines or [("MEMORY.md", line.text) for line in answer.index_lines]
 
 
 @dataclass(frozen=True, slots=True)
 class Loads:
-    """The index with everything that is not rejected; `is_on_disk`: as it is now, with what it was before the proposal
-    was written. `is_since`: what the proposal starts from is not the index of now any more. `off` and `back` are titles of rows that change sides."""
+    """The size of the index with all changes that are not rejected. `is_on_disk`: they are written; the index now and before.
+    `is_since`: the index changed after the proposal was made. `off` and `back` are titles of rows that are no longer, or
+    again, within the limit."""
 
     is_on_disk: bool
     is_since: bool
@@ -269,7 +269,7 @@ class Loads:
 
     @property
     def kilobytes(self) -> str:
-        """ "20.4 of 25 KB", in thousands, as the limit is counted."""
+        """ "20.4 of 25 KB", in thousands, like the limit."""
         return f"{_tenths(self.bytes)} of {self.max_bytes / 1000:g} KB"
 
     @property
@@ -278,14 +278,14 @@ class Loads:
 
     @property
     def compared(self) -> str:
-        """What the number beside it is."""
+        """The label of the number to compare with."""
         if self.is_on_disk:
             return "before:"
         return "when this was proposed:" if self.is_since else "now"
 
     @property
     def moved_bytes(self) -> bool:
-        """Whether the difference shows at all in tenths of a kilobyte."""
+        """Whether the size differs when rounded to tenths of a kilobyte."""
         return _tenths(self.bytes) != self.kilobytes_before
 
     @property
@@ -294,12 +294,12 @@ class Loads:
 
 
 def _tenths(count: int) -> str:
-    """Kilobytes. A few bytes are not none: "0.0" would say that nothing is loaded."""
+    """Kilobytes; at least 0.1, as "0.0" would mean that nothing is loaded."""
     return f"{max(count / 1000, 0.1 if count else 0):.1f}"
 
 
 def loads(loaded: LoadedProposal, texts: Mapping[str, bytes]) -> Loads | None:
-    """None where the project has no index and gets none, and where nothing of a closed proposal was ever written."""
+    """None if the project has no index and gets none, or if nothing of a closed proposal was ever written."""
     is_on_disk = any(hunk.applied_in_id for hunk in loaded.all_hunks)
     waits = loaded.proposal.state in (Proposal.State.OPEN, Proposal.State.SUBMITTED)
     if not (is_on_disk or waits):
@@ -332,7 +332,7 @@ def _titles(found: memdir.Loaded) -> list[str]:
 
 
 def _written(loaded: LoadedProposal) -> tuple[bytes | None, bytes | None]:
-    """The index as it was before anything of this was written, and as it is on disk."""
+    """The index before anything of this was written, and the one on disk."""
     now = _sha_now(loaded)
     written = AppliedFile.objects.filter(application__proposal=loaded.proposal.pk, path=memdir.INDEX_NAME)
     before = written.order_by("pk").values_list("before_sha", flat=True).first()
@@ -342,7 +342,7 @@ def _written(loaded: LoadedProposal) -> tuple[bytes | None, bytes | None]:
 
 
 def _decided(loaded: LoadedProposal, texts: Mapping[str, bytes]) -> tuple[bytes | None, bytes | None]:
-    """The index as the proposal starts from it, and as the verdicts want it; what waits counts until the submit."""
+    """The index that the proposal starts from, and the one with the verdicts; undecided changes count until the submit."""
     file = next((file for file in loaded.files if file.path == memdir.INDEX_NAME), None)
     if file is None:
         now = _sha_now(loaded)

@@ -34,16 +34,16 @@ from dreams.web.pages.review_filter import (
 from dreams.web.pages.review_proposal import WORST, Decision, LoadedProposal, address, by_severity
 from dreams.web.pages.review_texts import texts_of
 
-# What is decided is neither undecided nor to be viewed.
+# Filters of a closed review, which has nothing undecided.
 ALWAYS: Final = frozenset({"", "findings"})
-# A list that is longer is walked page by page.
+# Longer lists have pages.
 LISTED: Final = 200
 LINE: Final = 24
 
 
 def entry_of(loaded: LoadedProposal, file: FileChange) -> dict[str, Any]:
-    """One file in the list. `added` and `removed` are lines; once it is applied, of what was written. `dots` are verdicts in
-    the order of its changes; `findings` are those that nobody confirmed, `worst` the gravest of them."""
+    """One file in the list. `added` and `removed` count lines; once applied, the written ones. `dots` are verdicts in
+    the order of its changes; `findings` counts unconfirmed ones, `worst` is their highest severity."""
     pks = {part.pk for part in loaded.parts_of(file)}
     rows = [hunk for pk in pks for hunk in loaded.hunks[pk]]
     if loaded.proposal.state == Proposal.State.APPLIED:
@@ -56,11 +56,11 @@ def entry_of(loaded: LoadedProposal, file: FileChange) -> dict[str, Any]:
     dots = tuple("undone" if hunk.undone_in_id else hunk.verdict for hunk in loaded.hunks[file.pk])
     return {
         "file": file,
-        # For addresses and ids: a template writes numbers for people, which takes longer.
+        # For addresses and ids: a template would format the number, which takes longer.
         "key": str(file.pk),
         "folder": folder + slash,
         "name": name,
-        # They do not fit on one line of the list.
+        # They would not fit on one line of the list.
         "is_long": len(folder + slash + name) > LINE,
         "was": old.path if old else "",
         "letter": letter,
@@ -86,9 +86,9 @@ def _dots_words(dots: Iterable[str]) -> str:
 
 
 def listing(found: Passing, shown: Window) -> dict[str, Any]:
-    """One page of the list of files: `first` of `count` that pass; `batch` is what the page of changes shows."""
+    """One page of the list of files: `first` to `last` of `count` matches; `batch` are the decisions shown beside it."""
     loaded, asked = found.loaded, found.asked
-    # A file alone is looked at beside the whole list.
+    # A single file is shown beside the full list.
     files = found.files if asked.is_narrowed else loaded.shown_files
     page = files[asked.start : asked.start + LISTED]
     after = asked.start + LISTED
@@ -113,10 +113,10 @@ def listing(found: Passing, shown: Window) -> dict[str, Any]:
 
 @dataclass(frozen=True, slots=True)
 class Bar:
-    """Where the review is, in decisions, and what submitting it would do. `clashing` are approved ones of a file that
-    waits for a choice, `for_second` those of a file that waits for a second person: they are not written before; `files`
-    are those of the others. `batch` is for one
-    press on all of it: only where nothing is hidden. `refuses` names the host that has the files and takes no requests."""
+    """The progress of the review in decisions, and what a submit would do. Approved decisions that are not written yet:
+    `clashing` in a file with a conflict, `for_second` in one that needs a second person; `files` counts the files of
+    the others. `batch` is for all decisions, if no filter hides any. `refuses` names the files' host if it takes no
+    requests."""
 
     total: int
     approved: int
@@ -143,12 +143,12 @@ class Bar:
 
     @property
     def is_quick(self) -> bool:
-        """Nothing wants a closer look: no finding, no conflict, no verdict so far. One button does it all."""
+        """Whether one button can approve everything: no finding, no conflict, no verdict so far."""
         return self.total > 0 and len(self.batch.free) == self.total and not self.refuses
 
     @property
     def sentence(self) -> str:
-        """What "Submit review" does."""
+        """What "Submit review" will do."""
         if self.refuses:
             return f"Can be submitted on {self.refuses}, which has the files."
         if not self.decided:
@@ -168,7 +168,7 @@ class Bar:
 
 
 def desk(loaded: LoadedProposal, asked: ReviewQuery) -> dict[str, Any]:
-    """The whole page. `window` is the page of decisions that the cards of `files` are."""
+    """All data of the page. `window` is the page of decisions that `files` shows as cards."""
     found = passing(loaded, asked)
     shown = window(found)
     state = review_proposal.state(loaded, loaded.files)
@@ -185,13 +185,13 @@ def desk(loaded: LoadedProposal, asked: ReviewQuery) -> dict[str, Any]:
         "bar": bar(found),
         "loads": loads(loaded, texts_of(loaded, ())),
         "general": _general(loaded.proposal, state),
-        # Changes that the dream would have proposed again, had a person not rejected them before.
+        # Changes that the dream did not propose because a person rejected them before.
         "left_out": loaded.proposal.dream.left_out if loaded.proposal.dream else (),
     }
 
 
 def _unseen_result(state: review_proposal.ReviewState, window: Window) -> str:
-    """Where a new result is that waits to be confirmed and is not on this page: only what was shown is confirmed."""
+    """The address of an unconfirmed new result that is not on this page: only visible results can be confirmed."""
     shown = {hunk.file_id for one in window.decisions for hunk in one.hunks}
     loaded = state.loaded
     unseen = [f for f in state.unconfirmed if loaded.hunks[f.pk] and f.pk not in shown]
@@ -201,14 +201,14 @@ def _unseen_result(state: review_proposal.ReviewState, window: Window) -> str:
 def some_cards(
     found: Passing, pks: Collection[int], files: Collection[int] = (), view: str = ""
 ) -> list[FileCard]:
-    """For a fragment: the decisions shown at these hunks, and these files with what the page shows of them."""
+    """For a fragment: the decisions at these hunks, and these files with their decisions on the page."""
     loaded = found.loaded
     part = [
         one for one in loaded.decisions if one.pk in pks or (one.file_id in files and one in found.decisions)
     ]
     homes = {one.file_id for one in part} | set(files)
     shown = [file for file in loaded.shown_files if file.pk in homes]
-    # Only these are looked at on disk.
+    # Only these are compared with the disk.
     rows = [row for file in shown for row in loaded.parts_of(file)]
     state = review_proposal.state(loaded, rows)
     return cards(found, Window(tuple(part), tuple(shown), total=len(part)), state, view)
@@ -256,7 +256,7 @@ def bar(found: Passing) -> Bar:
 
 
 def where(found: Passing, decision: Decision) -> str:
-    """The address that shows a decision: with the filter that is on, or without it where that hides it."""
+    """The address of a decision: with the current filter, unless that hides it."""
     asked, proposal, anchor = found.asked, found.loaded.proposal, f"hunk-{decision.pk}"
     if any(one.key == decision.key for one in found.decisions):
         return asked.to(proposal, anchor, file=asked.file, page="", hunk=decision.pk)
@@ -271,7 +271,7 @@ def _general(proposal: Proposal, state: review_proposal.ReviewState) -> Sequence
 
 
 def head(loaded: LoadedProposal) -> dict[str, Any]:
-    """What the proposal holds, above its files: an answer to a question adds to it."""
+    """The summary above the files; an answer to a question changes it."""
     proposal = loaded.proposal
     reviewed: Mapping[str, object] = {}
     if proposal.dream is not None:
@@ -284,6 +284,6 @@ def head(loaded: LoadedProposal) -> dict[str, Any]:
         "files": len(loaded.shown_files),
         "sessions": int(str(reviewed.get("count", 0))),
         "since": since if isinstance(since, dt.datetime) else None,
-        # Unfinished work says itself what it holds; a dream's own words are on its page.
+        # Unfinished work has its own summary; the words of a dream are on its page.
         "why": proposal.summary if proposal.partial else summaries.reason(proposal),
     }

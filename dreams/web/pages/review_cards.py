@@ -1,5 +1,5 @@
-"""The cards of the review page: one decision as its card shows it, with its changes, evidence, findings and ledger, and its
-file; made for the decisions of one page.
+"""The cards of the review page: one decision each, with its changes, evidence, findings, ledger and file. Made for the
+decisions of one page.
 """
 
 from collections import defaultdict
@@ -41,16 +41,16 @@ from dreams.web.pages.review_texts import (
 )
 
 LONG_PATH = 48  # letters that fit beside a card's buttons; chosen
-# A change of many thousand lines would hold the page up; the rest is told as a number.
+# A change of many thousand lines would slow the page down; the rest is only counted.
 MOST_LINES = 800
-# A quote that two changes of one decision rest on is shown once.
+# A quote for two changes of one decision is shown once.
 _SAME_QUOTE = ("source", "role", "quote", "at", "session_id", "place", "line_no", "found", "note")
 
 
 @dataclass(frozen=True, slots=True)
 class CardChange:
-    """One change of a decision. `yours` compares a person's own text with what was proposed; `goes_with`: the filter is
-    about another part of the decision."""
+    """One change of a decision. `yours` is the diff from the proposed text to the person's; `goes_with`: the filter matches
+    another part of the decision."""
 
     hunk: Hunk
     letter: str
@@ -72,7 +72,7 @@ class CardChange:
 
     @property
     def line(self) -> int | None:
-        """Its first line (1-based), in a file that is neither new nor gone."""
+        """Its first line (1-based); None in a new or removed file."""
         return line_of(self.hunk) if self.letter == "M" else None
 
     @property
@@ -107,8 +107,8 @@ class ReviewCard:
 
 @dataclass(frozen=True, slots=True)
 class FileCard:
-    """One file with the decisions that are shown with it. `was` is its old name, where it only got another one.
-    `secrets` are in what changes or were; `is_bare` shows them. `decisions` counts also those on other pages."""
+    """One file with the decisions shown with it. `was` is its old name if it was renamed. `secrets` counts those in its old
+    and new text; `is_bare` shows them. `decisions` also counts those on other pages."""
 
     change: FileChange
     was: str
@@ -153,26 +153,25 @@ class FileCard:
 
     @property
     def folder(self) -> str:
-        """Of a path too long for a head that stays in sight: shown above it. Else ""."""
+        """The folder, shown above the sticky head if the path is too long for it; else ""."""
         folder, slash, _ = self.change.path.rpartition("/")
         return folder + slash if len(self.change.path) > LONG_PATH else ""
 
     @property
     def name(self) -> str:
-        """The path, or the rest of a long one."""
+        """The path, or only the name if it is too long."""
         return self.change.path.removeprefix(self.folder)
 
     @property
     def has_buttons(self) -> bool:
-        """For all of it at once: where that is more than one card's own buttons do."""
+        """Whether buttons for the file are useful: for more than one card's own buttons."""
         undecided = len(self.batch.undecided)
         return undecided > 1 or (undecided > 0 and bool(self.view))
 
 
 @dataclass(frozen=True, slots=True)
 class Material:
-    """What the cards are made from, read at once for all of them. `said`: hunk → its findings, worst first; None holds
-    those on a file."""
+    """The data for all cards, read at once. `said`: hunk → its findings, worst first; None → those on a file."""
 
     passing: Passing
     window: Window
@@ -198,19 +197,19 @@ class Material:
         return [finding for row in rows for finding in self.said.get(row.pk, ())]
 
     def findings_on(self, files: Iterable[FileChange]) -> list[Finding]:
-        """Those on the files themselves, on none of their lines."""
+        """Findings on the files as such, not on their lines."""
         pks = {file.pk for file in files}
         return [finding for finding in self.said.get(None, ()) if finding.file_id in pks]
 
 
 def cards(passing: Passing, window: Window, state: ReviewState, view: str = "") -> list[FileCard]:
-    """The files of the page with their decisions. Six queries at most, whatever their number."""
+    """The files of the page with their decisions. At most six queries in all."""
     made_from = _gather(passing, window, state)
     return [_file_card(made_from, file, view) for file in window.files]
 
 
 def _gather(passing: Passing, window: Window, state: ReviewState) -> Material:
-    """Texts, what sessions said, findings, evidence and ledger of all decisions together, and memories named in it."""
+    """Reads the texts, the sessions' answers, findings, evidence and ledger for all decisions together."""
     loaded = passing.loaded
     rows = [hunk for one in window.decisions for hunk in one.hunks]
     files = {hunk.file_id: hunk.file for hunk in rows} | {file.pk: file for file in window.files}
@@ -280,7 +279,7 @@ def _file_card(made_from: Material, file: FileChange, view: str) -> FileCard:
 
 
 def _elsewhere(made_from: Material, file: FileChange) -> Iterable[tuple[str, str]]:
-    """(path, address) of each decision that changes the file and is shown with another one, as the index row of a memory."""
+    """(path, address) of each decision that changes the file but is shown with another, such as an index row with its memory."""
     loaded = made_from.loaded
     found = {
         one.key: one
@@ -311,7 +310,7 @@ def _card(made_from: Material, decision: Decision) -> ReviewCard:
 
 
 def _heard(made_from: Material, decision: Decision) -> tuple[proof.AddedStatement, ...]:
-    """An index row repeats its memory: beside it only what a session contradicts is worth reading."""
+    """The statements to show. An index row repeats its memory: only its contradicted ones are included."""
     mask = made_from.sight.mask
     own = [hunk for hunk in decision.hunks if hunk is decision.main or not is_index(hunk.file)]
     rows = [hunk for hunk in decision.hunks if hunk not in own]
@@ -321,13 +320,13 @@ def _heard(made_from: Material, decision: Decision) -> tuple[proof.AddedStatemen
 
 
 def _is_refused(made_from: Material, decision: Decision) -> bool:
-    """A finding that nobody can confirm is on one of its changes or on their files."""
+    """Whether one of its changes or their files has a finding that cannot be confirmed."""
     said = [*made_from.findings(decision.hunks), *made_from.findings_on(hunk.file for hunk in decision.hunks)]
     return any(finding.severity == Finding.Severity.REFUSE for finding in said)
 
 
 class _Shown:
-    """The changes of one decision as its card shows them; what the ledger says of lines that are not shown is left."""
+    """The changes of one decision for its card; `ledger` collects the entries of lines that are not shown."""
 
     def __init__(
         self,
@@ -362,13 +361,13 @@ class _Shown:
         return tuple(diffs.without_frontmatter(block) if is_new else block for block in own)
 
     def _renamed(self, hunk: Hunk, old: FileChange) -> tuple[Block, ...]:
-        """One decision over two rows, shown as the difference between the two texts."""
+        """The diff of a renamed file, which is one decision on two rows."""
         base = text.decode(self.made_from.sight.texts.get(old.base_sha, b""))
         new = self.made_from.texts[hunk.file_id].whole(hunk)
         return tuple(diffs.blocks(base, diff.hunks(base, new, path=hunk.file.path), hunk.file.path))
 
     def _plain(self, hunk: Hunk, *, is_whole: bool = False) -> str:
-        """What an edit starts from, to the letter: secrets are not masked in it."""
+        """The exact text for an edit: its secrets are not masked."""
         file = hunk.file
         found = file_texts(file, self.made_from.loaded.hunks[file.pk], self.made_from.sight.plain)
         if is_whole:
@@ -399,13 +398,13 @@ class _Shown:
         )
 
     def _yours(self, hunk: Hunk, found: FileTexts) -> tuple[Block, ...]:
-        """A person's own text against the proposed one."""
+        """The diff from the proposed text to the person's."""
         proposed = next(lines.added for row, lines in found.hunks if row.pk == hunk.pk)
         made = diff.hunks(proposed, found.edited[hunk.hunk_id], path=hunk.file.path)
         return tuple(replace(b, above=None, below=None) for b in diffs.blocks(proposed, made, hunk.file.path))
 
     def _said(self, hunk: Hunk, rows: Sequence[Hunk]) -> dict[str, Any]:
-        """What the checks say of it; and of its file, where that has no place of its own on the page."""
+        """The findings on the change, and on its file if the file is not on the page."""
         made_from, state = self.made_from, self.made_from.state
         said = made_from.findings(rows)
         if hunk.file not in made_from.window.files:
@@ -420,7 +419,7 @@ class _Shown:
         return proof.said(said, beside)
 
     def _mends(self, rows: Sequence[Hunk]) -> tuple[dict[str, Any], ...]:
-        """None for a file under another name, which is two changes."""
+        """The offered fixes; none for a renamed file, which has two changes."""
         if len(rows) > 1:
             return ()
         [row] = rows
@@ -429,13 +428,13 @@ class _Shown:
         return tuple(proof.offers(self.made_from.findings(rows), ledger, row, parts))
 
     def _tied(self, rows: Sequence[Hunk], blocks: tuple[Block, ...]) -> tuple[Block, ...]:
-        """The blocks with their lines' ties. The first row has what is said of the lines that go."""
+        """The blocks with their lines' ties. The first row has the ledger of the removed lines."""
         ties = self.made_from.ties
         entries = ties.entries(rows[0])
         tied = tuple(ties.tied(rows[0], block, entries) for block in blocks)
         left = [entry for rest in entries.values() for entry in rest]
         if len(rows) > 1:
-            # Most lines of a renamed file stay, and are not shown as removed: nothing is to be said of them.
+            # Most lines of a renamed file stay and are not shown as removed: they need no entry.
             new = self.made_from.texts[rows[-1].file_id].whole(rows[-1])
             stays = {line.strip() for line in diff.split_lines(new)}
             left = [entry for entry in left if entry.text.strip() not in stays]
