@@ -1,1 +1,1 @@
-"""What people typed: taken apart, and understood as wishes, as news, or as neither. Pure; nothing here knows the memories."""
+"""Reads what people typed: wishes, changes, or neither. Pure; independent of memories."""

@@ -1,8 +1,8 @@
-"""What a person types in passing that may hold for later: how they work, who they are, how things are done here. PURE.
+"""Finds remarks that may be true beyond the task: how a person works, who they are, how things are done. PURE.
 
-No wording is looked for. A sentence counts by who it is about (the person, their team, the agent's habits), by its tense
-(what holds in general, not what happened or is being done) and by absolutes ("never", "every time"). What speaks of the
-task at hand never counts. What remains is certain, or may have been meant for this one task: then the person is asked."""
+No fixed phrases are searched. A sentence counts by its subject (the person, their team, the agent's habits), by its tense
+(general, not past or in progress) and by absolutes ("never", "every time"). Remarks about the current task never count. The
+others are certain, or may be for this task only: then the person is asked."""
 
 import re
 from collections.abc import Callable, Iterator, Sequence
@@ -16,18 +16,18 @@ from dreams.lib.prose.pieces import pieces
 
 Sureness = Literal["certain", "likely", "weak"]
 MOST_WORDS = 40  # of a sentence; longer ones explain a task
-MOST_CHARACTERS = 400  # of it, too: forty words of ten letters
-LEAST_WORDS = 3  # of it; two words are an order for now more often than a fact; chosen
-LONG_PROMPT = 80  # words; a longer one describes a task, and what it says in passing is part of that
+MOST_CHARACTERS = 400  # of a sentence: forty words of ten letters
+LEAST_WORDS = 3  # of a sentence; two words are usually an order for now; chosen
+LONG_PROMPT = 80  # words; longer prompts describe a task, and their remarks are part of it
 MOST_OF_A_HABIT = 12  # words
-MOST_LIKELY = 2  # of one prompt; more of them are a specification
+MOST_LIKELY = 2  # of one prompt; more are a specification
 
 
 @dataclass(frozen=True, slots=True)
 class Remark:
-    """`text` is the statement in the person's own words, `quote` the sentence it is from. `fact`: it is about the project.
+    """`text` is the statement in the person's words, `quote` its sentence. `fact`: it is about the project.
 
-    `weak`: worth a question only where it was typed in several sessions.
+    `weak`: only worth a question if it was typed in several sessions.
     """
 
     text: str
@@ -44,7 +44,7 @@ _ABSOLUTE = re.compile(
     re.IGNORECASE,
 )
 _AT_HAND_OBJECT = re.compile(r"\b(?:the|this|that|these|those|it|them|my|your)\b", re.IGNORECASE)
-# Verbs by which somebody tells what they perceive, need or think just now, and auxiliaries: no habit.
+# Verbs of perceiving, needing or thinking, and auxiliaries: not habits.
 _MOMENTARY = (
     r"(?:need|want|see|get|hit|think|guess|hope|know|mean|believe|wonder|feel|find|notice|understand|suppose|agree|assume|wish|"
     r"have|had|has|are|were|was|am|is|be|did|can|could|will|would|should|shall|must|may|might|just|also|really|currently|got|lost|now|still|both|"
@@ -84,7 +84,7 @@ TAIL = re.compile(
     r"[,;—–-]{1,9}\s{0,9}(?:ok(?:ay)?|please|thanks|thank you|got it|will you)\s*[?.!]*$",
     re.IGNORECASE | re.DOTALL,
 )
-# What says of the rest that it sets something right, was said before, or holds from now on.
+# Openings that mark a correction, a repetition or a lasting rule.
 _DENIES = re.compile(
     r"^(?:(?:(?:no|stop|wait)(?=\s?[,:;.!—–-])|nope|wrong|actually|that['’]?s (?:wrong|not (?:right|correct|what i (?:asked|meant))))[\s,:;.!—–-]+){1,3}",
     re.IGNORECASE,
@@ -157,7 +157,7 @@ _ORDER = _compiled(
     rf"^{_SCOPE}(?:please )?(?:(?:{_AGENT} )?(?:should|must|may|can) (?:please )?(?:always|never|not ever)\b|(?:always|never)\b(?! mind\b)|(?:don['’]?t|do not) ever\b(?! again)|"
     rf"(?:every ?time|each time|whenever|any ?time|when) you (?!did|were|have|had|\w+ed\b)[^,]+, (?!{_PLAN.pattern})|(?:{_NEGATIVE}|no) .+\bever\b(?! again)).*$"
 )  # fmt: skip
-# "Never show the banner": the thing is at hand, and so may be the task. "Always run the tests before committing" is how to work.
+# "Never show the banner" may be the task. "Always run the tests before committing" is a way to work.
 _ORDER_OF_A_THING = _compiled(
     r"^(?:please )?(?:always|never|(?:don['’]?t|do not) ever) [a-z]+ (?:the|this|that|these|those|my|your)\b(?!.*\bbefore (?:you|\w+ing)\b)(?!.*\bwithout asking\b)"
 )
@@ -183,8 +183,8 @@ _WHY = _compiled(r"^the reason (?:(?:that |why )?(?:we|i)\b.+|for .+) is .+$")
 
 @dataclass(frozen=True, slots=True)
 class _Signal:
-    """`own` is said of the person: it holds whatever task comes with it. `fact` is said of the project, `state` of how something is:
-    there a word of trouble makes it a report, and "should" a wish."""
+    """`own`: about the person, true whatever the task. `fact`: about the project. `state`: about how something is; there a word of
+    trouble makes it a report, and "should" a wish."""
 
     pattern: re.Pattern[str]
     sureness: Callable[[re.Match[str]], Sureness | None]
@@ -202,12 +202,12 @@ def _likely(_: re.Match[str]) -> Sureness:
 
 
 def _generic(found: re.Match[str]) -> Sureness | None:
-    """Certain of things in general ("tabs", "small commits"), nothing of a thing that is at hand ("the blue one")."""
+    """Certain for general things ("tabs", "small commits"), nothing for a specific one ("the blue one")."""
     return None if _DEFINITE.search(found["object"]) else "certain"
 
 
 def _of_my_work(found: re.Match[str]) -> Sureness | None:
-    """A short sentence of a habit; a long one tells what happened."""
+    """A short sentence is about a habit; a long one reports an event."""
     if len(found[0].split()) > MOST_OF_A_HABIT:
         return None
     at_hand = _AT_HAND_OBJECT if found["where"] else _DEFINITE
@@ -227,7 +227,7 @@ def _names_something(text: str) -> bool:
 
 
 def _practice(found: re.Match[str]) -> Sureness | None:
-    """Where it names something by its name, or against something else; else it mostly tells of the task."""
+    """Counts if it names something, or prefers one thing to another; else it is usually about the task."""
     return "certain" if _names_something(found[0]) or _CONTRAST.search(found[0]) else None
 
 
@@ -240,7 +240,7 @@ def _reasoned(found: re.Match[str]) -> Sureness:
 
 
 def _of_any(found: re.Match[str]) -> Sureness | None:
-    """Certain of a kind of thing ("ruff instead of flake8"), nothing of the one at hand ("the other button instead")."""
+    """Certain for kinds of things ("ruff instead of flake8"), nothing for a specific one ("the other button instead")."""
     return None if _THE_ONE.match(found["object"]) else "certain"
 
 
@@ -279,7 +279,7 @@ _SIGNALS: Sequence[_Signal] = (
 
 
 def remarks(prompt: str) -> list[Remark]:
-    """What one prompt says in passing, in order."""
+    """The remarks of one prompt, in order."""
     lines = typed_lines(prompt)
     long = sum(len(line.split()) for line in lines) > LONG_PROMPT
     found = list(_of_lines(lines, long=long))
@@ -294,14 +294,14 @@ def _of_lines(lines: Sequence[str], *, long: bool) -> Iterator[Remark]:
         for remark, is_task in _of_line(parts, weaken=task):
             task = task or is_task
             if remark is not None:
-                # "Translate this" and a text below it: what that says of "me" may be somebody else's.
+                # In a text below "Translate this" the "me" may be somebody else.
                 is_own = own_line or remark.quote != _opened(remark.quote)
                 yield remark if is_own or remark.sureness != "certain" else replace(remark, sureness="likely")
         own_line = own_line and not task
 
 
 def _of_line(parts: list[str], *, weaken: bool) -> Iterator[tuple[Remark | None, bool]]:
-    """Each remark of a line; and whether what stands there instead is something to do, of which the rest may be a part."""
+    """The remarks of a line, and whether it has a task instead, which the next lines may belong to."""
     while parts:
         sentence, *parts = parts
         remark = _of_two(sentence, parts[0], weaken=weaken) if parts else None
@@ -318,7 +318,7 @@ def _opened(sentence: str) -> str:
 
 
 def _of_two(sentence: str, following: str, *, weaken: bool) -> Remark | None:
-    """ "You keep mocking it. Stop that.", "Don't use yarn. Use npm." and "Never do that. Because …" are one statement."""
+    """Two sentences as one statement: "You keep mocking it. Stop that.", "Don't use yarn. Use npm.", "Never do that. Because …"."""
     first, both = _opened(sentence), f"{sentence} {following}"
     stops = _YOUR_HABIT.match(first) and _STOP_IT.fullmatch(f" {following}")
     turns = _FORBIDS_USE.match(first) and _USE.match(following)
@@ -353,7 +353,7 @@ def _of_sentence(sentence: str, *, weaken: bool) -> Remark | None:
 
 
 def _from_now_on(text: str, found: "_Found | None") -> "_Found | None":
-    """What was said to hold from now on does, unless it is a plan ("in the future we could …") or somebody else's word."""
+    """A rule from now on, unless it is a plan ("in the future we could …") or somebody else's words."""
     is_own_fact = is_own_word(text) and not is_embedded(text)
     if found is None and (_TITLED.match(text) or (_PLAN.match(text) and not is_own_fact)):
         return None
@@ -375,7 +375,7 @@ def _read(text: str, signals: Sequence[_Signal]) -> _Found | None:
 
 
 def _may_count(sentence: str, text: str) -> bool:
-    """A plain sentence of the person's own, of no trouble and of nothing at hand."""
+    """Whether it is the person's own plain sentence, not about a problem or the current task."""
     if len(text) > MOST_CHARACTERS or not LEAST_WORDS <= len(text.split()) <= MOST_WORDS:
         return False
     if text.endswith(":") or not whole(text):

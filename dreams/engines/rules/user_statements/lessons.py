@@ -1,4 +1,4 @@
-"""From what was typed to what is new: wishes gathered over sessions, each once, with all its evidence. Pure."""
+"""Combines the wishes of several sessions into lessons, each once with all its evidence. Pure."""
 
 import datetime as dt
 import re
@@ -21,9 +21,9 @@ from dreams.lib.prose.comparing import compare
 from dreams.lib.prose.exchanges import is_last_number, is_told_past
 from dreams.lib.prose.pieces import keys_of
 
-MOST_LESSONS = 200  # of one dream: a bound of what one proposal may ask to be read; chosen
-MOST_COMPARED = 200  # the newest: a bound of time
-# What was said in passing in so many sessions was not meant for one task.
+MOST_LESSONS = 200  # of one dream, so that a proposal stays readable; chosen
+MOST_COMPARED = 200  # the newest, to bound time
+# A remark in so many sessions was not meant for one task.
 MANY_SESSIONS = 3
 SEVERAL_SESSIONS = 2
 _MINE = re.compile(
@@ -42,7 +42,7 @@ _ORDER = re.compile(
 
 @dataclass
 class Lesson:
-    """Something to learn: its words, its type, and where it was said. What was said in passing may be less than certain."""
+    """Something to learn: its words, its type, and its evidence. Remarks in passing may be uncertain."""
 
     text: str
     kind: str
@@ -52,7 +52,7 @@ class Lesson:
 
     @property
     def sessions(self) -> int:
-        """Or days of a log."""
+        """The number of sessions, or of days of a log."""
         return len({cited.session_pk or cited.place for cited in self.citations})
 
     @property
@@ -72,7 +72,7 @@ class Gathered:
 
 
 def gather(job: Job, rec: Recorder, heard: Sequence[Heard]) -> Gathered:
-    """Everything asked for in these sessions that memory does not say yet."""
+    """The requests of these sessions that memory does not have yet."""
     found = Gathered(prompts=sum(not each.is_logged for each in heard))
     said: list[Lesson] = []
     for each in heard:
@@ -99,7 +99,7 @@ def gather(job: Job, rec: Recorder, heard: Sequence[Heard]) -> Gathered:
 
 
 def _weighed(lesson: Lesson) -> Lesson:
-    """Surer of what was typed in several sessions."""
+    """The lesson, more certain if it was typed in several sessions."""
     if lesson.sureness == "likely" and lesson.sessions >= MANY_SESSIONS:
         lesson.sureness = "certain"
     if lesson.sureness == "weak" and lesson.sessions >= SEVERAL_SESSIONS:
@@ -108,14 +108,14 @@ def _weighed(lesson: Lesson) -> Lesson:
 
 
 def drop(found: Gathered, told: Iterable[str]) -> None:
-    """Leave out what an update has brought into memory already."""
+    """The lessons that no update has already written into memory."""
     said = {comparing.normalised(text) for text in told}
     found.lessons = [each for each in found.lessons if comparing.normalised(each.text) not in said]
     found.asked = [each for each in found.asked if comparing.normalised(each.text) not in said]
 
 
 def all_statements(tree: Tree) -> Iterable[str]:
-    """What memory says anywhere, logs aside."""
+    """All statements of memory, without logs."""
     for path in sorted(tree.texts):
         if not is_log(path):
             yield from statements(tree.document(path))
@@ -144,25 +144,24 @@ def _lesson(job: Job, heard: Heard, wish: Wish, found: Gathered) -> Lesson | Non
 
 
 def _dated(text: str, at: dt.datetime | None, zone: dt.tzinfo) -> str | None:
-    """Relative dates as seen when it was said; None where nobody knows when that was."""
+    """The text with relative dates written out; None if it is unknown when it was said."""
     if at is None:
         return None if names_a_day(text) else text
     local = at.astimezone(zone)
     written = dates.rewrite(text, spans(text, local))
-    # The day that it is learnt must not be taken for the day that it was said.
+    # Not to be counted from the day of learning.
     return None if spans(written, local.date() + dt.timedelta(days=400)) else written
 
 
 def kind_of(wish: Wish) -> str:
-    """About the person, about how to work, or a fact of the project."""
+    """The type: about the person, about how to work, or a fact of the project."""
     if _MINE.match(wish.text):
         return "user"
     return "project" if (wish.fact or wish.of_project) and not _ORDER.match(wish.text) else "feedback"
 
 
 def _bring_up_to_date(said: list[Lesson], heard: Heard) -> None:
-    """A later prompt that gives a thing another value changes what is to be learnt, as it would change what is in memory; one that
-    undoes what was said leaves nothing of it."""
+    """Applies later prompts to lessons as to memory: another value changes a lesson, a retraction removes it."""
     for typed in heard.typed:
         for lesson in said[-MOST_COMPARED:]:
             if not _may_change(heard, lesson):
@@ -182,7 +181,7 @@ def _bring_up_to_date(said: list[Lesson], heard: Heard) -> None:
 
 
 def _may_change(heard: Heard, lesson: Lesson) -> bool:
-    """A log changes nothing that a person said, and nobody what was logged later."""
+    """Whether a statement may change a lesson: logs do not change what a person said, and nobody changes later logs."""
     if not lesson.is_logged:
         return not heard.is_logged
     at, logged = heard.prompt.at, [cited.at for cited in lesson.citations if cited.at]
@@ -190,13 +189,13 @@ def _may_change(heard: Heard, lesson: Lesson) -> bool:
 
 
 def _is_undone(lesson: Lesson, words: frozenset[str]) -> bool:
-    """Whether it tells a change, and most of what it says is spoken of again."""
+    """Whether a statement about a change mentions most of it."""
     about = keys_of(lesson.text)
     return tells_change(lesson.text) and 2 * len(about & words) >= len(about)
 
 
 def _once(said: Sequence[Lesson]) -> list[Lesson]:
-    """The same wish in several sessions is one lesson, in its fullest wording, a person's before a log's, with all its evidence."""
+    """One lesson for the same wish in several sessions: in its fullest wording, a person's before a log's, with all evidence."""
     known = KnownStatements()
     kept: dict[str, Lesson] = {}
     for lesson in sorted(said, key=lambda each: (each.is_logged, -len(each.text))):

@@ -1,8 +1,8 @@
-"""What an agent's daily log reports as asked for, decided or to be remembered. PURE.
+"""Finds what an agent's daily log reports as requested, decided or to be remembered. PURE.
 
-A log is the agent's word, not the person's. Certain is what it marks so ("Remember: …", "Decision: …") and a lasting wish that it
-says the person had; a decision that it only tells of may have been for that task, so the person is asked. A value that it gives
-another one than memory is asked about too, and nothing is removed or reworded for it."""
+A log is the agent's word, not the person's. Marked lines ("Remember: …", "Decision: …") and lasting wishes of the person are
+certain; other decisions may be for one task, so the person is asked. A value that differs from memory is asked about too, and
+nothing is removed or reworded because of a log."""
 
 import datetime as dt
 import re
@@ -48,7 +48,7 @@ _REPORTS = re.compile(r"\b(?:remember|deci|agree|ask|user|person|correct|prefere
 
 @dataclass(frozen=True, slots=True)
 class _Entry:
-    """One line, without its bullet and its time of day; `mark` is what it, or the heading above it, says it is."""
+    """One line without bullet and time; `mark` is its label or that of the heading above."""
 
     line_no: int
     quote: str
@@ -57,7 +57,7 @@ class _Entry:
 
 
 def noted(job: Job, report: Reporter) -> list[Heard]:
-    """The new lines that report something, in the order of the days."""
+    """The new lines that report something, by day."""
     found: list[Heard] = []
     for log in sorted(job.logs, key=lambda log: (log.day or dt.date.min, log.path)):
         report.checkpoint()
@@ -72,7 +72,7 @@ def noted(job: Job, report: Reporter) -> list[Heard]:
 
 
 def _changes(entry: _Entry) -> list[Typed]:
-    """The sentences of it that say that something is so only since a while."""
+    """Its sentences about a change."""
     return [
         replace(each, quote=entry.quote)
         for each in typed_sentences(_bare(entry))
@@ -81,7 +81,7 @@ def _changes(entry: _Entry) -> list[Typed]:
 
 
 def _entries(log: LogBrief) -> Iterator[_Entry]:
-    """The new lines. A heading or a line of a mark alone is said of the bullets below it."""
+    """The new lines. A heading, or a line with only a mark, applies to the bullets below it."""
     below: Mark | None = None
     for number, line in enumerate(log.text.split("\n"), start=1):
         quote, is_bullet = line.strip(), _BULLET.match(line) is not None
@@ -104,13 +104,13 @@ def _mark_of(text: str) -> tuple[Mark | None, str]:
 
 
 def _bare(entry: _Entry) -> str:
-    """What the person is said to have said, without the words that report it."""
+    """The reported words of the person, without the reporting verb."""
     found = _ASKED.match(entry.text)
     return found["rest"] if found else entry.text
 
 
 def _reported(entry: _Entry) -> list[Wish]:
-    """What the line would have kept, each with the whole line as its quote. What tells a change is asked: it may change memory."""
+    """The statements to keep from a line, each with the line as its quote. Changes are asked about, as they may change memory."""
     return [
         replace(
             wish,
@@ -136,7 +136,7 @@ def _wishes(entry: _Entry) -> Iterator[Wish]:
 
 
 def _kept(text: str) -> list[Wish]:
-    """The statement, if it is one that could be asked to be remembered."""
+    """The statement, if it could be a request to remember."""
     return [
         wish for wish in wishes(f"Remember that {text}")[:1] if wish.handling in {"learn", "ask", "secret"}
     ]

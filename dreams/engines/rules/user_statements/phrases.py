@@ -1,7 +1,7 @@
-"""Words by which a sentence is no word of one's own on how things are now: a table for each meaning. Pure data.
+"""Phrases that show that a sentence is not the person's statement about the present: one table for each meaning. Pure data.
 
-Each says of the whole sentence that it is supposed, planned, told by others, meant for somewhere else or for a while, a joke,
-or about words instead of things. The logic that asks them stands in the modules beside this one."""
+Each marks the sentence as supposed, planned, quoted, for elsewhere or temporary, a joke, or about words. The other modules of
+this package have the logic."""
 
 import math
 import re
@@ -35,7 +35,7 @@ OWN_WORDS = re.compile(
     r"\b(?:as|like) i (?:said|mentioned|told you|wrote)\b|\bi (?:already )?(?:said|mentioned|told you)\b",
     re.IGNORECASE,
 )
-# Of a whole sentence, with its first word: "great, so …".
+# Of a complete sentence, with its first word: "great, so …".
 JOKING = re.compile(
     r"\b(?:joke|joking|kidding|sarcas\w+|yeah,? right|said no ?(?:one|body)|what could (?:possibly )?go wrong|why not)\b|(?<!\w)/s$|[🙄😂🤣😏🤡]|"
     r"^(?:oh |ah |well )?(?:(?:sure|great|fantastic|wonderful|brilliant|awesome|lovely),? (?:and|so|now|then|because|next|why)|(?:wow|lol|haha|omg|of course|naturally|amazing|oh (?:sure|great|nice|good|yeah|joy)))\b|"
@@ -44,13 +44,13 @@ JOKING = re.compile(
     r",\s*(?:love it|lovely|fantastic|brilliant|classic|how nice|great job|well done)$",
     re.IGNORECASE,
 )
-# Whatever the rest says, it is not told as done.
+# The rest is not reported as done.
 _NOT_SO = (
     _words(  # supposed
         r"if|unless|whether|suppos\w+|imagin\w+|pretend\w*|hypothetical\w*|theor\w+|let['’]?s say|say that|assum\w+|almost|nearly",
         r"as an? (?:example|test|joke|experiment|demo|placeholder)|would(?:n['’]t)?|might|maybe|perhaps|probably",
     ),
-    _words(  # planned, and what came of it
+    _words(  # planned, and results of plans
         r"(?:was|were|is|are|am|['’]re|['’]m) (?:going|planning|thinking|about|supposed|meant|tempted|considering|trying|hoping) |thinking|thought|consider(?:s|ed|ing)?",
         r"(?:we|i|they|the team|he|she) plan|plan(?:s|ned)? (?:to|on|is)|planned for|planning|propos\w+|suggest\w*|recommend\w*|idea|decided (?:against|not)|instead of moving",
         r"(?:did|do|does|was|were|has|have|is|are)(?:n['’]t| not) (?:actually |really |yet )?(?:move|migrate|switch|change|upgrade|go|do|happen|moved|migrated|switched|changed|upgraded)\w*",
@@ -83,18 +83,18 @@ BUT = re.compile(
     r"\bbut (?:we|they|i|then|had|have|took|went|got|rolled|reverted|undid|changed|decided|later|only|just|that|will|want|should|need|did|never)\b",
     re.IGNORECASE,
 )
-# A question without its mark, and what is only quoted.
+# A question without a question mark, and quotations.
 ASKED = re.compile(
     r"(?:what|why|how|when|where|who|whose|which|does|do|did|is|are|was|were|has|have|can|could|should|would|will|shall|may|might|am)\b|.*(?<!\w)['‘][^'’]{3,}['’](?!\w)|.*,\s*(?:what|why)\b",
     re.IGNORECASE,
 )
-# A remark that goes on: it takes the word before it as given.
+# A continuation of the remark before.
 GOES_ON = re.compile(
     r"\W*(?:ok(?:ay)?|thanks?|thx|thank you|great|good|nice|perfect|cool|fine|yes|yep|yeah|sure|right|lgtm|looks good|done|continue|go on|go ahead|proceed|next|also|now|"
     r"please|pls|can|could|would|will|let['’]?s|i (?:want|need|would like)|we need|so|hi|hello|hey|y)\b|/|!|\d+\W*$",
     re.IGNORECASE,
 )
-# Of one clause: not sure, not done, or somebody's wish.
+# Of one clause: unsure, not done, or a wish.
 UNSURE = re.compile(
     r"\b(?:if|would|should|could|might|maybe|perhaps|will|shall|going to|gonna|plan(?:s|ned)? (?:to|on)|planning|want(?:s|ed)?|wish|let'?s|(?:need|have|has) to|try|tries|"
     r"trying|tried|please|can|cannot|can'?t|think|guess|probably|unless|whether|claim(?:s|ed)?|allegedly|apparently|seems?|heard|"
@@ -106,9 +106,9 @@ TROUBLE = re.compile(
     r"bugs?(?! (?:are|track\w*|report\w*)\b)|exception|stuck|weird)\b",
     re.IGNORECASE,
 )
-# Of a whole statement these count for nothing where memory has the same word.
+# In a complete statement these do not count if memory has the same word.
 DOUBTFUL = (UNSURE, TROUBLE)
-# What is to be done is no statement of what is.
+# Tasks, which state nothing.
 TASK = re.compile(
     r"(?:now |then |also |next |just )*(?:add|fix|run|re-?run|make|write|update|remove|create|implement|refactor|use|check|test|build|move|rename|change|"
     r"show|explain|look|find|do|go|try|start|stop|open|close|commit|push|pull|deploy|install|upgrade|delete|drop|put|set|give|tell|read|"
@@ -119,7 +119,7 @@ TASK = re.compile(
 )
 
 
-# Somebody whom the agent is to play, or a world that is only played: all that is said there is part of it.
+# Role play: everything in it is part of the role.
 PLAYED = re.compile(
     r"\b(?:act|behave|answer|respond|talk|write|pose) (?:as|like) (?:if|though|an?|the|my|our)\b|\b(?:play|be) (?:the|an?|my|our) (?!(?:careful|bit|little|rest|same|whole)\b)\w+|"
     r"(?:^|[.!?] )you(?:['’]re| are) (?:now )?(?:an?|the) (?!(?:star|legend|genius|hero|best|saviour|angel|gem|champ)\b)\w+|\brole-?\s?play|\bin (?:this|the) (?:exercise|scenario|game|story|quiz|role|sketch|fiction|novel|simulation|kata)\b|"
@@ -129,7 +129,7 @@ PLAYED = re.compile(
 
 
 def is_own_word(sentence: str) -> bool:
-    """Whether nothing in it says that it is supposed, planned, quoted, told by others, or meant for elsewhere."""
+    """Whether nothing marks it as supposed, planned, quoted, reported or for elsewhere."""
     if any(table.search(sentence) for table in (*_NOT_SO, SUPPOSED, OTHERS, BUT)):
         return False
     return not ASKED.match(sentence) and not TOLD_BY_OTHERS.search(OWN_WORDS.sub("", sentence))
@@ -146,7 +146,7 @@ _NAMED = re.compile(
     r"[^.\n]{0,40}?(?:\bis\b|[:=])\s*[\"'`]?(?P<value>[^\s\"'`]{4,})",
     re.IGNORECASE,
 )
-# Here even a plain word is one: "the password is swordfish".
+# Here a plain word may be a secret: "the password is swordfish".
 _PASSWORD = re.compile(
     r"\b(?:pass(?:word|wd|phrase|code)|pwd|pin)\s*(?:\bis\b|[:=])\s*(?!(?:in|not|stored|kept|set|read|the|a|an|required|"
     r"never|always|only|managed|taken|from|at|on|rotated|hashed|optional)\b)\S",
@@ -158,7 +158,7 @@ _PLAIN_VALUE = re.compile(r"[a-z]+[.,;]?|[a-z]+(?:[-_/][a-z]+)+[.,;]?", re.IGNOR
 
 
 def looks_secret(text: str) -> bool:
-    """A key's shape, a value beside the word "password", a long run without sense, or the mark of what was cut out before."""
+    """Whether it may have a secret: the form of a key, a value beside "password", a long random string, or a redaction mark."""
     if _CUT_OUT.search(text) or _SHAPES.search(text) or _PASSWORD.search(text):
         return True
     if any(not _PLAIN_VALUE.fullmatch(match["value"]) for match in _NAMED.finditer(text)):

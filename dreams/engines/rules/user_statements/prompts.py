@@ -1,4 +1,4 @@
-"""All that was typed, in the order of time, with what each prompt asks for or tells; what was taken back is left out. Pure."""
+"""All prompts in order of time, with their requests and statements, without retracted ones. Pure."""
 
 import datetime as dt
 from collections.abc import Iterator
@@ -22,9 +22,9 @@ _LONG_AGO = dt.datetime(1970, 1, 1, tzinfo=dt.UTC)
 
 @dataclass(eq=False)
 class Heard:
-    """One prompt of one session; or one line of a log, in which the agent says what was said.
+    """One prompt of a session, or one line of a log.
 
-    `doubted` are sentences that are no plain word of one's own: they change nothing unasked.
+    `doubted` are uncertain or reported sentences, which change nothing without asking.
     """
 
     source: SessionBrief | LogBrief
@@ -61,7 +61,7 @@ class Heard:
 
 
 def hear(job: Job, report: Reporter) -> list[Heard]:
-    """Every prompt, oldest first. A prompt that begins by taking back leaves nothing of the one before it."""
+    """All prompts, oldest first. A prompt that begins with a retraction drops the one before it."""
     found: list[Heard] = []
     last: dict[int, Heard] = {}
     for session, prompt in _in_time(job):
@@ -87,7 +87,7 @@ def hear(job: Job, report: Reporter) -> list[Heard]:
 
 
 def _is_about(before: str, heard: Heard) -> bool:
-    """Whether a prompt takes back or narrows what the one before it said, and tells no change of its own."""
+    """Whether a prompt retracts or restricts the previous one and reports no change itself."""
     prompt = heard.prompt.text
     if any(wish.handling == "forget" for wish in heard.wishes):
         return False
@@ -100,12 +100,12 @@ def _is_about(before: str, heard: Heard) -> bool:
 
 
 def _stands(prompt: str, quote: str, start: int) -> bool:
-    """Whether it was said behind what the same prompt takes back. A quote that was put together is looked for by its beginning."""
+    """Whether it comes after everything that the same prompt retracts. Joined quotes are found by their beginning."""
     return not start or prompt.find(quote[:30]) >= start
 
 
 def _in_time(job: Job) -> Iterator[tuple[SessionBrief, PromptBrief]]:
-    """Prompts of sessions that ran side by side are told apart by their own moments."""
+    """Prompts sorted by their own times, as sessions may run in parallel."""
     every = [(session, prompt) for session in job.sessions for prompt in session.prompts]
     last = _LONG_AGO
     dated = []

@@ -1,7 +1,7 @@
-"""What a person wants to be remembered or forgotten, in their own words: asked for plainly, or said in passing. PURE.
+"""Finds what a person wants remembered or forgotten: plain requests, and remarks in passing. PURE.
 
-Only what begins as a request is one: a quotation, a question, an example or somebody else's words that contain
-"remember that" are not. What speaks of the task at hand is not for memory either."""
+A request begins as one: quotations, questions, examples or somebody else's words with "remember that" do not count, and
+neither does the current task."""
 
 import re
 from collections.abc import Iterator
@@ -31,9 +31,9 @@ _FORGET = re.compile(
     re.IGNORECASE,
 )
 AWAY = r"(?:remove|delete|drop|erase|purge|wipe|clear|strike|scratch|scrap|discard|ditch|take out|get rid of)"
-# "Do not delete …" asks for the opposite.
+# "Do not delete …" is the opposite.
 _REMOVE = rf"(?<!n['’]t )(?<!\bnot )(?<!\bnever )(?<!\bwithout )\b(?:{AWAY}|cancel|throw|take|clean(?:ed|up)?)\b(?! nothing\b)"
-# "From memory" may be a program's, and is only asked about.
+# "From memory" may mean a program's memory, so it is only asked about.
 _MEMORY = r"\b(?:(?<!from )(?<!in )(?<!of )memory|memory(?=:)|memories|your (?:notes?|knowledge|records?)|you(?:['’]ve| have)? (?:once )?(?:know|knew|remember|noted|saved|stored|wrote|written|learned|learnt|recorded|keep))\b"
 _A_NOTE = r"\b(?:notes?|entry|entries|line|fact|(?:from|out of) memory|what i (?:said|told you))\b"
 _FROM_MEMORY = re.compile(rf"{_REMOVE}.*{_MEMORY}|{_MEMORY}.*{_REMOVE}", re.IGNORECASE)
@@ -42,7 +42,7 @@ _A_NOTE_AWAY = re.compile(
     re.IGNORECASE,
 )
 _QUOTED = re.compile(r"([\"“«]).*?[\"”»]")
-# "What you know about … is wrong, delete it" asks nothing either.
+# "What you know about … is wrong, delete it" is not a question either.
 _YOU = re.compile(r"^\W*(?:(?:can|could|would|will) you\b|what (?:i|you)\b.*,\s)", re.IGNORECASE)
 _RAM = re.compile(
     r"\b(?:memory (?:leak|usage|use|limit|pressure|profil\w+|alloc\w+|consumption|footprint|bank|card|bar|section|page|view|button|panel|tab)|in[- ]memory)\b",
@@ -51,14 +51,14 @@ _RAM = re.compile(
 
 
 def asks_to_forget(sentence: str) -> bool:
-    """Whether a sentence asks, in so many words, to forget something or to take it out of memory."""
+    """Whether a sentence explicitly asks to forget something or remove it from memory."""
     bare = _QUOTED.sub('""', sentence)
     return _is_own_request(bare, _FORGET.search(bare) or _FROM_MEMORY.search(_RAM.sub(" ", bare)))
 
 
 def may_ask_to_forget(sentence: str) -> bool:
-    """Whether it speaks of removing a note, a line or an entry, which may be one of memory or of a file; or takes something
-    back, the request or what it names: "Forget the port; it was never true"."""
+    """Whether it is about removing a note, line or entry, of memory or of a file; or retracts something: "Forget the port; it was
+    never true"."""
     bare = _QUOTED.sub('""', sentence)
     takes_back = asks_to_forget(sentence) and standing_from(sentence) > 0
     return takes_back or _is_own_request(bare, _A_NOTE_AWAY.search(bare))
@@ -81,7 +81,7 @@ _TAKES_AWAY = re.compile(rf"{_REMOVE}|\bno longer\b", re.IGNORECASE)
 
 
 def names_memory(sentence: str) -> bool:
-    """Whether it speaks of memory, and does not ask to put something there: what it cites may be what is to go, in whatever words."""
+    """Whether it mentions memory without asking to add something, so that what it quotes may be meant for removal."""
     bare = _QUOTED.sub('""', sentence)
     kept = any(not _DENIED.search(bare[: each.start()]) for each in _KEEPS.finditer(bare))
     wanted = kept or _KEPT.search(bare)
@@ -89,7 +89,7 @@ def names_memory(sentence: str) -> bool:
 
 
 def takes_away(sentence: str) -> bool:
-    """Whether something is to go, or is so no longer: of memory, or of the code that a memory tells of."""
+    """Whether it removes something or ends its validity, in memory or in the code that a memory describes."""
     bare = _QUOTED.sub('""', sentence)
     return _is_own_request(bare, _TAKES_AWAY.search(bare))
 
@@ -102,18 +102,18 @@ def _is_own_request(sentence: str, found: re.Match[str] | None) -> bool:
 
 # --- Remember requests ----------------------------------------------------------------------------------------------
 
-MAX_STATEMENT = 600  # characters: a longer one is a text, not a statement
-LEAST_WORDS = 2  # that say something
+MAX_STATEMENT = 600  # characters; longer ones are texts, not statements
+LEAST_WORDS = 2  # least meaningful words
 Handling = Literal["learn", "ask", "hint", "secret", "forget"]
 _HANDLING: dict[Sureness, Handling] = {"certain": "learn", "likely": "ask", "weak": "hint"}
 
 
 @dataclass(frozen=True, slots=True)
 class Wish:
-    """`text` is what to keep, `quote` the words around it as typed; `fact` where "remember that" came before it.
+    """`text` is what to keep, `quote` the words around it as typed; `fact`: it follows "remember that".
 
-    `in_passing`: nobody asked to remember it. `ask`: it may be for this task only, so the person decides; `hint`: worth
-    that only where it was typed in several sessions. `of_project`: a fact of the project, not a rule.
+    `in_passing`: not an explicit request. `ask`: it may be for this task only, so the person decides; `hint`: only worth asking
+    if it was typed in several sessions. `of_project`: a fact of the project, not a rule.
     """
 
     text: str
@@ -162,7 +162,7 @@ _BACK = re.compile(
     re.IGNORECASE,
 )
 _IN_MEMORY = r"(?:(?:from|in|out of) (?:(?:your|the|my|project|our) )?(?:memory|memories)\b|(?:from|in|out of) your (?:notes?|knowledge|records?)\b)"
-# "The beta cluster is gone. Forget about it.": what is gone is what is meant.
+# "The beta cluster is gone. Forget about it."
 _GONE = re.compile(
     r"^(?:(?:we|they|i) (?:don['’]t|do not|no longer|stopped|never) (?:have|use|need|run|using|running|having) (?:any )?(?P<s>[^,;]+?)(?: any ?more| any longer| at all)?|"
     r"(?:we|they|i)(?:['’]ve| have)? (?:got rid of|dropped|retired|removed|shut down|cancelled|killed|decommissioned) (?P<s2>[^,;]+?)|"
@@ -191,7 +191,7 @@ _FOR_NOW = re.compile(r"\bfor now\b", re.IGNORECASE)
 
 
 def wishes(prompt: str) -> list[Wish]:
-    """The wishes of one prompt: what was asked for, in order, then what else was said in passing."""
+    """The wishes of one prompt: requests in order, then remarks in passing."""
     text = prompt[:MAX_PROMPT]
     asked = list(_requests(typed_lines(text))) if _ANY.search(text) else []
     quoted = "\n".join(wish.quote for wish in asked)
@@ -223,10 +223,10 @@ def _requests(lines: list[str]) -> Iterator[Wish]:
 
 
 def _of_line(line: str, before: str) -> Iterator[Wish]:
-    """`before` is what the prompt said up to this line."""
+    """The wishes of a line; `before` is the prompt up to it."""
     whole_line = _LEAD.match(line)
     if whole_line and is_labelled(whole_line["rest"]) and not asks(line):
-        yield from _checked(whole_line["rest"], line, fact=True)  # a label holds for the whole line
+        yield from _checked(whole_line["rest"], line, fact=True)  # a label applies to the complete line
         return
     parts = sentences(line)
     for place, sentence in enumerate(parts):
@@ -244,7 +244,7 @@ def _of_line(line: str, before: str) -> Iterator[Wish]:
 
 
 def _gone(before: str, sentence: str) -> tuple[str, str]:
-    """What "forget it" means, where the sentence before, or the same one up to its last comma, says that it is gone."""
+    """What "forget it" refers to, if the previous sentence, or the same one up to its last comma, says that it is gone."""
     first, comma, rest = sentence.rpartition(", ")
     for known, asked, quoted in ((before, sentence, before), (first, rest if comma else "", "")):
         match, told = (
@@ -267,7 +267,7 @@ def _of_sentence(sentence: str, reason: str, before: str) -> Iterator[Wish]:
     match = _LEAD.match(sentence) or _BARE.match(sentence)
     if match:
         found = _checked(match["rest"], quote, fact=True, more=reason)
-        # Behind a task it is a part of it that may be overlooked.
+        # After a task it is a detail of the task.
         in_task = before and _FORGOTTEN.search(sentence[: match.start("rest")])
         yield from (replace(wish, handling="ask") if in_task and wish.text else wish for wish in found)
         return
@@ -278,7 +278,7 @@ def _of_sentence(sentence: str, reason: str, before: str) -> Iterator[Wish]:
 
 
 def _checked(text: str, quote: str, *, fact: bool, more: str = "") -> Iterator[Wish]:
-    """The wish, unless it is no statement by itself, speaks of the task at hand, or holds a secret."""
+    """The wish, unless it is no complete statement, is about the current task, or has a secret."""
     text = TAIL.sub("", text).strip().rstrip("?").strip()
     if not whole(text) or SUPPOSED.search(text) or OTHERS.search(text) or asks(text):
         return

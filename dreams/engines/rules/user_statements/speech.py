@@ -1,5 +1,5 @@
-"""What a person typed themselves: no code, no quotations, nothing pasted; and what of it is only asked, or taken back by
-what comes behind it. Pure."""
+"""Finds what a person typed themselves, without code, quotations and pasted text; and what is a question, or is retracted
+later. Pure."""
 
 import re
 
@@ -7,8 +7,8 @@ from dreams.engines.rules.user_statements.phrases import GOES_ON, PLAYED, TASK
 from dreams.lib.memdir import mask_code
 from dreams.lib.prose.values import read
 
-TYPED_LINES = 25  # a longer prompt was pasted but for its first and last lines
-EDGE_LINES = 6  # first, and last: what a person types around a paste; chosen
+TYPED_LINES = 25  # longer prompts are pasted except for their first and last lines
+EDGE_LINES = 6  # first and last, typed around a paste; chosen
 
 SOFT = (
     r"(?:(?:please|pls|also|and|but|so|ok(?:ay)?|oh|hey|hi|btw|by the way|claude|one more thing|important|again|thanks|thank you|"
@@ -24,7 +24,7 @@ LIST_LEAD = re.compile(
     r"^update (?:(?:your|the|my|our|project) )*(?:memory|notes?)\b[^.?!]{0,60}:$",
     re.IGNORECASE,
 )
-# Behind a statement: that it is for memory.
+# After a statement: that it is for memory.
 KEEP_IT = re.compile(
     r"\s{0,9}[,;.—–-]{1,9}\s{0,9}(?:(?:and|so|please)\s+){0,2}(?:(?:remember|memori[sz]e)\s+(?:that|this|it)|"
     r"(?:keep|save|store|put|note|add)\s+(?:that|this|it)\s+(?:(?:in|to|into)\s+(?:(?:your|the|my|our|project)\s+)?(?:memory|mind|notes?)))\s*[.!]*$",
@@ -35,36 +35,34 @@ QUESTION = re.compile(
     r"\s+(?:you|i|we|it|that|there|this|the)\b(?!\s+please)",
     re.IGNORECASE,
 )
-# What follows any other line with a colon is somebody's text.
+# After any other line with a colon comes somebody's text.
 _OWN_LIST = re.compile(
     r"\b(?:updates?|changes?|changed|news|notes?|facts?|things?|corrections?|new|different|rules?|preferences?|remember|as of)\b",
     re.IGNORECASE,
 )
-# A line that is nothing but the name of what is pasted below it: "npm output".
+# A line that only names what is pasted below it: "npm output".
 _PASTED_BELOW = re.compile(
     r"^(?:(?:the|our|my|full) )?(?:(?!(?:the|an?|of|in|to|for|see)\b)[\w'’./-]+ ){0,2}(?:output|logs?|readme|errors?|trace|traceback|stack ?trace|e?-?mail|message|ticket|issue|transcript|docs?|diff|report)(?: (?:of|from) \S+(?: \S+)?)?\s*$",
     re.IGNORECASE,
 )
-# A tag that is never closed holds the rest where it begins a line or is named as programs name theirs; `/users/<id>` does not.
+# An unclosed tag includes the rest if it begins a line or has a technical name; `/users/<id>` does not.
 _TAGGED = re.compile(
     r"<([A-Za-z][\w-]*)\b[^<>]*>.*?</\1>|(?:^[ \t]*<[A-Za-z]|<[A-Za-z]\w*[-_])[\w-]*\b[^<>]*>.*",
     re.DOTALL | re.MULTILINE,
 )
 
-# A line that is drawn or aligned, not written: "-----", columns, "ha ha ha". Patterns for sentences would go over such a run
-# again from each of its places.
+# A drawn or aligned line: "-----", columns, "ha ha ha". Patterns for sentences would take quadratic time on it.
 _DRAWN = re.compile(r"(.{1,3}?)\1{11}")
 
 
 def _shapes(*shapes: str) -> re.Pattern[str]:
-    """A whole line of one of the shapes."""
+    """Matches a complete line of one of these forms."""
     return re.compile(rf"(?:{'|'.join(shapes)})$", re.IGNORECASE)
 
 
-# Where the person's own words end: the shapes of letters, terminals, logs and diffs, and the lines that lead to one. What is typed
-# to an agent greets nobody else, is signed by nobody and carries no prompt of a shell.
+# Where the person's own words end: letters, terminals, logs, diffs, and the lines that introduce them.
 _FOREIGN = _shapes(
-    # A letter: its greeting of others, its head, and what marks one as handed on.
+    # A letter: greeting, header, and marks of forwarding.
     r"(?:hi|hello|hey|dear|good (?:morning|afternoon|evening)) (?!claude\b|there\b|again\b)[\w .'’-]{2,30}[,!]",
     r"(?:from|to|cc|bcc|subject|date|sent|reply-to|author): \S.*",
     r"[-=_*> ]*(?:begin )?(?:forwarded|original) message\b.*|on .{6,60} wrote:?",
@@ -76,13 +74,13 @@ _FOREIGN = _shapes(
     # A diff.
     r"diff --git .*|index [0-9a-f]{6,}.*|@@ .*|(?:\+\+\+|---) \S.*|[+-](?!\d)\S.* \S.*",
 )  # fmt: skip
-# A row of a table, a comment in code, a heading, what is tagged as a draft: none of them is said to anybody.
+# A table row, a code comment, a heading, a draft: not addressed to the agent.
 _MARKED = re.compile(r"\||\[[^\]]{1,20}\]\s|//|/\*|\*/|#{1,6}\s|--\s|<!--|[;%]\s")
 _SIGNED = _shapes(
     r"(?:best|kind|warm|many)(?: (?:regards|wishes|greetings))?,?",
     r"(?:kind |best |warm )?(?:regards|greetings|sincerely|yours)\b,?(?: [\w.-]+){0,2}",
 )
-# Leads to what stands below it, with a colon or without: "the ticket reads like this", "see mail below".
+# Introduces text below, with or without a colon: "the ticket reads like this", "see mail below".
 _TEXT_NAMED = re.compile(
     r"\b(?:output|logs?|e?-?mails?|messages?|tickets?|issues?|comments?|threads?|posts?|docs?|readme|page|text|snippet|excerpt|quote|response|reply|answer|report|trace|"
     r"errors?|diff|article|draft|template|transcripts?|spec|changelog|chat|wiki|prompt|file|content|example|following (?:is|was|from)|says?|said|wrote|here(?: is| are|['’]s))\b",
@@ -92,7 +90,7 @@ _LEADS = re.compile(
     r"\b(?:was|were|is|says?|said|wrote|reads?|like this|as follows|following|below|verbatim|attached|pasted|here|in full)\s*[:…]?$",
     re.IGNORECASE,
 )
-# A last line that asks of all that stands above it: "what does that mean", "can you estimate it".
+# A last line that asks about the text above: "what does that mean", "can you estimate it".
 _ASKS_OF_IT = re.compile(
     r"(?:\w+\W+){0,6}?(?:it|this|that|these|those|them|there|above|say|says|mean|means)\b[^.!]*$|(?:why|what|how|who|summari[sz]e|translate|explain|review|anything|thoughts|tl;?dr)\W*$",
     re.IGNORECASE,
@@ -108,7 +106,7 @@ _OPENING = re.compile(
     r"forgot to (?:mention|say)(?: that)?|did i mention(?: that)?)\b[\s,:;.!—–-]*)+",
     re.IGNORECASE,
 )
-# What was known is wrong, and what follows is right.
+# What was known is wrong, and the correction follows.
 _OUTDATED = re.compile(
     r"(?:(?:that|this|that note|this note|your (?:notes?|memory|info|information)|the (?:notes?|memory|docs?))(?: (?:on|about|for|of) (?:the )?[\w-]+(?: [\w-]+)?)?(?:['’]s| is| are| was) (?:now )?"
     r"(?:wrong|outdated|stale|old|obsolete|out of date|out-of-date|incorrect|not (?:right|correct|true|up to date)(?: any ?more)?|"
@@ -116,8 +114,7 @@ _OUTDATED = re.compile(
     r"update|now(?=\s*:)|actually(?!\s+(?:we|i|can|could|let|no)\b)|(?:since|as of|from|starting|effective) (?:(?:today|now|yesterday)(?: on(?:wards?)?)?|\d{4}-\d\d-\d\d(?=\s*:))(?=\s*[:,])|[\w`'’ -]{3,40} (?:works? differently|(?:has |have )?changed|is different)(?: now)?(?=\s*[:.—–]))\b[\s,:;.!—–-]+",
     re.IGNORECASE,
 )
-# What somebody says, thinks or asks of a statement makes it another one: "it's a myth that …", "prove that …". Only "the job that
-# runs at night" names a thing.
+# Words around a statement that change its meaning: "it's a myth that …", "prove that …"; but not "the job that runs at night".
 _THAT = re.compile(r"\bthat\b(?!['’])(?! (?:from|to|with|over|one|now|as|in|on|is|was|has)\b)", re.IGNORECASE)
 _VERB = re.compile(
     r"\b(?:is|are|was|were|has|have|had|be|been|do|does|did|we|i|they|you|got|get|gone|went|took|takes?|gave|left|came|made|ran|broke|\w{2,}ed|moves?|runs?|uses?|lives|listens?|goes|works?|needs?|keeps?|"
@@ -131,8 +128,8 @@ _RELATIVE = re.compile(
 
 
 def typed_lines(prompt: str) -> list[str]:
-    """Lines as typed: no code, no quotations, no tagged blocks, nothing drawn, nothing after "the mail says:", only the ends
-    of a long prompt; nothing where the agent is to play somebody."""
+    """The typed lines: without code, quotations, tagged blocks, drawings and text after "the mail says:"; of a long prompt only
+    the ends; none in role play."""
     prompt = "\n".join("" if _DRAWN.search(line.strip()) else line for line in prompt.split("\n"))
     if PLAYED.search(prompt):
         return []
@@ -164,13 +161,13 @@ def _begins_a_paste(line: str) -> bool:
 
 
 def asks(sentence: str) -> bool:
-    """A question, unless it is a request in the form of one."""
+    """Whether it is a question, and not a request in the form of one."""
     polite = re.match(rf"{SOFT}(?:can|could|would|will) you please\b", sentence, re.IGNORECASE)
     return bool(QUESTION.search(sentence)) and not polite
 
 
 def _own_lines(lines: list[str]) -> list[str]:
-    """The lines up to the first that was written elsewhere; none of what is signed like a letter."""
+    """The lines before the first one written elsewhere; none if it is signed like a letter."""
     if any(map(_SIGNED.match, lines)):
         return []
     end = next((place for place, line in enumerate(lines) if _FOREIGN.match(line)), len(lines))
@@ -178,13 +175,13 @@ def _own_lines(lines: list[str]) -> list[str]:
 
 
 def _asks_of_what_is_above(lines: list[str]) -> bool:
-    """Whether the last line asks of a text of several lines above it, from which an empty line parts it."""
+    """Whether the last line, after a blank one, asks about several lines above."""
     told = [line for line in lines if line]
     return len(told) > MOST_ABOVE and "" in lines and bool(_ASKS_OF_IT.match(told[-1]))
 
 
 def opened(sentence: str) -> tuple[str, bool]:
-    """The sentence without its opening words, and whether they say that what was known is outdated."""
+    """The sentence without opening words, and whether they say that memory is outdated."""
     text, outdated, before = sentence.strip(), False, ""
     while text != before:
         before = text
@@ -197,20 +194,20 @@ def opened(sentence: str) -> tuple[str, bool]:
 
 
 def is_embedded(text: str) -> bool:
-    """Whether it is what somebody says, thinks or asks of a statement."""
+    """Whether the statement is inside words like "they think that" or "prove that"."""
     return bool(_THAT.search(text)) and not _RELATIVE.match(text)
 
 
 # --- Retractions ----------------------------------------------------------------------------------------------------
 
-MAX_PROMPT = 12_000  # characters: what is longer was pasted
+MAX_PROMPT = 12_000  # characters; longer ones are pasted
 MOST_DOUBTED = 12  # words
-# Words, too; all chosen: a sentence with more of them says something else.
+# In words, chosen: longer sentences say something else.
 MOST_REMARK = 8
 MOST_DENIED = 6
 MOST_NARROWED = 16
 MOST_HESITANT = 12
-# However long the rest is.
+# Of any length.
 _TAKEN_BACK = re.compile(
     rf"^{SOFT}(?:(?:no|nope|nah|sorry|sry|oops|whoops|actually|argh|damn|h+m+|uh+|um+|ah+|oh|lol)\b\W*)*(?:"
     r"(?:scrap|scratch|strike|forget|ignore|disregard|undo) (?:that|this|it|what i (?:just )?(?:said|wrote))\b(?! \w)|wrong \w+\b(?! \w)|"
@@ -218,20 +215,20 @@ _TAKEN_BACK = re.compile(
     r"i (?:mis\w+|mixed|meant|take (?:that|it|this) back|spoke too soon)\b|(?:my (?:mistake|bad)|never ?mind|nvm|correction|not true|wait|hold on|hang on|(?:only|just) (?:for|in|on))\b)",
     re.IGNORECASE,
 )
-# In a remark of a few words any of these is said of what came just before.
+# In a short remark these refer to what came before.
 _DOUBT = re.compile(
     r"\b(?:meant|ignore|disregard|mixed|(?:scrap|strike) (?:that|this|it)|(?:forget|scratch|strike) (?:what i(?:['’]ve)? (?:just )?(?:said|wrote|told)|my last|the last (?:one|message)|all (?:of )?that)(?! (?:about|on|of|regarding)\b)|mistake[ns]?|oops|whoops|nvm|never ?mind|jok(?:e|ing)|kidding|scratch that|misread|not yet|false alarm|my bad|undo that|"
     r"(?:forget|delete|drop) (?:it|that)$|(?:was|is) (?:just |only )?a test|for now|temporar\w+|(?:staging|demo|tests?|locally|branch) only|only (?:for|in|on|this|until|locally|temporar\w+)|"
     r"wrong|double[- ]check\w*|let me check|(?:not|pretty|fairly|almost) sure)\b",
     re.IGNORECASE,
 )
-# So is whatever follows a "wait, no", unless it is something to do.
+# So does the rest after "wait, no", unless it is a task.
 _HESITANT = re.compile(
     r"^(?:(?:ah+|oh|h+m+|uh+|um+|ok|well|sorry|sry|but|argh|damn)\b\W*)*(?:wait|oops|whoops|hold on|hang on|nope|nah|typo|undo|edit:|revert(?:ed|ing)|roll(?:ed|ing) back|undone|undoing|going back|cancelled|scrapped)\W*"
     r"(?:(?:no|wait|sorry)\b\W*)*",
     re.IGNORECASE,
 )
-# A word of doubt by itself is enough where nothing else is wanted: "actually don't, I need to ask first".
+# A word of doubt is enough if nothing else is requested: "actually don't, I need to ask first".
 _SECOND_THOUGHT = re.compile(
     r"^(?:(?:actually|erm+|h+m+|uh+|um+|no(?! longer| more| need)|nah|nope|sorry|sry|well|argh|damn|ugh|oh|ah)\b\W*)+",
     re.IGNORECASE,
@@ -245,7 +242,7 @@ _NARROWING = re.compile(
     re.IGNORECASE,
 )
 _MEANT = re.compile(r"\b(?:that is|i mean|i meant|only|at least|anyway|of course)\W*$", re.IGNORECASE)
-# So is a denial, unless it forbids or asks something.
+# So is a negation, unless it forbids or requests something.
 _DENIED = re.compile(
     r"^(?:nah|nope|lol|ha(?:ha)+|i wish|as if|yeah,? right)\b|\b(?:not|never|(?:is|was|are|were|did|has|have|will)n['’]?t|stays?)\b",
     re.IGNORECASE,
@@ -261,7 +258,7 @@ REVERTED = re.compile(
 
 
 def takes_back(prompt: str) -> bool:
-    """Whether a prompt begins by taking back what was said just before."""
+    """Whether a prompt begins with a retraction of what came before."""
     text = " ".join(prompt[:200].split()).lstrip("([*_-–—.… ")
     words = len(text.split())
     doubted = words <= MOST_DOUBTED and _DOUBT.search(text)
@@ -271,7 +268,7 @@ def takes_back(prompt: str) -> bool:
 
 
 def _hesitates(text: str) -> bool:
-    """Second thoughts about what was said, and nothing to do, agree to or answer instead."""
+    """Whether it expresses second thoughts and nothing else."""
     if found := _HESITANT.match(text):
         return not TASK.match(text[found.end() :])
     doubt = _SECOND_THOUGHT.match(text)
@@ -280,7 +277,7 @@ def _hesitates(text: str) -> bool:
 
 
 def narrows(prompt: str) -> bool:
-    """ "On the beta site", "that is the default": where it is so or what it was, said behind it in one sentence."""
+    """Whether it restricts what came before: "on the beta site", "that is the default"."""
     text = " ".join(prompt[:200].split())
     words = len(text.split())
     if words > MOST_NARROWED:
@@ -290,8 +287,7 @@ def narrows(prompt: str) -> bool:
 
 
 def is_remark(prompt: str, before: str = "") -> bool:
-    """A few words that ask nothing, want nothing done and agree to nothing: said of what came just before, unless they name
-    something that it did not."""
+    """Whether it is a short remark on what came before: no question, request or agreement, and no new name."""
     text = " ".join(prompt[:200].split())
     if len(text.split()) > MOST_REMARK or GOES_ON.match(text) or TASK.match(text) or asks(text):
         return False
@@ -299,7 +295,7 @@ def is_remark(prompt: str, before: str = "") -> bool:
 
 
 def standing_from(prompt: str) -> int:
-    """The place in a prompt from which on it stands: behind what its own later words take back; 0 where none do."""
+    """The position in a prompt after everything that its own later words retract; 0 if nothing is."""
     text = prompt[:MAX_PROMPT]
     found = [match.end() for match in _SENTENCE.finditer(text) if takes_back(text[match.end() :])]
     return found[-1] if found else 0

@@ -1,6 +1,6 @@
-"""Plain statements that a person typed of how things are: what a change is looked for in, and what may be put anew. PURE.
+"""Finds plain typed statements, which may report changes or reword memory. PURE.
 
-What is asked, supposed, doubted or somebody else's word is none of them.
+Questions, suppositions, doubts and quotations do not count.
 """
 
 import re
@@ -22,10 +22,10 @@ from dreams.engines.rules.user_statements.phrases import (
 )
 from dreams.engines.rules.user_statements.speech import KEEP_IT, SOFT, asks, opened, typed_lines
 
-MOST_PROMPT = 2_000  # characters of a prompt that are read for changes: who pastes more tells none
-SHORT_PROMPT = 400  # of one whose plain statements may be put in the place of others
+MOST_PROMPT = 2_000  # characters of a prompt that are searched for changes; longer ones are pasted
+SHORT_PROMPT = 400  # of a prompt whose plain statements may replace others
 MOST_WORDS = 40  # of a sentence
-LEAST_WORDS, LEAST_CITED = 4, 3  # of a statement that is put anew, of one that is cited
+LEAST_WORDS, LEAST_CITED = 4, 3  # of a new wording, and of a quoted statement
 
 # --- Sentences that may tell a change -----------------------------------------------------------------------------
 
@@ -39,7 +39,7 @@ _SINCE = re.compile(
     re.IGNORECASE,
 )
 _WITH_IT = re.compile(r"\b(?:please|you (?:have|need) to|i had to|once)\b", re.IGNORECASE)
-# What is wanted of the agent, behind what is told.
+# A request to the agent after a statement.
 _WANTED = re.compile(
     r"(?:[,;—–-]+\s+(?:(?:and|so) )?|\s+(?:and|so) )(?:(?:can|could|would|will) you|please|don['’]?t|do not)\b.*$",
     re.IGNORECASE,
@@ -49,8 +49,8 @@ _QUOTES = re.compile(r"[\"“”«»?]|\.\.\.|…")
 
 @dataclass(frozen=True, slots=True)
 class Typed:
-    """A sentence that a person typed. `changes`: it has a word by which something is so only since a while. `doubted`: it is no
-    plain word of one's own, so that it changes nothing unasked."""
+    """A typed sentence. `changes`: it has a word that marks a change. `doubted`: it is uncertain or reported, so that it changes
+    nothing without asking."""
 
     text: str
     quote: str
@@ -59,7 +59,7 @@ class Typed:
 
 
 def typed_sentences(prompt: str) -> list[Typed]:
-    """Each plain sentence, without its opening words and what is wanted of the agent behind it, and each that is `doubted`."""
+    """The plain and the `doubted` sentences, without opening words and requests at the end."""
     lines = typed_lines(prompt) if len(prompt) <= MOST_PROMPT else []
     return [typed for line in lines for sentence in sentences(line) if (typed := _typed(sentence))]
 
@@ -71,17 +71,17 @@ def _typed(sentence: str) -> Typed | None:
 
 
 def tells_change(text: str) -> bool:
-    """Whether a word of it says that something is so only since a while."""
+    """Whether a word marks a change."""
     return _SINCE.search(text) is not None
 
 
 def names_change(text: str) -> bool:
-    """Whether it names a change ("we switched to Argo") or the value that is not right ("8081, not 8080")."""
+    """Whether it reports a change ("we switched to Argo") or a wrong value ("8081, not 8080")."""
     return _CHANGED.search(text) is not None or _NOT_THAT.search(text) is not None
 
 
 def _told(sentence: str) -> str:
-    """What a sentence tells; empty for a question, a supposition and somebody else's word."""
+    """The statement in a sentence; "" for questions, suppositions and quotations."""
     own = KEEP_IT.sub("", _WANTED.sub("", sentence))
     text = opened(own)[0].rstrip(" .!")
     if len(sentence.split()) > MOST_WORDS or asks(own) or not is_own_word(_WITH_IT.sub("", text)):
@@ -90,8 +90,7 @@ def _told(sentence: str) -> str:
 
 
 def _doubted(sentence: str) -> str:
-    """A sentence that is neither a question, a supposition, a joke nor a quotation, and yet no plain word of one's own: one may ask
-    whether it changes what it names."""
+    """An uncertain sentence that is no question, supposition, joke or quotation, so that one may ask whether it changes memory."""
     played = any(table.search(sentence) for table in (SUPPOSED, JOKING, PLAYED, _QUOTES))
     if played or asks(sentence) or len(sentence.split()) > MOST_WORDS:
         return ""
@@ -103,10 +102,10 @@ def _doubted(sentence: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Stated:
-    """A whole statement as it was typed.
+    """A complete typed statement.
 
-    `noted`: it was to be noted, or is `corrected`: said to be right where what is known is outdated. `cited`: the statement that it takes the place of, in its
-    own words. `unsure`: it has words of doubt, which count for nothing where memory has the same.
+    `noted`: a person asked to note it. `corrected`: it corrects memory. `cited`: the quoted statement that it replaces.
+    `unsure`: it has words of doubt, which do not count if memory has the same.
     """
 
     text: str
@@ -117,14 +116,14 @@ class Stated:
     unsure: bool = False
 
 
-# "Test data lives in …" tells; "test that …" is a task.
+# "Test data lives in …" is a statement; "test that …" is a task.
 _NOUN = re.compile(
     r"(?:test|design|report|document|build|plan|list|process|order|release|review|support|port|deploy|commit|push|start|open|print|search|show|set|update|change|move|look|find|plan)s?"
     r" (?!(?:that|if|whether|how|the|a|an|this|it|my|our|your|all|to|on|with|in|up)\b)(?:[\w-]+ ){0,3}?(?:is|are|lives?|runs?|goes|go|has|have|needs?|belongs?|takes?|sits?|happens?|uses?|"
     r"comes?|starts?|ends?|listens?|keeps?|stores?|serves?|handles?|allows?|reads?|writes?|answers?)\b",
     re.IGNORECASE,
 )
-# Said so that it is known.
+# Introduces information.
 _NOTED = re.compile(
     r"(?:(?:and|also|just|please|hi|hey|ok(?:ay)?|btw|by the way)\b[\s,]*)*(?:fyi|f\.y\.i\.|for (?:your|the) (?:information|notes?|records?|record)|(?:just )?so you know|heads[- ]?up|note\b|be aware|"
     r"(?:quick|small|one|short) (?:update|note))",
@@ -146,7 +145,7 @@ _THANKS = re.compile(r"[\s,;.!—–-]+(?:please|thanks|thank you|thx|cheers)\s*
 
 
 def whole_statements(prompt: str) -> list[Stated]:
-    """What a prompt puts in the place of a statement that it cites; else, in a short one, each plain statement."""
+    """The replacements for statements that a prompt quotes; else the plain statements of a short prompt."""
     short = len(prompt) <= SHORT_PROMPT
     lines = typed_lines(prompt) if short or any(mark in prompt for mark in '"“«') else []
     cited = list(_replaced(lines))
@@ -155,8 +154,8 @@ def whole_statements(prompt: str) -> list[Stated]:
 
 
 def _statements(line: str) -> list[str]:
-    """A label holds for the whole line ("Correction: **What's next:** …"), and what was put in several sentences may be one
-    line of memory: that first, then each by itself."""
+    """The complete line after a label ("Correction: **What's next:** …"), as several sentences may be one line of memory; then
+    each sentence."""
     if is_labelled(opened(line)[0]):
         return [line]
     parts = sentences(line)
@@ -164,7 +163,7 @@ def _statements(line: str) -> list[str]:
 
 
 def _as_plain(sentence: str) -> Stated | None:
-    """The whole statement, only as it was typed: it may come to be in memory so."""
+    """The complete statement as typed, as it may be written to memory."""
     text, outdated = opened(sentence)
     corrected = _CORRECTS.sub("", text).strip()
     outdated = outdated or corrected != text
@@ -178,7 +177,7 @@ def _as_plain(sentence: str) -> Stated | None:
 
 
 def _is_plain(text: str, sentence: str, *, outdated: bool) -> bool:
-    """A statement without a word of change; what corrects memory may say "now", and "not X"."""
+    """Whether it has no word of change; corrections may say "now" and "not X"."""
     bare = _BEFORE.sub("", _NOW.sub("", text)) if outdated else text
     supposed = SUPPOSED.search(sentence) or OTHERS.search(sentence) or asks(sentence)
     changed = _NOW.search(bare) or _BEFORE.search(bare) or _CHANGED.search(bare)
@@ -215,7 +214,7 @@ _QUOTED = re.compile(r"^[\"“«](?P<said>.+)[\"”»](?P<now> now)?[.!]*$")
 
 
 def _replaced(lines: list[str]) -> Iterator[Stated]:
-    """ "“X” is outdated, it is: Y", "replace “X” with “Y”": the words in quotes say for certain which statement is meant."""
+    """The replacement of a quoted statement: "“X” is outdated, it is: Y", "replace “X” with “Y”"."""
     for line in lines:
         found = next((match for way in _WAYS if (match := way.match(line))), None)
         if found is None or asks(line) or len(found["o"].split()) < LEAST_CITED or looks_secret(line):
