@@ -1,7 +1,7 @@
-"""Takes a claim apart: its words as terms, and the code, names and numbers that can be looked up. Pure.
+"""Splits a claim into terms, and finds the code, names and numbers that can be looked up. Pure.
 
-Terms let prose and code be compared. `w:` is the stem of a word or of one hump of an identifier, `i:` a whole identifier,
-`n:` a number: "countLines" in code is `i:countlines`, `w:count` and `w:line`, so a sentence on "counting lines" meets it.
+Terms make prose and code comparable. `w:` is the stem of a word or of a part of an identifier, `i:` a complete identifier,
+`n:` a number: "countLines" is `i:countlines`, `w:count` and `w:line`, so it matches "counting lines".
 """
 
 import functools
@@ -21,7 +21,7 @@ _HUMP = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+|[^\W\d_A-Za-z]+")
 _NUMERAL = re.compile(r"v?(\d[\d_]*(?:,\d{3})*(?:\.\d+)*)([a-zA-Z]*)")
 _VERSION = re.compile(r"v\d[\d.]*")
 _RADIX = re.compile(r"0[xob][0-9a-f]+", re.IGNORECASE)
-# Numbers that say nothing of anything: a line of a file ("reader.go:84:12"), a shell's streams ("2>&1").
+# Numbers that state nothing: lines of files ("reader.go:84:12"), shell streams ("2>&1").
 _SILENT = re.compile(r"(?<=\w)(\.[a-z]{1,5}:)\d+(?::\d+)?\b|(?<!\w)(?:[012]?>&[012]|[012]>)")
 MOST_HUMPS = 12
 # Words that code and tools spell differently from prose.
@@ -50,7 +50,7 @@ class AnchorToken:
 
 @functools.lru_cache(maxsize=200_000)
 def terms_of(token: str) -> tuple[str, ...]:
-    """The terms of one token, the most exact first; none for filler."""
+    """The terms of one token, most exact first; none for filler words."""
     if token[0].isdigit() or _VERSION.fullmatch(token):
         return (f"n:{number_of(token)}",)
     low = token.lower()
@@ -83,7 +83,7 @@ def _is_humped(token: str) -> bool:
 
 @functools.lru_cache(maxsize=100_000)
 def word_of(low: str) -> str:
-    """The canonical form of a lower-case word: synonyms and abbreviations are one."""
+    """The canonical form of a lower-case word, equal for synonyms and abbreviations."""
     low = _CODE_WORDS.get(low, low)
     stemmed = _root(stem(low))
     return lexicon.SYNONYMS.get(low, lexicon.SYNONYMS.get(stemmed, stemmed))
@@ -98,7 +98,7 @@ _DERIVED = (
 
 
 def _root(word: str) -> str:
-    """What doers, deeds and what is done have in common: handler and handle, registration and register."""
+    """The common root of related nouns and verbs: handler and handle, registration and register."""
     for _ in range(2):
         for ending, instead in _DERIVED:
             if word.endswith(ending) and len(word) - len(ending) + len(instead) >= 4:
@@ -110,7 +110,7 @@ def _root(word: str) -> str:
 
 
 def number_of(token: str) -> str:
-    """A number's value as text: "1,000" and "1_000" are one, and so are "30s" and "30"."""
+    """A number's value as text, equal for "1,000" and "1_000", and for "30s" and "30"."""
     low = token.lower()
     if _RADIX.fullmatch(low):
         return low
@@ -120,7 +120,7 @@ def number_of(token: str) -> str:
 
 @functools.lru_cache(maxsize=20_000)
 def pieces(text: str) -> tuple[AnchorToken, ...]:
-    """The tokens of a text in order, filler left out. Cached: the units that many claims speak of are asked again."""
+    """The tokens of a text in order, without filler words. Cached, as many claims ask about the same units."""
     return tuple(_pieces(text))
 
 
@@ -144,7 +144,7 @@ def terms_in(text: str) -> set[str]:
 
 Kind = Literal["code", "number"]
 LONGEST = 4_000  # code points read of a claim
-# Outside code a slash alone is no path: "setup/teardown" is prose.
+# Outside code a slash does not make a path: "setup/teardown" is prose.
 _PATH = re.compile(
     r"(?<![\w/.-])(?:[~.]{0,2}/)(?:[\w@.*<>-]+/?)+|(?<![\w/.-])[\w@.-]+(?:/[\w@.*<>-]+)*/[\w@-]*\.[a-z]\w{0,4}(?!\w)"
     r"|(?<![\w/.-])[\w@-]+(?:/[\w@*-]+)+/(?!\w)|(?<![\w/.-])\.?[\w-]+\.[a-zA-Z]{1,5}(?:\.[a-z]{2,4})?(?![\w.])"
@@ -157,9 +157,9 @@ _IDENTIFIER = re.compile(
 _NUMBER = re.compile(r"(?<![\w.])(?:\d{1,2}:\d\d(?::\d\d)?(?![\w:])|\d[\w.,]*\b|v\d+(?:\.\d+)*(?![\w-]))")
 _NUMBER_WORD = re.compile(rf"\b(?:{'|'.join(sorted(lexicon.NUMBER_WORDS))})\b", re.IGNORECASE)
 _MEASURE = re.compile(r"v?\d[\d.,:_]*[a-zA-Z%]{0,2}")
-# Places in files move with every edit and are read off, not said: "lines 24-41", "reader.go:84", "(477 lines)".
+# Line numbers and sizes change with every edit: "lines 24-41", "reader.go:84", "(477 lines)".
 _LINE = re.compile(r"(?i)\b(?:lines?|L|rows?)\s?[\d\s,–-]*\0|\.[a-z]{1,5}`?:\0|\(\0\s*lines?\)")
-# "30+ tests", "~150 lines": who rounds does not say that the number stands anywhere.
+# Rounded numbers need not appear in a source: "30+ tests", "~150 lines".
 _ROUNDED = re.compile(r"(?i)\0\+|(?:[~≈]|\b(?:about|around|roughly|approximately|nearly|almost)) ?\0")
 _UNIT = re.compile(r"[ -]?(s|m|h|sec|min|seconds?|minutes?|hours?|days?|KB|MB|GB)\b", re.IGNORECASE)
 _SMALLER: dict[str, tuple[int, ...]] = {
@@ -174,14 +174,14 @@ _LIST_MARK = re.compile(r"^\s*(?:\d{1,3}[.)]|[-*+•])\s+")
 
 @dataclass(frozen=True, slots=True)
 class Anchor:
-    """A part of the claim (`start` to `end`, code points) that must stand in a source, and there in this company."""
+    """A part of the claim (`start` to `end`, code points) that must be in a source, together with its context."""
 
     text: str
     kind: Kind
     start: int
     end: int
     pieces: tuple[AnchorToken, ...]
-    marked: bool  # it stands in a code span
+    marked: bool  # in a code span
     also: tuple[str, ...] = ()  # the same measure in smaller units: 30 seconds are 30000 milliseconds
 
 
@@ -193,7 +193,7 @@ class Claim:
 
 
 def claim_of(text: str) -> Claim:
-    """A claim taken apart; list marks in front are no part of it."""
+    """A parsed claim, without list marks."""
     text = _LIST_MARK.sub(lambda match: " " * len(match[0]), text[:LONGEST])
     spans = list(_spans(text))
     loose = [(start, end) for kind, start, end in spans if kind == "number" and _is_loose(text, start, end)]
@@ -203,7 +203,7 @@ def claim_of(text: str) -> Claim:
 
 
 def is_name(claim: Claim, piece: AnchorToken) -> bool:
-    """Whether it has its capital in the midst of a sentence."""
+    """Whether it is capitalized in the middle of a sentence."""
     return piece.text[:1].isupper() and bool(_MIDST.search(claim.text[: piece.start]))
 
 
@@ -257,7 +257,7 @@ def _converted(text: str, end: int, piece: AnchorToken) -> tuple[str, ...]:
 
 
 def said_of_itself(claim: Claim) -> Anchor | None:
-    """A name or number that is said to be, or to become, itself: one of two was put in the other's place."""
+    """A name or number that the claim equates with itself, because one of two was replaced."""
     for one, other in pairwise(
         anchor for anchor in claim.anchors if anchor.marked or anchor.kind == "number"
     ):
@@ -304,7 +304,7 @@ def shape(text: str) -> Shape:
 
 
 def odd_in_list(claim: Claim, anchor: Anchor) -> float:
-    """1 where the neighbours in a list ("`a`, `b` and `c`") look alike and unlike the anchor; -1 where it looks like them."""
+    """1 if the neighbours in a list ("`a`, `b` and `c`") look alike but unlike the anchor; -1 if it looks like them."""
     near = [
         shape(other.text)
         for other in claim.anchors

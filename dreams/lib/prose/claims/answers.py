@@ -1,7 +1,7 @@
 """Decides whether a session supports or contradicts a claim, and where. Pure.
 
-The words of a claim are not enough, and neither is that each stands somewhere: numbers, names and denials are held against
-what they are said of. `doubt` measures that for each anchor; `polarity` and `turned` for denials and opposites.
+It is not enough that each word is somewhere: numbers, names and negations must belong to the same things as in the claim.
+`doubt` measures that for each anchor; `polarity` and `turned` for negations and opposites.
 """
 
 import functools
@@ -22,15 +22,15 @@ from dreams.lib.prose.lexicon import GENERIC
 from dreams.lib.prose.words import stem
 
 Answer = Literal["supported", "unsupported", "contradicted"]
-MOST_ANCHORS = 12  # words that a claim hangs on; chosen
+MOST_ANCHORS = 12  # deciding words of a claim; chosen
 MOST_QUOTES = 3  # that a person reads; chosen
 LONGEST_QUOTE = 300  # characters; chosen
-SHORT = 4  # words of a claim that must stand in one passage; of a longer one each in any that speaks of it
-LOOSE = 0.19  # share by weight of a claim's words that may be its own: less than one of five
-KNOWN = 0.5  # share of its words that must stand in the session at all
-SAME = 0.6  # share from which a place speaks of the very same thing
-ALIKE = 0.85  # of the best share, from which a person's turn is shown before a tool's output
-_PLACES = 40  # that are looked at for a quote; chosen
+SHORT = 4  # words of a claim that must be in one passage; in a longer one each in any passage about it
+LOOSE = 0.19  # share by weight of a claim's words that no source needs to have: less than one in five
+KNOWN = 0.5  # least share of its words anywhere in the session
+SAME = 0.6  # least share in a place about exactly the same thing
+ALIKE = 0.85  # of the best share, from which a person's text is shown before a tool's output
+_PLACES = 40  # places considered for a quote; chosen
 _SENTENCES = re.compile(r"(?<=\w\w[.!])\s+(?=[A-Z`])")
 _LABEL = re.compile(r"\W*(?:\*\*[^*\n]{1,40}\*\*:?|[^`:\n]{1,30}:)\s")
 _TAIL = re.compile(r"\w['’]")
@@ -38,7 +38,7 @@ _TAIL = re.compile(r"\w['’]")
 
 @dataclass(frozen=True, slots=True)
 class Quote:
-    """A unit as it stands, capped; `line` is the transcript's, 1-based; `role` is user, assistant, system, tool or web."""
+    """A unit of a session, shortened; `line` is the transcript's, 1-based; `role` is user, assistant, system, tool or web."""
 
     line: int
     quote: str
@@ -47,7 +47,7 @@ class Quote:
 
 @dataclass(frozen=True, slots=True)
 class ClaimCheck:
-    """The answer, the places that it rests on (the best first), and a few words of reason for a person."""
+    """The answer, the places it is based on (best first), and a short reason for a person."""
 
     answer: Answer
     evidence: tuple[Quote, ...]
@@ -55,12 +55,12 @@ class ClaimCheck:
 
     @property
     def only_foreign(self) -> bool:
-        """Whether all that speaks for it was printed by a tool or stands on a page of the web: nobody's word."""
+        """Whether all its support comes from tools or web pages."""
         return self.answer == "supported" and all(quote.role in FOREIGN for quote in self.evidence)
 
 
 def check(evidence: SessionText, text: str, before_line: int | None = None) -> ClaimCheck:
-    """Hold one claim against what stands before a line (1-based, exclusive; None: the whole session)."""
+    """Check one claim against the session before a line (1-based, exclusive; None: the complete session)."""
     whole, parts = _check(evidence, text, before_line), _SENTENCES.split(text)
     if whole.answer == "supported" or len(parts) == 1:
         return whole
@@ -76,7 +76,7 @@ def _check(evidence: SessionText, text: str, before_line: int | None) -> ClaimCh
 
 
 def stands(evidence: SessionText, text: str) -> ClaimCheck | None:
-    """The answer to a claim that needs no weighing: word for word in a source, or not to be looked up; else None."""
+    """The answer to a claim that is word for word in a source, or cannot be looked up; else None."""
     return _stands(*_asked(evidence, text, None))
 
 
@@ -96,7 +96,7 @@ def _stands(field: Field, claim: Claim) -> ClaimCheck | None:
 
 
 def _of_this(claim: Claim, found: ClaimCheck) -> ClaimCheck:
-    """Whatever is said of queue 0 is no contradiction of what a claim says of queue 1."""
+    """The contradiction, unless it is about another numbered thing: queue 0 says nothing about queue 1."""
     if found.answer != "contradicted" or not are_of_others(claim.text, found.evidence[0].quote):
         return found
     return ClaimCheck("unsupported", found.evidence, "a source says it of another of the same kind")
@@ -135,7 +135,7 @@ def _by_wordings(field: Field, claim: Claim, told: Wordings) -> ClaimCheck | Non
 
 
 def _by_disowning(field: Field, claim: Claim, quoted_at: int | None = None) -> ClaimCheck | None:
-    """Nobody but a person overtakes what stands there word for word."""
+    """Contradicted because it was corrected later; only a person can correct what is there word for word."""
     found = disowned(field, claim)
     if found is None or (quoted_at is not None and field.evidence.units[found[1]].standing > 0):
         return None
@@ -159,7 +159,7 @@ def _supported(field: Field, bindings: list[Binding]) -> ClaimCheck:
 
 
 def _persons_first(field: Field, places: list[int]) -> list[int]:
-    """The best places; of those that are nearly as good, a person's own words first and what a tool printed last."""
+    """The best places; among nearly equal ones a person's words first and tool output last."""
     units = field.evidence.units
     top = field.at(places[0]) if places else 0.0
     return sorted(places, key=lambda p: (field.at(p) < ALIKE * top, units[p].standing, -field.at(p)))
@@ -173,7 +173,7 @@ def _by_anchors(field: Field, claim: Claim, bindings: list[Binding]) -> ClaimChe
     name = binding.anchor.text[:80]
     if binding.presence < PRESENT:
         return ClaimCheck("unsupported", _quotes(field, [binding.elsewhere]), f"“{name}” stands in no source")
-    same, other = binding.slot  # "14 archives" where the source has another number of them
+    same, other = binding.slot  # "14 archives", but the source has another number of them
     answer: Answer = "contradicted" if other >= SAME and other > same else "unsupported"
     return ClaimCheck(
         answer, _quotes(field, [binding.elsewhere, binding.best]), f"“{name}” is not said of this"
@@ -184,7 +184,7 @@ def _by_polarity(field: Field, claim: Claim) -> ClaimCheck | None:
     best = field.richest(_PLACES)
     denial = polarity.unfounded(field, claim)
     if denial is not None:
-        # Where most of its words are nowhere, the best place has a word in common with it and says nothing of it.
+        # If most of its words are nowhere, the best place only shares a word by chance.
         is_told = field.company.known / len(claim.pieces) >= KNOWN
         is_same = best and field.at(best[0]) >= SAME
         answer: Answer = "contradicted" if is_told and is_same else "unsupported"
@@ -197,9 +197,9 @@ def _by_polarity(field: Field, claim: Claim) -> ClaimCheck | None:
 
 
 def _by_words(field: Field, claim: Claim) -> ClaimCheck | None:
-    """Names, numbers and nearly all other words must stand in the passages that say most of the claim; a short claim's in one.
+    """Names, numbers and nearly all other words must be in the passages with most of the claim; of a short claim in one passage.
 
-    A word for which the best passage has another (its opposite, another day or environment) is a value, too.
+    A word that the best passage replaces (by its opposite, another day or environment) counts as a value.
     """
     words = list(_looked_for(field, claim))
     bits = {term: 1 << bit for bit, term in enumerate(field.company.terms)}
@@ -210,7 +210,7 @@ def _by_words(field: Field, claim: Claim) -> ClaimCheck | None:
     together = functools.reduce(operator.or_, passages.values(), 0)
     nowhere = [word for word in words if not _is_in(word, together, bits)]
     left = unsaid[best] if places and len(words) <= SHORT else nowhere
-    # What two names in code have to do with one another was weighed with them.
+    # The relation of two names in code was checked with them.
     codes = sum(anchor.marked and anchor.kind == "code" for anchor in claim.anchors)
     name = next((word for word in nowhere if word.is_number or is_name(claim, word)), None)
     name = name or (
@@ -224,7 +224,7 @@ def _by_words(field: Field, claim: Claim) -> ClaimCheck | None:
 
 
 def _passage(field: Field, place: int) -> int:
-    """What the line, those beside it, its headings and a question right before it have: "How often?" "Seven times."."""
+    """The terms of a line, its neighbours, its headings and a question right before it ("How often?" "Seven times.")."""
     asked = place > 0 and field.evidence.units[place - 1].asks
     return (
         field.windows(place, (1,))[0] | field.heading(place) | (field.masks.get(place - 1, 0) if asked else 0)
@@ -232,8 +232,8 @@ def _passage(field: Field, place: int) -> int:
 
 
 def _looked_for(field: Field, claim: Claim) -> Iterator[AnchorToken]:
-    """All but denials, words that say nothing, the tail of "user's", and what no source has of a label ("Purpose: …") or of a
-    measure that it has in other units ("30 seconds")."""
+    """The words to find: without negations, filler words, the "s" of "user's", unknown labels ("Purpose: …") and units that the
+    source has converted ("30 seconds")."""
     apart = [range(one.start, one.start + len(one.word)) for one in polarity.denials(claim.text)]
     label = _LABEL.match(claim.text)
     unknown = [range(label.end())] if label else []
@@ -248,7 +248,7 @@ def _looked_for(field: Field, claim: Claim) -> Iterator[AnchorToken]:
 
 
 def _is_in(piece: AnchorToken, mask: int, bits: dict[str, int]) -> bool:
-    """Whether a piece stands there whole, or all words of its name do."""
+    """Whether a passage has the token, or all words of its name."""
     exact, *parts = (bits.get(term, 0) & mask for term in piece.terms)
     return bool(exact) or (bool(parts) and all(parts))
 
@@ -258,7 +258,7 @@ def _is_known(field: Field, piece: AnchorToken) -> bool:
 
 
 def _weight(field: Field, words: Iterable[AnchorToken]) -> float:
-    """A word that no source has weighs as much as one that stands there once."""
+    """The weight of a word; one that no source has weighs as much as one that occurs once."""
     most = math.log1p(len(field.evidence.units) / 2)
     return sum(min(most, max(map(field.evidence.rarity, word.terms))) for word in words)
 

@@ -1,8 +1,8 @@
 """Scores how well a name or number of a claim is tied to the rest of the claim in the sources. Pure.
 
-An identifier that is somewhere in a session proves nothing: nearly every identifier is. So the rest of the claim is looked
-for around each place of the anchor, and compared with the places where most of the rest is, anchor or not. A claim whose
-words are together in one place, and whose identifier is in another, was put together from two.
+Nearly every identifier is somewhere in a session. So the rest of the claim is searched around each place of the anchor, and
+compared with the places that have most of the rest, with or without the anchor. If the words are together in one place and
+the identifier is in another, the claim was combined from two.
 """
 
 import heapq
@@ -27,7 +27,7 @@ from dreams.lib.prose.claims.occurrences import (
 )
 
 # Fitted by `bench/claims_fit.py` with seventeen observations, then again with those that earned something (docs/ablation.md).
-BARS: dict[Kind, float] = {"code": 0.61, "number": 0.51}  # a doubt above it is one too many
+BARS: dict[Kind, float] = {"code": 0.61, "number": 0.51}  # highest acceptable doubt
 WEIGHTS: dict[Kind, dict[str, float]] = {
     "code": {
         "one": -0.50, "crowd": 2.73, "line gap": 3.11, "near": -3.46, "odd in list": 0.91, "often": 0.87, "others": -1.14,
@@ -38,35 +38,35 @@ WEIGHTS: dict[Kind, dict[str, float]] = {
     },
 }  # fmt: skip
 
-BEST_PLACES = 60  # that are looked at for one claim; chosen
-IN_LINE, IN_BODY = 0.8, 0.7  # what is under the anchor counts beside what is next to it
-SURPRISING = 4  # units on each side within which company is a surprise
-_PAIR_PLACES = 80  # spread over all of a word's; chosen
+BEST_PLACES = 60  # anchors checked per claim; chosen
+IN_LINE, IN_BODY = 0.8, 0.7  # weight of context below the anchor relative to context beside it
+SURPRISING = 4  # units on each side in which context counts as more than chance
+_PAIR_PLACES = 80  # places sampled of each word; chosen
 
 
 @dataclass(frozen=True, slots=True)
 class Binding:
-    """What was found of one anchor; all shares are 0 to 1, and those of `here` are of each of REACHES."""
+    """What was found about one anchor; shares are 0 to 1, and `here` has one for each of REACHES."""
 
     anchor: Anchor
-    presence: float  # how wholly it is in the sources
+    presence: float  # how completely it is in the sources
     places: int
     here: Shares  # the rest of the claim around the anchor
-    anywhere: float  # the rest in the best line of all
-    surprise: float  # how much more company it has near it than chance gives (nats per weight of the company)
-    near: float  # how near the rest comes to it in one unit
+    anywhere: float  # the rest of the claim in the best line anywhere
+    surprise: float  # how much more context it has nearby than by chance (nats per weight)
+    near: float  # how near the rest is to it in one unit
     slot: tuple[
         float, float
-    ]  # of a number: the best unit with it beside the same word, and with another there
-    crowd: float  # its rank among the names that have as much of the rest within a line
-    agree: int  # the most terms of the rest that are within a line of one another
+    ]  # for a number: the best unit with it beside the same word, and with another number there
+    crowd: float  # its rank among the names with as much context
+    agree: int  # the most terms of the rest within one line of each other
     known: int
     best: int  # the unit where the anchor is bound best, or -1
     elsewhere: int  # the unit with most of the rest, or -1
 
 
 def bind(evidence: SessionText, claim: Claim, anchor: Anchor, end: int) -> Binding:
-    """How an anchor is bound; `end` is the unit bound that `Evidence.before` gives."""
+    """How an anchor is bound to the claim; `end` is the unit limit from `SessionText.before`."""
     found = occurrences(evidence, anchor, end)
     field = Field(evidence, company_of(evidence, claim, anchor), end)
     places, richest = found.places, field.richest(BEST_PLACES)
@@ -82,7 +82,7 @@ def bind(evidence: SessionText, claim: Claim, anchor: Anchor, end: int) -> Bindi
 
 
 def _highest(field: Field, places: Sequence[int]) -> tuple[Shares, int]:
-    """The highest share for each reach over all places, and the place that is bound best."""
+    """The highest share for each reach over all places, and the best place."""
     highest, best, top = NOTHING, -1, -1.0
     for place in places:
         shares = field.around(place)
@@ -93,12 +93,12 @@ def _highest(field: Field, places: Sequence[int]) -> tuple[Shares, int]:
 
 
 def _with_below(here: Shares, line: float, body: float) -> Shares:
-    """What is under a name is said of it, if not as surely as what is beside it."""
+    """The context including the lines below a name, which count less than those beside it."""
     return (max(here[0], IN_LINE * line), *(max(share, IN_LINE * line, IN_BODY * body) for share in here[1:]))
 
 
 def _surprise(field: Field, places: Sequence[int]) -> float:
-    """How much of the company is near the anchor at any of its places, weighed by how unlikely that is by chance."""
+    """How much context is near the anchor at any place, weighted by how unlikely that is by chance."""
     company = field.company
     if not places or not company.terms:
         return 0.0
@@ -114,13 +114,13 @@ def _surprise(field: Field, places: Sequence[int]) -> float:
     return found / (company.total or 1.0)
 
 
-UNITS = 10  # that are weighed with care; chosen
+UNITS = 10  # places that are measured exactly; chosen
 MOST_PIECES = 80  # of one unit; chosen
-HALF = 4.0  # pieces of distance at which a word counts half
+HALF = 4.0  # tokens of distance at which a word counts half
 
 
 def nearest(field: Field, anchor: Anchor, places: Sequence[int]) -> float:
-    """How near (0 to 1) the rest of the claim comes to the anchor in its best unit."""
+    """How near (0 to 1) the rest of the claim is to the anchor in its best unit."""
     own = max((p.terms[0] for p in anchor.pieces), key=field.evidence.rarity)
     best, likely = 0.0, sorted(places, key=lambda place: -field.at(place))[:UNITS]
     for place in dict.fromkeys(chain(likely, field.richest(UNITS))):
@@ -131,7 +131,7 @@ def nearest(field: Field, anchor: Anchor, places: Sequence[int]) -> float:
 
 
 def _nearness(field: Field, found: Sequence[AnchorToken], at: int) -> float:
-    """The company's weight around a piece of a unit, each term counted once and less with distance."""
+    """The weight of the context around a token, each term once and less with distance."""
     near = 0.0
     for term, weight in zip(field.company.terms, field.company.weights, strict=True):
         away = min((abs(at - i) for i, piece in enumerate(found) if term in piece.terms), default=-1)
@@ -139,21 +139,23 @@ def _nearness(field: Field, found: Sequence[AnchorToken], at: int) -> float:
     return near / (field.company.total or 1.0)
 
 
-GAP = 6  # code points between a number and the word that it belongs to
+GAP = 6  # code points between a number and its word
 PLACES = 400  # of one word; chosen
 
 
 def slot(field: Field, claim: Claim, anchor: Anchor) -> tuple[float, float]:
-    """How well the best unit fits that has the anchor's number beside the same word, and the best that has another there.
+    """How well the best unit with the anchor's number beside the same word fits, and the best with another number there.
 
-    Shares of the company, 0 to 1; (0, 0) where no source has a number beside that word.
+    Shares of the context, 0 to 1; (0, 0) if no source has a number beside that word.
     """
     same = other = 0.0
     value = anchor.pieces[0].terms[0]
     ways = {value, *anchor.also}
     for step, word in _beside(claim, anchor):
         for place, numbers in _numbers(field, word, -step):
-            fit = (field.at(place) + field.around(place)[2]) / 2  # the lines around say whose number it is
+            fit = (
+                field.at(place) + field.around(place)[2]
+            ) / 2  # the lines around show what the number belongs to
             versions = (number for number in numbers if number.count(".") >= 2)
             if not ways.isdisjoint(numbers) or any(each.startswith(f"{value}.") for each in versions):
                 same = max(same, fit)
@@ -163,7 +165,7 @@ def slot(field: Field, claim: Claim, anchor: Anchor) -> tuple[float, float]:
 
 
 def _beside(claim: Claim, anchor: Anchor) -> Iterator[tuple[int, str]]:
-    """(1, the word behind the number) and (-1, the word in front of it)."""
+    """(1, the word after the number) and (-1, the word before it)."""
     found = claim.pieces
     first = next(i for i, piece in enumerate(found) if piece.start >= anchor.start)
     for step in (1, -1):
@@ -178,7 +180,7 @@ def _touch(found: Sequence[AnchorToken], one: int, other: int) -> bool:
 
 
 def _numbers(field: Field, word: str, step: int) -> Iterator[tuple[int, set[str]]]:
-    """The units that have numbers on that side of a word, with them."""
+    """The units with numbers on that side of a word, and the numbers."""
     for place in islice(field.evidence.places(word, field.end), PLACES):
         found = pieces(field.evidence.units[place].text)
         numbers = {
@@ -191,11 +193,11 @@ def _numbers(field: Field, word: str, step: int) -> Iterator[tuple[int, set[str]
             yield place, numbers
 
 
-_NEARLY = 0.9  # of what a heading or a body gives, a line must give, to be counted as good
+_NEARLY = 0.9  # least share of its heading's or body's fit that a line needs
 
 
 def crowd(field: Field, claim: Claim, anchor: Anchor, places: Sequence[int], here: float) -> float:
-    """The anchor's rank (0: no other, 1: every other name) among the names within a line of as much of the company."""
+    """The anchor's rank (0: no other, 1: every other name) among names with as much context."""
     lines, evidence = field.lines, field.evidence
     near = max([_NEARLY * here, *(lines.get(place, 0.0) for place in places)])
     if not near:
@@ -207,15 +209,15 @@ def crowd(field: Field, claim: Claim, anchor: Anchor, places: Sequence[int], her
     return min(1.0, math.log1p(others) / math.log1p(max(evidence.named(prefix), 2)))
 
 
-PRESENT = 0.5  # how wholly an anchor must be in the sources to be there at all
-WHOLE = 0.99  # share of the company from which nothing of it is missing
-UNMARKED = 0.94  # the bar for a name that is not marked as code
-# Words of company that must be known, and together somewhere, for it to tell anything.
+PRESENT = 0.5  # how completely an anchor must be in the sources
+WHOLE = 0.99  # share of the context that counts as complete
+UNMARKED = 0.94  # the same for a name that is not marked as code
+# Least known words of context, and least of them together.
 FEWEST: dict[Kind, int] = {"code": 2, "number": 1}
 
 
 def doubted(evidence: SessionText, claim: Claim, binding: Binding) -> float:
-    """How much is to be doubted that the anchor belongs to the rest of the claim; above 1 is too much."""
+    """The doubt that the anchor belongs to the rest of the claim; above 1 is too much."""
     anchor = binding.anchor
     if binding.presence < PRESENT:
         return 2.0
@@ -226,7 +228,7 @@ def doubted(evidence: SessionText, claim: Claim, binding: Binding) -> float:
 
 
 def is_told(binding: Binding) -> bool:
-    """Whether there is company enough to tell anything, and any of it that is not in the anchor's line or right over it."""
+    """Whether there is enough context, and some of it outside the anchor's line and the one above."""
     fewest = FEWEST[binding.anchor.kind]
     if binding.anchor.kind == "code" and binding.here[0] >= HEADED and binding.here[1] >= WHOLE:
         return False
@@ -234,7 +236,7 @@ def is_told(binding: Binding) -> bool:
 
 
 def doubt(evidence: SessionText, claim: Claim, binding: Binding) -> float:
-    """How likely the anchor does not belong to the rest of the claim."""
+    """The doubt that the anchor belongs to the rest of the claim."""
     weights = WEIGHTS[binding.anchor.kind]
     seen = observations(evidence, claim, binding)
     told = sum(weight * seen[name] for name, weight in weights.items())
@@ -242,7 +244,7 @@ def doubt(evidence: SessionText, claim: Claim, binding: Binding) -> float:
 
 
 def observations(evidence: SessionText, claim: Claim, binding: Binding) -> dict[str, float]:
-    """What is known of one anchor, each between -1 and 1; see `bench/claims_fit.py`."""
+    """The observations about one anchor, each between -1 and 1; see `bench/claims_fit.py`."""
     same, taken = binding.slot
     return {
         "one": 1.0,
@@ -260,14 +262,14 @@ def observations(evidence: SessionText, claim: Claim, binding: Binding) -> dict[
 
 
 def _own_words(evidence: SessionText, claim: Claim, anchor: Anchor) -> float:
-    """`countLines` and "counts the lines": what the words of a name weigh that the rest of the claim says too."""
+    """The weight of a name's words that the rest of the claim repeats: `countLines` and "counts the lines"."""
     rest = {t for p in claim.pieces if not anchor.start <= p.start < anchor.end for t in p.terms}
     own = {term for piece in anchor.pieces for term in piece.terms if term.startswith("w:")}
     return sum(map(evidence.rarity, own & rest))
 
 
-FIT = 0.3  # how well a line must fit the claim to speak of the same thing
-ALIKE = 0.8  # of the best such line, from which another one is asked too
+FIT = 0.3  # how well a line must fit to be about the same thing
+ALIKE = 0.8  # share of the best such line that others need to be considered
 MOST_ASKED = 12  # numbers of a claim
 MOST_LINES = 400  # with one of them
 _CUT = re.compile(r"[,;|]\s|\s[—–-]\s|[.!?]\s|\b(?:and|but|while|whereas)\b|\n")
@@ -279,7 +281,7 @@ class Clause(NamedTuple):
 
 
 def crossed(field: Field, claim: Claim) -> tuple[AnchorToken, int] | None:
-    """A number of the claim, and the line that has it for another thing and another number for this one."""
+    """A number of the claim, and a line that has it for another thing and another number for this one."""
     told = clauses(claim.text)
     numbers = (piece for piece in claim.pieces if piece.is_number)
     for piece in islice(numbers, MOST_ASKED):
@@ -302,7 +304,7 @@ def _elsewhere(field: Field, number: str, said: Clause) -> int | None:
 
 
 def _is_of_another(evidence: SessionText, place: int, number: str, said: Clause) -> bool:
-    """Whether a line has the number for something else, and has most of what the claim says of it for another number."""
+    """Whether a line has the number for something else, and the claim's context for another number."""
     told = clauses(evidence.units[place].text)
     here = frozenset[str]().union(*(clause.words for clause in told if number in clause.numbers))
     there = _words(told, but=said.numbers)
@@ -316,9 +318,9 @@ def _words(told: Sequence[Clause], *, but: frozenset[str]) -> frozenset[str]:
 
 
 def clauses(text: str) -> list[Clause]:
-    """The parts of a line that have a number each, or several; what has none belongs to the part behind it.
+    """The parts of a line with one or more numbers each; parts without a number belong to the next one.
 
-    What the second of "production uses 5432, staging 6432" or "waits are 9 s here and 4 s there" leaves out it has from the first.
+    The second part of "production uses 5432, staging 6432" takes the missing words from the first.
     """
     told, numbers, words, before, ahead = list[Clause](), set[str](), list[str](), list[str](), list[str]()
     for part in _CUT.split(text):

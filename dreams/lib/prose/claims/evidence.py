@@ -1,8 +1,8 @@
 """Indexes the statements of a session, so that a claim is compared only with those that may be about it. Pure.
 
-A unit is a sentence of prose or a line of code or output. Who wraps a sentence over three lines has said one thing, and a
-comment is said of the line below it. Units of one part (one message, one tool call, one result) are neighbours; a part's
-heading (the tool call that a result answers, the path that an edit names) counts for all its units.
+A unit is a sentence of prose, also a wrapped one, or a line of code or output. A comment belongs to the line below it. Units
+of one part (a message, a tool call, a result) are neighbours; a part's heading (the tool call of a result, the path of an
+edit) counts for all its units.
 """
 
 import math
@@ -20,9 +20,9 @@ LONGEST_UNIT = 600  # code points; a longer line (minified code, a table row) is
 MOST_CUTS = 400  # of one long line; chosen
 MOST_JOINED = 12  # lines of one paragraph
 TAB = 4  # columns, as CommonMark counts them
-WRAPPED = 40  # code points from which a line may go on in the next one
+WRAPPED = 40  # least code points of a line that may continue in the next one
 _DEEPEST = 10_000  # of a comment: nothing stands under it
-_SENTENCE = re.compile(  # "e.g. `x`" and "2d. `x`" end none
+_SENTENCE = re.compile(  # "e.g. `x`" and "2d. `x`" do not end a sentence
     r"(?<=[.!?])(?<![\s(.][A-Za-z]\.)(?<![\s(]\d[A-Za-z]\.)\s+(?=[A-Z`\"'*(\[])"
 )
 _NUMBERED = re.compile(r"\s*(\d{1,7})(→|\t|:(?=\s))")  # a tool's own line numbers
@@ -30,17 +30,17 @@ _ORDINAL = re.compile(r"\A([#>*_\s-]*)\d{1,3}[a-z]?[.)]\s+")  # an item's place 
 _HEADING = re.compile(r"(#{1,6})\s")
 _ITEM = re.compile(r"\s*(?:[-*+•]|\d{1,3}[.)])\s")
 _TITLE = re.compile(r"\*\*[^*]+\*\*:?$|.{0,80}:$")
-# A mark and a blank: "//nolint" is an order to a tool.
+# A comment mark with a space; "//nolint" is a tool directive.
 _COMMENT = re.compile(r"(?://[/!]?|#+|--|;;+|<!--)\s|/\*")
 _MARK = re.compile(r"(?://[/!]?|#+|--|;;+|<!--|/?\*+!?)\s+")
 _CLOSED = re.compile(r"\s*\*+/$")
-# An item, a tag, a heading, a row: none goes on a sentence.
+# Items, tags, headings and rows do not continue a sentence.
 _BEGINS = re.compile(r"[-*+•@#|>:=]|\d{1,3}[.)]\s|```")
 _ENDS = re.compile(r"[.:;!?{}|]$")
 
 
 class Laid(NamedTuple):
-    """A sentence of prose or a line of code; it stands under the last one that is less deep."""
+    """A sentence of prose or a line of code, below the last one that is less deep."""
 
     depth: int
     text: str
@@ -76,7 +76,7 @@ def _of_prose(lines: Sequence[str]) -> Iterator[_Line | None]:
 
 def _of_code(lines: Sequence[str]) -> Iterator[_Line | None]:
     """Lines of code, of comments, and of documentation between triple quotes."""
-    block, quoted = -1, False  # how deep an open block comment stands; whether triple quotes are open
+    block, quoted = -1, False  # depth of an open block comment; whether triple quotes are open
     for line in _unnumbered(lines):
         bare = line.strip()
         if not bare:
@@ -92,7 +92,7 @@ def _of_code(lines: Sequence[str]) -> Iterator[_Line | None]:
 
 
 def _joined(lines: Iterable[_Line | None]) -> Iterator[_Line | None]:
-    """The lines of one paragraph as one."""
+    """The lines of a paragraph as one."""
     last: _Line | None = None
     for line in lines:
         if last and line and last.flows and line.flows and _goes_on(last, line):
@@ -124,7 +124,7 @@ def _tells(line: _Line) -> bool:
 
 
 def _behind(lines: Iterable[_Line | None]) -> Iterator[_Line]:
-    """Comments come behind the line that they stand right over, under it; empty lines and comments are left out."""
+    """Moves comments below the line that follows them; empty lines are left out."""
     held: list[_Line] = []
     for line in lines:
         if line and line.comment and (not held or held[0].depth == line.depth):
@@ -141,7 +141,7 @@ def _behind(lines: Iterable[_Line | None]) -> Iterator[_Line]:
 
 
 def _shown(lines: Sequence[str], piece: str) -> str:
-    """Of a piece that runs over several lines, the longest line that is wholly its own, or else the one where it begins."""
+    """The line to show for a sentence of several lines: the longest one that belongs only to it, else its first."""
     if len(lines) == 1:
         return ""
     begins = (line for line in lines if piece.startswith(line[-20:]) or line.find(piece[:20]) >= 0)
@@ -149,7 +149,7 @@ def _shown(lines: Sequence[str], piece: str) -> str:
 
 
 def _unnumbered(lines: Sequence[str]) -> Iterator[str]:
-    """The lines without the numbers that a tool put before them: they say where a line stands, and nothing of what it says."""
+    """The lines without line numbers that a tool added."""
     matches = [_NUMBERED.match(line) for line in lines]
     numbers = [int(match[1]) if match else -1 for match in matches]
     for at, (line, match, number) in enumerate(zip(lines, matches, numbers, strict=True)):
@@ -182,9 +182,9 @@ def _cut(text: str) -> Iterable[str]:
 
 
 LONGEST_PART = 200_000  # characters of one turn; chosen
-MOST_UNITS = 1_500_000  # what fits into memory; chosen
-DEEPEST = 6  # lines that a line stands under
-FOREIGN = frozenset({"tool", "web"})  # roles whose words nobody of the session stands for
+MOST_UNITS = 1_500_000  # to bound memory; chosen
+DEEPEST = 6  # parent lines of a line
+FOREIGN = frozenset({"tool", "web"})  # roles outside the conversation
 
 
 @dataclass(frozen=True, slots=True)
@@ -201,22 +201,22 @@ class SessionStatement:
 
     @property
     def standing(self) -> int:
-        """Who said it: 0 for a person, 1 for the agent and its system, 2 for what a tool printed or a page says."""
+        """Its source: 0 a person, 1 the agent or system, 2 a tool or web page."""
         return 0 if self.role == "user" else 2 if self.role in FOREIGN else 1
 
     @property
     def asks(self) -> bool:
-        """Whether it is a question, which says nothing."""
+        """Whether it is a question, which states nothing."""
         return self.prose and self.text.rstrip("\"'*`) ").endswith("?")
 
     @property
     def quote(self) -> str:
-        """The statement as it stands in the transcript."""
+        """The statement as written in the transcript."""
         return self.shown or (self.keyed and self.text.partition(": ")[2]) or self.text
 
 
 class SessionText:
-    """What a session says before some line. Add parts in file order, then ask."""
+    """The text of a session, searchable up to any line. Add all parts in file order first."""
 
     def __init__(self) -> None:
         self.units: list[SessionStatement] = []
@@ -232,7 +232,7 @@ class SessionText:
     def add(
         self, text: str, line: int, role: str, *, prose: bool, heading: range = range(0), keyed: bool = False
     ) -> range:
-        """One part; gives the places of its units, which a later part may name as its heading."""
+        """Add one part; returns the indexes of its units, which a later part may use as its heading."""
         first, part = len(self.units), len(self.starts)
         self.starts.append(first)
         self.headings.append(heading)
@@ -277,7 +277,7 @@ class SessionText:
         return self._versions[1].get(value, [])
 
     def before(self, line: int | None) -> int:
-        """How many units stand before a line of the transcript: the bound of every question."""
+        """The number of units before a line of the transcript, the `end` of other methods."""
         if line is None:
             return len(self.units)
         low, high = 0, len(self.units)
@@ -287,19 +287,19 @@ class SessionText:
         return low
 
     def places(self, term: str, end: int) -> Iterator[int]:
-        """The units before `end` that hold a term, in order."""
+        """The units before `end` with a term, in order."""
         for place in self.postings.get(term, ()):
             if place >= end:
                 return
             yield place
 
     def rarity(self, term: str) -> float:
-        """How much a term tells: 0 for one that stands in every unit."""
+        """The information of a term; 0 if every unit has it."""
         found = len(self.postings.get(term, ()))
         return math.log1p(len(self.units) / (found + 1))
 
     def below(self, place: int) -> list[range]:
-        """The units of the parts whose heading a unit belongs to: what a named file holds, what a command printed."""
+        """The units of the parts below a heading unit: the contents of a file, the output of a command."""
         first = self.starts[self.units[place].part]
         return [range(*self._span(part)) for part in self.headed.get(first, ())]
 
@@ -308,11 +308,11 @@ class SessionText:
         return self.starts[part], last
 
     def bounds(self, place: int) -> tuple[int, int]:
-        """First unit and end of the part that a unit stands in."""
+        """First unit and end of a unit's part."""
         return self._span(self.units[place].part)
 
     def above(self, place: int) -> Iterator[int]:
-        """The units that a unit stands under, the nearest first: its list's heading, the function that it is a line of."""
+        """The parents of a unit, nearest first: the heading of its list, the function of its line."""
         parent = self.parents[place]
         for _ in range(DEEPEST):
             if parent < 0:
@@ -321,7 +321,7 @@ class SessionText:
             parent = self.parents[parent]
 
     def under(self, place: int, most: int, end: int) -> range:
-        """The units that stand under a unit, `most` of them."""
+        """The units below a unit, at most `most`."""
         last = min(self.bounds(place)[1], place + 1 + most, end)
         stop = place + 1
         while stop < last and self.parents[stop] >= place:

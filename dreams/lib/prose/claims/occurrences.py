@@ -1,4 +1,4 @@
-"""Finds where the sources use a claim's words, name its values, and what they say below that. Pure."""
+"""Finds where the sources have a claim's words and values, and what they say below those places. Pure."""
 
 import heapq
 import re
@@ -11,17 +11,17 @@ from dreams.lib.prose import lexicon
 from dreams.lib.prose.claims.anchors import Anchor, AnchorToken, Claim, pieces, word_of
 from dreams.lib.prose.claims.evidence import SessionText
 
-# Pieces of distance at which a word counts half: a number is said of its neighbours.
+# Tokens of distance at which a word counts half: a number belongs to its neighbours.
 _NEARNESS = {"code": 4.0, "number": 3.0}
-NAMED = 2.0  # what a name counts beside a word: it is seldom there by chance
-_WHOLE = 0.4  # of a name's weight, what the name itself has; its words share the rest
+NAMED = 2.0  # weight of a name relative to a word, as it is rarely there by chance
+_WHOLE = 0.4  # share of the exact name in its weight; its words share the rest
 
 
 @dataclass(frozen=True, slots=True)
 class Company:
-    """The terms of a claim around an anchor, with weights.
+    """The context of an anchor: the other terms of the claim, with weights.
 
-    `known`: how many pieces of it stand somewhere in the sources, a name of several words counted twice.
+    `known`: how many of its tokens are in the sources; a name of several words counts twice.
     """
 
     terms: tuple[str, ...]
@@ -34,13 +34,13 @@ class Company:
 
 
 def company_of(evidence: SessionText, claim: Claim, anchor: Anchor | None) -> Company:
-    """The claim without the anchor; what stands near the anchor counts more, what stands in no source not at all."""
+    """The claim without the anchor; nearby words count more, words that no source has do not count."""
     weights: dict[str, float] = {}
     known = 0
     own = {term for piece in anchor.pieces for term in piece.terms} if anchor else set()
     for index, piece in enumerate(claim.pieces):
         if piece.text.lower() in lexicon.NEGATIONS:
-            continue  # a denial is weighed by itself, and must not draw to whatever else is denied
+            continue  # negations are checked separately
         if piece.terms[0] in own or (anchor and anchor.start <= piece.start < anchor.end):
             continue
         shares = _shares(evidence, piece)
@@ -55,7 +55,7 @@ def company_of(evidence: SessionText, claim: Claim, anchor: Anchor | None) -> Co
 
 
 def _shares(evidence: SessionText, piece: AnchorToken) -> list[tuple[str, float]]:
-    """The exact term and the humps share a piece's weight."""
+    """Splits a token's weight between its exact term and its parts."""
     exact, *parts = piece.terms
     shares = [(exact, _WHOLE if parts else 1.0), *((part, (1 - _WHOLE) / len(parts)) for part in parts)]
     return [(term, share) for term, share in shares if term in evidence.postings]
@@ -73,14 +73,14 @@ REACHES = (0, 1, 3)  # units on each side of a place
 COMMONEST = 30_000  # places of one term that are looked at
 MOST_COMPANY = 10_000  # places of all terms of a company together
 RICHEST = 80  # that are looked at; chosen
-HEADED = 0.7  # what a heading's word counts beside one that stands in the line itself
-LENGTH = 0.00025  # share that a code point more costs a unit: a fifth for the longest
+HEADED = 0.7  # weight of a word in a heading relative to one in the line
+LENGTH = 0.00025  # penalty per code point of a unit: a fifth for the longest
 Shares = tuple[float, ...]
 NOTHING: Shares = (0.0,) * len(REACHES)
 
 
 class Field:
-    """Which terms of the company stand in which unit before `end`, as bit masks, and how much of its weight a mask has."""
+    """The context terms of each unit before `end` as bit masks, and the weights of masks."""
 
     def __init__(self, evidence: SessionText, company: Company, end: int) -> None:
         self.evidence, self.company, self.end = evidence, company, end
@@ -91,7 +91,7 @@ class Field:
         ):
             places = evidence.postings[company.terms[bit]]
             if len(places) > left:
-                break  # the commonest words tell least and cost most
+                break  # the most common words tell least and cost most
             left -= len(places)
             for place in places:
                 if place >= end:
@@ -101,7 +101,7 @@ class Field:
         self._known: dict[int, float] = {}
 
     def share(self, mask: int) -> float:
-        """The share (0 to 1) of the company's weight that a mask has."""
+        """The share (0 to 1) of the context's weight in a mask."""
         known = self._known.get(mask)
         if known is None:
             weights = self.company.weights
@@ -119,13 +119,13 @@ class Field:
         return mask
 
     def heading(self, place: int) -> int:
-        """What the part's heading has, and the lines that a unit stands under."""
+        """The terms of the part's heading and of the unit's parents."""
         evidence = self.evidence
         heading = evidence.headings[evidence.units[place].part]
         return self.gathered(heading) | self.gathered(evidence.above(place))
 
     def windows(self, place: int, reaches: Iterable[int]) -> list[int]:
-        """The masks of the units within each reach (rising) of a place, inside its part."""
+        """The masks of the units within each reach (increasing) of a place, inside its part."""
         first, last = self.evidence.bounds(place)
         last = min(last, self.end)
         low, high, mask = place, place, self.masks.get(place, 0)
@@ -138,22 +138,22 @@ class Field:
         return masks
 
     def around(self, place: int) -> Shares:
-        """The share within each of REACHES; the part's heading counts from the second on."""
+        """The share within each of REACHES; the part's heading counts from the second one on."""
         bare, *wider = self.windows(place, REACHES)
         heading = self.heading(place)
         alone = max(self.share(bare), HEADED * self.share(bare | heading))
         return (alone, *(self.share(mask | heading) for mask in wider))
 
     def fitness(self, place: int) -> float:
-        """How well a unit fits: what it says itself, and what the lines around it say."""
+        """How well a unit and the lines around it fit."""
         return (self.at(place) + self.around(place)[1]) / 2
 
     def together(self, place: int) -> int:
-        """How many different terms stand within a line of a place or in its heading."""
+        """The number of different terms within one line of a place or in its heading."""
         return (self.windows(place, (1,))[0] | self.heading(place)).bit_count()
 
     def richest(self, limit: int) -> list[int]:
-        """The units that have the greatest share, the best first; at most RICHEST."""
+        """The units with the greatest share, best first; at most RICHEST."""
         return self._richest[:limit]
 
     @cached_property
@@ -166,7 +166,7 @@ class Field:
 
     @cached_property
     def lines(self) -> dict[int, float]:
-        """For each unit with a term within a line of it, the share that stands there."""
+        """The share of each unit with a term within one line."""
         units, found = self.evidence.units, dict[int, int]()
         for place, mask in self.masks.items():
             found[place] = found.get(place, 0) | mask
@@ -186,14 +186,14 @@ _SIGIL = re.compile(r"^[#.:@$&*~]+(?=\w)|:\d+(?:-\d+)?$")
 _DISTINCT = re.compile(r"\w{3}\.\w|[a-z][A-Z]|\w_\w")  # a file's name, or one of several words
 _WORD = re.compile(r"[a-z]+")
 _INSIDE = re.compile(r"(?<![\w.])\d[\w.]*")  # a number in a piece of code
-REASSEMBLED = 0.9  # presence of a piece of code that the sources put together otherwise
-OTHER_NUMBER = 0.3  # presence of a piece of code that the sources have with another number
+REASSEMBLED = 0.9  # presence of code that the sources write differently
+OTHER_NUMBER = 0.3  # presence of code that the sources have with another number
 _ARGUMENTS = re.compile(r"\((?:[^()]|\([^()]*\))*\)$|/\d$")
 
 
 @dataclass(frozen=True, slots=True)
 class Occurrences:
-    """How wholly an anchor stands in the sources (0 to 1), the units where it does, in order, and the form that was found."""
+    """How completely an anchor is in the sources (0 to 1), the units that have it, in order, and the form that was found."""
 
     presence: float
     places: Sequence[int]
@@ -209,17 +209,17 @@ def occurrences(evidence: SessionText, anchor: Anchor, end: int) -> Occurrences:
         valued = _valued(evidence, form, end) if _INSIDE.search(form) and " " in form else None
         if valued:
             return valued
-    # A name by itself may be the file of any folder; one in another folder is another file.
+    # A name alone may be in any folder; one in another folder is another file.
     alone = _by_itself(evidence, anchor.text.strip(), end) if "/" in anchor.text else []
     if alone:
         return Occurrences(0.75, alone)
     presence, places = _scattered(evidence, anchor, end)
-    # The parts of one name, scattered, are not the name; the parts of a longer piece of code may well be it.
+    # Scattered parts of one name are not the name; parts of a longer piece of code may be.
     return Occurrences(min(presence, 0.9 if _COMPOSITE.search(anchor.text.strip()) else 0.45), places)
 
 
 def _forms(text: str) -> Iterator[tuple[float, str]]:
-    """The text as it stands, then what is left of it when calls lose their arguments and paths their folders."""
+    """The text as written, then without call arguments and folders."""
     bare = text.strip().strip("\"'").removesuffix("()")
     yield 1.0, bare
     plain = _SIGIL.sub("", bare)
@@ -235,7 +235,7 @@ def _forms(text: str) -> Iterator[tuple[float, str]]:
 
 
 def _literal(evidence: SessionText, form: str, end: int) -> list[int]:
-    """The units that have the form with its capitals, or else without regard to them and to quotes and blanks."""
+    """The units with the exact form, else ignoring case, quotes and spaces."""
     read = _rarest(evidence, form, end)
     if len(read) > MOST_READ:
         read = read[:: len(read) // MOST_READ + 1]
@@ -250,7 +250,7 @@ def _literal(evidence: SessionText, form: str, end: int) -> list[int]:
 
 
 def _valued(evidence: SessionText, form: str, end: int) -> Occurrences | None:
-    """The units that have the same code however it is put together ("retries = 1", "retries: 1"), or else with other numbers."""
+    """The units with the same code in another notation ("retries = 1", "retries: 1"), else with other numbers."""
     parts = [_LOOSE.sub("", part.lower()) for part in _INSIDE.split(form)]
     if not any(parts):
         return None
@@ -266,7 +266,7 @@ def _valued(evidence: SessionText, form: str, end: int) -> Occurrences | None:
 
 
 def _as_a_name(evidence: SessionText, form: str, found: list[int]) -> list[int]:
-    """Of the units with a name that is also a word, those that have the name: "the `path` key" is, "the path is long" and "a/path/b" are not."""
+    """For a name that is also a word, the units that use it as a name: "the `path` key", not "the path is long" or "a/path/b"."""
     if not _WORD.fullmatch(form):
         return found
     marked = re.compile(rf"(?<=[`\"'.@$<]){form}(?![\w/])|(?<![\w/.-]){form}(?=[`\"'(.:=])(?![.:]\s|[.:]$)")
@@ -276,7 +276,7 @@ def _as_a_name(evidence: SessionText, form: str, found: list[int]) -> list[int]:
 
 
 def _by_itself(evidence: SessionText, form: str, end: int) -> list[int]:
-    """The units that name the same thing by its end: "handler.ts" or "hooks/handler.ts" for "src/hooks/handler.ts"."""
+    """The units with the end of a path: "handler.ts" or "hooks/handler.ts" for "src/hooks/handler.ts"."""
     folders, mark, last = form.rpartition("/" if "/" in form else ".")
     if not mark or not _DISTINCT.search(last) or " " in form:
         return []
@@ -289,7 +289,7 @@ def _by_itself(evidence: SessionText, form: str, end: int) -> list[int]:
 
 
 def _rarest(evidence: SessionText, form: str, end: int) -> list[int]:
-    """The units that have the form's rarest word, however it is written there."""
+    """The units with the form's rarest word."""
     best: list[int] | None = None
     for piece in pieces(form):
         low = piece.text.lower()
@@ -303,7 +303,7 @@ def _rarest(evidence: SessionText, form: str, end: int) -> list[int]:
 
 
 def _numbers(evidence: SessionText, anchor: Anchor, end: int) -> tuple[float, list[int]]:
-    """The units with the number, or with a version that begins with it: "React 19" is said by "react": "19.1.0"."""
+    """The units with the number, or with a version that begins with it: "react": "19.1.0" for "React 19"."""
     value = anchor.pieces[0].terms[0]
     found = [place for way in (value, *anchor.also) for place in islice(evidence.places(way, end), COMMONEST)]
     if anchor.also:
@@ -326,7 +326,7 @@ def _scattered(evidence: SessionText, anchor: Anchor, end: int) -> tuple[float, 
     return best * 0.9, sorted(place for place, share in found.items() if share >= best - 0.05)
 
 
-PLACES = 120  # of an anchor, that are looked below
+PLACES = 120  # places of an anchor whose lines below are read
 LINES = 100  # below a place, of which one may have the rest
 PARTS, CONTENT = 8, 400  # parts that a place is the heading of, and lines of one
 BODY = 24  # below a place, that may have the rest together
@@ -334,7 +334,7 @@ _DEEPER = re.compile(r"/[^\s/]+/")
 
 
 def below(field: Field, anchor: Anchor, places: Sequence[int]) -> tuple[float, float]:
-    """The most of the company that one line below any place has, with that place; and that all its first lines have."""
+    """The largest share of one line below a place, with that place; and the share of all first lines below."""
     line = body = 0.0
     for place in places[:PLACES]:
         own = field.masks.get(place, 0)
@@ -349,7 +349,7 @@ def below(field: Field, anchor: Anchor, places: Sequence[int]) -> tuple[float, f
 
 
 def _spans(field: Field, anchor: Anchor, place: int) -> Iterator[range]:
-    """The lines below a place, those of the parts that it is the heading of, and what is said in one call behind its name."""
+    """The lines below a place, in the parts that it heads, and the arguments of the same call."""
     over = field.evidence.parents[place]
     opens = over >= 0 and over == place - 1 and field.evidence.units[over].text.endswith("(")
     under = field.evidence.under(over if opens else place, LINES, field.end)
@@ -360,7 +360,7 @@ def _spans(field: Field, anchor: Anchor, place: int) -> Iterator[range]:
 
 
 def _headed(field: Field, anchor: Anchor, place: int) -> list[range]:
-    """The parts that a place is the heading of; a file's text is said of the file and of its folder, and of no folder above that."""
+    """The parts that a place heads; a file's text belongs to the file and its folder, not to folders above."""
     name = anchor.text.strip("`\"' ").rstrip("/").lower()
     behind = field.evidence.units[place].text.lower().rpartition(name)[2]
     above = " " not in name and _DEEPER.match(behind)

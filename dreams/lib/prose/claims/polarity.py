@@ -1,7 +1,7 @@
-"""Finds contradictions: the claim denies what the sources say, says what they deny, or uses a different word. Pure.
+"""Finds contradictions: the claim negates what the sources say, says what they negate, or uses a different word. Pure.
 
-A denial is bound to the words that it stands before: "not cached" is said by "never caches", not by "cached, not compressed".
-An opposite contradicts. What is one of a class (a weekday, a unit, the client and the server) may be so of both, and is not said.
+A negation belongs to the words after it: "never caches" supports "not cached", "cached, not compressed" does not. An
+opposite contradicts. Another member of a class (weekdays, units, client and server) is only unsupported, as both may be true.
 """
 
 import re
@@ -14,11 +14,11 @@ from dreams.lib.prose import lexicon
 from dreams.lib.prose.claims.anchors import AnchorToken, Claim, pieces, word_of
 from dreams.lib.prose.claims.occurrences import Field
 
-_DENIAL = re.compile(  # "_not_" is said with stress, and comments leave the apostrophe out
+_DENIAL = re.compile(  # "_not_" is emphasized, and comments leave the apostrophe out
     r"(?<!\w)_?(not|never|no longer|no|non(?=-(?!nil\b|null\b|zero\b))|none|cannot|without|neither|nor|nothing|nobody|nowhere|[a-z]+n['’]t|(?:do|does|did|is|are|was|were|could|should|would|has|have|had)nt|unable|lacks?|lacking)_?(?!\w)",
     re.IGNORECASE,
 )
-# What says "not" in code and output, right beside the word.
+# Negations in code and output, right beside the word.
 _CUE = re.compile(
     r"\b(?:non|nil|null|none|false|undefined|missing|absent|fail(?:s|ed|ure)?|invalid|unless|except|only|skip\w*|ignor\w*|avoid\w*|"
     r"prevent\w*|disabled?|block\w*|zero|0)\b|!(?==?\s?\w)",
@@ -38,26 +38,26 @@ _CONTRAST = re.compile(r"[,(]\s*$")
 _GUARDED = re.compile(
     r"\b(?:fails? to|failed to|avoid\w*|only|except|unless|instead|missing|false|nil|null)\b", re.IGNORECASE
 )
-# "All" of one thing and "this" of another stand in one statement without any quarrel.
+# Words that do not contradict each other.
 QUANTITIES = frozenset(["all", "any", "some", "none", "this", "each", "every", "more", "less", "few", "many"])
-SCOPE = 3  # words behind a denial that it is about
-NEAR = 45  # code points between a denial and the word that it is about
+SCOPE = 3  # words after a negation that belong to it
+NEAR = 45  # code points between a negation and its word
 BETWEEN = 2  # pieces behind a word in which the next one must stand
 BESIDE = 12  # the same for what only says "not" beside the word
-WEIGHED = 3_000  # units that say a denied word
-NEARLY = 0.8  # of the best unit's fitness, which a unit that denies a word must have to bear a denial out
-BEST = 20  # units that the best one is sought in
+WEIGHED = 3_000  # units with a negated word
+NEARLY = 0.8  # share of the best unit's fitness that a supporting negation needs
+BEST = 20  # units among which the best one is searched
 
 
 @dataclass(frozen=True, slots=True)
 class Denial:
     word: str
     start: int
-    scope: tuple[str, ...]  # terms right behind it in its clause
+    scope: tuple[str, ...]  # terms right after it in its clause
 
 
 def denials(text: str) -> Iterator[Denial]:
-    """Every denial outside inline code, with what it is about."""
+    """All negations outside inline code, with their words."""
     bare = re.sub(r"`[^`]*`", lambda m: m[0].replace("not", "n_t").replace("no", "n_"), text)
     for match in _DENIAL.finditer(bare):
         behind = _CLAUSE.split(text[match.end() : match.end() + 90])[0].split(" or ")[0]
@@ -66,7 +66,7 @@ def denials(text: str) -> Iterator[Denial]:
 
 
 def unfounded(field: Field, claim: Claim) -> Denial | None:
-    """A denial in the claim that no source makes of the same words where it speaks of the same thing."""
+    """A negation in the claim that no source about the same thing has for these words."""
     for denial in denials(claim.text):
         if _is_seldom_told(claim, denial):
             continue
@@ -80,7 +80,7 @@ def unfounded(field: Field, claim: Claim) -> Denial | None:
 
 
 def _is_seldom_told(claim: Claim, denial: Denial) -> bool:
-    """What is not there and what nobody noticed leave no trace; of "names, not ids" the ids are mostly spoken of too."""
+    """Whether sources rarely mention it: absent or unnoticed things; unlike "names, not ids"."""
     terms = [term.removeprefix("w:") for term in denial.scope]
     sets_apart = denial.word == "not" and _CONTRAST.search(claim.text[: denial.start])
     return (
@@ -93,7 +93,7 @@ def _is_seldom_told(claim: Claim, denial: Denial) -> bool:
 
 
 def _is_borne_out(field: Field, claim: Claim, words: Sequence[str]) -> bool:
-    """Whether a unit that denies one of the words fits nearly as well as the best one of all."""
+    """Whether a unit that negates one of the words fits nearly as well as the best unit."""
     units = field.evidence.units
     enough = NEARLY * max(map(field.fitness, field.richest(BEST)), default=0.0)
     places = {p for word in words for p in islice(field.evidence.places(word, field.end), WEIGHED)}
@@ -102,9 +102,9 @@ def _is_borne_out(field: Field, claim: Claim, words: Sequence[str]) -> bool:
 
 
 def has_cue(text: str, words: Sequence[str], claim: str = "") -> bool:
-    """Whether one of the words is denied: by a denial in front of it in the same clause, or by a cue right beside it.
+    """Whether one of the words is negated, by a negation before it in the same clause or a cue right beside it.
 
-    A cue that the claim itself has ("the run failed") is no denial of what the claim says.
+    A cue that the claim has too ("the run failed") does not negate the claim.
     """
     told = claim.lower()
     for piece in pieces(text):
@@ -121,14 +121,14 @@ def has_cue(text: str, words: Sequence[str], claim: str = "") -> bool:
 
 
 def turned(text: str, sources: Sequence[str]) -> bool:
-    """Whether all sources (which speak of the very same thing) deny what a text says, or have the opposite of its word."""
+    """Whether all sources (about exactly the same thing) negate a text, or have the opposite of one of its words."""
     return all(_denies(source, text) for source in sources) or all(
         _opposes(source, text) for source in sources
     )
 
 
 def _denies(source: str, text: str) -> bool:
-    """The source denies words that the text says plainly; "tabs, not spaces" denies no "tabs over spaces"."""
+    """Whether the source negates words that the text asserts; "tabs, not spaces" does not negate "tabs over spaces"."""
     if _DENIAL.search(text) or _GUARDED.search(text):
         return False
     said = pieces(text)
@@ -144,7 +144,7 @@ def _denies(source: str, text: str) -> bool:
 
 
 def together(said: Sequence[AnchorToken], words: Sequence[str]) -> tuple[AnchorToken, AnchorToken] | None:
-    """The pieces of one word, or of two in this order and hardly apart: "use string" is not said by "uses X for the string"."""
+    """The tokens of one word, or of two in this order and close together: "uses X for the string" does not have "use string"."""
     for index, piece in enumerate(said):
         if words and words[0] == piece.terms[0]:
             behind = said[index + 1 : index + 1 + BETWEEN]
@@ -169,7 +169,7 @@ def _plain_words(text: str) -> set[str]:
 
 
 def _doubly(text: str, denial: Denial) -> bool:
-    """ "not unused", "never missing": hardly anybody writes so, and who denies a denial must have it from somewhere."""
+    """Whether it is a double negation ("not unused", "never missing"), which is rare and so needs a source."""
     behind = text[denial.start + len(denial.word) :].split()
     return bool(behind) and (
         behind[0].lower() in {"already", "still"} or bool(_NEGATIVE.fullmatch(behind[0].strip("`*.,")))
@@ -177,16 +177,16 @@ def _doubly(text: str, denial: Denial) -> bool:
 
 
 def is_guarded(text: str) -> bool:
-    """Whether a stretch of a claim has a denial or a word that does a denial's work."""
+    """Whether a part of a claim has a negation or an equivalent word."""
     return bool(_DENIAL.search(text) or _GUARDED.search(text))
 
 
 def is_denied_before(text: str, at: int) -> bool:
-    """Whether the clause that goes on at a place of a text denies it: "please do not | run the migrations"."""
+    """Whether the clause before a position negates what follows: "please do not | run the migrations"."""
     return is_guarded(_CLAUSE.split(text[max(0, at - NEAR) : at])[-1])
 
 
-# Words with an opposite that are mostly something else: "on" and "off", "like" and "dislike".
+# Words with an opposite that usually mean something else: "on" and "off", "like" and "dislike".
 _SELDOM = QUANTITIES | frozenset(
     "include exclude ignore deprecated supported new old on off up down with without must may always never no yes get set "  # noqa: SIM905 - a word list
     "while during like keep source target current".split()
@@ -195,7 +195,7 @@ _CLASSES = (lexicon.ENVIRONMENTS.values(), lexicon.DAYS, lexicon.UNITS.values())
 
 
 def _others() -> dict[str, set[str]]:
-    """For each word its opposites, and those of its class: what may stand in its place."""
+    """For each word its opposites and the others of its class."""
     found: dict[str, set[str]] = defaultdict(set)
     for one, other in lexicon.OPPOSITES:
         if not {one, other} & _SELDOM:
@@ -211,7 +211,7 @@ _OTHERS = _others()
 
 
 def replaced(claim: Claim, unsaid: Iterable[AnchorToken], text: str) -> AnchorToken | None:
-    """The first of the claim's words that a text has another one for, its opposite or one of its class."""
+    """The first word of the claim that a text replaces by its opposite or one of its class."""
     there = {piece.terms[0] for piece in pieces(text) if len(piece.terms) == 1}
     there -= {piece.terms[0] for piece in claim.pieces}
     words = (word for word in unsaid if _OTHERS.get(word.terms[0], set()) & there)

@@ -1,7 +1,7 @@
 """Reads the transcripts in a folder as evidence: messages, tool calls and their results, in file order. Pure.
 
-Tool calls are read value by value, as the agent meant them, and not as escaped JSON; a result has its call for a heading, so
-that a file's lines are known by the file's name. Each transcript is read once, and a few are kept.
+Tool calls are read as values, not as escaped JSON. A result has its call as heading, so that a file's lines are found by its
+name. Each transcript is read once, and a few are cached.
 """
 
 import os
@@ -15,17 +15,17 @@ from dreams.lib.files import safefs
 from dreams.lib.prose.claims.answers import ClaimCheck, check
 from dreams.lib.prose.claims.evidence import SessionText
 
-_HEADING = 400  # code points: a value up to this long says what a call is about
+_HEADING = 400  # code points of a value that describes a call
 _DEEPEST = 8  # folders; chosen
-_OF_THE_WEB = frozenset({"webfetch", "websearch"})  # tools that bring what a stranger wrote
-# Lines that arrive as the person's: what the agent wrote itself (summaries, plans, prompts of sub-agents), and what hooks put there.
+_OF_THE_WEB = frozenset({"webfetch", "websearch"})  # tools that return text of strangers
+# Lines recorded as the user's that the agent or hooks wrote: summaries, plans, prompts of sub-agents.
 _OF_THE_AGENT = ("isCompactSummary", "isSidechain", "planContent")
 _OF_HOOKS = ("isMeta", "isVisibleInTranscriptOnly", "toolUseResult")
 _FIRST, _LAST = 60_000, 20_000  # code points kept of a result
 
 
 def read(source: Source) -> SessionText:
-    """The whole file as evidence; lines that cannot be read are passed over. Raises OSError."""
+    """The file as evidence; unreadable lines are skipped. Raises OSError."""
     reading = _Reading()
     with opened(source) as fd, open(fd, "rb", buffering=1 << 20, closefd=False) as file:
         number = 0
@@ -34,7 +34,7 @@ def read(source: Source) -> SessionText:
             for _, found in objects(raw):
                 if isinstance(found, dict):
                     reading.record(found, number)
-            # The rest of a line that is too long is passed over without being counted as lines.
+            # The rest of a too long line is skipped and not counted.
             while len(raw) >= MAX_LINE_BYTES and not raw.endswith(b"\n"):
                 raw = file.readline(MAX_LINE_BYTES)
     return reading.evidence
@@ -44,7 +44,7 @@ class _Reading:
     def __init__(self) -> None:
         self.evidence = SessionText()
         self._calls: dict[str, tuple[range, str]] = {}  # tool call → its heading, and the role of its result
-        self._seen: set[int] = set()  # sub-agents' messages are told again in progress lines
+        self._seen: set[int] = set()  # progress lines repeat sub-agents' messages
 
     def record(self, found: dict[str, Json], line: int) -> None:
         data = found.get("data")
@@ -118,7 +118,7 @@ class _Reading:
                 self.evidence.add(text, line, role, prose=False, heading=heading)
 
     def _is_new(self, text: str) -> bool:
-        """Long texts once: a file read again, a message told again by a progress line."""
+        """Whether a long text was not added yet; files are read again and progress lines repeat messages."""
         if len(text) < 200:
             return True
         key = hash(text)
@@ -129,7 +129,7 @@ class _Reading:
 
 
 def _author(found: dict[str, Json], role: str) -> str:
-    """Who wrote a line: only what a person typed is a person's word."""
+    """The author of a line; only typed text is a person's."""
     if role != "user":
         return role
     if any(map(found.get, _OF_THE_AGENT)):
@@ -142,7 +142,7 @@ def _string(value: Json) -> str:
 
 
 def _leaves(value: Json, name: str = "", depth: int = 0) -> list[tuple[str, str]]:
-    """Every string below a value, with the key that it stands under."""
+    """All strings below a value, with their keys."""
     if isinstance(value, str):
         return [(name, value)]
     if isinstance(value, bool | int | float):
@@ -156,14 +156,14 @@ def _leaves(value: Json, name: str = "", depth: int = 0) -> list[tuple[str, str]
     return []
 
 
-KEPT = 64  # sessions in memory at a time: rows of a batch come in any order
+KEPT = 64  # sessions in memory at a time, as rows of a batch come in any order
 MOST_SESSIONS = 2_000  # of one question; chosen
 MOST_UNITS = 600_000  # of all sessions kept together, about 300 MB
 _ORDER = {"supported": 0, "contradicted": 1, "unsupported": 2}
 
 
 class Sessions:
-    """Looks claims up in one named session, or in all below the folder. Raises OSError for the folder itself."""
+    """Checks claims in one named session, or in all below the folder. Raises OSError for the folder itself."""
 
     def __init__(self, folder: str | os.PathLike[str]) -> None:
         self._root = safefs.Root.open(folder)

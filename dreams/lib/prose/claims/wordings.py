@@ -1,7 +1,7 @@
-"""Finds the same sentence in the sources: word for word, or with one name, number or denial changed. Pure.
+"""Finds the same sentence in the sources: word for word, or with one name, number or negation changed. Pure.
 
-A line that was said before and is said again with one thing changed is the plainest contradiction there is, and the same line
-with the same thing in that place is the plainest support; unless a person set it aside, or said otherwise later.
+The same line with one thing changed is the clearest contradiction, and the same line unchanged the clearest support, unless
+a person rejected it or said something else later.
 """
 
 import functools
@@ -17,7 +17,7 @@ from dreams.lib.prose.claims.evidence import SessionText
 from dreams.lib.prose.claims.occurrences import Field
 from dreams.lib.prose.lexicon import FILLER
 
-# Nouns that are numbered where there are several of a kind, as far as their numbers are no measure of anything.
+# Nouns of numbered things (queue 1, queue 2), whose numbers are names.
 _NUMBERED = """
 queue worker shard replica partition bucket node server host machine instance cluster pod rack zone region disk device gpu
 core thread process slot lane channel stream pool topic table room desk door gate line floor unit printer screen monitor
@@ -33,7 +33,7 @@ _LABEL = re.compile(
 
 
 def are_of_others(one: str, other: str) -> bool:
-    """Whether both name a numbered thing of one kind, and no number of it in common."""
+    """Whether both name numbered things of one kind without a common number."""
     mine = _labels(one)
     theirs = _labels(other) if mine else {}
     return any(not mine[noun] & theirs[noun] for noun in mine.keys() & theirs.keys())
@@ -47,25 +47,25 @@ def _labels(text: str) -> dict[str, set[int]]:
     return found
 
 
-BEFORE, BEHIND = 2, 3  # words on each side of a denial that must be the same, or all that there are
+BEFORE, BEHIND = 2, 3  # words on each side of a negation that must be the same, or all there are
 FEWEST = 4  # of both sides together
 _NOT = (
     (re.compile(r"\bcan(?:['’]t|not)\b", re.IGNORECASE), "can not"),
     (re.compile(r"\bwon['’]t\b", re.IGNORECASE), "will not"),
     (re.compile(r"n['’]t\b", re.IGNORECASE), " not"),
-    # An answer or a table's cell denies nothing that follows.
+    # An answer or a table cell does not negate what follows.
     (re.compile(r"\bno(?=\s*[|.,;:!])", re.IGNORECASE), ""),
 )
 _ANY = re.compile(r"\b(?:not|cannot|never|no|without)\b|n['’]t\b", re.IGNORECASE)
-_OPEN = re.compile(r"\b(?:whether|if)\b", re.IGNORECASE)  # what is left open is neither said nor denied
+_OPEN = re.compile(r"\b(?:whether|if)\b", re.IGNORECASE)  # open points are neither asserted nor negated
 _DENIALS = frozenset({"not", "never", "no", "longer", "without"})
-# "Does not find" is "finds" with a denial in its midst, and "always" says no more than nothing does.
+# "Does not find" is "finds" with a negation inside, and "always" adds nothing.
 _EMPTY = frozenset({"a", "an", "the", "do", "does", "did", "always", "still", "with"})
 
 
 @dataclass(frozen=True, slots=True)
 class Wording:
-    """The words of a text without its denials, and the places between them where one stood."""
+    """The words of a text without negations, and the positions of the negations."""
 
     words: tuple[str, ...]
     denied: frozenset[int]
@@ -86,9 +86,9 @@ def told(text: str) -> Wording:
 
 
 def denied_elsewhere(claim: str, sources: Iterable[tuple[int, str]]) -> int | None:
-    """The source that has the words around a denial without it, or with one where the claim has none.
+    """A source with the same words but without the claim's negation, or with an additional one.
 
-    None where there is no such source, or another has the very words of the claim.
+    None if there is no such source, or another has exactly the claim's words.
     """
     said, alike, against = told(claim), set[int](), dict[int, int]()
     for place, text in sources:
@@ -104,7 +104,7 @@ def denied_elsewhere(claim: str, sources: Iterable[tuple[int, str]]) -> int | No
 
 
 def _spots(said: Wording, source: Wording) -> Iterator[tuple[int, int]]:
-    """The places in both texts that have the same words around a denial of either."""
+    """The positions in both texts with the same words around a negation of one of them."""
     for mine in said.denied:
         yield from ((mine, theirs) for theirs in _where(said.words, mine, source.words))
     for theirs in source.denied:
@@ -121,26 +121,26 @@ def _where(words: Sequence[str], at: int, among: Sequence[str]) -> Iterator[int]
             yield start + at - first
 
 
-CONTEXT = 5  # words on each side that must stand there too, or all up to the claim's end
-ALIKE = 0.8  # share of the claim's other words that the source must have
-LIKELY = 0.55  # share of the claim that a source must have to be read word by word
+CONTEXT = 5  # words on each side that must be the same, or all up to the claim's end
+ALIKE = 0.8  # least share of the claim's other words in the source
+LIKELY = 0.55  # least share of the claim in a source that is compared word by word
 MOST_READ = 24  # places for another wording; chosen
-MOST_PAIRED = 80  # units read for the same words with a denial or without
-OVERTAKEN = 0.5  # share of the claim that what was said later must have; numbers change more often than names
-RENAMED = 0.8  # the same share for a claim that is told by its names; chosen
+MOST_PAIRED = 80  # units compared with and without negations
+OVERTAKEN = 0.5  # least share of the claim in a later correction; numbers change more often than names
+RENAMED = 0.8  # the same for a claim identified by its names; chosen
 MOST_LATER = 500  # places behind it; chosen
 LONGEST_SLOT = 12  # words
-MORE = 2  # words by which what stands there may be longer
+MORE = 2  # additional words that the replacement may have
 Span = tuple[int, int]
 
 
 @dataclass(frozen=True, slots=True)
 class Wordings:
-    """For spans of the claim: those that a source has in the same words, and the unit that has another thing there."""
+    """The spans of the claim that a source has in the same words, and the unit with another thing there."""
 
     same: frozenset[Span]
     other: dict[Span, int]
-    denied: int | None  # the unit that has the same words around a denial, and one less or more
+    denied: int | None  # the unit with the same words and one negation more or less
 
 
 def wordings(field: Field, claim: Claim) -> Wordings:
@@ -168,7 +168,7 @@ def _said_there(field: Field, claim: Claim, places: Sequence[int]) -> tuple[set[
 
 
 def _is_overtaken(field: Field, claim: Claim, span: Span, place: int) -> bool:
-    """Whether something said later has the claim's own thing and fits it well: "all 12 tests pass" was true once."""
+    """Whether a later unit has the claim's value and fits well: "all 12 tests pass" was true at some time."""
     terms = [piece.terms[0] for piece in claim.pieces if span[0] <= piece.start < span[1]]
     later = (p for p in field.evidence.places(terms[0], field.end) if p > place) if terms else ()
     enough = OVERTAKEN if terms and terms[0].startswith("n:") else RENAMED
@@ -183,9 +183,9 @@ def _slots(claim: Claim, words: Sequence[tuple[str, int, int]]) -> Iterator[Span
 
 
 def _is_another(slot: Sequence[str], found: Sequence[str], *, edge: bool) -> bool:
-    """Whether what a source has in a slot is a thing of the same kind, and not some more words.
+    """Whether the source has another thing of the same kind there, and not just more words.
 
-    At the edge of a claim nothing tells where the thing begins or ends.
+    At the edge of a claim the limits of the thing are unknown.
     """
     if len(found) > len(slot) + (0 if edge else MORE):
         return False
@@ -196,7 +196,7 @@ def _is_another(slot: Sequence[str], found: Sequence[str], *, edge: bool) -> boo
 def _in_slot(
     words: Sequence[tuple[str, int, int]], span: Span, told: Sequence[str]
 ) -> Iterator[Sequence[str]]:
-    """What a source has there, for each place where it has the same words around it."""
+    """What a source has at each place with the same words around."""
     before = [word for word, start, end in words if end <= span[0]]
     behind = [word for word, start, end in words if start >= span[1]]
     if min(len(before), CONTEXT) + min(len(behind), CONTEXT) < FEWEST:
@@ -218,14 +218,14 @@ def _words(text: str) -> list[str]:
     return [token.lower() for token in TOKEN.findall(text)]
 
 
-QUOTED_FEWEST = 3  # words that must follow one another to be a quotation
+QUOTED_FEWEST = 3  # consecutive words of a quotation
 QUOTED_MOST_READ = 2_000  # units read for one claim
-AROUND = 3  # units that a quotation may run over
-LATER = 0.8  # share of the claim, its numbers aside, that a later turn must have to speak of the same thing
+AROUND = 3  # units that a quotation may span
+LATER = 0.8  # least share of the claim without numbers in a later text about the same thing
 
 
 def quoted(field: Field, claim: Claim) -> int | None:
-    """The unit in which the claim begins word for word, a person's turn before any other; None where it stands nowhere."""
+    """The unit where the claim begins word for word, a person's first; None if there is none."""
     wanted = _words(claim.text)
     if len(wanted) < QUOTED_FEWEST:
         return None
@@ -236,7 +236,7 @@ def quoted(field: Field, claim: Claim) -> int | None:
 
 
 def overtaken(field: Field, claim: Claim, place: int) -> int | None:
-    """A later turn of a person that says another number of the same, or the opposite."""
+    """A later text of a person with another number for the same, or the opposite."""
     units = field.evidence.units
     numbers = {piece.terms[0] for piece in claim.pieces if piece.is_number}
     line = units[place].line
@@ -252,7 +252,7 @@ def overtaken(field: Field, claim: Claim, place: int) -> int | None:
 
 
 def _likely(field: Field, claim: Claim) -> Iterator[int]:
-    """The units that have the claim's rarest word, in order."""
+    """The units with the claim's rarest word, in order."""
     evidence = field.evidence
     terms = {piece.terms[0] for piece in claim.pieces}
     if not terms or not terms <= evidence.postings.keys():
@@ -277,15 +277,15 @@ def _stands(evidence: SessionText, place: int, wanted: Sequence[str]) -> bool:
     return False
 
 
-MOST = 12  # names and numbers of a claim that are looked at
+MOST = 12  # names and numbers of a claim that are checked
 RICHEST = 80  # units read
-FIT = 0.4  # how well a unit must fit the claim to speak of the same thing
-MARGIN = 0.05  # by which it must fit better than every later unit that has the value plainly
+FIT = 0.4  # how well a unit must fit to be about the same thing
+MARGIN = 0.05  # margin over every later unit that asserts the value
 AHEAD, ASIDE_BEHIND = 60, 40  # code points read on each side
 _OPENS, _CLOSES = r"[`\"'(*]*$", r"[`\"')*]*"
 _SMALL = r"\s+(?:(?:at|with|for|in|on|by|to|the|a|an|be|as|of|via|using|use|every|after)\s+){0,3}"
 _CHANGE = r"\b(?:mov|chang|rais|lower|bump|upgrad|downgrad|increas|decreas|reduc|switch|renam|migrat|updat|went|goes|grew|dropp|shift)\w*\b"
-# What stands before a value that is set aside, and what must stand behind it then.
+# What comes before a rejected value, and what must come after it.
 _ASIDE = tuple(
     (re.compile(before + _OPENS, re.IGNORECASE), re.compile(_CLOSES + behind, re.IGNORECASE))
     for before, behind in (
@@ -300,7 +300,7 @@ _ENDED = re.compile(rf"{_CLOSES}\s*(?:any ?more|no longer|any longer)\b", re.IGN
 
 
 def disowned(field: Field, claim: Claim) -> tuple[Anchor | AnchorToken, int] | None:
-    """What the claim says plainly, and the unit that sets it aside; None where something later has it as plainly."""
+    """A value of the claim, and the unit that rejects it; None if a later unit asserts it."""
     values: list[Anchor | AnchorToken] = [one for one in claim.anchors if one.kind == "number" or one.marked]
     values += [piece for piece in claim.pieces if is_name(claim, piece)]
     for value in values[:MOST]:
@@ -311,7 +311,7 @@ def disowned(field: Field, claim: Claim) -> tuple[Anchor | AnchorToken, int] | N
 
 
 def _is_of_a_change(claim: Claim, anchor: Anchor | AnchorToken) -> bool:
-    """Whether the claim sets the value aside too, or tells of what was: "the job was at 02:30"."""
+    """Whether the claim rejects the value too, or is about the past: "the job was at 02:30"."""
     ahead, behind = _around(claim.text, anchor.start, anchor.end)
     return any(before.search(ahead) for before, _ in _ASIDE) or bool(_ENDED.match(behind))
 
