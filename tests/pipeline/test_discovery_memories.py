@@ -124,6 +124,19 @@ def test_the_memories_of_new_projects_are_saved_together(root: Root) -> None:
     assert len(added) == 1
 
 
+def test_one_edit_among_many_memories_costs_as_many_queries_as_among_few(root: Root) -> None:
+    slug, asked = root.repository("app"), list[int]()
+    for most in (3, 20):
+        for number in range(most):
+            root.memory(slug, f"fact_{number}.md", f"{number}\n")
+        root.discover()
+        root.memory(slug, "fact_0.md", f"One of {most}\n")
+        with CaptureQueriesContext(connection) as queries:
+            assert syncing.refresh(Project.objects.get()) == ["fact_0.md"]
+        asked.append(len(queries))
+    assert asked[0] == asked[1]
+
+
 def test_a_memory_whose_name_holds_a_line_break_is_counted_as_it_is_versioned(root: Root) -> None:
     root.memory(root.repository("app"), "two\nlines.md")
     report = root.discover()

@@ -217,7 +217,7 @@ def _record(
 ) -> list[str]:
     """Make rows and history say what `everything` says; returns the paths whose bytes changed. `keep` are not gone."""
     now = timezone.now()
-    before = {row.path: row for row in project.memories.only("path", "mode", *_SEEN)}
+    before = {row.path: row for row in project.memories.only("project", "path", "mode", *_SEEN)}
     known = {path: row.sha256 for path, row in before.items() if row.sha256 and row.gone_at is None}
     first_look = not before
     if overtaken := _overtaken(project, everything, before):
