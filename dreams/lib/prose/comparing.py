@@ -1,7 +1,7 @@
-"""Compares two statements: do they state the same fact, or give one thing two values? Few, strong signals, each named. Pure.
+"""Compares two statements: do they state the same fact, or give one thing two values? Few strong signals with names. Pure.
 
-What both name (numbers, code, names, paths, dates) counts most, then the share of words that they have in common. A veto
-never merges and never asks: what it holds back stays as it is."""
+Common values (numbers, code, names, paths, dates) count most, then the share of common words. After a veto nothing is merged
+or asked."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -16,35 +16,34 @@ from dreams.lib.prose.words import LONGEST
 
 
 def normalised(text: str) -> str:
-    """Equal for texts that differ in case, space, list marks, emphasis, quotes and final punctuation alone."""
-    return plain(text) + text[LONGEST:]  # only so much is evened out, and what stands behind it counts too
+    """Equal for texts that differ only in case, spaces, list marks, emphasis, quotes and final punctuation."""
+    return plain(text) + text[LONGEST:]  # the rest is compared as written
 
 
 def same(one: str, other: str) -> bool:
-    """Whether two statements surely say the same: they have the same words, and both ask or none does."""
+    """Whether two statements have the same words, and both or none are questions."""
     return bool(plain(one)) and normalised(one) == normalised(other) and asks(one) == asks(other)
 
 
 Relation = Literal["same", "other value", "none"]
 
-# Shares of weight: of what the shorter one says, how much the longer one has (`covered`), and of both how much is common.
-# Read off the 72 pairs of one index row and the nearest description, and the real directories: what is above is one fact in
-# more than nine of ten.
+# Shares of weight: how much of the shorter one the longer one has (`covered`), and how much is common. Read off 72 pairs of
+# index rows and descriptions, and real directories: above them, more than nine in ten are one fact.
 WITH_ANCHORS = 0.34  # two rare values in common
 WITH_ANCHOR = 0.5  # one
-PLAIN, PLAIN_COMMON, PLAIN_APART = 0.6, 0.3, 0.5  # none: words alone; more where one has a value of its own
-LEAST_COMMON = 2.4  # the weight in common: fewer is a topic
-COPIED = 0.75  # of the longer one's, where the value is one name or a path, which differ for many reasons
+PLAIN, PLAIN_COMMON, PLAIN_APART = 0.6, 0.3, 0.5  # none, only words; more if one has another value
+LEAST_COMMON = 2.4  # the common weight; with less it is only a topic
+COPIED = 0.75  # of the longer one's, if the value is a name or path
 FRAME = 0.6  # of the words beside two values, to be about one thing
-MOST_NEW = 0.4  # of the weight of what a text says, that may be other words for what is known
-LEAST = 0.25  # of the shorter one's weight, word for word: with less nothing else is looked at
-OPENING = 3  # characters before a value that opens its statement: a bracket, emphasis
-TELLING = 0.6  # the least weight of a word that tells what a statement is about
-NEARLY, SHORT = 0.9, 1.5  # the share, and the weight in common, that will do for a few words
+MOST_NEW = 0.4  # share of a text's weight that may be paraphrase
+LEAST = 0.25  # least literal share of the shorter one's weight, checked first
+OPENING = 3  # characters before a first value: a bracket, emphasis
+TELLING = 0.6  # least weight of a topic word
+NEARLY, SHORT = 0.9, 1.5  # share and common weight that are enough for a few words
 ALIKE, NEARLY_ALIKE = 88, 75  # rapidfuzz's ratio of sorted words: a copy with one thing changed
-LONG_WORD = 4  # letters: a shorter word has no misspelling
-SLIP = 84  # of two long words: one is the other misspelt, or in another form
-SHORT_TERMS = 12  # words and values: a longer statement names things beside the one that it is about
+LONG_WORD = 4  # letters; shorter words are not taken for misspellings
+SLIP = 84  # of two long words, to be a misspelling or another form
+SHORT_TERMS = 12  # words and values; longer statements name other things too
 _THINGS = frozenset({"name", "identifier", "path"})
 _OPPOSED = frozenset(word for word, _ in lexicon.OPPOSITES)
 UNITS = frozenset(map(canonical, [*lexicon.UNITS.values(), "month", "year", "minute", "item", "request"]))
@@ -52,9 +51,9 @@ UNITS = frozenset(map(canonical, [*lexicon.UNITS.values(), "month", "year", "min
 
 @dataclass(frozen=True, slots=True)
 class Compared:
-    """`score` from 0 to 1; `rule` names the signal that decided, in words for a person.
+    """`score` from 0 to 1; `rule` names the deciding signal, for a person.
 
-    `old` and `new` are the values that differ where the relation is "other value" (of the first and the second text).
+    `old` and `new` are the differing values of the first and second text if the relation is "other value".
     """
 
     relation: Relation
@@ -65,7 +64,7 @@ class Compared:
 
 
 def compare(one: str, other: str, *, is_rare: Callable[[str], bool] = lambda key: True) -> Compared:
-    """Compare two statements. `is_rare` says whether few statements of the directory have a value."""
+    """Compare two statements. `is_rare`: whether few statements of the directory have a value."""
     mine, theirs = read(one), read(other)
     if not mine.terms or not theirs.terms:
         return Compared("none", 0.0, "nothing to compare")
@@ -95,9 +94,9 @@ def compare(one: str, other: str, *, is_rare: Callable[[str], bool] = lambda key
 
 
 def says_more(text: str, known: str, most_new: float = MOST_NEW) -> bool:
-    """Whether a text has a value, an environment or a denial that `known` lacks, or says much beside it.
+    """Whether a text has a value, environment or negation that `known` lacks, or much other content.
 
-    `most_new` is the share of its weight that may be other words for what is known.
+    `most_new` is the share of its weight that may be paraphrase.
     """
     said, held = read(text), read(known)
     if missing(said, held) or said.environments - held.environments:
@@ -108,7 +107,7 @@ def says_more(text: str, known: str, most_new: float = MOST_NEW) -> bool:
 
 
 def _enough(covered: float, shared: float, weight: float, anchors: int, told_apart: bool) -> str:
-    """The signal that the two tell one fact, empty for none. `told_apart`: one has a value that the other lacks."""
+    """The signal that both state one fact, or "". `told_apart`: one has a value that the other lacks."""
     if weight < LEAST_COMMON:
         return ""
     if anchors > 1 and covered >= WITH_ANCHORS:
@@ -121,7 +120,7 @@ def _enough(covered: float, shared: float, weight: float, anchors: int, told_apa
 
 
 def _common(mine: Mapping[str, float], theirs: Mapping[str, float]) -> dict[str, float]:
-    """What both say, word by word; words that differ by a slip or an ending count as one."""
+    """The common words; misspellings and other endings count as equal."""
     common = {word: min(weight, theirs[word]) for word, weight in mine.items() if word in theirs}
     left = [word for word in mine if word not in common and len(word) > LONG_WORD and word.isalpha()]
     right = [word for word in theirs if word not in common and len(word) > LONG_WORD and word.isalpha()]
@@ -134,7 +133,7 @@ def _common(mine: Mapping[str, float], theirs: Mapping[str, float]) -> dict[str,
 
 
 def _veto(one: str, other: str, mine: WordsAndValues, theirs: WordsAndValues) -> str:
-    """What keeps two statements apart however much they share: the environment, and in a copy a denial."""
+    """Why two statements are never one fact: another environment, or in a copy a negation."""
     if mine.environments != theirs.environments:
         return "environments differ"
     if any(
@@ -160,12 +159,12 @@ def _ratio(one: str, other: str) -> float:
 
 
 def _is_form_of(one: str, other: str) -> bool:
-    """ "own" and "owner", "backup" and "backups"."""
+    """Whether both are forms of one word: "own" and "owner", "backup" and "backups"."""
     return one.startswith(other) or other.startswith(one) or fuzz.ratio(one, other) >= SLIP
 
 
 def _of_one_family(mine: WordsAndValues, theirs: WordsAndValues) -> bool:
-    """ "ledger-worker" in the one and "ledger-mailer" in the other: two things, whatever else is said of both."""
+    """Whether they name two things of one family: "ledger-worker" and "ledger-mailer"."""
     kinds = {"name", "identifier"}
     left = [value for value in mine.values if value.kind in kinds and value.key not in theirs.anchors]
     right = [value for value in theirs.values if value.kind in kinds and value.key not in mine.anchors]
@@ -177,7 +176,7 @@ def _of_one_family(mine: WordsAndValues, theirs: WordsAndValues) -> bool:
 
 
 def _names_another(reading: WordsAndValues, beside: WordsAndValues) -> bool:
-    """Whether a short statement names a thing of which the other has no part."""
+    """Whether a short statement names a thing that the other does not mention."""
     return len(reading.terms) <= SHORT_TERMS and any(
         value.kind in _THINGS
         and value.key not in beside.anchors
@@ -187,7 +186,7 @@ def _names_another(reading: WordsAndValues, beside: WordsAndValues) -> bool:
 
 
 def _units_differ(one: Value, other: Value) -> bool:
-    """ "30 days" and "30 weeks"."""
+    """Whether the units differ: "30 days" and "30 weeks"."""
     units = one.sort & UNITS, other.sort & UNITS
     return (
         one.kind == other.kind == "number" and one.key == other.key and all(units) and not units[0] & units[1]
@@ -195,7 +194,7 @@ def _units_differ(one: Value, other: Value) -> bool:
 
 
 def _exchanged(mine: WordsAndValues, theirs: WordsAndValues) -> set[str]:
-    """The one plain word of each in whose place the other has another: a copy is about another thing then. Empty for none."""
+    """The single plain words that were exchanged, so that a copy is about another thing; empty if none."""
     left, right = mine.terms.keys() - theirs.terms, theirs.terms.keys() - mine.terms
     plain = not (left & mine.anchors or right & theirs.anchors)
     return (
@@ -204,7 +203,7 @@ def _exchanged(mine: WordsAndValues, theirs: WordsAndValues) -> set[str]:
 
 
 def _are_copies(one: str, other: str, exchanged: set[str]) -> bool:
-    """Whether all else is the same, word by word: a word that comes twice is exchanged twice."""
+    """Whether everything else is the same, word by word."""
     said = [["" if word in exchanged else word for word in statement(text).flow] for text in (one, other)]
     return said[0] == said[1]
 
@@ -235,7 +234,7 @@ def of_one_sort(one: Value, other: Value) -> bool:
         return False
     if one.kind == "number":
         if min(one.key.count("."), other.key.count(".")) > 1:
-            return True  # two versions, whatever word is behind them
+            return True  # two versions, whatever word follows
         if one.unit and other.unit and not one.sort & other.sort:
             return False  # "30 days" and "14 backups"
         versions = 0 < one.key.count(".") == other.key.count(".")
@@ -249,7 +248,7 @@ def of_one_sort(one: Value, other: Value) -> bool:
 
 def _parts(value: Value) -> set[str]:
     words = value.key.replace("-", " ").replace("_", " ").replace("/", " ").split()
-    return {word for word in words if not word.isdigit()}  # "eu-west-1" and "us-east-1" are of no family
+    return {word for word in words if not word.isdigit()}  # "eu-west-1" and "us-east-1" are not a family
 
 
 def _ending(value: Value) -> str:
@@ -257,7 +256,7 @@ def _ending(value: Value) -> str:
 
 
 def _form(value: Value) -> str:
-    """ "41873" and "50000" are of one form, "3" and "50000" are not."""
+    """The form of a value: "41873" and "50000" have the same, "3" and "50000" do not."""
     return "".join("0" if char.isdigit() else char for char in value.key)
 
 
@@ -268,7 +267,7 @@ def _with_two_values(
     score: float,
     is_rare: Callable[[str], bool],
 ) -> Compared:
-    """About one thing with another value each, where what is beside the values is common."""
+    """The comparison of two statements about one thing with different values, if the rest is common."""
     old, new = differing
     sides = ((mine, theirs, old), (theirs, mine, new))
     others = [
@@ -300,7 +299,7 @@ def _is_own(value: Value, others: WordsAndValues) -> bool:
 
 
 def _beside(reading: WordsAndValues, value: Value) -> dict[str, float]:
-    """What is beside a value, without the number right behind it ("Redis 7") and days, which no statement is about."""
+    """The words beside a value, without a number right after it ("Redis 7") and without days."""
     without = {each.key for each in reading.values if each.kind == "date" or each.start == value.end + 1}
     without.update((value.key,), () if value.key.isdecimal() else read(value.key).terms)
     return {word: weight for word, weight in reading.terms.items() if word not in without}

@@ -1,7 +1,7 @@
 """Finds the value that a statement replaces: another statement's value for the same thing. Pure.
 
-A thing is a name, or two rare words side by side, that both have. Its value is what else is named: of the same sort (two ports,
-two commands, two words behind a colon), or said to be the old one.
+A thing is a name, or two rare adjacent words, in both statements. Its value is another name of the same kind in both (two
+ports, two commands, two words after a colon), or one that is called old.
 """
 
 import re
@@ -17,15 +17,15 @@ from dreams.lib.prose.statement_pairs import PlacedText
 from dreams.lib.prose.statements import canonical
 from dreams.lib.prose.values import MOST_NAME, Value, read
 
-MOST_OF_A_THING = 8  # statements: of more, too much is said to know which is meant
-MOST_OWN = 2  # words of a statement that say more than thing and value
-LEAST_WEIGHT = 0.6  # of a word that says something
-MOST_SLOT = 4  # words of a value behind a colon
+MOST_OF_A_THING = 8  # statements about a thing; with more it is unclear which one is meant
+MOST_OWN = 2  # words of a statement besides thing and value
+LEAST_WEIGHT = 0.6  # least weight of a meaningful word
+MOST_SLOT = 4  # words of a value after a colon
 _THE = ("renamed the ", "renamed our ", "rename the ", "rename our ")
 _SLOT = re.compile(r"(?::|\s=)\s+(?P<value>[^:=;,()]{2,40}?)\s*(?:\([^()]*\))?[.!]*$")
 _WORD = re.compile(r"\w+")
 _RUNS = re.compile(r"[A-Z]+(?![a-z])|[A-Za-z]+|\d+")
-# What stands right before, or right behind, a value that is so no longer.
+# Words right before, or right after, a past value.
 _WAS = re.compile(
     r"\b(?:from|instead of|no longer|no more|not|was|renamed?|replaced?|dropped|removed|swapped|than|rid of|left)\s+(?:\w+ )?[`\"'*]*$",
     re.IGNORECASE,
@@ -33,7 +33,7 @@ _WAS = re.compile(
 _IS_PAST = re.compile(
     r"[`\"'*]*\s*(?:->|=>|→|is (?:gone|dead|now called|no longer)|was\b|merged into)", re.IGNORECASE
 )
-# "renamed the checkout-api flag to …": what is named so is something of the value.
+# "renamed the checkout-api flag to …": a property of the named thing.
 _OF_IT = re.compile(r"[`\"'*]* (?!(?:into|to|by|with|for|as)\b)[a-z]+ (?:in)?to\b", re.IGNORECASE)
 _WORDS_EXCHANGED = (
     re.compile(
@@ -44,7 +44,7 @@ _WORDS_EXCHANGED = (
     ),
 )
 
-# What a sentence says of the change itself, and of when it was.
+# Words about the change itself and its time.
 _OF_A_CHANGE = frozenset(
     map(
         canonical,
@@ -56,7 +56,7 @@ _OF_A_CHANGE = frozenset(
 
 @dataclass(frozen=True, slots=True)
 class ValueSpan:
-    """A value as its text has it; `sort` is its shape where nothing else tells what it is a value of."""
+    """A value as written; `sort` is its form if nothing else shows what it is a value of."""
 
     start: int
     end: int
@@ -68,7 +68,7 @@ class ValueSpan:
 
 @dataclass(frozen=True, slots=True)
 class Exchange:
-    """`old` of one statement and `new` of another. `sure`: the old one is `named`, or the two are of a sort that few values have."""
+    """`old` of one statement and `new` of another. `sure`: the old one is `named`, or both are of a rare kind."""
 
     old: ValueSpan
     new: ValueSpan
@@ -77,11 +77,11 @@ class Exchange:
 
 
 def things(index: StatementIndex, text: str) -> Iterator[tuple[str, list[PlacedText]]]:
-    """Each thing that a text names and memory knows, with the statements about it; none that much is said of."""
+    """Each thing in a text that memory has statements about, with these statements, unless there are too many."""
     reading = read(text)
     numbers = {value.start for value in reading.values if value.kind == "number" and not value.sort & UNITS}
     for value in reading.values:
-        # "Java 17" is a value, and nothing that has one; "gave the importer 17 GB" names what has it.
+        # "Java 17" is a value, not a thing with one; "gave the importer 17 GB" names the thing.
         if (
             value.kind in {"identifier", "name", "path"}
             and "/" not in value.key
@@ -99,7 +99,7 @@ def things(index: StatementIndex, text: str) -> Iterator[tuple[str, list[PlacedT
 
 
 def _known_names(index: StatementIndex, text: str) -> Iterator[str]:
-    """The names of several words that memory has, typed in small letters or with blanks in them: "hazel mailer", "mail relay"."""
+    """Names of several words in memory, typed in lower case or with spaces: "hazel mailer", "mail relay"."""
     words = _WORD.findall(text.lower())
     named = read(text).keys
     for count in range(MOST_NAME, 1, -1):
@@ -114,7 +114,7 @@ def _few(found: list[PlacedText]) -> list[PlacedText]:
 
 
 def _naming(index: StatementIndex, key: str) -> list[PlacedText]:
-    """The statements that have a name by itself, or with a part behind a dot."""
+    """The statements with a name, alone or followed by a dotted part."""
     parts = [part for part in re.split(r"[-_.\s]", key) if len(part) > 1]
     near = dict.fromkeys(index.with_words([key]))
     near |= (
@@ -129,7 +129,7 @@ def _names(text: str) -> set[str]:
 
 
 def spans(text: str, thing: str) -> list[ValueSpan]:
-    """The values of a text beside the thing that it is about; a name and the number behind it are one ("Java 17")."""
+    """The values of a text besides its thing; a name and the number after it are one ("Java 17")."""
     values = sorted((v for v in read(text).values if v.kind != "date"), key=lambda v: (v.start, -v.end))
     found: list[ValueSpan] = []
     for value in values:
@@ -163,7 +163,7 @@ def _span(text: str, start: int, end: int, value: Value | None) -> ValueSpan:
 
 
 def _sort(text: str, value: Value | None) -> str:
-    """ "#alerts" and "#ops-night" are of one sort, and so are "Java 17" and "Go 1.22", "eu-west-1" and "us-east-2"."""
+    """The kind of a value, equal for "#alerts" and "#ops-night", "Java 17" and "Go 1.22", "eu-west-1" and "us-east-2"."""
     if value and (value.kind in {"number", "code", "address"} or (value.kind == "path" and "/" in text)):
         return value.kind
     bare = text.strip("`")
@@ -174,9 +174,9 @@ def _sort(text: str, value: Value | None) -> str:
 
 
 def exchange(text: str, said: str, thing: str, known: Sequence[str] = ()) -> Exchange | None:
-    """What `said` has in the place of a value of a statement; None where that is not one thing.
+    """The value in `said` that replaces a value of a statement; None if that is not clear.
 
-    `known` are other statements about the thing: what they have is no new value of it.
+    `known` are other statements about the thing, whose values are not new.
     """
     mine, theirs = spans(text, thing), spans(said, thing)
     had = {span.key for each in (text, *known) for span in spans(each, thing)}
@@ -204,7 +204,7 @@ def _named(span: ValueSpan, said: str) -> bool:
 
 
 def _of_named(past: Sequence[ValueSpan], fresh: Sequence[ValueSpan], said: str) -> Exchange | None:
-    """Of the values that both name, the one that is told as past; without such a word the only one of the new one's sort."""
+    """The common value that is called past; without such a word the only one of the new value's kind."""
     old = [each for each in past if is_told_past(each.text, said)]
     pairs = [(one, new) for one in old or past for new in fresh if _alike(one, new)]
     pairs = pairs or [(one, new) for one in old for new in fresh if len(fresh) == 1]
@@ -213,7 +213,7 @@ def _of_named(past: Sequence[ValueSpan], fresh: Sequence[ValueSpan], said: str) 
 
 
 def is_told_past(value: str, said: str) -> bool:
-    """Whether the words beside a value say that it is so no longer: "from trunk", "instead of 41873"."""
+    """Whether the words beside a value call it past: "from trunk", "instead of 41873"."""
     value = value.strip("`")
     at = said.lower().find(value.lower())
     if at < 0:
@@ -224,11 +224,11 @@ def is_told_past(value: str, said: str) -> bool:
 
 
 def _of_words(text: str, said: str, thing: str) -> Exchange | None:
-    """ "renamed mainline to trunk": two plain words, the first of which the statement has."""
+    """An exchange of two plain words, the first one in the statement: "renamed mainline to trunk"."""
     for found in chain.from_iterable(pattern.finditer(said) for pattern in _WORDS_EXCHANGED):
         old, new = found["old"], found["new"]
         at = re.search(rf"(?<![\w.-]){re.escape(old)}(?![\w-])", text)
-        # "Do not run" puts nothing in the place of "run".
+        # "Do not run" does not replace "run".
         is_value = new.lower() not in lexicon.FILLER and len(old) > 2
         if at and old.lower() not in thing and new.lower() not in text.lower() and is_value:
             start, end = found.span("new")
@@ -250,23 +250,23 @@ def _alike(old: ValueSpan, new: ValueSpan) -> bool:
 
 
 def _is_telling(pair: tuple[ValueSpan, ValueSpan]) -> bool:
-    """Whether few values are of their sort: not a mere word or name."""
+    """Whether they are of a rare kind, not just words or names."""
     return pair[0].sort not in {"A", "a", "slot", "word", "aA", "Aa"}
 
 
 def is_about(statement: PlacedText, thing: str) -> bool:
-    """Whether a title, or the opening of the statement, names the thing."""
+    """Whether a title, or the beginning of the statement, names the thing."""
     opens = _joined(statement.text.lstrip("*`([ ")).removeprefix("the-").startswith(_joined(thing))
     return opens or _joined(thing) in _titles(statement)
 
 
 def has_another_title(statement: PlacedText, thing: str) -> bool:
-    """Whether what the statement names beside the thing is in a title: it is rather about that."""
+    """Whether a title has another name of the statement, which is then its topic."""
     return any(is_in_a_title(each.key, statement) for each in spans(statement.text, thing))
 
 
 def are_about_two(one: PlacedText, other: PlacedText) -> bool:
-    """Whether a title names something that the one speaks of, and another title something else that the other does."""
+    """Whether two titles show that the statements are about different things."""
     mine, theirs = (
         {value.key for value in each.reading.values if is_in_a_title(value.key, each)}
         for each in (one, other)
@@ -287,7 +287,7 @@ def _joined(text: str) -> str:
 
 
 def own_words(statement: PlacedText, thing: str, value: str, beside: Collection[str] = ()) -> int:
-    """How many words a statement has that are none of the thing, of its value or of `beside`."""
+    """The number of a statement's words besides thing, value and `beside`."""
     named = {canonical(word) for word in _WORD.findall(f"{thing} {value}".lower().replace("_", " "))}.union(
         beside
     )
@@ -298,13 +298,13 @@ def own_words(statement: PlacedText, thing: str, value: str, beside: Collection[
 
 
 def words_of(text: str) -> set[str]:
-    """The words that say something, those about the change aside."""
+    """The meaningful words, without those about the change."""
     return {word for word, weight in read(text).terms.items() if weight >= TELLING / 2} - _OF_A_CHANGE
 
 
 def is_last_number(text: str, old: str, told: str, new: str) -> bool:
-    """Whether `old` is the only number of a text, and what is told of `new` comes before it, but for a unit: "queue 3 is drained by
-    hand" names a thing."""
+    """Whether `old` is the only number of a text, and only a unit may follow `new`: in "queue 3 is drained by hand" it is part of a
+    name."""
     values = [read(f"x {value}").values for value in _apart(old, new)]
     if not all(values) or {value.kind for both in values for value in both} not in ({"number"}, {"address"}):
         return False
@@ -316,14 +316,14 @@ def is_last_number(text: str, old: str, told: str, new: str) -> bool:
 
 
 def _apart(old: str, new: str) -> tuple[str, str]:
-    """Two values without the name that both begin with: "PostgreSQL 15", "PostgreSQL 16"."""
+    """Two values without their common first name: "PostgreSQL 15", "PostgreSQL 16"."""
     name, _, version = old.rpartition(" ")
     is_named = bool(name) and new.startswith(f"{name} ")
     return (version, new[len(name) + 1 :]) if is_named else (old, new)
 
 
 def denied(index: StatementIndex, text: str) -> list[PlacedText]:
-    """The statements that say what a text denies, or deny what it says, in the same words."""
+    """The statements that a text negates, or that negate it, in the same words."""
     words = words_of(text)
     found = index.with_words(words) if words else []
     return [

@@ -1,7 +1,7 @@
 """Word classes for comparing statements: filler, abbreviations, synonyms, opposites. General English of software.
 
-All keys are stems (`words.stem`). Groups are small on purpose: two words stand together only if one can replace the other in a
-note without a reader acting differently.
+All keys are stems (`words.stem`). Groups are small on purpose: two words are together only if one can replace the other
+without changing what a reader does.
 """
 
 from dreams.lib.prose.words import CARDINALS, MONTHS, WEEKDAYS, stem
@@ -13,7 +13,7 @@ HAVE = frozenset({"have", "has", "had", "having"})
 GET = frozenset({"get", "gets", "got", "getting"})
 DO = frozenset({"do", "does", "did"})
 MODALS = frozenset({"must", "should", "shall", "will", "would", "can", "cannot", "could", "may", "might"})
-# What stands behind one of these is no past: "was moved", "has moved", "got moved".
+# Auxiliaries of passives and perfects: "was moved", "has moved", "got moved".
 PERFECT_OR_PASSIVE = BE | HAVE | GET
 
 
@@ -70,7 +70,7 @@ instead rather
 reply answer respond response
 concise short brief terse
 """
-# One of a pair on each side, and not the other, turns a statement round.
+# If one side has one of a pair and the other side the other, the meaning is reversed.
 _OPPOSITES = """
 before after|enable disable|enabled disabled|on off|always never|allow deny|allow forbid|allow block|allowed forbidden|
 include exclude|add remove|create delete|start stop|open close|opened closed|increase decrease|
@@ -87,7 +87,7 @@ subscribe unsubscribe|active inactive|deprecated supported|concise detailed|conc
 terse long|brief detailed|terse detailed|short detailed|short verbose|brief verbose|single multiple|single several|
 known unknown|safe unsafe|valid invalid|direct indirect|directly indirectly
 """
-# Things that go together, of which a statement names one: what is said of the client may be so of the server too.
+# Members of a class: a statement about the client may be true for the server too.
 _COUNTERPARTS = """
 push pull|upload download|read write|import export|client server|frontend backend|public private|internal external|
 input output|request response|merge rebase|tabs spaces|light dark|top bottom|local remote|local global|local production|
@@ -103,7 +103,7 @@ ENVIRONMENTS = {
 }  # fmt: skip
 DAYS = frozenset({*WEEKDAYS, *MONTHS, "today", "yesterday", "tomorrow"})
 ONLY = frozenset({"only", "exclusively", "solely"})
-# In what is added behind a statement, these change it after all.
+# An addition with these changes the statement before it.
 LIMITS = ONLY | {"unless", "except", "until"}
 CONDITIONS = LIMITS | {"if"}
 UNSETTLED = frozenset(
@@ -111,28 +111,28 @@ UNSETTLED = frozenset(
     "deferred postponed paused cancelled proposed formerly previously anymore former legacy maybe perhaps probably unclear possibly "
     "presumably might".split()
 )
-# When a thing holds: not yet, no longer, or at all.
+# Words of time and validity: not yet, no longer.
 STATUSES = UNSETTLED | frozenset(
     "plan older old will going soon upcoming was were partially partly rarely seldom almost likely unlikely apparently supposedly".split()  # noqa: SIM905 - a word list
 )
-# What a note is a note of: the last word of a label that says nothing else ("OS and tooling context: ...").
+# Last words of labels that only name the kind of note ("OS and tooling context: ...").
 NOTE_KINDS = frozenset(
     "context note notes rule preference preferences feedback why how convention gotcha decision reminder todo important "  # noqa: SIM905 - a word list
     "warning tip fix feat docs chore refactor perf ci gotcha remember feedback status overview summary background guideline policy lesson pitfall apply style".split()
 )
-# What a text is about rather than what it says: "for tables and columns" narrows no fact then.
+# Topic words: "for tables and columns" does not restrict a fact.
 TOPICS = frozenset(
     "strategy conventions convention notes checklist instructions architecture layout overview guide procedure workflow "  # noqa: SIM905 - a word list
     "pitfalls structure roadmap backlog inventory lessons guidelines summary history internals walkthrough quirks "
     "gotchas troubleshooting glossary runbook background".split()
 )
-# What half of all notes of a project speak of: in common, they tell little.
+# Very common words of notes, which mean little when shared.
 EVERYDAY = frozenset(
     stem(word)
     for word in "run test commit change file before after git check add make write code create build update read push branch main "  # noqa: SIM905 - a word list
     "message first only always new explicit data name claude agent session memory if not file directory repository request feature".split()
 )
-# A word after these narrows what is said of: "for guests", "of the parser".
+# A word after these restricts the statement: "for guests", "of the parser".
 NARROWING = frozenset([
     "for", "of", "in", "on", "at", "to", "from", "with", "within", "during", "per", "via", "by", "about", "under",
     "through", "among", "as",
@@ -208,7 +208,7 @@ GENERIC = frozenset(stem(word) for word in _GENERIC.split())
 SYNONYMS = _synonyms()
 COUNTERPARTS = _pairs(_COUNTERPARTS)
 OPPOSITES = _pairs(_OPPOSITES) | COUNTERPARTS
-# Words that are no slip of the pen for another one, whatever they look like.
+# Similar words that are not misspellings of each other.
 KNOWN = frozenset(
     {*FILLER, *GENERIC, *SYNONYMS, *SYNONYMS.values(), *(word for pair in OPPOSITES for word in pair)}
 )

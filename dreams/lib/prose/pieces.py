@@ -9,8 +9,7 @@ from dreams.lib.prose import lexicon
 from dreams.lib.prose.statements import statement
 from dreams.lib.prose.words import CARDINALS
 
-# Tools and services as people write them: names in small letters too ("we use pnpm now"), but for those with a capital, which
-# mean something else in plain English.
+# Tools and services. Names with a capital here are ordinary words in lower case.
 _PRODUCTS = (
     "circleci|jenkins|buildkite|teamcity|Bamboo|npm|yarn|pnpm|Bun|pip|pipenv|Poetry|uv|conda|pip-tools|hatch|pdm|"
     "Jest|vitest|mocha|jasmine|Karma|Ava|tap|pytest|unittest|nose|nose2|cypress|playwright|selenium|puppeteer|"
@@ -41,19 +40,19 @@ _PRODUCTS = (
 
 @lru_cache(maxsize=1)
 def _table() -> dict[str, bool]:
-    """Name in small letters → whether it is one in small letters too."""
+    """Lower-case name → whether it is a name in lower case too."""
     return {name.lower(): not name[0].isupper() for name in _PRODUCTS.split("|")}
 
 
 def is_product(name: str) -> bool:
-    """Whether it names a tool or a service, as it is written here."""
+    """Whether it names a tool or service, in this spelling."""
     known = _table().get(name.lower())
     return known is not None and (known or name[:1].isupper())
 
 
 Shape = Literal["number", "code", "name", "word", "filler"]
 _PIECE = re.compile(r"`[^`\n]+`|[^\s`]+")
-# "Team lead: Anna Berg": what a label introduces is a value and no sentence that begins.
+# "Team lead: Anna Berg": after a label comes a value, not the beginning of a sentence.
 _VALUE = re.compile(
     r"^(?!\W*(?:note|remember|reminder|fyi|important|hint|tip|warning|example|update)\b)[^:.!?\n]{2,60}:(?:\*\*|__)?(?:\s+[^\s.!?:]\S*){1,3}$",
     re.IGNORECASE,
@@ -63,11 +62,11 @@ _COLOUR = re.compile(r"#(?:[0-9a-fA-F]{3}|[0-9a-fA-F]{6}|[0-9a-fA-F]{8})")
 _NUMBER = re.compile(r"[#$€£v]?\d[\d.,:_]*(?:%|[a-zA-Z]{0,3})")
 _CARDINALS = CARDINALS.keys() - {"one"}
 _CODE = re.compile(r"[#@/~.]\w|\w[-_/.@:]\w|[a-z\d][A-Z]|[^\W\d]\d|\w/$")
-# Verbs that say nothing of which property is meant: "runs Node 20", "runs in Lisbon".
+# Verbs that do not show which property is meant: "runs Node 20", "runs in Lisbon".
 WEAK = frozenset(
     "use run execute go come take live sit set host be keep save store need require".split()  # noqa: SIM905 - a word list
 )
-# Forms that the light stemmer does not bring together.
+# Forms that the light stemmer misses.
 _FORMS = {
     "owner": "own", "maintainer": "maintain", "reviewer": "review", "approver": "approve", "leader": "lead", "kept": "keep",
     "built": "build", "sent": "send", "ran": "run", "wrote": "write", "written": "write", "begins": "start", "took": "take",
@@ -77,7 +76,7 @@ _FORMS = {
 
 @dataclass(frozen=True, slots=True)
 class ComparedWord:
-    """A word of a statement; `key` is what it is compared by, empty for filler."""
+    """A word of a statement; `key` is its form for comparison, "" for filler words."""
 
     text: str
     start: int

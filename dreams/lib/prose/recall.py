@@ -1,9 +1,8 @@
-"""Works out what an agent has for a question: the loaded part of the index, and the memories it would open. PURE.
+"""Computes what an agent has for a question: the loaded part of the index, and the memories it would open. PURE.
 
-Modelled on the reference behaviour: at most 200 memories are looked at, the newest first; what the session was shown
-already and references for tools in use are left out; at most five are chosen, by name, description and index row, or by
-a model that sees names and descriptions; unsure means none; what is loaded in one session is capped. Whatever is left out
-has its reason.
+Modelled on the reference behaviour: at most 200 memories are considered, newest first, without those that the session has
+and references for tools in use; at most five are chosen, by name, description and index row, or by a model that sees names
+and descriptions; if unsure, none; what is loaded in one session is capped. Every memory that is left out has a reason.
 """
 
 import math
@@ -18,16 +17,16 @@ from dreams.lib.files.text import decode
 from dreams.lib.prose import lexicon
 from dreams.lib.prose.statements import statement
 
-# The agent's own constants: so many memories, newest first, are known by so many first lines, and so few are opened.
+# The agent's own constants: memories considered (newest first), first lines read of each, memories opened.
 MOST_LOOKED_AT = 200
 MOST_CHOSEN = 5
 HEAD_LINES = 30
-#: Of all memories opened in one session; one that no longer fits is cut.
+#: Bytes of all memories opened in one session; one that does not fit is cut.
 MOST_BYTES = 60_000
-#: The share of a question's weight that a memory's own words must have: under it the answer is "none".
+#: Least share of a question's weight in a memory's words.
 SURE = 0.22
 QUESTION_CHARS = 1_000
-#: A reference that warns is kept also while its tool is in use.
+#: References with warnings are kept even while their tool is in use.
 _WARNS = re.compile(
     r"\b(warn(?:ing|s)?|gotchas?|caution|careful|beware|pitfalls?|caveats?|known (?:issues?|bugs?|problems?)|never|"
     r"(?:do|does|must|should)(?: not|n['’]t)|breaks|fails)\b",
@@ -48,7 +47,7 @@ class IndexLimits:
 
 @dataclass(frozen=True, slots=True)
 class Recalled:
-    """A memory that would be opened. `share` is 0 to 1, `words` are the stems that question and memory have in common."""
+    """A memory that would be opened. `share` is 0 to 1, `words` are the common stems of question and memory."""
 
     path: str
     share: float
@@ -57,7 +56,7 @@ class Recalled:
 
 @dataclass(frozen=True, slots=True)
 class NotChosen:
-    """A memory that would not be opened, and why. `share` is 0 where it was not compared with the question."""
+    """A memory that would not be opened, and why. `share` is 0 if it was not compared with the question."""
 
     path: str
     why: str
@@ -66,7 +65,7 @@ class NotChosen:
 
 @dataclass(frozen=True, slots=True)
 class LoadedSoFar:
-    """What a session of an agent has already: memories by path, bytes of them, and the tools that it uses."""
+    """What a session already has: memories by path, their bytes, and the tools it uses."""
 
     shown: Collection[str] = ()
     bytes: int = 0
@@ -75,7 +74,7 @@ class LoadedSoFar:
 
 @dataclass(frozen=True, slots=True)
 class Picked:
-    """What a model named, the surest first. Paths that nobody offered count for nothing."""
+    """The paths a model chose, surest first. Paths that it was not offered are ignored."""
 
     by: str
     paths: Sequence[str]
@@ -83,7 +82,7 @@ class Picked:
 
 @dataclass(frozen=True, slots=True)
 class Choice:
-    """The memories for a question, surest first, and the others, those that came nearest first."""
+    """The memories for a question, surest first, and the others, nearest first."""
 
     recalled: tuple[Recalled, ...]
     left_out: tuple[NotChosen, ...]
@@ -91,7 +90,7 @@ class Choice:
 
 @dataclass(frozen=True, slots=True)
 class Before:
-    """What an agent has before it. `texts` are by path, the index as cut; `cut` names those that did not fit whole."""
+    """What an agent has in its context. `texts` by path, with the index as cut; `cut` names those that did not fit completely."""
 
     recalled: tuple[Recalled, ...]
     texts: Mapping[str, bytes]
@@ -101,8 +100,7 @@ class Before:
 
 @dataclass(frozen=True, slots=True)
 class RecallMemory:
-    """A memory to choose from. `about` is name and description as one line of words; `warns` says that its head warns of
-    something."""
+    """A memory to choose from. `about` is name and description as one line of words; `warns`: its description has a warning."""
 
     path: str
     name: str
@@ -125,14 +123,14 @@ class Shelf:
 
     @property
     def beyond(self) -> int:
-        """How many memories are not looked at, because as many newer ones are there."""
+        """How many memories are too old to be considered."""
         return len(self.older)
 
 
 def shelf(
     files: Mapping[str, bytes], limits: IndexLimits | None = None, newest: Sequence[str] | None = None
 ) -> Shelf:
-    """`newest` are the paths in the order in which an agent looks at them; without it, by name."""
+    """Prepare a directory; `newest` are the paths, newest first; without it, by name."""
     limits = limits or IndexLimits()
     index = files.get(memdir.INDEX_NAME, b"")
     loaded = memdir.loaded(index, max_lines=limits.max_lines, max_bytes=limits.max_bytes)
@@ -150,7 +148,7 @@ def shelf(
 
 
 def _entry(path: str, data: bytes, rows: memdir.Index) -> RecallMemory:
-    """Its own name weighs most; what the index says of it counts only where the row is loaded."""
+    """A memory to choose from; its name weighs most, and its index row only counts if it is loaded."""
     head = "\n".join(decode(data[:20_000]).splitlines()[:HEAD_LINES])
     document = memdir.parse(head.encode("utf-8", "surrogateescape"))
     front = document.frontmatter
@@ -177,12 +175,12 @@ def _entry(path: str, data: bytes, rows: memdir.Index) -> RecallMemory:
 
 
 def _as_words(text: str) -> str:
-    """Its words in lower case between blanks, so that a name of several words is found in it whole."""
+    """Its words in lower case between spaces, so that names of several words can be found."""
     return f" {' '.join(_NAME_PARTS.findall(text.lower()))} "
 
 
 def _rarity(entries: Sequence[RecallMemory]) -> dict[str, float]:
-    """A word that every memory's description has tells none from another."""
+    """How rare words are in the descriptions."""
     counts = Counter(word for entry in entries for word in entry.words)
     return {word: math.log(1 + len(entries) / count) for word, count in counts.items()}
 
@@ -195,8 +193,8 @@ def candidates(where: Shelf, seen: LoadedSoFar | None = None) -> list[RecallMemo
 def choose(
     where: Shelf, question: str, seen: LoadedSoFar | None = None, picked: Picked | None = None
 ) -> Choice:
-    """The memories an agent would open for `question`, surest first, none where it is unsure; and why each other is not.
-    By words, or what a model picked."""
+    """The memories an agent would open for `question`, surest first, none if unsure; and why the others are not. By words, or as
+    a model picked."""
     open_ones = candidates(where, seen)
     scored = sorted(_all_scored(where, open_ones, question), key=lambda one: (-one.share, one.path))
     if picked is None:
@@ -214,7 +212,7 @@ def choose(
 
 
 def _left_out_before(entry: RecallMemory, seen: LoadedSoFar) -> str:
-    """Why it is not even compared with the question; empty where it is."""
+    """Why it is not compared with the question; "" if it is."""
     if entry.path in seen.shown:
         return "already shown in this session"
     if entry.is_reference and not entry.warns:
@@ -224,7 +222,7 @@ def _left_out_before(entry: RecallMemory, seen: LoadedSoFar) -> str:
 
 
 def _is_about(entry: RecallMemory, tool: str) -> bool:
-    """Whether name or description have the tool's name: of `mcp__github__create_issue` the server's or its own."""
+    """Whether name or description have the tool's name; for `mcp__github__create_issue` the server's or its own."""
     parts = [_as_words(part).strip() for part in tool.split("__") if part.lower() != "mcp"]
     wanted = [f"{part} tool" if part in _ORDINARY else part for part in parts if len(part) > 1]
     return any(f" {part} " in entry.about for part in wanted)
@@ -232,7 +230,7 @@ def _is_about(entry: RecallMemory, tool: str) -> bool:
 
 def _all_scored(where: Shelf, entries: Iterable[RecallMemory], question: str) -> list[Recalled]:
     asked = statement(question[:QUESTION_CHARS]).weights
-    # A word that no memory is described with says little about which one is meant.
+    # Words that no description has do not help to choose.
     rare = math.log(1 + max(1, len(where.entries))) / 2
     weights = {
         word: weight * where.rarity.get(word, rare) * (0.3 if word in lexicon.GENERIC else 1.0)

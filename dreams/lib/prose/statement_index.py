@@ -1,7 +1,7 @@
 """Indexes the statements of a directory: where a value is named, what depends on it, which places state the same fact. Pure.
 
-A function of {path: text}, so that engines and pages ask the same. Cost is near linear: only statements that share a rare
-value or a rare word are compared, each with few others.
+Computed from {path: text} only, for engines and pages alike. Cost is near linear: only statements that share a rare value or
+word are compared, each with few others.
 """
 
 import re
@@ -29,34 +29,34 @@ from dreams.lib.prose.statement_pairs import (
 )
 from dreams.lib.prose.values import LONGEST, UNSPACED, WordsAndValues, count_words, encodable, own_names, read
 
-# Statements of bodies that may have a value before it is common; a fact is told in up to five places.
+# A value in more statements of bodies is common; one fact may be in up to five places.
 RARE = 8
-COMMON_WORD = 40  # a plain word in more statements than this finds no candidates
-LEAST_RARE_WORDS = 3  # rare plain words in common, where no value is
-PARTNERS = 12  # of one statement, the likeliest first
+COMMON_WORD = 40  # plain words in more statements than this find no candidates
+LEAST_RARE_WORDS = 3  # least common rare words without a common value
+PARTNERS = 12  # of one statement, most likely first
 SHORTEST = 3  # words of a statement
-LONGEST_FACT = 600  # characters; what is longer tells a story, and is only compared with shorter ones
-FEW = 3  # statements of a file that tells one fact
-ONE_FACT = 0.4  # the score from which two files of few statements are asked about
-# Of two statements of files that say much else: rare words and values in common, and their share of both. Read off 97 pairs
-# of real directories, of which 72 told one fact (54 of the 70 where one says no more than the other).
+LONGEST_FACT = 600  # characters; longer ones are only compared with shorter ones
+FEW = 3  # statements of a file with one fact
+ONE_FACT = 0.4  # least score of two short files that are asked about
+# For statements of longer files: common rare words and values, and their share of both. Read off 97 pairs of real directories,
+# of which 72 were one fact (54 of the 70 in which one says no more than the other).
 MANY_WORDS, MOST_WORDS = 6, 0.6
-SHORT_WORDS = 16  # of a statement about a thing and its value
-HALF, NEAR_COPY = 0.5, 0.85  # the scores that do for two values, of one named thing and of any; chosen
-LEAST_SAID = 3.0  # weight beside its links, of a statement that says something
-RECORD = 4  # numbers in one statement: results of something, each true where it was written
+SHORT_WORDS = 16  # words of a statement about a thing and its value
+HALF, NEAR_COPY = 0.5, 0.85  # least scores for two values, of one named thing and of any; chosen
+LEAST_SAID = 3.0  # least weight of a statement besides its links
+RECORD = 4  # numbers in one statement that make it a record of results
 _KEEPS = frozenset({"paragraph", "bullet"})
 _NAMED_DAY = re2.compile(
     r"(?i)\b(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]*\.? \d{1,2}(?:,? \d{4})?|\b(?:19|20)\d\d(?:-\d\d){0,2}\b"
 )
-# What every named day has, in small letters: RE2 is asked only then, because a text goes to it and back as bytes.
+# Parts of every written day in lower case, checked before RE2, which needs bytes.
 _DAY_SIGN = re.compile(r"jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec|19\d|20\d")
-_REMARKS = re.compile(r" \*\*[^*\n]{2,40}:\*\*")  # "… **Why:** …" behind a statement
+_REMARKS = re.compile(r" \*\*[^*\n]{2,40}:\*\*")  # "… **Why:** …" after a statement
 _LINK = re2.compile(r"\[\[[^\]\n]*\]\]|\[[^\]\n]*\]\([^)\n]*\)|`?[\w./-]+\.md`?")
 
 
 def statements_of(files: Mapping[str, str]) -> list[PlacedText]:
-    """Every statement of these files, in order of paths and lines. Code, tables, quotes and headings are none."""
+    """All statements of these files by path and line, without code, tables, quotes and headings."""
     return [each for path in sorted(files) for each in _of_file(path, files[path])]
 
 
@@ -96,7 +96,7 @@ def _of_file(path: str, text: str) -> Iterator[PlacedText]:
                 )
             continue
         if told == name_of_it:
-            continue  # the title of the memory, put above what it says
+            continue  # the title of the memory
         if count_words(told) >= SHORTEST and len(told) <= LONGEST and not told.rstrip("*_ ").endswith(":"):
             yield PlacedText(
                 path, "body", item.first_line, item.last_line, told, item.text, item.under, lead=lead
@@ -104,23 +104,23 @@ def _of_file(path: str, text: str) -> Iterator[PlacedText]:
 
 
 class StatementIndex:
-    """The statements of a directory, found by what they name.
+    """The statements of a directory, searchable by values and words.
 
-    `update` takes in a later state of it: only what shares a rare value or word with a changed file is compared again.
+    `update` switches to a later state, and compares only what shares a rare value or word with a changed file.
     """
 
     def __init__(self, files: Mapping[str, str]) -> None:
         self._files: dict[str, str] = {}
         self._of: dict[str, list[PlacedText]] = {}
-        self._bodies: dict[int, PlacedText] = {}  # a number is never given again
+        self._bodies: dict[int, PlacedText] = {}  # numbers are not reused
         self._numbers: dict[str, list[int]] = {}
         self._having: defaultdict[str, set[int]] = defaultdict(set)
         self._facts: dict[int, bool] = {}
         self._partners: dict[int, list[int]] = {}
         self._stale: set[int] = set()
-        self._told: dict[Two, Pair | None] = {}  # each that was compared; None where it tells nothing
+        self._told: dict[Two, Pair | None] = {}  # every compared pair; None if it is not a candidate
         self._rare: dict[PlacedText, frozenset[str]] = {}
-        #: Of what was told last, None once a pair or what is rare has changed.
+        #: The last result; None once a pair or rarity has changed.
         self._in_order: list[Pair] | None = None
         self._groups: list[list[Pair]] | None = None
         self._asked: dict[tuple[str, ...], list[PlacedText]] = {}
@@ -129,10 +129,10 @@ class StatementIndex:
 
     @without_collecting()
     def update(self, files: Mapping[str, str]) -> None:
-        """Take `files` for the directory's from now on."""
+        """Use `files` as the directory's from now on."""
         changed = [path for path, text in files.items() if self._files.get(path) != text]
         changed += [path for path in self._files if path not in files]
-        before: dict[str, int] = {}  # how many statements had what a changed one has
+        before: dict[str, int] = {}  # how many statements had the keys of changed ones
         for path in changed:
             self._forget(path, before)
             if path in files:
@@ -180,7 +180,7 @@ class StatementIndex:
 
     @cached_property
     def statements(self) -> list[PlacedText]:
-        """All of them, in order of paths and lines."""
+        """All statements by path and line."""
         return [each for path in sorted(self._of) for each in self._of[path]]
 
     @property
@@ -192,28 +192,28 @@ class StatementIndex:
         return bool(self._having.get(value))
 
     def is_rare(self, value: str) -> bool:
-        """Whether few statements name a value."""
+        """Whether few statements have a value."""
         return len(self._having.get(value, ())) <= RARE
 
     def with_words(self, words: Collection[str]) -> list[PlacedText]:
-        """The statements of bodies that have every one of these words or values."""
+        """The statements of bodies with all of these words or values."""
         having = sorted((self._having.get(word, set()) for word in words), key=len)
         return (
             sorted((self._bodies[each] for each in set.intersection(*having)), key=place_of) if having else []
         )
 
     def once(self, asked: tuple[str, ...], find: Callable[[], list[PlacedText]]) -> list[PlacedText]:
-        """What `find` finds in this state of the directory, looked for once."""
+        """The cached result of `find` for this state of the directory."""
         if asked not in self._asked:
             self._asked[asked] = find()
         return self._asked[asked]
 
     def leans_on(self, value: str, beside: PlacedText | None = None) -> list[PlacedText]:
-        """The statements of bodies that name a value, the one that says it aside."""
+        """The statements of bodies that name a value, without the one that states it."""
         return [each for each in self.with_words([_key(value)]) if each != beside]
 
     def related(self, statement: PlacedText | str, most: int = PARTNERS) -> list[tuple[PlacedText, Compared]]:
-        """Statements of bodies that share rare values or words with one, the closest first."""
+        """Statements of bodies that share rare values or words with one, closest first."""
         text, mine = (
             (statement, -1) if isinstance(statement, str) else (statement.text, self._number_of(statement))
         )
@@ -226,7 +226,7 @@ class StatementIndex:
         return next((number for number in numbers if self._bodies[number] == statement), -1)
 
     def _near(self, reading: WordsAndValues, mine: int) -> list[int]:
-        """Statements worth comparing: any shared rare value, a rare name in words, or several rare words."""
+        """Statements worth comparing: with a common rare value, a rare name in words, or several rare words."""
         shared: dict[int, int] = {}
         named = reading.anchors | reading.pairs
         for term in reading.keys:
@@ -244,7 +244,7 @@ class StatementIndex:
         return [number for *_, number in sorted(likely)[:PARTNERS]]
 
     def _up_to_date(self) -> list[Pair]:
-        """The pairs that were compared, of which those are compared anew that a change may have touched."""
+        """All compared pairs; those that a change may affect are compared again."""
         near: set[Two] = set()
         for number in self._stale:
             near.update(two_of(number, other) for other in self._partners.pop(number, ()))
@@ -270,7 +270,7 @@ class StatementIndex:
         return self._in_order
 
     def _is_fact(self, number: int) -> bool:
-        """Whether a statement tells something by itself."""
+        """Whether a statement is a fact that stands alone."""
         if number not in self._facts:
             self._facts[number] = _is_fact(self._bodies[number].text)
         return self._facts[number]
@@ -278,12 +278,12 @@ class StatementIndex:
     @property
     @without_collecting()
     def pairs(self) -> list[Pair]:
-        """Each pair of statements that seem to tell one fact, or one thing with two values; once, in order."""
+        """The pairs that seem to state one fact, or give one thing two values, in order."""
         return [each for each in map(self._decided, self._up_to_date()) if each.found.relation != "none"]
 
     @without_collecting()
     def possible_duplicates(self) -> list[list[Pair]]:
-        """Groups of two to five places that seem to tell one fact, each as the pairs that say so, the likeliest first."""
+        """Groups of two to five places that seem to state one fact, each as its pairs, most likely first."""
         self._up_to_date()
         if self._groups is None:
             found = self.pairs
@@ -292,18 +292,18 @@ class StatementIndex:
         return self._groups
 
     def pair(self, one: PlacedText, other: PlacedText) -> Pair:
-        """Two statements compared, with what their places say of them."""
+        """Compare two statements, including their places."""
         return self._decided(self._compared(one, other))
 
     def same_in(self, paths: Collection[str], statement: PlacedText) -> list[PlacedText]:
-        """What says the same in these files as a statement of this index, the most words in common first."""
+        """Statements of these files that say the same as one of this index, most common words first."""
         number = self._number_of(statement)
         near = self._near(statement.reading, number) if self._is_fact(number) else []
         others = [self._bodies[each] for each in near if self._bodies[each].path in paths]
         return [each for each in others if self.pair(statement, each).found.relation == "same"]
 
     def _compared(self, one: PlacedText, other: PlacedText) -> Pair:
-        """Without what depends on words that only one of them has: it is kept while others come and go."""
+        """The comparison of two statements, without what depends on other statements, so that it can be cached."""
         found = compare(one.text, other.text, is_rare=self.is_rare)
         if found.relation == "other value" and not self._of_one_thing(one, other, found):
             found = Compared("none", found.score, "values differ in two of many statements")
@@ -318,8 +318,8 @@ class StatementIndex:
         return Pair(pair.one, pair.other, found)
 
     def _says_the_same(self, pair: Pair) -> bool:
-        """Whether most of what is rare in both is common, and one says no more than the other. Of files of few statements, each of
-        which is one fact, less will do.
+        """Whether most rare words of both are common, and one says no more than the other. For short files, which have one fact each,
+        less is enough.
         """
         words = self._rare_words(pair.one), self._rare_words(pair.other)
         common, both = words[0] & words[1], len(words[0]) + len(words[1])
@@ -331,7 +331,7 @@ class StatementIndex:
         return few and pair.found.score >= ONE_FACT and not members_apart(pair.one, pair.other)
 
     def _rare_words(self, statement: PlacedText) -> frozenset[str]:
-        """Kept for statements of bodies, until a word of them becomes rare or common."""
+        """The rare words of a statement, cached until a word becomes rare or common."""
         found = self._rare.get(statement)
         if found is None:
             terms = statement.reading.terms.items()
@@ -341,34 +341,34 @@ class StatementIndex:
         return found
 
     def _name_one_thing(self, one: PlacedText, other: PlacedText) -> bool:
-        """Whether two short statements are about one thing that has a name, which few others have."""
+        """Whether two short statements are about one thing with a rare name."""
         mine, theirs = one.reading, other.reading
         names = {value.key for value in mine.values if not value.is_measured} & theirs.anchors
         if not (own_names(mine, theirs) and own_names(theirs, mine)):
-            names |= mine.pairs & theirs.pairs  # not what two things have: "poll interval"
+            names |= mine.pairs & theirs.pairs  # not a property of two things: "poll interval"
         short = all(count_words(_REMARKS.split(each.text)[0]) <= SHORT_WORDS for each in (one, other))
         return short and any(map(self.is_rare, names))
 
     def _of_one_thing(self, one: PlacedText, other: PlacedText, found: Compared) -> bool:
-        """Whether two values are of one thing: in files of few statements, in near copies, or where both name it."""
+        """Whether two values belong to one thing: in short files, in near copies, or if both name it."""
         old, new = found.old, found.new
         if old is None or new is None:
             return False
         if all(
             value.sort & read(name_of(each.path)).terms.keys() for value, each in ((old, one), (new, other))
         ):
-            return False  # "after Phase 2" in phase_3.md: the number of a file, and no value
+            return False  # "after Phase 2" in phase_3.md: the number of a file, not a value
         if old.kind == "date" and old.start <= OPENING and new.start <= OPENING:
-            return False  # both begin with the day that they were written
+            return False  # both begin with the day they were written
         if not (old.is_measured or (" " in old.key and " " in new.key)):
-            return False  # no number, and no person: "a: Java 17" and "b: Java 17" are two things
+            return False  # not a number or person: "a: Java 17" and "b: Java 17" are two things
         if members_apart(one, other):
             return False
         few = all(len(self._numbers[each.path]) <= FEW for each in (one, other))
         return few or found.score >= NEAR_COPY or (self._name_one_thing(one, other) and found.score >= HALF)
 
     def two_values(self) -> list[Pair]:
-        """One thing with two values. Three values of one form are three things, or a log: none of these."""
+        """Pairs that give one thing two values. Three values of one form are three things or a log, and left out."""
         values: dict[PlacedText, set[str]] = defaultdict(set)
         found = [each for each in self._up_to_date() if each.found.relation == "other value"]
         for each in found:
@@ -382,8 +382,8 @@ def _key(value: str) -> str:
 
 
 def _is_fact(text: str) -> bool:
-    """Not what only leads to files or names a day ("Related: [[a]]", "Noted Apr 22, 2026."), nor the head of a form
-    ("**Date:** … **By:** …") or a record of results."""
+    """Whether it is more than links or a day ("Related: [[a]]", "Noted Apr 22, 2026."), form fields ("**Date:** … **By:** …") or a
+    record of results."""
     text = encodable(text)
     rest = _NAMED_DAY.sub(" ", text) if _DAY_SIGN.search(text.lower()) else text
     rest = _LINK.sub(" ", rest) if "[" in rest or ".md" in rest else rest

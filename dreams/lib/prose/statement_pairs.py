@@ -14,32 +14,32 @@ from dreams.lib.prose.comparing import Compared
 from dreams.lib.prose.values import WordsAndValues, encodable, read
 
 Source = Literal["body", "description", "row"]
-Two = tuple[int, int]  # the numbers of two statements, the smaller one first
+Two = tuple[int, int]  # the numbers of two statements, smaller first
 
 MOST_GROUP = 5  # places of one fact
 _DAY = re2.compile(
     r"(?i)(?:^|\D)(?:19|20)\d\d(?:[-_]\d{2}|[01]\d[0-3]\d)(?:\D|$)|(?:^|[^a-z])(?:logs?|sessions?|journal|history|changelog|archives?|retros?)(?:[^a-z]|$)"
     r"|(?:^|[^a-z])(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]{0,6}(?:[-_]\d{1,2}(?:\D|$)|\.? \d{1,2}\D?\d{0,2},? (?:19|20)\d\d)"
 )
-_TASK = re2.compile(r"[A-Z]{2,}-\d{2,}")  # "reflection-BQ-004.md": one of a series about a task
-# "- `src/app.py` — the app", "- **`--flag`**: what it does", "- [[memory]] — …"; a step of a how-to; what is below an item.
+_TASK = re2.compile(r"[A-Z]{2,}-\d{2,}")  # "reflection-BQ-004.md": one of a series
+# List entries ("- `src/app.py` — the app", "- **`--flag`**: what it does", "- [[memory]] — …"), steps, and text below an entry.
 _ENTRY = re2.compile(
     r"\s*[-*+] +(?:\*\*)?(?:`[^`\n]+`|\[\[[^\]\n]+\]\])(?:\*\*)?(?: \([^)\n]{1,40}\))?\s*(?:—|–|:|->|→| - )|\s*\d+[.)] |\s+[-*+] "
 )
-# "OS: Ubuntu", "**OS**: Ubuntu": of the things of one sort each has one.
+# Labelled values that each thing of a kind has: "OS: Ubuntu", "**OS**: Ubuntu".
 _FIELD = re2.compile(r"(?:\*\*)?(\pL[^*\n:.!?]{1,39}?)(?::\*\*|\*\*:?|:) ")
 _ENVIRONMENT = re.compile("|".join(map(re.escape, lexicon.ENVIRONMENTS)))
 _EVENT = re2.compile(r".{0,20}(?:19|20)\d\d-\d\d-\d\d\b")  # a day near its start
-# Said in a file's name of every file of its sort.
+# Words in file names of one kind.
 _SORTS = frozenset("project user feedback reference note notes memory md".split())  # noqa: SIM905 - a word list
 
 
 class PlacedText(NamedTuple):
-    """One bullet, or one paragraph of a body; or the description of a file, or the hook of an index row.
+    """A bullet or paragraph of a body, the description of a file, or the hook of an index row.
 
-    `first_line` and `last_line` are 1-based and inclusive. `raw` is the item as the file has it. `headings` are those above
-    it, outermost first; `lead` the line that leads its list. `target` is the file that a description or a row sums up. `frame` is
-    what it cannot be read without, nearest first: the line that introduces its list, the bullets it is nested in.
+    `first_line` and `last_line` are 1-based and inclusive. `raw` is the item as written. `headings` are those above it,
+    outermost first; `lead` is the line before its list. `target` is the file that a description or row summarizes. `frame` is
+    its context, nearest first: the line that introduces its list, and its parent bullets.
     """
 
     path: str
@@ -65,7 +65,7 @@ class PlacedText(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Pair:
-    """Two statements, the first as it stands earlier (by path, then line), and how they compare."""
+    """Two statements in order of path and line, and their comparison."""
 
     one: PlacedText
     other: PlacedText
@@ -73,13 +73,13 @@ class Pair:
 
 
 def places_of(group: Sequence[Pair]) -> list[PlacedText]:
-    """The statements of a group, in order of paths and lines."""
+    """The statements of a group by path and line."""
     every = {each for pair in group for each in (pair.one, pair.other)}
     return sorted(every, key=place_of)
 
 
 def grouped(pairs: Iterable[Pair], apart: Set[tuple[PlacedText, PlacedText]]) -> list[list[Pair]]:
-    """Groups of two to five places that seem to tell one fact, the likeliest first, without two that are known to be apart."""
+    """Groups of two to five places that seem to state one fact, most likely first, without pairs that are known to differ."""
     group_of: dict[PlacedText, list[Pair]] = {}
     for pair in sorted(pairs, key=lambda each: (-each.found.score, order_of(each))):
         groups = [group_of.get(each, []) for each in (pair.one, pair.other)]
@@ -106,7 +106,7 @@ def order_of(pair: Pair) -> tuple[str, int, str, int]:
 
 
 def places_apart(one: PlacedText, other: PlacedText) -> str:
-    """What the places of two statements say against them: one file, the environment, a day, a link; empty for nothing."""
+    """Why the places of two statements speak against one fact: same file, environment, day, link; "" if they do not."""
     if one.path == other.path:
         return "they are in one file"
     if any(map(_is_record, (one, other))):
@@ -124,7 +124,7 @@ def _is_record(statement: PlacedText) -> bool:
 
 
 def _links_apart(one: PlacedText, other: PlacedText) -> str:
-    """ "A faithful port (see [[decision-substrate]])": what leads to the other's memory sums it up on purpose."""
+    """Whether one links to the other's memory, and so summarizes it on purpose: "A faithful port (see [[decision-substrate]])"."""
     if one.text.startswith("[[") and other.text.startswith("[["):
         return "they are rows of links"
     told = [each.text.replace("_", " ").replace("-", " ") for each in (one, other)]
@@ -134,7 +134,7 @@ def _links_apart(one: PlacedText, other: PlacedText) -> str:
 
 @lru_cache(maxsize=20_000)
 def members_apart(one: PlacedText, other: PlacedText) -> bool:
-    """Whether each is a member of something else: a list of things, labelled values, events of a day, what two files are about."""
+    """Whether each belongs to something different: lists of things, labelled values, events of a day, files with different topics."""
     if any(map(_is_entry, (one, other))):
         return True
     labels = [_FIELD.match(encodable(each.text)) for each in (one, other)]
@@ -149,7 +149,7 @@ def members_apart(one: PlacedText, other: PlacedText) -> bool:
 
 
 def _is_entry(statement: PlacedText) -> bool:
-    """ "- `path/to/file.py` — what it is for": a list names each thing or step once, whatever else is said of it elsewhere."""
+    """Whether it is an entry of a list of things or steps: "- `path/to/file.py` — what it is for"."""
     return statement.source == "body" and _ENTRY.match(encodable(statement.raw)) is not None
 
 
@@ -159,7 +159,7 @@ def name_of(path: str) -> str:
 
 
 def _environments(statement: PlacedText) -> frozenset[str]:
-    """Those of the file's name, the headings and the text. What stands around a text is read by itself: many share it."""
+    """The environments in the file name, the headings and the text."""
     around = " . ".join((name_of(statement.path), *statement.headings, "and so on"))
     some = _ENVIRONMENT.search(around.lower()) is not None
     return (
@@ -168,7 +168,7 @@ def _environments(statement: PlacedText) -> frozenset[str]:
 
 
 def _own(statement: PlacedText, beside: PlacedText) -> set[str]:
-    """What only the one's file and headings are about, and neither text says."""
+    """The topics of one file and its headings that neither text mentions."""
     return _about(statement) - _about(beside) - statement.reading.terms.keys() - beside.reading.terms.keys()
 
 

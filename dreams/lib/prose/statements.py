@@ -1,4 +1,4 @@
-"""Prepares one statement for comparison: weighted words, and what must match before words count. Pure."""
+"""Prepares a statement for comparison: weighted words, and facts that must match. Pure."""
 
 import functools
 import re
@@ -43,7 +43,7 @@ _SIGN = re.compile("|".join(re.escape(sign) for sign in _SIGNS), re.IGNORECASE)
 
 
 def signs(text: str) -> frozenset[str]:
-    if text.isascii() and "[" not in text:  # the common case, spared a long search
+    if text.isascii() and "[" not in text:  # the common case, quickly
         return frozenset()
     code = code_spans(text)
     return frozenset(
@@ -54,14 +54,14 @@ def signs(text: str) -> frozenset[str]:
 
 
 def asks(text: str) -> bool:
-    """Whether it ends in a question of its own, and not in one that it quotes."""
+    """Whether it ends with a question that is not quoted."""
     bare = text.strip(" *_`)")
     quoted = bare[-1:] in _QUOTE_MARKS and bare[:1] not in _QUOTE_MARKS
     return not quoted and bare.rstrip(" *_)`" + _QUOTE_MARKS).endswith("?")
 
 
 class StatementWord(NamedTuple):
-    """One word that carries meaning: `word` is its stem or canonical form, `clause` the clause it stands in."""
+    """A word of meaning: `word` is its stem or canonical form, `clause` the number of its clause."""
 
     word: str
     weight: float
@@ -71,7 +71,7 @@ class StatementWord(NamedTuple):
 
 @dataclass(frozen=True)
 class Statement:
-    """A text as compared; all sets hold canonical forms."""
+    """A text for comparison; all sets contain canonical forms."""
 
     text: str
     items: tuple[StatementWord, ...]
@@ -80,25 +80,23 @@ class Statement:
     codes: frozenset[str]
     names: frozenset[tuple[int, str]]  # (clause, name)
     labelled: bool
-    signs: frozenset[str]  # done, open, failed, warned: check boxes and the like
+    signs: frozenset[str]  # done, open, failed, warned: check boxes and similar signs
     raw: frozenset[str]
-    flow: tuple[str, ...]  # every word in order, filler too
-    written: tuple[str, ...]  # each of them as it stands there, in small letters; "-shaped" of "dict-shaped"
-    clause_of: tuple[int, ...]  # the clause that each of them stands in
-    denied: tuple[
-        tuple[int, tuple[str, ...]], ...
-    ]  # (clause, the next words that carry meaning), for each denial
+    flow: tuple[str, ...]  # every word in order, including filler
+    written: tuple[str, ...]  # each as written, in lower case; "-shaped" for "dict-shaped"
+    clause_of: tuple[int, ...]  # the clause of each
+    denied: tuple[tuple[int, tuple[str, ...]], ...]  # (clause, the next words of meaning) for each negation
     opposed: tuple[tuple[int, tuple[str, ...]], ...]  # the same for "instead of X" and "rather than X"
     marked: tuple[tuple[int, str], ...]  # (clause, word of condition or state)
-    kind_of_note: bool  # a label in front says only what kind of note it is
+    kind_of_note: bool  # its label only names the kind of note
     asks: bool
-    was: frozenset[str]  # what was done to something once: "was stored"
-    is_: frozenset[str]  # what is done to it: "is stored"
-    participles: frozenset[str]  # words that may be done to something: "imported"
+    was: frozenset[str]  # past passives: "was stored"
+    is_: frozenset[str]  # present passives: "is stored"
+    participles: frozenset[str]  # participles: "imported"
 
     @functools.cached_property
     def negations(self) -> tuple[tuple[int, frozenset[str]], ...]:
-        """(clause, words denied) for each denial."""
+        """(clause, negated words) for each negation."""
         return tuple((clause, frozenset(words)) for clause, words in self.denied)
 
     @functools.cached_property
@@ -119,17 +117,17 @@ class Statement:
 
     @functools.cached_property
     def telling(self) -> dict[str, float]:
-        """The weights without words that every note may have ("user", "use", "note"), if any other is there."""
+        """The weights without very common words ("user", "use", "note"), if there are others."""
         body = {item.word for item in self.items if item.clause or not self.kind_of_note}
         told = {word: self.weights[word] for word in body if word not in lexicon.GENERIC}
         return told or self.weights
 
     def touched(self, other: "Statement") -> set[int]:
-        """The clauses that have a word of `other`."""
+        """The clauses with a word of `other`."""
         return {item.clause for item in self.items if item.word in other.weights}
 
     def marks(self, other: "Statement") -> set[str]:
-        """Conditions and states in clauses that have to do with `other`, and in a label ("Planned: ...")."""
+        """Conditions and states in clauses about the same as `other`, and in a label ("Planned: ...")."""
         touched = self.touched(other)
         return {
             word
@@ -161,8 +159,8 @@ _PHRASE = re.compile(
     r"\b(?:" + "|".join(re.escape(phrase).replace(r"\ ", r"\s+") for phrase in lexicon.PHRASES) + r")\b",
     re.IGNORECASE,
 )
-_PHRASE_SIGN = re.compile(_PHRASE.pattern)  # in small letters it is looked for seven times as fast
-# "No, use uv": an answer, which denies nothing of what follows it.
+_PHRASE_SIGN = re.compile(_PHRASE.pattern)  # in lower case the search is seven times as fast
+# "No, use uv": an answer, which does not negate what follows.
 _ANSWER = re.compile(r"^\s*(?:(?:no|nope|nah)\s*[,.!;]+\s+)+(?=\S)", re.IGNORECASE)
 _ACRONYMS = re.compile(r"^([A-Z]{2,})s$")  # "PCs"
 _MARKING = lexicon.CONDITIONS | (lexicon.STATUSES - {"was", "were"})
@@ -172,7 +170,7 @@ _ARROW = re.compile(r"\s?(?:->|→|=>|⇒)\s?")
 
 @functools.lru_cache(maxsize=20_000)
 def statement(text: str) -> Statement:
-    """A text taken apart. Cached: a text is compared with many others."""
+    """Parse a text. Cached, as a text is compared with many others."""
     bare = words.evened(_ARROW.sub(" to ", _ANSWER.sub("", _BOX.sub("", unmarked(text)))))
     if _PHRASE_SIGN.search(bare.lower()):
         bare = _PHRASE.sub(lambda m: lexicon.PHRASES[" ".join(m[0].lower().split())], bare)
@@ -194,7 +192,7 @@ def statement(text: str) -> Statement:
 
 @functools.lru_cache(maxsize=20_000)
 def canonical(bare: str) -> str:
-    """The one form that a lower-case word is compared by: spelling, number, tense and synonym evened out."""
+    """The canonical form of a lower-case word, equal for spellings, number, tense and synonyms."""
     base = words.IRREGULAR.get(bare, bare)
     stemmed = stem(base)
     found = lexicon.SYNONYMS.get(base, lexicon.SYNONYMS.get(stemmed))
@@ -206,7 +204,7 @@ def canonical(bare: str) -> str:
 
 
 def _inside(cuts: list[str]) -> dict[int, int]:
-    """What stands behind closed brackets goes on with the clause in front of them: clause → that one."""
+    """Clause after closing brackets → the clause before them, which it continues."""
     found: dict[int, int] = {}
     before: list[int] = []
     for clause, cut in enumerate(cuts, 1):
@@ -235,7 +233,7 @@ class _Builder:
         self.denials: list[tuple[int, int]] = []  # (clause, items before it)
         self.last: dict[int, str] = {}  # the last word of each clause
         self.contrasts: list[tuple[int, int]] = []
-        self.joined = False  # stands behind a hyphen: "jsx-no-spread" denies nothing
+        self.joined = False  # after a hyphen: "jsx-no-spread" is not a negation
         self.supposing: set[int] = set()  # clauses with an "if"
         self.be = ""  # "was" or "is" just before, as of a passive
         self.done: dict[str, set[str]] = {"was": set(), "is": set(), "be": set()}
@@ -305,13 +303,13 @@ class _Builder:
     def _means_nothing(self, text: str, bare: str, opening: bool) -> bool:
         if text == "A" and not opening and self.flow:  # "service A"
             return False
-        if bare == "user":  # "The user prefers ..." says it of nobody else
+        if bare == "user":  # "The user prefers ..." is about nobody else
             return not self.flow or self.flow[-1] == "the" or opening
         return bare in lexicon.FILLER or bare in lexicon.NEGATIONS
 
     def _tense(self, bare: str, clause: int) -> None:
-        """States and conditions; "was" is one unless it makes a passive, which tells what was done."""
-        if bare in _SUPPOSING:  # "if it was clamped" tells of no past
+        """Adds states and conditions; "was" is one, except in a passive."""
+        if bare in _SUPPOSING:  # "if it was clamped" is not in the past
             self.supposing.add(clause)
         done = bare.endswith("ed") or bare in words.PARTICIPLES
         if done:
@@ -366,7 +364,7 @@ class _Builder:
         )
 
     def _denial(self, clause: int, at: int) -> tuple[int, tuple[str, ...]]:
-        """A denial that introduces something ("Does not have: X"), or is alone, denies what follows, else what is before."""
+        """The clause that a negation applies to: the next one if it introduces something ("Does not have: X") or is alone, else its own."""
         own = [item.word for item in self.items[at:] if item.clause == clause]
         introduces = len(own) < 2 and self.cuts[clause : clause + 1] == [":"]
         alone = all(item.clause != clause for item in self.items)

@@ -27,15 +27,15 @@ _TOKEN = re2.compile(
     r"|(?P<word>#?[\pL\d_][\pL\pM\d_]*(?:[-_.:'’/][\pL\d_][\pL\pM\d_]*)*(?:\(\))?)"
 )
 _KINDS = ("", *sorted(_TOKEN.groupindex, key=_TOKEN.groupindex.__getitem__))
-# Inline code, or one word or bare number between blanks: most tokens are found so, and what is left by RE2, which is slower to ask.
+# Inline code, or a word or number between spaces, which are most tokens; the others are found by RE2, which is slower to call.
 _PLAIN = re.compile(
     r"`[^`\n]{1,400}`|(?<![^ \n])(?:[A-Za-z]+(?:[-_][A-Za-z0-9]+)*(?=[,.;:!?)]*(?:[ \n]|\Z))"
     r"|[0-9]+(?=[,.;:!?)]+(?:[ \n]|\Z)|[ \n](?!%)|\Z))"
 )
 _ENDERS, _BETWEEN = tuple(".!?:;"), " \n,.;:!?)"
-# Where a link leads is nothing that is said.
+# The target of a link is not part of the text.
 _TARGET = re.compile(r"(?<=\])\([^()\s]{1,300}\)|\[\[[^\]\n]{1,200}\]\]")
-# Chinese and Japanese have no spaces: each two characters side by side stand for a word, which mostly has two.
+# Chinese and Japanese have no spaces: every two adjacent characters count as a word.
 UNSPACED = re.compile(r"[\u3040-\u30ff\u3400-\u9fff]")
 _PARTS = re.compile(rf"(?P<pair>{UNSPACED.pattern})(?={UNSPACED.pattern})|(?:(?!{UNSPACED.pattern})[^/:])+")
 _INNER = re.compile(r"[^\W\d_]+|\d+")
@@ -43,17 +43,17 @@ _INNER = re.compile(r"[^\W\d_]+|\d+")
 _WEAK = frozenset(
     map(canonical, "be use run have do go get set take make need want work keep see call".split())  # noqa: SIM905 - a word list
 )
-_MONTHS = frozenset(  # "mar" and "march", and not what only begins so: "MariaDB 11"
+_MONTHS = frozenset(  # "mar" and "march", but not "MariaDB 11"
     name[:length] for name in MONTHS for length in (3, 4, len(name))
 )
 _PARTS_WEIGH = 0.5  # of a plain word: the words inside a path or an identifier
 MOST_NAME = 4  # words of a name
-_NAME, _VALUE = 1.6, 2.0  # the weights of a name and a value, where a plain word weighs 1; chosen
+_NAME, _VALUE = 1.6, 2.0  # weights of a name and a value; a plain word weighs 1; chosen
 
 
 class Value(NamedTuple):  # thousands of them are made
-    """A value at `start` to `end` of its text. `sort` says what it is a value of, where a word beside it tells: "port", "day";
-    `unit` is the one behind it."""
+    """A value at `start` to `end` of its text. `sort` is what it is a value of, if a word beside it says so: "port", "day"; `unit`
+    is the one after it."""
 
     kind: ValueKind
     key: str
@@ -64,12 +64,12 @@ class Value(NamedTuple):  # thousands of them are made
 
     @property
     def is_measured(self) -> bool:
-        """Whether it says how much, not what; what has a name is another thing."""
+        """Whether it is a quantity, without a name."""
         return self.kind in {"number", "date"}
 
 
 class WordsAndValues(NamedTuple):
-    """A text taken apart: what its words and values weigh, and what may set it apart from another text."""
+    """The parsed text: weights of words and values, and what may distinguish it from another text."""
 
     terms: dict[str, float]
     values: tuple[Value, ...]
@@ -77,11 +77,11 @@ class WordsAndValues(NamedTuple):
     weight: float
     environments: frozenset[str]
     denials: int
-    pairs: frozenset[str]  # two telling words side by side: what few statements have is a name ("mail relay")
+    pairs: frozenset[str]  # pairs of adjacent words; rare ones are names ("mail relay")
 
     @property
     def keys(self) -> frozenset[str]:
-        """Its words, pairs and values, by which it is found."""
+        """Its words, pairs and values, as search keys."""
         return self.anchors.union(self.terms, self.pairs)
 
 
@@ -91,12 +91,12 @@ class _Token(NamedTuple):
     start: int
     end: int
     opens: bool  # begins a sentence
-    labelled: bool = False  # comes behind a colon: a value, where little follows
+    labelled: bool = False  # after a colon: a value, if little follows
 
 
 @functools.lru_cache(maxsize=50_000)
 def read(text: str) -> WordsAndValues:
-    """The words and values of one statement. Only its first 2,000 characters count."""
+    """The words and values of a statement. Only its first 2,000 characters are read."""
     told = text[:LONGEST]
     if "]" in told:
         told = _TARGET.sub(lambda match: " " * len(match[0]), told)
@@ -142,7 +142,7 @@ def read(text: str) -> WordsAndValues:
 
 
 def _take(value: Value, text: str, terms: dict[str, float]) -> tuple[Value, ...]:
-    """A value with those inside it; what they weigh, and their words, go into `terms`."""
+    """A value and those inside it; adds their weights and words to `terms`."""
     inside = tuple(_inside(value))
     for each in (*inside, value):
         _add(terms, each.key, _VALUE)
@@ -159,24 +159,24 @@ def missing(one: WordsAndValues, other: WordsAndValues) -> set[str]:
 
 
 def own_names(one: WordsAndValues, other: WordsAndValues) -> set[str]:
-    """What the one names, be it by a pair of words, and the other has no word of."""
+    """The names of one, including pairs of words, of which the other has no word."""
     named = one.pairs.union(value.key for value in one.values if not value.is_measured)
     return {name for name in named if not {canonical(w) for w in _INNER.findall(name)} & other.terms.keys()}
 
 
 def shared_values(one: WordsAndValues, other: WordsAndValues) -> frozenset[str]:
-    """The values that two texts share, be it in plain words, and the pairs of words."""
+    """The common values of two texts, including those in plain words, and the common pairs."""
     both = (one.anchors - missing(one, other)) | (other.anchors - missing(other, one))
     return both | (one.pairs & other.pairs)
 
 
 def count_words(text: str) -> int:
-    """How many words a text has; where it has no spaces two characters are one."""
+    """The number of words in a text; without spaces two characters count as one."""
     return len(text.split()) + len(UNSPACED.findall(text)) // 2
 
 
 def encodable(text: str) -> str:
-    """The text with a question mark for each character that is no Unicode text: RE2 reads bytes."""
+    """The text with a question mark for each lone surrogate, as RE2 reads bytes."""
     return text if text.isascii() else text.encode("utf-8", "replace").decode("utf-8")
 
 
@@ -195,7 +195,7 @@ def _is_light(word: str) -> bool:
 
 @functools.lru_cache(maxsize=20_000)
 def _plain(sort: str, text: str, opens: bool) -> tuple[str, float, set[str], bool] | None:
-    """What `_weighed` says of a token that is no value wherever it stands; None for one that may be: most are none."""
+    """`_weighed` for a token that can never be a value, which most are; else None."""
     if sort == "code" and text.strip("`").isdigit():
         return None  # it may be the day of a month, as every number
     return None if _named(sort, text, opens)[0] else _weighed(text)
@@ -203,7 +203,7 @@ def _plain(sort: str, text: str, opens: bool) -> tuple[str, float, set[str], boo
 
 @functools.lru_cache(maxsize=20_000)
 def _weighed(text: str) -> tuple[str, float, set[str], bool]:
-    """A plain word as it is compared, its weight, the environments that it names, and whether it denies."""
+    """The canonical form of a plain word, its weight, its environments, and whether it is a negation."""
     low = _bare(text)
     places, denies = _environments([low]), low in lexicon.NEGATIONS or low.endswith("n't")
     if denies or low in lexicon.FILLER:
@@ -220,14 +220,14 @@ def _environments(words: Iterator[str] | list[str]) -> set[str]:
 
 
 def _tokens(text: str) -> list[_Token]:
-    """No token goes over a blank but inline code, and "%" behind a number."""
+    """The tokens; only inline code and "%" after a number include a space."""
     found: list[_Token] = []
     before = 0
     for plain in _PLAIN.finditer(text):
         start, end = plain.span()
         kind = "code" if text[start] == "`" else "number" if text[start].isdigit() else "word"
         between = text[before:start]
-        if between == " ":  # what stands before most tokens
+        if between == " ":  # before most tokens
             found.append(_Token(kind, text[start:end], start, end, not before))
         else:
             before = _between(found, text, before, start) if between.strip(_BETWEEN) else before
@@ -239,7 +239,7 @@ def _tokens(text: str) -> list[_Token]:
 
 
 def _between(found: list[_Token], text: str, start: int, end: int) -> int:
-    """Adds what RE2 finds there; where the last token ends."""
+    """Adds the tokens that RE2 finds there; returns the end of the last one."""
     before = start
     for match in _TOKEN.finditer(text[start:end]):
         first, last = start + match.start(), start + match.end()
@@ -249,7 +249,7 @@ def _between(found: list[_Token], text: str, start: int, end: int) -> int:
 
 
 def _behind(text: str, before: int, kind: str, start: int, end: int) -> Iterator[_Token]:
-    """A token, or the two of one, and whether what stands before it opens a sentence."""
+    """A token, or its two parts, and whether it begins a sentence."""
     between, held = text[before:start], text[start:end]
     opens = not before or "\n" in between or between.rstrip(" *_\"'”’)")[-1:] in _ENDERS
     if kind == "word" and ("/" in held or ":" in held or UNSPACED.search(held)):
@@ -263,7 +263,7 @@ def _behind(text: str, before: int, kind: str, start: int, end: int) -> Iterator
 
 
 def _name_at(found: list[_Token], place: int) -> int:
-    """How many words from here on are one name: "Carla Castellanos", "PostgreSQL". 0 for none."""
+    """The number of words from here that are one name: "Carla Castellanos", "PostgreSQL"; 0 if none."""
     run = 0
     while place + run < len(found) and run < MOST_NAME and _is_capital(found, place + run, run):
         run += 1
@@ -290,7 +290,7 @@ def _is_product(text: str) -> bool:
 
 
 def _is_camel(text: str) -> bool:
-    """ "useChat", "PostgreSQL": a capital behind a small letter."""
+    """Whether a capital follows a lower-case letter: "useChat", "PostgreSQL"."""
     return text.isalnum() and any(one.islower() and other.isupper() for one, other in pairwise(text))
 
 
@@ -299,7 +299,7 @@ def _is_code(text: str) -> bool:
 
 
 def _value(token: _Token, found: list[_Token], place: int) -> Value:
-    """Of a token that is no `_plain` one."""
+    """The value of a token that is not `_plain`."""
     if token.kind == "number" or (token.kind == "code" and token.text.strip("`").isdigit()):
         if _is_day_of_month(found, place):
             return Value("date", token.text.lower(), token.start, token.end)
@@ -341,12 +341,12 @@ def _kind_of_code(text: str) -> ValueKind:
 
 
 def _as_identifier(text: str) -> str:
-    """ "ledger_worker" and "Ledger-Worker" are one name."""
+    """A key that is equal for "ledger_worker" and "Ledger-Worker"."""
     return text.replace("_", "-") if " " not in text and "/" not in text else text
 
 
 def _inside(value: Value) -> Iterator[Value]:
-    """The values in a command or an address: the target without the program before it, the host by itself."""
+    """The values inside a command or address: the target without the program, the host alone."""
     if value.kind == "address" and "://" in value.key:
         host = value.key.partition("://")[2].partition("/")[0]
         if host != value.key:
@@ -361,7 +361,7 @@ def _inside(value: Value) -> Iterator[Value]:
 
 
 def _is_day_of_month(found: list[_Token], place: int) -> bool:
-    """ "Apr 20, 2026": a number beside the name of a month, or a year behind one."""
+    """Whether a number is beside the name of a month, or a year after one: "Apr 20, 2026"."""
     if ":" in found[place].text:
         return False
     around = [found[at].text for at in (place - 1, place + 1, place - 2) if 0 <= at < len(found)]
@@ -380,6 +380,6 @@ def _measured(text: str) -> tuple[str, frozenset[str]]:
 
 @functools.lru_cache(maxsize=20_000)
 def _sort(text: str) -> frozenset[str]:
-    """What a plain word right before or right behind a number says it is a number of."""
+    """The kind of a number, from the plain word right before or after it."""
     low = _bare(text)
     return frozenset() if low in lexicon.FILLER else frozenset({canonical(lexicon.UNITS.get(low, low))})

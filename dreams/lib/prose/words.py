@@ -1,6 +1,6 @@
 """Splits prose and code into words with positions, and normalizes spellings of the same word. Pure, English.
 
-What is evened out changes no meaning; whatever might ("is" and "was", "can" and "must") stays as it is written.
+Only differences without meaning are removed; "is" and "was", "can" and "must" stay different.
 """
 
 import functools
@@ -17,7 +17,7 @@ MONTHS = (
     "january", "february", "march", "april", "may", "june", "july", "august", "september", "october", "november",
     "december",
 )  # fmt: skip
-# Each way to write a month, full or short, and its number.
+# Month names, full and short, with their numbers.
 MONTH_NUMBERS = {form: at for at, name in enumerate(MONTHS, 1) for form in (name, name[:3])} | {"sept": 9}
 MONTH_NAME = "|".join(sorted(MONTH_NUMBERS, key=len, reverse=True))  # a piece of a pattern
 #: The numbers up to twenty and the tens, as words.
@@ -35,7 +35,7 @@ _CODE_SPAN = re.compile(r"(`{1,2})(?P<code>[^`\n]{1,400})\1")
 
 
 class Token(NamedTuple):
-    """`text` stands at `start` to `end` (code points); `code` is True inside a code span."""
+    """`text` is at `start` to `end` (code points); `code` is True inside a code span."""
 
     text: str
     start: int
@@ -47,12 +47,12 @@ class Token(NamedTuple):
 @functools.cache
 def _token() -> re.Pattern[str]:
     """Of one token; made when it is needed, as looking through all marks takes 10 ms."""
-    # What is written on or under the letter before it, as in Hindi or in a decomposed "é": part of the word.
+    # Combining marks, as in Hindi or a decomposed "é", are part of the word.
     marks = "".join(mark for mark in map(chr, range(0x300, 0x10000)) if unicodedata.category(mark)[0] == "M")
     letters = rf"[^\W\d_]+(?:[{marks}]+[^\W\d_]*)*"
-    # In this order: the first that fits at a place wins. A name without a bound would be read to its end from each of its @.
+    # In this order; the first match wins. Names are bounded, as they would otherwise be read again from each @.
     return re.compile(
-        r"(?P<plain>(?<!\S)[A-Z]?[a-z]+(?=[,;!?]?(?:\s|\Z)))"  # most are one: nothing else is tried there
+        r"(?P<plain>(?<!\S)[A-Z]?[a-z]+(?=[,;!?]?(?:\s|\Z)))"  # the most common case
         r"|(?P<url>\b[a-z][a-z0-9+.-]{1,20}://[^\s<>\"'`)\]]+)"
         r"|(?P<date>(?<![\w.-])\d{4}-\d{2}-\d{2}(?:T[\d:.]+Z?)?(?![\w-]))"
         r"|(?P<path>(?<![\w/])(?:~|\.{1,2})?/(?:[\w.@{}*$:+-]+/?)*[\w}*]/?"
@@ -68,7 +68,7 @@ def _token() -> re.Pattern[str]:
 
 
 def code_spans(text: str) -> list[tuple[int, int]]:
-    """Where the insides of inline code are."""
+    """The ranges inside inline code."""
     return [match.span("code") for match in _CODE_SPAN.finditer(text[:LONGEST])]
 
 
@@ -99,7 +99,7 @@ _UNSTEMMED = {
 
 @functools.lru_cache(maxsize=50_000)
 def stem(word: str) -> str:
-    """A light English stem, only for comparing: "running", "runs" and "run" give one, "store" and "stored" too."""
+    """A light English stem for comparison, equal for "running", "runs" and "run", and for "store" and "stored"."""
     word = word.lower().replace("’", "'").removesuffix("'s")
     if word in {"using", "used"}:
         return "use"
@@ -131,7 +131,7 @@ begun=begin overwrote=overwrite overwritten=overwrite overrode=override overridd
 IRREGULAR = dict(entry.split("=") for entry in _IRREGULAR.split())
 PARTICIPLES = frozenset(IRREGULAR).union("set put run read cut split reset done hit shut".split())  # noqa: SIM905 - a word list
 
-# Whole words, or the part of a word that differs.
+# Complete words, or the differing part of a word.
 _BRITISH = (
     (re.compile(r"\b(behavi|col|fav|hon|lab|neighb|flav|hum|rum|endeav|harb)our"), r"\1or"),
     (re.compile(r"\b(anal|catal|paral)ys"), r"\1yz"),
@@ -164,7 +164,7 @@ _ONCE = re.compile(
     re.IGNORECASE,
 )
 _FORMERLY = re.compile(r"(?<!is )(?<!are )(?<!be )(?<!was )(?<!were )(?<!been )\bused to\b", re.IGNORECASE)
-# A noun of a verb: "deletion" says what "delete" says.
+# Nouns made from verbs: "deletion" means "delete".
 _NOUN = re.compile(r"(?<=\w\w\w)(at|et)ion$")
 _DEEDS = frozenset(
     "deployment requirement improvement management measurement adjustment replacement assignment enforcement "  # noqa: SIM905 - a word list
@@ -189,8 +189,8 @@ _SECONDS = {"m": 60.0, "s": 1.0}
 
 
 def evened(text: str) -> str:
-    """Short forms and days written in one way, units put to their numbers, conjunctions of several uses told apart."""
-    low = text.lower()  # a short form is looked for where a text has its sign
+    """Expands short forms, writes days in one way, joins units to numbers, and separates the meanings of conjunctions."""
+    low = text.lower()  # short forms are only searched if a text has their sign
     is_short = "'" in low or "’" in low
     text = _DURATION.sub(_seconds, text)
     if _MONTH_SIGN.search(low):
@@ -206,7 +206,7 @@ def evened(text: str) -> str:
 
 
 def _day(match: re.Match[str]) -> str:
-    """ "9 April 2026" and "April 9th, 2026" as 2026-04-09; without a year as 9 April."""
+    """A written day in one form: "9 April 2026" and "April 9th, 2026" as 2026-04-09; without a year as 9 April."""
     month, day = match["month"].lower(), int(match["day"])
     if month == "may" and match["month"] == "may":  # "may 5 retries"
         return match[0]
@@ -216,7 +216,7 @@ def _day(match: re.Match[str]) -> str:
 
 
 def _seconds(match: re.Match[str]) -> str:
-    """Milliseconds, seconds and minutes in seconds: 500 ms is 0.5 s."""
+    """A duration in seconds: 500 ms is 0.5 s."""
     unit = match[2]
     factor = 0.001 if unit.startswith(("ms", "milli")) else _SECONDS[unit[0]]
     return f"{float(CARDINALS.get(match[1], match[1])) * factor:.10g} seconds"
@@ -236,7 +236,7 @@ def american(word: str) -> str:
 
 
 def verb_of(noun: str) -> str:
-    """The verb that a noun of doing is made of, as far as its ending tells; else the word itself."""
+    """The verb that a noun is made from, by its ending; else the word itself."""
     if noun in _DEEDS:
         return noun.removesuffix("ment")
     return noun if noun in _NO_DEED or len(noun) < 8 else _NOUN.sub(r"\1", noun)

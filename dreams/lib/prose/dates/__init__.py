@@ -1,8 +1,8 @@
 """Finds dates in prose that can be worked out, and replaces them with absolute ones. Pure, no clock, no database.
 
-A small grammar, precise before complete: a phrase that has two usual readings, or stands in code, a quotation, a
-name or a rule, is left alone, and so is a phrase around it that is not understood as a whole. Whether the text also
-tells what it dates, so that a note may be rewritten by it, is another judgement: `told`.
+A small grammar that prefers precision: a phrase with two common meanings, or in code, a quotation, a name or a rule, is
+skipped, and so are larger phrases that are not understood completely. `told` also requires that the text dates one event, so
+that a note may be rewritten.
 """
 
 import datetime as dt
@@ -10,7 +10,7 @@ import re
 
 from dreams.lib.prose.dates.context import LONGEST, DateSpan, rewrite
 
-# One look that spares most lines the grammar; in small letters it is three times as fast.
+# A quick check that spares most lines the grammar; in lower case it is three times as fast.
 _ANY = re.compile(
     r"day|week|month|year|decade|ago\b|night|tonite|hour|minute|tom\w{0,4}row|tomorr|tommorw|tmrw|yest|this |last |next |past |quarter|\bq[1-4]\b|"
     r"\b(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec|mins?|hrs?|secs?|yrs?)|second|centur|"
@@ -20,10 +20,10 @@ _ANY = re.compile(
 
 
 def resolve(text: str, reference: dt.datetime | dt.date) -> list[DateSpan]:
-    """The phrases of `text` that surely name a date, in order, as seen from `reference`.
+    """The phrases of `text` that certainly name a date, in order, counted from `reference`.
 
-    A datetime's own zone counts; its midnight is taken for "time of day not known". Phrases like "on Friday" or
-    "March 3rd" look where the tense of the sentence does, and are left where it does not tell.
+    A datetime is read in its own zone; midnight means that the time is unknown. "On Friday" and "March 3rd" follow the tense
+    of the sentence, and are skipped if it has none.
     """
     if not _ANY.search(text[:LONGEST].lower()):
         return []
@@ -33,5 +33,5 @@ def resolve(text: str, reference: dt.datetime | dt.date) -> list[DateSpan]:
 
 
 def told(text: str, reference: dt.datetime | dt.date) -> list[DateSpan]:
-    """Those of `resolve` that may be written into a note: not what is only asked for."""
+    """The results of `resolve` that may be written into a note, without requests and questions."""
     return [span for span in resolve(text, reference) if span.told]
