@@ -1,4 +1,4 @@
-"""What is shown next to a change: evidence with speaker and time, what sessions say, and the findings."""
+"""What is shown next to a change: evidence with speaker and time, the answers of sessions, and findings."""
 
 import re
 from collections import Counter
@@ -32,7 +32,7 @@ def without_place(message: str, path: str) -> str:
 
 
 def as_sentence(said: str) -> str:
-    """ "Is 1,300 characters long." → "It is …": what begins with a verb that tells nothing alone."""
+    """ "Is 1,300 characters long." → "It is …": adds the subject to a remark that starts with a verb."""
     return f"It {said[:1].lower()}{said[1:]}" if _OF_IT.match(said) else said
 
 
@@ -46,7 +46,7 @@ _SAID: dict[Answer, str] = {
 
 @dataclass(frozen=True, slots=True)
 class AddedStatement:
-    """One added statement and the answer; `role` said the quote, at `line_no` (1-based) of the session's transcript."""
+    """One added statement and the answer. `role` is the speaker of the quote, at `line_no` (1-based) of the transcript."""
 
     text: str
     answer: Answer
@@ -64,12 +64,12 @@ class AddedStatement:
 
     @property
     def caveat(self) -> str:
-        """What nobody of the session said: a program printed it, or a stranger wrote it."""
+        """A warning if a program printed the quote or a third party wrote it; else ""."""
         return Evidence.NOBODYS.get(self.role, "") if self.answer == "supported" else ""
 
 
 def statements(heard: Iterable[list[dict[str, object]]], mask: Mask) -> tuple[AddedStatement, ...]:
-    """Of what is kept beside hunks; those that want a look first, their words masked."""
+    """The statements stored with hunks, masked; those that need attention first."""
     found = dict.fromkeys(_statement(kept, mask) for row in heard for kept in row)
     return tuple(sorted(found, key=lambda one: _ORDER.index(one.answer)))
 
@@ -91,7 +91,7 @@ def _statement(kept: dict[str, object], mask: Mask) -> AddedStatement:
 
 
 def summary(found: Iterable[AddedStatement]) -> str:
-    """ "2 statements supported, 1 statement not found in the sessions"; nothing for none."""
+    """ "2 statements supported, 1 statement not found in the sessions"; "" for none."""
     answers = [one.answer for one in found]
     counted = [(answers.count(answer), _SAID[answer].lower()) for answer in reversed(_ORDER)]
     return ", ".join(f"{plural(count, 'statement')} {said}" for count, said in counted if count)
@@ -99,7 +99,7 @@ def summary(found: Iterable[AddedStatement]) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Proof:
-    """Evidence beside a change: quotes, statements with whether a quote shows what supports them, ledger rows."""
+    """Evidence beside a change: quotes, statements (each with whether a quote already supports it), ledger rows."""
 
     quotes: tuple[Evidence, ...] = ()
     heard: tuple[tuple[AddedStatement, bool], ...] = ()
@@ -109,20 +109,20 @@ class Proof:
         return len(self.quotes) + len(self.heard) + len(self.ledger)
 
     def part(self, start: int, stop: int, *, heard_first: bool) -> "Proof":
-        """The places from `start` to `stop` of all of them in their order."""
+        """The items from `start` to `stop` of all three lists in order."""
         order = ("heard", "quotes", "ledger") if heard_first else ("quotes", "heard", "ledger")
         every = [(name, one) for name in order for one in getattr(self, name)][start:stop]
         return Proof(**{name: tuple(one for kind, one in every if kind == name) for name in order})
 
 
-# Places of evidence that a card shows at once, and that are folded behind them.
+# Items of evidence that a card shows open, and folded ones after them.
 OPEN_PLACES = 3
 FOLDED_PLACES = 50
 
 
 @dataclass(frozen=True, slots=True)
 class CardEvidence:
-    """All that stands beside one decision. `told` is the quote that is shown above it: what a new memory will keep."""
+    """All evidence for one decision. `told` is the quote shown above it, which a new memory will keep."""
 
     quotes: tuple[Evidence, ...]
     statements: tuple[AddedStatement, ...]
@@ -131,7 +131,7 @@ class CardEvidence:
 
     @property
     def heard(self) -> tuple[tuple[AddedStatement, bool], ...]:
-        """Each statement, and whether the quotes already show what supports it."""
+        """Each statement, and whether the quotes already support it."""
         found = {(one.session_id, one.line_no) for one in self.quotes if one.session_id and one.found}
         return tuple(
             (one, one.answer == "supported" and (one.session_pk, one.line_no) in found)
@@ -140,7 +140,7 @@ class CardEvidence:
 
     @property
     def is_all_said(self) -> bool:
-        """The quotes shown have every statement that comes, word for word or nearly so."""
+        """Whether the quotes contain every added statement, nearly word for word."""
         shown = [quote.quote for quote in self.quotes if quote.found]
         return bool(self.statements) and all(
             is_quoted and any(not says_more(one.text, quote, MOST_NEW) for quote in shown)
@@ -154,7 +154,7 @@ class CardEvidence:
 
     @property
     def at_once(self) -> Proof:
-        """What is read at once; what a session contradicts comes first."""
+        """The items shown open; contradicted statements are first."""
         return self.whole.part(0, OPEN_PLACES, heard_first=self.contradicted > 0)
 
     @property
@@ -163,12 +163,12 @@ class CardEvidence:
 
     @property
     def rest(self) -> int:
-        """Places behind the open ones, folded or not on the page at all."""
+        """The number of items after the open ones, folded or not on the page."""
         return max(0, len(self.whole) - OPEN_PLACES)
 
     @property
     def words(self) -> str:
-        """What is folded, in words; what is contradicted is called out beside them."""
+        """A summary of the evidence; contradicted statements are shown separately."""
         quotes = len(self.whole.quotes)
         said = [plural(quotes, "quote")] if quotes else []
         if self.is_all_said and quotes:
@@ -181,22 +181,22 @@ class CardEvidence:
 
     @property
     def contradicted(self) -> int:
-        """Statements that a session says otherwise."""
+        """The number of statements that a session contradicts."""
         return sum(one.answer == "contradicted" for one in self.statements)
 
     @property
     def missing(self) -> int:
-        """Quotes that were not found where they are said to be."""
+        """The number of quotes that were not found in the cited place."""
         return sum(not quote.found for quote in self.quotes)
 
 
 def told(quotes: Sequence[Evidence]) -> Evidence | None:
-    """What a person said comes before what somebody else did."""
+    """The first quote of the person, else the first from a transcript."""
     said = [quote for quote in quotes if quote.is_transcript]
     return next((quote for quote in said if quote.is_yours), said[0] if said else None)
 
 
-# From so many on, findings of one kind are one list: nobody presses the same button ten times with care.
+# From this many on, findings of one kind are one list: nobody presses the same button ten times with care.
 LEAST_LISTED = 3
 MOST_SHOWN = 4
 ALL_UNSOURCED = "do not appear in any memory, quote or session; they are listed next to the change."
@@ -204,7 +204,7 @@ ALL_UNSOURCED = "do not appear in any memory, quote or session; they are listed 
 
 @dataclass(frozen=True, slots=True)
 class Remark:
-    """One finding. `message` is shorter than the finding's where the card already shows the rest of it."""
+    """One finding. `message` omits what the card already shows."""
 
     finding: Finding
     message: str
@@ -231,7 +231,7 @@ class Remark:
 
 @dataclass(frozen=True, slots=True)
 class Beside:
-    """What the card shows anyway: the statements that were looked up, whether a quote is not in its place, its file."""
+    """What the card already shows: the checked statements, whether a quote is not in its place, the file."""
 
     project_pk: int
     is_open: bool
@@ -240,20 +240,20 @@ class Beside:
     path: str = ""
 
     def tells(self, finding: Finding, answer: str) -> bool:
-        """A statement beside it has this answer."""
+        """Whether the finding's statement is shown with this answer."""
         said = finding.message_parts.get("statement")
         return any(one.answer == answer and one.text[:200] == said for one in self.statements)
 
 
 def plain(findings: Sequence[Finding], beside: Beside) -> tuple[Remark, ...]:
-    """Findings that stand by themselves, on a file or on the whole: they name their places."""
+    """Findings outside a card, on a file or the proposal, with full messages."""
     return tuple(
         replace(_remark(finding, beside), message=finding.message, line_no=None) for finding in findings
     )
 
 
 def said(findings: Sequence[Finding], beside: Beside) -> dict[str, Any]:
-    """`findings` worst first. Of those as grave as each other, what looks unsafe comes before what has no source."""
+    """`findings` worst first. With equal severity, those about safety come before those about missing sources."""
     findings = sorted(findings, key=lambda f: (WORST.index(f.severity), f.check_name == "evidence"))
     waiting = [f for f in findings if f.severity == Finding.Severity.BLOCK and f.confirmed_at is None]
     asked = _asked(waiting) if beside.is_open else {}
@@ -271,7 +271,7 @@ def said(findings: Sequence[Finding], beside: Beside) -> dict[str, Any]:
 
 
 def _asked(waiting: Sequence[Finding]) -> dict[str, list[Finding]]:
-    """Kind → its findings, where they are many."""
+    """Kind → its findings, for kinds with many findings."""
     by_code = {
         code: list(rows)
         for code, rows in groupby(sorted(waiting, key=lambda f: (f.code, f.line_no or 0)), lambda f: f.code)
@@ -281,7 +281,7 @@ def _asked(waiting: Sequence[Finding]) -> dict[str, list[Finding]]:
 
 def _list(rows: Sequence[Finding]) -> dict[str, Any]:
     remedies = {row.remedy for row in rows}
-    # The list says once what becomes of all the statements.
+    # The list says once what happens to all the statements.
     is_loss = all(row.code == LOSS and row.message_parts.get("statement") for row in rows)
     items = tuple(
         {"key": row.key, "text": row.message_parts["statement"] if is_loss else row.message} for row in rows
@@ -290,7 +290,7 @@ def _list(rows: Sequence[Finding]) -> dict[str, Any]:
 
 
 def _remarks(findings: Sequence[Finding], beside: Beside) -> tuple[Remark, ...]:
-    """One for all statements without a source that the card names as not found: it would say the same of each."""
+    """One remark for all statements without a source that the card already lists as not found; one for each other finding."""
     alike = [f for f in findings if f.code == UNSOURCED and beside.tells(f, "unsupported")]
     if len(alike) < LEAST_LISTED:
         return tuple(_remark(finding, beside) for finding in findings)
@@ -305,7 +305,7 @@ def _remarks(findings: Sequence[Finding], beside: Beside) -> tuple[Remark, ...]:
 
 
 def _once(remarks: Iterable[Remark]) -> tuple[Remark, ...]:
-    """What to do is said with the first that asks for it: on a card of forty findings it would be most of the words."""
+    """Keeps each remedy only on its first remark: on a card of forty findings it would be most of the text."""
     told: set[str] = set()
     shown = []
     for remark in remarks:
@@ -315,7 +315,7 @@ def _once(remarks: Iterable[Remark]) -> tuple[Remark, ...]:
 
 
 def _remark(finding: Finding, beside: Beside) -> Remark:
-    # A line of the old text is marked where it stood; a number here would be taken for one of the new text.
+    # The ledger is about lines of the old text; a number here would be read as a line of the new text.
     line = finding.line_no if finding.check_name != "ledger" else None
     waits = beside.is_open and finding.confirmed_at is None
     return Remark(
@@ -329,7 +329,7 @@ def _remark(finding: Finding, beside: Beside) -> Remark:
 
 def _message(finding: Finding, beside: Beside, line: int | None) -> str:
     if finding.code == "says-otherwise" and beside.tells(finding, "contradicted"):
-        return "A session says otherwise."  # both texts stand beside it, with the way into the session
+        return "A session says otherwise."  # both texts are beside it, with a link to the session
     if finding.code == "quote-not-found" and beside.misses_quote:
         return "Its quote is not in the cited place."
     said = line and finding.message_parts.get("remark")
@@ -345,13 +345,13 @@ def _way(finding: Finding, beside: Beside) -> dict[str, Any] | None:
 def offers(
     findings: Iterable[Finding], ledger: Sequence[LedgerEntry], row: Hunk, parts: int
 ) -> list[dict[str, Any]]:
-    """`ledger` is of the lines that leave in `row`; `parts` are decided together, itself among them."""
+    """The fixes to offer. `ledger` is about the lines removed in `row`; `parts` counts the changes of its decision."""
     said = list(findings)
     codes = Counter(finding.code for finding in said if finding.confirmed_at is None)
     lost = sum(entry.fate == LedgerEntry.Fate.UNEXPLAINED for entry in ledger)
     some_go = any(finding.code == LOSS and finding.confirmed_at for finding in said)
     found = []
-    # Where nothing else changes, to keep all that goes is to reject it.
+    # If nothing else changes, keeping all removed lines means rejecting it.
     if codes[LOSS] and (row.new_count or lost < row.base_count or parts > 1 or some_go):
         lines = "line" if codes[LOSS] == 1 else "lines"
         found.append(

@@ -1,7 +1,7 @@
-"""Which decisions the review page shows: the requested ones, those that match a filter, and its pages.
+"""The decisions that the review page shows: filters and pages.
 
-A filter is about single changes. A decision with one that passes is shown whole, its other parts marked; a decision
-without one is hidden, and no button beside the list decides on it.
+A filter matches single changes. A decision with a match is shown with all its parts, the others marked; a decision
+without one is hidden, and no button of the list decides on it.
 """
 
 from collections.abc import Iterable, Sequence
@@ -19,19 +19,19 @@ from dreams.web.pages.review_texts import file_texts
 from dreams.web.paging import number_or_none
 
 FILTERS: Final = {"": "All", "undecided": "Undecided", "findings": "Findings", "unseen": "In unviewed files"}
-# As they go on in "3 decisions …".
+# As they continue "3 decisions …".
 FILTERED: Final = {"undecided": "undecided", "findings": "with findings", "unseen": "in unviewed files"}
 LETTERS: Final = {"add": "A", "modify": "M", "delete": "D"}
 LETTER_WORDS: Final = {"A": "Added", "M": "Changed", "R": "Renamed", "D": "Removed"}
 MOST_TYPED: Final = 100
-# From so many changes on, or where the cards would be about so high, a review has pages. Pixels at 1,200 wide.
+# A review with more changes or about this total height has pages. Pixels at a width of 1,200.
 PAGED_FROM: Final = 100
 MOST_PIXELS: Final = 16_000
 MOST_ON_PAGE: Final = 25
-# Of a longer change this many lines are shown at once; the rest is folded.
+# This many lines of a longer change are shown; the rest is folded.
 OPEN_LINES: Final = 40
-# What a card takes beside its lines, the least that its evidence takes beside them, and a line of prose: measured in
-# Chromium at 1,200 pixels.
+# Heights of a card without its lines, of the least evidence, and of a line of prose: measured in Chromium at 1,200
+# pixels.
 _FRAME: Final = 150
 _PROOF: Final = 200
 _LINE: Final = 42
@@ -39,8 +39,8 @@ _LINE: Final = 42
 
 @dataclass(frozen=True, slots=True)
 class ReviewQuery:
-    """One file alone, a filter of the list, words to look for, a kind of change, a folder, where the list starts, a page
-    of changes or the change that is to be on it."""
+    """What the address asks for: one file, a filter of the list, search words, a kind of change, a folder, the start of the
+    list, and a page of changes or the change that must be on it."""
 
     file: int | None = None
     hunk: int | None = None
@@ -58,16 +58,16 @@ class ReviewQuery:
 
     @property
     def is_part(self) -> bool:
-        """Some decisions may be hidden."""
+        """Whether some decisions may be hidden."""
         return self.is_narrowed or self.file is not None
 
     @property
     def query(self) -> dict[str, str]:
-        """The filter as the page's address carries it."""
+        """The filter as a query string."""
         return {"show": self.show, "q": self.q, "kind": self.kind, "folder": self.folder}
 
     def to(self, proposal: Proposal, anchor: str = "", **changes: object) -> str:
-        """The page with the same filter and `changes`. Absolute, as a refused form is answered at its own address."""
+        """The address of the page with this filter and `changes`. Absolute, as a refused form is answered at its own address."""
         page = self.page if self.page > 1 else ""
         query = {
             **self.query,
@@ -82,7 +82,7 @@ class ReviewQuery:
 
     @property
     def words(self) -> str:
-        """ "undecided, dated, in topics/, with “alpha”": the filter as a person reads it."""
+        """ "undecided, dated, in topics/, with “alpha”": the filter in words."""
         said = [FILTERED[self.show]] if self.show else []
         said += [kinds()[self.kind].lower()] if self.kind else []
         said += [f"in {self.folder}"] if self.folder else []
@@ -91,17 +91,17 @@ class ReviewQuery:
 
 
 def kind_of(letter: str) -> str:
-    """ "Added": what happens to a file, in a word."""
+    """A word for the change of a file, such as "Added"."""
     return LETTER_WORDS[letter]
 
 
 def kinds() -> dict[str, str]:
-    """What the list can be narrowed to: what happens to a file, then why."""
+    """The kinds to filter by: changes of files, then reasons."""
     return {**LETTER_WORDS, **{kind.value: str(kind.label) for kind in Operation.Kind}}
 
 
 def asked_of(query: QueryDict) -> ReviewQuery:
-    """From an address; what is not known is as if it had not been said."""
+    """Parses an address; unknown values are ignored."""
     show, kind = query.get("show", ""), query.get("kind", "")
     return ReviewQuery(
         file=number_or_none(query.get("file")),
@@ -118,7 +118,7 @@ def asked_of(query: QueryDict) -> ReviewQuery:
 
 @dataclass(frozen=True)
 class Passing:
-    """What passes: the changes themselves, and the decisions that have one of them."""
+    """The changes that match the query, and the decisions that contain them."""
 
     loaded: LoadedProposal
     asked: ReviewQuery
@@ -130,19 +130,19 @@ class Passing:
 
     @cached_property
     def files(self) -> list[FileChange]:
-        """Those that a change of the filter is in; without a filter all, also one without a change."""
+        """The files with a match; without a filter all files, including those without a change."""
         if not self.asked.is_part:
             return self.loaded.shown_files
         touched = {hunk.file_id for hunk in self.loaded.all_hunks if hunk.pk in self.hunks}
         return [f for f in self.loaded.shown_files if touched & {part.pk for part in self.loaded.parts_of(f)}]
 
     def goes_with(self, hunk: Hunk) -> bool:
-        """It is shown for another change's sake."""
+        """Whether it is only shown because another change of its decision matches."""
         return self.asked.is_narrowed and hunk.pk not in self.hunks
 
 
 def passing(loaded: LoadedProposal, asked: ReviewQuery) -> Passing:
-    """Only a search by words reads texts."""
+    """Applies the query. Only a search by words reads texts."""
     rows = [hunk for hunk in loaded.all_hunks if asked.file is None or _is_in(loaded, hunk, asked.file)]
     if asked.is_narrowed:
         rows = [hunk for hunk in rows if passes(loaded, hunk, asked.show) and _is_of(loaded, hunk, asked)]
@@ -152,7 +152,7 @@ def passing(loaded: LoadedProposal, asked: ReviewQuery) -> Passing:
 
 
 def _is_in(loaded: LoadedProposal, hunk: Hunk, file: int) -> bool:
-    """In the file, or in what is shown as one with it."""
+    """Whether the change is in the file or in its other name."""
     names = {hunk.file_id, *(other.pk for other in (_other_name(loaded, hunk),) if other)}
     return file in names
 
@@ -177,8 +177,8 @@ def _is_of(loaded: LoadedProposal, hunk: Hunk, asked: ReviewQuery) -> bool:
 
 
 def _with_words(loaded: LoadedProposal, rows: Sequence[Hunk], typed: str) -> list[Hunk]:
-    """Those with all the words in their changed lines, their file's path or the reason for them. The reason is that of
-    a whole decision: where changes have the words without it, only they match."""
+    """Changes with all the words in their lines, path or reason. The reason belongs to the whole decision, so if some of
+    its changes match without it, only those count."""
     words = typed.casefold().split()
     texts = blobs.get_many(
         sha for row in rows for sha in (row.file.base_sha, row.file.new_sha, row.edited_sha)
@@ -218,7 +218,7 @@ def filter_of(loaded: LoadedProposal, asked: ReviewQuery, key: str) -> dict[str,
 
 
 def choices(loaded: LoadedProposal) -> tuple[list[tuple[str, str]], list[str]]:
-    """The kinds and the folders that this proposal has: what a narrowing can be made from."""
+    """The kinds and folders of this proposal, for the filter."""
     there: set[str] = {hunk.operation.kind for hunk in loaded.all_hunks if hunk.operation}
     there |= {"R" if file.pk in loaded.renames else LETTERS[file.kind] for file in loaded.shown_files}
     folders = {f"{file.path.rpartition('/')[0]}/" for file in loaded.shown_files if "/" in file.path}
@@ -230,8 +230,8 @@ EVERY, OTHERS = "all ", "the other "
 
 @dataclass(frozen=True, slots=True)
 class Batch:
-    """What one button decides: undecided decisions that are shown, no others. `scope` is what a form calls them, `which`
-    a button: EVERY, OTHERS or nothing."""
+    """The undecided decisions on the page that one button decides. `scope` is their name in the form, `which` their
+    name on the button: EVERY, OTHERS or nothing."""
 
     scope: str
     undecided: Sequence[Decision] = ()
@@ -239,7 +239,7 @@ class Batch:
     which: str = ""
 
     def of(self, verdict: str) -> Sequence[Decision]:
-        """To approve only what nothing speaks against; to reject all."""
+        """The decisions for a verdict: approving takes those without findings and conflicts, rejecting all."""
         return self.free if verdict == Hunk.Verdict.APPROVED else self.undecided
 
     def digest(self, verdict: str) -> str:
@@ -285,7 +285,7 @@ def batch(loaded: LoadedProposal, scope: str, shown: Iterable[Decision]) -> Batc
 
 
 def batch_of(found: Passing, scope: str, file: FileChange | None = None) -> Batch:
-    """What a form is about: `listed`, what the page shows; `file`, what it shows with one file; `all` of the proposal."""
+    """The decisions of a form: `listed` on the page, `file` for those with one file, `all` of the proposal."""
     if scope == "all":
         return everything(found.loaded)
     shown = window(found).decisions
@@ -300,7 +300,7 @@ def everything(loaded: LoadedProposal) -> Batch:
 
 
 def file_batch(loaded: LoadedProposal, shown: Sequence[Decision], file: FileChange, view: str) -> Batch:
-    """What is shown with a file. As it will read a file shows no other one, so nothing that is decided with one."""
+    """The decisions shown with a file. The rendered view shows no other file, so it has no decisions that include one."""
     own = {part.pk for part in loaded.parts_of(file)}
     if view == "rendered":
         shown = [one for one in loaded.decisions if {hunk.file_id for hunk in one.hunks} <= own]
@@ -309,7 +309,7 @@ def file_batch(loaded: LoadedProposal, shown: Sequence[Decision], file: FileChan
 
 @dataclass(frozen=True, slots=True)
 class Window:
-    """One page of decisions: `first` to `last` (1-based) of `total`, and the files that they are shown with."""
+    """One page of decisions: `first` to `last` (1-based) of `total`, and their files."""
 
     decisions: tuple[Decision, ...]
     files: tuple[FileChange, ...]
@@ -327,7 +327,7 @@ class Window:
 
 
 def window(passing: Passing) -> Window:
-    """The page that is asked for. One that does not exist is the nearest."""
+    """The requested page, or the nearest one."""
     found, asked = passing.decisions, passing.asked
     heights = [sum(map(_height, one.hunks)) for one in found]
     if sum(len(one.hunks) for one in found) < PAGED_FROM and sum(heights) <= MOST_PIXELS:
@@ -351,7 +351,7 @@ def window(passing: Passing) -> Window:
 
 
 def _sections(passing: Passing, found: Sequence[Decision]) -> Iterable[FileChange]:
-    """With a decision of its own, or to be looked at all the same: of a file alone that file, without a filter all."""
+    """The files with a decision, and those shown anyway: the requested file, or without a filter all."""
     homes = {one.file_id for one in found}
     wanted = set() if passing.asked.is_narrowed else {file.pk for file in passing.files}
     return (file for file in passing.loaded.shown_files if file.pk in homes | wanted)
@@ -368,8 +368,8 @@ def _height(row: Hunk) -> int:
 
 
 def _starts(found: Sequence[Decision], heights: Sequence[int]) -> list[int]:
-    """The index at which each page starts: a page is full by number or by height. A file is only parted where it alone
-    is more than a page."""
+    """The index at which each page starts. Pages are limited in number and height. A file is only split if it alone
+    exceeds a page."""
     starts, height, file_at = [0], 0, 0
     for index, one in enumerate(heights):
         if found[index].file_id != found[file_at].file_id:
@@ -382,7 +382,7 @@ def _starts(found: Sequence[Decision], heights: Sequence[int]) -> list[int]:
 
 
 def _page(found: Sequence[Decision], starts: Sequence[int], asked: ReviewQuery) -> int:
-    """The page asked for, or the one that has the change asked for."""
+    """The requested page, or the one with the requested change."""
     wanted = next((n for n, one in enumerate(found) if asked.hunk in {h.pk for h in one.hunks}), None)
     if wanted is not None:
         return sum(start <= wanted for start in starts)

@@ -1,4 +1,4 @@
-"""A proposal as its review needs it: rows loaded once, decisions, state, and which files changed on disk."""
+"""A proposal for its review: rows loaded once, decisions, state, and the files that changed on disk."""
 
 import datetime as dt
 import hashlib
@@ -21,17 +21,17 @@ from dreams.services.memories import syncing
 from dreams.services.proposals import decisions, rebase, summaries, undos
 from dreams.services.proposals.rows_to_hunks import renames as find_renames
 
-#: It is said of the index as a whole: with one that is too long, each of a thousand memories would be approved alone.
+#: Findings on the index as a whole. They block no decision, else an index that is too long would block them all.
 _OF_NO_DECISION = frozenset({"index-over-budget"})
 
 WORST = [severity.value for severity in Finding.Severity]
-# Where a decision is shown: with the memory that comes, else with one that changes, else with what goes.
+# The file that shows a decision: an added one, else a changed one, else a removed one.
 _HOMES = {FileChange.Kind.ADD: 0, FileChange.Kind.MODIFY: 1, FileChange.Kind.DELETE: 2}
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Decision:
-    """What one verdict decides. `hunks` in the order in which they are read; the first says where it is shown."""
+    """The changes that one verdict decides. `hunks` are in reading order; the decision is shown with the first one's file."""
 
     key: int
     hunks: tuple[Hunk, ...]
@@ -66,12 +66,12 @@ class Decision:
 
     @property
     def is_applied(self) -> bool:
-        """Some of it is on disk."""
+        """Whether some of it is on disk."""
         return any(hunk.applied_in_id is not None and hunk.undone_in_id is None for hunk in self.hunks)
 
     @property
     def is_undone(self) -> bool:
-        """Some of it was on disk, nothing is any more."""
+        """Whether it was on disk and is completely undone."""
         return not self.is_applied and any(hunk.applied_in_id is not None for hunk in self.hunks)
 
     @property
@@ -84,20 +84,20 @@ class Decision:
 
     @property
     def seen(self) -> str:
-        """Changes when a verdict on it does, or any file that it touches: what the next verdict is made on."""
+        """A digest of its verdicts and files, which a new verdict must match."""
         return decisions.digest(self.hunks)[:12]
 
 
 @dataclass
 class LoadedProposal:
-    """A proposal with all its rows: of hunks and findings without the texts that only a card shows."""
+    """A proposal with all its rows; hunks and findings without the texts that only a card needs."""
 
     proposal: Proposal
     files: list[FileChange]
     hunks: Mapping[int, list[Hunk]]
     findings: list[Finding]
     memories: Mapping[str, Memory]
-    #: Secrets are shown as they are: a person asked for that.
+    #: Secrets are not masked: a person asked for that.
     is_bare: bool = False
 
     @cached_property
@@ -106,7 +106,7 @@ class LoadedProposal:
 
     @cached_property
     def decisions(self) -> list[Decision]:
-        """In the order of the files that they are shown with."""
+        """In the order of the files that show them."""
         order = {file.pk: number for number, file in enumerate(self.files)}
         found = [
             Decision(key, tuple(sorted(rows, key=self._reading)))
@@ -131,48 +131,45 @@ class LoadedProposal:
 
     @cached_property
     def renames(self) -> Mapping[int, FileChange]:
-        """A file that came → the file that went, where they are one under another name and decided together."""
+        """Added file → removed file, for renames that are one decision."""
         alone = [(file, rows[0].operation_id) for file in self.files if len(rows := self.hunks[file.pk]) == 1]
         return find_renames([(file, operation) for file, operation in alone if operation is not None])
 
     @cached_property
     def old_names(self) -> Mapping[int, FileChange]:
-        """The reverse of `renames`: a file that went → the file that it is now."""
+        """The reverse of `renames`: removed file → added file."""
         by_pk = {file.pk: file for file in self.files}
         return {old.pk: by_pk[new] for new, old in self.renames.items()}
 
     @cached_property
     def shown_files(self) -> list[FileChange]:
-        """The files as a person counts them: what went under its old name is shown under the new one."""
+        """The files as shown: a renamed file only under its new name."""
         return [file for file in self.files if file.pk not in self.old_names]
 
     @cached_property
     def shown_hunks(self) -> list[Hunk]:
-        """The changes as a person counts them."""
+        """The changes of `shown_files`."""
         return [hunk for file in self.shown_files for hunk in self.hunks[file.pk]]
 
     def parts_of(self, file: FileChange) -> list[FileChange]:
-        """The rows behind one shown file: itself and, renamed, its old name."""
+        """The rows of one shown file: itself and, if renamed, its old name."""
         old = self.renames.get(file.pk)
         return [file, old] if old else [file]
 
     @cached_property
     def digest(self) -> str:
-        """Changes when any file of the proposal does."""
+        """A digest of all files of the proposal."""
         states = "\n".join(f"{f.pk} {f.base_sha} {f.new_sha} {bool(f.conflict)}" for f in self.files)
         return hashlib.sha256(states.encode()).hexdigest()[:24]
 
     @property
     def answers(self) -> str:
-        """Changes with any verdict and edit: what a review was submitted on."""
+        """A digest of all verdicts and edits."""
         states = "\n".join(f"{hunk.pk} {hunk.verdict} {hunk.edited_sha}" for hunk in self.all_hunks)
         return hashlib.sha256(states.encode()).hexdigest()[:24]
 
     def moved_since(self, digest: object, answers: object) -> str:
-        """Why a press is not for what is here now: its page was made from another `digest` or other `answers`.
-
-        Empty when nothing moved.
-        """
+        """Why a form is outdated: its page had a different `digest` or different `answers`. Empty if it is not."""
         if digest != self.digest:
             return "The proposal changed since this page was shown. Look at it again; nothing was written."
         if answers != self.answers:
@@ -181,23 +178,23 @@ class LoadedProposal:
 
     @property
     def is_open(self) -> bool:
-        """It can be decided on: no host was asked to write it as it is now."""
+        """Whether it can be decided on: it is open, and no other host was asked to write it."""
         return self.proposal.state == Proposal.State.OPEN and not self.is_asked
 
     @cached_property
     def is_asked(self) -> bool:
-        """The host that has the files was asked to write it, and has not yet."""
+        """Whether the host with the files was asked to write it and has not done so yet."""
         project = self.proposal.project
         return host_requests.is_elsewhere(project) and bool(host_requests.asked_to_write([self.proposal.pk]))
 
     @property
     def is_undecided(self) -> bool:
-        """No verdict on any of its changes."""
+        """Whether no change has a verdict."""
         return all(hunk.verdict == Hunk.Verdict.PENDING for hunk in self.all_hunks)
 
     @cached_property
     def found_in(self) -> Mapping[int | None, list[Finding]]:
-        """File → the findings that are more than a note; None holds those on the whole."""
+        """File → its findings above the level of a note; None → those on the proposal."""
         found = defaultdict(list)
         for finding in self.findings:
             if finding.severity != Finding.Severity.INFO:
@@ -205,13 +202,13 @@ class LoadedProposal:
         return found
 
     def has_findings(self, hunk: Hunk) -> bool:
-        """More than a note is said of it or its file; what is said of no decision, the first change tells."""
+        """Whether it or its file has a finding above the level of a note; the file's first change has those on no decision."""
         first = self.hunks[hunk.file_id][0].pk
         of = (first if f.code in _OF_NO_DECISION else f.hunk_id for f in self.found_in.get(hunk.file_id, ()))
         return any(pk in (hunk.pk, None) for pk in of)
 
     def free(self, among: Iterable[Decision]) -> list[Decision]:
-        """The undecided ones that no finding and no conflict speaks against, in any of their parts."""
+        """The undecided ones of `among` without any finding or conflict."""
         return [one for one in among if one.is_open and one.key not in self._spoken_of]
 
     @cached_property
@@ -228,7 +225,7 @@ class LoadedProposal:
         return {decisions.key(h) for h in self.all_hunks if h.pk in own or h.file_id in files}
 
     def decided(self, hunks: Iterable[Hunk]) -> None:
-        """Take over what was just saved of these rows, instead of reading the proposal again."""
+        """Copies the saved verdicts of these rows, instead of loading the proposal again."""
         fresh = {hunk.pk: hunk for hunk in hunks}
         for hunk in self.all_hunks:
             if (saved := fresh.get(hunk.pk)) is not None:
@@ -241,7 +238,7 @@ def is_index(file: FileChange) -> bool:
 
 
 def find(public_id: str) -> Proposal | None:
-    """By its own id or by its dream's."""
+    """By its own id or its dream's id."""
     rows = Proposal.objects.select_related("project", "dream", "undoes", "undoes__dream")
     own = rows.filter(public_id=public_id).first()
     if own is not None:
@@ -255,13 +252,13 @@ def load(proposal: Proposal) -> LoadedProposal:
 
 
 def load_all(proposals: Sequence[Proposal]) -> list[LoadedProposal]:
-    """As `load`, in the same order: five queries for all of them together."""
+    """As `load`, in the given order: five queries in all."""
     by_pk = {proposal.pk: proposal for proposal in proposals}
     files = {file.pk: file for file in FileChange.objects.filter(proposal__in=by_pk)}
     for file in files.values():
         file.proposal = by_pk[file.proposal_id]
     hunks = _hunks(by_pk, files)
-    # The index last: its rows are decided with the memories that they name.
+    # The index is last: its rows are decided with the memories that they name.
     ordered = sorted(files.values(), key=lambda file: (file.path == memdir.INDEX_NAME, file.path))
     findings: defaultdict[int, list[Finding]] = defaultdict(list)
     for found in Finding.objects.filter(proposal__in=by_pk).defer(*_FINDING_TEXTS).order_by("pk"):
@@ -285,7 +282,7 @@ _FINDING_TEXTS = ("message", "message_parts", "remedy", "key", "check_name", "co
 
 
 def _hunks(proposals: Collection[int], files: Mapping[int, FileChange]) -> Mapping[int, list[Hunk]]:
-    """File → its hunks in their order."""
+    """File → its hunks in order."""
     found: dict[int, list[Hunk]] = {pk: [] for pk in files}
     rows = Hunk.objects.filter(file__proposal__in=proposals).select_related("operation").order_by("number")
     for hunk in rows.defer("claims", "transcript_verdicts"):
@@ -300,7 +297,7 @@ def by_severity(findings: Iterable[Finding]) -> list[Finding]:
 
 
 def address(proposal: Proposal, *, anchor: str = "", **query: int | str | None) -> str:
-    """The page's address, at a file or a hunk."""
+    """The address of the review, at a file or a hunk."""
     given = {key: value for key, value in query.items() if value not in (None, "")}
     return (
         reverse("review", args=[proposal.public_id])
@@ -311,11 +308,12 @@ def address(proposal: Proposal, *, anchor: str = "", **query: int | str | None) 
 
 @dataclass(frozen=True)
 class ReviewState:
-    """What a proposal waits for, and what came of it. The files on disk are looked at once; the rest is asked for when it is
-    shown, which the answer to a verdict does not do.
+    """What a proposal waits for, and its result. The files on disk are compared once; the rest is queried when shown, which
+    the answer to a verdict does not need.
 
-    `stale` are paths that changed on disk and are not rebased yet, `gone` those of them that are not there any more;
-    `is_away`: none of its files is there now, nor the folder around them. `unconfirmed` are rebased and wait. `interrupted`: what changed on disk is its own write, which recovery has still to end.
+    `stale` are paths that changed on disk and are not rebased yet, `gone` those of them that no longer exist;
+    `is_away`: neither its files nor their folder exist. `unconfirmed` are rebased and wait to be confirmed.
+    `interrupted`: the change on disk is its own write, which recovery must still complete.
     """
 
     loaded: LoadedProposal
@@ -336,7 +334,7 @@ class ReviewState:
 
     @property
     def waits(self) -> bool:
-        """Submitted, and something approved is not on disk yet."""
+        """Whether it is submitted and not completely written."""
         return self.proposal.state == Proposal.State.SUBMITTED
 
     @property
@@ -345,12 +343,12 @@ class ReviewState:
 
     @cached_property
     def told(self) -> str:
-        """What came of it, without a full stop."""
+        """Its result, without a full stop."""
         return summaries.of_proposal(self.proposal).text
 
     @property
     def standing(self) -> int:
-        """Its changes that are on disk."""
+        """The number of its changes on disk."""
         return sum(hunk.undone_in_id is None for hunk in _applied(self.loaded))
 
     @cached_property
@@ -361,7 +359,7 @@ class ReviewState:
 
     @cached_property
     def to_purge(self) -> bool:
-        """Whether it took out secrets that the kept texts from before still hold."""
+        """Whether it removed secrets that earlier kept texts still contain."""
         if self.proposal.origin != Proposal.Origin.REDACTION or not self.standing:
             return False
         before = blobs.get_many(file.base_sha for file in self.loaded.files)
@@ -373,7 +371,7 @@ class ReviewState:
 
     @cached_property
     def _undos(self) -> list[Proposal]:
-        """Those of it that were not undone themselves."""
+        """Its undos that were not undone themselves."""
         redone = Q(state=Proposal.State.APPLIED, applications__undone_at__isnull=False)
         return list(self.proposal.undone_by.exclude(redone).order_by("created_at"))
 
@@ -383,47 +381,47 @@ class ReviewState:
 
     @property
     def undo_waits(self) -> list[Proposal]:
-        """Undos that a person has still to decide on."""
+        """Undos that a person must still decide on."""
         return [undo for undo in self._undos if undo.state in (Proposal.State.OPEN, Proposal.State.SUBMITTED)]
 
     @property
     def redo(self) -> str:
-        """The undo to undo, where something of this is undone now: its public id."""
+        """The public id of the undo to undo; "" if nothing of this is undone."""
         return self.undone_by[-1].public_id if self.undone and self.undone_by else ""
 
     @property
     def is_several(self) -> bool:
-        """It was undone in several steps; they are redone one by one, the last one first."""
+        """Whether it was undone in several steps; they are redone one by one, the last first."""
         return len(self.undone_by) > 1
 
     @cached_property
     def takes_back(self) -> bool:
-        """It is an undo: to undo it is to redo, and to undo that is to undo again."""
+        """Whether it is an undo (or the undo of a redo)."""
         return undos.takes_back(self.proposal)
 
     @cached_property
     def by_policy(self) -> Proposal | None:
-        """The part of its dream that a policy applied."""
+        """The proposal with the part of its dream that a policy applied."""
         if self.proposal.dream_id is None or self.proposal.by_policy:
             return None
         return Proposal.objects.filter(dream=self.proposal.dream_id, by_policy=True).first()
 
     @cached_property
     def second(self) -> review.Missing | None:
-        """What waits for a second person."""
+        """What must be approved by a second person."""
         return review.missing([self.proposal]).get(self.proposal.pk)
 
     @cached_property
     def nobody_else(self) -> bool:
-        """There is no second person."""
+        """Whether no second person exists."""
         second = self.second
         return second is not None and not people.reviewers().exclude(username__in=second.by).exists()
 
 
 def state(loaded: LoadedProposal, files: Sequence[FileChange]) -> ReviewState:
-    """Of these `files`, the others are not looked at on disk."""
+    """The state; only `files` are compared with the disk."""
     proposal = loaded.proposal
-    # What this proposal wrote itself is no change by somebody else.
+    # Files written by this proposal do not count as changed.
     written = {hunk.file_id for hunk in _applied(loaded)}
     live = [] if proposal.closed_at is not None else [file for file in files if file.pk not in written]
     stale = rebase.changed_since(proposal, live, loaded.memories) if live else frozenset()

@@ -1,5 +1,5 @@
-"""The texts of a proposal: both states of each file with secrets masked, how a file will read, also with an edit that is not
-kept yet, and beside each line where it went or came from.
+"""The texts of a proposal: the old and new text of each file with secrets masked, the rendered result, also for an unsaved
+edit, and where each moved line went or came from.
 """
 
 import re
@@ -31,7 +31,7 @@ Row = TypeVar("Row", bound=Model)
 
 @dataclass(frozen=True, slots=True)
 class FileTexts:
-    """Both states of a file and its hunks with their lines. `edited` has the texts that a person put in."""
+    """The old and new text of a file, and its hunks with their lines. `edited` has the texts typed by a person."""
 
     base: bytes | None
     new: bytes | None
@@ -43,7 +43,7 @@ class FileTexts:
         return text.is_utf8(self.base or b"") and text.is_utf8(self.new or b"")
 
     def decided(self) -> bytes | None:
-        """The file with everything that is not rejected; None when it is not to exist."""
+        """The file with everything that is not rejected; None if it will not exist."""
         pending = Hunk.Verdict.PENDING
         chosen = {
             row.hunk_id: self.edited.get(row.hunk_id, row.is_taken or row.verdict == pending)
@@ -52,11 +52,11 @@ class FileTexts:
         return drafts.rebuild(self.base, self.new, [hunk for _, hunk in self.hunks], chosen)
 
     def whole(self, row: Hunk) -> str:
-        """The new text, of a file that is one change: a person's own where there is one."""
+        """The new text of a file with a single change: the person's text if there is one."""
         return self.edited.get(row.hunk_id, text.decode(self.new or b""))
 
     def as_shown(self) -> list[diff.Hunk]:
-        """The hunks with a person's own text in place of the proposed one."""
+        """The hunks with the person's text instead of the proposed one."""
         return [
             replace(hunk, new_lines=tuple(diff.split_lines(self.edited[row.hunk_id])))
             if row.hunk_id in self.edited
@@ -66,14 +66,14 @@ class FileTexts:
 
 
 def shas(loaded: LoadedProposal, file: FileChange) -> Iterator[str]:
-    """Every text of a shown file: before and after, of its old name too, and what a person put in."""
+    """The digests of all texts of a shown file: old, new, of its old name, and edits."""
     for part in loaded.parts_of(file):
         yield from (part.base_sha, part.new_sha)
     yield from (hunk.edited_sha for hunk in loaded.hunks[file.pk])
 
 
 def texts_of(loaded: LoadedProposal, shown: Collection[int]) -> Mapping[str, bytes]:
-    """The blobs of these files and of the index, in one query."""
+    """The texts of these files and of the index, in one query."""
     wanted = [file for file in loaded.files if file.pk in shown or file.path == memdir.INDEX_NAME]
     return blobs.get_many(sha for file in wanted for sha in shas(loaded, file))
 
@@ -95,7 +95,7 @@ def file_texts(file: FileChange, rows: Sequence[Hunk], texts: Mapping[str, bytes
 
 @dataclass(frozen=True, slots=True)
 class TextSight(Sight):
-    """What a card shows in place of secrets. `plain` are the texts themselves (sha256 → bytes), `texts` as shown."""
+    """Masks the secrets of a card. `plain` are the unmasked texts (sha256 → bytes), `texts` the masked ones."""
 
     plain: Mapping[str, bytes]
     texts: Mapping[str, bytes]
@@ -104,7 +104,7 @@ class TextSight(Sight):
         return self.known.count("\n".join(text.decode(self.plain.get(sha, b"")) for sha in shas))
 
     def rows(self, rows: Iterable[Row], *fields: str) -> list[Row]:
-        """Rows read for a page, and never saved, with their words masked."""
+        """Rows with the text of `fields` masked; they must not be saved."""
         found = list(rows)
         if self.mask.shown:
             for row in found:
@@ -127,7 +127,7 @@ _FENCE = re.compile(r"^ {0,3}(`{3,}|~{3,})")
 
 @dataclass(frozen=True, slots=True)
 class SourceLines:
-    """Markdown source of a run of lines. `kind` is equal, ins or del."""
+    """Markdown source of consecutive lines. `kind` is equal, ins or del."""
 
     kind: str
     source: str
@@ -135,7 +135,7 @@ class SourceLines:
 
 @dataclass(frozen=True, slots=True)
 class Rendered:
-    """`fields` are those of the frontmatter as it will be."""
+    """`fields` are those of the resulting frontmatter."""
 
     fields: tuple[tuple[str, str], ...]
     passages: tuple[SourceLines, ...]
@@ -146,7 +146,7 @@ class Rendered:
 
 
 def rendered(found: FileTexts, before: bytes | None) -> Rendered:
-    """What is left when everything not rejected is taken, with what changes in it against `before` marked."""
+    """The result with everything that is not rejected, with the changes since `before` marked."""
     document = memdir.parse(found.decided() or b"")
     front = document.frontmatter
     fields = tuple(front.fields) if front else ()
@@ -171,7 +171,7 @@ def _passage(kind: str, blocks: Sequence[str]) -> Iterator[SourceLines]:
 
 
 def _blocks(body: str) -> list[str]:
-    """Lines; but fenced code and a table are one piece each, as half of either would not read as what it is."""
+    """The lines; fenced code and tables are one block each, as half of one would not render."""
     out: list[str] = []
     fence, in_table = "", False
     for line in diff.split_lines(body):
@@ -201,7 +201,7 @@ def typed(loaded: LoadedProposal, hunk: Hunk, preview: review.EditPreview) -> di
         made = [replace(lines, new_lines=tuple(diff.split_lines(shown))) for _, lines in found.hunks]
     blocks = tuple(replace(b, above=None, below=None) for b in diffs.blocks(base, made, hunk.file.path))
     plain = preview.text.replace("\r\n", "\n")
-    # A whole memory starts with its frontmatter, which is no text to read.
+    # The text of a new memory starts with its frontmatter, which is not rendered.
     read = shown.replace("\r\n", "\n")
     body = memdir.parse(read.encode()).body if not hunk.base_start else read
     return {
@@ -213,7 +213,7 @@ def typed(loaded: LoadedProposal, hunk: Hunk, preview: review.EditPreview) -> di
 
 
 def _said_of(loaded: LoadedProposal, hunk: Hunk, preview: review.EditPreview) -> tuple[NewFinding, ...]:
-    """What is said of the text itself, and what it makes new of the parts decided with it."""
+    """The findings on the edited text, and new findings on the other parts of its decision."""
     known = set(loaded.proposal.findings.values_list("key", flat=True))
     own = (hunk.file.path, hunk.hunk_id)
     return tuple(
@@ -225,9 +225,9 @@ def _said_of(loaded: LoadedProposal, hunk: Hunk, preview: review.EditPreview) ->
     )
 
 
-# Reworded lines are looked for among so many pairs; the very same words are always found.
+# How many pairs are compared to find reworded lines; identical lines are always found.
 NEARLY_THE_SAME = 40_000
-# The moves of the proposals looked at last: every file's fragment asks for them.
+# The moves of recent proposals are kept: the fragment of every file needs them.
 MOST_KEPT = 16
 _kept: dict[str, list[diff.Move]] = {}
 _keeping = threading.Lock()
@@ -235,15 +235,15 @@ _NOT_KEPT = {
     LedgerEntry.Fate.STATED: "stated",
     LedgerEntry.Fate.UNEXPLAINED: "lost",
 }
-# What is kept says the same there; only what became something else is worth reading beside it.
+# Fates with a changed text, which is quoted; for others the text is the same.
 QUOTED = {LedgerEntry.Fate.MERGED, LedgerEntry.Fate.SUPERSEDED}
 MOST_SAID = 160
 
 
 @dataclass
 class Ties:
-    """Everything known of where lines went; `shown` are the decisions whose cards are on the page, `files` those
-    that have a place of their own there."""
+    """Where lines moved to or from. `shown` are the decisions with cards on the page, `files` the files
+    on the page."""
 
     loaded: LoadedProposal
     shown: Collection[int]
@@ -252,12 +252,12 @@ class Ties:
 
     @cached_property
     def _files(self) -> Mapping[str, FileChange]:
-        """By path; a renamed file stands under its new name also where its old one is asked for."""
+        """By path; the old path of a renamed file leads to the new file."""
         return {file.path: self.loaded.old_names.get(file.pk, file) for file in self.loaded.files}
 
     @cached_property
     def _elsewhere(self) -> Mapping[str, int]:
-        """Memories that this proposal does not touch and that lines are said to stand in."""
+        """Memories outside this proposal that the ledger names as places of lines."""
         wanted = {entry.target_path for entries in self.ledger.values() for entry in entries} - set(
             self._files
         )
@@ -272,7 +272,7 @@ class Ties:
         return {move.source: move for move in found}, {move.target: move for move in found}
 
     def entries(self, row: Hunk) -> defaultdict[str, list[LedgerEntry]]:
-        """What the ledger says of the lines that leave in this hunk, by line; `tied` takes out what it shows."""
+        """The ledger's entries on the removed lines of this hunk, by line; `tied` removes those it shows."""
         found: defaultdict[str, list[LedgerEntry]] = defaultdict(list)
         for entry in self.ledger.get(row.pk, ()):
             found[entry.text.strip()].append(entry)
@@ -305,7 +305,7 @@ class Ties:
         within: Mapping[int, int],
         entries: list[LedgerEntry],
     ) -> tuple[Tie, ...]:
-        """The move or the ledger's answer for one removed line; an answer is taken out of `entries`."""
+        """The move or the ledger entry of one removed line; the entry is removed from `entries`."""
         entry = entries.pop(0) if entries else None
         if number in within:
             return (
@@ -341,13 +341,13 @@ class Ties:
             "Left out:" if fate == LedgerEntry.Fate.STATED else str(fate.label),
             _place(entry.target_path, entry.target_line, here) if entry.target_path else "",
             self._target(entry),
-            # What stands in the same change is read right there.
+            # No quote of text in the same change: it is right there.
             quote=_short(entry.target_text) if fate in QUOTED and not _is_in(entry, here) else "",
             note=_short(_going_on(entry.note)),
         )
 
     def _target(self, entry: LedgerEntry) -> str:
-        """The change that brings the line's new place; else its file on this page; else its memory's page."""
+        """The address of the change with the line's new place; else its file in the review; else its memory's page."""
         if not entry.target_path:
             return ""
         file = self._files.get(entry.target_path)
@@ -367,7 +367,7 @@ class Ties:
         return self.loaded.hunks[file.pk] if file else ()
 
     def href(self, hunk: Hunk) -> str:
-        """Where a change is shown: with its decision, and of a renamed file under the new name."""
+        """The address of a change: at its decision, for a renamed file under the new name."""
         new = self.loaded.old_names.get(hunk.file_id)
         part = self.loaded.hunks[new.pk][0] if new else hunk
         decision = self.loaded.decision_of[part.pk]
@@ -379,7 +379,7 @@ class Ties:
 
 
 def moves(loaded: LoadedProposal) -> list[diff.Move]:
-    """Between all files of the proposal, worked out once for each of its states."""
+    """The moves between all files of the proposal, computed once for each state."""
     key = f"{loaded.proposal.public_id} {loaded.digest}"
     with _keeping:
         found = _kept.get(key)
@@ -393,7 +393,7 @@ def moves(loaded: LoadedProposal) -> list[diff.Move]:
 
 
 def _all_hunks(loaded: LoadedProposal) -> dict[str, list[diff.Hunk]]:
-    """Of all files but those that only got another name: their lines did not move."""
+    """The hunks of all files except renamed ones, whose lines did not move."""
     renamed = {pk for new, old in loaded.renames.items() for pk in (new, old.pk)}
     files = [file for file in loaded.files if file.pk not in renamed]
     texts = blobs.get_many(sha for file in files for sha in (file.base_sha, file.new_sha))
@@ -411,7 +411,7 @@ def by_hunk(entries: Iterable[LedgerEntry]) -> Mapping[int, list[LedgerEntry]]:
 
 
 def _is_in(entry: LedgerEntry, hunk: Hunk) -> bool:
-    """Whether the line's new place is within this very change."""
+    """Whether the line's new place is within this change."""
     line = entry.target_line or 0
     return entry.target_path == hunk.file.path and hunk.new_start < line <= hunk.new_start + hunk.new_count
 
@@ -422,7 +422,7 @@ def _place(path: str, line: int | None, here: Hunk) -> str:
 
 
 def _going_on(note: str) -> str:
-    """A note of the ledger's own goes on after "Left out:" or a place; what somebody gave as a reason stays as it is."""
+    """A standard note continues "Left out:" or a place, so it is not capitalised; a reason from somebody is unchanged."""
     return f"{note[:1].lower()}{note[1:].rstrip('.')}" if note in derived.NOTES else note
 
 

@@ -1,4 +1,4 @@
-"""The schedule page: jobs in the order of their chains, the last runs, and the form for a new job."""
+"""The schedule page: jobs in the order of their chains, recent runs, and the form for a new job."""
 
 import datetime as dt
 from collections.abc import Iterator, Mapping, Sequence
@@ -12,7 +12,7 @@ from dreams.services import jobs, notify
 from dreams.web.pages.projects import told_apart
 
 MOST_RUNS = 50  # rows; chosen
-#: What many choose, for the list below the field.
+#: Common choices for the list below the field.
 EXAMPLES: Mapping[str, str] = {
     "0 3 * * *": "every day at 03:00",
     "0 8 * * mon-fri": "on weekdays at 08:00",
@@ -38,7 +38,7 @@ _STATES = {
 
 @dataclass(frozen=True, slots=True)
 class Typed:
-    """The form as it was sent. `upcoming` are the times that it means, `error` why there are none."""
+    """The submitted form. `upcoming` are its next times, `error` says why there are none."""
 
     kind: str = "dream"
     cron: str = ""
@@ -51,7 +51,7 @@ class Typed:
 
 
 def schedule(now: dt.datetime, typed: Typed, host: str = "") -> dict[str, Any]:
-    """Of one host or of all, in a fixed number of queries."""
+    """The schedule of one host or of all, in a fixed number of queries."""
     of = {"host": host} if host else {}
     rows = list(ScheduledJob.objects.filter(**of).select_related("project", "after__project"))
     runs = list(JobRun.objects.filter(**of)[:MOST_RUNS])
@@ -78,7 +78,7 @@ def schedule(now: dt.datetime, typed: Typed, host: str = "") -> dict[str, Any]:
 
 
 def _in_chains(rows: Sequence[ScheduledJob]) -> Iterator[tuple[ScheduledJob, int]]:
-    """Each is followed by what follows it; those that ended come last."""
+    """Each job is followed by its successors; ended jobs are last."""
     following: dict[int | None, list[ScheduledJob]] = {}
     for row in rows:
         following.setdefault(row.after_id, []).append(row)
@@ -104,7 +104,7 @@ def _note(row: ScheduledJob, last: JobRun | None, has_address: bool) -> str:
 
 
 def _job(row: ScheduledJob, depth: int, upcoming: list[dt.datetime], note: str) -> dict[str, Any]:
-    """`depth` is how many it follows, `upcoming` its next five times."""
+    """`depth` is the number of its predecessors, `upcoming` has its next five times."""
     state, icon = ("block", "block") if row.failures else ("warn", "warn") if note else ("ok", "clock")
     ends = "once" if row.once else f"until {row.until:%-d %b %Y}" if row.until else ""
     return {
@@ -133,6 +133,6 @@ def _run(run: JobRun) -> dict[str, Any]:
 
 
 def _took(run: JobRun) -> str:
-    """Only where somebody may wonder."""
+    """The duration of a run; "" if under a minute."""
     took = run.ended_at - run.started_at if run.ended_at and run.started_at else dt.timedelta(0)
     return span(took) if took >= dt.timedelta(minutes=1) else ""

@@ -1,4 +1,4 @@
-"""Search results, for the search page and the list below the search field: grouped, each with its link."""
+"""Grouped search results, for the search page and the list below the search field."""
 
 import datetime as dt
 import logging
@@ -43,7 +43,7 @@ from dreams.web.paging import PageOfRows, page_of
 
 PAGE = 20  # rows of one kind; chosen
 FEW = 5  # rows of each kind; chosen
-MOST_WAITING = 1_000  # counted: to count more takes as long as a search
+MOST_WAITING = 1_000  # counted: counting more takes as long as a search
 QUICK = 4  # rows of each kind while typing; chosen
 LEAD = 24  # letters before a match; chosen
 TITLE = 120  # letters; chosen
@@ -61,7 +61,7 @@ log = logging.getLogger(__name__)
 
 @dataclass(frozen=True, slots=True)
 class SearchRow:
-    """One thing found. `lines` show why; `note` is a word about its state."""
+    """One result. `lines` show the matches; `note` is a word about its state."""
 
     icon: str
     href: str
@@ -74,7 +74,7 @@ class SearchRow:
 
     @property
     def brief(self) -> tuple[ExcerptPart, ...]:
-        """The first line from shortly before its first match on, so that a narrow list shows the match."""
+        """The first line, cut shortly before its first match so that a narrow list shows it."""
         parts = self.lines[0].parts if self.lines else ()
         if parts and not parts[0].is_match and len(parts[0].text) > LEAD:
             return (ExcerptPart(f"…{parts[0].text[-LEAD:]}"), *parts[1:])
@@ -83,7 +83,7 @@ class SearchRow:
 
 @dataclass(frozen=True, slots=True)
 class SearchGroup:
-    """`is_capped`: there is more than anybody would read, and `total` is only where counting ended."""
+    """`is_capped`: there are more matches than `total`, at which the count stopped."""
 
     key: str
     label: str
@@ -102,7 +102,7 @@ class SearchGroup:
 
 @dataclass(frozen=True, slots=True)
 class SearchResults:
-    """`waiting` texts are not in the index yet, MOST_WAITING or more. `is_broken`: the database cannot answer."""
+    """`waiting` texts are not in the index yet, counted up to MOST_WAITING. `is_broken`: the database failed."""
 
     groups: list[SearchGroup]
     waiting: int
@@ -134,10 +134,10 @@ class _Kind:
 def found(
     query: Query, filters: Filters, kinds: Kinds, number: str | None = None, few: int = FEW
 ) -> SearchResults:
-    """Groups with their first `few` rows; one kind alone page by page. A fixed number of queries."""
+    """Groups with their first `few` rows; a single kind has pages. A fixed number of queries."""
     if not query.terms:
         return SearchResults([], waiting=0)
-    # Whoever searches only reads: the scheduler fills the index.
+    # Searching only reads: the scheduler fills the index.
     waiting = min(index.waiting(MOST_WAITING), MOST_WAITING)
     size, number = (PAGE, number) if len(kinds) == 1 else (few, None)
     try:
@@ -151,7 +151,7 @@ def found(
 def _group(
     key: str, kind: _Kind, query: Query, filters: Filters, number: str | None, size: int
 ) -> SearchGroup:
-    # All keys at once: to count first and to fetch the page then would ask the index the same thing twice.
+    # All keys at once: counting before fetching the page would search the index twice.
     page: Page[Any] = page_of(kind.keys(query, filters), number, size)
     rows = [kind.row(hit, query) for hit in kind.hits(list(page.object_list), query)]
     is_capped = page.paginator.count >= finding.MOST or (filters.on and is_common(query.terms, kind.of))
@@ -194,7 +194,7 @@ def _session(hit: SessionHit, query: Query) -> SearchRow:
 
 
 def _version_hits(found: Rows, query: Query) -> list[tuple[VersionHit, str]]:
-    """Each with what its version was."""
+    """Matches in versions, each with its version."""
     hits = finding.version_hits(found, query)
     looks = Looks.of(hit.version for hit in hits)
     return [(hit, looks(hit.version).what) for hit in hits]
@@ -265,7 +265,7 @@ def _lines(excerpts: Sequence[Excerpt]) -> str:
 
 
 def _at(excerpts: Sequence[Excerpt]) -> str:
-    """Where on the page: browsers go to the words themselves, and mark them."""
+    """The anchor: a text fragment, so that browsers scroll to the words and mark them."""
     first = excerpts[0]
     return f"#line-{first.line}:~:text={quote(first.words, safe='').replace('-', '%2D')}"
 
@@ -304,6 +304,6 @@ _SEARCHED: Kinds = {
 
 
 def kinds(*, of_sessions: bool) -> Kinds:
-    """What a reader may search: all of it, or nothing that people said in sessions."""
+    """The kinds that a reader may search: all, or all but those from sessions."""
     open_to_all = (TextKind.MEMORY, TextKind.INSTRUCTION)
     return {key: kind for key, kind in _SEARCHED.items() if of_sessions or kind.of in open_to_all}

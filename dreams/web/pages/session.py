@@ -1,5 +1,5 @@
-"""The session page: a transcript in pages of turns, read from the file by byte offset, with search inside it; and notes on it,
-the agent's own and hand-over notes, with links into the transcript."""
+"""The session page: a transcript in pages of turns, read from the file by byte offset, with search; and notes on it, the
+agent's own and hand-over notes, with links to the transcript."""
 
 import datetime as dt
 import os
@@ -42,7 +42,7 @@ from dreams.web.paging import PageOfRows, listed, page_of
 from dreams.web.render import TemplateResolver
 
 LINES_PER_PAGE = 60  # turns; chosen
-LINES_BEFORE = 8  # a line that is led to; chosen
+LINES_BEFORE = 8  # a line that was jumped to; chosen
 OUTLINE_PAGE = 80  # prompts; chosen
 MOST_FILES = 100  # rows; chosen
 MOST_MODELS = 8  # rows; chosen
@@ -53,7 +53,7 @@ _CHUNK = 1 << 18  # read at once; chosen
 
 @dataclass(frozen=True, slots=True)
 class Position:
-    """Where to read: a byte offset, and the 1-based line there when it is known."""
+    """Where to read: a byte offset, and its 1-based line if known."""
 
     offset: int = 0
     line: int | None = 1
@@ -69,9 +69,9 @@ def reading(
     *,
     is_main: bool = True,
 ) -> dict[str, Any]:
-    """One page. `known` are (line, offset) pairs of this file, so that a jump need not count from its start.
+    """One page. `known` are (line, offset) pairs of this file, so that a jump need not count lines from the start.
 
-    What cannot be read comes back as a sentence alone, not as an error.
+    If the file cannot be read, only a `problem` is returned.
     """
     try:
         return _reading(path, place, known, terms, is_main)
@@ -91,7 +91,7 @@ def _reading(
         path, place.offset, LINES_PER_PAGE, backward=place.backward, line=place.line, skip_types=SKIPPED
     )
     if place.backward and found.turns:
-        # Read on from the first of them, so that a page is as long as every other and ends on a known line.
+        # Read again from the first of them, so that the page has the usual length and ends on a known line.
         found = transcripts.page(
             path, found.turns[0].offset, LINES_PER_PAGE, line=found.turns[0].line, skip_types=SKIPPED
         )
@@ -114,7 +114,7 @@ def _reading(
 
 
 def _around(path: str, line: int, known: Sequence[tuple[int, int]]) -> Position:
-    """A few lines before `line`, so that a jump lands with what led there above it."""
+    """The position a few lines before `line`, so that a jump shows some context above it."""
     at, reached = place_of_line(path, line, known)
     before = transcripts.page(path, at, LINES_BEFORE, backward=True, line=reached)
     first = before.turns[0] if before.turns else None
@@ -124,14 +124,14 @@ def _around(path: str, line: int, known: Sequence[tuple[int, int]]) -> Position:
 
 
 def place_of_line(path: str, line: int, known: Iterable[tuple[int, int]] = ()) -> tuple[int, int]:
-    """The first byte of a 1-based line, counted from the nearest known one, and the line that begins there.
+    """The byte offset of a 1-based line, counted from the nearest known one, and the line at that offset.
 
-    For a line beyond the end, the end and its own line: the last turns keep their numbers. Reads a gigabyte at most.
-    Raises OSError.
+    For a line beyond the end, the end and its line number, so that the last turns keep theirs. Reads at most a
+    gigabyte. Raises OSError.
     """
     with opened(path) as fd:
         size = os.fstat(fd).st_size
-        # What was known of a longer transcript tells nothing of this one.
+        # Offsets beyond the size are from a longer, earlier transcript.
         before = (pair for pair in known if pair[0] <= line and pair[1] <= size)
         at_line, offset = max(before, default=(1, 0))
         limit = offset + COUNT_BYTES
@@ -149,8 +149,8 @@ def place_of_line(path: str, line: int, known: Iterable[tuple[int, int]] = ()) -
 
 
 def said_at(session: int, line: int | None, note: str = "") -> str:
-    """The session, at a line of its transcript where one is known; a prompt that `note` says only the prompt history has,
-    among the prompts of its project."""
+    """The address of a quote: the session, at a line if one is known. If `note` says that only the prompt history has it,
+    its place among the project's prompts."""
     if line and note == NO_ANSWER:
         return reverse("session-prompt", args=[session, line])
     return reverse("session", args=[session]) + (f"?line={line}#line-{line}" if line else "")
@@ -160,12 +160,12 @@ def said_at(session: int, line: int | None, note: str = "") -> str:
 
 
 def is_history(session: Session) -> bool:
-    """Whether only the agent's prompt history has what was typed."""
+    """Whether the prompts are only in the agent's prompt history."""
     return session.prompts.filter(history__isnull=False).exists()
 
 
 def reached(session: Session, place: Position) -> int:
-    """How many of the typed turns stand at a place or before it."""
+    """How many prompts are at or before a position."""
     rows = session.prompts.all()
     if place.mark:
         return rows.filter(line_no__lte=place.mark).count()
@@ -175,9 +175,9 @@ def reached(session: Session, place: Position) -> int:
 
 
 def outline(session: Session, number: str | None = None, reached: int = 0) -> PageOfRows[dict[str, Any]]:
-    """What the person typed, in order, from the database: it outlives the transcript.
+    """The person's prompts in order, from the database, which keeps them longer than the transcript.
 
-    Without a page's `number`, the page of the turn that was `reached`.
+    Without a page `number`, the page with the prompt that was `reached`.
     """
     number = number or str(-(-reached // OUTLINE_PAGE) or 1)
     return listed(page_of(session.prompts.order_by("offset"), number, OUTLINE_PAGE), _prompt)
@@ -193,13 +193,13 @@ def _prompt(row: Prompt) -> dict[str, Any]:
 
 
 def known_lines(session: Session, line: int) -> list[tuple[int, int]]:
-    """The nearest typed line before `line`, so that a jump into a long transcript is quick."""
+    """The position of the last prompt up to `line`, to speed up jumps in a long transcript."""
     rows = session.prompts.filter(line_no__lte=line).order_by("-line_no")
     return list(rows.values_list("line_no", "offset")[:1])
 
 
 def transcript_of_agent(session: Session) -> TranscriptFile | None:
-    """The file that a session of an agent's own memory is: it is shown in the session that started the agent."""
+    """The transcript of a sub-agent, which is shown in the session that started it; else None."""
     if session.project.kind != Project.Kind.AGENT:
         return None
     return TranscriptFile.objects.filter(path=session.path).order_by("pk").first()
@@ -226,8 +226,8 @@ def _file(row: TranscriptFile) -> dict[str, Any]:
 
 
 def usage(session: Session) -> QuerySet[Any]:
-    """Tokens by model, the one that answered most first; sub-agents' too: new input (what was written to a cache too),
-    input read from a cache, output."""
+    """Tokens by model, most output first, including sub-agents: new input (with cache writes), input read from a cache,
+    output."""
     rows = session.requests.order_by().values("model")
     found: QuerySet[Any] = rows.annotate(
         sent=Sum(F("input_tokens") + F("cache_write_5m_tokens") + F("cache_write_1h_tokens")),
@@ -238,7 +238,7 @@ def usage(session: Session) -> QuerySet[Any]:
 
 
 def reviewed_by(session: Session) -> QuerySet[DreamRun]:
-    """Not those that chose it and came to nothing."""
+    """Dreams that reviewed the session, without those that ended with no result."""
     rows = DreamRun.objects.filter(reviewed__session=session).order_by("-created_at")
     came_of = Q(status__in=(DreamRun.Status.RUNNING, DreamRun.Status.COMPLETED)) | Q(proposals__isnull=False)
     return rows.filter(came_of).distinct()[:10]
@@ -249,7 +249,7 @@ _DAYS = ("%Y-%m-%d", "%Y-%m-%d %H:%M", "%Y-%m-%d %H:%M:%S", "%Y-%m-%dT%H:%M")
 
 
 def look(path: str, query: Query, start: int = 0, start_line: int = 1) -> Within | None:
-    """Where `query` stands in the file; None where there is nothing to look for or no file to look in."""
+    """The matches of `query` in the file; None without search terms or without a file."""
     if not query.terms:
         return None
     try:
@@ -265,10 +265,10 @@ def look(path: str, query: Query, start: int = 0, start_line: int = 1) -> Within
 
 
 def inside(found: Within, mark: int | None, *, from_start: bool = True) -> dict[str, Any]:
-    """`found`, seen from the line `mark`: `number` (1-based) is 0 where that is none of its places.
+    """The matches relative to the line `mark`: `number` (1-based) is 0 if that is not a match.
 
-    `reached` and `line` are where the looking stopped before the end of the file; `percent` is how far that is where time
-    ran out, None where enough was found. `from_start` is False for a search that began further down.
+    `reached` and `line` are where the search stopped before the end of the file; `percent` is its progress if time ran
+    out, None if there were enough matches. `from_start` is False for a search that began further down.
     """
     hits = found.hits
     before = [hit for hit in hits if mark is not None and hit.line < mark]
@@ -288,7 +288,7 @@ def inside(found: Within, mark: int | None, *, from_start: bool = True) -> dict[
 
 
 def gone_to(path: str, session: Session, wanted: str) -> Position | None:
-    """A line's number, a time ("14:30", "2026-03-01 14:30", "2026-03-01") or a share ("50%"); None for anything else."""
+    """A line's number, a time ("14:30", "2026-03-01 14:30", "2026-03-01") or a percentage ("50%"); None for anything else."""
     wanted = wanted.strip()
     share = wanted.removesuffix("%").strip()
     try:
@@ -318,7 +318,7 @@ def _at_time(path: str, moment: dt.datetime | None) -> Position | None:
 
 
 def _moment(session: Session, wanted: str) -> dt.datetime | None:
-    """In the person's zone. A time of day alone is the first such moment of the session."""
+    """In the person's time zone. A time without a date is its first occurrence in the session."""
     zone = timezone.get_current_timezone()
     for form in _DAYS:
         if (day := _parsed(wanted, form)) is not None:
@@ -345,13 +345,13 @@ _LINE = re.compile(r"\(line (\d{1,9})\)")
 
 @TemplateResolver
 def line_here(name: str) -> str | None:
-    """Where "line 7" is on the session's page."""
+    """The link for "line 7" on the session's page."""
     number = name.removeprefix("line ")
     return f"?line={number}#line-{number}" if name.startswith("line ") and number.isdecimal() else None
 
 
 def notes(session: Session, *, is_open: bool) -> list[dict[str, Any]]:
-    """The newest hand-over first, and unfolded where it `is_open`; the agent's own notes last. Two queries."""
+    """The newest hand-over first, unfolded if `is_open`; the agent's own notes last. Two queries."""
     rows = list(session.notes.order_by("origin"))
     kept = session_notes.texts([session.pk]).get(session.pk, [])
     found = sorted(
@@ -371,9 +371,9 @@ def _notes(row: SessionNotes, text: str, *, is_open: bool) -> dict[str, Any]:
 
 
 def handover(session: Session, notes: list[dict[str, Any]]) -> dict[str, Any]:
-    """What the page offers: `has_rules` where notes by rules are there, `is_older` where the transcript grew since.
+    """The options for notes. `has_rules`: notes by rules exist; `is_older`: the transcript grew since.
 
-    `model` is empty where none can be asked. Two queries, and one of the prices where a model can be asked.
+    `model` is empty if none can be asked. Two queries, and one for the prices if a model can be asked.
     """
     mine = next((each["row"] for each in notes if each["row"].origin == SessionNotes.Origin.RULES), None)
     can_write = session.gone_at is None and not session.own and session.project.host == host()
@@ -393,12 +393,12 @@ def handover(session: Session, notes: list[dict[str, Any]]) -> dict[str, Any]:
 
 
 def downloaded(text: str, address: str) -> str:
-    """The notes as a file: each line that is named is a link to the session's page at `address`."""
+    """The notes as a file, with each named line linked to the session's page at `address`."""
     return with_lines(text, rf"([line \1]({address}?line=\1#line-\1))")
 
 
 def with_lines(text: str, instead: str) -> str:
-    """`(line 7)` written as `instead`, but not in a fence."""
+    """Replaces `(line 7)` with `instead`, except in fenced code."""
     pieces = text.split("```")
     pieces[::2] = [_LINE.sub(instead, piece) for piece in pieces[::2]]
     return "```".join(pieces)

@@ -1,4 +1,4 @@
-"""Turns transcript records into turns of a conversation: who speaks, what they say, and what is folded."""
+"""Turns transcript records into turns of a conversation: speaker, text, and folded parts."""
 
 import datetime as dt
 import json
@@ -13,14 +13,14 @@ from dreams.services.search.query import fold
 from dreams.web.hidden_secrets import shown
 
 TOOL_CHARS = 6_000  # of a call; chosen
-RESULT_CHARS = 4_000  # of what it gave; chosen
-PROSE_CHARS = 40_000  # above it a text is shown without Markdown; chosen
+RESULT_CHARS = 4_000  # of its output; chosen
+PROSE_CHARS = 40_000  # longer texts are shown without Markdown; chosen
 BRIEF_CHARS = 110  # of a folded part; chosen
-PAUSE = dt.timedelta(minutes=5)  # after it a speaker is named again; chosen
+PAUSE = dt.timedelta(minutes=5)  # after a longer pause the speaker is named again; chosen
 _TAG = re.compile(r"</?[\w-]+>")
 
 _FOLDED = ("Agent’s own note", "Summary of the earlier conversation", "System")
-# Bookkeeping of the agent: nobody said it, and there is a great deal of it.
+# The agent's internal records, of which there are many.
 SKIPPED = frozenset(
     {
         "progress",
@@ -36,7 +36,7 @@ SKIPPED = frozenset(
     }
 )
 
-# What says most about a tool call, in the order of how much it says.
+# The most informative fields of a tool call, best first.
 _TELLING = (
     "command",
     "file_path",
@@ -53,9 +53,9 @@ _TELLING = (
 
 @dataclass(frozen=True, slots=True)
 class TurnBlock:
-    """One block of a turn. `brief` is the line of a folded one; `left` says how much is not shown.
+    """One block of a turn. `brief` is the line of a folded one; `left` is how much is not shown.
 
-    `is_found` when it holds all that is looked for.
+    `is_found` if it contains all search terms.
     """
 
     kind: str
@@ -70,9 +70,9 @@ class TurnBlock:
 
 @dataclass(frozen=True, slots=True)
 class TurnView:
-    """One record of the transcript. `line` is its anchor; `continues` when the same speaker goes on.
+    """One record of the transcript. `line` is its anchor; `continues` if the speaker is the same as before.
 
-    `agent_id` names the sub-agent whose answer this is; `is_divider` for what is an event and not a turn.
+    `agent_id` is the sub-agent that gave this answer; `is_divider` marks an event that is not a turn.
     """
 
     line: int | None
@@ -92,13 +92,13 @@ class TurnView:
 
     @property
     def look(self) -> str:
-        """The classes by which the page tells speakers apart."""
+        """The CSS classes for the speaker."""
         who = {"You": "you", "Agent": "agent", "Task": "agent"}.get(self.speaker, "aside-turn")
         return f"{who} continues" if self.continues else who
 
 
 def blocks(turns: Sequence[TurnView], *, folds: bool = True) -> list[dict[str, Any]]:
-    """Runs of a sub-agent's turns as blocks of their own; all in one block where `folds` is off."""
+    """Puts consecutive turns of a sub-agent into separate blocks; without `folds`, all turns into one."""
     found: list[dict[str, Any]] = []
     for is_aside, run in groupby(turns, key=lambda turn: folds and turn.sidechain):
         some = list(run)
@@ -109,7 +109,7 @@ def blocks(turns: Sequence[TurnView], *, folds: bool = True) -> list[dict[str, A
 
 
 def views(turns: Sequence[transcripts.Turn], mark: int | None, terms: tuple[str, ...] = ()) -> list[TurnView]:
-    """`terms` (folded) are looked for: the pieces that hold all of them say so."""
+    """The turns for the page. Pieces that contain all search `terms` (case-folded) are marked."""
     found: list[TurnView] = []
     above: TurnView | None = None
     for run in _runs(turns, mark):
@@ -119,14 +119,14 @@ def views(turns: Sequence[transcripts.Turn], mark: int | None, terms: tuple[str,
         if len(run) > 1:
             view = replace(view, pieces=[_problem(run[0], len(run))])
         found.append(view)
-        # What a tool answered stands within the agent's own words and does not end them.
+        # A tool's answer comes between the agent's words without a new speaker.
         if view.speaker != "Tool":
             above = view
     return found
 
 
 def _runs(turns: Sequence[transcripts.Turn], mark: int | None) -> Iterator[list[transcripts.Turn]]:
-    """Each turn alone, but lines in a row that cannot be read for one reason together; the one looked for stays apart."""
+    """Each turn alone, but consecutive lines that are unreadable for the same reason together, except the line `mark`."""
     for why, run in groupby(turns, key=lambda turn: _why_unread(turn, mark)):
         if why:
             yield list(run)
@@ -144,14 +144,14 @@ def _problem(turn: transcripts.Turn, lines: int = 1) -> TurnBlock:
 
 
 def _goes_on(above: TurnView | None, speaker: str, turn: transcripts.Turn) -> bool:
-    """The same speaker, without a pause: no new head is needed."""
+    """Whether it is the same speaker without a pause, so that no new head is needed."""
     if above is None or speaker == "You" or above.speaker != speaker or above.sidechain != turn.sidechain:
         return False
     return turn.at is None or above.at is None or turn.at - above.at < PAUSE
 
 
 def holds(turn: transcripts.Turn, terms: tuple[str, ...]) -> bool:
-    """Whether a turn that the page shows has all of `terms` (folded) in it."""
+    """Whether the turn is shown and contains all of `terms` (case-folded)."""
     if turn.type in SKIPPED:
         return False
     return _has_all(shown(turn.text), terms)
@@ -204,7 +204,7 @@ def _speaker(turn: transcripts.Turn) -> tuple[str, str, str]:
     if any(part.kind == "tool_result" for part in turn.parts):
         return "Tool", "", "gear"
     if turn.type == "user" and turn.sidechain and not turn.meta:
-        return "Task", "", "agent"  # what a sub-agent was told to do, by the agent
+        return "Task", "", "agent"  # the agent's instructions to a sub-agent
     if turn.type == "user":
         return "Agent’s own note", "", "info"
     return "System", "", "info"
@@ -252,7 +252,7 @@ def _tool(part: transcripts.TurnPart, text: str) -> TurnBlock:
 
 
 def as_lines(found: Mapping[str, object]) -> str:
-    """`key: value` a line, as a person reads a call; JSON where a value is no text."""
+    """One line `key: value` for each item; values that are not text as JSON."""
     return "\n".join(
         f"{key}: {value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)}"
         for key, value in list(found.items())[:60]
@@ -266,7 +266,7 @@ def _folded(kind: str, text: str, cap: int, part: transcripts.TurnPart, brief: s
 
 
 def _first_line(text: str) -> str:
-    """What a folded piece says of itself; a tag alone on its line says nothing where words follow."""
+    """The title of a folded piece: its first line, skipping a lone tag if other text follows."""
     lines = [line.strip() for line in text.splitlines() if line.strip()]
     line = next((line for line in lines if not _TAG.fullmatch(line)), lines[0] if lines else "")
     return line if len(line) <= BRIEF_CHARS else line[: BRIEF_CHARS - 1] + "…"
