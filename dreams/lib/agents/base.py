@@ -1,7 +1,7 @@
-"""What an adapter for one coding agent tells the rest: plain facts found on disk. Pure: no Django.
+"""The interface of an adapter for one coding agent: plain facts found on disk. Pure: no Django.
 
-Everything specific to an agent stays in its adapter. Iterators yield what was found and, in between, a `Skipped` for
-what could not be used: one odd entry never stops the others, and no method raises for what it finds on disk.
+Everything specific to an agent stays in its adapter. Iterators yield what was found, and a `Skipped` for each entry
+that could not be used: one odd entry never stops the others, and no method raises for what is on disk.
 """
 
 from collections.abc import Iterator, Set
@@ -15,19 +15,19 @@ Scope = Literal["user", "project", "local"]
 TranscriptKind = Literal["main", "subagent"]
 T = TypeVar("T")
 
-#: The note of a quote whose prompt only the agent's prompt history has: the transcript is gone, and the answer with it.
+#: The note on a quote that only the agent's prompt history still has: the transcript and its answer are gone.
 NO_ANSWER = "prompt history, no answer kept"
 InstructionScope = Literal["managed", "user", "project", "local", "rule"]
 MemoryKind = Literal["index", "topic", "team", "log"]
 
 
-#: Why a file is passed over that nobody takes for a memory.
+#: Why a file that is clearly no memory is skipped.
 NOT_MARKDOWN = "not a Markdown file"
 
 
 @dataclass(frozen=True, slots=True)
 class Skipped:
-    """Something that was passed over. `path` is printable text; `reason` names the thing in plain words."""
+    """Something that was skipped. `path` is printable text; `reason` is in plain words."""
 
     path: str
     reason: str
@@ -35,7 +35,7 @@ class Skipped:
 
 @dataclass(frozen=True, slots=True)
 class FoundRoot:
-    """An agent's config folder. `path` is as chosen, `real_path` with links resolved once."""
+    """An agent's config folder. `path` is as configured, `real_path` has its links resolved, once."""
 
     agent: str
     path: str
@@ -46,7 +46,7 @@ class FoundRoot:
 class FoundProject:
     """One memory directory (which may not exist yet) with the transcript folders that belong to it.
 
-    `kind` is auto (the agent's own memory of a project) or agent (a sub-agent's, then `agent` is its name). `cwd` is
+    `kind` is auto (the agent's memory of a project) or agent (a sub-agent's; `agent` is its name). `cwd` is
     the first working directory its sessions name, `repo` the repository's main folder; either may be gone from
     disk (`cwd_exists`).
     """
@@ -62,12 +62,12 @@ class FoundProject:
     agent: str = ""
 
 
-#: What tells a transcript from any other state of it: path, inode, size and mtime in nanoseconds.
+#: Identifies one state of a transcript: path, inode, size and mtime in nanoseconds.
 Mark = tuple[str, int, int, int]
 
 
 class FoundTranscript(msgspec.Struct, frozen=True, gc=False):
-    """One transcript file. `parent` is a sub-agent's session id, empty where only its records tell it."""
+    """One transcript file. `parent` is the session of a sub-agent, empty if only its records name it."""
 
     path: str
     kind: TranscriptKind
@@ -78,7 +78,7 @@ class FoundTranscript(msgspec.Struct, frozen=True, gc=False):
 
     @property
     def session_id(self) -> str:
-        """Of a hundred thousand that are found at once each is kept: what the path says is not kept beside it."""
+        """Computed from the path, to save memory: a hundred thousand of these may exist at once."""
         return self.path.rpartition("/")[2].rpartition(".")[0]
 
     @property
@@ -87,14 +87,14 @@ class FoundTranscript(msgspec.Struct, frozen=True, gc=False):
 
 
 class FoundUnchanged(msgspec.Struct, frozen=True, gc=False):
-    """Transcripts of one folder that are as the caller knows them. `mains` of these are main transcripts."""
+    """Transcripts of one folder that are unchanged for the caller. `mains` counts the main transcripts among them."""
 
     paths: list[str]
     mains: int
 
 
 class FoundNotes(msgspec.Struct, frozen=True, gc=False):
-    """Notes that the agent kept on one session. `path` is relative to the transcript folder `folder`."""
+    """The agent's notes on one session. `path` is relative to the transcript folder `folder`."""
 
     transcript: str
     folder: str
@@ -116,7 +116,7 @@ class FoundMemory(msgspec.Struct, frozen=True, gc=False):
 
 @dataclass(frozen=True, slots=True)
 class LiveSession:
-    """A session that runs now, by the agent's own registry."""
+    """A running session, according to the agent's registry."""
 
     session_id: str
     pid: int
@@ -126,8 +126,8 @@ class LiveSession:
 class InstructionFile:
     """A file of instructions that the agent loads, in loading order: later ones win.
 
-    `included_by` names it in its `line`, `depth` counts such hops. `text` is what the agent sees of it, `size` the bytes of
-    the file. `when` is empty where it is always loaded, else the folder or the paths that the agent must work at. A file
+    `included_by` includes it in its `line`, `depth` counts the includes. `text` is what the agent sees, `size` the file's
+    bytes. `when` is empty if it is always loaded, else the folder or paths the agent must work at. A file
     with a `problem` is not loaded: missing, circle, too deep, outside, doubled, binary, too large or unreadable.
     """
 
@@ -153,7 +153,7 @@ class InstructionFile:
 
 @dataclass(frozen=True, slots=True)
 class Setting(Generic[T]):
-    """A value and where it comes from ("default", an environment variable's name, a settings file's path)."""
+    """A value and its source ("default", an environment variable's name, a settings file's path)."""
 
     value: T
     source: str = "default"
@@ -161,7 +161,7 @@ class Setting(Generic[T]):
 
 @dataclass(frozen=True, slots=True)
 class AgentSettings:
-    """The agent's own switches, as they hold for one project. `auto_dream` is None where nobody set it."""
+    """The agent's settings in effect for one project. `auto_dream` is None if it is not set."""
 
     auto_memory: Setting[bool]
     auto_dream: Setting[bool | None]
@@ -175,26 +175,25 @@ class AgentSource(Protocol):
     root: FoundRoot
 
     def projects(self, known: Set[Mark] = frozenset()) -> Iterator[FoundProject | Skipped]:
-        """Every memory directory, each once. Of transcripts that are as they are `known` the caller wants to hear no more,
-        when it asks for them next, than that they are."""
+        """Every memory directory, each once. Transcripts with a `known` mark will be returned by `transcripts` as one
+        `FoundUnchanged`."""
 
     def transcripts(self, folder: str) -> Iterator[FoundTranscript | FoundUnchanged | FoundNotes | Skipped]:
-        """Transcripts of one transcript folder, those of sub-agents too, and notes that the agent kept on sessions, in no
-        particular order."""
+        """Transcripts of one transcript folder, including those of sub-agents, and the agent's notes on sessions, unordered."""
 
     def memories(self, memory_dir: str) -> Iterator[FoundMemory | Skipped]:
         """Files of a memory directory; nothing when it does not exist."""
 
     def live_sessions(self) -> Iterator[LiveSession | Skipped]:
-        """Sessions that run now."""
+        """The running sessions."""
 
     def settings(self, project_dir: str | None = None) -> AgentSettings:
-        """The agent's switches, with what a project's own settings add."""
+        """The agent's settings, including those of a project."""
 
     def instruction_files(
         self, cwd: str, *, repo: str = "", trusted: bool = False, conditional: bool = True
     ) -> list[InstructionFile]:
         """The instruction files that the agent loads in `cwd`, with what they include.
 
-        Files of `repo` include what is outside of it only when it is `trusted`; `conditional` adds those that are loaded
+        Files of `repo` may include files outside it only if it is `trusted`; `conditional` adds files that are loaded
         only while the agent works at certain files."""

@@ -1,4 +1,4 @@
-"""The agents whose config folders are read: the one list of them. Pure: no Django."""
+"""The list of agents whose config folders are read. Pure: no Django."""
 
 import os
 from collections.abc import Callable
@@ -11,14 +11,14 @@ from dreams.lib.agents.claude_code import ClaudeCode
 
 @dataclass(frozen=True, slots=True)
 class Agent:
-    """`owns` says whether a config folder is this agent's; `open` reads it."""
+    """`owns` tells whether a config folder is this agent's; `open` reads it."""
 
     name: str
     owns: Callable[[Path], bool]
     open: Callable[..., AgentSource]
 
 
-#: In the order in which they are asked. Claude Code is last: it also reads a folder that nobody claims.
+#: In the order in which they are asked. Claude Code is last: it also reads a folder no other agent owns.
 AGENTS: list[Agent] = [
     Agent(ClaudeCode.name, lambda _root: True, ClaudeCode),
 ]
@@ -30,10 +30,10 @@ def read(
     trusted: Callable[[str], bool] | None = None,
     cwds: Callable[[str], str | None] | None = None,
 ) -> AgentSource:
-    """The config folder `root`, read by the agent that it belongs to.
+    """The config folder `root`, read by its agent.
 
-    `trusted` says whether the person trusts a project folder's own settings; `cwds` gives the working directory of a
-    transcript folder that the caller remembers, so that it is not read again.
+    `trusted` tells whether the person trusts a project folder's own settings; `cwds` maps transcript folders to the
+    working directories the caller knows, so that they are not read again.
     """
     agent = next(agent for agent in AGENTS if agent.owns(Path(root)))
     given = {"trusted": trusted, "cwds": cwds}

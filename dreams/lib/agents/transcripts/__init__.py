@@ -1,7 +1,7 @@
 """Transcripts (JSON lines) → typed records, rows and pages. Pure: no Django.
 
 `scan` feeds the database, `page`, `line_at` and `find_quote` feed the session page and evidence, `change` and `same_stat`
-say whether a file needs to be read at all. `read_ahead` reads many files on all cores, `search` finds words in one.
+tell whether a file needs to be read at all. `read_ahead` reads many files on all cores, `search` finds words in one.
 """
 
 from dreams.lib.agents.transcripts.reader import FileGrowth, FileMark, change, same_stat

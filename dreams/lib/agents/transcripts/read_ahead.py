@@ -1,11 +1,11 @@
-"""Transcripts read ahead on the other cores, and handed out in the order asked for. Pure: no Django.
+"""Reads transcripts ahead on the other cores and returns them in the requested order. Pure: no Django.
 
-The order decides which of two forks owns what both hold, so it is kept; small groups of files and a window bound what
-is read and not yet taken. Whoever takes reads too while it would wait. A child process that dies costs time and nothing else:
-its files come back as None, to be read where they are needed.
+The order is kept because it decides which of two forks owns the lines both have. Small groups of files and a window limit
+what is read and not yet taken. The parent reads too instead of waiting. A child process that dies only costs time:
+its files are returned as None, and the caller reads them.
 
-Tasks come to a child (`main`) on its standard input, answers go to its standard output; it ends with the input, so none
-outlives its parent. A plain pipe and not `multiprocessing`: that refuses to work below the queue's daemonic workers, and starts
+A child (`main`) gets tasks on standard input and answers on standard output; it ends with its input, so none
+outlives its parent. A plain pipe, because `multiprocessing` does not work in the queue's daemonic workers, and runs
 the parent's main module again.
 """
 
@@ -26,18 +26,18 @@ import msgspec
 from .reader import Reader
 from .whole_file import TooMuch, Whole, read_small, read_whole
 
-MIN_BYTES = 192 << 20  # less is read sooner than processes start; chosen
-MAX_CHILDREN = 3  # one core is left to the rows; chosen
-GROUP_BYTES = 4 << 20  # handed over at once; chosen
-GROUP_FILES = 24  # the paths of all groups that a child has must fit into a pipe
-GROUPS_AT_ONCE = 24  # for each child: as long as rows are written, it has enough to do
+MIN_BYTES = 192 << 20  # reading less is faster than starting processes; chosen
+MAX_CHILDREN = 3  # one core is left for writing the rows; chosen
+GROUP_BYTES = 4 << 20  # sent at once; chosen
+GROUP_FILES = 24  # the paths of all groups of a child must fit into a pipe
+GROUPS_AT_ONCE = 24  # for each child, so that it has enough to do while rows are written
 WINDOW = 96  # groups that are read ahead; chosen
 MAX_FILE_BYTES = 256 << 20  # larger ones are read in place, line by line; chosen
-MAX_FRAME = 1 << 30  # above it a length is garbage; chosen
+MAX_FRAME = 1 << 30  # a length above it is garbage; chosen
 _SIZE_BYTES = 4  # of the length before each frame
-WAIT_SECONDS = 0.1  # between two looks whether a child lives; chosen
+WAIT_SECONDS = 0.1  # between two checks whether a child lives; chosen
 PATIENCE_SECONDS = 60  # then the files are read in place; chosen
-# What opening and describing one file costs, as bytes of a large one.
+# The cost of opening and describing one file, as the number of bytes read in that time.
 FILE_COST = 16 << 10
 # A child needs no secrets.
 _ENVIRONMENT = ("PATH", "PYTHONPATH", "PYTHONHOME", "LD_LIBRARY_PATH", "LANG", "LC_ALL", "HOME", "TMPDIR")
@@ -49,13 +49,13 @@ Files = list[bytes | Whole | None]
 
 
 def children_for(sizes: Iterable[int]) -> int:
-    """How many child processes files of these sizes are worth: none for little, never more processes than cores."""
+    """How many child processes to start for files of these sizes: none for little, never more than cores."""
     cost = sum(size + FILE_COST for size in sizes)
     return min(cores() - 1, MAX_CHILDREN) if cost >= MIN_BYTES and sys.executable else 0
 
 
 def cores() -> int:
-    """Those that this process may use."""
+    """The cores that this process may use."""
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
@@ -67,7 +67,7 @@ class FilesToRead(msgspec.Struct, array_like=True):
 
 
 class ReadFiles(msgspec.Struct, array_like=True):
-    """One packed `Whole` for each path; None where the file must be read by whoever asked."""
+    """One packed `Whole` for each path; None if the caller must read the file."""
 
     number: int
     files: list[bytes | None]
@@ -81,7 +81,7 @@ unpack = msgspec.msgpack.Decoder(Whole).decode
 
 
 def send(target: IO[bytes], message: FilesToRead | ReadFiles) -> None:
-    """Raises OSError when nobody listens any more."""
+    """Raises OSError when the other end is closed."""
     data = _pack(message)
     target.write(len(data).to_bytes(_SIZE_BYTES, "big") + data)
     target.flush()
@@ -98,13 +98,13 @@ def receive(source: IO[bytes]) -> bytes | None:
 
 
 def receive_answer(source: IO[bytes]) -> ReadFiles | None:
-    """As `receive`. Raises msgspec.DecodeError for what no child of ours sends."""
+    """As `receive`. Raises msgspec.DecodeError for anything our children do not send."""
     data = receive(source)
     return None if data is None else _answer(data)
 
 
 class Child:
-    """One process. What it answers is put into `answers` by a thread, so that it never waits for us."""
+    """One process. A thread puts its answers into `answers`, so that it never waits for us."""
 
     def __init__(self, answers: "queue.SimpleQueue[tuple[Child, ReadFiles | None]]") -> None:
         """Raises OSError when no process can be started."""
@@ -138,11 +138,11 @@ class Child:
             while (answer := receive_answer(self.process.stdout)) is not None:
                 self._answers.put((self, answer))
         except (OSError, ValueError, msgspec.DecodeError):
-            pass  # told below: an end is an end
+            pass  # reported below as the end
         self._answers.put((self, None))
 
     def close(self) -> None:
-        """End it at once; it holds nothing that could be lost."""
+        """Ends it at once; it has nothing that could be lost."""
         self.process.kill()
         self.process.wait()
         self._listener.join()
@@ -151,7 +151,7 @@ class Child:
                 if pipe is not None:
                     pipe.close()
             except OSError:
-                continue  # what was left to be written to a dead process
+                continue  # the rest of what was being written to a dead process
 
 
 @dataclass(slots=True)
@@ -163,7 +163,7 @@ class _Group:
 
 
 class Ahead:
-    """Reads `files` (path, size) ahead, with that many `children` beside this process; use it in a `with` statement."""
+    """Reads `files` (path, size) ahead with so many `children`; use it in a `with` statement."""
 
     def __init__(
         self, files: Sequence[tuple[str, int]], *, children: int, tick: Callable[[], None] | None = None
@@ -191,7 +191,7 @@ class Ahead:
             child.close()
 
     def take(self, path: str) -> Whole | None:
-        """What `path` holds; None when it is to be read by the caller. Ask in the order of `files`, once for each."""
+        """The content of `path`; None if the caller must read it. Ask in the order of `files`, once for each."""
         number = next(
             (n for n in range(self._first, len(self._groups)) if path in self._groups[n].paths), None
         )
@@ -208,7 +208,7 @@ class Ahead:
         return unpack(found) if isinstance(found, bytes) else found
 
     def _work(self, wanted: int) -> None:
-        """Come nearer to having the group `wanted`: take in an answer, else read a group, else wait."""
+        """One step towards the group `wanted`: takes in an answer, else reads a group, else waits."""
         self._give()
         if self._hear(block=False) or self._groups[wanted].files is not None:
             return
@@ -238,8 +238,8 @@ class Ahead:
         return self._next if within else None
 
     def _give(self) -> None:
-        """Fill up what the children have to do, evenly."""
-        # Fewer towards the end, where a full queue on one side would leave the other with nothing to do.
+        """Sends more tasks to the children, evenly."""
+        # Fewer towards the end, where a full queue on one side would leave the others idle.
         left = (len(self._groups) - self._next) // (2 * len(self.children) + 1)
         for waiting in range(min(GROUPS_AT_ONCE, max(2, left))):
             for child in self.children:
@@ -248,13 +248,13 @@ class Ahead:
                     group.given = child.ask(FilesToRead(number, [os.fsencode(path) for path in group.paths]))
 
     def _hear(self, *, block: bool) -> bool:
-        """Take in one answer if there is one."""
+        """Takes in one answer if there is one."""
         try:
             child, answer = self._answers.get(block, WAIT_SECONDS if block else None)
         except queue.Empty:
             return False
         if child not in self.children:
-            return True  # the last words of one that was given up
+            return True  # the last answer of one that was abandoned
         if answer is None:
             self._lose(child)
         elif answer.number in child.asked:
@@ -275,11 +275,11 @@ class Ahead:
         try:
             return read(path, self._reader)
         except (OSError, TooMuch, ValueError, ArithmeticError, LookupError, TypeError, RecursionError):
-            return None  # the caller finds the same again, and tells
+            return None  # the caller meets the same error and reports it
 
 
 def _grouped(files: Sequence[tuple[str, int]]) -> list[_Group]:
-    """Neighbours together, so that one message carries many small files; very large ones are left to the caller."""
+    """Groups neighbours, so that one message has many small files; very large ones are left to the caller."""
     groups: list[_Group] = []
     for path, size in files:
         if size > MAX_FILE_BYTES:
@@ -295,7 +295,7 @@ def _grouped(files: Sequence[tuple[str, int]]) -> list[_Group]:
 
 
 def _read(path: bytes, reader: Reader) -> bytes | None:
-    # Whatever is wrong with a file is found again, and told, by the one who asked.
+    # Any problem with a file is found again, and reported, by the caller.
     try:
         return _pack(read_whole(path, reader))
     except (OSError, TooMuch, ValueError, ArithmeticError, LookupError, TypeError, RecursionError):
@@ -303,7 +303,7 @@ def _read(path: bytes, reader: Reader) -> bytes | None:
 
 
 def main() -> None:
-    # The terminal's Ctrl-C reaches this process too; its parent decides what it means.
+    # The terminal's Ctrl-C reaches this process too; its parent decides what to do.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     source, target, reader = sys.stdin.buffer, sys.stdout.buffer, Reader()
     try:
@@ -311,4 +311,4 @@ def main() -> None:
             task = _task(data)
             send(target, ReadFiles(task.number, [_read(path, reader) for path in task.paths]))
     except BrokenPipeError:
-        sys.stdout = None  # else the exit tries, loudly, to flush it
+        sys.stdout = None  # else the exit tries to flush it and prints an error

@@ -1,5 +1,5 @@
-"""A transcript file → records with their byte offsets, in bounded memory; and whether it is still the file that was
-read. Pure: no Django."""
+"""Reads a transcript file into records with byte offsets, in bounded memory, and checks whether it is still the same
+file. Pure: no Django."""
 
 import os
 import stat
@@ -35,9 +35,9 @@ Entry: TypeAlias = tuple[TranscriptRecord, int, int]
 
 
 class Cursor(msgspec.Struct, frozen=True, gc=False, array_like=True):
-    """How far a file was read: `offset` is the first byte not yet used, `lines` the newlines before it.
+    """How far a file was read: `offset` is the first unread byte, `lines` the number of newlines before it.
 
-    `skipping` is true in the middle of a line that is longer than the cap.
+    `skipping` is true inside a line that is longer than the cap.
     """
 
     offset: int = 0
@@ -57,12 +57,12 @@ _BEGINNING = Cursor()
 
 
 class Cancelled(Exception):
-    """The progress callback asked to stop; `Reader.cursor` says where to go on."""
+    """The progress callback asked to stop; `Reader.cursor` is where to continue."""
 
 
 @contextmanager
 def opened(source: Source) -> Iterator[int]:
-    """A handle on a regular file; a path is opened without following a link, a handle stays the caller's.
+    """A handle on a regular file. A path is opened without following a link; a handle is not closed here.
 
     Raises OSError, also for a FIFO, a device or a link.
     """
@@ -77,7 +77,7 @@ def opened(source: Source) -> Iterator[int]:
 
 
 def open_regular(path: str | bytes | os.PathLike[str]) -> tuple[int, os.stat_result]:
-    """A handle on a regular file, to be closed by the caller, and its numbers; no link is followed. Raises OSError."""
+    """A handle on a regular file, which the caller closes, and its stat; no link is followed. Raises OSError."""
     # O_NONBLOCK: opening a FIFO that nobody writes to would hang the whole scan.
     fd = os.open(path, _FLAGS)
     found = os.fstat(fd)
@@ -106,7 +106,7 @@ class Reader:
 
     @property
     def cursor(self) -> Cursor:
-        """Where to go on: right after the line of the record yielded last."""
+        """Where to continue: right after the line of the last record yielded."""
         return Cursor(self._offset, self._lines, self._skipping)
 
     @property
@@ -117,12 +117,12 @@ class Reader:
     def read(
         self, source: Source, cursor: Cursor | None = None, *, progress: Progress | None = None
     ) -> Iterator[Entry]:
-        """Yield (record, byte offset, 1-based line) from `cursor` on; afterwards `self.cursor` is the new one.
+        """Yields (record, byte offset, 1-based line) from `cursor` on; afterwards `self.cursor` is the new one.
 
-        The size is taken once, at the start: what is appended meanwhile waits for the next call. A last line
-        without its newline is used only if it is whole (no proper beginning of a JSON object is itself one), so
-        a half-written line is never taken for a record. `self.problems` (at most 100) and `self.malformed` tell
-        what was passed over. Raises OSError, and Cancelled when `progress` returned False.
+        The size is taken once, at the start: text appended meanwhile waits for the next call. A last line
+        without its newline is used only if it is complete JSON, so a half-written line is never mistaken for a
+        record. `self.problems` (at most 100) and `self.malformed` record what was skipped. Raises OSError, and
+        Cancelled when `progress` returned False.
         """
         self._begin(cursor or Cursor())
         if isinstance(source, int):
@@ -132,9 +132,9 @@ class Reader:
             yield from self._records(fd, os.fstat(fd).st_size, progress)
 
     def at_once(self, fd: int, size: int) -> list[Entry] | None:
-        """Everything in a file that fits into the buffer and holds nothing odd; None means: `read` it.
+        """All records of a file that fits into the buffer and has no odd line, else None: use `read`.
 
-        For many small files: a generator's steps, for each of them, cost as much as their records. Raises OSError.
+        For many small files, where a generator would cost as much as the records. Raises OSError.
         """
         self._begin(_BEGINNING)
         if not 0 < size <= self._small or self._fill(fd, 0, size) < size:
@@ -152,13 +152,13 @@ class Reader:
         return found if pos == size else None
 
     def samples_at_once(self) -> bytes:
-        """As `samples`, together, of a file that was read `at_once`."""
+        """As `samples`, joined, for a file that was read `at_once`."""
         view, size = memoryview(self._buffer), self._filled
         first = _digest(view[: min(SAMPLE_BYTES, size)])
         return first + (first if size <= SAMPLE_BYTES else _digest(view[size - SAMPLE_BYTES : size]))
 
     def samples(self, fd: int, offset: int) -> tuple[bytes, bytes]:
-        """As `samples`, of the file that was read last; what was kept of it is not asked of the disk again."""
+        """As `samples`, for the file read last; the part in memory is not read from the disk again."""
         return samples(fd, offset, self._head)
 
     def _records(self, fd: int, size: int, progress: Progress | None) -> Iterator[Entry]:
@@ -176,7 +176,7 @@ class Reader:
         self._shrink()
 
     def _fill(self, fd: int, position: int, size: int) -> int:
-        """Read on behind what is left of the last line; the buffer grows only for a line longer than itself."""
+        """Reads more after the rest of the last line; the buffer grows only for a line longer than itself."""
         if self._filled == len(self._buffer):
             self._grow()
         room = min(len(self._buffer) - self._filled, size - position)
@@ -190,7 +190,7 @@ class Reader:
         return got
 
     def _grow(self) -> None:
-        # A new buffer, not a longer one: a record still held elsewhere pins the old one's size.
+        # A new buffer, not a longer one: a record still in use elsewhere pins the old one's size.
         bigger = bytearray(min(2 * len(self._buffer), self._max_line))
         bigger[: self._filled] = self._buffer[: self._filled]
         self._buffer = bigger
@@ -202,7 +202,7 @@ class Reader:
             self._filled = left
 
     def _shrink(self) -> None:
-        """One long line must not keep its memory for the rest of the scan."""
+        """Releases the memory of a long line for the rest of the scan."""
         if len(self._buffer) > self._small:
             self._buffer = bytearray(self._small)
 
@@ -234,7 +234,7 @@ class Reader:
                 yield part.line, offset + part.at, line
 
     def _tail(self, base: int) -> Iterator[Entry]:
-        """The last line, not ended by a newline: used when whole, else left for the next time."""
+        """The last line, without a newline: used if complete, else left for the next reading."""
         if self._skipping:
             self._offset = base + self._filled
             return
@@ -272,7 +272,7 @@ class Reader:
 
 # --- The same file? --------------------------------------------------------------------------------------------------
 
-SAMPLE_BYTES = 4096  # at each end, to know a file that grew from one that was replaced; chosen
+SAMPLE_BYTES = 4096  # at each end, to distinguish a file that grew from one that was replaced; chosen
 
 
 class FileGrowth(Enum):
@@ -283,9 +283,9 @@ class FileGrowth(Enum):
 
 @dataclass(frozen=True, slots=True)
 class FileMark:
-    """What was known of a file when it was read up to `offset`. `head` and `tail` are hex digests.
+    """The state of a file when it was read up to `offset`. `head` and `tail` are hex digests.
 
-    The device is kept to be shown and not compared: on several file systems it changes at each boot.
+    The device is only shown, not compared: on several file systems it changes at each boot.
     """
 
     device: int
@@ -298,14 +298,14 @@ class FileMark:
 
 
 def same_stat(known: FileMark, inode: int, size: int, mtime_ns: int) -> bool:
-    """Whether the numbers say that nothing happened: the gate that a hundred thousand files pass each time."""
+    """Whether the stat shows no change: a cheap check, run for a hundred thousand files each time."""
     return (known.inode, known.size, known.mtime_ns) == (inode, size, mtime_ns)
 
 
 def change(known: FileMark, source: Source) -> FileGrowth:
     """What happened to a file since its mark was taken. Raises OSError.
 
-    Another inode, a size below the offset, or other bytes in the samples mean it is another file now: read it anew.
+    Another inode, a size below the offset, or different samples mean it is another file: read it from the start.
     """
     with opened(source) as fd:
         st = os.fstat(fd)
@@ -319,13 +319,13 @@ def change(known: FileMark, source: Source) -> FileGrowth:
 
 
 def samples(fd: int, offset: int, head: bytes = b"") -> tuple[bytes, bytes]:
-    """Digests of the first and the last bytes before `offset`: only what was read, so that growth changes neither.
+    """Digests of the file's first bytes and of the last ones before `offset`, so that growth changes neither.
 
-    `head` are first bytes of the file that the caller has already. Raises OSError.
+    `head`: the first bytes of the file, if the caller has them. Raises OSError.
     """
     size = min(SAMPLE_BYTES, offset)
     first = _digest(head[:size] if len(head) >= size else os.pread(fd, size, 0))
-    # A short file is its own beginning and end.
+    # In a short file both samples are the same.
     return first, first if offset <= SAMPLE_BYTES else _digest(os.pread(fd, size, offset - size))
 
 

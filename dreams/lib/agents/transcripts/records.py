@@ -1,5 +1,5 @@
-"""What one transcript line holds, as far as it is wanted: from bytes to records, fast where it can be and lenient where
-it must be. Pure: no Django."""
+"""Decodes transcript lines into records with the fields we need: a fast path, and a lenient one for odd lines.
+Pure: no Django."""
 
 import json
 import re
@@ -16,7 +16,7 @@ from msgspec import Raw, Struct, field
 def key64(*parts: str) -> int:
     """A signed 64-bit key of the parts, the same on every machine and in every version.
 
-    Signed, because that is what SQLite and PostgreSQL hold. With ten million keys the chance that any two
+    Signed, because SQLite and PostgreSQL store signed integers. With ten million keys the chance that any two
     collide is about 3 in a million.
     """
     digest = blake2b("\0".join(parts).encode("utf-8", "replace"), digest_size=8).digest()
@@ -26,12 +26,12 @@ def key64(*parts: str) -> int:
 # --- Times -----------------------------------------------------------------------------------------------------------
 
 _MILLISECONDS = 1e11  # a larger number cannot be seconds: it would be past the year 5000
-# A smaller number is no moment at which an agent wrote: it would be before September 2001.
+# A smaller number would be before September 2001, when no agent wrote.
 _FIRST_SECOND = 1e9
 _parsed_time = datetime.fromisoformat
 
 
-# Texts of this shape sort as the moments they name.
+# Texts of this shape sort in the order of time.
 _SHAPE = ((4, "-"), (7, "-"), (10, "T"), (13, ":"), (16, ":"), (19, "."), (23, "Z"))
 _SHAPE_LENGTH = 24
 _FEW = 24
@@ -40,7 +40,7 @@ Stamp: TypeAlias = str | int | float
 
 
 def span(stamps: list[Stamp]) -> tuple[datetime, datetime] | None:
-    """The first and the last of many timestamps, None where none is one. The usual shape is not parsed one by one where there are many."""
+    """The first and last timestamp, None if none is valid. Many of the usual shape are compared as text, without parsing."""
     if len(stamps) > _FEW and (texts := _sortable(stamps)) is not None:
         first, last = instant(min(texts)), instant(max(texts))
         if first is not None and last is not None:
@@ -89,7 +89,7 @@ class ServerToolUse(Struct, gc=False):
 
 
 class TokenCounts(Struct, gc=False):
-    """Tokens as the API counted them. `cache_creation` splits `cache_creation_input_tokens` by lifetime."""
+    """Tokens counted by the API. `cache_creation` splits `cache_creation_input_tokens` by lifetime."""
 
     input_tokens: int | None = None
     output_tokens: int | None = None
@@ -109,8 +109,8 @@ class Message(Struct, gc=False):
 
 
 class ToolResult(Struct, gc=False, rename="camel"):
-    """A tool's result. One that wrote a file has the first two: `originalFile` is the text before it, null for a new
-    file. One that created a task has `task`."""
+    """A tool's result. The first two fields are set if it wrote a file: `originalFile` is the text before, null for a
+    new file. `task` is set if it created a task."""
 
     file_path: Raw = NOTHING
     original_file: Raw = NOTHING
@@ -118,7 +118,7 @@ class ToolResult(Struct, gc=False, rename="camel"):
 
 
 class TranscriptRecord(Struct, gc=False, rename="camel"):
-    """One record. `Raw` fields point into the reader's buffer: use them before the next record is asked for."""
+    """One record. `Raw` fields point into the reader's buffer: use them before reading the next record."""
 
     type: str = ""
     subtype: str | None = None
@@ -135,9 +135,9 @@ class TranscriptRecord(Struct, gc=False, rename="camel"):
     is_visible_in_transcript_only: bool | None = None
     request_id: str | None = None
     message: Message | str | None = None
-    # Of any shape; decoded in the same pass, because it is often the largest part of a line.
+    # Has any shape; decoded in the same pass, because it is often the largest part of a line.
     tool_use_result: ToolResult | str | list[Raw] | int | float | bool | None = None
-    # Rare, or of more than one shape: kept raw, so that an odd one costs nothing and fails nothing.
+    # Rare, or with more than one shape: kept raw, so that an odd one costs nothing and fails nothing.
     attachment: Raw = NOTHING
     data: Raw = NOTHING
     plan_content: Raw = NOTHING
@@ -145,7 +145,7 @@ class TranscriptRecord(Struct, gc=False, rename="camel"):
     ai_title: Raw = NOTHING
     last_prompt: Raw = NOTHING
     summary: Raw = NOTHING
-    # What the agent itself reckoned the request to cost; early versions wrote it.
+    # The agent's own estimate of the request's cost; early versions wrote it.
     cost_usd: Raw = field(default=NOTHING, name="costUSD")
 
 
@@ -156,14 +156,14 @@ class SubagentProgress(Struct, gc=False):
 
 
 class Block(Struct, gc=False):
-    """A content block of a user message, as far as typed text is concerned."""
+    """A content block of a user message: the fields needed to find typed text."""
 
     type: str = ""
     text: str = ""
 
 
 class Queued(Struct, gc=False, rename="camel"):
-    """An attachment that carries what was typed while the agent was busy (`type` queued_command)."""
+    """An attachment with text that was typed while the agent was busy (`type` queued_command)."""
 
     type: str = ""
     prompt: str | list[Block] | None = None
@@ -171,7 +171,7 @@ class Queued(Struct, gc=False, rename="camel"):
 
 
 def present(raw: Raw) -> bool:
-    """Whether a raw field was there and not null."""
+    """Whether a raw field is present and not null."""
     size = len(raw)
     return size > 4 or (size > 0 and bytes(raw) != b"null")
 
@@ -188,7 +188,7 @@ FAST_ERRORS = (msgspec.DecodeError, UnicodeDecodeError, RecursionError)
 
 _SURROGATE = re.compile("[\ud800-\udfff]")
 _BLANK = " \t\r\n\0\ufeff"
-# Where a second record may start after a half-written first one. The order of keys differs between versions.
+# How a second record may start after a half-written one. The order of keys differs between versions.
 _START = re.compile(r'\{"(?:type|parentUuid|uuid|sessionId|timestamp|isSidechain|logicalParentUuid)":')
 _MAX_STARTS = 16
 _parse = json.JSONDecoder(strict=False).raw_decode
@@ -206,14 +206,14 @@ class FoundObject:
 
 @dataclass(frozen=True, slots=True)
 class Junk:
-    """Bytes that are no record, `at` bytes into the line, and why."""
+    """Bytes that are not a record, `at` bytes into the line, and why."""
 
     at: int
     reason: str
 
 
 def decode_odd_line(raw: Buffer) -> list[FoundObject | Junk]:
-    """Everything that can be saved from a line that the fast decoder refused, in order. Never raises."""
+    """Everything that can be recovered from a line that the fast decoder rejected, in order. Never raises."""
     pieces: list[FoundObject | Junk] = []
     for at, found in objects(raw):
         if isinstance(found, dict):
@@ -224,7 +224,7 @@ def decode_odd_line(raw: Buffer) -> list[FoundObject | Junk]:
 
 
 def objects(raw: Buffer) -> Iterator[tuple[int, dict[str, Json] | str]]:
-    """(byte position, JSON object or the reason why there is none) for each part of one line."""
+    """(byte position, JSON object or the reason why it is not one) for each part of a line."""
     text = bytes(raw).decode("utf-8", "surrogateescape")
     pos = _skip_blank(text, 0)
     if pos == len(text) and "\0" in text:
@@ -261,7 +261,7 @@ def _why(error: Exception) -> str:
 def _whole_object_after(text: str, pos: int) -> tuple[int, Json]:
     """The record that follows a half-written one on the same line: it must reach to the end of the line.
 
-    A nested object would leave the outer one's closing braces behind, so it is never taken for a record.
+    After a nested object the outer one's closing braces would remain, so it is never mistaken for a record.
     """
     for tried, found in enumerate(_START.finditer(text, pos + 1)):
         if tried >= _MAX_STARTS:
@@ -276,7 +276,7 @@ def _whole_object_after(text: str, pos: int) -> tuple[int, Json]:
 
 
 def _clean(value: dict[str, Json]) -> dict[str, Json]:
-    """The same object without lone surrogates, which no database and no page can hold."""
+    """The object without lone surrogates, which neither a database nor a page can store."""
     return {scrub(key): _clean_value(item) for key, item in value.items()}
 
 
@@ -291,7 +291,7 @@ def _clean_value(value: Json) -> Json:
 
 
 def scrub(text: str) -> str:
-    """`text` with lone surrogates (also those that stand for invalid UTF-8) replaced; real pairs are joined."""
+    """`text` with lone surrogates (including those for invalid UTF-8) replaced; real pairs are joined."""
     if not _SURROGATE.search(text):
         return text
     joined = text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
@@ -299,7 +299,7 @@ def scrub(text: str) -> str:
 
 
 def line_from(found: dict[str, Json]) -> TranscriptRecord:
-    """A `TranscriptRecord` from a parsed object: each field that has its type is taken, each odd one is left out."""
+    """A `TranscriptRecord` from a parsed object, without the fields of a wrong type."""
     values: dict[str, object] = {}
     for name, info in _FIELDS.items():
         value = found.get(name)
@@ -336,7 +336,7 @@ def _take(values: dict[str, object], info: msgspec.structs.FieldInfo, value: Jso
 
 
 def _tool_result_from(value: Json) -> ToolResult | bool:
-    """What is no object only needs to be there."""
+    """Only the presence matters of a result that is not an object."""
     if not isinstance(value, dict):
         return True
     return ToolResult(
@@ -366,7 +366,7 @@ def _usage_from(value: dict[str, Json]) -> TokenCounts | None:
 
 
 def _take_number(values: dict[str, object], info: msgspec.structs.FieldInfo, value: Json) -> None:
-    """As `_take`; a whole number written as 12.0 or "12" is the number meant."""
+    """As `_take`; a whole number may also be written as 12.0 or "12"."""
     try:
         values[info.name] = msgspec.convert(value, info.type, strict=False)
     except msgspec.ValidationError:

@@ -1,4 +1,4 @@
-"""A transcript file → batches of rows for the database, and what it amounts to. Pure: no Django."""
+"""Turns a transcript file into batches of rows for the database, and a summary. Pure: no Django."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
@@ -35,10 +35,10 @@ _decode_text = msgspec.json.Decoder(str)
 
 
 class Summary(Struct, omit_defaults=True):
-    """Facts of one file, from its first byte to the cursor; saved as JSON, and continued.
+    """Facts of one file, from its first byte to the cursor; saved as JSON and continued later.
 
-    Times are aware UTC. Turns leave out sub-agents: `user_turns` are typed ones, `assistant_turns` distinct consecutive
-    messages.
+    Times are aware UTC. Turns of sub-agents do not count: `user_turns` are typed, `assistant_turns` distinct
+    consecutive messages.
     """
 
     session_id: str = ""
@@ -66,7 +66,7 @@ class Summary(Struct, omit_defaults=True):
     def title(self) -> str:
         """The person's own title, else the agent's, else the last prompt, the summary, the first thing typed.
 
-        A session with nothing typed (an accepted plan, a sub-agent) takes its first user text.
+        A session without typed text (an accepted plan, a sub-agent) uses its first user text.
         """
         return (
             self.custom_title
@@ -78,7 +78,7 @@ class Summary(Struct, omit_defaults=True):
         )
 
     def add(self, line: TranscriptRecord) -> None:
-        """Take over what one record tells (times, typed text and corrections are added by the scan that finds them)."""
+        """Adds the facts of one record (the scan itself adds times, typed text and corrections)."""
         kind = line.type
         self.first_cwd = self.first_cwd or line.cwd or ""
         self.last_branch = line.git_branch or self.last_branch
@@ -90,7 +90,7 @@ class Summary(Struct, omit_defaults=True):
             self._add_rare(line)
 
     def add_times(self, stamps: list[Stamp]) -> None:
-        """Widen the span by the timestamps of many records."""
+        """Widens the span by the timestamps of many records."""
         if (found := span(stamps)) is not None:
             self.first_at = min(self.first_at or found[0], found[0])
             self.last_at = max(self.last_at or found[1], found[1])
@@ -145,7 +145,7 @@ def one_line(text: str) -> str:
 
 # --- Batches ---------------------------------------------------------------------------------------------------------
 
-BATCH_LINES = 20_000  # between two looks whether to stop; chosen
+BATCH_LINES = 20_000  # between two checks whether to stop; chosen
 
 _text = msgspec.json.Decoder(str)
 _NOT_TEXT = (msgspec.DecodeError, UnicodeDecodeError)
@@ -153,7 +153,7 @@ _MEMORY_FOLDERS = ("/memory/", "/agent-memory/", "/agent-memory-local/")
 
 
 class Prompt(msgspec.Struct, frozen=True, gc=False, array_like=True):
-    """One typed text. `key` is the same for the copies of a line in forked sessions. `at` is aware UTC."""
+    """One typed text. Copies of a line in forked sessions have the same `key`. `at` is aware UTC."""
 
     key: int
     offset: int
@@ -163,7 +163,7 @@ class Prompt(msgspec.Struct, frozen=True, gc=False, array_like=True):
 
 
 class MemoryWrite(msgspec.Struct, frozen=True, gc=False, array_like=True):
-    """A write to a memory file; the text before it stands in the record at `offset`, and is not kept here."""
+    """A write to a memory file; the text before it is in the record at `offset`."""
 
     path: str
     offset: int
@@ -173,7 +173,7 @@ class MemoryWrite(msgspec.Struct, frozen=True, gc=False, array_like=True):
 
 @dataclass(slots=True)
 class Scan:
-    """Where a file's reading stands: saved after a batch, given again at the next reading."""
+    """How far a file was read: saved after a batch, passed in at the next reading."""
 
     cursor: Cursor = field(default_factory=Cursor)
     summary: Summary = field(default_factory=Summary)
@@ -191,7 +191,7 @@ class Batch(Struct):
 
 
 def uuid_key(uuid: str) -> int:
-    """The key by which a line's copies in other files are recognised."""
+    """The key that all copies of a line have, in any file."""
     return key64("uuid", uuid)
 
 
@@ -203,10 +203,10 @@ def scan(
     progress: Progress | None = None,
     batch_lines: int = BATCH_LINES,
 ) -> Iterator[Batch]:
-    """Read `source` from `state.cursor` on; always at least one batch, the last one with the problems.
+    """Reads `source` from `state.cursor` on; yields at least one batch, the last one with the problems.
 
-    Give one `reader` for many files. Raises OSError, and Cancelled when `progress` returned False: `state` then
-    stands at the last batch handed out.
+    Use one `reader` for many files. Raises OSError, and Cancelled when `progress` returned False: `state` is then
+    at the last batch yielded.
     """
     reader = reader or Reader()
     run = _FileScan(state.summary, reader)
@@ -214,7 +214,7 @@ def scan(
     try:
         for line, offset, number in reader.read(source, state.cursor, progress=progress):
             run.add(line, offset, number)
-            # Only between lines: the reader is already past a plain line, and not yet past a glued one.
+            # Only between lines: the reader is already past a plain line, but not yet past one with two records.
             if run.batch.lines >= batch_lines and reader.position > offset:
                 yield run.hand_out(state)
                 run.begin()
@@ -226,7 +226,7 @@ def scan(
 
 
 def scan_at_once(fd: int, size: int, reader: Reader) -> tuple[Scan, Batch] | None:
-    """What `scan` finds in a small file without anything odd; None means: `scan` it. Raises OSError."""
+    """What `scan` finds in a small file without odd lines, else None: use `scan`. Raises OSError."""
     entries = reader.at_once(fd, size)
     if entries is None or len(entries) > BATCH_LINES:
         return None
@@ -248,7 +248,7 @@ class _FileScan:
         self.begin()
 
     def begin(self) -> None:
-        """With an empty batch."""
+        """Starts an empty batch."""
         self.batch = Batch()
         self._stamps: list[Stamp] = []
 
@@ -273,7 +273,7 @@ class _FileScan:
             self._add_typed(line, offset, number)
 
     def _add_usage(self, line: TranscriptRecord) -> None:
-        """Lines of one request follow each other: only the best of a run becomes a row."""
+        """Lines of one request are consecutive: only the best of a run becomes a row."""
         last = self._pending
         if last is None or not same_request(last, line):
             self._flush_usage()
@@ -319,7 +319,7 @@ class _FileScan:
         self.batch.memory_writes.append(MemoryWrite(path, offset, number, at))
 
     def hand_out(self, state: Scan) -> Batch:
-        """The batch so far, with `state` brought to the same point."""
+        """Returns the batch so far and moves `state` to the same point."""
         self._flush_usage()
         self.summary.add_times(self._stamps)
         batch, reader = self.batch, self.reader
@@ -342,6 +342,6 @@ def _has_usage(line: TranscriptRecord) -> bool:
 
 
 def in_memory_folder(path: str) -> bool:
-    """Whether a written path looks like a memory file; the importer checks it against the folders it knows."""
+    """Whether a path looks like a memory file; the importer checks it against the folders it knows."""
     slashed = path.replace("\\", "/")
     return slashed.endswith(".md") and any(folder in slashed for folder in _MEMORY_FOLDERS)

@@ -1,4 +1,4 @@
-"""Where a moment, a quote or some words are in a transcript, however long it is. Pure: no Django."""
+"""Finds a moment, a quote or some words in a transcript of any length. Pure: no Django."""
 
 import os
 import re
@@ -13,15 +13,15 @@ from dreams.lib.agents.transcripts.reader import MAX_LINE_BYTES, Progress, Sourc
 from dreams.lib.agents.transcripts.turns import Turn, page, turns_of_line
 from dreams.lib.files.text import one_line
 
-# Lines without a time stand between others; beyond so many the place found is near enough.
+# Some lines have no time; after so many of them the place found is near enough.
 _LOOK_LINES = 40
 _STEPS = 60
 
 
 def offset_at(source: Source, moment: datetime) -> int:
-    """The first byte of a line said at `moment` or later; the last line's for a moment after all of them.
+    """The first byte of the first line at `moment` or later; of the last line if all are earlier.
 
-    Lines stand in the order of time, but for a few; it reads some dozen lines of a file of any size. Raises OSError.
+    Nearly all lines are in the order of time, so it reads only some dozen lines of a file of any size. Raises OSError.
     """
     with opened(source) as fd:
         low, high = 0, os.fstat(fd).st_size
@@ -41,7 +41,7 @@ def offset_at(source: Source, moment: datetime) -> int:
 
 
 def _timed(fd: int, offset: int) -> Turn | None:
-    """The first line with a time that stands at `offset` or behind it."""
+    """The first line with a time at or after `offset`."""
     found = page(fd, offset, _LOOK_LINES, line=1)
     return next((turn for turn in found.turns if turn.at is not None), None)
 
@@ -54,7 +54,7 @@ _CHUNK = 1 << 20  # read at once; chosen
 
 @dataclass(frozen=True, slots=True)
 class Match:
-    """A turn that holds the quote; `part` is the index of the block it stands in."""
+    """A turn that contains the quote; `part` is the index of its block."""
 
     turn: Turn
     part: int
@@ -67,9 +67,9 @@ def find_quote(
     limit: int = 10,
     progress: Progress | None = None,
 ) -> list[Match]:
-    """Turns that hold `quote`, in file order; runs of white space count as one space, letters must be the same.
+    """Turns that contain `quote`, in file order; a run of white space counts as one space, letters must be the same.
 
-    Only lines that hold the quote's longest plain word are parsed. Raises OSError.
+    Only lines that contain the quote's longest plain word are parsed. Raises OSError.
     """
     wanted = one_line(quote)
     if not wanted:
@@ -84,7 +84,7 @@ def find_quote(
 
 
 def _needle(quote: str) -> bytes:
-    """The longest run of characters that JSON never escapes: what a line must hold to be worth parsing."""
+    """The longest run of characters that JSON never escapes: only lines that contain it are parsed."""
     return max(_WORD.findall(quote), key=len, default="").encode("ascii")
 
 
@@ -104,20 +104,20 @@ def _candidates(source: Source, needle: bytes, progress: Progress | None) -> Ite
 
 MAX_BYTES = 512 << 20  # that one search reads of a file; chosen
 MAX_SECONDS = 2.0  # that a person waits for one; chosen
-MAX_HITS = 500  # nobody reads more; chosen
+MAX_HITS = 500  # nobody looks through more; chosen
 _PIECE = 4 << 20  # read at once; chosen
 _LATIN = re2.Options()
-_LATIN.encoding = re2.Options.Encoding.LATIN1  # bytes are bytes: a transcript need not be UTF-8
+_LATIN.encoding = re2.Options.Encoding.LATIN1  # matches bytes: a transcript need not be UTF-8
 _ESCAPED = {" ": rb"(?: |\\[bfnrt])", '"': rb"\\\"", "\\": rb"\\\\", "/": rb"\\?/"}
 # Any character beyond ASCII, as itself or as an escape: it may be the same letter with an accent, or in another width.
 _FOREIGN = rb"[\xc2-\xf4][\x80-\xbf]{1,3}|(?:\\u[0-9a-f]{4}){1,2}"
-# An accent may stand behind its letter.
+# An accent may follow its letter.
 _ACCENTS = rb"(?:[\xcc\xcd][\x80-\xbf]|\\u03[0-6][0-9a-f])*"
 
 
 @dataclass(frozen=True, slots=True)
 class Hit:
-    """A line that holds the words: its first byte and its 1-based number."""
+    """A line that contains the words: its first byte and its 1-based number."""
 
     offset: int
     line: int
@@ -125,7 +125,7 @@ class Hit:
 
 @dataclass(frozen=True, slots=True)
 class Within:
-    """Hits in the order of the file. `reached` is the byte up to which the file was looked at; `line` stands there."""
+    """Hits in the order of the file. The file was searched up to the byte `reached`; `line` starts there."""
 
     hits: tuple[Hit, ...]
     reached: int
@@ -145,12 +145,12 @@ def find_within(
     start: int = 0,
     start_line: int = 1,
 ) -> Within:
-    """Lines from `start` on (the first byte of a line) with a turn that `holds`.
+    """Lines from `start` on (the first byte of a line) with a turn for which `holds` is true.
 
-    Every such line has all of `words` in it (at least one), each without case and accents. Raises OSError.
+    Every such line contains all `words` (at least one), without regard to case and accents. Raises OSError.
     """
     until = time.monotonic() + MAX_SECONDS
-    # The longest is the rarest, and alone decides how many lines are looked at twice.
+    # The longest word is the rarest, and alone decides how many lines are searched twice.
     patterns = [re2.compile(_pattern(word), _LATIN) for word in sorted(words, key=len, reverse=True)]
     hits: list[Hit] = []
     with opened(source) as fd:
@@ -168,7 +168,7 @@ def find_within(
 
 
 def _pieces(fd: int, start: int, end: int) -> Iterator[tuple[bytes, int]]:
-    """The file in whole lines, many at a time; a line beyond all bounds comes in parts."""
+    """The file in complete lines, many at a time; a line over the limit is split."""
     rest, offset = b"", start
     while data := os.pread(fd, min(_PIECE, end - offset - len(rest)), offset + len(rest)):
         raw = rest + data
@@ -204,7 +204,7 @@ def _pattern(word: str) -> bytes:
 
 
 def _of_character(character: str) -> bytes:
-    """All ways in which a character, or one that is read as the same, stands in JSON; a superset."""
+    """A pattern for all spellings in JSON of a character or of one that counts as the same; it may match more."""
     if not character.isascii():
         forms = sorted({character, character.upper(), character.title()})
         return b"(?:" + b"|".join(map(_written, forms)) + b")" + _ACCENTS

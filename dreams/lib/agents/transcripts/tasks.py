@@ -1,6 +1,6 @@
-"""The tasks that an agent set itself: a to-do list written whole, and tasks created and updated one by one.
+"""The tasks an agent set itself: to-do lists written in one call, and tasks created and updated one by one.
 
-Only the main conversation's: a sub-agent's list ends with the sub-agent. Pure: no Django.
+Only of the main conversation: a sub-agent's list ends with the sub-agent. Pure: no Django.
 """
 
 import re
@@ -27,7 +27,7 @@ MOST_WAITING = 100  # calls without an answer; chosen
 SUBJECT_CAP = 300  # letters; chosen
 OPEN = ("pending", "in_progress")
 FINISHED = ("completed", "done", "cancelled", "canceled")
-# Every answer of an agent is looked through: one pattern over the buffer itself takes a quarter of three searches.
+# Every answer of an agent is searched: one pattern on the buffer takes a quarter of the time of three searches.
 _SIGN = re.compile(rb'"T(?:odoWrite|askCreate|askUpdate)"')
 _NUMBER = re.compile(r"\ATask #(\w{1,40})\b")
 
@@ -35,7 +35,7 @@ Object = dict[str, Json]
 
 
 class Task(Struct, array_like=True):
-    """One task, and where it was last spoken of: `offset` and 1-based `line`. `blocked_by` holds ids of tasks."""
+    """One task, and where it was last mentioned: `offset` and 1-based `line`. `blocked_by` are ids of tasks."""
 
     subject: str
     status: str
@@ -48,8 +48,8 @@ class Task(Struct, array_like=True):
 class Tasks(Struct, omit_defaults=True):
     """All tasks of one transcript up to a place in it.
 
-    `listed` is the last to-do list; `created` holds tasks by their id, and `called` those by the id of the call that
-    made them, until its result tells the task's own.
+    `listed` is the last to-do list; `created` maps ids to tasks; `called` maps the id of a call that creates a
+    task to the task, until the result has the task's id.
     """
 
     listed: list[Task] = msgspec.field(default_factory=list)
@@ -62,7 +62,7 @@ class Tasks(Struct, omit_defaults=True):
         yield from self.called.values()
 
     def unfinished(self) -> list[Task]:
-        """What is left to do, in the agent's order; `blocked_by` are the subjects of unfinished tasks."""
+        """The unfinished tasks, in the agent's order; `blocked_by` are the subjects of unfinished tasks."""
         left = [task for task in self.all() if task.status in OPEN]
         return [msgspec.structs.replace(task, blocked_by=self._blockers(task)) for task in left]
 
@@ -110,7 +110,7 @@ class Tasks(Struct, omit_defaults=True):
                 _block(self.created[other], [name])
 
     def hear_result(self, block: Object, told: str) -> None:
-        """`told` is the task's id where the record itself tells it; else the result's text does."""
+        """`told` is the task's id if the record has it; else it is read from the result's text."""
         call = _id(block.get("tool_use_id"))
         task = self.called.pop(call, None)
         if task is None or block.get("is_error") is True:
@@ -122,7 +122,7 @@ class Tasks(Struct, omit_defaults=True):
             self._drop_one()
 
     def _drop_one(self) -> None:
-        """The oldest finished one, else the oldest."""
+        """Drops the oldest finished task, else the oldest."""
         finished = (name for name, task in self.created.items() if task.status not in OPEN)
         del self.created[next(finished, next(iter(self.created)))]
 
@@ -130,7 +130,7 @@ class Tasks(Struct, omit_defaults=True):
 def heard(
     tasks: Tasks | None, line: TranscriptRecord, message: Message, offset: int, number: int
 ) -> Tasks | None:
-    """The tasks after one record; None as long as there was none, which is what most transcripts cost."""
+    """The tasks after one record; None as long as there was none, as in most transcripts."""
     if line.is_sidechain:
         return tasks
     if line.type == "assistant":
@@ -178,7 +178,7 @@ def _subject(value: Json) -> str:
 
 
 def _status(value: Json) -> str:
-    """A status that nobody knows is no reason to forget the task."""
+    """An unknown status does not remove the task."""
     if value in FINISHED:
         return "completed"
     return "in_progress" if value == "in_progress" else "pending"

@@ -1,5 +1,5 @@
-"""Full records for the session page and for evidence, by byte offset, bounded; and what an agent had said when a person
-answered it. Pure: no Django."""
+"""Full records by byte offset, bounded, for the session page and for evidence; and the agent's turn that a person
+answered. Pure: no Django."""
 
 import json
 import os
@@ -24,8 +24,8 @@ _PROSE = ("summary", "lastPrompt", "customTitle", "aiTitle", "content", "planCon
 
 @dataclass(frozen=True, slots=True)
 class TurnPart:
-    """One block of a turn. `name` is the tool's, or says what an image is; `tool_id` joins a use to its result; `cut`
-    says text was capped."""
+    """One block of a turn. `name` is the tool's, or describes an image; `tool_id` joins a call to its result; `cut`
+    is true if the text was capped."""
 
     kind: PartKind
     text: str
@@ -39,8 +39,8 @@ class TurnPart:
 class Turn:
     """One record. `offset` and `end` are the line's first byte and the one after its newline; `line` is 1-based.
 
-    `line` is None where counting it would have meant reading more than a gigabyte. `type` and `subtype` are as the
-    agent wrote them, so unknown ones survive; `agent_id` names the sub-agent whose answer this is; `problem` tells why
+    `line` is None if counting it would have meant reading more than a gigabyte. `type` and `subtype` are as the
+    agent wrote them, including unknown ones; `agent_id` names the sub-agent that answered; `problem` is why
     a line has no content.
     """
 
@@ -64,13 +64,13 @@ class Turn:
 
     @property
     def text(self) -> str:
-        """All text of the turn, tool calls and results too."""
+        """All text of the turn, including tool calls and results."""
         return "\n".join(part.text for part in self.parts)
 
 
 @dataclass(frozen=True, slots=True)
 class Page:
-    """Turns in file order. `before` and `after` are the offsets to ask the neighbouring pages with, None at an end.
+    """Turns in file order. `before` and `after` are the offsets of the neighbouring pages, None at an end.
 
     `line_after` is the line number that belongs to `after`.
     """
@@ -99,11 +99,11 @@ def page(
     line: int | None = None,
     skip_types: frozenset[str] = frozenset(),
 ) -> Page:
-    """Up to `limit` lines from `offset` on, or, `backward`, those that end at it.
+    """Up to `limit` lines from `offset` on, or, if `backward`, those that end there.
 
-    An offset inside a line means that line. `line` is the 1-based number of the line at `offset`, when the caller
-    knows it (a link carries it); else it is counted. At most 8 MB of lines are read, but always one line. Types in
-    `skip_types` (progress, say) are read over without being counted. Raises OSError.
+    An offset inside a line means that line. `line` is the 1-based number of the line at `offset` if the caller
+    knows it (from a link); else it is counted. At most 8 MB of lines are read, but always one line. Types in
+    `skip_types` (such as progress) are skipped and do not count. Raises OSError.
     """
     with opened(source) as fd:
         size = os.fstat(fd).st_size
@@ -118,7 +118,7 @@ def page(
 
 
 def line_at(source: Source, offset: int, *, line: int | None = None) -> Turn | None:
-    """The turn whose line holds the byte at `offset`; None past the end of the file. Raises OSError."""
+    """The turn whose line contains the byte at `offset`; None past the end of the file. Raises OSError."""
     found = page(source, offset, 1, line=line)
     return next((t for t in reversed(found.turns) if t.offset <= offset), None) or next(
         iter(found.turns), None
@@ -145,7 +145,7 @@ def _count_lines(fd: int, offset: int) -> int | None:
 
 
 def _line_start(fd: int, offset: int) -> int:
-    """The first byte of the line that `offset` is in, looked for at most one line cap backwards."""
+    """The first byte of the line at `offset`; searches back at most one line cap."""
     pos = offset
     while pos > max(0, offset - MAX_LINE_BYTES):
         start = max(0, pos - _CHUNK)
@@ -300,7 +300,7 @@ def _part(block: Json) -> TurnPart:
 
 
 def _described(block: dict[str, Json]) -> str:
-    """What a picture or document is: its media type and about how large, such as "image/png, 34 KB"."""
+    """Describes a picture or document by media type and approximate size: "image/png, 34 KB"."""
     source = block.get("source")
     fields = source if isinstance(source, dict) else {}
     kind, data = _as_text(fields.get("media_type")), fields.get("data")
@@ -349,16 +349,16 @@ def _compact(value: Json) -> str:
 
 # --- What was answered -----------------------------------------------------------------------------------------------
 
-LINES_BACK = 40  # remarks of the program between the two; a conversation has few
+LINES_BACK = 40  # lines of the program between the two; a conversation has few
 _TALK = frozenset({"user", "assistant", "attachment"})
-_BY_THE_PROGRAM = "<synthetic>"  # the model's name on errors that stand in the place of an answer
+_BY_THE_PROGRAM = "<synthetic>"  # the model's name on errors recorded instead of an answer
 
 
 def answered(source: Source, offset: int, *, line: int | None = None) -> Turn | None:
-    """The agent's turn that the typed line at `offset` answers, its text in the last part; None where it is not sure.
+    """The agent's turn that the typed line at `offset` answers, its text in the last part; None if that is uncertain.
 
-    Not sure is: anything else of the conversation in between, and what was typed while the agent was busy, which was
-    meant for what could be read then. After a rewind the line above is of another branch; the parent tells. Raises OSError.
+    It is uncertain if the conversation has anything in between, or if the line was typed while the agent was busy and
+    answers an earlier turn. After a rewind the line above is on another branch; the parent decides. Raises OSError.
     """
     typed = line_at(source, offset, line=line)
     if typed is None or typed.offset != offset or typed.type != "user" or typed.typed is None:
@@ -368,7 +368,7 @@ def answered(source: Source, offset: int, *, line: int | None = None) -> Turn | 
 
 
 def _above(turns: Iterable[Turn], wanted: str) -> Turn | None:
-    """The first turn of the conversation, going up by parents where lines name them."""
+    """The closest earlier turn of the conversation, by parents where lines name them."""
     for turn in turns:
         if turn.sidechain or (wanted and turn.uuid != wanted):
             continue
@@ -379,6 +379,6 @@ def _above(turns: Iterable[Turn], wanted: str) -> Turn | None:
 
 
 def _is_spoken(turn: Turn) -> bool:
-    """Whether the agent ended with words, not with the call of a tool."""
+    """Whether the agent ended with text, not with a tool call."""
     ended = turn.parts[-1].kind == "text" if turn.parts else False
     return turn.type == "assistant" and ended and turn.model != _BY_THE_PROGRAM

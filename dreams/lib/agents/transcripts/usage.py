@@ -1,9 +1,9 @@
 """Tokens per request: one row per `message.id` + `requestId`. Pure: no Django.
 
-A turn of an agent is written as several lines that repeat its usage, and lines written while the answer was still
-streaming carry a smaller one. So of all lines with one key the **whole row with the largest total** counts: the first
-one would lose output tokens (20 % on real data), and the maximum of each field could mix two lines into a
-sum that no request ever had. A row from the main conversation is preferred to its copy in a sub-agent's file.
+An agent writes one turn as several lines that repeat its usage, and lines written while the answer was streaming have a
+smaller one. So of all lines with one key **the row with the largest total** counts: the first would lose
+output tokens (20 % on real data), and the maximum of each field could mix two lines into a sum that
+no request ever had. A row from the main conversation is preferred to its copy in a sub-agent's file.
 """
 
 import re
@@ -23,9 +23,9 @@ MOST_DOLLARS = 100_000  # of one request
 class UsageRow(msgspec.Struct, frozen=True, gc=False, array_like=True):
     """One request's tokens. `key` is unique; `message_key` is the same for a replay under another request id.
 
-    `at` is aware (UTC) or None. `cache_creation` is the whole, `cache_creation_1h` its part where the agent told it.
+    `at` is aware (UTC) or None. `cache_creation` is the total, `cache_creation_1h` the part of it that is cached for an hour.
     `agent_micros` is the agent's own figure for its cost, in millionths of a dollar.
-    In which order rows come does not matter: see `better`.
+    The order of rows does not matter: see `better`.
     """
 
     key: int
@@ -52,9 +52,9 @@ _progress = msgspec.json.Decoder(SubagentProgress)
 
 
 def reported(line: TranscriptRecord) -> TranscriptRecord | None:
-    """The sub-agent's line inside a progress line, when it carries usage (some versions write it nowhere else)."""
-    # Looked for before decoding: two lines of five are progress, and hardly any of them has one.
-    # A pattern looks into the buffer itself, which a plain search would copy.
+    """The sub-agent's line inside a progress line, if it has usage (some versions write it nowhere else)."""
+    # Checked before decoding: two of five lines are progress, and hardly any of them has usage.
+    # A pattern searches the buffer itself; a plain search would copy it.
     if len(line.data) == 0 or not _USAGE.search(line.data):
         return None
     try:
@@ -64,7 +64,7 @@ def reported(line: TranscriptRecord) -> TranscriptRecord | None:
 
 
 def usage_row(line: TranscriptRecord) -> UsageRow | None:
-    """The usage that a line carries, None where there is none or it is the agent's own placeholder."""
+    """The usage in a line, None if there is none or it is the agent's placeholder."""
     message = line.message
     if not isinstance(message, Message) or message.usage is None:
         return None
@@ -90,7 +90,7 @@ def usage_row(line: TranscriptRecord) -> UsageRow | None:
 
 
 def _agent_micros(line: TranscriptRecord) -> int | None:
-    """None where it is not told, or nonsense."""
+    """None if it is missing or nonsense."""
     if len(line.cost_usd) == 0:
         return None
     try:
@@ -117,7 +117,7 @@ def better(new: UsageRow, old: UsageRow) -> bool:
 
 
 def same_request(a: TranscriptRecord, b: TranscriptRecord) -> bool:
-    """Whether two lines with usage surely carry that of one request, of the same conversation."""
+    """Whether two lines with usage certainly belong to one request in the same conversation."""
     one, two = a.message, b.message
     return (
         isinstance(one, Message)
@@ -130,7 +130,7 @@ def same_request(a: TranscriptRecord, b: TranscriptRecord) -> bool:
 
 
 def better_line(new: TranscriptRecord, old: TranscriptRecord) -> bool:
-    """As `better`, for two lines of the same request, before rows are made of them."""
+    """As `better`, for two lines of the same request that are not rows yet."""
     one, two = _usage(new), _usage(old)
     if one == two or one is None or two is None:
         return False
@@ -166,9 +166,9 @@ def keep_best(rows: dict[int, UsageRow], row: UsageRow) -> None:
 
 
 def without_replays(rows: Iterable[UsageRow]) -> list[UsageRow]:
-    """Rows of many files, each request once: what the totals of a whole root are made of.
+    """Rows of many files, each request once, for the totals of a root.
 
-    Besides the key, a sub-agent's copy of a message under a **new** request id is left out: a sidechain row whose
+    Besides the key, a sub-agent's copy of a message under a **new** request id is removed: a sidechain row whose
     `message_key` another row has (one of the main conversation, else the one with the smallest key).
     """
     best: dict[int, UsageRow] = {}

@@ -11,16 +11,16 @@ from .reader import Cursor, Reader, Source, UnreadPlace, open_regular, opened
 from .scan import BATCH_LINES, Batch, MemoryWrite, Prompt, Scan, scan, scan_at_once
 from .usage import UsageRow
 
-MAX_ROWS = 100_000  # more are read piece by piece; chosen
-MAX_TEXT = 16 << 20  # and so are longer texts; chosen
+MAX_ROWS = 100_000  # larger files are read in pieces; chosen
+MAX_TEXT = 16 << 20  # and files with longer texts; chosen
 
 
 class TooMuch(Exception):
-    """The file holds more rows than are kept at once: read it batch by batch instead."""
+    """The file has more rows than are kept at once: read it in batches instead."""
 
 
 class FileStat(msgspec.Struct, frozen=True, array_like=True):
-    """A file's numbers, taken before it was read: what is appended meanwhile must not look as if it had been."""
+    """A file's stat from before it was read: text appended meanwhile must not count as read."""
 
     device: int
     inode: int
@@ -40,7 +40,7 @@ class FilePart(msgspec.Struct, array_like=True):
 
 
 class Whole(msgspec.Struct, array_like=True):
-    """`identity` is that of the mark, head and tail; `named` the session that the first batch names."""
+    """`identity` is the head and tail of its mark; `named` the session that the first batch names."""
 
     seen: FileStat
     identity: bytes
@@ -63,12 +63,12 @@ def _seen(st: os.stat_result) -> FileStat:
 
 
 def identity_of(fd: int, offset: int) -> bytes:
-    """What tells, at the next reading, that the file still begins with what was read. Raises OSError."""
+    """Shows at the next reading whether the file still begins with what was read. Raises OSError."""
     return b"".join(samples(fd, offset))
 
 
 def read_small(path: str | bytes, reader: Reader) -> Whole | None:
-    """A file that fits into the reader's buffer and holds nothing odd, else None: most are so. Raises OSError."""
+    """A file that fits into the reader's buffer and has no odd line, as most do; else None. Raises OSError."""
     fd, numbers = open_regular(path)
     try:
         found = scan_at_once(fd, numbers.st_size, reader)
@@ -82,7 +82,7 @@ def read_small(path: str | bytes, reader: Reader) -> Whole | None:
 
 
 def read_whole(source: Source, reader: Reader | None = None) -> Whole:
-    """Read a file from its first byte to its end. Raises OSError, and TooMuch for one too rich to be kept at once."""
+    """Reads a complete file. Raises OSError, and TooMuch if it has too many rows to be kept at once."""
     reader = reader or Reader()
     if isinstance(source, str | bytes) and (found := read_small(source, reader)) is not None:
         return found
