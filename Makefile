@@ -81,7 +81,7 @@ test-more: install
 lint: install
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
-	$(BIN)/mypy -n 2
+	$(BIN)/mypy
 	git ls-files -z 'templates/*.html' | xargs -0 $(BIN)/djade --check
 	$(SCRATCH) $(BIN)/python manage.py makemigrations --check --dry-run
 	$(SCRATCH) $(BIN)/python manage.py check --deploy --fail-level WARNING

@@ -8,7 +8,7 @@ DAY = dt.timedelta(days=1)  # a unit
 
 @dataclass(frozen=True, slots=True)
 class Period:
-    """Whole days from `start` up to, not including, `end`; `kind` is the unit that it was named by."""
+    """Days from `start` up to, not including, `end`; `kind` is the unit by which it was named."""
 
     start: dt.date
     end: dt.date
@@ -37,14 +37,14 @@ def day(date: dt.date) -> Period:
 
 
 def span(start: dt.date, end: dt.date) -> Period:
-    """A free range; ValueError if it holds no day."""
+    """A free range; ValueError if it is empty."""
     if start >= end:
         raise ValueError("an empty range of days")
     return Period(start, end, "range")
 
 
 def add_months(date: dt.date, months: int) -> dt.date:
-    """The same day `months` later; a day that the month lacks becomes its last (31 January + 1 = 28 February)."""
+    """The same day `months` later, or the last of that month (31 January + 1 = 28 February)."""
     index = date.year * 12 + date.month - 1 + months
     year, month = divmod(index, 12)
     return dt.date(year, month + 1, min(date.day, days_in_month(year, month + 1)))
@@ -66,7 +66,7 @@ def add_units(date: dt.date, unit: str, count: int) -> dt.date:
 
 
 def unit_of(date: dt.date, unit: str, offset: int = 0) -> Period:
-    """The calendar week (from Monday), weekend, month, quarter or year around `date`, moved by `offset` units."""
+    """The calendar week (from Monday), weekend, month, quarter or year of `date`, moved by `offset` units."""
     if unit == "day":
         return day(date + offset * DAY)
     if unit in {"week", "weekend"}:
@@ -85,7 +85,7 @@ def month_of(year: int, month: int) -> Period:
 
 
 def part_of(period: Period, part: str) -> Period:
-    """The early, middle or late part, taken narrowly so that every usual reading contains it.
+    """The early, middle or late part, narrow enough for every common meaning.
 
     Weeks: two first, the middle one, three last days. Months: thirds of ten days. Years: first and
     last quarter, June and July; quarters: their months. ValueError for other periods.

@@ -10,24 +10,24 @@ from typing import Literal
 from dreams.lib.prose.dates import roles
 from dreams.lib.prose.words import MONTH_NAME, WEEKDAYS
 
-Standing = Literal["told", "asked", "shown"]  # "shown" means any day, or no day, and is never given out
-# How firmly words name a day: "the end of the month" and "the last ten days" come each time, unless the sentence has a tense;
-# "in the past year", "within 5 days", "EOD" are meant so loosely that no note should be rewritten by them.
+Standing = Literal["told", "asked", "shown"]  # "shown" is any day or none, and is never returned
+# How firmly words name a day: "the end of the month" and "the last ten days" repeat, unless the sentence has a tense; "in the
+# past year", "within 5 days" and "EOD" are too vague to rewrite a note.
 Hold = Literal["firm", "tensed", "loose"]
-LONGEST = 20_000  # code points read of one text; a line of a note is far shorter
+LONGEST = 20_000  # code points read of one text; lines of notes are much shorter
 
 
 @dataclass(frozen=True, slots=True)
 class DateSpan:
     """One resolved phrase: `text[start:end]` in code points.
 
-    `iso` is a day, `YYYY-MM`, `YYYY`, `YYYY-Www`, `YYYY-Qn` or `start/end` (end exclusive); `granularity` is what the phrase is
-    precise to (subday, day, week, weekend, month, quarter, year, range): "two years ago" counts to a day, and means a
-    month. Where usual readings differ at their edges, it is what all of them hold: "early May", "the last two weeks".
-    `written` is the text that `rewrite` puts in its place.
+    `iso` is a day, `YYYY-MM`, `YYYY`, `YYYY-Www`, `YYYY-Qn` or `start/end` (end exclusive); `granularity` is the precision of the
+    phrase (subday, day, week, weekend, month, quarter, year, range): "two years ago" gives a day and means a month. If common
+    meanings differ at the edges, it is their common part: "early May", "the last two weeks". `written` is the text that
+    `rewrite` inserts.
 
-    `standing`: "told" of one thing that was or will be, so that a note may be rewritten by it; or "asked", in a question, a
-    request or by itself, which has a reading and is no statement.
+    `standing`: "told" if it dates one past or future event, so that a note may be rewritten; "asked" in a question, a request or
+    alone, which states nothing.
     """
 
     start: int
@@ -40,7 +40,7 @@ class DateSpan:
 
     @property
     def meant(self) -> str:
-        """For a person: the date, or the words written for a free range, whose last day is not in `iso`."""
+        """The date for a person; for a free range the written words, as `iso` excludes its last day."""
         return self.written if "/" in self.iso else self.iso
 
     @property
@@ -49,7 +49,7 @@ class DateSpan:
 
 
 def rewrite(text: str, spans: Sequence[DateSpan]) -> str:
-    """`text` with each span replaced by its absolute date; `spans` in order, as `resolve` gives them."""
+    """`text` with each span replaced by its date; `spans` in order, as from `resolve`."""
     pieces, at = [], 0
     for span in spans:
         pieces += [text[at : span.start], span.written]
@@ -59,7 +59,7 @@ def rewrite(text: str, spans: Sequence[DateSpan]) -> str:
 
 _WEEKDAY = "|".join(WEEKDAYS)
 _UNIT = r"(?:day|night|morning|afternoon|evening|week|weekend|fortnight|month|quarter|year|hour|minute)"
-# "the day before last Thursday" is another day, and half of it read would be a wrong date.
+# "the day before last Thursday" is another day than "last Thursday".
 _COUNTS_FROM = re.compile(
     rf"\b(?:(?:{_UNIT}s?|(?:the|that)\s+(?:{_WEEKDAY}))\s+(?:before|after|following|preceding|prior\s+to)|eve\s+of|weekend\s+of|(?:{_WEEKDAY})\s+of|"
     rf"{_UNIT}s\s+(?:(?:left|remaining)\s+)?(?:from|since|until|into)|\b(?:last|this|next)\s+or|(?:last|this|next)\s+year\s+(?:in|on)|(?:half|quarters?\s+of)|"
@@ -82,7 +82,7 @@ _YEAR_BEFORE = re.compile(r"\b(?:1[89]|20|21)\d\d[\s,/(\[-]*(?:the\s+)?$")
 _DATE = r"(?:\d{8}\b|\d{1,2}[- ][A-Z][a-z]{2}[- ]\d{4}|\d{4}-\d\d(?:-\d\d)?|(?:\d{4}-?)?(?:W|KW\s?|week\s)\d\d?\b|\d{1,2}[./]\d{1,2}(?:[./]\d{2,4})?(?![.\d]*\d))"
 _DATE_AFTER = re.compile(rf"[\s*_]*[(\[,:=]?\s*{_DATE}", re.IGNORECASE)
 _DATE_BEFORE = re.compile(rf"{_DATE}\s*[(\[,]\s*$")
-# "2026-02-20: fixed yesterday" counts from the date that it gives, not from ours.
+# "2026-02-20: fixed yesterday" counts from its own date.
 _MONTHS = r"(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]*\.?"
 _OWN_DATE = re.compile(
     rf"^[\s>*+#\[(-]*(?:[A-Za-z]+\s+){{0,3}}(?:\d{{4}}-\d\d-\d\d|\d{{1,2}}[./]\d{{1,2}}[./](?:20)?\d\d(?!\d)|{_MONTHS}\s+\d{{1,2}}(?:st|nd|rd|th)?,?\s+\d{{4}}|\d{{1,2}}\.?\s+{_MONTHS}\s+\d{{4}})",
@@ -91,12 +91,12 @@ _OWN_DATE = re.compile(
 
 
 def in_larger(before: str, after: str) -> bool:
-    """The phrase between the two texts is a piece of one that names another day."""
+    """Whether the phrase between the two texts is a part of one that names another day."""
     return bool(_COUNTS_FROM.search(before) or _GOES_ON.match(after))
 
 
 def dated(before: str, after: str, line: str) -> bool:
-    """The date itself stands there: "yesterday, 3 March", "last week (W09)", "2026-03-03: fixed yesterday"."""
+    """Whether the date is already there: "yesterday, 3 March", "last week (W09)", "2026-03-03: fixed yesterday"."""
     return bool(
         _SAID_TWICE.match(after)
         or _YEAR_AFTER.match(after)
@@ -129,7 +129,7 @@ _RELATIVE = re.compile(
     re.IGNORECASE,
 )
 AROUND = 300  # code points of a line on each side
-MOST_TOLD = 2  # so many days are told in one sentence; three are examples, or choices on a screen
+MOST_TOLD = 2  # days in one sentence; three are examples, or choices on a screen
 _PLAIN_WORD = re.compile(
     r"\b(?:the|today|tonight|yesterday|tomorrow|last|next|this|past|day|week|weekend|month|quarter|year|night|after|before)\b",
     re.IGNORECASE,
@@ -151,11 +151,11 @@ _FOR_A_WORD = re.compile(
 
 
 def is_word(text: str, start: int, end: int) -> bool:
-    """Words, not pieces of identifiers, paths, versions or flags."""
+    """Whether it is words, not a part of an identifier, path, version or flag."""
     left, right = text[max(0, start - 1) : start], text[end : end + 2]
     if left and (left.isalnum() or left in "_/\\.@#$%&=-+<{~"):
         return False
-    korean = "가" <= right[:1] <= "힣" and "가" <= text[end - 1] <= "힣"  # a particle, by its rule's leave
+    korean = "가" <= right[:1] <= "힣" and "가" <= text[end - 1] <= "힣"  # a particle that its rule allows
     if (right[:1].isalnum() and not korean) or (right and right[0] in "_/\\(=@#><}%"):
         return False
     if re.match(r"['’]s[-_/]", text[end : end + 3]):  # "yesterday's-news"
@@ -164,7 +164,7 @@ def is_word(text: str, start: int, end: int) -> bool:
 
 
 def _line(text: str, start: int, end: int) -> tuple[str, str, str]:
-    """The line around a phrase, what stands before the phrase in it, and what follows."""
+    """The line of a phrase, and its text before and after the phrase."""
     begin, stop = text.rfind("\n", 0, start) + 1, text.find("\n", end)
     stop = stop if stop >= 0 else len(text)
     line = text[max(begin, start - AROUND) : min(stop, end + AROUND)]
@@ -172,7 +172,7 @@ def _line(text: str, start: int, end: int) -> tuple[str, str, str]:
 
 
 def is_wording(text: str, start: int, end: int) -> bool:
-    """The phrase is a piece of code or of a name, or is spoken of as words."""
+    """Whether the phrase is a part of code or a name, or is mentioned as words."""
     line, before, after = _line(text, start, end)
     return bool(
         _CODE.search(line)
@@ -183,7 +183,7 @@ def is_wording(text: str, start: int, end: int) -> bool:
 
 
 def is_shown(text: str, start: int, end: int) -> bool:
-    """The phrase stands in a title, a quoted line, or among choices."""
+    """Whether the phrase is in a title, a quoted line, or among choices."""
     line, _, _ = _line(text, start, end)
     opens_near = text.rfind("\n", 0, start) + 1 > start - AROUND
     return bool(
@@ -193,14 +193,14 @@ def is_shown(text: str, start: int, end: int) -> bool:
 
 
 def _is_name(before: str, phrase: str) -> bool:
-    """Capitals that neither the calendar nor the sentence asks for: "the Today view", "The Day After Tomorrow"."""
+    """Whether it has capitals of a name: "the Today view", "The Day After Tomorrow"."""
     if phrase.isupper() and len(phrase) > 3:
         return True
     capital = [word for word in _PLAIN_WORD.findall(phrase) if word[0].isupper()]
     return bool(capital[1:]) or bool(capital and not _OPENS.search(before))
 
 
-# The end of a sentence: its stop is followed by a space and the word before is no abbreviation or month ("Oct. 2").
+# The end of a sentence: a stop followed by a space, not after an abbreviation or month ("Oct. 2").
 _SENTENCE_END = re.compile(r"(?<![A-Z])(?<!\b[A-Za-z]{3})(?<!\be\.g)(?<!\bi\.e)[.!?;]+(?=\s)|\n+")
 _CLAUSE = re.compile(r"[,;:()–—\n]|\.\s|\b(?:and|but|so|while|then|because|which|until)\b", re.IGNORECASE)
 _ONLY_LEADS = frozenset(
@@ -213,11 +213,11 @@ class Context:
     """One text to read."""
 
     text: str
-    english: bool = True  # only of such a sentence is read what it tells
+    english: bool = True  # only such sentences are parsed further
 
     @cached_property
     def masked(self) -> list[tuple[int, int]]:
-        """Code, links, tags and quotations: what stands there is not ours to reword."""
+        """The ranges of code, links, tags and quotations, which are not reworded."""
         return [match.span() for match in _MASKED.finditer(self.text)]
 
     @cached_property
@@ -228,16 +228,16 @@ class Context:
         at = bisect.bisect_right(self._ends, start)
         begin = self._ends[at - 1] if at else 0
         stop = self._ends[at] if at < len(self._ends) else len(self.text)
-        at = start - start % AROUND  # the same words for all that stands near: they are read once
+        at = start - start % AROUND  # cached, as nearby phrases share them
         return self.text[max(begin, at - AROUND) : min(stop, at + 2 * AROUND)]
 
     def said_before(self, start: int) -> str:
-        """What its sentence says before the place."""
+        """The text of its sentence before a position."""
         at = bisect.bisect_right(self._ends, start)
         return self.text[max(self._ends[at - 1] if at else 0, start - AROUND) : start]
 
     def clause(self, start: int) -> str:
-        """The part of its sentence between commas, "and", "but" and the like."""
+        """The clause of its sentence, between commas, "and", "but" and the like."""
         begin, stop = max(0, start - AROUND), start + AROUND
         cuts = [match.start() + begin for match in _CLAUSE.finditer(self.text[begin:stop])]
         return self.text[
@@ -252,16 +252,16 @@ class Context:
         return self.text[begin : min(stop if stop >= 0 else len(self.text), begin + AROUND)]
 
     def before(self, start: int) -> str:
-        """The few words before a place: enough for a preposition, and no more to search."""
+        """The few words before a position, enough for a preposition."""
         return self.text[max(0, start - 40) : start]
 
     def alone(self, start: int, end: int) -> bool:
-        """Nothing but the phrase is there, and a preposition: a label or a heading."""
+        """Whether the text is only the phrase with a preposition, as in a label or heading."""
         around = self.text[:start].strip().lower(), self.text[end:]
         return not re.search(r"\w", around[1]) and around[0] in _ONLY_LEADS
 
     def tense(self, start: int) -> Literal["past", "future"] | None:
-        """Which way the sentence around `start` looks, None if it does not say."""
+        """The tense of the sentence around `start`; None if it has none."""
         sentence = self.sentence(start)
         past, future = roles.is_past(sentence), roles.looks_ahead(sentence)
         if past and future and roles.surely_ahead(sentence):  # "was renewed in March and will expire in May"
@@ -274,7 +274,7 @@ class Context:
         return "future" if not future and roles.asks_ahead(sentence) else None
 
     def names_no_date(self, start: int, end: int) -> bool:
-        """True where the phrase is part of a name, of code, of a rule or of another date, or is dated already."""
+        """Whether the phrase is part of a name, code, rule or another date, or is dated already."""
         before, after, line = self.before(start), self.text[end : end + 40], self.line(start)
         return (
             any(start < stop and end > begin for begin, stop in self.masked)
@@ -286,7 +286,7 @@ class Context:
         )
 
     def standing(self, start: int, end: int, hold: Hold) -> Standing:
-        """Whether the phrase dates one thing that is told, or that is asked for, or none."""
+        """Whether the phrase dates one event ("told"), belongs to a request ("asked"), or neither."""
         if is_shown(self.text, start, end):
             return "shown"
         if not self.english or (self._holds(start, end, hold) and self._clause_tells(start, end)):
@@ -304,12 +304,12 @@ class Context:
         return hold == "firm"
 
     def _clause_tells(self, start: int, end: int) -> bool:
-        """A comment in code tells what the code does."""
+        """Whether a clause is in a comment in code, which describes the code."""
         around = self.said_before(start), self._said_after(end)
         return not _COMMENT.match(self.line(start)) and roles.tells(
             self.text[start:end], self.tense(start), *around
         )
 
     def customary(self, start: int) -> bool:
-        """ "is renewed on 2 October": each year, as far as the sentence says; "is away until 2 October" is once."""
+        """Whether it may happen each year: "is renewed on 2 October"; "is away until 2 October" is once."""
         return roles.is_custom(self.sentence(start))

@@ -10,7 +10,7 @@ from dreams.lib.prose.dates.vocabulary import DayReading, Reference, Table, chos
 
 OFFSETS = {"today": 0, "now": 0, "yesterday": -1, "tomorrow": 1, "tonight": 0}
 _AND_A_HALF = r"\s+and\s+an?\s+half"
-_HALF = r"(?:an?\s+)?half[\s-](?:an?\s+)?(?:hour|day|year)"  # half a week is no day
+_HALF = r"(?:an?\s+)?half[\s-](?:an?\s+)?(?:hour|day|year)"  # half a week is not a day
 _STEP = re.compile(
     rf"half[\s-](?:an?\s+)?(?P<of>\w+)|(?P<n>{v.COUNT})(?!\s+half)(?P<half>{_AND_A_HALF})?\s+(?P<u>{v.UNIT})\b",
     re.IGNORECASE,
@@ -26,7 +26,7 @@ _LIFETIME = re.compile(
 
 
 def steps_of(phrase: str) -> list[tuple[int, str]]:
-    """The counts and units of a phrase; ValueError for a half that is no date ("two and a half weeks")."""
+    """The counts and units of a phrase; ValueError for halves without a date ("two and a half weeks")."""
     steps = []
     for m in _STEP.finditer(phrase):
         if m["n"]:
@@ -43,19 +43,19 @@ def _half(unit: str) -> tuple[int, str]:
 
 
 def _clocked(moment: dt.datetime, by: dt.timedelta) -> dt.datetime:
-    """Hours that passed, also over a night in which the clocks were changed."""
+    """A moment some hours away, correct across clock changes."""
     if moment.tzinfo is None:
         return moment + by
     return (moment.astimezone(dt.UTC) + by).astimezone(moment.tzinfo)
 
 
 def moved(ref: Reference, steps: list[tuple[int, str]], sign: int) -> dt.date | None:
-    """The day that lies so many units off; None for hours where the time of day is not known."""
+    """The day so many units away; None for hours if the time of day is unknown."""
     clock = dt.timedelta(seconds=sum(n * _SECONDS[unit] for n, unit in steps if unit in _SECONDS))
     if clock and ref.clock is None:
         return None
     date = _clocked(ref.clock, sign * clock).date() if clock and ref.clock else ref.date
-    # Long units first: a month before 31 March minus one day is not one day before, minus a month.
+    # Long units first: the order changes the result at the end of a month.
     order = ["century", "decade", "year", "quarter", "month", "fortnight", "week", "day"]
     for n, unit in sorted((s for s in steps if s[1] in order), key=lambda s: order.index(s[1])):
         date = calendars.add_units(date, unit, sign * n)
@@ -63,7 +63,7 @@ def moved(ref: Reference, steps: list[tuple[int, str]], sign: int) -> dt.date | 
 
 
 def _counted(date: dt.date | None, steps: list[tuple[int, str]]) -> DayReading | None:
-    """`iso` is the day counted to; what is written is no finer than the unit counted in."""
+    """`iso` is the day; the written text is not more precise than the unit."""
     if date is None or not steps:
         return None
     day = calendars.day(date)
@@ -90,7 +90,7 @@ def _from_now(m: re.Match[str], context: Context, ref: Reference) -> DayReading 
 
 
 def _in_units(m: re.Match[str], context: Context, ref: Reference) -> DayReading | None:
-    """ "in 3 days" is a time to come or a duration ("done in 3 days"): only with a sign of the future."""
+    """ "in 3 days" is a future day or a duration ("done in 3 days"), so it needs a sign of the future."""
     if _LIFETIME.search(context.sentence(m.start())):
         return None
     return _from_now(m, context, ref)
@@ -140,7 +140,7 @@ _DAY = rf"(?:{v.ORDINAL}|0?[1-9]|[12]\d|3[01])"
 
 
 def joins(text: str, before: str) -> bool:
-    """Whether `text`, between two days, makes a range of them; "and" does so only behind "between"."""
+    """Whether `text` between two days makes a range; "and" only after "between"."""
     if not _JOINS.fullmatch(text):
         return False
     return not text.strip().lower().startswith("and") or bool(_BETWEEN.search(before))
@@ -153,7 +153,7 @@ def is_half(text: str, before: str, after: str) -> bool:
 
 
 def range_of(start: dt.date, end: dt.date, word: str, lead: str = "") -> DayReading:
-    """ValueError if the first day does not come before the last."""
+    """The range; ValueError if the first day is not before the last."""
     words = f"{start.isoformat()} {word.strip() or 'to'} {end.isoformat()}"
     return DayReading(calendars.span(start, end), "range", words, lead)
 

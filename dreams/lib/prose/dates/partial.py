@@ -12,10 +12,10 @@ _BOUND = re.compile(r"(?:until|till|by)\s", re.IGNORECASE)
 
 
 def _weekday_and_number(m: re.Match[str], context: Context, ref: Reference) -> DayReading | None:
-    """ "Saturday the 23rd": the nearest month in which that day is a Saturday."""
+    """The day in the nearest month in which it has that weekday: "Saturday the 23rd"."""
     on, wanted = v.ordinal(m["n"] or m["n2"]), v.weekday(m["wd"])
     tense = context.tense(m.start())
-    if on == 13 and wanted == 4 and tense is None:  # a saying more often than a date
+    if on == 13 and wanted == 4 and tense is None:  # usually an idiom, not a date
         return None
     order = {"past": (0, -1), "future": (0, 1, 2), None: (0, -1, 1, 2)}[tense]
     for months in order:
@@ -41,7 +41,7 @@ def _bare_weekday(m: re.Match[str], context: Context, ref: Reference) -> DayRead
     return with_part(calendars.day(date), m["p"])
 
 
-# Those that are no words of their own; "Sun" and "sat" are.
+# Those that are not also other words, like "Sun" and "sat".
 _SHORT = r"(?-i:(?:Mon|MON|Tue|TUE|Wed|WED|Thu|THU|Fri|FRI)\b)"
 _GOES_ON = rf"\s*(?:[.,;:!?)*]|$|{v.CLOCK}|(?:at|and|but|because|so|we|i|when|after|before|from|with|to|in|for|around|took|will|was|by|between|if|or)\b)"
 
@@ -60,7 +60,7 @@ _IN = r"(?:in|since|until|till|by|during|throughout|of|from|before|after)"
 
 def _month_day(m: re.Match[str], context: Context, ref: Reference) -> DayReading | None:
     on, month = v.day_number(m["n"]), v.month(m["m"])
-    dt.date(2024, month, on)  # 31 June is no day of any year
+    dt.date(2024, month, on)  # no year has a 31 June
     if not m.groupdict().get("wd"):
         period = chosen(lambda year: calendars.day(dt.date(year, month, on)), m, context, ref)
         return with_part(period, m.groupdict().get("p")) if period else None
@@ -73,7 +73,7 @@ def _month_day(m: re.Match[str], context: Context, ref: Reference) -> DayReading
 
 
 def _bare_month(m: re.Match[str], context: Context, ref: Reference) -> DayReading | None:
-    """ "traffic doubles in December" may do so each year: without a tense only after "since", "by" and the like."""
+    """ "traffic doubles in December" may be each year: without a tense only after "since", "by" and the like."""
     month = v.month(m["m"])
     period = chosen(lambda year: calendars.month_of(year, month), m, context, ref)
     told = context.tense(m.start()) is not None or vocabulary.SINCE.match(m[0])
@@ -110,7 +110,7 @@ _NUMBER = rf"(?P<n>{v.ORDINAL}|(?:0?[1-9]|[12]\d|3[01]))"
 _WEEKDAY_BEFORE = rf"(?:(?P<wd>{v.WEEKDAY_SHORT}),?\s+(?:the\s+|on\s+)?)?"
 _NO_DAY_BEFORE = r"(?<!\dst\s)(?<!\dnd\s)(?<!\drd\s)(?<!\dth\s)"  # "14th April 15" is of 2015
 
-# Before all others, as they hold a whole phrase of another rule ("last year").
+# Before all others, as they contain phrases of other rules ("last year").
 FIRST: Table = {
     rf"(?:(?P<m>{v.MONTH})(?:\s+(?:the\s+)?(?P<n>{v.ORDINAL}|\d{{1,2}}))?|(?:the\s+)?(?P<n2>{v.ORDINAL}|\d{{1,2}})\s+(?:of\s+)?(?P<m2>{v.MONTH})"
     r"|(?-i:Q)(?P<q>[1-4])),?\s+(?:of\s+)?(?P<d>last|this|next)\s+year": leave,

@@ -1,4 +1,4 @@
-"""Phrases that name a day or a period from the reference day: yesterday, last month, the last two weeks, a piece of a year. Pure."""
+"""Phrases for a day or period relative to the reference day: yesterday, last month, the last two weeks, part of a year. Pure."""
 
 import datetime as dt
 import re
@@ -22,7 +22,7 @@ def _last_units(m: re.Match[str], context: Context, ref: Reference) -> DayReadin
 
 
 def _shared(date: dt.date, unit: str, count: int) -> Period:
-    """`count` units, before the day if negative. Only quarters are never counted from a day."""
+    """`count` units, before the day if negative. Quarters are never counted from a day."""
     this, edge = calendars.unit_of(date, unit), calendars.unit_of(date, unit, count)
     start, end = (edge.start, this.start) if count < 0 else (this.end, edge.end)
     counted = calendars.add_units(date, unit, count)
@@ -44,7 +44,7 @@ def _of_direction(m: re.Match[str], ref: Reference) -> Period:
 
 
 def _pieces(base: Period, unit: str) -> list[Period]:
-    """The units that make up a period, in order; ValueError where they do not."""
+    """The units of a period, in order; ValueError if it is not made of complete ones."""
     if unit == "day":
         return [calendars.day(base.start + n * DAY) for n in range((base.end - base.start).days)]
     if unit == "week":
@@ -94,7 +94,7 @@ def _day_word(m: re.Match[str], context: Context, ref: Reference) -> DayReading:
 
 
 def _unit(m: re.Match[str], context: Context, ref: Reference) -> DayReading | None:
-    """ "The coming week" may be what is left of this one."""
+    """A unit; "the coming week" may be the rest of this one."""
     unit = v.unit(m["u"])
     if unit == "week" and m["d"].lower().endswith("coming"):
         return None
@@ -107,7 +107,7 @@ def _unit(m: re.Match[str], context: Context, ref: Reference) -> DayReading | No
 
 
 def _weekend(m: re.Match[str], context: Context, ref: Reference) -> DayReading | None:
-    """ "last weekend" said on a weekend, and "next weekend" said in the week, mean either of two."""
+    """ "last weekend" on a weekend, and "next weekend" during the week, are ambiguous."""
     word, weekend = m["d"].split()[-1].lower(), ref.date.weekday() >= 5
     offset = int(weekend) if word == "coming" else v.direction(word)
     if word != "coming" and ((offset == -1 and weekend) or offset == 1):
@@ -131,9 +131,9 @@ def _weekend_reading(period: Period) -> DayReading:
 
 
 def _weekday(m: re.Match[str], context: Context, ref: Reference) -> DayReading | None:
-    """last, this, next and past weekday, where the two ways in which people count agree.
+    """last, this, next and past weekday, if both common meanings agree.
 
-    Who means yesterday or tomorrow says so: on a Thursday "next Friday" is the one in eight days.
+    On a Thursday "next Friday" is the one in eight days, as people would say "tomorrow" for the nearer one.
     """
     wanted, word = v.weekday(m["wd"]), m["d"].lower().split()[-1]
     today, tense = ref.date.weekday(), context.tense(m.start())
@@ -153,7 +153,7 @@ def _weekday(m: re.Match[str], context: Context, ref: Reference) -> DayReading |
 
 
 def _edge(m: re.Match[str], context: Context, ref: Reference) -> DayReading | None:
-    """The early, middle or late part of a unit: the word for the part stays, the unit is named."""
+    """The early, middle or late part of a unit; only the unit is replaced."""
     base = calendars.unit_of(ref.date, v.unit(m["u"]), v.direction(m["d"] or "this"))
     reading = edge_reading(m["e"], base)
     return reading if m["d"] else replace(reading, hold="tensed")

@@ -12,7 +12,7 @@ from dreams.lib.prose.dates.context import LONGEST, Context, DateSpan
 from dreams.lib.prose.dates.vocabulary import DayReading, Reader, Reference, rules
 from dreams.lib.prose.words import MONTHS, WEEKDAYS
 
-# "Today" of other languages is left: notes mean these days by it.
+# "Today" in other languages often means "these days".
 _WORDS = {
     "vorgestern": -2, "gestern": -1, "übermorgen": 2, "avant-hier": -2, "après-demain": 2, "demain": 1, "anteayer": -2,
     "ayer": -1, "pasado mañana": 2, "그저께": -2, "그제": -2, "어제": -1, "내일": 1, "모레": 2,
@@ -20,7 +20,7 @@ _WORDS = {
 
 
 def _word(m: re.Match[str], context: Context, ref: Reference) -> DayReading:
-    """The bare name, as no English words fit into the sentence."""
+    """The date without English words."""
     period = calendars.day(ref.date + _WORDS[m["x"].lower()] * DAY)
     return DayReading(period, period.kind, period.iso, "")
 
@@ -43,7 +43,7 @@ _OPENING = re.compile(r"(?:^|[\n(\[:—–|,;])\s*[*_>#-]*\s*[*_]*$")
 
 
 def spans_of(text: str, reference: dt.datetime | dt.date) -> list[DateSpan]:
-    """As `dates.resolve`, which has looked whether there is anything to read."""
+    """As `dates.resolve`, for texts that passed its quick check."""
     found: list[DateSpan] = []
     taken: list[tuple[int, int]] = []
     context, ref = Context(text[:LONGEST]), _reference(reference)
@@ -57,19 +57,19 @@ def spans_of(text: str, reference: dt.datetime | dt.date) -> list[DateSpan]:
         with suppress(ValueError, OverflowError):  # 31 June, a year before 1 or after 9999
             if not context.names_no_date(start, end) and (reading := read(match, context, ref)):
                 found.append(_span(context, start, end, reading))
-    context.english = False  # a range is told if its first day is
+    context.english = False  # a range is "told" if its first day is
     return _with_ranges(context, sorted(found, key=lambda span: span.start))
 
 
 @lru_cache(maxsize=256)
 def _phrases(text: str) -> tuple[tuple[re.Match[str], Reader, bool], ...]:
-    """What each rule matches, with whether it is of English. Kept, as one line is read as seen from several days."""
+    """The matches of all rules, with whether the rule is English. Cached, as one line is read for several reference days."""
     every = (*((*rule, True) for rule in _ENGLISH), (_FOREIGN, _word, False))
     return tuple((m, read, english) for pattern, read, english in every for m in pattern.finditer(text))
 
 
 def _with_ranges(context: Context, found: list[DateSpan]) -> list[DateSpan]:
-    """Two days with "to" between them are one range; half of what is not understood is left out."""
+    """Joins two days with "to" between them; drops one end of a range if the other is not understood."""
     kept: list[DateSpan] = []
     for span in found:
         last = kept[-1] if kept else None
@@ -105,7 +105,7 @@ def _reference(reference: dt.datetime | dt.date) -> Reference:
 
 
 def _without_stop(text: str, start: int, end: int) -> int:
-    """The stop of "in Jan." belongs to the month only inside a sentence, and that of "in March." never."""
+    """The phrase without a final stop: that of "in Jan." belongs to the month only inside a sentence, that of "in March." never."""
     if text[end - 1 : end] != ".":
         return end
     whole_name = _WHOLE_NAME.search(text, start, end)
@@ -120,7 +120,7 @@ def _span(context: Context, start: int, end: int, reading: DayReading) -> DateSp
 
 
 def _written(context: Context, start: int, end: int, reading: DayReading) -> str:
-    """The date as the sentence wants it: with "on" or "in" unless a preposition is there or the phrase is a label."""
+    """The date as text, with "on" or "in" unless there is a preposition or the phrase is a label."""
     if re.match(r"['’]s\b", context.text[end : end + 3]):  # "last week's outage"
         return reading.period.iso.replace("/", " to ")
     before = context.before(start)
@@ -137,7 +137,7 @@ def _written(context: Context, start: int, end: int, reading: DayReading) -> str
 
 
 def _needs_none(before: str, after: str) -> bool:
-    """A preposition stands there, or the phrase is a label ("Yesterday: ...") or what is spoken of ("Today is ...")."""
+    """Whether no preposition is needed: there is one, or the phrase is a label ("Yesterday: ...") or subject ("Today is ...")."""
     label = _OPENING.search(before) and re.match(r"\s*[:)\]—–|*]", after)
     starts = not before.strip(" *_>#-\t") or before.rstrip()[-1:] in ".!?:;,\n"
     subject = starts and re.match(r"\s+(?:is|was|will be|has been|marks|isn't|wasn't)\b", after)

@@ -1,7 +1,7 @@
 """Decides what a date phrase does in its sentence. Only the time of one past or future event counts as a date. Pure.
 
-The same words say how things are each day ("the report covers yesterday"), what might be ("if it broke yesterday") or what
-somebody may type. So a phrase is told where its sentence has a tense that looks its way, or where it is a label or a bound.
+The same words may be about every day ("the report covers yesterday"), a condition ("if it broke yesterday") or an example. So
+a phrase counts if the tense of its sentence fits, or if it is a label or a limit.
 """
 
 import re
@@ -22,14 +22,14 @@ _PRESENT_QUESTION = re.compile(
     re.IGNORECASE,
 )
 _FIRM_FUTURE = re.compile(r"\b(?:will|shall|won't|going to|gonna|let's)\b|[’']ll\b", re.IGNORECASE)
-# Past by themselves, whatever stands before them.
+# Always past.
 _TOLD = re.compile(
     r"\b(?:was|were|did|didn't|had|went|came|saw|ran|broke|wrote|took|gave|began|became|chose|drove|fell|flew|forgot|grew|knew|"
     r"rose|spoke|swore|threw|woke|wore|ate|back in|has been|have been|['’](?:s|ve) been|"
     r"(?:s?he|it) (?:cut|put|set|hit|hurt|shut|read|quit|let|split|spread))\b",
     re.IGNORECASE,
 )
-# Past too, unless "is", "are" or "gets" makes a custom of them. Verbs whose present looks the same ("we cut", "put") tell nothing.
+# Past, except after "is", "are" or "gets". Verbs with the same present ("we cut", "put") are left out.
 _DONE = re.compile(
     r"\b(?:met|left|said|told|got|made|built|found|sent|spent|lost|won|paid|bought|sold|felt|kept|held|brought|thought|taught|"
     r"caught|led|meant|slept|stood|stuck|understood|"
@@ -43,7 +43,7 @@ _CUSTOM = re.compile(
     r"(?:[a-z]{2,}ed|sent|made|held|kept|paid|built|sold|cut|put|set|read|shut|lost|found|hit|taken|given|written|done|run)\b",
     re.IGNORECASE,
 )
-# What was decided, wanted or agreed upon lies ahead of the deciding, or happens each time.
+# What was decided, wanted or agreed is later than the decision, or repeats.
 _PLANNED = re.compile(
     r"\b(?:(?:was|were|has been|have been|had|we['’]ve)\s+)?(?:(?:asked|requested|told \w+|said)\s+(?:that|to|for|if)|"
     r"(?:decided|agreed|chose|promised|insisted)\s+(?:that|to|for|if|on))\b|\bas (?:agreed|planned|discussed|decided|promised)\b",
@@ -53,7 +53,7 @@ _PLANNED = re.compile(
 
 @lru_cache(maxsize=256)
 def is_past(sentence: str) -> bool:
-    """Whether something is told as done: "was cut", "deployed it"; not "is cut", "gets deployed", "agreed to deploy"."""
+    """Whether it is in the past: "was cut", "deployed it"; not "is cut", "gets deployed", "agreed to deploy"."""
     told = _PLANNED.sub(" ", sentence)
     if _TOLD.search(told):
         return True
@@ -66,17 +66,17 @@ def looks_ahead(sentence: str) -> bool:
 
 
 def asks_ahead(sentence: str) -> bool:
-    """ "Does Friday at 4 work?": a question in the present is about what is to come."""
+    """Whether it asks about the future: "Does Friday at 4 work?"."""
     return bool(_PRESENT_QUESTION.match(sentence)) and not is_past(sentence)
 
 
 def surely_ahead(sentence: str) -> bool:
-    """ "will", "going to": no mere plan or duty."""
+    """Whether it is certainly in the future ("will", "going to"), not just planned."""
     return bool(_FIRM_FUTURE.search(sentence))
 
 
 def is_custom(sentence: str) -> bool:
-    """ "is renewed", "gets sent": each time, as far as the words say."""
+    """Whether it may repeat: "is renewed", "gets sent"."""
     return bool(_CUSTOM.search(sentence)) and not is_past(sentence)
 
 
@@ -90,9 +90,9 @@ _HABIT = re.compile(
     rf"\b(?:{_HABIT_WORDS}|{_TIMED}|used to|policy|policies|rule|rules|convention|cadence)(?![\w])",
     re.IGNORECASE,
 )
-# Where the phrase says which week or year it is, "the nightly build" and "the policy" make no habit of it.
+# If the phrase names its week or year, "the nightly build" and "the policy" do not make it repeated.
 _FIRM_HABIT = re.compile(rf"\b(?:{_HABIT_WORDS}|(?:{_TIMED})(?!\s+[a-z]))(?![\w])", re.IGNORECASE)
-# Such a phrase has a place in every week or year, unless a word says which one.
+# Phrases that fit every week or year, unless a word says which one.
 _RETURNS = re.compile(
     r"\b(?:mon|tues?|wed(?:nes)?|thu(?:rs)?|fri|sat(?:ur)?|sun)(?:day)?\b|\bjan|\bfeb|\bmar|\bapr|\bmay\b|\bjun|\bjul|\baug|\bsep|\boct|\bnov|\bdec|"
     r"\bq[1-4]\b|the weekend|^the \w+$",
@@ -108,12 +108,12 @@ _A_DAY = re.compile(r"(?:yesterday|tomorrow|today)", re.IGNORECASE)
 _CONDITION = re.compile(r"\b(?:if|unless|whether|in case)\b[^,.;:]*$", re.IGNORECASE)
 _EXAMPLE = re.compile(r"\b(?:such as|for example|for instance|examples?:|e\.g\.)[^.;]*$", re.IGNORECASE)
 
-# "For example, it broke yesterday" is told.
+# "For example, it broke yesterday" is an event.
 _AS_SUCH = re.compile(r"\W*for (?:example|instance),", re.IGNORECASE)
 
 
 def habitual(phrase: str, sentence: str, told: str) -> bool:
-    """A rule or an example, unless it tells what was done, and when by more than a weekday; `told` comes before the phrase."""
+    """Whether it is a rule or example, and not a past event with more than a weekday; `told` is the text before the phrase."""
     example = _EXAMPLE.search(told) and not (_AS_SUCH.match(told) and is_past(sentence))
     if example or (_OF_MANY.search(told[-40:]) and not _A_DAY.match(phrase)):
         return True
@@ -128,14 +128,14 @@ _QUESTION = re.compile(
     re.IGNORECASE,
 )
 _OF_ONE_S_OWN = re.compile(r"\b(?:i|we|me|us|my)\b|\bi['’]m\b|\blet['’]?s\b", re.IGNORECASE)
-_FEW_WORDS = 4  # beside the phrase: it is a note in short, or a search; chosen
+_FEW_WORDS = 4  # words beside the phrase in a short note or a search; chosen
 
 
 def is_asked(phrase: str, sentence: str, before: str, after: str) -> bool:
-    """`before` and `after` are what the sentence says around the phrase."""
+    """Whether it is in a question or request; `before` and `after` are the sentence around the phrase."""
     if _QUESTION.search(sentence) or surely_ahead(sentence):
         return True
-    if phrase.lower() == "today":  # these days, as far as anybody can tell
+    if phrase.lower() == "today":  # may mean "these days"
         return False
     few = len(re.findall(r"\w+", f"{before} {after}")) <= _FEW_WORDS
     return few or bool(_OF_ONE_S_OWN.search(sentence))
@@ -145,7 +145,7 @@ _PAST = (
     r"(?:was|were|had|did|got|went|ran|took|made|came|found|saw|broke|met|began|became|lost|sent|paid|left|built|wrote|chose|cut|put|fell|"
     r"gave|told|said|set|shipped|\w{2,}ed)"
 )
-# What happened on that day; "the Macs in use today" is what holds these days.
+# Events; "the Macs in use today" means these days.
 _HAPPENED = re.compile(
     rf"\b(?:we|i|they|he|she|it|who|has|have|been|was|were|got|just|also|finally)\s+(?:\w+ly\s+)?{_PAST}\b|\b(?:was|were|got|had|did|went)\b|"
     rf"\b{_PAST},?\s+(?:earlier\s+)?today\b|^\W*(?:earlier\s+)?today,?\s+(?:the\s+)?[`\w-]+\s+{_PAST}\b|"
@@ -159,7 +159,7 @@ _TO_COME = re.compile(r"^(?:tomorrow|next|the day after)\b", re.IGNORECASE)
 _BOUNDED = re.compile(r"\b(?:since|until|till|by|before|after|as of|starting)\s+(?:the\s+)?$", re.IGNORECASE)
 _LABEL = re.compile(r"(?:^|[(\[—–|>-]|\*\*)\s*[*_]*$")
 _LABEL_ENDS = re.compile(r"['’]s\b|\s*[*_]*\s*(?:[:)\]—–(]|\.?$)")
-# Only thought of, compared with, or of whichever there is: what stands before the phrase.
+# Before the phrase: hypothetical, compared, or any.
 _DOUBT = re.compile(
     r"\b(?:if|unless|whether|when|whenever|once|in case|suppose|supposing|assuming|imagine|than|maybe|perhaps|possibly|might|could|would|what|whatever|who|"
     r"any|anything|everything|nothing|each|every|an?(?=\s+\w+\s+\w+(?:ed|en)\b))\b",
@@ -168,9 +168,9 @@ _DOUBT = re.compile(
 
 
 def tells(phrase: str, tense: str | None, before: str, after: str) -> bool:
-    """Whether the sentence, of which `before` and `after` stand around the phrase, dates one thing by it.
+    """Whether the sentence (`before` and `after` the phrase) dates one event by it.
 
-    It does by its tense, where the phrase looks the same way; and a label or a bound needs none.
+    Its tense must fit the phrase; labels and limits need no tense.
     """
     sentence = f"{before}{phrase}{after}"
     if _DOUBT.search(before) or _QUESTION.search(sentence):

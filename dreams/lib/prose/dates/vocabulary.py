@@ -1,4 +1,4 @@
-"""The words of the date grammar as regular expressions, and how a rule made of them reads a phrase. Pure."""
+"""The words of the date grammar as regular expressions, and the parts of its rules. Pure."""
 
 import datetime as dt
 import re
@@ -23,7 +23,7 @@ ORDINALS = {name: number for number, name in enumerate(_ORDINALS.split(), start=
 
 
 def _choice(words: Iterable[str]) -> str:
-    """Longest first, so that `a` never wins over `an` or `first` over `first-born` forms."""
+    """An alternation, longest first, so that `an` is tried before `a`."""
     return "|".join(sorted((re.escape(word).replace(r"\-", "[ -]") for word in words), key=len, reverse=True))
 
 
@@ -47,7 +47,7 @@ _DIRECTIONS = {
     **dict.fromkeys(("next", "coming", "upcoming"), 1),
 }
 DIRECTION = rf"(?P<d>{_choice(_DIRECTIONS)})"
-# As people type them; each can be nothing else.
+# Unambiguous short forms.
 MISSPELT = {
     "tonite": "tonight",
     **dict.fromkeys(("yesturday", "yesteday", "yesterdy", "yestrday", "yesterady", "yestarday"), "yesterday"),
@@ -57,7 +57,7 @@ MISSPELT = {
 }
 DAY_WORD = rf"(?:today|tonight|yesterday|tomorrow|{_choice(MISSPELT)})"
 WEEKDAY = rf"(?:{_choice(WEEKDAYS)})"
-# Short names only where a word before them makes them weekdays: "sat" and "sun" are words of their own.
+# Short names that need a word before them: "sat" and "sun" are also other words.
 WEEKDAY_SHORT = rf"(?:{_choice(WEEKDAYS)}|mon|tues?|wed|thurs?|thu|fri|sat|sun)\b\.?"
 MONTH = rf"(?:{MONTH_NAME})\b\.?"
 CLOCK = r"(?:(?:at|around|by|from|between)\s+)?(?:\d{1,2}(?::\d\d)?\s*(?:[ap]\.?m?\b|o['’]?\s?clock\b)|\d{1,2}:\d\d|\d{4}\s*-\s*\d{4}|noon\b|midnight\b)"
@@ -88,7 +88,7 @@ def ordinal(word: str) -> int:
 
 
 def day_number(word: str) -> int:
-    """The day of a month, said "5", "5th" or "fifth"."""
+    """The day of a month: "5", "5th" or "fifth"."""
     return int(word) if word.isdigit() else ordinal(word)
 
 
@@ -98,7 +98,7 @@ def unit(word: str) -> str:
 
 
 def day_word(word: str) -> str:
-    """Today, tonight, yesterday or tomorrow, however it is spelt."""
+    """Today, tonight, yesterday or tomorrow, in any spelling."""
     return MISSPELT.get(word.lower(), word.lower())
 
 
@@ -117,7 +117,7 @@ def edge(phrase: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Reference:
-    """The day that a text counts from, and its time of day where that is known."""
+    """The day that a text counts from, with its time if known."""
 
     date: dt.date
     clock: dt.datetime | None
@@ -125,7 +125,7 @@ class Reference:
 
 @dataclass(frozen=True, slots=True)
 class DayReading:
-    """`words` stand for the phrase after a preposition; `lead` is put before them where none stands."""
+    """`words` replace the phrase after a preposition; `lead` is added if there is none."""
 
     period: Period
     granularity: str
@@ -137,9 +137,9 @@ class DayReading:
 Reader = Callable[[re.Match[str], "Context", Reference], DayReading | None]
 
 
-#: Phrases, and what reads them; of two that meet in one place the first counts. A reader that gives None (or raises ValueError or
-#: OverflowError) leaves the phrase, and no later rule may read a piece of it: half of a phrase that is not understood is worse
-#: than nothing. The group `x`, where a pattern has one, is the phrase itself; the rest is only looked at.
+#: Patterns with their readers; where two overlap the first counts. If a reader returns None (or raises ValueError or
+#: OverflowError), the phrase is skipped, and no later rule may read a part of it. The group `x`, if there is one, is the phrase
+#: itself; the rest is context.
 Table = Mapping[str, Reader]
 
 
@@ -150,7 +150,7 @@ def rules(table: Table) -> tuple[tuple[re.Pattern[str], Reader], ...]:
 
 
 def whole(period: Period) -> DayReading:
-    """The plain reading: "on" a day, "in" anything longer."""
+    """The simple reading: "on" a day, "in" anything longer."""
     words = f"the week of {period.start.isoformat()}" if period.kind == "week" else period.iso
     return DayReading(period, period.kind, words, "on" if period.kind == "day" else "in")
 
@@ -166,26 +166,26 @@ def with_part(period: Period, part: str | None) -> DayReading:
 
 
 def leave(match: re.Match[str], context: "Context", reference: Reference) -> None:
-    """The reader of phrases that must stay as they are."""
+    """The reader of phrases that must not be changed."""
     return
 
 
 _SINCE = re.compile(r"\bsince\s+(?:the\s+)?$", re.IGNORECASE)
 SINCE = re.compile(r"since\s", re.IGNORECASE)
-# "In January 2025 we had three, in March two": a year said in the sentence may hold for the other date as well.
+# "In January 2025 we had three, in March two": the year may apply to both.
 _YEAR_SAID = re.compile(
     rf"\b(?:{MONTH_NAME})\.?,?\s+(?:\d{{1,2}}(?:st|nd|rd|th)?,?\s+)?(?:19|20)\d\d\b|\b(?:in|since)\s+(?:19|20)\d\d\b",
     re.IGNORECASE,
 )
-# So near, and no other as near, one year is meant. What is more than a month gone is seldom named without a word of the past.
+# Days this near mean one year. Days more than a month ago are rarely named without a past tense.
 BACK, AHEAD = dt.timedelta(days=31), dt.timedelta(days=91)
-HALF_A_YEAR = dt.timedelta(days=183)  # a date by itself is to come, if that is nearer
+HALF_A_YEAR = dt.timedelta(days=183)  # a date alone is in the future, if that is nearer
 
 
 def chosen(
     years: Callable[[int], Period], m: re.Match[str], context: "Context", ref: Reference
 ) -> Period | None:
-    """The year's period on the side that the sentence looks to; without tense the only near one."""
+    """The period in the year that fits the tense; without tense the only near one."""
     sentence = context.sentence(m.start())
     if _YEAR_SAID.search(sentence):
         return None
