@@ -1,4 +1,4 @@
-"""The engines by name. A model's client is only imported when that engine is used."""
+"""The engines by name. The client of a model is imported only when that engine is used."""
 
 from importlib import import_module
 
@@ -11,7 +11,7 @@ _PLACES = {
 
 
 def get(name: str) -> Engine:
-    """A fresh engine. Raises EngineError with the remedy when there is none of this name, or it cannot be loaded."""
+    """A new engine. Raises EngineError with the remedy when the name is unknown or it cannot be loaded."""
     if name not in _PLACES:
         raise EngineError(f"There is no engine “{name}”. Choose one of: {', '.join(_PLACES)}.")
     module, kind = _PLACES[name]

@@ -1,8 +1,8 @@
-"""Turns an engine's edits into hunks that belong together. PURE: no Django, no disk.
+"""Turns an engine's edits into hunks, grouped into operations. PURE: no Django, no disk.
 
-The engine's edits are steps; a person decides on hunks. A hunk belongs to every edit that took one of its
-removed lines away or put one of its added lines there, also through later edits of the same line. Hunks that
-share an edit's operation form one operation and are decided together."""
+The engine's edits are steps; a person decides on hunks. A hunk belongs to every edit that removed one of its
+removed lines or added one of its added lines, even if a later edit changed the same line. Hunks that share an
+edit's operation form one operation and are decided together."""
 
 import hashlib
 from collections import defaultdict
@@ -14,13 +14,13 @@ from dreams.engines.types import Citation, Edit, Fate, FateKind, OperationKind
 from dreams.lib import diff, memdir
 from dreams.lib.files import text
 
-#: Of two steps in a row the one that keeps less is what happened: a line that was dated and then forgotten is forgotten.
+#: Of two successive steps on a line, the one that keeps less wins: a line dated and then forgotten is forgotten.
 _WEIGHT: tuple[FateKind, ...] = ("kept-in", "merged-into", "superseded-by", "stated")
 _Line = tuple[str, str]  # path, text
 
 
 class Lineage:
-    """What the steps say of each line, in their order."""
+    """What the edits report about each line, in order."""
 
     def __init__(self, edits: Sequence[Edit]) -> None:
         self._told: dict[_Line, list[tuple[int, Fate]]] = defaultdict(list)
@@ -32,12 +32,12 @@ class Lineage:
                     self._was[edit.path, fate.target_text.strip()].append(fate.text.strip())
 
     def between(self, path: str, removed: Iterable[str], added: Iterable[str]) -> set[str]:
-        """What the removed lines became within the file, and what the added ones were, before and after these aside."""
+        """The states of these lines in between: what the removed ones became in this file, and what the added ones were."""
         ends = {*removed, *added}
         return (self._spread(path, removed, self._became) | self._spread(path, added, self._were)) - ends
 
     def fates(self, path: str, removed: Iterable[str]) -> list[Fate]:
-        """What became of each removed line in the end."""
+        """The final fate of each removed line."""
         return [
             self._followed(place, fate)
             for line in dict.fromkeys(text.strip() for text in removed)
@@ -81,7 +81,7 @@ Item = TypeVar("Item")
 MOST_EVIDENCE = 5  # quotes of one hunk
 ChangeKind = Literal["add", "modify", "delete"]
 
-# The most telling kind names an operation made of several edits.
+# An operation made of several edits has the most informative of their kinds.
 KIND_ORDER: tuple[OperationKind, ...] = (
     "update",
     "merge",
@@ -98,7 +98,7 @@ KIND_ORDER: tuple[OperationKind, ...] = (
 
 @dataclass(frozen=True, slots=True)
 class DraftHunk:
-    """A hunk with the edits that made it. `citations` are at most `MOST_EVIDENCE`, the ones about its lines first."""
+    """A hunk with its evidence. `citations` has at most `MOST_EVIDENCE`, those about its lines first."""
 
     hunk: diff.Hunk
     operation: str
@@ -107,7 +107,7 @@ class DraftHunk:
 
     @property
     def inputs_key(self) -> str:
-        """What it was made from: while this is the same, a rejected hunk is not proposed again."""
+        """Identifies its inputs: while they are unchanged, a rejected hunk is not proposed again."""
         said = sorted({f"{c.source}\0{c.quote}" for c in self.citations})
         return hashlib.sha256("\0\0".join(said).encode("utf-8", "surrogatepass")).hexdigest()
 
@@ -126,7 +126,7 @@ class DraftOperation:
     key: str
     kind: OperationKind
     reason: str
-    steps: frozenset[str] = frozenset()  # the operations of the edits in it, as the engine named them
+    steps: frozenset[str] = frozenset()  # the engine's names of the operations in it
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,7 +141,7 @@ class Draft:
 
 
 def file_hunks(path: str, base: bytes | None, new: bytes | None) -> list[diff.Hunk]:
-    """The hunks of one file. A file that appears or goes is one hunk, so is one that is not text; the rows of a new index are
+    """The hunks of one file. A file that is added, deleted or not text is one hunk; the rows of a new index are
     decided one by one."""
     before, after = text.decode(base or b""), text.decode(new or b"")
     whole = base is None or new is None or not (text.is_utf8(base) and text.is_utf8(new))
@@ -149,13 +149,13 @@ def file_hunks(path: str, base: bytes | None, new: bytes | None) -> list[diff.Hu
     found = diff.hunks(before, after, path=path, granularity=cut)
     if found or not whole or base == new:
         return found
-    # An empty file that appears or goes has no line to differ in, and still is a change to decide on.
+    # An empty file that is added or deleted has no differing line, but is still a change to decide on.
     name = hashlib.sha256(f"{path}\0{base is None}\0{new is None}".encode()).hexdigest()[:12]
     return [diff.Hunk(name, 0, (), 0, ())]
 
 
 def is_new_index(path: str, base: bytes | None, new: bytes | None) -> bool:
-    """Whether it appears, with whichever of its rows is taken."""
+    """Whether it is an index that does not exist yet; accepting any of its rows creates it."""
     return path == memdir.INDEX_NAME and base is None and new is not None and text.is_utf8(new)
 
 
@@ -173,8 +173,8 @@ def draft(
 ) -> Draft:
     """Everything that differs between `before` and `after`, grouped by operation.
 
-    `rejected` maps (path, hunk id) to the inputs key under which it was rejected: such a hunk is left out
-    together with the rest of its operation, as long as its inputs are the same.
+    `rejected` maps (path, hunk id) to the inputs key under which it was rejected: such a hunk is omitted
+    with the rest of its operation while its inputs are the same.
     """
     made = _assemble(before, after, edits)
     dropped = _dropped_operations(made, rejected or {})
@@ -195,7 +195,7 @@ def draft(
 
 
 def only(made: Draft, before: Mapping[str, bytes], operations: Iterable[str]) -> dict[str, bytes]:
-    """The directory as it would be with just these operations of `made`."""
+    """The directory with only these operations of `made` applied."""
     wanted = set(operations)
     after = dict(before)
     for file in made.files:
@@ -214,7 +214,7 @@ def rebuild(
     hunks: Sequence[diff.Hunk],
     chosen: Mapping[str, diff.Choice],
 ) -> bytes | None:
-    """The file with the chosen hunks taken (True, or a text in their place); None: there is no such file."""
+    """The file with the chosen hunks applied (True, or a replacement text); None if there is no such file."""
     taken = [hunk for hunk in hunks if chosen.get(hunk.id, False) is not False]
     if base is None and not taken:
         return None
@@ -264,7 +264,7 @@ def _assemble(before: Mapping[str, bytes], after: Mapping[str, bytes], edits: Se
 
 
 def _at_base(citation: Citation, before: Mapping[str, bytes]) -> Citation:
-    """Its line as the person's file counts it: the engine reads a copy in which its own earlier steps moved lines."""
+    """The citation with its line number in the person's file: the engine's earlier steps moved lines in its copy."""
     told, line_no = citation.quote.split("\n")[0].strip(), citation.line_no
     if citation.source != "memory" or not line_no or not told:
         return citation
@@ -283,7 +283,7 @@ def _draft_hunk(
 
 
 def _own_evidence(hunk: diff.Hunk, citations: Sequence[Citation]) -> tuple[Citation, ...]:
-    """Of an operation that takes many steps, only what speaks for these lines: nobody reads seventy quotes."""
+    """The citations that support these lines first, at most `MOST_EVIDENCE`: nobody reads seventy quotes."""
     lines = hunk.removed + hunk.added
 
     def is_elsewhere(citation: Citation) -> bool:
@@ -299,7 +299,7 @@ def _unique(items: Iterable[Item]) -> tuple[Item, ...]:
 def _operations(
     files: Iterable[DraftFile], steps: "Sequence[_Step]", groups: "_Groups"
 ) -> dict[str, DraftOperation]:
-    """One operation per group that still has a hunk, told by its most telling kind and all its reasons."""
+    """One operation per group that still has a hunk, with its most informative kind and all its reasons."""
     used = _unique(hunk.operation for file in files for hunk in file.hunks)
     edits: dict[str, list[Edit]] = defaultdict(list)
     for step in steps:
@@ -328,7 +328,7 @@ def _dropped_operations(made: Draft, rejected: Mapping[tuple[str, str], str]) ->
 
 @dataclass(frozen=True, slots=True)
 class _Step:
-    """An edit with the lines that it took away and put in place."""
+    """An edit with the lines that it removed and added."""
 
     edit: Edit
     removed: frozenset[str]
@@ -345,13 +345,13 @@ class _Step:
 
 
 def _telling(lines: Iterable[str]) -> Iterable[str]:
-    """Blank lines and rules stand everywhere and would tie unrelated edits together."""
+    """Leaves out blank lines and rules: they are everywhere and would tie unrelated edits together."""
     bare = (line.strip() for line in lines)
     return (line for line in bare if any(map(str.isalnum, line)))
 
 
 def _steps_of(path: str, hunk: diff.Hunk, steps: list[_Step], told: Lineage) -> list[_Step]:
-    """Of all steps on this file, those that made the hunk."""
+    """The steps on this file that made the hunk."""
     removed, added = set(_telling(hunk.base_lines)), set(_telling(hunk.new_lines))
     between = set(_telling(told.between(path, removed, added)))
     own = [
@@ -361,12 +361,12 @@ def _steps_of(path: str, hunk: diff.Hunk, steps: list[_Step], told: Lineage) -> 
     ]
     if own or removed or added:
         return own
-    # A hunk of blank lines alone belongs to whatever touched the file last.
+    # A hunk of only blank lines belongs to the last step on the file.
     return steps[-1:]
 
 
 def _link_chains(steps: Sequence[_Step], groups: "_Groups") -> None:
-    """An edit that changes a line which an earlier edit wrote cannot be decided without it."""
+    """Joins an edit with the earlier edit whose line it changes: they cannot be decided separately."""
     wrote: dict[tuple[str, str], str] = {}
     for step in steps:
         earlier = [wrote[step.edit.path, line] for line in step.removed if (step.edit.path, line) in wrote]
@@ -377,7 +377,7 @@ def _link_chains(steps: Sequence[_Step], groups: "_Groups") -> None:
 def _link_renames(
     changed: Sequence[tuple[str, bytes | None, bytes | None, list[diff.Hunk]]], groups: "_Groups"
 ) -> None:
-    """A file that gets another name is one decision: taken singly, it would be lost, or be there twice."""
+    """Makes a rename one decision: with only half of it the file would be lost, or exist twice."""
     gone = {path: text.decode(base) for path, base, new, _ in changed if base is not None and new is None}
     come = {path: text.decode(new) for path, base, new, _ in changed if base is None and new is not None}
     names = {path: [f"hunk:{path}:{hunk.id}" for hunk in hunks] for path, _, _, hunks in changed}
@@ -386,9 +386,9 @@ def _link_renames(
 
 
 class _IndexRows:
-    """Which memory an index row is decided with: the one it points to, where that one comes or goes as a whole.
+    """Which memory an index row is decided with: the one it points to, if that file is added or deleted.
 
-    Only of rows that the engine wrote in steps of their own; another operation already says what they belong to.
+    Only for rows that the engine wrote in separate steps; others already belong to an operation.
     """
 
     def __init__(
@@ -398,7 +398,7 @@ class _IndexRows:
         self._elsewhere = {edit.operation for edit in edits if edit.path != memdir.INDEX_NAME}
 
     def memory(self, path: str, hunk: diff.Hunk, own: Sequence[_Step]) -> str:
-        """Its path; empty where the hunk is no such row."""
+        """Its path; empty if the hunk is not such a row."""
         if path != memdir.INDEX_NAME or any(step.edit.operation in self._elsewhere for step in own):
             return ""
         rows = memdir.parse_index("".join((*hunk.base_lines, *hunk.new_lines))).rows

@@ -1,8 +1,8 @@
-"""Works out when each line of a memory was written, and from what. PURE: no Django, no disk.
+"""Finds when each line of a memory was written, and how that is known. PURE: no Django, no disk.
 
-A line came with the earliest kept version that has it. The day of that version is read, in this order, from its own
-frontmatter, from when the history saw it change, from the transcript that shows the write, and from its mtime. What the
-frontmatter says counts for the lines that came with it: a later write that left it as it was is dated as it was seen.
+A line dates from the earliest kept version that has it. The day of that version is taken, in this order, from its
+frontmatter, from the change in the history, from the transcript that shows the write, and from its mtime. The
+frontmatter counts only for the lines added with it: a later write that did not change it uses the other sources.
 """
 
 import bisect
@@ -16,31 +16,31 @@ from dreams.engines.types import EvidenceSource, LineDate
 from dreams.lib import memdir
 from dreams.lib.files import text
 
-AT_ONCE = dt.timedelta(minutes=1)  # files with nearly one mtime were written together, by a copy or a clone
-FEW = 4  # files that one session may have written at once; chosen
-JUST_BEFORE = dt.timedelta(days=1)  # so close to the first look a time may be that of a copy; chosen
+AT_ONCE = dt.timedelta(minutes=1)  # files with mtimes this close were written by a copy or a clone
+FEW = 4  # files that one session may write at once; chosen
+JUST_BEFORE = dt.timedelta(days=1)  # an mtime so close to the first scan may be that of a copy; chosen
 _DAY_BELOW = re.compile(r"(?:.*/)?(\d{4})/(\d\d)/(\d\d)(?!\d)[^/]*$")
 _NAMED = re.compile(r"(?<!\d)(\d{4})[-_](\d\d)[-_](\d\d)(?!\d)")
 
 
 @dataclass(frozen=True, slots=True)
 class KeptVersion:
-    """One kept state of a file. `seen_change`: the history saw it come, so `at` is when it was written; `ours`: by us.
+    """One kept state of a file. `seen_change`: the history saw the change, so `at` is when it was written; `ours`: by us.
 
-    `mtime` is None where a copy made it up. `believable`: whether it may be when it was written.
+    `mtime` is None if it is that of a copy. `believable`: whether it may be the time of writing.
     """
 
     data: bytes
     at: dt.datetime
     mtime: dt.datetime | None
     seen_change: bool
-    written_at: dt.datetime | None = None  # by a transcript
+    written_at: dt.datetime | None = None  # according to a transcript
     ours: bool = False
     believable: bool = True
 
 
 def line_dates(versions: Sequence[KeptVersion], zone: dt.tzinfo, path: str = "") -> list[LineDate | None]:
-    """One entry per line of the newest version; `versions` are oldest first. A day in the name goes before the mtime."""
+    """One entry per line of the newest version; `versions` are oldest first. A day in the name has priority over the mtime."""
     if not versions:
         return []
     first_seen: dict[str, LineDate | None] = {}
@@ -58,7 +58,7 @@ def line_dates(versions: Sequence[KeptVersion], zone: dt.tzinfo, path: str = "")
 
 
 def _own_day(front: memdir.Frontmatter, zone: dt.tzinfo) -> LineDate | None:
-    """What the memory says of itself."""
+    """The day in the memory's frontmatter."""
     said = front.modified_at or front.created_at
     return LineDate(_day(said, zone), "memory", "the memory's own date") if said else None
 
@@ -81,7 +81,7 @@ def _seen_day(version: KeptVersion, zone: dt.tzinfo, path: str) -> LineDate | No
 
 
 def day_in_name(path: str) -> dt.date | None:
-    """The one day that a file is named for: `project_release_2026-03-01.md`."""
+    """The single day in a file name: `project_release_2026-03-01.md`."""
     found = _NAMED.findall(PurePosixPath(path).name)
     try:
         return dt.date(*map(int, found[0])) if len(found) == 1 else None
@@ -90,7 +90,7 @@ def day_in_name(path: str) -> dt.date | None:
 
 
 def day_of_log(path: str) -> dt.date | None:
-    """The day that a log is kept for: `logs/2026/03/2026-03-01.md`, `logs/2026/03/01.md`."""
+    """The day of a daily log: `logs/2026/03/2026-03-01.md`, `logs/2026/03/01.md`."""
     found = _DAY_BELOW.match(path)
     try:
         return dt.date(*map(int, found.groups())) if found else day_in_name(path)
@@ -99,10 +99,10 @@ def day_of_log(path: str) -> dt.date | None:
 
 
 def believable(mtime: dt.datetime, others: Sequence[dt.datetime], first_seen: dt.datetime) -> bool:
-    """Whether a file that was there when memoryweb first looked may have been written at its mtime.
+    """Whether a file that existed at memoryweb's first scan may have been written at its mtime.
 
-    A clone, a copy or a restore writes many files at once, and is often followed by that first look. `others` are the
-    mtimes of all files of the directory, in order, this one's among them.
+    A clone, copy or restore writes many files at once, and is often followed by the first scan. `others` are the
+    mtimes of all files of the directory including this one, sorted.
     """
     at = bisect.bisect_left(others, mtime)
     near = (*others[max(at - 1, 0) : at], *others[at + 1 : at + 2])
@@ -111,7 +111,7 @@ def believable(mtime: dt.datetime, others: Sequence[dt.datetime], first_seen: dt
 
 
 def copied(mtime: dt.datetime, others: Sequence[dt.datetime]) -> bool:
-    """Whether most files of the directory have this mtime: then it is that of a copy, and tells no day at all."""
+    """Whether most files of the directory have this mtime: then it is that of a copy and gives no day."""
     same = bisect.bisect_right(others, mtime + AT_ONCE) - bisect.bisect_left(others, mtime - AT_ONCE)
     return same >= FEW and same > len(others) / 2
 

@@ -1,9 +1,9 @@
 """Tokens and dollars by kind, and what a model's tokens cost. PURE.
 
-Prices are dollars per million tokens and are handed in; a model without one has tokens and no cost, never a guess.
+Prices are dollars per million tokens, given by the caller; a model without one has no cost, never a guessed one.
 
-Source of the kinds: `usage` of the Messages API. Input is what was neither read from the cache nor written to it; a
-write lives five minutes or an hour, at different prices.
+Source of the kinds: `usage` of the Messages API. Input is what was neither read from nor written to the cache; a
+write lasts five minutes or an hour, at different prices.
 """
 
 import re
@@ -11,11 +11,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 
-MILLION = Decimal(1_000_000)  # prices are given for a million tokens
-# What a model's id may carry behind its name: the day of a snapshot, or a variant in brackets.
+MILLION = Decimal(1_000_000)  # prices are per million tokens
+# Suffixes of a model's id: the day of a snapshot, or a variant in brackets.
 _VARIANT = re.compile(r"(?:[-@]20\d{6}|-latest|\[[a-z0-9]{1,12}\])+\Z")
 
-# In the order in which people read them; also the field names of Tokens and Dollars.
+# In the order shown to people; also the field names of Tokens and Dollars.
 KINDS = {
     "input": "Input",
     "cache_write_5m": "Cache write, 5 min",
@@ -26,7 +26,7 @@ KINDS = {
 
 
 def known_price(cost: Decimal, unpriced: int, tokens: int) -> Decimal | None:
-    """None where `unpriced`, those without a price, are all of the tokens."""
+    """The cost; None if all tokens are `unpriced`."""
     return None if unpriced and unpriced == tokens else cost
 
 
@@ -40,7 +40,7 @@ class Tokens:
 
     @classmethod
     def of(cls, sums: Mapping[str, object]) -> "Tokens":
-        """From sums by kind, as a database gives them: nothing summed is null."""
+        """From sums by kind, as a database returns them: an empty sum is null."""
         found = {kind: sums.get(kind) for kind in KINDS}
         return cls(**{kind: count for kind, count in found.items() if isinstance(count, int)})
 
@@ -53,7 +53,7 @@ class Tokens:
 
     @property
     def prompt(self) -> int:
-        """Everything that the model read."""
+        """All tokens that the model read."""
         return self.input + self.cache_read + self.cache_write
 
     @property
@@ -63,7 +63,7 @@ class Tokens:
 
 @dataclass(frozen=True, slots=True)
 class Dollars:
-    """What the tokens of each kind cost."""
+    """The cost of the tokens of each kind."""
 
     input: Decimal = Decimal(0)
     output: Decimal = Decimal(0)
@@ -87,7 +87,7 @@ class Dollars:
 
 @dataclass(frozen=True, slots=True)
 class ModelUsage:
-    """What was asked of one model. `dollars` is None where it has no price: its tokens are counted all the same."""
+    """The usage of one model. `dollars` is None if it has no price: its tokens are counted all the same."""
 
     model: str
     requests: int
@@ -96,7 +96,7 @@ class ModelUsage:
 
     @property
     def by_kind(self) -> list[tuple[str, int, Decimal | None]]:
-        """What was used of each kind of token, and what that cost."""
+        """Tokens and cost of each kind."""
         counted = ((kind, label, getattr(self.tokens, kind)) for kind, label in KINDS.items())
         return [(label, count, getattr(self.dollars, kind, None)) for kind, label, count in counted if count]
 
@@ -124,7 +124,7 @@ class Rate:
 
     @classmethod
     def of(cls, dollars_in: str, dollars_out: str, above_prompt_tokens: int = 0) -> "Rate":
-        """With the usual factors of prompt caching: writes 1.25 (5 min) and 2 (1 h), reads 0.1 of the input price."""
+        """A rate with the usual prompt cache factors: writes 1.25 (5 min) and 2 (1 h), reads 0.1 of the input price."""
         price = Decimal(dollars_in)
         return cls(
             input=price,
@@ -148,7 +148,7 @@ class Rate:
         return self.dollars(tokens).total
 
     def search_cost(self, searches: int) -> Decimal | None:
-        """None where searches have no price."""
+        """None if searches have no price."""
         if not searches:
             return Decimal(0)
         return None if self.web_search is None else self.web_search * searches / 1000
@@ -158,12 +158,12 @@ PriceTable = Mapping[str, Sequence[Rate]]
 
 
 def same_model(model: str) -> str:
-    """The name that a model's price is under: a dated id (`…-20260930`) has the price of its model."""
+    """The model id without suffixes, as prices use it: a dated id (`…-20260930`) has the price of its model."""
     return _VARIANT.sub("", model)
 
 
 def rate_for(prices: PriceTable, model: str, prompt_tokens: int) -> Rate | None:
-    """The rate that holds for a prompt of this size; None for a model without a price."""
+    """The rate for a prompt of this size; None for a model without a price."""
     rates = prices.get(model) or prices.get(same_model(model)) or ()
     fitting = [
         rate for rate in rates if rate.above_prompt_tokens == 0 or prompt_tokens > rate.above_prompt_tokens

@@ -1,6 +1,6 @@
-"""The contract of all engines: what one is given, what it may do and what it returns.
+"""The interface of all engines: what an engine gets, may do and returns.
 
-An engine works on the workspace only. Each change it makes is an `Edit`: one step on one file with a reason and
+An engine works on the workspace only. Each change is an `Edit`: one step on one file with a reason and
 evidence. Edits that share an operation key only make sense together and are decided together.
 """
 
@@ -28,14 +28,14 @@ QuestionKind = Literal[
 
 @dataclass(frozen=True, slots=True)
 class KindOfQuestion:
-    """What a kind of question is answered with, `later` aside, which is one of every kind and needs no option; and what a
-    change that an answer makes is called."""
+    """The possible answers to a kind of question (besides `later`, which every kind has and which needs no option), and
+    the operation kind of the change that an answer makes."""
 
     answers: tuple[str, ...]
     change: OperationKind
 
 
-#: Every kind of question there is. What pages call it stands in `models/questions.py`.
+#: All kinds of questions. Their labels on pages are in `models/questions.py`.
 QUESTIONS: Mapping[QuestionKind, KindOfQuestion] = {
     "same": KindOfQuestion(("merge", "keep"), "merge"),
     "changed": KindOfQuestion(("replace", "keep", "history"), "update"),
@@ -48,12 +48,12 @@ QUESTIONS: Mapping[QuestionKind, KindOfQuestion] = {
     "index": KindOfQuestion(("demote", "keep"), "demote"),
     "learn": KindOfQuestion(("learn", "keep"), "learn"),
 }
-#: Between two looks whether the work shall stop: soon for whoever pressed Cancel.
+#: Between two checks whether to stop: soon for a person who pressed Cancel.
 LOOK_SECONDS = 0.1
 
 
 class Cancelled(Exception):
-    """A person cancelled the dream, or its worker is told to stop."""
+    """A person cancelled the dream, or its worker is stopping."""
 
 
 class EngineError(Exception):
@@ -61,12 +61,12 @@ class EngineError(Exception):
 
 
 class LimitReached(EngineError):
-    """A limit of this dream was met; the message names its setting. The same again would most likely end the same."""
+    """This dream reached a limit; the message names the setting. A retry would most likely end the same way."""
 
 
 @dataclass(frozen=True, slots=True)
 class Citation:
-    """A quote that speaks for an edit. `line_no` is 1-based; `offset` is the byte offset of that line."""
+    """A quote that supports an edit. `line_no` is 1-based; `offset` is the byte offset of that line."""
 
     source: EvidenceSource
     quote: str
@@ -83,7 +83,7 @@ class Citation:
 
 @dataclass(frozen=True, slots=True)
 class Fate:
-    """Where a removed line went. `text` is the line as it stood, without its line end."""
+    """What became of a removed line. `text` is the original line without its line end."""
 
     text: str
     kind: FateKind
@@ -94,7 +94,7 @@ class Fate:
 
 @dataclass(frozen=True, slots=True)
 class Edit:
-    """One step on one file: its whole text before and after (None: the file does not exist), and why."""
+    """One step on one file: its full text before and after (None: no such file), and why."""
 
     path: str
     before: str | None
@@ -110,7 +110,7 @@ class Edit:
 class Place:
     """Where a statement is: a line of a memory, or of a session (then `path` is the transcript and `session_pk` is set).
 
-    `line_no` is 1-based, in the file as the dream found it; `text` is the whole statement.
+    `line_no` is 1-based, in the file before the dream; `text` is the full statement.
     """
 
     path: str
@@ -125,10 +125,10 @@ class Place:
 
 @dataclass(frozen=True, slots=True)
 class Option:
-    """One answer to a question, with what it would change.
+    """One answer to a question, with the edits it would make.
 
-    The edits are drafted on the directory as the dream found it, not on its result; none means that nothing changes.
-    For a question of kind `index` each row is an edit whose `operation` is the path that the row leads to.
+    The edits are based on the directory before the dream, not on its result; none means that nothing changes.
+    For a question of kind `index` each row is an edit whose `operation` is the path that the row links to.
     """
 
     id: str
@@ -138,10 +138,10 @@ class Option:
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """Something an engine saw and cannot be sure of.
+    """Something an engine noticed and cannot decide.
 
-    `subject` names what it is about (the kind aside): words of the subject and rare values, no line numbers. A question
-    of the same kind and subject is not asked twice. `weight` is 0 to 1: how much an answer would help.
+    `subject` identifies what it is about, besides the kind: words of the subject and rare values, no line numbers. A
+    question of the same kind and subject is not asked twice. `weight` is 0 to 1: how much an answer would help.
     """
 
     kind: QuestionKind
@@ -157,7 +157,7 @@ class Question:
 class SessionBrief:
     """A session to learn from: bytes `from_byte` to `to_byte` of its transcript are new.
 
-    `no_answer`: the transcript is gone, and only what was typed is known; lines and bytes are those of the prompt history.
+    `no_answer`: the transcript was deleted and only the prompts are known; lines and bytes are in the prompt history.
     """
 
     pk: int
@@ -175,7 +175,7 @@ class SessionBrief:
 
 @dataclass(frozen=True, slots=True)
 class PromptBrief:
-    """What a person typed in the new part of a session."""
+    """A prompt that a person typed in the new part of a session."""
 
     text: str
     line_no: int
@@ -185,11 +185,11 @@ class PromptBrief:
 
 @dataclass(frozen=True, slots=True)
 class LineDate:
-    """The day that a line of a memory counts from, and how that is known.
+    """The day that a line of a memory dates from, and how that is known.
 
-    `ours`: a dream or an undo put it there, and what it says counts from another day, which nobody knows any more.
-    `believable` is False for the mtime of a file that was most likely copied or restored: good for a question, not for a
-    change.
+    `ours`: a dream or an undo wrote it; the day its statement dates from is unknown.
+    `believable` is False for the mtime of a file that was probably copied or restored: enough for a question, not for
+    a change.
     """
 
     day: dt.date
@@ -201,9 +201,9 @@ class LineDate:
 
 @dataclass(frozen=True, slots=True)
 class Problem:
-    """What a check says of the work as it stands. `line_no` is 1-based, in the new text; `operations` are those it is about.
+    """A check's finding about the current work. `line_no` is 1-based, in the new text; `operations` are those affected.
 
-    `blocks`: a person would have to confirm it, or could not even do that.
+    `blocks`: a person has to confirm it, or cannot even do that.
     """
 
     code: str
@@ -217,7 +217,7 @@ class Problem:
 
 @dataclass(frozen=True, slots=True)
 class LogBrief:
-    """A log that the agent keeps by day, as it is now. `day` comes from its name; the lines `new` (1-based) no dream has read."""
+    """A daily log of the agent, as it is now. `day` is from its name; no dream has read the lines `new` (1-based) yet."""
 
     path: str
     day: dt.date | None
@@ -227,23 +227,23 @@ class LogBrief:
 
 @dataclass(frozen=True, slots=True)
 class Job:
-    """Everything an engine may know. `line_dates[path]` has one entry per line of that file, None where unknown.
+    """All input of an engine. `line_dates[path]` has one entry per line of that file, None where unknown.
 
-    `examine` says what the checks would tell a person of the work as it stands in the workspace. An engine asks once,
-    when it thinks that it is done, and mends what it can: that is its work, not the person's.
+    `examine` returns what the checks would show a person about the current workspace. An engine calls it once, when
+    it considers itself done, and fixes what it can: that is its work, not the person's.
 
-    `hand_edited` are the paths that the person edited in memoryweb in the last week: like pinned memories they are
-    asked about, and not changed unasked.
+    `hand_edited` are the paths that the person edited in memoryweb in the last week: like pinned memories, they are
+    not changed without asking.
 
-    `instructions` is what every session is told anyway: the texts of CLAUDE.md and its kin, by name, in loading order.
+    `instructions` is what every session loads anyway: the texts of CLAUDE.md and similar, by name, in loading order.
 
-    `logs` has the daily logs with new lines: what the agent wrote of its sessions, and so not the person's own words.
+    `logs` has the daily logs with new lines: the agent wrote them about its sessions; they are not the person's words.
 
-    `agent` names the agent whose own memory it is, with the `scope` in which it has it: user, project or local.
+    `agent` names the agent that owns this memory (empty for the project), `scope` is user, project or local.
 
-    `prices` is what models cost now, empty where nobody needs to know.
+    `prices` has the current prices of models, empty if not needed.
 
-    `known` are statements that were proposed to the person elsewhere: what they say is not to be proposed again.
+    `known` are statements that were proposed to the person elsewhere and are not to be proposed again.
     """
 
     project_name: str
@@ -266,7 +266,7 @@ class Job:
 
 @dataclass(slots=True)
 class Usage:
-    """What requests used. `cost_usd` is None when any of them has no price; `by_model` says which."""
+    """Tokens and cost of requests. `cost_usd` is None when any of them has no price; `by_model` shows which."""
 
     input_tokens: int = 0
     output_tokens: int = 0
@@ -279,7 +279,7 @@ class Usage:
 
 @dataclass(frozen=True, slots=True)
 class Allowance:
-    """Dollars that a budget beyond this dream still allows; `of` names the budget and its setting."""
+    """Dollars left in a budget wider than this dream; `of` names the budget and its setting."""
 
     dollars: Decimal
     of: str
@@ -287,7 +287,7 @@ class Allowance:
 
 @dataclass(frozen=True, slots=True)
 class Work:
-    """Where the time of a turn went, in milliseconds, and the lines that its edits added and removed."""
+    """How a turn spent its time, in milliseconds, and the lines that its edits added and removed."""
 
     api_ms: int = 0
     api_ms_without_retries: int = 0
@@ -298,8 +298,8 @@ class Work:
 
 @dataclass(slots=True)
 class Outcome:
-    """What the engine did. The final texts stand in the workspace; `edits` say how they came to be, in order. `usage`
-    is the sum of what the turns told."""
+    """What the engine did. The final texts are in the workspace; `edits` are the steps to them, in order. `usage`
+    is the sum over the turns."""
 
     edits: list[Edit] = field(default_factory=list)
     summary: str = ""
@@ -309,7 +309,7 @@ class Outcome:
 
 @dataclass(frozen=True, slots=True)
 class EngineTurn:
-    """One message of the engine. `usage`, `work` and `edits`: those since the last turn, each told once."""
+    """One message of the engine. `usage`, `work` and `edits` are those since the last turn, each reported once."""
 
     phase: Phase
     text: str
@@ -322,17 +322,17 @@ class EngineTurn:
 
 
 class Reporter(Protocol):
-    """How an engine tells what it does. Every call may raise Cancelled."""
+    """How an engine reports what it does. Every call may raise Cancelled."""
 
     def turn(self, turn: EngineTurn) -> None:
-        """Keeps it, whatever happens next."""
+        """Stores the turn, whatever happens next."""
 
     def checkpoint(self) -> None:
         """Call at least once a second of work: raises Cancelled when the dream is to stop."""
 
 
 class Silent:
-    """A reporter for work that nobody follows and nothing stops."""
+    """A reporter for work that nobody watches and nothing stops."""
 
     def turn(self, turn: EngineTurn) -> None:
         pass

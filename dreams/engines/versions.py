@@ -1,7 +1,7 @@
 """Who made a change: engine, model, and a digest of the code that makes changes of its kind. PURE.
 
-Trust is earned by exactly that code. When it changes, what it made before says nothing about what it makes now; a change
-elsewhere, to a page or to another kind of change, is no reason to start anew.
+Trust is earned by exactly that code. When it changes, its earlier results say nothing about its new ones; a change
+elsewhere, to a page or to another kind of change, does not reset trust.
 """
 
 import ast
@@ -13,7 +13,7 @@ from pathlib import Path
 from dreams.engines.types import OperationKind
 
 _PACKAGE = Path(__file__).resolve().parents[1]
-#: Where each kind is made that an earned policy may apply. Everything else counts as made by the whole engine.
+#: The sources of each kind of change that an earned policy may apply. Other kinds count as made by all of the engine.
 _MADE_IN = {
     ("rules", "learn"): (
         "engines/rules/steps/learning.py",
@@ -23,7 +23,7 @@ _MADE_IN = {
     ("rules", "date"): ("engines/rules/steps/dating.py",),
     ("rules", "index"): ("engines/rules/steps/index.py", "engines/rules/steps/orphans.py"),
 }
-#: Imports are followed into these: the reading of prose and of memory files. The rest of the app makes no changes.
+#: Imports are followed into these: they read prose and memory files. The rest of the app makes no changes.
 _READING = ("engines/rules", "lib")
 
 
@@ -39,14 +39,14 @@ def maker_name(made_by: str) -> str:
 
 
 def is_current(made_by: str, kind: OperationKind) -> bool:
-    """Whether the code that is installed now is the code that made it."""
+    """Whether the installed code is the code that made it."""
     engine, *_, made_with = made_by.split(" ")
     return made_with == version(engine, kind)
 
 
 @functools.cache
 def source_digest() -> str:
-    """Hex digest of all the app's modules, read once per process: what another version said of the same texts does not count."""
+    """Hex digest of all the app's modules, read once per process: results of another version do not count."""
     made = hashlib.sha256()
     for path in sorted(_PACKAGE.rglob("*.py")):
         made.update(path.read_bytes())
@@ -81,7 +81,7 @@ def _with_imports(paths: list[Path]) -> set[Path]:
 
 
 def _imported(path: Path) -> Iterator[Path]:
-    """The modules that a module reads with, wherever in it they are imported."""
+    """The modules in `_READING` that a module imports, anywhere in it."""
     for node in ast.walk(ast.parse(path.read_bytes())):
         if isinstance(node, ast.ImportFrom) and node.module and not node.level:
             names = [node.module, *(f"{node.module}.{name.name}" for name in node.names)]

@@ -1,7 +1,7 @@
-"""What one dream may use, and the meter that is asked before every request. PURE: no Django.
+"""The limits of one dream, checked before every request. PURE: no Django.
 
-A limit is never passed and noticed afterwards: the next prompt is estimated, and the output is capped at what is
-left. Each limit has its own words, because each has its own remedy.
+A limit is never exceeded and noticed afterwards: the next prompt is estimated, and the output is capped at what is
+left. Each limit has its own message, because each has its own remedy.
 """
 
 import time
@@ -14,20 +14,20 @@ from dreams.engines.tokens import MILLION, ModelUsage, PriceTable, Rate, Tokens,
 from dreams.engines.types import Allowance, LimitReached, Usage
 from dreams.lib.amounts import money
 
-# What a dream's requests used, by model, and what they cost.
+# Tokens and cost of a dream's requests, by model.
 
 
 class Ledger:
-    """What a dream has used so far, by model. Every request is priced by itself: tiers depend on its prompt."""
+    """What a dream has used so far, by model. Every request is priced separately: tiers depend on its prompt."""
 
     def __init__(self, prices: PriceTable) -> None:
         self.prices = prices
         self.by_model: dict[str, ModelUsage] = {}
-        # Dollars of the requests that have a price: what the limits are held against.
+        # Dollars of the requests that have a price; the limits apply to this sum.
         self.dollars = Decimal(0)
 
     def add(self, model: str, tokens: Tokens) -> Usage:
-        """Book one request; returns it as the usage of a turn."""
+        """Adds one request and returns its usage."""
         rate = rate_for(self.prices, model, tokens.prompt)
         booked = ModelUsage(model, 1, tokens, rate.dollars(tokens) if rate else None)
         before = self.by_model.get(model)
@@ -44,7 +44,7 @@ class Ledger:
 
 
 def as_usage(by_model: Iterable[ModelUsage]) -> Usage:
-    """All models together; a cost that one of them does not have is not known."""
+    """The sum over models; the cost is None if one of them has none."""
     rows = tuple(by_model)
     tokens = sum((row.tokens for row in rows), Tokens())
     dollars = [row.dollars.total for row in rows if row.dollars is not None]
@@ -60,8 +60,8 @@ def as_usage(by_model: Iterable[ModelUsage]) -> Usage:
 
 
 def joined(usages: Iterable[Usage]) -> Usage:
-    """Several together, one row per model. Priced and unpriced requests of one model stay apart, so that neither
-    hides the other."""
+    """The sum, one row per model. Priced and unpriced requests of a model stay separate, so that neither hides
+    the other."""
     rows: dict[tuple[str, bool], ModelUsage] = {}
     for row in (row for usage in usages for row in usage.by_model):
         key = row.model, row.dollars is None
@@ -69,11 +69,11 @@ def joined(usages: Iterable[Usage]) -> Usage:
     return as_usage(rows.values())
 
 
-LEAST_OUTPUT = 500  # tokens: with less room a turn cannot write a memory
-TRIES = 3  # at setting dollars aside, while other dreams take some
-# From this share of a limit on the model is told to come to an end, so that its work is not lost.
+LEAST_OUTPUT = 500  # tokens: with less output a turn cannot write a memory
+TRIES = 3  # to reserve dollars while other dreams reserve some
+# From this share of a limit, the model is asked to finish, so that its work is not lost.
 WARN_FROM = 0.8
-# Work that is done is sent back to be mended only below this share of every limit, and with so many turns left.
+# Finished work is sent back for fixes only below this share of every limit, and with so many turns left.
 MEND_UP_TO = 0.9
 TURNS_TO_MEND = 3
 NOTHING = "Nothing was proposed."
@@ -81,7 +81,7 @@ NOTHING = "Nothing was proposed."
 
 @dataclass(frozen=True, slots=True)
 class Words:
-    """How a limit is reported: of what it is, the setting of its time, and what becomes of the work."""
+    """Words to report a limit: what it limits, the setting of its time, and what happens to the work."""
 
     what: str = "dream"
     time_setting: str = "Time limit per dream"
@@ -90,7 +90,7 @@ class Words:
 
 @dataclass(frozen=True, slots=True)
 class BudgetLimits:
-    """0 dollars is no limit, as in the settings. `allowed`: what day, month and project allow this dream in all."""
+    """0 dollars is no limit, as in the settings. `allowed`: all that the budgets of day, month and project allow this dream."""
 
     turns: int
     tokens: int
@@ -113,22 +113,22 @@ class Budget:
     limits: BudgetLimits
     ledger: Ledger
     clock: Callable[[], float] = time.monotonic
-    # What day, month and project still allow now: other dreams spend from the same budgets.
+    # What the budgets of day, month and project allow now: other dreams spend from them too.
     dollars_left: Callable[[], Allowance | None] | None = None
-    # Sets dollars aside in those budgets for the next request; gives what is left where there is not so much.
+    # Reserves dollars in those budgets for the next request; returns what is left if that is too little.
     reserve: Callable[[Decimal], Allowance | None] | None = None
     words: Words = Words()
     turns: int = 0
     started: float = field(init=False)
     _counted: Decimal = field(
         default=Decimal(0), init=False
-    )  # of the ledger, what day and month count already
+    )  # dollars of the ledger that day and month already include
 
     def __post_init__(self) -> None:
         self.started = self.clock()
 
     def check_time(self) -> None:
-        """Cheap enough for every look. Raises LimitReached."""
+        """Cheap enough to call at every check. Raises LimitReached."""
         if self.clock() - self.started > self.limits.seconds:
             raise LimitReached(
                 f"The {self.words.what} took longer than its {self.limits.seconds:g} seconds "
@@ -145,7 +145,7 @@ class Budget:
         self._look_at_budgets()
 
     def _look_at_budgets(self) -> None:
-        """Between two turns, when everything that this dream spent stands in the ledger and is counted there."""
+        """Called between two turns, when the ledger and the budgets include everything that this dream spent."""
         self._counted = self.ledger.dollars
         left = self.dollars_left() if self.dollars_left else None
         if left is not None:
@@ -167,7 +167,7 @@ class Budget:
         )
 
     def _set_aside(self, rate: Rate, expected: Tokens, room: int) -> int:
-        """The room for which dollars could be set aside: two dreams that ask at once must not both take the last of them."""
+        """The output tokens whose cost could be reserved: two concurrent dreams must not both spend the last dollars."""
         pending = self.ledger.dollars - self._counted
         for _ in range(TRIES if self.reserve else 0):
             cost = pending + rate.cost(expected) + rate.output * room / MILLION
@@ -212,7 +212,7 @@ class Budget:
         return found
 
     def warning(self) -> str:
-        """What to tell the model when it nears a limit; empty while there is room."""
+        """A message for the model near a limit; empty before that."""
         turns = self.limits.turns - self.turns
         if turns <= max(2, self.limits.turns // 10):
             return (
@@ -223,7 +223,7 @@ class Budget:
         return "The budget of this dream is nearly used up. Finish what you began, and end with your summary."
 
     def has_room(self) -> bool:
-        """Whether there is enough left to mend what the checks find: finished work is not put at risk for it."""
+        """Whether enough is left to fix what the checks find, without risking the finished work."""
         return self.limits.turns - self.turns >= TURNS_TO_MEND and self._used_share() < MEND_UP_TO
 
     def _used_share(self) -> float:
@@ -235,7 +235,7 @@ class Budget:
         return max(shares)
 
 
-# What a dream will about use, told before it starts.
+# An estimate of what a dream will use, shown before it starts.
 
 
 # Chosen.
@@ -243,16 +243,16 @@ CHARS_PER_TOKEN = 3.5
 FEWEST_TURNS = 3
 EXPECTED_TURNS = 12
 MOST_TURNS = 40
-# Tokens that one turn adds: what its tools brought, and what the model said.
+# Tokens that one turn adds: the tool results and the model's answer.
 RESULTS = {"low": 300, "likely": 2_000, "high": 4_000}
 OUTPUT = {"low": 150, "likely": 500, "high": 1_000}
-# Nothing is read much oftener than this, also where there is little to read.
+# Nothing is read much more often than this, even with little to read.
 READ_OVER = 3
 
 
 @dataclass(frozen=True, slots=True)
 class Size:
-    """What a dream is given: characters of the first prompt, bytes of notes and new transcripts, sessions."""
+    """A dream's input: characters of the first prompt, bytes of notes and new transcripts, sessions."""
 
     prompt_chars: int
     material_bytes: int
@@ -282,7 +282,7 @@ def estimate(prices: PriceTable, model: str, size: Size, max_turns: int) -> Esti
         case: guess(prices, model, size, min(count, max_turns), RESULTS[case], OUTPUT[case])
         for case, count in turns.items()
     }
-    # Where there is next to nothing to read, twelve turns are more than the most that can be needed.
+    # With next to nothing to read, twelve turns are more than can be needed.
     likely = min(found["likely"], found["high"], key=lambda guess: guess.tokens)
     return Estimate(found["low"], likely, found["high"])
 
@@ -290,7 +290,7 @@ def estimate(prices: PriceTable, model: str, size: Size, max_turns: int) -> Esti
 def guess(
     prices: PriceTable, model: str, size: Size, turns: int, results_per_turn: int, output_per_turn: int
 ) -> Guess:
-    """What a conversation of so many turns about uses, whose prompts are cached from one to the next."""
+    """The estimated use of a conversation of so many turns, with prompts cached between turns."""
     first = int(size.prompt_chars / CHARS_PER_TOKEN)
     there_is = int(READ_OVER * size.material_bytes / CHARS_PER_TOKEN)
     later = max(0, turns - 1)

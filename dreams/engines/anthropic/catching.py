@@ -1,7 +1,7 @@
-"""What a person plainly said, found by a model: a conversation of a few turns for each window of a session. PURE.
+"""Lets a model find what a person clearly stated, in a few turns for each window of a session. PURE.
 
-A window is ten messages and 4,000 characters at most. The model sees the names and descriptions of what memory has, may
-read it, and then names what is new, each with the person's own words: what they did not type is dropped.
+A window has at most ten messages and 4,000 characters. The model sees the names and descriptions of the memories, may
+read them, and names what is new, each with a quote of the person: a quote that they did not type is dropped.
 """
 
 from collections.abc import Iterable, Sequence
@@ -20,13 +20,13 @@ if TYPE_CHECKING:
     from dreams.engines.anthropic.stream import Json
 
 MESSAGES, CHARACTERS = 10, 4_000
-MOST_TURNS = 5  # of one window; the last must answer
-MOST_WINDOWS = 20  # of a session in one reading; the rest is read next
-MOST_KNOWN = 200  # cards and statements that it is told of, the newest
-MOST_TEXT = 400  # characters of a statement: a sentence or two
-ANSWER_TOKENS = 2_000  # room for what one part can name; chosen
-FILE_CHARACTERS = 8_000  # what a catching turn reads, for the guess of its cost; chosen
-# Of the rules and the tools, and of each line of what is known, about.
+MOST_TURNS = 5  # per window; the last must answer
+MOST_WINDOWS = 20  # of a session per reading; the next reading goes on there
+MOST_KNOWN = 200  # cards and statements that the model is shown, the newest
+MOST_TEXT = 400  # characters per statement: a sentence or two
+ANSWER_TOKENS = 2_000  # output for what one window can name; chosen
+FILE_CHARACTERS = 8_000  # read in one turn, for the cost estimate; chosen
+# Approximate size of the rules and tools, and of each line of what is known.
 RULES_CHARACTERS, LINE_CHARACTERS = 2_500, 120
 _SYSTEM = """You read a part of a conversation between a person and their coding agent. Name what the person plainly asked to be
 remembered, corrected, decided or confirmed, and what will still matter in other sessions. Most parts have nothing: then
@@ -67,7 +67,7 @@ _REMEMBER = {
 
 @dataclass(frozen=True, slots=True)
 class SessionMessage:
-    """One message of a session, at its byte offset; `typed` where the person typed it."""
+    """One message of a session, at its byte offset; `typed` is set if the person typed it."""
 
     text: str
     offset: int
@@ -76,7 +76,7 @@ class SessionMessage:
 
 @dataclass(frozen=True, slots=True)
 class Named:
-    """Something to remember, and the prompt in which its quote is."""
+    """Something to remember, and the prompt that contains its quote."""
 
     quote: str
     text: str
@@ -86,8 +86,8 @@ class Named:
 
 @dataclass(slots=True)
 class Read:
-    """What was named in the first `windows`, which end at the byte `until` (None: nothing is left), and why they ended
-    there. `failed`: by a limit or a server, and not because there are so many."""
+    """What was named in the first `windows`, which end at the byte `until` (None: nothing is left), and why reading stopped
+    there. `failed`: because of a limit or a server, not because of `MOST_WINDOWS`."""
 
     named: list[Named] = field(default_factory=list)
     windows: int = 0
@@ -97,7 +97,7 @@ class Read:
 
 
 def windows(messages: Iterable[SessionMessage]) -> list[list[SessionMessage]]:
-    """Runs of messages in order, as large as they may be; those in which the person typed nothing are left out."""
+    """Splits messages into windows, as large as allowed; omits those in which the person typed nothing."""
     found: list[list[SessionMessage]] = [[]]
     for message in messages:
         size = sum(len(each.text) for each in found[-1])
@@ -108,7 +108,7 @@ def windows(messages: Iterable[SessionMessage]) -> list[list[SessionMessage]]:
 
 
 def of_a_window(prices: PriceTable, model: str, known: int) -> Guess:
-    """What one window about uses at its limits: full, and a memory is read in each turn but the last."""
+    """The estimated use of a full window, with a memory read in each turn but the last."""
     first = RULES_CHARACTERS + LINE_CHARACTERS * min(known, MOST_KNOWN) + CHARACTERS
     size = Size(first, FILE_CHARACTERS * (MOST_TURNS - 1), 1)
     return guess(prices, model, size, MOST_TURNS, int(FILE_CHARACTERS / CHARS_PER_TOKEN), OUTPUT["likely"])
@@ -128,7 +128,7 @@ class Catcher:
     line: Connection
 
     def read(self, messages: Iterable[SessionMessage]) -> Read:
-        """What the person said there. Whatever ends it, a limit or a server, earlier windows keep what they gave."""
+        """Reads the windows. If a limit or a server ends this, the results of earlier windows are kept."""
         found = Read()
         for window in windows(messages):
             found.until = window[0].offset
@@ -170,7 +170,7 @@ class Catcher:
         return f"# What is known\n\n{self._known()}\n\n# The conversation\n\n{said}"
 
     def _known(self) -> str:
-        """Names and descriptions of the memories, and what was proposed before."""
+        """Names and descriptions of the memories, and earlier proposals."""
         rows = []
         for path in self.job.workspace.paths():
             if path.endswith(".md") and path != memdir.INDEX_NAME:
@@ -182,7 +182,7 @@ class Catcher:
 
 
 def _said(given: object, window: Sequence[SessionMessage]) -> Iterable[Named]:
-    """The items whose quote the person typed, one line each; whatever else a model makes of it is dropped."""
+    """The items whose quote the person typed, one line each; all others are dropped."""
     items = given.get("items") if isinstance(given, dict) else None
     for item in items if isinstance(items, list) else ():
         values = [item.get(name) for name in ("quote", "text", "type")] if isinstance(item, dict) else []

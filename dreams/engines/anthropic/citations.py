@@ -1,7 +1,7 @@
-"""Citations checked on the spot: does the quote stand where the model says it does? PURE: no Django.
+"""Checks citations at once: is the quote where the model says it is? PURE: no Django.
 
-A quote that is not found is not thrown away: the model is told, and the citation is kept and marked, so that the
-person who reviews sees it too.
+A quote that is not found is reported to the model, and the citation is kept and marked, so that the
+reviewer sees it too.
 """
 
 import datetime as dt
@@ -23,16 +23,16 @@ from dreams.lib.files.text import one_line
 from dreams.lib.prose import dates
 from dreams.lib.secrets import redact
 
-# Text of transcripts and files on its way to the model: redacted, made visible, and fenced in as data.
+# Prepares text of transcripts and files for the model: redacted, made visible, and fenced as data.
 
 
-# Our tags have a beginning of their own, so that ordinary mark-up in a note stays as it is.
+# Our tags have their own prefix, so that ordinary markup in a note is kept.
 TAG = "dream-"
 _TAG = re.compile(rf"<(?=\s*/?\s*{TAG})", re.IGNORECASE)
 
 
 def clean(text: str) -> str:
-    """Without secrets, and with every invisible character written out."""
+    """Removes secrets and writes out every invisible character."""
     return visible(redact.redact(text))
 
 
@@ -43,7 +43,7 @@ def fenced(tag: str, text: str, **attributes: object) -> str:
 
 
 def bare(text: str) -> str:
-    """What stands between the tags of `fenced`, for a person; also of a text that was cut short."""
+    """The text between the tags of `fenced`, for a person; also for a truncated text."""
     first, _, rest = text.partition("\n")
     inside = rest if first.startswith(f"<{TAG}") else text
     before, _, last = inside.rstrip().rpartition("\n")
@@ -51,13 +51,13 @@ def bare(text: str) -> str:
 
 
 def attribute(value: object) -> str:
-    """One line that cannot leave its quotes."""
+    """Makes one line that cannot break out of its quotes."""
     flat = " ".join(clean(str(value)).split())[:300]
     return flat.replace("&", "&amp;").replace('"', "&quot;").replace("<", "&lt;").replace(">", "&gt;")
 
 
-# Days named from afar in memories ("tomorrow"), with the day that each line was written and the date that
-# follows.
+# Relative days in memories ("tomorrow"), with the day that each line was written and the resulting
+# date.
 
 
 MOST_LINES = 40  # of a briefing; chosen
@@ -65,7 +65,7 @@ LINE_CHARS = 200  # of each of them; chosen
 
 
 def dated_lines(job: Job) -> list[str]:
-    """One line for each line of a memory that names a day so, in order; at most `MOST_LINES`."""
+    """One line for each line of a memory with a relative day, in order; at most `MOST_LINES`."""
     found = (
         line
         for path, known in sorted(job.line_dates.items())
@@ -78,7 +78,7 @@ def dated_lines(job: Job) -> list[str]:
 def _of_file(path: str, text: str, known: Sequence[LineDate | None]) -> Iterator[str]:
     for number, (raw, day) in enumerate(zip(memdir.split_lines(text), known, strict=False), start=1):
         if day is None or day.ours or (day.source == "file" and path.endswith(memdir.INDEX_NAME)):
-            continue  # sessions add to the index all the time: its own day says little about one of its rows
+            continue  # sessions add to the index all the time: its date says little about a single row
         spans = dates.told(raw, day.day)
         if spans:
             meant = ", ".join(f"“{span.text}” is {span.meant}" for span in spans)
@@ -87,9 +87,9 @@ def _of_file(path: str, text: str, known: Sequence[LineDate | None]) -> Iterator
 
 MOST_CITATIONS = 20  # of one edit; chosen
 QUOTE_CHARS = 1_000  # of a kept quote; chosen
-SHORTEST_PREFIX = 6  # characters of a session's id: fewer fit several by chance
-MOST_MATCHES = 200  # of a quote in one transcript; more is a word that stands everywhere
-FILE_BYTES = 4 * 1024 * 1024  # of a repository's file that a quote is looked up in
+SHORTEST_PREFIX = 6  # characters of a session's id: fewer match several by chance
+MOST_MATCHES = 200  # of a quote in one transcript; more is a word that is everywhere
+FILE_BYTES = 4 * 1024 * 1024  # of a repository file that is searched for a quote
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,200}")
 
 
@@ -100,11 +100,11 @@ class CheckedCitation:
 
 
 class BadCitations(Exception):
-    """The citations are not even of the right shape; the text says what is expected."""
+    """The citations have the wrong shape; the text says what is expected."""
 
 
 class QuoteFinder:
-    """Looks quotes up. `watch` is called while long transcripts are read."""
+    """Finds quotes. `watch` is called while long transcripts are read."""
 
     def __init__(self, job: Job, watch: Callable[[], None]) -> None:
         self._job = job
@@ -170,7 +170,7 @@ class QuoteFinder:
         self._watch()
 
     def _transcript(self, name: str) -> tuple[Path | None, SessionBrief | None]:
-        """The file of a session named by id, by a beginning of it, or by its path under /transcripts."""
+        """The file of a session given by its id, a prefix of it, or its path under /transcripts."""
         bare = PurePosixPath(name).name.removesuffix(".jsonl")
         for brief in self._job.sessions:
             if bare in (brief.session_id, brief.path.stem):
@@ -182,7 +182,7 @@ class QuoteFinder:
         return self._older(bare), None
 
     def _older(self, bare: str) -> Path | None:
-        """A session that is not new, beside the new ones."""
+        """An older session in the folders of the new ones."""
         if not _NAME.fullmatch(bare):
             return None
         folders = dict.fromkeys(brief.path.parent for brief in self._job.sessions)
@@ -214,7 +214,7 @@ class QuoteFinder:
 
 
 def memory_path(name: str) -> str:
-    """A memory's path below the memory directory, however it was named."""
+    """A memory's path relative to the memory directory, in whichever form it was given."""
     _, inside, rest = name.rpartition("/memory/") if name.startswith("/") else ("", "", "")
     return rest if inside else name.removeprefix("memory/").lstrip("/")
 
@@ -224,7 +224,7 @@ def _is_typed(match: transcripts.Match, quote: str) -> bool:
 
 
 def _role(match: transcripts.Match, quote: str) -> str:
-    """Who said it: user only where a person typed it; much else arrives under that name."""
+    """The speaker: user only if a person typed it; transcripts use that role for much else."""
     if _is_typed(match, quote):
         return "user"
     kind = match.turn.parts[match.part].kind
@@ -244,7 +244,7 @@ def _in_text(source: EvidenceSource, text: str, place: str, quote: str, line: in
 
 
 def _in_prompts(brief: SessionBrief, quote: str, line: int | None) -> Citation:
-    """In what was typed, where the transcript is gone."""
+    """Searches the prompts, if the transcript was deleted."""
     wanted = one_line(quote)
     found = [prompt for prompt in brief.prompts if wanted in one_line(prompt.text)]
     if not found:
@@ -277,7 +277,7 @@ def _missing(
 
 
 def fates_of(given: object) -> Sequence[Mapping[str, Any]]:
-    """The well-formed entries of `removed`; others say nothing and are dropped."""
+    """The well-formed entries of `removed`; others are dropped."""
     entries = given if isinstance(given, list) else []
     return [
         entry for entry in entries[:500] if isinstance(entry, Mapping) and isinstance(entry.get("text"), str)

@@ -1,8 +1,8 @@
-"""One request over real HTTP, off the engine's thread, so that a cancel never waits for the network.
+"""Sends one request over HTTP on another thread, so that a cancel never waits for the network.
 
-The client library runs on an event loop of its own thread; the engine's thread waits for the answer and looks ten
-times a second whether it shall stop. Cancelling closes the socket, in whatever state it is. The library is imported
-here and only when a dream runs: it takes more than a second.
+The client library runs on an event loop in a second thread; the engine's thread waits for the answer and checks ten
+times a second whether to stop. Cancelling closes the socket in any state. The library is imported here and only
+when a dream runs: that takes more than a second.
 """
 
 import asyncio
@@ -39,16 +39,16 @@ if TYPE_CHECKING:
     from anthropic import AsyncAnthropic
     from anthropic._streaming import ServerSentEvent
 
-# A local server may read a long prompt without a word.
+# A local server may process a long prompt silently.
 LOCAL_STALL_FACTOR = 5
-# Enough for a list of models or an error; a page that is no answer of ours may be of any size.
+# Enough for a list of models or an error; a page of some other site may have any size.
 MOST_ANSWER_BYTES = 1_000_000
 Result = TypeVar("Result")
 
 
 @dataclass(frozen=True, slots=True)
 class HttpAnswer:
-    """A plain answer to a GET; `body` is its beginning. `kind` is the content type, `ms` until the head came."""
+    """A response to a GET; `body` is its beginning, `kind` the content type, `ms` the time to the headers."""
 
     status: int
     kind: str
@@ -81,13 +81,13 @@ class Client:
         self._thread.join(2.0)
 
     def open(self, watch: Callable[[], None]) -> None:
-        """Import the library and make its client ready, so that no call is measured with it."""
+        """Imports the library and creates its client, so that this is not part of a call's time."""
         self._wait(self._open(), watch)
 
     def stream(self, request: Mapping[str, Any], watch: Callable[[], None]) -> ModelReply:
-        """The whole answer to one request. Raises CallFailed, or what `watch` raises, within a moment.
+        """The complete answer to one request. Raises CallFailed, or promptly what `watch` raises.
 
-        What this server has said that it does not take is left out, and asked again without at once.
+        When the server refuses an optional part, it is left out and the request is repeated at once.
         """
         while True:
             try:
@@ -97,17 +97,17 @@ class Client:
                     raise
 
     def unfinished(self) -> Tokens:
-        """What the server had counted of a request that was given up in mid-stream: it is paid for all the same."""
+        """The tokens that the server counted for a request abandoned in mid-stream: they are billed all the same."""
         return self._collector.tokens()
 
     def news(self) -> list[str]:
-        """What is left out since this was asked last, because this server refuses it."""
+        """The parts left out since the last call, because this server refuses them."""
         fresh = self.limits.left_out[self._told :]
         self._told = len(self.limits.left_out)
         return fresh
 
     def get(self, path: str, watch: Callable[[], None]) -> HttpAnswer:
-        """A plain look at the server, as it is: no retry, no redirect, no judgement. Raises CallFailed."""
+        """A plain GET: no retry, no redirect, any status is returned. Raises CallFailed."""
         return self._wait(self._get(path), watch)
 
     # --- The engine's thread --------------------------------------------------------------------------------------
@@ -135,7 +135,7 @@ class Client:
     async def _close(self) -> None:
         if self._client is not None:
             await self._client.close()
-        # A cancelled call needs a turn of the loop to close its socket.
+        # A cancelled call needs one iteration of the loop to close its socket.
         rest = [task for task in asyncio.all_tasks() if task is not asyncio.current_task()]
         if rest:
             await asyncio.wait(rest, timeout=1.0)
@@ -151,7 +151,7 @@ class Client:
     async def _stream(self, request: Mapping[str, Any]) -> ModelReply:
         collector = self._collector = Collector(int(request.get("max_tokens") or 0))
         try:
-            # The events as they come, not as the library types them: it passes over an error that is not named one.
+            # Reads the raw events, not the library's typed ones: it ignores an error without that event name.
             async with await self._ready().messages.create(**request, stream=True) as stream:
                 kind = str(stream.response.headers.get("content-type", ""))
                 if "event-stream" not in kind:
@@ -183,14 +183,14 @@ class Client:
             raise self._translated(error, Collector()) from error
 
     def _translated(self, error: Exception, collector: Collector) -> CallFailed:
-        """Servers repeat a key in what they say of it; nothing that is shown may hold it."""
+        """Removes the key from the message: servers repeat it in errors, and it must never be shown."""
         failed = _translated(error, collector)
         failed.said = failed.said.replace(self._endpoint.key, "[key]")
         return failed
 
 
 class Bounded:
-    """The bytes of a stream, as long as each event ends: an endless one would be gathered until no memory is left."""
+    """The bytes of a stream, with a limit per event: an endless one would fill the memory."""
 
     def __init__(self, response: "httpx2.Response") -> None:
         self._response, self.since = response, 0
@@ -211,13 +211,13 @@ def _made(endpoint: Endpoint, patience: Patience) -> "AsyncAnthropic":
     http = httpx2.AsyncClient(
         base_url=endpoint.base_url,
         timeout=httpx2.Timeout(stall, connect=patience.connect_seconds),
-        # A redirect would carry the transcripts to a host that nobody chose; a proxy is not for this machine.
+        # A redirect would send the transcripts to a host that nobody chose; a local server needs no proxy.
         follow_redirects=False,
-        # Plain HTTP shows no certificate, and to read the authorities takes longer than a short answer.
+        # Plain HTTP has no certificate, and loading the authorities takes longer than a short answer.
         verify=not endpoint.base_url.startswith("http:"),
         trust_env=not endpoint.is_local,
     )
-    # Its own retries sleep as long as a server says, and cannot be seen or cancelled.
+    # The library's retries sleep as long as a server demands, and cannot be seen or cancelled.
     return AsyncAnthropic(
         api_key=endpoint.key,
         base_url=endpoint.base_url,
@@ -237,26 +237,26 @@ async def _beginning(answer: "httpx2.Response") -> bytes:
 
 
 def _take(sent: "ServerSentEvent", response: "httpx2.Response", collector: Collector) -> None:
-    """One event of a stream. Raises CallFailed for an error that the server tells in it, in whichever shape."""
+    """Handles one event of a stream. Raises CallFailed for an error in it, in any shape."""
     if not sent.data or (sent.event is None and not sent.data.startswith("{")):
         return
     data = _parsed(sent) if sent.event == "error" else sent.json()
     if sent.event == "error" or (isinstance(data, Mapping) and data.get("error")):
         raise _told_failure(200, data, sent.data, response, collector)
-    # What has neither a name nor a type is of another API.
+    # An event with neither name nor type is from another API.
     if sent.event is not None or (isinstance(data, Mapping) and "type" in data):
         collector.take(data)
 
 
 def _parsed(sent: "ServerSentEvent") -> object:
-    """An error may be told in plain words."""
+    """The JSON of an error event; None if the error is plain text."""
     with suppress(ValueError, RecursionError):
         return sent.json()
     return None
 
 
 async def _in_one_piece(response: "httpx2.Response", kind: str, collector: Collector) -> ModelReply:
-    """Some servers do not stream: a whole message is as good, only later. Raises CallFailed for anything else."""
+    """The reply of a server that does not stream but sends one message. Raises CallFailed for anything else."""
     message = _message(await _beginning(response)) if "json" in kind else None
     if message is not None and message.get("error"):
         raise _told_failure(200, message, "", response, collector)
@@ -267,7 +267,7 @@ async def _in_one_piece(response: "httpx2.Response", kind: str, collector: Colle
 
 
 def _message(body: bytes) -> dict[str, Any] | None:
-    """Any object; None for other JSON. Raises BrokenStream for what was cut off."""
+    """A JSON object; None for other JSON. Raises BrokenStream if it is cut off."""
     try:
         found = json.loads(body)
     except (ValueError, RecursionError) as error:
@@ -282,7 +282,7 @@ def _named(kind: str) -> str:
 
 
 def _translated(error: Exception, collector: Collector) -> CallFailed:
-    """Any error of library, network or stream as one of ours. What is not known is a broken stream: tried again."""
+    """Turns any error of library, network or stream into CallFailed. An unknown one counts as a broken stream: retried."""
     import anthropic  # noqa: PLC0415 - as above
     import httpx2  # noqa: PLC0415 - as above
 
@@ -310,7 +310,7 @@ def _translated(error: Exception, collector: Collector) -> CallFailed:
 def _of_status(error: "anthropic.APIStatusError", collector: Collector) -> CallFailed:
     code = int(error.status_code)
     if "html" in str(error.response.headers.get("content-type", "")) and code >= 300:
-        # No API says so: a proxy, a login, another server. Its text is a page, and says nothing.
+        # This is no API but a proxy, a login or another server. Its text is a page without information.
         kind = FailureKind.WRONG_PLACE if code < 400 or code in (404, 405) else kind_of(code, "", "")
         wait = retry_after(error.response.headers, dt.datetime.now(dt.UTC))
         return CallFailed(kind, f"{code}: a web page", retry_after=wait, tokens=collector.tokens())
@@ -320,7 +320,7 @@ def _of_status(error: "anthropic.APIStatusError", collector: Collector) -> CallF
 def _told_failure(
     code: int, body: object, otherwise: str, response: "httpx2.Response", collector: Collector
 ) -> CallFailed:
-    """What a server says of its own failure. `code` 200: in the middle of a stream."""
+    """The failure that a server reports. `code` 200: in the middle of a stream."""
     error_type, message = _told(body, otherwise)
     kind = FailureKind.WRONG_PLACE if 300 <= code < 400 else kind_of(code, error_type, message)
     said = f"{code if code >= 400 else error_type or 'error'}: {' '.join(message.split())[:300].rstrip('.')}"
@@ -329,7 +329,7 @@ def _told_failure(
 
 
 def _told(body: object, otherwise: str) -> tuple[str, str]:
-    """(type, message) of an error, in whichever of the usual shapes it stands."""
+    """(type, message) of an error in any of the usual shapes."""
     given = body if isinstance(body, Mapping) else {}
     inner = given.get("error", given.get("detail", given))
     if isinstance(inner, Mapping):

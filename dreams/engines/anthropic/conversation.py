@@ -1,7 +1,7 @@
-"""The messages of one dream: what is sent, where the prompt cache is marked, and how it is made shorter. PURE.
+"""The messages of one dream, with their prompt cache marks, and how they are shortened. PURE.
 
-Messages alternate and end with the user's, which holds the results of the tools that the model called last. Only
-whole turns stand here: whatever a broken answer brought never enters.
+Messages alternate and end with the user's, which has the results of the last tool calls. Only
+complete turns are stored: nothing of a broken answer is kept.
 """
 
 from collections.abc import Iterable, Sequence
@@ -9,9 +9,9 @@ from dataclasses import dataclass, field
 
 from dreams.engines.anthropic.stream import Json, ModelReply
 
-KEPT_MESSAGES = 5  # the agent's own constant: so many last messages stay when a conversation is made shorter
-KEPT_RESULT_CHARS = 2_000  # of an older tool result: what it was can still be told; chosen
-NOTE_CHARS = 6_000  # of what was done so far, its end
+KEPT_MESSAGES = 5  # the agent's own constant: so many last messages are kept when a conversation is shortened
+KEPT_RESULT_CHARS = 2_000  # of an older tool result, enough to recognise it; chosen
+NOTE_CHARS = 6_000  # of the summary of the work so far, its end
 CACHED = {"type": "ephemeral"}
 CUT_NOTE = "\n[the rest was left out to make room; read it again if you need it]"
 NOTHING_SAID = "(The answer was cut off before anything whole was said.)"
@@ -28,41 +28,41 @@ class Conversation:
         return cls([{"role": "user", "content": [_text(briefing)]}])
 
     def answered(self, reply: ModelReply) -> None:
-        """Keep a whole answer of the model."""
+        """Adds a complete answer of the model."""
         self.messages.append({"role": "assistant", "content": list(reply.content) or [_text(NOTHING_SAID)]})
 
     def cut_off(self, reply: ModelReply, request: str) -> None:
-        """Keep what a truncated answer said, and ask for the rest. Calls in it were never whole and are dropped."""
+        """Adds the text of a truncated answer and asks for the rest. Its calls are incomplete and dropped."""
         said = [_text(reply.text)] if reply.text else [_text(NOTHING_SAID)]
         self.messages.append({"role": "assistant", "content": said})
         self.messages.append({"role": "user", "content": [_text(request)]})
 
     def results(self, blocks: Sequence[Json], remark: str = "") -> None:
-        """The answers of the tools, in the order of the calls, and a remark of ours."""
+        """Adds the tool results, in the order of the calls, and a remark of ours."""
         self.messages.append({"role": "user", "content": [*blocks, *([_text(remark)] if remark else [])]})
 
     def marked(self) -> list[Json]:
         """The messages with cache breakpoints: on the briefing, and on the last two of the user.
 
-        The one before the last is where the request before this one ended: it is read even when more blocks came
-        since than the cache looks back for.
+        The last but one marks the end of the previous request: it is read from the cache even if more blocks were
+        added since than the cache looks back over.
         """
         users = [at for at, message in enumerate(self.messages) if message["role"] == "user"]
         marks = {users[0], *users[-2:]}
         return [_with_mark(message) if at in marks else message for at, message in enumerate(self.messages)]
 
     def forget_thinking(self) -> None:
-        """Thinking is signed by the model that thought it; another model refuses it."""
+        """Drops thinking: it is signed by its model, and another model refuses it."""
         for message in self.messages:
             if message["role"] == "assistant":
                 kept = [block for block in message["content"] if "thinking" not in block["type"]]
                 message["content"] = kept or [_text("(Thought about it.)")]
 
     def compact(self, done: Iterable[str]) -> bool:
-        """Keep the briefing and the last messages; `done` tells what the rest achieved. False: nothing to leave out.
+        """Keeps the briefing and the last messages; `done` lists what the rest achieved. False: nothing to leave out.
 
-        At least the last five messages stay. A call and its result stay together, so it may be one more; long
-        results in them are shortened.
+        At least the last five messages are kept, one more if a call and its result would be separated; long
+        results are shortened.
         """
         start = self._tail_start()
         before = sum(_size(message) for message in self.messages)
@@ -75,7 +75,7 @@ class Conversation:
         return sum(_size(message) for message in self.messages) < before
 
     def _tail_start(self) -> int:
-        """The first message to keep: an answer of the model, so that roles alternate and no result is orphaned."""
+        """The first message to keep: an answer of the model, so that roles alternate and each result has its call."""
         start = max(1, len(self.messages) - KEPT_MESSAGES)
         while start > 1 and self.messages[start]["role"] != "assistant":
             start -= 1

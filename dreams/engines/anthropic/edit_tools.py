@@ -1,6 +1,6 @@
-"""Edit, Write and Delete: on the scratch copy only, each with a reason and checked evidence. PURE: no Django.
+"""Edit, Write and Delete on the scratch copy, each with a reason and checked evidence. PURE: no Django.
 
-What cannot be done is an ordinary answer that says why and what to do instead; the model reads it and goes on.
+A refused call gets an ordinary answer that says why and what to do instead; the model reads it and goes on.
 """
 
 import re
@@ -25,11 +25,11 @@ _KINDS = get_args(OperationKind)
 
 
 class Refusal(Exception):
-    """Why a change was not made, and what to do instead; told to the model."""
+    """Why a change was not made, and what to do instead; the model reads this."""
 
 
 def _inside(named: str) -> str:
-    """The path below the memory directory. A place outside must not become one inside by losing its beginning."""
+    """The path relative to the memory directory. Stripping a prefix must not turn a path outside into one inside."""
     if named.startswith(("/", "~")) and "/memory/" not in named:
         raise Refusal(f"{named[:200]} is not below /memory, and only memories are written here.")
     if not named.isprintable():
@@ -38,7 +38,7 @@ def _inside(named: str) -> str:
 
 
 class Writer:
-    """Makes changes and remembers each as an `Edit`, in order. `saw` says which files the model has read."""
+    """Makes changes and records each as an `Edit`, in order. `saw` has the files that the model has read."""
 
     def __init__(self, workspace: "Workspace | TrialWorkspace", evidence: QuoteFinder) -> None:
         self._workspace = workspace
@@ -50,13 +50,13 @@ class Writer:
         self._read.add(path)
 
     def on(self, workspace: "TrialWorkspace") -> "Writer":
-        """A writer of drafts, which has read the same."""
+        """A writer for drafts, with the same files read."""
         drafts = Writer(workspace, self._evidence)
         drafts._read = set(self._read)
         return drafts
 
     def draft(self, name: str, given: Mapping[str, Any], citations: tuple[Citation, ...]) -> Edit:
-        """One change with evidence that was checked before. Raises Refusal."""
+        """Makes one change with evidence that is already checked. Raises Refusal."""
         path = _inside(_path(given).strip())
         before = self._before(path)
         after = self._after(name, path, before, given)
@@ -65,7 +65,7 @@ class Writer:
         return edit
 
     def call(self, name: str, given: Mapping[str, Any]) -> tuple[str, str]:
-        """(what to tell the model, the path touched). Raises Refusal."""
+        """(answer for the model, path changed). Raises Refusal."""
         path = _inside(_path(given).strip())
         before = self._before(path)
         after = self._after(name, path, before, given)
@@ -96,7 +96,7 @@ class Writer:
             fates=_fates(given),
         )
 
-    # --- What it becomes ------------------------------------------------------------------------------------------
+    # --- The new text ------------------------------------------------------------------------------------------
 
     def _after(self, name: str, path: str, before: str | None, given: Mapping[str, Any]) -> str | None:
         return {"Edit": self._edited, "Write": self._written, "Delete": self._deleted}[name](
@@ -182,7 +182,7 @@ class Writer:
         return checked.citations, checked.problems
 
     def _to_explain(self, path: str, given: Mapping[str, Any]) -> list[int]:
-        """The changes of this dream to a file that have a quote which could not be found, or of which more is told now."""
+        """Indexes of this dream's edits of a file that have a quote not found, or that the call explains further."""
         own = [place for place, edit in enumerate(self.edits) if edit.path == path]
         unproven = [place for place in own if not all(found.found for found in self.edits[place].citations)]
         return unproven or (own[-1:] if _fates(given) else [])
@@ -190,7 +190,7 @@ class Writer:
     def _explained(
         self, path: str, citations: tuple[Citation, ...], problems: tuple[str, ...], given: Mapping[str, Any]
     ) -> str:
-        """The same text again, with better words for it: a right change must not be undone to mend its quote."""
+        """Handles the same text with better evidence: a right change need not be undone to fix its quote."""
         if problems:
             raise Refusal(f"A quote could not be found: {'; '.join(problems)}. The change stays unproven.")
         for place in self._to_explain(path, given):
@@ -198,7 +198,7 @@ class Writer:
             self.edits[place] = replace(edit, citations=citations, fates=(*edit.fates, *_fates(given)))
         return f"{path} reads as before; the change to it has the new quotes."
 
-    # --- Doing it -------------------------------------------------------------------------------------------------
+    # --- Applying -------------------------------------------------------------------------------------------------
 
     def _apply(self, edit: Edit) -> None:
         try:
@@ -226,7 +226,7 @@ class Writer:
 
 
 def _path(given: Mapping[str, Any]) -> str:
-    """Models mix up the two names that agents' tools have for it."""
+    """The path in a call: models mix up the two names that agents' tools have for it."""
     return _string(given, "file_path" if "file_path" in given else "path")
 
 

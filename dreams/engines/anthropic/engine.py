@@ -1,4 +1,4 @@
-"""The engine that asks a model: everything put together. PURE."""
+"""The engine that asks a model: connection, conversation and tools. PURE."""
 
 import concurrent.futures
 import threading
@@ -34,12 +34,12 @@ def watched(
     *,
     too_late: Callable[[Result], None] = lambda result: None,
 ) -> Result:
-    """What `work` returns or raises; or, within a moment, what `watch` raises.
+    """What `work` returns or raises; or, promptly, what `watch` raises.
 
-    Then `work` is left to itself on its thread, and what it still brings is handed to `too_late`, to be put away.
+    Then `work` goes on in its thread, and its result is passed to `too_late` for disposal.
     """
     future: concurrent.futures.Future[Result] = concurrent.futures.Future()
-    # A daemon: a pool's threads are waited for when the program ends.
+    # A daemon thread: the program waits for a pool's threads when it exits.
     threading.Thread(target=_run, args=(work, future), name="dream-wait", daemon=True).start()
     try:
         while not concurrent.futures.wait([future], timeout=LOOK_SECONDS).done:
@@ -72,7 +72,7 @@ class ModelConnection:
     patience: Patience
 
     def begun(self, first: str, budget: Budget, watch: Callable[[], None]) -> tuple[Conversation, Asker]:
-        """A conversation that begins with `first`, and who asks for its turns."""
+        """A conversation that begins with `first`, and the asker for its turns."""
         conversation = Conversation.begun(first)
         asker = Asker(
             caller=self.client,
@@ -90,7 +90,7 @@ class ModelConnection:
         return conversation, asker
 
     def _options(self) -> "Json":
-        """What only Anthropic's own API is sure to know."""
+        """Options that only Anthropic's own API is sure to know."""
         if not self.endpoint.is_anthropic:
             return {}
         return {"thinking": {"type": "adaptive"}, "output_config": {"effort": self.config.effort}}
@@ -112,7 +112,7 @@ def connected(
 
 
 class AnthropicEngine:
-    """`prices` and `patience` are handed in by tests; else the prices of the job and the reference numbers are used."""
+    """`prices` and `patience` are set by tests; otherwise the prices of the job and the defaults are used."""
 
     name = "anthropic"
 
@@ -130,7 +130,7 @@ class AnthropicEngine:
         self._open_tools = open_tools
 
     def run(self, job: Job, report: Reporter) -> Outcome:
-        """Raises EngineError with the remedy, Cancelled. What is raised leaves nothing to propose."""
+        """Raises EngineError with the remedy, or Cancelled. Then nothing is proposed."""
         with connected(job.config, self._patience, self._environ, report.checkpoint) as line:
             reads = watched(partial(self._open_tools, job), report.checkpoint, too_late=_close)
             try:
@@ -144,7 +144,7 @@ class AnthropicEngine:
         try:
             summary = loop.run()
         except BaseException:
-            # Ctrl-C and the queue's timeout too: what was spent is spent. Nothing may hide what ends the dream.
+            # Also for Ctrl-C and the queue's timeout: usage is recorded. Nothing may hide the error that ends the dream.
             with suppress(Exception):
                 loop.teller.rest()
             raise
@@ -169,7 +169,7 @@ class AnthropicEngine:
         toolbox = Toolbox(job, reads, watch)
         index = job.workspace.read(INDEX_NAME)
         if index is not None and len(index) <= prompt.INDEX_CHARS:
-            toolbox.writer.saw(INDEX_NAME)  # the briefing shows it whole
+            toolbox.writer.saw(INDEX_NAME)  # the briefing shows all of it
         tools = schemas.offered(reads.names, asking=bool(toolbox.questions.most))
         system = prompt.system(job.config, index is not None)
         teller = Teller(report, asker, toolbox)
@@ -182,14 +182,14 @@ def _close(reads: ReadTools) -> None:
 
 
 def _dollars_left(report: Reporter) -> Allowance | None:
-    """What the budgets beyond this dream still allow now, where the reporter knows."""
+    """What the budgets beyond this dream allow now, if the reporter knows."""
     ask = getattr(report, "dollars_left", None)
     left = ask() if callable(ask) else None
     return left if isinstance(left, Allowance) else None
 
 
 def _opening(job: Job, endpoint: keys.Endpoint, loop: Loop) -> str:
-    """The first line on the dream's page: who is asked, by which words. What it is likely to use is told before it begins."""
+    """The first line on the dream's page: model and prompt version. The estimated use is shown before the start."""
     effort = f", effort {job.config.effort}" if endpoint.is_anthropic else ""
     known = rate_for(loop.budget.ledger.prices, job.config.model, 0)
     price = "" if known else " No price is known for this model: limits in dollars cannot hold."

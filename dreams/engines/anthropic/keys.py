@@ -1,12 +1,12 @@
-"""Where the model is, and the key for exactly that place. PURE: no Django.
+"""The address of the model, and the key for exactly that host. PURE: no Django.
 
-A key belongs to a host. One from the environment belongs to Anthropic's; a key file may bind others, a line each:
+A key belongs to a host. A key from the environment is for Anthropic's; a key file may bind others, one per line:
 
     api.anthropic.com KEY
     models.example.org:8443 KEY
 
-A line without a host belongs to Anthropic's. A server on this machine gets a dummy key unless the file binds one. Any
-other host without a key of its own is refused, so that a changed base URL can carry off neither key nor transcripts.
+A line without a host is for Anthropic's. A server on this machine gets a dummy key unless the file binds one. Any
+other host without a key is refused, so that a changed base URL can leak neither key nor transcripts.
 """
 
 import ipaddress
@@ -25,14 +25,14 @@ from urllib.parse import urlsplit
 from dreams.engines.types import EngineError
 from dreams.lib.files.text import with_home
 
-# Why a server cannot be reached, told from the library's nested errors: each has another remedy.
+# Why a server cannot be reached, from the library's nested errors: each cause has its own remedy.
 
 
-LONGEST_CHAIN = 10  # errors within one another; chosen
+LONGEST_CHAIN = 10  # nested errors; chosen
 
 
 class Trouble(StrEnum):
-    """What stands between here and the server."""
+    """Why the server cannot be reached."""
 
     NAME = "name not found"
     REFUSED = "connection refused"
@@ -43,7 +43,7 @@ class Trouble(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Why:
-    """`said` and `remedy` are words for a person: the one fits in brackets, the other is a sentence."""
+    """Texts for a person: `said` fits in brackets, `remedy` is a sentence."""
 
     trouble: Trouble
     said: str
@@ -51,7 +51,7 @@ class Why:
 
 
 def why(error: BaseException) -> Why:
-    """The deepest cause that means something."""
+    """The most specific known cause of the error."""
     for known, tell in _KNOWN:
         for cause in _chain(error):
             if isinstance(cause, known):
@@ -60,7 +60,7 @@ def why(error: BaseException) -> Why:
 
 
 def _chain(error: BaseException) -> Iterator[BaseException]:
-    """An error and what it came from; groups hold one for each address that was tried."""
+    """An error and its causes; an exception group has one for each address that was tried."""
     waiting: list[BaseException] = [error]
     for _ in range(LONGEST_CHAIN):
         if not waiting:
@@ -98,7 +98,7 @@ def _timeout(error: BaseException) -> Why:
     return Why(Trouble.TIMEOUT, "no answer in time", remedy)
 
 
-# In this order: a time that ran out in mid-handshake brings an unfinished TLS error along.
+# The order matters: a timeout in mid-handshake also has an unfinished TLS error.
 _KNOWN: tuple[tuple[type[BaseException], Callable[[BaseException], Why]], ...] = (
     (socket.gaierror, _name),
     (ssl.SSLCertVerificationError, _certificate),
@@ -115,10 +115,10 @@ def plain(error: BaseException) -> str:
 ANTHROPIC_URL = "https://api.anthropic.com"
 ANTHROPIC_HOST = "api.anthropic.com"
 DUMMY_KEY = "local-server-needs-none"
-# For whoever chose a model; who has the rules already is not told so.
+# Shown to a person who chose a model, not to one who already uses the rules engine.
 OR_RULES = "; or choose the rules engine in Settings"
 MOST_KEY_FILE_BYTES = 64 * 1024
-# What people copy from a client's documents behind the address that is wanted here.
+# `_TAILS`: what people copy from a client's documentation after the address wanted here.
 _ASSIGNMENT = re.compile(r"[A-Za-z_]\w*=[^=]")  # base64 ends with its "="
 _TAILS = ("/v1/messages", "/messages", "/v1")
 Source = Literal["environment", "key file", "none needed", "none"]
@@ -126,7 +126,7 @@ Source = Literal["environment", "key file", "none needed", "none"]
 
 @dataclass(frozen=True, slots=True)
 class Endpoint:
-    """A place to ask. `is_anthropic`: options that only Anthropic's own API is sure to know are sent."""
+    """An API address. `is_anthropic`: options that only Anthropic's own API is sure to know are sent."""
 
     base_url: str
     host: str
@@ -138,9 +138,9 @@ class Endpoint:
 
 @dataclass(frozen=True, slots=True)
 class KeyState:
-    """Whether a model can be asked at the address in force; `said` is words for a person, never the key.
+    """Whether a model can be asked at the current address; `said` is text for a person, never the key.
 
-    `host` is "" where the address itself is not one; `remedy` is "" where nothing need be done.
+    `host` is "" if the address is invalid; `remedy` is "" if nothing need be done.
     """
 
     usable: bool
@@ -152,7 +152,7 @@ class KeyState:
 
 
 def state(environ: Mapping[str, str] | None = None) -> KeyState:
-    """The one answer to "is there a usable key for this address?", for pages, checks and commands."""
+    """Whether there is a usable key for this address, for pages, checks and commands."""
     try:
         found = endpoint(environ)
     except EngineError as error:
@@ -171,7 +171,7 @@ _SAID: Mapping[Source, str] = {
 
 
 def _shown_address(given: Mapping[str, str]) -> tuple[str, str]:
-    """(host, address) to show; both "" where the address may hold a password."""
+    """(host, address) to show; both "" if the address may contain a password."""
     try:
         base_url = _base_url(given)
         return _host_of(base_url)[0], base_url
@@ -187,7 +187,7 @@ def _base_url(given: Mapping[str, str]) -> str:
 
 
 def endpoint(environ: Mapping[str, str] | None = None) -> Endpoint:
-    """The place that the environment names, with its key. Raises EngineError with the remedy."""
+    """The address from the environment, with its key. Raises EngineError with the remedy."""
     given = os.environ if environ is None else environ
     base_url = _base_url(given)
     host, name = _host_of(base_url)
@@ -217,7 +217,7 @@ def _no_key(host: str, official: bool) -> str:
 
 
 def _host_of(base_url: str) -> tuple[str, str]:
-    """(host with its port if one is given, host alone)."""
+    """(host with its port if given, host without port)."""
     try:
         parts = urlsplit(base_url)
         name = (parts.hostname or "").lower()
@@ -225,7 +225,7 @@ def _host_of(base_url: str) -> tuple[str, str]:
     except ValueError:
         name, port = "", None
     if not name or parts.scheme not in ("http", "https") or parts.username or parts.query or parts.fragment:
-        # The address itself is not repeated: a password may stand in it.
+        # The address is not repeated: it may contain a password.
         raise EngineError(
             "ANTHROPIC_BASE_URL is no http(s) address of a host, without user, query and fragment. Correct it, or unset "
             "it for Anthropic's own."
@@ -243,7 +243,7 @@ def _is_local(name: str) -> bool:
 
 
 def _key_for(given: Mapping[str, str], hosts: list[str]) -> tuple[str, Source]:
-    """The key of the first of these hosts that has one. What the environment holds goes before the file."""
+    """The key of the first of these hosts that has one. The environment has priority over the file."""
     own = given.get("ANTHROPIC_API_KEY", "").strip()
     file_name = given.get("ANTHROPIC_API_KEY_FILE", "").strip()
     in_file = _read_key_file(Path(with_home(file_name))) if file_name else {}
@@ -256,7 +256,7 @@ def _key_for(given: Mapping[str, str], hosts: list[str]) -> tuple[str, Source]:
 
 
 def _is_word(word: str) -> bool:
-    """What can be sent in a header, and is no assignment for a shell."""
+    """Whether it can be sent in a header and is not a shell assignment."""
     return word.isascii() and word.isprintable() and not _ASSIGNMENT.match(word)
 
 

@@ -1,6 +1,6 @@
-"""The dream itself: ask, answer the tools, ask again, until the model says that it is done or must be stopped.
+"""The loop of a dream: ask, run the tools, ask again, until the model is done or must be stopped.
 
-Each turn is told to the reporter, and a turn that is told is kept, whatever happens to the process next.
+Each turn is reported, and a reported turn is kept, whatever happens to the process next.
 """
 
 import time
@@ -18,17 +18,17 @@ from dreams.engines.anthropic.tools import AnsweredCall, Toolbox
 from dreams.engines.types import Cancelled, Edit, EngineError, EngineTurn, LimitReached, Reporter, Work
 from dreams.lib.files.text import plural
 
-SAID_CHARS = 200  # of a refusal in a dream's error; chosen
+SAID_CHARS = 200  # of a refusal quoted in a dream's error; chosen
 NOTHING_COUNTED: Mapping[str, int] = {}
 BROKE_OFF = "It broke off here."
-# The agent's own constants: tokens of an answer at first and once it was cut off, how often it is told to go on, and the
-# tokens below which going on three times in a row brings nothing.
+# The agent's own constants: output limit at first and after a cut-off answer, continuations at most, and the
+# tokens below which a continuation counts as useless.
 FIRST_CAP = 8_000
 RAISED_CAP = 64_000
 MOST_CONTINUATIONS = 3
 SMALL_CONTINUATION = 500
 SUMMARY_CHARS = 2_000
-# No tokeniser gets by with fewer tokens than this for English, Markdown and JSON.
+# No tokeniser packs more characters into a token of English, Markdown or JSON.
 CHARS_PER_TOKEN_AT_MOST = 12
 GO_ON = (
     "Your answer was cut off by the output limit. Go on exactly where you stopped: no apology, no repetition. Do the "
@@ -50,7 +50,7 @@ FINAL = frozenset({"end_turn", "stop_sequence"})
 
 @dataclass(slots=True)
 class Teller:
-    """Tells the reporter what happened since the last turn: each token, millisecond, line and edit once."""
+    """Reports what happened since the last turn: each token, millisecond, line and edit once."""
 
     report: Reporter
     asker: Asker
@@ -68,7 +68,7 @@ class Teller:
         files: Sequence[str] = (),
         counts: Mapping[str, int] = NOTHING_COUNTED,
     ) -> None:
-        """One turn, with everything that was not told yet. Raises Cancelled."""
+        """Reports one turn, with everything not reported yet. Raises Cancelled."""
         edits = tuple(self.toolbox.writer.edits[self._edits :])
         try:
             usage = joined(self.asker.spent[self._usages :])
@@ -76,7 +76,7 @@ class Teller:
             phase = self.toolbox.phase
             self.report.turn(EngineTurn(phase, text, tools, files, counts, usage, work, edits))
         except (Cancelled, EngineError):
-            # The turn is kept; what was raised is about going on. Any other fault kept nothing: it is told again.
+            # The turn was stored; the error only ends the dream. After any other error it was not, and is reported again.
             self._is_told()
             raise
         self._is_told()
@@ -86,8 +86,8 @@ class Teller:
         self._timing, self.tool_ms = replace(self.asker.timing), 0
 
     def rest(self) -> None:
-        """At an early end: what was spent or changed and not told yet, so that nothing of it is lost. Why it ended is
-        the dream's to say, which says it once."""
+        """At an early end, reports the usage and edits not reported yet, so that none are lost. The dream
+        itself reports why it ended."""
         spent = self._usages < len(self.asker.spent) or self._timing != self.asker.timing
         if spent or self._edits < len(self.toolbox.writer.edits):
             self.turn(BROKE_OFF)
@@ -115,7 +115,7 @@ def lines_changed(edits: Sequence[Edit]) -> tuple[int, int]:
 
 @dataclass(frozen=True, slots=True)
 class Done:
-    """What the model had said when it was done for the first time, and how many edits it had made."""
+    """The summary when the model was done for the first time, and the number of its edits."""
 
     summary: str
     edits: int
@@ -123,7 +123,7 @@ class Done:
 
 @dataclass(slots=True)
 class Recoveries:
-    """Counters of the recoveries, each with its own end."""
+    """Counters of the recoveries, each with its own limit."""
 
     cap: int = FIRST_CAP
     continuations: int = 0
@@ -159,7 +159,7 @@ class Loop:
                 return summary
 
     def _as_it_was(self, limit: LimitReached) -> str:
-        """A limit met while mending costs no finished work, as long as nothing was begun to be mended."""
+        """The finished work, if a limit was reached before the first fix was made; otherwise raises the limit."""
         done = self.progress.done
         if done is None or len(self.toolbox.writer.edits) != done.edits:
             raise limit
@@ -185,7 +185,7 @@ class Loop:
     # --- Stop reasons ---------------------------------------------------------------------------------------------
 
     def _take(self, reply: ModelReply) -> str | None:
-        """What a whole reply leads to: None to go on, the summary at the end."""
+        """Handles a complete reply: None to go on, the summary at the end."""
         reason = reply.stop_reason
         if reason == "max_tokens":
             self._truncated(reply)
@@ -214,7 +214,7 @@ class Loop:
         )
 
     def _finished(self, reply: ModelReply) -> str | None:
-        """The model says that it is done. What the checks find goes back to it, once."""
+        """Handles the model's end. What the checks find is sent back to it, once."""
         if not self.progress.answered:
             self._say(reply, "No tool call could be answered.")
             raise EngineError(self.progress.refused or READ_NOTHING)
@@ -250,9 +250,9 @@ class Loop:
             self.teller.tool_ms += int((time.monotonic() - started) * 1000)
 
     def _paused(self, reply: ModelReply) -> None:
-        """The server took a break in a long turn: send it back as it is, and it goes on.
+        """The server paused a long turn: sending the turn back unchanged continues it.
 
-        Not every server takes a conversation that ends with the model, so a word of ours follows.
+        Not every server accepts a conversation that ends with the model, so a message of ours follows.
         """
         self._say(reply, "The model paused, and was asked to go on.")
         results = self._run_tools(reply)
@@ -260,7 +260,7 @@ class Loop:
         self.conversation.results([result.block for result in results], "Go on.")
 
     def _truncated(self, reply: ModelReply) -> None:
-        """First a larger cap, the truncated text thrown away; then up to three continuations."""
+        """First retries with a larger output limit, without the truncated text; then up to three continuations."""
         if self.asker.limited_by_budget:
             self._say(reply, "The answer was cut off where the budget ends.")
             raise LimitReached(
@@ -284,7 +284,7 @@ class Loop:
         self.progress.continuing = True
 
     def _count_continuation(self, reply: ModelReply) -> None:
-        """Three continuations in a row that bring next to nothing end the dream, whatever else they do."""
+        """Ends the dream after three continuations in a row that were nearly empty."""
         if not self.progress.continuing:
             return
         self.progress.continuing = False
@@ -299,7 +299,7 @@ class Loop:
             )
 
     def _compact(self, hopeless: str) -> None:
-        """Make the conversation shorter, once. Raises EngineError with `hopeless` when that is no way out."""
+        """Shortens the conversation, once. Raises EngineError with `hopeless` when that is impossible."""
         if self.progress.compacted or not self.conversation.compact(self.toolbox.done()):
             raise EngineError(hopeless)
         self.progress.compacted = True
@@ -309,7 +309,7 @@ class Loop:
     # --- Telling --------------------------------------------------------------------------------------------------
 
     def _say(self, reply: ModelReply, remark: str, results: list[AnsweredCall] | None = None) -> None:
-        """One turn for the dream's page. Raises Cancelled."""
+        """Reports one turn to the dream's page. Raises Cancelled."""
         done = results or []
         story = self.asker.story
         recovered = [f"Recovered: {'; '.join(story.said)}."] if story.said else []
@@ -324,7 +324,7 @@ class Loop:
         )
 
     def _cut_prompt(self, reply: ModelReply) -> list[str]:
-        """A server that cuts long prompts without a word leaves the model without its rules: a person must know."""
+        """A warning if the server silently truncates long prompts: the model then misses its rules."""
         sent, read = self.asker.size // CHARS_PER_TOKEN_AT_MOST, reply.tokens.prompt
         if not 0 < read < sent:
             return []

@@ -1,5 +1,5 @@
-"""Requests to a model that no dream makes: what catching, recall and hand-over notes share; and which memories help with a
-question, chosen by a model from their names and descriptions. PURE.
+"""Requests to a model outside dreams, shared by catching, recall and hand-over notes; and the choice of memories that
+help with a question, by a model from their names and descriptions. PURE.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -24,9 +24,9 @@ from dreams.lib.secrets.redact import redact
 if TYPE_CHECKING:
     from dreams.engines.anthropic.stream import Json, ModelReply
 
-#: Room to think, where a model does; the answer itself is five names.
+#: Tokens for thinking; the answer itself is five names.
 ANSWER_TOKENS = 2_000
-#: Of one memory in the list (chosen: a description is a sentence).
+#: Characters of one memory in the list (chosen: a description is a sentence).
 MOST_OF_A_LINE = 400
 _SYSTEM = f"""You choose which memories a coding agent should read for a question. You are given the file, the name and the
 description of each memory, never its text. Call choose once, with the files that clearly help with the question, the surest
@@ -44,7 +44,7 @@ _CHOOSE: "Json" = {
 
 
 class DollarMeter(Protocol):
-    """What day, month and project still allow; dollars set aside for the next request; what a request used, kept."""
+    """What day, month and project allow; a reserve for the next request; a record of each request's use."""
 
     def dollars_left(self) -> Allowance | None: ...
     def reserve(self, dollars: Decimal) -> Allowance | None: ...
@@ -53,9 +53,9 @@ class DollarMeter(Protocol):
 
 @dataclass(slots=True)
 class Connection:
-    """An open connection to the model of `config`, as a context. All its talks share one ledger.
+    """An open connection to the model of `config`, as a context. All its conversations share one ledger.
 
-    `turns` are those of one talk, `seconds` its time (None: that of a dream). Raises EngineError with the remedy.
+    `turns` and `seconds` limit one conversation (None: the time of a dream). Raises EngineError with the remedy.
     """
 
     config: Config
@@ -66,7 +66,7 @@ class Connection:
     seconds: float | None = None
     patience: Patience = field(default_factory=Patience)
     environ: Mapping[str, str] | None = None
-    # Called at least once a second while a request is under way; what it raises ends that.
+    # Called at least once a second during a request; an exception from it ends the request.
     watch: Callable[[], None] = lambda: None
     ledger: Ledger = field(init=False)
     _open: AbstractContextManager[ModelConnection] = field(init=False)
@@ -104,14 +104,14 @@ class Connection:
 
 @dataclass(slots=True)
 class Talk:
-    """One conversation. What each request used is booked, whatever became of it."""
+    """One conversation. The use of each request is recorded, even if it fails."""
 
     conversation: Conversation
     asker: Asker
     meter: DollarMeter
 
     def ask(self, system: str, tools: "Sequence[Json]", most_tokens: int) -> "ModelReply":
-        """The next reply. Raises EngineError with the remedy, LimitReached where a limit ends it."""
+        """The next reply. Raises EngineError with the remedy, LimitReached at a limit."""
         self.asker.budget.start_turn()
         blocks = [{"type": "text", "text": system}]
         try:
@@ -125,12 +125,12 @@ class Talk:
             self.asker.spent.clear()
 
     def answer(self, reply: "ModelReply", results: "Sequence[Json]") -> None:
-        """Keep a reply, and what its tools brought, for the next request."""
+        """Adds a reply and its tool results for the next request."""
         self.conversation.answered(reply)
         self.conversation.results(list(results))
 
     def go_on(self, reply: "ModelReply", request: str) -> None:
-        """Keep what a reply said that its output limit cut off, and ask for the rest."""
+        """Adds a reply that was cut off at its output limit, and asks for the rest."""
         self.conversation.cut_off(reply, request)
 
     def _request(self, system: "Sequence[Json]", tools: "Sequence[Json]") -> "Json":
@@ -144,7 +144,7 @@ def choice_line(config: Config, prices: PriceTable, meter: DollarMeter) -> Conne
 
 
 def chosen_memories(line: Connection, question: str, entries: Sequence[RecallMemory]) -> list[str]:
-    """The paths it names, as it gave them. Raises EngineError with the remedy; an answer in words alone names none."""
+    """The paths that the model names, unchanged; none if it makes no call. Raises EngineError with the remedy."""
     listed = "\n".join(_row(entry) for entry in entries)
     asked = f"# The question\n\n{redact(question)}\n\n# The memories\n\n{listed}"
     reply = line.talk(asked).ask(_SYSTEM, [_CHOOSE], ANSWER_TOKENS)

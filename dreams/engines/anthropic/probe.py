@@ -1,7 +1,7 @@
-"""Is there somebody to ask? What a person wants to know before the first dream, for one short question.
+"""Tests whether a model answers: what a person wants to know before the first dream.
 
-Two requests, both as a dream makes them: a look at the list of models, and a question that asks for a tool call. They
-hold fixed words only, nothing of a memory. Bounded in time and size; no text that comes out holds the key.
+Makes two requests the way a dream does: the list of models, and a question that asks for a tool call. They
+have fixed texts, nothing of a memory. Bounded in time and size; no result contains the key.
 """
 
 import dataclasses
@@ -22,13 +22,13 @@ if TYPE_CHECKING:
     from dreams.engines.anthropic.client import Client, HttpAnswer
     from dreams.engines.anthropic.stream import ModelReply
 
-SECONDS = 20.0  # that a person waits for a test; chosen
+SECONDS = 20.0  # that a person will wait for a test; chosen
 SHOWN_MODELS = 12  # by name; chosen
-NAME_CHARS = 80  # of a name that a server says; chosen
+NAME_CHARS = 80  # of a name from a server; chosen
 PATIENCE = Patience(stall_seconds=SECONDS, connect_seconds=5.0)
 TOOL = "ready"
 QUESTION: Mapping[str, Any] = {
-    # Room for a model that thinks first.
+    # Enough for a model that thinks first.
     "max_tokens": 1024,
     "system": [
         {
@@ -58,7 +58,7 @@ QUESTION: Mapping[str, Any] = {
 
 
 class What(StrEnum):
-    """What a test found, by what is to be done about it."""
+    """The results of a test, one for each remedy."""
 
     OK = "ok"
     NO_KEY = "no usable key"
@@ -79,8 +79,8 @@ class What(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Probed:
-    """`said` is what was found, `remedy` what to do, both in words; `facts` are (what, found) of a server that
-    answered; `models` what it lists."""
+    """`said` is the result, `remedy` what to do, both as text; `facts` are (name, value) from a server that
+    answered; `models` are those it lists."""
 
     what: What
     said: str
@@ -94,11 +94,11 @@ class Probed:
 
 
 class _TooSlow(Exception):
-    """The time of the test is over."""
+    """The test ran out of time."""
 
 
 def probe(model: str, environ: Mapping[str, str] | None = None, *, seconds: float = SECONDS) -> Probed:
-    """Ask the endpoint that the environment names. Never raises for what stands there; over after `seconds`."""
+    """Tests the endpoint from the environment for at most `seconds`. Never raises because of what the server does."""
     from dreams.engines.anthropic.client import Client  # noqa: PLC0415 - its library takes a second to import
 
     try:
@@ -164,7 +164,7 @@ class _Test:
         return Probed(What.TIMEOUT, said, loading if self.endpoint.is_local else away, models=self.models)
 
     def _refused(self, looked: "HttpAnswer") -> Probed | None:
-        """What the list of models already tells; None when the question has to."""
+        """A result that the list of models already shows; None if the question has to be asked."""
         if 300 <= looked.status < 400:
             place = urlsplit(looked.location).netloc or looked.location
             said = f"{self._host} sends requests on to {place[:NAME_CHARS] or 'another place'}."
@@ -191,7 +191,7 @@ class _Test:
         return Probed(what, said, self._advice(failed, what), models=self.models)
 
     def _no_messages(self, failed: CallFailed, looked: "HttpAnswer") -> Probed:
-        """Somebody is there, but not what was looked for: another path, or another API."""
+        """The result for a server that answers, but on another path or with another API."""
         if self.models:
             said = (
                 f"{self._host} lists models, but has no /v1/messages ({failed.said}): it speaks another API."
@@ -204,8 +204,8 @@ class _Test:
         return Probed(What.OTHER_API, said, self._better_path())
 
     def _better_path(self) -> str:
-        """Where the address has a path, whether the same host answers without it. It is the same host: the key may
-        go there."""
+        """A remedy for a wrong path: tries the host without the path. It is the same host, so the key may be
+        sent."""
         parts = urlsplit(self.endpoint.base_url)
         origin = f"{parts.scheme}://{parts.netloc}"
         if parts.path.strip("/") and self._lists_models(origin):
