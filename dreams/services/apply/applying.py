@@ -1,8 +1,7 @@
 """Applies approved changes: the only way into a memory directory.
 
-The story of one apply: take the lock · look at the disk, keep what was changed outside · rebase what is stale ·
-leave out what waits for a person, with everything that goes with it · write the rest through the journal, all or
-none (`writing`).
+One apply: take the lock · read the disk and record outside changes · rebase stale files · leave out what waits for a person,
+with everything that belongs to it · write the rest through the journal, all or nothing (`writing`).
 """
 
 from collections.abc import Iterable, Sequence
@@ -26,14 +25,14 @@ from dreams.services.memories import syncing
 from dreams.services.proposals import rebase
 from dreams.services.review import Actor, ReviewRefused, submitting
 
-DEFAULT_MODE = 0o644  # as a new file has it with the usual umask
+DEFAULT_MODE = 0o644  # the usual mode of a new file
 NOTHING_WRITTEN = journal.Result(plan_id="", target_dir="", status="applied")
 CHANGED_TOO = "it changed in the same place since your review"
 
 
 @dataclass(frozen=True, slots=True)
 class Written:
-    """A file and the sha256 of what stands there now; None where it was removed."""
+    """A written file with its new sha256; None if it was removed."""
 
     path: str
     sha256: str | None
@@ -53,7 +52,7 @@ class Waiting:
 
 @dataclass(frozen=True, slots=True)
 class ApplyReport:
-    """What apply or rollback did. `complete` when everything approved is on disk."""
+    """The result of an apply or rollback. `complete`: everything approved is on disk."""
 
     applied: tuple[Written, ...] = ()
     conflicts: tuple[Waiting, ...] = ()
@@ -102,11 +101,10 @@ def apply(proposal: Proposal, reviewer: Actor, *, rebased: bool = False) -> Appl
 
 
 def apply_with_answers(proposal: Proposal, reviewer: Actor, *, rebased: bool = False) -> ApplyReport:
-    """As `apply`, then the answers to questions that wait in the same project, in a write of their own.
+    """As `apply`, then the waiting answers to questions of the same project, as a separate write.
 
-    Where nothing of the proposal itself can be applied any more, or nothing of it is decided yet, only the answers are: an
-    open review stays open. `rebased` confirms the files of `proposal`: those of its answers are confirmed by their own
-    call. What refuses the answers is the report's error.
+    If nothing of the proposal can be applied any more, or nothing is decided yet, only the answers are written and an open
+    review stays open. `rebased` confirms files of `proposal`, not of the answers. An error of the answers is in the report.
     """
     answers = answers_with(proposal)
     proposal.refresh_from_db()
@@ -133,9 +131,9 @@ def _apply_answers(answers: Proposal, reviewer: Actor) -> ApplyReport:
 
 
 def bring_up(proposal: Proposal) -> dict[FileChange, rebase.Outcome]:
-    """Bring the files of which something is left to write onto what is on disk now; nothing is written to them.
+    """Rebase the unwritten files onto the disk, without writing.
 
-    Raises ReviewRefused while the folder is away: all that is proposed would count as no longer fitting.
+    Raises ReviewRefused while the folder is missing, as nothing would fit any more.
     """
     review.refuse_away(proposal.project)
     syncing.refresh(proposal.project)
@@ -153,7 +151,7 @@ def bring_up(proposal: Proposal) -> dict[FileChange, rebase.Outcome]:
 
 
 def answers_with(proposal: Proposal) -> list[Proposal]:
-    """What is written together with a dream's proposal; nothing goes with any other."""
+    """The answers to write together with a dream's proposal; none for other proposals."""
     return waiting_answers(proposal.project) if proposal.origin == Proposal.Origin.DREAM else []
 
 
@@ -165,7 +163,7 @@ def waiting_answers(project: Project) -> list[Proposal]:
 
 
 def _joined(proposal: Proposal, reports: Sequence[ApplyReport]) -> ApplyReport:
-    """One report of several writes; it names the proposal that something of is still to be confirmed or solved."""
+    """One report of several writes; it names the proposal that still needs confirmation or a solution."""
     if len(reports) == 1:
         return reports[0]
     incomplete = next((report for report in reports if not report.complete), None)
@@ -185,7 +183,7 @@ def _apply_held(proposal: Proposal, reviewer: Actor, confirmed: bool, held: lock
     snapshot = workspace.take(syncing.memory_dir(proposal.project))
     syncing.sync(proposal.project, snapshot)
     if _rebase_all(proposal, reviewer, snapshot, confirmed):
-        # The page shows at once what the checks say of the new result; a confirmation must not be their first sight.
+        # Check the new result now, so that the page shows findings before a confirmation.
         proposals.examine(proposal, syncing.contents(proposal.project), undecided=False)
     files = unapplied(proposal)
     texts = proposals.texts_of(files)
@@ -194,7 +192,7 @@ def _apply_held(proposal: Proposal, reviewer: Actor, confirmed: bool, held: lock
     held_back = _with_their_operations(files, {waiting.path for waiting in conflicts + unconfirmed})
     ready = [file for file in files if file.path not in held_back]
     _refuse_open_findings(proposal, snapshot, ready)
-    # With nothing to write, a write would be recorded that wrote nothing, again with each call.
+    # Otherwise each call would record a write of nothing.
     result = write(_order(proposal, reviewer, ready, snapshot, texts), held) if ready else NOTHING_WRITTEN
     close_if_done(proposal)
     return ApplyReport(
@@ -209,12 +207,11 @@ def _apply_held(proposal: Proposal, reviewer: Actor, confirmed: bool, held: lock
 
 
 def _rebase_all(proposal: Proposal, reviewer: Actor, snapshot: workspace.Snapshot, confirmed: bool) -> bool:
-    """Bring stale files onto the disk's state and say whether any was; `confirmed` confirms only what was already shown
-    before this call."""
+    """Rebase stale files and return whether there were any; `confirmed` only confirms what was shown before this call."""
     moved = False
     for file in unapplied(proposal):
         if _is_unseen(file, snapshot):
-            continue  # to take it for removed would settle what nobody has seen
+            continue  # it must not count as removed
         found = snapshot.files.get(file.path)
         outcome = rebase.rebase(file, found.data if found else None)
         if outcome == "same" and confirmed and not file.rebase_confirmed:
@@ -236,7 +233,7 @@ def _conflicts(files: Iterable[FileChange], snapshot: workspace.Snapshot) -> tup
 
 
 def _is_unseen(file: FileChange, snapshot: workspace.Snapshot) -> bool:
-    """Nobody can tell whether it is there: it cannot be read, or is to be removed and its whole directory is away."""
+    """Whether its state is unknown: it cannot be read, or it is to be removed and its directory is missing."""
     is_away = not snapshot.exists and file.kind == FileChange.Kind.DELETE
     return is_away or bool(snapshot.unread(file.path))
 
@@ -259,7 +256,7 @@ def _alone(proposal: Proposal, files: Sequence[FileChange], told: set[str]) -> t
 def _unconfirmed(
     files: Iterable[FileChange], texts: proposals.Texts, snapshot: workspace.Snapshot
 ) -> tuple[Waiting, ...]:
-    """Files brought onto what stands there now, which nobody has confirmed yet."""
+    """Rebased files that nobody has confirmed yet."""
     return tuple(
         Waiting(
             file.path,
@@ -272,7 +269,7 @@ def _unconfirmed(
 
 
 def _with_their_operations(files: Sequence[FileChange], held_back: set[str]) -> set[str]:
-    """Files that share an operation with one that waits, wait too: a line must not leave before it has arrived."""
+    """All waiting files, with those that share an operation: a line must not be removed before it is added elsewhere."""
     groups = [
         (file.path, {hunk.operation_id for hunk in file.hunks.all() if hunk.is_taken and hunk.operation_id})
         for file in files
@@ -288,7 +285,7 @@ def _with_their_operations(files: Sequence[FileChange], held_back: set[str]) -> 
 def _refuse_open_findings(
     proposal: Proposal, snapshot: workspace.Snapshot, ready: Sequence[FileChange]
 ) -> None:
-    """What is said of the text that is really written, after rebase and edits."""
+    """Refuses open findings on the final text, after rebase and edits."""
     if not ready:
         return
     hunks = [hunk for file in ready for hunk in file.hunks.all() if hunk.is_taken]
@@ -308,7 +305,7 @@ def _order(
     texts: proposals.Texts,
 ) -> WriteOrder:
     ops = []
-    # A memory that comes back has the mode that it had: a private one stays private.
+    # A restored memory gets its old mode, so that private ones stay private.
     kept = dict(proposal.project.memories.filter(gone_at__isnull=False).values_list("path", "mode"))
     for file in ready:
         data = proposals.decided_bytes(file, texts=texts)
@@ -359,7 +356,7 @@ def _already(proposal: Proposal) -> ApplyReport:
 
 
 def _never_written(proposal: Proposal, now: set[str]) -> tuple[str, ...]:
-    """The files of which nothing was written, by this call or, where a part waited, by one before it."""
+    """The files that neither this call nor an earlier one has written."""
     before = AppliedFile.objects.filter(application__proposal=proposal, application__undone_at__isnull=True)
     written = now | set(before.values_list("path", flat=True))
     return tuple(path for path in _paths(proposal) if path not in written)

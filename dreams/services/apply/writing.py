@@ -43,7 +43,7 @@ log = logging.getLogger(__name__)
 
 @dataclass(frozen=True, slots=True)
 class WriteOrder:
-    """One write: for which proposal and hunks, by whom, and what the files shall be."""
+    """One write: its proposal and hunks, the person, and the new state of the files."""
 
     proposal: Proposal
     reviewer: Actor
@@ -55,7 +55,7 @@ class WriteOrder:
     remove_dirs: tuple[str, ...] = ()
     dir_states: Mapping[str, journal.DirState] = field(default_factory=dict)
     directory: tuple[int, int] | None = None
-    # Of an undo: the hunks that it takes back, and whether they are not to be proposed again.
+    # For an undo: the hunks that it undoes, and whether they must not be proposed again.
     undone: tuple[int, ...] = ()
     never_again: bool = False
 
@@ -67,7 +67,7 @@ def journal_dir() -> Path:
 def write(order: WriteOrder, held: locks.Held) -> journal.Result:
     """Run the order through the journal and record it. Raises holds.ProjectBusy.
 
-    A directory that cannot be opened, or was exchanged for a link a moment ago, is a failed write like any other.
+    A directory that cannot be opened, or was just replaced by a link, is a failed write.
     """
     project = order.proposal.project
     plan = journal.Plan(
@@ -112,7 +112,7 @@ def write(order: WriteOrder, held: locks.Held) -> journal.Result:
 
 
 def _place_late_texts() -> None:
-    """What the journal met and kept; `recover` tries again, so nothing of it may fail a write."""
+    """Places texts that the journal kept; `recover` tries again, so failures are only logged."""
     try:
         place_late_texts(wait_seconds=0)
     except journal.JournalBusy:
@@ -126,7 +126,7 @@ def _next_id(proposal: Proposal) -> str:
 
 
 def interrupted(proposal: Proposal) -> bool:
-    """A write of it was cut off before the rows were told of it, or is under way. One query, one listing."""
+    """Whether a write of it is under way, or was interrupted before it was recorded. One query, one listing."""
     entry = journal.read_journal(journal_dir(), _next_id(proposal))
     return entry is not None and entry.state in ("open", "applied")
 
@@ -148,9 +148,9 @@ def _clock_ns(project: Project) -> int | None:
 
 
 def tell(proposal: Proposal, result: journal.Result, meta: Mapping[str, str]) -> tuple[str, ...]:
-    """Rows, versions, history and audit log for an applied result; telling it twice changes nothing.
+    """Record an applied result in rows, versions, history and audit log; doing it twice changes nothing.
 
-    Returns what a person must know: the files are written, so that nothing here can fail the apply any more.
+    Returns messages for the person; as the files are written, errors here do not fail the apply.
     """
     origin = Version.Origin(meta["origin"])
     with transaction.atomic():
@@ -224,7 +224,7 @@ def close_if_done(proposal: Proposal) -> None:
 
 
 def recover_first() -> None:
-    """`recover` before something is written, whose plans would else be made on a wrong footing. Raises ProjectBusy."""
+    """`recover` before a write, so that it starts from a finished state. Raises ProjectBusy."""
     try:
         recover()
     except journal.JournalBusy as busy:
@@ -232,7 +232,7 @@ def recover_first() -> None:
 
 
 def recover(wait_seconds: float = 10) -> list[str]:
-    """Finish or undo what a crash interrupted, and tell the rows; says what it did. Safe at any time.
+    """Finish or undo what a crash interrupted, and record it; returns what it did. Safe at any time.
 
     Raises JournalBusy where another process writes for longer than `wait_seconds`.
     """
@@ -241,7 +241,7 @@ def recover(wait_seconds: float = 10) -> list[str]:
 
 
 def recovered(wait_seconds: float = 10) -> tuple[list[str], list[str]]:
-    """`recover`, with what it did apart from what still waits and why."""
+    """As `recover`: what it did, and separately what still waits and why."""
     found: tuple[list[str], list[str]] = [], []
     for done in journal.recover(journal_dir(), wait_seconds=wait_seconds):
         waits = done.action == "nothing"
@@ -254,7 +254,7 @@ def recovered(wait_seconds: float = 10) -> tuple[list[str], list[str]]:
 def abandon(plan_id: str, actor: Actor) -> bool:
     """Give up an interrupted write whose directory never comes back; False where there is none of this id.
 
-    What was written of it stays, its texts stay in the journal, and its proposal can be applied anew.
+    Written files and the texts in the journal stay, and its proposal can be applied again.
     """
     entry = journal.read_journal(journal_dir(), plan_id)
     if entry is None or entry.state != "open":
@@ -265,7 +265,7 @@ def abandon(plan_id: str, actor: Actor) -> bool:
 
 
 def _record_what_was_applied() -> list[str]:
-    """Rows for what the journal applied and the database does not know of."""
+    """Record what the journal applied and the database does not know."""
     said: list[str] = []
     known = set(AppliedBatch.objects.values_list("journal_id", flat=True))
     unknown = sorted(journal.plan_ids(journal_dir()) - known)
@@ -287,14 +287,14 @@ def _record_what_was_applied() -> list[str]:
     return said
 
 
-# Texts that somebody wrote at the moment of an apply and that no file holds: each becomes a version of its memory. The journal
-# offers them until they are one, so a crash in between repeats this and adds nothing twice.
+# Texts that somebody wrote during an apply and that are in no file become versions of their memory. The journal keeps them
+# until then, so a crash in between only repeats this.
 
-_JUST_BEFORE = dt.timedelta(microseconds=1)  # the least that a database tells apart
+_JUST_BEFORE = dt.timedelta(microseconds=1)  # the smallest difference in a database
 
 
 def place_late_texts(wait_seconds: float = 10) -> list[str]:
-    """Make a version of every text that waits; what was kept, a line each. Raises journal.JournalBusy."""
+    """Make a version of every waiting text; returns a line for each. Raises journal.JournalBusy."""
     said = []
     for late in journal.collect_late(journal_dir(), wait_seconds=wait_seconds):
         proposal = Proposal.objects.filter(public_id=late.meta.get("proposal", "")).first()
@@ -339,7 +339,7 @@ def _keep_late(proposal: Proposal, late: journal.Late) -> None:
 
 
 def _moment_of_late(memory: Memory, proposal: Proposal) -> dt.datetime:
-    """Just before the state that took its place, so that the newest version stays what is in the file."""
+    """Just before the state that replaced it, so that the newest version is the file's."""
     after = memory.versions.filter(proposal=proposal).order_by("-at", "-pk").first() or (
         memory.versions.order_by("-at", "-pk").first()
     )
@@ -347,7 +347,7 @@ def _moment_of_late(memory: Memory, proposal: Proposal) -> dt.datetime:
 
 
 def _commit_late(project: Project, late: journal.Late) -> None:
-    """Into the history as well: the directory with this text, and then again as it is."""
+    """Add it to the history: a commit with this text, and one with the current state."""
     snapshot = workspace.take(syncing.memory_dir(project))
     now = dict(snapshot.files)
     file = now.get(late.path) or workspace.SnapshotFile(late.path, b"", 0o600, 0, 0, 1)
@@ -363,7 +363,7 @@ def _commit_late(project: Project, late: journal.Late) -> None:
 
 @dataclass(frozen=True, slots=True)
 class TakenBack:
-    """The hunks that an undo takes back, and what its person said of them."""
+    """The hunks that an undo undoes, and the person's reason."""
 
     hunks: tuple[int, ...] = ()
     never_again: bool = False
@@ -371,10 +371,10 @@ class TakenBack:
 
 
 def taken_back(undo: Proposal, ready: Iterable[FileChange]) -> TakenBack:
-    """What writing the files `ready` of an undo that somebody reviewed takes back.
+    """What writing the files `ready` of a reviewed undo undoes.
 
-    A file's changes count as undone together: where the person approved all of its undo, however they solved its conflicts, or
-    nothing of it had to change. Any others still stand, and can be undone later.
+    The changes of a file count as undone if the person approved all of its undo, with whatever solution of conflicts, or
+    nothing had to change. Others stay applied, and can be undone later.
     """
     if not undo.undo_asked:
         return TakenBack()
@@ -388,7 +388,7 @@ def taken_back(undo: Proposal, ready: Iterable[FileChange]) -> TakenBack:
 def keep_undone(
     undo: Proposal, batch: AppliedBatch, pks: Collection[int], *, never_again: bool, reason: str
 ) -> None:
-    """`batch` wrote `undo`, which took these hunks back. `never_again`: they are not proposed again as they were."""
+    """Record that `batch` wrote `undo`, which undid these hunks. `never_again`: do not propose them again."""
     hunks = list(Hunk.objects.filter(pk__in=pks).select_related("file", "operation"))
     first = undo.undoes
     if first is None or not hunks:
@@ -406,7 +406,7 @@ def keep_undone(
 
 
 def _redone(undo: Proposal, first: Proposal) -> None:
-    """An undo was undone as a whole: what it had undone is written again, and can be undone again."""
+    """After the complete undo of an undo: what it had undone is applied again, and can be undone again."""
     hunks = Hunk.objects.filter(file__proposal=first, undone_in__proposal=undo)
     left_out = LeftOut.objects.filter(proposal=first, hunk_id__in=hunks.values("hunk_id"))
     _remember(undo, [hunk.pk for hunk in hunks], never_again=left_out.exists())
@@ -418,14 +418,14 @@ def _redone(undo: Proposal, first: Proposal) -> None:
 
 
 def _remember(undo: Proposal, pks: list[int], *, never_again: bool) -> None:
-    """What it took back, for when its own undo is undone."""
+    """Remember what it undid, for the undo of its undo."""
     reason = undo.undo_asked.get("reason", "")
     undo.undo_asked = asdict(TakenBack(tuple(pks), never_again, reason))
     undo.save(update_fields=["undo_asked"])
 
 
 def _holds_again(undo: Proposal) -> None:
-    """The undo of an undo was undone: what the first one had taken back is gone again."""
+    """After the undo of an undo was undone: the first undo is in effect again."""
     batch = undo.applications.order_by("pk").last()
     if undo.undoes_id is None or batch is None or not undo.undo_asked:
         return
@@ -434,7 +434,7 @@ def _holds_again(undo: Proposal) -> None:
 
 
 def _give_back_sessions(proposal: Proposal) -> None:
-    """What was learnt from them is no longer there: the next dream may read them again. Unfinished work used none up."""
+    """Sessions whose lessons were undone may be read again. Unfinished work did not use any."""
     if proposal.dream is None or proposal.partial:
         return
     for reviewed in proposal.dream.reviewed.all():

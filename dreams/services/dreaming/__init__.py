@@ -1,8 +1,8 @@
 """Runs one dream, from the request to its end.
 
-`lifecycle` is all of it in order · `reporter` what the engine tells and why it stops · `dream_inputs` what is new and what the engine is given ·
-`self_review` what the checks say before a person sees it · `steps` what it used and changed so far, and its unfinished
-work as a proposal, if asked.
+`lifecycle` has all steps in order · `reporter` records the engine's turns and stops it · `dream_inputs` collects what it reads ·
+`self_review` runs the checks before a person sees the result · `steps` keeps usage and changes turn by turn, and proposes
+unfinished work if asked.
 """
 
 from dreams.services.dreaming.lifecycle import run_dream

@@ -33,19 +33,19 @@ from dreams.services import blobs, database, discovery
 from dreams.services.memories import syncing
 from dreams.services.scheduling import gates
 
-# What a dream would read: the sessions that are new to it, and a fingerprint of all its inputs.
+# What a dream would read: new sessions, and a fingerprint of all inputs.
 
 
 MAX_SESSIONS = 500  # of one dream; the rest is still new for the next one
 
 
 def new_sessions(project: Project) -> QuerySet[Session]:
-    """Sessions with bytes that no submitted proposal has learnt from, newest first; not the dreams' own."""
+    """Sessions with parts that no submitted proposal has used, newest first, without those of dreams."""
     return unused(project.sessions.all())
 
 
 def unused(sessions: QuerySet[Session]) -> QuerySet[Session]:
-    """Those of `sessions` that `new_sessions` tells of."""
+    """Those of `sessions` that `new_sessions` includes."""
     return _new(sessions).order_by("-touched_at", "pk")
 
 
@@ -54,8 +54,8 @@ def _new(sessions: QuerySet[Session]) -> QuerySet[Session]:
 
 
 def with_prompts_only(sessions: QuerySet[Session]) -> QuerySet[Any]:
-    """Those whose transcript nobody has: `end` is behind the last prompt that the prompt history has of each, in bytes of
-    the history. No gate counts them."""
+    """Sessions without a transcript: `end` is the position after their last prompt in the prompt history, in bytes. Gates do not
+    count them."""
     last = HistoryPrompt.objects.filter(prompt__session=OuterRef("pk")).order_by().values("prompt__session")
     end = Subquery(last.annotate(end=Max("prompt__offset") + 1).values("end"))
     return sessions.filter(gone_at__isnull=False, own=False).annotate(end=end).filter(end__isnull=False)
@@ -70,7 +70,7 @@ def _new_prompts_only(project: Project) -> QuerySet[Any]:
 
 
 def fingerprint(project: Project) -> str:
-    """A digest of memories, new sessions, what stays out and the engine. A few queries and no disk."""
+    """A digest of memories, new sessions, rejected changes and the engine. A few queries, no disk."""
     return fingerprints([project])[project.pk]
 
 
@@ -83,7 +83,7 @@ def fingerprints(projects: Sequence[Project]) -> dict[int, str]:
         own = pk in overrides.by_project
         _add(digest, ("engine", overrides.config(pk).engine if own else common))
     for rows, most in _inputs(list(digests)):
-        # Of one project the database counts; of many, each one's first rows are taken here.
+        # For one project the database limits the rows; for many they are limited here.
         counted: Counter[int] = Counter()
         for pk, *row in rows[:most] if most and len(digests) == 1 else rows.iterator():
             counted[pk] += 1
@@ -97,7 +97,7 @@ def _add(digest: "hashlib._Hash", row: Iterable[object]) -> None:
 
 
 def _inputs(projects: Sequence[int]) -> list[tuple[QuerySet[Any, Any], int | None]]:
-    """Rows that each begin with a project's id, in order, and how many count of each project."""
+    """Ordered rows that begin with a project's id, and how many of them count for each project."""
     mine = Session.objects.filter(project__in=projects).order_by("project", "session_id")
     return [
         (
@@ -129,16 +129,16 @@ log = logging.getLogger(__name__)
 MAX_PROMPTS = 5_000  # of one dream: a bound of memory
 
 _MEMORIES_AT_ONCE = 50  # whose versions are in memory together
-MAX_VERSIONS = 50  # of a memory, the newest: older lines have their date from the oldest of these
-SETTLING = dt.timedelta(days=7)  # what a person wrote by hand is not changed unasked for so long
-# What stands there is somebody's word of that day; all other versions are writings of ours.
+MAX_VERSIONS = 50  # of a memory, the newest; older lines get the date of the oldest of these
+SETTLING = dt.timedelta(days=7)  # how long hand edits are protected
+# Versions written by others, which date their lines; all others are our own.
 _OF_OTHERS = {Version.Origin.FOUND, Version.Origin.OUTSIDE, Version.Origin.EDIT}
 
 
 def review_sessions(dream: DreamRun) -> list[SessionBrief]:
-    """The sessions with something new, recorded as reviewed by this dream, with what was typed in the new part.
+    """The sessions with new parts and their new prompts; records them as reviewed by this dream.
 
-    Those whose transcript nobody has come with the prompts that the history has of them, but for hidden ones.
+    Sessions without a transcript have the prompts of the prompt history, except hidden ones.
     """
     now = timezone.now()
     live = discovery.live_session_ids(dream.project)
@@ -165,13 +165,13 @@ def review_sessions(dream: DreamRun) -> list[SessionBrief]:
 
 
 def without_hidden(rows: QuerySet[Prompt]) -> QuerySet[Prompt]:
-    """Without those of the prompt history that the person hid: what is cited is shown."""
+    """Without prompts that the person hid, as citations are shown."""
     is_hidden = Exists(HiddenPrompt.objects.filter(key=OuterRef("pk")))
     return rows.exclude(is_hidden, history__isnull=False)
 
 
 def end_of(session: Session) -> int:
-    """Where what there is to read of a session ends; of one `with_prompts_only` in the prompt history."""
+    """The end of a session's readable part; for `with_prompts_only` in the prompt history."""
     return int(getattr(session, "end", session.size))
 
 

@@ -1,7 +1,6 @@
 """One dream, step by step: claim, lock, read, engine in the workspace, proposal, policy, done.
 
-Every way out leaves the lock and the clock as they should be: a completed dream moves the clock, a failed or killed
-one rewinds it.
+Every exit leaves lock and clock correct: a completed dream moves the clock, a failed or killed one rewinds it.
 """
 
 import datetime as dt
@@ -45,14 +44,14 @@ from dreams.services.review import Actor
 log = logging.getLogger(__name__)
 
 
-# Asked again after an hour it would spend as much, and meet the same limit.
+# A retry would spend as much and reach the same limit.
 AFTER_A_LIMIT = dt.timedelta(days=1)
 POLICY = Actor(policies.POLICY_ACTOR)
 
 
 def run_dream(dream_pk: int) -> DreamRun | None:
-    """Run a pending dream to its end. None when it is gone or somebody else has claimed it; never raises for a dream
-    that fails: the row says why."""
+    """Run a pending dream to its end. None if it is gone or claimed by somebody else. A failing dream does not raise; its row
+    has the reason."""
     dream = claim(dream_pk)
     if dream is None:
         return None
@@ -73,7 +72,7 @@ def run_dream(dream_pk: int) -> DreamRun | None:
         end(dream, DreamRun.Status.FAILED, str(error), failure=DreamRun.Failure.ENGINE)
     except Exception as error:
         log.exception("dream %s failed", dream.public_id)
-        close_old_connections()  # a server that was away for a moment is reached by a new one
+        close_old_connections()  # reconnect after a short outage of the database server
         end(
             dream,
             DreamRun.Status.FAILED,
@@ -81,7 +80,7 @@ def run_dream(dream_pk: int) -> DreamRun | None:
             failure=DreamRun.Failure.FAULT,
         )
     except BaseException:
-        # The queue's timeout and Ctrl-C arrive as SystemExit and KeyboardInterrupt; keep this short.
+        # Keep this short: the queue's timeout and Ctrl-C arrive as SystemExit and KeyboardInterrupt.
         end(
             dream,
             DreamRun.Status.KILLED,
@@ -144,8 +143,8 @@ def _propose(
     outcome: Outcome,
     heard: proposals.TranscriptVerdicts,
 ) -> None:
-    """Turn what the engine did into proposals: the part that a policy lets in, and the part for a person, which takes the
-    place of the proposal that waits: that one keeps its verdicts until then."""
+    """Turn the engine's work into proposals: the part that a policy applies, and the part for a person, which replaces the
+    waiting proposal. That one keeps its decisions until then."""
     project = dream.project
     whole = drafts.draft(before, after, outcome.edits, proposals.rejected_before(project))
     waiting = proposals.open_for(project)
@@ -182,7 +181,7 @@ def _origin(
 
 
 def _ask(dream: DreamRun, outcome: Outcome) -> None:
-    """Keep its questions. A fault here costs the questions, not the dream."""
+    """Save its questions. A fault here loses the questions, not the dream."""
     waiting = dream.proposals.filter(by_policy=False).first()
     try:
         asking.keep(dream, waiting, outcome.questions)
@@ -197,7 +196,7 @@ def _fault(error: Exception) -> str:
 
 
 def _complete(dream: DreamRun, held: locks.Held, fingerprint: str, summary: str) -> None:
-    """The dream is done: the clock moves, once the row says so. What it used was booked turn by turn."""
+    """Complete the dream, then move the clock. Usage was recorded turn by turn."""
     now = timezone.now()
     ended = end(dream, DreamRun.Status.COMPLETED, summary=summary, inputs_hash=fingerprint)
     if not ended:
@@ -217,9 +216,9 @@ def _complete(dream: DreamRun, held: locks.Held, fingerprint: str, summary: str)
 
 
 def _learn_all(dream: DreamRun, fingerprint: str) -> str:
-    """Nothing is left to decide on, so what was read is learnt. Returns the digest of what is left to read.
+    """Mark what was read as learnt, as nothing is left to decide. Returns the fingerprint of what is left to read.
 
-    What came while the dream ran is not in it: it stays a change to the next dream.
+    Without what was added during the dream, which stays new for the next one.
     """
     unchanged = dream_inputs.fingerprint(dream.project) == fingerprint
     daily_logs.use_up(dream)
@@ -229,7 +228,7 @@ def _learn_all(dream: DreamRun, fingerprint: str) -> str:
 
 
 def _apply_by_policy(dream: DreamRun) -> None:
-    """Write the part that a policy lets in. What a finding blocks waits for a person like everything else."""
+    """Write the part that a policy applies. Blocked changes wait for a person."""
     part = dream.proposals.filter(by_policy=True).first()
     if part is None:
         return

@@ -40,14 +40,14 @@ LEASE = dt.timedelta(seconds=90)  # six missed renewals: the worker is gone
 
 
 def note_told(public_ids: Collection[str]) -> None:
-    """A person has read what became of these dreams; they are not told again."""
+    """Record that a person has seen the results of these dreams, so that they are not reported again."""
     untold = DreamRun.objects.filter(public_id__in=public_ids, notified_at__isnull=True)
     untold.update(notified_at=timezone.now())
 
 
 @prepared
 def active() -> QuerySet[DreamRun]:
-    """Pending and running ones of all projects, which are few: SQLite would look for that of one among all its dreams."""
+    """Pending and running dreams of all projects, which are few; SQLite would otherwise scan all dreams of a project."""
     found = DreamRun.objects.filter(status__in=DreamRun.UNFINISHED)
     return found.only("project", "public_id", "status").order_by()
 
@@ -70,11 +70,11 @@ def request(
     logs: bool = False,
     actor: str = "",
 ) -> DreamRun:
-    """A pending dream; `logs` where it is asked for to read the daily logs. Raises ProjectBusy when one is pending or running."""
+    """Create a pending dream; `logs`: requested to read the daily logs. Raises ProjectBusy if one is pending or running."""
     config = conf.current(project)
     chosen = engine or config.engine
     asked: dict[str, Any] = {"logs": True} if logs else {}
-    # No queue knows of a command's dream: should the command die before it begins, this tells that nobody will.
+    # A command's dream is in no queue: this shows if the command died before it began.
     me = process.current() if trigger == DreamRun.Trigger.COMMAND else None
     with transaction.atomic():
         database.one_at_a_time(f"dreams of {project.pk}")
@@ -101,19 +101,18 @@ def request(
     return dream
 
 
-#: So long after its lease ended a dream is nobody's: any host may end it. Longer than any dream takes, and than clocks of
-#: hosts differ.
+#: This long after its lease ended any host may end a dream. Longer than any dream, and than differences of clocks.
 FORSAKEN = dt.timedelta(hours=2)
 
 
 def under_way(host: str, now: dt.datetime) -> int:
-    """How many dreams keep this host busy; one whose lease ended is nobody's load."""
+    """The number of running dreams on this host, without those whose lease ended."""
     ended = Q(status=DreamRun.Status.RUNNING, lease_until__lt=now)
     return DreamRun.objects.filter(project__host=host, status__in=DreamRun.UNFINISHED).exclude(ended).count()
 
 
 def forsaken(now: dt.datetime) -> QuerySet[DreamRun]:
-    """Running dreams whose lease ended long ago, on hosts that do not run: nobody else will end them."""
+    """Running dreams whose lease ended long ago on hosts that are not running."""
     running = DreamRun.objects.filter(status=DreamRun.Status.RUNNING, lease_until__lt=now - FORSAKEN)
     return running.filter(project__host__in=hosts.away().values("key"))
 
@@ -136,7 +135,7 @@ def cancel(dream: DreamRun, actor: str) -> bool:
 
 
 def claim(dream_pk: int) -> DreamRun | None:
-    """Take a pending dream by a conditional update, so that a task handed out twice runs once."""
+    """Claim a pending dream by a conditional update, so that a task delivered twice runs once."""
     me = process.current()
     now = timezone.now()
     taken = DreamRun.objects.filter(pk=dream_pk, status=DreamRun.Status.PENDING).update(
@@ -159,9 +158,9 @@ def end(
     wait: dt.timedelta = dt.timedelta(0),
     **more: object,
 ) -> bool:
-    """Move a running dream into a terminal state; False when it was in one already.
+    """Move a running dream into a terminal state; False if it already was in one.
 
-    `failure` says what failed. A failed one is tried again after the back-off, and not before `wait`.
+    `failure` is what failed. A failed dream is retried after the back-off, and not before `wait`.
     """
     now = timezone.now()
     moved = DreamRun.objects.filter(pk=dream.pk, status=DreamRun.Status.RUNNING).update(
@@ -175,14 +174,14 @@ def end(
         project.update(failures=failures, not_before=now + max(wait, back_off(dream.project, failures)))
     elif status == DreamRun.Status.COMPLETED:
         project.update(failures=0, not_before=None)
-    # Its gates were open before it ran. The next tick says what they are now; until then nobody calls them open.
+    # Its gates were open before it ran; the next tick judges them again.
     project.filter(gate_fingerprint="open").update(gate_fingerprint="")
     auditlog.record("dream.ended", about=dream, status=status.value, error=error[:300])
     return True
 
 
 def back_off(project: Project, failures: int) -> dt.timedelta:
-    """How long a project waits after failures in a row: doubling, a day at most, a day after the last try."""
+    """The wait after consecutive failures: doubling, at most a day."""
     config = conf.current(project)
     if failures >= config.max_attempts:
         return dt.timedelta(days=1)
@@ -203,7 +202,7 @@ def lost_its_command(dream: DreamRun) -> bool:
 
 
 def lost_its_worker(dream: DreamRun) -> str:
-    """Mark a running dream whose worker died failed, or killed where a person had cancelled it; says so.
+    """Mark a running dream whose worker died as failed, or as killed if a person had cancelled it; returns a sentence.
 
     Lock and clock are healed by `holds.heal`.
     """
@@ -214,13 +213,13 @@ def lost_its_worker(dream: DreamRun) -> str:
     return said if end(dream, DreamRun.Status.FAILED, said, failure=DreamRun.Failure.WORKER) else ""
 
 
-LEASE_EVERY_SECONDS = 15.0  # far below the lease that it renews; chosen
+LEASE_EVERY_SECONDS = 15.0  # far below the renewed lease; chosen
 
 CANCEL_LOOK_SECONDS = 0.5  # between two looks at the row; chosen
 
 
 class DirectoryTaken(EngineError):
-    """Another process took the directory while the dream was at it."""
+    """Another process took the directory during the dream."""
 
 
 class TimeIsUp(LimitReached):
@@ -248,7 +247,7 @@ class DreamReporter:
         self._thread.join(5.0)
 
     def _keep_lease(self) -> None:
-        """Off the engine's thread, so that a long call to a model does not look like a dead worker."""
+        """In a separate thread, so that a long model call does not look like a dead worker."""
         try:
             while not self._stop.wait(LEASE_EVERY_SECONDS):
                 self._renew()
@@ -256,7 +255,7 @@ class DreamReporter:
             connection.close()
 
     def _renew(self) -> None:
-        """While a large proposal is written the database may be busy: then the next beat is soon enough."""
+        """If the database is busy, for example with a large proposal, the next beat renews."""
         running = DreamRun.objects.filter(pk=self._dream.pk, status=DreamRun.Status.RUNNING)
         try:
             close_old_connections()
@@ -282,7 +281,7 @@ class DreamReporter:
             raise Cancelled
 
     def last_checkpoint(self) -> None:
-        """A directory that was moved or taken since the last beat must not be proposed for, or made anew by a policy."""
+        """Check again before proposing, as the directory may have been moved or taken since the last beat."""
         self._beat.beat()
         self.checkpoint()
 
@@ -309,7 +308,7 @@ class DreamReporter:
         self.checkpoint()
 
     def dollars_left(self) -> Allowance | None:
-        """What the tightest budget of day, month and project allows now, this dream's turns counted; None: no limit."""
+        """What the tightest budget of day, month and project still allows, including this dream's turns; None: no limit."""
         config = conf.current(self._dream.project)
         return pricing.dollars_left(
             self._dream.project, config, timezone.now(), conf.zone(config), besides=self._dream
@@ -325,5 +324,5 @@ class DreamReporter:
 
 
 def _without_secrets(tool: Mapping[str, object]) -> dict[str, object]:
-    """What was called, as it may be kept: a model can put into a command what it read in a file."""
+    """A tool call without secrets, as a model can copy them from a file into a command."""
     return {key: redact.redact(value) if isinstance(value, str) else value for key, value in tool.items()}

@@ -1,6 +1,6 @@
 """Runs the checks before there is a proposal: the engine gets the findings once, and what it fixed is recorded.
 
-What is left to a person is what an engine could not mend: not an unexplained loss that it had only forgotten to explain.
+So a person only sees what the engine could not fix.
 """
 
 from collections import Counter
@@ -16,13 +16,13 @@ from dreams.lib.files.workspace import Workspace
 from dreams.models import DreamRun, Project
 from dreams.services import hosts, proposals
 
-#: Told to an engine at once: more would be its whole context.
+#: Findings for an engine at once, to keep room in its context.
 MOST = 40
 
 
 @dataclass(slots=True)
 class Checks:
-    """One dream's checks. `examine` is what the engine calls; `kept` is what became of what it was told."""
+    """The checks of one dream. The engine calls `examine`; `kept` says which findings it fixed."""
 
     project: Project
     scratch: Workspace
@@ -30,14 +30,14 @@ class Checks:
     told: dict[str, Problem] = field(default_factory=dict)
 
     def examine(self, edits: Sequence[Edit]) -> Sequence[Problem]:
-        """What stands against the work now, the worst first. The first answer is what the engine was told."""
+        """The current findings, worst first; those of the first call are recorded."""
         found = self._problems(edits)
         if not self.told:
             self.told = found
         return list(found.values())
 
     def kept(self, edits: Sequence[Edit]) -> list[dict[str, object]]:
-        """Each thing that the engine was told, and whether it is mended: for the dream's page."""
+        """The recorded findings, and whether they are fixed, for the dream's page."""
         left = self._problems(edits) if self.told else {}
         return [
             {
@@ -50,7 +50,7 @@ class Checks:
         ]
 
     def _problems(self, edits: Sequence[Edit]) -> dict[str, Problem]:
-        """By the finding's key, which stays the same when lines move."""
+        """Problems by the findings' keys, which do not change when lines move."""
         before = self.scratch.snapshot.contents()
         made = drafts.draft(before, self.scratch.contents(), edits, proposals.rejected_before(self.project))
         report = examined(self.project, before, made, self.heard)
@@ -62,13 +62,13 @@ class Checks:
 def examined(
     project: Project, before: Mapping[str, bytes], made: drafts.Draft, heard: proposals.TranscriptVerdicts
 ) -> FindingsReport:
-    """The findings on all of a draft, held against what the dream's sessions say."""
+    """The findings on a draft, including what the dream's sessions say."""
     hosts.name_secrets()
     return findings.examine(proposals.subject_of_draft(project, before, made, heard))
 
 
 def _of_each_kind(wanted: Sequence[NewFinding]) -> list[NewFinding]:
-    """What blocks first, then one of each kind, then a second: hundreds of one kind do not crowd out the budget."""
+    """Blocking ones first, then one of each kind, then a second, so that hundreds of one kind do not fill the list."""
     seen = Counter[str]()
     ranked = list[tuple[bool, int, NewFinding]]()
     for found in wanted:
@@ -92,5 +92,5 @@ def _problem(found: NewFinding, places: Mapping[tuple[str, str], str]) -> Proble
 
 
 def keep(dream: DreamRun, checks: Checks, edits: Sequence[Edit]) -> None:
-    """Write down what the engine was told and what it mended."""
+    """Store the recorded findings and whether they were fixed."""
     DreamRun.objects.filter(pk=dream.pk).update(self_review=checks.kept(edits))

@@ -1,8 +1,8 @@
-"""The steps of a dream, kept as they happen: what each turn used, and what a dream that ends early had changed, with its reasons and
-evidence. Bounded in steps, bytes, days and dreams: what is kept is a beginning, the steps up to a bound, never some in between.
+"""Keeps the steps of a dream as they happen: usage of each turn, and the changes with reasons and evidence, in case it ends early.
+Bounded in steps, bytes, days and dreams; the kept steps are always the first ones, without gaps.
 
-Unfinished work becomes a proposal when a person asks for it, never by itself, through the same door as everything else: hunks,
-findings, review. The clock stays, and no session is used up: the dream did not read them to the end.
+Unfinished work only becomes a proposal if a person asks for it, with hunks, findings and review like any other. The clock does
+not move and no session is used up, as the dream did not finish reading.
 """
 
 import datetime as dt
@@ -25,14 +25,14 @@ from dreams.services import auditlog, proposals
 from dreams.services.memories import syncing
 from dreams.services.proposals import rebase, saving
 
-MOST_STEPS = 1_000  # of one dream, for what is left of it when it fails; chosen
+MOST_STEPS = 1_000  # of one dream; chosen
 MOST_BYTES = 16 * 1024 * 1024  # of the texts of all steps; chosen
-KEEP = dt.timedelta(days=14)  # that unfinished work can be looked at; chosen
-MOST_DREAMS = 20  # whose unfinished work is kept, the newest
+KEEP = dt.timedelta(days=14)  # that unfinished work is kept; chosen
+MOST_DREAMS = 20  # newest dreams whose unfinished work is kept
 
 
 def keep(dream: DreamRun, edits: Sequence[Edit]) -> None:
-    """Keep the steps of one turn; call it in the transaction that keeps the turn."""
+    """Save the steps of one turn; call it in the turn's transaction."""
     if not edits:
         return
     last = dream.steps.aggregate(last=Max("number"))["last"] or 0
@@ -72,7 +72,7 @@ def _row(dream: DreamRun, number: int, edit: Edit) -> WorkStep:
 
 
 def changed(dream: DreamRun) -> list[str]:
-    """The files that stand otherwise after the kept steps than before them, by name; one query."""
+    """The files that the kept steps changed, by name; one query."""
     ends: dict[str, tuple[str, str]] = {}
     for path, before, after in dream.steps.values_list("path", "before_sha", "after_sha"):
         ends[path] = (ends[path][0] if path in ends else before, after)
@@ -104,13 +104,13 @@ def edits_of(dream: DreamRun) -> list[Edit]:
 
 
 def forget(dream: DreamRun) -> None:
-    """Nothing of its steps is needed any more: it ended well, or they were proposed."""
+    """Delete the steps of a dream that ended well, or whose work was proposed."""
     dream.steps.all().delete()
     dream.step_texts.all().delete()
 
 
 def sweep(now: dt.datetime) -> int:
-    """Forget the steps of dreams that ended too long ago, or before many others that ended early; returns how many."""
+    """Delete the steps of old dreams, and of those beyond the newest; returns how many."""
     early = DreamRun.objects.filter(status__in=DreamRun.TERMINAL, steps__isnull=False).distinct()
     kept = early.filter(ended_at__gt=now - KEEP).order_by("-ended_at").values_list("pk", flat=True)
     old = list(early.exclude(pk__in=list(kept[:MOST_DREAMS])))
@@ -120,9 +120,9 @@ def sweep(now: dt.datetime) -> int:
 
 
 def book(dream: DreamRun, turn: int, at: dt.datetime, usage: Usage) -> None:
-    """Keep what a turn used, also of a dream that was ended meanwhile: it is paid for all the same.
+    """Record what a turn used, even if the dream was ended meanwhile, as it is paid for.
 
-    Call it in the transaction that keeps the turn, so that both are there or neither.
+    Call it in the turn's transaction.
     """
     DreamUsage.objects.bulk_create(_usage_row(dream, turn, at, used) for used in usage.by_model)
     if usage.by_model:
@@ -153,7 +153,7 @@ def _grown(usage: Usage) -> dict[str, object]:
     if priced:
         grown["priced_usd"] = Coalesce(F("priced_usd"), Decimal(0)) + sum(priced, Decimal(0))
     unpriced = sum(used.tokens.total for used in usage.by_model if used.dollars is None)
-    # What was set aside for it is spent now.
+    # The reserved amount is spent now.
     return {**grown, "unpriced_tokens": F("unpriced_tokens") + unpriced, "reserved_usd": None}
 
 
@@ -161,7 +161,7 @@ def _grown(usage: Usage) -> dict[str, object]:
 
 
 def used_by_model(dream: DreamRun) -> list[ModelUsage]:
-    """What each model was asked, the dearest first; one query. Requests with and without a price stand apart."""
+    """Requests by model, most expensive first, with and without a price separately; one query."""
     priced = Case(
         When(cost_usd__isnull=False, then=Value(True)), default=Value(False), output_field=BooleanField()
     )
@@ -198,19 +198,18 @@ NAMED = 5  # files in one sentence; chosen
 
 
 class PartialRefused(Refusal):
-    """The work cannot be proposed: one line for a person, with the remedy."""
+    """The work cannot be proposed; the message is one line for a person, with the remedy."""
 
 
 def propose(dream: DreamRun, actor: str) -> Proposal:
-    """An open proposal of what `dream` had changed before it stopped. Raises PartialRefused; nothing is changed then.
+    """An open proposal of what `dream` had changed before it stopped. Raises PartialRefused without changing anything.
 
-    Where the memories changed since, its changes are merged onto what stands there now; where both changed the same
-    place it is refused.
+    If memories changed since, the changes are merged; conflicts are refused.
     """
     syncing.refresh(dream.project)
     try:
         with transaction.atomic():
-            # A second press of the button waits here, and is then told that it was done.
+            # A second press of the button waits here, and then learns that it was done.
             dream = DreamRun.objects.select_for_update().select_related("project").get(pk=dream.pk)
             _refuse(dream)
             made = _proposed(dream, actor)
@@ -260,7 +259,7 @@ def _proposed(dream: DreamRun, actor: str) -> Proposal:
 
 
 def _brought_onto(now: Mapping[str, bytes], edits: Sequence[Edit]) -> tuple[dict[str, bytes], list[str]]:
-    """The directory with the dream's changes, and the files that had changed meanwhile."""
+    """The directory with the dream's changes, and the files that changed meanwhile."""
     after, moved, torn = dict(now), [], []
     for path, (base, wanted) in _ends(edits).items():
         here = now.get(path)
@@ -281,7 +280,7 @@ def _brought_onto(now: Mapping[str, bytes], edits: Sequence[Edit]) -> tuple[dict
 
 
 def _ends(edits: Sequence[Edit]) -> dict[str, tuple[bytes | None, bytes | None]]:
-    """For each file, what it was before the first step and after the last."""
+    """For each file, its text before the first step and after the last."""
     ends: dict[str, tuple[bytes | None, bytes | None]] = {}
     for edit in edits:
         before, after = (None if side is None else text.encode(side) for side in (edit.before, edit.after))
