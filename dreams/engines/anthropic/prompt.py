@@ -1,7 +1,7 @@
-"""What the model is told before its first turn, and what the checks found, once it says that it is done. PURE.
+"""Builds the model's prompt, its first message, and the message with the checks' findings at the end. PURE.
 
-The prompt in sections: files of ours, static ones first, so that nearly all of it is read from the cache. Then the real state,
-so that no turn is spent on finding it out.
+The prompt has static sections (our files) first, so that nearly all of it is read from the cache. The first message has the
+current state, so that no turn is spent on looking it up.
 """
 
 import hashlib
@@ -22,7 +22,7 @@ from dreams.lib.agents import transcripts
 from dreams.lib.files.text import plural
 from dreams.lib.secrets.redact import redact
 
-#: Of what the checks found.
+#: Limits of the findings sent back.
 MOST_CHARS = 12_000
 MESSAGE_CHARS = 400
 _CHECKED = (
@@ -48,13 +48,13 @@ def static_sections() -> tuple[tuple[str, str], ...]:
 
 @cache
 def static_size() -> int:
-    """Characters of what is the same for every dream: the sections and the tools."""
+    """Characters that are the same for every dream: the sections and the tools."""
     return sum(len(text) for _, text in static_sections()) + len(repr(schemas.ALL))
 
 
 @cache
 def version() -> str:
-    """Changes with any word of prompt, tools or the request to mend: twelve hexadecimal digits, kept with each dream."""
+    """Changes with any word of prompt, tools or the request for fixes: twelve hex digits, stored with each dream."""
     digest = hashlib.sha256(repr((schemas.ALL, _CHECKED)).encode())
     for name, text in static_sections():
         digest.update(f"\0{name}\0{text}".encode())
@@ -62,7 +62,7 @@ def version() -> str:
 
 
 def system(config: Config, has_index: bool) -> list[Json]:
-    """The system blocks; the last one carries a cache mark, which covers the tools too."""
+    """The system blocks; the last one has a cache mark, which covers the tools too."""
     fixed = "\n".join(text for _, text in static_sections())
     return [
         {"type": "text", "text": fixed},
@@ -87,10 +87,10 @@ def request(system_blocks: Sequence[Json], tools: Sequence[Json], messages: Sequ
 
 
 MOST_SESSIONS = 60  # in the briefing; chosen
-MOST_FILES = 300  # of the listing; chosen
-MOST_KNOWN = 100  # the newest lines of what is known; chosen
+MOST_FILES = 300  # in the listing; chosen
+MOST_KNOWN = 100  # the newest earlier proposals; chosen
 INDEX_CHARS = 30_000  # more than an agent loads of an index (25,000 bytes)
-PROMPTS_PER_SESSION = 6  # those that promise most; chosen
+PROMPTS_PER_SESSION = 6  # the most promising ones; chosen
 PROMPT_CHARS = 300  # of each; chosen
 PROMPTS_CHARS = 12_000  # of all together, about 3,000 tokens; chosen
 INSTRUCTIONS_CHARS, LINE_CHARS = 12_000, 400
@@ -102,7 +102,7 @@ _WISH = re.compile(
 
 
 def briefing(job: Job, watch: Callable[[], None] = lambda: None) -> str:
-    """The first message. Everything that others wrote stands in it as data. Raises only what `watch` raises."""
+    """The first message, with everything that others wrote fenced as data. Raises only what `watch` raises."""
     sessions = ordered(job.sessions)
     parts = [
         f"Today is {job.now.astimezone(job.time_zone):%A, %Y-%m-%d}. The project is “{attribute(job.project_name)}”.",
@@ -139,7 +139,7 @@ _SCOPES = {
 
 
 def _whose(job: Job) -> list[str]:
-    """Whose memory it is, where it is not the project's own."""
+    """Names the agent that owns the memory, if it is not the project's."""
     if not job.agent:
         return []
     told = f"This memory belongs to the agent “{attribute(job.agent)}”, scope {job.scope}. {_SCOPES.get(job.scope, '')}"
@@ -147,7 +147,7 @@ def _whose(job: Job) -> list[str]:
 
 
 def _proposed(job: Job) -> list[str]:
-    """What the person decides on elsewhere, or has rejected: the newest of it."""
+    """The newest statements that the person decides on elsewhere or has rejected."""
     if not job.known:
         return []
     lines = "\n".join(f"- {text[:LINE_CHARS]}" for text in job.known[-MOST_KNOWN:])
@@ -191,7 +191,7 @@ def _dates(job: Job) -> list[str]:
 
 
 def _logs(job: Job) -> list[str]:
-    """The lines of daily logs that no dream has read, the newest day first, as many as there is room for."""
+    """The unread lines of daily logs, the newest day first, as many as fit."""
     lines, room, left = list[str](), LOGS_CHARS, 0
     for log in job.logs:
         said = log.text.split("\n")
@@ -236,10 +236,10 @@ def _session_line(job: Job, session: SessionBrief) -> str:
 
 
 def _said(sessions: Sequence[SessionBrief]) -> list[str]:
-    """What the person typed that looks like a correction or a wish: where the search is most worth beginning."""
+    """Prompts that look like a correction or a wish: the best places to start the search."""
     lines: list[str] = []
     for session in sessions[:MOST_SESSIONS]:
-        # Of one without a transcript nothing else can be read.
+        # Without a transcript, the prompts are all there is to read.
         wanted = session.prompts if session.no_answer else filter(_is_telling, session.prompts)
         telling = sorted(wanted, key=_weight)
         lines += [_prompt_line(session, prompt) for prompt in telling[:PROMPTS_PER_SESSION]]
@@ -274,7 +274,7 @@ def _repository(job: Job, watch: Callable[[], None]) -> list[str]:
 
 
 def _instructions(job: Job) -> list[str]:
-    """What every agent is told anyway, line by line: it is not to be kept a second time."""
+    """The instructions that every agent loads, line by line: memories need not repeat them."""
     lines, room = list[str](), INSTRUCTIONS_CHARS
     for path, text in job.instructions.items():
         for number, line in enumerate(text.splitlines(), start=1):
@@ -290,7 +290,7 @@ def _instructions(job: Job) -> list[str]:
 
 
 def mending_request(problems: Sequence[Problem]) -> str:
-    """The message that hands `problems` back, in numbered lines; what does not fit is counted."""
+    """The message that sends `problems` back, in numbered lines; those that do not fit are counted."""
     lines: list[str] = []
     size = 0
     for number, problem in enumerate(problems, start=1):

@@ -1,6 +1,6 @@
-"""What the model asks: questions whose quotes and drafted answers are checked like its changes. PURE: no Django.
+"""The model's questions, whose quotes and drafted answers are checked like its changes. PURE: no Django.
 
-What is not right is an ordinary answer that says why; the model reads it and asks again, or not.
+A faulty question gets an ordinary answer that says why; the model may ask again.
 """
 
 import re
@@ -27,13 +27,13 @@ from dreams.lib.files.workspace import TrialWorkspace
 from dreams.lib.prose.pieces import keys_of
 from dreams.lib.secrets import redact
 
-#: Questions that are kept for each one that is shown: the others come with "show more".
+#: Questions kept for each one shown: "show more" shows the others.
 PER_SHOWN = 3
 MOST_PLACES = 8
 MOST_EDITS = 20
 WHY_CHARS = 500
 LABEL_CHARS = 60
-USEFULNESS = 0.5  # of a question whose asker gave none: the middle
+USEFULNESS = 0.5  # of a question without a valid one: the middle
 KEEP = "keep"
 _KINDS: Mapping[str, OperationKind] = {
     "merge": "merge",
@@ -45,7 +45,7 @@ _ROW_LINK = re.compile(r"\]\(<?([^)<>]+\.md)>?\)")
 
 
 class Questions:
-    """The questions of one dream. `asked` has them in the order in which they were asked."""
+    """The questions of one dream. `asked` has them in order."""
 
     def __init__(self, job: Job, writer: Writer, evidence: QuoteFinder) -> None:
         self._job = job
@@ -58,7 +58,7 @@ class Questions:
         return PER_SHOWN * self._job.config.questions_per_dream
 
     def ask(self, given: Mapping[str, Any]) -> str:
-        """What to tell the model. Raises Refusal."""
+        """Records a question and returns the answer for the model. Raises Refusal."""
         if len(self.asked) >= self.most:
             raise Refusal(f"{self.most} questions are asked already, and no more are kept.")
         kind = str(given.get("kind"))
@@ -80,10 +80,10 @@ class Questions:
         return "Asked. Go on without waiting for the answer."
 
     def standing(self) -> list[Question]:
-        """Without those about a statement that a change of this dream has changed meanwhile."""
+        """The questions, without those about a statement that this dream has since changed."""
         return [one for one in self.asked if all(map(self._is_as_found, one.places))]
 
-    # --- Where ----------------------------------------------------------------------------------------------------
+    # --- Places ---------------------------------------------------------------------------------------------------
 
     def _places(
         self, kind: QuestionKind, given: Mapping[str, Any]
@@ -176,7 +176,7 @@ class Questions:
     def _drafted(
         self, given: Sequence[Mapping[str, Any]], citations: tuple[Citation, ...]
     ) -> tuple[Edit, ...]:
-        """Changes on the memories as the dream found them, one on top of the other."""
+        """Drafts the changes on the memories as they were before the dream, one after the other."""
         drafts = self._writer.on(TrialWorkspace(self._job.workspace))
         made = []
         for each in given:
@@ -186,12 +186,12 @@ class Questions:
 
 
 def _subject(places: Sequence[Place]) -> str:
-    """The words and values of the statements: the same however the model puts its question."""
+    """The words and values of the statements: independent of how the model words its question."""
     return " ".join(sorted(frozenset().union(*(keys_of(place.text) for place in places))))
 
 
 def _row(edit: Mapping[str, Any]) -> str:
-    """The path that the row of an index leads to: each row is decided by itself."""
+    """The path that an index row links to: each row is decided separately."""
     found = _ROW_LINK.search(str(edit.get("old_string") or ""))
     if found is None:
         raise Refusal("Each edit of `demote` replaces one row of an index, with its link.")
@@ -203,8 +203,8 @@ def _explained(option: Option, shown: Collection[str]) -> Option:
 
 
 def _accounted(edit: Edit, shown: Collection[str]) -> Edit:
-    """With a fate for every removed line of a memory in `shown`, and of its row: whoever chooses the answer knows that
-    they go. A reason does not account for lines of other memories: those are for the person to confirm."""
+    """Adds a fate for every removed line of a memory in `shown`, and of its row: the person who chooses the answer
+    sees them. The reason does not cover lines of other memories: the person has to confirm those."""
     lines = set(edit.before.splitlines() if edit.before else ())
     kept = {line.strip() for line in (edit.after or "").splitlines()}
     gone = {line for line in lines if line.strip() and line.strip() not in kept}

@@ -1,6 +1,6 @@
-"""The state of the project's repository, read by library: no git program runs, no lock is taken. PURE.
+"""The state of the project's repository, read with a library: no git program runs, no lock is taken. PURE.
 
-Whatever fails or takes too long is left out; a dream does not depend on it.
+Parts that fail or take too long are left out; a dream does not depend on them.
 """
 
 import datetime as dt
@@ -14,20 +14,20 @@ from typing import Any
 
 from dreams.engines.types import LOOK_SECONDS
 
-SECONDS = 3.0  # for what the repository says, of a dream that takes minutes; chosen
+SECONDS = 3.0  # to read the repository, in a dream of minutes; chosen
 # The agent's own constants.
 STATUS_CHARS = 2_000
 COMMITS = 5
 TOO_LARGE = "Status: not looked at, the repository is large"
 MAIN_NAMES = ("main", "master", "trunk")
-# Comparing a working tree reads every file whose times changed: not for huge ones.
+# Comparing a working tree reads every file with a changed time: skipped for huge ones.
 MOST_INDEX_ENTRIES = 20_000
 
 
 def describe(folder: Path | None, watch: Callable[[], None] = lambda: None) -> str:
-    """Branch, main branch, user, the last commits and the status, a line each; empty when there is nothing to tell.
+    """Branch, main branch, user, the last commits and the status, a line each; empty without a repository.
 
-    Each is looked at beside the others, and left out when it takes too long. Raises only what `watch` raises.
+    The parts are read concurrently and left out when they take too long. Raises only what `watch` raises.
     """
     if folder is None or not folder.is_dir():
         return ""
@@ -41,8 +41,8 @@ def describe(folder: Path | None, watch: Callable[[], None] = lambda: None) -> s
 
 
 class _Look:
-    """One question to the repository, on a thread of its own that is left behind when it takes too long: it only reads.
-    `lines` stays None until the answer is there."""
+    """Reads one part of the repository in a thread, which is abandoned when it takes too long: it only reads.
+    `lines` is None until it is done."""
 
     def __init__(self, folder: Path, part: Callable[[Any], list[str]]) -> None:
         self.lines: list[str] | None = None
@@ -93,7 +93,7 @@ def _changed(repo: Any) -> list[str]:
 
 
 def _untracked(repo: Any) -> list[str]:
-    """New files, and new folders by their name alone; what the repository ignores is not looked at."""
+    """New files and new folders (without their contents), except ignored ones."""
     from dulwich import porcelain  # noqa: PLC0415 - as above
 
     if _is_huge(repo):
@@ -106,7 +106,7 @@ def _untracked(repo: Any) -> list[str]:
         untracked_files="normal",
         repo=repo,
     )
-    # One more than can be shown, so that the rest is known to be left out.
+    # One more than can be shown, so that the note about omitted ones appears.
     return [f"  untracked {_name(n)}" for n in islice(found, STATUS_CHARS // len("  untracked x\n") + 1)]
 
 
@@ -115,7 +115,7 @@ def _is_huge(repo: Any) -> bool:
 
 
 def _status(changed: list[str] | None, untracked: list[str] | None) -> list[str]:
-    """What is known of both, cut at its limit with a note; nothing where neither was found out."""
+    """Both lists, cut at the limit with a note; empty if neither is known."""
     if changed is None and untracked is None:
         return []
     if changed == [TOO_LARGE]:

@@ -1,6 +1,6 @@
-"""One turn asked for until it is whole: retries, the switch to the fallback model, options that a server refuses.
+"""Asks for one turn until it is complete: retries, the switch to the fallback model, options that a server refuses.
 
-Only whole replies come out of here, so nothing that a broken one asked for is ever run.
+Only complete replies are returned, so no tool call of a broken one is ever run.
 """
 
 import random
@@ -20,11 +20,11 @@ from dreams.engines.types import EngineError, LimitReached, Usage
 from dreams.lib import amounts, stopwatch
 from dreams.lib.files.text import plural
 
-# What a failed call means, and how long to wait before the next try.
+# What a failed call means, and how long to wait before the next attempt.
 
 
 class FailureKind(StrEnum):
-    """Why a call failed, by what is to be done about it."""
+    """Why a call failed; one kind for each way to handle it."""
 
     OVERLOADED = "overloaded"
     RATE_LIMITED = "rate limited"
@@ -57,8 +57,8 @@ RETRIED = frozenset(
 
 
 class CallFailed(Exception):
-    """One request that brought no whole answer. `tokens`: what the server had counted before it broke off; `why`:
-    what stands between, where it was not reached; `is_told`: the server itself said what is wrong."""
+    """A request without a complete answer. `tokens`: what the server counted before the failure; `why`: the
+    cause if it was not reached; `is_told`: the server itself reported what is wrong."""
 
     def __init__(
         self,
@@ -81,7 +81,7 @@ class CallFailed(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Patience:
-    """How often and how long. Tests make the times small; the shape stays."""
+    """Number of attempts and waiting times. Tests set short times."""
 
     tries: int = 10
     base_ms: float = 500.0
@@ -93,7 +93,7 @@ class Patience:
     connect_seconds: float = 10.0
 
     def rest(self, failures: int, retry_after: float | None) -> float:
-        """Seconds of all waits that are left after so many failures in a row, at most."""
+        """The longest total wait in seconds that is left after so many failures in a row."""
         return sum(self.delay(n, retry_after, 1.0) for n in range(failures, self.tries))
 
     def delay(self, failures: int, retry_after: float | None, chance: float) -> float:
@@ -115,13 +115,13 @@ _MODEL = re.compile(
     re.IGNORECASE,
 )
 _MONEY = re.compile(r"credit balance|billing", re.IGNORECASE)
-# Servers that cannot take tools say so in a 400, a 500 or a 501: no waiting mends it.
+# Servers that do not support tools report this in a 400, 500 or 501: retrying is useless.
 _NO_TOOLS = re.compile(
     r"\b(?:tools?|function[ _]call\w*)\b.{0,80}\b(?:requires?|unsupported|not supported)\b"
     r"|\b(?:does|do)(?: not|n't) support\b.{0,60}\b(?:tools?|function)",
     re.IGNORECASE,
 )
-# An error event inside a stream has status 200; its type says what it is.
+# An error event inside a stream has status 200; its type is the error.
 _CODES = {
     "overloaded_error": 529,
     "rate_limit_error": 429,
@@ -145,7 +145,7 @@ CALLS_TOOLS = (
 
 
 def kind_of(status: int, error_type: str, message: str) -> FailureKind:
-    """What an error answer means. `status` 200 is an error event; an unknown type of one is a server error."""
+    """The kind of an error response. `status` 200 is an error event; one of unknown type is a server error."""
     code = _CODES.get(error_type, 500) if status < 400 else status
     if code == 529 or error_type == "overloaded_error":
         return FailureKind.OVERLOADED
@@ -176,14 +176,14 @@ def _kind_of_bad_request(code: int, message: str) -> FailureKind:
 
 @dataclass(slots=True)
 class Story:
-    """What happened while one turn was asked for, in words for the dream's page."""
+    """What happened during the attempts for one turn, as text for the dream's page."""
 
     attempts: int = 0
     said: list[str] = field(default_factory=list)
 
 
 def remedy(failed: CallFailed, host: str, model: str, had_answer: bool) -> str:
-    """One line for a person about a failure that no retry mends."""
+    """One line for a person about a failure that retries cannot fix."""
     lines: dict[FailureKind, Callable[[], str]] = {
         FailureKind.KEY: lambda: (
             f"{host} does not take the key ({failed.said}). Set a valid ANTHROPIC_API_KEY, or the key bound to this "
@@ -226,9 +226,9 @@ def _ended(had_answer: bool) -> str:
 
 
 def weightiest(failures: Sequence[CallFailed]) -> CallFailed:
-    """The failure to tell a person of: what the server itself said of them most often, else what was seen most often.
+    """The failure to show a person: the most frequent one that the server itself reported, else the most frequent.
 
-    The last one is often but a symptom: a server that is out of memory closes the connection in the end.
+    The last one is often only a symptom: a server that is out of memory finally closes the connection.
     """
     told = [failed for failed in failures if failed.is_told] or list(failures)
     usual = mode(failed.kind for failed in told)
@@ -237,10 +237,10 @@ def weightiest(failures: Sequence[CallFailed]) -> CallFailed:
     return next(failed for failed in alike if failed.said == said)
 
 
-LEAST_CAP = 1_024  # tokens: an answer cut shorter than this is no use
-SLEEP_SECONDS = 0.1  # between two looks whether to stop, while a retry waits
-TOLD_SECONDS = 2.0  # a wait that a person who watches should know of; chosen
-CACHE_SECONDS = 270.0  # a little less than the five minutes that an entry lives
+LEAST_CAP = 1_024  # tokens: an answer cut shorter than this is useless
+SLEEP_SECONDS = 0.1  # between two checks whether to stop, while waiting for a retry
+TOLD_SECONDS = 2.0  # a wait that a watching person should know about; chosen
+CACHE_SECONDS = 270.0  # a little less than the five minutes that an entry lasts
 CHARS_PER_TOKEN = 3.0  # on the safe side for English and code
 
 
@@ -249,7 +249,7 @@ class Caller(Protocol):
 
 
 class TooLong(Exception):
-    """The prompt does not fit: the caller makes it shorter, once."""
+    """The prompt does not fit: the caller shortens it, once."""
 
     def __init__(self, failed: CallFailed) -> None:
         super().__init__(failed.said)
@@ -258,7 +258,7 @@ class TooLong(Exception):
 
 @dataclass(slots=True)
 class Timing:
-    """Milliseconds so far: with all retries and waits, and of the calls alone that brought an answer."""
+    """Milliseconds so far: with all retries and waits, and of the successful calls alone."""
 
     api_ms: int = 0
     api_ms_without_retries: int = 0
@@ -266,7 +266,7 @@ class Timing:
 
 @dataclass(slots=True)
 class Asker:
-    """Asks for one turn after the other. `model` changes for good when it is overloaded three times in a row."""
+    """Asks for one turn after another. `model` changes permanently when it is overloaded three times in a row."""
 
     caller: Caller
     host: str
@@ -277,11 +277,11 @@ class Asker:
     budget: Budget
     watch: Callable[[], None]
     on_switch: Callable[[], None]
-    # Tells a person who watches what is waited for, once a turn.
+    # Shows a watching person why it is waiting, once per turn.
     waits: Callable[[str], None] = field(default=lambda said: None)
-    # What the caller has learnt to leave out, for the dream's page.
+    # What `caller` has learnt to leave out, for the dream's page.
     news: Callable[[], list[str]] = list
-    # What a request that is given up had used until then.
+    # The tokens used so far by an abandoned request.
     unfinished: Callable[[], Tokens] = Tokens
     chance: Callable[[], float] = random.random
     story: Story = field(default_factory=Story)
@@ -292,7 +292,7 @@ class Asker:
     _last: Tokens = field(default_factory=Tokens)
     _last_size: int = 0
     _answered_at: float = 0.0
-    # Of the present turn:
+    # State of the current turn:
     _failures: int = 0
     _failed: list[CallFailed] = field(default_factory=list)
     _overloads: int = 0
@@ -301,7 +301,7 @@ class Asker:
     size: int = 0
 
     def ask(self, parts: Callable[[], Json], cap: int) -> ModelReply:
-        """A whole reply to `parts()` (tools, system, messages; asked anew after a switch of the model).
+        """A complete reply to `parts()` (tools, system, messages; called again for each attempt).
 
         Raises TooLong, EngineError with the remedy, LimitReached, and whatever `watch` raises.
         """
@@ -322,7 +322,7 @@ class Asker:
             self.timing.api_ms += stopwatch.ms_since(started)
 
     def _try(self, parts: Json) -> ModelReply | None:
-        """One request; None when it is to be tried again."""
+        """One request; None when it should be retried."""
         self.size = _size(parts)
         most = self.budget.allow(self.model, self._expected(), self._most)
         self.limited_by_budget = most < self._most
@@ -337,7 +337,7 @@ class Asker:
             self._recover(failed)
             return None
         except BaseException:
-            # A cancel, a limit, Ctrl-C.
+            # A cancel, a limit or Ctrl-C.
             self._book(self.unfinished())
             raise
         self.timing.api_ms_without_retries += stopwatch.ms_since(started)
@@ -348,8 +348,8 @@ class Asker:
         return reply
 
     def _expected(self) -> Tokens:
-        """The next prompt: what the last one had is read from the cache, the rest is new; all of it is new where
-        the cache was not used, or has been idle for so long that it may be gone."""
+        """An estimate of the next prompt: the last one is read from the cache, the rest is new; all is new if the
+        cache was not used, or idle for so long that the entry may have expired."""
         last, size = self._last, self._last_size
         cached = last.cache_read + last.cache_write_5m + last.cache_write_1h
         if not cached or time.monotonic() - self._answered_at > CACHE_SECONDS:
@@ -358,7 +358,7 @@ class Asker:
         return Tokens(cache_read=last.prompt, cache_write_5m=self.estimate(grown))
 
     def forget_prompt(self) -> None:
-        """The next prompt has nothing to do with the last one."""
+        """Call when the next prompt does not begin like the last one."""
         self._last = Tokens()
 
     @staticmethod
@@ -403,7 +403,7 @@ class Asker:
         )
 
     def _with_cause(self, limit: LimitReached) -> LimitReached:
-        """A limit that was met while a server failed again and again: the server is why."""
+        """The limit with the server's repeated failures as its cause, if there were any."""
         if not self._failed:
             return limit
         failed = weightiest(self._failed)
@@ -411,8 +411,8 @@ class Asker:
         return type(limit)(f"{self.host} failed {times} in a row ({failed.kind}: {failed.said}). {limit}")
 
     def _loosened(self, failed: CallFailed) -> bool:
-        """Leave out an option, or ask for less output, where the server refuses what was asked. Bounded: each
-        option goes once, and the output only shrinks."""
+        """Whether the refused options were dropped, or the output limit lowered, for a retry. Bounded: options
+        are dropped once, and the limit only shrinks."""
         if failed.kind == FailureKind.OPTION and self.options:
             self.story.said.append(f"left out {', '.join(self.options)} ({failed.said})")
             self.options = {}
@@ -424,7 +424,7 @@ class Asker:
         return False
 
     def _switched(self) -> bool:
-        """Three overloads in a row: go on with the fallback model, from the last whole turn."""
+        """Whether it switched to the fallback model after three overloads in a row, from the last complete turn."""
         if self._overloads < self.patience.overloads_to_switch:
             return False
         if not self.fallback or self.fallback == self.model:

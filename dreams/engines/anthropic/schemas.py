@@ -1,4 +1,4 @@
-"""The tools as the model is told of them. PURE. The order is fixed: it is the beginning of the cached prompt."""
+"""The tool descriptions for the model. PURE. The order is fixed: they are the beginning of the cached prompt."""
 
 from dreams.engines.anthropic.stream import Json
 from dreams.engines.types import QUESTIONS
@@ -215,6 +215,6 @@ ALL: tuple[Json, ...] = (
 
 
 def offered(reading: frozenset[str], *, asking: bool = True) -> list[Json]:
-    """The tools on offer: those for reading that are there, Ask where questions are wanted, and all others."""
+    """The tools to offer: the available reading tools, Ask if questions are wanted, and all others."""
     missing = {name for name in READING if name not in reading} | (set() if asking else {ASK})
     return [tool for tool in ALL if tool["name"] not in missing]

@@ -1,7 +1,7 @@
-"""What a server that speaks a smaller Messages API does not take, learnt from its refusals and left out from then on.
+"""What a server with a reduced Messages API does not accept, learnt from its refusals and left out from then on.
 
-PURE. Only what a dream can do without is ever left out: cache marks, system blocks (joined to one text) and the
-model's own thinking in what is sent back.
+PURE. Only parts that a dream can do without are left out: cache marks, system blocks (joined to one text) and the
+model's thinking in the messages sent back.
 """
 
 import re
@@ -17,19 +17,19 @@ _THOUGHT = {"type": "text", "text": "(Thought about it.)"}
 
 @dataclass(slots=True)
 class ServerLimits:
-    """`left_out` are the names of what this server has refused so far, for a person to read."""
+    """`left_out` names the parts that this server has refused so far, for a person to read."""
 
     left_out: list[str] = field(default_factory=list)
 
     def request(self, given: Mapping[str, Any]) -> Mapping[str, Any]:
-        """The request as this server takes it; what was given is not changed."""
+        """A copy of the request without the refused parts."""
         made: Mapping[str, Any] = given
         for name in self.left_out:
             made = _WITHOUT[name](made)
         return made
 
     def learn(self, failed: CallFailed, given: Mapping[str, Any]) -> bool:
-        """True when something more is left out now, so that the request is worth making again."""
+        """True when one more part is now left out, so that a retry makes sense."""
         if failed.kind not in (FailureKind.OPTION, FailureKind.REQUEST):
             return False
         for name, words in _REFUSED.items():
@@ -85,10 +85,10 @@ _WITHOUT: Mapping[str, Callable[[Mapping[str, Any]], Json]] = {
     "thinking": _without_thinking,
     "system blocks": _joined_system,
 }
-# What servers say of it: a field's name, or the place in the request that it stands in.
+# How servers refuse it: by a field's name, or by its place in the request.
 _REFUSED: Mapping[str, re.Pattern[str]] = {
     "cache marks": re.compile(r"cache_control", re.IGNORECASE),
-    # The option of the same name is another matter: the asker leaves that out.
+    # Not the request option of the same name, which the asker leaves out.
     "thinking": re.compile(
         r"(?:messages|content|block).*thinking|thinking.*(?:block|messages)|signature|unknown (?:content )?(?:block )?type",
         re.IGNORECASE,

@@ -1,7 +1,7 @@
-"""Events of one stream → a whole reply, or the reason why there is none. PURE: no Django, no network.
+"""Events of one stream → a complete reply, or the reason why there is none. PURE: no Django, no network.
 
-The client library passes a stream that ends early, or a tool call whose JSON was cut, as if nothing had happened.
-Here a reply is whole only when every block was closed, every tool input is an object, and the stop has come.
+The client library silently accepts a stream that ends early, or a tool call with truncated JSON. Here a reply
+is complete only if every block was closed, every tool input is an object, and the stop was received.
 """
 
 import json
@@ -15,32 +15,32 @@ from typing import Any
 from dreams.engines.tokens import Tokens
 
 Json = dict[str, Any]
-MOST_BLOCKS = 500  # of one answer; beyond these bounds a server talks nonsense
+MOST_BLOCKS = 500  # of one answer; beyond these bounds a server is faulty
 MOST_CHARS = 4_000_000  # of one answer, far above any model's longest; chosen
 ENDLESS = "it does not end"
-MOST_TOKENS = 1_000_000_000  # above it a count is a fault of the server; chosen
+MOST_TOKENS = 1_000_000_000  # a higher count is a fault of the server; chosen
 _SURROGATE = re.compile("[\ud800-\udfff]")
-# What other servers call the same stops.
+# Other servers' names for the same stop reasons.
 _OTHER_NAMES = {"stop": "end_turn", "length": "max_tokens", "tool_calls": "tool_use"}
 
 
 class BrokenStream(Exception):
-    """The stream is not a whole message; the text says what is missing."""
+    """The stream is not a complete message; the text says what is missing."""
 
 
 class BrokenCall(BrokenStream):
-    """A tool call that no tool can be given: what a model sends that was never taught to call tools."""
+    """An unusable tool call, from a model that was not trained to call tools."""
 
 
 @dataclass(frozen=True, slots=True)
 class ModelReply:
-    """One whole answer. `content` are blocks as they are sent back in the next request."""
+    """One complete answer. `content` has the blocks to send back in the next request."""
 
     content: tuple[Json, ...]
     stop_reason: str
     tokens: Tokens
     model: str
-    # The names of the counts that the server gave: one that is missing is unknown, not nought.
+    # The names of the counts that the server sent: a missing one is unknown, not zero.
     counted: frozenset[str] = frozenset()
     streamed: bool = True
 
@@ -63,7 +63,7 @@ class _Block:
 
 
 class Collector:
-    """Takes the events of one stream in order. `most`: the output tokens that were asked for, 0 where unknown."""
+    """Takes the events of one stream in order. `most`: the requested output tokens, 0 if unknown."""
 
     def __init__(self, most: int = 0) -> None:
         self._most = most
@@ -76,7 +76,7 @@ class Collector:
         self.model = ""
 
     def take(self, event: object) -> None:
-        """One event's data. Raises BrokenStream for what cannot be part of a message."""
+        """Takes one event's data. Raises BrokenStream if it cannot be part of a message."""
         data = _mapping(event)
         kind = data.get("type")
         if not isinstance(kind, str):
@@ -86,7 +86,7 @@ class Collector:
             handler(self, data)
 
     def take_whole(self, message: Mapping[str, Any]) -> None:
-        """A message that came in one piece, as if it had been streamed. Raises BrokenStream as `take`."""
+        """Takes a message that was not streamed. Raises BrokenStream as `take` does."""
         self._streamed = False
         self._start({"message": message})
         content = message.get("content")
@@ -156,7 +156,7 @@ class Collector:
         return block
 
     def _count(self, usage: object) -> None:
-        """Counts of later events are totals: they replace earlier ones, where they are given at all."""
+        """Stores counts. Those of later events are totals and replace earlier ones."""
         for name, value in _mapping(usage).items():
             if _is_count(value):
                 self._usage[name] = value
@@ -168,7 +168,7 @@ class Collector:
     # --- The result -----------------------------------------------------------------------------------------------
 
     def tokens(self) -> Tokens:
-        """As counted so far. Of a stream that broke off, the output is estimated at four characters a token."""
+        """The counts so far. The output of a broken stream is estimated at four characters a token."""
         counted = self._usage.get
         hour = counted("ephemeral_1h_input_tokens", 0)
         written = counted("cache_creation_input_tokens", 0)
@@ -184,18 +184,18 @@ class Collector:
         )
 
     def reply(self) -> ModelReply:
-        """The whole answer. Raises BrokenStream when something is missing."""
+        """The complete answer. Raises BrokenStream when something is missing."""
         if not (self._started or self._blocks or self._stopped):
             raise BrokenStream("it holds no message")
         if not self._stopped:
             raise BrokenStream("it ended without a stop")
-        # Some servers leave out the start; what they send must then be whole without it.
+        # Some servers omit the start event; everything else must then be complete.
         if not self._started and (
             not self._stop_reason or sorted(self._blocks) != [*range(len(self._blocks))]
         ):
             raise BrokenStream("its beginning is missing")
         reason = self._reason()
-        # What ran out of room is thrown away by the caller: there a cut tool input is no fault of the line.
+        # The caller discards answers cut off at a limit: a truncated tool input is then no error.
         cut_short = reason in ("max_tokens", "model_context_window_exceeded")
         content: list[Json] = []
         for _, block in sorted(self._blocks.items()):
@@ -208,8 +208,8 @@ class Collector:
         )
 
     def _reason(self) -> str:
-        """Some servers stop without saying why: then a whole call is a call, and anything else an end. Some say
-        that they call a tool where the call was cut off for want of room."""
+        """The stop reason. Some servers give none: it is then tool_use if there is a call, else the end. Some
+        give tool_use for a call that was cut off at the output limit."""
         calls = [block for block in self._blocks.values() if block.kind == "tool_use"]
         if 0 < self._most <= self.tokens().output and not all(map(_has_input, calls)):
             return "max_tokens"
@@ -230,7 +230,7 @@ _HANDLERS = {
 
 
 def _tell_apart(content: list[Json]) -> None:
-    """Some servers give all calls of one answer the same id; the API takes each id once."""
+    """Makes ids of calls unique: some servers repeat an id in one answer; the API refuses that."""
     seen: set[str] = set()
     for place, block in enumerate(content):
         if block["type"] == "tool_use":
@@ -239,7 +239,7 @@ def _tell_apart(content: list[Json]) -> None:
 
 
 def _scrubbed(value: Any) -> Any:
-    """JSON without lone surrogates and numbers that are none (NaN), which no request can carry back."""
+    """The JSON without lone surrogates and NaN, which cannot be sent in a request."""
     if isinstance(value, float) and not math.isfinite(value):
         return None
     if isinstance(value, str):
@@ -252,7 +252,7 @@ def _scrubbed(value: Any) -> Any:
 
 
 def _is_count(value: object) -> bool:
-    """What no request can have used is no count: it would burst the ledger and every budget."""
+    """Whether it is a plausible count: an absurd one would exhaust every budget."""
     return isinstance(value, int) and not isinstance(value, bool) and 0 <= value <= MOST_TOKENS
 
 
@@ -261,7 +261,7 @@ def _mapping(value: object) -> Mapping[str, Any]:
 
 
 def _param(block: _Block, *, lenient: bool) -> Json | None:
-    """The block as a request carries it; None for what is empty or not sent back."""
+    """The block as sent in a request; None if it is empty or not sent back."""
     if not block.done and not lenient:
         raise BrokenStream("a block was never closed")
     text = "".join(block.text)
@@ -284,7 +284,7 @@ def _has_input(block: _Block) -> bool:
 
 
 def _input(block: _Block, text: str) -> Json:
-    """What a tool is called with; some servers leave it out where it is empty."""
+    """The input of a tool call; some servers omit an empty one."""
     try:
         given = json.loads(text) if text.strip() else block.given.get("input") or {}
     except (ValueError, RecursionError) as error:

@@ -1,5 +1,5 @@
-"""All tools of one dream: calls of a turn → answers, side by side where they only read, in order where they write. Those that read
-are the fenced workers of `dreams.lib.sandbox.tool_worker`.
+"""All tools of one dream: calls of a turn → answers, concurrently for reads, in order for writes. The reading tools
+run in the sandboxed workers of `dreams.lib.sandbox.tool_worker`.
 """
 
 import concurrent.futures
@@ -23,15 +23,15 @@ from dreams.lib.sandbox.tool_worker import Mounts, ToolWorker, ToolWorkerFailed,
 from dreams.lib.sandbox.tool_worker.tools import ToolReply as Answer
 
 OUTPUT_CHARS = 40_000  # the reading tools cap their own output below this
-SIDE_BY_SIDE = 10  # calls that only read: the agent's own constant
+SIDE_BY_SIDE = 10  # concurrent reading calls: the agent's own constant
 MOST_CALLS = 100  # of one turn; the others are answered with a refusal
-SHOWN_INPUT = 1_000  # characters that are kept of a call for the dream's page; chosen
-SHOWN_OUTPUT = 2_000  # and of its answer; chosen
+SHOWN_INPUT = 1_000  # characters of a call kept for the dream's page; chosen
+SHOWN_OUTPUT = 2_000  # and of its result; chosen
 PHASES: tuple[Phase, ...] = ("orient", "gather", "consolidate", "prune")
 
 
 class ReadTools(Protocol):
-    """Read-only tools by name. `run` is called from several threads and never raises for what stands in a call."""
+    """Read-only tools by name. `run` is called from several threads and never raises because of a call's input."""
 
     names: frozenset[str]
 
@@ -41,8 +41,8 @@ class ReadTools(Protocol):
 
 
 def mounts_of(job: Job) -> Mounts:
-    """The scratch copy as /memory, also when it is named below a transcript folder; the folders of the sessions as
-    /transcripts/<name>; the repository as /repo."""
+    """The scratch copy as /memory (also for paths of the memory in a transcript folder), the session folders as
+    /transcripts/<name>, the repository as /repo."""
     folders = list(dict.fromkeys(brief.path.parent for brief in job.sessions if not brief.no_answer))
     rows = [("memory", str(job.workspace.folder), tuple(f"{folder}/memory" for folder in folders))]
     rows += [(f"transcripts/{mounted(folder)}", str(folder), (str(folder),)) for folder in folders]
@@ -52,12 +52,12 @@ def mounts_of(job: Job) -> Mounts:
 
 
 def mounted(folder: Path) -> str:
-    """The name of a transcript folder among the mounts; all folders of sub-agents are called alike."""
+    """The mount name of a transcript folder; folders of sub-agents all have the same name."""
     return f"{folder.parent.name}-{folder.name}" if folder.name == "subagents" else folder.name
 
 
 def open_tools(job: Job) -> ReadTools:
-    """The readers of one dream, in a process of their own. Raises EngineError with the remedy."""
+    """The reading tools of one dream, in a separate process. Raises EngineError with the remedy."""
     mounts = mounts_of(job)
     try:
         worker = ToolWorker(mounts)
@@ -90,7 +90,7 @@ class AnsweredCall:
 
 @dataclass(slots=True)
 class Toolbox:
-    """`phase` is where the model says it is, or where its tools show that it must be."""
+    """`phase` is the one that the model reports, or that its tool calls show."""
 
     job: Job
     reads: ReadTools
@@ -105,7 +105,7 @@ class Toolbox:
         self.questions = Questions(self.job, self.writer, evidence)
 
     def examine(self) -> list[Problem]:
-        """What the checks find in the work as it stands; nothing where nothing was changed."""
+        """What the checks find in the current work; empty if nothing was changed."""
         return list(self.job.examine(self.writer.edits)) if self.writer.edits else []
 
     def run(self, calls: Sequence[Json]) -> list[AnsweredCall]:
@@ -145,7 +145,7 @@ class Toolbox:
         )
 
     def _note_read(self, call: Json, result: AnsweredCall) -> None:
-        """A file counts as read when its text was shown, by whichever tool."""
+        """Notes that a file was read: its text was shown by any tool."""
         if result.refused:
             return
         said = json.dumps(call["input"], ensure_ascii=False)
@@ -194,7 +194,7 @@ class Toolbox:
         return f"Phase: {self.phase}."
 
     def done(self) -> Iterator[str]:
-        """What was changed so far, a line each, for a conversation that has to be shortened."""
+        """The changes so far, a line each, for a conversation that has to be shortened."""
         for edit in self.writer.edits:
             did = "removed" if edit.after is None else ("made" if edit.before is None else "changed")
             yield f"{did} {memory_path(edit.path)}: {edit.reason}"

@@ -1,1 +1,1 @@
-"""Hand-over notes of a session: `sections` their fixed shape, `rules` what a transcript shows, `model` the rest. PURE."""
+"""Hand-over notes on a session: `sections` has their format, `rules` reads the transcript, `model` adds the rest. PURE."""

@@ -1,7 +1,7 @@
-"""The sections of hand-over notes that need understanding, written by a model: section by section, under headings that
-it cannot change. PURE.
+"""Lets a model write the sections of hand-over notes that need understanding, under headings that it
+cannot change. PURE.
 
-It is given what the rules found and the conversation, shortened; what it writes stands before what the rules found.
+It gets the rules' findings and the shortened conversation; its text is placed before the rules' findings.
 """
 
 from collections.abc import Callable, Iterator, Mapping
@@ -22,19 +22,19 @@ if TYPE_CHECKING:
     from dreams.engines.anthropic.stream import Json
 
 MOST_TURNS = 6  # one answer and its corrections
-ANSWER_TOKENS = 16_000  # all sections at their limit, and thoughts about them
-LIKELY_TOKENS = 3_000  # of the answer, for what it is expected to cost; chosen
-MOST_CHARS = 160_000  # of the conversation, its beginning and its end
-# A server that does not say how much its model holds is taken to hold as much as small local models do.
+ANSWER_TOKENS = 16_000  # all sections at their limit, and thinking
+LIKELY_TOKENS = 3_000  # of the answer, for the cost estimate; chosen
+MOST_CHARS = 160_000  # of the conversation: its beginning and its end
+# A server that does not report a context size is assumed to have that of small local models.
 UNKNOWN_WINDOW = 32_000
-SHARE_OF_WINDOW = 0.5  # for the conversation: the other half is for rules and the answer
-# Of a transcript's bytes at most so much is given to the model: a fifth at 5 KB, a tenth at 70 KB (measured), less of
-# longer ones.
+SHARE_OF_WINDOW = 0.5  # for the conversation: the other half is for the rules' findings and the answer
+# The largest share of a transcript's bytes given to the model: a fifth at 5 KB, a tenth at 70 KB (measured), less
+# of longer ones.
 GIVEN = 0.2
 PROMPT_CHARS, SAID_CHARS, MOST_CALLS = 2_000, 1_200, 40
-#: The rules know the title and the worklog for sure.
+#: The rules fill the title and the worklog reliably.
 ASKED = tuple(section for section in SECTIONS if section.name not in ("title", "worklog"))
-#: Of these the rules have a list with lines, which stays below the model's words.
+#: For these the rules have a list with line numbers, which is kept below the model's text.
 _LISTED = ("state", "files", "workflow", "errors")
 _SYSTEM = f"""You write notes on a session between a person and their coding agent, for whoever goes on with the work. Call write_section once
 for each section; several calls in one answer are welcome. Say only what the conversation shows. Leave a section out where there is
@@ -68,12 +68,12 @@ def line(config: Config, prices: PriceTable, meter: DollarMeter, watch: Callable
 
 
 def room(window: int | None) -> int:
-    """Characters of the conversation for a model that holds so many tokens."""
+    """Characters of the conversation for a model with a context of so many tokens."""
     return min(MOST_CHARS, int((window or UNKNOWN_WINDOW) * SHARE_OF_WINDOW * CHARS_PER_TOKEN))
 
 
 def about(prices: PriceTable, model: str, size: int) -> Guess:
-    """What notes on a session whose transcript has so many bytes will about use."""
+    """The estimated use of notes on a session whose transcript has `size` bytes."""
     given = min(int(size * GIVEN), MOST_CHARS) + len(_SYSTEM)
     return guess(prices, model, Size(given, 0, 1), 2, 0, LIKELY_TOKENS)
 
@@ -84,12 +84,12 @@ def write(
     written: dict[str, str],
     told: Callable[[int], None],
 ) -> None:
-    """Fill `written` by section as the model writes; `told` gets their number. Raises EngineError with the remedy."""
+    """Fills `written` section by section; `told` is called with their number. Raises EngineError with the remedy."""
     conversation = talk(material)
     for _ in range(MOST_TURNS):
         reply = conversation.ask(_SYSTEM, [_WRITE], ANSWER_TOKENS)
         if reply.stop_reason == "max_tokens":
-            # Calls in it may be cut: none is taken.
+            # Its calls may be truncated: none is used.
             conversation.go_on(reply, GO_ON)
             continue
         results = [_taken(call, written) for call in reply.calls]
@@ -113,7 +113,7 @@ def _taken(call: "Json", written: dict[str, str]) -> "Json":
 
 
 def joined(by_rules: Mapping[str, str], written: Mapping[str, str]) -> dict[str, str]:
-    """The sections of both: a model's words first, below them what the rules list with its lines."""
+    """The sections of both: the model's text, followed by the rules' list with line numbers."""
     made = dict(by_rules)
     for name, text in written.items():
         below = by_rules.get(name, "") if name in _LISTED else ""
@@ -121,11 +121,11 @@ def joined(by_rules: Mapping[str, str], written: Mapping[str, str]) -> dict[str,
     return made
 
 
-# --- What the model is given ----------------------------------------------------------------------------------------
+# --- The input of the model -----------------------------------------------------------------------------------------
 
 
 def material(found: ReadTranscript, by_rules: Mapping[str, str], most: int) -> str:
-    """What the rules found, and the conversation: its beginning and its end where it is longer than `most` characters."""
+    """The rules' findings and the conversation; only its beginning and end if longer than `most` characters."""
     listed = "\n\n".join(
         f"## {section.name}\n{by_rules[section.name]}" for section in SECTIONS if by_rules.get(section.name)
     )

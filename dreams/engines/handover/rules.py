@@ -1,6 +1,6 @@
-"""What a transcript surely shows for hand-over notes: what was asked, files, commands, failures, corrections. PURE.
+"""What a transcript shows reliably for hand-over notes: prompts, files, commands, failures, corrections. PURE.
 
-Only what is there is named, each with its line; what the parts of a system are and what was learnt needs a model.
+Each item has its line number. How the system's parts fit together and what was learnt needs a model.
 """
 
 import datetime as dt
@@ -16,10 +16,10 @@ from dreams.engines.handover.sections import MOST_OF_A_SECTION, shortened
 from dreams.lib.agents import transcripts
 from dreams.lib.files.text import one_line, plural, quoted
 
-# Of a long transcript its beginning says what was asked, and its end how it went. Measured: 30 MB a second.
+# The beginning of a long transcript has the task, its end the outcome. Measured: 30 MB a second.
 FIRST_BYTES, LAST_BYTES = 8 << 20, 32 << 20
 LINES_AT_ONCE = 400
-MOST_KEPT = 4_000  # of each: prompts, calls and what the agent said
+MOST_KEPT = 4_000  # of each: prompts, calls and texts of the agent
 MOST_LISTED = 60  # of each kind, the last ones: notes are read in minutes
 PROMPT_CHARS, BRIEF_CHARS, ERROR_CHARS = 4_000, 140, 200
 _WRITES = {"Edit", "MultiEdit", "Write", "NotebookEdit"}
@@ -34,9 +34,9 @@ _FIRST_VALUE = re.compile(r'\{"\w+": "(?:[^"\\]|\\.)*')
 
 @dataclass(slots=True)
 class Call:
-    """One call of a tool: `path` is the file that it named, `brief` the command, else the tool and what it was given.
+    """One call of a tool: `path` is the file in its input, `brief` the command, else the tool and its input.
 
-    `error` is what its result said first, where the call failed.
+    `error` is the beginning of the result of a failed call.
     """
 
     tool: str
@@ -52,7 +52,7 @@ class Call:
 
     @classmethod
     def of(cls, part: transcripts.TurnPart, line: int | None, folder: str) -> "Call":
-        """Paths below the session's working `folder` are relative to it."""
+        """Makes paths in the session's working `folder` relative to it."""
         given = _given(part)
         path = next((one for name in _PATHS if isinstance(one := given.get(name), str)), "")
         command = given.get("command")
@@ -65,7 +65,7 @@ class Call:
 
 @dataclass(slots=True)
 class PromptStep:
-    """A prompt, and what the agent did until the next one. The first may have no prompt."""
+    """A prompt, and what the agent did until the next one. The first step may have no prompt."""
 
     text: str = ""
     line: int | None = None
@@ -77,9 +77,9 @@ class PromptStep:
 
 @dataclass(slots=True)
 class ReadTranscript:
-    """What was read of a transcript. `tokens` is about what all that was said and done comes to; `calls` are tool calls.
+    """The content of a transcript. `tokens` is an estimate of all texts and calls; `calls` counts tool calls.
 
-    `ends_in_words`: the agent's last turn called no tool. Of the `size` bytes, `left_out` in the middle were not read.
+    `ends_in_words`: the agent's last turn called no tool. `left_out`: bytes of `size` in the middle that were not read.
     """
 
     folder: str = ""
@@ -136,7 +136,7 @@ class ReadTranscript:
 
 
 def seen(path: str | Path, folder: str = "") -> ReadTranscript:
-    """The main conversation of a transcript, at most 40 MB of it; `folder` is where it was held. Raises OSError."""
+    """The main conversation of a transcript, at most 40 MB; `folder` is its working directory. Raises OSError."""
     found = ReadTranscript(folder)
     size = Path(path).stat(follow_symlinks=False).st_size
     found.size, found.left_out = size, max(0, size - FIRST_BYTES - LAST_BYTES)
@@ -161,7 +161,7 @@ def _read(found: ReadTranscript, path: str | Path, start: int, end: int) -> None
 
 
 def _given(part: transcripts.TurnPart) -> Mapping[str, Any]:
-    """Of a call that was cut, only the first value: the file that it writes, or the beginning of its command."""
+    """The input of a call; only its first value if it was cut: the file to write, or the beginning of the command."""
     begun = _FIRST_VALUE.match(part.text) if part.cut else None
     try:
         found = json.loads(f'{begun[0]}"}}' if begun else part.text)
@@ -171,7 +171,7 @@ def _given(part: transcripts.TurnPart) -> Mapping[str, Any]:
 
 
 def _first_line(text: str) -> str:
-    """What a failed call said first; its exit code alone says little where words follow."""
+    """The first line of a failed call's result, and the second if the first is only an exit code."""
     lines = [kept for line in text[:PROMPT_CHARS].splitlines() if (kept := _TAG.sub("", line).strip())]
     return ": ".join(lines[: 2 if lines and _EXIT.fullmatch(lines[0]) else 1])[:ERROR_CHARS]
 
@@ -182,7 +182,7 @@ def _first_line(text: str) -> str:
 def bodies(
     found: ReadTranscript, title: str, left_to_do: Sequence[tuple[str, int]], zone: dt.tzinfo
 ) -> dict[str, str]:
-    """The sections that a transcript fills. `left_to_do`: subject and line of each task that the agent left unfinished."""
+    """The sections filled from a transcript. `left_to_do`: subject and line of each unfinished task of the agent."""
     made = {
         "title": one_line(title),
         "state": _state(found, left_to_do),
@@ -205,7 +205,7 @@ def _code(text: str) -> str:
 
 
 def _listed(rows: Sequence[str]) -> str:
-    """The last of them, because a hand-over is about the end."""
+    """The last rows, because a hand-over is about the end."""
     more = len(rows) - MOST_LISTED
     return "\n".join(
         [*([f"- {plural(more, 'earlier one')} not listed"] if more > 0 else []), *rows[-MOST_LISTED:]]
@@ -273,7 +273,7 @@ def _corrections(found: ReadTranscript) -> Iterator[str]:
 
 
 def _results(found: ReadTranscript) -> str:
-    """The agent's last words: the answer, where the session was to have one."""
+    """The agent's last text: the answer, if the task was a question."""
     said = [each for step in found.steps for each in step.said]
     return f"{said[-1][0]}\n\n{_at(said[-1][1]).strip()}" if said else ""
 

@@ -1,6 +1,6 @@
-"""The ten sections of hand-over notes: their fixed headings, and how long they may be. PURE.
+"""The ten sections of hand-over notes: fixed headings and limits of length. PURE.
 
-The sections and both limits are those of the notes that Claude Code kept on its own sessions.
+The sections and both limits are those of the session notes of Claude Code.
 """
 
 import re
@@ -11,14 +11,14 @@ from dreams.engines.anthropic.budget import CHARS_PER_TOKEN
 from dreams.lib.files import text as texts
 from dreams.lib.secrets.redact import redact
 
-SECTION_TOKENS, ALL_TOKENS = 2_000, 12_000  # a section should, and all together must, stay below
+SECTION_TOKENS, ALL_TOKENS = 2_000, 12_000  # limits: recommended for a section, required for all together
 MOST_OF_A_SECTION = int(SECTION_TOKENS * CHARS_PER_TOKEN)
 EMPTY = "Nothing to note."
 SHORTENED = "(shortened)"
 
 
 class Section(NamedTuple):
-    """`about` is the line in italics below the heading: it tells a model what belongs there, and a reader too."""
+    """`about` is the line in italics below the heading, which tells model and reader what belongs there."""
 
     name: str
     heading: str
@@ -39,14 +39,14 @@ SECTIONS = (
 )  # fmt: skip
 NAMES = tuple(section.name for section in SECTIONS)
 _FENCE = re.compile(r"\s{0,3}(`{3,}|~{3,})(.*)")
-# Whatever Markdown could take for a heading of the whole, or for raw HTML that swallows what follows.
+# What Markdown could read as a heading of the document, or as raw HTML that swallows the rest.
 _HEADING = re.compile(
     r"\A((?:\s*(?:[-*+>]|\d{1,9}[.)])\s+)*\s*)(#{1,6}(?:\s|$)|=+\s*$|-+\s*$|<(?=[!?/A-Za-z]))"
 )
 
 
 def written(bodies: Mapping[str, str]) -> str:
-    """The notes in Markdown: every heading and its line, in order, whatever `bodies` hold. Bounded, without secrets."""
+    """The notes in Markdown: every heading with its line, in order, even without a body. Bounded, without secrets."""
     kept = bounded({name: _plain(redact(bodies.get(name, ""))) for name in NAMES})
     return "\n".join(
         f"# {section.heading}\n_{section.about}_\n\n{kept[section.name] or EMPTY}\n" for section in SECTIONS
@@ -54,7 +54,7 @@ def written(bodies: Mapping[str, str]) -> str:
 
 
 def read(text: str) -> dict[str, str]:
-    """The bodies of notes that `written` made, by section; whatever is not there is empty."""
+    """The bodies of notes that `written` made, by section; missing ones are empty."""
     found = dict.fromkeys(NAMES, "")
     for section in reversed(SECTIONS):
         text, _, body = text.rpartition(f"# {section.heading}\n_{section.about}_\n")
@@ -63,13 +63,13 @@ def read(text: str) -> dict[str, str]:
 
 
 def bounded(bodies: Mapping[str, str]) -> dict[str, str]:
-    """The longest bodies shortened, at the end of a line, until all together are short enough."""
+    """The bodies, the longest ones shortened at a line end until all together fit."""
     most = _most([len(body) for body in bodies.values()], int(ALL_TOKENS * CHARS_PER_TOKEN))
     return {name: shortened(body, most) for name, body in bodies.items()}
 
 
 def _most(sizes: Iterable[int], room: int) -> int:
-    """How long each may be, so that together they have room: the short ones stay as they are."""
+    """The largest length of a body with which all fit into `room`; shorter ones are kept."""
     ordered = sorted(sizes)
     for number, size in enumerate(ordered):
         share = room // (len(ordered) - number)
@@ -80,7 +80,7 @@ def _most(sizes: Iterable[int], room: int) -> int:
 
 
 def shortened(body: str, most: int) -> str:
-    """The first whole lines of a body, with a word that says so where some are left out."""
+    """The first complete lines of a body, with a note if some are left out."""
     if len(body) <= most:
         return body
     cut = body[: max(0, most - len(SHORTENED) - 6)]
@@ -89,7 +89,7 @@ def shortened(body: str, most: int) -> str:
 
 
 def _plain(body: str) -> str:
-    """A body that stays inside its section: no heading of its own, no raw HTML, and every fence closed."""
+    """The body made safe for its section: no headings, no raw HTML, every fence closed."""
     return "\n".join(_lines(texts.storable(body).strip())).strip()
 
 
