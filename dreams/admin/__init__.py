@@ -1,8 +1,8 @@
-"""Django's admin, for admins: look at every row, set policies, thresholds and prices.
+"""Django's admin, for admins: view all rows, set policies, settings and prices.
 
-What the engine made is shown and not changed here: a verdict or an undo belongs on its own page, where it is checked
-and written down. Policies and thresholds go through the same service as the settings page, so that they are checked
-and audited alike. The login is ours: the owner has no password.
+Rows made by an engine are read-only here: verdicts and undos have their own pages, where they are checked and logged.
+Policies and settings use the same service as the settings page, with the same checks and audit log. The login is
+memoryweb's: the owner has no password.
 """
 
 from dreams.admin import policies, rows, site

@@ -1,4 +1,4 @@
-"""What needs no person, by operation and type of memory."""
+"""Settings, policies and prices."""
 
 from collections.abc import Callable
 from decimal import Decimal
@@ -21,13 +21,13 @@ from dreams.web.pages.settings import as_text, as_typed
 
 
 def _value(row: Override, written: Callable[[conf.Spec, conf.Value], str]) -> str:
-    """As the settings page writes it; of a setting that is no more, as it is kept."""
+    """The value as on the settings page; the stored value if the setting no longer exists."""
     spec = conf.specs().get(row.key)
     return written(spec, row.value) if spec else str(row.value)
 
 
 class OverrideForm(ModelForm):
-    """A threshold: the value is checked as the settings page checks it."""
+    """A setting, with the checks of the settings page."""
 
     key = forms.ChoiceField(
         choices=lambda: [(key, f"{spec.label} ({key})") for key, spec in conf.specs().items()]
@@ -53,7 +53,7 @@ class OverrideForm(ModelForm):
         if not key or self.errors:
             return found
         project = found.get("project", self.instance.project)
-        # One row per setting: adding what is there already changes it.
+        # One row per setting: adding an existing one changes it.
         self.instance = Override.objects.filter(project=project, key=key).first() or self.instance
         spec = conf.specs()[key]
         if project is not None and not spec.per_project:
@@ -90,12 +90,12 @@ class OverrideAdmin(BoundedList):
         return _value(obj, as_text)
 
     def get_readonly_fields(self, request: HttpRequest, obj: Model | None = None) -> tuple[str, ...]:
-        # Another key is another setting: that is a row of its own.
+        # Another key or project needs a separate row.
         return ("key", "project") if obj else ()
 
     def save_model(self, request: HttpRequest, obj: Override, form: ModelForm, change: bool) -> None:
         settings_changes.set_override(obj.key, obj.value, actor=actor(request), project=obj.project)
-        # The service keeps one row per setting, which may be one that was there already.
+        # There is one row per setting, so the service may have changed an existing one.
         obj.pk = Override.objects.get(project=obj.project, key=obj.key).pk
 
     def delete_model(self, request: HttpRequest, obj: Override) -> None:
@@ -138,7 +138,7 @@ class PolicyForm(ModelForm):
             except settings_changes.BadPolicy as error:
                 raise forms.ValidationError(str(error)) from error
             known = {name: found.get(name) for name in ("project", "memory_type", "operation", "kind")}
-            # One row per policy: adding what is there already changes it.
+            # One row per policy: adding an existing one changes it.
             self.instance = Policy.objects.filter(**known, maker="").first() or self.instance
         return found
 
@@ -165,7 +165,7 @@ class PolicyAdmin(BoundedList):
         return ("project", "memory_type", "operation", "kind", "without_it") if obj else ()
 
     def get_fieldsets(self, request: HttpRequest, obj: Model | None = None) -> Any:
-        """With what the settings page says of policies."""
+        """With the explanations of the settings page."""
         fields = (*PolicyForm.Meta.fields, *(("without_it",) if obj else ()))
         return ((None, {"description": f"{pages.POLICIES_SAY} {pages.KINDS_FIRST}", "fields": fields}),)
 
@@ -174,11 +174,11 @@ class PolicyAdmin(BoundedList):
         return pages.otherwise(obj)
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Policy]:
-        """Without the rows that only say since when trust is counted: they allow nothing."""
+        """Without the rows that only record the start of counting for trust: they allow nothing."""
         return super().get_queryset(request).exclude(~Q(maker=""), action=Policy.Action.REVIEW)
 
     def has_change_permission(self, request: HttpRequest, obj: Model | None = None) -> bool:
-        """What was earned is accepted in the inbox and ended in the settings."""
+        """Earned policies are accepted in the inbox and ended on the settings page."""
         return super().has_change_permission(request, obj) and not getattr(obj, "maker", "")
 
     def save_model(self, request: HttpRequest, obj: Policy, form: ModelForm, change: bool) -> None:
@@ -215,14 +215,14 @@ class PolicyAdmin(BoundedList):
         )
 
 
-# What models cost, by the day since when.
+# Prices of models, by start date.
 
 
 PRICES = "Dollars per million tokens. A new price is a new row with its date; earlier spending keeps the earlier price."
 
 
 class PriceForm(ModelForm):
-    """Prices as the providers give them; none is below nothing."""
+    """Prices as the providers state them; never negative."""
 
     class Meta:
         model = Price

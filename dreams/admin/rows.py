@@ -1,4 +1,4 @@
-"""What discovery, dreams, reviews and the schedule made."""
+"""Rows made by discovery, dreams, reviews and the schedule."""
 
 from django import forms
 from django.contrib import admin
@@ -197,7 +197,7 @@ class JobForm(ModelForm):
 
 @admin.register(ScheduledJob)
 class ScheduledJobAdmin(BoundedList):
-    """Added and removed, not changed: another time is another job."""
+    """Can be added and removed but not changed: another time needs another job."""
 
     form = JobForm
     list_display = ("__str__", "cron", "after", "next_at", "until", "failures", "ended_at", "made_by")
@@ -218,7 +218,9 @@ class ScheduledJobAdmin(BoundedList):
 
     def delete_queryset(self, request: HttpRequest, queryset: QuerySet[ScheduledJob]) -> None:
         for row in queryset:
-            if ScheduledJob.objects.filter(pk=row.pk).exists():  # else it followed one that went before
+            if ScheduledJob.objects.filter(
+                pk=row.pk
+            ).exists():  # else it was removed with a job that it followed
                 self.delete_model(request, row)
 
 

@@ -1,4 +1,4 @@
-"""The site itself, and what its tables share: bounded lists, rows that are only shown, dollars as the pages write them."""
+"""The admin site and shared base classes: bounded lists, read-only rows, dollars formatted as on the pages."""
 
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     ModelAdmin = admin.ModelAdmin[Any]
     ModelForm = forms.ModelForm[Any]
 else:
-    # The classes take no parameter when they run.
+    # At runtime the classes are not generic.
     ModelAdmin = admin.ModelAdmin
     ModelForm = forms.ModelForm
 
@@ -37,7 +37,7 @@ def actor(request: HttpRequest) -> str:
 
 
 def _dollars(name: str) -> Callable[[Model], str]:
-    """A column of dollars as the pages write them, and not with all the places that are stored."""
+    """A column of dollars, formatted as on the pages instead of with all stored digits."""
 
     @admin.display(description=name.removesuffix("_usd").replace("_", " "), ordering=name)
     def shown(row: Model) -> str:
@@ -49,7 +49,7 @@ def _dollars(name: str) -> Callable[[Model], str]:
 
 
 class Values(admin.AllValuesFieldListFilter):
-    """Every value that there is. The empty one has a name too: a link of no words is not seen."""
+    """All values. The empty one gets a name, as a link without text is invisible."""
 
     def choices(self, changelist: ChangeList) -> "Iterator[Choice]":
         for choice in super().choices(changelist):
@@ -58,7 +58,7 @@ class Values(admin.AllValuesFieldListFilter):
 
 
 class HostNames(Values):
-    """The hosts by their names; the rows keep keys."""
+    """The hosts by name; the rows have keys."""
 
     def choices(self, changelist: ChangeList) -> "Iterator[Choice]":
         names = hosts.names()
@@ -69,7 +69,7 @@ class HostNames(Values):
 
 
 class _Rows(ChangeList):
-    """An address whose year, month or day is no date shows all rows, as Django does for other mistakes in an address."""
+    """Shows all rows for an invalid date in the address, as Django does for other invalid filters."""
 
     def get_filters(self, request: HttpRequest) -> Any:
         try:
@@ -79,8 +79,8 @@ class _Rows(ChangeList):
 
 
 class BoundedList(ModelAdmin):
-    """Bounded lists that never count a large table twice. Each field of dollars can be shown as `<name>_shown`; `page` is the
-    name of a row's own page and the fields that stand in its address."""
+    """Bounded lists that do not count a large table twice. Fields of dollars are available as `<name>_shown`; `page` is the
+    name of a row's page and the fields in its address."""
 
     page: tuple[str, ...] = ()
 
@@ -103,9 +103,9 @@ class BoundedList(ModelAdmin):
 
 
 class ReadOnly(BoundedList):
-    """Shown, never changed: the rows are made by discovery, dreams and reviews."""
+    """Read-only rows, made by discovery, dreams and reviews."""
 
-    # A subclass may name fields that a person may change here after all.
+    # Fields that a person may change here.
     changeable: tuple[str, ...] = ()
 
     def has_add_permission(self, request: HttpRequest) -> bool:
@@ -131,7 +131,7 @@ class ReadOnly(BoundedList):
 
 
 class OnHosts(ReadOnly):
-    """Rows of a host, which is shown by its name."""
+    """Rows with a host, shown by its name."""
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Any]:
         name = Subquery(Host.objects.filter(key=OuterRef("host")).values("name")[:1])
@@ -145,19 +145,19 @@ class OnHosts(ReadOnly):
 
 
 def _our_login(request: HttpRequest, extra_context: dict[str, Any] | None = None) -> HttpResponse:
-    """The admin's own form asks for a password, which the owner does not have."""
+    """Redirects to memoryweb's login: the admin's form needs a password, which the owner does not have."""
     back = request.GET.get("next") or reverse("admin:index")
     return HttpResponseRedirect(f"{reverse('login')}?{urlencode({'next': back})}")
 
 
-# The queue's own rows can name any function to call: nothing for a form. The health page shows the queue.
+# Rows of the queue can name any function to call, so they must not be editable. The health page shows the queue.
 for _model in (Schedule, OrmQ, Success, Failure):
     if admin.site.is_registered(_model):
         admin.site.unregister(_model)
-# Accounts have a page of their own, which keeps the last admin and writes down who changed what. Nobody has rights by groups.
+# Accounts have a separate page, which protects the last admin and logs changes. Groups give no rights.
 admin.site.unregister(Group)
 admin.site.unregister(User)
-# Ten tables need no second menu beside a list.
+# Ten tables do not need a second menu.
 admin.site.enable_nav_sidebar = False
 admin.site.site_header = "memoryweb"
 admin.site.site_title = "memoryweb admin"

@@ -1,6 +1,6 @@
-"""Every setting once, and where its present value comes from.
+"""All settings, and the sources of their current values.
 
-A value is looked for in this order: the project's own override, the override for everywhere (both set in the
+A value is looked up in this order: the project's own override, the override for everywhere (both set in the
 pages and kept in the database), the environment (`MEMORYWEB_<KEY>`), the default.
 """
 
@@ -33,12 +33,12 @@ Value = bool | int | float | str
 
 
 class BadValue(ValueError):
-    """A value that a setting does not take; the message names the setting, the value and what it takes."""
+    """An invalid value; the message names the setting, the value and what is valid."""
 
 
 @dataclass(frozen=True, slots=True)
 class Spec:
-    """What a page needs to show one setting and check a new value."""
+    """The description of one setting: to show it and to check new values."""
 
     key: str
     kind: type
@@ -60,7 +60,7 @@ class Spec:
 
 @cache
 def specs() -> Mapping[str, Spec]:
-    """Every setting by its key, in reading order."""
+    """All settings by key, in the order of the page."""
     hints = get_type_hints(Config)
     return {f.name: _spec(f, hints[f.name]) for f in fields(Config)}
 
@@ -71,7 +71,7 @@ def _spec(f: Field[Any], kind: type) -> Spec:
 
 
 def parse(key: str, raw: object) -> Value:
-    """`raw` (a form's text, JSON, an environment variable) as the setting's own type. Raises BadValue."""
+    """Converts `raw` (a form's text, JSON, an environment variable) to the setting's type. Raises BadValue."""
     spec = specs()[key]
     if spec.kind is bool:
         return _boolean(spec, raw)
@@ -87,7 +87,7 @@ def parse(key: str, raw: object) -> Value:
     return value
 
 
-@cache  # it looks at every zone on the disk, and settings are read many times in a dream
+@cache  # it reads the names of all zones from disk, and a dream reads settings many times
 def _bad_zone(value: str) -> str:
     known = value in zoneinfo.available_timezones()
     return "" if known else f"“{value}” is not a time zone such as Europe/Berlin or UTC"
@@ -95,13 +95,13 @@ def _bad_zone(value: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class QuietHours:
-    """The hours of a day in which nothing starts: from one time to another, which may be on the next day."""
+    """The hours of a day in which nothing starts. The end may be on the next day."""
 
     begin: dt.time
     end: dt.time
 
     def ends_at(self, moment: dt.datetime, zone: dt.tzinfo) -> dt.datetime | None:
-        """When the quiet around `moment` ends, in UTC; None where it is not quiet."""
+        """When the quiet hours at `moment` end, in UTC; None outside them."""
         local = moment.astimezone(zone)
         now = local.time()
         over_midnight = self.begin > self.end
@@ -115,7 +115,7 @@ class QuietHours:
 
 
 def quiet_hours(text: str) -> QuietHours | None:
-    """ "22:00-07:00"; None for an empty text. Raises ValueError."""
+    """Parses "22:00-07:00"; None for an empty text. Raises ValueError."""
     if not text.strip():
         return None
     begin, dash, end = text.replace("–", "-").partition("-")
@@ -151,7 +151,7 @@ def _bad_addresses(value: str) -> str:
 
 
 def bad_receiver(value: str) -> str:
-    """What is wrong with `value` as a webhook, or "". Plain HTTP is only for this machine: a digest names projects."""
+    """Why `value` is not a valid webhook, or "". Plain HTTP only to this machine, as a digest names projects."""
     trouble = _bad_address(value)
     if trouble or value.startswith("https:"):
         return trouble
@@ -162,7 +162,7 @@ def bad_receiver(value: str) -> str:
 def _bad_address(value: str) -> str:
     try:
         parts = urllib.parse.urlsplit(value)
-        _ = parts.port  # a port that is no number raises only when asked for
+        _ = parts.port  # an invalid port raises only on access
     except ValueError:
         return f"“{value}” is not an address"
     good = parts.scheme in ("http", "https") and parts.hostname
@@ -203,7 +203,7 @@ def _boolean(spec: Spec, raw: object) -> bool:
     raise BadValue(f"{spec.label}: “{raw}” is neither “on” nor “off”")
 
 
-#: A comma is read where it groups three digits: in “0,50” it is a decimal one, and without it a limit would be a hundredfold.
+#: Commas may only group three digits: in “0,50” it is a decimal comma, and ignoring it would multiply a limit by a hundred.
 _GROUPED = re.compile(r"[+-]?[1-9]\d{0,2}(?:,\d{3})+(?:\.\d*)?")
 
 
@@ -227,12 +227,12 @@ def _number(spec: Spec, raw: object) -> int | float:
 log = logging.getLogger(__name__)
 _told: set[str] = set()
 SourceName = Literal["default", "environment", "everywhere", "project"]
-# Settings that the environment may also give without the prefix.
+# Settings whose environment variable also works without the prefix.
 SHORT_NAMES: Mapping[str, tuple[str, ...]] = {"require_os_sandbox": ("REQUIRE_OS_SANDBOX",)}
 
 
 def from_environment(key: str) -> Value | None:
-    """The environment's value, or None. `roots` has its own variable, which separates by `:`."""
+    """The value from the environment, or None. `roots` has a separate variable, with `:` between folders."""
     if key == "roots":
         return None
     names = [specs()[key].env_name, *SHORT_NAMES.get(key, ())]
@@ -242,7 +242,7 @@ def from_environment(key: str) -> Value | None:
 
 @cache
 def _keys_by_name() -> Mapping[str, str]:
-    """The setting that each name in the environment gives, itself or by the file that it names."""
+    """Environment variable → its setting; includes the `_FILE` variables, which name a file with the value."""
     named = {
         name: key for key, spec in specs().items() for name in (spec.env_name, *SHORT_NAMES.get(key, ()))
     }
@@ -250,7 +250,7 @@ def _keys_by_name() -> Mapping[str, str]:
 
 
 def _in_environment() -> AbstractSet[str]:
-    """The settings that the environment names: few, where to look for each would take long."""
+    """The settings in the environment. They are few; checking each setting would be slow."""
     keys = _keys_by_name()
     return {keys[name] for name in os.environ if name in keys}
 
@@ -263,14 +263,14 @@ class Sourced:
 
 @dataclass(frozen=True, slots=True)
 class Overrides:
-    """All overrides, read once: a tick over many projects asks the database a single time."""
+    """All overrides, read once: a tick over many projects needs a single query."""
 
     everywhere: Mapping[str, Any]
     by_project: Mapping[int, Mapping[str, Any]]
 
     @classmethod
     def load(cls, project: "Project | None" = None) -> "Overrides":
-        """Those of `project` and everywhere; without one, those of every project."""
+        """The overrides of `project` and everywhere; without a project, those of all projects."""
         from dreams.models import config  # noqa: PLC0415 - pure callers, and the reading worker, use Config without a database
 
         everywhere: dict[str, Any] = {}
@@ -289,7 +289,7 @@ class Overrides:
 
 
 def sourced(project: "Project | None" = None) -> dict[str, Sourced]:
-    """Every setting with where its value comes from; one query."""
+    """Every setting with its value and source; one query."""
     return Overrides.load(project).sourced(project.pk if project else None)
 
 
@@ -307,7 +307,7 @@ def _look_up(
 
 
 def _stored(key: str, raw: Any) -> Value | None:
-    """None for a value that another version, or a hand in Admin, left: one odd row must not stop every page and dream."""
+    """The value of a row; None if invalid (from another version or the admin), so that one bad row does not stop everything."""
     try:
         return parse(key, raw)
     except BadValue as refused:
@@ -318,12 +318,12 @@ def _stored(key: str, raw: Any) -> Value | None:
 
 
 def current(project: "Project | None" = None) -> Config:
-    """The values in force, for `project` or for everywhere; one query."""
+    """The current values, for `project` or for everywhere; one query."""
     return Overrides.load(project).config(project.pk if project else None)
 
 
 def at_odds(values: Mapping[str, Value], changed: Iterable[str] = ("row_aim",)) -> dict[str, str]:
-    """What of `changed` does not fit to the other `values`, each with why."""
+    """Keys of `changed` whose values contradict other `values`, each with the reason."""
     aim, most = int(values["row_aim"]), int(values["row_max"])
     if aim <= most:
         return {}
@@ -336,7 +336,7 @@ def at_odds(values: Mapping[str, Value], changed: Iterable[str] = ("row_aim",)) 
 
 
 def zone(config: Config) -> dt.tzinfo:
-    """The zone of days and of times on pages: the setting's, else the system's."""
+    """The time zone of days and of times on pages: from the setting, else the system's."""
     return zoneinfo.ZoneInfo(config.time_zone or settings.TIME_ZONE)
 
 
@@ -346,7 +346,7 @@ def engines() -> tuple[str, ...]:
 
 @register()
 def queue_times(app_configs: Any, **kwargs: Any) -> list[CheckMessage]:
-    """A `retry` at or below `timeout` hands a running dream to a second worker."""
+    """Checks the queue's times: with a `retry` at or below `timeout`, a running dream would be given to a second worker."""
     cluster = settings.Q_CLUSTER
     found: list[CheckMessage] = []
     if cluster["retry"] <= cluster["timeout"]:
@@ -370,7 +370,7 @@ def queue_times(app_configs: Any, **kwargs: Any) -> list[CheckMessage]:
 
 @register()
 def dream_fits_the_task(app_configs: Any, **kwargs: Any) -> list[CheckMessage]:
-    """A dream must end by its own clock before the queue kills its worker."""
+    """Checks that a dream reaches its own time limit before the queue kills its worker."""
     longest = specs()["max_seconds"].maximum or 0
     if settings.Q_CLUSTER["timeout"] > longest:
         return []
@@ -385,7 +385,7 @@ def dream_fits_the_task(app_configs: Any, **kwargs: Any) -> list[CheckMessage]:
 
 @register()
 def environment_values(app_configs: Any, **kwargs: Any) -> list[CheckMessage]:
-    """Every MEMORYWEB_<KEY> in the environment holds what its setting takes."""
+    """Checks that every MEMORYWEB_<KEY> in the environment has a valid value."""
     found: list[CheckMessage] = []
     for key, spec in specs().items():
         try:

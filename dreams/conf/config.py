@@ -1,4 +1,4 @@
-"""Every setting, once: its default, what it means and its bounds.
+"""All settings: their defaults, meanings and bounds.
 
 The defaults are those of the reference behaviour (24 h, 10 min, 5 sessions, 60 min, 200 lines, 25,000 bytes).
 """
@@ -9,7 +9,7 @@ from typing import Any, TypedDict, Unpack
 
 
 class More(TypedDict, total=False):
-    """What a `Spec` says of a setting besides its group and its words."""
+    """The attributes of a `Spec` besides its group and texts."""
 
     minimum: float
     maximum: float
@@ -370,6 +370,6 @@ class Config:
 
     @property
     def usable_fallback(self) -> str:
-        """As a dream will use it: the default is one of Anthropic's models, which no other server knows."""
+        """The fallback model for a dream; "" if it is one of Anthropic's, like the default, and the model is not."""
         is_ours = self.fallback_model.startswith("claude-") and not self.model.startswith("claude-")
         return "" if is_ours else self.fallback_model

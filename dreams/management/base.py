@@ -1,7 +1,8 @@
-"""What every command shares: JSON or words, exit codes, one clear line for a failure, and bare slugs.
+"""Shared parts of all commands: JSON or text, exit codes, one line for a failure, and slugs as arguments.
 
-Exit 0 done, 1 refused or failed, 2 usage. With `--json` stdout holds one JSON object and nothing else, which has the message as
-`error` where the exit code is not 0; messages go to stderr. No traceback reaches a person: an unexpected fault is one line, and the traceback goes to a log file.
+Exit 0 done, 1 refused or failed, 2 usage. With `--json`, stdout has exactly one JSON object, with the message as `error`
+if the exit code is not 0; messages go to stderr. No traceback is shown: an unexpected error is one line, and its
+traceback goes to a log file.
 """
 
 import argparse
@@ -31,20 +32,20 @@ if TYPE_CHECKING:
     from dreams.services.secret_paths import SecretPaths
 
 DONE, REFUSED, USAGE = 0, 1, 2
-# What is given on the line, what `--json` prints, and the same for a person, line by line.
+# The parsed arguments, the object that `--json` prints, and its lines for a person.
 Options = Mapping[str, Any]
 Result = Mapping[str, Any]
 Words = Iterable[str]
-# A slug begins with "-", which argparse takes for an option. A character that no argument can hold stands before it
-# while the line is parsed.
+# A slug begins with "-", like an option. During parsing it is prefixed with a character that no argument can
+# contain.
 SHIELD = "\0"
-# Work says how far it is once it lasts for so long, and so often.
+# When progress is first shown, and how often.
 QUIET_SECONDS, EVERY_SECONDS = 1.0, 0.2
-LAST_PORT = 65_535  # of TCP
+LAST_PORT = 65_535  # the largest of TCP
 
 
 class Refused(Exception):
-    """The command cannot do what was asked: one line for a person, exit 1. `result` is still printed."""
+    """The command cannot do it: one line for a person, exit 1. `result` is still printed."""
 
     def __init__(self, message: str, result: Mapping[str, Any] | None = None) -> None:
         super().__init__(message)
@@ -56,25 +57,25 @@ class BadUsage(Exception):
 
 
 class Unwritten(OSError):
-    """The answer could not be written."""
+    """The output could not be written."""
 
 
 class Command(BaseCommand):
-    """Base of all commands. Subclasses give `arguments` and `run`; what `run` returns is printed."""
+    """Base of all commands. Subclasses define `arguments` and `run`; the result of `run` is printed."""
 
     needs_database = True
     has_json = True
     requires_system_checks: Sequence[str] = ()  # type: ignore[assignment] # checks run in _checked, with one line a fault
 
     def arguments(self, parser: CommandParser) -> None:
-        """Add the command's own arguments."""
+        """Adds the command's arguments."""
 
     def run(self, options: Options) -> Result | None:
-        """Do it. The result is what --json prints. Raises Refused or BadUsage; what a service refuses is refused."""
+        """Runs the command. `--json` prints the result. Raises Refused, BadUsage or a service's Refusal."""
         raise NotImplementedError
 
     def words(self, result: Result) -> Words:
-        """The result in lines for a person."""
+        """The result as lines for a person."""
         return [json.dumps(result, indent=2, ensure_ascii=False, default=as_json)]
 
     # --- Parsing --------------------------------------------------------------------------------------------------
@@ -85,7 +86,7 @@ class Command(BaseCommand):
         self.arguments(parser)
 
     def run_from_argv(self, argv: list[str]) -> NoReturn:
-        self._called_from_command_line = True  # a usage error then ends with exit 2 instead of an exception
+        self._called_from_command_line = True  # so a usage error exits with 2 instead of raising
         parser = self.create_parser(argv[0], argv[1])
         arguments = parsed(parser, argv[2:])
         try:
@@ -137,8 +138,8 @@ class Command(BaseCommand):
         return DONE
 
     def _unwritten(self, error: OSError) -> int:
-        """Whoever reads has read enough, as `head` does, or there is no room for the answer."""
-        # What is still buffered would complain once more at exit.
+        """The reader has closed the pipe, like `head`, or the disk is full."""
+        # Flushing the buffer at exit would fail again.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         if isinstance(error, BrokenPipeError):
             return REFUSED
@@ -160,7 +161,7 @@ class Command(BaseCommand):
                 raise Refused(str(error)) from error
 
     def _checked(self) -> None:
-        """Our own checks only: Django's import every page, which takes longer than most commands."""
+        """Runs only our checks: Django's import all views, which takes longer than most commands."""
         from django.core.checks import ERROR  # noqa: PLC0415 - as above
         from django.core.checks.registry import registry  # noqa: PLC0415 - as above
 
@@ -198,7 +199,7 @@ class Command(BaseCommand):
                 self.stdout.write(diff.visible(mask(line)))
 
     def _paths(self) -> "SecretPaths":
-        """File names with secrets: printed masked, and taken masked."""
+        """File names with secrets: masked in the output, accepted masked as arguments."""
         from dreams.services import secret_paths  # noqa: PLC0415 - imports the tables, which not every command needs
 
         return secret_paths.known() if self.needs_database else secret_paths.NONE
@@ -213,18 +214,18 @@ class Command(BaseCommand):
         return code
 
     def say(self, message: str) -> None:
-        """Progress and remarks: stderr, so that stdout stays clean."""
+        """Prints progress and remarks to stderr, so that stdout has only the result."""
         self.stderr.write(self._for_terminal(message), self.style.NOTICE)
 
     def _for_terminal(self, text: str) -> str:
-        """For a terminal: without secrets in names, and a name or a memory may hold what moves the cursor."""
+        """The text for a terminal, without secrets in names and without control characters, which could move the cursor."""
         return diff.visible(self._paths().mask(text))
 
 
 def parsed(parser: CommandParser, words: Sequence[str]) -> dict[str, Any]:
     """The command's arguments; a usage error ends the process with 2.
 
-    Intermixed, because plain argparse gives up an optional word that comes after an option: `history SLUG --json PATH`.
+    Intermixed, because plain argparse rejects an optional word after an option: `history SLUG --json PATH`.
     """
     complain = parser.error
 
@@ -244,17 +245,17 @@ def known_options(parser: argparse.ArgumentParser) -> frozenset[str]:
 
 
 def shielded(arguments: Sequence[str], known: frozenset[str]) -> list[str]:
-    """`arguments` with everything shielded that begins with one `-` and is no option of this command.
+    """`arguments` with the shield before words that start with a single `-` and are not options of this command.
 
-    `--anything` is left to argparse, so that a mistyped option is still a usage error. Behind a bare `--` nothing is
-    an option; that word itself would cost intermixed parsing all that stands behind it.
+    `--anything` is not shielded, so that a mistyped option is still a usage error. After a bare `--` nothing is an
+    option; the `--` itself is removed, as intermixed parsing would lose what follows it.
     """
     found: list[str] = []
     for position, argument in enumerate(arguments):
         if argument == "--":
             return found + [SHIELD + word for word in arguments[position + 1 :]]
         is_value = argument.startswith("-") and not argument.startswith("--") and argument not in known
-        # argparse knows a number below zero by itself, and would not read a shielded one.
+        # argparse recognises negative numbers, and could not convert a shielded one.
         found.append(SHIELD + argument if is_value and not argument[1:].isdecimal() else argument)
     return found
 
@@ -271,7 +272,7 @@ def unshielded(value: Any) -> Any:
 
 @contextmanager
 def told_in_terminal() -> Iterator[None]:
-    """Long work says on one line of a terminal how far it is; Ctrl-C ends it, and nothing is left half done."""
+    """Shows the progress of long work on one line of a terminal; Ctrl-C stops it cleanly."""
     if not sys.stderr.isatty():
         yield
         return
@@ -314,12 +315,12 @@ def fault(error: Exception) -> str:
 
 
 def refusal(error: OSError, file: Path) -> str:
-    """Why a file that a person named cannot be read or written; the error may name a draft of ours."""
+    """Why the file that a person named cannot be read or written; `error` may name a temporary file instead."""
     return flush.refusal(OSError(error.errno, error.strerror), file)
 
 
 def path(given: str | Path) -> Path:
-    """A path that a person typed, absolute; `~` is the home folder. Raises BadUsage."""
+    """A typed path as an absolute one; `~` is the home folder. Raises BadUsage."""
     try:
         return Path(given).expanduser().absolute()
     except RuntimeError as error:
@@ -327,7 +328,7 @@ def path(given: str | Path) -> Path:
 
 
 def port(text: str) -> int:
-    """The type of a `--port`."""
+    """The argparse type of `--port`."""
     if text.isdecimal() and int(text) <= LAST_PORT:
         return int(text)
     raise argparse.ArgumentTypeError(f"a port is a number from 0 to {LAST_PORT}, not {text!r}")
@@ -339,12 +340,12 @@ def as_json(value: Any) -> Any:
 
 
 def fields(row: object, *names: str) -> dict[str, Any]:
-    """What a row has under these names, under the same names."""
+    """The attributes of a row with these names."""
     return {name: getattr(row, name) for name in names}
 
 
 def table(head: Sequence[str], rows: Sequence[Sequence[object]]) -> list[str]:
-    """Columns as wide as they need to be; a line break in a file's name begins no other row."""
+    """Lines with aligned columns; a line break in a file's name does not start a new row."""
     cells = [list(head), *[[str(cell).replace("\n", "⟨U+000A⟩") for cell in row] for row in rows]]
     widths = [max(len(row[column]) for row in cells) for column in range(len(head))]
     return [

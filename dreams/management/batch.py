@@ -1,4 +1,4 @@
-"""JSON lines in, JSON lines out: how every `--batch` command answers. It needs no database and no settings to fit together."""
+"""JSON lines in, JSON lines out, for all `--batch` commands. Needs neither a database nor valid settings."""
 
 import json
 import sys
@@ -10,14 +10,14 @@ from django.core.management.base import CommandParser
 from dreams.management import base
 
 Row = dict[str, object]
-LONGEST = 8 * 1024 * 1024  # bytes of one line; what is longer is answered by an error and skipped
+LONGEST = 8 * 1024 * 1024  # bytes of one line; a longer one is skipped with an error
 
 
 def answer(lines: BinaryIO, out: TextIO, reply: Callable[[Row], Row]) -> None:
-    """One answer for each line that is not blank, in order, as soon as it is read.
+    """Writes one answer for each line that is not blank, in order, as soon as it is read.
 
-    A line that is no JSON object, or that `reply` refuses by ValueError, is answered by {"error": why}; the next ones
-    go on.
+    A line that is not a JSON object, or for which `reply` raises ValueError, is answered with {"error": why}; the next
+    ones continue.
     """
     for number, line in enumerate(_lines(lines), start=1):
         if line.strip():
@@ -46,12 +46,12 @@ def _answer(number: int, line: bytes, reply: Callable[[Row], Row]) -> Row:
         return reply(row)
     except ValueError as error:
         return {"error": f"line {number}: {error}"}
-    except Exception as error:  # a mistake of ours about one line must not cost the answers of all after it
+    except Exception as error:  # a bug on one line must not prevent the answers to the others
         return {"error": f"line {number}: could not be answered ({type(error).__name__})"}
 
 
 def _unread(error: Exception) -> str:
-    """Why a line is no JSON, in words that do not speak of another line or of Python."""
+    """Why a line is not JSON, without line numbers of the parser and words of Python."""
     if isinstance(error, json.JSONDecodeError):
         return f"not JSON ({error.msg} at character {error.pos + 1})"
     if isinstance(error, UnicodeDecodeError):
@@ -70,10 +70,10 @@ def text_of(row: Row, key: str) -> str:
 
 
 class BatchCommand(base.Command):
-    """Base of `resolve_dates`, `similar` and `check_claims`. Subclasses give `reply`, or `replying` where there is much to open."""
+    """Base of `resolve_dates`, `similar` and `check_claims`. Subclasses define `reply`, or `replying` if it needs preparation."""
 
     needs_database = False
-    has_json = False  # the answers are JSON lines, asked for or not
+    has_json = False  # the answers are always JSON lines
 
     def arguments(self, parser: CommandParser) -> None:
         parser.add_argument(
@@ -87,16 +87,16 @@ class BatchCommand(base.Command):
         answer_standard_input(self.replying(options))
 
     def replying(self, options: Mapping[str, Any]) -> Callable[[Row], Row]:
-        """What answers one line."""
+        """The function that answers one line."""
         return self.reply
 
     def reply(self, row: Row) -> Row:
-        """The answer to one line. ValueError refuses the line and says why."""
+        """The answer to one line. Raises ValueError with the reason if the line is refused."""
         raise NotImplementedError
 
 
 def answer_standard_input(reply: Callable[[Row], Row]) -> None:
-    """Standard input to standard output. Raises BadUsage where there is nothing to read from."""
+    """Answers standard input on standard output. Raises BadUsage if standard input is closed."""
     if sys.stdin is None:
         raise base.BadUsage("Standard input is closed. Give JSON lines on it.")
     answer(sys.stdin.buffer, sys.stdout, reply)

@@ -1,7 +1,7 @@
-"""An agent's memories over MCP: what `recall` chooses, a memory of it in full, and a suggestion for the person.
+"""An agent's memories over MCP: the choice of `recall`, one memory in full, and suggestions for the person.
 
-One server belongs to one project and to one session of an agent, which starts it. It remembers what the session was
-shown. Nothing here writes a memory, no other project can be named, and every answer is bounded.
+A server is started by an agent, for one project and one session. It remembers what the session was shown. It writes no
+memory, has no access to other projects, and limits the size of every answer.
 """
 
 import json
@@ -27,11 +27,11 @@ from dreams.services import project_lock, recalling, secret_paths, suggesting
 from dreams.services.suggesting import NotTaken, Suggestion
 from memoryweb import version
 
-#: Of one answer, as JSON.
+#: Size of one answer, as JSON.
 MOST_BYTES = 20_000
-#: With less than this left of a session's share nothing more is read.
+#: If less than this is left of a session's budget, nothing more is read.
 LEAST_BYTES = 500
-#: Memories that were not chosen, named in one answer with the reason.
+#: Memories that were not chosen, listed in one answer with the reason.
 MOST_LEFT_OUT = 20
 INSTRUCTIONS = (
     "The memories of this project. Ask `recall` before you start on something that earlier sessions may have settled. "
@@ -55,7 +55,7 @@ Content = Annotated[
 
 
 def server(project: Project) -> MCPServer[Any]:
-    """The server of one session of an agent that works on `project`."""
+    """The server for one session of an agent that works on `project`."""
     desk = Desk(project.pk)
     made: MCPServer[Any] = MCPServer(
         "memoryweb",
@@ -76,7 +76,7 @@ def server(project: Project) -> MCPServer[Any]:
 
 
 class Desk:
-    """What one session may ask, and what it was shown so far. Tools run in threads, one at a time."""
+    """The tools of one session, and what it was shown so far. Tools run in threads, one at a time."""
 
     def __init__(self, project_pk: int) -> None:
         self._project_pk = project_pk
@@ -158,7 +158,7 @@ class Desk:
 
 
 def session_of(project: Project, ancestors: Sequence[int] | None = None) -> Session | None:
-    """The session whose agent started this process, by the agent's own registry; None where that is not known."""
+    """The session whose agent started this process, from the agent's registry; None if unknown."""
     if not project.root:
         return None
     pids = [parent.pid for parent in psutil.Process().parents()] if ancestors is None else ancestors
@@ -168,11 +168,11 @@ def session_of(project: Project, ancestors: Sequence[int] | None = None) -> Sess
     return project.sessions.filter(session_id=known).first() if known else None
 
 
-# --- Answers within their bounds ----------------------------------------------------------------------------------
+# --- Answers with a limited size ----------------------------------------------------------------------------------
 
 
 def _answer(found: recalling.Recall) -> dict[str, Any]:
-    """As the command prints it; texts share the room that there is, the short ones whole."""
+    """As the command prints it. The texts share the available size; short ones are complete."""
     answer = recalling.as_json(found)
     left_out = answer.pop("left_out")
     answer |= {"left_out": left_out[:MOST_LEFT_OUT], "more_left_out": max(0, len(left_out) - MOST_LEFT_OUT)}
@@ -189,7 +189,7 @@ def _answer(found: recalling.Recall) -> dict[str, Any]:
 
 
 def _cut(text: str, room: int) -> str:
-    """As many whole lines as fit into `room` bytes of JSON; of a first line that is too long, its beginning."""
+    """The complete lines that fit into `room` bytes of JSON; the beginning of the first line if it is too long."""
     kept = list[str]()
     for line in text.splitlines(keepends=True):
         room -= _size(line)
@@ -199,7 +199,7 @@ def _cut(text: str, room: int) -> str:
     if not kept and text:
         return text[
             : max(0, room + _size(text.splitlines(keepends=True)[0])) // 6
-        ]  # one character is six bytes at most
+        ]  # a character has at most six bytes
     return "".join(kept)
 
 

@@ -1,4 +1,4 @@
-"""Arguments that several commands share: a project, a dream or proposal, and who is giving the command."""
+"""Shared arguments of commands: a project, a dream or proposal, and the person."""
 
 import getpass
 from collections.abc import Callable, Iterator, Mapping
@@ -14,14 +14,14 @@ from dreams.services.review import Actor
 
 T = TypeVar("T")
 
-# A finding in words: how grave, where, what, and below it what to do.
+# A finding in words: severity, place, message, and below it the remedy.
 
 
 def words(one: Mapping[str, Any], *, explain: bool = False) -> Iterator[str]:
-    """`one` has `severity`, `path`, `line`, `message`, `remedy` and `rule`; most messages begin with their place."""
+    """`one` has `severity`, `path`, `line`, `message`, `remedy` and `rule`; most messages start with their place."""
     place = f"{one['path']}, line {one['line']}" if one["line"] else one["path"]
     where = f"{place}: " if place and not one["message"].startswith(one["path"]) else ""
-    # A name may hold a line break, and a finding is one line.
+    # A name may contain a line break, but a finding is one line.
     yield f"{one['severity']:6} {where}{one['message']}".replace("\n", "⟨U+000A⟩")
     if one["remedy"]:
         yield f"       {one['remedy']}"
@@ -48,7 +48,7 @@ def add_dream_or_project(parser: CommandParser) -> None:
 
 
 def dream_or_project(name: str) -> DreamRun | Project:
-    """A proposal that no dream made stands for its project. Raises as `project`."""
+    """A dream or a project; a proposal without a dream means its project. Raises as `project`."""
     if public_ids.PATTERN.fullmatch(name):
         try:
             return lookup.dream(name)
@@ -68,7 +68,7 @@ def add_show_secrets(parser: CommandParser) -> None:
 
 
 def _one(find: Callable[[str], T], name: str) -> T:
-    """Raises BadUsage when it is ambiguous, lookup.Unknown when it is unknown."""
+    """Raises BadUsage if it is ambiguous, lookup.Unknown if it is unknown."""
     try:
         return find(name)
     except lookup.Ambiguous as error:
@@ -76,7 +76,7 @@ def _one(find: Callable[[str], T], name: str) -> T:
 
 
 def project(name: str, *, anywhere: bool = False) -> Project:
-    """One of this host; `anywhere`: else of another. Raises as `_one`."""
+    """A project of this host; with `anywhere`, else of another host. Raises as `_one`."""
     return _one(partial(lookup.project, anywhere=anywhere), name)
 
 

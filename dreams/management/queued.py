@@ -1,4 +1,4 @@
-"""What a command asks of the host that has the files: asked, waited for where that was wanted, and printed."""
+"""Requests of commands to the host that has the files: make one, wait for its result if wanted, and print it."""
 
 import time
 from collections.abc import Callable, Iterable, Mapping
@@ -15,7 +15,7 @@ from dreams.services import host_requests, hosts
 from dreams.services.apply.applying import ApplyReport
 from dreams.services.host_requests import NewRequest
 
-LOOK_SECONDS = 1.0  # between two looks at the row; chosen
+LOOK_SECONDS = 1.0  # between two checks of the row; chosen
 
 
 def add_wait(parser: CommandParser) -> None:
@@ -29,9 +29,9 @@ def add_wait(parser: CommandParser) -> None:
 
 
 def ask(make: Callable[[], NewRequest], wait: int) -> Mapping[str, Any]:
-    """The report that the other host made, or `queued` with that host and when it was last seen.
+    """The report of the other host, or `queued` with that host and when it was last seen.
 
-    Raises Refused, also where that host did not do it, and project_lock.ProjectElsewhere where it takes no requests.
+    Raises Refused, also if that host did not do it, and project_lock.ProjectElsewhere if it takes no requests.
     """
     request = host_requests.ask(make(), named.me())
     until = time.monotonic() + wait

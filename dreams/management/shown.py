@@ -1,4 +1,4 @@
-"""Proposals and reports as JSON, the same for every command that prints them."""
+"""Proposals and reports as JSON, for all commands that print them."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import asdict
@@ -17,12 +17,12 @@ from dreams.services import blobs, dreaming, proposals, review
 from dreams.services.apply.applying import ALREADY, ApplyReport
 from dreams.services.proposals import summaries
 
-#: So much of what names the state that a second person was shown is enough to type.
+#: How many characters a second person must type of the digest of the shown state.
 LEAST_SEEN = 12
 
 
 def report(done: ApplyReport) -> dict[str, Any]:
-    """What apply and rollback print."""
+    """The output of `apply` and `rollback`."""
     return {
         "proposal": done.proposal,
         "applied": [{"path": w.path, "sha256": w.sha256} for w in done.applied],
@@ -41,12 +41,12 @@ def report_words(result: dict[str, Any] | Any) -> list[str]:
     lines += [f"rebased  {w['path']}: {w['why']} ({w['sha256']})" for w in result["rebased"]]
     lines += [f"conflict {w['path']}: {w['why'].removeprefix('conflict: ')}" for w in result["conflicts"]]
     lines += [f"left     {path}" for path in result["untouched"]]
-    # What failed is told by the refusal.
+    # The refusal reports the failure.
     return [*lines, *result["said"]] or ([] if result["error"] else ["Nothing to write."])
 
 
 def dream(run: DreamRun) -> dict[str, Any]:
-    """What `dream` prints: the run, and the files of what a person is to review."""
+    """The output of `dream`: the run, and the files to review."""
     made = Proposal.of(run)
     return {
         "dream": run.public_id,
@@ -65,7 +65,7 @@ def dream(run: DreamRun) -> dict[str, Any]:
 
 
 def usage(run: DreamRun) -> dict[str, Any]:
-    """What a dream used. `cost_usd` is null while the price of any token is not known: the whole, or nothing."""
+    """The usage of a dream. `cost_usd` is null if the price of any token is unknown."""
     by_model = dreaming.used_by_model(run)
     return {
         **fields(run, "input_tokens", "output_tokens", "cache_read_tokens", "cache_creation_tokens"),
@@ -112,7 +112,7 @@ def brief(file: FileChange) -> dict[str, Any]:
 
 
 def proposal(made: Proposal, *, diff: bool = False, is_bare: bool = False) -> dict[str, Any]:
-    """Everything about a proposal; with `diff`, the lines too. Its secrets are masked unless `is_bare`."""
+    """All data of a proposal; with `diff`, also the lines. Secrets are masked unless `is_bare`."""
     files = files_of([made])
     mask = Mask() if is_bare else _mask(files)
     return cast("dict[str, Any]", mask.deep(_proposal(made, files, diff)))
@@ -142,7 +142,7 @@ def _proposal(made: Proposal, files: Iterable[FileChange], diff: bool) -> dict[s
 
 
 def _second_person(made: Proposal) -> dict[str, Any] | None:
-    """What waits for a second person, who approved it, and the word for exactly this state of it."""
+    """The files that wait for a second person, who approved them, and the start of the digest of this state."""
     waits = review.missing([made]).get(made.pk)
     if waits is None:
         return None
@@ -187,14 +187,14 @@ def _hunk(row: Hunk, lines: DiffHunk, diff: bool) -> dict[str, Any]:
     }
     if diff:
         shown |= {"removed": printable(lines.base_lines), "added": printable(lines.new_lines)}
-        # A person's own lines, which are written in place of the added ones.
+        # A person's lines, which replace the added ones.
         edited = split_lines(blobs.get_text(row.edited_sha)) if row.edited_sha else None
         shown["edited"] = None if edited is None else printable(edited)
     return shown
 
 
 def printable(lines: Iterable[str]) -> list[str]:
-    """Lines without their ends, with bytes that are not UTF-8 shown as a mark."""
+    """Lines without line ends; bytes that are not UTF-8 become a replacement character."""
     return [line.rstrip("\r\n").encode("utf-8", "replace").decode("utf-8") for line in lines]
 
 
@@ -211,7 +211,7 @@ def _finding(found: Any) -> dict[str, Any]:
 
 
 def diff_words(result: dict[str, Any] | Any) -> list[str]:
-    """A proposal for a person at a terminal."""
+    """A proposal as text for a terminal."""
     state = f"{result['state']}, unfinished work" if result["partial"] else result["state"]
     lines = [f"{result['proposal']} ({state}): {result['result']}"]
     for file in result["files"]:
@@ -234,7 +234,7 @@ def diff_words(result: dict[str, Any] | Any) -> list[str]:
 
 
 def _cited(quote: Mapping[str, Any]) -> str:
-    """A quote with its place; one that was looked up and not found is never shown as if it were proof."""
+    """A quote with its place; says if it was not found there."""
     line = f", line {quote['line']}" if quote["line"] else ""
     mark = "" if quote["found"] else f", NOT FOUND: {quote['note']}"
     return f"“{quote['quote']}” ({quote['role'] or quote['source']}, {quote['place']}{line}{mark})"

@@ -1,4 +1,4 @@
-"""Every table, by what it is about."""
+"""All models, by topic."""
 
 from dreams.models.auditlog import AuditEntry
 from dreams.models.config import LoginLink, LoginSession, Override, Policy

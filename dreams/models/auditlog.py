@@ -4,9 +4,9 @@ from django.db import models
 
 
 class AuditEntry(models.Model):
-    """One action. Its hash covers its own fields and the hash before it, so a changed or missing row shows.
+    """One action. Its hash covers its fields and the previous hash, so a changed or missing row is noticed.
 
-    Labels are kept as they were: an entry outlives what it speaks of.
+    Labels are copies: an entry outlives the objects it names.
     """
 
     number = models.PositiveBigIntegerField(unique=True)

@@ -1,4 +1,4 @@
-"""What a person set: overrides of settings and policies; one-time login links, and where people are logged in."""
+"""What people configured: overrides of settings, and policies; also one-time login links and logins."""
 
 from typing import Any
 
@@ -12,7 +12,7 @@ from dreams.models.proposals import Operation as ChangeOperation
 
 
 class Override(models.Model):
-    """A setting given in the pages, for one project or for everywhere (`dreams.conf`)."""
+    """A setting changed on the pages, for one project or for everywhere (`dreams.conf`)."""
 
     project = models.ForeignKey(
         Project, on_delete=models.CASCADE, null=True, blank=True, related_name="overrides"
@@ -34,22 +34,22 @@ class Override(models.Model):
 
 @prepared
 def overrides() -> models.QuerySet[Override, tuple[Any, ...]]:
-    """(project or None, key, value as JSON) of each setting that somebody gave."""
+    """(project or None, key, value as JSON) of each override."""
     return Override.objects.order_by().values_list("project_id", "key", Cast("value", models.TextField()))
 
 
 @prepared
 def overrides_of(project: int) -> models.QuerySet[Override, tuple[Any, ...]]:
-    """The same, of one project and of what is given for everywhere."""
+    """The same, for one project and for everywhere."""
     rows = Override.objects.filter(models.Q(project=project) | models.Q(project__isnull=True)).order_by()
     return rows.values_list("project_id", "key", Cast("value", models.TextField()))
 
 
 class Policy(models.Model):
-    """What may be applied without a person.
+    """Which changes may be applied without a person.
 
-    Per project (empty: all), by memory type and what happens to the memory, or by kind of change. A row with a `maker`
-    is trust that was earned by that engine, model and version: offered after many decisions, accepted by a person.
+    Per project (empty: all), by memory type and operation, or by kind of change. A row with a `maker`
+    is trust earned by that engine, model and version: offered after many decisions, accepted by a person.
     """
 
     class Operation(models.TextChoices):
@@ -102,7 +102,7 @@ class Policy(models.Model):
 
 
 class LoginLink(models.Model):
-    """A one-time login: only the token's hash is kept."""
+    """A one-time login link: only the token's hash is stored."""
 
     token_hash = models.CharField(max_length=64, unique=True)
     made_at = models.DateTimeField(auto_now_add=True)
@@ -114,7 +114,7 @@ class LoginLink(models.Model):
 
 
 class LoginSession(models.Model):
-    """A browser in which somebody is logged in, as long as Django's session of that key lives."""
+    """A logged-in browser; valid as long as Django's session with that key."""
 
     user = models.ForeignKey(
         settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="login_sessions"

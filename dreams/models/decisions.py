@@ -1,4 +1,4 @@
-"""What was decided of a proposal, and what came of it: verdicts, writes to a memory directory, and what is left out."""
+"""Decisions on proposals and their results: verdicts, writes to a memory directory, and rejected changes."""
 
 from django.db import models
 
@@ -44,7 +44,7 @@ class Decision(models.Model):
 
 
 class AppliedBatch(models.Model):
-    """One write to a memory directory, all or none: what apply and rollback did."""
+    """One atomic write to a memory directory, by apply or rollback."""
 
     proposal = models.ForeignKey(Proposal, on_delete=models.CASCADE, related_name="applications")
     journal_id = models.CharField(max_length=64, unique=True)
@@ -85,12 +85,12 @@ class AppliedFile(models.Model):
 
 class LeftOutQuerySet(models.QuerySet["LeftOut"]):
     def decided(self) -> "LeftOutQuerySet":
-        """Without what a submit has written that did not end yet."""
+        """Without the writes of a submit that is still running."""
         return self.filter(is_staged=False)
 
 
 class LeftOut(models.Model):
-    """A rejected hunk: it is not proposed again until what it was made from changes."""
+    """A rejected hunk: it is not proposed again until its source changes."""
 
     project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="left_out")
     path = models.CharField(max_length=1000)

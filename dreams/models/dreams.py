@@ -1,4 +1,4 @@
-"""One run of an engine over one project, and what it did turn by turn."""
+"""One run of an engine over one project, and its turns."""
 
 from decimal import Decimal
 
@@ -11,7 +11,7 @@ from dreams.models.sessions import Session
 
 
 class DreamRun(models.Model):
-    """A dream. Nothing leaves a terminal state (completed, failed, killed)."""
+    """A dream. Its terminal states (completed, failed, killed) are final."""
 
     class Status(models.TextChoices):
         PENDING = "pending", "Waiting to start"
@@ -115,7 +115,7 @@ class DreamRun(models.Model):
         ordering = ["-created_at"]
         indexes = [
             models.Index(fields=["project", "-created_at"]),
-            # For the list of all dreams, how long the last ones took, and how many there were in a time.
+            # For the list of all dreams, the durations of the last ones, and the number in a period.
             models.Index(fields=["-created_at", "-id"], name="dream_by_creation"),
             models.Index(fields=["-ended_at", "-id"], name="dream_by_end"),
             models.Index(fields=["started_at"], name="dream_by_start"),
@@ -124,7 +124,7 @@ class DreamRun(models.Model):
             ),
         ]
         constraints = [
-            # The last fence against two dreams of one project: a second claim fails in the database.
+            # Prevents two dreams of one project: a second claim fails in the database.
             models.UniqueConstraint(
                 fields=["project"],
                 condition=models.Q(status__in=["pending", "running"]),
@@ -141,17 +141,17 @@ class DreamRun(models.Model):
 
     @property
     def tokens(self) -> int:
-        """All kinds together, as the limit on tokens counts them."""
+        """All kinds of tokens, as the limit on tokens counts them."""
         return self.input_tokens + self.output_tokens + self.cache_read_tokens + self.cache_creation_tokens
 
     @property
     def whole_cost(self) -> Decimal | None:
-        """Dollars; None when a price is missing for any of its tokens."""
+        """Dollars; None if the price of any of its tokens is missing."""
         return None if self.unpriced_tokens else self.priced_usd or Decimal(0)
 
 
 class DreamSession(models.Model):
-    """A session that a dream reviewed, and which bytes of it."""
+    """A session that a dream reviewed, and the range of bytes."""
 
     dream = models.ForeignKey(DreamRun, on_delete=models.CASCADE, related_name="reviewed")
     session = models.ForeignKey(Session, on_delete=models.CASCADE, related_name="reviewed_by")
@@ -166,7 +166,7 @@ class DreamSession(models.Model):
 
 
 class DreamLog(models.Model):
-    """A daily log of the agent that a dream read, and which text of it."""
+    """A daily log of the agent that a dream read, and its text then."""
 
     dream = models.ForeignKey(DreamRun, on_delete=models.CASCADE, related_name="read_logs")
     memory = models.ForeignKey(Memory, on_delete=models.CASCADE, related_name="read_by")
@@ -212,7 +212,7 @@ class Turn(models.Model):
 
 
 class WorkStep(models.Model):
-    """One change of one file, with why. Kept as it happens, so that a dream that dies leaves its work behind."""
+    """One change of one file, with its reason. Saved at once, so that the work of a crashed dream is kept."""
 
     dream = models.ForeignKey(DreamRun, on_delete=models.CASCADE, related_name="steps")
     number = models.PositiveIntegerField()
@@ -234,7 +234,7 @@ class WorkStep(models.Model):
 
 
 class WorkText(models.Model):
-    """The bytes of a step, by sha256. Not among the blobs, which are kept for good: these go with their dream."""
+    """The bytes of a step, by sha256. Not blobs, which are permanent: these are deleted with their dream."""
 
     dream = models.ForeignKey(DreamRun, on_delete=models.CASCADE, related_name="step_texts")
     sha256 = models.CharField(max_length=64)

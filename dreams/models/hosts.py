@@ -1,4 +1,4 @@
-"""The installations that share this database, and what one asks another to do."""
+"""The installations that share this database, and requests between them."""
 
 from django.db import models
 
@@ -8,7 +8,7 @@ from dreams.models.proposals import Proposal
 
 
 class Host(models.Model):
-    """One installation: a data directory with its queue. Rows that belong to it hold its `key`, people see its name."""
+    """One installation: a data directory with its queue. Its rows have its `key`; people see its name."""
 
     key = models.CharField(
         max_length=255, unique=True, help_text="From the file host_id in its data directory."
@@ -30,7 +30,7 @@ class Host(models.Model):
 
 
 class HostRequest(models.Model):
-    """Something that is asked of the host that has the files. That host alone does it, once, after checking it again."""
+    """A request to the host that has the files. Only that host executes it, once, after checking it again."""
 
     class Deed(models.TextChoices):
         APPLY = "apply", "Write what was approved"
@@ -86,7 +86,7 @@ class HostRequest(models.Model):
         ordering = ["-asked_at", "-pk"]
         indexes = [models.Index(fields=["host", "state"], name="request_by_host")]
         constraints = [
-            # Asked twice, it is done once.
+            # A repeated request is executed once.
             models.UniqueConstraint(
                 fields=["digest"], condition=models.Q(state__in=["waiting", "taken"]), name="asked_once"
             )

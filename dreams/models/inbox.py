@@ -1,10 +1,10 @@
-"""What waits for a person: what they put off, who may read it from outside, and what they were told outside the pages."""
+"""The inbox: snoozed items, tokens of the feed, and channels of the digest."""
 
 from django.db import models
 
 
 class Snooze(models.Model):
-    """Something that waits and is not shown to one account until a day, or until the next dream has ended."""
+    """A waiting item that is hidden from one account until a day, or until the next dream has ended."""
 
     item = models.CharField(max_length=80, help_text="The id of the proposal, or “questions”.")
     kind = models.CharField(
@@ -23,7 +23,7 @@ class Snooze(models.Model):
 
 
 class FeedToken(models.Model):
-    """A token whose address lists the titles of what waits, and nothing else. Only its hash is kept."""
+    """The token of the feed's address, which lists only the titles of waiting items. Only its hash is stored."""
 
     token_hash = models.CharField(max_length=64, unique=True)
     made_at = models.DateTimeField()
@@ -38,7 +38,7 @@ class FeedToken(models.Model):
 
 
 class Channel(models.Model):
-    """One way of sending the digest. `next_at` is also the claim: whoever moves it on sends."""
+    """One way of sending the digest. `next_at` is also a claim: the process that advances it sends."""
 
     class Name(models.TextChoices):
         EMAIL = "email", "E-mail"

@@ -1,4 +1,4 @@
-"""What runs by a schedule, and what became of each run."""
+"""Scheduled jobs and their runs."""
 
 from django.db import models
 
@@ -7,7 +7,7 @@ from dreams.models.projects import Project
 
 
 class ScheduledJob(models.Model):
-    """One entry of the schedule: by cron, or after another job. `next_at` is also the claim: whoever moves it on runs it."""
+    """One entry of the schedule: by cron, or after another job. `next_at` is also a claim: who advances it runs it."""
 
     class Kind(models.TextChoices):
         DREAM = "dream", "Dream"
@@ -56,7 +56,7 @@ class ScheduledJob(models.Model):
 
 
 class JobRun(models.Model):
-    """One run of a job. `label` says what it was once the job is gone."""
+    """One run of a job. `label` names the job after its removal."""
 
     class Status(models.TextChoices):
         PENDING = "pending", "Waiting to start"
@@ -89,7 +89,7 @@ class JobRun(models.Model):
         ordering = ["-made_at", "-pk"]
         indexes = [models.Index(fields=["-made_at", "-id"], name="job_run_by_time")]
         constraints = [
-            # The last fence against a job that runs twice at a time.
+            # Prevents two runs of one job at the same time.
             models.UniqueConstraint(
                 fields=["job"],
                 condition=models.Q(status__in=["pending", "running"]),

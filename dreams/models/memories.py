@@ -1,5 +1,5 @@
-"""Memories: every state of them that was seen or written, the bytes of each state, what search looks through, and the
-secrets that were taken out of all of it."""
+"""Memories: every version seen or written, the bytes of each, the texts for search, and purges of secrets from all of
+them."""
 
 from django.db import models
 
@@ -8,7 +8,7 @@ from dreams.models.sessions import HistoryPrompt, Prompt, Session
 
 
 class Blob(models.Model):
-    """Bytes by their sha256. Kept for the pages; the bare repository keeps them too, and survives this table's loss."""
+    """Bytes by their sha256, for the pages. The bare repository has them too, in case this table is lost."""
 
     sha256 = models.CharField(max_length=64, primary_key=True)
     data = models.BinaryField()
@@ -70,11 +70,11 @@ class Memory(models.Model):
 
     @property
     def title(self) -> str:
-        """What a page calls it: the name it gives itself, else its file's."""
+        """Its name on pages: the one in its frontmatter, else the file's."""
         return self.name or self.path.rpartition("/")[2]
 
 
-# What every page and command counts as memories: there now, neither an index nor a daily log.
+# What all pages and commands count as memories: existing files except indexes and daily logs.
 COUNTED_MEMORIES = models.Q(gone_at__isnull=True, kind__in=(Memory.Kind.TOPIC, Memory.Kind.TEAM)) & ~models.Q(
     path__endswith="/MEMORY.md"
 )
@@ -127,7 +127,7 @@ class Version(models.Model):
 
 
 class InstructionText(models.Model):
-    """What an agent reads of an instruction file, without its secrets: a copy for search, as old as the last look.
+    """The text of an instruction file for an agent, without secrets: a copy for search, made at the last scan.
 
     A file that several projects load, such as the user's own, is one row.
     """
@@ -150,14 +150,14 @@ class InstructionText(models.Model):
 
 
 def _only(name: str) -> models.Q:
-    """A text of this owner and of no other."""
+    """A check that a text has this owner and no other."""
     owners = ("blob", "prompt", "session", "history", "instruction")
     return models.Q(**{f"{other}__isnull": other != name for other in owners})
 
 
 class SearchText(models.Model):
-    """The text of a memory's version, of what a person typed or pasted, of a session's title or of an instruction file,
-    as search compares it."""
+    """A text in the form that search compares: of a memory's version, a prompt, a paste, a session's title or an
+    instruction file."""
 
     blob = models.OneToOneField(Blob, on_delete=models.CASCADE, null=True, related_name="+")
     prompt = models.OneToOneField(Prompt, on_delete=models.CASCADE, null=True, related_name="+")
@@ -183,7 +183,7 @@ class SearchText(models.Model):
 
 
 class Purge(models.Model):
-    """One purge. Names texts by sha256 and never holds what was in them; an unfinished one is finished at the next start."""
+    """One purge. It has the sha256 of texts, never their content; an unfinished one is completed at the next start."""
 
     at = models.DateTimeField()
     actor = models.CharField(max_length=150, blank=True)

@@ -1,8 +1,8 @@
-"""Queries that pages ask all the time, put into SQL once for the life of the process.
+"""Compiles frequent queries to SQL once per process.
 
-To put one together takes Django ten to a hundred times as long as the database takes to answer it. A function that makes
-a queryset and is `@prepared` is called once for each form that its query may take; from then on its SQL is asked with
-other values, and the rows are those that the queryset itself would find.
+Compiling one takes Django ten to a hundred times as long as the database takes to answer it. A function that returns a
+queryset and is `@prepared` is called once for each form of its query; after that its SQL is executed with other values,
+and the rows are the same as those of the queryset.
 """
 
 import copy
@@ -22,21 +22,21 @@ from django.db.models.sql.compiler import SQLCompiler
 P = ParamSpec("P")
 Row = TypeVar("Row")
 
-MOST_FORMS = 200  # of one query; of more all are forgotten
+MOST_FORMS = 200  # forms of one query; beyond that all are dropped
 _SOME_DAY = dt.date(1901, 1, 1)
 _SOME_MOMENT = dt.datetime(1901, 1, 1, tzinfo=dt.UTC)
 
 
 class Fixed(int):
-    """A number that is part of the form, such as the place of a page's first row: a slice cannot be given as a value."""
+    """A number that is part of the form, such as the index of a page's first row: a slice cannot be a parameter."""
 
 
 def prepared(make: Callable[P, QuerySet[Any, Row]]) -> Callable[P, list[Row]]:
-    """A function that answers what the queryset of `make` finds for the same arguments.
+    """A function that returns the rows of `make`'s queryset for the same arguments.
 
-    Numbers, texts, days and moments must be in the query as they are given and may not decide what it looks like, except
-    for None, true, false, "", tuples, classes, members of enumerations and what is `Fixed`, which may; lists are for
-    `__in`. `make` may look at nothing else: not at the database, the clock or a setting, as it is not called again.
+    Numbers, texts, dates and times must be used unchanged as parameters and must not change the form of the query. None,
+    True, False, "", tuples, classes, enum members and `Fixed` may; lists are for `__in`. `make` must not depend on
+    anything else, such as the database, the clock or a setting, as it is not called again.
     """
     made: dict[object, _Form[Row]] = {}
 
@@ -55,7 +55,7 @@ def prepared(make: Callable[P, QuerySet[Any, Row]]) -> Callable[P, list[Row]]:
 
 @dataclass(frozen=True, slots=True)
 class _Form(Generic[Row]):
-    """One form of a query: its SQL, and for each parameter which of the values it is, or its own where it is none."""
+    """One form of a query: its SQL, and for each parameter the index of its value, or a constant."""
 
     make: Callable[..., QuerySet[Any, Row]]
     queryset: QuerySet[Any, Row]
@@ -66,7 +66,7 @@ class _Form(Generic[Row]):
     def rows(self, given: Sequence[Any], named: Mapping[str, Any]) -> list[Row]:
         values = _flat((*given, *named.values()))
         asked = (self.sql, [own if place is None else values[place] for place, own in self.places])
-        # What a queryset asks of its query is a compiler; this one has its SQL already, and is nobody else's.
+        # A queryset gets its compiler from its query; this one already has its SQL and is not shared.
         ready: Any = copy.copy(self.compiler)
         ready.connection = connections[ready.using]
         ready.as_sql = lambda *_, **__: asked
@@ -78,7 +78,7 @@ class _Form(Generic[Row]):
 def _form(
     make: Callable[..., QuerySet[Any, Row]], given: Sequence[Any], named: Mapping[str, Any]
 ) -> _Form[Row]:
-    """The query with a mark for each value, which nothing else in it equals."""
+    """The query compiled with a unique placeholder for each value."""
     counted = itertools.count(1)
     marks = [_mark(value, counted) for value in (*given, *named.values())]
     known = _flat(marks)
@@ -93,8 +93,8 @@ def _form(
 
 
 def _put_together(compiler: Any) -> tuple[str, Sequence[Any]]:
-    """The SQL and its parameters; "" where no row can be found, which the compiler knows. How values become those of Python
-    is looked up once as well."""
+    """The SQL and its parameters; "" if the compiler knows that no row can match. The converters to Python values are
+    also looked up once."""
     try:
         sql, parameters = compiler.as_sql()
     except EmptyResultSet:
@@ -114,19 +114,19 @@ def _refuse(*_: object) -> NoReturn:
 
 
 def _is_of_form(value: object) -> bool:
-    """Whether a value may decide what the query looks like."""
+    """Whether a value may change the form of the query."""
     return value is None or isinstance(value, bool | tuple | type | enum.Enum | Fixed) or value == ""
 
 
 def _shape(value: Any) -> object:
-    """The same for all values that the same SQL is good for."""
+    """A key that is equal for all values with the same SQL."""
     if isinstance(value, list):
         return (type(value[0]), _room(value)) if value else ()
     return (type(value), value) if _is_of_form(value) else type(value)
 
 
 def _room(values: Sequence[Any]) -> int:
-    """Lists are brought to a power of two by their last value again, so that there are few forms of any length."""
+    """The padded length of a list, a power of two, so that there are few forms. Its last value is repeated."""
     return 1 << (len(values) - 1).bit_length()
 
 
@@ -142,14 +142,14 @@ def _mark_of(value: object, counted: Iterator[int]) -> object:
     if isinstance(value, dt.date):
         return _SOME_DAY + dt.timedelta(days=next(counted))
     if isinstance(value, int):
-        return 2_000_000_000 + next(counted)  # columns of four bytes take it
+        return 2_000_000_000 + next(counted)  # fits into columns of four bytes
     if isinstance(value, str):
         return f"\N{REPLACEMENT CHARACTER}{next(counted)}"
     raise TypeError(f"a {type(value).__name__} cannot be a value of a prepared query")
 
 
 def _flat(values: Sequence[Any]) -> list[Any]:
-    """Those that are parameters, as the database has them."""
+    """The parameter values as the database stores them."""
     found: list[Any] = []
     for value in values:
         if isinstance(value, list):

@@ -53,7 +53,7 @@ class Project(models.Model):
     mode = models.CharField(
         max_length=20, blank=True, help_text="daily-log or remote: the agent manages this memory itself."
     )
-    MOST_LEFT_ALONE = 200  # names of what is not read; chosen
+    MOST_LEFT_ALONE = 200  # names of unread files; chosen
     left_alone = models.JSONField(
         null=True,
         blank=True,
@@ -121,10 +121,10 @@ class TranscriptFolder(models.Model):
 
 
 class LockHold(models.Model):
-    """Our own record of a held `.consolidate-lock`: what a crash needs to be healed without costing a day.
+    """Our record of a held `.consolidate-lock`, to recover from a crash without losing a day.
 
-    The row exists while we hold the lock. The file carries only a PID; the start time that tells a reused PID
-    apart, and the prior mtime, stand here.
+    The row exists while we hold the lock. The file contains only a PID; this row has the process's start time, to detect
+    a reused PID, and the previous mtime.
     """
 
     project = models.OneToOneField(Project, on_delete=models.CASCADE, related_name="lock_hold")
@@ -140,7 +140,7 @@ class LockHold(models.Model):
 
 
 class GateEvaluation(models.Model):
-    """An evaluation whose answer differed from the one before: a line of the project's timeline."""
+    """An evaluation with a different result than the previous one: a line of the project's timeline."""
 
     project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="gate_evaluations")
     at = models.DateTimeField(db_index=True)

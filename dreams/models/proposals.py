@@ -1,6 +1,6 @@
-"""What a dream, a rollback or a hand wants to change, and what is said about it.
+"""Changes proposed by a dream, a rollback or a person, with evidence and findings.
 
-Texts are never stored here: rows hold sha256s of blobs and line ranges in them.
+Texts are never stored here: rows have sha256s of blobs and line ranges in them.
 """
 
 from typing import ClassVar
@@ -30,7 +30,7 @@ class Proposal(models.Model):
         CAUGHT = "caught", "Caught"
         COPIED = "copied", "Copy from another project"
 
-    #: Changes that an engine or an agent drafted; the others a person wrote or wants back.
+    #: Changes drafted by an engine or an agent; a person wrote or restored the others.
     DRAFTED = (Origin.DREAM, Origin.ANSWERS, Origin.SUGGESTED, Origin.CAUGHT)
 
     class State(models.TextChoices):
@@ -98,7 +98,7 @@ class Proposal(models.Model):
 
     @classmethod
     def of(cls, dream: DreamRun) -> "Proposal | None":
-        """What a person reviews of a dream: the part that no policy let in, else the part that one did."""
+        """The proposal of a dream for a person: the part that no policy applied, else the part that one did."""
         return cls.objects.filter(dream=dream).order_by("by_policy", "-pk").first()
 
 
@@ -149,22 +149,22 @@ class FileChange(models.Model):
 
     @property
     def state_sha(self) -> str:
-        """Of what it starts from and what it becomes: what a person has seen who looked at it."""
+        """A digest of its base and its result: the state that a person has seen."""
         return text.sha256(f"{self.base_sha} {self.new_sha}".encode())
 
     @property
     def second(self) -> str:
-        """The second person who approved this very state; empty: nobody did."""
+        """The second person who approved the current state; empty if nobody did."""
         return self.seconded_by if self.seconded_sha == self.state_sha else ""
 
     @property
     def is_viewed(self) -> bool:
-        """Ticked for this very state."""
+        """Whether it was marked as viewed in the current state."""
         return bool(self.viewed_sha) and self.viewed_sha == self.state_sha
 
 
 class Operation(models.Model):
-    """Hunks that only make sense together, with the reason for them."""
+    """Hunks that only make sense together, with their reason."""
 
     class Kind(models.TextChoices):
         LEARN = "learn", "Learnt"
@@ -209,7 +209,7 @@ class Operation(models.Model):
 
 
 class Hunk(models.Model):
-    """A run of lines that leaves and a run that arrives: the unit of decision."""
+    """Consecutive removed lines and the added lines that replace them: the unit of decision."""
 
     class Verdict(models.TextChoices):
         PENDING = "pending", "Undecided"
@@ -271,7 +271,7 @@ class Hunk(models.Model):
 
 
 class Evidence(models.Model):
-    """A quote that speaks for a change, with where it stands and who said it. Kept here, as agents delete transcripts."""
+    """A quote that supports a change, with its place and speaker. Copied here, as agents delete transcripts."""
 
     class Source(models.TextChoices):
         TRANSCRIPT = "transcript", "Session"
@@ -281,7 +281,7 @@ class Evidence(models.Model):
         REPOSITORY = "repository", "Repository"
         AGENT = "agent", "Agent"
 
-    #: Role in a transcript → who that is to the person who reads.
+    #: Role in a transcript → the speaker, for the reader.
     SPEAKERS: ClassVar = {
         "user": "You",
         "assistant": "The agent",
@@ -327,17 +327,17 @@ class Evidence(models.Model):
 
     @property
     def is_logged(self) -> bool:
-        """Whether it is a line of a daily log: of its moment only the day is known."""
+        """Whether it is a line of a daily log: only its day is known."""
         return self.role == "log"
 
     @property
     def is_prompt_only(self) -> bool:
-        """It is of a prompt whose transcript is gone."""
+        """Whether it is from a prompt whose transcript is gone."""
         return self.is_transcript and self.note == NO_ANSWER
 
     @property
     def who(self) -> str:
-        """Who said it, or what it is taken from."""
+        """The speaker, or the source of the quote."""
         if self.is_transcript or self.is_logged:
             return self.SPEAKERS.get(self.role, self.role.capitalize() or "A session")
         return self.ORIGINS.get(self.Source(self.source), self.get_source_display())
@@ -348,12 +348,12 @@ class Evidence(models.Model):
 
     @property
     def caveat(self) -> str:
-        """What nobody of the session said: a program printed it, or a stranger wrote it."""
+        """A warning if a program printed the quote or a third party wrote it; else ""."""
         return self.NOBODYS.get(self.role, "") if self.is_transcript and self.found else ""
 
     @property
     def is_long(self) -> bool:
-        """It scrolls inside its frame, so a keyboard must be able to go there."""
+        """Whether it scrolls inside its frame; then it must be focusable by keyboard."""
         return len(self.quote) > 180 or self.quote.count("\n") > 6
 
 
@@ -384,7 +384,7 @@ class LedgerEntry(models.Model):
 
 
 class Finding(models.Model):
-    """What a check says about a change."""
+    """What a check found in a change."""
 
     class Severity(models.TextChoices):
         REFUSE = "refuse", "Refused"

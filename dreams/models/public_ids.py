@@ -1,4 +1,4 @@
-"""Public ids: one letter for the kind and eight characters of 0-9a-z, from the system's secure random source."""
+"""Public ids: one letter for the kind and eight random characters of 0-9a-z from a secure source."""
 
 import re
 import secrets

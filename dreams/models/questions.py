@@ -1,7 +1,7 @@
-"""What a person is asked: what an engine saw and could not be sure of, with the answers it drafted; and cards, what they said
-in a session that went quiet.
+"""Questions: what an engine was not sure of, with drafted answers; and cards: statements of the person in a session that
+has ended.
 
-Whole texts are kept as blobs; rows hold their sha256s, the statements that a question is about, and quotes.
+Full texts are blobs; rows have their sha256s, the statements that a question is about, and quotes.
 """
 
 from django.db import models
@@ -14,15 +14,15 @@ from dreams.models.sessions import Session
 
 
 def kinds() -> list[tuple[str, str]]:
-    """Asked for instead of written into the column, so that another kind needs no migration."""
+    """A callable, so that a new kind needs no migration."""
     return Question.Kind.choices
 
 
 class Question(models.Model):
-    """One question to the person whose notes these are."""
+    """One question to the owner of the memories."""
 
     class Kind(models.TextChoices):
-        """As in `QUESTIONS` of `engines/types.py`, with what pages call it."""
+        """As in `QUESTIONS` of `engines/types.py`, with labels for pages."""
 
         SAME = "same", "Said twice"
         CHANGED = "changed", "Changed"
@@ -105,7 +105,7 @@ class Question(models.Model):
 
 
 class QuestionOption(models.Model):
-    """One answer, with the edits it would make, drafted before anybody chose it."""
+    """One possible answer, with the edits it would make, drafted in advance."""
 
     question = models.ForeignKey(Question, on_delete=models.CASCADE, related_name="options")
     number = models.PositiveIntegerField()
@@ -128,9 +128,9 @@ class QuestionOption(models.Model):
 
 
 class Card(models.Model):
-    """One thing that a person asked to be remembered, corrected or decided, and the line it would become.
+    """One thing that a person asked to remember, corrected or decided, and the line it would become.
 
-    The card is what is decided; the project's proposal of origin `caught` is drafted from its open and approved cards.
+    People decide on cards; the project's proposal of origin `caught` is drafted from the open and approved ones.
     """
 
     class State(models.TextChoices):

@@ -1,4 +1,4 @@
-"""What the importer keeps of transcripts. The transcripts themselves stay where they are and are read by offset."""
+"""Data imported from transcripts. The transcripts themselves are not copied; they are read by offset."""
 
 from datetime import datetime
 
@@ -6,7 +6,7 @@ from django.db import models
 
 from dreams.models.projects import Project, TranscriptFolder
 
-# What every page and command counts as sessions: the agent still has the transcript.
+# What all pages and commands count as sessions: the agent still has the transcript.
 COUNTED_SESSIONS = models.Q(gone_at__isnull=True)
 
 
@@ -55,7 +55,7 @@ class Session(models.Model):
         null=True, blank=True, help_text="When the agent’s hook last said that the session ended."
     )
     gone_at = models.DateTimeField(null=True, blank=True)
-    # Null and not a switch: SQLite adds a column that may be null without building the table, and its triggers, anew.
+    # Nullable: SQLite adds a nullable column without rebuilding the table and its triggers.
     title_indexed_at = models.DateTimeField(
         null=True, blank=True, help_text="When its title was indexed for search. Empty: not yet."
     )
@@ -64,7 +64,7 @@ class Session(models.Model):
         constraints = [models.UniqueConstraint(fields=["project", "path"], name="session_unique_per_project")]
         ordering = ["-touched_at"]
         indexes = [
-            # What lists and gates count by, so that a hundred thousand rows are counted without being read.
+            # Covers the counts of lists and gates, so that a hundred thousand rows are counted without being read.
             models.Index(
                 fields=[
                     "project",
@@ -78,7 +78,7 @@ class Session(models.Model):
                 ],
                 name="session_counted",
             ),
-            # Has all that is asked about resumed sessions: else SQLite goes through a project's sessions for each of them.
+            # Covers the query for resumed sessions: else SQLite would scan all sessions of a project for each one.
             models.Index(fields=["root_key", "project", "touched_at"], name="session_root"),
             models.Index(
                 fields=["touched_at"],
@@ -92,12 +92,12 @@ class Session(models.Model):
 
     @property
     def at(self) -> datetime:
-        """When it was last active: by its last record, else by its file's mtime, which a copy or a restore moves."""
+        """Its last activity: the time of its last record, else its file's mtime, which a copy or a restore changes."""
         return self.last_at or self.touched_at
 
 
 class SessionNotes(models.Model):
-    """Notes on one session: those that the agent kept beside its transcript, and hand-over notes that were asked for."""
+    """Notes on one session: the agent's own beside its transcript, and requested hand-over notes."""
 
     class Origin(models.TextChoices):
         AGENT = "agent", "Notes kept by the agent"
@@ -124,7 +124,7 @@ class SessionNotes(models.Model):
 
 
 class NotesRequest(models.Model):
-    """One request to a model for hand-over notes on a session: waiting, under way, or what became of it."""
+    """One request to a model for hand-over notes on a session, with its state and result."""
 
     class Status(models.TextChoices):
         PENDING = "pending", "Waiting to start"
@@ -155,7 +155,7 @@ class NotesRequest(models.Model):
         verbose_name_plural = "requests for hand-over notes"
         ordering = ["-asked_at", "-pk"]
         constraints = [
-            # The last fence against two that write at a time.
+            # Prevents two unfinished requests for one session.
             models.UniqueConstraint(
                 fields=["session"],
                 condition=models.Q(status__in=["pending", "running"]),
@@ -187,7 +187,7 @@ class TranscriptFile(models.Model):
         default=bytes, help_text="Hashes of the start and of the bytes before the offset."
     )
     state = models.BinaryField(default=bytes, help_text="Running totals, so that only new lines are read.")
-    # Null and not empty: SQLite adds a column that may be null without building the table anew.
+    # Nullable: SQLite adds a nullable column without rebuilding the table.
     agent = models.CharField(  # noqa: DJ001 - see above
         max_length=200,
         null=True,
@@ -207,7 +207,7 @@ class TranscriptFile(models.Model):
 
 
 class RequestUsage(models.Model):
-    """Tokens of one request to a model. One assistant turn stands on several lines, and forks copy them: counted once."""
+    """Tokens of one request to a model. One assistant turn has several lines, and forks copy them: it is counted once."""
 
     key = models.BigIntegerField(primary_key=True, help_text="Hash of message id and request id.")
     session = models.ForeignKey(Session, on_delete=models.CASCADE, related_name="requests")
@@ -225,7 +225,7 @@ class RequestUsage(models.Model):
     cache_write_1h_tokens = models.BigIntegerField(default=0)
     cache_read_tokens = models.BigIntegerField(default=0)
     web_searches = models.IntegerField(default=0)
-    # Null and no default: SQLite adds it without building the table, and its triggers, anew.
+    # Nullable without a default: SQLite adds it without rebuilding the table and its triggers.
     agent_micros = models.BigIntegerField(
         null=True, help_text="What the agent itself reckoned it to cost, in millionths of a dollar."
     )
@@ -235,7 +235,7 @@ class RequestUsage(models.Model):
 
 
 class Prompt(models.Model):
-    """What a person really typed: about one line in fifty of a transcript, and the best evidence there is."""
+    """A text typed by a person: about one line in fifty of a transcript, and the best evidence."""
 
     key = models.BigIntegerField(primary_key=True, help_text="Hash of the record's uuid: forks count once.")
     session = models.ForeignKey(Session, on_delete=models.CASCADE, related_name="prompts")
@@ -248,8 +248,8 @@ class Prompt(models.Model):
         blank=True,
         help_text="When it was read for what the person said; a copy in a fork is not read again.",
     )
-    # Where rows are written by the hundred thousand this costs an entry in a small index and no more: what stands in
-    # it is brought into the search index later, in small steps.
+    # Rows are written by the hundred thousand, which only adds entries to the small index of this column; they are
+    # added to the search index later, in small steps.
     indexed = models.BooleanField(db_default=False, help_text="Indexed for search.")
 
     class Meta:
@@ -264,7 +264,7 @@ class Prompt(models.Model):
 
 
 class MemoryWrite(models.Model):
-    """A write to a memory file that a transcript shows: says when a line came to be."""
+    """A write to a memory file found in a transcript: shows when a line was added."""
 
     session = models.ForeignKey(Session, on_delete=models.CASCADE, related_name="memory_writes")
     path = models.TextField(help_text="The file written, as the record names it.")
@@ -281,7 +281,7 @@ class MemoryWrite(models.Model):
 
 
 class OpenEnd(models.Model):
-    """A task that an agent set itself in a session and did not finish. Shown to the person, and never memory."""
+    """A task that an agent set itself in a session and did not finish. Shown to people, never used as memory."""
 
     class Status(models.TextChoices):
         PENDING = "pending", "not started"
@@ -338,9 +338,9 @@ class HistoryFile(models.Model):
 
 
 class HistoryPrompt(models.Model):
-    """A prompt that only the history has: its transcript is gone, so no answer was kept.
+    """A prompt that is only in the history: its transcript is gone, and with it the answer.
 
-    Its offset and line are those of the history.
+    Its offset and line are those of the history file.
     """
 
     prompt = models.OneToOneField(Prompt, on_delete=models.CASCADE, primary_key=True, related_name="history")
@@ -360,7 +360,7 @@ class HistoryPrompt(models.Model):
 
 
 class HiddenPrompt(models.Model):
-    """A prompt that a person does not want to see. By its key, which it keeps when its transcript is read anew."""
+    """A prompt that a person hid. By its key, which does not change if its transcript is read again."""
 
     key = models.BigIntegerField(primary_key=True, help_text="The prompt's key.")
     at = models.DateTimeField(auto_now_add=True)

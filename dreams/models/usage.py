@@ -1,4 +1,4 @@
-"""What models cost, and what dreams have used of them."""
+"""Prices of models, and their usage."""
 
 from django.db import models
 
@@ -7,7 +7,7 @@ from dreams.models.dreams import DreamRun
 
 
 class Price(models.Model):
-    """Dollars per million tokens of a model, from a date on. An unknown model has tokens and no price, and a page says so."""
+    """Dollars per million tokens of a model, from a date on. An unknown model has tokens but no price, which pages say."""
 
     model = models.CharField(max_length=100)
     since = models.DateField()
@@ -42,11 +42,11 @@ class Price(models.Model):
 
 
 class DreamUsage(models.Model):
-    """What one turn of a dream asked of one model: the ledger that every limit and every page counts from.
+    """The usage of one model by one turn of a dream: the source of all limits and pages.
 
-    Rows are only ever added, a turn at a time, so that what was spent is known whatever happens to the process. Each
-    carries its own moment: a dream over midnight spends on two days. Costs are those of the prices when it ran; null
-    is a model without a price, whose tokens are counted all the same.
+    Rows are only added, one turn at a time, so that the spending is known even if the process dies. Each has its own
+    time: a dream over midnight spends on two days. Costs use the prices of that time; null means that the model has no
+    price, though its tokens still count.
     """
 
     dream = models.ForeignKey(DreamRun, on_delete=models.CASCADE, related_name="usage")
@@ -77,7 +77,7 @@ class DreamUsage(models.Model):
 
 
 class ModelRequest(models.Model):
-    """What one request to a model used that no dream made. It counts towards the same limits as dreams."""
+    """The usage of one request to a model outside dreams. It counts towards the same limits."""
 
     class Purpose(models.TextChoices):
         CATCHING = "catching", "Catching"
@@ -103,8 +103,8 @@ class ModelRequest(models.Model):
 
 
 class SetAside(models.Model):
-    """Dollars that a request under way, which no dream made, may still cost. Gone when it is answered; where its process
-    died, it counts until `until`."""
+    """Dollars reserved for a running request outside dreams. Deleted when it is answered; if its process died,
+    it counts until `until`."""
 
     project = models.ForeignKey("dreams.Project", on_delete=models.CASCADE, related_name="+")
     usd = models.DecimalField(max_digits=16, decimal_places=10)

@@ -1,4 +1,4 @@
-"""`answer DREAM|PROJECT QUESTION OPTION`: what only the person can tell."""
+"""`answer DREAM|PROJECT QUESTION OPTION`: answer a question with one of its options."""
 
 from dreams.management import base, named
 from dreams.models import DreamRun, Question

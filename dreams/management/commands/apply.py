@@ -1,4 +1,4 @@
-"""`apply DREAM [--rebased] [--wait S]`: write what is approved, or have it written by the host that has the files."""
+"""`apply DREAM [--rebased] [--wait S]`: write the approved changes, or request that from the host that has the files."""
 
 from functools import partial
 
@@ -42,14 +42,14 @@ class Command(base.Command):
 
 
 def _refused(error: Exception, proposal: Proposal) -> str:
-    """The reason, and for a finding the command that confirms it."""
+    """The reason; for a finding also the command that confirms it."""
     if isinstance(error, review.FindingInTheWay):
         return f"{error} On the review page, or: decide {proposal.public_id} --approve --confirm-findings"
     return str(error)
 
 
 def _proposal(name: str) -> Proposal:
-    """What the dream proposed; for a dream that only asked, the answers that wait in its project."""
+    """The proposal of the dream; for a dream with only questions, the waiting answers of its project."""
     try:
         return named.proposal(name)
     except lookup.Unknown:

@@ -1,4 +1,4 @@
-"""`audit [PROJECT]`: who did what to which memory, newest first, in sentences with the ids behind them."""
+"""`audit [PROJECT]`: the audit log, newest first, as sentences with ids."""
 
 from dreams.management import base, named
 from dreams.models import AuditEntry

@@ -1,4 +1,4 @@
-"""`cancel DREAM`: kill a dream; its clock is put back."""
+"""`cancel DREAM`: cancel a dream; it does not count for the wait before the next one."""
 
 from dreams.management import base, named
 from dreams.services import dreaming

@@ -1,4 +1,4 @@
-"""`check_claims --transcripts DIR --batch`: does what is claimed stand in a session? Needs no database."""
+"""`check_claims --transcripts DIR --batch`: check whether sessions support claims. Needs no database."""
 
 from collections.abc import Callable
 from functools import partial

@@ -1,4 +1,4 @@
-"""`checkup PROJECT`: what the checks say of the memories as they stand."""
+"""`checkup PROJECT`: findings about the current memories."""
 
 from dreams.lib.files.text import plural
 from dreams.management import base, named

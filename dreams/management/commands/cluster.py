@@ -1,4 +1,4 @@
-"""`cluster`: the queue alone. `serve` runs it as its child; other hosts on one database run it by itself."""
+"""`cluster`: only the queue. `serve` runs it as a child process; other hosts on the same database can run it alone."""
 
 import os
 import sys
@@ -20,7 +20,7 @@ class Command(base.Command):
 
         with_parent = bool(options["parent_on_stdin"])
         if not with_parent and os.getpgid(0) != os.getpid():
-            # It ends its whole process group, which must hold nothing but the queue.
+            # It kills its process group, which must contain only the queue.
             os.setpgid(0, 0)
         try:
             code = cluster.run(parent=sys.stdin.fileno() if with_parent else None)

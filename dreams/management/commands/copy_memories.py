@@ -1,4 +1,4 @@
-"""`copy_memories FROM TO`: propose the memories of one project to another, such as a repository that was moved."""
+"""`copy_memories FROM TO`: propose the memories of one project to another, for example after a repository was moved."""
 
 from dreams.lib.files import safefs
 from dreams.management import base, named

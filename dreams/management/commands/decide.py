@@ -1,4 +1,4 @@
-"""`decide DREAM`: record verdicts on hunks, files or everything; also as the second person where a project asks for one."""
+"""`decide DREAM`: record verdicts on hunks, files or everything; also as the second person if the project requires one."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -57,7 +57,7 @@ class Command(base.Command):
         options: base.Options,
     ) -> list[Hunk]:
         if proposal.state == Proposal.State.SUBMITTED and options["approve"] and options["confirm_findings"]:
-            # The verdicts stand; what a rebase brought up since is confirmed.
+            # The verdicts are final; only new results of a rebase can be confirmed.
             return [hunk for hunk in chosen if hunk.is_taken]
         if options["edit"] is None:
             verdict = Hunk.Verdict.APPROVED if options["approve"] else Hunk.Verdict.REJECTED
@@ -77,7 +77,7 @@ class Command(base.Command):
 
 
 def _as_second(options: base.Options) -> base.Result:
-    """The verdict is about all that waits for a second person, in the state that was shown."""
+    """The verdict applies to everything that waits for a second person, in the state that was shown."""
     if options["edit"] is not None or options["path"] or options["hunk"] or options["confirm_findings"]:
         raise base.BadUsage(
             "--second needs --approve or --reject, and may have --reason; it applies to everything that was shown."

@@ -1,4 +1,4 @@
-"""`digest [--send]`: what waits for a person, as the mail and the webhook would tell it."""
+"""`digest [--send]`: what waits for a person, as in the mail and the webhook."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""`discover [--root DIR]…`: what agents left on disk → database."""
+"""`discover [--root DIR]…`: import the files of agents into the database."""
 
 import dataclasses
 import sys
@@ -10,7 +10,7 @@ from dreams.management import base
 from dreams.services import discovery
 from dreams.services.hosts import host
 
-SKIPS_SHOWN = 20  # by name; chosen
+SKIPS_SHOWN = 20  # projects listed by name; chosen
 
 
 class Command(base.Command):
@@ -56,7 +56,7 @@ def _folder(given: str) -> Path:
 
 
 class _Bar:
-    """One line on a terminal that shows how far the reading is, at most five times a second."""
+    """The progress on one line of a terminal, updated at most five times a second."""
 
     def __init__(self) -> None:
         self._last = 0.0

@@ -1,4 +1,4 @@
-"""`doctor`: what is installed, what runs, and what would stop a dream."""
+"""`doctor`: what is installed, what runs, and what would prevent a dream."""
 
 from collections.abc import Mapping
 from contextlib import suppress
@@ -17,7 +17,7 @@ class Command(base.Command):
     help = (
         "Say what is installed and what would stop a dream, each with the remedy. Exit 1 when something does."
     )
-    # It must speak where the database cannot be made.
+    # It must also work if the database cannot be created.
     needs_database = False
 
     def arguments(self, parser: base.CommandParser) -> None:
@@ -31,7 +31,7 @@ class Command(base.Command):
         parser.add_argument("--host", metavar="NAME", help="show what the database knows about another host")
 
     def run(self, options: base.Options) -> base.Result:
-        # A first start is no trouble; what keeps the database from being made is told by the checks.
+        # A missing database is no problem at the first start; the checks report why it cannot be created.
         with suppress(database.DatabaseUnavailable, DatabaseError, OSError):
             database.ensure()
             hosts.register()
@@ -54,7 +54,7 @@ class Command(base.Command):
 
 
 def _found(options: base.Options) -> list[doctor.Check]:
-    """Of this host, or of the one that was named. Raises Refused."""
+    """The checks of this host or the named one. Raises Refused."""
     name = options["host"]
     one = next((one for one in hosts.known() if one.name == name), None) if name else None
     if name and one is None:

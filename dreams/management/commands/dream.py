@@ -49,7 +49,7 @@ class Command(base.Command):
             logs=options["logs"],
             actor=reviewer.name,
         )
-        signal.signal(signal.SIGTERM, signal.default_int_handler)  # it ends as by Ctrl-C
+        signal.signal(signal.SIGTERM, signal.default_int_handler)  # like Ctrl-C
         dreaming.run_dream(dream.pk)
         dream.refresh_from_db()
         dreaming.note_told([dream.public_id])
@@ -67,7 +67,7 @@ class Command(base.Command):
             self.say(f"{changed} changed before it stopped: proposal {dream.public_id} --partial")
 
     def _say_forecast(self, project: Project, engine: str | None) -> None:
-        """Before anything is spent; on stderr, so that stdout stays what scripts read."""
+        """Prints the forecast before anything is spent; on stderr, as scripts read stdout."""
         config = conf.current(project)
         if (engine or config.engine) != "rules":
             self.say(forecast.forecast(project, config).sentence)
@@ -86,7 +86,7 @@ class Command(base.Command):
 
     def words(self, result: base.Result) -> base.Words:
         if result["dream"] is None:
-            return  # refused: stderr tells why
+            return  # refused: the reason is on stderr
         yield f"{result['dream']}: {result['result']}"
         for file in result["files"]:
             yield f"  {file['kind']:<7} {file['path']} ({plural(len(file['hunks']), 'change')})"

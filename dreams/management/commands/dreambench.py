@@ -1,4 +1,4 @@
-"""`dreambench`: measure an engine on generated directories with known truth."""
+"""`dreambench`: measure an engine on generated directories with known answers."""
 
 from collections.abc import Mapping
 from pathlib import Path
@@ -16,7 +16,7 @@ MOST_REFUSED = 20  # lines of a folder that are named one by one
 
 class Command(base.Command):
     help = "Measure an engine on generated directories with known truth, compared with two baselines."
-    needs_database = False  # the user's own is never opened
+    needs_database = False  # the user's database is never opened
 
     def arguments(self, parser: base.CommandParser) -> None:
         parser.add_argument("--engine", choices=conf.engines(), default="rules")
@@ -62,7 +62,7 @@ class Command(base.Command):
             return generator.make(options["seed"], options["facts"], options["wordings"])
         world = given_words.make(options["given"].resolve(), options["seed"], options["facts"])
         if options["inside"]:
-            return world  # what was left out is told by the process that started this one
+            return world  # the parent process reports what was left out
         for line in world.refused[:MOST_REFUSED]:
             self.say(f"left out: {line}")
         if len(world.refused) > MOST_REFUSED:
@@ -76,7 +76,7 @@ class Command(base.Command):
         return self._result(world, {each: one.as_json() for each, one in scores.items()}, scores)
 
     def _halves(self, world: World, measured: whole_run.Measured, options: base.Options) -> base.Result:
-        """The work half with its cases, the report half in figures alone: who reads its cases works on them."""
+        """The work half with its cases, the report half only as figures, so that nobody tunes to its cases."""
         scores = {
             f"{half}: {when}": measured.score(when, half)
             for half in shapes.HALVES

@@ -1,4 +1,4 @@
-"""`export PROJECT FILE`: a project's whole history as one git bundle."""
+"""`export PROJECT FILE`: a project's full history as one git bundle."""
 
 from dreams.lib.storage import history
 from dreams.management import base, named

@@ -1,4 +1,4 @@
-"""`extract [PROJECT] [--session ID]`: catch what was said since sessions were last read."""
+"""`extract [PROJECT] [--session ID]`: read new parts of sessions and catch statements to remember."""
 
 from dreams.lib.files.text import plural
 from dreams.management import base, named

@@ -1,4 +1,4 @@
-"""`findings BEFORE_DIR AFTER_DIR`: everything the checks say of a change, whoever made it. Needs no database."""
+"""`findings BEFORE_DIR AFTER_DIR`: all findings on a change by anyone. Needs no database."""
 
 from pathlib import Path
 

@@ -14,14 +14,14 @@ from dreams.services.hosts import host
 from dreams.services.scheduling import gates, scheduler
 from dreams.services.scheduling.next_dream import NextDream
 
-#: Projects whose rows are read together.
+#: The number of projects that are read together.
 AT_ONCE = 2_000
-#: What no gate asks of a project: moments above all take their time to be read.
+#: Fields that no gate needs; dates above all are slow to read.
 UNASKED = (
     *("kind", "scope", "agent_name", "trusted", "secret_in_path", "history_key", "first_seen_at"),
     *("last_session_at", "instructions_read_at", "gate_fingerprint"),
 )
-#: What the time is counted for: lock files on disk, rows of sessions, rows of memories; nothing is written or indexed.
+#: Parts of the measured time: lock files on disk, rows of sessions, rows of memories; nothing is written or indexed.
 PARTS = ("walk", "transcripts", "memories", "history", "search")
 
 
@@ -48,7 +48,7 @@ class Command(base.Command):
 
     def words(self, result: base.Result) -> base.Words:
         for project in result["projects"]:
-            if project["dream"]:  # which holds the lock by which its gates are judged
+            if project["dream"]:  # it holds the lock that its gates would check
                 yield f"{project['slug']}: {project['next']}"
                 continue
             yield f"{project['slug']}: {'open' if project['open'] else 'closed'}. {project['next']}"
@@ -74,7 +74,7 @@ def _judged(projects: Sequence[Project], now: dt.datetime) -> Iterator[dict[str,
 
 
 def moment(text: str) -> dt.datetime:
-    """An ISO time with an offset. Raises BadUsage."""
+    """Parses an ISO time with an offset. Raises BadUsage."""
     try:
         found = dt.datetime.fromisoformat(text)
     except ValueError as error:

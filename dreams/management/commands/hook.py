@@ -1,4 +1,4 @@
-"""`hook session-end`, the agent's hint; `hook remove`, our entry out of the agent's settings."""
+"""`hook session-end`: called by the agent after a session; `hook remove`: removes our entry from the agent's settings."""
 
 import sys
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""`hosts`: the installations that share this database; which of them takes requests; taking over a former one."""
+"""`hosts`: list the installations that share this database, set which of them accept requests, take over a former one."""
 
 from dataclasses import asdict
 

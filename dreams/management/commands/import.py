@@ -1,4 +1,4 @@
-"""`import FILE`: a project's history back from an export."""
+"""`import FILE`: restore a project's history from an export."""
 
 from dreams.lib.files.text import plural
 from dreams.management import base, named

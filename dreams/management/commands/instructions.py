@@ -1,4 +1,4 @@
-"""`instructions PROJECT`: the instruction files that an agent loads, in its order, and what is wrong with them."""
+"""`instructions PROJECT`: the instruction files that an agent loads, in order, with their problems."""
 
 from dreams.management import base, named
 from dreams.services.memories import instructions

@@ -1,4 +1,4 @@
-"""`jobs add|list|run|remove`: what runs by a schedule."""
+"""`jobs add|list|run|remove`: scheduled jobs."""
 
 import datetime as dt
 import signal
@@ -61,7 +61,7 @@ class Command(base.Command):
     def _run(self, job: ScheduledJob) -> base.Result:
         if job.host != host():
             raise base.Refused(f"{job} belongs to {name_of(job.host)}, which has its files. Run it there.")
-        signal.signal(signal.SIGTERM, signal.default_int_handler)  # it ends as by Ctrl-C
+        signal.signal(signal.SIGTERM, signal.default_int_handler)  # like Ctrl-C
         run = jobs.run_here(jobs.start_now(job, actor=named.me().name))
         result = {"id": job.public_id, "status": run.status, "text": run.text, "parts": run.parts}
         if run.status == JobRun.Status.FAILED:
@@ -102,7 +102,7 @@ def _list() -> base.Result:
 
 
 def _shown(job: ScheduledJob, now: dt.datetime, clock: jobs.Clock) -> base.Result:
-    """The next times are in the person's zone, with its offset."""
+    """The next times are in the person's time zone, with the offset."""
     return {
         "id": job.public_id,
         "project": job.project.slug if job.project else None,

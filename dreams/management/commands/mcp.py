@@ -1,4 +1,4 @@
-"""`mcp`: the memories of one project for an agent, over MCP on stdin and stdout."""
+"""`mcp`: an MCP server with one project's memories for an agent, on stdin and stdout."""
 
 import os
 

@@ -1,4 +1,4 @@
-"""`model_server`: a model that plays a dream by rules, on loopback; to see the model engine work without a key."""
+"""`model_server`: a simulated model on the loopback address, to try the model engine without a key."""
 
 import signal
 import threading
@@ -8,8 +8,8 @@ from dreams.dev.fake_server import NAMED, DemoModel, ModelServer
 from dreams.management import base
 from memoryweb import typed
 
-DEFAULT_PORT = 8766  # one above the web server's
-LOOK_SECONDS = 0.2  # between two looks whether to stop; chosen
+DEFAULT_PORT = 8766  # the web server's plus one
+LOOK_SECONDS = 0.2  # between two checks whether to stop; chosen
 
 
 class Command(base.Command):

@@ -1,4 +1,4 @@
-"""`notes SESSION`: hand-over notes of a session, ten sections."""
+"""`notes SESSION`: hand-over notes of a session, in ten sections."""
 
 from dreams.engines.handover import sections
 from dreams.management import base, named

@@ -1,4 +1,4 @@
-"""`password`: a password for an account, which pages that other machines can reach need."""
+"""`password`: set the password of an account; required if other machines can reach the pages."""
 
 import getpass
 import sys
@@ -6,7 +6,7 @@ import sys
 from dreams.management import base
 from dreams.services import login
 
-MOST_CHARACTERS = 1_000  # that are read; chosen
+MOST_CHARACTERS = 1_000  # the most that are read; chosen
 
 
 class Command(base.Command):
@@ -24,7 +24,7 @@ class Command(base.Command):
 
 
 def _asked() -> str:
-    """Raises Refused where two answers differ."""
+    """Asks twice. Raises Refused if the answers differ."""
     if not sys.stdin.isatty():
         return sys.stdin.readline(MOST_CHARACTERS).rstrip("\r\n")
     first = getpass.getpass("Password: ")

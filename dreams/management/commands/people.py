@@ -1,4 +1,4 @@
-"""`people`: the accounts, what each may do, and where they are logged in."""
+"""`people`: the accounts, their roles and their logins."""
 
 from django.contrib.auth.models import User
 from django.utils import timezone

@@ -1,4 +1,4 @@
-"""`projects`: the projects that are known."""
+"""`projects`: the known projects."""
 
 from collections.abc import Mapping
 
@@ -52,7 +52,7 @@ class Command(base.Command):
 
 
 def _wanted(name: str | None) -> str:
-    """The key of the host, this one's without a name, "" for all. Raises Refused."""
+    """The key of the named host; this host's without a name, "" for all. Raises Refused."""
     if not name:
         return hosts.host()
     key = "" if name == "all" else hosts.key_of(name)

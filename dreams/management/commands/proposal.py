@@ -1,4 +1,4 @@
-"""`proposal DREAM`: what it wants to change, with evidence, findings and ledger."""
+"""`proposal DREAM`: its changes, with evidence, findings and ledger."""
 
 from dreams.management import base, named, shown
 from dreams.services import dreaming, review

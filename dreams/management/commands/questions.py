@@ -1,4 +1,4 @@
-"""`questions DREAM|PROJECT`: what only the person can tell."""
+"""`questions DREAM|PROJECT`: the questions for the person."""
 
 from dreams.lib.files.text import plural
 from dreams.management import base, named

@@ -1,4 +1,4 @@
-"""`readonly_shell`: agent command lines over mounted directories. Needs no database."""
+"""`readonly_shell`: run an agent's command lines on mounted directories. Needs no database."""
 
 import sys
 from collections.abc import Iterable
@@ -52,7 +52,7 @@ class Command(base.Command):
 
 
 def _open(mounts: Iterable[Mount]) -> ToolWorker:
-    """The worker that a dream has, too, but started again as often as a line ends it."""
+    """The same worker as in a dream, but restarted whenever a line kills it."""
     rows = tuple((mount.name, mount.stands_for[0], mount.stands_for) for mount in mounts)
     try:
         return ToolWorker(Mounts(rows), most_starts=sys.maxsize)
@@ -72,7 +72,7 @@ def _mounted(text: str) -> Mount:
         ) from error
     name = name.strip("/")
     path = Path(folder).absolute()
-    # The resolved path first: it decides which mount lies below which.
+    # The resolved path is first: it determines which mount is below which.
     names = tuple(dict.fromkeys((str(path.resolve()), str(path))))
     return Mount(name, root, names)
 

@@ -1,4 +1,4 @@
-"""`recall PROJECT QUESTION`: what an agent would have before it for a question."""
+"""`recall PROJECT QUESTION`: what an agent would load for a question."""
 
 from dreams.lib.amounts import money
 from dreams.lib.prose import recall

@@ -1,4 +1,4 @@
-"""`recover [--abandon WRITE]`: finish or undo what a crash interrupted, or give one write up."""
+"""`recover [--abandon WRITE]`: finish or undo what a crash interrupted, or abandon one write."""
 
 from dataclasses import asdict
 

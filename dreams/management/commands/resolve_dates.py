@@ -1,4 +1,4 @@
-"""`resolve_dates --batch`: relative dates in prose become absolute ones. Needs no database."""
+"""`resolve_dates --batch`: replace relative dates in prose with absolute ones. Needs no database."""
 
 import datetime as dt
 

@@ -1,4 +1,4 @@
-"""`restore PROJECT PATH --version V`: bring a version back as a new change."""
+"""`restore PROJECT PATH --version V`: restore a version as a new change."""
 
 from functools import partial
 from typing import Any
@@ -11,14 +11,14 @@ from dreams.services import blobs, host_requests
 from dreams.services.apply import writing
 from dreams.services.memories import hand_edits
 
-LEAST_PREFIX = 6  # of a sha256, as git shortens; chosen
+LEAST_PREFIX = 6  # characters of a sha256, as in git; chosen
 
 
 class Command(base.Command):
     help = "Restore one version of a memory, as a new change."
 
     def create_parser(self, prog_name: str, subcommand: str, **kwargs: Any) -> base.CommandParser:
-        # Django's own --version would print the version of Django instead.
+        # Django's --version would print the version of Django.
         kwargs.setdefault("conflict_handler", "resolve")
         return DjangoCommand.create_parser(self, prog_name, subcommand, **kwargs)
 

@@ -12,7 +12,7 @@ from dreams.models import Proposal
 from dreams.services import host_requests, review, rollback
 from dreams.services.apply import applying, writing
 
-SHOWN = 3  # files of a conflict; --json has all
+SHOWN = 3  # files with conflicts; --json has all
 
 
 class Command(base.Command):
@@ -68,7 +68,7 @@ class Command(base.Command):
         return queued.ask(new_request, options["wait"])
 
     def _applied(self, name: str) -> list[Proposal]:
-        """A dream's proposals that were applied, newest first; what was not applied has nothing to undo."""
+        """A dream's applied proposals, newest first; others have nothing to undo."""
         found = named.all_proposals(name)
         return [proposal for proposal in found if proposal.applications.exists()] or found[:1]
 
@@ -106,7 +106,7 @@ def _previewed(file: rollback.UndoneFile, *, is_bare: bool) -> base.Result:
 
 
 def _joined(reports: list[applying.ApplyReport]) -> applying.ApplyReport:
-    """The undo of a dream whose parts were applied apart, as one report."""
+    """One report for the undo of a dream with several applied parts."""
     return applying.ApplyReport(
         applied=tuple(w for report in reports for w in report.applied),
         conflicts=tuple(w for report in reports for w in report.conflicts),

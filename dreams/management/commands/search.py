@@ -1,4 +1,4 @@
-"""`search QUERY`: memories, titles of sessions, earlier versions of memories, what was typed and pasted, instruction files."""
+"""`search QUERY`: search memories and their versions, titles of sessions, prompts, pastes and instruction files."""
 
 from collections.abc import Sequence
 
@@ -7,7 +7,7 @@ from dreams.services.search import finding, index, query
 from dreams.services.search.finding import Filters
 from dreams.services.search.hits import Excerpt, PastedHit, SessionHit, TypedHit
 
-# A first search after a large discovery reads in what waits; it says so when that was not enough.
+# The first search after a large discovery indexes waiting texts; it says if some are left.
 CATCH_UP_SECONDS = 60.0
 
 
@@ -96,7 +96,7 @@ def _answers(wanted: query.Query, filters: Filters, limit: int) -> dict[str, lis
 
 
 def _of_prompt(hit: TypedHit | PastedHit) -> base.Result:
-    """`line` is the prompt's, also where its pasted text was found."""
+    """`line` is that of the prompt, also for a match in its paste."""
     return {
         **_of(str(hit.prompt.session.project), hit.excerpts),
         "session": hit.prompt.session.session_id,
@@ -106,14 +106,14 @@ def _of_prompt(hit: TypedHit | PastedHit) -> base.Result:
 
 
 def _of(project: str, excerpts: Sequence[Excerpt]) -> base.Result:
-    """What every row has; a memory found by its path alone has neither line nor text."""
+    """The fields of every row; a memory found only by its path has neither line nor text."""
     first = excerpts[0] if excerpts else None
     text = "".join(part.text for part in first.parts) if first else ""
     return {"project": project, "line": first.line if first else None, "text": text}
 
 
 def _text_of(hit: SessionHit) -> str:
-    """The title; where only the notes have the words, the line that has them."""
+    """The title; if only the notes match, the matching line."""
     in_title = any(part.is_match for part in hit.title)
     parts = hit.excerpts[0].parts if hit.excerpts and not in_title else hit.title
     return "".join(part.text for part in parts)

@@ -1,4 +1,4 @@
-"""`secrets PROJECT`: where secrets stand; propose to take them out; purge what was kept of them. Another host is asked to do it."""
+"""`secrets PROJECT`: list secrets, propose to remove them, or purge kept texts with them. For another host's project it sends a request."""
 
 from functools import partial
 from typing import Any
@@ -57,7 +57,7 @@ class Command(base.Command):
 
 
 def _ask(project: Project, options: base.Options) -> base.Result:
-    """What the host that has the files was asked to do, and did. Raises Refused."""
+    """The result of the request to the host that has the files. Raises Refused."""
     if options["purge"] and options["redact"]:
         raise base.BadUsage("Another host does one thing at a time: --redact first, then --purge.")
     if options["redact"]:

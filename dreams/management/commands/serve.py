@@ -1,4 +1,4 @@
-"""`serve`: pages and scheduler in one command."""
+"""`serve`: the pages and the scheduler in one command."""
 
 from pathlib import Path
 
@@ -36,6 +36,6 @@ class Command(base.Command):
         lifecycle.serve(chosen, self._line)
 
     def _line(self, text: str) -> None:
-        # Flushed: whoever reads a log file or a pipe waits for the link.
+        # Flushed: the reader of a log file or a pipe waits for the link.
         self.stdout.write(text)
         self.stdout.flush()

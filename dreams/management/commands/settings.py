@@ -1,4 +1,4 @@
-"""`settings export FILE`, `settings import FILE`: settings and policies that are not the default."""
+"""`settings export FILE`, `settings import FILE`: settings and policies that differ from the defaults."""
 
 from pathlib import Path
 

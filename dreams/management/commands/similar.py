@@ -37,7 +37,7 @@ class Command(BatchCommand):
 
 
 def explained(one: str, other: str) -> str:
-    """What the rules engine does with two statements, and the rule that says so."""
+    """What the rules engine does with two statements, and the rule for it."""
     if comparing.same(one, other):
         return "Merged without asking: the same words."
     likely = compare(one, other)

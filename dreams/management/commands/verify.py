@@ -1,4 +1,4 @@
-"""`verify [PROJECT]`: read back everything that is kept."""
+"""`verify [PROJECT]`: check everything that is stored."""
 
 from dataclasses import asdict
 

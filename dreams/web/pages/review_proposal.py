@@ -21,7 +21,7 @@ from dreams.services.memories import syncing
 from dreams.services.proposals import decisions, rebase, summaries, undos
 from dreams.services.proposals.rows_to_hunks import renames as find_renames
 
-#: Findings on the index as a whole. They block no decision, else an index that is too long would block them all.
+#: Findings on the index as a whole. Approving in bulk ignores them, else each memory would be approved one by one.
 _OF_NO_DECISION = frozenset({"index-over-budget"})
 
 WORST = [severity.value for severity in Finding.Severity]

@@ -18,9 +18,9 @@ from dreams.services.policies import Table, action_for, earned, table
 from dreams.services.proposals import decisions
 from dreams.services.settings_changes import MEMORY_TYPES, POLICY_KINDS
 
-LATELY = dt.timedelta(days=7)  # what policies let pass since; chosen
+LATELY = dt.timedelta(days=7)  # policies in force since then; chosen
 MOST_EXAMPLES = 40  # of one offer; chosen
-#: What a policy can be about, besides a kind of change.
+#: The operations that a policy can cover, besides a kind of change.
 BY_TYPE = (Policy.Operation.ADD, Policy.Operation.CHANGE, Policy.Operation.REMOVE)
 POLICIES_SAY = (
     "What dreams may write without asking you, from the next one on. Team memory, and a finding that needs a person, always "
@@ -36,7 +36,7 @@ REMOVING = (Operation.Kind.MERGE, Operation.Kind.UPDATE, Operation.Kind.PRUNE)
 
 @dataclass(frozen=True, slots=True)
 class Cell:
-    """One policy that can be set. `action` is what is set here ("" for nothing), `otherwise` what happens without it."""
+    """One policy of the form. `action` is its value here ("" if not set), `otherwise` what happens without it."""
 
     label: str
     field: str
@@ -51,7 +51,7 @@ class SettingRow:
 
 
 def by_type(project: Project | None, typed: Mapping[str, str] | None = None) -> list[SettingRow]:
-    """`typed`: field → action of a form that was not taken."""
+    """`typed`: field → action of a refused form."""
     found = table(project)
     own = project is not None
     rows = [
@@ -65,7 +65,7 @@ def by_type(project: Project | None, typed: Mapping[str, str] | None = None) -> 
 
 
 def by_kind(project: Project | None, typed: Mapping[str, str] | None = None) -> list[SettingRow]:
-    """As `by_type`; last what was caught in sessions, to which no other policy applies."""
+    """As `by_type`, by kind of change; the last row is for cards, to which no other policy applies."""
     found = table(project)
     own = project is not None
     caught = _cell(found, (own, "", "", Policy.Operation.CATCH), "Policy")
@@ -85,7 +85,7 @@ def _as_typed(row: SettingRow, typed: Mapping[str, str]) -> SettingRow:
 
 
 def otherwise(policy: Policy) -> str:
-    """What happens to changes that a policy is about where it is taken away."""
+    """What will happen to a policy's changes without it."""
     here = (policy.project_id is not None, policy.kind, policy.memory_type, policy.operation)
     return _cell(table(policy.project), here, "").otherwise
 
@@ -112,7 +112,7 @@ def field_of(memory_type: str, operation: str, kind: str = "") -> str:
 
 
 def removes_without_asking(project: Project | None) -> bool:
-    """Also where a policy for all projects says so, and none of its own says otherwise."""
+    """Whether removals are applied without review, including by policies for all projects."""
     found = table(project)
     by_type = (action_for(found, name, Policy.Operation.REMOVE) for name in MEMORY_TYPES)
     by_kind = (action_for(found, "", "", kind) for kind in REMOVING)
@@ -120,7 +120,7 @@ def removes_without_asking(project: Project | None) -> bool:
 
 
 def earned_rows() -> list[dict[str, Any]]:
-    """Those in force first, then the ones that ended. Two queries."""
+    """Earned policies: those in force first, then ended ones. Two queries."""
     rows = Policy.objects.exclude(maker="").order_by("action", "-changed_at")
     applied = _applied(rows)
     return [
@@ -150,7 +150,7 @@ def _ended(row: Policy) -> str:
 
 
 def offers() -> list[dict[str, Any]]:
-    """What may be applied from now on, if the person wants it. Four queries."""
+    """Policies offered to the person. Four queries."""
     found = earned.offers()
     shown = {pk for offer in found for pk in offer.operations[:MOST_EXAMPLES]}
     examples = _examples(shown) if shown else {}
@@ -202,7 +202,7 @@ GROUPS = {
     "Places": "Where your agents keep their notes.",
     "Digest": "A summary of what is waiting for you, by mail or webhook. Off until you give an address; when it is sent is on Schedule.",
 }
-# Paused has its own place at the end, where nothing is pressed by accident.
+# Pausing is at the end, where it is not pressed by accident.
 APART = frozenset({"paused"})
 
 
@@ -256,16 +256,16 @@ def _told(name: Channel.Name, to: str, row: Channel | None) -> dict[str, Any]:
 
 
 def _without_login(to: str) -> str:
-    """A webhook's address often holds its secret: the host says enough."""
+    """Only the host of a webhook, as its address often contains its secret."""
     return urllib.parse.urlsplit(to).hostname or to if "://" in to else to
 
 
 def groups(
     project: Project | None, typed: Mapping[str, str] | None = None, errors: Mapping[str, str] | None = None
 ) -> list[dict[str, Any]]:
-    """All settings by group; `typed` and `errors` are those of a form that was not taken."""
+    """All settings by group; `typed` and `errors` are those of a refused form."""
     values = conf.sourced(project)
-    # A reset, the environment or a value for all projects may have left them so.
+    # Stored values may contradict each other after a reset, or by the environment or values for all projects.
     wrong = errors or conf.at_odds({key: found.value for key, found in values.items()})
     shown = [
         _setting(spec, values[key], project, (typed or {}).get(key), wrong.get(key, ""))
@@ -287,7 +287,7 @@ def as_text(spec: conf.Spec, value: conf.Value) -> str:
 
 
 def as_typed(spec: conf.Spec, value: conf.Value) -> str:
-    """As a form has it: of a choice its value, not its name."""
+    """The value for a form field: for a choice its value, not its label."""
     return as_text(spec, value) if spec.choices is None else str(value)
 
 
@@ -324,7 +324,7 @@ def hook() -> dict[str, Any]:
 
 
 def roots() -> list[Path]:
-    """The config folders that are there."""
+    """The config folders that exist."""
     return [root for root in map(Path, discovery.configured_roots()) if is_folder(root)]
 
 

@@ -1,7 +1,7 @@
-"""What the statements of a project's memories have in common: possible duplicates, one thing with two values, values that
-several memories name, and related memories.
+"""Compares the statements of a project's memories: possible duplicates, one thing with two values, values that several
+memories name, and related memories.
 
-Worked out once for each state of the directory and kept; `MOST_BYTES` bounds what is read for it.
+Computed once for each state of the directory and cached; at most `MOST_BYTES` are read for it.
 """
 
 import hashlib
@@ -23,12 +23,12 @@ from dreams.lib.secrets.masking import Mask
 from dreams.models import Memory, Project
 from dreams.services.memories import syncing
 
-KEPT_SECONDS: Final = 24 * 3600  # a page is come back to within the day; chosen
-#: A hundred memories or more, compared in one to two seconds, after the page is there. The memories that changed last are read.
+KEPT_SECONDS: Final = 24 * 3600  # people return to a page within the day; chosen
+#: A hundred memories or more; comparing them takes one to two seconds, after the page is shown. The newest are read.
 MOST_BYTES: Final = 500_000
-#: So much is compared while a page is made; more is asked for once the page is there.
+#: The most that is compared while a page is built; more is requested after the page is shown.
 AT_ONCE: Final = 60_000
-#: Projects whose statements a process keeps, so that after a change only what it touches is compared: up to 30 MB each.
+#: Projects whose statements stay in memory, so that only changes are compared again: up to 30 MB each.
 MOST_INDEXES: Final = 2
 MOST_GROUPS: Final = 30
 MOST_VALUES: Final = 15
@@ -36,7 +36,7 @@ MOST_PLACES: Final = 40
 MOST_RELATED: Final = 6
 LEAST_RELATED: Final = 0.25
 SHORTEST_VALUE: Final = 4
-#: Values that are the name of something; a number or a day by itself is in many places by chance.
+#: Kinds of values that name something; a number or a date is in many places by chance.
 NAMING: Final = frozenset({"code", "address", "path", "identifier"})
 
 
@@ -55,7 +55,7 @@ class StatementLink:
 
 @dataclass(frozen=True, slots=True)
 class StatementGroup:
-    """Places that belong together, and why."""
+    """Places with a common finding, and the reason."""
 
     places: tuple[StatementLink, ...]
     why: str
@@ -72,7 +72,7 @@ class NamedValue:
 
 @dataclass(frozen=True, slots=True)
 class Related:
-    """Another memory, and what both name."""
+    """Another memory, and the reason why it is related."""
 
     path: str
     why: str
@@ -82,7 +82,7 @@ class Related:
 
 @dataclass(frozen=True, slots=True)
 class Compared:
-    """What was found in one state of a directory. `having` leads from a value to the places that name it."""
+    """The result for one state of a directory. `having`: value → indices of the places that name it."""
 
     duplicates: tuple[StatementGroup, ...]
     two_values: tuple[StatementGroup, ...]
@@ -93,7 +93,7 @@ class Compared:
 
 
 def is_quick(project: Project) -> bool:
-    """Whether the comparison is kept, or small enough to be made with the page."""
+    """Whether the comparison is cached, or small enough to be made with the page."""
     files, _ = _chosen(project)
     return sum(map(len, files.values())) <= AT_ONCE or cache.get(_key(files)) is not None
 
@@ -117,7 +117,7 @@ def page(project: Project, asked: str = "") -> dict[str, Any]:
 
 
 def related(memory: Memory) -> tuple[Related, ...]:
-    """The memories that share the most with this one."""
+    """The memories that have most in common with this one."""
     files, _ = _chosen(memory.project)
     found = _compared(memory.project, files).related.get(memory.path, ())
     rows = memory.project.memories.filter(path__in=[one.path for one in found], gone_at__isnull=True)
@@ -141,7 +141,7 @@ def _place(place: StatementLink, pks: Mapping[str, int], mask: Mask) -> Statemen
 
 
 def _said_where(found: Compared, asked: str) -> list[StatementLink]:
-    """The places that name the value, or where no value is written so, those with the words."""
+    """The places that name the value; if none do, those that contain the words."""
     key = " ".join(asked.strip("`").lower().split())
     if not key:
         return []
@@ -180,7 +180,7 @@ def _compared(project: Project, files: Mapping[str, str]) -> Compared:
     key = _key(files)
     found: Compared | None = cache.get(key)
     if found is None:
-        # Taken out while it is at work, so that no two threads ever change one.
+        # Removed while in use, so that no two threads change the same index.
         index = _indexes.pop(project.pk, None) or StatementIndex({})
         index.update(files)
         found = compare(index)
@@ -192,7 +192,7 @@ def _compared(project: Project, files: Mapping[str, str]) -> Compared:
 
 
 def compare(index: StatementIndex) -> Compared:
-    """Pure: nothing is kept."""
+    """Compares all statements. A pure function."""
     having: defaultdict[str, list[int]] = defaultdict(list)
     for number, statement in enumerate(index.statements):
         for value in statement.reading.anchors:
@@ -222,8 +222,8 @@ def _two_values(pair: Pair) -> StatementGroup:
 
 
 def _named(index: StatementIndex, memories_: Set[str]) -> tuple[NamedValue, ...]:
-    """Values that name something, in statements of two files or more; those in the most places first. A name of a
-    memory is a link to it and is left out."""
+    """Values of the kinds NAMING in two files or more, most places first. Names of memories are links and are
+    left out."""
     places: defaultdict[str, list[str]] = defaultdict(list)
     as_written: dict[str, str] = {}
     for statement in index.statements:
@@ -242,7 +242,7 @@ def _named(index: StatementIndex, memories_: Set[str]) -> tuple[NamedValue, ...]
         if len(set(paths)) > 1 and len(key) >= SHORTEST_VALUE and PurePosixPath(key).stem not in memories_
     ]
     found.sort(key=lambda one: (-one.files, -one.places, one.value))
-    # Two readings of one span (a code span, the identifier in it) are one value to a reader.
+    # A code span and the identifier in it are one value to a reader.
     once: dict[str, NamedValue] = {}
     for one in found:
         once.setdefault(one.value, one)
@@ -250,7 +250,7 @@ def _named(index: StatementIndex, memories_: Set[str]) -> tuple[NamedValue, ...]
 
 
 def _related(index: StatementIndex) -> Mapping[str, tuple[Related, ...]]:
-    """Path → the other memories whose statements are closest to its own, and what they have in common."""
+    """Path → the memories with the most similar statements, and what they have in common."""
     best: defaultdict[str, dict[str, tuple[float, str]]] = defaultdict(dict)
     for statement in index.statements:
         if statement.source != "body":
@@ -274,7 +274,7 @@ def _related(index: StatementIndex) -> Mapping[str, tuple[Related, ...]]:
 
 
 def _in_common(one: PlacedText, other: PlacedText) -> str:
-    """ "both name kind-eu-1, 8443", or the statement's own beginning where they share no value."""
+    """ "both name kind-eu-1, 8443", or the beginning of the other statement if they share no value."""
     shared = sorted(one.reading.anchors & other.reading.anchors, key=lambda value: (-len(value), value))
     if shared:
         return f"both name {', '.join(shared[:2])}"

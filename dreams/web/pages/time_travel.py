@@ -29,14 +29,14 @@ INDEX = "MEMORY.md"
 
 
 def iso(moment: dt.datetime) -> str:
-    """As addresses carry it: to the microsecond, so that a change's own moment is on the right side of it."""
+    """The time for an address, with microseconds: a change at exactly that time must count as included."""
     return moment.astimezone(dt.UTC).isoformat().replace("+00:00", "Z")
 
 
 def moment_of(typed: str) -> dt.datetime | None:
-    """What was typed or linked; without an offset it is in the page's zone.
+    """The typed or linked time; without an offset it is in the page's zone.
 
-    A day, a minute or a second means its end: a change within it has happened. None where it is no moment.
+    A day, a minute or a second means its end, so changes within it are included. None if it is not a time.
     """
     given = typed.strip()[:40]
     try:
@@ -52,14 +52,14 @@ def moment_of(typed: str) -> dt.datetime | None:
 
 
 def _rest_of(given: str) -> dt.timedelta:
-    """From the beginning of the unit that was typed to its end."""
+    """The duration of the typed unit, to add to its beginning."""
     units = {10: dt.timedelta(days=1), 16: dt.timedelta(minutes=1), 19: dt.timedelta(seconds=1)}
     unit = units.get(len(given))
     return unit - dt.timedelta(microseconds=1) if unit else dt.timedelta()
 
 
 def directory(project: Project, when: dt.datetime, number: str | None = None) -> dict[str, Any]:
-    """`since`: it was so from that change on."""
+    """The files at a time. `since` is the last change before it."""
     since = time_travel.last_change(project, when)
     after = time_travel.change_after(project, when)
     rows = time_travel.memories_at(project, when)
@@ -72,7 +72,7 @@ def directory(project: Project, when: dt.datetime, number: str | None = None) ->
         "since": _step(since),
         "previous": _step(time_travel.change_before(project, since) if since else None),
         "next": _step(after),
-        # Before memoryweb's first look only the files' own times are known.
+        # For the time before memoryweb's first scan, only the files' modification times are known.
         "first_look": project.first_seen_at,
         "is_before_look": when < project.first_seen_at,
         "is_now": after is None,
@@ -93,7 +93,7 @@ def _files(rows: Sequence[time_travel.MemoryThen]) -> list[dict[str, Any]]:
 
 
 def _file(row: time_travel.MemoryThen, version: Version, look: Look) -> dict[str, Any]:
-    """One file as it was then; `since` says what became of it: "", changed or gone."""
+    """One file at that time; `since` is "", "changed" or "gone" since then."""
     changed = "" if row.sha256 == version.sha256 else "changed"
     return {"memory": row, "version": version, "look": look, "since": "gone" if row.gone_at else changed}
 
@@ -115,7 +115,7 @@ def _loaded(project: Project, when: dt.datetime) -> dict[str, Any] | None:
 def reading(
     project: Project, when: dt.datetime, path: str, is_bare: Callable[[Memory], bool]
 ) -> dict[str, Any] | None:
-    """None where no such file stood there then, or its bytes are not kept."""
+    """The text of one file; None if it did not exist then or its content is not kept."""
     row = time_travel.memories_at(project, when).filter(path=path).first()
     if row is None:
         return None
@@ -127,14 +127,14 @@ def reading(
 
 
 def _bytes(project: Project, sha: str) -> bytes | None:
-    """From the rows, else from the history; None where they are kept nowhere."""
+    """From the database, else from the history; None if neither has it."""
     try:
         return time_travel.bytes_of(project, [sha])[sha]
     except (history.HistoryError, OSError):
         return None
 
 
-# Beyond these a changed file is named, and its lines are a click away.
+# Further changed files are only named, with a link to their lines.
 MOST_SHOWN = 30
 MOST_FILES = 500
 MOST_ROWS = 1_500
@@ -144,7 +144,7 @@ MOST_SHOWN_BYTES = 2 << 20
 def between(
     project: Project, old: Mapping[str, str], new: Mapping[str, str], only: str = ""
 ) -> dict[str, Any]:
-    """What changed from one state (path → sha256) to another. `only` shows the lines of that file alone."""
+    """The changes from one state (path → sha256) to another. `only` shows the lines of that file alone."""
     changed = sorted(path for path in old.keys() | new.keys() if old.get(path) != new.get(path))
     wanted = [path for path in changed if path == only] if only else changed[:MOST_FILES]
     shown = set(_within(wanted, old, new))
@@ -164,7 +164,7 @@ def between(
 
 
 def _within(paths: Sequence[str], old: Mapping[str, str], new: Mapping[str, str]) -> Sequence[str]:
-    """The paths whose lines are shown: few enough, and not too large together."""
+    """The paths whose lines are shown, limited in number and total size."""
     few = list(islice(paths, MOST_SHOWN))
     shas = {sha for path in few for sha in (old.get(path), new.get(path)) if sha}
     sizes = dict(Blob.objects.filter(sha256__in=shas).values_list("sha256", "size"))
@@ -185,7 +185,7 @@ def _letter(old: str, new: str) -> str:
 def _changed(
     path: str, pk: int | None, shas: tuple[str, str], texts: Mapping[str, bytes], is_shown: bool
 ) -> dict[str, Any]:
-    """`rows` is None where only its name is shown."""
+    """`rows` is None if only the name is shown."""
     missing = is_shown and any(sha and sha not in texts for sha in shas)
     before, after = (text.decode(texts.get(sha, b"")) for sha in shas)
     rows = masking.rows(Mask.of((before, after)), before, after) if is_shown and not missing else []

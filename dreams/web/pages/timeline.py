@@ -35,12 +35,12 @@ from dreams.web.paging import EVERYTHING, OUTSIDE, SYSTEM, WORDS, Filter
 
 Row = TypeVar("Row", bound=Model)
 GROWTH_DAYS = 182  # half a year; chosen
-# A directory that changes this often in half a year is told by its newest changes.
+# With more changes in half a year, only the newest are used.
 MOST_VERSIONS = 50_000
 
 
 def pictures(project: Project, now: dt.datetime) -> list[Picture]:
-    """Three queries, whatever the project's size, and none where nothing of that changed since this process asked them."""
+    """Three queries for any project size; none if nothing changed since this process made them."""
     shape = (str(timezone.get_current_timezone()), _day(now))
     return [
         kept(CountKind.SESSIONS, project.pk, ("by day", *shape), lambda: _sessions_picture(project, now)),
@@ -64,7 +64,7 @@ def _growth_picture(project: Project, now: dt.datetime) -> Picture:
 
 
 def _sessions(project: Project, now: dt.datetime) -> tuple[dict[dt.date, int], dict[dt.date, int]]:
-    """By the day on which each was last active: those that pages count, and those that are gone from disk."""
+    """Sessions by the day of their last activity: those on disk, and those no longer there."""
     since = now - dt.timedelta(weeks=WEEKS + 1)
     active = Coalesce("last_at", "touched_at")
     rows = Session.objects.filter(project=project, touched_at__gte=since).annotate(active=active)
@@ -88,7 +88,7 @@ Change = tuple[int, str, int, dt.datetime]
 
 
 def _growth(project: Project, now: dt.datetime) -> tuple[list[dt.date], list[float], list[float]]:
-    """Days, and files and bytes at the end of each, from the first day on which anything is known."""
+    """Days, and the files and bytes at the end of each, from the first known day on."""
     start, changes = _changes(project, now)
     held = dict(time_travel.memories_at(project, start).values_list("pk", "then_size"))
     ends = {_day(start): (len(held), sum(held.values()))} if held else {}
@@ -98,7 +98,7 @@ def _growth(project: Project, now: dt.datetime) -> tuple[list[dt.date], list[flo
 
 
 def _changes(project: Project, now: dt.datetime) -> tuple[dt.datetime, list[Change]]:
-    """The versions of the time shown, oldest first, and the moment from which on none is missing."""
+    """The versions in the period, oldest first, and the time since which they are complete."""
     start = now - dt.timedelta(GROWTH_DAYS)
     rows = Version.objects.filter(memory__project=project, at__gt=start, at__lte=now)
     newest = rows.order_by("-at", "-pk").values_list("memory_id", "sha256", "size", "at")[:MOST_VERSIONS]
@@ -117,7 +117,7 @@ def _ends(
     day, ends = _day(start), {}
     for pk, sha, count, at in changes:
         if at >= until:
-            # Asked once a day: the day of a moment in a zone is dear.
+            # Only once per day: converting a time to a local date is slow.
             day = _day(at)
             until = timezone.make_aware(dt.datetime.combine(day + dt.timedelta(1), dt.time()))
         total -= sizes.pop(pk, 0)
@@ -129,7 +129,7 @@ def _ends(
 
 
 def _filled(ends: dict[dt.date, tuple[int, int]], today: dt.date) -> list[tuple[dt.date, int, int]]:
-    """Every day from the first known one: a day without a change is as the day before."""
+    """Every day from the first known one; a day without a change has the values of the day before."""
     if not ends:
         return []
     day, found = min(ends), []
@@ -150,16 +150,16 @@ FILTERS = {
     "outside": "Edits outside",
 }
 MOST_NAMES = 3  # in one row; chosen
-MOST_AT_ONCE = 1_000  # files that one look found changed are counted up to here
+MOST_AT_ONCE = 1_000  # the most changed files of one scan that are counted
 MOST_PEOPLE = 100  # to choose from; chosen
-# Things of one moment stay on one page; more of them at once than this do not happen.
+# Events at the same time stay on one page; more than this at once do not occur.
 MOST_TIES = 30
 
 
 @dataclass(frozen=True, slots=True)
 class TimelineEvent:
-    """One thing that happened. `who` empty is the system; the ids lead on, `after` to the directory as it left it; `undo` is
-    the proposal whose `batch` is undone."""
+    """One event. `who` is empty for the system; the ids are for links, `after` is the time for the directory after it; `undo`
+    is the proposal whose `batch` can be undone."""
 
     at: dt.datetime
     kind: str
@@ -178,14 +178,14 @@ class TimelineEvent:
 
 
 class _Found(NamedTuple):
-    """A row of a source by its key, and when it happened: the row itself is read of those alone that are shown."""
+    """The time and key of a row in a source; the row itself is read only if it is shown."""
 
     at: dt.datetime
     source: str
     key: Any
 
 
-# A write is in the rows a moment after it is on disk; the directory "after it" is that of then.
+# The rows are updated shortly after a write to disk; the directory "after it" is the one after this time.
 _SETTLED = dt.timedelta(seconds=2)
 
 
@@ -212,14 +212,14 @@ def _moment(text: str) -> dt.datetime | None:
 
 
 def _with_ties(found: Sequence[_Found], size: int) -> list[_Found]:
-    """A page never ends between two things of one moment, as the next begins strictly before it."""
+    """The first events, with all at the time of the last one, as the next page only has earlier ones."""
     shown = list(found[:size])
     shown += [entry for entry in found[size:] if shown and entry.at == shown[-1].at]
     return shown
 
 
 def people(project: Project) -> list[tuple[str, str]]:
-    """Who can be asked for: those who did something here, the system, and whoever works outside memoryweb. One query."""
+    """The options of the filter by person: people who did something here, the system, and "outside memoryweb". One query."""
     asked = project.dreams.exclude(requested_by="").values_list("requested_by").order_by().distinct()
     decided = project.proposals.exclude(submitted_by="").values_list("submitted_by").order_by().distinct()
     wrote = AppliedBatch.objects.filter(proposal__project=project).exclude(actor="").values_list("actor")
@@ -229,7 +229,7 @@ def people(project: Project) -> list[tuple[str, str]]:
 
 
 def _found(project: Project, wanted: Filter, until: dt.datetime | None, size: int) -> Iterator[_Found]:
-    # A clock may be ahead by a day; the same moment all day long, so that what is kept beside it is asked for again.
+    # Allows clocks that are ahead by a day. It is the same all day, so that cached results can be reused.
     until = until or timezone.now().replace(hour=0, minute=0, second=0, microsecond=0) + dt.timedelta(days=2)
     by = "" if wanted.who == SYSTEM else wanted.who or None  # the system has no name in rows
     for name, (find, _) in _sources().items():
@@ -238,7 +238,7 @@ def _found(project: Project, wanted: Filter, until: dt.datetime | None, size: in
 
 
 def _does(who: str, kind: str) -> bool:
-    """Whether things of this kind may be of `who`: nobody shuts a gate, and what comes from outside has no name."""
+    """Whether events of this kind can be by `who`: gates are the system's, and outside edits have no name."""
     alone = {"gates": SYSTEM, "outside": OUTSIDE}.get(kind)
     return who in ("", alone) if alone else who != OUTSIDE
 
@@ -258,7 +258,7 @@ _Source = tuple[
 
 
 def _sources() -> Mapping[str, _Source]:
-    """How the newest of each kind are found, and how some of them are told."""
+    """For each kind, how to find the newest rows and how to turn some into events."""
     return {
         "gates": (_gates, lambda keys: map(_gate, _rows(GateEvaluation, keys))),
         "dreams": (_dreams, _dreams_told),
@@ -273,7 +273,7 @@ def _by(field: str, name: str | None) -> Q:
 
 
 def _rows(model: type[Row], keys: list[int], *also: str) -> list[Row]:
-    """The rows of these keys, in their order."""
+    """The rows with these keys, in order."""
     found: dict[int, Row] = {row.pk: row for row in _of_keys(model, keys, also)}
     return [found[key] for key in keys if key in found]
 
@@ -307,7 +307,7 @@ def _dreams(project: int, by: str | None, until: dt.datetime, size: Fixed) -> _K
 
 @prepared
 def _begun(by: str | None, until: dt.datetime) -> QuerySet[DreamRun, Any]:
-    """Of all projects, which are few: SQLite would look for those of one among all its dreams."""
+    """Unfinished dreams of all projects, as they are few: for one project SQLite would search all its dreams."""
     rows = DreamRun.objects.filter(
         _by("requested_by", by), status__in=DreamRun.UNFINISHED, created_at__lt=until
     )
@@ -407,7 +407,7 @@ def _writes_told(keys: list[int]) -> Iterator[TimelineEvent]:
 
 
 def _outside(project: int, by: object, until: dt.datetime, size: Fixed) -> _Keys:
-    """Edits that one look found belong together: they carry one moment."""
+    """Edits found by one scan belong together: they have the same time."""
     del by  # nobody with a name
     asked = ("outside", until, size)
     moments = kept(CountKind.MEMORIES, project, asked, lambda: _moments_outside(project, until, size))

@@ -18,15 +18,15 @@ from dreams.services.proposals.rows_to_hunks import renames
 from dreams.services.rollback import Preview, Selection, UndoneFile
 from dreams.web.pages import diffs
 
-# Beyond these a file is named with what happens to it; its lines are on the page of its own undo.
+# Further files are only named with what will happen to them; their lines are on the page of their own undo.
 MOST_SHOWN = 60
-# Among more changes than these nobody chooses by ticking boxes: files are undone from the review page.
+# With more changes there are no boxes to tick: files are undone from the review page.
 MOST_CHOICES = 200
 
 
 @dataclass(frozen=True, slots=True)
 class Undo:
-    """`digest` changes when a file does: what is undone is what was seen."""
+    """`digest` covers the files, so that only what was shown is undone."""
 
     proposal: Proposal
     what: str
@@ -53,12 +53,12 @@ class Undo:
 
     @property
     def will(self) -> str:
-        """What it will do, to go on after "Will": "change 3 files, bring 1 back and remove 1"."""
+        """What it will do, to follow "Will": "change 3 files, bring 1 back and remove 1"."""
         return self._deeds({"M": ("change", ""), "A": ("bring", " back"), "D": ("remove", "")})
 
     @property
     def did(self) -> str:
-        """The same once it is done."""
+        """The same in the past tense."""
         return self._deeds({"M": ("changed", ""), "A": ("brought", " back"), "D": ("removed", "")})
 
     def _deeds(self, words: Mapping[str, tuple[str, str]]) -> str:
@@ -71,7 +71,7 @@ class Undo:
 
 
 def undo(proposal: Proposal, selection: Selection) -> Undo:
-    """Reads the files as they stand now. Raises rollback.NothingToUndo, review.ReviewRefused."""
+    """Reads the current files. Raises rollback.NothingToUndo, review.ReviewRefused."""
     planned = rollback.preview(proposal, selection)
     counted = _brought_back(proposal) or planned.hunks
     is_redo = undos.takes_back(proposal)
@@ -93,7 +93,7 @@ def undo(proposal: Proposal, selection: Selection) -> Undo:
 
 
 def unticked(proposal: Proposal) -> Undo:
-    """Nothing is ticked: the boxes and nothing else, so that no press undoes what nobody chose."""
+    """The page without a selection: only the boxes, so that nothing can be undone yet."""
     every = undo(proposal, Selection())
     choices = tuple({**choice, "is_chosen": False} for choice in every.choices)
     return replace(
@@ -102,14 +102,14 @@ def unticked(proposal: Proposal) -> Undo:
 
 
 def _brought_back(proposal: Proposal) -> Sequence[Hunk]:
-    """What a redo writes again, as it was counted when it was undone: an undo takes all of it back as one."""
+    """The changes that a redo restores, as counted when they were undone: the undo itself is one change."""
     if proposal.undoes_id is None:
         return ()
     return list(Hunk.objects.filter(undone_in__proposal=proposal).select_related("file").order_by("pk"))
 
 
 def _size(hunks: Sequence[Hunk]) -> str:
-    """As the review counts them: a renamed file is one change, though one file goes and another comes."""
+    """As the review counts them: a renamed file is one change, although one file is removed and one added."""
     per_file = Counter(hunk.file_id for hunk in hunks)
     alone = [
         (hunk.file, hunk.operation_id) for hunk in hunks if hunk.operation_id and per_file[hunk.file_id] == 1
@@ -123,7 +123,7 @@ def _what_made(proposal: Proposal) -> str:
 
 
 def chosen(proposal: Proposal, hunk_ids: Sequence[str]) -> Selection:
-    """What the ticked boxes say: everything, where all of them are ticked."""
+    """The selection of the ticked boxes; everything if all are ticked."""
     rows = _standing(proposal)
     ticked = {decisions.key(row) for row in rows if row.hunk_id in hunk_ids}
     whole = all(decisions.key(row) in ticked for row in rows)
@@ -131,7 +131,7 @@ def chosen(proposal: Proposal, hunk_ids: Sequence[str]) -> Selection:
 
 
 def of_batch(proposal: Proposal, batch: int) -> Selection:
-    """What one submit wrote of it and nothing that another did; everything where that is all of it, or nothing of it stands."""
+    """The changes written by one submit; everything if there are no others, or if none of them is left to undo."""
     rows = _standing(proposal)
     written = [row.hunk_id for row in rows if row.applied_in_id == batch]
     return chosen(proposal, written or [row.hunk_id for row in rows])
@@ -145,7 +145,7 @@ def _standing(proposal: Proposal) -> list[Hunk]:
 
 
 def _choices(proposal: Proposal, planned: Preview, selection: Selection) -> tuple[dict[str, Any], ...]:
-    """None where a file was asked for: its undo takes less along than one by changes."""
+    """The boxes; none for the undo of a file, which includes fewer changes than one by decisions."""
     if selection.paths and not selection.hunk_ids:
         return ()
     groups = decisions.grouped(_standing(proposal))

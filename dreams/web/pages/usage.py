@@ -1,4 +1,4 @@
-"""The usage page: tokens and costs, as figures and charts; and the charts of dreams over time."""
+"""The usage page: tokens and costs as figures and charts; and charts of dreams over time."""
 
 import datetime as dt
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -34,7 +34,7 @@ MOST_DAYS = 60  # rows; chosen
 
 @dataclass(frozen=True, slots=True)
 class Used:
-    """What sessions, dreams or other requests used in the time asked for. `unpriced`: models with tokens and no price."""
+    """The usage of sessions, dreams or other requests in a period. `unpriced`: models with tokens but no price."""
 
     total: Total
     models: list[SumRow]
@@ -45,7 +45,7 @@ class Used:
 
 @dataclass(frozen=True, slots=True)
 class DreamsUsed:
-    """What dreams used; `runs` are all of them, rules included."""
+    """The usage of dreams; `runs` counts all, including those by rules."""
 
     used: Used
     runs: int
@@ -56,7 +56,7 @@ class DreamsUsed:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class UsagePage:
-    """The same object where nothing has changed."""
+    """The page's data; cached, so it is the same object until something changes."""
 
     period: str
     sessions: Used
@@ -70,7 +70,7 @@ class UsagePage:
 
     @property
     def unpriced(self) -> list[str]:
-        """Models with tokens and no price, of all three; nothing to say where no price is entered
+        """Models with tokens but no price, in all three; empty if no price is entered
         at all."""
         found = {*self.sessions.unpriced, *self.dreams.used.unpriced, *self.other.unpriced}
         return sorted(found) if self.has_prices else []
@@ -84,13 +84,13 @@ _Rows = tuple[tuple[tuple[str, Any], ...], ...]
 
 
 def _rows(found: Iterable[Mapping[str, Any]]) -> _Rows:
-    """As something that is the same for the same rows."""
+    """The rows as hashable tuples."""
     return tuple(tuple(row.items()) for row in found)
 
 
 @dataclass(frozen=True, slots=True)
 class _Asked:
-    """All that the page is made of, and nothing that is made of it; `zone` is the one that days are of."""
+    """All input of the page, as a cache key; `zone` is the time zone of the days."""
 
     period: str
     today: dt.date
@@ -138,7 +138,7 @@ class _Asked:
         )
 
 
-MOST_MADE = 16  # a few periods, of people in a few zones
+MOST_MADE = 16  # a few periods in a few time zones
 
 
 @lru_cache(maxsize=MOST_MADE)
@@ -168,7 +168,7 @@ def _names() -> QuerySet[Project, tuple[int, str, str]]:
 
 @prepared
 def _dreamt(since: dt.datetime) -> QuerySet[DreamRun, int]:
-    """How many there were, in one row."""
+    """The number of dreams, in one row."""
     rows = DreamRun.objects.filter(started_at__gte=since).order_by().values(all=Value(1))
     return rows.annotate(n=Count("pk")).values_list("n", flat=True)
 
@@ -202,7 +202,7 @@ def _dreams(asked: _Asked, cells: Sequence[Cell], used: Used) -> DreamsUsed:
 
 
 def dream_kinds(sums: Mapping[str, Any]) -> list[SumRow]:
-    """What dreams used by kind of token, in reading order; kinds that were not used are left out. `sums`: of `kinds_asked`."""
+    """The usage of dreams by kind of token; unused kinds are left out. `sums`: from `kinds_asked`."""
     lines = []
     for kind, label in KINDS.items():
         found = Total(
@@ -216,7 +216,7 @@ def dream_kinds(sums: Mapping[str, Any]) -> list[SumRow]:
 
 @prepared
 def kinds_asked(since: dt.datetime) -> QuerySet[Any]:
-    """One row, also of nothing."""
+    """One row, even without any usage."""
     unpriced = Q(cost_usd__isnull=True)
     return (
         DreamUsage.objects.filter(at__gte=since)
@@ -233,10 +233,10 @@ def kinds_asked(since: dt.datetime) -> QuerySet[Any]:
 # --- Charts
 
 WEEK = 7  # in days
-# Beyond this many days a bar is a week: a bar of a day would be thinner than a line.
+# For more days, a bar is a week: bars of days would be thinner than a line.
 MOST_SINGLE_DAYS = 90
 DREAM_WEEKS = 12
-# Each kind has its colour, whichever of them were used: from the bottom up.
+# Each kind always has the same colour; from the bottom up.
 _KINDS: Sequence[tuple[str, str, Callable[[Tokens], int]]] = (
     ("cache reads", "series-1", lambda tokens: tokens.cache_read),
     ("cache writes", "series-5", lambda tokens: tokens.cache_write),
@@ -247,7 +247,7 @@ _STATES = {"completed": "completed", "failed": "failed", "killed": "cancelled"}
 
 
 def of_sessions(sessions: Sequence[Cell], spent: Sequence[Cell], today: dt.date, days: int) -> list[Picture]:
-    """Tokens of sessions by kind; their tokens and cost, and what memoryweb spent, each by model over the last `days`. No
+    """Tokens of sessions by kind and by model, their cost and what memoryweb spent by model, for the last `days`. No
     query."""
     step = WEEK if days > MOST_SINGLE_DAYS else 1
     starts = _starts(today, days, step)
@@ -306,7 +306,7 @@ def _summed(
 
 
 def of_dreams(now: dt.datetime, project: int | None = None) -> Sequence[Picture]:
-    """How long the last dreams took, how many there were in each week, and what they used. Three queries."""
+    """The durations of the last dreams, their number per week, and their usage. Three queries."""
     starts = _weeks(now)
     since = usage_sums.midnight(starts[0])
     cuts = usage_sums.cuts_since(since)
@@ -329,7 +329,7 @@ def _drawn(
     states: Sequence[tuple[Any, ...]],
     used: Sequence[tuple[Any, ...]],
 ) -> Sequence[Picture]:
-    """Once for the same rows; `zone` is the one that days are of."""
+    """Cached for the same rows; `zone` is the time zone of the days."""
     del zone
     day = partial(usage_sums.day_of, cuts)
     return (
@@ -361,14 +361,14 @@ def _drawn(
 
 
 def _weeks(now: dt.datetime) -> list[dt.date]:
-    """The Mondays of the last weeks, this one's last."""
+    """The Mondays of the last weeks, oldest first."""
     today = timezone.localtime(now).date()
     monday = today - dt.timedelta(today.weekday())
     return [monday - dt.timedelta(weeks=back) for back in reversed(range(DREAM_WEEKS))]
 
 
 def _runs(rows: Sequence[tuple[Any, ...]]) -> list[FinishedDream]:
-    """Oldest first."""
+    """The dreams, oldest first."""
     return [
         FinishedDream(
             timezone.localtime(ended).date(), max(0.0, (ended - started).total_seconds()), status, name
@@ -399,7 +399,7 @@ def _states_counted(
     project: int | None, since: dt.datetime, cuts: usage_sums.Cuts
 ) -> QuerySet[DreamRun, tuple[Any, ...]]:
     rows = usage_sums.with_days(_ended(project).filter(ended_at__gte=since).order_by(), cuts, "ended_at")
-    # As an expression: by the bare column SQLite would go through the index of states, and so through all dreams.
+    # An expression, because with the bare column SQLite would scan the index of states, so all dreams.
     states = rows.annotate(state=Concat("status", Value("")))
     found: QuerySet[DreamRun, tuple[Any, ...]] = states.values_list("state", "date", "part").annotate(
         n=Count("pk")

@@ -1,4 +1,4 @@
-"""Tokens and what they cost, summed up by the database: by day, model and project, of sessions, dreams and
+"""Tokens and costs, summed by the database: by day, model and project, for sessions, dreams and
 other model requests."""
 
 import datetime as dt
@@ -21,7 +21,7 @@ from dreams.models.prepared import prepared
 from dreams.services import cached_counts
 from dreams.services.pricing import LEDGERS, ModelLimits, PriceBook
 
-# The shortest time for which a zone has kept a clock of its own is the month of Ramadan.
+# Offsets of a zone are sampled this often; the shortest period with a different one is the month of Ramadan.
 _LOOKS = dt.timedelta(days=7)
 
 
@@ -29,7 +29,7 @@ Cuts: TypeAlias = tuple[str, ...]
 
 
 def with_days(rows: QuerySet[Any], cuts: Cuts, field: str = "at") -> QuerySet[Any]:
-    """`rows` with `date` and `part`, to be grouped by both; `day_of` makes a day of the two. `field` is nowhere null."""
+    """`rows` with `date` and `part`, to group by; `day_of` turns both into a day. `field` must not be null."""
     text = Cast(field, CharField())
     whens = [When(clock__gte=cut, then=Value(n)) for n, cut in reversed(list(enumerate(cuts, 1)))]
     part = Case(*whens, default=Value(0), output_field=IntegerField())
@@ -45,7 +45,7 @@ def day_of(cuts: Cuts, date: str, part: int) -> dt.date:
 
 
 def cuts_since(since: dt.datetime) -> Cuts:
-    """At what time in UTC days began in the zone between `since` and now: "05:00"; twice a year it may change."""
+    """The UTC times at which days began in the zone between `since` and now: "05:00". Clock changes add a second one."""
     zone = timezone.get_current_timezone()
     looks = range((timezone.now() - since) // _LOOKS + 2)
     offsets = {(since + _LOOKS * look).astimezone(zone).utcoffset() or dt.timedelta() for look in looks}
@@ -54,15 +54,15 @@ def cuts_since(since: dt.datetime) -> Cuts:
     return tuple(sorted(times - {"00:00"}))
 
 
-KEPT_SECONDS = 40 * 86_400  # longer than the months that are asked for again and again; chosen
-# A change of how sums are made must not meet sums that were made otherwise.
+KEPT_SECONDS = 40 * 86_400  # longer than the periods that are shown often; chosen
+# To be increased when the sums change, so that old cached ones are not used.
 FORM = 3
 Kept = TypeVar("Kept")
 
 
 @dataclass(frozen=True, slots=True)
 class TimeSpan:
-    """From a local midnight to another; `end` None: to now. `key` is "" where nothing can be kept."""
+    """From one local midnight to another; `end` None: until now. `key` is "" if it cannot be cached."""
 
     start: dt.datetime
     end: dt.datetime | None
@@ -76,9 +76,9 @@ Summing = Callable[[Sequence[TimeSpan]], Sequence[list[Kept]]]
 
 
 def summed(what: str, since: dt.datetime, on: Iterable[object], summing: Summing[Kept]) -> list[Kept]:
-    """All sums since `since`, those of a span together. `on` is what they hang on besides the rows.
+    """All sums since `since`, from the cache or computed. `on` is what they depend on besides the rows.
 
-    `summing` gives those of each span that it is asked for.
+    `summing` computes the sums of the given spans.
     """
     spans = _keyed(_spans(since), what, on)
     kept: dict[str, list[Kept]] = cache.get_many([span.key for span in spans if span.key])
@@ -93,7 +93,7 @@ def summed(what: str, since: dt.datetime, on: Iterable[object], summing: Summing
 def _each_range(
     spans: Sequence[TimeSpan], ask: Callable[[dt.datetime, dt.datetime | None], Iterable[Any]]
 ) -> Iterator[Any]:
-    """The rows of all of these; neighbours are asked for as one, which an index answers in one go."""
+    """The rows of all spans; adjacent spans need only one query."""
     start = spans[0].start
     for span, following in zip(spans, [*spans[1:], None], strict=True):
         if following is None or span.end != following.start:
@@ -102,13 +102,13 @@ def _each_range(
 
 
 def _spans(since: dt.datetime) -> list[TimeSpan]:
-    """`since` to the first whole month, each month that is over, this one to yesterday, and what comes still."""
+    """Spans from `since` to the end of that month, for each past month, for this month until yesterday, and for the rest."""
     today = timezone.localtime().date()
     starts = [since]
     while starts[-1].date() < today.replace(day=1):
         later = (starts[-1].date().replace(day=28) + dt.timedelta(days=4)).replace(day=1)
         starts.append(midnight(later))
-    yesterday = today - dt.timedelta(1)  # west of Greenwich today's date of UTC begins yesterday
+    yesterday = today - dt.timedelta(1)  # west of Greenwich, today's UTC date begins yesterday
     starts += [midnight(yesterday)] if yesterday > starts[-1].date() else []
     return [TimeSpan(start, end) for start, end in zip(starts, [*starts[1:], None], strict=True)]
 
@@ -148,13 +148,13 @@ SESSION_SUMS = {
     "told": Count("agent_micros"),
     "n": Count("pk"),
 }
-NO_PROJECT = 0  # the key of what no project has: rows are numbered from 1
+NO_PROJECT = 0  # for usage without a project: row ids begin at 1
 
 
 @dataclass(slots=True)
 class Total:
-    """Tokens and dollars added up. `unpriced` are tokens for which no price is known; what web searches cost is in `cost`,
-    and of `unpriced_searches` no price is known."""
+    """Sums of tokens and dollars. `unpriced` tokens have no known price. `cost` includes web searches, except
+    `unpriced_searches`, which have no known price."""
 
     tokens: Tokens = field(default_factory=Tokens)
     cost: Decimal = Decimal(0)
@@ -186,14 +186,14 @@ class Total:
 
     @property
     def price(self) -> Decimal | None:
-        """None when not a single token has a known price."""
+        """None if no token has a known price."""
         return known_price(self.cost, self.unpriced, self.tokens.total)
 
 
 @dataclass(frozen=True, slots=True)
 class Cell:
-    """Tokens of one day, model, project and price tier. `cost` has that of its web searches in it, where they have a
-    price. The agent told its own cost of `agent_told` of the requests."""
+    """Tokens of one day, model, project and price tier. `cost` includes web searches if they have a
+    price. For `agent_told` of the requests the agent reported its own cost."""
 
     day: dt.date | None
     model: str
@@ -222,7 +222,7 @@ Ledger: TypeAlias = type[DreamUsage | ModelRequest]
 
 
 def spent_by_day(rows: Iterable[Mapping[str, Any]], cuts: Cuts) -> list[Cell]:
-    """What was used on each day, at the prices of then; what had none stands apart. `rows`: of `spent_days`."""
+    """Usage by day, at the prices of that time; unpriced usage is separate. `rows`: from `spent_days`."""
     return [_booked(row, day_of(cuts, row["date"], row["part"]), NO_PROJECT) for row in rows]
 
 
@@ -236,7 +236,7 @@ def spent_days(ledger: Ledger, since: dt.datetime, cuts: Cuts) -> QuerySet[Any]:
 
 
 def spent_by_project(rows: Iterable[Mapping[str, Any]]) -> list[Cell]:
-    """The same by project, without days. `rows`: of `spent_projects`."""
+    """The same by project, without days. `rows`: from `spent_projects`."""
     return [_booked(row, None, row["of"]) for row in rows]
 
 
@@ -257,7 +257,7 @@ def _booked(row: Mapping[str, Any], day: dt.date | None, project: int) -> Cell:
 
 
 def purposes(rows: Iterable[Mapping[str, Any]]) -> list[SumRow]:
-    """What requests without a dream used, by what they were for, the dearest first. `rows`: of `purposes_asked`."""
+    """Usage of requests without a dream by purpose, most expensive first. `rows`: from `purposes_asked`."""
     found: dict[str, list[Cell]] = {}
     for row in rows:
         found.setdefault(row["purpose"], []).append(_booked({**row, "model": ""}, None, NO_PROJECT))
@@ -290,7 +290,7 @@ def lines_of(
     *,
     numbered: bool = False,
 ) -> list[SumRow]:
-    """Cells summed up by a key, the most tokens first."""
+    """The cells summed by a key, most tokens first."""
     sums: dict[str, Total] = {}
     for cell in cells:
         sums.setdefault(key_of(cell), Total()).add_cell(cell)
@@ -304,7 +304,7 @@ def lines_of(
 
 
 def total_by_day(cells: Iterable[Cell]) -> list[tuple[dt.date, Total]]:
-    """The days on which anything was used, the newest first."""
+    """The sums of days with usage, newest first."""
     sums: dict[dt.date, Total] = {}
     for cell in cells:
         if cell.day is not None:
@@ -313,13 +313,13 @@ def total_by_day(cells: Iterable[Cell]) -> list[tuple[dt.date, Total]]:
 
 
 def without_price(cells: Iterable[Cell]) -> list[str]:
-    """Names of the models that have tokens and no price."""
+    """The names of models with tokens but no price."""
     return sorted(
         {cell.model or "unnamed model" for cell in cells if cell.cost is None and cell.tokens.total}
     )
 
 
-# The values of SESSION_SUMS, plain, as they are kept.
+# The values of SESSION_SUMS as plain numbers for the cache.
 Used: TypeAlias = tuple[int, ...]
 Day: TypeAlias = tuple[dt.date, str, int, Used]
 InProject: TypeAlias = tuple[int, str, int, dt.date, Used]
@@ -330,7 +330,7 @@ def session_days(since: dt.datetime, book: PriceBook) -> list[Day]:
 
 
 def sessions_by_day(found: Iterable[Day], book: PriceBook) -> list[Cell]:
-    """A cell for each day, model and price tier, of all projects together. `found`: by `session_days`."""
+    """A cell for each day, model and price tier, for all projects together. `found`: from `session_days`."""
     return [_cell(book, day, model, tier, NO_PROJECT, used) for day, model, tier, used in found]
 
 
@@ -362,11 +362,12 @@ def session_projects(since: dt.datetime, book: PriceBook) -> list[InProject]:
 
 
 def sessions_by_project(found: Iterable[InProject], book: PriceBook) -> list[Cell]:
-    """A cell for each project, model, price tier and time between two changes of prices. `found`: by `session_projects`."""
+    """A cell for each project, model, price tier and time between two changes of prices. `found`: from
+    `session_projects`."""
     changes = book.changes
     sums: dict[tuple[int, str, int, dt.date], Used] = {}
     for project, model, tier, day, used in found:
-        # Any day between two changes has the same price, so months need not stand apart.
+        # All days between two changes have the same price, so months can be merged.
         key = (
             project,
             model,
@@ -411,7 +412,7 @@ def _within(start: dt.datetime, end: dt.datetime | None) -> QuerySet[RequestUsag
 def _cell(book: PriceBook, day: dt.date, model: str, tier: int, project: int, used: Used) -> Cell:
     *counts, searches, micros, told, requests = used
     tokens = Tokens(**dict(zip(KINDS, counts, strict=True)))
-    # One more than the threshold stands for every prompt above it.
+    # One more than the threshold represents every prompt above it.
     rate = rate_for(book.on(day), model, tier + 1)
     for_searches = rate.search_cost(searches) if rate else None
     return Cell(
@@ -429,7 +430,7 @@ def _cell(book: PriceBook, day: dt.date, model: str, tier: int, project: int, us
 
 
 def _tiered(rows: QuerySet[RequestUsage], thresholds: Sequence[int]) -> QuerySet[RequestUsage]:
-    """Each request with the highest threshold that its prompt exceeds: long prompts cost more with some models."""
+    """Each request with the highest threshold that its prompt exceeds: some models charge more for long prompts."""
     prompt = (
         F("input_tokens") + F("cache_write_5m_tokens") + F("cache_write_1h_tokens") + F("cache_read_tokens")
     )

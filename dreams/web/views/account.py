@@ -1,5 +1,5 @@
-"""Logging in by a one-time link, its code or a password, and logging out; an account: where it is logged in, and ending that. For
-admins also the people: who may do what, added and removed."""
+"""Logging in by a one-time link, its code or a password, and logging out; an account: its logins, and ending them. For
+admins also the people: their roles, adding and removing them."""
 
 from django.contrib import auth, messages
 from django.contrib.auth.models import User
@@ -60,7 +60,7 @@ def _log_in_with_code(request: HttpRequest) -> HttpResponse:
 
 
 def _enter(request: HttpRequest, user: User) -> HttpResponse:
-    if request.user.is_authenticated:  # as another one: what that visit had shown is not this one's
+    if request.user.is_authenticated:  # as another account, which must not get this session's data
         auth.logout(request)
     auth.login(request, user, backend="django.contrib.auth.backends.ModelBackend")
     logins.remember(
@@ -93,7 +93,7 @@ def account(request: Request) -> HttpResponse:
 
 @require_POST
 def end_login(request: Request, pk: int) -> HttpResponse:
-    """One of one's own; of an admin, anybody's."""
+    """Ends one of the account's own logins; admins may end any."""
     rows = logins.sessions() if _is_admin(request) else logins.sessions().filter(user=request.user.pk)
     if logins.end(rows.filter(pk=pk), actor(request)):
         messages.success(request, "Ended. That browser has to log in again.")
@@ -114,7 +114,7 @@ def _end_others(request: Request) -> int:
 
 @require_POST
 def password(request: Request) -> HttpResponse:
-    """One's own; every other login of the account ends with it."""
+    """Changes the own password; ends every other login of the account."""
     user = get_object_or_404(User, pk=request.user.pk)
     old, new = request.POST.get("old", ""), request.POST.get("new", "")
     try:
@@ -134,7 +134,7 @@ def password(request: Request) -> HttpResponse:
 
 @require_POST
 def add(request: Request) -> HttpResponse:
-    """With a first password, or without one until the command gives one. All of it, or nothing."""
+    """Adds a person with a first password, or without one until the command sets it. All or nothing."""
     name, password = request.POST.get("name", ""), request.POST.get("password", "")
     try:
         role = Role.named(request.POST.get("role", ""))
@@ -160,7 +160,7 @@ def role(request: Request, pk: int) -> HttpResponse:
 
 @require_POST
 def reset_password(request: Request, pk: int) -> HttpResponse:
-    """Somebody else's, who forgot it: a new one, which they change at their next login."""
+    """Sets a new password for a person who forgot theirs; they must change it at their next login."""
     person = get_object_or_404(people.everybody(), pk=pk)
     try:
         ended = people.reset_password(
@@ -193,7 +193,7 @@ def _is_admin(request: Request) -> bool:
 
 
 def _page(request: Request, *, status: int = 200, **refused: object) -> HttpResponse:
-    """`refused`: what stands beside the form that was refused."""
+    """`refused`: values for the refused form."""
     is_admin = _is_admin(request)
     everybody = list(people.everybody()[:MOST]) if is_admin else []
     sessions, owner = logins.sessions(), logins.ensure_owner()

@@ -1,5 +1,5 @@
-"""One verdict on many decisions: on several proposals, where a first press shows what it would do to each; and on changes of one
-kind across projects, with their lines in view.
+"""One verdict on many decisions: on several proposals, after a preview for each; and on changes of one kind across
+projects, with their lines shown.
 """
 
 import uuid
@@ -28,7 +28,7 @@ from dreams.web.views.review import CHIPS
 
 @require_safe
 def look(request: Request) -> HttpResponse:
-    """What the verdict would do; nothing is done yet."""
+    """Previews the verdict; nothing is changed."""
     verdict = pages.REJECT if request.GET.get("verdict") == pages.REJECT else pages.APPROVE
     selected = request.GET.getlist("proposal")
     choices = pages.chosen(selected, verdict)
@@ -52,7 +52,7 @@ def look(request: Request) -> HttpResponse:
 
 @require_POST
 def decide(request: Request) -> HttpResponse:
-    """Give the verdict to each proposal that is still what was shown. One that cannot be decided stops no other."""
+    """Gives the verdict to each proposal that is unchanged since the preview. One that cannot be decided does not stop others."""
     verdict = request.POST.get("verdict", "")
     if verdict not in (pages.APPROVE, pages.REJECT):
         messages.error(request, "Nothing was decided: choose to approve or to reject.")
@@ -70,7 +70,7 @@ def decide(request: Request) -> HttpResponse:
 
 
 def _decide_one(request: Request, public_id: str, verdict: str, batch: str) -> str:
-    """What was done, for the one sentence on all; empty, with a message of its own, where nothing was."""
+    """What was done, for the summary; empty, with a separate message, if nothing was."""
     proposal = find(public_id)
     if proposal is None:
         messages.warning(request, "A proposal that you selected no longer exists.")
@@ -89,7 +89,7 @@ def _decide_one(request: Request, public_id: str, verdict: str, batch: str) -> s
 
 
 def _unseen(loaded: LoadedProposal, verdict: str) -> str:
-    """Why its lines were not shown; empty when they were."""
+    """Why its lines were not shown; empty if they were."""
     pk = loaded.proposal.pk
     return "" if verdict == pages.REJECT else pages.of([pk])[pk].why_not
 
@@ -134,7 +134,7 @@ def of_kind(request: Request) -> HttpResponse:
 
 @require_POST
 def decide_kind(request: Request) -> HttpResponse:
-    """Decide on exactly what was shown. Something else than that is shown again, with the new count."""
+    """Decides on exactly what was shown. If it changed, shows it again with the new count."""
     verdict = request.POST.get("verdict", "")
     wanted = [pk for value in request.POST.getlist("of")[: pages.PAGE_SIZE] if (pk := number_or_none(value))]
     if verdict not in VERDICTS:
@@ -161,7 +161,7 @@ def _refuse_kind(request: Request) -> HttpResponse:
     messages.error(
         request, f"Some of these changed since you opened this page, so nothing was decided. Now: {count}."
     )
-    # A fragment that is refused is swapped in, too.
+    # htmx also swaps in a fragment with status 422.
     return _show_kind(request, request.POST, 422 if wants_fragment(request) else 409)
 
 

@@ -1,6 +1,6 @@
-"""Caught cards: look at them, decide each by one press, write what is approved.
+"""Cards caught in sessions: list them, decide on each, write the approved ones.
 
-Every verb is a POST that leads back to the cards. With htmx the same address answers with the cards alone.
+Every action is a POST that redirects to the cards. With htmx the same address answers with the cards alone.
 """
 
 from collections.abc import Callable
@@ -43,7 +43,7 @@ def _page(request: Request, project: Project, after: str, **refused: str) -> Htt
 
 @require_POST
 def decide(request: Request, public_id: str) -> HttpResponse:
-    """Remember it, or not; what is said against it is confirmed by a press of its own."""
+    """Approves or rejects the card; findings are confirmed by a separate button."""
     card = _find(public_id)
     verdict = _VERDICTS.get(request.POST.get("verdict", ""))
     if verdict is None:
@@ -54,21 +54,21 @@ def decide(request: Request, public_id: str) -> HttpResponse:
 
 @require_POST
 def edit(request: Request, public_id: str) -> HttpResponse:
-    """Remember it in other words."""
+    """Approves the card with other words."""
     card = _find(public_id)
     return _done(request, card, lambda: cards.edit(card, request.POST.get("text", ""), reviewer(request)))
 
 
 @require_POST
 def take_back(request: Request, public_id: str) -> HttpResponse:
-    """Undo a decision that is not written yet."""
+    """Undoes a decision that is not written yet."""
     card = _find(public_id)
     return _done(request, card, lambda: cards.take_back(card, reviewer(request)))
 
 
 @require_POST
 def submit(request: Request, pk: int) -> HttpResponse:
-    """Write the approved cards."""
+    """Writes the approved cards."""
     project = get_object_or_404(Project, pk=pk)
     back = SeeOther(reverse("project-caught", args=[pk]))
     if waits := asked(request, project, lambda: host_requests.to_write_cards(project), back):
@@ -90,7 +90,7 @@ def submit(request: Request, pk: int) -> HttpResponse:
 
 @require_POST
 def read(request: Request, pk: int) -> HttpResponse:
-    """Read what is new in this project's sessions now."""
+    """Reads what is new in this project's sessions now."""
     project = get_object_or_404(Project, pk=pk)
     back = SeeOther(reverse("project-caught", args=[pk]))
     if waits := asked(request, project, lambda: NewRequest(Deed.EXTRACT, project), back):

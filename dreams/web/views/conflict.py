@@ -1,4 +1,4 @@
-"""Solve a conflict: three labelled texts at each place; take one, both, or write it yourself."""
+"""Solves conflicts: three labelled texts at each place; the person takes one, both, or writes another."""
 
 from typing import cast, get_args
 
@@ -54,7 +54,7 @@ def _solve(request: Request, file: FileChange, found: pages.Conflict) -> HttpRes
 
 
 def _look(request: Request, file: FileChange, chosen: dict[int, str], typed: dict[int, str]) -> HttpResponse:
-    """What the choices so far come to; nothing is kept."""
+    """Previews the choices so far; nothing is saved."""
     made = _made(request, chosen)
     is_bare = hidden_secrets.is_bare(request, file.proposal)
     found = pages.solution(file, _choices(made, typed), removes=_removes(file, made), is_bare=is_bare)
@@ -63,7 +63,7 @@ def _look(request: Request, file: FileChange, chosen: dict[int, str], typed: dic
 
 
 def _made(request: Request, chosen: dict[int, str]) -> dict[int, str]:
-    """The choices that can be taken. A place whose own text was masked sends none: it would take its lines away."""
+    """The usable choices. A masked text is not sent by the form, so that place counts as open and keeps its lines."""
     return {
         n: choice
         for n, choice in chosen.items()
@@ -79,13 +79,13 @@ def _choices(chosen: dict[int, str], typed: dict[int, str]) -> dict[int, Choice]
 
 
 def _ended(typed: str) -> str:
-    """A browser sends CRLF and no last line end; the merge puts the file's own line ends where lines meet."""
+    """The typed text with LF and a final line end: browsers send CRLF and none. The merge restores the file's line ends."""
     plain = typed.replace("\r\n", "\n")
     return plain if not plain or plain.endswith("\n") else plain + "\n"
 
 
 def _removes(file: FileChange, chosen: dict[int, str]) -> bool:
-    """The side that was taken has no such file."""
+    """Whether the file does not exist on a chosen side."""
     sides = rebase.sides_of(file)
     by_name = {"ours": sides.now, "theirs": sides.wanted, "base": sides.base}
     return any(choice in by_name and by_name[choice] is None for choice in chosen.values())

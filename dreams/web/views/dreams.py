@@ -1,4 +1,4 @@
-"""Dreams: the list, one dream as it happens, cancelling it, and proposing what it left unfinished."""
+"""Dreams: the list, one dream live, cancelling it, and proposing its unfinished work."""
 
 from typing import Any
 
@@ -39,7 +39,7 @@ def dreams(request: Request) -> HttpResponse:
 
 @require_safe
 def dream(request: Request, public_id: str) -> HttpResponse:
-    """The page; asked by its poller, only what is new: turns after `?after=` to append, and the figures."""
+    """The page; for its poller only what is new: turns after `?after=` to append, and the figures."""
     run = _run(public_id)
     after = number_or_none(request.GET.get("after")) or 0
     live = wants_fragment(request)
@@ -51,7 +51,7 @@ def dream(request: Request, public_id: str) -> HttpResponse:
 
 
 def _tell_once(request: Request, run: DreamRun) -> None:
-    """A person who looks at a dream that is over has been told; a browser that loads ahead has not, nor has a viewer."""
+    """Marks a finished dream as seen when a person opens it; prefetching and viewers do not count."""
     looked = request.method == "GET" and "prefetch" not in request.headers.get("Sec-Purpose", "")
     looked = looked and allows(role_of(request.user), "news-seen", posts=True)
     if looked and run.is_over and run.notified_at is None:
@@ -70,7 +70,7 @@ def cancel(request: Request, public_id: str) -> HttpResponse:
 
 @require_POST
 def propose_partial(request: Request, public_id: str) -> HttpResponse:
-    """What an unfinished dream had changed, as a proposal: only ever because a person asks here."""
+    """Makes the changes of an unfinished dream a proposal. Only a person can start this."""
     run = _run(public_id)
     try:
         made = dreaming.propose_partial(run, actor(request))

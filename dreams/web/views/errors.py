@@ -1,6 +1,6 @@
-"""Error pages: what happened and a way on.
+"""Error pages: what happened and what to do.
 
-With the menu where that can be had; a server error, and what fails while being shown, does without the request, so
+They have the menu if possible. Server errors, and pages that fail while being rendered, do not use the request, so
 that a broken database cannot break them.
 """
 
@@ -23,7 +23,7 @@ from dreams.web.htmx import login_page, wants_fragment
 log = logging.getLogger(__name__)
 TOO_MUCH = (RequestDataTooBig, TooManyFieldsSent, TooManyFilesSent)
 SAFE_METHODS = frozenset({"GET", "HEAD", "OPTIONS"})
-#: For when the database, the templates or the session are what failed: it needs none of them.
+#: Needs neither the database nor templates nor the session, for when one of these failed.
 _PLAIN = (
     '<!doctype html><html lang="en"><head><meta charset="utf-8">'
     '<meta name="viewport" content="width=device-width,initial-scale=1">'
@@ -52,7 +52,7 @@ def too_much(request: HttpRequest) -> HttpResponse:
 
 
 def forbidden(request: HttpRequest, exception: Exception | str | None = None) -> HttpResponse:
-    """Also given the sentence itself: who may do what was asked for."""
+    """Also accepts the sentence to show: who may do what was requested."""
     return _page(request, 403, "Not allowed", str(exception or "This account may not do that."))
 
 
@@ -66,7 +66,7 @@ def not_found(request: HttpRequest, exception: Exception | None = None) -> HttpR
 
 
 def only_for_buttons(request: HttpRequest) -> HttpResponse:
-    """An address that only takes what a form sends, opened by itself: from a history, or typed."""
+    """For a GET of an address that only takes forms, from the browser's history or typed."""
     above = request.path.rstrip("/").rpartition("/")[0] + "/"
     return _page(
         request,
@@ -79,7 +79,7 @@ def only_for_buttons(request: HttpRequest) -> HttpResponse:
 
 
 def server_error(request: HttpRequest) -> HttpResponse:
-    """Django calls this while it handles what failed."""
+    """Django calls this while it handles the exception."""
     error = sys.exc_info()[1]
     if database.is_busy(error):
         return busy(request)
@@ -110,13 +110,13 @@ def server_error(request: HttpRequest) -> HttpResponse:
 
 
 def busy(request: HttpRequest) -> HttpResponse:
-    """Another process holds the database, longer than a page waits: mostly a dream, an import or a backup."""
+    """Another process locked the database for longer than a page waits: mostly a dream, an import or a backup."""
     why = "Another process was writing to it for longer than this page waits."
     return _try_again(request, "The database is busy", f"{why} {what_became(request)} Try again in a moment.")
 
 
 def full(request: HttpRequest, error: BaseException | None) -> HttpResponse:
-    """No room left, for the database or for a file."""
+    """No space left, for the database or for a file."""
     said = f"{database.why_full(error)} {what_became(request)} Make room on that disk, then try again."
     return _page(None, 507, "The disk is full", said, onward=_page_of_the_form(request))
 
@@ -138,39 +138,39 @@ def _try_again(request: HttpRequest, title: str, said: str) -> HttpResponse:
         503,
         title,
         said,
-        # `//host/…` would be another site's address.
+        # `//host/…` would be the address of another site.
         onward="/" + request.get_full_path().lstrip("/") if again else _page_of_the_form(request),
         way_on="Try again" if again else "",
     )
     answer.headers["Retry-After"] = "10"
-    # A line says all of it; Django's own would have a traceback for each page that anybody asks for meanwhile.
+    # One line is enough; Django would log a traceback for each request.
     log.error("%s, so %s was answered 503: %s", title, request.path, said)
     answer._has_been_logged = True  # type: ignore[attr-defined] # Django's own mark
     return answer
 
 
 def what_became(request: HttpRequest) -> str:
-    """Of what was asked: a form may have done some of it before something failed."""
+    """Whether the request changed anything: a form may have done part of its work before the failure."""
     if request.method in SAFE_METHODS:
         return "Nothing was changed by this request."
     return "It may not have been done: check before you try again."
 
 
 def stale_form(request: HttpRequest, reason: str = "") -> HttpResponse:
-    """The CSRF check said no: almost always a page that was open since before the last login, or for longer than it held."""
+    """The CSRF check failed: almost always because the page was opened before the last login, or the login has expired."""
     back, is_part = _page_of_the_form(request), wants_fragment(request)
     if not request.user.is_authenticated:
         stays = " What you typed is still here: log in, come back, and try again." if is_part else ""
         said = f"Nothing was changed.{stays}"
         return _page(request, 403, "You are logged out", said, onward=login_page(back), way_on="Log in")
     since = "You logged in or out since this page was opened, so nothing was changed."
-    # A page that stays has taken the new login over from this answer.
+    # A page that stays open gets the new token from this response.
     said = f"{since} {'Do it again now.' if is_part else 'Reload it and try again.'}"
     return _page(request, 403, "This page was too old", said, onward=back)
 
 
 def _page_of_the_form(request: HttpRequest) -> str:
-    """Where the form stood, by what the browser says; a path of ours or nothing."""
+    """The page of the form, from the Referer; "" unless it is a path of this site."""
     came_from = request.headers.get("Referer", "")
     if not url_has_allowed_host_and_scheme(came_from, allowed_hosts={request.get_host()}):
         return ""
@@ -201,7 +201,7 @@ def plain_failure(request: HttpRequest) -> HttpResponse:
 
 
 def _unexpected(request: HttpRequest) -> tuple[str, str]:
-    """A title and what to do. An update under a running server fails on any page, and only a new start ends that."""
+    """A title and what to do. After an update, any page of a still running server may fail until it is restarted."""
     if (running := server_registry.running()) and running.is_outdated:
         again = "This server is still running the earlier version. Stop it where it was started, then start it again."
         return "memoryweb was updated", f"{again} {what_became(request)}"

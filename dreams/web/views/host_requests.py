@@ -1,4 +1,4 @@
-"""What a page asks of the host that has the files, and taking it back before that host has begun."""
+"""Requests to the host that has a project's files, and withdrawing them before that host starts."""
 
 from collections.abc import Callable
 
@@ -20,9 +20,9 @@ from dreams.web.htmx import Request, SeeOther, go
 def asked(
     request: Request, project: Project, new_request: Callable[[], NewRequest], back: HttpResponse
 ) -> HttpResponse | None:
-    """Ask the host that has the project's files, and go `back`; None where that is this host.
+    """Asks the host that has the project's files and returns `back`; None if that is this host.
 
-    Raises ReviewRefused where it cannot be asked for, and project_lock.ProjectElsewhere where that host takes no requests.
+    Raises ReviewRefused if the request is not possible, project_lock.ProjectElsewhere if that host takes no requests.
     """
     return ask(request, new_request(), back) if host_requests.is_elsewhere(project) else None
 

@@ -1,5 +1,5 @@
-"""The inbox: what waits for a person, what runs, what came of the last dreams; putting something off; and the same list as a feed,
-the one page that no login guards, as its address is the key."""
+"""The inbox: what waits for a person, running dreams, results of the last ones; snoozing; and the same list as a feed,
+which needs no login, as its address contains a secret token."""
 
 import datetime as dt
 
@@ -27,7 +27,7 @@ from dreams.web.paging import host_asked
 def inbox(request: Request) -> HttpResponse:
     now = timezone.now()
     found = inbox_pages.inbox(now, inbox_pages.asked_of(request.GET, host_asked(request)), actor(request))
-    # Without scripts an answer leads to the page of all questions, where it can be taken back.
+    # Without JavaScript an answer leads to the page of all questions, where it can be undone.
     context = {
         "inbox": found,
         "questions": questions.Page([], 0) if found.waiting.are_questions_later else questions.some_across(),
@@ -47,7 +47,7 @@ def seen(request: Request) -> HttpResponse:
 
 @require_safe
 def next_up(request: Request) -> HttpResponse:
-    """On to the first thing that waits, or to the one behind `?after=`; to the inbox when nothing else does."""
+    """Redirects to the first waiting item, or the one after `?after=`; to the inbox if there is no other."""
     found = inbox_pages.next_after(timezone.now(), actor(request), request.GET.get("after", ""))
     if found is None:
         messages.info(request, "Nothing else is waiting for you.")
@@ -57,7 +57,7 @@ def next_up(request: Request) -> HttpResponse:
 
 @require_http_methods(["GET", "HEAD", "POST"])
 def put_off(request: Request) -> HttpResponse:
-    """Until when, and then doing it. Items that no longer wait are left alone."""
+    """Asks until when to snooze the items, and does it. Items that no longer wait are ignored."""
     now = timezone.now()
     given = request.POST if request.method == "POST" else request.GET
     wanted = set(given.getlist("proposal"))

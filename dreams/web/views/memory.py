@@ -1,4 +1,4 @@
-"""One memory: read, compare and restore its versions, edit it by hand, forget it. Every change is a POST."""
+"""One memory: read, compare and restore versions, edit by hand, forget. Every change is a POST."""
 
 from collections.abc import Callable
 from functools import partial
@@ -37,7 +37,7 @@ from dreams.web.paging import Filter, chosen, number_or_none, search_text
 from dreams.web.views.host_requests import asked
 
 REASONS = ("It is wrong", "It is out of date", "It is private", "It is not useful")
-MAX_REASON = 500  # letters, as a verdict's
+MAX_REASON = 500  # letters, as for a verdict
 UNREAD = "Its file cannot be read now, so nothing here can change it."
 
 
@@ -67,7 +67,7 @@ def memory(request: Request, pk: int) -> HttpResponse:
         "links_in": pages.links_in(found),
         "versions": pages.versions(found, request.GET.get("page"), wanted),
         "last_kept": pages.last_kept(found) if found.gone_at else None,
-        # None: asked for once the page is there.
+        # None: requested after the page is shown.
         "related": statements_pages.related(found) if statements_pages.is_quick(found.project) else None,
         "wanted": wanted,
         "choices": pages.filters(found),
@@ -90,7 +90,7 @@ def compare(request: Request, pk: int) -> HttpResponse:
     )
     new = _picked(found, request.GET.get("b")) or options[0]
     old = older or (options[1] if len(options) > 1 else options[0])
-    # A restore is shown in the direction in which it changes the file.
+    # A restore is shown as the change that it will make to the file.
     is_bare = hidden_secrets.is_bare(request, found)
     pair = (options[0], restored) if restored else (old, new)
     shown = pages.compare(*pair, is_bare=is_bare)
@@ -118,7 +118,7 @@ def _picked(found: Memory, raw: str | None) -> pages.VersionRow | None:
 
 @require_POST
 def secrets(request: Request, pk: int) -> HttpResponse:
-    """Show this visit the secrets of a memory as they stand, or mask them again; back to the page that asked."""
+    """Shows this visit the secrets of a memory, or masks them again; returns to the previous page."""
     found = _memory(pk)
     hidden_secrets.turn(request, found)
     back = request.POST.get("back", "")
@@ -166,7 +166,7 @@ def edit(request: Request, pk: int) -> HttpResponse:
     try:
         return _carried_out(request, found, act, f"Saved {found.path}.")
     except hand_edits.Stale:
-        # What was typed is never thrown away: it comes back beside the new state.
+        # Typed text is never lost: it is shown again beside the new state.
         found.refresh_from_db()
         now = pages.current_bytes(found)
         return _edit_page(request, found, now or b"", typed, base, stale=True)
@@ -192,7 +192,7 @@ def _edit_page(
         "now_sha": found.sha256,
         "stale": stale,
         "sight": sight,
-        # Masked text is never what somebody edits: saved back, it would stand in the secret's place.
+        # Nobody edits masked text: saving it would replace the secret with the mask.
         "hides": sight.mask.count(typed) if is_read else 0,
         "preview": pages.body_of(sight.mask(typed).encode("utf-8", "replace")),
         "changes": _changes(data, typed, sight.mask) if stale or previewed else None,
@@ -215,12 +215,12 @@ def _changes(data: bytes, typed: str, mask: Mask) -> list[diffs.DiffLine]:
 
 
 def _for_field(data: bytes) -> str:
-    """As a browser's field holds it: lines end at a line feed, and what is not UTF-8 is written out."""
+    """As in a browser's text field: lines end with LF, and bytes that are not UTF-8 are replaced."""
     return data.decode("utf-8", "replace").replace("\r\n", "\n")
 
 
 def _is_editable(data: bytes) -> str:
-    """Empty, or why this file is better edited elsewhere."""
+    """Why this file must be edited elsewhere; empty if it can be edited here."""
     try:
         data.decode("utf-8")
     except UnicodeDecodeError:
@@ -259,7 +259,7 @@ def forget(request: Request, pk: int) -> HttpResponse:
 
 
 def _carried_out(request: Request, found: Memory, act: Callable[[], ApplyReport], done: str) -> HttpResponse:
-    """Do it and say what came of it; what a finding blocks goes on in its proposal. Passes manual.Stale on."""
+    """Does it and reports the result; a blocked change continues in its proposal. Raises hand_edits.Stale."""
     try:
         report = act()
     except ReviewRefused as refused:
@@ -293,7 +293,7 @@ def _carried_out(request: Request, found: Memory, act: Callable[[], ApplyReport]
 
 
 def _to_waiting(request: Request, found: Memory) -> HttpResponse:
-    """The review of the proposal that this change became, when it waits; else back to the memory."""
+    """Redirects to the review if the change became a proposal that waits; else to the memory."""
     by_hand = [Proposal.Origin.EDIT, Proposal.Origin.FORGET, Proposal.Origin.RESTORE]
     waiting = found.project.proposals.filter(
         origin__in=by_hand, state__in=[Proposal.State.OPEN, Proposal.State.SUBMITTED]
@@ -313,14 +313,14 @@ def _sight(request: Request, found: Memory, *texts: str) -> Sight:
 
 
 def _reason(request: Request) -> str:
-    """A quick chip and what was typed beside it, as one sentence."""
+    """A selected reason and the typed text as one sentence."""
     parts = [request.POST.get("chip", ""), request.POST.get("reason", "")]
     return ". ".join(part.strip() for part in parts if part.strip())[:MAX_REASON]
 
 
 @require_safe
 def blame(request: Request, pk: int) -> HttpResponse:
-    """`?version=` is one of its versions; without it, the newest that was not a removal."""
+    """`?version=` is one of its versions; by default the newest that is not a removal."""
     memory = _memory(pk)
     version = _version(memory, request.GET.get("version"))
     found = blame_pages.blame(memory, version, is_bare=hidden_secrets.is_bare(request, memory))
@@ -339,7 +339,7 @@ def _version(memory: Memory, raw: str | None) -> Version:
 
 @require_safe
 def statements(request: Request, pk: int) -> HttpResponse:
-    """A page of its own, and a part of the checkup."""
+    """A separate page, and a part of the checkup."""
     project = get_object_or_404(Project, pk=pk)
     context = {
         "project": project,

@@ -1,6 +1,6 @@
-"""The projects, and one of them: gates, memories, sessions and its timeline; dreaming now, and trust; its checkup, the
-instruction files that its agent loads, the logs that the agent keeps of its days, and what the person typed; its secrets: where they stand, taking
-them out, and purging what was kept of them.
+"""The projects, and one project: gates, memories, sessions, timeline; dreaming now, and trust; its checkup, the
+instruction files that its agent loads, its daily logs, and its prompts; its secrets: finding, redacting and purging
+them.
 """
 
 import re
@@ -74,7 +74,7 @@ def project(request: Request, pk: int) -> HttpResponse:
 
 
 def _part(request: Request, found: Project, head: pages.Head, show: str) -> dict[str, Any]:
-    """What the chosen tab needs, and no more."""
+    """Only the data that the chosen tab needs."""
     text, number = search_text(request.GET.get("q")), request.GET.get("page")
     gone = request.GET.get("gone") == "1"
     if show == "memories":
@@ -117,7 +117,7 @@ def _overview(found: Project, head: pages.Head) -> dict[str, Any]:
 
 @require_POST
 def dream(request: Request, pk: int) -> HttpResponse:
-    """Dream now. Force is asked for in words on the page, and refused where no force may pass."""
+    """Dreams now. Forcing needs a confirmation on the page, and is refused if a closed gate cannot be forced."""
     found = get_object_or_404(Project, pk=pk)
     engine = request.POST.get("engine", "")
     if engine and engine not in conf.engines():
@@ -139,7 +139,7 @@ def dream(request: Request, pk: int) -> HttpResponse:
 
 @require_POST
 def copy_memories(request: Request, pk: int) -> HttpResponse:
-    """Propose the memories of this project to the one in `to`, and go on to the review."""
+    """Proposes the memories of this project to the one in `to`, and redirects to the review."""
     source = get_object_or_404(Project, pk=pk)
     target = get_object_or_404(Project, pk=number_or_none(request.POST.get("to")))
     try:
@@ -170,7 +170,7 @@ def set_trust(request: Request, pk: int) -> HttpResponse:
 
 @require_POST
 def set_aside(request: Request, pk: int) -> HttpResponse:
-    """Its damaged history, out of the way of the next change."""
+    """Sets the project's damaged history aside, so that the next change can be written."""
     try:
         name = lost_histories.set_aside(get_object_or_404(Project, pk=pk), Actor(actor(request)))
     except OSError as error:
@@ -184,7 +184,7 @@ def set_aside(request: Request, pk: int) -> HttpResponse:
 
 
 def beside(request: Request, project: Project, name: str, **context: object) -> HttpResponse:
-    """A page beside the project's own, below its tabs; `name` is that of its templates."""
+    """Another page of the project, with its tabs; `name` is that of its templates."""
     everything = {"project": project, "head": pages.counts(project), **context}
     return page(request, f"dreams/{name}.html", f"dreams/_{name}.html", everything)
 
@@ -196,7 +196,7 @@ def checkup(request: Request, pk: int) -> HttpResponse:
     if wants_fragment(request):
         return render(request, "dreams/_checkup_brief.html", context)
     context["muted"] = questions.muted(project)
-    # None: compared once the page is there.
+    # None: compared after the page is shown.
     context["statements"] = statements.page(project) if statements.is_quick(project) else None
     return render(request, "dreams/checkup.html", context)
 
@@ -206,7 +206,7 @@ MOST_TYPED = 1_000  # letters; chosen
 
 @require_safe
 def instructions(request: Request, pk: int) -> HttpResponse:
-    """`?folder=`; `?text=` and `?line=` open one text, where search found something."""
+    """`?folder=`; `?text=` and `?line=` open one text at a line, for search results."""
     project = get_object_or_404(Project, pk=pk)
     folder = request.GET.get("folder", "").strip()[:MOST_TYPED]
     text, line = (number_or_none(request.GET.get(name)) for name in ("text", "line"))
@@ -216,7 +216,7 @@ def instructions(request: Request, pk: int) -> HttpResponse:
 
 @require_safe
 def prompts(request: Request, pk: int) -> HttpResponse:
-    """`?session=` comes first, `?hidden=1` lists what is hidden, `?paste=` reads the long pastes of one prompt."""
+    """`?session=` is listed first, `?hidden=1` lists hidden prompts, `?paste=` reads the long pastes of one prompt."""
     project = get_object_or_404(Project, pk=pk)
     found = prompts_pages.prompts(
         project,
@@ -230,7 +230,7 @@ def prompts(request: Request, pk: int) -> HttpResponse:
 
 @require_safe
 def prompt_of_session(request: Request, pk: int, line: int) -> HttpResponse:
-    """One prompt among those of its project; in the transcript, where that came back since it was cited."""
+    """Redirects to a prompt on its project's page, or to the transcript if that has it again since the citation."""
     rows = Prompt.objects.filter(session=pk, line_no=line).select_related("session", "history")
     prompt = get_object_or_404(rows.order_by("history", "pk"))
     if not hasattr(prompt, "history"):
@@ -241,7 +241,7 @@ def prompt_of_session(request: Request, pk: int, line: int) -> HttpResponse:
 
 @require_POST
 def hide_prompt(request: Request, pk: int) -> HttpResponse:
-    """`show=1` in the form brings it back."""
+    """Hides a prompt; `show=1` in the form shows it again."""
     key = _prompt_key(request.POST.get("key"))
     prompt = get_object_or_404(Prompt, pk=key, session__project=pk)
     if request.POST.get("show") == "1":
@@ -253,7 +253,7 @@ def hide_prompt(request: Request, pk: int) -> HttpResponse:
 
 
 def _prompt_key(value: str | None) -> int | None:
-    """A prompt's key is a digest, and may be negative."""
+    """A prompt's key is a digest and may be negative."""
     key = int(value) if value and _PROMPT_KEY.fullmatch(value) else None
     return key if key is not None and abs(key) <= LARGEST_KEY else None
 
@@ -267,7 +267,7 @@ def daily_logs(request: Request, pk: int) -> HttpResponse:
 
 @require_safe
 def log_of_evidence(request: Request, pk: int) -> HttpResponse:
-    """From a quote of a log to its line."""
+    """Redirects from a quote of a log to its line."""
     rows = Evidence.objects.select_related("hunk__file__proposal")
     return HttpResponseRedirect(logs_pages.place(get_object_or_404(rows, pk=pk, role="log")))
 
@@ -290,7 +290,7 @@ def secrets(request: Request, pk: int) -> HttpResponse:
 
 @require_POST
 def redact(request: Request, pk: int) -> HttpResponse:
-    """Propose to take every secret out of the memories as they are; the review says what would change."""
+    """Proposes to remove every secret from the current memories; the review shows the changes."""
     project = get_object_or_404(Project, pk=pk)
     waits = asked(request, project, lambda: NewRequest(Deed.REDACT, project), go(request, "project", pk=pk))
     if waits:

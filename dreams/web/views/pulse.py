@@ -1,4 +1,4 @@
-"""How memoryweb is: what a page that stays open asks for now and then, and everything that could keep dreams from happening."""
+"""The state of memoryweb: what open pages poll for, and everything that could prevent dreams."""
 
 from django.http import HttpResponse
 from django.shortcuts import render
@@ -17,9 +17,9 @@ from dreams.web.paging import host_asked, number_or_none
 
 @require_safe
 def pulse(request: Request) -> HttpResponse:
-    """204 while nothing is other than `count` and `last` say; else both anew, and a word on what came after `since`.
+    """204 while `count` and `last` are unchanged; else both, and a note on what is newer than `since`.
 
-    What is being read is never replaced: the new ones announce themselves with a link.
+    The open page is never replaced: new proposals are announced with a link.
     """
     known, last, since = (number_or_none(request.GET.get(name)) or 0 for name in ("count", "last", "since"))
     waiting, newest = proposals_now(request.user)
@@ -35,7 +35,7 @@ def pulse(request: Request) -> HttpResponse:
 
 @require_safe
 def health(request: Request) -> HttpResponse:
-    """Of one host: this one, unless another is asked for."""
+    """The health of one host; by default this one."""
     now, key = timezone.now(), host_asked(request) or hosts.host()
     shown = next((one for one in hosts.known() if one.key == key), None)
     if shown and not shown.is_here:

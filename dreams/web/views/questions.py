@@ -1,7 +1,7 @@
-"""Questions: look at them, answer, put off, take an answer back.
+"""Questions: list them, answer, postpone, undo an answer.
 
-Every verb is a POST that leads back to the question on the page it was on. With htmx the same address answers with the
-card, and with what its answer changed around it.
+Every action is a POST that redirects to the question on its page. With htmx the same address answers with the card and
+the parts of the page that its answer changes.
 """
 
 from collections.abc import Callable, Iterable, Sequence
@@ -50,7 +50,7 @@ def of_project(request: Request, pk: int) -> HttpResponse:
 
 @require_safe
 def question(request: Request, public_id: str) -> HttpResponse:
-    """One question: a page of its own, or its card on another one."""
+    """One question: its page, or its card for another page."""
     found = _find(public_id)
     context = {
         "card": card_of(found),
@@ -62,7 +62,7 @@ def question(request: Request, public_id: str) -> HttpResponse:
 
 @require_POST
 def answer(request: Request, public_id: str) -> HttpResponse:
-    """Choose an option. What would have to be confirmed is shown first, and never taken by the same press."""
+    """Answers with an option. Findings are shown first and need a second, explicit confirmation."""
     option = request.POST.get("option", "")
     rows = request.POST.getlist("row")
     if _misses_rows(_find(public_id), option, rows):
@@ -88,7 +88,7 @@ def _chosen(request: Request, public_id: str, choose: Callable[[bool], None]) ->
 
 
 def _misses_rows(found: Question, option: str, rows: Sequence[str]) -> bool:
-    """The service takes no rows for all of them; a person who ticked none did not mean that."""
+    """Whether no row is ticked. The service would take that as all rows, which the person did not mean."""
     if found.kind != Question.Kind.INDEX or rows:
         return False
     return any(one.option_id == option and one.edits for one in found.options.all())
@@ -96,7 +96,7 @@ def _misses_rows(found: Question, option: str, rows: Sequence[str]) -> bool:
 
 @require_POST
 def take_back(request: Request, public_id: str) -> HttpResponse:
-    """Undo an answer that is not submitted yet."""
+    """Undoes an answer that is not submitted yet."""
     try:
         answering.take_back(_find(public_id), reviewer(request))
     except ReviewRefused as refused:
@@ -106,7 +106,7 @@ def take_back(request: Request, public_id: str) -> HttpResponse:
 
 @require_POST
 def more(request: Request, pk: int) -> HttpResponse:
-    """Ask the next ones of what the last dream kept back."""
+    """Asks more of the questions that the last dream held back."""
     project = get_object_or_404(Project, pk=pk)
     shown = asking.show_more(project)
     if shown:
@@ -122,13 +122,13 @@ def _find(public_id: str) -> Question:
 
 
 def _next(request: Request) -> str:
-    """The page that the question was on; empty where none was named."""
+    """The address of the question's page; empty if none was given."""
     wanted = request.POST.get("next") or request.GET.get("next") or ""
     return wanted if is_path_here(wanted) else ""
 
 
 def _show(request: Request, public_id: str) -> HttpResponse:
-    """The question as it is now."""
+    """Answers with the current question."""
     if wants_fragment(request):
         return _fragment(request, public_id)
     return SeeOther(f"{_back(request, public_id)}#question-{public_id}")
@@ -146,7 +146,7 @@ def _refuse(request: Request, public_id: str, why: str) -> HttpResponse:
 
 
 def _fragment(request: Request, public_id: str, *, with_messages: bool = False) -> HttpResponse:
-    """The card, and the parts of the page around it that count answers."""
+    """The card, and the other parts of the page that depend on answers."""
     found = _find(public_id)
     context = {
         "card": card_of(found),
@@ -168,7 +168,7 @@ def _fragment(request: Request, public_id: str, *, with_messages: bool = False) 
 
 
 def _inbox(request: Request, found: Question) -> dict[str, object]:
-    """What the inbox says of questions and of the proposals of this one's project; nothing on another page."""
+    """The items of the inbox for questions and this project's proposals; empty on other pages."""
     if urlsplit(request.htmx.current_url or "").path != reverse("inbox"):
         return {}
     items = waiting.waiting(timezone.now(), actor(request))
@@ -177,7 +177,7 @@ def _inbox(request: Request, found: Question) -> dict[str, object]:
 
 
 def _words(request: Request, found: Question) -> str:
-    """How many open questions the page has now."""
+    """The number of open questions on the page, in words."""
     proposal = _review_of(request)
     if proposal is None and request.POST.get("across") == "1":
         waiting = shown_questions.waiting_questions(0)
@@ -191,7 +191,7 @@ def _words(request: Request, found: Question) -> str:
 
 
 def _waits(request: Request, project: Project) -> Iterable[Proposal] | None:
-    """What the page says of answers that wait for a submit; None for a page that does not say it."""
+    """The proposals with answers that wait for a submit; None for pages that do not show them."""
     match = _page_of(request)
     if match is None or match.url_name not in ("questions", "project-questions"):
         return None
@@ -199,14 +199,14 @@ def _waits(request: Request, project: Project) -> Iterable[Proposal] | None:
 
 
 def _tab(request: Request, project: Project) -> int | None:
-    """What the tab of the project's questions counts; None for a page without it."""
+    """The count on the tab of the project's questions; None for pages without it."""
     match = _page_of(request)
     is_there = match is not None and match.url_name == "project-questions"
     return project_pages.counts(project).questions if is_there else None
 
 
 def _page_of(request: Request) -> ResolverMatch | None:
-    """The page that the question was on."""
+    """The URL match of the question's page."""
     try:
         return resolve(urlsplit(_next(request)).path)
     except Resolver404:
@@ -214,7 +214,7 @@ def _page_of(request: Request) -> ResolverMatch | None:
 
 
 def _review_of(request: Request) -> Proposal | None:
-    """The review that the question is beside, if it is."""
+    """The review that shows the question; None on other pages."""
     match = _page_of(request)
     if match is None or match.url_name != "review":
         return None
@@ -225,7 +225,7 @@ def _review_of(request: Request) -> Proposal | None:
 
 
 def _ask_to_confirm(request: Request, public_id: str, found: Sequence[Finding]) -> HttpResponse:
-    """What the checks say of the answer, each to be ticked. The answer is not taken yet."""
+    """Shows the findings on the answer, each with a box to tick. The answer is not saved yet."""
     card = card_of(_find(public_id))
     chosen = request.POST.get("option", "")
     context = {

@@ -1,8 +1,8 @@
-"""The review desk: look at a proposal and decide on its parts; how every verb of a review answers.
+"""The review desk: show a proposal and decide on its parts; shared responses of all actions of a review.
 
-Every verb is a POST that leads back to the decision it was about. With htmx the same address answers with the parts of
-the page that changed. A verdict carries the state it was made on: on another one it is refused, and what is there now
-is shown. One verdict on many carries the digest of what was counted, too.
+Every action is a POST that redirects to its decision. With htmx the same address answers with the changed parts of the
+page. A verdict carries the state it was made on: if that changed, it is refused and the current state is shown. One
+verdict on many decisions also carries their digest.
 """
 
 import json
@@ -33,7 +33,7 @@ from dreams.web.pages.review_filter import ReviewQuery, asked_of, batch_of, pass
 from dreams.web.pages.review_proposal import Decision, LoadedProposal, address, find, load as load_rows
 from dreams.web.pages.review_texts import texts_of
 
-A_YEAR = 60 * 60 * 24 * 365  # in seconds: how long a layout is remembered; chosen
+A_YEAR = 60 * 60 * 24 * 365  # seconds for which a layout is remembered; chosen
 CHANGED = "This changed since you opened the page, so your decision was not saved. Look at it again."
 
 
@@ -55,7 +55,7 @@ def desk(request: Request, public_id: str) -> HttpResponse:
 
 @require_POST
 def decide(request: Request, public_id: str) -> HttpResponse:
-    """Approve, reject or take back: one decision, what the page shows with a file or in all, or everything."""
+    """Approves, rejects or resets one decision, those on the page with a file or in all, or everything."""
     loaded = load(request, proposal_of(public_id))
     verdict = request.POST.get("verdict", "")
     if verdict not in (Hunk.Verdict.APPROVED, Hunk.Verdict.REJECTED, Hunk.Verdict.PENDING):
@@ -80,20 +80,20 @@ def decide(request: Request, public_id: str) -> HttpResponse:
         return refuse(request, loaded, str(refused))
     verdicts.push(request, loaded.proposal, before, verdicts.sentence(Hunk.Verdict(verdict), asked_for))
     if any(hunk["edited"] for hunk in before):
-        loaded = load(request, loaded.proposal)  # what the checks say is of the proposed text again
+        loaded = load(request, loaded.proposal)  # the findings are those of the proposed text again
     loaded.decided(decided)
     return answer(request, loaded, asked_for)
 
 
 def _proposed(request: Request, asked_for: Sequence[Decision]) -> list[Hunk]:
-    """The one edited change whose proposed text is wanted back; none where the form is no such button."""
+    """The edited change whose proposed text is to be restored; empty for other buttons."""
     wanted = request.POST.get("hunk", "") if "as_proposed" in request.POST else ""
     return [hunk for one in asked_for for hunk in one.hunks if str(hunk.pk) == wanted]
 
 
 @require_POST
 def take_back(request: Request, public_id: str) -> HttpResponse:
-    """Undo the last verdict of this visit; again for the one before."""
+    """Undoes the last verdict of this visit; repeated, the one before."""
     proposal = proposal_of(public_id)
     try:
         touched = verdicts.pop(request, proposal, reviewer(request))
@@ -105,9 +105,9 @@ def take_back(request: Request, public_id: str) -> HttpResponse:
 
 
 def named(request: Request, loaded: LoadedProposal, *, keeps: bool = True) -> list[Decision] | str:
-    """The decision that the form names by one of its changes; or why it is not the one that was seen.
+    """The decision that the form names by one of its changes; or the reason if it changed since the page was opened.
 
-    What keeps nothing may come after the decision, as a preview behind a quick save does.
+    Actions that save nothing (not `keeps`) are allowed on a changed one: a preview may arrive after a quick save.
     """
     wanted = request.POST.get("hunk", "")
     hunk = next((hunk for hunk in loaded.all_hunks if str(hunk.pk) == wanted), None)
@@ -120,7 +120,7 @@ def named(request: Request, loaded: LoadedProposal, *, keeps: bool = True) -> li
 
 
 def _batch(request: Request, loaded: LoadedProposal, scope: str, verdict: str) -> list[Decision] | str:
-    """The decisions that the form's button counted; or why they are others now, with how many they are."""
+    """The decisions that the form's button counted; or a message with their current number if they changed."""
     file = file_of(request, loaded) if scope == "file" else None
     batch = batch_of(passing(loaded, asked_of(_view_of(request))), scope, file)
     found = list(batch.of(verdict))
@@ -133,7 +133,7 @@ def _batch(request: Request, loaded: LoadedProposal, scope: str, verdict: str) -
 
 
 def _view_of(request: Request) -> QueryDict:
-    """Which of the page's views the form is on."""
+    """The view of the page that contains the form."""
     query = QueryDict(request.POST.get("back", ""), mutable=True)
     if view := request.POST.get("view"):
         query["view"] = view
@@ -147,7 +147,7 @@ def whole(request: Request, named: Sequence[Decision]) -> Hunk:
 
 
 def _remember_layout(request: Request) -> HttpResponse:
-    """A plain link sets it; the cookie keeps it for all reviews."""
+    """Saves the layout of a link in a cookie, for all reviews."""
     query = request.GET.copy()
     [layout] = query.pop("layout")[-1:]
     response = HttpResponseRedirect(f"{request.path}?{query.urlencode()}" if query else request.path)
@@ -155,20 +155,20 @@ def _remember_layout(request: Request) -> HttpResponse:
     return response
 
 
-# How the desk answers: the page, one of its parts, or what changed in it, and what every verb needs.
+# Responses: the page, one of its parts, or its changed parts; and helpers for all actions.
 
 LAYOUTS = {"auto": "Auto", "unified": "Unified", "split": "Split"}
 CHIPS = ("Wrong", "Outdated", "Already said elsewhere", "Not worth keeping", "Poorly worded")
 
 
 def _to_file(proposal: Proposal, asked: ReviewQuery) -> str:
-    """What a file's number is put behind: two hundred entries need no two hundred addresses."""
+    """The address of a file without its id: so two hundred entries need only one `reverse`."""
     here = address(proposal, **asked.query)
     return f"{here}{'&' if '?' in here else '?'}file="
 
 
 def resolver(loaded: LoadedProposal) -> render.Resolver:
-    """`[[names]]` → a memory's page, or this page where the memory is only proposed. Asks nothing before it is used."""
+    """`[[name]]` → a memory's page, or this page if the memory is only proposed. Makes no query until it is used."""
     known = cache(lambda: memory_pages.resolver(loaded.proposal.project))
 
     @render.TemplateResolver
@@ -185,7 +185,7 @@ def resolver(loaded: LoadedProposal) -> render.Resolver:
 
 
 def _names_of(path: str) -> tuple[str, str]:
-    """As a link may write it: with its folder, and without."""
+    """The names for links: with and without the folder."""
     bare = path.removesuffix(".md")
     return memdir.name_key(bare), memdir.name_key(bare.rpartition("/")[2])
 
@@ -235,12 +235,12 @@ def _common(request: Request, loaded: LoadedProposal, asked: ReviewQuery) -> dic
 
 
 def _others(proposal: Proposal, reader: str) -> bool:
-    """Whether another proposal has a decision open for `reader`: then a submit may lead on to it."""
+    """Whether another proposal has an open decision for `reader`: then a submit may continue there."""
     return open_decisions(timezone.now(), reader).exclude(pk=proposal.pk).exists()
 
 
 def _query_to_come_back_to(request: Request) -> str:
-    """Which of the page's views a person is at: the address of one file's fragment is not it."""
+    """The query string of the page that the person sees, not that of a requested fragment."""
     if request.method == "POST":
         return request.POST.get("back", "")
     if wants_fragment(request) and "file" in request.GET:
@@ -249,7 +249,7 @@ def _query_to_come_back_to(request: Request) -> str:
 
 
 def one_file(request: Request, loaded: LoadedProposal, asked: ReviewQuery) -> HttpResponse:
-    """A file's section alone: with what the page that asks for it shows of it, else with all of it."""
+    """The section of one file: with its decisions on the requesting page, else with all of them."""
     here = passing(loaded, asked_of(QueryDict(_query_to_come_back_to(request))))
     shown = {one.pk for one in window(here).decisions if one.file_id == asked.file}
     part = here if shown else passing(loaded, asked)
@@ -267,7 +267,7 @@ def _rows_of(loaded: LoadedProposal, pk: int) -> list[FileChange]:
 
 
 def changed_file(request: Request, loaded: LoadedProposal, file: FileChange) -> HttpResponse:
-    """One file's section as it is now, and what is around it."""
+    """The current section of one file, and the other changed parts of the page."""
     found = passing(loaded, _asked(request))
     cards = pages.some_cards(found, _shown(request).keys(), {file.pk})
     return _answer(request, loaded, {"whole": [card for card in cards if card.pk == file.pk]}, {file.pk})
@@ -281,17 +281,17 @@ def answer(
     file: int | None = None,
     goes_there: bool = False,
 ) -> HttpResponse:
-    """Back to the decision; with htmx, every card on the page that changed and what is around. `goes_there`: the page
-    moves to it, wherever it is."""
+    """Redirects to the decision; with htmx, all changed cards and other parts of the page. `goes_there`: the page
+    scrolls to it or opens its page."""
     found = passing(loaded, _asked(request))
     main = _main(request, touched)
     anchor = f"hunk-{main.pk}" if main else f"file-{file}" if file else ""
     if not wants_fragment(request):
         to = pages.where(found, main) if main and goes_there else back_to(request, loaded.proposal, anchor)
         return SeeOther(to)
-    # A file read as it will be shows no cards: what was decided on changes how it reads.
+    # The rendered view of a file has no cards, but verdicts change its text.
     read = {file_of(request, loaded).pk} if request.POST.get("view") == "rendered" else set()
-    # What another window or person decided meanwhile as well: the bar counts it, and a card must not say otherwise.
+    # Also decisions from another window or person: the bar counts them, and the cards must agree with it.
     shown = _shown(request)
     stale = {one.pk for one in loaded.decisions if shown.get(one.pk, "") not in ("", one.seen)}
     changed = ({one.pk for one in touched} | stale) & shown.keys()
@@ -320,13 +320,13 @@ def _answer(
 
 
 def around(request: Request, loaded: LoadedProposal, files: Collection[int | None]) -> dict[str, object]:
-    """The parts beside the cards that a verdict on `files` changes."""
+    """The parts of the page besides the cards that a verdict on `files` changes."""
     found = passing(loaded, _asked(request))
     shown = {pk for pk in files if pk} | {new for new, old in loaded.renames.items() if old.pk in files}
     listed = listing(found, window(found))
     return {
         "listing": listed,
-        # Of the list's page that is shown; under a filter files come and go, so the list is sent whole.
+        # Only for the visible page of the list; with a filter, files may appear or vanish, so the full list is sent.
         "changed_entries": [entry for entry in listed["entries"] if entry["file"].pk in shown],
         "bar": pages.bar(found),
         "loads": loads(loaded, texts_of(loaded, ())),
@@ -335,7 +335,7 @@ def around(request: Request, loaded: LoadedProposal, files: Collection[int | Non
 
 
 def refuse(request: Request, loaded: LoadedProposal, why: str) -> HttpResponse:
-    """409 with the page as it is now; with htmx the file as it is now, and why, above it."""
+    """409 with the current page; with htmx the current file, with the reason above it."""
     messages.error(request, why)
     loaded = load(request, proposal_of(loaded.proposal.public_id))
     asked = _asked(request)
@@ -354,13 +354,13 @@ def _asked(request: Request) -> ReviewQuery:
 
 
 def _shown(request: Request) -> dict[int, str]:
-    """The decisions whose cards are on the page that posted, and what each was made from where the page says so."""
+    """The decisions with cards on the posting page, each with the state it was made from if the page sent it."""
     cards = (card.partition(":") for card in request.POST.get("shown", "").split(","))
     return {int(pk): seen for pk, _, seen in cards if pk.isdecimal()}
 
 
 def load(request: Request, proposal: Proposal) -> LoadedProposal:
-    """With its secrets unmasked, where this visit asked for that."""
+    """Loads the proposal; its secrets are unmasked if this visit asked for that."""
     loaded = load_rows(proposal)
     loaded.is_bare = hidden_secrets.is_bare(request, proposal)
     return loaded
@@ -375,7 +375,7 @@ def file_of(request: Request, loaded: LoadedProposal) -> FileChange:
 
 
 def _main(request: Request, touched: Sequence[Decision]) -> Decision | None:
-    """The decision a person acted on, among those that were decided with it."""
+    """The decision that the person acted on, among all that changed with it."""
     wanted = request.POST.get("hunk", "")
     own = (one for one in touched if wanted in {str(hunk.pk) for hunk in one.hunks})
     return next(own, touched[0] if touched else None)
@@ -387,7 +387,7 @@ def back_to(request: Request, proposal: Proposal, anchor: str) -> str:
 
 
 def layout_cookie() -> str:
-    # By port: other servers on this machine share the host's cookies.
+    # With the port: other servers on this machine share the host's cookies.
     return f"layout_{settings.PORT}"
 
 

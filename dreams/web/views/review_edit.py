@@ -1,5 +1,5 @@
-"""Verbs of a review beside the verdicts: edit a change, mend what a finding names, look at an edit first, confirm findings, tick a file,
-show what is secret.
+"""Actions of a review besides verdicts: edit a change, apply a finding's fix, preview an edit, confirm findings, mark a
+file as viewed, show secrets.
 """
 
 from collections.abc import Callable
@@ -29,7 +29,7 @@ from dreams.web.views.review import (
     whole,
 )
 
-# Of a text that somebody types, so much is looked at before it is kept.
+# This much of a typed text is previewed.
 MOST_TYPED = 200_000
 
 
@@ -56,7 +56,7 @@ def _edited(request: Request, loaded: LoadedProposal, change: Callable[[Hunk], l
 
 @require_POST
 def mend(request: Request, public_id: str) -> HttpResponse:
-    """What a finding advises, done: the change edited and approved."""
+    """Applies the fix of a finding: edits and approves the change."""
     loaded = load(request, proposal_of(public_id))
     how = cast(Mend, request.POST.get("how", ""))
     if how not in get_args(Mend):
@@ -66,7 +66,7 @@ def mend(request: Request, public_id: str) -> HttpResponse:
 
 @require_POST
 def preview(request: Request, public_id: str) -> HttpResponse:
-    """What is being typed, as it would be and read, with what the checks say of it. Nothing is kept."""
+    """Previews the typed text as a diff and rendered, with its findings. Nothing is saved."""
     loaded = load(request, proposal_of(public_id))
     asked_for = named(request, loaded, keeps=False)
     if isinstance(asked_for, str):
@@ -79,7 +79,7 @@ def preview(request: Request, public_id: str) -> HttpResponse:
 
 @require_POST
 def confirm(request: Request, public_id: str) -> HttpResponse:
-    """A person saw findings that block, each by its own tick or button, and wants the change all the same."""
+    """Confirms blocking findings that a person ticked: the change is wanted anyway."""
     proposal = proposal_of(public_id)
     wanted = set(request.POST.getlist("finding"))
     if not wanted:
@@ -112,7 +112,7 @@ def viewed(request: Request, public_id: str) -> HttpResponse:
 
 @require_POST
 def secrets(request: Request, public_id: str) -> HttpResponse:
-    """Show this visit the secrets of a proposal, or mask them again; back to its review, or a conflict."""
+    """Shows this visit the secrets of a proposal, or masks them again; returns to its review or a conflict."""
     proposal = proposal_of(public_id)
     hidden_secrets.turn(request, proposal)
     file = request.POST.get("file", "")

@@ -1,4 +1,4 @@
-"""The durable verbs of the review desk: bring up to date, submit, write again."""
+"""The actions of a review that write: bring up to date, submit, write again."""
 
 from collections.abc import Mapping
 from functools import partial
@@ -28,7 +28,7 @@ from dreams.web.views.review import back_to, file_of, proposal_of, refuse
 
 @require_POST
 def bring_up(request: Request, public_id: str) -> HttpResponse:
-    """Bring files that changed on disk onto their new state, or confirm one whose new result was looked at."""
+    """Rebases files that changed on disk, or confirms the new result of one."""
     loaded = load(proposal_of(public_id))
     host_requests.refuse_unless_accepted(loaded.proposal.project)
     if "confirm" in request.POST:
@@ -71,7 +71,7 @@ def _tell_moved(
 
 @require_POST
 def submit(request: Request, public_id: str) -> HttpResponse:
-    """Close the review and write what is approved, with the answers that wait in the same project."""
+    """Closes the review and writes the approved changes, with the waiting answers of the same project."""
     loaded = load(proposal_of(public_id))
     host_requests.refuse_unless_accepted(loaded.proposal.project)
     moved = loaded.moved_since(request.POST.get("bases"), request.POST.get("answers"))
@@ -87,10 +87,10 @@ def submit(request: Request, public_id: str) -> HttpResponse:
 
 @require_POST
 def apply(request: Request, public_id: str) -> HttpResponse:
-    """Write what a submitted review still has to write; `rebased` confirms the results shown."""
+    """Writes the rest of a submitted review; `rebased` confirms the shown results."""
     loaded = load(proposal_of(public_id))
     host_requests.refuse_unless_accepted(loaded.proposal.project)
-    # The verdicts of a submitted review stay as they are; its files need not.
+    # The verdicts of a submitted review no longer change, but its files may.
     moved = loaded.moved_since(request.POST.get("bases"), loaded.answers)
     if moved:
         return refuse(request, loaded, moved)
@@ -99,7 +99,7 @@ def apply(request: Request, public_id: str) -> HttpResponse:
 
 @require_POST
 def second(request: Request, public_id: str) -> HttpResponse:
-    """Approve or reject as the second person, on what was shown; what is approved is written."""
+    """Approves or rejects what was shown as the second person; approved changes are written."""
     proposal = proposal_of(public_id)
     seen, agrees = request.POST.get("seen", ""), request.POST.get("verdict") == "approve"
     if agrees:
@@ -116,7 +116,7 @@ def second(request: Request, public_id: str) -> HttpResponse:
 
 
 def _write(request: Request, proposal: Proposal, *, rebased: bool) -> HttpResponse:
-    """Write, and go on to what stands in the way, or to the next thing that waits where that was asked for."""
+    """Writes, and redirects to what prevents it, or to the next waiting item if requested."""
     try:
         waits = asked(
             request,
@@ -145,13 +145,13 @@ def _write(request: Request, proposal: Proposal, *, rebased: bool) -> HttpRespon
     _tell(request, report, proposal if following else None)
     if following:
         return SeeOther(following.url)
-    # What is not all written: the proposal, or the answers that were to be written with it.
+    # The one that is not completely written: the proposal, or the answers that belong to it.
     left = proposal if report.complete else Proposal.objects.get(public_id=report.proposal)
     return SeeOther(_to_trouble(left) if report.conflicts else address(left))
 
 
 def _to_finding(proposal: Proposal, finding: Finding) -> str:
-    """The change that the finding is on, or else its file, or else the top of the page."""
+    """The address of the finding's change, else of its file, else of the page."""
     if finding.hunk is not None:
         hunk, file = finding.hunk.pk, finding.hunk.file_id
         return address(proposal, file=file, hunk=hunk, anchor=f"hunk-{hunk}")
@@ -160,20 +160,20 @@ def _to_finding(proposal: Proposal, finding: Finding) -> str:
 
 
 def _to_trouble(proposal: Proposal) -> str:
-    """The first conflict to solve; where nothing can be solved here, the review with the reasons."""
+    """The first conflict to solve; if there is none, the review with the reasons."""
     file = proposal.files.filter(conflict__isnull=False).first()
     return reverse("conflict", args=[proposal.public_id, file.pk]) if file else address(proposal)
 
 
 def _tell(request: Request, report: applying.ApplyReport, left: Proposal | None = None) -> None:
-    """What was written, what stayed untouched, and what waits for another reason than the page's own messages say.
+    """Reports what was written, what was not touched, and what waits for a reason that the page does not show.
 
-    `left` is the proposal whose page one goes on from: then it is named, with its undo.
+    `left` is the proposal if the person continues with another item: then it is named, with a link to undo.
     """
     if report.error:
         messages.error(request, report.refusal)
     for waiting in report.conflicts:
-        # Of a clash with what stands there the page tells itself, beside the way to solve it.
+        # The page itself shows conflicts with the current file, next to the link to solve them.
         if waiting.why != f"conflict: {applying.CHANGED_TOO}":
             messages.warning(
                 request, f"{waiting.path} was not written: {waiting.why.removeprefix('conflict: ')}."
@@ -203,13 +203,13 @@ def _with_links(proposal: Proposal, said: str) -> str:
 
 @require_safe
 def under_way(request: Request, public_id: str) -> HttpResponse:
-    """How far the writing or the undo of a proposal is, in words; 204 while neither is under way."""
+    """The progress of the writing or the undo of a proposal, in words; 204 if neither is running."""
     found = work_under_way.of(public_id)
     return HttpResponse(found.words, content_type="text/plain") if found else HttpResponse(status=204)
 
 
 @require_POST
 def stop(request: Request, public_id: str) -> HttpResponse:
-    """End what is under way at its next step. The request that began it answers with what became of it."""
+    """Stops the running work at its next step. The request that started it reports the result."""
     work_under_way.stop(public_id)
     return HttpResponse(status=204)

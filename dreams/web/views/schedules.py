@@ -1,4 +1,4 @@
-"""The schedule: its jobs and runs, adding a job, starting one now, removing it."""
+"""The schedule: jobs and runs; adding, starting and removing a job."""
 
 import datetime as dt
 from collections.abc import Mapping
@@ -23,7 +23,7 @@ from dreams.web.views.host_requests import ask
 
 @require_http_methods(["GET", "HEAD", "POST"])
 def schedules(request: Request) -> HttpResponse:
-    """A GET with a form shows the times that it means; a POST adds the job."""
+    """A GET with the form previews its times; a POST adds the job."""
     now = timezone.now()
     if request.method == "POST":
         return _add(request, now)
@@ -85,7 +85,7 @@ def _typed(given: Mapping[str, str]) -> pages.Typed:
 
 
 def _wanted(typed: pages.Typed) -> jobs.Wanted:
-    """Raises BadJob for what is not there."""
+    """Raises BadJob for an unknown project or job."""
     after = jobs.find(typed.after) if typed.after else None
     if typed.after and after is None:
         raise jobs.BadJob("The job that it should follow no longer exists.")

@@ -1,5 +1,5 @@
-"""Search over memories, their versions and what was typed: the page, and the list below the field of every page. And the recall
-tester: ask as you would ask your agent, and see what it would have before it.
+"""Search in memories, their versions and prompts: the page, and the list below the search field of every page. And the
+recall tester: ask as you would ask your agent, and see what it would load.
 """
 
 from django.contrib import messages
@@ -21,14 +21,14 @@ from dreams.web.paging import chosen, number_or_none
 from dreams.web.views.project import beside
 
 MOST_TYPED = 2_000  # letters; chosen
-# The place in the header that shows the first few as one types.
+# The element in the header with the first results while typing.
 QUICK = "quick-found"
 
 
 @require_safe
 @kept
 def search(request: Request) -> HttpResponse:
-    """`?q=`, and to narrow it `?kind=`, `?project=`, `?since=`, `?page=`."""
+    """`?q=`, with the filters `?kind=`, `?project=`, `?since=`, and `?page=`."""
     wanted = query.parse(request.GET.get("q", ""))
     kinds = pages.kinds(of_sessions=access.allows(role_of(request.user), "session"))
     if wants_fragment(request) and request.htmx.target == QUICK:
@@ -56,7 +56,7 @@ def search(request: Request) -> HttpResponse:
 
 @require_POST
 def rebuild(request: Request) -> HttpResponse:
-    """Empties the index; the scheduler fills it again."""
+    """Clears the index; the scheduler fills it again."""
     index.begin_again()
     messages.success(request, "The index is being rebuilt in the background.")
     return go(request, "search")
@@ -69,7 +69,7 @@ def tester(request: Request, pk: int) -> HttpResponse:
 
 @require_POST
 def by_model(request: Request, pk: int) -> HttpResponse:
-    """The same, chosen by the model of the settings: it costs money, so nothing asks it while a question is typed."""
+    """The same, with the configured model choosing. It costs money, so it is never used while typing."""
     return _answered(request, pk, request.POST, by_model=True)
 
 

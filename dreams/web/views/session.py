@@ -1,5 +1,5 @@
-"""A session: its transcript page by page, with jumps to a line, a time, and words looked for in it; and notes on it, written by
-rules at once or asked of a model. Also what agents left unfinished in a project."""
+"""A session: its transcript page by page, with jumps to a line or a time and a search; and notes on it, written by rules at
+once or requested from a model. Also the tasks that agents left unfinished in a project."""
 
 import re
 from urllib.parse import urlencode
@@ -24,14 +24,14 @@ from dreams.web.views.project import beside
 
 @require_safe
 def session(request: Request, pk: int) -> HttpResponse:
-    """`?line=`, `?goto=`, `?q=` and the neighbours' `?from=` and `?to=`; `?file=` for a sub-agent's transcript."""
+    """`?line=`, `?goto=`, `?q=`, and `?from=` and `?to=` for neighbouring pages; `?file=` for a sub-agent's transcript."""
     found = _session(pk)
     if (ran := pages.transcript_of_agent(found)) is not None:
         return redirect(f"{reverse('session', args=[ran.session_id])}?{_with_file(request, ran.pk)}")
     file = _file(request, found)
     path = file.path if file else found.path
     if host_requests.is_elsewhere(found.project):
-        path = ""  # a file of that path here would be another one
+        path = ""  # a file with that path on this host would be a different one
     goto = request.GET.get("goto", "")[:40]
     gone_to = pages.gone_to(path, found, goto) if goto.strip() else None
     place = gone_to or _place(request)
@@ -75,25 +75,25 @@ def _with_file(request: Request, file: int) -> str:
 
 
 def _kept(file: TranscriptFile | None, wanted: query.Query) -> str:
-    """What every address inside the transcript carries on."""
+    """The query parameters that all links inside the transcript keep."""
     kept = {"file": file.pk if file else None, "q": wanted.text}
     carried = urlencode({name: value for name, value in kept.items() if value})
     return f"&{carried}" if carried else ""
 
 
 def _hits(request: Request, path: str, wanted: query.Query) -> Within | None:
-    """`?look=` and `?look_line=` go on where a search of a very long transcript had stopped."""
+    """`?look=` and `?look_line=` continue a search that stopped in a very long transcript."""
     start, line = number_or_none(request.GET.get("look")), number_or_none(request.GET.get("look_line"))
     return pages.look(path, wanted, start, line) if start and line else pages.look(path, wanted)
 
 
 def _is_new_search(request: Request) -> bool:
-    """No place was asked for with it: then it leads to the first one that is found."""
+    """Whether the address names no place: then the page jumps to the first match."""
     return not any(request.GET.get(name) for name in ("line", "goto", "from", "to"))
 
 
 def _file(request: Request, found: Session) -> TranscriptFile | None:
-    """A sub-agent's transcript of this session, when one was asked for."""
+    """The requested transcript of a sub-agent; None for the main one."""
     pk = number_or_none(request.GET.get("file"))
     if pk is None:
         return None
@@ -104,7 +104,7 @@ def _file(request: Request, found: Session) -> TranscriptFile | None:
 
 
 def _place(request: Request) -> pages.Position:
-    """`?line=214` jumps; `?from=` and `?to=` are the byte offsets that the neighbouring pages are asked with."""
+    """`?line=214` jumps; `?from=` and `?to=` are byte offsets of neighbouring pages."""
     mark = number_or_none(request.GET.get("line"))
     if mark:
         return pages.Position(mark=mark)
@@ -119,7 +119,7 @@ def _place(request: Request) -> pages.Position:
 
 @require_POST
 def write_notes(request: Request, pk: int) -> HttpResponse:
-    """Hand-over notes of what the transcript shows, at once."""
+    """Writes hand-over notes from the transcript by rules, at once."""
     try:
         session_notes.by_rules(_session(pk))
     except (session_notes.NotReadable, project_lock.ProjectElsewhere) as refused:
@@ -130,7 +130,7 @@ def write_notes(request: Request, pk: int) -> HttpResponse:
 
 @require_POST
 def ask_for_notes(request: Request, pk: int) -> HttpResponse:
-    """Ask a model for them. `force=1`: although the session is short, or little of it is new."""
+    """Requests notes from a model. `force=1`: even if the session is short or has little new text."""
     try:
         asked = handing_over.request(_session(pk), actor(request), force=request.POST.get("force") == "1")
     except handing_over.TooLittle as refused:
@@ -153,7 +153,7 @@ def cancel_notes(request: Request, pk: int) -> HttpResponse:
 
 @require_safe
 def notes_now(request: Request, pk: int) -> HttpResponse:
-    """What the page's poller shows while a model writes."""
+    """The notes, for the page's poller while a model writes."""
     if not wants_fragment(request):
         return redirect("session", pk=pk)
     found = _session(pk)

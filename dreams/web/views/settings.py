@@ -1,5 +1,6 @@
-"""Settings and policies, for everywhere and for one project, and what memoryweb offers after many like decisions. One address
-per change. The agent's hook: the address that its command posts to, and the page that adds it to an agent's settings."""
+"""Settings and policies, for everywhere and for one project, and policies offered after many similar decisions. One
+address per change. Also the agent's hook: the address that it posts to, and the page that adds it to an agent's
+settings."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
@@ -35,7 +36,7 @@ def of_project(request: Request, pk: int) -> HttpResponse:
 
 @require_POST
 def reset(request: Request, key: str, pk: int | None = None) -> HttpResponse:
-    """Back to the default. What else is typed on the page stays typed, and is not saved by this."""
+    """Resets a setting to its default. Other typed values stay in the form and are not saved."""
     project = _project(pk)
     try:
         settings_changes.reset_override(key, actor=actor(request), project=project)
@@ -81,7 +82,7 @@ def send_digest(request: Request) -> HttpResponse:
 
 @dataclass(slots=True)
 class Form:
-    """What the page sent: as it was typed, what is wrong with it, and what is another value than now."""
+    """The submitted form: typed values, errors, and values that differ from the current ones."""
 
     typed: dict[str, str] = field(default_factory=dict)
     errors: dict[str, str] = field(default_factory=dict)
@@ -93,7 +94,7 @@ class Form:
 
 
 def _settings(request: Request, project: Project | None) -> HttpResponse:
-    """One form for the page: all of it is saved, or with one wrong value nothing."""
+    """One form for the page: everything is saved, or nothing if a value is wrong."""
     if request.method != "POST":
         return _page(request, project, Form())
     form = _read(request, project)
@@ -115,7 +116,7 @@ def _settings(request: Request, project: Project | None) -> HttpResponse:
 
 
 def _read(request: Request, project: Project | None) -> Form:
-    """The settings of the groups that the form has."""
+    """Reads the settings of the form's groups."""
     present = conf.sourced(project)
     form = Form()
     for key, spec in _fields(request.POST.getlist("group"), project).items():
@@ -127,7 +128,7 @@ def _read(request: Request, project: Project | None) -> Form:
         try:
             value = conf.parse(key, raw)
         except conf.BadValue as error:
-            # The label is above it.
+            # The page shows the label above the error.
             form.errors[key] = str(error).removeprefix(f"{spec.label}: ")
             continue
         if value != present[key].value:
@@ -176,12 +177,12 @@ def _back(request: Request, project: Project | None) -> HttpResponse:
 
 
 def save(request: Request, project: Project | None) -> int:
-    """The tables of policies in a form, by type and by kind; only what is another is written. How many were changed."""
+    """Saves changed policies of the form, by type and by kind. Returns how many."""
     return sum(_set(request, project, *of) for of in _wanted())
 
 
 def changed(request: Request, project: Project | None) -> bool:
-    """The form has another policy than is set. Nothing is saved."""
+    """Whether the form has a changed policy. Saves nothing."""
     rows = [*pages.by_type(project), *pages.by_kind(project)]
     cells = [cell for row in rows for cell in row.cells]
     return any(request.POST.get(cell.field, cell.action) != cell.action for cell in cells)
@@ -207,7 +208,7 @@ def _set(request: Request, project: Project | None, memory_type: str, operation:
 
 @require_POST
 def answer_offer(request: Request) -> HttpResponse:
-    """Take an offer as it was shown, or decline it."""
+    """Accepts an offer as it was shown, or declines it."""
     kind, maker = request.POST.get("kind", ""), request.POST.get("maker", "")
     try:
         if request.POST.get("answer") == "accept":
@@ -239,7 +240,7 @@ def end_policy(request: Request, pk: int) -> HttpResponse:
 
 @require_POST
 def session_end(request: HttpRequest) -> HttpResponse:
-    """204 for whatever is well-formed: the answer tells nobody which sessions there are."""
+    """204 for anything well-formed, so that the response does not reveal which sessions exist."""
     scheme, _, token = request.headers.get("Authorization", "").partition(" ")
     if scheme != "Bearer" or not session_end_hook.is_let_in(token):
         return HttpResponse(status=401)
@@ -259,13 +260,13 @@ def session_end(request: HttpRequest) -> HttpResponse:
 
 @require_safe
 def hook(request: Request) -> HttpResponse:
-    """The lines for the agent's settings, and what would be written to each config folder."""
+    """Shows the lines for the agent's settings, and the change to each config folder."""
     return render(request, "dreams/hook.html", {"hook": pages.hook()})
 
 
 @require_POST
 def write_hook(request: Request) -> HttpResponse:
-    """Add our entry to the settings of a config folder, or take it out, as the diff was shown."""
+    """Adds our entry to the settings of a config folder, or removes it, if the shown diff is still correct."""
     root = next((root for root in pages.roots() if str(root) == request.POST.get("root")), None)
     if root is None:
         raise Http404("no such config folder")

@@ -1,4 +1,4 @@
-"""A project's memory directory at any moment: look, compare two moments, bring one back as a proposal."""
+"""A project's memory directory at any time: view it, compare two times, propose to restore one."""
 
 import datetime as dt
 from functools import partial
@@ -25,13 +25,13 @@ from dreams.web.views.host_requests import asked
 from dreams.web.views.project import beside
 
 UNREADABLE = "That is not a date and time. This is the current directory."
-MAX_REASON = 500  # letters, as a verdict's
+MAX_REASON = 500  # letters, as for a verdict
 MAX_PATH = 1_000  # letters; chosen
 
 
 @require_safe
 def at(request: Request, pk: int) -> HttpResponse:
-    """`?when=` is a moment; without it, now. `?path=` shows one file's text as it was."""
+    """`?when=` is a time, by default now. `?path=` shows the text of one file then."""
     project = get_object_or_404(Project, pk=pk)
     when = _moment(request, "when")
     path = request.GET.get("path", "")[:MAX_PATH]
@@ -50,7 +50,7 @@ def at(request: Request, pk: int) -> HttpResponse:
 
 @require_safe
 def between(request: Request, pk: int) -> HttpResponse:
-    """`?a=` and `?b=` are moments; without them, the last change and now. `?path=` shows one file's lines."""
+    """`?a=` and `?b=` are times, by default the last change and now. `?path=` shows one file's lines."""
     project = get_object_or_404(Project, pk=pk)
     new = _moment(request, "b")
     old = _moment(request, "a") if request.GET.get("a") else _before(project, new)
@@ -71,14 +71,14 @@ def between(request: Request, pk: int) -> HttpResponse:
 
 
 def _before(project: Project, when: dt.datetime) -> dt.datetime:
-    """Just before the last change: what is shown first is what happened last."""
+    """Just before the last change, so that the page first shows the last change."""
     last = time_travel.last_change(project, when)
     return (last or when) - dt.timedelta(microseconds=1)
 
 
 @require_safe
 def restore(request: Request, pk: int) -> HttpResponse:
-    """What bringing back `?when=` would do, for `?path=` alone or for the whole directory. Nothing is written."""
+    """Previews restoring the state at `?when=`, of `?path=` or of the full directory. Nothing is written."""
     project = get_object_or_404(Project, pk=pk)
     when = _moment(request, "when")
     path = request.GET.get("path", "")[:MAX_PATH]
@@ -98,7 +98,7 @@ def restore(request: Request, pk: int) -> HttpResponse:
 
 @require_POST
 def propose(request: Request, pk: int) -> HttpResponse:
-    """Make it a proposal, and go on to its review."""
+    """Makes it a proposal and redirects to its review."""
     project = get_object_or_404(Project, pk=pk)
     when = pages.moment_of(request.POST.get("when", ""))
     if when is None:

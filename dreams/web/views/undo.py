@@ -1,4 +1,4 @@
-"""Undo a dream, a file or a change: first what it would do, then one button."""
+"""Undo a dream, a file or a change: first a preview, then one button."""
 
 from functools import partial
 
@@ -46,7 +46,7 @@ def undo(request: Request, public_id: str) -> HttpResponse:
 
 
 def _asked(proposal: Proposal, given: QueryDict) -> pages.Undo:
-    """What the ticked boxes say, or else the files and changes in the address. Raises as `pages.undo`."""
+    """The undo of the ticked boxes, or else of the files and changes in the address. Raises as `pages.undo`."""
     hunk_ids = tuple(filter(None, given.getlist("hunk")))
     if batch := number_or_none(given.get("batch")):
         return pages.undo(proposal, pages.of_batch(proposal, batch))
@@ -88,7 +88,7 @@ def _carry_out(request: Request, proposal: Proposal, found: pages.Undo) -> HttpR
         messages.error(request, f"Nothing was {'redone' if found.is_redo else 'undone'}: {why}")
     for said in report.said:
         messages.info(request, said)
-    # A redo is asked for on the page of what was undone, and that is what it brings back.
+    # A redo is started on the page of the undone proposal, which it restores.
     return SeeOther(address(proposal.undoes or proposal))
 
 

@@ -1,4 +1,4 @@
-"""Models: who dreams where, at what price, whether there is one to ask, and what they used by day, model and project."""
+"""Models: the engines of projects, prices, the connection to a model, and usage by day, model and project."""
 
 from django.contrib import messages
 from django.http import HttpResponse
@@ -40,7 +40,7 @@ def engines(request: Request) -> HttpResponse:
 
 @require_POST
 def test_engine(request: Request) -> HttpResponse:
-    """Ask the server one short question: with a project's model if one is named, else with everywhere's."""
+    """Asks the model server one short question, with the model of a project or the default one."""
     pk = number_or_none(request.POST.get("project"))
     project = None if pk is None else get_object_or_404(Project, pk=pk)
     model = conf.current(project).model
