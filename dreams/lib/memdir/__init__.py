@@ -1,4 +1,4 @@
-"""Reading and editing memory files without touching what was not understood. PURE: no Django, no disk."""
+"""Reads and edits memory files without changing what was not understood. PURE: no Django, no disk."""
 
 from dreams.lib.memdir.document import (
     INDEX_NAME,

@@ -1,8 +1,8 @@
-"""One memory file: BOM, frontmatter and body, written back byte for byte; its type and its file name; and changing its
-description and nothing else. PURE.
+"""One memory file: BOM, frontmatter and body, written back byte for byte; its type; and an edit of its description alone.
+PURE.
 
-That edit is made on the lines and then proven: the new block is read again, and must differ from the old one in the
-description alone. What is too unusual to edit that way (flow mappings, anchors) is refused, never guessed.
+That edit changes lines and is then verified: the new block is parsed again, and only the description may differ.
+A block too unusual for that (flow mappings, anchors) is refused, never guessed.
 """
 
 import json
@@ -35,7 +35,7 @@ from dreams.lib.memdir.text import (
 )
 
 _PLAIN = re.compile(PLAIN)
-# Texts that some YAML reader would take for a boolean, null, number, date or merge key.
+# Texts that some YAML parser reads as a boolean, null, number, date or merge key.
 _AMBIGUOUS = re.compile(
     r"(?:~|null|true|false|yes|no|on|off|y|n|=|<<|\.inf|\.nan|[-+.]?\d[\d_.,:+\-eExXoObBa-fA-FTtZz ]*)",
     re.IGNORECASE,
@@ -43,7 +43,7 @@ _AMBIGUOUS = re.compile(
 _KEY = re.compile(
     r"(?P<indent> *)(?P<key>[^\W\d][\w.-]*|\"[^\"]+\"|'[^']+')[ \t]*:(?P<rest>(?:[ \t].*)?)", re.DOTALL
 )
-# A value of one line and the comment after it.
+# A one-line value and the comment after it.
 _ONE_LINE = re.compile(
     r"(?P<space>[ \t]*)(?P<value>\"(?:[^\"\\]|\\.)*\"|'(?:[^']|'')*'|(?!['\"|>])(?:(?![ \t]#).)*?)"
     r"(?P<tail>[ \t]+#.*|[ \t]*)"
@@ -55,8 +55,8 @@ _FIELD = "description"
 class Document:
     """A memory file in pieces; `bom + head + body` is the file.
 
-    `head` is the frontmatter with both its `---` lines, empty when there is none. `newline` is the line end most
-    lines have. Line numbers are those of the file, from 1.
+    `head` is the frontmatter with both its `---` lines, empty when there is none. `newline` is the most frequent
+    line end. Line numbers are those of the file, from 1.
     """
 
     bom: bytes
@@ -72,27 +72,27 @@ class Document:
 
     @cached_property
     def frontmatter(self) -> Frontmatter | None:
-        """The frontmatter, read when first asked for; None when the file has no such block."""
+        """The frontmatter, parsed on first use; None if the file has none."""
         return parse_block(block_of(self.head)) if self.head else None
 
     @property
     def body_start_line(self) -> int:
-        """The line of the file where the body starts."""
+        """The file's line where the body starts."""
         return self.head.count("\n") + 1
 
     def to_bytes(self) -> bytes:
-        """The file's bytes. Raises MemoryEditError when an edit put half a surrogate pair into the text."""
+        """The file's bytes. Raises MemoryEditError if an edit put half a surrogate pair into the text."""
         return self.bom + encode(self.text)
 
 
 def parse(data: bytes) -> Document:
-    """Take a file apart; never fails, and `parse(data).to_bytes() == data` for any bytes."""
+    """Splits a file into its parts; never fails, and `parse(data).to_bytes() == data` for any bytes."""
     bom = BOM if data.startswith(BOM) else b""
     return from_text(decode(data[len(bom) :]), bom)
 
 
 def from_text(text: str, bom: bytes = b"") -> Document:
-    """The same for text that is already decoded."""
+    """As `parse`, from decoded text."""
     cut = head_length(text)
     return Document(bom, text[:cut], text[cut:], dominant_newline(text), _is_utf8(text))
 
@@ -106,7 +106,7 @@ def _is_utf8(text: str) -> bool:
 
 
 def with_body(document: Document, body: str) -> Document:
-    """The document with another body, frontmatter untouched.
+    """The document with another body and the same frontmatter.
 
     Line ends become the document's own (browser forms send CRLF, engines LF), except in a file that mixes them:
     there each line keeps what it has. The result is what a reader of the new bytes would see.
@@ -125,9 +125,9 @@ INDEX_NAME = "MEMORY.md"
 
 
 def memory_type(document: Document, path: str) -> str | None:
-    """What the frontmatter says, else what the file name's prefix says, else None.
+    """The type in the frontmatter, else from the file name's prefix, else None.
 
-    A word that is none of the four types is given back as it stands.
+    A word that is none of the four types is returned unchanged.
     """
     stated = (document.frontmatter.type or "").strip() if document.frontmatter else ""
     if stated:
@@ -137,12 +137,12 @@ def memory_type(document: Document, path: str) -> str | None:
 
 
 def is_index(path: str) -> bool:
-    """Whether it is the index of its folder."""
+    """Whether the file is the index of its folder."""
     return path.rpartition("/")[2] == INDEX_NAME
 
 
 def is_topic(path: str) -> bool:
-    """Whether it is a memory: no index, and no log."""
+    """Whether the file is a memory, not an index or log."""
     return path.endswith(".md") and not is_index(path) and not is_log(path)
 
 
@@ -152,13 +152,13 @@ def is_team(path: str) -> bool:
 
 
 def is_log(path: str) -> bool:
-    """Whether it is a log that the agent keeps by day or by session: read, and never changed."""
+    """Whether it is a log that the agent writes per day or session, which is read but never changed."""
     return path.startswith("logs/")
 
 
 @dataclass(frozen=True, slots=True)
 class _ValueSpan:
-    """Where a key's value stands among the lines of a block."""
+    """The place of a key's value in the lines of a block."""
 
     start: int
     stop: int
@@ -168,9 +168,9 @@ class _ValueSpan:
 
 
 def with_description(document: Document, text: str, *, create: bool = False) -> Document:
-    """The document with another description, changed where it stands (flat or under `metadata:`), or added behind the name.
+    """The document with another description, changed in its place (flat or under `metadata:`), or added after the name.
 
-    With `create` a file without frontmatter gets some. Raises MemoryEditError when that cannot be done without touching
+    With `create` a file without frontmatter gets one. Raises MemoryEditError if that cannot be done without changing
     anything else.
     """
     if not document.head:
@@ -214,7 +214,7 @@ def _edit(lines: list[str], path: tuple[str, ...], text: str, newline: str) -> l
 
 
 def _find(lines: list[str], key: str, start: int, stop: int, indent: str) -> _ValueSpan | None:
-    """The last line of this depth with the key (the one that counts), with the lines its value takes."""
+    """The last line of this depth with the key (the one that counts), with the lines of its value."""
     found = None
     for number in range(start, stop):
         match = _KEY.fullmatch(strip_end(lines[number]))
@@ -234,7 +234,7 @@ def _find(lines: list[str], key: str, start: int, stop: int, indent: str) -> _Va
 
 
 def _value_end(lines: list[str], number: int, stop: int, indent: int) -> int:
-    """One past the last line that belongs to the value: what follows is indented deeper, blank lines between."""
+    """One past the last line of the value, which continues on deeper indented lines, with blank lines between."""
     end = number + 1
     for position in range(number + 1, stop):
         line = strip_end(lines[position])
@@ -255,7 +255,7 @@ def _child_indent(lines: list[str], start: int, stop: int) -> str:
 
 
 def _insertion_point(lines: list[str], start: int, stop: int) -> int:
-    """Behind the name; where there is none last, before trailing blank lines."""
+    """After the name; without a name at the end, before trailing blank lines."""
     if name := _find(lines, "name", start, stop, ""):
         return name.stop
     while stop > start and not lines[stop - 1].strip():
@@ -288,7 +288,7 @@ def _refusal() -> MemoryEditError:
 
 
 def render_value(text: str, *, like: str = "") -> str:
-    """The text as a YAML value that reads back the same, quoted when YAML needs it, or as `like` is quoted."""
+    """The text as a YAML value that parses to the same text, quoted if YAML needs it, or as `like` is quoted."""
     single = "'" + text.replace("'", "''") + "'"
     printable = _PLAIN.fullmatch("x" + text.replace(":", ".").replace("#", ".") + "x") is not None
     if like.startswith("'") and printable:
@@ -299,7 +299,7 @@ def render_value(text: str, *, like: str = "") -> str:
 
 
 def _double_quoted(text: str, *, printable: bool) -> str:
-    """Letters of any language stay readable; what YAML does not allow raw is escaped."""
+    """The text in double quotes: letters of any language unescaped, characters that YAML does not allow escaped."""
     if printable:
         return '"' + text.replace("\\", "\\\\").replace('"', '\\"') + '"'
     return "".join(['"', *(_escaped(char) for char in text), '"'])

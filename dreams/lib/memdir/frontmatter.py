@@ -1,5 +1,5 @@
-"""The YAML block at the head of a memory file, read as the text a person sees: a fast path for plain lines, YAML for the
-rest. PURE."""
+"""Parses the YAML block at the head of a memory file into the text a person sees: a fast path for simple lines, YAML for
+the rest. PURE."""
 
 import json
 import re
@@ -21,7 +21,7 @@ Shape: TypeAlias = Literal["flat", "nested", "none", "other"]
 
 MEMORY_TYPES = ("user", "feedback", "project", "reference")
 
-# Where each field stands, in order of precedence; the first is written when the file has none.
+# The places of each field, in order of precedence; the first is used when adding it to a file.
 FIELD_KEYS: Mapping[str, tuple[str, ...]] = MappingProxyType(
     {
         "name": ("name",),
@@ -64,7 +64,7 @@ def _as_text(value: Value) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Frontmatter:
-    """What the block says. `problem` is a sentence for a person when the block is not clean YAML, else None."""
+    """The parsed block. `problem` is a sentence for a person if the block is not valid YAML, else None."""
 
     shape: Shape
     raw: Mapping[str, Value]
@@ -72,18 +72,18 @@ class Frontmatter:
 
     @property
     def metadata(self) -> Mapping[str, Value]:
-        """The nested `metadata:` mapping, empty where there is none."""
+        """The nested `metadata:` mapping, empty if there is none."""
         nested = self.raw.get("metadata")
         return nested if isinstance(nested, dict) else {}
 
     def text(self, field: str) -> str | None:
-        """The text of a field of FIELD_KEYS, wherever it stands; None when it is missing, null or no text."""
+        """The text of a field of FIELD_KEYS, in any of its places; None if it is missing, null or no text."""
         place = self.place(field)
         value = None if place is None else self._at(place)
         return value if isinstance(value, str) else None
 
     def place(self, field: str) -> tuple[str, ...] | None:
-        """The path of keys where the field stands, such as `("metadata", "type")`."""
+        """The path of keys to the field, such as `("metadata", "type")`."""
         keys = FIELD_KEYS[field]
         top = [(key,) for key in keys if key in self.raw]
         nested = [("metadata", key) for key in keys if key in self.metadata]
@@ -95,7 +95,7 @@ class Frontmatter:
 
     @property
     def fields(self) -> list[tuple[str, str]]:
-        """(name, text) of every value, to be read by a person; the name of a nested one has dots."""
+        """(name, text) of every value, for people to read; the name of a nested one has dots."""
         return list(_fields(self.raw))
 
     @property
@@ -108,7 +108,7 @@ class Frontmatter:
 
     @property
     def type(self) -> str | None:
-        """One of MEMORY_TYPES, or the other word that stands there."""
+        """One of MEMORY_TYPES, or any other word in the field."""
         return self.text("type")
 
     @property
@@ -130,31 +130,31 @@ class Frontmatter:
 
     @property
     def modified_at(self) -> datetime | date | None:
-        """`modified` as an aware datetime, or as the day when no offset stands with it."""
+        """`modified` as an aware datetime, or as a date if it has no offset."""
         return parse_moment(self.modified)
 
     @property
     def created_at(self) -> datetime | date | None:
-        """`created` as an aware datetime, or as the day when no offset stands with it."""
+        """`created` as an aware datetime, or as a date if it has no offset."""
         return parse_moment(self.created)
 
 
 def parse_moment(text: str | None) -> datetime | date | None:
-    """An ISO date or date and time; one without an offset is only good for its day."""
+    """Parses an ISO date or date and time; returns a date if it has no offset."""
     if text is None or not _DAY.match(text.strip()):
         return None
     try:
         moment = datetime.fromisoformat(text.strip())
     except ValueError:
         return None
-    # The time zone of a time without an offset is anybody's guess; its day is not far wrong.
+    # The time zone of a time without an offset is unknown; its day is nearly right.
     return moment if moment.tzinfo is not None and len(text.strip()) > 10 else moment.date()
 
 
 def head_length(text: str) -> int:
-    """How many characters the frontmatter takes, both `---` lines included; 0 when there is none.
+    """The number of characters of the frontmatter, both `---` lines included; 0 if there is none.
 
-    Prose between two thematic breaks is not frontmatter: the block must be empty or hold a `key:` line.
+    Prose between two thematic breaks is not frontmatter: the block must be empty or contain a `key:` line.
     """
     opened = _OPEN.match(text)
     closed = opened and _CLOSE.search(text, opened.end())
@@ -181,11 +181,11 @@ MAX_YAML_VALUES = 1_000  # counted after aliases are followed, so that an alias 
 MAX_YAML_DEPTH = 12  # levels; chosen
 MAX_BRACKETS = 200  # thousands of nested ones would keep the YAML reader busy for a second
 
-# Characters YAML allows as they are, line separators and the byte order mark aside.
+# Characters that YAML allows unescaped, except line separators and the byte order mark.
 _BEYOND_ASCII = "\u00a0-\u2027\u202a-\ud7ff\ue000-\ufefe\uff00-\ufffd\U00010000-\U0010ffff"
 _TEXT = f" -~{_BEYOND_ASCII}"
 PLAIN = rf"(?![-?:,\[\]{{}}#&*!|>'\"%@`= ])(?:(?!: |:$| #)[{_TEXT}])*(?<! )"
-# A value of one line that means the same to YAML and to a person. Anything else is handed to YAML.
+# A one-line value that YAML and a person read alike. Everything else is parsed as YAML.
 _SIMPLE = re.compile(
     rf"(?P<indent> *)(?P<key>[A-Za-z_][\w-]*):(?: +(?:\"(?P<double>[ !#-\[\]-~{_BEYOND_ASCII}]*)\""
     rf"|'(?P<single>[ -&(-~{_BEYOND_ASCII}]*)'|(?P<plain>{PLAIN})))? *",
@@ -196,7 +196,7 @@ _SALVAGE = re.compile(r"(?P<indent>[ \t]*)(?P<key>[^\W\d][\w.-]*)[ \t]*:(?:[ \t]
 
 
 def parse_block(block: str) -> Frontmatter:
-    """Read the lines between the two `---` lines."""
+    """Parses the lines between the two `---` lines."""
     if len(block) > MAX_BLOCK_CHARS:
         problem = f"The frontmatter is longer than {MAX_BLOCK_CHARS:,} characters: shorten it."
         return _frontmatter(_read_line_by_line(block[:MAX_BLOCK_CHARS]), problem)
@@ -218,7 +218,7 @@ def _frontmatter(raw: dict[str, Value], problem: str | None) -> Frontmatter:
 
 
 def read_simple(block: str) -> dict[str, Value] | None:
-    """The fast path: one-line values, at most one level below. None when YAML must decide."""
+    """The fast path: one-line values, nested at most one level. None if a YAML parser is needed."""
     raw: dict[str, Value] = {}
     nested: dict[str, Value] | None = None
     depth = 0
@@ -254,7 +254,7 @@ def _simple_value(match: re.Match[str]) -> str | None:
 
 
 def read_yaml(block: str) -> Frontmatter:
-    """What YAML makes of the block, its values as text; what can be saved line by line when it is none."""
+    """The block parsed as YAML, its values as text; invalid YAML is parsed line by line."""
     try:
         if block.count("[") + block.count("{") > MAX_BRACKETS:
             raise ValueError(f"it holds more than {MAX_BRACKETS} opening brackets")
@@ -266,7 +266,7 @@ def read_yaml(block: str) -> Frontmatter:
     return _frontmatter(raw, problem)
 
 
-# "name: Community — #general", "description: Gates, PR #126": a remark has a space behind its sign, and this is none.
+# "name: Community — #general", "description: Gates, PR #126": a YAML comment would have a space after "#".
 _WITH_A_NUMBER = re.compile(
     r"^(?P<key>name|description): +(?P<text>[^\W_](?:(?!: |:\r?$| # )[^\r\n])*? #\w(?:(?!: |:\r?$| # )[^\r\n])*)(?=\r?$)",
     re.MULTILINE,
@@ -278,7 +278,7 @@ def _quoted(match: re.Match[str]) -> str:
 
 
 def _yaml() -> YAML:
-    """A fresh reader each time: one instance must not be shared between threads."""
+    """A new parser each time: an instance must not be shared between threads."""
     yaml = YAML(typ="safe", pure=True)
     yaml.composer.warn_double_anchors = False
     return yaml
@@ -295,7 +295,7 @@ def _explain(error: Exception) -> str:
 
 
 def _mapping(node: Node | None) -> tuple[dict[str, Value], str]:
-    """The block's mapping, and the first key that stands twice."""
+    """The block's mapping, and the first duplicate key."""
     if node is None:
         return {}, ""
     if not isinstance(node, MappingNode):
@@ -306,7 +306,7 @@ def _mapping(node: Node | None) -> tuple[dict[str, Value], str]:
 
 
 class _NodeReader:
-    """Turns composed nodes into text values, counting so that aliases cannot multiply without end."""
+    """Converts composed nodes to text values, with a limit so that aliases cannot multiply endlessly."""
 
     def __init__(self) -> None:
         self.left = MAX_YAML_VALUES
@@ -342,7 +342,7 @@ class _NodeReader:
 
 
 def _read_line_by_line(block: str) -> dict[str, Value]:
-    """What can be saved from a block that is no YAML, such as `description: "x" is short for y`."""
+    """The values that can be recovered from a block of invalid YAML, such as `description: "x" is short for y`."""
     raw: dict[str, Value] = {}
     nested: dict[str, Value] | None = None
     for match in _salvaged_lines(block):

@@ -1,4 +1,4 @@
-"""MEMORY.md: rows that point to memories, and everything else kept as it is. PURE."""
+"""MEMORY.md: rows that point to memories; everything else is kept unchanged. PURE."""
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
@@ -23,7 +23,7 @@ RowForm: TypeAlias = Literal["link", "wikilink", "code", "bare", "table"]
 
 DEFAULT_MARKER = "-"
 DEFAULT_SEPARATOR = " — "
-MAX_ROW_CHARS = 20_000  # a longer line is no index row, only kept
+MAX_ROW_CHARS = 20_000  # a longer line is kept, but is no index row
 
 ITEM = re.compile(r"(?P<indent>[ \t]*)(?P<marker>[-*+]|\d{1,9}[.)])(?P<gap>[ \t]+)(?P<rest>.*)")
 HEADING = re.compile(r"[ \t]{0,3}(?P<level>#{1,6})[ \t]+(?P<title>.*?)[ \t]*#*[ \t]*")
@@ -38,10 +38,10 @@ _NOT_NEWLINE = re.compile(r"[^\n]")
 class IndexRow:
     """One pointer of the index. Lines are those of the file, from 1, `end_line_no` included.
 
-    `hook` is what the row says about its target, continuation lines joined; `lead` is text before the link. Both
-    must survive the row: a dangling one can be the only copy of a fact. `target` is the decoded path without anchor;
-    `targets` are all memories the row names. `form` says how: only links and wikilinks are pointers for certain,
-    a name in code or bare may be one when such a file exists.
+    `hook` is the row's text about its target, continuation lines joined; `lead` is text before the link. Both must be
+    kept if the row is removed: a dangling row can be the only copy of a fact. `target` is the decoded path without
+    anchor; `targets` are all memories in the row. `form`: only links and wikilinks are certainly pointers, a name in
+    code or a bare one may be if such a file exists.
     """
 
     line_no: int
@@ -66,7 +66,7 @@ class IndexRow:
 
     @property
     def length(self) -> int:
-        """Characters the row takes, line ends aside: what the settings `row_aim` and `row_max` are measured against."""
+        """The number of characters without line ends, compared with the settings `row_aim` and `row_max`."""
         return len(self.raw)
 
 
@@ -80,22 +80,22 @@ def render_row(
     indent: str = "",
     anchor: str = "",
 ) -> str:
-    """One index row without a line end; line breaks in title and hook become blanks."""
+    """One index row without a line end; line breaks in title and hook become spaces."""
     words = " ".join(hook.split())
     tail = f"{separator}{words}" if words else ""
     return f"{indent}{marker} [{escape_title(title)}]({encode_path(target)}{anchor}){tail}"
 
 
 def escape_title(title: str) -> str:
-    """The title as it can stand in a link, on one line."""
+    """The title, escaped for use in a link, on one line."""
     text = " ".join(title.split()).replace("\\", "\\\\").replace("[", "\\[").replace("]", "\\]")
-    # A backtick without a partner would open a code span that runs over the link. In front of it stands a bracket, so
-    # that three of them open no fence.
+    # An unpaired backtick would open a code span that continues over the link. A bracket is before it, so
+    # three of them open no fence.
     return text.replace("`", "\\`") if "`" in mask_code(f"[{text}") else text
 
 
 def visible(text: str) -> str:
-    """The text, same length and lines, with BOM, frontmatter, comments and code blanked out by NULs."""
+    """The text, same length and lines, with BOM, frontmatter, comments and code replaced by NULs."""
     masked = mask_code(text)
     pieces: list[str] = []
     done = 0
@@ -107,7 +107,7 @@ def visible(text: str) -> str:
 
 
 def counted_from(text: str) -> int:
-    """Where an index starts to count: after BOM and frontmatter."""
+    """Where the content of an index starts: after BOM and frontmatter."""
     bom = 1 if text.startswith("\ufeff") else 0
     return bom + head_length(text[bom:])
 
@@ -184,14 +184,14 @@ class _Pointer:
 
 
 def _pointer(line: str, masked: str, start: int) -> _Pointer | None:
-    """What the line points to: its first link to a memory, else its first link, else the name it starts with."""
+    """The line's target: its first link to a memory, else its first link, else the name it starts with."""
     pointers = [pointer for pointer in _pointers(line, masked) if pointer.start >= start]
     memories = [pointer for pointer in pointers if is_memory_path(pointer.target)]
     chosen = next(iter(memories or pointers), None)
     if chosen is None:
         return _named(line, masked, start)
     if not memories and masked[start : chosen.start].strip(" \t*_"):
-        # A URL somewhere in a sentence makes no row of it.
+        # A sentence that contains a URL is no row.
         return _named(line, masked, start)
     # Bold or italic marks around the link belong to it, not to the text before.
     opened = len(masked[start : chosen.start].rstrip("*_"))
@@ -229,7 +229,7 @@ def _looks_like_path(text: str) -> bool:
 
 
 def _end_of_row(masked_lines: list[str], number: int) -> int:
-    """The last line of the item that starts on line `number`: indented text follows it without a blank line."""
+    """The last line of the item that starts on line `number`, including the indented text up to a blank line."""
     end = number
     for line in masked_lines[number:]:
         text = line.rstrip("\r\n")
@@ -272,7 +272,7 @@ _EMPHASIS = re.compile(r"[*_]*")
 
 @dataclass(frozen=True)
 class Index:
-    """An index: `text` as it stands on disk, and its rows in order. Edits give a new Index."""
+    """An index: its `text` on disk and its rows in order. Edits return a new Index."""
 
     text: str
     rows: tuple[IndexRow, ...]
@@ -299,7 +299,7 @@ class Index:
         return found
 
     def without(self, rows: Iterable[IndexRow]) -> "Index":
-        """The index without these rows, all else untouched."""
+        """The index without these rows, otherwise unchanged."""
         text = self.text
         for row in sorted(rows, key=lambda row: row.line_no, reverse=True):
             text = replace_lines(text, row.line_no, row.end_line_no + 1, [])
@@ -313,7 +313,7 @@ class Index:
     def rewritten(
         self, row: IndexRow, *, title: str | None = None, target: str | None = None, hook: str | None = None
     ) -> "Index":
-        """The row with another title, target or hook (continuation lines included), and not a character else.
+        """The index with another title, target or hook (with continuation lines) of a row, otherwise unchanged.
 
         Only for rows that hold a Markdown link in a list; MemoryEditError otherwise (use `replaced`).
         """
@@ -333,9 +333,9 @@ class Index:
         return self.extended([(title, target, hook)], heading=heading)
 
     def extended(self, rows: Sequence[tuple[str, str, str]], *, heading: str | None = None) -> "Index":
-        """The index with more rows (title, target, hook), below `heading` (added when missing) or at the end.
+        """The index with more rows (title, target, hook), below `heading` (added if missing) or at the end.
 
-        Marker, separator and spacing follow the neighbours. Raises MemoryEditError when the index ends inside
+        Marker, separator and spacing follow the neighbours. Raises MemoryEditError if the index ends inside
         an open code fence.
         """
         start, stop = self._section(heading)
@@ -350,7 +350,7 @@ class Index:
         return result
 
     def with_first(self, title: str, target: str, hook: str) -> "Index":
-        """The index with one more row before the first one that leads to a memory; at the end where none does."""
+        """The index with one more row before the first one that points to a memory, or at the end if none does."""
         found = (row for row in self.rows if row.is_memory_target and row.form != "table" and not row.indent)
         row = next(found, None)
         if row is None:
@@ -359,7 +359,7 @@ class Index:
         return parse_index(replace_lines(self.text, row.line_no, row.line_no, [line], self.newline))
 
     def _section(self, heading: str | None) -> tuple[int, int]:
-        """First line after the heading and the line of the next one; start 0 when there is no such heading."""
+        """First line after the heading and the line of the next one; start 0 if there is no such heading."""
         end = len(self.lines) + 1
         if heading is None:
             return 1, end
@@ -371,7 +371,7 @@ class Index:
         return 0, 0
 
     def _append_point(self, start: int, stop: int) -> tuple[int, IndexRow | None]:
-        """The line to insert before, and the row whose style to follow: a memory's, not nested if there is one."""
+        """The line to insert before, and the row whose style to copy: one for a memory, preferably not nested."""
         at = stop
         while at > start and not self.lines[at - 2].strip():
             at -= 1
@@ -382,7 +382,7 @@ class Index:
         return at, chosen[-1] if chosen else None
 
     def _spaced(self, rows: list[str], at: int, neighbour: IndexRow | None) -> list[str]:
-        """The rows, parted by blank lines from what is no list, unless the index writes rows right below headings."""
+        """The rows, separated by blank lines from other text, unless the index writes rows directly below headings."""
         before = self.lines[at - 2] if at > 1 else ""
         after = self.lines[at - 1] if at <= len(self.lines) else ""
         follows_item = any(row.end_line_no == at - 1 for row in self.rows if row.form != "table") or bool(
@@ -411,7 +411,7 @@ class Index:
 
 
 def _tail(separator: str, hook: str) -> str:
-    """What follows a link: closing emphasis, separator, hook."""
+    """The text after a link: closing emphasis, separator, hook."""
     words = " ".join(hook.split())
     emphasis = _EMPHASIS.match(separator)
     closing = emphasis[0] if emphasis else ""
@@ -431,7 +431,7 @@ def _style_of(neighbour: IndexRow | None) -> dict[str, str]:
 
 @lru_cache(maxsize=4)
 def parse_index(text: str) -> Index:
-    """Find the rows of an index; never fails, and the text is kept as it is.
+    """Parses the rows of an index; never fails, and keeps the text unchanged.
 
     Rows are list items and table rows with a link, and items that start with a file name; nothing in frontmatter,
     comments or code fences.

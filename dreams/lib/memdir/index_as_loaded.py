@@ -1,4 +1,4 @@
-"""How much of an index the agent loads, and what falls off. PURE."""
+"""How much of an index the agent loads, and what is cut off. PURE."""
 
 from dataclasses import dataclass
 from typing import Literal
@@ -15,7 +15,7 @@ INDEX_MAX_BYTES = 25_000
 
 @dataclass(frozen=True, slots=True)
 class Loaded:
-    """`text` is what the agent gets (without the warning); `lines` and `bytes` are the size before the cut.
+    """`text` is what the agent loads (without the warning); `lines` and `bytes` are the size before the cut.
 
     Frontmatter, HTML comments and blank ends do not count. `first_dropped_line` is a line of the file.
     """
@@ -32,13 +32,13 @@ class Loaded:
 def loaded(
     index: str | bytes, *, max_lines: int = INDEX_MAX_LINES, max_bytes: int = INDEX_MAX_BYTES
 ) -> Loaded:
-    """Cut an index as the agent does: trimmed, the first lines, then at the last line end within the bytes."""
+    """Cuts an index as the agent does: trimmed, then to the line limit, then at the last line end within the byte limit."""
     text = decode(index.removeprefix(BOM)) if isinstance(index, bytes) else index
     counted = _trimmed(_counted_lines(text))
     whole = "\n".join(line for _, line in counted)
     kept, cut_by = _cut([line for _, line in counted], max_lines, max_bytes)
     kept_text = "\n".join(kept)
-    # A single line over the limit is loaded in part: to the reader of its end it is lost.
+    # A single line over the limit is loaded in part, so its end is lost.
     complete = (
         len(kept) if kept_text == "\n".join(line for _, line in counted[: len(kept)]) else len(kept) - 1
     )
@@ -87,7 +87,7 @@ def _without_comments(text: str, start: int, end: int, hidden: list[tuple[int, i
 
 
 def _trimmed(lines: list[tuple[int, str]]) -> list[tuple[int, str]]:
-    """Without blank lines at both ends, nor blanks before the first word and after the last."""
+    """Removes blank lines and spaces at both ends."""
     first, stop = 0, len(lines)
     while first < stop and not lines[first][1].strip():
         first += 1

@@ -10,9 +10,9 @@ from urllib.parse import quote, unquote
 
 from .text import mask_code
 
-# Nothing in a wikilink may be a bracket or a line end, so the search is linear.
+# A wikilink may not contain brackets or line ends, so the search is linear.
 _WIKILINK = re.compile(r"\[\[(?P<target>[^\[\]|#\n]+)(?P<heading>#[^\[\]|\n]*)?(?P<label>\|[^\[\]\n]*)?\]\]")
-# What may repeat is told apart by its first character, so that no input makes the search slow.
+# Alternatives in a repetition differ in their first character, so that no input makes the search slow.
 _LINK = re.compile(
     r"(?<!!)\[(?P<text>(?:[^\[\]\n\\]|\\.|\[[^\[\]\n]*\])*)\]"
     r"\((?P<inner>[ \t]*<[^<>\n]*>[^()\n]*|[^()\n]*(?:\([^()\n]*\)[^()\n]*)*)\)"
@@ -51,17 +51,17 @@ class MarkdownLink:
 
     @property
     def is_memory(self) -> bool:
-        """Whether it names a Markdown file inside the same memory directory."""
+        """Whether the target is a Markdown file inside the memory directory."""
         return is_memory_path(self.path)
 
 
 def is_outside(path: str) -> bool:
-    """A URL, an absolute or home path, or one that climbs out of the directory."""
+    """Whether it is a URL, an absolute or home path, or a path that leaves the directory."""
     return bool(_SCHEME.match(path)) or path.startswith(("/", "~", "..", "\\"))
 
 
 def is_memory_path(path: str) -> bool:
-    """Whether the path can name a memory: a `.md` file in the directory or below."""
+    """Whether the path can be a memory: a `.md` file in the directory or below."""
     return path.lower().endswith(".md") and not is_outside(path) and "\0" not in path
 
 
@@ -84,7 +84,7 @@ def _wikilink(match: re.Match[str]) -> WikiLink:
 
 
 def markdown_links(text: str, masked: str | None = None) -> list[MarkdownLink]:
-    """All inline links outside code, in order, images left out. `masked` is `mask_code(text)` if at hand."""
+    """All inline links outside code, in order, without images. `masked` is `mask_code(text)`, if the caller has it."""
     if "](" not in text:
         return []
     return [
@@ -108,7 +108,7 @@ def _markdown_link(match: re.Match[str], text: str) -> MarkdownLink:
 
 
 def _target_span(text: str, start: int, end: int) -> tuple[int, int]:
-    """Where path and anchor stand between the round brackets, without angles, title and blanks."""
+    """The span of path and anchor inside the parentheses, without angle brackets, title and spaces."""
     inner = text[start:end]
     start += len(inner) - len(inner.lstrip())
     if text[start:end].startswith("<"):
@@ -124,7 +124,7 @@ def unescape(text: str) -> str:
 
 
 def clean_path(raw: str) -> str:
-    """A link's path as a file name: decoded, `./` and doubled slashes gone, Unicode form as written."""
+    """A link's path as a file name: decoded, without `./` and double slashes, in its own Unicode form."""
     if not raw or _SCHEME.match(raw):
         return raw
     path = unquote(raw, errors="surrogateescape").strip()
@@ -135,7 +135,7 @@ def clean_path(raw: str) -> str:
 
 
 def encode_path(path: str) -> str:
-    """The path as it can stand in a link."""
+    """The path, encoded for use in a link."""
     return quote(path, safe=_SAFE_IN_TARGET) if path.isascii() else _quote_ascii(path)
 
 
@@ -157,9 +157,9 @@ def _target_key(target: str) -> str:
 
 
 def retarget(text: str, old: str, new: str) -> str:
-    """Point every wikilink and Markdown link from `old` to `new`, both file names in the memory directory.
+    """Changes the target of every wikilink and Markdown link from `old` to `new`, both file names in the memory directory.
 
-    Headings, labels, anchors, titles and the presence of `.md` in wikilinks stay. Code is left alone.
+    Headings, labels, anchors, titles and the presence of `.md` in wikilinks stay. Code is not changed.
     """
     pieces: list[str] = []
     done = 0

@@ -1,7 +1,7 @@
-"""Names of memory files: fresh ones, those that two file systems take for one, those that do not travel. PURE.
+"""Names of memory files: new ones, those that are the same on some file system, those not valid everywhere. PURE.
 
-Memory directories are copied between machines, so a new name must be good on all of them. The rules are those of Windows
-(Microsoft, “Naming Files, Paths, and Namespaces”), of macOS, which stores names decomposed, and of the file systems' 255.
+Memory directories are copied between machines, so a new name must be valid on all of them. The rules are those of Windows
+(Microsoft, “Naming Files, Paths, and Namespaces”), of macOS, which stores names decomposed, and the 255 bytes of file systems.
 """
 
 import unicodedata
@@ -12,19 +12,19 @@ from dreams.lib.memdir.document import INDEX_NAME
 from dreams.lib.secrets import redact
 
 SLUG_MAX_BYTES = 120  # leaves room for prefix, number and ending below the 255 bytes a file system allows
-NAME_BYTES = 255  # of one name, on every common file system
+NAME_BYTES = 255  # of a name, on every common file system
 FORBIDDEN = frozenset('<>:"|?*\\')
-#: Devices, whatever ending is behind them.
+#: Devices, with any extension.
 RESERVED = frozenset(
     {"con", "prn", "aux", "nul", "conin$", "conout$"}
     | {f"{port}{digit}" for port in ("com", "lpt") for digit in "0123456789¹²³"}
 )
-#: Every agent that works in the folder obeys these, unasked and whoever wrote them.
+#: Every agent that works in the folder obeys these, without asking and whoever wrote them.
 INSTRUCTIONS = frozenset({"CLAUDE.md", "CLAUDE.local.md", "AGENTS.md", "GEMINI.md"})
 
 
 def unfit(path: str) -> str:
-    """Why a new file cannot have this name, as the end of a sentence; empty where it travels to every system."""
+    """Why a new file cannot have this name, as the end of a sentence; "" if it is valid on every system."""
     if not is_plain(path):
         return "hides characters in its name"
     if redact.values(path):
@@ -45,7 +45,7 @@ def _unfit_part(part: str) -> str:
 
 
 def _size(part: str) -> int:
-    """In bytes, or in UTF-16 units as macOS counts them, decomposed: whichever is more."""
+    """The larger of the size in bytes and, decomposed as on macOS, in UTF-16 units."""
     decomposed = unicodedata.normalize("NFD", part).encode("utf-16-le", "surrogatepass")
     return max(len(part.encode("utf-8", "surrogatepass")), len(decomposed) // 2)
 
@@ -54,7 +54,7 @@ Spellings = Mapping[str, Mapping[str, str]]
 
 
 def spellings(paths: Iterable[str]) -> Spellings:
-    """How each name and each folder's name is spelt among `paths`, with one path that spells it so; `twin` reads it."""
+    """The spellings of each file and folder in `paths`, with one path for each spelling; for `twin`."""
     found: dict[str, dict[str, str]] = {}
     for path in paths:
         for part in _upwards(path):
@@ -63,7 +63,7 @@ def spellings(paths: Iterable[str]) -> Spellings:
 
 
 def twin(path: str, others: Spellings) -> str:
-    """Another path that some file system takes for `path`, or whose folder for one of its folders; else empty."""
+    """Another path that is the same as `path` on some file system, or has a folder that is the same as one of its; else ""."""
     for part in _upwards(path):
         for spelt, other in others.get(name_key(part), {}).items():
             if spelt != part:
@@ -72,19 +72,19 @@ def twin(path: str, others: Spellings) -> str:
 
 
 def _upwards(path: str) -> Iterator[str]:
-    """The path and its folders."""
+    """The path, then each folder above it."""
     while path:
         yield path
         path = path.rpartition("/")[0]
 
 
 def name_key(file_name: str) -> str:
-    """Equal for two names that some file system takes for one: case and Unicode form put aside."""
+    """Equal for two names that are the same on some file system: ignores case and Unicode form."""
     return unicodedata.normalize("NFC", unicodedata.normalize("NFKC", file_name).casefold())
 
 
 def slug_for(name: str) -> str:
-    """Letters and digits of any language in lower case, everything else as single underscores."""
+    """The letters and digits of any language in lower case, with single underscores for the rest."""
     text = unicodedata.normalize("NFC", unicodedata.normalize("NFKC", name).lower())
     kept = "".join(char if _belongs_in_name(char) else " " for char in text[:400])
     slug = "_".join(kept.split()).encode("utf-8")[:SLUG_MAX_BYTES].decode("utf-8", "ignore")
@@ -92,12 +92,12 @@ def slug_for(name: str) -> str:
 
 
 def _belongs_in_name(char: str) -> bool:
-    # Marks are parts of letters in many scripts; without them words would break apart.
+    # Marks are parts of letters in many scripts; without them words would be split.
     return char.isalnum() or unicodedata.category(char) in {"Mn", "Mc"}
 
 
 def safe_file_name(name: str, kind: str | None, existing: Iterable[str]) -> str:
-    """A fresh file name such as `feedback_run_tests.md`, numbered when an existing one would collide."""
+    """A new file name such as `feedback_run_tests.md`, numbered if it would collide with an existing one."""
     slug = slug_for(name.removesuffix(".md"))
     prefix = f"{slug_for(kind)}_" if kind else ""
     stem = slug if slug.startswith(prefix) else prefix + slug

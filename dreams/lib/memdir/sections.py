@@ -1,4 +1,4 @@
-"""A body as addressable items: what engines compare, merge and move. PURE."""
+"""Splits a body into items that engines compare, merge and move. PURE."""
 
 import functools
 import re
@@ -18,17 +18,16 @@ _NOTE = re.compile(r" {0,3}> ?(?P<told>[^\s\"'“”„«»‘’>—–|\[-].*)
 _HEADING = re.compile(r"[ ]{0,3}(?P<level>#{1,6})(?:[ \t]+(?P<title>.*?))?[ \t]*#*[ \t]*")
 _RULE = re.compile(r"[ ]{0,3}(?:(?:-[ \t]*){3,}|(?:\*[ \t]*){3,}|(?:_[ \t]*){3,})")
 _TAB = 4  # columns, as CommonMark counts them
-MOST_KEPT = 2_000  # bodies, of which a dream asks again and again; chosen
+MOST_KEPT = 2_000  # bodies, which a dream parses repeatedly; chosen
 
 
 @dataclass(frozen=True, slots=True)
 class BodyItem:
-    """Some whole lines of a body, `first_line` to `last_line` (1-based, both included).
+    """Some complete lines of a body, `first_line` to `last_line` (1-based, both included).
 
-    `depth` is how deep the item is nested below bullets: 0 for text and outermost bullets, 1 for a bullet or block
+    `depth` is how deep the item is nested in bullets: 0 for text and outermost bullets, 1 for a bullet or block
     inside one. `content` is a bullet's or heading's text without its marker, continuation lines included. `under`
-    are the headings it stands below, outermost first. A note of one line behind ">", which quotes nobody, is a paragraph with
-    that marker.
+    are its headings, outermost first. A note of one line after ">" that quotes nobody is a paragraph with that marker.
     """
 
     kind: ItemKind
@@ -47,7 +46,7 @@ class BodyItem:
 
 
 def sections(body: str, first_line: int = 1) -> list[BodyItem]:
-    """Split a body so that every line belongs to exactly one item and the texts joined are the body.
+    """Splits a body so that every line belongs to exactly one item and the joined texts are the body.
 
     `first_line` is the number of the body's first line (`Document.body_start_line`).
     """
@@ -75,13 +74,13 @@ def _sections(body: str, first_line: int) -> tuple[BodyItem, ...]:
 
 
 def kinds(body: str) -> Iterator[ItemKind]:
-    """The kinds of the items of a body, in order; each is found when it is asked for, so the first costs little."""
+    """The kinds of a body's items, in order; lazy, so the first costs little."""
     for kind, _ in _blocks(split_lines(body)):
         yield kind
 
 
 def with_children(items: list[BodyItem], position: int) -> list[BodyItem]:
-    """The item and what is nested in it: deeper items after it, blank lines between them included."""
+    """The item and the deeper items after it, including blank lines between them."""
     result = [items[position]]
     blanks: list[BodyItem] = []
     if items[position].kind != "bullet":
@@ -107,7 +106,7 @@ def _blocks(lines: list[str]) -> Iterator[tuple[ItemKind, list[str]]]:
 
 
 def _kind_of(line: str) -> ItemKind:
-    """What a block is that starts with this line."""
+    """The kind of a block that starts with this line."""
     text = strip_end(line)
     start = text.lstrip()
     if not start:
@@ -157,7 +156,7 @@ def _comment_end(lines: list[str], start: int) -> int:
 
 
 def _depth(kind: ItemKind, line: str, indents: list[int]) -> int:
-    """How many bullets the block is inside of; `indents` are the columns of the open bullets' markers."""
+    """How many bullets the block is in; `indents` are the columns of the open bullets' markers."""
     if kind == "blank":
         return 0
     text = line.expandtabs(_TAB)

@@ -1,6 +1,6 @@
-"""The sentences of a paragraph or bullet, however its lines are wrapped. PURE.
+"""Splits a paragraph or bullet into sentences, however its lines are wrapped. PURE.
 
-One unit of reading for all who judge prose: read line by line, half a sentence may say another thing.
+All checks of prose use it: read line by line, half a sentence may mean something else.
 """
 
 import re
@@ -22,18 +22,18 @@ _ABBREVIATED = re.compile(r"\b(?:e\.g|i\.e|etc|vs|cf|approx|incl|no|fig|dr|mr|mr
 
 @dataclass(frozen=True, slots=True)
 class Sentence:
-    """Its words in one line. The lines that it stands on are 1-based."""
+    """A sentence joined into one line. Its line numbers are 1-based."""
 
     text: str
     first_line: int
     last_line: int
     start: int
-    # Of each line of the item: where it begins in the joined text, and the column of the line that it begins with.
+    # For each line of the item: its start in the joined text, and the first column used from the line.
     starts: tuple[int, ...]
     columns: tuple[int, ...]
 
     def place(self, at: int) -> tuple[int, int]:
-        """The line, and its column, of a character of `text`."""
+        """The line and column of a character of `text`."""
         at += self.start
         number = _line_at(self.starts, at)
         first = self.first_line - _line_at(self.starts, self.start)
@@ -41,7 +41,7 @@ class Sentence:
 
 
 def sentences(item: BodyItem) -> Iterator[Sentence]:
-    """The sentences in order; a list's mark and a quotation's are no part of them."""
+    """The sentences in order, without the markers of lists and quotations."""
     joined, starts, columns = "", list[int](), list[int]()
     later = _QUOTE if item.text.lstrip().startswith(">") else _INDENT
     for line in split_lines(item.text):
@@ -60,7 +60,7 @@ def _line_at(starts: list[int] | tuple[int, ...], position: int) -> int:
 
 
 def sentence_spans(joined: str) -> Iterator[tuple[int, int]]:
-    """Where the sentences of a text in one line begin and end."""
+    """The start and end of each sentence in a one-line text."""
     at = 0
     for match in _END.finditer(joined):
         said = joined[at : match.start()]

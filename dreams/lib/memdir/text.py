@@ -1,7 +1,7 @@
-"""Lines, bytes and code regions of a memory file: the ground the other modules stand on. PURE.
+"""Lines, bytes and code regions of a memory file, for the other modules. PURE.
 
-A line ends at LF (CRLF keeps its CR inside the line end), as git and the agents count. A lone CR, form feed or
-U+2028 is text: counting those as line ends would make our line numbers differ from everybody else's.
+A line ends at LF or CRLF, as git and the agents count. A lone CR, form feed or U+2028 is text: counting those as line
+ends would make our line numbers differ from everybody else's.
 """
 
 import re
@@ -17,11 +17,11 @@ _NOT_NEWLINE = re.compile(r"[^\n]")
 
 
 class MemoryEditError(ValueError):
-    """An edit that cannot be made without touching more than it names; the message says what to do instead."""
+    """An edit that cannot be made without changing something else; the message says what to do instead."""
 
 
 def encode(text: str) -> bytes:
-    """The inverse of `files.text.decode`. Raises MemoryEditError for half a surrogate pair, which no file can hold."""
+    """The inverse of `files.text.decode`. Raises MemoryEditError for half a surrogate pair, which cannot be encoded."""
     try:
         return text.encode("utf-8", "surrogateescape")
     except UnicodeEncodeError as error:
@@ -31,7 +31,7 @@ def encode(text: str) -> bytes:
 
 
 def split_lines(text: str) -> list[str]:
-    """Lines with their ends; joined they are the text again."""
+    """Lines with their ends; joined they are the text."""
     lines = text.split("\n")
     last = lines.pop()
     result = [line + "\n" for line in lines]
@@ -46,13 +46,13 @@ def strip_end(line: str) -> str:
 
 
 def dominant_newline(text: str) -> str:
-    """The line end most lines have; LF where there are none."""
+    """The most frequent line end; LF if there is none."""
     crlf = text.count("\r\n")
     return "\r\n" if crlf * 2 > text.count("\n") else "\n"
 
 
 def has_mixed_newlines(text: str) -> bool:
-    """Whether both LF and CRLF end lines of the text."""
+    """Whether the text has both LF and CRLF line ends."""
     return 0 < text.count("\r\n") < text.count("\n")
 
 
@@ -62,10 +62,10 @@ def with_newlines(text: str, newline: str) -> str:
 
 
 def replace_lines(text: str, start: int, stop: int, lines: Sequence[str], newline: str | None = None) -> str:
-    """Replace lines `start` (1-based) up to but not including `stop` by `lines`, given without line ends.
+    """Replaces lines `start` (1-based) up to but not including `stop` by `lines`, which have no line ends.
 
     `start == stop` inserts before that line; one past the last line appends. New lines get `newline` (default:
-    what most lines of the text have). A text without a final newline stays without one.
+    the most frequent one). A text without a final newline stays without one.
     Raises IndexError for a range outside the text.
     """
     old = split_lines(text)
@@ -79,7 +79,7 @@ def replace_lines(text: str, start: int, stop: int, lines: Sequence[str], newlin
 
 
 def _reattach(lines: list[str], newline: str, *, terminated: bool) -> str:
-    """Join lines so that only the last one may lack its end, and lacks it exactly when the text did before."""
+    """Joins lines so that only the last one may lack its end, and does so exactly if the text's last line did."""
     body = [line if line.endswith("\n") else line + newline for line in lines[:-1]]
     for last in lines[-1:]:
         body.append(last if terminated else strip_end(last))
@@ -103,9 +103,9 @@ def comment_spans(text: str) -> list[tuple[int, int]]:
 
 
 def mask_code(text: str) -> str:
-    """The text, same length and lines, with fenced code and code spans blanked out by NUL characters.
+    """The text, same length and lines, with fenced code and code spans replaced by NUL characters.
 
-    What is searched in the result is never found inside code, and its positions hold in the original.
+    A search in the result finds nothing inside code, and its positions are valid in the original.
     """
     if "`" not in text and "~~~" not in text:
         return text
@@ -150,7 +150,7 @@ def closes_fence(line: str, fence: str) -> bool:
 
 
 def _mask_spans(text: str) -> str:
-    """Blank the code spans of one paragraph: a run of backticks up to the next run of the same length."""
+    """Blanks the code spans of one paragraph: a run of backticks up to the next run of the same length."""
     if "`" not in text:
         return text
     runs = [match.span() for match in _BACKTICKS.finditer(text)]

@@ -1,4 +1,4 @@
-"""Claude Code: its config folder read. Pure: no Django. Facts and rules stand in the modules of this package."""
+"""Reads the config folder of Claude Code; the modules of this package have the details. Pure: no Django."""
 
 import os
 from collections.abc import Callable, Iterator, Mapping, Set
@@ -33,8 +33,8 @@ def _unknown(_folder: str) -> str | None:
 class ClaudeCode:
     """One config folder of Claude Code.
 
-    `trusted` says whether the person trusts a project folder's own settings; `cwds` gives the cwd of a transcript folder
-    that the caller remembers, so that it is not read again; `alive` whether a process runs. Settings are read
+    `trusted` tells whether the person trusts a project folder's own settings; `cwds` maps a transcript folder to the cwd
+    the caller knows, so that it is not read again; `alive` tells whether a process runs. Settings are read
     once, at the start: make a new object for each discovery.
     """
 
@@ -53,7 +53,7 @@ class ClaudeCode:
         alive: Callable[[int], bool] = pid_alive,
     ) -> None:
         path = os.path.abspath(os.fspath(root))
-        # A chosen root may be a link, resolved here, once; everything below is opened without following any.
+        # A configured root may be a link, resolved here, once; below it no link is followed.
         self.root = FoundRoot(self.name, path, os.path.realpath(path))
         self._real = self.root.real_path
         self._managed_instructions = managed_instructions
@@ -61,7 +61,7 @@ class ClaudeCode:
         env = os.environ if env is None else env
         self._home = home or os.path.expanduser("~")
         self._settings = Settings(self._real, env, self._home, managed_files)
-        # What finding the projects listed, for the one who asks for their transcripts next.
+        # The listings made while finding projects, reused when their transcripts are read.
         self._listed: dict[str, list[Listed]] = {}
 
     def projects(self, known: Set[Mark] = frozenset()) -> Iterator[FoundProject | Skipped]:

@@ -1,7 +1,7 @@
-"""The prompt history (`history.jsonl`): every prompt as it was typed, one JSON object a line. Pure: no Django.
+"""The prompt history (`history.jsonl`): every prompt as typed, one JSON object per line. Pure: no Django.
 
-A paste stands in a prompt as `[Pasted text #1 +20 lines]`; its text is in the line when it is short, else in a file of
-the agent's that is named by a hash. Pictures are only counted.
+A prompt shows a paste as `[Pasted text #1 +20 lines]`; a short text is in the line, a longer one in a file that the
+agent names by a hash. Pictures are only counted.
 """
 
 import os
@@ -17,7 +17,7 @@ from dreams.lib.agents.transcripts.records import instant
 
 FILE = "history.jsonl"
 PASTES = "paste-cache"
-INLINE_CHARS = 1_024  # the agent's own constant: longer pasted text is kept by its hash
+INLINE_CHARS = 1_024  # the agent's own constant: longer pasted text is stored in a file
 TEXT_CHARS = 16_000  # of a prompt, as of one in a transcript (`transcripts/typed.py`)
 MOST_PASTES = 50  # of one prompt; chosen
 MAX_LINE_BYTES = 4 << 20  # a prompt with its pastes; chosen
@@ -28,7 +28,7 @@ _COMMAND = re.compile(r"/[\w:.-]+(?:\s|\Z)|!")
 
 @dataclass(frozen=True, slots=True)
 class Paste:
-    """A pasted text: itself, at most 1,024 characters of it, or the hash by which the agent keeps it."""
+    """A pasted text: the text, at most 1,024 characters, or the hash under which the agent stores it."""
 
     number: int
     text: str = ""
@@ -50,7 +50,7 @@ class PromptEntry:
 
     @property
     def whole(self) -> str:
-        """The prompt as the agent got it, as far as its pastes are known."""
+        """The prompt with its known pastes filled in."""
         text = self.display
         for paste in self.pastes:
             if paste.text:
@@ -60,14 +60,14 @@ class PromptEntry:
 
 
 class History:
-    """One open history, read from `offset` on. Afterwards `offset` and `line` say where to go on."""
+    """One open history, read from `offset` on. Afterwards `offset` and `line` are where to continue."""
 
     def __init__(self, fd: int, offset: int = 0, line: int = 0) -> None:
         self._fd, self.offset, self.line = fd, offset, line
         self.malformed = 0
 
     def entries(self) -> Iterator[PromptEntry]:
-        """Every prompt but the agent's commands. A half-written last line waits for the next time. Raises OSError."""
+        """Every prompt except the agent's commands. A half-written last line waits for the next reading. Raises OSError."""
         with os.fdopen(os.dup(self._fd), "rb") as file:
             file.seek(self.offset)
             while raw := file.readline(MAX_LINE_BYTES):
@@ -141,7 +141,7 @@ def _pastes(pasted: Iterable[dict[str, object]]) -> Iterator[Paste]:
 
 
 def pasted_text(root: str, key: str) -> str | None:
-    """A paste that the agent keeps by its hash, at most 64 KB of it; None where it is no longer there."""
+    """A paste that the agent stores by its hash, at most 64 KB of it; None if it no longer exists."""
     if not _HASH.fullmatch(key):
         return None
     try:

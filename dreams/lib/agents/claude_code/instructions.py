@@ -1,6 +1,6 @@
-"""The instruction files (CLAUDE.md) that Claude Code loads in a working directory, with what they include. Pure: no Django.
+"""The instruction files (CLAUDE.md) that Claude Code loads in a working directory, with their includes. Pure: no Django.
 
-Each text keeps its lines: frontmatter and HTML comments, which the agent does not see, are blank in it.
+Line numbers stay: frontmatter and HTML comments, which the agent does not see, become blank lines.
 """
 
 import os
@@ -25,12 +25,12 @@ MANAGED = ("/etc/claude-code/CLAUDE.md", "/Library/Application Support/ClaudeCod
 MAX_RULES = 500  # files of rules; chosen
 MAX_FILES = 200  # that one project loads; chosen
 MAX_BYTES = 200_000  # of one file
-MAX_HOPS = 4  # the agent's own constant: files that include one another, so deep
-MAX_NAMES = 10_000  # looked at below a folder, for nested files and the paths of rules
+MAX_HOPS = 4  # the agent's own constant: depth of nested includes
+MAX_NAMES = 10_000  # searched below a folder, for nested files and the paths of rules
 _RULE_DEPTH = 5  # folders below `rules`; chosen
 _INCLUDE = re.compile(r"(?<!\S)@((?:[^\s\\\0]|\\ )+)")
 _BEGINS_A_PATH = re.compile(r"(?:~/|\.{0,2}/|[A-Za-z0-9._-])[^\0]*")
-#: What is named like a file and is none is told; "@someone" is no file.
+#: A missing file is reported if the name looks like a file's; "@someone" does not.
 _NAMED_LIKE_A_FILE = re.compile(r"(?:~|\.{1,2})?/.+|.+\.(?:md|mdx|txt|rst|ya?ml|json|toml)", re.IGNORECASE)
 _NOT_NEWLINE = re.compile(r"[^\r\n]")
 _NOT_ENTERED = frozenset({"node_modules", "vendor", "venv", "dist", "build", "target", "__pycache__"})
@@ -40,10 +40,9 @@ _MOST_GLOBS = 64
 
 @dataclass(slots=True)
 class Folder:
-    """Where the files are looked for: `cwd` and each folder above it down from `top`.
+    """Where files are searched: each folder from `top` down to `cwd`.
 
-    `boundary` is the repository: what its files include from outside is read only when it is `trusted`. `home` is what `~`
-    means.
+    `boundary` is the repository: its files may include others from outside only if it is `trusted`. `home` replaces `~`.
     """
 
     cwd: str
@@ -56,10 +55,10 @@ class Folder:
 
 
 def instruction_files(folder: Folder, *, conditional: bool = True) -> list[InstructionFile]:
-    """The files in loading order, later ones win; an including file comes before what it includes.
+    """The files in loading order, later ones win; an including file is before its includes.
 
-    `conditional` adds those that are loaded only while the agent works at certain files: rules with `paths`, where some
-    file in the folder matches, and files of folders below.
+    `conditional` adds those that are loaded only while the agent works at certain files: rules with `paths` that match some
+    file in the folder, and files of subfolders.
     """
     return _Reader(folder, conditional).read()
 
@@ -86,7 +85,7 @@ class _Reader:
 
     def _of_folder(self, folder: str, when: str = "") -> None:
         for name in ("CLAUDE.md", ".claude/CLAUDE.md"):
-            # In the home folder `.claude/CLAUDE.md` is the person's own, which came first already.
+            # In the home folder `.claude/CLAUDE.md` is the person's own, which was loaded first.
             if os.path.join(folder, name) != os.path.join(self.folder.root, "CLAUDE.md"):
                 self._own(os.path.join(folder, name), "project", when)
         rules = os.path.join(folder, ".claude", "rules")
@@ -99,7 +98,7 @@ class _Reader:
             self._own(path, "rule", base=base)
 
     def _nested(self, cwd: str) -> None:
-        """In folders below, the nearest first: the agent reads them when it opens a file there."""
+        """Files in subfolders, nearest first: the agent reads them when it opens a file there."""
         wanted = ("CLAUDE.md", "CLAUDE.local.md")
         named = [os.path.split(name) for name in _names_below(cwd)]
         for folder in dict.fromkeys(folder for folder, name in named if folder and name in wanted):
@@ -108,13 +107,13 @@ class _Reader:
     # --- One file -------------------------------------------------------------------------------------------------
 
     def _own(self, path: str, scope: InstructionScope, when: str = "", base: str = "") -> None:
-        """A file that is looked for at its place; nothing where there is none."""
+        """Loads a file from a fixed place, if it exists."""
         if len(self.found) < MAX_FILES and os.path.lexists(path):
             made = InstructionFile(path, scope, when=when)
             self._load(made, self._limit(path, scope), (), base)
 
     def _limit(self, path: str, scope: InstructionScope) -> str:
-        """The folder that the file's includes may not leave; empty where they may."""
+        """The folder that must contain the file's includes; "" if they may be anywhere."""
         if scope in ("managed", "user") or self.folder.trusted or is_below(path, self.folder.root):
             return ""
         boundary = self.folder.boundary
@@ -163,7 +162,7 @@ class _Reader:
         self._load(made, limit, chain)
 
     def _path_of(self, target: str, folder: str) -> str | None:
-        """The file that is meant; None where none is. A sentence's end is no part of a name."""
+        """The included file; None if the target names no file. Punctuation at the end is not part of a name."""
         for said in dict.fromkeys((target, target.rstrip(".,;:!?)]}'\""))):
             path = self.folder.home + said[1:] if said.startswith("~/") else os.path.join(folder, said)
             path = os.path.normpath(path)
@@ -176,7 +175,7 @@ class _Reader:
         return os.path.normpath(wanted) if _NAMED_LIKE_A_FILE.fullmatch(named) else None
 
     def _matches(self, globs: Sequence[str], base: str) -> bool:
-        """Whether some file of the working folder is one that the rule is about; with a repository of one file none is."""
+        """Whether the rule applies to some file of the working folder."""
         below = os.path.relpath(self.folder.cwd, base) if is_below(self.folder.cwd, base) else "."
         prefix = "" if below == "." else f"{below}/"
         patterns = [pattern for each in globs for pattern in _patterns(each)]
@@ -207,7 +206,7 @@ def _rules_below(folder: str, depth: int) -> Iterator[str]:
 
 
 def _read(real: str) -> bytes | str:
-    """The bytes of a file whose links are resolved, or why there are none."""
+    """The bytes of a file whose links are resolved, or why it cannot be read."""
     folder, name = os.path.split(real)
     try:
         with safefs.Root.open(folder) as root:
@@ -224,7 +223,7 @@ def _read(real: str) -> bytes | str:
 
 
 def _as_seen(text: str) -> str:
-    """Without frontmatter and comments, line by line in their places."""
+    """The text with frontmatter and comments blanked out; line numbers stay."""
     front = _frontmatter(text)
     pieces, done = [_NOT_NEWLINE.sub("", front)], len(front)
     for start, end in comment_spans(text):
@@ -244,7 +243,7 @@ def _includes(seen: str) -> Iterator[tuple[str, int]]:
 
 
 def _globs(text: str) -> tuple[str, ...]:
-    """The `paths` of a rule: a list, or names separated by commas. Read by line: `- **/*.ts` is no YAML, and usual."""
+    """The `paths` of a rule: a list, or names separated by commas. Parsed by line: the usual `- **/*.ts` is not valid YAML."""
     lines = iter(_frontmatter(text).splitlines())
     told = next((line.partition(":")[2].strip() for line in lines if line.startswith("paths:")), None)
     if told is None:
@@ -270,7 +269,7 @@ def _outside_braces(text: str) -> list[str]:
 
 
 def _patterns(glob: str) -> list[Any]:
-    """`**` is any number of folders, `*` and `?` stay within one; `{a,b}` is either. A glob is whatever a file says: linear time."""
+    """`**` is any number of folders, `*` and `?` stay within one; `{a,b}` is either. Linear time, because a file may contain any glob."""
     if glob.endswith("/"):
         glob += "**"
     return [re2.compile(_as_regex(one.removeprefix("./").lstrip("/"))) for one in _alternatives(glob)]
@@ -295,7 +294,7 @@ def _as_regex(glob: str) -> str:
 
 
 def _names_below(folder: str) -> Iterator[str]:
-    """Files below `folder`, the nearest first, without hidden folders and those of tools; bounded."""
+    """Files below `folder`, nearest first, without hidden folders and those of tools; bounded."""
     left, todo = MAX_NAMES, deque([""])
     while todo and left > 0:
         inside = todo.popleft()

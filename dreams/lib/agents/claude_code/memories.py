@@ -15,10 +15,10 @@ MAX_FILES = 20_000  # of one directory; chosen
 
 
 def memories_in(memory_dir: str) -> Iterator[FoundMemory | Skipped]:
-    """Every Markdown file and log below a memory directory; nothing when it does not exist.
+    """Every Markdown file and log below a memory directory; nothing if it does not exist.
 
-    The directory itself may be a link (the person's choice); below it links are not followed. Dot files, the lock
-    among them, are none of our business. After 20,000 files the rest is skipped with a note.
+    The directory itself may be a link (the person's choice); below it links are not followed. Dotfiles, such as the
+    lock, are ignored. After 20,000 files the rest is skipped with a note.
     """
     try:
         with open_folder(memory_dir, follow=True) as fd:
@@ -77,7 +77,7 @@ def _file(memory_dir: str, path: str, st: os.stat_result) -> FoundMemory | Skipp
 
 
 def kind_of(path: str) -> MemoryKind | None:
-    """What a file of a memory directory is by its relative path; None for what is no memory."""
+    """The kind of a file of a memory directory, by its relative path; None if it is no memory."""
     if path.startswith("logs/"):
         return "log"
     if not path.lower().endswith(".md"):
@@ -88,5 +88,5 @@ def kind_of(path: str) -> MemoryKind | None:
 
 
 def holds_memories(memory_dir: str) -> bool:
-    """Whether a memory directory is in use: it holds at least one memory."""
+    """Whether a memory directory contains at least one memory."""
     return any(isinstance(entry, FoundMemory) for entry in memories_in(memory_dir))

@@ -1,5 +1,5 @@
-"""Which memory directories there are, which transcript folders belong to each, and to which git repository a working
-directory belongs, worktrees included. Pure: no Django, and no git binary."""
+"""Finds the memory directories, the transcript folders of each, and the git repository of a working directory, worktrees
+included. Pure: no Django, and no git binary."""
 
 import os
 import re
@@ -22,12 +22,12 @@ from dreams.lib.agents.claude_code.memories import holds_memories
 from dreams.lib.agents.claude_code.sessions import Listed, cwd_of, transcripts_in
 from dreams.lib.agents.claude_code.settings import Settings
 
-MAX_SLUG = 200  # the agent's own constant: of a longer path it keeps so many characters and a hash
+MAX_SLUG = 200  # the agent's own constant: it cuts a longer path here and adds a hash
 _OTHER = re.compile(r"[^A-Za-z0-9]")
 
 
 def slug_of(path: str) -> str:
-    """The slug of a path: NFC, every character outside A-Z, a-z, 0-9 as `-`. Not yet cut at 200 characters.
+    """The slug of a path: NFC, every character outside A-Z, a-z, 0-9 as `-`. Not cut at 200 characters.
 
     Characters beyond U+FFFF become two dashes, since the agent counts UTF-16 units.
     """
@@ -36,7 +36,7 @@ def slug_of(path: str) -> str:
 
 
 def is_slug_of(name: str, path: str) -> bool:
-    """Whether a folder of this name may be the one of `path`.
+    """Whether a folder of this name may belong to `path`.
 
     Over 200 characters the agent cuts and adds a hash that differs between its versions: only the first 200 count.
     """
@@ -47,7 +47,7 @@ def is_slug_of(name: str, path: str) -> bool:
 
 
 def folder_name(path: str, existing: Iterable[str]) -> str:
-    """The folder name to use for `path`: one that exists, else the plain rule (cut at 200 when longer)."""
+    """The folder name for `path`: one that exists, else its slug (cut at 200 characters)."""
     slug = slug_of(path)
     if len(slug) <= MAX_SLUG:
         return slug
@@ -61,9 +61,9 @@ _GIT_FILE_BYTES = 4096  # a `.git` file is one line with a path; PATH_MAX
 
 
 def repository_of(cwd: str) -> str | None:
-    """The main folder of the repository that holds `cwd`; of a linked worktree, the repository's own.
+    """The main folder of the repository that contains `cwd`; for a linked worktree, that of its repository.
 
-    A submodule is a repository of its own. None where there is none or `cwd` does not exist.
+    A submodule is a separate repository. None if there is none or `cwd` does not exist.
     """
     try:
         here = os.path.realpath(cwd)
@@ -94,7 +94,7 @@ def _repository_at(folder: str) -> str | None:
 
 
 def _main_folder(folder: str, dot_git: str) -> str | None:
-    """From a worktree's `.git` file to the repository's main folder; None where it is no linked worktree."""
+    """The repository's main folder, from a worktree's `.git` file; None if it is no linked worktree."""
     text = _first_line(dot_git)
     if not text.startswith("gitdir:"):
         return None
@@ -121,7 +121,7 @@ _AGENT_FOLDERS: tuple[tuple[str, Scope], ...] = (("agent-memory", "project"), ("
 
 @dataclass(frozen=True, slots=True)
 class _Folder:
-    """A folder below `projects/`, with what its records say."""
+    """A folder below `projects/`, with facts from its records."""
 
     path: str
     name: str
@@ -142,7 +142,7 @@ class _Draft:
 
 
 class Projects:
-    """Finds the projects of one root. `cwds` maps transcript folders to a cwd that the caller remembers."""
+    """Finds the projects of one root. `cwds` maps transcript folders to the cwd the caller knows."""
 
     def __init__(
         self,
@@ -152,7 +152,7 @@ class Projects:
         cwds: Callable[[str], str | None],
         listed: dict[str, list[Listed]],
     ) -> None:
-        """`listed` takes what each transcript folder held, so that nobody needs to list it again."""
+        """`listed` is filled with the listing of each transcript folder, so that it need not be listed again."""
         self._root, self._settings, self._trusted, self._cwds = root, settings, trusted, cwds
         self._listed = listed
         self._known: Set[Mark] = frozenset()
@@ -195,7 +195,7 @@ class Projects:
         if not stat.S_ISDIR(found.st_mode):
             return None
         cwd = self._cwds(path)
-        # Where nobody knows yet where the agent worked, its newest transcripts tell, known or not.
+        # While the working directory is unknown, the newest transcripts are needed, known or not.
         sessions = self._transcripts(path, self._known if cwd else frozenset())
         memory = f"{path}/memory"
         has_dir = os.path.isdir(memory)
@@ -265,7 +265,7 @@ class Projects:
 
 
 def _newest_first(found: list[FoundTranscript | FoundUnchanged]) -> list[str]:
-    """Paths of transcripts that are told one by one; those of sub-agents come after all others."""
+    """Paths of the new or changed transcripts, newest first; those of sub-agents after all others."""
     told = [entry for entry in found if isinstance(entry, FoundTranscript)]
     return [t.path for t in sorted(told, key=lambda t: (t.kind != "main", -t.mtime_ns))]
 

@@ -1,8 +1,8 @@
-"""Transcript files below one project folder, the working directory they name, which agent wrote a sub-agent's, and the registry
-of running sessions, `<root>/sessions/<pid>.json`. Pure: no Django.
+"""Transcript files below one project folder, their working directory and sub-agents, and the registry of running sessions,
+`<root>/sessions/<pid>.json`. Pure: no Django.
 
-Newer versions name a sub-agent in a file beside its transcript; else the main transcript does, in the call that started the
-agent and in the answer that names its transcript.
+Newer versions name a sub-agent in a file next to its transcript; with older ones the main transcript names it, in the call
+that started the agent and in the result that names its transcript.
 """
 
 import json
@@ -21,8 +21,8 @@ from dreams.lib.agents.base import FoundNotes, FoundTranscript, FoundUnchanged, 
 from dreams.lib.agents.claude_code.listing import entries, odd, open_folder, printable, read_small, why
 
 MOST_BYTES = 256 * 1024 * 1024  # read of one main transcript
-LONGEST_LINE = 4 * 1024 * 1024  # of what is looked at without reading it all; chosen
-_META_BYTES = 1 << 16  # of the few lines beside a sub-agent's transcript; chosen
+LONGEST_LINE = 4 * 1024 * 1024  # of a line that is examined in full; chosen
+_META_BYTES = 1 << 16  # of the small file next to a sub-agent's transcript; chosen
 _TELLS = re.compile(rb'"(?:subagent_type|agentId)"')
 SUFFIX = ".jsonl"
 AGENT_PREFIX = "agent-"
@@ -30,7 +30,7 @@ MAX_DEPTH = 6  # folders of sub-agents; chosen
 _PEEK_BYTES = 1 << 16  # the first lines of a transcript; chosen
 _PEEK_FILES = 5  # that are asked for a working directory; chosen
 _NOTES = "session-memory"
-#: What a project folder holds, as far as anybody asks.
+#: The entries of a project folder that we use.
 Listed = FoundTranscript | FoundUnchanged | FoundNotes | Skipped
 
 
@@ -43,7 +43,7 @@ _decode_where = msgspec.json.Decoder(_Where).decode
 
 def transcripts_in(folder: str, known: Set[Mark] = frozenset()) -> Iterator[Listed]:
     """Sessions of a project folder, the transcripts of their sub-agents, and the notes that older versions of the agent
-    kept on each; other files are left alone. Transcripts whose mark is `known` come last, as one."""
+    kept on each; other files are ignored. Transcripts with a `known` mark are yielded last, as one item."""
     listing = _Listing(folder, known)
     try:
         with open_folder(folder) as fd:
@@ -56,7 +56,7 @@ def transcripts_in(folder: str, known: Set[Mark] = frozenset()) -> Iterator[List
 
 @dataclass(slots=True)
 class _Listing:
-    """One listing of a project folder. `same` and `same_agents` are paths of transcripts that are as they are `known`."""
+    """One listing of a project folder. `same` and `same_agents` are paths of transcripts with a `known` mark."""
 
     folder: str
     known: Set[Mark]
@@ -81,7 +81,7 @@ class _Listing:
                 yield from self._beside(fd, name)
 
     def _beside(self, fd: int, session: str) -> Iterator[FoundTranscript | FoundNotes | Skipped]:
-        """What the folder of one session holds: notes, and transcripts of sub-agents."""
+        """The contents of one session's folder: notes, and transcripts of sub-agents."""
         base = f"{self.folder}/{session}"
         try:
             with open_folder(session, fd) as inner:
@@ -131,7 +131,7 @@ def _transcript(folder: str, name: str, found: os.stat_result, parent: str) -> F
 
 
 def _notes(fd: int, folder: str, session: str) -> Iterator[FoundNotes]:
-    # No notes is the usual case, and a link in their place is none of ours.
+    # Usually there are no notes; a link in their place is ignored.
     with suppress(OSError), open_folder(_NOTES, fd) as notes:
         found = os.stat("summary.md", dir_fd=notes, follow_symlinks=False)
         if stat.S_ISREG(found.st_mode):
@@ -140,7 +140,7 @@ def _notes(fd: int, folder: str, session: str) -> Iterator[FoundNotes]:
 
 
 def cwd_of(paths: list[str]) -> str | None:
-    """The first working directory that these transcripts name, from the first 64 KB of at most five of them."""
+    """The first working directory in these transcripts; reads the first 64 KB of at most five."""
     for path in paths[:_PEEK_FILES]:
         found = _first_cwd(path)
         if found:
@@ -178,7 +178,7 @@ _decode = msgspec.json.Decoder(_Entry).decode
 
 
 def pid_alive(pid: int) -> bool:
-    """Whether a process of this id runs; one of another user counts."""
+    """Whether a process with this id runs, also one of another user."""
     try:
         os.kill(pid, 0)
     except PermissionError:
@@ -189,7 +189,7 @@ def pid_alive(pid: int) -> bool:
 
 
 def live_sessions(root: str, alive: Callable[[int], bool] = pid_alive) -> Iterator[LiveSession | Skipped]:
-    """Sessions whose process is alive; nothing where there is no registry (older versions)."""
+    """Sessions whose process is alive; none without a registry (older versions)."""
     folder = os.path.join(root, "sessions")
     try:
         with open_folder(folder) as fd:
@@ -225,7 +225,7 @@ def _live(fd: int, folder: str, name: str, alive: Callable[[int], bool]) -> Iter
 
 
 def agent_beside(path: str) -> str:
-    """What `agent-<id>.meta.json` says; empty where it says nothing."""
+    """The agent named in `agent-<id>.meta.json`, else ""."""
     try:
         found = json.loads(read_small(path.removesuffix(".jsonl") + ".meta.json", _META_BYTES))
     except (OSError, ValueError, RecursionError):
@@ -234,12 +234,12 @@ def agent_beside(path: str) -> str:
 
 
 def memory_name(agent: object) -> str:
-    """The folder of an agent's memory: `plugin:reviewer` keeps its own in `plugin-reviewer`."""
+    """The folder name of an agent's memory: `plugin-reviewer` for `plugin:reviewer`."""
     return agent.strip().replace(":", "-")[:200] if isinstance(agent, str) else ""
 
 
 def agents_in(main: str) -> dict[str, str]:
-    """Id of each sub-agent that a main transcript tells of → the agent. Never raises: what cannot be read is left out."""
+    """Maps the id of each sub-agent in a main transcript to the agent's name. Never raises: unreadable lines are skipped."""
     kinds: dict[str, str] = {}
     calls: dict[str, str] = {}
     for line in _telling_lines(main):
@@ -270,7 +270,7 @@ def _no_link(path: str, flags: int) -> int:
 
 
 def _started(record: dict[str, Any]) -> Iterator[tuple[str, str]]:
-    """(call, agent) of every call in a record that starts an agent."""
+    """(call id, agent) of every call in a record that starts an agent."""
     for block in _blocks(record):
         given = block.get("input")
         if block.get("type") == "tool_use" and isinstance(given, dict) and isinstance(block.get("id"), str):
@@ -280,7 +280,7 @@ def _started(record: dict[str, Any]) -> Iterator[tuple[str, str]]:
 
 
 def _answered(record: dict[str, Any]) -> Iterator[tuple[str, str]]:
-    """(sub-agent, call) where a record is an answer, or a line of progress, of one."""
+    """(sub-agent id, call id) if the record is a sub-agent's result or progress."""
     for told, call in (
         (record.get("toolUseResult"), next((b.get("tool_use_id") for b in _blocks(record)), None)),
         (record.get("data"), record.get("parentToolUseID")),

@@ -1,8 +1,8 @@
-"""Claude Code's own settings, as far as they concern memory, with where each value comes from. Pure: no Django.
+"""The settings of Claude Code that concern memory, with the source of each value. Pure: no Django.
 
-Precedence of the switches: environment, managed file, the person's own file, then a project's. A person's explicit value
-thus wins over a repository's. The memory *directory* is taken from a project's files only when that project is trusted:
-a hostile repository could point it at somebody's keys.
+Precedence: environment, managed file, the person's own file, then a project's. A person's explicit value thus wins over
+a repository's. The memory *directory* is taken from a project's files only if that project is trusted: a hostile
+repository could point it at somebody's keys.
 """
 
 import os
@@ -32,7 +32,7 @@ MANAGED_FILES = (
 
 @dataclass(frozen=True, slots=True)
 class SettingsFile:
-    """One settings file's content; `trusted` says whether the person, and not a repository, wrote it."""
+    """One settings file's content; `trusted` is true if the person wrote it, not a repository."""
 
     path: str
     values: Mapping[str, object]
@@ -41,14 +41,14 @@ class SettingsFile:
 
 @dataclass(frozen=True, slots=True)
 class MemoryDirectory:
-    """A directory that settings name instead of the default one."""
+    """A directory that settings use instead of the default one."""
 
     path: str
     source: str
 
 
 def load(path: str, *, trusted: bool) -> SettingsFile | Skipped | None:
-    """A settings file; None where there is none, Skipped where it cannot be used."""
+    """A settings file; None if it does not exist, Skipped if it cannot be used."""
     try:
         # A person's own file is often a link into their dotfiles; a repository's may lead anywhere.
         values = msgspec.json.decode(read_small(path, follow=trusted))
@@ -64,7 +64,7 @@ def load(path: str, *, trusted: bool) -> SettingsFile | Skipped | None:
 
 
 class Settings:
-    """All settings files that hold for one root, and what a project adds to them."""
+    """All settings files that apply to one root, and those a project adds."""
 
     def __init__(
         self, root: str, env: Mapping[str, str], home: str, managed: tuple[str, ...] = MANAGED_FILES
@@ -92,7 +92,7 @@ class Settings:
         return [f for f in found if f]
 
     def effective(self, folder: str | None = None) -> AgentSettings:
-        """The switches as they hold in a project's folder (None: without one)."""
+        """The settings in effect in a project's folder (None: outside of projects)."""
         files = [*self.own, *self.of_project(folder)]
         return AgentSettings(
             auto_memory=self._auto_memory(files),
@@ -109,7 +109,7 @@ class Settings:
         return Setting(found.value is not False, found.source) if found else Setting(True)
 
     def _environment(self, name: str) -> Iterator[tuple[str, str]]:
-        """A variable's values: our own environment's, then those that trusted settings give the agent."""
+        """A variable's values: from our environment, then from trusted settings."""
         if name in self._env:
             yield self._env[name], name
         for file in self.own:
@@ -121,7 +121,7 @@ class Settings:
     def memory_directory(
         self, folder: str | None, *, trusted: bool
     ) -> tuple[MemoryDirectory | None, list[Skipped]]:
-        """The directory that the environment or settings name for a project, and what was refused on the way."""
+        """The directory that the environment or settings choose for a project, and the rejected ones."""
         refused: list[Skipped] = []
         for value, source in self._environment(OVERRIDE):
             if os.path.isabs(value):
@@ -149,18 +149,18 @@ class Settings:
         return None, refused
 
     def _holds_everything(self, path: str) -> bool:
-        """Whether it is "/", the home folder or one above it: no place for notes, whoever says so."""
+        """Whether it is "/", the home folder or one above it, which are never used for memories."""
         home = os.path.normpath(self._home)
         return is_below(home, path)
 
     def _is_own(self, path: str, folder: str | None) -> bool:
-        """Of a project's files: a local one that git does not ignore may have come with the repository."""
+        """Whether the person wrote this file: a project's local file that git does not ignore may be from the repository."""
         if not folder or os.path.basename(path) != LOCAL or not path.startswith(folder):
             return True
         return self._is_ignored(folder, f".claude/{LOCAL}")
 
     def _is_ignored(self, folder: str, rel: str) -> bool:
-        """By the repository's own rules, or by those that the person has for all of them."""
+        """Whether git ignores it by the repository's rules or by the person's global ones."""
         try:
             with Root.open(folder) as root:
                 if not root.exists(".git"):
