@@ -1,7 +1,7 @@
 """Differences between two texts: hunks to decide on, words to mark, rows to show. PURE.
 
-Text is `str` with lines ending at "\\n" only, decoded by the caller as UTF-8 with surrogates in place of what is none, so that
-CRLF, lone carriage returns, odd separators and undecodable bytes come out as they went in.
+Text is `str` with lines ending at "\\n" only, decoded by the caller from UTF-8 with surrogates for invalid bytes, so that
+CRLF, lone carriage returns, odd separators and undecodable bytes stay unchanged.
 """
 
 from dreams.lib.diff.hunks import (

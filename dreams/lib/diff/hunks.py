@@ -1,4 +1,4 @@
-"""Hunks: the changes of one file as a person decides on them, named by what they say."""
+"""Hunks: the changes of one file that a person decides on, with ids made from their content."""
 
 import hashlib
 from collections import Counter, defaultdict
@@ -10,7 +10,7 @@ from dreams.lib.diff.lines import LineChange, changes, join_lines, line_end_of, 
 from dreams.lib.diff.refine import refine
 
 _LETTERS: Final = "abcdefghijklmnopqrstuvwxyz234567"
-#: Two letters for each ten bits, as base 32 has them.
+#: Two letters for each ten bits, as in base 32.
 _PAIRS: Final = [one + other for one in _LETTERS for other in _LETTERS]
 
 Granularity = Literal["block", "unit", "rows"]
@@ -19,7 +19,7 @@ Choice = bool | str
 
 @dataclass(frozen=True, slots=True)
 class Hunk:
-    """Lines that leave and lines that come in their place. Starts are 0-based line numbers."""
+    """Removed lines and the lines that replace them. Starts are 0-based line numbers."""
 
     id: str
     base_start: int
@@ -29,37 +29,37 @@ class Hunk:
 
     @property
     def base_end(self) -> int:
-        """The first base line behind the hunk."""
+        """The first base line after the hunk."""
         return self.base_start + len(self.base_lines)
 
     @property
     def removed(self) -> str:
-        """The text that leaves."""
+        """The removed text."""
         return "".join(self.base_lines)
 
     @property
     def added(self) -> str:
-        """The text that comes."""
+        """The added text."""
         return "".join(self.new_lines)
 
     @property
     def kind(self) -> Literal["add", "remove", "change"]:
-        """What the hunk does."""
+        """The kind of change."""
         if not self.base_lines:
             return "add"
         return "change" if self.new_lines else "remove"
 
 
 class HunkMismatchError(ValueError):
-    """The hunks do not belong to this text, or a choice names a hunk that is not there."""
+    """The hunks do not belong to this text, or a choice is for a hunk that does not exist."""
 
 
 def hunks(base: str, new: str, *, path: str = "", granularity: Granularity = "unit") -> list[Hunk]:
     """The changes from `base` to `new`, in order; none overlap.
 
-    `granularity="unit"` cuts a changed block into list items, rows, fields and paragraphs that can be taken
-    one by one; `"block"` keeps each changed block whole. A file that appears or goes is one hunk, but for one
-    that is cut into `"rows"`. Ids hold across edits elsewhere in the file.
+    `granularity="unit"` cuts a changed block into list items, rows, fields and paragraphs that can be decided
+    one by one; `"block"` does not cut it. A file added or deleted is one hunk, unless cut into `"rows"`.
+    Ids stay the same after edits elsewhere in the file.
     """
     a, b = split_lines(base), split_lines(new)
     found = line_changes(a, b, granularity)
@@ -71,7 +71,7 @@ def hunks(base: str, new: str, *, path: str = "", granularity: Granularity = "un
 
 
 def line_changes(a: Sequence[str], b: Sequence[str], granularity: Granularity = "unit") -> list[LineChange]:
-    """The changes between two lists of lines, cut as `hunks` cuts them."""
+    """The changes between two lists of lines, cut as by `hunks`."""
     blocks = changes(a, b)
     if granularity == "block" or (granularity == "unit" and not (a and b)):
         return blocks
@@ -83,10 +83,10 @@ def line_changes(a: Sequence[str], b: Sequence[str], granularity: Granularity = 
 
 
 def apply_hunks(base: str, hunks: Iterable[Hunk], chosen: Mapping[str, Choice]) -> str:
-    """`base` with the chosen hunks applied: True takes a hunk, a text takes that text in its place.
+    """`base` with the chosen hunks applied: True takes a hunk, a text replaces its lines.
 
-    A hunk not in `chosen`, or with False, leaves the base as it is. A text without a final line end gets one
-    when more follows. Raises HunkMismatchError when `base` is not the text the hunks were made from.
+    A hunk not in `chosen`, or with False, is not applied. A text without a final line end gets one if more
+    follows. Raises HunkMismatchError if `base` is not the text the hunks were made from.
     """
     ordered = sorted(hunks, key=lambda hunk: (hunk.base_start, hunk.new_start))
     unknown = chosen.keys() - {hunk.id for hunk in ordered}
@@ -97,7 +97,7 @@ def apply_hunks(base: str, hunks: Iterable[Hunk], chosen: Mapping[str, Choice]) 
 
 
 def fitted(hunk: Hunk, text: str) -> str:
-    """An edited text with the hunk's own line ends: a browser sends every line with CRLF, a lone CR is one to it too."""
+    """An edited text with the hunk's line ends: a browser sends every line with CRLF, also after a lone CR."""
     sides = [*hunk.new_lines, *hunk.base_lines]
     line_end = line_end_of(sides)
     plain = text.replace("\r\n", "\n").replace("\r", "\n")
@@ -124,9 +124,9 @@ def _pieces(lines: list[str], ordered: list[Hunk], chosen: Mapping[str, Choice])
 
 
 def _ids(path: str, a: Sequence[str], b: Sequence[str], found: Sequence[LineChange]) -> list[str]:
-    """An id for each change, from its content; twins are told apart by their surroundings, then by order.
+    """An id for each change, from its content; equal changes differ by their surroundings, then by order.
 
-    Context is left out where it is not needed: an edit to a neighbouring line must not lose a verdict.
+    Context is used only if needed: an edit of a neighbouring line must not lose a decision.
     """
     contents = [(path, "".join(a[c.a0 : c.a1]), "".join(b[c.b0 : c.b1])) for c in found]
     twins = {content for content, count in Counter(contents).items() if count > 1}
@@ -140,15 +140,15 @@ def _ids(path: str, a: Sequence[str], b: Sequence[str], found: Sequence[LineChan
 
 
 def _around(a: Sequence[str], change: LineChange) -> tuple[str, str]:
-    """The nearest base lines with text before and behind the change."""
+    """The nearest base lines with text before and after the change."""
     before = next((a[i] for i in range(change.a0 - 1, -1, -1) if a[i].strip()), "")
     behind = next((a[i] for i in range(change.a1, len(a)) if a[i].strip()), "")
     return before, behind
 
 
 def _digest(parts: Iterable[str]) -> str:
-    """Twelve characters a-z and 2-7 (60 bits: no two of a million hunks are alike) from the parts; lengths keep "ab","c" apart
-    from "a","bc"."""
+    """Twelve characters a-z and 2-7 (60 bits: no two of a million hunks are alike) from the parts; with lengths, so that
+    "ab","c" and "a","bc" differ."""
     encoded = [part.encode("utf-8", "surrogatepass") for part in parts]
     data = b"".join([len(data).to_bytes(8, "big") + data for data in encoded])
     bits = int.from_bytes(hashlib.blake2b(data, digest_size=16).digest()[:8], "big")

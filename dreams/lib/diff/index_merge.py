@@ -1,7 +1,7 @@
 """Three-way merge of MEMORY.md by row.
 
-Live sessions append rows all the time, and two rows appended at the same place are no conflict. So rows are
-merged by what they point to, wherever they stand, and only the lines between them are merged as lines.
+Running sessions often append rows, and two rows appended at the same place are no conflict. So rows are merged
+by their targets, independent of their positions, and only the lines between them are merged as lines.
 """
 
 from collections import Counter
@@ -12,14 +12,14 @@ from dreams.lib.diff.lines import line_end_of, split_lines, terminated
 from dreams.lib.diff.merge import Chunk, Merge, TextLines, merge3, merge_lines
 from dreams.lib.diff.refine import indent_of, row_target
 
-# A row's token is its target, which ends in ".md"; any other line's is the line, which ends in "\n".
+# The token of a row is its target, which ends in ".md"; of any other line the line, which ends in "\n".
 Token = str
-_AGAIN = "\0"  # between a target and the number of an earlier row's double
+_AGAIN = "\0"  # between a target and the number of a duplicate row
 
 
 @dataclass(frozen=True, slots=True)
 class _Version:
-    """One of the three indexes: its tokens in order, and the lines behind each row's token."""
+    """One of the three indexes: its tokens in order, and the lines of each row's token."""
 
     tokens: list[Token]
     starts: list[int]
@@ -28,7 +28,7 @@ class _Version:
     final_newline: bool
 
     def part_of(self, token: Token) -> TextLines:
-        """The row's lines here; none where it is not there."""
+        """The row's lines in this version; none if it is missing."""
         return self.rows.get(token, TextLines(0, ()))
 
 
@@ -40,7 +40,7 @@ class _Three:
 
     @property
     def line_end(self) -> str:
-        """What one side changed the line end to, else what it was."""
+        """The line end to which one side changed it, else the old one."""
         kept = self.ours.line_end == self.base.line_end
         return self.theirs.line_end if kept else self.ours.line_end
 
@@ -59,7 +59,7 @@ class _Three:
         return bool(only) and only != before
 
     def texts(self, token: Token) -> tuple[tuple[str, ...], tuple[str, ...], tuple[str, ...]]:
-        """The row before, in ours and in theirs, without line ends; () where it is not there."""
+        """The row in base, ours and theirs, without line ends; () if it is missing."""
         return (
             _bare(self.base.part_of(token).lines),
             _bare(self.ours.part_of(token).lines),
@@ -68,11 +68,11 @@ class _Three:
 
 
 def merge_index(base: str, ours: str, theirs: str) -> Merge:
-    """The merge of three states of an index, row by row.
+    """Merges three states of an index row by row.
 
-    Rows added on either side are united: theirs behind the row they stood behind. A row that one side removed
-    goes unless the other changed it. A row changed differently, or changed here and removed there, is a
-    conflict by itself.
+    Rows added on either side are kept: theirs after the row they followed. A row that one side removed is
+    removed unless the other changed it. A row that both changed differently, or that one changed and the other
+    removed, is a separate conflict.
     """
     if ours in (base, theirs) or theirs == base:
         return merge3(base, ours, theirs)
@@ -83,7 +83,7 @@ def merge_index(base: str, ours: str, theirs: str) -> Merge:
 
 
 def _version(text: str) -> _Version:
-    """The index as tokens; rows that point to one file are counted, the first one being the row of that file."""
+    """The index as tokens; further rows for the same file are numbered."""
     lines = split_lines(text)
     line_end = line_end_of(lines)
     whole = [line if terminated(line) else line + line_end for line in lines]
@@ -94,7 +94,7 @@ def _version(text: str) -> _Version:
     for start, end, target in _stretches(whole):
         token = whole[start]
         if target is not None:
-            # A second row for one file is a row of its own: doubled rows are what a dream takes out most.
+            # A second row for a file is a separate row: dreams remove duplicate rows most often.
             token = f"{target}{_AGAIN}{seen[target]}" if seen[target] else target
             seen[target] += 1
             rows[token] = TextLines(start, tuple(whole[start:end]))
@@ -104,7 +104,7 @@ def _version(text: str) -> _Version:
 
 
 def _stretches(lines: Sequence[str]) -> Iterator[tuple[int, int, str | None]]:
-    """Rows with the indented lines that go on with them, and every other line alone."""
+    """Rows with the indented lines that continue them, and every other line alone."""
     at = 0
     while at < len(lines):
         start, target = at, row_target(lines[at])
@@ -135,7 +135,7 @@ def _settled(three: _Three) -> Iterator[Token | Chunk]:
 
 
 def _each_row_once(order: Iterable[Token | Chunk], three: _Three) -> Iterator[Token | Chunk]:
-    """A row that both sides moved stands twice by now: the first place is kept."""
+    """A row that both sides moved is in `order` twice: the first place is kept."""
     seen: set[Token] = set()
     for item in order:
         if isinstance(item, Chunk):
@@ -146,7 +146,7 @@ def _each_row_once(order: Iterable[Token | Chunk], three: _Three) -> Iterator[To
 
 
 def _between(chunk: Chunk, three: _Three) -> Iterator[Token | Chunk]:
-    """A chunk without conflict: its rows as tokens, each other line as a chunk of its own."""
+    """A chunk without conflict: its rows as tokens, each other line as a separate chunk."""
     for offset, token in enumerate(chunk.lines):
         if _is_row(token):
             yield token
@@ -196,9 +196,9 @@ def _is_row(token: Token) -> bool:
 
 
 def _behind(source: Sequence[Token], token: Token, placed: Sequence[Token | Chunk], *, default: int) -> int:
-    """Where `token` belongs in `placed`: behind the row it follows in `source` and the rows added there.
+    """Where `token` belongs in `placed`: after the row it follows in `source` and the rows added there.
 
-    Without any such row it comes before the row it precedes, else at `default`.
+    Without any such row, before the row it precedes, else at `default`.
     """
     at = source.index(token)
     where = {item: number for number, item in enumerate(placed) if isinstance(item, str)}
@@ -222,7 +222,7 @@ def _past_additions(placed: Sequence[Token | Chunk], at: int, known: set[Token])
 
 
 def _row_chunk(three: _Three, token: Token) -> Chunk:
-    """One row merged by its text; line ends are merged apart, so that CRLF is no change of the row."""
+    """One row merged by its text; line ends are merged separately, so that CRLF is no change of the row."""
     parts = three.base.part_of(token), three.ours.part_of(token), three.theirs.part_of(token)
     before, here, there = three.texts(token)
     if here == there == before:
@@ -249,7 +249,7 @@ def _bare(lines: Iterable[str]) -> tuple[str, ...]:
 
 
 def _ended(lines: Iterable[str], three: _Three) -> tuple[str, ...]:
-    """The lines with the result's line end, where one side turned the whole file from one to the other."""
+    """The lines with the result's line end, if one side converted the file's line ends."""
     if len({version.line_end for version in (three.base, three.ours, three.theirs)}) == 1:
         return tuple(lines)
     return tuple(line + three.line_end for line in _bare(lines))

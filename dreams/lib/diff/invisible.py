@@ -1,4 +1,4 @@
-"""Characters that a reader cannot see, or that rearrange what is seen, written out."""
+"""Writes out characters that are invisible or that rearrange the visible ones."""
 
 import re
 import unicodedata
@@ -6,14 +6,14 @@ from typing import Final
 
 from dreams.lib.diff.lines import line_end_of, split_lines
 
-# Not in the categories below, and yet nothing is seen of them: fillers, joiners, selectors, a blank cell.
+# Invisible, but not in the categories below: fillers, joiners, selectors, a blank cell.
 _UNSEEN: Final = (
     "\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180f\u2800\u3164\ufe00-\ufe0f\uffa0\U000e0100-\U000e01ef"
 )
 # A quick test that most lines fail: anything outside printable ASCII, tab and line feed.
 _PLAIN: Final = re.compile(r"[\t\n\x20-\x7e]*")
 _UNSEEN_CHAR: Final = re.compile(f"[{_UNSEEN}]")
-# Letters and marks that are pictures where a selector follows them; all other pictures are symbols.
+# Letters and marks that are emoji if a selector follows them; all other emoji are symbols.
 _PICTURED: Final = "0123456789#*ℹ〰"
 _HIDDEN_CATEGORIES: Final = frozenset({"Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"})
 
@@ -22,9 +22,9 @@ def visible(text: str, line_end: str | None = None) -> str:
     """`text` with invisible characters as ⟨U+202E⟩ and undecodable bytes as ⟨0xFF⟩.
 
     Bidirectional controls, zero-width characters, tags, selectors, line and paragraph separators and all
-    control characters but tab and line feed (so ANSI escapes too). A carriage return is shown where it is not
-    part of the file's line end: `line_end`, by default the one most lines of `text` have. The parts of one
-    emoji are left alone.
+    control characters but tab and line feed (so ANSI escapes too). A carriage return is shown unless it is part
+    of the file's line end: `line_end`, by default the most frequent one of `text`. The parts of an
+    emoji are not changed.
     """
     if _PLAIN.fullmatch(text):
         return text
@@ -34,12 +34,12 @@ def visible(text: str, line_end: str | None = None) -> str:
 
 
 def is_printable(text: str) -> bool:
-    """Whether `visible` surely leaves it as it is, and every part of it."""
+    """Whether `visible` certainly does not change the text or any part of it."""
     return (text.isascii() and text.isprintable()) or _PLAIN.fullmatch(text) is not None
 
 
 def is_plain(name: str) -> bool:
-    """Whether a file's name reads as what it is: no character of it is hidden, and none breaks a line."""
+    """Whether a file's name has no hidden characters and no line breaks."""
     return visible(name) == name and name.isprintable()
 
 
@@ -68,7 +68,7 @@ def _hidden(char: str) -> bool:
 
 
 def _within_emoji(char: str, before: str, behind: str) -> bool:
-    """The selector and the joiner of an emoji; anywhere else they can carry a hidden message."""
+    """Whether it is a selector or joiner in an emoji; elsewhere they can contain a hidden message."""
     if char == "\ufe0f":
         return before != "" and (_is_symbol(before) or before in _PICTURED)
     return (

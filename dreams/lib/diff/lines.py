@@ -1,4 +1,4 @@
-"""Lines, and which runs of them differ between two texts.
+"""Splits texts into lines and finds the runs of lines that differ.
 
 A line ends at "\\n" and nowhere else: `str.splitlines` also cuts at U+2028, form feeds and a lone "\\r",
 and a text cut there cannot be told from one that had line ends in those places.
@@ -11,11 +11,11 @@ from typing import Final, NamedTuple, TypeVar
 
 from cydifflib import SequenceMatcher
 
-# The matcher is quadratic when lines repeat. Above this many pairs a gap without a single unique common
-# line is shown as one replaced block.
+# The matcher is quadratic if lines repeat. Above this many pairs a gap without a unique common line
+# is shown as one replaced block.
 MAX_PAIRS: Final = 1_000_000
 
-Line = TypeVar("Line", bound=Hashable)  # a line as text or bytes, or whatever two lines are compared by
+Line = TypeVar("Line", bound=Hashable)  # a line as text or bytes, or any key to compare lines by
 
 
 class LineChange(NamedTuple):
@@ -27,12 +27,12 @@ class LineChange(NamedTuple):
     b1: int
 
     def shifted(self, a: int, b: int) -> "LineChange":
-        """The same change, counted from a place `a` and `b` lines earlier."""
+        """The same change with its line numbers shifted by `a` and `b`."""
         return LineChange(self.a0 + a, self.a1 + a, self.b0 + b, self.b1 + b)
 
 
 def split_lines(text: str) -> list[str]:
-    """The lines of `text` with their ends; joined they are `text` again."""
+    """The lines of `text` with their ends; joined they are `text`."""
     *whole, rest = text.split("\n")
     lines = [line + "\n" for line in whole]
     if rest:
@@ -41,18 +41,18 @@ def split_lines(text: str) -> list[str]:
 
 
 def line_end_of(lines: Iterable[str]) -> str:
-    """The line end most of these lines have: `"\\r\\n"` or `"\\n"` (also when there is none)."""
+    """The most frequent line end of these lines: `"\\r\\n"` or `"\\n"` (also if there is none)."""
     ends = Counter(line.endswith("\r\n") for line in lines if line.endswith("\n"))
     return "\r\n" if ends[True] > ends[False] else "\n"
 
 
 def terminated(line: str) -> bool:
-    """Whether something may follow this line without being glued to it."""
+    """Whether the line has a line end, so that text after it is a new line."""
     return line.endswith("\n")
 
 
 def join_lines(parts: Iterable[Sequence[str]], line_end: str) -> str:
-    """All lines of all parts as one text; a line without an end gets one when another follows."""
+    """All lines of all parts as one text; a line without an end gets one if another follows."""
     out: list[str] = []
     for part in parts:
         for line in part:
@@ -95,7 +95,7 @@ def _trimmed(a: Sequence[Line], b: Sequence[Line], gap: LineChange) -> LineChang
 
 
 def _anchors(a: Sequence[Line], b: Sequence[Line], gap: LineChange) -> list[tuple[int, int]]:
-    """Pairs of lines that are unique on both sides of the gap and stand in the same order."""
+    """Pairs of lines that are unique on both sides of the gap and in the same order."""
     in_a, in_b = _once(a, gap.a0, gap.a1), _once(b, gap.b0, gap.b1)
     return _longest_rising([(i, in_b[line]) for line, i in in_a.items() if line in in_b])
 
@@ -109,7 +109,7 @@ def _once(lines: Sequence[Line], start: int, end: int) -> dict[Line, int]:
 
 
 def _longest_rising(pairs: list[tuple[int, int]]) -> list[tuple[int, int]]:
-    """The longest run of pairs that rises on both sides; the first side rises already."""
+    """The longest run of pairs that rises on both sides; the first side is already sorted."""
     others = [y for _, y in pairs]
     if others == sorted(others):  # nothing was moved: most edits are so
         return pairs

@@ -1,7 +1,7 @@
-"""Three-way merge by line → text, or chunks of which the conflicts wait for a choice.
+"""Three-way merge by line, into text or into chunks with conflicts to be resolved.
 
-The rule: an edit conflicts with an edit of the other side that it overlaps or touches, that is, when no line
-unchanged on both sides stands between them; the same edit on both sides is taken once. With
+The rule: an edit conflicts with an edit of the other side that it overlaps or touches, that is, if no line
+unchanged on both sides is between them; the same edit on both sides is taken once. With
 `adjacent="merge"` edits that only touch are both taken, unless both insert at the same place or one of them
 ends in a line without a line end.
 """
@@ -19,7 +19,7 @@ Side = Literal["ours", "theirs", "both", "base"]
 
 @dataclass(frozen=True, slots=True)
 class Edited:
-    """A text written by the person who solves a conflict; a type of its own, for a text may read "ours"."""
+    """A text written by the person who resolves a conflict; a separate type, because the text may be "ours"."""
 
     text: str
 
@@ -37,7 +37,7 @@ class TextLines:
 
 @dataclass(frozen=True, slots=True)
 class Chunk:
-    """A part of the result: unchanged, changed without doubt, or in conflict (then without `lines`)."""
+    """A part of the result: unchanged, merged, or in conflict (then without `lines`)."""
 
     kind: ChunkKind
     base: TextLines
@@ -47,12 +47,12 @@ class Chunk:
 
 
 class UnresolvedConflictError(ValueError):
-    """A conflict without a choice, or a choice for a conflict that is not there."""
+    """A conflict without a choice, or a choice for a conflict that does not exist."""
 
 
 @dataclass(frozen=True, slots=True)
 class Merge:
-    """The chunks in the order of the result. `line_end` is put where a line without one would be glued."""
+    """The chunks in the order of the result. `line_end` is added to a line without one that is followed by another."""
 
     chunks: tuple[Chunk, ...]
     line_end: str = "\n"
@@ -60,12 +60,12 @@ class Merge:
 
     @property
     def conflicts(self) -> list[Chunk]:
-        """The conflicts; their places in this list are the numbers that `resolve` takes."""
+        """The conflicts; `resolve` takes their positions in this list."""
         return [chunk for chunk in self.chunks if chunk.kind == "conflict"]
 
     @property
     def clean(self) -> bool:
-        """Whether nothing waits for a choice."""
+        """Whether there are no conflicts."""
         return not self.conflicts
 
     @property
@@ -120,7 +120,7 @@ Adjacent = Literal["conflict", "merge"]
 
 
 def merge3(base: str, ours: str, theirs: str, *, adjacent: Adjacent = "conflict") -> Merge:
-    """The changes from `base` to `ours` and from `base` to `theirs`, brought together."""
+    """Merges the changes from `base` to `ours` and from `base` to `theirs`."""
     lines = split_lines(base), split_lines(ours), split_lines(theirs)
     return Merge(tuple(merge_lines(*lines, adjacent=adjacent)), _line_end(*lines))
 
@@ -129,7 +129,7 @@ def merge_lines(
     base: Sequence[str], ours: Sequence[str], theirs: Sequence[str], *, adjacent: Adjacent = "conflict"
 ) -> list[Chunk]:
     """`merge3` on lists of lines; the chunks cover all three lists in order."""
-    # Touching edits end in one group below: only where they may stay apart is it worth cutting them finer.
+    # Touching edits become one group below, so finer cuts only help if they may stay separate.
     cut: Granularity = "unit" if adjacent == "merge" else "block"
     edits = [*_edits("ours", base, ours, cut), *_edits("theirs", base, theirs, cut)]
     edits.sort(key=lambda edit: (edit.start, edit.end, edit.new_start))
@@ -153,7 +153,7 @@ class _Edit:
 
 @dataclass(slots=True)
 class _Group:
-    """Edits that stand or fall together, over base lines `[start, end)`."""
+    """Edits that are merged or in conflict together, over base lines `[start, end)`."""
 
     start: int
     end: int
@@ -164,7 +164,7 @@ class _Group:
         self.end = max(self.end, edit.end)
 
     def part(self, side: Literal["ours", "theirs"], base: Sequence[str]) -> tuple[str, ...]:
-        """The group's lines as this side has them."""
+        """The group's lines on this side."""
         out: list[str] = []
         at = self.start
         for edit in self.edits:
@@ -192,7 +192,7 @@ def _touches(group: _Group, edit: _Edit, adjacent: Adjacent) -> bool:
 
 
 def _at_one_place(one: _Edit, other: _Edit) -> bool:
-    """Both insert here: which goes first is for a person to say."""
+    """Whether both sides insert here: a person must choose the order."""
     return one.side != other.side and one.start == one.end == other.start == other.end
 
 
@@ -228,6 +228,6 @@ def _chunks(base: Sequence[str], groups: Sequence[_Group]) -> list[Chunk]:
 
 
 def _line_end(base: Sequence[str], ours: Sequence[str], theirs: Sequence[str]) -> str:
-    """The line end the result has: what one side changed it to, else what it was."""
+    """The result's line end: the one to which one side changed it, else the old one."""
     before, here, there = line_end_of(base), line_end_of(ours), line_end_of(theirs)
     return there if here == before else here

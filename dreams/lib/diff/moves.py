@@ -1,4 +1,4 @@
-"""Lines that left in one place and arrived in another, and files that came back under another name."""
+"""Finds lines removed in one place and added in another, and renamed files."""
 
 import re
 from collections import defaultdict
@@ -14,11 +14,11 @@ from rapidfuzz.distance import Indel, LCSseq, Opcode
 from dreams.lib.diff.hunks import Hunk
 from dreams.lib.diff.words import tokens
 
-# Shorter lines ("---", "type: user", "## Why") stand in many files without having moved.
+# Shorter lines ("---", "type: user", "## Why") are in many files without having moved.
 MIN_LENGTH: Final = 16
-# Reworded beyond this it is another statement; its numbers must be the same in any case.
+# A line less alike is another statement; its numbers must always be the same.
 NEAR: Final = 0.9
-# Bounds of time, chosen: about 500 lines against 500, and so many characters of each.
+# Limits of time, chosen: about 500 lines compared with 500, and so many characters of each.
 MAX_COMPARISONS: Final = 250_000
 COMPARED_LENGTH: Final = 1_000
 
@@ -36,7 +36,7 @@ class HunkLine:
 
 @dataclass(frozen=True, slots=True)
 class Move:
-    """A line that left `source` and stands at `target` now. `likeness` is 1 when it is the same words."""
+    """A line that moved from `source` to `target`. `likeness` is 1 for the same words."""
 
     source: HunkLine
     target: HunkLine
@@ -50,10 +50,10 @@ class _Line:
 
 
 def moved(files: Mapping[str, Sequence[Hunk]], *, comparisons: int = MAX_COMPARISONS) -> list[Move]:
-    """Pairs of a line that left and the place where it arrived; each line is in one pair at most.
+    """Pairs of a removed line and the place where it was added; each line is in one pair at most.
 
-    Bullets, heading marks and spacing do not count. The same words come first, then nearly the same, where no more
-    than `comparisons` pairs of lines are to be looked at (0: the same words only).
+    Bullets, heading marks and spacing do not count. The same words are matched first, then nearly the same, if no
+    more than `comparisons` pairs of lines are to be compared (0: the same words only).
     """
     gone, come = _lines(files, removed=True), _lines(files, removed=False)
     exact = list(_exact(gone, come))
@@ -66,10 +66,10 @@ def moved(files: Mapping[str, Sequence[Hunk]], *, comparisons: int = MAX_COMPARI
 
 
 def moved_within(hunk: Hunk) -> list[tuple[int, int]]:
-    """(line of the removed side, line of the added side), counted from 0, of lines that changed their order in a hunk.
+    """(removed line, added line), counted from 0, of lines that changed their order in a hunk.
 
-    A line that keeps its order and is only indented otherwise has not moved. Nothing is said of sides too long to
-    compare.
+    A line that keeps its order and is only indented differently has not moved. Sides too long to compare give
+    nothing.
     """
     if len(hunk.base_lines) * len(hunk.new_lines) > MAX_COMPARISONS:
         return []
@@ -100,7 +100,7 @@ def _statement(line: str) -> str:
 
 
 def _lines(files: Mapping[str, Sequence[Hunk]], *, removed: bool) -> list[_Line]:
-    """Lines long enough to know again, without those that the same hunk only kept or re-indented."""
+    """Lines long enough to recognise, without those that the hunk only kept or re-indented."""
     found: list[_Line] = []
     for path, hunks in files.items():
         for hunk in hunks:
@@ -124,7 +124,7 @@ def _exact(gone: list[_Line], come: list[_Line]) -> Iterator[Move]:
 
 
 def _near(gone: list[_Line], come: list[_Line]) -> Iterator[Move]:
-    """For each departure, the most similar arrival with the same numbers."""
+    """For each removed line, the most similar added line with the same numbers."""
     by_numbers: defaultdict[tuple[str, ...], dict[int, str]] = defaultdict(dict)
     for number, line in enumerate(come):
         by_numbers[_numbers(line.text)][number] = line.text[:COMPARED_LENGTH]
@@ -146,17 +146,17 @@ def _numbers(text: str) -> tuple[str, ...]:
 
 # --- Renamed files ---------------------------------------------------------------------------------------------------
 
-# Below this another file came, whatever it took over; the same share as git's.
+# Below this it is a new file, even if it reuses text; the same share as git's.
 LEAST: Final = 0.5
-# Comparing is quadratic in words and in files: so many pairs, and so many words of each, are looked at.
+# Comparing is quadratic in words and in files, so the number of pairs and of words is limited.
 MAX_PAIRS: Final = 400
 COMPARED_WORDS: Final = 1_500
 
 
 def renamed(gone: Mapping[str, str], come: Mapping[str, str]) -> dict[str, str]:
-    """New name → old name of the files that are the same file still, the likest pairs first; each is in one pair.
+    """New name → old name of renamed files, the most similar pairs first; each file is in one pair.
 
-    Empty files are nobody's. Beyond MAX_PAIRS pairs only texts that are the same count.
+    Empty files are skipped. Beyond MAX_PAIRS pairs only identical texts count.
     """
     found: dict[str, str] = {}
     left = {path: text for path, text in gone.items() if text.strip()}

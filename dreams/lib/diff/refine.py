@@ -1,4 +1,4 @@
-"""A changed block cut into the smallest parts that can be decided on separately: list items, rows, fields, headings,
+"""Cuts a changed block into the smallest parts that can be decided on separately: list items, rows, fields, headings,
 paragraphs."""
 
 import re
@@ -24,13 +24,13 @@ _LINK: Final = re.compile(
 _FIELD: Final = re.compile(r"[ \t]*(?P<key>[A-Za-z_][\w-]{0,60}):(?:\s|$)")
 _LABEL: Final = re.compile(r"\*\*(?P<key>[^*\n]{1,60}):\*\*")
 _HEADING: Final = re.compile(r"#{1,6}\s")
-# Notes with a sentence on each line are no wrapped paragraph: each line is a statement of its own.
+# Notes with one sentence per line are no wrapped paragraph: each line is a separate statement.
 _SENTENCE_ENDS: Final = re.compile(r"[.!?][)\]\"'”’`*_]*\s*$")
 _SENTENCE_BEGINS: Final = re.compile(r"\s*[(\[\"'“‘`*_]*[^\W_a-z]")
 
 
 class UnitKind(StrEnum):
-    """What a part of a block is; only parts of one kind are paired."""
+    """The kind of a part of a block; only parts of the same kind are paired."""
 
     ITEM = "item"
     ROW = "row"
@@ -43,7 +43,7 @@ class UnitKind(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Unit:
-    """Lines `[start, end)` of a block. `key` names it where it has a name: a link target, a field's key."""
+    """Lines `[start, end)` of a block. `key` is its name, if any: a link target or a field's key."""
 
     kind: UnitKind
     key: str
@@ -54,8 +54,8 @@ class Unit:
 def row_target(line: str) -> str | None:
     """The file an index row points to: the first link to a .md file in a list item, else None.
 
-    `- [Title](file.md) — hook` is what agents write, some `- [[file]] — hook`. Anchors, `./`, `<…>`, percent
-    signs and the two ways to write an é are seen through. Other links make no row.
+    Agents write `- [Title](file.md) — hook`, some `- [[file]] — hook`. Anchors, `./`, `<…>`, percent escapes
+    and the Unicode form are normalised. Other links make no row.
     """
     if not _ITEM.match(line):
         return None
@@ -73,7 +73,7 @@ def indent_of(line: str) -> int:
 
 
 def units(lines: Sequence[str]) -> list[Unit]:
-    """The block's lines cut into units; each line is in one. Blank lines belong to what is before, the first ones to what is behind."""
+    """The block's lines cut into units, each line in one. Blank lines belong to the unit before, the first ones to the one after."""
     found: list[Unit] = []
     for number, line in enumerate(lines):
         if found and _belongs(line, found[-1], lines):
@@ -82,7 +82,7 @@ def units(lines: Sequence[str]) -> list[Unit]:
         else:
             kind, key = _classify(line)
             found.append(Unit(kind, key, number, number + 1))
-    if len(found) > 1 and found[0].kind is UnitKind.BLANK:  # nobody decides on an empty line
+    if len(found) > 1 and found[0].kind is UnitKind.BLANK:  # an empty line needs no decision
         found[:2] = [replace(found[1], start=found[0].start)]
     return found
 
@@ -102,7 +102,7 @@ def _classify(line: str) -> tuple[UnitKind, str]:
 
 
 def _belongs(line: str, unit: Unit, lines: Sequence[str]) -> bool:
-    """Whether this line goes on with the unit before it."""
+    """Whether this line continues the unit before it."""
     if not line.strip():
         return True
     if unit.kind in (UnitKind.ITEM, UnitKind.ROW):
@@ -118,19 +118,19 @@ def _begins_anew(line: str, before: str) -> bool:
 
 # --- Cutting a block --------------------------------------------------------------------------------------------------
 
-# Two units are one that was reworded when they share this much; below it, one left and another arrived.
+# Two units that share this much are one reworded unit; else one was removed and another added.
 SAME_UNIT: Final = 0.45
-# A row that points elsewhere is another row, unless almost nothing else changed (its file was renamed).
+# A row with another target is another row, unless almost nothing else changed (its file was renamed).
 SAME_ROW_ELSEWHERE: Final = 0.75
 ALMOST_THE_SAME: Final = 0.85  # chosen
 # Above this many comparisons (about 250 × 250 units) only units at the same place are compared.
 MAX_COMPARISONS: Final = 60_000
-# Comparing is quadratic in length, and a unit is told by its first characters: one line of 500 KB took 6 s.
+# Comparing is quadratic in length, and the first characters identify a unit: one line of 500 KB took 6 s.
 COMPARED_LENGTH: Final = 1_000
 
 
 class _Side:
-    """One side of a block: its lines, its units and what they are compared by."""
+    """One side of a block: its lines, its units and the texts they are compared by."""
 
     def __init__(self, lines: Sequence[str]) -> None:
         self.lines = lines
@@ -140,7 +140,7 @@ class _Side:
         self._words: dict[int, list[str]] = {}
 
     def words(self, unit: int) -> list[str]:
-        """The unit's tokens without white space, read when first asked for."""
+        """The unit's tokens without white space, computed on first use."""
         if unit not in self._words:
             self._words[unit] = [token for token in tokens(self.texts[unit]) if not token.isspace()]
         return self._words[unit]
@@ -151,7 +151,7 @@ class _Side:
 
 
 def refine(old: Sequence[str], new: Sequence[str]) -> list[LineChange]:
-    """The block `old` → `new` as consecutive changes that cover it; any of them may be left out alone."""
+    """The block `old` → `new` as consecutive changes that cover it; each can be accepted or rejected alone."""
     whole = [LineChange(0, len(old), 0, len(new))]
     if (len(old) == len(new) == 1 and _is_one_unit(old[0], new[0])) or _only_line_ends(old, new):
         return whole
@@ -170,21 +170,21 @@ def refine(old: Sequence[str], new: Sequence[str]) -> list[LineChange]:
 
 
 def _is_one_unit(old: str, new: str) -> bool:
-    """Whether two single lines surely belong together, without a look at their words: most changed blocks are so.
+    """Whether two single lines certainly belong together, without comparing words, as in most changed blocks.
 
-    Only items may be taken one by one.
+    Only items can be decided one by one.
     """
     return not (_ITEM.match(old) and _ITEM.match(new)) or _is_reworded(old, new)
 
 
 def _is_one_item(old: str, new: str) -> bool:
-    """Whether two lines are surely one item that was changed, and parts of no other: neither is indented."""
+    """Whether two lines are certainly one changed item, and not part of another: neither is indented."""
     whole = old.startswith(_BULLETS) and new.startswith(_BULLETS) and terminated(old) and terminated(new)
     return whole and _is_reworded(old, new)
 
 
 def _is_reworded(old: str, new: str) -> bool:
-    """By letters alone; not where links could make index rows of them, whose targets count."""
+    """Whether the letters are almost the same; false with links, since index rows are compared by target."""
     if "](" in old or "[[" in old or "](" in new or "[[" in new:
         return False
     short = old[:COMPARED_LENGTH], new[:COMPARED_LENGTH]
@@ -192,27 +192,27 @@ def _is_reworded(old: str, new: str) -> bool:
 
 
 def _only_line_ends(old: Sequence[str], new: Sequence[str]) -> bool:
-    """A file turned from CRLF to LF is one decision, not one for each line."""
+    """Whether only line ends differ: a file converted from CRLF to LF is one decision, not one for each line."""
     return len(old) == len(new) and all(
         a.rstrip("\r\n") == b.rstrip("\r\n") for a, b in zip(old, new, strict=True)
     )
 
 
 def _likeness(left: _Side, i: int, right: _Side, j: int) -> float:
-    """0 when these two cannot be one unit that was changed, else how much they share (above 0, at most 1)."""
+    """0 if these two cannot be one changed unit, else how much they share (above 0, at most 1)."""
     a, b = left.units[i], right.units[j]
     if a.kind is not b.kind:
         return 0.0
     if a.key and a.key == b.key:
         return 1.0
     least = SAME_ROW_ELSEWHERE if a.key and b.key else SAME_UNIT
-    # Letters are quicker to compare than words, but only when nearly all agree do they prove anything.
+    # Letters are faster to compare than words, but conclusive only if nearly all agree.
     by_letters = Indel.normalized_similarity(left.texts[i], right.texts[j], score_cutoff=ALMOST_THE_SAME)
     return by_letters or Indel.normalized_similarity(left.words(i), right.words(j), score_cutoff=least)
 
 
 def _pairs(left: _Side, right: _Side) -> list[tuple[int, int]]:
-    """Units that are one and the same before and after, rising on both sides."""
+    """Pairs of units that are the same before and after, rising on both sides."""
     rows, columns = len(left.units), len(right.units)
     if rows == columns:
         straight = [(i, i) for i in range(rows) if _likeness(left, i, right, i) > 0]
@@ -222,7 +222,7 @@ def _pairs(left: _Side, right: _Side) -> list[tuple[int, int]]:
 
 
 def _best_pairs(left: _Side, right: _Side) -> list[tuple[int, int]]:
-    """The rising pairs with the greatest likeness in all (the usual table, filled from the end)."""
+    """The rising pairs with the greatest total likeness (dynamic programming, from the end)."""
     rows, columns = len(left.units), len(right.units)
     like = [[_likeness(left, i, right, j) for j in range(columns)] for i in range(rows)]
     best = [[0.0] * (columns + 1) for _ in range(rows + 1)]
@@ -249,7 +249,7 @@ def _walk(like: list[list[float]], best: list[list[float]]) -> list[tuple[int, i
 
 
 def _unpaired(gone: Sequence[Unit], come: Sequence[Unit], i: int, j: int) -> list[LineChange]:
-    """Units without a partner: list rows one by one, everything else as it stands together."""
+    """Units without a partner: list items one by one, everything else together."""
     if gone and come and not all(map(_is_item, [*gone, *come])):
         return [LineChange(i, i + len(gone), j, j + len(come))]
     removed = [LineChange(i + start, i + end, j, j) for start, end in _separate(gone)]
@@ -262,7 +262,7 @@ def _is_item(unit: Unit) -> bool:
 
 
 def _separate(group: Sequence[Unit]) -> list[tuple[int, int]]:
-    """Index rows always stand alone; other items only where no heading or prose came with them."""
+    """Index rows are always separate; other items only if no heading or prose is with them."""
     only_items = all(map(_is_item, group))
     alone = [unit.kind is UnitKind.ROW or only_items for unit in group]
     pieces: list[tuple[int, int]] = []
@@ -273,7 +273,7 @@ def _separate(group: Sequence[Unit]) -> list[tuple[int, int]]:
 
 
 def _glued(pieces: list[LineChange], old: Sequence[str], new: Sequence[str]) -> list[LineChange]:
-    """No cut behind a line without a line end: taking one side only would run two lines together."""
+    """Joins changes after a line without a line end: choosing one side only would run two lines together."""
     out = pieces[:1]
     for before, piece in pairwise(pieces):
         if _open_ended(before, old, new):

@@ -10,15 +10,15 @@ from dreams.lib.diff.hunks import Hunk
 from dreams.lib.diff.invisible import is_printable, visible
 from dreams.lib.diff.words import CharacterSpan, word_spans
 
-# When more than this share of the changed lines is marked, the marks say no more than the line's colour.
+# If more than this share of the changed lines is marked, the marks show no more than the line's colour.
 MARKED_TOO_MUCH: Final = 0.8
 
 
 class DiffRow(msgspec.Struct, frozen=True, gc=False):
-    """One row. Line numbers are 1-based, None on the side where the line does not stand.
+    """One row. Line numbers are 1-based, None on the side that does not have the line.
 
-    `text` is without its line end, which is in `end` ("" marks a last line without one). `spans` are changed
-    ranges of `text`; none on a changed line means the whole line. A skip stands for `hidden` unchanged lines
+    `text` is without its line end, which is in `end` ("" for a last line without one). `spans` are the changed
+    ranges of `text`; without any, all of a changed line counts. A skip replaces `hidden` unchanged lines
     from `old_no` and `new_no` on.
     """
 
@@ -40,13 +40,13 @@ class RowPiece(msgspec.Struct, frozen=True, gc=False):
 
 
 def rows(base: str, hunks: Iterable[Hunk], context: int | None = 3) -> list[DiffRow]:
-    """The whole file with these hunks applied; `context` lines around each, None for all lines."""
+    """The file with these hunks; `context` lines around each, None for all lines."""
     lines = _cut_lines(base)
     ordered = sorted(hunks, key=lambda h: (h.base_start, h.new_start))
     out: list[DiffRow] = []
     at = shift = 0
     for number, hunk in enumerate(ordered):
-        # A hunk may be of a longer text than this one, which was changed since: then it stands at the end.
+        # A hunk may be from an older, longer text: then it is shown at the end.
         out += _unchanged(lines, at, min(hunk.base_start, len(lines)), shift, context, (number > 0, True))
         out += hunk_rows(hunk, hunk.base_start + 1, hunk.base_start + shift + 1)
         at, shift = hunk.base_end, shift + len(hunk.new_lines) - len(hunk.base_lines)
@@ -80,7 +80,7 @@ def pieces(row: DiffRow) -> list[RowPiece]:
 
 
 def _cut(text: str, spans: Sequence[CharacterSpan]) -> Iterator[tuple[str, bool]]:
-    """The parts of a text beside and within its spans; empty ones too."""
+    """The parts of a text outside and inside its spans, including empty ones."""
     at = 0
     for start, end in spans:
         yield text[at:start], False
@@ -101,8 +101,8 @@ def _unchanged(
     context: int | None,
     beside: tuple[bool, bool],
 ) -> list[DiffRow]:
-    """The lines `[start, end)`, numbered `shift` more on the new side, shortened to the context of the changes that are
-    `beside` them, before and behind; a single line is shown rather than skipped."""
+    """The lines `[start, end)`, with `shift` added on the new side, shortened to the context of the changes before and
+    after them (`beside`); a single line is shown rather than skipped."""
     head = end if context is None else min(start + (context if beside[0] else 0), end)
     tail = end if context is None else max(end - (context if beside[1] else 0), head)
     if tail - head < 2:
@@ -154,7 +154,9 @@ def _per_line(
     lines: Sequence[str], spans: Sequence[CharacterSpan]
 ) -> Iterable[tuple[str, tuple[CharacterSpan, ...]]]:
     """Each line with the part of the spans that lies in its text."""
-    if not spans or (len(lines) == 1 and spans[-1].end < len(lines[0]) - 1):  # most changed lines stand alone
+    if not spans or (
+        len(lines) == 1 and spans[-1].end < len(lines[0]) - 1
+    ):  # most hunks have one changed line
         return zip(lines, repeat(tuple(spans)), strict=False)
     return _clipped_per_line(lines, spans)
 

@@ -1,4 +1,4 @@
-"""Which words changed between two texts, as character ranges that a reader can take in."""
+"""The words that changed between two texts, as character ranges that are easy to read."""
 
 import re
 import unicodedata
@@ -8,10 +8,10 @@ from typing import Final, NamedTuple
 
 from rapidfuzz.distance import LCSseq, Postfix, Prefix
 
-# Word opcodes are quadratic in memory: 10,000 tokens a side cost about 12 MB, 100,000 cost 2.5 GB.
+# Word opcodes need quadratic memory: 10,000 tokens a side cost about 12 MB, 100,000 cost 2.5 GB.
 MAX_TOKENS: Final = 10_000
-# An equal island of up to this many characters ("the", "is", "of") never interrupts a mark, a longer one
-# does not either while it is shorter than both changes beside it and no longer than a few words.
+# Unchanged text of up to this many characters ("the", "is", "of") never interrupts a mark; nor does a longer
+# one that is shorter than both changes around it and no longer than a few words.
 TINY_ISLAND: Final = 3
 LARGEST_ISLAND: Final = 12
 
@@ -60,10 +60,10 @@ def tokens(text: str) -> list[str]:
 
 
 def word_spans(old: str, new: str) -> tuple[list[CharacterSpan], list[CharacterSpan]]:
-    """The changed ranges of `old` and of `new`; what is left unmarked is the same text on both sides.
+    """The changed ranges of `old` and of `new`; the text outside of them is the same on both sides.
 
-    Small equal islands are part of the mark around them. Where more than `MAX_TOKENS` tokens differ the
-    whole text is marked.
+    Short unchanged text between changes is part of the mark. If more than `MAX_TOKENS` tokens differ, all
+    text is marked.
     """
     if old == new:
         return [], []
@@ -85,7 +85,7 @@ def word_spans(old: str, new: str) -> tuple[list[CharacterSpan], list[CharacterS
 
 
 def _is_one_run(gone: int, come: int) -> bool:
-    """One word became another, or words only came or left: nothing within is the same. Most edits of a line are so."""
+    """Whether one word became another, or words were only added or removed, as in most edits of a line: no part is equal."""
     return not gone or not come or gone == come == 1
 
 
@@ -94,7 +94,7 @@ def _span(start: int, changed: Sequence[str]) -> list[CharacterSpan]:
 
 
 def _whole_graphemes(found: Sequence[str]) -> Iterator[str]:
-    """The same tokens, with nothing that belongs to the character before it standing alone."""
+    """The same tokens, joined so that combining characters stay with the character before them."""
     held = ""
     joins = after_mark = False
     for token in found:
@@ -122,14 +122,14 @@ def _extends(char: str) -> bool:
 
 
 def _continues_word(held: str, token: str) -> bool:
-    """A decomposed é is no \\w to the pattern; the word goes on behind it."""
+    """Whether the token continues the word: the pattern ends a word after a decomposed é."""
     return held[0].isalnum() and re.match(_WORD, token) is not None and re.match(_WORD, held) is not None
 
 
 def _common_text(old: str, new: str) -> tuple[int, int]:
-    """Characters at the start and at the end that are the same and need not be cut into tokens.
+    """The number of equal characters at the start and at the end, which need not be cut into tokens.
 
-    Both cuts lie before a space, where a token ends whatever stands around it; a joiner before the space
+    Both cuts are before a space, where a token always ends; a joiner before the space
     would bind it to the character before.
     """
     start = max(old.rfind(" ", 0, Prefix.similarity(old, new)), 0)
@@ -156,7 +156,7 @@ def _common_ends(a: Sequence[str], b: Sequence[str]) -> tuple[int, int]:
 
 
 def _runs(a: Sequence[str], b: Sequence[str]) -> list[_TokenRun]:
-    """What differs between matched words. Spaces are no words: matched alone they would scatter the marks."""
+    """The differences between matched words. Spaces do not count as words: matched alone they would scatter the marks."""
     runs: list[_TokenRun] = []
     i = j = 0
     for x, y in [*_matched_words(a, b), (len(a), len(b))]:
@@ -210,7 +210,7 @@ def _without_islands(
         island = "".join(a[left.a1 : right.a0]).strip()
         return len(island) <= max(TINY_ISLAND, min(size(left), size(right), LARGEST_ISLAND))
 
-    # Compared are the changes as found, not as joined: a growing mark would swallow the whole paragraph.
+    # Compares the original changes, not the joined ones: a growing mark would include the complete paragraph.
     joined = list(runs[:1])
     for left, run in pairwise(runs):
         if small_between(left, run):

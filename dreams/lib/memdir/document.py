@@ -108,8 +108,8 @@ def _is_utf8(text: str) -> bool:
 def with_body(document: Document, body: str) -> Document:
     """The document with another body and the same frontmatter.
 
-    Line ends become the document's own (browser forms send CRLF, engines LF), except in a file that mixes them:
-    there each line keeps what it has. The result is what a reader of the new bytes would see.
+    Line ends become the document's (browser forms send CRLF, engines LF), except in a file that mixes them:
+    there each line keeps its own. The result equals parsing its bytes.
     """
     if not has_mixed_newlines(document.text):
         body = with_newlines(body, document.newline)

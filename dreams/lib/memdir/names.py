@@ -1,7 +1,7 @@
 """Names of memory files: new ones, those that are the same on some file system, those not valid everywhere. PURE.
 
 Memory directories are copied between machines, so a new name must be valid on all of them. The rules are those of Windows
-(Microsoft, “Naming Files, Paths, and Namespaces”), of macOS, which stores names decomposed, and the 255 bytes of file systems.
+(Microsoft, “Naming Files, Paths, and Namespaces”), of macOS, which stores names decomposed, and file systems' 255 bytes.
 """
 
 import unicodedata

@@ -1,1 +1,1 @@
-"""What is a secret and what is none, and text without it. PURE: findings, engines, the sandbox and the pages ask here."""
+"""Finds secrets in texts, and removes or masks them; used by findings, engines, the sandbox and the pages. PURE."""

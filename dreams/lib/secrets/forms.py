@@ -1,7 +1,7 @@
-"""What secrets look like by their vendors' documented formats (prefixes, headers, addresses, key blocks), and how they are
-handed over whatever they look like (options of commands, addresses, XML, SQL, sentences). PURE, for re2."""
+"""Patterns of secrets by their vendors' documented formats (prefixes, headers, addresses, key blocks), and of the ways any
+secret is passed on (options of commands, addresses, XML, SQL, sentences). PURE, for re2."""
 
-# id, pattern; the group `s` is the secret where the pattern has more around it.
+# id, pattern; the group `s` is the secret if the pattern has text around it.
 PREFIXED = r"""
 anthropic-key        \bsk-ant-[a-zA-Z0-9]{2,12}-[A-Za-z0-9_-]{20,}
 openai-key           \bsk-(?:proj|svcacct|admin|None)-[A-Za-z0-9_-]{20,}
@@ -242,7 +242,7 @@ json-web-key         "kty"[^{}]*?"d"\s?:\s?"(?P<s>[A-Za-z0-9_-]{40,})"
 json-web-token       \beyJ[A-Za-z0-9_-]{10,}\.eyJ[A-Za-z0-9_-]{10,}\.[A-Za-z0-9_-]{10,}
 """
 
-# Beginnings that ordinary words have too ("test_", "md-"): what follows must look random besides.
+# Prefixes that ordinary words have too ("test_", "md-"): the rest must also look random.
 SHORT = r"""
 replicate-token      \br8_[A-Za-z0-9]{30,50}
 prefect-key          \bpnu_[A-Za-z0-9]{36}\b
@@ -303,11 +303,11 @@ vault-token          \bs\.(?P<s>[A-Za-z0-9]{24})\b
 """
 
 
-# --- How they are handed over ----------------------------------------------------------------------------------------
+# --- How they are passed on ------------------------------------------------------------------------------------------
 
-# What may stand around a value and what ends it.
+# The characters around a value and those that end it.
 _Q = r"""["'`“„«]?"""
-# A command that goes on after a backslash at the end of its line.
+# A command that continues after a backslash at the end of its line.
 _ON = r"""[^\n]*?(?:\\\n[^\n]*?){0,6}"""
 _V = r"""[^\s"'`“”„«»,;<>()\[\]{}]"""
 

@@ -1,4 +1,4 @@
-"""Texts for a page with their secrets out of sight: enough of a long one stays to know which one is meant. PURE."""
+"""Masks the secrets in texts for a page; the ends of a long one stay visible, to show which one it is. PURE."""
 
 import re
 from collections.abc import Iterable, Mapping
@@ -10,10 +10,10 @@ from dreams.lib.files.text import decode, encode
 from dreams.lib.secrets.redact import replaced, values
 
 HIDDEN = "•" * 8
-#: Of a shorter secret even its ends would help to guess it.
+#: The ends of a shorter secret would help to guess it.
 LONG = 20
 HEAD, TAIL = 4, 2
-#: A shorter line of a key block is hidden only where it is a whole line: within one it could be anybody's.
+#: A shorter line of a key block is masked only as a complete line: inside a line it could be ordinary text.
 LEAST_LINE = 8
 Data = TypeVar("Data", bytes, bytes | None)
 _LINE = re.compile(r"[^\r\n]+")
@@ -22,9 +22,9 @@ _WORD = re.compile(r"\w")
 
 @dataclass(frozen=True, slots=True)
 class Mask:
-    """`shown` has what stands in place of each secret. Lines stay lines, so that numbers of lines stay true.
+    """`shown` maps each secret to its mask. Line breaks stay, so that line numbers remain valid.
 
-    `lines` are those of secrets over several, `ends` the short ones of them: a change may hold some of them alone."""
+    `lines` are the lines of multi-line secrets, `ends` their short lines: a change may contain only some of them."""
 
     shown: Mapping[str, str] = field(default_factory=dict)
     lines: Mapping[str, str] = field(default_factory=dict)
@@ -32,7 +32,7 @@ class Mask:
 
     @classmethod
     def of(cls, texts: Iterable[str]) -> "Mask":
-        """For every secret in `texts`, wherever else its words stand."""
+        """A mask of every secret in `texts`, to be applied to any text."""
         return cls.hiding(value for text in texts for value in values(text))
 
     @classmethod
@@ -51,11 +51,11 @@ class Mask:
         return _LINE.sub(lambda line: HIDDEN if line[0].strip() in self.ends else line[0], bare)
 
     def bytes(self, data: Data) -> Data:
-        """A file's text, to the byte where it holds no secret; None stays None."""
+        """A file's masked text; unchanged to the byte if it has no secret. None stays None."""
         return encode(self(decode(data))) if data and self.shown else data
 
     def deep(self, value: object) -> object:
-        """Every text in what is made of dicts and lists; all else stays as it is."""
+        """Masks every text in nested dicts and lists; other values stay unchanged."""
         if isinstance(value, dict):
             return {key: self.deep(one) for key, one in value.items()}
         if isinstance(value, list):
@@ -63,12 +63,12 @@ class Mask:
         return self(value) if isinstance(value, str) else value
 
     def count(self, text: str) -> int:
-        """How many different secrets stand in `text`."""
+        """The number of different secrets in `text`."""
         return sum(value in text for value in self.shown)
 
 
 def hunks(mask: Mask, found: Iterable[diff.Hunk]) -> list[diff.Hunk]:
-    """Found in the texts themselves, and only shown without their secrets: the same hunks, line by line in their places."""
+    """The same hunks with their lines masked: hunks are made from the real texts, and only shown masked."""
     return [
         replace(one, base_lines=_masked(mask, one.removed), new_lines=_masked(mask, one.added))
         for one in found
@@ -76,7 +76,7 @@ def hunks(mask: Mask, found: Iterable[diff.Hunk]) -> list[diff.Hunk]:
 
 
 def rows(mask: Mask, before: str, after: str, context: int | None = 3) -> list[diff.DiffRow]:
-    """The difference as a page shows it, with `context` lines around each change, None for all lines."""
+    """The masked diff for a page, with `context` lines around each change, None for all lines."""
     return diff.rows(mask(before), hunks(mask, diff.hunks(before, after)), context)
 
 

@@ -1,4 +1,4 @@
-"""Text without its secrets, for whatever leaves the transcript: models, pages, logs, the database. PURE."""
+"""Removes secrets from text before it is passed on from a transcript to models, pages, logs or the database. PURE."""
 
 import re
 from collections import Counter
@@ -6,17 +6,17 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from dreams.lib.secrets.spotting import may_hold_any, spans
 
-#: Texts that are looked at together: one look costs what a few texts cost, and a secret in one has all looked at anew.
+#: Texts searched together: one search costs as much as a few texts, and a secret in one means searching all again.
 TOGETHER = 16
 
 
 def redact(text: str) -> str:
-    """`text` with each secret as `[redacted: rule]`; what is no secret stays as it is, character by character."""
+    """`text` with each secret replaced by `[redacted: rule]`; the rest stays unchanged, character by character."""
     return redact_counted(text)[0]
 
 
 def redact_all(texts: Sequence[str]) -> list[str]:
-    """As `redact` of each, at a fraction of the time: hardly any holds a secret, so many are looked at as one."""
+    """`redact` of each text in a fraction of the time: hardly any has a secret, so many are searched together."""
     return [clean for at in range(0, len(texts), TOGETHER) for clean in _redacted(texts[at : at + TOGETHER])]
 
 
@@ -30,7 +30,7 @@ def _redacted(texts: Sequence[str]) -> Iterable[str]:
 
 
 def redact_counted(text: str) -> tuple[str, dict[str, int]]:
-    """The redacted text, and how often each rule was met."""
+    """The redacted text, and how often each rule matched."""
     found = spans(text)
     if not found:
         return text, {}
@@ -43,17 +43,19 @@ def redact_counted(text: str) -> tuple[str, dict[str, int]]:
     return "".join([*pieces, text[at:]]), dict(counts)
 
 
-_KEY_RUN = re.compile(r"[A-Za-z0-9+/=]{8,}|[A-Za-z0-9+/=]{3,7}(?=…)")  # a shorter one tells nothing of a key
+_KEY_RUN = re.compile(
+    r"[A-Za-z0-9+/=]{8,}|[A-Za-z0-9+/=]{3,7}(?=…)"
+)  # a shorter run reveals nothing of a key
 
 
 def key_blocks(texts: Iterable[str]) -> str:
-    """The secrets over several lines that stand in `texts`: no line of one shows by itself what it is."""
+    """The multi-line secrets in `texts`, whose single lines cannot be recognised as secret."""
     found = (values(text) for text in texts if "PRIVATE KEY" in text or "Private-Lines" in text)
     return "\n".join(value for each in found for value in each if "\n" in value)
 
 
 def without_keys(text: str, blocks: str) -> str:
-    """As `redact`, and without any part of a line of `blocks`."""
+    """As `redact`, also removing any part of a line of `blocks`."""
     bare = redact(text)
     return (
         _KEY_RUN.sub(lambda run: "[redacted: key]" if run[0] in blocks else run[0], bare) if blocks else bare
@@ -61,14 +63,14 @@ def without_keys(text: str, blocks: str) -> str:
 
 
 def values(text: str) -> dict[str, str]:
-    """Each secret that stands in `text`, with the rule that knows it. For taking out; it must go nowhere else."""
+    """Maps each secret in `text` to the rule that found it. Only for removing secrets; never pass it on."""
     return {text[span.start : span.end]: span.rule for span in spans(text)}
 
 
 def without(content: str, values: Mapping[str, str]) -> str:
-    """`content` with each secret (value → rule) as `[redacted: rule]`, wherever it stands; where another rule knows it, by that.
+    """`content` with each secret (value → rule) replaced by `[redacted: rule]`, by the rule that finds it here if any.
 
-    A secret over several lines leaves as many behind, so that line numbers kept elsewhere stay true.
+    A multi-line secret is replaced by as many lines, so that line numbers stored elsewhere remain valid.
     """
     for span in reversed(spans(content)):
         if (value := content[span.start : span.end]) in values:
@@ -81,8 +83,8 @@ def _instead(value: str, rule: str) -> str:
 
 
 def replaced(content: str, instead: Mapping[str, str]) -> str:
-    """`content` with other words for each secret (value → words), wherever it stands."""
-    # The longest first: one secret may be the beginning of another.
+    """`content` with each secret replaced (value → replacement), everywhere."""
+    # Longest first: one secret may be the beginning of another.
     for value in sorted(instead, key=len, reverse=True):
         content = content.replace(value, instead[value])
     return content

@@ -1,6 +1,6 @@
-"""Which places of a text are secrets: by their form, by how they are handed over, or by the name that they are given. PURE.
+"""Finds secrets in a text: by their format, by the way they are passed on, or by the name before them. PURE.
 
-All patterns run on re2, in linear time. `spans` gives places, never the secret's own words."""
+All patterns run on re2, in linear time. `spans` returns positions, never a secret's text."""
 
 import base64
 import itertools
@@ -15,7 +15,7 @@ import re2
 
 from dreams.lib.secrets.forms import GIVEN, PREFIXED, SHORT
 
-LEAST_PASSWORD = 8  # characters of one that prose hands over with no sign between
+LEAST_PASSWORD = 8  # characters of a password in prose without a sign before it
 LEAST_TOKEN = 20  # letters of a token without digits; chosen
 _BODY_PLACEHOLDER = re.compile(
     r"example|placeholder|x{4,}|\*{3,}|\.{3,}|…|redacted|changeme|change[-_]me|replace[-_ ]?(?:me|with|this)|your[-_ ]|dummy|insert[-_]|<|>|⟨|\[|0{8,}|1234567890?abc",
@@ -31,7 +31,7 @@ _SAMPLE = re.compile(
     r"(?:test|demo|sample|admin|passw(?:or|0r)d|secret|qwerty|letmein|welcome|user|foobar)\d{0,4}",
     re.IGNORECASE,
 )
-# Nothing but such words, one of which says that it is for tests: "E2e!Passw0rd".
+# Only such words, of which one means tests: "E2e!Passw0rd".
 _FOR_TESTS = re.compile(
     r"(?=.*(?:test|demo|sample|fake|e2e))"
     r"(?:(?:test|demo|sample|fake|e2e|passw(?:or|0r)d|pass|secret|token|user|admin)[\W\d_]{0,6})+",
@@ -40,16 +40,16 @@ _FOR_TESTS = re.compile(
 _COMPOUND = re.compile(r"\d{1,4}(?:-[^\W\d_]{3,})+")  # "256-bit-random"
 _DIGEST = re.compile(
     r"(?:sha\d{1,3}|md5|blake2\w?)[:-][0-9a-fA-F+/=]{16,}$|(?i:crc)\d{0,2}[=:](?:0x)?[0-9a-fA-F]{4,16}$|[a-z]+\d+\.\w+$"
-    r"|0x[0-9a-fA-F]{40}$"  # the address of a contract or an account: "Token | 0x…" of a chain; a key has 64
+    r"|0x[0-9a-fA-F]{40}$"  # the address of a blockchain contract or account: "Token | 0x…"; a key has 64 digits
 )
 _CALL = re.compile(
     r"(?:[A-Za-z_]\w*\.)+[A-Za-z_]\w*$|[\w./*-]+\.(?:py|js|ts|go|rs|rb|sh|md|json|ya?ml|toml|txt|csv|xml|log|bin|img|zip|gz)\b"
 )
 _STEP = (
-    r"(?:[a-z0-9._-]+|[A-Z0-9_-]+|[A-Z]?[a-z]+(?:[A-Z][a-z]+)*)"  # of a path; what is random mixes both cases
+    r"(?:[a-z0-9._-]+|[A-Z0-9_-]+|[A-Z]?[a-z]+(?:[A-Z][a-z]+)*)"  # of a path; a random text mixes both cases
 )
 _PATH = re.compile(rf"(?:{_STEP}/)+{_STEP}?")
-# An action of a cloud, a share of money: what a line on logins or accounts names beside them.
+# A cloud action or an amount of money, which lines about logins or accounts also contain.
 _NO_WORD = re.compile(r"[a-z][a-z0-9-]*:[A-Z][A-Za-z]+\*?|[$€£]?\d[\d.,]*%.*")
 _UUID = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}", re.IGNORECASE)
 _PASSWORDS = re.compile(r"pass|pwd|kennwort|contraseña|senha|clave|psk|\bpw|[a-z_]pw$", re.IGNORECASE)
@@ -58,22 +58,22 @@ _MARKS = frozenset("!#%^&*+?~=@$")
 
 
 def is_placeholder(value: str) -> bool:
-    """Told by its words, or by having hardly any different characters."""
+    """Whether a value is a placeholder, by its words or because it has few different characters."""
     return (len(set(value)) < 6 and len(value) >= 8) or bool(_BODY_PLACEHOLDER.search(value))
 
 
 def is_reference(value: str) -> bool:
-    """A variable, a place in a vault, a path or an address: it names where the secret is."""
+    """Whether it is a variable, a place in a vault, a path or an address, where the secret is stored."""
     return bool(_REFERENCE.match(value))
 
 
 def looks_secret(name: str, value: str) -> bool:
-    """Random-looking: prose, identifiers, paths and placeholders behind "token:" are none."""
+    """Whether the value of `name` looks random, unlike prose, identifiers, paths and placeholders after "token:"."""
     if is_placeholder(value) or is_reference(value) or _NOT_A_VALUE.match(value) or _DIGEST.match(value):
         return False
     if any(form.fullmatch(value) for form in (_PATH, _SAMPLE, _FOR_TESTS, _COMPOUND)):
         return False
-    if _BARE.search(name):  # "pass: 12_tests" and "auth: oauth2" are said of other things too
+    if _BARE.search(name):  # other things are also written as "pass: 12_tests" and "auth: oauth2"
         return is_told(value) or is_token(value)
     letters, digits = any(map(str.isalpha, value)), any(map(str.isdigit, value))
     if _PASSWORDS.search(name):
@@ -86,9 +86,9 @@ def looks_secret(name: str, value: str) -> bool:
 
 
 def is_told(value: str) -> bool:
-    """Whether a word of a sentence is a password: letters and digits in no order, or with a mark among them.
+    """Whether a word of a sentence is a password: letters and digits mixed at random, or with a mark among them.
 
-    What people name has its parts in a row: "OAuth2Client", "argon2id", "us-east-1".
+    Names have few changes between letters and digits: "OAuth2Client", "argon2id", "us-east-1".
     """
     if len(value) < LEAST_PASSWORD or _names_something(value):
         return False
@@ -100,7 +100,7 @@ def is_told(value: str) -> bool:
 
 
 def is_mixed(value: str) -> bool:
-    """Whether a word alone is a password: capitals, small letters, digits and a mark among them."""
+    """Whether a word is a password without any context: capitals, small letters, digits and a mark inside."""
     kinds = {_kind(char) for char in value if char.isalnum()}
     return (
         len(value) >= LEAST_PASSWORD + 2
@@ -111,14 +111,14 @@ def is_mixed(value: str) -> bool:
 
 
 def is_token(value: str, least: int = LEAST_TOKEN) -> bool:
-    """Whether a long word is a token: digits all over it, or upper and lower case as by chance."""
+    """Whether a long word is a token: digits throughout, or upper and lower case at random."""
     if len(value) < least or _names_something(value) or value.isdigit():
         return False
     return sum(map(str.isdigit, value)) >= 2 and _turns(value) >= 0.25 * len(value) and entropy(value) >= 3.0
 
 
 def is_login(value: str) -> bool:
-    """A name and a password as a header carries them: "name:password" in base64."""
+    """Whether it is a name and password of an HTTP header: "name:password" in base64."""
     try:
         name, colon, password = base64.b64decode(value, validate=True).decode("ascii").partition(":")
     except ValueError:
@@ -137,20 +137,20 @@ def _kind(char: str) -> str:
 
 
 def _turns(value: str) -> int:
-    """How often the kind of character changes; a sign between two words is no change."""
+    """How often the kind of character changes; a sign between two words does not count."""
     plain = [_kind(char) if char.isalnum() else "mark" for char in value if char.isalnum() or char in _MARKS]
     return sum(a != b for a, b in itertools.pairwise(plain))
 
 
 def _is_dotted(value: str) -> bool:
-    """A path, a call, a member of something, or a version: code, not a value."""
+    """Whether it is a path, a call, an attribute or a version: code, not a value."""
     return not _is_mixed(value) and bool(
         re.fullmatch(r"[A-Za-z_][A-Za-z_]*\d{0,2}(?:[./:-][A-Za-z_]+\d{0,2})*[/.]?|[\d.]+", value)
     )
 
 
 def _is_mixed(value: str) -> bool:
-    """Upper and lower case as by chance, unlike CamelCase."""
+    """Whether upper and lower case are mixed at random, unlike CamelCase."""
     turns = sum(
         a.isupper() != b.isupper() for a, b in itertools.pairwise(value) if a.isalpha() and b.isalpha()
     )
@@ -162,7 +162,7 @@ def entropy(value: str) -> float:
     return -sum(n / len(value) * math.log2(n / len(value)) for n in Counter(value).values())
 
 
-MAX_CHARS = 4_000_000  # of one text; callers hand in files and transcript lines
+MAX_CHARS = 4_000_000  # of one text; callers pass files and transcript lines
 
 _NAME = (
     r"password|passwd|passphrase|passcode|pwd|secret|token|credential|api[ _-]?key|access[ _-]?key|secret[ _-]?key|"
@@ -177,7 +177,7 @@ _ASSIGNMENT = (
     + r"))(?:[_-](?:prod|dev|staging|test|live|value|base|base64|salt|hex|\d{1,2}))?"
     r"[\\\\\"'`*_]{0,4}(?:\s\([^()\n]{0,60}\))?(?:\s(?:for|of|on|in)\s[\w.@' -]+?)?\s{0,4}(?::=|=>|->|=|:|\bis\b:?|\bist\b|\best\b|\bes\b|\bwas\b|→|\||,\s?[\"'])[*_]{0,2}\s{0,4}(?:b['\"]|[\\\\\"'`]{0,3})(?P<s>[^\s\\\\\"'`,;|<>()\[\]{}]{6,})"
 )
-# KRAKEN_PRIVATE=…, CUSTOMERIO_KEY=…: a setting in capitals; what only sorts, caches or finds things is no secret.
+# KRAKEN_PRIVATE=…, CUSTOMERIO_KEY=…: a setting in capitals; keys for sorting, caching or lookups are no secrets.
 _SETTING = (
     r"\b(?P<name>[A-Z][A-Z0-9_]*_(?:KEY|PRIVATE|AUTH|CREDENTIALS?|APIKEY|SIGNATURE|SALT|REPORTER_ID|SESSION|PAT|CERT_KEY))"
     r"[\"']?\s{0,2}[=:]\s{0,2}[\"'`]?(?P<s>[^\s\"'`,;|<>()\[\]{}]{16,})"
@@ -185,7 +185,7 @@ _SETTING = (
 _NO_SECRET_KEY = re.compile(
     r"(?:^|_)(?:CACHE|PRIMARY|FOREIGN|PUBLIC|PUB|SORT|PARTITION|OBJECT|GROUP|HOST|IDEMPOTENCY|I18N|TRANSLATION|ROUTING|LOOKUP)_KEY$"
 )
-# What every tutorial's database has; nobody is kept out by it.
+# Passwords of databases in tutorials, which protect nothing.
 _SAMPLE_PASSWORDS = frozenset(
     {
         "password",
@@ -206,7 +206,7 @@ _SAMPLE_PASSWORDS = frozenset(
 
 @dataclass(frozen=True, slots=True)
 class SecretSpan:
-    """A secret at text[start:end] (code points), by the rule that knows it."""
+    """A secret at text[start:end] (code points), and the rule that found it."""
 
     rule: str
     start: int
@@ -217,7 +217,7 @@ Judge = Callable[[str], bool]
 _KEY_LINE = re.compile(r"[A-Za-z0-9+/=]{20,}")
 _JUDGES: dict[str, Judge] = {
     "form": lambda value: not (is_placeholder(value) or _FOR_TESTS.fullmatch(value.partition("-")[2])),
-    # What stands between its marks: quote marks or a list's dashes around the lines make no placeholder of it.
+    # Only its key lines: quote marks or list dashes around them do not make it a placeholder.
     "block": lambda value: not all(map(is_placeholder, _KEY_LINE.findall(value))),
     "password": partial(looks_secret, "password"),
     "token": partial(looks_secret, "token"),
@@ -236,7 +236,7 @@ GROUP = 20  # rules
 
 @dataclass(frozen=True)
 class _Rule:
-    """`form` is its pattern, which is built once it is needed: most never are."""
+    """`form` is its pattern, which is compiled on first use: most never are."""
 
     name: str
     judge: Judge
@@ -269,16 +269,16 @@ def _rules() -> Iterator[_Rule]:
 
 
 def _after_underscore(pattern: str) -> str:
-    """A form that begins a word may also follow an underscore, which file names put between words."""
+    """Lets a pattern for the start of a word also match after an underscore, as in file names."""
     if not pattern.startswith(r"\b") or "?P<s>" in pattern:
         return pattern
     return rf"(?:\b|_)(?P<s>{pattern[2:]})"
 
 
 class _Prefixed:
-    """The rules that one look at a text leaves: those whose fixed words (`ghp_`, `password`) are in it.
+    """Selects the rules that may match a text: those whose fixed words (`ghp_`, `password`) are in it.
 
-    A rule without any fixed word stands in a group with others, which has one pattern that tells whether any of them fits.
+    Rules without a fixed word are in groups; one pattern per group tells whether any of its rules matches.
     """
 
     def __init__(self, rules: list[_Rule]) -> None:
@@ -295,7 +295,7 @@ class _Prefixed:
         ]
 
     def fitting(self, text: str) -> list[_Rule]:
-        """In the order of the rules: all that fit, and some that do not."""
+        """All rules that match, and some that do not, in their order."""
         found = self._worded.intersection(self._filter.Match(text, potential=True) or ())
         return [self._rules[at] for at in sorted(found.union(*self._wordless(text)))]
 
@@ -313,27 +313,27 @@ _SET = re2.compile(_SETTING)
 
 
 def spans(text: str) -> list[SecretSpan]:
-    """Where secrets stand in `text`, in order, none overlapping; placeholders and references are none."""
+    """The secrets in `text`, in order, without overlaps; placeholders and references do not count."""
     text = _encodable(text[:MAX_CHARS])
     found = [*_prefixed(text), *_assigned(text)]
     return list(_apart(sorted(found, key=_place)))
 
 
 def may_hold_any(text: str) -> bool:
-    """Whether anything of the form of a secret stands in `text`. Of what holds none `spans` finds none, nor in any of its
-    lines: no form needs to stand at the beginning or the end of a text."""
+    """Whether any pattern of a secret matches in `text`. If not, `spans` finds nothing in it nor in any of its lines,
+    because no pattern depends on the start or end of a text."""
     text = _encodable(text)
     forms = (rule.pattern for rule in _all_rules().fitting(text))
     return any(form.search(text) for form in (_ASSIGNED, _SET, *forms))
 
 
 def _place(span: SecretSpan) -> tuple[int, int, bool]:
-    """In order; of those that begin at one place the longest, and what a sentence tells last."""
+    """Sort key: by start, then the longest, with the rules for sentences last."""
     return span.start, -span.end, span.rule.startswith("told-")
 
 
 def _encodable(text: str) -> str:
-    """Lone surrogates, which re2 cannot take, as one other character each, so that places stay."""
+    """The text with each lone surrogate, which re2 rejects, replaced by one character, so that positions stay."""
     try:
         text.encode("utf-8")
     except UnicodeEncodeError:
@@ -351,7 +351,7 @@ def _prefixed(text: str) -> Iterator[SecretSpan]:
 
 
 def _ended(value: str) -> str:
-    """Without what ends a sentence: "is required!" is no password, "hunter2!" is one."""
+    """Without the punctuation of a sentence: "required!" becomes "required", but "hunter2!" stays."""
     bare = value.rstrip(".:!?*_")
     return bare + "!" if value.endswith("!") and any(map(str.isdigit, bare)) else bare
 
@@ -359,7 +359,7 @@ def _ended(value: str) -> str:
 def _assigned(text: str) -> Iterator[SecretSpan]:
     for match in _ASSIGNED.finditer(text):
         start, value = match.start(_ASSIGNED.groupindex["s"]), _ended(match["s"])
-        if text[match.end() : match.end() + 1] == "(":  # what is called gives the secret, and is none
+        if text[match.end() : match.end() + 1] == "(":  # a function call returns the secret, its name is none
             continue
         goes_on = text[start - 1] == "`" and text[match.end() : match.end() + 1] == " "
         if goes_on and not any(map(str.isdigit, value)):  # `#pragma warning`: code
@@ -380,35 +380,35 @@ def _apart(ordered: list[SecretSpan]) -> Iterator[SecretSpan]:
             end = span.end
 
 
-# --- Keys that every copy of an app carries ------------------------------------------------------------------------
-# By their vendors' own words no secret: client keys, publishable keys, keys of nobody. In what is added they block like any
-# other key. What stands already is a person's to judge: a server may use such a key, too.
+# --- Keys that every copy of an app contains -----------------------------------------------------------------------
+# Not secret according to their vendors: client keys, publishable keys, keys of anonymous users. Added text with one is
+# blocked as with any other key. In existing text a person decides: a server may use such a key, too.
 
 _APP_FORMS = re.compile(
     r"AIza|pk_(?:live|test)_|pk\.|phc_|sb_publishable_|FLWPUBK|(?:pub|sub)-c-|pubkey-|sq0idp-|(?:live|test)_pub_|rzp_"
 )
-# What the line says right before the value: "Production client_key: `", "anon key (web) →", "NEXT_PUBLIC_STRIPE_KEY=".
+# The text directly before the value: "Production client_key: `", "anon key (web) →", "NEXT_PUBLIC_STRIPE_KEY=".
 _APP_NAMED = re.compile(
     r"(?:(?:publi(?:c|shable)|anon|client|browser)[ _-]?(?:api[ _-]?)?key|\b(?:NEXT_PUBLIC|NUXT_PUBLIC|EXPO_PUBLIC|VITE|REACT_APP)_\w*)"
     r"(?:\s?\([^()\n]{0,40}\))?(?:\W|\bis\b){0,12}$",
     re.IGNORECASE,
 )
-# Rules that go by what stands beside a value; the form of every other says what a key is.
+# Rules that depend on the text near a value; all others know a key by its format.
 _BY_NAME = ("assigned-", "told-", "given-", "cell-")
 
 
 def is_by_form(span: SecretSpan) -> bool:
-    """Whether a secret is known by its own form: what only stands behind a name may be an example, a path or a checksum."""
+    """Whether a secret is recognised by its own format: a value after a name may be an example, a path or a checksum."""
     return not span.rule.startswith(_BY_NAME)
 
 
-LEAST_ASSIGNED = 16  # characters of a token that its name hands over; "age1yubikey1" has twelve; chosen
+LEAST_ASSIGNED = 16  # characters of a token assigned to a name; "age1yubikey1" has twelve; chosen
 
 
 def is_certain(text: str, span: SecretSpan) -> bool:
-    """Whether a secret may be taken out unasked: its form is known, or it is assigned to a name and made as by chance.
+    """Whether a secret may be removed without asking: its format is known, or it is assigned to a name and looks random.
 
-    "ROUNDTRIP-2026-05-13", "password123!" and "step1+step2" are assigned too. A key that ends in dots is cut off.
+    "ROUNDTRIP-2026-05-13", "password123!" and "step1+step2" are assigned too. A key that ends in dots was cut off.
     """
     value = text[span.start : span.end]
     by_chance = span.rule.startswith("assigned-") and (is_token(value, LEAST_ASSIGNED) or is_mixed(value))
@@ -416,7 +416,7 @@ def is_certain(text: str, span: SecretSpan) -> bool:
 
 
 def is_for_apps(text: str, span: SecretSpan) -> bool:
-    """Whether a key that was spotted in `text` is one that an app shows to everybody who looks into it."""
+    """Whether a key found in `text` is one that an app shows to all its users."""
     value = text[span.start : span.end]
     if _APP_FORMS.match(value):
         return True
@@ -427,7 +427,7 @@ def is_for_apps(text: str, span: SecretSpan) -> bool:
 
 
 def _is_of_nobody(token: str) -> bool:
-    """Whether it is made out to the role of who is not logged in."""
+    """Whether the token is for the role of users who are not logged in."""
     claims = token.split(".")[1]
     try:
         return b'"role":"anon"' in base64.urlsafe_b64decode(claims + "=" * (-len(claims) % 4))

@@ -269,7 +269,7 @@ def _outside_braces(text: str) -> list[str]:
 
 
 def _patterns(glob: str) -> list[Any]:
-    """`**` is any number of folders, `*` and `?` stay within one; `{a,b}` is either. Linear time, because a file may contain any glob."""
+    """`**` is any number of folders, `*` and `?` stay within one; `{a,b}` is either. Linear time: files may contain any glob."""
     if glob.endswith("/"):
         glob += "**"
     return [re2.compile(_as_regex(one.removeprefix("./").lstrip("/"))) for one in _alternatives(glob)]

@@ -21,7 +21,7 @@ from dreams.lib.agents.base import FoundNotes, FoundTranscript, FoundUnchanged, 
 from dreams.lib.agents.claude_code.listing import entries, odd, open_folder, printable, read_small, why
 
 MOST_BYTES = 256 * 1024 * 1024  # read of one main transcript
-LONGEST_LINE = 4 * 1024 * 1024  # of a line that is examined in full; chosen
+LONGEST_LINE = 4 * 1024 * 1024  # of a line, read at once; chosen
 _META_BYTES = 1 << 16  # of the small file next to a sub-agent's transcript; chosen
 _TELLS = re.compile(rb'"(?:subagent_type|agentId)"')
 SUFFIX = ".jsonl"
