@@ -18,8 +18,8 @@ _ORDER: Sequence[State] = ("bad", "warn", "ok", "info")
 def examine(
     now: dt.datetime | None = None, *, thorough: bool = False, connection: bool = False
 ) -> list[Check]:
-    """Every check, in reading order. `thorough` also reads back everything that is kept, which takes a while;
-    `connection` also asks the model a question."""
+    """All checks, in reading order. `thorough` also verifies everything stored, which takes a while; `connection` also asks the
+    model a question."""
     at = now or timezone.now()
     here = hosts.host()
     todo: Sequence[tuple[str, Callable[[], Check]]] = (
@@ -47,7 +47,7 @@ def examine(
 
 
 def examine_other(one: hosts.KnownHost, now: dt.datetime | None = None) -> list[Check]:
-    """What can be said of another host from here: what the database knows of it."""
+    """Checks of another host, as far as the database knows."""
     at = now or timezone.now()
     return [
         safely("Host", lambda: work.host_there(one)),

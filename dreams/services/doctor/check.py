@@ -1,4 +1,4 @@
-"""What a check of `doctor` answers: what was found, in words, and what to do if something is wrong."""
+"""The result of a check of `doctor`: what was found, and what to do if something is wrong."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -9,11 +9,11 @@ from django.db import DatabaseError
 from dreams import conf
 from dreams.lib.storage.history import HistoryError
 
-# `bad` stops every dream; `warn` is what a person should know of; `info` was not looked at.
+# `bad` stops every dream; `warn` should be known to a person; `info` was not checked.
 State = Literal["ok", "warn", "bad", "info"]
 
 MOST_NAMES = 5  # in one line; chosen
-NO_SPACE = 10**6  # below it not even a small file of the cache can be written; chosen
+NO_SPACE = 10**6  # below it not even a small cache file can be written; chosen
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,13 +28,13 @@ class Check:
 
 
 def safely(name: str, check: Callable[[], Check]) -> Check:
-    """One check that fails hides no other: this is where one looks when things fail."""
+    """Run a check so that its failure does not hide the others."""
     try:
         return check()
     except DatabaseError as error:
         return Check(name, "bad", f"The database does not answer: {error}", remedy="See Database.")
     except conf.BadValue:
-        # The check of the settings names it; here it would hide what else there is.
+        # The check of settings reports it; here it would hide the rest.
         return Check(name, "info", "Not checked: a setting is invalid", remedy="The Settings row says which.")
     except (HistoryError, OSError, ValueError) as error:
         said = f"This could not be checked: {error}"

@@ -27,7 +27,7 @@ from dreams.services.doctor.check import MOST_NAMES, Check, State
 from dreams.services.search import postgresql
 from memoryweb import version
 
-# What is kept: the database, and everything that was ever stored, read back.
+# The database, and everything stored.
 
 
 PRAGMAS = ("journal_mode", "synchronous", "busy_timeout", "foreign_keys")
@@ -78,7 +78,7 @@ def _pragma(name: str) -> str:
 
 
 def kept(*, thorough: bool) -> Check:
-    """Histories, texts, journals and the audit log, each as it was written?"""
+    """Whether histories, texts, journals and the audit log are as they were written."""
     if not thorough and (cut := auditlog.cut_off()):
         return Check("Kept data", "bad", cut[0], "In the audit log", verifying.AUDIT_REMEDY)
     if not thorough and (lost := verifying.lost_histories()):
@@ -97,7 +97,7 @@ def kept(*, thorough: bool) -> Check:
     return Check("Kept data", "bad", capfirst(worst.what), detail, worst.remedy)
 
 
-# The machine and this installation: versions, settings, disk, the fence that the system offers, time zone.
+# The machine and this installation: versions, settings, disk, the system's sandbox, time zone.
 
 
 LITTLE_SPACE = 200 * 10**6  # below it writes may fail soon; chosen
@@ -130,12 +130,12 @@ def configuration() -> Check:
 
 
 def data_directory() -> Check:
-    """The database, the keys and the history are the person's alone."""
+    """Whether only the person can read the database, the keys and the history."""
     data = Path(settings.DATA_DIR)
     if not os.access(data, os.W_OK | os.X_OK):
         remedy = "Make this account its owner, or set MEMORYWEB_DATA_DIR."
         return Check("Data directory", "bad", f"{data} cannot be written to", remedy=remedy)
-    # A file's own mode counts also in a private folder: a copy of it keeps the mode.
+    # The mode matters even in a private folder, as copies keep it.
     shared = [path for path in (data, *(data / name for name in PRIVATE_FILES)) if _is_shared(path)]
     if shared:
         names = ", ".join(str(path) for path in shared)
@@ -161,7 +161,7 @@ def disk() -> Check:
 
 
 def sandbox() -> Check:
-    """The system's own fence around a model's tools; the tools have their checks beneath it."""
+    """The system's sandbox for a model's tools, in addition to their own checks."""
     found = fences.offered()
     if found.has_os_sandbox:
         missing = [] if found.landlock else ["the kernel has no Landlock"]
@@ -169,7 +169,7 @@ def sandbox() -> Check:
         detail = "Isolates a model's tools, in addition to their own checks" + "".join(
             f"; {said}" for said in missing
         )
-        # One layer is enough: what is missing is told, and nothing need be done.
+        # One layer is enough: missing ones are reported without a remedy.
         return Check("Sandbox", "ok", " and ".join(found.layers), detail)
     detail = f"The kernel has no Landlock, and {found.trouble}"
     if conf.current().require_os_sandbox:
@@ -189,7 +189,7 @@ def time_zone() -> Check:
 
 
 def ask_a_model() -> Check:
-    """It goes over the network and uses some hundred tokens; nothing of a memory is sent."""
+    """Ask the model over the network, for some hundred tokens; sends nothing from memories."""
     found = probe(conf.current().model)
     facts = "; ".join(f"{name}: {said}" for name, said in found.facts)
     return Check("Connection", "ok" if found.ok else "bad", found.said.rstrip("."), facts, found.remedy)

@@ -21,10 +21,10 @@ from dreams.services.hosts import cluster_name, host
 from dreams.services.scheduling import scheduler
 from memoryweb import env, faults, typed
 
-# What dreams need: folders to read, an engine that can run, and nobody who paused them.
+# What dreams need: folders, an engine, and no pause.
 
 
-RECENT = dt.timedelta(days=7)  # what failed longer ago is no news; chosen
+RECENT = dt.timedelta(days=7)  # older failures are not reported; chosen
 
 
 def roots() -> Check:
@@ -48,7 +48,7 @@ def roots() -> Check:
 
 
 def watched() -> Check:
-    """Nothing is wrong where folders are not watched: changes are found at the next check."""
+    """Whether folders are watched; if not, changes are found at the next check."""
     every = f"Others are checked every {conf.current().scan_minutes:g} min"
     if not conf.current().watch:
         return Check(
@@ -64,7 +64,7 @@ def watched() -> Check:
 
 
 def prompt_history() -> Check:
-    """How much of the agents' prompt history could be read and placed."""
+    """How much of the agents' prompt history could be read and assigned to projects."""
     files = list(HistoryFile.objects.filter(host=host()).order_by("root"))
     if not files:
         return Check("Prompt history", "ok", "None found")
@@ -72,7 +72,7 @@ def prompt_history() -> Check:
     told = [f"{plural(unread, 'line')} could not be read"] if unread else []
     told += [f"{plural(unplaced, 'prompt')} from folders of no known project"] if unplaced else []
     lines = plural(sum(one.line_no for one in files), "line")
-    # Nothing is to be done: the file is the agent's, and what has no project yet is placed when there is one.
+    # No remedy: the file belongs to the agent, and prompts are assigned once their project exists.
     return Check("Prompt history", "ok", "; ".join((lines, *told)), ", ".join(map(str, files)))
 
 
@@ -96,7 +96,7 @@ def dreams(now: dt.datetime, of: str) -> Check:
 
 
 def schedule(of: str) -> Check:
-    """Jobs of one host that fail, and a digest that has an address and nobody who sends it, or the reverse."""
+    """Failing jobs of one host, and a digest without an address or without a job."""
     every = list(ScheduledJob.objects.filter(ended_at__isnull=True).select_related("project"))
     rows = [row for row in every if row.host == of]
     failing = [str(row) for row in rows if row.failures]
@@ -116,7 +116,7 @@ def schedule(of: str) -> Check:
 
 
 def engine() -> Check:
-    """Everywhere's engine, and whether the projects that chose a model can ask one."""
+    """The default engine, and whether projects with a model can reach it."""
     found = keys.state()
     overrides = conf.Overrides.load()
     config = overrides.config(None)
@@ -145,7 +145,7 @@ def _key_in_words(found: keys.KeyState) -> str:
 
 
 def host_here() -> Check:
-    """What this host is called, and which others there are."""
+    """The name of this host, and the other hosts."""
     found = hosts.known()
     others = [one for one in found if not one.is_here]
     mine = next((one.name for one in found if one.is_here), "") or hosts.name_of(host())
@@ -167,7 +167,7 @@ def _seen(one: hosts.KnownHost) -> str:
 
 
 def host_there(one: hosts.KnownHost) -> Check:
-    """Another host, as far as the database tells."""
+    """Another host, as far as the database knows."""
     projects = plural(one.projects, "project")
     if one.is_away:
         remedy = f"Start `serve` or `cluster` on {one.name}."
@@ -175,7 +175,7 @@ def host_there(one: hosts.KnownHost) -> Check:
     return Check("Host", "ok", _seen(one), projects)
 
 
-# A tick is due every minute and is looked for every half minute.
+# A tick is due every minute and checked every half minute.
 LATE = dt.timedelta(minutes=3)
 
 
@@ -192,7 +192,7 @@ def server() -> Check:
 
 
 def ticks(now: dt.datetime) -> Check:
-    """The scheduler's own mark. Late although a server runs, it stops every dream."""
+    """When the scheduler last ticked; if it is late although a server runs, no dream starts."""
     found = cache.get(scheduler.LAST_TICK)
     last = dt.datetime.fromisoformat(found) if found else None
     if last is not None and now - last < LATE:

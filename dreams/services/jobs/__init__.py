@@ -1,5 +1,5 @@
-"""Jobs of the schedule: `job_list` the list of them and when each is next, `runs` one run from its start to its end, and here what a
-tick does for them: end what died, start what is due, hand runs to the queue, look after runs that start dreams.
+"""Scheduled jobs: `job_list` has the jobs and their next times, `runs` one run from start to end. This module has their part of a
+tick: end dead runs, start due ones, hand them to the queue, and advance runs that start dreams.
 """
 
 import datetime as dt
@@ -38,8 +38,8 @@ from dreams.services.scheduling.gate_inputs import Everywhere, case_of, count_se
 
 log = logging.getLogger(__name__)
 
-PATIENCE = dt.timedelta(hours=1)  # that a run waits for a gate which opens soon
-#: Nothing is waited for longer than this, also not for other dreams to end.
+PATIENCE = dt.timedelta(hours=1)  # that a run waits for a gate that opens soon
+#: The longest wait of any kind, also for other dreams.
 LONGEST = dt.timedelta(days=1)
 WAITING, RUNNING = "waiting", "running"
 Status = JobRun.Status
@@ -53,15 +53,15 @@ Enqueue = Callable[[DreamRun], None]
 
 @dataclass(frozen=True, slots=True)
 class _Answer:
-    """Why a project does not dream now; `opens_soon` where it is worth waiting for."""
+    """Why a project does not dream now; `opens_soon`: it is worth waiting."""
 
     reason: str
     opens_soon: bool
 
 
 def advance(run: JobRun, now: dt.datetime, enqueue: Enqueue) -> None:
-    """Look at a run that starts dreams: begin, go on, end. One that a command does is left to it."""
-    # Two ticks may overlap: whoever moves this on looks.
+    """Advance a run that starts dreams, unless a command is doing it."""
+    # Two ticks may overlap: only one of them updates this.
     turn = JobRun.objects.filter(
         pk=run.pk, looked_at=run.looked_at, status__in=JobRun.UNFINISHED, worker_pid__isnull=True
     )
@@ -159,7 +159,7 @@ def _dreamt(dreams: int, projects: int) -> str:
 
 
 def all_here(run: JobRun) -> RunResult:
-    """Every dream of a run one after the other, in this process."""
+    """All dreams of a run, one after the other, in this process."""
     parts = _all_waiting(run)
     for part in parts:
         project = Project.objects.get(pk=part["project"])
@@ -178,12 +178,12 @@ def all_here(run: JobRun) -> RunResult:
     return _result(parts)
 
 
-#: A run that no worker took for this long is handed to the queue again.
+#: A run that no worker took for this long is queued again.
 HAND_OUT_AGAIN = dt.timedelta(minutes=5)
 
 
 def tick(now: dt.datetime, enqueue: Enqueue) -> list[JobRun]:
-    """Start what is due; `enqueue` hands a dream to its queue. What is missed starts once, and in quiet hours nothing."""
+    """Start due runs; `enqueue` queues a dream. Missed times start once, and nothing starts in quiet hours."""
     clock = job_list.Clock.load()
     rows = job_list.active()
     job_list.replan(rows, now, clock)
@@ -201,7 +201,7 @@ def tick(now: dt.datetime, enqueue: Enqueue) -> list[JobRun]:
 
 
 def _start_due(rows: Sequence[ScheduledJob], now: dt.datetime, clock: job_list.Clock) -> list[JobRun]:
-    """Runs of all that is due now, each made once. One odd job never stops the others."""
+    """Create the due runs, each once. A broken job does not stop the others."""
     started = []
     for job in sorted((row for row in rows if row.next_at and row.next_at <= now), key=_next_at):
         try:
@@ -218,7 +218,7 @@ def _next_at(job: ScheduledJob) -> dt.datetime:
 
 
 def _ends_now(job: ScheduledJob, now: dt.datetime, clock: job_list.Clock) -> bool:
-    """End one that follows another, after its last day: it has no times of its own that this day could leave out."""
+    """End a job that follows another, after its last day, as it has no times of its own."""
     if job.cron or job.until is None or clock.day(now) <= job.until:
         return False
     ScheduledJob.objects.filter(pk=job.pk).update(next_at=None, due_at=None, ended_at=now)
@@ -226,15 +226,15 @@ def _ends_now(job: ScheduledJob, now: dt.datetime, clock: job_list.Clock) -> boo
 
 
 def hand_out(run: JobRun) -> None:
-    """Give a run to this host's queue, at most every few minutes; it is claimed once however often it arrives."""
+    """Queue a run on this host, at most every few minutes; it is claimed once, however often it is delivered."""
     if run.host != host():
-        return  # its own scheduler hands it out: a queue runs what its own key signed
+        return  # only the host itself can queue it, as tasks are signed with its key
     if cache.add(f"memoryweb:job-run:{run.pk}", 1, int(HAND_OUT_AGAIN.total_seconds())):
         hosts.enqueue("run_job", run.pk, name=f"job {run.label}"[:100])
 
 
 def begin(run: JobRun, enqueue: Enqueue) -> None:
-    """Start a run that a person asked for on a page, without waiting for the next tick of the host that has the files."""
+    """Start a run that a person requested on a page, without waiting for the next tick."""
     if run.kind != job_list.Kind.DREAM:
         hand_out(run)
     elif run.host == host():
@@ -242,13 +242,13 @@ def begin(run: JobRun, enqueue: Enqueue) -> None:
 
 
 def run_job(run_pk: int) -> JobRun | None:
-    """What the queue calls. None when the run is gone."""
+    """The queue's task. None if the run is gone."""
     run = JobRun.objects.filter(pk=run_pk).first()
     return run_here(run) if run else None
 
 
 def run_here(run: JobRun) -> JobRun:
-    """Do a run in this process, and end it. It never raises for a job that fails."""
+    """Do a run in this process and end it. A failing job does not raise."""
     claimed = runs.claim(run.pk)
     if claimed is not None:
         try:

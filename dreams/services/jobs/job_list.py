@@ -23,11 +23,11 @@ Kind = ScheduledJob.Kind
 
 
 class BadJob(ValueError):
-    """A job that cannot be; the message says why and what to do."""
+    """An invalid job; the message says why and what to do."""
 
 
 class TooManyJobs(BadJob):
-    """There are as many as there may be."""
+    """The limit of jobs is reached."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,7 +54,7 @@ class Clock:
 
 @dataclass(frozen=True, slots=True)
 class Wanted:
-    """A job as a person asks for it: by `cron`, or `after` another one."""
+    """A requested job: by `cron`, or `after` another one."""
 
     kind: str
     cron: str = ""
@@ -66,7 +66,7 @@ class Wanted:
 
 @dataclass(frozen=True, slots=True)
 class JobTime:
-    """One time of a job: as the schedule has it, and when it starts."""
+    """One time of a job: by the schedule, and when it really starts."""
 
     due_at: dt.datetime
     starts_at: dt.datetime
@@ -90,7 +90,7 @@ def add(wanted: Wanted, *, actor: str, now: dt.datetime | None = None) -> Schedu
 
 
 def checked(wanted: Wanted, now: dt.datetime, clock: Clock) -> ScheduledJob:
-    """The job that `wanted` would make, with its first time; not saved. Raises BadJob."""
+    """The unsaved job for `wanted`, with its first time. Raises BadJob."""
     if wanted.kind not in Kind.values:
         raise BadJob(f"“{wanted.kind}” is not one of {', '.join(Kind.values)}.")
     if bool(wanted.cron.strip()) == bool(wanted.after):
@@ -129,7 +129,7 @@ def _cron(expression: str) -> str:
 
 
 def remove(job: ScheduledJob, *, actor: str) -> list[ScheduledJob]:
-    """Remove a job and those that follow it; returns all that were removed."""
+    """Remove a job and those that follow it; returns all removed jobs."""
     with transaction.atomic():
         database.one_at_a_time("jobs")
         gone = [job, *_followers(job)]
@@ -157,7 +157,7 @@ def find(public_id: str) -> ScheduledJob | None:
 
 
 def ensure_digest(actor: str = "") -> ScheduledJob | None:
-    """Daily at 08:00, for somebody who gave an address while no job sends a digest."""
+    """Add a daily digest at 08:00 if there is an address and no job sends one."""
     if ScheduledJob.objects.filter(kind=Kind.DIGEST, ended_at__isnull=True).exists():
         return None
     return add(Wanted(Kind.DIGEST, DAILY), actor=actor)
@@ -167,7 +167,7 @@ def ensure_digest(actor: str = "") -> ScheduledJob | None:
 
 
 def next_turn(job: ScheduledJob, after: dt.datetime, clock: Clock) -> JobTime | None:
-    """The first turn after `after`; None where there is none, or its last day is over."""
+    """The first time after `after`; None if there is none, or the last day is over."""
     due = cron.next_time(job.cron, after, clock.zone)
     if due is None or (job.until and clock.day(due) > job.until):
         return None
@@ -178,7 +178,7 @@ def next_turn(job: ScheduledJob, after: dt.datetime, clock: Clock) -> JobTime | 
 
 
 def after_firing(job: ScheduledJob, now: dt.datetime, clock: Clock) -> dict[str, Any]:
-    """What becomes of a job's row when it starts: all turns up to now are this one."""
+    """The changes of a job's row when it starts; missed times count as this one."""
     turn = None
     if job.cron and not job.once:
         turn = next_turn(job, max(now, job.due_at or now), clock)
@@ -192,12 +192,12 @@ def after_firing(job: ScheduledJob, now: dt.datetime, clock: Clock) -> dict[str,
 
 
 def upcoming(job: ScheduledJob, now: dt.datetime, clock: Clock) -> list[dt.datetime]:
-    """When it starts next, quiet hours included; none for one that follows another or has ended."""
+    """The next starts, with quiet hours; none for a job that follows another or has ended."""
     return list(islice(_starts(job, now, clock), SHOWN))
 
 
 def due_times(job: ScheduledJob, now: dt.datetime, clock: Clock) -> list[dt.datetime]:
-    """The next times of the schedule itself, before anything moves them."""
+    """The next times of the schedule itself, without quiet hours."""
     coming = islice(cron.times(job.cron, now, clock.zone), 1 if job.once else SHOWN)
     return [at for at in coming if job.until is None or clock.day(at) <= job.until]
 
@@ -214,14 +214,14 @@ def _starts(job: ScheduledJob, now: dt.datetime, clock: Clock) -> Iterator[dt.da
 
 
 def _present_turn(job: ScheduledJob, now: dt.datetime, clock: Clock) -> JobTime | None:
-    """The one it waits for; of a job that no tick has seen yet, the first one from now on."""
+    """The time it waits for; for a new job the first one from now."""
     if job.due_at and job.next_at:
         return JobTime(job.due_at, job.next_at)
     return next_turn(job, now, clock) if job.cron else None
 
 
 def period(job: ScheduledJob, now: dt.datetime, clock: Clock) -> dt.timedelta:
-    """From one turn to the next; of a job that follows another, that one's. Nothing for one that runs once."""
+    """The time between two starts; for a job that follows another, that one's. None if it runs once."""
     if job.once:
         return dt.timedelta(0)
     if not job.cron:
@@ -237,8 +237,8 @@ def active() -> list[ScheduledJob]:
 
 
 def replan(rows: Iterable[ScheduledJob], now: dt.datetime, clock: Clock) -> None:
-    """Give every job its time that has none yet, or whose time was reckoned in another zone or by a clock that ran
-    ahead. What is due stays due."""
+    """Compute the next time of jobs without one, or whose time was computed in another zone or by a wrong clock. Due jobs stay
+    due."""
     for job in rows:
         waits = job.next_at is not None and job.next_at > now
         is_old = job.next_at is None or (waits and job.zone != clock.zone_name)
@@ -247,7 +247,7 @@ def replan(rows: Iterable[ScheduledJob], now: dt.datetime, clock: Clock) -> None
 
 
 def _is_ahead(job: ScheduledJob, now: dt.datetime, clock: Clock) -> bool:
-    """It waits for a later turn than the next one. Within a day nobody looks: that passes by itself."""
+    """Whether it waits for a later time than the next one, by more than a day."""
     if job.due_at is None or job.due_at < now + dt.timedelta(days=1):
         return False
     turn = next_turn(job, now, clock)

@@ -1,5 +1,5 @@
-"""One run of a job: it is made when the job is due, claimed by whoever does it, and ended once. What follows the job is
-due when its run has ended, whatever came of it: a digest should also tell of a dream that failed."""
+"""One run of a job: created when the job is due, claimed by one worker, ended once. Jobs that follow it are due when the run has
+ended, with any result: a digest should also report a failed dream."""
 
 import datetime as dt
 import logging
@@ -28,7 +28,7 @@ from dreams.services.project_lock import ProjectElsewhere
 
 log = logging.getLogger(__name__)
 
-#: So many exports of a project are kept; older ones of ours are removed.
+#: Exports kept for a project; older ones made by jobs are removed.
 EXPORTS = 7
 SUFFIX = ".bundle"
 Part = dict[str, Any]
@@ -36,14 +36,14 @@ Status = JobRun.Status
 
 
 def do(run: JobRun) -> "RunResult":
-    """The result of a run that starts no dreams."""
+    """Do a run that starts no dreams."""
     if run.job is None:
         return RunResult(Status.NOTHING, "Its job was removed.")
     return _WORK[run.kind](run.job)
 
 
 def projects_of(job: ScheduledJob) -> list[Project]:
-    """Those that it is for; the most recently used first."""
+    """The projects of a job, most recently used first."""
     if job.project is not None:
         return [job.project]
     return list(
@@ -58,7 +58,7 @@ def part(project: Project, state: str, said: str) -> Part:
 
 
 def _each(job: ScheduledJob, one: Callable[[Project], str], summary: Callable[[int], str]) -> "RunResult":
-    """One project that fails stops no other."""
+    """Do something for each project; a failure does not stop the others."""
     parts = []
     for project in projects_of(job):
         try:
@@ -72,7 +72,7 @@ def _each(job: ScheduledJob, one: Callable[[Project], str], summary: Callable[[i
 
 
 def in_one_line(parts: Sequence[Part], summary: Callable[[int], str]) -> "RunResult":
-    """A failure first; of one project, what it says."""
+    """A summary in one line, failures first."""
     failed = [each for each in parts if each["state"] == Status.FAILED]
     done = [each for each in parts if each["state"] == Status.DONE]
     if failed:
@@ -134,7 +134,7 @@ def export_root() -> Path:
 
 
 def export_folder(project: Project) -> Path:
-    """Named for people, and by the history's key, as two projects may have one slug."""
+    """The folder of a project's exports; the key of its history makes it unique."""
     return export_root() / f"{project.slug.strip('-')[:80]}-{project.history_key[:8]}"
 
 
@@ -159,13 +159,13 @@ _WORK: "Mapping[str, Callable[[ScheduledJob], RunResult]]" = {
 }
 
 
-#: Older ones are forgotten; the page shows the last 50.
+#: Older runs are deleted; the page shows the last 50.
 KEPT = 500
 
 
 @dataclass(frozen=True, slots=True)
 class RunResult:
-    """What came of a run. `parts` is what became of each project."""
+    """The result of a run. `parts` has the results of projects."""
 
     status: JobRun.Status
     text: str
@@ -173,11 +173,11 @@ class RunResult:
 
 
 class AlreadyRunning(Refusal):
-    """The job's last run is not over; the message says so."""
+    """The job's last run is still going on."""
 
 
 def fire(job: ScheduledJob, now: dt.datetime, clock: job_list.Clock) -> JobRun | None:
-    """Start a job that is due: moved on and given a run together, or not at all. None when somebody else did."""
+    """Start a due job: schedule its next time and create a run, both or neither. None if somebody else did."""
     try:
         with transaction.atomic():
             moved = ScheduledJob.objects.filter(pk=job.pk, next_at=job.next_at, ended_at__isnull=True)
@@ -185,11 +185,11 @@ def fire(job: ScheduledJob, now: dt.datetime, clock: job_list.Clock) -> JobRun |
                 return None
             return _made(job, now, due_at=job.due_at)
     except IntegrityError:
-        return None  # its last run is not over; it stays due
+        return None  # its last run is still going on; it stays due
 
 
 def start_now(job: ScheduledJob, *, actor: str, now: dt.datetime | None = None) -> JobRun:
-    """A run that a person asked for, beside the schedule. Raises AlreadyRunning."""
+    """Create a run that a person requested. Raises AlreadyRunning."""
     try:
         with transaction.atomic():
             run = _made(job, now or timezone.now(), asked_by=actor)
@@ -216,7 +216,7 @@ def _made(
 
 
 def claim(run_pk: int, now: dt.datetime | None = None) -> JobRun | None:
-    """Take a run that waits, so that a task handed out twice does it once."""
+    """Claim a waiting run, so that a task delivered twice does it once."""
     me = process.current()
     taken = JobRun.objects.filter(pk=run_pk, status=Status.PENDING).update(
         status=Status.RUNNING,
@@ -228,7 +228,7 @@ def claim(run_pk: int, now: dt.datetime | None = None) -> JobRun | None:
 
 
 def end(run: JobRun, result: RunResult, now: dt.datetime | None = None) -> bool:
-    """End a run, count a failure, and make due what follows. False when it had ended already."""
+    """End a run, count a failure, and make the next jobs due. False if it had ended already."""
     at = now or timezone.now()
     with transaction.atomic():
         ended = JobRun.objects.filter(pk=run.pk, status__in=JobRun.UNFINISHED).update(
@@ -250,13 +250,13 @@ def _count(job_pk: int, status: JobRun.Status, now: dt.datetime) -> None:
 
 
 def unfinished() -> list[JobRun]:
-    """Those of this host; the oldest first."""
+    """Unfinished runs of this host, oldest first."""
     rows = JobRun.objects.filter(status__in=JobRun.UNFINISHED, host=host())
     return list(rows.select_related("job__project", "job__after").order_by("made_at", "pk"))
 
 
 def end_if_lost(run: JobRun, now: dt.datetime) -> bool:
-    """End a run whose worker died. True when it is over."""
+    """End a run whose worker died. True if it is over."""
     if run.worker_pid is None or process.is_alive(run.worker_pid, run.worker_started):
         return False
     said = process.DIED

@@ -1,7 +1,6 @@
-"""What was found, as rows: memories as they are, earlier versions of them, sessions, what people typed and pasted, and
-instruction files.
+"""Finds rows: current memories, earlier versions, sessions, what people typed and pasted, and instruction files.
 
-Every list is bounded, newest first, and described in a fixed number of queries however much is found.
+Every list is bounded, newest first, and takes a fixed number of queries.
 """
 
 import datetime as dt
@@ -36,7 +35,7 @@ from dreams.services.search.hits import (
 from dreams.services.search.index import pasted_text
 from dreams.services.search.query import CANDIDATES, FEW, Query, TextKind
 
-# Nobody reads more: beyond it the answer is another word, not another page.
+# Nobody reads more; a more specific word helps better than another page.
 MOST = 500
 
 Found = TypeVar("Found", bound=Model)
@@ -44,7 +43,7 @@ Found = TypeVar("Found", bound=Model)
 
 @dataclass(frozen=True, slots=True)
 class Filters:
-    """What to look through: one project, and what is not older than `since`. None: everything."""
+    """Limits of a search: one project, and nothing older than `since`. None: everything."""
 
     project: int | None = None
     since: dt.datetime | None = None
@@ -56,16 +55,16 @@ class Filters:
 
 # --- From words to rows, in SQL -----------------------------------------------------------------------------------
 #
-# From the index on step by step, so that it ends with the last one wanted: asked for as rows whose text is in a list of
-# texts, all rows are looked at, or all texts that hold a common word.
+# Joined from the index on, so that the database stops after the last wanted row instead of reading all rows, or all texts with
+# a common word.
 
 
 @dataclass(frozen=True, slots=True)
 class _Texts:
-    """Whose texts (`t`) a kind is: `tables` beside it, `link` to them, and what else `holds` of a row that can be found.
+    """How a kind of text (`t`) is joined to its rows: `tables`, the `link` to them, and the condition `holds`.
 
-    `key`, `project` (with one value) and `at` are of that row; `path` is looked through as well, where it has one; `tied` is
-    the order of rows of one moment.
+    `key`, `project` (with one value) and `at` are columns of the row; `path` is searched too, if there is one; `tied` orders
+    rows of one moment.
     """
 
     kind: TextKind
@@ -89,7 +88,7 @@ _MEMORIES = _Texts(
     project="m.project_id = %s",
     at="m.changed_at",
     path="m.path",
-    tied="key",  # those that were seen first together stand as in their directory
+    tied="key",  # those first seen together are in the order of their directory
 )
 _VERSIONS = _Texts(
     TextKind.MEMORY,
@@ -132,7 +131,7 @@ _INSTRUCTIONS = _Texts(
 
 
 def _keys(texts: _Texts, query: Query, filters: Filters) -> list[int]:
-    """Those found, newest first and at most MOST; of a common word among the newest texts of the index."""
+    """The found keys, newest first, at most MOST; for a common word only among the newest texts."""
     if not query.terms:
         return []
     sql, values = _newest(texts, query, filters, FEW)
@@ -146,7 +145,7 @@ def _keys(texts: _Texts, query: Query, filters: Filters) -> list[int]:
 def _newest(
     texts: _Texts, query: Query, filters: Filters, most: int, also: str = ""
 ) -> tuple[str, list[Any]]:
-    """Rows (key, at and columns `also`) whose text is one of the newest that hold the words: a query and its values."""
+    """A query with its values for rows (key, at and columns `also`) whose text is among the newest with the words."""
     near, wanted = index.newest(query.terms, texts.kind)
     conditions, limits = _conditions(texts, filters)
     sql = (
@@ -158,7 +157,7 @@ def _newest(
 
 
 def _by_path(texts: _Texts, query: Query, filters: Filters) -> tuple[str, list[Any]]:
-    """Rows (key, at) whose path has the words, whatever stands in them."""
+    """Rows (key, at) whose path has the words."""
     conditions, limits = _conditions(texts, filters)
     any_database: Any = connection
     has = f"{any_database.ops.lookup_cast('icontains') % texts.path} {any_database.operators['icontains']}"
@@ -188,7 +187,7 @@ def _in_order(rows: Iterable[Found], keys: Sequence[int]) -> list[Found]:
 
 
 def memories(query: Query, filters: Filters) -> list[int]:
-    """Those whose text has all terms, or whose path has. To be given to `memory_hits`, page by page."""
+    """Memories with all terms in text or path; pass a page of them to `memory_hits`."""
     return _keys(_MEMORIES, query, filters)
 
 
@@ -209,11 +208,11 @@ def _memories(keys: list[int]) -> QuerySet[Memory]:
 
 
 def versions(query: Query, filters: Filters) -> list[Earlier]:
-    """One for each memory. What is no longer said comes first."""
+    """One version per memory, those with text that is no longer there first."""
     if not query.terms:
         return []
     found = _earlier(query, filters, FEW)
-    # Many versions of few memories: they are not all.
+    # Many versions of few memories: there may be more.
     is_cut = len(found) < MOST and sum(row.count for row in found) >= FEW
     return _earlier(query, filters, CANDIDATES) if is_cut else found
 
@@ -257,7 +256,7 @@ def _versions(keys: list[int]) -> QuerySet[Any]:
 
 
 def sessions(query: Query, filters: Filters) -> list[int]:
-    """Those of a person; what our own dreams left behind is no session of theirs."""
+    """Sessions of a person, without those of dreams."""
     return _keys(_SESSIONS, query, filters)
 
 
@@ -288,7 +287,7 @@ def _session_hit(row: Session, notes: Sequence[str], tasks: Iterable[OpenEnd], q
 
 
 def typed(query: Query, filters: Filters) -> list[int]:
-    """What our own dreams sent to a model was typed by nobody, and is left out."""
+    """Typed prompts, without those of dreams."""
     return _keys(_TYPED, query, filters)
 
 
@@ -305,7 +304,7 @@ def _prompts(keys: list[int]) -> QuerySet[Prompt]:
 
 
 def pasted(query: Query, filters: Filters) -> list[int]:
-    """Prompts of the history by the short texts pasted into them; those of a transcript hold theirs as typed."""
+    """Prompts of the prompt history by their short pasted texts; prompts of transcripts include them."""
     return _keys(_PASTED, query, filters)
 
 
@@ -329,7 +328,7 @@ def _pastes(keys: list[int]) -> QuerySet[HistoryPrompt]:
 
 
 def instructions(query: Query, filters: Filters) -> list[tuple[int, int | None]]:
-    """Each file, and the project that is looked through, if it is one."""
+    """Instruction files, with the searched project if there is one."""
     return [(key, filters.project) for key in _keys(_INSTRUCTIONS, query, filters)]
 
 
@@ -351,7 +350,7 @@ def instruction_hits(found: Sequence[tuple[int, int | None]], query: Query) -> l
 
 @prepared
 def _instructions(keys: list[int]) -> QuerySet[Any]:
-    """With the one of its projects used last."""
+    """Each with its most recently used project."""
     lately = Project.objects.filter(instruction_texts=OuterRef("pk")).order_by(
         F("last_session_at").desc(nulls_last=True), "pk"
     )
@@ -364,7 +363,7 @@ def _instructions(keys: list[int]) -> QuerySet[Any]:
 
 @prepared
 def projects() -> QuerySet[Project, tuple[int, str]]:
-    """Projects to choose from: id and name, by name; those with anything that could be found."""
+    """Projects with searchable texts: id and name, by name."""
     mine = OuterRef("pk")
     used = Exists(Memory.objects.filter(project=mine)) | Exists(Session.objects.filter(project=mine))
     return Project.objects.filter(used).order_by("name", "slug").values_list("pk", "name")[:MOST]

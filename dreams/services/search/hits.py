@@ -1,4 +1,4 @@
-"""Formats search results: the matching piece of each text, with the matches marked."""
+"""Formats search results: the matching part of each text, with the matches marked."""
 
 import re
 from collections.abc import Iterator
@@ -8,18 +8,18 @@ from dreams.models import InstructionText, Memory, Project, Prompt, Session, Ver
 from dreams.services.search.query import normal, spans
 
 LINE_CHARS = 180  # of an excerpt; chosen
-# A line ends with a whole word, if that is no longer than this.
+# longest word that is not cut at the end of a line
 LAST_WORD = 20
 BEFORE_CHARS = 60
 MOST_LINES = 2
 AROUND_CHARS = 60
-# Words with single spaces between them: what a browser finds again on the page, whatever the page makes of the rest.
+# Words with single spaces, which a browser can find on the page in any rendering.
 _RUN = re.compile(r"\S+(?: \S+)*")
 
 
 @dataclass(frozen=True, slots=True)
 class ExcerptPart:
-    """Plain text, to be escaped like any other."""
+    """A part of an excerpt, as plain text that must be escaped."""
 
     text: str
     is_match: bool = False
@@ -27,9 +27,9 @@ class ExcerptPart:
 
 @dataclass(frozen=True, slots=True)
 class Excerpt:
-    """One line of a text, cut to what can be read at a glance. `line` is 1-based.
+    """One line of a text, shortened. `line` is 1-based.
 
-    `words` are those around the first match, whole and exactly as they stand there.
+    `words` are complete words around the first match, exactly as written.
     """
 
     line: int
@@ -38,7 +38,7 @@ class Excerpt:
 
 
 def excerpts(text: str, terms: tuple[str, ...], most: int = MOST_LINES) -> list[Excerpt]:
-    """The lines that hold most of `terms`, in the order of the text; none where no line alone holds one."""
+    """The lines with most of `terms`, in order; none if no line has one."""
     lines = normal(text).split("\n")
     weighed = [(_weight(line, terms), -at) for at, line in enumerate(lines)]
     best = sorted(-at for weight, at in sorted(weighed, reverse=True)[:most] if weight)
@@ -66,7 +66,7 @@ def _around(line: str, start: int, end: int) -> str:
 
 
 def _start(line: str, match: int) -> int:
-    """Where to begin so that the match is in sight: at a word, a little before it."""
+    """Where an excerpt begins: at a word a little before the match."""
     if match < LINE_CHARS - BEFORE_CHARS:
         return 0
     at = line.find(" ", match - BEFORE_CHARS, match)
@@ -95,7 +95,7 @@ def marked(text: str, terms: tuple[str, ...]) -> Iterator[ExcerptPart]:
 
 @dataclass(frozen=True, slots=True)
 class MemoryHit:
-    """A memory whose present text, or path, has the words."""
+    """A memory whose current text or path has the words."""
 
     memory: Memory
     title: tuple[ExcerptPart, ...]
@@ -104,7 +104,7 @@ class MemoryHit:
 
 @dataclass(frozen=True, slots=True)
 class Earlier:
-    """Earlier versions of one memory that have the words: the `newest`, and how many. `still` as in `VersionHit`."""
+    """Earlier versions of one memory with the words: the `newest`, and how many. `still` as in `VersionHit`."""
 
     newest: int
     count: int
@@ -113,9 +113,9 @@ class Earlier:
 
 @dataclass(frozen=True, slots=True)
 class VersionHit:
-    """The newest earlier version of a memory that has the words; `others` more have them too.
+    """The newest earlier version of a memory with the words; `others` more have them too.
 
-    `after` is the id of the version that took its place. `still` when the memory has the words to this day.
+    `after` is the id of the version that replaced it. `still`: the current memory has the words too.
     """
 
     version: Version
@@ -145,7 +145,7 @@ class PastedHit:
 
 @dataclass(frozen=True, slots=True)
 class InstructionHit:
-    """An instruction file whose text or path has the words. `project` is one that loads it, `others` so many more do."""
+    """An instruction file with the words in text or path. `project` is one that loads it; `others` is how many more do."""
 
     file: InstructionText
     project: Project
@@ -155,8 +155,8 @@ class InstructionHit:
 
 @dataclass(frozen=True, slots=True)
 class SessionHit:
-    """A session whose title, notes or open ends have the words; `excerpts` are of the notes, or else of the open ends,
-    by the line of the transcript that last spoke of each: then `is_task`."""
+    """A session with the words in title, notes or open ends; `excerpts` are of the notes, else of the open ends (`is_task`), with
+    the line of the transcript that last mentions each."""
 
     session: Session
     title: tuple[ExcerptPart, ...]

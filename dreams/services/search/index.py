@@ -1,8 +1,7 @@
-"""Adds and removes texts in the search index. Pending work is marked in its own row, so a crash loses nothing.
+"""Adds texts to the search index and removes them. Pending texts are marked in their own rows, so a crash loses nothing.
 
-A memory's text is taken in together with the version that holds it. What people typed comes by the hundred thousand at
-a first discovery, and must not slow it down: it follows in small steps, in order of time, called for by the scheduler. A
-page only reads.
+A memory's text is added with its version. Typed prompts, of which a first discovery may find a hundred thousand, are added
+later by the scheduler in small steps, in order of time. Pages only read.
 """
 
 import logging
@@ -27,18 +26,18 @@ from dreams.services.search.query import CANDIDATES, TextKind, fold
 
 
 def newest(terms: tuple[str, ...], kind: TextKind) -> tuple[str, list[Any]]:
-    """Ids of the newest texts that may hold all of `terms` (folded, see `query`), newest first: a query and its values."""
+    """A query with its values for ids of the newest texts that may have all of `terms` (folded, see `query`), newest first."""
     found: tuple[str, list[Any]] = _database().newest(terms, kind, CANDIDATES)
     return found
 
 
 def holds(terms: tuple[str, ...]) -> str:
-    """The condition that text `t` holds all of `terms`, which are its values: the index only says "perhaps"."""
+    """The condition that text `t` has all of `terms` (its values), as the index only finds candidates."""
     return " AND ".join([_database().HOLDS] * len(terms))
 
 
 def in_order() -> str:
-    """What ends a query that joins others to `newest` as `f`, so that its rows come newest first."""
+    """The end of a query that joins tables to `newest` as `f`, so that rows come newest first."""
     order: str = _database().IN_ORDER
     return order
 
@@ -52,19 +51,19 @@ def rows(sql: str, values: Sequence[Any]) -> list[tuple[Any, ...]]:
 
 
 def is_common(terms: tuple[str, ...], kind: TextKind) -> bool:
-    """Whether `terms` may stand in more texts than are looked at. No row is looked up: each is in the index once."""
+    """Whether `terms` may be in more texts than are searched; uses only the index."""
     sql, values = newest(terms, kind)
     [(found,)] = rows(f"SELECT count(*) FROM ({sql}) AS f", values)  # noqa: S608 - values are apart
     return bool(found >= CANDIDATES)
 
 
 def reset() -> None:
-    """Empty the index, and make it anew where it is damaged. Nothing is found until it is filled again."""
+    """Empty the index, and rebuild it if it is damaged. Nothing is found until it is filled again."""
     _database().reset()
 
 
 def sweep() -> None:
-    """Make sure that nothing of a removed text stays in the index's own pages."""
+    """Make sure that no part of a removed text stays in the index's pages."""
     _database().sweep()
 
 
@@ -72,20 +71,20 @@ def _database() -> ModuleType:
     return postgresql if connection.vendor == "postgresql" else sqlite
 
 
-# More than a page shows of a memory: a longer one is found by its beginning.
+# More than a page shows of a memory; only the beginning of longer ones is searchable.
 MAX_CHARS = 400_000
-# What one transaction takes in: on SQLite all other writers wait for it.
+# Of one transaction, for which all other writers wait on SQLite.
 PROMPTS_AT_ONCE = 2_000
 CHARS_AT_ONCE = 1 << 20
 VERSIONS_AT_ONCE = 50
-# What `add` takes into its caller's transaction; what is beyond it waits.
+# Of one call of `add`; the rest waits.
 BYTES_AT_ONCE = 1 << 20
 
 log = logging.getLogger(__name__)
 
 
 def add(versions: Mapping[str, bytes]) -> None:
-    """Take in texts of versions just written, by sha256, in the caller's transaction. Bounded: the rest waits."""
+    """Add texts of new versions, by sha256, in the caller's transaction. Bounded: the rest waits."""
     taken: dict[str, bytes] = {}
     room = BYTES_AT_ONCE
     for sha, data in versions.items():
@@ -97,14 +96,14 @@ def add(versions: Mapping[str, bytes]) -> None:
 
 
 def waiting(most: int | None = None) -> int:
-    """How many texts are not in the index yet, of each kind counted up to `most`. One query."""
+    """How many texts are not indexed yet, each kind counted up to `most`. One query."""
     [(found,)] = rows(*_counting(connection.vendor, most))
     return int(found)
 
 
 @cache
 def _counting(vendor: str, most: int | None) -> tuple[str, Sequence[Any]]:
-    """A query and its values, put together once for each database and bound."""
+    """The query with its values, built once for each database and limit."""
     del vendor  # which speaks a language of its own
     kinds = (_waiting_versions, _waiting_titles, *_WAITING)
     parts = [rows().order_by().values("pk")[:most].query.sql_with_params() for rows in kinds]
@@ -113,11 +112,10 @@ def _counting(vendor: str, most: int | None) -> tuple[str, Sequence[Any]]:
 
 
 def catch_up(seconds: float) -> int:
-    """Take in what waits, for about so long; returns how many still wait. Safe to run side by side.
+    """Add waiting texts for about so long; returns how many still wait. Safe to run in parallel.
 
-    In order of time, because the index counts what it took in last as the newest.
-
-    A database that is locked or away ends it: the rows stay marked, and the next call goes on.
+    In order of time, as the index treats the last added text as the newest. A locked or missing database ends it; the next
+    call continues.
     """
     until = time.monotonic() + seconds
     try:
@@ -130,7 +128,7 @@ def catch_up(seconds: float) -> int:
 
 
 def begin_again() -> None:
-    """Empty the index: everything waits again. The remedy where it is damaged; no text is lost, it is made of others."""
+    """Empty the index, so that everything waits again: the remedy for damage. No text is lost, as it is made from others."""
     with transaction.atomic():
         reset()
         Version.objects.filter(indexed=True).update(indexed=False)
@@ -140,17 +138,16 @@ def begin_again() -> None:
 
 
 def forget(sha256: str) -> None:
-    """Take a text out, with all that the index kept of it: for a secret that is purged from the history."""
+    """Remove a text completely, for a secret that is purged from the history."""
     with transaction.atomic():
         SearchText.objects.filter(blob=sha256).delete()
-        # Else the next look at what waits would take it in again.
+        # Otherwise it would be added again.
         Version.objects.filter(sha256=sha256).update(indexed=True)
         sweep()
 
 
 def read_again(*changed: QuerySet[Any]) -> None:
-    """Prompts, pastes, instruction files or sessions whose texts are others now: nothing of the old ones stays in the
-    index, and the new ones wait like all."""
+    """Index changed prompts, pastes, instruction files or sessions again: the old texts are removed, the new ones wait."""
     with transaction.atomic():
         for rows in changed:
             owner = _OWNERS[rows.model]
@@ -187,7 +184,7 @@ def _take_versions() -> bool:
     kept = blobs.get_many(sha for _, sha in rows)
     with transaction.atomic():
         _keep_versions(kept)
-        # Removals have no text, and a text that is lost will not come back: neither is asked for again.
+        # Removals have no text, and lost texts will not come back: neither is tried again.
         Version.objects.filter(pk__in=[pk for pk, _ in rows]).update(indexed=True)
     return True
 
@@ -212,7 +209,7 @@ def _take_pastes() -> bool:
 
 
 def pasted_text(pastes: Iterable[Mapping[str, Any]]) -> str:
-    """The pasted texts of a prompt that are kept here; long ones the agent keeps, and they are read only when shown."""
+    """The stored pasted texts of a prompt; long ones are stored by the agent and read only when shown."""
     return "\n".join(str(one.get("text", "")) for one in pastes).strip()
 
 
@@ -222,7 +219,7 @@ def _take_instructions() -> bool:
 
 
 def _take(kind: TextKind, owners: QuerySet[Any], waiting: Iterable[tuple[int, str]]) -> bool:
-    """As `_take_versions`. Redacting and folding come before the transaction, which stays short."""
+    """As `_take_versions`, with redacting and folding before the transaction, to keep it short."""
     found: list[tuple[int, str]] = []
     room = CHARS_AT_ONCE
     for key, text in waiting:
@@ -251,7 +248,7 @@ def _without_secrets(text: str) -> str:
     try:
         return fold(redact.redact(text))
     except Exception:
-        # An odd text is not found; but all others must not wait behind it for ever.
+        # A text that cannot be indexed must not stop the others.
         log.exception("a text is left out of the search index")
         return ""
 

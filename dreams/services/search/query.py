@@ -6,14 +6,13 @@ import unicodedata
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-# What a searched text is, and how many of a kind are looked at.
+# Kinds of searched texts, and limits.
 
 
-# A word that stands in more texts than this is looked for in the newest of them: nobody reads ten thousand results,
-# and a page must not wait for them.
+# A word in more texts than this is only searched in the newest of them, as a page must not wait for thousands of results.
 CANDIDATES = 20_000
-# So many that hold a common word are put in order of time: half as many again as are listed, because the texts that came
-# into the index last are not quite those changed last.
+# Texts with a common word that are sorted by time: half as many again as are listed, because the last indexed texts are not
+# exactly the last changed ones.
 FEW = 750
 
 
@@ -35,7 +34,7 @@ _ASCII = {code: chr(code).lower() for code in range(128)} | dict.fromkeys((9, 10
 
 
 class _Folds(dict[int, str]):
-    """What each character becomes; the table fills itself with those that are met."""
+    """The folded form of each character, computed on first use."""
 
     def __missing__(self, code: int) -> str:
         found = self[code] = _folded(chr(code))
@@ -45,7 +44,7 @@ class _Folds(dict[int, str]):
 def _folded(character: str) -> str:
     if character.isspace():
         return " "
-    # Lower first: some capitals only decompose once they are small.
+    # Lower case first: some capitals only decompose then.
     plain = (c for c in unicodedata.normalize("NFKD", character.casefold()) if ord(c) not in _MARKS)
     return unicodedata.normalize("NFC", "".join(plain)).casefold()
 
@@ -54,7 +53,7 @@ _FOLDS = _Folds(_ASCII)
 
 
 def normal(text: str) -> str:
-    """The form in which `spans` counts characters: the same to the eye, each accent joined to its letter."""
+    """The form in which `spans` counts characters: accents joined to their letters."""
     return text if text.isascii() else unicodedata.normalize("NFC", text)
 
 
@@ -63,7 +62,7 @@ def fold(text: str) -> str:
 
 
 def spans(text: str, terms: tuple[str, ...]) -> list[tuple[int, int]]:
-    """Where folded `terms` stand in `text` (in its normal form): start and end, in order, never overlapping."""
+    """Start and end of folded `terms` in `text` (in normal form), in order, without overlaps."""
     folded = text.translate(_FOLDS)
     found = sorted(hit for term in terms for hit in _hits(folded, term))
     if not found:
@@ -101,9 +100,9 @@ _PARTS = re.compile(r'"([^"]*)"?|(\S+)')
 
 @dataclass(frozen=True, slots=True)
 class Query:
-    """`terms` are folded, and all of them must occur; `text` is what was typed, for showing it again.
+    """`terms` are folded and must all occur; `text` is what was typed.
 
-    `too_short` when something was typed, but nothing of two characters or more.
+    `too_short`: something was typed, but no term of two characters or more.
     """
 
     text: str
@@ -115,9 +114,9 @@ class Query:
 
 
 def parse(typed: str) -> Query:
-    """Words that must all occur, in any order; `"two words"` in quotes must stand side by side.
+    """Words that must all occur, in any order; words in quotes must be next to each other.
 
-    Any input is a query: characters that mean something to a database are letters here like all others.
+    Any input is a valid query, including special characters of databases.
     """
     text = " ".join(typed.replace("\0", "").split())[:MAX_CHARS]
     wanted = [fold(quoted or word).strip() for quoted, word in _PARTS.findall(text)]

@@ -1,7 +1,7 @@
 """Search on SQLite: a trigram full-text table next to `SearchText`, kept in step by triggers.
 
-Trigrams find any run of three characters and more, in words, identifiers, paths and scripts without spaces. Positions
-are left out (`detail=none`, half the size): a row that holds all trigrams of a term is looked at once more.
+Trigrams find any three or more characters, in words, identifiers, paths and scripts without spaces. Positions are not stored
+(`detail=none`, half the size), so rows with all trigrams of a term are checked again.
 """
 
 from collections.abc import Callable
@@ -15,9 +15,9 @@ TABLE = "dreams_searchtext"
 FTS = f"{TABLE}_fts"
 VOCAB = f"{TABLE}_vocab"
 GRAM = 3  # letters, as FTS5's trigram tokenizer cuts
-# Trigrams that begin with a term of two characters: beyond so many the rarer half would only be noise.
+# Trigrams tried for a term of two characters.
 MOST_GRAMS = 400
-# A trigram of its own says what a text is, so that looking for one kind never reads the other.
+# A special trigram marks the kind of a text, so that a search reads only one kind.
 _LETTERS = {
     TextKind.MEMORY: "m",
     TextKind.TYPED: "t",
@@ -30,9 +30,9 @@ _NOTHING = "\x01\x01\x01"
 
 
 def _indexed(*kinds: TextKind) -> Callable[[str], str]:
-    """What is indexed of a row: its tag, its text, and two characters more, so that its last two begin a trigram.
+    """The indexed form of a row: its tag, its text, and two more characters, so that its last two begin a trigram.
 
-    `kinds` are those whose column the table has, memories aside: triggers of an old migration name no later one.
+    `kinds` are those with a column in the table; triggers of old migrations do not know later ones.
     """
 
     def of(row: str) -> str:
@@ -74,19 +74,19 @@ DROP = (*DROP_TRIGGERS, f"DROP TABLE IF EXISTS {VOCAB}", f"DROP TABLE IF EXISTS 
 
 _NEWEST = f"SELECT rowid AS id FROM {FTS} WHERE {FTS} MATCH %s ORDER BY rowid DESC LIMIT %s"  # noqa: S608 - as above
 HOLDS = "instr(t.text, %s) > 0"
-# CROSS JOIN goes through its tables from left to right: rows come as `newest` has them, and to ask for that would sort all.
+# CROSS JOIN keeps the order of tables, so rows come in the order of `newest` without sorting.
 IN_ORDER = ""
 
 
 def newest(terms: tuple[str, ...], kind: TextKind, most: int) -> tuple[str, list[Any]]:
-    """Ids of texts that may hold all of `terms`: a superset, the newest `most` of it, found by the index alone. A query
-    and its values; `HOLDS` is what it leaves to be looked at for each term."""
+    """A query with its values for ids of texts that may have all of `terms`: the newest `most` candidates of the index. `HOLDS`
+    checks each term."""
     wanted = " AND ".join([_quoted(_TAGS[kind]), *map(_expression, terms)])
     return _NEWEST, [wanted, most]
 
 
 def _expression(term: str) -> str:
-    """One term in the index's own language; every trigram is quoted, so none of it is read as syntax."""
+    """One term as an index query; every trigram is quoted, so that none is read as syntax."""
     if len(term) < GRAM:
         return "(" + " OR ".join(map(_quoted, _beginning_with(term))) + ")"
     return " AND ".join(_quoted(term[at : at + GRAM]) for at in range(len(term) - GRAM + 1))
@@ -106,7 +106,7 @@ def _beginning_with(term: str) -> list[str]:
 
 
 def reset() -> None:
-    """The index anew and empty, whatever state it was in. All rows of `SearchText` go with it."""
+    """Create the index again, empty. All rows of `SearchText` are deleted."""
     with connection.cursor() as cursor:
         for sql in DROP:
             cursor.execute(sql)
@@ -116,6 +116,6 @@ def reset() -> None:
 
 
 def sweep() -> None:
-    """Make one index out of its parts: only then are the trigrams of removed texts gone from the file."""
+    """Merge the index's parts, which removes the trigrams of deleted texts from the file."""
     with connection.cursor() as cursor:
         cursor.execute(f"INSERT INTO {FTS} ({FTS}) VALUES ('optimize')")  # noqa: S608 - as above

@@ -1,11 +1,11 @@
-"""Secrets in memory: a proposal that takes them out of the files, and the one rewrite of what was kept, asked for by a
-person, audited. `locating` says where they stand.
+"""Removes secrets: by a proposal from the files, and by a purge from everything stored, requested by a person and audited.
+`locating` finds them.
 
-Each kept text that holds it is replaced by the same text with `[redacted: rule]` in its place: versions, proposals,
-edits, quotes, the search index, journals and the project's git history; copies of the database that were made before an
-update are removed. The intention names texts by sha256 only, so that a crash at any step is finished by `resume`.
+Each stored text with the secret is replaced by one with `[redacted: rule]`: versions, proposals, edits, quotes, the search
+index, journals and the project's git history; copies of the database made before updates are removed. The recorded intention
+has only sha256s, so that `resume` can finish after a crash at any step.
 
-What it does not reach, and the page says so: the agent's own transcripts, exports, and backups that somebody made before.
+Not reached, as the page says: the agent's transcripts, exports, and older backups.
 """
 
 import logging
@@ -30,12 +30,11 @@ from dreams.services.review import Actor
 from dreams.services.secret_purge import locating
 from dreams.services.secret_purge.locating import Leak, look
 
-# A proposal that takes the secrets out of memories as they are. Nothing is written before a person submits
-# it.
+# A proposal that removes the secrets from current memories. Nothing is written before a person submits it.
 
 
 def propose(project: Project, reviewer: Actor) -> Proposal | None:
-    """An open proposal for every memory with a secret: the one that waits undecided, if it is the same.
+    """An open proposal for all memories with a secret; an equal undecided one is used again.
 
     None where there is no secret. Raises manual.Stale.
     """
@@ -61,7 +60,7 @@ def propose(project: Project, reviewer: Actor) -> Proposal | None:
 
 
 def _waiting(project: Project, wanted: Mapping[str, str]) -> Proposal | None:
-    """Asked for twice it is proposed once: a second proposal would hold the secret, and every purge, up."""
+    """The equal undecided proposal, as a second one would block every purge."""
     rows = Proposal.objects.filter(
         project=project, origin=Proposal.Origin.REDACTION, state=Proposal.State.OPEN
     )
@@ -75,26 +74,26 @@ def _waiting(project: Project, wanted: Mapping[str, str]) -> Proposal | None:
 
 
 log = logging.getLogger(__name__)
-#: A shorter value stands in too many words by chance to be replaced wherever it stands.
+#: Shorter values are in too many words by chance to be replaced everywhere.
 SHORTEST = 6
 
 
 class PurgeRefused(Refusal):
-    """A purge cannot be done now; the message says why and what to do first. Nothing was changed."""
+    """A purge is not possible now; the message says why and what to do first. Nothing was changed."""
 
 
 @dataclass(frozen=True, slots=True)
 class Purged:
-    """How many texts were replaced; `waits` names histories that could not be rewritten yet."""
+    """The number of replaced texts; `waits` names histories that could not be rewritten yet."""
 
     texts: int
     waits: tuple[str, ...]
 
 
 def purge(project: Project, wanted: Collection[str], reviewer: Actor, *, reason: str = "") -> Purged:
-    """Take the secrets with these ids (`looking.Leak.id`) out of all that is kept of `project`.
+    """Remove the secrets with these ids (`Leak.id`) from everything stored for `project`.
 
-    Raises PurgeRefused while one still stands in a memory or in an open proposal.
+    Raises PurgeRefused while one is still in a memory or an open proposal.
     """
     hosts.name_secrets()
     texts = dict(locating.contents_of(project))
@@ -131,7 +130,7 @@ def purge(project: Project, wanted: Collection[str], reviewer: Actor, *, reason:
 
 
 def places_of(project: Project, wanted: Collection[str]) -> list[list[str | int]]:
-    """A place of each secret with one of these ids, by which another host can name it: sha256 of a kept text, start, end."""
+    """A place of each secret with one of these ids, for other hosts: sha256 of a stored text, start, end."""
     hosts.name_secrets()
     found: dict[str, list[str | int]] = {}
     for sha, content in locating.contents_of(project):
@@ -143,7 +142,7 @@ def places_of(project: Project, wanted: Collection[str]) -> list[list[str | int]
 
 
 def ids_at(project: Project, places: Collection[Sequence[str | int]]) -> set[str]:
-    """This host's ids of the secrets at these places. What is no secret in a kept text of `project` has none."""
+    """This host's ids of the secrets at these places in stored texts of `project`."""
     hosts.name_secrets()
     asked = {tuple(place) for place in places}
     return {
@@ -156,12 +155,12 @@ def ids_at(project: Project, places: Collection[Sequence[str | int]]) -> set[str
 
 
 def resume() -> list[str]:
-    """Finish purges that a crash or a busy history interrupted; what was done, a line each."""
+    """Finish interrupted purges; returns a line for each step."""
     said = []
     elsewhere = set(Project.objects.exclude(host=hosts.host()).values_list("history_key", flat=True))
     for made in Purge.objects.filter(done_at__isnull=True):
         if elsewhere.intersection(made.histories):
-            continue  # its history is on the disk of another host, which finishes it
+            continue  # its history is on another host, which finishes it
         waits = _finish(made)
         what = plural(len(made.replaced), "text")
         said.append(
@@ -173,7 +172,7 @@ def resume() -> list[str]:
 
 
 def _values(contents: Collection[str], wanted: Collection[str]) -> dict[str, str]:
-    """Secret → rule, for those whose id is wanted."""
+    """Secret → rule, for the wanted ids."""
     found: dict[str, str] = {}
     for content in contents:
         for span in spans(content):
@@ -184,7 +183,7 @@ def _values(contents: Collection[str], wanted: Collection[str]) -> dict[str, str
 
 
 def _lines(value: str) -> list[str]:
-    """The lines of a key block, which a ledger quotes one by one; its frame is no secret."""
+    """The lines of a private key without its first and last, as the ledger quotes single lines."""
     lines = [line.strip() for line in value.splitlines()]
     return [
         line for line in lines if len(lines) > 1 and len(line) >= SHORTEST and not line.startswith("-----")
@@ -223,7 +222,7 @@ def _keep_replacements(project: Project, new: Mapping[str, str]) -> None:
 
 
 def _finish(made: Purge) -> tuple[str, ...]:
-    """The steps outside the database; what still waits, with the reason."""
+    """The steps outside the database; returns what still waits, with the reason."""
     waits = []
     for key in list(made.histories):
         try:
@@ -254,7 +253,7 @@ def _rewrite(made: Purge, key: str) -> None:
 
 
 class _really_gone:
-    """SQLite leaves what was deleted in its free pages and its write-ahead log, unless told otherwise."""
+    """Remove deleted data from SQLite's free pages and write-ahead log."""
 
     def __enter__(self) -> None:
         self._run("PRAGMA secure_delete=ON")

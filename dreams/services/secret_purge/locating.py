@@ -1,6 +1,6 @@
 """Finds secrets in current memories and in their stored texts.
 
-A secret is named by a keyed hash (`findings.secrets.fingerprint`); its own words leave this package nowhere.
+A secret is identified by a keyed hash (`findings.secrets.fingerprint`); its text never leaves this package.
 """
 
 from collections import defaultdict
@@ -46,14 +46,14 @@ from dreams.models import (
 from dreams.services import blobs, hosts
 from dreams.services.search import index
 
-# The rows that name a purged text, or quote from it: every column that can, in one place.
+# All columns that can name a purged text, or quote from it.
 
 
 ROWS_AT_ONCE = 500  # of texts; chosen
 
 
 def rename(project: Project, replaced: Mapping[str, str]) -> None:
-    """Old sha256 → new one in every row of `project`; the old texts go, unless another project has the same one."""
+    """Replace old sha256s by new ones in all rows of `project`; old texts are deleted unless another project uses them."""
     of = {"proposal__project": project}
     for rows, columns in (
         (Version.objects.filter(memory__project=project), ("sha256",)),
@@ -73,10 +73,10 @@ def rename(project: Project, replaced: Mapping[str, str]) -> None:
             drop([sha])
     noted = Session.objects.filter(project=project, notes__sha256__in=list(replaced.values()))
     index.read_again(noted)
-    # Unfinished work may hold it in any step, and another dream does that work again.
+    # Unfinished work may have it in any step, and can be dreamt again.
     WorkStep.objects.filter(dream__project=project).delete()
     WorkText.objects.filter(dream__project=project).delete()
-    # The new texts are looked for by their words too.
+    # The new texts are searchable too.
     Version.objects.filter(memory__project=project, sha256__in=replaced.values()).update(indexed=False)
 
 
@@ -92,7 +92,7 @@ def _rename_in_options(project: Project, replaced: Mapping[str, str]) -> None:
 
 
 def drop(shas: Iterable[str]) -> None:
-    """Texts that nothing names any more."""
+    """Delete texts that no row uses any more."""
     for sha in list(shas):
         index.forget(sha)
         Blob.objects.filter(sha256=sha).delete()
@@ -104,7 +104,7 @@ def _rename(rows: QuerySet[Any], column: str, replaced: Mapping[str, str]) -> No
 
 
 def scrub(project: Project, values: Mapping[str, str]) -> None:
-    """Take the secrets (value → rule) out of quotes, reasons and other words of `project`'s rows."""
+    """Remove the secrets (value → rule) from quotes, reasons and other texts in `project`'s rows."""
     of_proposal = Q(proposal__project=project)
     of_hunk = Q(hunk__file__proposal__project=project)
     for rows, columns in (
@@ -151,7 +151,7 @@ def scrub(project: Project, values: Mapping[str, str]) -> None:
 
 
 def _scrub_text(rows: QuerySet[Any], columns: tuple[str, ...], values: Mapping[str, str]) -> None:
-    """The database finds them; only those are read."""
+    """Only rows that the database finds are read."""
     for column in columns:
         for value in values:
             for row in rows.filter(**{f"{column}__contains": value}).iterator(chunk_size=ROWS_AT_ONCE):
@@ -160,7 +160,7 @@ def _scrub_text(rows: QuerySet[Any], columns: tuple[str, ...], values: Mapping[s
 
 
 def _scrub_json(rows: QuerySet[Any], column: str, values: Mapping[str, str]) -> None:
-    """JSON is escaped in the database, so it is looked at here, a few hundred rows at a time."""
+    """JSON is escaped in the database, so it is searched here, a few hundred rows at a time."""
     for row in rows.only("pk", column).iterator(chunk_size=ROWS_AT_ONCE):
         before = getattr(row, column)
         after = _without(before, values)
@@ -183,14 +183,14 @@ def _without(value: object, values: Mapping[str, str]) -> object:
     return value
 
 
-#: Kept texts that are looked at, the newest first; looking at one takes well under a millisecond.
+#: Stored texts searched, newest first; each takes well under a millisecond.
 MOST_TEXTS = 20_000
 CHUNK = 200
 
 
 @dataclass(frozen=True, slots=True)
 class SecretLine:
-    """A secret's place in a memory as it is now. `line_no` is 1-based."""
+    """A secret's place in a current memory. `line_no` is 1-based."""
 
     path: str
     memory_pk: int
@@ -199,7 +199,7 @@ class SecretLine:
 
 @dataclass(slots=True)
 class Leak:
-    """One secret: by which rule it was known, where it stands now, and how many kept texts hold it."""
+    """One secret: the rule that found it, its current places, and how many stored texts have it."""
 
     id: str
     rule: str
@@ -214,20 +214,20 @@ class Leak:
 
     @property
     def stands(self) -> bool:
-        """It is in a memory that an agent reads now."""
+        """Whether it is in a current memory."""
         return bool(self.places)
 
 
 @dataclass(frozen=True, slots=True)
 class Leaks:
-    """Those that stand come first. `all_looked_at` is False when there are more kept texts than MOST_TEXTS."""
+    """Those in current memories first. `all_looked_at` is False if there are more stored texts than MOST_TEXTS."""
 
     found: tuple[Leak, ...]
     all_looked_at: bool
 
 
 def look(project: Project) -> Leaks:
-    """Every secret in what is kept of `project`."""
+    """All secrets in what is stored for `project`."""
     hosts.name_secrets()
     found: dict[str, Leak] = {}
     for memory, data in _current_texts(project):
@@ -246,8 +246,8 @@ def look(project: Project) -> Leaks:
 
 
 def kept_texts(project: Project) -> dict[str, set[str]]:
-    """sha256 → the paths it was kept for: versions, proposals' texts, edits, what was written, drafted answers, and
-    notes on sessions, which have a name in place of a path."""
+    """sha256 → paths of its versions, proposals, edits, applied files, drafted answers, and notes on sessions (with a name instead
+    of a path)."""
     found: defaultdict[str, set[str]] = defaultdict(set)
     paths: dict[type[Model], F | Concat] = {
         Version: F("memory__path"),
@@ -265,7 +265,7 @@ def kept_texts(project: Project) -> dict[str, set[str]]:
 
 
 def contents_of(project: Project) -> Iterator[tuple[str, str]]:
-    """sha256 and text of the kept ones, at most MOST_TEXTS, the newest first; one query, some hundred rows at a time."""
+    """sha256 and text of the stored ones, at most MOST_TEXTS, newest first; some hundred rows at a time."""
     seen = set()
     for sha, content in _texts(Blob.objects.filter(_named_by(project))):
         seen.add(sha)
@@ -290,7 +290,7 @@ def _drafted(project: Project | None = None) -> dict[str, set[str]]:
 
 
 def unnamed() -> Iterator[tuple[str, str]]:
-    """sha256 and text of what no row of any project names any more: an edit that was edited again, what a rebase replaced."""
+    """sha256 and text of what no row uses any more, such as replaced edits."""
     conflicts = FileChange.objects.filter(conflict__isnull=False).values_list("conflict", flat=True)
     sides = {sha for conflict in conflicts for sha in (conflict or {}).values()}
     sides |= _drafted().keys()

@@ -1,8 +1,8 @@
 """Runs the queue in the child process of `serve`.
 
-It starts only while nobody else holds the lock of this data directory, hands out again what an earlier cluster had
-taken and never finished, ticks at once, and ends its whole process group when it is told to, when its parent is
-gone, or when its workers hang. Whoever started it starts it again."""
+It starts only if nobody else has the lock of this data directory, queues the unfinished tasks of an earlier cluster again,
+ticks at once, and ends its complete process group if it is asked to, if its parent is gone, or if its workers hang. The
+supervisor then restarts it."""
 
 import datetime as dt
 import fcntl
@@ -41,7 +41,7 @@ _DEAD = frozenset({psutil.STATUS_ZOMBIE, psutil.STATUS_DEAD})
 
 
 def end_group(group: int, seconds: float) -> None:
-    """Ask every process of `group` to end, wait up to `seconds`, and kill what is left. The caller is spared."""
+    """Ask every process of `group` except the caller to end, wait up to `seconds`, and kill the rest."""
     _signal_all(group, signal.SIGTERM)
     until = time.monotonic() + seconds
     while group_members(group) and time.monotonic() < until:
@@ -50,7 +50,7 @@ def end_group(group: int, seconds: float) -> None:
 
 
 def group_members(group: int) -> list[int]:
-    """PIDs of a group that still run, without the caller. A zombie has ended."""
+    """PIDs of running processes of a group, without the caller and zombies."""
     found = []
     for pid in psutil.pids():
         with suppress(OSError, psutil.Error):
@@ -65,17 +65,17 @@ def _signal_all(group: int, number: signal.Signals) -> None:
             os.kill(pid, number)
 
 
-QUIET_SECONDS = 120.0  # two ticks, each of which begins a task
+QUIET_SECONDS = 120.0  # two ticks, each of which starts a task
 _SLOTS = 1024  # a worker's is its id modulo this
 
 
 class Pulse:
-    """Made before the queue's processes are forked, which share it. Times are monotonic seconds."""
+    """Shared with the queue's processes, which are forked later. Times are monotonic seconds."""
 
     def __init__(self) -> None:
         context = multiprocessing.get_context("fork")
         self._last = context.RawValue("d", time.monotonic())
-        # Neighbouring PIDs never share a slot; each worker writes only its own.
+        # Each worker writes only its own slot; neighbouring PIDs never share one.
         self._busy = context.RawArray("q", _SLOTS)
         self._handlers = (
             (post_spawn, self._seen),
@@ -86,7 +86,7 @@ class Pulse:
             event.connect(handler, weak=False)
 
     def close(self) -> None:
-        """Listen no more."""
+        """Stop listening."""
         for event, handler in self._handlers:
             event.disconnect(handler)
 
@@ -106,17 +106,17 @@ class Pulse:
         return [pid for pid in self._busy if pid and process.is_alive(pid)]
 
     def hangs(self) -> bool:
-        """True when nothing began for QUIET_SECONDS and nobody is at work.
+        """True if no task started for QUIET_SECONDS and no worker is busy.
 
-        While somebody is, one waits: ending a dream costs more than a late tick, and a task's time is bounded.
+        A busy worker is not ended: a lost dream costs more than a late tick, and tasks have a time limit.
         """
         return time.monotonic() - self._last.value > QUIET_SECONDS and not self.busy()
 
 
 def take_lock(path: Path) -> int | None:
-    """The descriptor of `path`, locked until it is closed; None when another process holds it.
+    """The descriptor of `path`, locked until it is closed; None if another process has the lock.
 
-    Processes forked off hold it too: what is left of a killed queue keeps a second one from starting beside it.
+    Forked processes share it, so that remains of a killed queue keep a second one from starting.
     """
     descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
     try:
@@ -128,11 +128,10 @@ def take_lock(path: Path) -> int | None:
 
 
 class _QueueProcess(ForkProcess):
-    """A process that outlives no `serve`, and fails with a line in the log, where multiprocessing's own writes its traceback
-    to the terminal.
+    """A process that ends with `serve`, and logs failures in one line instead of a traceback on the terminal.
 
-    Each ends with the parent by itself, not workers alone: what takes tasks and what keeps results would wait for ever
-    for workers that ended a moment before. The sentinel forks more and so has no thread: while it is there, so are they.
+    Each process watches the parent itself, as those that take tasks and store results would wait for ended workers for ever.
+    The sentinel forks and so has no thread; it ends with the others.
     """
 
     parent: ClassVar[int | None] = None
@@ -152,7 +151,7 @@ class _Context(ForkContext):
 
 
 def _with_remedy(record: logging.LogRecord) -> bool:
-    """Say what to do beside what a process met while the database server was away."""
+    """Add a remedy to an error that means that the database server is away."""
     if record.exc_info and database.is_away(record.exc_info[1]):
         record.msg, record.args = (
             f"{record.getMessage()} (start the database server; the queue then goes on)",
@@ -162,7 +161,7 @@ def _with_remedy(record: logging.LogRecord) -> bool:
 
 
 def fail_in_one_line() -> None:
-    """Whatever a process of the queue meets is one line on the terminal, with its remedy; call it before they start."""
+    """Report errors of the queue's processes as one line with a remedy; call it before they start."""
     from django_q import cluster as queue  # noqa: PLC0415 - its import wants the apps ready
 
     queue.get_mp_context = _Context
@@ -170,11 +169,11 @@ def fail_in_one_line() -> None:
         handler.addFilter(_with_remedy)
 
 
-LOOK_SECONDS = 1.0  # between two looks whether all is well; the end is told at once
+LOOK_SECONDS = 1.0  # between two checks; an end is noticed at once
 GRACE_SECONDS = 2.0  # between asking a group to end and ending it
-# Longer than the main process needs to end the group in an orderly way.
+# Longer than the main process needs to end the group.
 ORPHAN_SECONDS = 4.0
-#: Exit codes that the supervisor tells apart.
+#: Exit codes for the supervisor.
 REFUSED = 3
 HANGS = 4
 
@@ -184,7 +183,7 @@ class AlreadyRuns(Refusal):
 
 
 def run(*, parent: int | None = None) -> int:
-    """Run until told to end; the exit code. `parent` is a descriptor that reads its end once the parent is dead.
+    """Run until asked to end; returns the exit code. `parent` is a descriptor that reaches its end when the parent dies.
 
     Must be called in the main thread, as the leader of a process group. Raises AlreadyRuns.
     """
@@ -212,7 +211,7 @@ class _ClusterRun:
         from django_q.conf import Conf  # noqa: PLC0415 - as above
         from django_q.signals import post_spawn  # noqa: PLC0415 - as above
 
-        # What the queue takes tasks from; forked processes share it.
+        # The source of tasks, shared with forked processes.
         Conf.CLUSTER_NAME = cluster_name(host())
         begin()
         connections.close_all()
@@ -246,14 +245,14 @@ class _ClusterRun:
             os.write(self._bell, b"!")
 
     def _over(self) -> bool:
-        """Wait a moment; at once True when told to end or when the parent is gone."""
+        """Wait a moment; True at once if asked to end or if the parent is gone."""
         waited = [self._told] if self._parent is None else [self._told, self._parent]
         ready = select.select(waited, [], [], LOOK_SECONDS)[0]
         return any(end == self._told or not os.read(end, 1) for end in ready)
 
 
 def _in_worker(**_: object) -> None:
-    """In each worker: SIGTERM unwinds a dream (killed, clock put back)."""
+    """In each worker SIGTERM ends a dream cleanly (killed, clock rewound)."""
     signal.signal(signal.SIGTERM, _unwind)
 
 
@@ -261,9 +260,9 @@ IMPORT_SECONDS = 0.05  # of CPU between two looks whether an import is over; cho
 
 
 def _unwind(number: int, frame: FrameType | None) -> None:
-    """End, but not in the middle of an import.
+    """End, but not during an import.
 
-    Up to Python 3.11 a class that is made there turns this into an error of its own, which is told as a fault.
+    Up to Python 3.11 creating a class then turns this into another error.
     """
     if not _is_importing(frame):
         raise SystemExit(0)
@@ -292,12 +291,12 @@ def _look_early(folders: list[str]) -> None:
 
 
 def begin() -> None:
-    """What must be true before the first task is taken: nothing stays handed out, and a tick waits."""
+    """Prepare for the first task: queue unfinished tasks again, and a tick."""
     from django_q.models import OrmQ  # noqa: PLC0415 - as above
 
-    # Under the lock nobody else can be at work on them, and a claim makes a second delivery harmless.
+    # Under the lock nobody else works on them, and claims make a second delivery harmless.
     OrmQ.objects.filter(key=cluster_name(host())).update(lock=timezone.now() - dt.timedelta(seconds=1))
     scheduler.ensure_schedule()
-    # The queue looks at its schedules only every half minute.
+    # The queue checks its schedules only every half minute.
     cache.delete(discovery.LAST_LOOK)
     hosts.enqueue("tick")

@@ -34,7 +34,7 @@ HEALTHY_SECONDS = 60.0  # after which a queue counts as well, and the waits begi
 
 
 class Supervisor:
-    """One child at a time. `say` takes a line for a person."""
+    """Keeps one child process running. `say` prints a line for a person."""
 
     def __init__(
         self,
@@ -57,8 +57,8 @@ class Supervisor:
         return self._child.pid if self._child else None
 
     def start(self) -> None:
-        # A session of its own: Ctrl-C in a terminal goes to us alone, and its whole group can be ended at once.
-        # Its standard input is the pipe that tells it of our death.
+        # A separate session: Ctrl-C only reaches us, and its group can be ended at once.
+        # Its standard input is a pipe that closes when we die.
         self._child = subprocess.Popen(
             self._command,
             stdin=subprocess.PIPE,
@@ -70,7 +70,7 @@ class Supervisor:
         self._start_at = None
 
     def look(self) -> None:
-        """Call now and then: starts the child again when it has ended, a little later each time."""
+        """Call regularly: restarts an ended child, with increasing waits."""
         if self._start_at is not None:
             if time.monotonic() >= self._start_at:
                 self.start()
@@ -123,7 +123,7 @@ class ServeOptions:
 
 
 class Stop:
-    """Remembers that Ctrl-C or SIGTERM came. Next to nothing is done inside the signal: not even a lock is safe there."""
+    """Remembers Ctrl-C or SIGTERM. The signal handler does almost nothing, as not even locks are safe there."""
 
     def __init__(self) -> None:
         self._asked, self._bell = os.pipe()
@@ -134,13 +134,13 @@ class Stop:
         return self
 
     def __exit__(self, *_: object) -> None:
-        """Stay deaf: a second Ctrl-C while ending must not leave half of it undone."""
+        """Ignore a second Ctrl-C, so that ending is completed."""
 
     def _ask(self, number: int, frame: FrameType | None) -> None:
         os.write(self._bell, b"!")
 
     def wait(self, seconds: float) -> bool:
-        """Whether it came, waited for so long."""
+        """Wait up to so long; whether it came."""
         return bool(select.select([self._asked], [], [], seconds)[0])
 
 
@@ -157,7 +157,7 @@ def serve(chosen: ServeOptions, say: Say) -> None:
 
 
 def _only_one() -> int:
-    """The lock of this data directory, waited for a moment: an earlier `serve` may be about to end."""
+    """The lock of this data directory; waits a moment, as an earlier `serve` may be ending."""
     path = Path(settings.DATA_DIR) / "serve.lock"
     until = time.monotonic() + LOCK_SECONDS
     while (lock := cluster.take_lock(path)) is None:
@@ -186,7 +186,7 @@ def _serve(chosen: ServeOptions, say: Say, stop: Stop) -> None:
         choose_roots(chosen.roots, say)
         make_ready(say)
         web = Web(listening, chosen.host)
-        # The config folders given to `serve` stand in no other place.
+        # Config folders given to `serve` are in no setting.
         queue = Supervisor(say, {"MEMORYWEB_ROOTS": os.pathsep.join(map(str, settings.ROOTS))})
         with _ended(web, queue):
             web.start()
@@ -200,7 +200,7 @@ def _serve(chosen: ServeOptions, say: Say, stop: Stop) -> None:
 
 
 def _refuse_open_door(host: str) -> None:
-    """Whoever reaches the port must not be let in by a link alone."""
+    """Refuse an address that others can reach while a link alone is enough to log in."""
     if not web_server.is_loopback(host) and not login.has_password_account():
         raise CannotServe(
             f"{host} can be reached from other machines, and no account has a password yet. "
@@ -210,7 +210,7 @@ def _refuse_open_door(host: str) -> None:
 
 
 def choose_roots(given: Sequence[Path], say: Say) -> None:
-    """The folders to look at: those given, those configured, else a demo that is made here."""
+    """The config folders: given, configured, or those of a new demo."""
     from dreams.services import demo  # noqa: PLC0415 - its texts are only needed where there is no root
 
     if given:
@@ -235,7 +235,7 @@ def _refuse_missing(roots: Sequence[Path]) -> None:
 
 
 def make_ready(say: Say) -> None:
-    """Static files, and whatever an earlier crash left."""
+    """Collect static files, and recover from an earlier crash."""
     web_server.collect()
     for line in recovery.recover().said:
         say(line)
@@ -243,20 +243,20 @@ def make_ready(say: Say) -> None:
 
 @contextmanager
 def _ended(web: Web, queue: Supervisor) -> Iterator[None]:
-    """Whatever happens inside: afterwards no dream runs, no process is left and every clock is as it was."""
+    """After the block no dream runs, no process is left and every clock is rewound."""
     try:
         yield
     finally:
         web.stop()
         _cancel_dreams(queue)
         queue.stop()
-        # Those that could not end in time were killed: their locks are put right here, not at the next start.
+        # Heal the locks of killed dreams now, not at the next start.
         scheduler.repair()
         connections.close_all()
 
 
 def _cancel_dreams(queue: Supervisor) -> None:
-    """Mark what runs in our workers as cancelled, so that a worker killed in the middle counts as no failure."""
+    """Mark running dreams as cancelled, so that a killed worker does not count as a failure."""
     running = DreamRun.objects.filter(status=DreamRun.Status.RUNNING, project__host=this_host())
     for dream in running.select_related("project"):
         with suppress(ProcessLookupError):

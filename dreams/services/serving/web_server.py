@@ -28,13 +28,13 @@ TRIES = 100  # ports, from the usual one on
 
 
 class CannotListen(Exception):
-    """The address or the port cannot be had; the message says which, and what to do."""
+    """The address or port cannot be used; the message says which, and what to do."""
 
 
 def listen(host: str, port: int | None, default: int) -> socket.socket:
     """A bound socket: on `port` if one is given, else on `default` or the next free one above it.
 
-    It is bound here, not only looked at, so that no other process takes the port in between.
+    It is bound here, so that no other process takes the port in between.
     """
     family, address = _resolve(host)
     if port is not None:
@@ -71,7 +71,7 @@ def _bind(family: socket.AddressFamily, address: str, port: int) -> socket.socke
         if family == socket.AF_INET6:
             made.setsockopt(socket.IPPROTO_IPV6, socket.IPV6_V6ONLY, 1)
         made.bind((address, port))
-        # A socket that is bound but not listening does not keep a second one off on every system.
+        # On some systems a bound socket that does not listen does not prevent a second one.
         made.listen(128)
     except OSError as error:
         made.close()
@@ -97,7 +97,7 @@ def is_loopback(host: str) -> bool:
 
 
 def is_any(host: str) -> bool:
-    """True for 0.0.0.0 and ::, which are no address to open in a browser."""
+    """True for 0.0.0.0 and ::, which a browser cannot open."""
     try:
         return ipaddress.ip_address(host).is_unspecified
     except ValueError:
@@ -110,13 +110,13 @@ def address(host: str, port: int) -> str:
     return f"http://[{name}]:{port}" if ":" in name else f"http://{name}:{port}"
 
 
-# Static files, gathered into the data directory when they differ from those gathered before.
+# Static files, copied into the data directory if they changed.
 
 
 def collect() -> bool:
-    """Gather them if needed; True when it was. A hundredth of a second when nothing changed."""
+    """Copy them if needed; True if they were. Takes 10 ms if nothing changed."""
     root = Path(settings.STATIC_ROOT)
-    # Beside the folder, not in it: everything in the folder is served.
+    # Beside the folder, as everything in it is served.
     mark = root.with_name(root.name + ".fingerprint")
     wanted = fingerprint()
     if root.is_dir() and _read(mark) == wanted:
@@ -160,7 +160,7 @@ PAGE = """<!doctype html>
 
 
 def has_display() -> bool:
-    """True where a browser can show something to a person."""
+    """Whether there is a display for a browser."""
     if os.environ.get("CI") or os.environ.get("SSH_CONNECTION"):
         return False
     return sys.platform == "darwin" or bool(os.environ.get("DISPLAY") or os.environ.get("WAYLAND_DISPLAY"))
@@ -171,12 +171,12 @@ def page_path() -> Path:
 
 
 def show(link: str) -> None:
-    """Open `link` by way of a private file: a process' arguments are seen by every account of the machine."""
+    """Open `link` through a private file, as all accounts can see the arguments of processes."""
     page_path().unlink(missing_ok=True)
     descriptor = os.open(page_path(), os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
     with os.fdopen(descriptor, "w", encoding="utf-8") as page:
         page.write(PAGE.format(link=escape(link)))
-    # Some browsers keep the caller waiting until they are closed.
+    # Some browsers block the caller until they are closed.
     threading.Thread(target=webbrowser.open, args=(page_path().as_uri(),), daemon=True).start()
 
 
@@ -189,8 +189,8 @@ def clear() -> None:
 
 FIRST_PAGE_SECONDS = 0.5  # for the login page to be answered; chosen
 THREADS = 8  # for a few people and their pages' own requests; chosen
-# At once: each that says nothing holds its place for a minute, and beyond the limit nobody is let in. At least half of the
-# files that this process may have open are left for everything else. Chosen.
+# Connections at once: silent ones are closed after a minute, and beyond the limit none is accepted. At least half of the files
+# that this process may open are left for the rest. Chosen.
 MOST_CONNECTIONS = 500
 
 
@@ -225,7 +225,7 @@ class Web:
         """Load the application and serve it; pages answer once this returns."""
         from memoryweb.wsgi import application  # noqa: PLC0415 - loading it fixes port, cookie and static files
 
-        # A burst of polls is not worth a line on a person's console.
+        # Bursts of polls are not worth a line on the console.
         logging.getLogger("waitress.queue").setLevel(logging.ERROR)
         self._server = waitress.create_server(
             application,
@@ -241,7 +241,7 @@ class Web:
         self._thread.start()
 
     def load(self) -> None:
-        """Read in what the first page did without, a moment later."""
+        """Import what the first page did not need."""
         from memoryweb.urls import load_views  # noqa: PLC0415 - as above
 
         time.sleep(FIRST_PAGE_SECONDS)
