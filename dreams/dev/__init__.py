@@ -1,1 +1,1 @@
-"""What developers use and the product does not: measures, and stand-ins for what a test cannot have."""
+"""Code for developers that the product does not use: benchmarks, and stand-ins for services that tests cannot use."""

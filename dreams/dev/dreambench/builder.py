@@ -1,4 +1,4 @@
-"""One directory while it is being made: topics, index rows, sessions and a repository, and the cases they are for. Pure."""
+"""Builds one directory: topics, index rows, sessions, a repository, and the cases they are for. Pure."""
 
 import datetime as dt
 import random
@@ -9,8 +9,8 @@ from typing import TypeVar
 from dreams.dev.dreambench.shapes import Words, bare, opening
 from dreams.dev.dreambench.wordings import ATTRIBUTES, SMALL_TALK, Attribute, Chosen, Deal
 
-# What is true of a generated directory: claims that a memory can make, and cases that say what should become
-# of them. Pure.
+# The truth of a generated directory: claims that a memory can make, and cases with their expected
+# outcome. Pure.
 
 
 OWN_KINDS: Mapping[str, str] = {
@@ -40,7 +40,7 @@ OWN_KINDS: Mapping[str, str] = {
     "link": "a wikilink still leads somewhere",
     "encoding": "line ends, byte order marks and odd bytes stay",
 }
-# Of worlds in somebody else's words, besides those of the same name above.
+# Additional kinds of worlds in given wordings.
 GIVEN_KINDS: Mapping[str, str] = {
     "same fact": "one fact in two to five memories, put in as many ways, becomes one",
     "same body": "a memory saved again under another name becomes one",
@@ -55,9 +55,9 @@ KINDS = {**OWN_KINDS, **GIVEN_KINDS}
 
 @dataclass(frozen=True, slots=True)
 class Claim:
-    """Something a memory can say. It stands where all words are in one passage, the last of them in its own text.
+    """A statement that a memory can make: all words are in one passage, the last of them in its own text.
 
-    Words may be several ("juniper mailer"); headings and the file's name count for all but the last.
+    An entry may contain several words ("juniper mailer"); headings and the file name count for all but the last.
     """
 
     words: tuple[str, ...]
@@ -65,13 +65,13 @@ class Claim:
 
 @dataclass(frozen=True, slots=True)
 class Case:
-    """One thing to get right. Empty fields ask for nothing.
+    """One expected outcome. Empty fields are not checked.
 
-    `stands` must stand afterwards, `gone` must not stand as a present fact, `once` asks for one passage for the first of
-    `stands`; `day` is the date that its passage must name, `undated` forbids one; `flagged` are words that a note of the
-    engine must have; `same` are paths whose bytes must be kept, `marks` those whose line ends and odd bytes must; `row`
-    is the file that exactly one row must point to, `long` one whose row must not be shortened; `fits` asks for an index within its
-    budget; `link` is the file that must hold no broken wikilink.
+    `stands` must be stated afterwards, `gone` must not be stated as current, `once` requires a single passage for the
+    first of `stands`; `day` is the date that its passage must name, `undated` forbids one; `flagged` are words that a note
+    of the engine must have; `same` are paths whose bytes must be kept, `marks` those whose line ends and odd bytes must;
+    `row` is the file that exactly one row must link to, `long` one whose row must not be shortened; `fits` requires an
+    index within its budget; `link` is the file that must have no broken wikilink.
     """
 
     kind: str
@@ -95,7 +95,7 @@ class Case:
 
 @dataclass(frozen=True, slots=True)
 class BuiltMessage:
-    """One message of a session: what a person typed, what the agent said, or what a tool printed."""
+    """One message of a session, from the person, the agent or a tool."""
 
     role: str
     text: str
@@ -103,7 +103,7 @@ class BuiltMessage:
 
 @dataclass
 class MadeSession:
-    """A transcript; `at` is an ISO moment of its first message."""
+    """A transcript; `at` is the ISO time of its first message."""
 
     name: str
     at: str
@@ -123,7 +123,7 @@ class BuiltDirectory:
 
     @property
     def sources(self) -> str:
-        """All that a system is given besides the memories."""
+        """All input besides the memories."""
         said = [message.text for session in self.sessions for message in session.messages]
         return "\n".join([*said, *self.repo, *self.repo.values()])
 
@@ -140,8 +140,8 @@ class World:
     wordings: str = "own"
     directories: list[BuiltDirectory] = field(default_factory=list)
     cases: list[Case] = field(default_factory=list)
-    given: str = ""  # the folder whose shapes it has
-    refused: list[str] = field(default_factory=list)  # lines of that folder that are no shapes
+    given: str = ""  # the folder of its shapes
+    refused: list[str] = field(default_factory=list)  # lines of that folder that are not usable
 
     def __post_init__(self) -> None:
         if not 10 <= self.facts <= MOST_FACTS:
@@ -153,7 +153,7 @@ class World:
 
 FIRST_DAY = dt.date(2025, 11, 3)  # of the memories
 SESSIONS_FROM = dt.date(2026, 3, 2)
-PER_TOPIC = 6  # lines of a topic before the next file; chosen
+PER_TOPIC = 6  # lines of a topic before a new file; chosen
 _TITLES = (
     "Ingest side", "Night jobs", "Public edge", "Partner traffic", "Back office", "Search and ranking", "Billing path",
     "Reporting", "Mail and notices", "Storage layer", "Image work", "Access and identity", "Migration notes", "Fleet",
@@ -165,7 +165,7 @@ _TITLES = (
 
 @dataclass
 class Topic:
-    """One topic file in the making."""
+    """One topic file being built."""
 
     path: str
     title: str
@@ -176,7 +176,7 @@ class Topic:
     lines: list[str] = field(default_factory=list)
     hook: str = ""
     pinned: bool = False
-    open: bool = True  # takes more facts
+    open: bool = True  # accepts more facts
     newline: str = "\n"
     bom: bool = False
     final: bool = True
@@ -203,7 +203,7 @@ class Topic:
 
 
 class InTheMaking:
-    """A directory that cases are made in."""
+    """A directory being built, with its cases."""
 
     name: str
     rng: random.Random
@@ -227,7 +227,7 @@ class Builder(InTheMaking):
         self.attributes = attributes
         self.rng, self.words, self.deal, self.name = rng, words, deal, name
         self.topics: list[Topic] = []
-        self.rows: list[str] = []  # index rows besides those of the topics
+        self.rows: list[str] = []  # additional index rows
         self.unlisted: set[str] = set()
         self.sessions: list[MadeSession] = []
         self.repo: dict[str, str] = {}
@@ -252,7 +252,7 @@ class Builder(InTheMaking):
         return made
 
     def place(self, line: str, besides: Sequence[Topic] = ()) -> Topic:
-        """Put a statement into a topic with room, not into one of `besides`."""
+        """Adds a statement to a topic with room that is not in `besides`."""
         free = [
             t
             for t in self.topics
@@ -272,7 +272,7 @@ class Builder(InTheMaking):
         return opening(chosen.text.format(s=subject, v=value)), chosen.text, chosen.held_out
 
     def put(self, options: Sequence[str], **values: str) -> Chosen:
-        """One of several wordings, filled in."""
+        """Fills in one of several wordings."""
         chosen = self.deal.draw(options)
         return Chosen(opening(chosen.text.format(**values)), chosen.held_out)
 
@@ -282,7 +282,7 @@ class Builder(InTheMaking):
     # --- Sessions -------------------------------------------------------------------------------------------------
 
     def say(self, *messages: BuiltMessage, after: int = -1) -> int:
-        """Put messages into one session, later than session `after`; its number."""
+        """Adds messages to a session later than session `after`; returns its number."""
         number = (
             self.rng.randrange(after + 1, len(self.sessions)) if after + 1 < len(self.sessions) else after
         )
@@ -315,7 +315,7 @@ class Builder(InTheMaking):
 
 
 def _letters(number: int) -> str:
-    """A word for a number: a number in a file's name would say something about what stands in it."""
+    """A number as letters: digits in a file name could match a value in it."""
     return "".join("abcdefghij"[int(digit)] for digit in str(number)).capitalize() + "x"
 
 
@@ -334,7 +334,7 @@ def fill(
     *,
     least: int = 0,
 ) -> None:
-    """Make about `size` cases in any order: of each kind its share of a hundred, and of the `rest` what is left, or `least`."""
+    """Makes about `size` cases in random order: each kind by its percentage, the remainder (or `least`) by `rest`."""
     directory.make_sessions(max(4, size // 10))
     plan = [make_one for make_one, share in shares for _ in range(max(1, round(share * size / 100)))]
     plan += [rest] * max(least, size - len(plan))

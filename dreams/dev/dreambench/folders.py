@@ -1,4 +1,4 @@
-"""Directories to disk and back: memory, transcripts as an agent writes them, and a small repository; and baselines. No Django."""
+"""Writes and reads directories: memory, transcripts in an agent's format, a small repository; and baselines. No Django."""
 
 import datetime as dt
 import hashlib
@@ -15,12 +15,12 @@ from dreams.dev.dreambench.builder import BuiltDirectory, BuiltMessage, MadeSess
 from dreams.dev.dreambench.scoring import Ran, Score, score
 
 MOST_FILES = 10_000  # of a given folder; chosen
-MOST_BYTES = 4 * 1024 * 1024  # of one file, as a dream reads it (`lib/files/workspace.py`)
+MOST_BYTES = 4 * 1024 * 1024  # of one file, as in a dream (`lib/files/workspace.py`)
 _SPACE = uuid.UUID("6f6a3f0e-4c53-4f5e-9a55-0d5b1f7a2c11")
 
 
 def write(made: BuiltDirectory, memory: Path, transcripts: Path, repo: Path) -> None:
-    """Write one directory. Its files get the days on which they were written, sessions the moment of their last line."""
+    """Writes one directory. Its files get the day of writing as mtime, sessions the time of their last line."""
     repo = repo.resolve()
     for name, text in {**made.repo, ".git/HEAD": "ref: refs/heads/main\n"}.items():
         _put(repo / name, text.encode())
@@ -33,7 +33,7 @@ def write(made: BuiltDirectory, memory: Path, transcripts: Path, repo: Path) -> 
 
 
 def _moment(day: str, name: str) -> dt.datetime:
-    """Some time of a working day: files that were written within a minute look like a copy of a directory."""
+    """A varied time of a working day: files written within a minute look like a copied directory."""
     seconds = int.from_bytes(hashlib.sha256(name.encode()).digest()[:3], "big") % 28_800
     return dt.datetime.fromisoformat(f"{day}T08:00:00+00:00") + dt.timedelta(seconds=seconds)
 
@@ -49,7 +49,7 @@ def read(memory: Path) -> dict[str, bytes]:
 
 
 def replace(memory: Path, files: Mapping[str, bytes]) -> None:
-    """Make a throw-away directory hold exactly these files; what is there already is not touched."""
+    """Makes a temporary directory contain exactly these files; unchanged ones are not touched."""
     there = read(memory)
     for name in there.keys() - files.keys():
         (memory / name).unlink()
@@ -129,7 +129,7 @@ def _assistant(content: list[dict[str, object]], key: str) -> dict[str, object]:
 
 
 def baseline(world: World, run: "Baseline", half: str = "") -> Score:
-    """A system that is a function from a directory to its files; over all directories or those of one half."""
+    """The score of a function from a directory to its files, over all directories or those of one half."""
     chosen = [made for made in world.directories if made.name.startswith(half)]
     runs = [Ran(made.name, made.files, run(made), made.sources, "", made.secrets) for made in chosen]
     return score([case for made in chosen for case in world.cases_of(made.name)], runs)
@@ -145,7 +145,7 @@ def nothing(directory: BuiltDirectory) -> Mapping[str, bytes]:
 
 
 def naive_merge(directory: BuiltDirectory) -> Mapping[str, bytes]:
-    """Of lines that look alike the newer one wins; what a person typed is newer than all of them."""
+    """Keeps the newest of similar lines; what a person typed is newer than all of them."""
     lines = [
         (directory.days[path], path, number, match["text"])
         for path, data in directory.files.items()
@@ -166,7 +166,7 @@ def naive_merge(directory: BuiltDirectory) -> Mapping[str, bytes]:
 
 
 def _told(directory: BuiltDirectory, kept: list[tuple[str, int, str]]) -> dict[tuple[str, int], str]:
-    """Lines that something typed looks like, with what was typed last."""
+    """Lines similar to a prompt, with the last such prompt."""
     found = {}
     typed = [m.text for s in directory.sessions for m in s.messages if m.role == "user" and len(m.text) > 20]
     for text in typed:

@@ -1,5 +1,5 @@
-"""A world by seed and size: directories of at most 150 facts, with cases of every kind; here those that memories and repository
-alone decide: facts, duplicates, updates, dates, broken indexes, odd encodings. Pure and deterministic."""
+"""Makes a world from seed and size: directories of at most 150 facts, with cases of every kind. Here are the cases without
+sessions: facts, duplicates, updates, dates, broken indexes, odd encodings. Pure and deterministic."""
 
 import datetime as dt
 import json
@@ -43,7 +43,7 @@ def _foreign(b: Builder) -> None:
 
 
 def _preference_kept(b: Builder) -> None:
-    """What the person likes stays, also where the agent worked otherwise."""
+    """A preference of the person is kept, even if the agent worked differently."""
     topics = [t for t in b.topics if t.kind == "user" and t.open]
     topic = topics[0] if topics else b.topic(kind="user", title="How I work")
     one, other = b.words.subject().strip("`"), b.words.subject().strip("`")
@@ -78,7 +78,7 @@ def duplicate(b: Builder) -> None:
 
 
 def _twin_files(b: Builder) -> None:
-    """The same note saved twice under two names; a wikilink leads to each of them."""
+    """The same note saved under two names; a wikilink points to each of them."""
     one, two = b.topic(is_open=False), b.topic(is_open=False)
     two.title = f"{one.title} notes"
     two.path = f"project_{one.title.lower().replace(' ', '_')}_notes.md"
@@ -98,7 +98,7 @@ def _twin_files(b: Builder) -> None:
 
 
 def look_alike(b: Builder) -> None:
-    """Two facts in the same words, but for the value, the place, the environment or the person."""
+    """Two facts in the same words, except for the value, place, environment or person."""
     attribute = b.rng.choice([a for a in b.attributes if a.sort != "person"])
     subject = b.words.subject()
     value, another = b.words.two_values(attribute.sort)
@@ -209,7 +209,7 @@ def vague(b: Builder) -> None:
 
 
 def pinned(b: Builder) -> None:
-    """A pinned file that says what another file says too, and says it better there."""
+    """A pinned file that repeats another file, which is worded better."""
     topic = b.topic(is_open=False)
     topic.pinned = True
     topic.shape = "nested" if topic.shape == "none" else topic.shape
@@ -260,13 +260,13 @@ def double_row(b: Builder) -> None:
 
 
 def long_row(b: Builder) -> None:
-    """A row that says much, in an index with room for it."""
+    """A long row in an index with room for it."""
     path, claims = _verbose(b, 300)
     b.case("long row", about=path, stands=claims, long=path)
 
 
 def _verbose(b: Builder, least: int) -> tuple[str, tuple[Claim, ...]]:
-    """A topic whose row says much that is nowhere else: (its path, what the row says)."""
+    """A topic with a long row whose text is nowhere else: (its path, the row's text)."""
     topic = b.topic(is_open=False)
     topic.lines.append(_some_fact(b)[0])
     told: list[str] = []
@@ -280,7 +280,7 @@ def _verbose(b: Builder, least: int) -> tuple[str, tuple[Claim, ...]]:
 
 
 def crowded(b: Builder, facts: int) -> None:
-    """An index that is not loaded whole."""
+    """An index that is too long to be loaded completely."""
     rows = max(10, facts // 6)
     made = [_verbose(b, INDEX_BYTES // rows + 20) for _ in range(rows)]
     b.case(
@@ -305,7 +305,7 @@ def encoding(b: Builder) -> None:
     b.case("encoding", about=f"{topic.path}: {form}", stands=tuple(claims), marks=(topic.path,))
 
 
-# (file, what it holds, what a note says of it, what it says more or otherwise)
+# (file, content, note that repeats it, note that adds to it or differs)
 _CODE = (
     ("CLAUDE.md", "- Run `{w} check` before every push.", "Run `{w} check` before every push.",
      "Run `{w} check` before every push, except on the docs branch, where it takes an hour."),
@@ -364,8 +364,8 @@ def links(b: Builder) -> None:
 # --- The world ---
 
 MOST_IN_ONE = 150  # facts of one project; chosen
-CROWDED_FROM = 30  # facts of a world from which one directory has an index over its budget
-# How many of a hundred facts are of a kind; the rest are plain.
+CROWDED_FROM = 30  # from so many facts on, one directory has an index over its budget
+# Percentage of facts of each kind; the rest are plain.
 SHARES: Mapping[str, tuple[Callable[[Builder], None], float]] = {
     "look-alike": (look_alike, 7),
     "duplicate": (duplicate, 9),
@@ -397,7 +397,7 @@ WORDINGS = {"own": wordings.ATTRIBUTES, "found": FOUND}
 
 
 def make(seed: int, facts: int, wordings: str = "own") -> World:
-    """A world of about `facts` facts, told in our own wordings or in `found` ones. Raises ValueError for a number out of range."""
+    """A world of about `facts` facts, in our wordings or in `found` ones. Raises ValueError for a number out of range."""
     world = World(seed, facts, wordings)
     words = Words(random.Random(f"{seed}/words"))  # noqa: S311 - a benchmark, not a secret
     left, number = facts, 1

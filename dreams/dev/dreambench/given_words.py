@@ -1,7 +1,7 @@
-"""A world in somebody else's words: directories whose statements have the shapes of a folder that is given. Pure.
+"""A world in given wordings: directories whose statements have the shapes of a given folder. Pure.
 
-Directories are of one half of the shapes each (`work-1`, `report-1`, …). Most memories hold one statement, as agents write
-them; some are lists. Subjects are unique in a world, so that no case meddles with another.
+Each directory uses one half of the shapes (`work-1`, `report-1`, …). Most memories have one statement, as agents write
+them; some are lists. Subjects are unique in a world, so that no case affects another.
 """
 
 import datetime as dt
@@ -28,14 +28,14 @@ from dreams.dev.dreambench.shapes import HALVES, Shape, Words, read
 
 MOST_IN_ONE = 150  # as in `generator.py`
 _LAST_DAY = dt.date(2026, 2, 20)
-_SAID_LATER = frozenset({"told", "dependent"})  # what is to stand comes with a session
+_SAID_LATER = frozenset({"told", "dependent"})  # their new statement is in a session
 
 
 # --- Cases ----------------------------------------------------------------------------------------------------------
 
 
 def fact(m: Maker) -> None:
-    """One thing's value, or two of its values, which must not be taken for a contradiction."""
+    """One value of a subject, or two different ones that are no contradiction."""
     said, name = m.subject()
     values: list[str] = []
     sorts = set()
@@ -51,7 +51,7 @@ def fact(m: Maker) -> None:
 
 
 def same_fact(m: Maker) -> None:
-    """One fact, put in two to five ways in as many memories."""
+    """One fact, worded in two to five ways in as many memories."""
     shape = m.pick("fact", lambda s: len(s.texts) > 1)
     if not shape:
         return
@@ -67,7 +67,7 @@ def same_fact(m: Maker) -> None:
 
 
 def same_body(m: Maker) -> None:
-    """A memory saved again under names like `_2` and `_4`: the same but for its labels, blank lines and the order of items."""
+    """Copies of a memory under names like `_2` and `_4`, with only labels, blank lines or the order of items changed."""
     first, claims = _several(m, m.rng.randrange(1, 4))
     for suffix in m.rng.sample(("_2", "_3", "_4", "_v2", "-copy"), m.rng.randrange(1, 4)):
         copy = MemoryFile(
@@ -89,7 +89,7 @@ def same_body(m: Maker) -> None:
 
 
 def shared_lines(m: Maker) -> None:
-    """Two memories that share lines, letter for letter, while each has lines of its own."""
+    """Two memories with some identical lines and some different ones."""
     first, claims = _several(m, 2)
     shared = list(first.items)
     second, own = _several(m, 1)
@@ -115,7 +115,7 @@ def _several(m: Maker, count: int) -> tuple[MemoryFile, list[Claim]]:
 
 
 def _close(m: Maker, file: MemoryFile) -> None:
-    """Nothing else is put into this memory and its copies: its items become a body."""
+    """Closes this memory and its copies for more items: the items become a body."""
     for other in m.files.values():
         if other.path.startswith(file.path.removesuffix(".md")) and other.items:
             other.body = (
@@ -124,7 +124,7 @@ def _close(m: Maker, file: MemoryFile) -> None:
 
 
 def environment(m: Maker) -> None:
-    """The same of two environments: both stay, also where the value is one."""
+    """The same fact for two environments: both are kept, even with the same value."""
     shape = m.pick("environment")
     if not shape:
         return
@@ -159,7 +159,7 @@ def look_alike(m: Maker) -> None:
 
 
 def update(m: Maker) -> None:
-    """An older statement and a newer one: by the days in them, or by the ages of their memories."""
+    """An older statement and a newer one, by the days in them or the ages of their memories."""
     shape = m.rng.choice(m.facts)
     said, name = m.subject()
     old, new = m.two_values(shape.sort)
@@ -176,7 +176,7 @@ def update(m: Maker) -> None:
 
 
 def told(m: Maker) -> None:
-    """What one or two memories say was changed by a person in a session."""
+    """A fact in one or two memories that a person changed in a session."""
     shape = m.pick("fact", lambda s: bool(s.told))
     if not shape:
         return
@@ -191,7 +191,7 @@ def told(m: Maker) -> None:
 
 
 def dependent(m: Maker) -> None:
-    """A runbook that leans on a value which a person changed in a session."""
+    """A runbook that depends on a value that a person changed in a session."""
     shape = m.pick("fact", lambda s: bool(s.told and s.leans))
     if not shape:
         return
@@ -207,7 +207,7 @@ def dependent(m: Maker) -> None:
     m.put(leaning, said, [first])
     text = filled(m.rng.choice(shape.told), {"{subject}": said, "{value}": new, "{old}": old})
     m.say(text)
-    # What is leant on changes too: a reviewer who knows answers for both.
+    # The value itself changes too: a reviewer who knows the truth answers for both.
     for kind, about, own in (("told", text, word_of(told, shape.leans)), ("dependent", leaning, word)):
         stands, gone = (Claim((name, own, plain(value))) for value in (new, old))
         if own:
@@ -280,7 +280,7 @@ def _from_code(m: Maker, *, same: bool) -> None:
     _put_code(m.repo, shape, word)
     form = m.rng.choice(shape.texts if same else shape.more)
     text = form.replace("{word}", word)
-    m.put(text, m.words.theme())  # a title that names it would be left behind
+    m.put(text, m.words.theme())  # a title that names it would remain
     if same:
         m.case("derived", f"{text} ({shape.file})", gone=(Claim((plain(word),)),))
         return
@@ -293,7 +293,7 @@ def _from_code(m: Maker, *, same: bool) -> None:
 
 
 def _put_code(repo: dict[str, str], shape: Shape, word: str) -> None:
-    """Text is appended to the file; an object is a file of its own, below a folder where the name is taken."""
+    """Adds code to the repository: text is appended to the file; an object is a new file, in a folder if the name is taken."""
     if isinstance(shape.content, str) and not shape.file.endswith(".json"):
         repo[shape.file] = f"{repo.get(shape.file, '')}{shape.content.replace('{word}', word)}\n"
         return
@@ -303,7 +303,7 @@ def _put_code(repo: dict[str, str], shape: Shape, word: str) -> None:
 
 
 def lure(m: Maker) -> None:
-    """Pasted, quoted, supposed: what nobody stated as a fact."""
+    """Text that is pasted, quoted or supposed: nobody stated it as a fact."""
     asked, shape = m.pick("lure"), m.rng.choice(m.facts)
     if not asked:
         return
@@ -317,7 +317,7 @@ def lure(m: Maker) -> None:
 
 
 def secret(m: Maker) -> None:
-    """One typed, and one in memory already."""
+    """One typed secret, and one in memory."""
     shape = m.pick("secret")
     if not shape:
         return
@@ -330,7 +330,7 @@ def secret(m: Maker) -> None:
         m.case("secret", "a typed secret" if typed else "a secret in memory", gone=(Claim((plain(made),)),))
 
 
-# How many of a hundred facts are of a kind; the rest are plain.
+# Percentage of facts of each kind; the rest are plain.
 SHARES: Mapping[str, tuple[Callable[[Maker], None], float]] = {
     "same fact": (same_fact, 14),
     "same body": (same_body, 5),
@@ -370,7 +370,7 @@ def make(folder: Path, seed: int, facts: int) -> World:
 
 
 def _readable(cases: Sequence[Case], made: BuiltDirectory) -> list[Case]:
-    """Cases whose statements are found in what was made: a shape that hides its value makes none."""
+    """The cases whose statements are found in the directory: a shape may hide its value."""
     before = session_cases.DirectoryPassages(made.files)
 
     def is_readable(case: Case) -> bool:

@@ -1,4 +1,4 @@
-"""One directory in somebody else's words, while it is being made: memories, sessions and a repository. Pure."""
+"""Builds one directory in given wordings: memories, sessions and a repository. Pure."""
 
 import datetime as dt
 import json
@@ -19,7 +19,7 @@ from dreams.dev.dreambench.builder import (
 from dreams.dev.dreambench.session_cases import plain
 from dreams.dev.dreambench.shapes import Half, Shape, Shapes, Words
 
-LIST_LENGTH = 6  # lines of a list before the next one; chosen
+LIST_LENGTH = 6  # lines of a list before a new one; chosen
 FIRST_DAY = dt.date(2025, 9, 1)
 _LAST_DAY = dt.date(2026, 2, 20)
 _KINDS_OF_MEMORY = ("project", "project", "project", "reference", "feedback")
@@ -50,7 +50,7 @@ class MemoryFile:
 
 
 class Maker(InTheMaking):
-    """One directory in the making, of one half of the shapes."""
+    """Builds one directory from one half of the shapes."""
 
     def __init__(self, rng: random.Random, words: Words, shapes: Shapes, half: Half, name: str) -> None:
         self.rng, self.words, self.shapes, self.half, self.name = rng, words, shapes, half, name
@@ -59,7 +59,7 @@ class Maker(InTheMaking):
         self.repo: dict[str, str] = {}
         self.secrets: list[str] = []
         self.cases: list[Case] = []
-        # Of one name two things are never told: forgetting one would lose the other.
+        # A name is used for one thing only: forgetting one of two would lose the other.
         self.names: set[str] = set()
         self.shape = rng.choice(("flat", "nested", "none"))
         self.facts = shapes.kind("fact", half)
@@ -67,7 +67,7 @@ class Maker(InTheMaking):
     # --- Words ----------------------------------------------------------------------------------------------------
 
     def subject(self) -> tuple[str, str]:
-        """(as it is written, as claims name it)."""
+        """(as written, as in claims)."""
         forms = [text for s in self.shapes.kind("subject", self.half) for text in s.texts]
         while True:
             one, two = self.words.pair()
@@ -81,7 +81,7 @@ class Maker(InTheMaking):
         return said, plain(said).removeprefix("the ")
 
     def sibling(self, said: str) -> tuple[str, str]:
-        """Another subject whose name has the same beginning, written in the same form."""
+        """Another subject with the same first word, written in the same form."""
         first = re.search(r"[A-Za-z][a-z]+", said.removeprefix("the "))
         while True:
             one, two = self.words.pair()
@@ -158,7 +158,7 @@ class Maker(InTheMaking):
         return self.rng.choice(shape.texts) if shape else ""
 
     def among(self, text: str, besides: Sequence[MemoryFile] = (), day: dt.date | None = None) -> MemoryFile:
-        """Put a statement into a memory of several; with a day, into one of about that age."""
+        """Adds a statement to a memory of several; with a day, to one of about that age."""
         free = [
             f
             for f in self.files.values()
@@ -235,13 +235,13 @@ def claim_of(name: str, value: str) -> Claim:
 
 
 def alike(one: str, other: str) -> bool:
-    """Whether a claim with one value could be found where the other stands."""
+    """Whether a claim with one value would match the other value."""
     left, right = plain(one), plain(other)
     return left in right or right in left
 
 
 def word_of(form: str, others: Sequence[str]) -> str:
-    """The longest word of a shape that no other has: by it the statement is found again."""
+    """The longest word of a shape that no other has, to find the statement again."""
     known = set(" ".join(plain(re.sub(r"\{\w+\}", " ", text)) for text in others).split())
     own = re.findall(r"[a-z]{4,}", plain(re.sub(r"\{\w+\}", " ", form)))
     return max((word for word in own if word not in known), key=len, default="")

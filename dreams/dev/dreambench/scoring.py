@@ -1,4 +1,4 @@
-"""A world's score: a rate per kind, facts kept, and what must never happen; and scores side by side. Pure."""
+"""The score of a world: a rate per kind, facts kept, and forbidden results; and tables of scores. Pure."""
 
 import re
 from collections import Counter
@@ -10,9 +10,9 @@ from dreams.dev.dreambench.builder import KINDS, Case, World
 from dreams.dev.dreambench.session_cases import DirectoryPassages, Passage, plain
 
 _DATE = re.compile(r"\d{4}-\d{2}(?:-\d{2})?")
-_MARK = re.compile(r"\[[^\]\n]{0,40}redact[^\]\n]{0,40}\]", re.IGNORECASE)  # what stands where a secret stood
+_MARK = re.compile(r"\[[^\]\n]{0,40}redact[^\]\n]{0,40}\]", re.IGNORECASE)  # what replaces a secret
 _WORD = re.compile(r"[^\W_]+(?:[.:/#][^\W_]+)*")
-# Keys and types of a memory's head, and the title of an index: no statements.
+# Keys and types of a memory's frontmatter, and the title of an index: no statements.
 _FORM = frozenset(
     "name description type metadata node type pinned modified user feedback project reference memory md notes".split()  # noqa: SIM905 - a word list
 )
@@ -20,7 +20,7 @@ _FORM = frozenset(
 
 @dataclass(frozen=True, slots=True)
 class Ran:
-    """One directory and what a system made of it. `sources` is all text that it was given besides the memories."""
+    """One directory and a system's result. `sources` is all its input besides the memories."""
 
     name: str
     before: Mapping[str, bytes]
@@ -36,13 +36,13 @@ class Cost:
     input_tokens: int = 0
     output_tokens: int = 0
     cost_usd: str = "0"
-    blocking: list[str] = field(default_factory=list)  # findings that a person would have to confirm
-    again: list[str] | None = None  # what a second dream would change: path and reason
+    blocking: list[str] = field(default_factory=list)  # findings that a person has to confirm
+    again: list[str] | None = None  # changes of a second dream: path and reason
 
 
 @dataclass
 class Score:
-    """Rates are from 0 to 1, None where there was nothing to count."""
+    """Rates are from 0 to 1, None if there was nothing to count."""
 
     kinds: dict[str, Counter[str]] = field(default_factory=dict)
     held_out: Counter[str] = field(default_factory=Counter)
@@ -63,7 +63,7 @@ class Score:
     cost: Cost = field(default_factory=Cost)
 
     def count_asked(self, told: Mapping[str, Any]) -> None:
-        """The questions of one more directory: `{asked: {kind: number}, useful: …, kept: [text]}`."""
+        """Adds the questions of one directory: `{asked: {kind: number}, useful: …, kept: [text]}`."""
         self.asked.update(told.get("asked", {}))
         self.useful.update(told.get("useful", {}))
         self.asked_for_nothing += told.get("kept", [])
@@ -78,7 +78,7 @@ class Score:
 
     @property
     def right(self) -> float | None:
-        """The mean of the kinds' rates: a kind of many cases counts no more than one of few."""
+        """The mean of the kinds' rates: kinds count equally, however many cases they have."""
         rates = [counts["right"] / sum(counts.values()) for counts in self.kinds.values()]
         return sum(rates) / len(rates) if rates else None
 
@@ -87,7 +87,7 @@ class Score:
         return sum(c["wrong"] for c in self.kinds.values())
 
     def as_json(self, *, cases: bool = True) -> dict[str, Any]:
-        """All figures; without `cases` no text of a case or a memory is in them."""
+        """All figures; without `cases` they contain no text of a case or a memory."""
 
         def listed(texts: list[str] | None) -> list[str] | int | None:
             return texts if cases or texts is None else len(texts)
@@ -135,7 +135,7 @@ def _counts(counter: Counter[str]) -> dict[str, Any]:
 
 
 def score(cases: Iterable[Case], runs: Iterable[Ran], cost: Cost | None = None) -> Score:
-    """Every case of every directory that was run."""
+    """Judges every case of every directory that was run."""
     made = Score(cost=cost or Cost())
     by_directory: dict[str, list[Case]] = {}
     for case in cases:
@@ -165,7 +165,7 @@ def _count(made: Score, case: Case, states: "States") -> None:
 
 
 def _look(made: Score, ran: Ran, states: "States", computed: set[str]) -> None:
-    """What a directory shows without its cases."""
+    """Scores a directory without its cases."""
     made.directories += 1
     made.loaded_whole += states.after.fits
     before, after = states.before, states.after
@@ -192,7 +192,7 @@ def _text(files: Mapping[str, bytes]) -> str:
 
 
 def lines(world: World, scores: Mapping[str, Score]) -> Iterator[str]:
-    """Right / left / wrong per kind, and below it what counts for a whole directory."""
+    """A table of right / left / wrong per kind, followed by figures for all directories."""
     yield f"seed {world.seed}, {world.facts} facts, {world.given or world.wordings} wordings, {len(world.directories)} directories, {len(world.cases)} cases"
     yield "right / left / wrong"
     names = list(scores)
@@ -246,11 +246,11 @@ def _columns(head: list[str], rows: list[list[str]]) -> Iterator[str]:
         yield "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip()
 
 
-# What became of each case: done right, left as it was, or done wrong. Pure.
+# The verdict on each case: done right, left unchanged, or done wrong. Pure.
 
 
 Verdict = Literal["right", "left", "wrong"]
-SAID_TWICE = 0.1  # a fact that is said twice is no fault where no case asks for one, but once is better
+SAID_TWICE = 0.1  # a repeated fact is no fault if no case asks for one copy, but once is better
 _DAY = re.compile(r"\d{4}-\d\d(?:-\d\d)?|\b(?:19|20)\d\d\b")
 
 
@@ -263,7 +263,7 @@ class JudgedCase:
 
 @dataclass(frozen=True)
 class States:
-    """A directory before and after a dream, and what the engine said to its person."""
+    """A directory before and after a dream, and the engine's notes to the person."""
 
     before: DirectoryPassages
     after: DirectoryPassages
@@ -271,7 +271,7 @@ class States:
 
 
 def judge(case: Case, states: States) -> JudgedCase:
-    """The first thing that is wrong decides, then the first that was left."""
+    """The verdict: the first wrong check, else the first left one, else right."""
     checks = (_standing, _files, _gone, _once, _dated, _flagged, _index)
     found = [judged for check in checks for judged in check(case, states)]
     for verdict in ("wrong", "left"):
@@ -282,7 +282,7 @@ def judge(case: Case, states: States) -> JudgedCase:
 
 
 def distance(cases: Iterable[Case], states: States) -> float:
-    """How far a directory is from the truth: 0 where all is right, and a lost fact weighs more than all work left undone."""
+    """How far a directory is from the truth: 0 if all is right; a lost fact weighs more than all work left undone."""
     return states.after.over / 100 + sum(_distance(case, states) for case in cases)
 
 
@@ -295,7 +295,7 @@ def _distance(case: Case, states: States) -> float:
     old = sum(len(states.after.holding(claim)) for claim in case.gone)
     fewer = old < sum(len(states.before.holding(claim)) for claim in case.gone)
     if fewer and not all(states.after.says(claim) for claim in case.stands):
-        lost += 1  # the old value went from somewhere, and the new one came nowhere
+        lost += 1  # an old value was removed, and the new one was not added
     wrong = 50 if judged.verdict == "wrong" else 0
     return 1 + old + (1 if case.once else SAID_TWICE) * double + 20 * lost + wrong
 
@@ -324,7 +324,7 @@ def _gone(case: Case, states: States) -> Iterable[JudgedCase]:
 
 
 def _is_history(passage: Passage, states: States) -> bool:
-    """Told as past in words that did not stand there before."""
+    """Whether a passage tells it as past in new words."""
     return passage.is_past and (passage.plain, passage.place) not in states.before.known
 
 

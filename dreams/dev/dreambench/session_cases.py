@@ -1,4 +1,4 @@
-"""Cases that sessions decide: facts told anew, changed back, forgotten, wished for, and lures. Pure."""
+"""Cases decided by sessions: facts changed, changed back, forgotten, wished for, and lures. Pure."""
 
 import re
 from collections.abc import Iterable, Iterator, Mapping
@@ -13,7 +13,7 @@ from dreams.dev.dreambench.wordings import Attribute
 
 
 def _user(b: Builder, text: str, after: int = -1) -> int:
-    """One thing typed, with an opener or among other talk."""
+    """Adds a prompt, with an opener or among other talk."""
     opener = b.rng.choice(wordings.OPENERS)
     said = f"{opener}{text}"
     if b.rng.random() < 0.25:
@@ -83,7 +83,7 @@ def cascade(b: Builder) -> None:
 
 
 def _telling(leaning: str, subject: str) -> tuple[str, ...]:
-    """The words of a leaning fact that a note about it would have: its subject and a word of its own."""
+    """The words that a note about a dependent fact must have: its subject and a word not in it."""
     named = bare(subject).split()
     own = [word.strip("`.,").lower() for word in leaning.replace("-", " ").split()]
     return bare(subject), max((word for word in own if word not in named), key=len)
@@ -147,7 +147,7 @@ def lure(b: Builder) -> None:
 
 
 def secret(b: Builder) -> None:
-    """Typed, and one in memory already. Made from parts, so that no file of the project holds such a string."""
+    """One typed secret, and one in memory. Made from parts, so that no file of the project contains such a string."""
     made = fake_secret(b.words)
     subject = b.words.subject()
     said = b.rng.choice(
@@ -172,10 +172,10 @@ def fake_secret(words: Words) -> str:
     return head + "".join(words.rng.choice(letters) for _ in range(36))
 
 
-# What a directory says, passage by passage, and whether a claim stands there. Pure.
+# Splits a directory into passages and finds claims in them. Pure.
 
 
-INDEX_LINES, INDEX_BYTES = 200, 25_000  # what an agent loads of an index
+INDEX_LINES, INDEX_BYTES = 200, 25_000  # the part of an index that an agent loads
 _ITEM = re.compile(r"^\s*(?:[-*+]|\d+[.)])\s+")
 _HEADING = re.compile(r"^#{1,6}\s+")
 _MARKS = re.compile(r"[-_`*\"'“”‘’«»\[\]()]+")
@@ -187,18 +187,18 @@ _TARGET = re.compile(r"\]\(([^)\s]+\.md)\)")
 
 
 def plain(text: str) -> str:
-    """Small letters, single spaces, no marks: "`copper-indexer`" reads "copper indexer"."""
+    """Lower case, single spaces, no markup: "`copper-indexer`" reads "copper indexer"."""
     return " ".join(_MARKS.sub(" ", text.casefold()).split())
 
 
 @dataclass(frozen=True)
 class Passage:
-    """A bullet, a paragraph, a heading or a field; `place` are its headings and the name of its file."""
+    """A bullet, paragraph, heading or field; `place` has its headings and the name of its file."""
 
     path: str
     text: str
     place: str = ""
-    summary: bool = False  # a row of the index or a field: it repeats what stands elsewhere
+    summary: bool = False  # an index row or a field: it repeats other text
 
     @cached_property
     def plain(self) -> str:
@@ -222,7 +222,7 @@ class DirectoryPassages:
             p for path in sorted(files) if path.endswith(".md") for p in _read(path, files[path])
         ]
         self.known = {(p.plain, p.place) for p in self.passages}
-        # Each claim is asked for several times of each state.
+        # A cache: each claim is looked up several times per state.
         self._holding: dict[tuple[str, ...], list[Passage]] = {}
 
     def holding(self, claim: Claim) -> list[Passage]:
@@ -242,12 +242,12 @@ class DirectoryPassages:
         return bool(self.holding(claim))
 
     def times(self, claim: Claim) -> int:
-        """How often it is stated, summaries aside."""
+        """How often it is stated, without summaries."""
         return sum(not p.summary for p in self.holding(claim))
 
     @property
     def over(self) -> float:
-        """By how many lines, or hundreds of bytes, the index is over what is loaded of it."""
+        """By how many lines plus hundreds of bytes the index exceeds what is loaded of it."""
         index = self.files.get("MEMORY.md", b"").strip()
         return max(0, index.count(b"\n") + 1 - INDEX_LINES) + max(0, len(index) - INDEX_BYTES) / 100
 
@@ -256,7 +256,7 @@ class DirectoryPassages:
         return self.over == 0
 
     def rows(self, target: str) -> list[str]:
-        """The lines of the index that point to a file."""
+        """The lines of the index that link to a file."""
         index = self.files.get("MEMORY.md", b"").decode("utf-8", "replace")
         return [line for line in index.split("\n") if f"]({target})" in line]
 
@@ -277,7 +277,7 @@ def _read(path: str, data: bytes) -> tuple[Passage, ...]:
 
 @lru_cache(maxsize=4096)
 def _pattern(word: str) -> re.Pattern[str]:
-    """The word as a whole; a number may have its unit behind it ("30s", "14d")."""
+    """Matches the complete word; a number may have a unit ("30s", "14d")."""
     unit = r"(?=[a-z]{1,2}\b)|" if word[-1:].isdigit() else ""
     return re.compile(rf"(?<![\w.]){re.escape(plain(word))}(?:{unit}(?!\w|\.\w))")
 
@@ -302,12 +302,12 @@ def _passages(path: str, text: str) -> Iterator[Passage]:
             place = " ".join(
                 [*(title for _, title in headings), "" if is_index else PurePosixPath(path).stem]
             )
-            # A row that points nowhere is the only copy of what it says.
+            # An index line without a link is the only copy of its statement.
             yield Passage(path, block, place, summary=is_index and "](" in block)
 
 
 def _blocks(lines: Iterable[str]) -> Iterator[str]:
-    """Headings, list items with what continues them, paragraphs."""
+    """Headings, list items with their continuation lines, and paragraphs."""
     held: list[str] = []
     for line in lines:
         begins = not line.strip() or bool(_ITEM.match(line) or _HEADING.match(line))

@@ -1,9 +1,9 @@
-"""Shapes of statements that are read at run time from a folder, so that the wordings of a measure are not its authors'. Pure.
+"""Reads shapes of statements from a folder, so that a benchmark's wordings are not those of its authors. Pure.
 
 `*.jsonl` holds one JSON object a line, `*.json` a list of them: `{"kind", "texts", …}` (docs/dreambench.md has
-the kinds). `*.md` are memories as they are: a statement that names something and has a value becomes a shape, by putting a
-subject and a value of our own where its own were. Half of the shapes, by their hash, are the report half: whoever works on
-an engine looks at the cases of the work half alone."""
+the kinds). `*.md` are real memories: a statement with a name and a value becomes a shape, by replacing both with slots.
+Half of the shapes, by their hash, are the report half: people who work on an engine only look at the cases of
+the work half."""
 
 import hashlib
 import json
@@ -73,7 +73,7 @@ TOOLS = (
 
 
 class Words:
-    """Draws from the vocabulary with one random source; subjects are never drawn twice."""
+    """Draws words with one random source; subjects are never drawn twice."""
 
     def __init__(self, rng: random.Random) -> None:
         self.rng = rng
@@ -85,11 +85,11 @@ class Words:
         return iter(pairs)
 
     def pair(self) -> tuple[str, str]:
-        """The two words of a name that was not drawn before."""
+        """The two words of a new name."""
         return next(self._subjects)
 
     def theme(self) -> str:
-        """What a memory of several statements is about."""
+        """The topic of a memory with several statements."""
         return " ".join(self.rng.sample(_THEMES, 2))
 
     def subject(self) -> str:
@@ -100,7 +100,7 @@ class Words:
         )
 
     def other_subject(self, subject: str) -> str:
-        """Another service, written as this one is."""
+        """Another service, written in the same form."""
         one, two = next(self._subjects)
         if subject.startswith("`"):
             return f"`{one}-{two}`"
@@ -132,7 +132,7 @@ class Words:
 
 
 _THEMES = "infra deploys limits access data jobs alerts builds partners storage releases traffic accounts tooling ops setup".split()  # noqa: SIM905 - a word list
-# Values that are put together: each is drawn by one function.
+# Composed values: each is drawn by one function.
 _MADE: Mapping[str, Callable[[Words], str]] = {
     "person": lambda w: w.person(),
     "port": lambda w: str(w.rng.randrange(3001, 9990)),
@@ -166,17 +166,17 @@ def bare(subject: str) -> str:
 
 
 def opening(text: str) -> str:
-    """A sentence begins with a capital, unless it begins with a name in small letters."""
+    """Capitalises a sentence, unless it begins with a lower-case name."""
     return text[:1].upper() + text[1:] if text.startswith("the ") else text
 
 
 Half = Literal["work", "report"]
 HALVES: tuple[Half, ...] = ("work", "report")
-MOST_FILES = 500  # that are read of a folder; chosen
+MOST_FILES = 500  # read from a folder; chosen
 MOST_BYTES = 1_000_000  # of one of them; chosen
-MOST_SHAPES = 5_000  # that are kept of all of them; chosen
+MOST_SHAPES = 5_000  # kept of all of them; chosen
 MOST_LETTERS = 1_000  # of a text in a shape; chosen
-# What every text of a kind must hold; a fact or a day may be asked for in one of several forms.
+# The slots that every text of a kind needs; for a fact or a day, one of several forms.
 NEEDED: Mapping[str, tuple[str, ...]] = {
     "fact": ("{subject}", "{value}"),
     "environment": ("{subject}", "{env}", "{value}"),
@@ -193,7 +193,7 @@ NEEDED: Mapping[str, tuple[str, ...]] = {
     "values": (),
     "env": (),
 }
-_SHARED = frozenset({"values", "env", "subject"})  # vocabulary: both halves draw from it
+_SHARED = frozenset({"values", "env", "subject"})  # vocabulary, shared by both halves
 _ITEM = re.compile(r"^\s*(?:[-*+]|\d+[.)])\s+")
 _SUBJECT = re.compile(
     r"`(?P<code>[A-Za-z][\w-]{3,30})`|\b(?P<name>[A-Za-z][a-z]+(?:[-_][a-z]+)+|[A-Z][a-z]+[A-Z]\w+)\b"
@@ -202,15 +202,15 @@ _VALUE = re.compile(r"`(?P<code>[\w./:@-]{3,40})`|(?<![\w.,-])(?P<number>\d+(?:\
 
 
 class NoShapes(Exception):
-    """The folder has nothing to make statements of; the message says why."""
+    """The folder has no usable statements; the message says why."""
 
 
 @dataclass(frozen=True, slots=True)
 class Shape:
-    """Wordings of one thing. `texts` are paraphrases of each other for the kinds `fact` and `environment`.
+    """Wordings of one statement. For the kinds `fact` and `environment`, `texts` are paraphrases of each other.
 
-    `told`: how a person tells of a change; `leans`: what is written elsewhere and leans on the value; `file` and
-    `content`: what the repository holds, with `more`, notes that say more than that; `role`: who says a lure.
+    `told`: how a person reports a change; `leans`: text elsewhere that depends on the value; `file` and `content`: code
+    in the repository, with `more`, notes that add to it; `role`: the speaker of a lure.
     """
 
     kind: str
@@ -230,7 +230,7 @@ class Shape:
 
 @dataclass
 class Shapes:
-    """All shapes of a folder. `refused` says what was left out, a line each."""
+    """All shapes of a folder. `refused` lists what was left out, a line each."""
 
     of: dict[str, list[Shape]] = field(default_factory=dict)
     refused: list[str] = field(default_factory=list)
@@ -246,7 +246,7 @@ class Shapes:
 
 
 def read(folder: Path) -> Shapes:
-    """Every shape of a folder, in the order of its files' names. Raises NoShapes."""
+    """Every shape of a folder, sorted by file name. Raises NoShapes."""
     if not folder.is_dir():
         raise NoShapes(f"{folder} is not a folder.")
     found = Shapes()
@@ -336,11 +336,11 @@ def _texts(row: Mapping[str, Any], name: str, needed: Sequence[str]) -> tuple[st
     return tuple(dict.fromkeys(texts))
 
 
-# --- Memories as they are -------------------------------------------------------------------------------------------
+# --- Real memories --------------------------------------------------------------------------------------------------
 
 
 def _statements(text: str) -> Iterator[tuple[int, dict[str, Any]]]:
-    """Shapes of the list items and paragraphs of one line that name something and have a value."""
+    """Shapes of the one-line list items and paragraphs that have a name and a value."""
     for number, line in _prose(text):
         shape = _of_line(_ITEM.sub("", line).strip())
         if shape:

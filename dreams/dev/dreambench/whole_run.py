@@ -1,8 +1,8 @@
-"""The true way of an engine: discovery → dream → proposal → approved as it is → applied, in a data directory of its own.
+"""Runs an engine the real way: discovery → dream → proposal → approved unchanged → applied, in a separate data directory.
 
-What the engine asks is answered by a reviewer who knows the truth, and dreamt over again until nothing is open. `stage`
-lays out a config root, `inside` runs in a process whose settings point there and nowhere else, `measure` starts that
-process and reads what is on disk afterwards. The user's own database, roots and memories are never opened.
+A reviewer who knows the truth answers its questions, and it dreams again until nothing is open. `stage` creates a config
+root, `inside` runs in a process whose settings point only there, `measure` starts that process and reads the files
+afterwards. The user's own database, roots and memories are never opened.
 """
 
 import json
@@ -29,26 +29,26 @@ from dreams.lib.diff.index_merge import merge_index
 from dreams.lib.files import text as texts
 from memoryweb import BASE_DIR
 
-MOST_SECONDS = 6 * 3600  # of one engine, also of a slow model; chosen
-STOP_SECONDS = 10.0  # that it has to end by itself; chosen
-ROUNDS = 6  # dreams of a project at most, each after the answers to the one before
-# What would lead the run to the user's own things.
+MOST_SECONDS = 6 * 3600  # for one engine, even with a slow model; chosen
+STOP_SECONDS = 10.0  # to end before it is killed; chosen
+ROUNDS = 6  # most dreams of a project, each after the answers to the last
+# Would give the run access to the user's own data.
 _OWN = ("DATABASE_URL", "CLAUDE_CONFIG_DIR", "CLAUDE_CODE_REMOTE")
 Say = Callable[[str], None]
 When = Literal["certain", "answered"]
 
 
 class RunFailed(Exception):
-    """The engine could not be measured; one line with the reason."""
+    """The engine could not be measured; the message is one line."""
 
 
 def memory_of(root: Path, repo: Path) -> Path:
-    """Where the agent keeps the memory of a repository."""
+    """The agent's memory directory for a repository."""
     return root / "projects" / re.sub(r"[^A-Za-z0-9]", "-", str(repo.resolve())) / "memory"
 
 
 def stage(world: World, folder: Path) -> Path:
-    """Write every directory below a config root; the root."""
+    """Writes every directory below a config root and returns the root."""
     root = folder / "root"
     for made in world.directories:
         repo = folder / "repos" / made.name
@@ -59,7 +59,7 @@ def stage(world: World, folder: Path) -> Path:
 
 
 def measure(world: World, engine: str, say: Say) -> "Measured":
-    """Run an engine over a world in a process of its own. Raises RunFailed."""
+    """Runs an engine over a world in a separate process. Raises RunFailed."""
     with tempfile.TemporaryDirectory(prefix="dreambench-") as name:
         folder = Path(name)
         stage(world, folder)
@@ -70,7 +70,7 @@ def measure(world: World, engine: str, say: Say) -> "Measured":
 
 
 class Measured:
-    """What an engine made of a world: what was certain, and what came of it once every question was answered."""
+    """The results of an engine on a world: its certain changes, and the state after every question was answered."""
 
     def __init__(self, world: World, folder: Path, told: Mapping[str, Any]) -> None:
         self.world, self._told = world, told
@@ -81,7 +81,7 @@ class Measured:
             self._after["answered"][made.name] = folders.read(memory)
 
     def score(self, when: When, half: str = "") -> Score:
-        """Of all directories, or of those of one half of the shapes."""
+        """The score of all directories, or of those of one half of the shapes."""
         chosen = [made for made in self.world.directories if made.name.startswith(half)]
         runs = [
             Ran(
@@ -107,7 +107,7 @@ def _certain(folder: Path, name: str) -> Path:
 
 
 def _name_of(folder: Path, memory: Path) -> str:
-    """The directory of the world whose memory this is: where nobody worked yet, a project knows no repository."""
+    """The name of the memory's directory in the world: a project without sessions knows no repository."""
     repos = (folder / "repos").iterdir()
     return next(repo.name for repo in repos if memory_of(folder / "root", repo) == memory)
 
@@ -139,7 +139,7 @@ def _run_inside(world: World, folder: Path, engine: str) -> dict[str, Any]:
 
 
 def _stop(child: subprocess.Popen[bytes]) -> None:
-    """Ctrl-C reaches the whole group; one that stays on is ended, so that the folder can go."""
+    """Sends Ctrl-C to the process group and kills what remains, so that the folder can be deleted."""
     if child.poll() is None:
         child.terminate()
         with suppress(subprocess.TimeoutExpired):
@@ -149,17 +149,17 @@ def _stop(child: subprocess.Popen[bytes]) -> None:
 
 
 def inside(world: World, folder: Path, engine: str, say: Say) -> dict[str, Any]:
-    """Dream, approve and apply in every project of the root, and answer what was asked, until nothing is open.
+    """Dreams, approves and applies in every project of the root, and answers questions, until nothing is open.
 
-    Gives `{notes: {directory: text}, cost, asked: {directory: {asked, useful, kept}}}`. What was certain is kept below
-    `folder/certain`; the root has the rest.
+    Returns `{notes: {directory: text}, cost, asked: {directory: {asked, useful, kept}}}`. The certain results are in
+    `folder/certain`, the final ones in the root.
     """
     from dreams.models import Project  # noqa: PLC0415 - as above
     from dreams.services import discovery  # noqa: PLC0415 - rows exist only in the process that has a database of its own
 
     begun = time.monotonic()
     discovery.discover([folder / "root"])
-    cost = Cost(again=[] if engine == "rules" else None)  # only asked of an engine that costs nothing
+    cost = Cost(again=[] if engine == "rules" else None)  # only measured for an engine that costs nothing
     told: dict[str, Any] = {"notes": {}, "asked": {}}
     projects = list(Project.objects.filter(root__startswith=str(folder)).order_by("pk"))
     for number, project in enumerate(projects, start=1):
@@ -200,7 +200,7 @@ class _ProjectRun:
                 break
 
     def _dream(self) -> list[str]:
-        """One dream from its request to the files on disk; what it changed."""
+        """Runs one dream from its request to the files on disk; returns its changes."""
         run = dreamt(self.project, self.engine)
         self.cost.input_tokens += run.input_tokens + run.cache_read_tokens + run.cache_creation_tokens
         self.cost.output_tokens += run.output_tokens
@@ -218,7 +218,7 @@ class _ProjectRun:
 
 @contextmanager
 def listening() -> Iterator[list[Outcome]]:
-    """What engines hand back while this lasts: their questions are answered here, not by pages."""
+    """Collects the outcomes of engines in this context: their questions are answered here, not on pages."""
     from dreams import engines  # noqa: PLC0415 - as above
 
     heard: list[Outcome] = []
@@ -254,7 +254,7 @@ def dreamt(project: Any, engine: str) -> Any:
 
 
 def _approve_all(proposal: Any) -> None:
-    """Everything approved and confirmed, but for what can never be confirmed."""
+    """Approves and confirms everything except what can never be confirmed."""
     from dreams.models import Hunk  # noqa: PLC0415 - as above
     from dreams.services import review  # noqa: PLC0415 - as above
     from dreams.services.apply import applying  # noqa: PLC0415 - as above
@@ -279,7 +279,7 @@ def changes_of(proposal: Any) -> list[str]:
     ]
 
 
-# A reviewer who knows the truth: of every question the answer that brings a directory closest to it. Pure.
+# A reviewer who knows the truth: chooses the answer that brings a directory closest to it. Pure.
 
 
 MOST_QUESTIONS = 2_000  # of one dream
@@ -287,16 +287,16 @@ MOST_QUESTIONS = 2_000  # of one dream
 
 @dataclass
 class QuestionCounts:
-    """Questions by kind, and of these the ones whose best answer changes something."""
+    """Questions by kind, and those whose best answer changes something."""
 
     asked: Counter[str] = field(default_factory=Counter)
     useful: Counter[str] = field(default_factory=Counter)
-    kept: list[str] = field(default_factory=list)  # what was asked for nothing
+    kept: list[str] = field(default_factory=list)  # questions asked in vain
 
 
 @dataclass
 class Actor:
-    """Answers for one directory. `before` is the directory as it was before the first dream."""
+    """Answers questions for one directory. `before` is its state before the first dream."""
 
     before: DirectoryPassages
     cases: Sequence[Case]
@@ -304,7 +304,7 @@ class Actor:
     answered: set[tuple[str, str]] = field(default_factory=set)
 
     def answer(self, questions: Iterable[Question], files: Mapping[str, bytes]) -> dict[str, bytes]:
-        """The files after every question that was not answered before."""
+        """The files after answering every new question."""
         now = dict(files)
         for question in sorted(questions, key=lambda q: -q.weight)[:MOST_QUESTIONS]:
             key = (question.kind, question.subject)
@@ -322,7 +322,7 @@ class Actor:
         return now
 
     def _best(self, question: Question, now: Mapping[str, bytes]) -> dict[str, bytes] | None:
-        """The files after the best option; None where keeping everything is no worse."""
+        """The files after the best option; None if changing nothing is no worse."""
         cases = self._touched(question)
         least, best = distance(cases, States(self.before, DirectoryPassages(now))), None
         for option in question.options:
@@ -335,7 +335,7 @@ class Actor:
         return best
 
     def _touched(self, question: Question) -> list[Case]:
-        """The cases that an option can change: what they are about is named in a file that it changes."""
+        """The cases that an option can affect: their subject is named in a file that it changes."""
         edits = [edit for option in question.options for edit in option.edits]
         named = plain("\n".join(part for e in edits for part in (e.path, e.before or "", e.after or "")))
         return [case for case in self.cases if any(word in named for word in _subjects(case))]
@@ -346,7 +346,7 @@ def _subjects(case: Case) -> list[str]:
 
 
 def apply(option: Option, files: Mapping[str, bytes]) -> dict[str, bytes] | None:
-    """The files with what an option changes merged in; None where that is in conflict with what was changed since."""
+    """The files with an option's changes merged in; None if these conflict with later changes."""
     after = dict(files)
     for path, (old, new) in _steps(option.edits).items():
         current = texts.decode(after[path]) if path in after else None
@@ -369,7 +369,7 @@ def _steps(edits: Sequence[Edit]) -> dict[str, tuple[str | None, str | None]]:
 
 
 def _merged(path: str, old: str | None, new: str | None, current: str | None) -> str | bool | None:
-    """The new text, None where the file goes, False for a conflict."""
+    """The new text, None if the file is deleted, False for a conflict."""
     if current in (old, new):
         return new
     if old is None or new is None or current is None:

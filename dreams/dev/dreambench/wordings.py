@@ -1,8 +1,8 @@
-"""How facts are put, in two vocabularies: our own wordings, and wordings found in public files. Pure.
+"""How facts are worded, in two vocabularies: our own wordings, and wordings found in public files. Pure.
 
-`{s}` is what the fact is about, `{v}` its value, `{o}` the value before a change. The seed deals the wordings into common ones
-and held-out ones. The found ones were collected after the engine's table of words was written, as they were but for the name
-and the value.
+`{s}` is the subject, `{v}` the value, `{o}` the value before a change. The seed splits the wordings into common and
+held-out ones. The found ones were collected after the engine's table of words was written, unchanged except for name
+and value.
 """
 
 import random
@@ -12,12 +12,12 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class Attribute:
-    """Something that is true of a service. `said` are wordings in a note, `told` those of a person who changes it."""
+    """A property of a service. `said` are its wordings in a note, `told` those of a person who changes it."""
 
     sort: str
     said: tuple[str, ...]
     told: tuple[str, ...]
-    leaning: str  # a fact that leans on the value
+    leaning: str  # a fact that depends on the value
 
 
 ATTRIBUTES = (
@@ -129,7 +129,7 @@ ATTRIBUTES = (
     ),
 )  # fmt: skip
 
-# Things a note says that touch no service: filler that must be kept too.
+# Notes about no service: filler that must be kept too.
 REMARKS = (
     "**Why:** the last audit asked for it.", "**How to apply:** check it before each release.",
     "Found out the hard way during the autumn migration.", "See the runbook before touching it.",
@@ -204,21 +204,21 @@ KOREAN = ("{s} 서비스는 포트 {v} 를 사용합니다.", "{s} 의 포트는
 
 @dataclass(frozen=True, slots=True)
 class Chosen:
-    """A wording, and whether it is of the held-out part."""
+    """A wording, and whether it is held out."""
 
     text: str
     held_out: bool
 
 
 class Deal:
-    """A third of each list is held out, which one depends on the seed; half of all draws come from it."""
+    """Draws wordings. The seed decides which third of each list is held out; half of all draws come from it."""
 
     def __init__(self, seed: int, rng: random.Random) -> None:
         self._seed = seed
         self._rng = rng
 
     def parts(self, options: Sequence[str]) -> tuple[list[str], list[str]]:
-        """(common, held out), the same for a seed however often it is asked."""
+        """(common, held out), always the same for a seed."""
         order = list(dict.fromkeys(options))
         random.Random(f"{self._seed}/{order[0]}").shuffle(order)  # noqa: S311 - a benchmark, not a secret
         cut = max(1, len(order) // 3) if len(order) > 1 else 0

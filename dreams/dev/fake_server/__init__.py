@@ -1,4 +1,4 @@
-"""A server of our own that speaks the Messages API on loopback: for tests of real HTTP, and for a demo without a key.
+"""A local server that speaks the Messages API: for tests over real HTTP, and for a demo without a key.
 
     with ModelServer(Script([Step(say("Done."))])) as server:
         server.url, server.seen

@@ -1,7 +1,7 @@
-"""Where servers that speak "the same API" differ from it, as their documents and issue lists describe. PURE.
+"""How servers that speak "the same API" differ from it, according to their documentation and issue trackers. PURE.
 
-Each difference is a switch, so that a test can turn one alone or all at once; the named ones put together what a
-known server does. None was copied from a server's code: they are for holding a client to account, not for mimicry.
+Each difference is a switch, so that a test can use one alone or all at once; the named dialects combine those of a
+known server. None was copied from a server's code: they test a client and do not emulate a server.
 """
 
 import json
@@ -19,12 +19,12 @@ Shape = Literal["anthropic", "openai", "llama.cpp", "text", "detail"]
 
 @dataclass(frozen=True, slots=True)
 class Dialect:
-    """The API itself, unless switched otherwise.
+    """The differences of one server; the defaults are the API itself.
 
-    `refuses` names what gets a 400: "cache_control", "thinking", "tools", "system blocks". `errors` is the shape of an
-    error's body. `own_fields` adds fields that no document names. `starts` False leaves out `message_start`,
-    `closes_late` closes all blocks at the end, so that several are open at once, and `empty_input` False leaves out the
-    `input` with which a call begins.
+    `refuses` names the parts that get a 400: "cache_control", "thinking", "tools", "system blocks". `errors` is the shape
+    of an error's body. `own_fields` adds undocumented fields. `starts` False omits `message_start`, `closes_late` closes
+    all blocks at the end, so that several are open at once, and `empty_input` False omits the empty `input` at the
+    start of a call.
     """
 
     cache_usage: bool = True
@@ -44,24 +44,24 @@ class Dialect:
     calls_tools: bool = True
     refuses: frozenset[str] = frozenset()
 
-    # --- What it is asked -----------------------------------------------------------------------------------------
+    # --- Requests -------------------------------------------------------------------------------------------------
 
     def refusal(self, body: Mapping[str, object]) -> Fault | None:
-        """The 400 for the first thing in a request that this server does not take."""
+        """The 400 for the first part of a request that this server does not accept."""
         for name, path in _found(body):
             if name in self.refuses:
                 return status(400, _WORDS[name].format(path=path))
         return None
 
-    # --- What it answers ------------------------------------------------------------------------------------------
+    # --- Responses ------------------------------------------------------------------------------------------------
 
     def stream(self, sent: Iterable[tuple[str, Json]]) -> list[tuple[str, Json]]:
-        """All events of a stream, in the order in which this server sends them."""
+        """All events of a stream, in this server's order."""
         left_out = {name for name, kept in (("ping", self.pings), ("message_start", self.starts)) if not kept}
         made = [(name, self._event(data)) for name, data in sent if name not in left_out]
         if self.closes_late:
             last = ("content_block_stop", "message_delta", "message_stop")
-            # Sorting keeps the order of what is alike.
+            # The sort is stable.
             made.sort(key=lambda event: last.index(event[0]) if event[0] in last else -1)
         return made
 
@@ -96,7 +96,7 @@ class Dialect:
         return {name: usage[name] for name in ("input_tokens", "output_tokens")}
 
     def error(self, fault: Fault) -> Json:
-        """The body of an answer that is an error."""
+        """The body of an error response."""
         said = str(fault.message or fault.error_type)
         bodies: Mapping[Shape, Json] = {
             "anthropic": dict(fault.body),
@@ -110,14 +110,14 @@ class Dialect:
         return bodies[self.errors]
 
     def error_event(self, fault: Fault) -> bytes:
-        """An error in the middle of a stream: some have no name, some no `type: error`."""
+        """An error event in a stream: some servers omit the event name, some `type: error`."""
         body = self.error(fault)
         if self.errors == "openai":
             return f"data: {json.dumps(body)}\n\n".encode()
         return sse("error", body["error"] if self.errors == "llama.cpp" else body)
 
     def listing(self, models: Iterable[str]) -> Json | None:
-        """What /v1/models answers; None where there is no such path."""
+        """The response of /v1/models; None if there is no such path."""
         if self.lists == "none":
             return None
         rows = [{"id": name, "object": "model", "created": 0, "owned_by": "here"} for name in models]
@@ -125,7 +125,7 @@ class Dialect:
 
 
 def _found(body: Mapping[str, object]) -> Iterable[tuple[str, str]]:
-    """(what some servers refuse, where it stands) in reading order."""
+    """(part that some servers refuse, its path) in order."""
     if body.get("tools"):
         yield "tools", "tools"
     if isinstance(body.get("system"), list):
@@ -149,11 +149,11 @@ _WORDS: Mapping[str, str] = {
     "thinking": "{path}.type: unknown content block type 'thinking'",
 }
 
-# What each one's documents say, and what people report of it, in November 2026.
+# According to each one's documentation and reports of users, in November 2026.
 NAMED: Mapping[str, Dialect] = {
     "anthropic": Dialect(),
     "ollama": Dialect(cache_usage=False, counts_tokens=False, lists="openai", pings=False, errors="text"),
-    # As seen on its wire, and on that of the gateway LiteLLM (tests/pipeline/test_real_servers.py).
+    # As observed with it and with the gateway LiteLLM (tests/pipeline/test_real_servers.py).
     "llama.cpp": Dialect(
         lists="openai",
         any_model=True,

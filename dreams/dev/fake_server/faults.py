@@ -1,9 +1,9 @@
-"""Everything that can go wrong on the way, on demand. PURE.
+"""Network and server faults on demand. PURE.
 
 A fault happens at a moment: "headers" (before the status line), "half headers" (in the middle of them), the name of an
-event (close, reset, stall and end cut it in its middle; garbage and an error event take its place), "after" and the name
-of one (right behind it), or a number of bytes of the body (past its end: close and reset strike after the whole answer,
-while the client is busy with it).
+event (close, reset, stall and end cut it in the middle; garbage and an error event replace it), "after" and the name of
+one (right after it), or a number of bytes of the body (past its end: close and reset happen after the complete answer,
+while the client processes it).
 """
 
 from collections.abc import Mapping, Sequence
@@ -54,7 +54,7 @@ def status(code: int, message: str = "", **headers: str) -> Fault:
 
 
 def closed(at: Moment) -> Fault:
-    """The connection closes; the body was announced longer."""
+    """The connection closes before the announced end of the body."""
     return Fault("close", at)
 
 
@@ -64,17 +64,17 @@ def reset(at: Moment) -> Fault:
 
 
 def stalled(at: Moment) -> Fault:
-    """Nothing more comes, and the connection stays open."""
+    """Nothing more is sent, and the connection stays open."""
     return Fault("stall", at)
 
 
 def ended(at: Moment) -> Fault:
-    """The body ends in good order before the message does."""
+    """The body ends correctly, but before the message does."""
     return Fault("end", at)
 
 
 def garbage(at: Moment, data: bytes = NOISE) -> Fault:
-    """Bytes that are no event, and then the rest as if nothing had been."""
+    """Sends bytes that are no event, and then the rest normally."""
     return Fault("garbage", at, data=data)
 
 
@@ -84,7 +84,7 @@ def error_event(at: Moment, code: int = 529, message: str = "") -> Fault:
 
 
 def cut(fault: Fault, chunks: Sequence[tuple[str, bytes]]) -> int:
-    """The byte of the body at which `fault` strikes; past the end when its event never comes."""
+    """The byte of the body at which `fault` happens; past the end if its event is never sent."""
     if isinstance(fault.at, int):
         return fault.at
     offset = 0

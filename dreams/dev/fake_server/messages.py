@@ -1,4 +1,4 @@
-"""What a scripted model says, and how that looks on the wire: one JSON object, or server-sent events. PURE."""
+"""The replies of a scripted model, and their wire format: one JSON object, or server-sent events. PURE."""
 
 import hashlib
 import itertools
@@ -11,16 +11,16 @@ from typing import Any
 
 from dreams.dev.fake_server.faults import Fault, status
 
-# What the API refuses: the rules that a client which talks to the real one must keep.
+# Rules of the real API that a client must follow.
 
 
-# Parameters that current models no longer take.
+# Parameters that current models no longer accept.
 GONE = ("temperature", "top_p", "top_k")
 
 
 @dataclass(frozen=True, slots=True)
 class FakeLimits:
-    """Of the model that the server plays, and of the server itself."""
+    """Limits of the simulated model and of the server."""
 
     context_tokens: int = 200_000
     output_tokens: int = 64_000
@@ -29,7 +29,7 @@ class FakeLimits:
 
 
 def refusal(body: Mapping[str, Any], limits: FakeLimits) -> Fault | None:
-    """The error that the API would answer this request with, or None."""
+    """The API's error for this request, or None."""
     if limits.models and body.get("model") not in limits.models:
         return status(404, f"model: {body.get('model')}")
     wrong = _wrong_parameter(body, limits) or _wrong_messages(body.get("messages"))
@@ -72,7 +72,7 @@ def _wrong_messages(messages: object) -> str:
 
 
 def _wrong_message(number: int, message: Mapping[str, Any], open_calls: set[str]) -> tuple[str, set[str]]:
-    """What is wrong with one message, and the calls that the next one must answer."""
+    """The error in one message, and the calls that the next one must answer."""
     blocks = as_blocks(message.get("content"))
     if not blocks:
         return f"messages.{number}: content must not be empty", set()
@@ -97,7 +97,7 @@ _numbers = itertools.count(1)
 
 
 def fresh_id(prefix: str) -> str:
-    """Ids as the API makes them: a prefix and 24 characters."""
+    """An id in the API's format: a prefix and 24 characters."""
     return f"{prefix}_01{next(_numbers):022d}"
 
 
@@ -108,7 +108,7 @@ class Text:
 
 @dataclass(frozen=True, slots=True)
 class Think:
-    """Thinking, with the signature that must come back unchanged."""
+    """Thinking, with the signature that must be sent back unchanged."""
 
     thinking: str
     signature: str = "c2lnbmF0dXJl"
@@ -116,7 +116,7 @@ class Think:
 
 @dataclass(frozen=True, slots=True)
 class Use:
-    """A tool call. `cut` sends only so many characters of its input's JSON, as a model does that ran out of room."""
+    """A tool call. `cut` sends only so many characters of its input's JSON, as at an output limit."""
 
     name: str
     input: Mapping[str, Any]
@@ -130,7 +130,7 @@ class Use:
 
 @dataclass(frozen=True, slots=True)
 class Raw:
-    """Any other block, sent whole in its start event."""
+    """Any other block, sent completely in its start event."""
 
     block: Mapping[str, Any]
 
@@ -155,7 +155,7 @@ class ScriptedReply:
         return self.stop_reason or ("tool_use" if calls else "end_turn")
 
     def only_said(self) -> "ScriptedReply":
-        """What a model answers that cannot call tools."""
+        """The reply of a model that cannot call tools."""
         said = tuple(block for block in self.blocks if not isinstance(block, Use))
         return replace(
             self, blocks=said or (Text("I would call a tool, but I cannot."),), stop_reason="end_turn"
@@ -163,7 +163,7 @@ class ScriptedReply:
 
     @property
     def size(self) -> int:
-        """Output tokens, about four characters each."""
+        """Output tokens, at four characters each."""
         if self.output_tokens is not None:
             return self.output_tokens
         return max(1, sum(len(_said(block)) for block in self.blocks) // 4)
@@ -187,7 +187,7 @@ def _said(block: Block) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Counted:
-    """Tokens of a request, as `usage` splits them."""
+    """Tokens of a request by kind, as in `usage`."""
 
     input: int
     cache_read: int = 0
@@ -208,7 +208,7 @@ class Counted:
 
 
 def whole_message(reply: ScriptedReply, model: str, counted: Counted) -> Json:
-    """The answer of a request without `stream`."""
+    """The response to a request without `stream`."""
     return {
         "id": fresh_id("msg"),
         "type": "message",
@@ -232,7 +232,7 @@ def _whole(block: Block) -> Json:
 
 
 def events(reply: ScriptedReply, model: str, counted: Counted) -> Iterator[tuple[str, Json]]:
-    """(event name, data) in the order in which a stream brings them."""
+    """The (event name, data) pairs of a stream, in order."""
     start = whole_message(ScriptedReply(), model, counted)
     start |= {"content": [], "stop_reason": None, "usage": counted.usage(1)}
     yield "message_start", {"type": "message_start", "message": start}
@@ -286,7 +286,7 @@ def sse(name: str, data: Json) -> bytes:
 # Prompt-cache accounting by prefix, as the API documents it.
 
 
-# From the documentation of the Messages API: blocks looked back over, tokens of a prefix, marks of one request.
+# From the documentation of the Messages API: blocks searched back, least tokens of a prefix, marks per request.
 LOOK_BACK = 20
 MINIMUM_TOKENS = 1024
 LIFETIME = {"5m": 300.0, "1h": 3600.0}
@@ -295,15 +295,15 @@ MOST_BREAKPOINTS = 4
 
 @dataclass(frozen=True, slots=True)
 class Prefix:
-    """The request up to and with one block."""
+    """The request up to and including one block."""
 
     key: str
     tokens: int
-    breakpoint: str = ""  # its lifetime, or "" for none
+    breakpoint: str = ""  # the cache lifetime, or "" for none
 
 
 def count_tokens(value: object) -> int:
-    """About four bytes a token: not the model's own count, but the same for the same text."""
+    """About four bytes a token: not the model's count, but the same for the same text."""
     return max(1, (len(json.dumps(value, ensure_ascii=False).encode("utf-8", "replace")) + 3) // 4)
 
 
@@ -338,7 +338,7 @@ def as_blocks(content: object) -> list[Mapping[str, Any]]:
 
 
 class PromptCache:
-    """What is stored, shared by all requests of a server."""
+    """The cached prefixes, shared by all requests of a server."""
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
         self._clock = clock
@@ -346,7 +346,7 @@ class PromptCache:
         self._lock = threading.Lock()
 
     def count(self, body: Mapping[str, Any]) -> Counted:
-        """The tokens of a request by kind; stores its breakpoints."""
+        """Counts the tokens of a request by kind and stores its breakpoints."""
         found = prefixes(body)
         total = found[-1].tokens if found else 0
         marked = [at for at, prefix in enumerate(found) if prefix.breakpoint]

@@ -1,4 +1,4 @@
-"""Who answers: a script of steps, or a model that looks at the request. PURE."""
+"""What answers a request: a script of steps, or a model that reads the request. PURE."""
 
 import re
 import threading
@@ -12,7 +12,7 @@ from dreams.dev.fake_server.messages import Block, ScriptedReply, Text, Use, as_
 
 @dataclass(frozen=True, slots=True)
 class Request:
-    """One request to /v1/messages, as it came. `headers` have names in lower case."""
+    """One request to /v1/messages. `headers` have lower-case names."""
 
     body: Mapping[str, Any]
     headers: Mapping[str, str] = field(default_factory=dict)
@@ -31,7 +31,7 @@ class Request:
 
     @property
     def turns(self) -> int:
-        """How often the model has answered so far."""
+        """The number of the model's answers so far."""
         return sum(1 for message in self.messages if message.get("role") == "assistant")
 
     def results(self) -> list[str]:
@@ -51,8 +51,8 @@ def _text(content: object) -> str:
 
 @dataclass(frozen=True, slots=True)
 class ScriptedStep:
-    """One answer and what goes wrong with it. `when`: only for requests it says yes to. `began` is set once a whole event
-    of the answer has gone out, `struck` once a fault behind the whole answer has struck."""
+    """One answer and its fault. `when`: only for requests for which it returns True. `began` is set once a complete event
+    of the answer was sent, `struck` once a fault after the complete answer has happened."""
 
     reply: ScriptedReply | Callable[[Request], ScriptedReply] = field(default_factory=ScriptedReply)
     fault: Fault | None = None
@@ -68,8 +68,8 @@ class ScriptedModel(Protocol):
 
 
 class Script:
-    """Steps used up in order; one with `when` waits for a request that it matches. After the last: `then`, or an
-    error that says so, so that a test with one request too many fails clearly."""
+    """Uses its steps in order; one with `when` waits for a matching request. After the last: `then`, or a
+    clear error, so that a test with one request too many fails."""
 
     def __init__(
         self,
@@ -98,15 +98,15 @@ def _as_step(given: ScriptedStep | ScriptedReply | Fault) -> ScriptedStep:
     return given if isinstance(given, ScriptedStep) else ScriptedStep(given)
 
 
-# A model that plays a believable dream by rules: it reads, searches, writes down a few wishes, and says what
+# A model that plays a plausible dream by rules: it reads, searches, writes a few wishes, and reports what
 # it did.
 
 
-MOST_WISHES = 3  # that are fulfilled in one answer; chosen
-MOST_READS = 10  # memories that are opened; chosen
-MOST_TITLE = 60  # letters of the title of a memory; chosen
+MOST_WISHES = 3  # written in one answer; chosen
+MOST_READS = 10  # memories that are read; chosen
+MOST_TITLE = 60  # characters of a memory's title; chosen
 FINDINGS = "<dream-findings>"
-ALIKE = 0.6  # of the words of a wish, for a line to say it already; chosen
+ALIKE = 0.6  # share of a wish's words that makes a line say it already; chosen
 PATTERN = r'"type":"user".*(remember|from now on|always|never|next time|prefer)'
 _TYPED = re.compile(r"^- (?P<session>\S+) line (?P<line>\d+): (?P<text>.+)$", re.MULTILINE)
 _LISTED = re.compile(r"^ *\d+ (?P<path>[^\s(]+\.md)$", re.MULTILINE)
@@ -117,7 +117,7 @@ _OPENING = re.compile(
     r"^(?:(?:no|and|also|so|ok|okay|please)\b[,.!: ]*)*(?:remember\b(?: that\b| to\b)?[,:]?|from now on\b[,:]?)?\s*",
     re.IGNORECASE,
 )
-# A title does not end in one of these.
+# A title must not end in one of these.
 _JOINTS = frozenset("a an the to of in on at with for and or half is are not we it add before after".split())  # noqa: SIM905 - a word list
 _IS_SO = re.compile(r"\bremember that\b.*\b(?:is|are|was|were|has|have|needs?|runs?|lives?)\b", re.IGNORECASE)
 _HOW_TO = re.compile(r"\b(?:always|never|from now on|do not|don'?t|must|next time)\b", re.IGNORECASE)
@@ -141,14 +141,14 @@ class Wish:
 
     @property
     def kind(self) -> str:
-        """What the person is like, how to work here, or what is so: by a few plain words."""
+        """The memory type, by a few simple words: about the person, how to work, or a fact of the project."""
         if re.search(r"\bi (?:prefer|like|am)\b", self.quote, re.IGNORECASE):
             return "user"
         return "project" if _IS_SO.search(self.quote) and not _HOW_TO.search(self.quote) else "feedback"
 
     @property
     def title(self) -> str:
-        """The first clause, whole where it is short: half a rule may say its opposite."""
+        """The first clause, cut only if long: half a rule may state its opposite."""
         clause = re.split(r"[,;:](?=\s)|\.(?=\s|$)|[!?]", self.text.replace("`", ""))[0].strip()
         if len(clause) <= MOST_TITLE:
             return clause
@@ -164,11 +164,11 @@ class Wish:
 
 
 class DemoModel:
-    """Four turns: orient, gather, consolidate, and the summary; and one more where the checks found something."""
+    """Four turns: orient, gather, consolidate and the summary; one more if the checks found something."""
 
     def step(self, request: Request) -> ScriptedStep:
         if request.tools and "Phase" not in request.tools:
-            # No dream: somebody tries the connection, and wants to see a tool called.
+            # Not a dream but a connection test, which needs a tool call.
             return ScriptedStep(ScriptedReply((Use(min(request.tools), {"word": "yes"}),)))
         if FINDINGS in request.text():
             return ScriptedStep(_left_as_it_is(request))
@@ -208,7 +208,7 @@ class DemoModel:
 
 
 def _left_as_it_is(request: Request) -> ScriptedReply:
-    """It was told what the checks found. Rules cannot weigh that; the person will."""
+    """The answer to the checks' findings: rules cannot judge them; the person will."""
     before = as_blocks(request.messages[-2].get("content"))
     said = "\n".join(str(block.get("text", "")) for block in before).strip()
     return ScriptedReply((Text(f"{said} I left what the checks found for you to weigh."),))
@@ -224,7 +224,7 @@ def _briefing(request: Request) -> str:
 
 
 def _known(request: Request) -> Iterator[str]:
-    """Every line of the memories that the tools have shown, and the index."""
+    """Every line of the index and of the memories that were read."""
     found = _INDEX.search(_briefing(request))
     yield from found["text"].splitlines() if found else ()
     for message in request.messages[1:3]:
@@ -233,7 +233,7 @@ def _known(request: Request) -> Iterator[str]:
 
 
 def wishes(request: Request) -> list[Wish]:
-    """What was asked for in the briefing's typed lines and stands in no memory yet; the newest of the same kind."""
+    """The wishes in the briefing's typed lines that are in no memory yet; for the same path the newest."""
     known = [words for line in _known(request) if (words := _words(line))]
     found: dict[str, Wish] = {}
     for typed in _TYPED.finditer(_briefing(request)):
@@ -258,11 +258,11 @@ def _alike(wish: frozenset[str], line: frozenset[str]) -> bool:
 
 
 def _writes(request: Request, chosen: list[Wish]) -> Iterator[Use]:
-    """For each wish a memory and its row; both stand or fall together."""
+    """For each wish a memory and its index row, as one operation."""
     found = _INDEX.search(_briefing(request))
     index = found["text"] if found else ""
     rows = _ROW.findall(index)
-    # An edit needs a passage that stands there once; the lowest such row shows where rows are added.
+    # An edit needs a unique passage; new rows are added after the last unique row.
     last = next((row for row in reversed(rows) if index.count(row) == 1), "")
     for wish in chosen:
         yield _learn(wish)

@@ -29,12 +29,12 @@ from dreams.dev.fake_server.messages import (
 )
 from dreams.dev.fake_server.scripted_model import Request, ScriptedModel, ScriptedStep
 
-# What a server remembers of each request, for assertions.
+# What a server records of each request, for assertions.
 
 
 @dataclass(slots=True)
 class SeenRequest:
-    """One request and what became of it, for assertions."""
+    """One request and its outcome, for assertions."""
 
     path: str
     headers: Mapping[str, str]
@@ -46,7 +46,7 @@ class SeenRequest:
     sent_whole: bool = False
 
 
-# One connection to the server: paths, answers in one piece or as events, and the faults in them.
+# One connection to the server: paths, plain and streamed responses, and their faults.
 
 
 HEADS = ("headers", "half headers")
@@ -62,18 +62,18 @@ class Http(ThreadingHTTPServer):
         super().__init__(address, Handler)
 
     def handle_error(self, request: object, client_address: object) -> None:
-        """A client that went away is nothing to print."""
+        """Prints nothing: a disconnected client is normal."""
 
 
 class Handler(BaseHTTPRequestHandler):
     protocol_version = "HTTP/1.1"
     server: Http
-    # Many small packets and an acknowledgement that is waited for cost 40 ms a request.
+    # Many small packets and delayed acknowledgements cost 40 ms a request.
     disable_nagle_algorithm = True
     wbufsize = 1 << 16
 
     def log_message(self, format: str, *args: object) -> None:
-        """Requests are kept in `seen`."""
+        """Prints nothing: requests are recorded in `seen`."""
 
     # --- Routes ---------------------------------------------------------------------------------------------------
 
@@ -122,7 +122,7 @@ class Handler(BaseHTTPRequestHandler):
         headers = {name.lower(): value for name, value in self.headers.items()}
         path = self.path.partition("?")[0]
         prefix = self.server.wire.prefix
-        # What does not stand below the prefix is another page: no path of the API.
+        # A path outside the prefix is not part of the API.
         seen = SeenRequest(
             path.removeprefix(prefix) if path.startswith(prefix) else f"?{path}", headers, body
         )
@@ -175,7 +175,7 @@ class Handler(BaseHTTPRequestHandler):
     def _send(
         self, seen: SeenRequest, kind: str, chunks: list[tuple[str, bytes]], step: ScriptedStep, pause: float
     ) -> None:
-        """Chunk by chunk, until the end or until the fault strikes."""
+        """Sends chunk by chunk, until the end or the fault."""
         seen.status = 200
         self._head(200, {"content-type": kind, "transfer-encoding": "chunked", "cache-control": "no-cache"})
         strikes = cut(step.fault, chunks) if step.fault else None
@@ -198,17 +198,17 @@ class Handler(BaseHTTPRequestHandler):
         self._out(step, sent)
         seen.sent_whole = True
         if step.fault is not None and strikes is not None and step.fault.kind in ("close", "reset"):
-            self._break(step.fault)  # its moment is after the end: between two requests
+            self._break(step.fault)  # a fault after the end, between two requests
             step.struck.set()
 
     def _out(self, step: ScriptedStep, sent: int) -> None:
-        """What was written until now has left; says so once a whole event is among it."""
+        """Flushes the output and sets `began` once something was sent."""
         self.wfile.flush()
         if sent:
             step.began.set()
 
     def _strike(self, fault: Fault) -> bool:
-        """False when nothing more is to be sent."""
+        """Makes the fault happen. False when nothing more is to be sent."""
         if fault.kind == "garbage":
             self._chunk(fault.data)
             return True
@@ -235,14 +235,14 @@ class Handler(BaseHTTPRequestHandler):
             self._wait_for_the_client()
         if fault.kind == "reset":
             self.connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
-            # Closing the socket object waits for the handler's files on it; closing the descriptor sends RST now.
+            # Closing the socket object waits for the handler's files; closing the descriptor sends RST now.
             os.close(self.connection.detach())
         else:
             with suppress(OSError):
                 self.connection.shutdown(socket.SHUT_RDWR)
 
     def _wait_for_the_client(self) -> None:
-        """Until the client leaves, the server stops, or the stall has lasted long enough."""
+        """Waits until the client disconnects, the server stops, or the stall is over."""
         until = time.monotonic() + self.server.wire.stall_seconds
         self.connection.settimeout(0.05)
         while time.monotonic() < until and not self.server.wire.stopping.is_set():
@@ -292,10 +292,10 @@ def _model(name: str) -> Json:
 
 
 class ModelServer:
-    """Listens from `start` (or `with`) until `stop`. `seen` holds every request in order of arrival; `stopping` is set when all are to end.
+    """Listens from `start` (or `with`) until `stop`. `seen` has every request in order; `stopping` is set to end all.
 
-    `keys`: the keys that are taken; None takes any. `stall_seconds` bounds how long a stall holds its connection.
-    `dialect`: where it differs from the API. `prefix`: the path that it stands below.
+    `keys`: the accepted keys; None accepts any. `stall_seconds` limits how long a stall keeps its connection.
+    `dialect`: how it differs from the API. `prefix`: the path below which the API is.
     """
 
     def __init__(
@@ -330,7 +330,7 @@ class ModelServer:
 
     @property
     def calls(self) -> list[SeenRequest]:
-        """The requests for messages, without those for models and token counts."""
+        """The requests for messages, not those for models or token counts."""
         return [seen for seen in self.seen if seen.path == "/v1/messages"]
 
     def start(self) -> Self:
