@@ -116,7 +116,7 @@ class Config:
         advanced=True,
     )
 
-    # Who dreams
+    # Engines and budgets
     engine: str = setting(
         "rules",
         "Engine",
@@ -202,7 +202,7 @@ class Config:
         unit="$",
     )
 
-    # Catching what was said
+    # Cards from sessions
     catching: bool = setting(
         True,
         "Catching",
@@ -227,7 +227,7 @@ class Config:
         choices={"rules": "Rules (offline)", "anthropic": "Model (Anthropic API or compatible)"},
     )
 
-    # What an agent is given for a question
+    # Recall
     recall_engine: str = setting(
         "rules",
         "Recall",
@@ -246,7 +246,7 @@ class Config:
         advanced=True,
     )
 
-    # What needs no person
+    # Reviews and policies
     policy_findings: str = setting(
         "info",
         "Review",
@@ -278,7 +278,7 @@ class Config:
         "Off: an agent can still read memories over MCP, but cannot suggest any.",
     )
 
-    # What an agent loads
+    # The index
     index_max_lines: int = setting(
         200,
         "Index",
@@ -327,7 +327,7 @@ class Config:
         advanced=True,
     )
 
-    # Where things are
+    # Places
     roots: str = setting(
         "",
         "Places",
@@ -344,7 +344,7 @@ class Config:
         per_project=False,
     )
 
-    # Telling you
+    # Digests
     digest_email: str = setting(
         "",
         "Digest",

@@ -15,7 +15,7 @@ class Migration(migrations.Migration):
             field=models.JSONField(
                 blank=True,
                 default=list,
-                help_text="What sessions say of each added statement: [{line, text, answer, why, session, place, line_no, role, quote}].",
+                help_text="Whether sessions support each added statement: [{line, text, answer, why, session, place, line_no, role, quote}].",
             ),
         ),
     ]

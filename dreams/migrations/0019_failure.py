@@ -38,7 +38,7 @@ class Migration(migrations.Migration):
                     ("worker", "The process that ran it"),
                     ("fault", "A fault of memoryweb"),
                 ],
-                help_text="Of a failed dream, where it is known.",
+                help_text="For a failed dream, if known.",
                 max_length=10,
                 verbose_name="what failed",
             ),

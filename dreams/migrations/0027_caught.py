@@ -28,7 +28,7 @@ class Migration(migrations.Migration):
                 ('said', models.TextField(help_text='What the person typed.')),
                 ('text', models.TextField(help_text='The line that would be remembered.')),
                 ('memory_type', models.CharField(max_length=40)),
-                ('citations', models.JSONField(default=list, help_text='Where it was said: quotes with session and line.')),
+                ('citations', models.JSONField(default=list, help_text='Its sources: quotes with session and line.')),
                 ('engine', models.CharField(max_length=20)),
                 ('said_at', models.DateTimeField(blank=True, null=True)),
                 ('created_at', models.DateTimeField(auto_now_add=True)),
@@ -42,18 +42,18 @@ class Migration(migrations.Migration):
         migrations.AddField(
             model_name='prompt',
             name='caught_at',
-            field=models.DateTimeField(blank=True, help_text='When it was read for what the person said; a copy in a fork is not read again.', null=True),
+            field=models.DateTimeField(blank=True, help_text='When it was read for things to remember; a copy in a fork is not read again.', null=True),
         ),
         migrations.AddField(
             model_name='session',
             name='caught_bytes',
-            field=models.BigIntegerField(blank=True, help_text='Bytes that were read for what the person said. Empty: none yet.', null=True),
+            field=models.BigIntegerField(blank=True, help_text='Bytes that were read for things to remember. Empty: none yet.', null=True),
         ),
         migrations.RunPython(begin_at_the_end, migrations.RunPython.noop),
         migrations.AddField(
             model_name='session',
             name='hinted_at',
-            field=models.DateTimeField(blank=True, help_text='When the agent’s hook last said that the session ended.', null=True),
+            field=models.DateTimeField(blank=True, help_text='When the agent’s hook last reported the end of the session.', null=True),
         ),
         migrations.AlterField(
             model_name='policy',

@@ -100,10 +100,10 @@ class Migration(migrations.Migration):
                 ('ended_at', models.DateTimeField(null=True)),
                 ('worker_pid', models.IntegerField(null=True)),
                 ('worker_started', models.FloatField(null=True)),
-                ('looked_at', models.DateTimeField(help_text='When its dreams were last looked at.', null=True)),
+                ('looked_at', models.DateTimeField(help_text='When its dreams were last checked.', null=True)),
                 ('asked_by', models.CharField(blank=True, help_text='Empty: the schedule.', max_length=150)),
                 ('text', models.CharField(blank=True, max_length=500)),
-                ('parts', models.JSONField(default=list, help_text='What became of each project.')),
+                ('parts', models.JSONField(default=list, help_text='The result for each project.')),
                 ('job', models.ForeignKey(null=True, on_delete=django.db.models.deletion.SET_NULL, related_name='runs', to='dreams.scheduledjob')),
             ],
             options={

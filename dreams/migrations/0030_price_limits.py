@@ -33,7 +33,7 @@ class Migration(migrations.Migration):
             "requestusage",
             "agent_micros",
             models.BigIntegerField(
-                help_text="What the agent itself reckoned it to cost, in millionths of a dollar.", null=True
+                help_text="The cost that the agent reported, in millionths of a dollar.", null=True
             ),
         ),
         migrations.RunPython(fill, migrations.RunPython.noop),

@@ -46,11 +46,11 @@ class Migration(migrations.Migration):
                         help_text="Subjects of the unfinished tasks that it waits for.",
                     ),
                 ),
-                ("offset", models.BigIntegerField(help_text="Byte offset of the line that last spoke of it.")),
+                ("offset", models.BigIntegerField(help_text="Byte offset of the last line about it.")),
                 ("line_no", models.IntegerField(help_text="1-based.")),
                 (
                     "at",
-                    models.DateTimeField(blank=True, help_text="When it was last spoken of.", null=True),
+                    models.DateTimeField(blank=True, help_text="Time of the last line about it.", null=True),
                 ),
                 (
                     "session",

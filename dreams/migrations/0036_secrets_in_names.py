@@ -31,7 +31,7 @@ class Migration(migrations.Migration):
         migrations.AddField(
             "memory",
             "secret_in_path",
-            models.BooleanField(db_default=False, help_text="The file's name has a secret in it."),
+            models.BooleanField(db_default=False, help_text="The file's name contains a secret."),
         ),
         migrations.AddIndex(
             "memory",

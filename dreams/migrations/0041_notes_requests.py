@@ -20,7 +20,7 @@ class Migration(migrations.Migration):
                 ('asked_by', models.CharField(blank=True, max_length=150)),
                 ('asked_at', models.DateTimeField()),
                 ('started_at', models.DateTimeField(null=True)),
-                ('seen_at', models.DateTimeField(help_text='When its worker last said that it is at work.', null=True)),
+                ('seen_at', models.DateTimeField(help_text='When its worker last reported that it is running.', null=True)),
                 ('ended_at', models.DateTimeField(null=True)),
                 ('cancel_asked_at', models.DateTimeField(null=True)),
                 ('sections', models.PositiveSmallIntegerField(default=0, help_text='Sections that the model has written.')),

@@ -16,7 +16,7 @@ class Migration(migrations.Migration):
             fields=[
                 ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
                 ('sha256', models.CharField(help_text='Digest of the log as the dream read it.', max_length=64)),
-                ('used', models.BooleanField(default=False, help_text='What came of it is decided: later dreams read only what was added since.')),
+                ('used', models.BooleanField(default=False, help_text='Its changes are decided: later dreams read only lines added since.')),
                 ('dream', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='read_logs', to='dreams.dreamrun')),
                 ('memory', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='read_by', to='dreams.memory')),
             ],

@@ -23,7 +23,7 @@ class Migration(migrations.Migration):
             "project",
             "secret_in_path",
             models.BooleanField(
-                db_default=False, help_text="The name of one of its folders has a secret in it."
+                db_default=False, help_text="The name of one of its folders contains a secret."
             ),
         ),
         migrations.AddIndex(

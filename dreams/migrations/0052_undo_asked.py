@@ -13,6 +13,6 @@ class Migration(migrations.Migration):
         migrations.AddField(
             model_name='proposal',
             name='undo_asked',
-            field=models.JSONField(blank=True, default=dict, help_text='Of an undo that is reviewed: the hunks that it takes back, whether they may be proposed again, and why.'),
+            field=models.JSONField(blank=True, default=dict, help_text='For an undo in review: the hunks it undoes, whether they may be proposed again, and the reason.'),
         ),
     ]

@@ -18,7 +18,7 @@ class Migration(migrations.Migration):
         migrations.AlterField(
             model_name='snooze',
             name='made_by',
-            field=models.CharField(blank=True, help_text='The account that it is put off for.', max_length=150),
+            field=models.CharField(blank=True, help_text='The account that it is snoozed for.', max_length=150),
         ),
         migrations.AddConstraint(
             model_name='snooze',

@@ -13,6 +13,6 @@ class Migration(migrations.Migration):
         migrations.AddField(
             model_name='project',
             name='left_alone',
-            field=models.JSONField(blank=True, help_text='What of its memory folder is not read, and why: [[name, reason]]; empty for rows created before this field existed.', null=True),
+            field=models.JSONField(blank=True, help_text='Files of its memory folder that are not read: [[name, reason]]; empty for rows created before this field existed.', null=True),
         ),
     ]

@@ -71,7 +71,7 @@ class DreamRun(models.Model):
         max_length=10,
         choices=Failure,
         blank=True,
-        help_text="Of a failed dream, where it is known.",
+        help_text="For a failed dream, if known.",
     )
     error = models.TextField(blank=True, help_text="One line for a person.")
     summary = models.TextField(blank=True, help_text="The engine's own summary.")
@@ -106,7 +106,7 @@ class DreamRun(models.Model):
         help_text="Reserved for the request in progress; counts only while the dream is running.",
     )
     notified_at = models.DateTimeField(
-        null=True, blank=True, help_text="When a person was told; they are told once."
+        null=True, blank=True, help_text="When a person was informed of the result, which happens once."
     )
     sessions = models.ManyToManyField(Session, through="DreamSession", related_name="dreams")
 
@@ -172,7 +172,7 @@ class DreamLog(models.Model):
     memory = models.ForeignKey(Memory, on_delete=models.CASCADE, related_name="read_by")
     sha256 = models.CharField(max_length=64, help_text="Digest of the log as the dream read it.")
     used = models.BooleanField(
-        default=False, help_text="What came of it is decided: later dreams read only what was added since."
+        default=False, help_text="Its changes are decided: later dreams read only lines added since."
     )
 
     class Meta:

@@ -69,7 +69,7 @@ class HostRequest(models.Model):
     deed = models.CharField(max_length=10, choices=Deed)
     given = models.JSONField(default=dict, help_text="Ids, and sha256s of texts; never contents.")
     seen = models.JSONField(default=dict, help_text="Path to the sha256 that the person saw.")
-    digest = models.CharField(max_length=64, help_text="Of host, project, deed and what was given.")
+    digest = models.CharField(max_length=64, help_text="Digest of host, project, action and parameters.")
     asked_by = models.CharField(max_length=150, blank=True)
     by_command = models.BooleanField(default=False)
     asked_at = models.DateTimeField(help_text="By the database's clock.")
@@ -79,7 +79,7 @@ class HostRequest(models.Model):
     worker_started = models.FloatField(null=True, blank=True)
     taken_at = models.DateTimeField(null=True, blank=True)
     ended_at = models.DateTimeField(null=True, blank=True)
-    text = models.CharField(max_length=1000, blank=True, help_text="What came of it.")
+    text = models.CharField(max_length=1000, blank=True, help_text="The result.")
     report = models.JSONField(default=dict, help_text="As `apply` prints it.")
 
     class Meta:

@@ -12,7 +12,7 @@ class Snooze(models.Model):
     )
     until = models.DateTimeField(null=True, blank=True, help_text="Empty: until the next dream has ended.")
     made_at = models.DateTimeField()
-    made_by = models.CharField(max_length=150, blank=True, help_text="The account that it is put off for.")
+    made_by = models.CharField(max_length=150, blank=True, help_text="The account that it is snoozed for.")
 
     class Meta:
         ordering = ["until", "made_at"]

@@ -78,10 +78,10 @@ class JobRun(models.Model):
     ended_at = models.DateTimeField(null=True)
     worker_pid = models.IntegerField(null=True)
     worker_started = models.FloatField(null=True)
-    looked_at = models.DateTimeField(null=True, help_text="When its dreams were last looked at.")
+    looked_at = models.DateTimeField(null=True, help_text="When its dreams were last checked.")
     asked_by = models.CharField(max_length=150, blank=True, help_text="Empty: the schedule.")
     text = models.CharField(max_length=500, blank=True)
-    parts = models.JSONField(default=list, help_text="What became of each project.")
+    parts = models.JSONField(default=list, help_text="The result for each project.")
 
     class Meta:
         verbose_name = "run of a job"

@@ -32,7 +32,9 @@ class Memory(models.Model):
     path = models.CharField(max_length=1000, help_text="Relative to the memory directory.")
     kind = models.CharField(max_length=10, choices=Kind, default=Kind.TOPIC)
     type = models.CharField(
-        max_length=40, blank=True, help_text="user, feedback, project, reference, or what the file says."
+        max_length=40,
+        blank=True,
+        help_text="user, feedback, project, reference, or another value in the file.",
     )
     name = models.CharField(max_length=300, blank=True)
     description = models.TextField(blank=True)
@@ -52,7 +54,7 @@ class Memory(models.Model):
         help_text="Why the file cannot be read now; the other fields are as last seen.",
     )
 
-    secret_in_path = models.BooleanField(db_default=False, help_text="The file's name has a secret in it.")
+    secret_in_path = models.BooleanField(db_default=False, help_text="The file's name contains a secret.")
 
     class Meta:
         constraints = [models.UniqueConstraint(fields=["project", "path"], name="memory_unique_per_project")]

@@ -48,7 +48,7 @@ class Project(models.Model):
         default=dict, blank=True, help_text="The agent's own settings and where each was found."
     )
     secret_in_path = models.BooleanField(
-        db_default=False, help_text="The name of one of its folders has a secret in it."
+        db_default=False, help_text="The name of one of its folders contains a secret."
     )
     mode = models.CharField(
         max_length=20, blank=True, help_text="daily-log or remote: the agent manages this memory itself."
@@ -57,7 +57,7 @@ class Project(models.Model):
     left_alone = models.JSONField(
         null=True,
         blank=True,
-        help_text="What of its memory folder is not read, and why: [[name, reason]]; empty for rows created before this field existed.",
+        help_text="Files of its memory folder that are not read: [[name, reason]]; empty for rows created before this field existed.",
     )
     history_key = models.CharField(
         max_length=64, unique=True, help_text="Folder name of the bare repository."

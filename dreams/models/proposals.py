@@ -60,7 +60,7 @@ class Proposal(models.Model):
     undo_asked = models.JSONField(
         default=dict,
         blank=True,
-        help_text="Of an undo that is reviewed: the hunks that it takes back, whether they may be proposed again, and why.",
+        help_text="For an undo in review: the hunks it undoes, whether they may be proposed again, and the reason.",
     )
     created_at = models.DateTimeField(auto_now_add=True)
     created_by = models.CharField(max_length=150, blank=True)
@@ -116,8 +116,8 @@ class FileChange(models.Model):
     memory_type = models.CharField(max_length=40, blank=True)
     base_sha = models.CharField(max_length=64, blank=True, help_text="Empty: the file does not exist.")
     new_sha = models.CharField(max_length=64, blank=True, help_text="Empty: the file is removed.")
-    mode = models.IntegerField(null=True, blank=True, help_text="Set where a rollback restores it.")
-    mtime_ns = models.BigIntegerField(null=True, blank=True, help_text="Set where a rollback restores it.")
+    mode = models.IntegerField(null=True, blank=True, help_text="Only set if a rollback restores it.")
+    mtime_ns = models.BigIntegerField(null=True, blank=True, help_text="Only set if a rollback restores it.")
     rebased_from = models.CharField(
         max_length=64, blank=True, help_text="The base before the file was changed outside memoryweb."
     )
@@ -244,12 +244,12 @@ class Hunk(models.Model):
     claims = models.JSONField(
         default=list,
         blank=True,
-        help_text="What the engine says became of removed lines: [{text, fate, path, target, note}].",
+        help_text="Where the engine says that removed lines went: [{text, fate, path, target, note}].",
     )
     transcript_verdicts = models.JSONField(
         default=list,
         blank=True,
-        help_text="What sessions say of each added statement: [{line, text, answer, why, session, place, line_no, role, quote}].",
+        help_text="Whether sessions support each added statement: [{line, text, answer, why, session, place, line_no, role, quote}].",
     )
     applied_in = models.ForeignKey(
         "dreams.AppliedBatch", on_delete=models.SET_NULL, null=True, blank=True, related_name="hunks"

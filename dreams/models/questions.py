@@ -161,7 +161,7 @@ class Card(models.Model):
     said = models.TextField(help_text="What the person typed.")
     text = models.TextField(help_text="The line that would be remembered.")
     memory_type = models.CharField(max_length=40)
-    citations = models.JSONField(default=list, help_text="Where it was said: quotes with session and line.")
+    citations = models.JSONField(default=list, help_text="Its sources: quotes with session and line.")
     engine = models.CharField(max_length=20)
     said_at = models.DateTimeField(null=True, blank=True)
     created_at = models.DateTimeField(auto_now_add=True)

@@ -49,10 +49,10 @@ class Session(models.Model):
         null=True, blank=True, help_text="Read again, because its proposal was undone or superseded."
     )
     caught_bytes = models.BigIntegerField(
-        null=True, blank=True, help_text="Bytes that were read for what the person said. Empty: none yet."
+        null=True, blank=True, help_text="Bytes that were read for things to remember. Empty: none yet."
     )
     hinted_at = models.DateTimeField(
-        null=True, blank=True, help_text="When the agent’s hook last said that the session ended."
+        null=True, blank=True, help_text="When the agent’s hook last reported the end of the session."
     )
     gone_at = models.DateTimeField(null=True, blank=True)
     # Nullable: SQLite adds a nullable column without rebuilding the table and its triggers.
@@ -141,7 +141,7 @@ class NotesRequest(models.Model):
     asked_by = models.CharField(max_length=150, blank=True)
     asked_at = models.DateTimeField()
     started_at = models.DateTimeField(null=True)
-    seen_at = models.DateTimeField(null=True, help_text="When its worker last said that it is at work.")
+    seen_at = models.DateTimeField(null=True, help_text="When its worker last reported that it is running.")
     ended_at = models.DateTimeField(null=True)
     cancel_asked_at = models.DateTimeField(null=True)
     sections = models.PositiveSmallIntegerField(default=0, help_text="Sections that the model has written.")
@@ -227,7 +227,7 @@ class RequestUsage(models.Model):
     web_searches = models.IntegerField(default=0)
     # Nullable without a default: SQLite adds it without rebuilding the table and its triggers.
     agent_micros = models.BigIntegerField(
-        null=True, help_text="What the agent itself reckoned it to cost, in millionths of a dollar."
+        null=True, help_text="The cost that the agent reported, in millionths of a dollar."
     )
 
     def __str__(self) -> str:
@@ -246,7 +246,7 @@ class Prompt(models.Model):
     caught_at = models.DateTimeField(
         null=True,
         blank=True,
-        help_text="When it was read for what the person said; a copy in a fork is not read again.",
+        help_text="When it was read for things to remember; a copy in a fork is not read again.",
     )
     # Rows are written by the hundred thousand, which only adds entries to the small index of this column; they are
     # added to the search index later, in small steps.
@@ -294,9 +294,9 @@ class OpenEnd(models.Model):
     blocked_by = models.JSONField(
         default=list, blank=True, help_text="Subjects of the unfinished tasks that it waits for."
     )
-    offset = models.BigIntegerField(help_text="Byte offset of the line that last spoke of it.")
+    offset = models.BigIntegerField(help_text="Byte offset of the last line about it.")
     line_no = models.IntegerField(help_text="1-based.")
-    at = models.DateTimeField(null=True, blank=True, help_text="When it was last spoken of.")
+    at = models.DateTimeField(null=True, blank=True, help_text="Time of the last line about it.")
 
     class Meta:
         constraints = [models.UniqueConstraint(fields=["session", "number"], name="open_end_once")]
