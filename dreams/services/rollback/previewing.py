@@ -106,7 +106,7 @@ def _refuse_unread(planned: Preview, snapshot: workspace.Snapshot) -> None:
     if unread:
         named = ", ".join(f"{path} ({why})" for path, why in sorted(unread.items()))
         raise review.ReviewRefused(
-            f"Nothing was written: {named} cannot be read now. Make it readable, then try again."
+            f"Nothing was written: {named} cannot be read now. Undo it once that is over."
         )
 
 
