@@ -1,4 +1,4 @@
-"""Bytes down to the disk itself, where systems mean different things by it; and a disk that refuses, in words."""
+"""Flushes files to the disk, which differs between systems, and explains errors of the disk."""
 
 import ctypes
 import errno
@@ -15,20 +15,20 @@ _FULL: int | None = getattr(fcntl, "F_FULLFSYNC", None)
 
 
 def to_disk(fd: int) -> None:
-    """Return when what was written to the file or folder would outlive a power cut. Raises OSError."""
+    """Returns once what was written to the file or folder survives a power cut. Raises OSError."""
     if _FULL is not None:
         try:
             fcntl.fcntl(fd, _FULL)
-        except OSError:  # not every file system knows it; then the plain one is the best there is
+        except OSError:  # not every file system supports it; then plain fsync is the best available
             os.fsync(fd)
     else:
         os.fsync(fd)
 
 
 def all_to_disk(folder: Path) -> bool:
-    """The same for everything that was written below the file system of `folder`, in one step; raises OSError.
+    """Flushes everything written to the file system of `folder` in one step; raises OSError.
 
-    False where the system has no such step, or would keep quiet about what failed: then each file is to be flushed.
+    False if the system has no such call, or one that does not report errors: then flush each file.
     """
     if not tells_what_failed():
         return False
@@ -46,7 +46,7 @@ def sync_file_system(fd: int) -> None:
 
 @cache
 def tells_what_failed() -> bool:
-    """Whether a whole file system can be flushed in one step that keeps quiet about no failure: syncfs of Linux, since 5.8."""
+    """Whether a file system can be flushed in one step that reports all errors: syncfs of Linux, since 5.8."""
     if not sys.platform.startswith("linux"):
         return False
     first, _, rest = os.uname().release.partition(".")
@@ -70,7 +70,7 @@ _WHAT_TO_DO = {
 
 
 def refusal(error: OSError, place: str | os.PathLike[str]) -> str:
-    """The thing, why, and what to do, in sentences. `place`, if not empty, is named where the error has no whole path of its own."""
+    """What failed, why, and what to do, in sentences. `place`, if not empty, is used if the error has no complete path."""
     name = os.fsdecode(error.filename) if isinstance(error.filename, str | bytes) else ""
     thing = name if name.startswith("/") else os.fspath(place)
     why = error.strerror or str(error) or type(error).__name__

@@ -1,21 +1,21 @@
-"""Bytes and text: memory files are kept as bytes; text is for reading, comparing and showing."""
+"""Bytes and text: memory files are stored as bytes; text is for reading, comparing and showing."""
 
 import hashlib
 import os
 import re
 from collections.abc import Sequence
 
-# No database takes a NUL (PostgreSQL) or half a character, and a byte that is no UTF-8 is read as one.
+# PostgreSQL rejects NUL, and databases reject lone surrogates, which replace invalid UTF-8 bytes.
 _UNSTORABLE = re.compile("[\0\ud800-\udfff]")
 
 
 def sha256(data: bytes) -> str:
-    """The lower-case hex digest that every row, finding and decision refers to."""
+    """The lower-case hex digest that rows, findings and decisions store."""
     return hashlib.sha256(data).hexdigest()
 
 
 def decode(data: bytes) -> str:
-    """Text that `encode` turns back into exactly `data`, also where it is not UTF-8."""
+    """Text that `encode` turns back into exactly `data`, even if it is not UTF-8."""
     return data.decode("utf-8", "surrogateescape")
 
 
@@ -24,7 +24,7 @@ def encode(text: str) -> bytes:
 
 
 def sha_of(side: str | None) -> str:
-    """As `sha256`, of a text; "" of none."""
+    """As `sha256`, of a text; "" for None."""
     return "" if side is None else sha256(encode(side))
 
 
@@ -37,37 +37,37 @@ def is_utf8(data: bytes) -> bool:
 
 
 def storable(text: str, limit: int | None = None) -> str:
-    """What any database takes, U+FFFD for what it does not, at most `limit` characters."""
+    """The text with U+FFFD for characters a database rejects, at most `limit` characters."""
     return _UNSTORABLE.sub("\ufffd", text[:limit])
 
 
 def one_line(text: str) -> str:
-    """Every run of white space as one space."""
+    """The text with every run of white space as one space."""
     return " ".join(text.split())
 
 
 def shortened(text: str, limit: int) -> str:
-    """At most `limit` characters, the last one "…" where more was there."""
+    """At most `limit` characters, the last one "…" if the text was cut."""
     return text if len(text) <= limit else f"{text[: limit - 1]}…"
 
 
 def is_below(path: str, folder: str) -> bool:
-    """Whether a path, as it is written, is a folder or in it."""
+    """Whether a path, as written, is the folder or in it."""
     return path == folder or path.startswith(folder.rstrip("/") + "/")
 
 
 def with_home(path: str) -> str:
-    """`~` and `~user` as a home folder; an unknown `~user` is just a name, where pathlib's answer is an error."""
+    """Expands `~` and `~user`; keeps an unknown `~user`, for which pathlib raises."""
     return os.path.expanduser(path)  # noqa: PTH111 - see above
 
 
 def is_folder(path: str | os.PathLike[str]) -> bool:
-    """False too where it cannot be looked at, where pathlib's answer is an error."""
+    """Whether it is a folder; False if that cannot be checked, where pathlib raises."""
     return os.path.isdir(path)  # noqa: PTH112 - see above
 
 
 def joined(words: Sequence[str]) -> str:
-    """ "a", "a and b", "a, b and c"; "" of none."""
+    """ "a", "a and b", "a, b and c"; "" for none."""
     return " and ".join(filter(None, (", ".join(words[:-1]), *words[-1:])))
 
 
@@ -77,5 +77,5 @@ def plural(count: int, one: str, many: str | None = None) -> str:
 
 
 def quoted(said: str, limit: int = 160) -> str:
-    """What was said, in quotation marks, for the end of a sentence: its own full stop would be a second one."""
+    """The text in quotation marks for the end of a sentence, without its own full stop."""
     return f"“{said[:limit].rstrip('. ')}”"

@@ -1,8 +1,7 @@
 """The workspace of a dream: a snapshot of the memory directory, and a scratch copy that the engine may change.
 
-The real directory is only read, once, by handle. What an engine must not change stays out of its reach: control
-files and dotfiles are not copied at all; logs, files that are not UTF-8, files with several hard links and files
-that are not Markdown are copied for reading, and `write` refuses them.
+The real directory is only read, once, by handle. Control files and dotfiles are not copied; logs, files that are not
+UTF-8, files with several hard links and files that are not Markdown are copied for reading, and `write` refuses them.
 """
 
 import shutil
@@ -17,11 +16,11 @@ from dreams.lib.memdir import names
 
 MAX_FILES = 5_000  # of a memory directory; chosen
 MAX_FILE_BYTES = 4 * 1024 * 1024  # of one; chosen
-FOLDER = "is a folder"  # why something with a memory's name was not read
+FOLDER = "is a folder"  # why a folder with a memory's name was not read
 
 
 class WorkspaceRefused(Exception):
-    """A write that the workspace does not take; the message names the path, why, and the remedy."""
+    """A write that the workspace refuses; the message names the path, why, and the remedy."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,11 +36,11 @@ class SnapshotFile:
     sha256: str = field(init=False)
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "sha256", text.sha256(self.data))  # frozen; asked for many times
+        object.__setattr__(self, "sha256", text.sha256(self.data))  # frozen; read many times
 
     @property
     def read_only_because(self) -> str:
-        """Why an engine may not change this file; empty when it may."""
+        """Why an engine may not change this file, else ""."""
         if not self.path.endswith(".md"):
             return "is not a Markdown file"
         if PurePosixPath(self.path).parts[0] == "logs":
@@ -67,7 +66,7 @@ class Snapshot:
         return {path: file.data for path, file in self.files.items()}
 
     def unread(self, path: str) -> str:
-        """Why what stands at `path`, or in a folder above it, could not be read; empty where it was, or nothing is known of it."""
+        """Why `path`, or a folder above it, could not be read; "" if it was read or is unknown."""
         if path in self.files:
             return ""
         above = (path, *(str(parent) for parent in PurePosixPath(path).parents[:-1]), "")
@@ -76,12 +75,12 @@ class Snapshot:
         )
 
     def _was_read(self, name: str) -> bool:
-        """Whether a folder with a memory's name holds files that were read: the memory that had the name is gone."""
+        """Whether files of a folder with a memory's name were read: the memory with that name no longer exists."""
         return self.skipped[name] == FOLDER and any(file.startswith(f"{name}/") for file in self.files)
 
 
 def take(memory_dir: Path) -> Snapshot:
-    """Read every memory below `memory_dir`. One odd file is skipped with its reason and stops nothing."""
+    """Reads every memory below `memory_dir`. An odd file is skipped with its reason and does not stop the others."""
     try:
         root = safefs.Root.open(memory_dir)
     except FileNotFoundError:
@@ -102,7 +101,7 @@ def take(memory_dir: Path) -> Snapshot:
 
 
 def _is_folder(root: safefs.Root, name: str) -> bool:
-    """False too for what went away, or cannot be looked at: the walk says why."""
+    """Whether it is a folder; False if it disappeared or cannot be checked, which the walk explains."""
     try:
         return st.S_ISDIR(root.lstat(name).st_mode)
     except (OSError, safefs.SafeFsError):
@@ -110,7 +109,7 @@ def _is_folder(root: safefs.Root, name: str) -> bool:
 
 
 def _is_hidden(path: str) -> bool:
-    """Dotfiles, `.consolidate-lock` among them, belong to the agent or to us."""
+    """Whether it is a dotfile, such as `.consolidate-lock`: these belong to the agent or to us."""
     return any(part.startswith(".") for part in PurePosixPath(path).parts)
 
 
@@ -137,7 +136,7 @@ def _read_into(
 
 
 class Workspace:
-    """The scratch copy. Paths are relative to the memory directory; texts are decoded so that bytes survive."""
+    """The scratch copy. Paths are relative to the memory directory; texts are decoded so that all bytes are preserved."""
 
     def __init__(self, folder: Path, snapshot: Snapshot) -> None:
         self.folder = folder
@@ -146,7 +145,7 @@ class Workspace:
 
     @classmethod
     def create(cls, folder: Path, snapshot: Snapshot) -> Self:
-        """Copy `snapshot` into `folder` (0700), which must not hold an older workspace."""
+        """Copies `snapshot` into `folder` (0700), which must not contain an older workspace."""
         shutil.rmtree(folder, ignore_errors=True)
         folder.mkdir(mode=0o700, parents=True)
         made = cls(folder, snapshot)
@@ -165,7 +164,7 @@ class Workspace:
         shutil.rmtree(self.folder, ignore_errors=True)
 
     def paths(self) -> list[str]:
-        """Every file now in the scratch copy, in name order."""
+        """Every file in the scratch copy, in name order."""
         return sorted(self._walk())
 
     def editable(self) -> list[str]:
@@ -173,7 +172,7 @@ class Workspace:
         return [path for path in self.paths() if not self.read_only_because(path)]
 
     def read_only_because(self, path: str) -> str:
-        """Why `path` must not be written; empty when it may be."""
+        """Why `path` must not be written, else ""."""
         if _is_hidden(path) or not path.endswith(".md"):
             return "is not a Markdown memory"
         if PurePosixPath(path).parts[0] == "logs":
@@ -181,7 +180,7 @@ class Workspace:
         known = self.snapshot.files.get(path)
         if known is not None:
             return known.read_only_because
-        # What stands there unread (a link, a folder, a file too large) would be lost, or refuse the apply later.
+        # An unread item at the path (a link, a folder, a file too large) would be lost, or block the apply later.
         if unread := self.snapshot.unread(path):
             return f"could not be read ({unread})"
         present = set(self._walk())
@@ -190,7 +189,7 @@ class Workspace:
         return "" if path in present else names.unfit(path)
 
     def read(self, path: str) -> str | None:
-        """The text now in the scratch copy, or None when there is no such file."""
+        """The text in the scratch copy, or None if there is no such file."""
         try:
             return text.decode(self._root.read_bytes(path, limit=MAX_FILE_BYTES))
         except FileNotFoundError:
@@ -232,8 +231,8 @@ class Workspace:
 
 
 class TrialWorkspace:
-    """For trials: starts from the snapshot of a workspace and leaves that alone, changed in the process's memory and nowhere
-    else. Refuses what the workspace would refuse."""
+    """For trials: starts from the snapshot of a workspace and changes only a copy in the process's memory. Refuses what the
+    workspace would refuse."""
 
     def __init__(self, workspace: Workspace) -> None:
         self._workspace = workspace

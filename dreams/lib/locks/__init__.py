@@ -1,13 +1,13 @@
-"""The consolidation lock: the agent's own protocol, so that two dreamers see each other, made safe among ours.
+"""The consolidation lock: the agent's own protocol, so that it and we see each other, made safe between our processes.
 
     taken = acquire(memory_dir, process.current(), now, before_write=save)
     if isinstance(taken, Held):
         with taken, Heartbeat(taken) as beat:
-            …  # and look at `beat.lost` now and then
+            …  # and check `beat.lost` now and then
             taken.release_completed(now)   # without this line, leaving the block rewinds
 
-`lockfile` reads and writes the file, and says who holds it · `acquiring` takes it, and repairs what a crash left ·
-`held` keeps it fresh and lets it go. No Django; POSIX only.
+`lockfile` reads and writes the file, and finds its holder · `acquiring` takes it, and repairs it after a crash ·
+`held` keeps it fresh and releases it. No Django; POSIX only.
 """
 
 from dreams.lib.locks.acquiring import Busy, Healing, LockFact, acquire, heal, status

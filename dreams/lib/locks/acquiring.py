@@ -1,5 +1,5 @@
-"""Who holds the lock now, and taking it: read, judge, write our PID, read back; all under a kernel lock on the directory itself.
-After a crash the clock that a dead holder of ours moved is put back at the next tick instead of a day later."""
+"""Finds the lock's holder, and takes it: read, judge, write our PID, read back; all under a kernel lock on the directory.
+After a crash the mtime that our dead process changed is restored at the next tick instead of a day later."""
 
 import errno
 import os
@@ -35,13 +35,13 @@ from dreams.lib.locks.lockfile import (
 from dreams.lib.process import ProcessIdentity, is_alive
 from dreams.lib.timestamps import from_ns, later, to_ns
 
-# The agent's own constant: from then on a lock is anybody's, whether its holder lives or not.
+# The agent's own constant: after it anybody may take a lock, even if its holder is alive.
 STALE_AFTER = timedelta(minutes=60)
 
 
 @dataclass(frozen=True, slots=True)
 class LockFact:
-    """The consolidation lock. `held`: nobody else may take it now; `pid`: what stands in it, dead or alive.
+    """The consolidation lock. `held`: nobody else may take it now; `pid`: the one in the file, dead or alive.
 
     `opens_at`: when a held lock goes stale. `error`: why the lock cannot be used at all, with the remedy.
     """
@@ -55,10 +55,10 @@ class LockFact:
 
 
 def judge(found: Contents | None, now: datetime, known: ProcessIdentity | None) -> LockFact:
-    """Held is what is fresh and in the hand of a living process; dead, unreadable and stale may be taken.
+    """A lock is held if it is fresh and its process is alive; a dead, unreadable or stale one may be taken.
 
-    `known`: who our own records say wrote this body; a living PID that started at another time is then
-    another process, and the holder is dead. A lock dated in the future counts as fresh.
+    `known`: the writer of this body according to our records; if a process with its PID started at another time,
+    the holder is dead. A lock dated in the future counts as fresh.
     """
     if found is None:
         return LockFact()
@@ -70,9 +70,9 @@ def judge(found: Contents | None, now: datetime, known: ProcessIdentity | None) 
 
 
 def status(memory_dir: Path | str, now: datetime, *, known: ProcessIdentity | None = None) -> LockFact:
-    """The lock gate's fact: would the lock be given now? Looks only; never raises OSError.
+    """Whether the lock could be taken now, for the lock gate. Only reads; never raises OSError.
 
-    `memory_dir` may lead through links. Where it ends in none, its handle leads to its parent too: nothing is resolved.
+    `memory_dir` may contain links. If its last part is none, its parent is opened from its handle, without resolving.
     """
     try:
         dir_fd = open_directory(memory_dir)
@@ -83,7 +83,7 @@ def status(memory_dir: Path | str, now: datetime, *, known: ProcessIdentity | No
             return LockFact(held=True)
         return judge(peek(dir_fd), now, known)
     except FileNotFoundError:
-        return LockFact()  # removed this very moment
+        return LockFact()  # removed just now
     except OSError as error:
         return _unusable(error)
     finally:
@@ -120,11 +120,11 @@ def nearest_existing(directory: Path) -> tuple[Path, int]:
 
 
 def _is_anchor(opened: Callable[[], int]) -> bool:
-    """True while another dream holds a directory that is missing, which shows only on its nearest parent, to be opened here."""
+    """Whether another dream holds a missing directory, by a lock on its nearest parent, which `opened` opens."""
     try:
         anchor_fd = opened()
     except PermissionError:
-        return False  # nobody of ours can hold what we may not open
+        return False  # our processes cannot hold what we may not open
     try:
         with kernel_lock(anchor_fd, 0, shared=True):
             return False
@@ -146,7 +146,7 @@ _TRIES = 3  # the file may be replaced meanwhile; chosen
 
 @dataclass(frozen=True, slots=True)
 class Busy:
-    """The lock was not given. `broken`: nobody holds it, but it cannot be used before a person acts."""
+    """The lock was not taken. `broken`: nobody holds it, but it cannot be used before a person acts."""
 
     reason: str
     holder: int | None = None
@@ -180,7 +180,7 @@ class _Request:
 
 
 class _Appeared(Exception):
-    """The missing directory exists after all; look again."""
+    """The missing directory exists now; try again."""
 
 
 def acquire(
@@ -192,15 +192,15 @@ def acquire(
     keep_dir_mtime: bool = False,
     before_write: Callable[[LockRecord], None] | None = None,
 ) -> Held | Busy:
-    """Take the lock of a memory directory (its resolved path), or say who has it.
+    """Takes the lock of a memory directory (its resolved path), or returns who has it.
 
-    identity: the holder to be, normally `process.current()`. known: who our records say holds it now.
-    keep_dir_mtime: the lock's coming and going leaves the directory's mtime alone (apply and rollback).
-    before_write: called with what heals a crash, before the file is touched; when it raises, nothing was written.
+    identity: the new holder, normally `process.current()`. known: the holder according to our records.
+    keep_dir_mtime: creating and removing the lock keeps the directory's mtime (apply and rollback).
+    before_write: called with the record for healing before the file is changed; if it raises, nothing is written.
     Never raises OSError for the disk's state: that is a Busy with `broken`, and the remedy in the reason.
 
-    A missing directory is not created: the nearest existing parent is locked in the kernel (flock) for the
-    whole hold, so other missing directories below the same parent wait too, and a child process that inherits
+    A missing directory is not created: the nearest existing parent is locked in the kernel (flock) until
+    release, so other missing directories below the same parent wait too, and a child process that inherits
     descriptors must not outlive the hold.
     """
     request = _Request(memory_dir, identity, now, known, keep_dir_mtime, before_write)
@@ -221,7 +221,7 @@ def acquire(
 
 def _remedy(error: OSError) -> str:
     if isinstance(error, LockFileError) and error.errno == errno.EINVAL:
-        return "do so"  # its own words name the remedy
+        return "do so"  # the error's message names the remedy
     if error.errno == errno.ENOTDIR:
         return "move away the file or link that is in the directory’s place"
     if error.errno in (errno.ENOSPC, errno.EDQUOT):
@@ -248,7 +248,7 @@ def _take(request: _Request) -> Held | Busy:
 
 def _take_file(request: _Request, dir_fd: int) -> Held | Busy:
     with ExitStack() as stack:
-        # Whoever held this directory while it was missing holds its parent.
+        # A process that took this directory while it was missing has locked its parent.
         _pass_by(request.memory_dir.parent, stack)
         stack.enter_context(kernel_lock(dir_fd, _WAIT_SECONDS))
         with opened_lock(dir_fd, os.O_RDWR) as fd:
@@ -270,22 +270,22 @@ def _write(request: _Request, dir_fd: int, fd: int | None, prior: Contents | Non
     if fd is None or prior is None:
         write_new(dir_fd, body, None, keep_dir_mtime=request.keep_dir_mtime)
         return
-    stamp(fd, prior.mtime_ns)  # who may not do this could not put the clock back
+    stamp(fd, prior.mtime_ns)  # without this right we could not restore the mtime
     try:
         write_body(fd, body)
     except OSError:
         put_back(fd, prior.body, prior.mtime_ns)
         raise
-    # A body of the same length over an equal one is still a new hold: the kernel may keep a coarse mtime.
+    # Writing an equal body is still a new hold: the kernel's coarse mtime might not change.
     os.utime(fd)
 
 
 def _take_anchor(request: _Request) -> Held:
-    """Hold a missing directory by its nearest existing parent."""
+    """Takes a missing directory by locking its nearest existing parent."""
     ancestor, anchor_fd = nearest_existing(request.memory_dir)
     try:
         with ExitStack() as stack:
-            # Taken before this ancestor existed, the hold is on the one above.
+            # A hold taken before this ancestor existed is on the one above.
             _pass_by(ancestor.parent, stack)
             take_kernel_lock(anchor_fd, _WAIT_SECONDS)
         if _exists(request.memory_dir) or _nearest_differs(request.memory_dir, ancestor):
@@ -302,17 +302,17 @@ def _exists(path: Path) -> bool:
 
 
 def _nearest_differs(memory_dir: Path, ancestor: Path) -> bool:
-    """True when a closer parent has come to exist since."""
+    """Whether a closer parent exists by now."""
     closer = next(path for path in (memory_dir, *memory_dir.parents) if path.parent == ancestor)
     return _exists(closer)
 
 
 def _pass_by(directory: Path, stack: ExitStack) -> None:
-    """Wait until nobody holds `directory` for a missing one below it, and keep it so until `stack` ends."""
+    """Waits until nobody holds `directory` for a missing one below it, and prevents that until `stack` ends."""
     try:
         fd = open_directory(directory)
     except PermissionError:
-        return  # a parent that we may not open is one that nobody of ours can hold
+        return  # our processes cannot hold a parent that we may not open
     stack.callback(os.close, fd)
     stack.enter_context(kernel_lock(fd, _WAIT_SECONDS, shared=True))
 
@@ -330,7 +330,7 @@ _HEALING_WAIT_SECONDS = 1.0  # nobody waits for it; chosen
 
 
 class Healing(StrEnum):
-    """How it ended. Only `BUSY` and `FAILED` are worth another try."""
+    """The outcome. Only `BUSY` and `FAILED` are worth another try."""
 
     HEALED = "healed"
     ALIVE = "alive"
@@ -355,12 +355,12 @@ def heal(
     *,
     prior_body: bytes = b"",
 ) -> Healed:
-    """Undo the hold of a dead process, from its `LockRecord`; only while the body is still its PID. Idempotent.
+    """Undoes the hold of a dead process, from its `LockRecord`; only while the body is still its PID. Idempotent.
 
-    Killed between two particular system calls, a holder leaves an empty body with a new mtime, which cannot be
-    told from a completed dream: it is left alone and costs a day, as every crash does with the agent's own dream.
+    A holder killed between two particular system calls leaves an empty body with a new mtime, which looks like a
+    completed dream: it is not changed and delays a day, as every crash of the agent's own dream does.
 
-    No prior mtime removes the file. `prior_body` is for a crashed apply or rollback, which promises it back.
+    Without a prior mtime the file is removed. `prior_body` is for a crashed apply or rollback, which restores it.
     """
     if is_alive(pid, start_time):
         return Healed(Healing.ALIVE, f"Process {pid} is alive; its lock is left alone.")

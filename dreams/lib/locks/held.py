@@ -1,4 +1,4 @@
-"""A lock that is held: kept fresh from a thread, checked for theft, and let go in one of three ways."""
+"""A lock that we hold: kept fresh by a thread, checked for theft, and released in one of three ways."""
 
 import fcntl
 import os
@@ -30,21 +30,21 @@ from dreams.lib.locks.lockfile import (
 from dreams.lib.process import ProcessIdentity
 from dreams.lib.timestamps import to_ns
 
-_RELEASE_WAIT = 5.0  # a lock that stays costs more than a wait; chosen
+_RELEASE_WAIT = 5.0  # a lock left behind costs more than a wait; chosen
 _BEAT_WAIT = 1.0  # the next beat is a minute away; chosen
 
-# Which Held of this process owns a directory. The body alone cannot tell: it names the process, and a second
-# dream of the same process may have taken over a lock that the first one let go stale.
+# The Held of this process that owns a directory. The body only names the process, and a second dream of the same
+# process may have taken over a stale lock of the first.
 _owners: weakref.WeakValueDictionary[tuple[int, int], "Held"] = weakref.WeakValueDictionary()
 
 
 class LockLost(Exception):
-    """The lock is not ours any more: stop, and write nothing. The text says what happened."""
+    """The lock is no longer ours: stop, and write nothing. The message says what happened."""
 
 
 @dataclass(frozen=True, slots=True)
 class Released:
-    """How letting go went. `done` False: the disk was left as it is, and `problem` says why; never raised."""
+    """The result of a release. `done` False: the disk was not changed, and `problem` says why; never raised."""
 
     done: bool
     problem: str = ""
@@ -52,7 +52,7 @@ class Released:
 
 @dataclass(frozen=True, slots=True)
 class LockRecord:
-    """What to keep in the database before the file is touched, so that a crash can be healed."""
+    """Saved in the database before the file is changed, so that a crash can be healed."""
 
     pid: int
     start_time: float
@@ -64,10 +64,10 @@ LIFETIME = timedelta(hours=2)  # that heartbeats keep a lock fresh, of a dream; 
 
 
 class Held:
-    """A lock in our hand; made by `acquire`. Safe to use from the heartbeat's thread. All releases are idempotent.
+    """A lock that we hold; made by `acquire`. Safe to use from the heartbeat's thread. All releases are idempotent.
 
-    As a context manager it rewinds whatever was not released otherwise. `file_made` is False while the memory
-    directory is missing: then its nearest existing parent is locked in the kernel for the whole hold.
+    As a context manager it rewinds a lock that was not released otherwise. `file_made` is False while the memory
+    directory is missing: then its nearest existing parent is locked in the kernel until release.
     """
 
     def __init__(
@@ -83,7 +83,7 @@ class Held:
         self.memory_dir = memory_dir
         self.identity = identity
         self.prior = prior
-        # Not of the clock on the wall: a machine that sleeps for a night does not use the hold up.
+        # Monotonic, so that a machine asleep for a night does not use up the lifetime.
         self._expires = time.monotonic() + LIFETIME.total_seconds()
         self._keep_dir_mtime = keep_dir_mtime
         self._clock_ns: int | None = None
@@ -92,31 +92,31 @@ class Held:
         self._outcome: Released | None = None
         self._guard = threading.RLock()
         self._close = weakref.finalize(self, _close_all, self._descriptors)
-        # A forked child that exits must not unlock what it shares with us.
+        # A forked child that exits must not release the lock it shares with us.
         self._close.atexit = False
         if dir_fd is not None:
             _owners[_key(dir_fd)] = self
 
     @property
     def file_made(self) -> bool:
-        """True once our PID stands in a lock file."""
+        """Whether our PID is in a lock file."""
         return self._dir_fd is not None
 
     @property
     def record(self) -> LockRecord:
-        """What heals this lock after a crash."""
+        """The record that heals this lock after a crash."""
         return record_of(self.identity, self.prior)
 
     @property
     def released(self) -> bool:
-        """True once it was let go, well or not."""
+        """Whether it was released, successfully or not."""
         return self._outcome is not None
 
     def directory_created(self, clock_ns: int | None = None) -> None:
-        """The missing directory was just made by us: put the lock into it.
+        """We have just made the missing directory: puts the lock into it.
 
-        `clock_ns`: when the dream that made it was completed; `release_keeping_clock` leaves that as the
-        directory's clock (None: leaves no file). Raises LockLost when somebody else was faster there.
+        `clock_ns`: when the dream that made it was completed; `release_keeping_clock` keeps that as the mtime
+        (None: keeps no file). Raises LockLost if another process was faster.
         """
         with self._guard:
             if self.file_made:
@@ -137,9 +137,9 @@ class Held:
             _owners[_key(dir_fd)] = self
 
     def heartbeat(self, now: datetime | None = None) -> None:
-        """Set the mtime to now, so that the lock stays fresh. Raises LockLost, and OSError for what may pass.
+        """Sets the mtime to now, so that the lock stays fresh. Raises LockLost, and OSError for temporary errors.
 
-        After the maximum lifetime it refuses: a dream that hangs must not keep everybody else out for ever.
+        After the maximum lifetime it refuses: a dream that hangs must not lock everybody out for ever.
         """
         now = now or datetime.now(UTC)
         with self._guard:
@@ -153,17 +153,17 @@ class Held:
                 self._refresh(self._dir_fd, to_ns(now))
 
     def release_completed(self, at: datetime) -> Released:
-        """The clock moves to `at` and nobody holds the lock. A directory still missing has no clock to move."""
+        """Sets the mtime to `at` and releases the lock. A directory still missing has no file to set."""
         if self._dir_fd is None:
             return self._finish_without_file(to_ns(at))
         return self._finish(lambda dir_fd, fd: put_back(fd, b"", to_ns(at)))
 
     def rewind(self) -> Released:
-        """The clock goes back to the prior mtime, to the nanosecond; no file before means no file after."""
+        """Restores the prior mtime, to the nanosecond; removes the file if there was none."""
         return self._finish(self._rewound)
 
     def release_keeping_clock(self) -> Released:
-        """Body and mtime, or their absence, as before: a manifest of the tree does not show that we were there."""
+        """Restores body and mtime, or the missing file, so that a manifest of the tree shows no trace of the hold."""
         return self._finish(self._restored)
 
     def __enter__(self) -> Self:
@@ -212,7 +212,7 @@ class Held:
             return Released(False, f"The lock in {self.memory_dir} could not be put back: {describe(error)}.")
 
     def _finish_without_file(self, clock_ns: int) -> Released:
-        """Completed with no file of ours: if the directory has come to exist meanwhile, it gets its clock."""
+        """Completed without a lock file: if the directory exists by now, writes the mtime there."""
         with self._guard:
             if self._outcome is None:
                 self._outcome = _leave_clock(self.memory_dir, clock_ns, self._keep_dir_mtime)
@@ -234,7 +234,7 @@ class Held:
         return found is not None and found.pid == self.identity.pid and _owners.get(_key(dir_fd)) is self
 
     def _check_same_directory(self, dir_fd: int) -> None:
-        """A directory moved away and made anew has another lock file, which others would take."""
+        """A directory moved away and created again has another lock file, which others would take."""
         with suppress(FileNotFoundError):
             status = self.memory_dir.lstat()
             if (status.st_dev, status.st_ino) == _key(dir_fd):
@@ -249,7 +249,7 @@ class Held:
 
 
 def record_of(identity: ProcessIdentity, prior: Contents | None) -> LockRecord:
-    """The record of a hold by `identity` over what stood there before."""
+    """The record of a hold by `identity` after the `prior` contents."""
     if prior is None:
         return LockRecord(identity.pid, identity.start_time, None, b"")
     return LockRecord(identity.pid, identity.start_time, prior.mtime_ns, prior.body)
@@ -274,7 +274,7 @@ def _key(dir_fd: int) -> tuple[int, int]:
 
 
 def _close_all(descriptors: list[int]) -> None:
-    """Close, which also lets go of the kernel lock on a parent."""
+    """Closes the handles and releases the kernel lock on a parent."""
     while descriptors:
         fd = descriptors.pop()
         # Explicitly: children that inherited the descriptor would keep the kernel lock.
@@ -285,14 +285,14 @@ def _close_all(descriptors: list[int]) -> None:
 # --- Heartbeat -------------------------------------------------------------------------------------------------------
 
 EVERY = timedelta(minutes=1)  # far below the hour after which a lock is stale
-_JOIN_SECONDS = 5.0  # for a beat under way, with its wait; chosen
+_JOIN_SECONDS = 5.0  # for a running beat, with its wait; chosen
 
 
 class Heartbeat:
-    """Beats at once and then `every` so often, until the block ends or the lock is lost.
+    """Beats at once and then at the interval `every`, until the block ends or the lock is lost.
 
-    `lost` then says why. A beat that fails for another reason is tried again: if that lasts, the lock goes stale by
-    itself and is lost.
+    `lost` then says why. A beat that fails for another reason is tried again: if it keeps failing, the lock becomes
+    stale and is lost.
     """
 
     def __init__(self, held: Held, *, every: timedelta = EVERY) -> None:
@@ -316,11 +316,11 @@ class Heartbeat:
             pass
 
     def beat(self) -> bool:
-        """Once, at this moment; False where the lock is not ours any more. Safe beside the thread."""
+        """Beats once, now; False if the lock is no longer ours. Safe while the thread runs."""
         try:
             self._held.heartbeat()
         except LockLost as lost:
-            # Released in the ordinary way, just before the block ended.
+            # Released normally, just before the block ended.
             if not self._stop.is_set() and not self._held.released:
                 self.lost = lost
             return False

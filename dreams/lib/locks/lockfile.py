@@ -1,7 +1,7 @@
-"""The lock file itself: `.consolidate-lock`, mtime = last consolidation, body = holder's PID.
+"""The lock file `.consolidate-lock`: mtime = last consolidation, body = holder's PID.
 
-Everything goes through the memory directory's handle, never follows a link, and touches only a regular file
-with one name: a lock path that is a link or has a second name would make us write a PID into somebody's file.
+All access uses the memory directory's handle, never follows a link, and changes only a regular file with one
+name: through a link or a second name we would write a PID into somebody's file.
 """
 
 import errno
@@ -20,7 +20,7 @@ import psutil
 from dreams.lib.files.safefs import held
 
 LOCK_NAME = ".consolidate-lock"
-# The agent writes it with its default mode; ours must not shut the agent out, nor open more than it does.
+# The agent writes it with its default mode; ours must not lock the agent out, nor grant more than it does.
 LOCK_MODE = 0o666  # less the umask
 _LARGEST_BODY = 4_096
 _PID = re.compile(rb"\s*([0-9]{1,10})\s*")
@@ -30,16 +30,16 @@ _POLL_SECONDS = 0.002
 
 
 class LockFileError(OSError):
-    """The lock path cannot be used before a person acts; the text names the remedy."""
+    """The lock path cannot be used before a person acts; the message names the remedy."""
 
 
 class DirectoryBusy(Exception):
-    """Another process held the kernel lock on the directory for longer than we wait. `holder` is its PID where known."""
+    """Another process held the kernel lock on the directory for longer than we wait. `holder` is its PID if known."""
 
     holder: int | None = None
 
     def told(self, memory_dir: Path) -> str:
-        """Who it is, for a person. Anybody who can open a directory can lock it: then its mode is the remedy."""
+        """Tells a person who it is. Anybody who can open a directory can lock it: then the remedy is its mode."""
         if self.holder is None:
             return f"Another process is working on {memory_dir} right now; try again when it is done."
         name, is_ours = _who(self.holder)
@@ -52,7 +52,7 @@ class DirectoryBusy(Exception):
 
 
 def _who(pid: int) -> tuple[str, bool]:
-    """A process's name, and whether it is of this user; what may not be looked at is not."""
+    """A process's name, and whether it belongs to this user; one we may not inspect does not."""
     try:
         process = psutil.Process(pid)
         return process.name(), process.uids().effective == os.geteuid()
@@ -63,21 +63,21 @@ def _who(pid: int) -> tuple[str, bool]:
 
 
 def _holder(fd: int) -> int | None:
-    """The PID that has the kernel lock on what `fd` is open on, by Linux's list of locks; None elsewhere."""
+    """The PID that has the kernel lock on the file of `fd`, from Linux's list of locks; None on other systems."""
     found = os.fstat(fd)
     place = f"{os.major(found.st_dev):02x}:{os.minor(found.st_dev):02x}:{found.st_ino}"
     try:
         rows = [line.split() for line in Path("/proc/locks").read_text(encoding="ascii").splitlines()]
     except OSError:
         return None
-    # 1: FLOCK  ADVISORY  WRITE 4711 00:2e:12345 0 EOF; one that waits has "->" behind the number.
+    # 1: FLOCK  ADVISORY  WRITE 4711 00:2e:12345 0 EOF; a waiting one has "->" after the number.
     pids = (row[4] for row in rows if len(row) > 5 and row[1] == "FLOCK" and row[5] == place)
     return next((int(pid) for pid in pids if pid.isdecimal() and int(pid) > 0), None)
 
 
 @dataclass(frozen=True, slots=True)
 class Contents:
-    """What stands on disk: the body and the mtime in ns."""
+    """The lock file on disk: its body and its mtime in ns."""
 
     body: bytes
     mtime_ns: int
@@ -88,9 +88,9 @@ class Contents:
 
 
 def last_consolidated_ns(memory_dir: Path) -> int | None:
-    """The time gate's one stat: mtime in ns, None when there is no lock file or no directory (never).
+    """The mtime in ns, for the time gate; None (never) if there is no lock file or no directory.
 
-    Raises OSError for everything else, LockFileError when the path is no regular file.
+    Raises OSError for everything else, LockFileError if the path is no regular file.
     """
     path = memory_dir / LOCK_NAME
     try:
@@ -102,7 +102,7 @@ def last_consolidated_ns(memory_dir: Path) -> int | None:
 
 
 def plain_mtime_ns(memory_dir: str) -> int | None:
-    """The same where nothing is odd; None for everything that `last_consolidated_ns` has to tell. One stat, no more."""
+    """As `last_consolidated_ns`, with a single stat; None in all cases that need the slower function."""
     try:
         status = os.lstat(f"{memory_dir}/{LOCK_NAME}")
     except OSError:
@@ -111,7 +111,7 @@ def plain_mtime_ns(memory_dir: str) -> int | None:
 
 
 def parse_pid(body: bytes) -> int | None:
-    """The PID in a lock's body; None for an empty or unreadable one."""
+    """The PID in a lock's body; None if empty or invalid."""
     match = _PID.fullmatch(body)
     pid = int(match[1]) if match else 0
     return pid if 0 < pid <= _LARGEST_PID else None
@@ -124,13 +124,13 @@ def describe(error: OSError) -> str:
 
 
 def open_directory(path: Path | str) -> int:
-    """A handle on the directory. The path is the resolved one, so a link in its place is refused."""
+    """A handle on the directory. The path is resolved, so a link in its place is refused."""
     return os.open(path, os.O_RDONLY | os.O_DIRECTORY | _OPEN)
 
 
 @contextmanager
 def opened_directory(path: Path) -> Iterator[int]:
-    """`open_directory` that closes itself."""
+    """`open_directory` as a context manager."""
     with held(open_directory(path)) as dir_fd:
         yield dir_fd
 
@@ -139,7 +139,7 @@ def opened_directory(path: Path) -> Iterator[int]:
 def kernel_lock(fd: int, wait: float, *, shared: bool = False) -> Iterator[None]:
     """flock on a directory's own descriptor. Raises DirectoryBusy after `wait` seconds.
 
-    It is let go explicitly: closing alone would leave it with children that inherited the descriptor.
+    It is released explicitly: after closing alone, children that inherited the descriptor would keep it.
     """
     take_kernel_lock(fd, wait, shared=shared)
     try:
@@ -165,7 +165,7 @@ def take_kernel_lock(fd: int, wait: float, *, shared: bool = False) -> None:
 
 
 def peek(dir_fd: int) -> Contents | None:
-    """The lock's contents, None when there is no file. An empty one, which nobody holds, is not opened."""
+    """The lock's contents, None if there is no file. An empty one, which nobody holds, is not opened."""
     try:
         status = os.stat(LOCK_NAME, dir_fd=dir_fd, follow_symlinks=False)
     except FileNotFoundError:
@@ -183,7 +183,7 @@ def contents_of(fd: int) -> Contents:
 
 @contextmanager
 def opened_lock(dir_fd: int, flags: int) -> Iterator[int | None]:
-    """The existing lock file, None when there is none. Raises LockFileError when it is not ours to open."""
+    """The existing lock file, None if there is none. Raises LockFileError if we must not open it."""
     fd = _open_existing(dir_fd, flags)
     try:
         yield fd
@@ -194,7 +194,7 @@ def opened_lock(dir_fd: int, flags: int) -> Iterator[int | None]:
 
 def _open_existing(dir_fd: int, flags: int) -> int | None:
     try:
-        # Looked at before it is opened: opening a device or a FIFO can already have an effect.
+        # Checked before it is opened: opening a device or a FIFO can have an effect.
         _check_kind(os.stat(LOCK_NAME, dir_fd=dir_fd, follow_symlinks=False), LOCK_NAME)
         fd = os.open(LOCK_NAME, flags | _OPEN, dir_fd=dir_fd)
     except FileNotFoundError:
@@ -208,49 +208,49 @@ def _open_existing(dir_fd: int, flags: int) -> int | None:
 
 
 def create(dir_fd: int) -> int:
-    """A new, empty lock file, opened for writing. Raises FileExistsError when another was faster."""
+    """A new, empty lock file, opened for writing. Raises FileExistsError if another process was faster."""
     return os.open(LOCK_NAME, os.O_RDWR | os.O_CREAT | os.O_EXCL | _OPEN, LOCK_MODE, dir_fd=dir_fd)
 
 
 def write_body(fd: int, body: bytes) -> None:
-    """Replace the body in place (same inode, mode and xattrs).
+    """Replaces the body in place (same inode, mode and xattrs).
 
-    The old body is first covered in one write and then cut: a crash between the two leaves our PID and white
-    space, which still reads as our PID, never a mixture of two.
+    The old body is first overwritten in one write and then cut: after a crash between the two the file has our PID
+    and white space, which still reads as our PID, never a mixture of two.
     """
     length = os.fstat(fd).st_size
     padded = body.ljust(length, b"\n") if body else b""
     if os.pwrite(fd, padded, 0) != len(padded):
         raise LockFileError(errno.ENOSPC, "could not be written whole; free some space", LOCK_NAME)
-    # A cut that has nothing to cut would lengthen what an agent without guards has written meanwhile, by a NUL.
+    # Truncating without need could append a NUL to what an agent has written meanwhile.
     if length > len(body):
         os.ftruncate(fd, len(body))
 
 
 def stamp(fd: int, mtime_ns: int) -> None:
-    """Set the mtime and keep the access time."""
+    """Sets the mtime and keeps the access time."""
     os.utime(fd, ns=(os.fstat(fd).st_atime_ns, mtime_ns))
 
 
 def put_back(fd: int, body: bytes, mtime_ns: int) -> None:
-    """Body and mtime as they were. The mtime goes first as well: a crash right after costs no day then."""
+    """Restores body and mtime. The mtime is also set first, so that a crash right after it does not cost a day."""
     stamp(fd, mtime_ns)
     write_body(fd, body)
     stamp(fd, mtime_ns)
 
 
 def remove(dir_fd: int, *, keep_dir_mtime: bool) -> None:
-    """Unlink the lock; on request the directory's own mtime stays what it was the moment before."""
+    """Removes the lock; on request the directory's mtime is kept."""
     with kept_dir_mtime(dir_fd, keep=keep_dir_mtime):
         os.unlink(LOCK_NAME, dir_fd=dir_fd)
 
 
 @contextmanager
 def kept_dir_mtime(dir_fd: int, *, keep: bool) -> Iterator[None]:
-    """Undo what adding or removing the lock file does to the directory's mtime (rollback promises it back).
+    """Restores the directory's mtime after adding or removing the lock file (a rollback restores it).
 
-    Only on request: a file that somebody adds in the same instant would be hidden from those who watch mtimes. In a
-    directory of somebody else's that cannot be done.
+    Only on request: a file added at the same moment would be hidden from those who watch mtimes. Not possible in a
+    directory of another user.
     """
     before = os.fstat(dir_fd)
     try:
@@ -262,7 +262,7 @@ def kept_dir_mtime(dir_fd: int, *, keep: bool) -> Iterator[None]:
 
 
 def write_new(dir_fd: int, body: bytes, mtime_ns: int | None, *, keep_dir_mtime: bool) -> None:
-    """Create the lock file with this body; a failed write leaves no file. Raises FileExistsError."""
+    """Creates the lock file with this body; a failed write leaves no file. Raises FileExistsError."""
     with kept_dir_mtime(dir_fd, keep=keep_dir_mtime):
         fd = create(dir_fd)
         try:
@@ -277,7 +277,7 @@ def write_new(dir_fd: int, body: bytes, mtime_ns: int | None, *, keep_dir_mtime:
 
 
 def _check_kind(status: os.stat_result, name: str) -> None:
-    """Refuse what would make us follow, block on, or spoil something else."""
+    """Refuses links, blocking files and files with other names."""
     kind = _kind(status)
     if kind:
         raise LockFileError(errno.EINVAL, f"is {kind}, not a lock file; move it away", name)

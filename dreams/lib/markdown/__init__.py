@@ -1,7 +1,7 @@
-"""Markdown to HTML, by a process of its own that is ended when a text takes too long. PURE.
+"""Markdown to HTML, in a separate process that is ended if a text takes too long. PURE.
 
-`worker` is that process, `converter` what it knows of the dialect. The same text is asked for once: answers are kept by the text's sha256 and
-the addresses that were looked up for it.
+`worker` is that process, `converter` handles the dialect. Each text is converted once: answers are cached by its sha256
+and the addresses looked up for it.
 """
 
 import atexit
@@ -22,26 +22,26 @@ from typing import Any
 
 from dreams.lib.markdown.converter import Resolver
 
-# The worker stops itself after a second of processor time. This is for one that does not, on a machine that is busy.
+# The worker stops after a second of processor time. This limit is for one that does not, or on a busy machine.
 WALL_SECONDS = 5.0
 START_SECONDS = 20.0
-PROCESSES = 2  # so that one slow text does not hold up every page
+PROCESSES = 2  # so that one slow text does not delay every page
 KEPT = 256
-MOST_KEPT_CHARS = 200_000  # a longer answer is not kept
+MOST_KEPT_CHARS = 200_000  # a longer answer is not cached
 MOST_ANSWER = 16 * 1024 * 1024
 
-# Runs of openings that no note has, and that are slow to read: not even tried.
+# Long runs of opening brackets, which no note has and which are slow to parse: not tried.
 _RUNS = re.compile(r"\[{40}|(?:!\[){40}|(?:\[\w*\]?\(){40}|\){400}|(?:\\[^\w\s]){400}")
 _BASE = Path(__file__).resolve().parents[3]
 
 
 class _Ended(Exception):
-    """The worker died, hung or said something that is no answer."""
+    """The worker died, hung or sent an invalid answer."""
 
 
 class _Worker:
     def __init__(self) -> None:
-        # No key and no path in its environment: only what Python itself shall do.
+        # Its environment has no keys and no paths, only options of Python.
         self._process = subprocess.Popen(
             [sys.executable, "-m", "dreams.lib.markdown.worker"],
             stdin=subprocess.PIPE,
@@ -57,7 +57,7 @@ class _Worker:
         self._receive(time.monotonic() + START_SECONDS)
 
     def ask(self, text: str, resolve: Resolver | None) -> tuple[str | None, dict[str, str | None]]:
-        """(the HTML or None, each name that was looked up with its address). Raises _Ended."""
+        """(HTML or None, {looked-up name: address}). Raises _Ended."""
         end = time.monotonic() + WALL_SECONDS
         looked_up: dict[str, str | None] = {}
         self._send({"text": text, "resolves": resolve is not None})
@@ -71,7 +71,7 @@ class _Worker:
             self._send({"address": looked_up[name]})
 
     def has_died(self) -> bool:
-        """Whether something else ended it since its last answer, as a machine that is short of memory does."""
+        """Whether it was killed since its last answer, for example for lack of memory."""
         return self._process.poll() is not None
 
     def end(self) -> None:
@@ -119,7 +119,7 @@ class _Worker:
 
 
 class _Pool:
-    """At most PROCESSES workers, started when first needed and again after one was ended."""
+    """At most PROCESSES workers, started on first use and again after one ended."""
 
     def __init__(self) -> None:
         self._free: queue.LifoQueue[_Worker | None] = queue.LifoQueue()
@@ -127,7 +127,7 @@ class _Pool:
             self._free.put(None)
 
     def ask(self, text: str, resolve: Resolver | None) -> tuple[str | None, dict[str, str | None]] | None:
-        """As `_Worker.ask`; None where all workers are busy, which says nothing of this text."""
+        """As `_Worker.ask`; None if all workers are busy, whatever the text."""
         try:
             worker = self._free.get(timeout=WALL_SECONDS)
         except queue.Empty:
@@ -155,7 +155,7 @@ class _Pool:
 
 
 class _KeptAnswers:
-    """The last answers. One counts only while each name it looked up still has the same address."""
+    """A cache of answers. One is valid only while each name it looked up still has the same address."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
@@ -190,7 +190,7 @@ atexit.register(_pool.close)
 
 
 def to_html(text: str, resolve: Resolver | None = None) -> str | None:
-    """Unsafe HTML of `text`, to be cleaned; None where it cannot be read in time, or nests too deep."""
+    """Unsafe HTML of `text`, to be sanitised; None if it takes too long, or nests too deep."""
     if _RUNS.search(text):
         return None
     key = (hashlib.sha256(text.encode("utf-8", "surrogatepass")).digest(), resolve is not None)

@@ -1,4 +1,4 @@
-"""What the `markdown` library makes of a text, with the dialect agents write, and without raw HTML and images. PURE.
+"""Converts a text with the `markdown` library, in the dialect agents write, without raw HTML and images. PURE.
 
 The library reads an older dialect than agents write. `_Dialect` rewrites a text's lines into that dialect (lists right
 after a paragraph, two-space nests, fences inside lists, tables after a paragraph)."""
@@ -22,13 +22,13 @@ _NO_HEADING = re.compile(r"^( {0,3})(#+[^#\s])")
 _RULE = re.compile(r"^ {0,3}([-*_])( *\1){2,} *$")
 _TABLE_RULE = re.compile(r"^ *\|? *:?-+:? *(\| *:?-+:? *)*\|? *$")
 _LEVEL = " " * 4
-# Deeper lists are read as this deep: no note is, and the library's own recursion stays small.
+# Deeper lists are treated as this deep: notes are not so deep, and the library's recursion stays small.
 MAX_DEPTH = 12
 
 
 @dataclass(slots=True)
 class _Open:
-    """One open list: the column of its markers, of its text, and whether it is numbered."""
+    """One open list: the columns of its markers and its text, and whether it is numbered."""
 
     marker: int
     text: int
@@ -42,9 +42,9 @@ class _State:
     lists: list[_Open] = field(default_factory=list)
     in_paragraph: bool = False
     after_blank: bool = True
-    # The lines since the last blank one begin with an item: only then does the next item need no blank line.
+    # The lines since the last blank one begin with an item: only then the next item needs no blank line.
     in_items: bool = False
-    # How deep that first item stands: the library reads no shallower one in the same run of lines.
+    # The depth of that first item: the library accepts no shallower one in the same run of lines.
     first_depth: int = 0
 
 
@@ -57,7 +57,7 @@ def rewritten(lines: list[str]) -> list[str]:
 
 
 def _step(state: _State, number: int) -> int:
-    """Write line `number` (or the whole fence that starts there); return the next line's number."""
+    """Writes line `number` (or the fence that starts there); returns the next line's number."""
     line = state.lines[number]
     if not line.strip():
         state.out.append("")
@@ -78,13 +78,13 @@ def _step(state: _State, number: int) -> int:
 def _starts_item(state: _State, item: re.Match[str]) -> bool:
     indent, marker, body = len(item[1]), item[2], item[4]
     if state.lists:
-        # Four beyond the innermost text is code within the item, unless it only continues a paragraph.
+        # Four columns beyond the innermost text is code in the item, unless it only continues a paragraph.
         return indent < state.lists[-1].text + 4
     if indent > 3:
         return False
     if not state.in_paragraph:
         return True
-    # In the middle of a sentence only a list that surely is one: "1986. A great year" is not.
+    # Inside a sentence only a certain list starts one: "1986. A great year" does not.
     return bool(body.strip()) and (not marker[0].isdigit() or marker[:-1] == "1")
 
 
@@ -95,7 +95,7 @@ def _item(state: _State, item: re.Match[str]) -> None:
         state.lists.pop()
     is_nested = bool(state.lists) and indent >= state.lists[-1].text
     sibling = state.lists.pop() if state.lists and not is_nested else None
-    # A list right after a sentence, or one of the other kind, needs the blank line that the author left out.
+    # A list right after a sentence, or of another kind, needs the blank line that the author omitted.
     is_new = sibling is None or sibling.ordered != ordered
     is_apart = not state.in_items or len(state.lists) < state.first_depth or (is_new and not is_nested)
     if is_apart and state.out and state.out[-1]:
@@ -130,7 +130,7 @@ def _text(state: _State, number: int) -> None:
 
 
 def _close_lists(state: _State, indent: int) -> None:
-    """A paragraph left of an item's text ends it, unless it lazily carries on the item's sentence."""
+    """Closes the lists that a line ends: one left of the item's text does, unless it continues the item's paragraph."""
     if not state.after_blank and state.in_paragraph:
         return
     closed = False
@@ -147,7 +147,7 @@ def _table_starts(state: _State, number: int) -> bool:
 
 
 def _fence(state: _State, number: int, fence: re.Match[str]) -> int:
-    """At the margin a fence is kept; inside a list, where the library knows none, it becomes indented code."""
+    """Keeps a fence at the margin; in a list, where the library supports none, makes it indented code."""
     indent, sign = len(fence[1]), fence[2]
     state.after_blank = True
     _close_lists(state, indent)
@@ -160,7 +160,7 @@ def _fence(state: _State, number: int, fence: re.Match[str]) -> int:
         state.out += [pad + line if line.strip() else "" for line in body] + [""]
     else:
         info = re.sub(r"[^\w+#-].*", "", fence[3].strip())
-        # Longer than any run inside, so that the library does not close it early.
+        # Longer than any run inside, so that the library does not close the fence early.
         long = sign[0] * max([3, *(len(run) + 1 for run in re.findall(r"`{3,}|~{3,}", "\n".join(body)))])
         state.out += [f"{long}{info}", *body, long, ""]
     state.in_paragraph, state.after_blank = False, True
@@ -180,7 +180,7 @@ def _outdented(line: str, indent: int) -> str:
     return line[min(indent, lead) :]
 
 
-# Name of a memory as `[[name]]` writes it → its page's address, or None where there is none.
+# The name of a memory as in `[[name]]` → its page's address, or None.
 Resolver = Callable[[str], str | None]
 
 _BARE_URL = r"(?<![\w/])(https?://[^\s<>\"'`\]]+)"
@@ -223,7 +223,7 @@ class _Rewrite(Preprocessor):
 
 
 class _NoImage(LinkInlineProcessor):
-    """`![alt](url)` becomes a link that says so: nothing is loaded from anywhere by looking at a note."""
+    """`![alt](url)` becomes a link labelled as an image, so that viewing a note loads nothing."""
 
     def handleMatch(  # type: ignore[override] # the parent's stub knows one shape of match only
         self, m: re.Match[str], data: str
@@ -254,7 +254,7 @@ class _Wikilink(InlineProcessor):
 
 
 class _Task(InlineProcessor):
-    """A task's box as a sign with a word for those who do not see it."""
+    """A task's checkbox as a symbol, with a word for screen readers."""
 
     def handleMatch(  # type: ignore[override] # as above
         self, m: re.Match[str], data: str
@@ -276,14 +276,14 @@ class _BareUrl(InlineProcessor):
 
 
 def _without_trail(url: str) -> str:
-    """The sentence's own punctuation is not part of the address; a bracket is, where it was opened in it."""
+    """The address without punctuation of the sentence; a bracket belongs to it only if opened in it."""
     while url and (url[-1] in ".,;:!?*_~" or (url[-1] == ")" and url.count(")") > url.count("("))):
         url = url[:-1]
     return url
 
 
 class _OwnLinks(md.treeprocessors.Treeprocessor):
-    """A link to a sibling's file leads to its page; any other relative link would lead astray on this site."""
+    """Links to another memory's file point to its page; other relative links, which are invalid on this site, are removed."""
 
     def __init__(self, md: md.Markdown, resolve: Resolver | None) -> None:
         super().__init__(md)

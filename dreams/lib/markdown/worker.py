@@ -1,7 +1,7 @@
 """The process that turns Markdown into HTML: one JSON line in, lines out until one has `html`. Run by `process`.
 
-Some texts take the library far more than linear time (9,000 times `[` took 21 s). A timer of processor time ends such a
-one here; where that should not help, the other side ends the process.
+For some texts the library needs far more than linear time (9,000 times `[` took 21 s). A timer of processor time stops
+it here; if that fails, the parent ends the process.
 """
 
 import json
@@ -18,7 +18,7 @@ MOST_BYTES = 512 * 1024 * 1024  # of memory; chosen
 
 
 class _TooLong(BaseException):
-    """Not an Exception, so that the library does not swallow it."""
+    """Not an Exception, so that the library does not catch it."""
 
 
 def _stop(signum: int, frame: FrameType | None) -> None:
@@ -31,7 +31,7 @@ def _send(message: dict[str, Any]) -> None:
 
 
 def _ask(name: str) -> str | None:
-    """The other side knows the addresses."""
+    """Asks the parent, which knows the addresses."""
     _send({"resolve": name})
     address = json.loads(sys.stdin.readline())["address"]
     return None if address is None else str(address)
@@ -44,7 +44,7 @@ def _converted(text: str, resolve: Resolver | None) -> str | None:
     except (_TooLong, RecursionError, MemoryError):
         return None
     except Exception:
-        # A fault of the library in one text: that text is shown as it is.
+        # A bug of the library with this text, which is then shown as plain text.
         return None
     finally:
         signal.setitimer(signal.ITIMER_PROF, 0)
@@ -52,7 +52,7 @@ def _converted(text: str, resolve: Resolver | None) -> str | None:
 
 def main() -> None:
     signal.signal(signal.SIGPROF, _stop)
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the server, which closes our input
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the server, which then closes our input
     resource.setrlimit(resource.RLIMIT_AS, (MOST_BYTES, MOST_BYTES))
     _send({"ready": True})
     for line in sys.stdin:

@@ -1,11 +1,10 @@
 """The one no-follow opener: every read and write of files that others can change goes through a `Root`.
 
-A root is chosen by a person and may itself be a link, so it is resolved once, to a directory handle. Below it
+A root is chosen by a person and may be a link, so it is resolved once, to a directory handle. Below it
 each name is opened from the handle of the directory before it (openat) with O_NOFOLLOW, so a link swapped in
-between a check and an open leads nowhere: there is no check, only the open. Checking a real path first and
-opening it afterwards loses that race.
+is never followed. Checking a real path first and opening it afterwards would lose that race.
 
-Paths below a root are relative POSIX strings (`team/a.md`); undecodable bytes travel as surrogates
+Paths below a root are relative POSIX strings (`team/a.md`); undecodable bytes are surrogates
 (`os.fsdecode`). Pure: no Django.
 """
 

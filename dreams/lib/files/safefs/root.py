@@ -1,5 +1,5 @@
-"""`Root`: a chosen directory, held by handle, and everything that is done below it. Which names are taken, and how one of them
-is opened or made from the handle of its directory: no path ever goes to the system whole."""
+"""`Root`: a chosen directory, open by handle, and all operations below it. Each name is checked, then opened or created from
+the handle of its directory: the system never gets a complete path."""
 
 import errno
 import io
@@ -15,7 +15,7 @@ from typing import Self
 
 @dataclass(frozen=True, slots=True)
 class WalkedFile:
-    """A regular file met on a walk. `stat.st_nlink` tells whether other names share its bytes."""
+    """A regular file found by a walk. `stat.st_nlink` tells whether other names share its bytes."""
 
     rel: str
     stat: os.stat_result
@@ -23,7 +23,7 @@ class WalkedFile:
 
 @dataclass(frozen=True, slots=True)
 class Skipped:
-    """A name that a walk did not enter or offer, and why, in words for a person."""
+    """A name that a walk skipped, and why, in words for a person."""
 
     rel: str
     why: str
@@ -35,7 +35,7 @@ class Budget:
     ran_out: bool = False
 
     def entries(self, fd: int) -> list[os.DirEntry[str]]:
-        """The names of one directory, sorted, taken from what is left."""
+        """The sorted names of one directory, counted against the remaining limit."""
         with os.scandir(fd) as found:
             taken = list(islice(found, self.left + 1))
         self.ran_out = self.ran_out or len(taken) > self.left
@@ -95,11 +95,11 @@ class SafeFsError(Exception):
 
 
 class UnsafePath(SafeFsError):
-    """The path leaves the root, or something on it is neither a directory nor a regular file."""
+    """The path leaves the root, or a part of it is neither a directory nor a regular file."""
 
 
 class TooLarge(SafeFsError):
-    """The file holds more bytes than the caller is ready to read."""
+    """The file has more bytes than the caller's limit."""
 
     def __init__(self, path: str, limit: int) -> None:
         super().__init__(path, f"is larger than the limit of {limit:,} bytes")
@@ -115,7 +115,7 @@ def _encodable(path: str) -> bool:
 
 
 def split(rel: str) -> tuple[str, ...]:
-    """The components of `rel`. Raises UnsafePath for anything but one plain spelling of a path below a root.
+    """The components of `rel`. Raises UnsafePath unless it is the plain spelling of a path below a root.
 
     `./a`, `a//b` and `a/` are refused too: two spellings of one file defeat every check keyed by path.
     """
@@ -138,7 +138,7 @@ def split(rel: str) -> tuple[str, ...]:
 
 
 def kind_of(mode: int) -> str:
-    """What a mode is, as a word for a person."""
+    """The kind of file of a mode, in words for a person."""
     names = (
         (st.S_ISREG, "a file"),
         (st.S_ISDIR, "a directory"),
@@ -158,7 +158,7 @@ def reason(error: OSError | SafeFsError) -> str:
 _COMMON = os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
 _READ_FILE = os.O_RDONLY | _COMMON
 _READ_DIR = os.O_RDONLY | os.O_DIRECTORY | _COMMON
-# Folders on the way need not be readable, only passable; where the system cannot say so, they must be readable.
+# Folders on the way need only search permission; on systems without O_PATH they must be readable.
 _WAY = getattr(os, "O_PATH", os.O_RDONLY) | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 NEW_FILE = os.O_WRONLY | os.O_CREAT | os.O_EXCL | _COMMON
 
@@ -171,7 +171,7 @@ def open_directory(folder: int, name: str, rel: str) -> int:
 
 
 def open_plain(path: str) -> int:
-    """An absolute path's directory, no part of which may be a link by now (`os.path.realpath` gave it)."""
+    """The directory of an absolute path from `os.path.realpath`; no part of it may be a link now."""
     names = [name for name in path.split("/") if name]
     fd = os.open("/", _WAY if names else _READ_DIR)
     for number, name in enumerate(names, 1):
@@ -192,7 +192,7 @@ def open_regular(folder: int, name: str, rel: str) -> int:
         fd = os.open(name, _READ_FILE, dir_fd=folder)
     except OSError as error:
         raise _explained(error, folder, name, rel) from error
-    # Asked of the handle, not of the name: the name may mean another thing by now.
+    # From the handle, not the name: the name may be another file by now.
     mode = os.fstat(fd).st_mode
     if not st.S_ISREG(mode):
         os.close(fd)
@@ -201,9 +201,7 @@ def open_regular(folder: int, name: str, rel: str) -> int:
 
 
 def _explained(error: OSError, folder: int, name: str, rel: str) -> OSError | UnsafePath:
-    """UnsafePath where the open was refused because of what stands there; the second look is for
-    words only.
-    """
+    """UnsafePath if the open failed because of the kind of file; the stat here is only for the message."""
     if error.errno in (errno.ENOENT, errno.EACCES):
         return error
     try:
@@ -232,12 +230,12 @@ def write_new(folder: int, name: str, data: bytes, mode: int) -> None:
         os.fchmod(file.fileno(), mode)
 
 
-DEFAULT_LIMIT = 64 * 1024 * 1024  # of a file that is read whole; chosen
+DEFAULT_LIMIT = 64 * 1024 * 1024  # of a file read at once; chosen
 
 
 @contextmanager
 def held(fd: int) -> Iterator[int]:
-    """A descriptor that is closed on leaving."""
+    """A descriptor that is closed after the block."""
     try:
         yield fd
     finally:
@@ -245,16 +243,16 @@ def held(fd: int) -> Iterator[int]:
 
 
 class Root:
-    """A chosen directory, held by handle. Close it, or use it as a context manager."""
+    """A chosen directory, open by handle. Close it, or use it as a context manager."""
 
     def __init__(self, fd: int, path: str) -> None:
-        """Take ownership of the directory handle `fd`; `path` is only for messages."""
+        """Takes ownership of the directory handle `fd`; `path` is only for messages."""
         self._fd: int | None = fd
         self.path = path
 
     @classmethod
     def open(cls, path: str | os.PathLike[str]) -> "Root":
-        """Open a chosen root, which may be a link. Raises OSError when it is not a readable directory."""
+        """Opens a chosen root, which may be a link. Raises OSError if it is not a readable directory."""
         text = os.fspath(path)
         if "\0" in text:
             raise UnsafePath(text, "holds a NUL character")
@@ -262,11 +260,11 @@ class Root:
 
     @classmethod
     def open_resolved(cls, path: str) -> "Root":
-        """Open an absolute path that was resolved before. Raises UnsafePath when a part of it is a link now, OSError."""
+        """Opens an absolute path that was resolved before. Raises OSError, and UnsafePath if a part of it is a link now."""
         return cls(open_plain(path), path)
 
     def sub(self, rel: str) -> "Root":
-        """A root of its own at the directory `rel`: cheaper when many files below it are wanted."""
+        """A separate root at the directory `rel`: cheaper for many files below it."""
         return Root(self.open_dir(rel), f"{self.path.rstrip('/')}/{rel}" if rel else self.path)
 
     def fileno(self) -> int:
@@ -310,7 +308,7 @@ class Root:
 
     @contextmanager
     def parent(self, rel: str) -> Iterator[tuple[int, str]]:
-        """(handle of the directory that holds `rel`, last name). The handle is closed on leaving."""
+        """(handle of the directory that contains `rel`, last name). The handle is closed after the block."""
         *folders, name = split(rel)
         fd = self.open_dir("/".join(folders))
         try:
@@ -330,7 +328,7 @@ class Root:
     # Reading
 
     def read_bytes(self, rel: str, limit: int = DEFAULT_LIMIT) -> bytes:
-        """All bytes of `rel`. Raises TooLarge above `limit`, also when the file grows while it is read."""
+        """All bytes of `rel`. Raises TooLarge above `limit`, also if the file grows while it is read."""
         with self.open_file(rel) as file:
             if os.fstat(file.fileno()).st_size > limit:
                 raise TooLarge(rel, limit)
@@ -340,12 +338,12 @@ class Root:
         return data
 
     def lstat(self, rel: str) -> os.stat_result:
-        """What stands at `rel`, whatever its kind; a link is told, never followed."""
+        """The stat of `rel`, of any kind; a link is not followed."""
         with self.parent(rel) as (folder, name):
             return os.stat(name, dir_fd=folder, follow_symlinks=False)
 
     def stat(self, rel: str = "") -> os.stat_result:
-        """Of a regular file or directory ("" is the root). Raises UnsafePath for any other kind."""
+        """The stat of a regular file or directory ("" is the root). Raises UnsafePath for any other kind."""
         if not rel:
             return os.fstat(self.fileno())
         found = self.lstat(rel)
@@ -354,7 +352,7 @@ class Root:
         return found
 
     def exists(self, rel: str) -> bool:
-        """Whether any name stands at `rel`, a dangling link included."""
+        """Whether the name `rel` exists, even as a dangling link."""
         try:
             self.lstat(rel)
         except (FileNotFoundError, NotADirectoryError):
@@ -369,10 +367,10 @@ class Root:
     def walk(
         self, limit: int = 100_000, rel: str = "", max_depth: int = 32
     ) -> Iterator[WalkedFile | Skipped]:
-        """Regular files below `rel` in name order, and what was skipped. At most `limit` names are looked at.
+        """Regular files below `rel` in name order, and skipped names. Reads at most `limit` names.
 
-        An unreadable directory, a link or a device is one Skipped and stops nothing. A last Skipped says so
-        when there was more than `limit`.
+        An unreadable directory, a link or a device is one Skipped and does not stop the walk. A last Skipped
+        reports that there are more names than `limit`.
         """
         budget = Budget(limit)
         try:
@@ -390,7 +388,7 @@ class Root:
     # Writing: for scratch copies. Real memory directories are written by the journal alone.
 
     def mkdirs(self, rel: str) -> None:
-        """Make the directory `rel` and those above it; existing ones are kept as they are."""
+        """Makes the directory `rel` and those above it; existing ones are not changed."""
         fd = os.dup(self.fileno())
         for name in split(rel):
             try:
@@ -403,10 +401,10 @@ class Root:
         os.close(fd)
 
     def write_bytes(self, rel: str, data: bytes, mode: int | None = None) -> None:
-        """Write `rel` whole: a reader sees the old or the new bytes. The folder must exist.
+        """Replaces `rel` in one step: a reader sees the old or the new bytes. The folder must exist.
 
         An existing file keeps its mode unless `mode` is given; a new one gets 0600. Not fsynced. Raises
-        UnsafePath when something other than a regular file stands there.
+        UnsafePath if it exists and is not a regular file.
         """
         with self.parent(rel) as (folder, name):
             keep = mode_to_keep(folder, name, rel) if mode is None else mode
