@@ -1,4 +1,4 @@
-"""A config folder as an agent leaves it, made for one test."""
+"""An agent's config folder, made for one test."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ import pytest
 
 from dreams.lib.agents.claude_code import slug_of
 
-if TYPE_CHECKING:  # a folder is made without Django too
+if TYPE_CHECKING:  # this module is used without Django too
     from dreams.models import Project, Session
     from dreams.services.discovery import DiscoveryReport
 
@@ -23,7 +23,7 @@ Record = dict[str, object]
 
 @contextmanager
 def closed_to_us(path: Path) -> Iterator[None]:
-    """As if `path` were not readable; root in a container may read everything, whatever its mode."""
+    """Makes `path` seem unreadable: root in a container may read everything, whatever its mode."""
     real = os.open
 
     def refuse(opened: str, flags: int, *args: int, **options: int) -> int:
@@ -37,7 +37,7 @@ def closed_to_us(path: Path) -> Iterator[None]:
 
 
 class Root:
-    """`<base>/home/.claude` with its projects, beside the repositories they belong to."""
+    """`<base>/home/.claude` with its projects, and the repositories they belong to."""
 
     def __init__(self, base: Path) -> None:
         self.base = base
@@ -119,7 +119,7 @@ def append(path: Path, data: bytes | Iterable[Record]) -> None:
 
 
 def same_length(path: Path, old: bytes, new: bytes) -> None:
-    """Another file in the place of this one: written beside it and renamed over it."""
+    """Replaces this file with another of the same length, by writing a new one and renaming it."""
     beside = path.with_suffix(".new")
     beside.write_bytes(path.read_bytes().replace(old, new))
     os.replace(beside, path)

@@ -1,4 +1,4 @@
-"""Questions for tests: dreams that ask, and what they ask."""
+"""Questions for tests, and dreams that ask them."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ RESET = "Use make reset before a run."
 
 
 def changes(path: str, old: str, new: str, operation: str = "step") -> Callable[[Job], Edit]:
-    """An edit on the directory as the dream found it."""
+    """An edit of the directory before the dream."""
 
     def made(job: Job) -> Edit:
         before = job.workspace.snapshot.contents()[path].decode()
@@ -37,7 +37,7 @@ def asks(
     weight: float = 0.5,
     label: str = "Replace it",
 ) -> Callable[[Job], Question]:
-    """A question about one statement: put `new` in its place, or keep it."""
+    """A question about one statement: replace it with `new`, or keep it."""
 
     def made(job: Job) -> Question:
         line = job.workspace.snapshot.contents()[path].decode()[:].split(old)[0].count("\n") + 1
@@ -62,7 +62,7 @@ def dream(
     *asked: Callable[[Job], Question],
     act=engines.nothing,
 ) -> DreamRun:
-    """A dream that makes the edits of `act` and asks."""
+    """Runs a dream that makes the edits of `act` and asks questions."""
     engines.use(monkeypatch, act, lambda job: [each(job) for each in asked])
     run = dreaming.run_dream(dreaming.request(project, DreamRun.Trigger.COMMAND, forced=True).pk)
     assert run is not None and run.status == "completed", run and run.error

@@ -1,7 +1,7 @@
-"""A table of cases as one test: each is tried, and each that fails is named.
+"""A table of cases as one test: all are run, and each failing one is named.
 
-`@each("said, meant", [...])` takes what `pytest.mark.parametrize` takes. A test of its own for each phrase takes longer
-around the phrase than for it; keep those for cases that need a world of their own, or a mark.
+`@each("said, meant", [...])` takes the arguments of `pytest.mark.parametrize`. A separate test per case spends most of its
+time on set-up; keep those for cases that need their own fixtures, or a mark.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ Check = Callable[..., None]
 
 
 def each(names: str | Sequence[str], cases: Iterable[Any]) -> Callable[[Check], Check]:
-    """Two above each other try all pairs. All cases have the same fixtures."""
+    """Decorates a test. Two stacked decorators try all pairs. All cases share the same fixtures."""
     words = [word.strip() for word in names.split(",")] if isinstance(names, str) else list(names)
     rows = [dict(zip(words, case, strict=True)) if len(words) > 1 else {words[0]: case} for case in cases]
     table = [(", ".join(repr(value) for value in row.values()), row) for row in rows]
@@ -29,7 +29,7 @@ def each(names: str | Sequence[str], cases: Iterable[Any]) -> Callable[[Check], 
             _try_all(check, table, given)
 
         asked = inspect.signature(check).parameters.items()
-        # What pytest looks at: the fixtures alone, or what another table above this one has.
+        # The signature for pytest: only the fixtures and the columns of another table above this one.
         whole.__signature__ = inspect.Signature([one for name, one in asked if name not in words])  # type: ignore[attr-defined]
         del whole.__wrapped__
         return whole

@@ -1,6 +1,6 @@
-"""What a person types, in this process: exit code, answer and messages, without half a second of imports for each line.
+"""Runs commands in this process: exit code, output and messages, without half a second of imports per command.
 
-That a process of its own answers so too is told in test_commands by a few, and by test_serve and test_projects_command.
+A few tests in test_commands, test_serve and test_projects_command check the same in separate processes.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from django.core.management import load_command_class
 
 
 def typed(*words: str) -> subprocess.CompletedProcess[str]:
-    """`manage.py` with these words. It closes its connection as it ends: whoever has rows needs `transaction=True`."""
+    """`manage.py` with these words. It closes its connection at the end: tests with rows need `transaction=True`."""
     out, err = io.StringIO(), io.StringIO()
     with redirect_stdout(out), redirect_stderr(err), pytest.raises(SystemExit) as done:
         load_command_class("dreams", words[0]).run_from_argv(["manage.py", *words])

@@ -1,4 +1,4 @@
-"""A small shared world: a project on a real directory, and proposals made from what its files shall become."""
+"""A project on a real directory, and proposals made from the intended texts of its files."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ DEPLOY = "---\nname: Deploy\ntype: project\n---\n\nThe API runs on host alpha.\n
 
 
 def make_project(folder: Path, files: Mapping[str, str | bytes] | None = None) -> Project:
-    """A project whose memory directory holds `files`, seen once."""
+    """A project whose memory directory contains `files`, scanned once."""
     memory = folder / "projects" / "-home-dev-app" / "memory"
     memory.mkdir(parents=True)
     default = {"MEMORY.md": INDEX, "feedback_testing.md": TESTING, "project_deploy.md": DEPLOY}
@@ -65,7 +65,7 @@ def edit(
 
 
 def propose(project: Project, *edits: Edit) -> Proposal:
-    """An open proposal of a dream that made these edits."""
+    """An open proposal from a dream with these edits."""
     before = workspace.take(folder(project)).contents()
     after = dict(before)
     for made in edits:
@@ -92,14 +92,14 @@ def three_changes(project: Project) -> Proposal:
 
 
 def all_approved(folder: Path) -> Proposal:
-    """A project with these changes, each of them approved."""
+    """A project with these changes, all approved."""
     made = three_changes(make_project(folder))
     review.decide(made, review.select(made), Hunk.Verdict.APPROVED, ME)
     return made
 
 
 def discovered(root: Path, sessions: int = 2) -> Project:
-    """A memory directory of two notes and sessions with a wish each below `root`, as discovery finds them."""
+    """A memory directory of two notes and sessions with one wish each below `root`, found by discovery."""
     write_sessions(root, sessions)
     for name, text in (("MEMORY.md", INDEX), ("feedback_testing.md", TESTING)):
         put(root / "projects/-home-dev-app/memory" / name, text)
@@ -108,7 +108,7 @@ def discovered(root: Path, sessions: int = 2) -> Project:
 
 
 def write_sessions(root: Path, count: int, *, slug: str = "-home-dev-app", days_ago: float = 1.0) -> None:
-    """`count` transcripts of a project, each with something typed, last touched `days_ago`."""
+    """Writes `count` transcripts of a project, each with a prompt, last modified `days_ago`."""
     import json
     import time
 

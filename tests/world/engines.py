@@ -1,4 +1,4 @@
-"""Engines for tests: real ones in every respect but what they think."""
+"""Engines for tests: real ones, except that a test specifies their edits."""
 
 from __future__ import annotations
 

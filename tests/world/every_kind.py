@@ -1,4 +1,4 @@
-"""A large proposal with a change of every kind: what the review page must show well, all at once.
+"""A large proposal with every kind of change that the review page must show well.
 
 Added, removed, renamed and moved; index rows, frontmatter, tables, fences, long paragraphs, other scripts; operations
 over several files, findings of each severity, evidence of each source.
@@ -96,7 +96,7 @@ BILLING = (
     "see [[reference_queues]] for what waits.\n\n> Refunds above 500 need a second pair of eyes.\n"
 )
 
-# Small changes of one kind, in a folder.
+# Small changes of one kind, in one folder.
 TOPICS = 4
 FILES: dict[str, str] = {
     "project_importer.md": memory("Importer", "project", PARAGRAPH, "How the nightly import works"),
@@ -142,7 +142,7 @@ INDEX = "# Memory\n\n" + "".join(row(path, hook) for path, hook in ROWS.items())
 
 @dataclass
 class Story:
-    """The dream's steps, and the index as they leave it."""
+    """The dream's steps, and the resulting index."""
 
     said: Citation
     steps: list[Edit]
@@ -176,7 +176,7 @@ class Story:
 
 
 def tell(said: Citation) -> list[Edit]:
-    """What the dream did, step by step."""
+    """Adds the dream's edits, step by step."""
     story = Story(said, [])
     story.change("project_importer.md", PARAGRAPH, PARAGRAPH_AFTER, "batch", "update",
                  "You raised the batch size and the alarm on 3 March.")  # fmt: skip
@@ -300,7 +300,7 @@ def make_project(folder: Path) -> Project:
 
 
 def make_proposal(project: Project) -> Proposal:
-    """18 files, with one finding of each severity beside those the checks make themselves."""
+    """18 files, with one finding of each severity besides those of the checks."""
     session = rows.make_session(project, "Prices of the new supplier")
     dream = rows.make_dream(project, DreamRun.Status.COMPLETED)
     DreamSession.objects.create(dream=dream, session=session, to_byte=4000)

@@ -1,8 +1,8 @@
-"""One directory with everything that an agent leaves on disk, of which each part has a word of its own.
+"""One directory with everything that an agent writes to disk; each part contains a unique word.
 
     python -m tests.world.everything DIR      # DIR/home/.claude, and repositories in DIR/work; without Django
 
-Ages are counted from now, so that what is in it is as fresh whenever it is made.
+Ages are relative to now, so that it is equally fresh whenever it is made.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from pathlib import Path
 from tests.world.agent_folder import Record, Root, answer, append, lines, typed, write
 
 HOUR = 3_600
-#: The inline paste and the one that is kept by its hash.
+#: The inline paste and the one stored by its hash.
 PASTED, KEPT_PASTE = "line of a short paste about cranes\n" * 3, "a long paste about ospreys\n" * 200
 HASH = hashlib.sha256(KEPT_PASTE.encode()).hexdigest()[:16]
 SHARED = "Releases are signed with the heron key and kept for ninety days in the cold store."
@@ -63,7 +63,7 @@ NOTES = "# Session Title\n_A short title_\n\nMove the queue\n\n# Learnings\n\nTh
 
 @dataclass(frozen=True, slots=True)
 class Everything:
-    """Where it is. `managed` is the administrator's file, which an agent looks for in a fixed place."""
+    """The paths. `managed` is the administrator's file, which an agent expects in a fixed place."""
 
     root: Root
     shop: Path
@@ -80,7 +80,7 @@ class Everything:
 
 
 def make(base: Path, now: dt.datetime | None = None) -> Everything:
-    """Everything below `base`, which is empty or new."""
+    """Makes everything below `base`, which is empty or new."""
     at = (now or dt.datetime.now(dt.UTC)).timestamp()
     root = Root(base)
     shop = root.repository("shop")
@@ -120,7 +120,7 @@ def _memories(made: Everything, at: float) -> None:
 
 # --- Sessions -----------------------------------------------------------------------------------------------------
 
-#: Session → hours ago, and what was said in it, the person first. Each a statement of another kind.
+#: Session → hours ago, and its messages, the person first. Each has a different kind of statement.
 TALKS: Mapping[str, tuple[float, Sequence[str]]] = {
     "asks": (30, ("Remember that the staging database is heron-2.", "Noted.")),
     "places": (29, ("Bugs are tracked in Linear, project OSPREY.", "Thanks.")),
@@ -157,7 +157,7 @@ def _sessions(made: Everything, at: float) -> None:
 
 
 def talk(cwd: Path, name: str, at: float, texts: Sequence[str]) -> list[Record]:
-    """What person and agent say in turn, a minute apart, ending at `at`."""
+    """Messages of person and agent in turn, a minute apart, ending at `at`."""
     found: list[Record] = []
     for number, text in enumerate(texts):
         fields: Record = {
@@ -262,7 +262,7 @@ def _result(at: float, call: str, text: str, **more: object) -> Record:
 
 
 def session(made: Everything, name: str, at: float, records: list[Record], cwd: Path | None = None) -> Path:
-    """A transcript whose last byte was written at `at`; in the shop, unless said."""
+    """A transcript whose last byte was written at `at`; of the project shop by default."""
     path = made.root.session(cwd or made.shop, name, records)
     _aged(path, at)
     return path

@@ -1,4 +1,4 @@
-"""Every fault × moment, and what must become of a dream that meets it: the rows of the table in docs/engines.md."""
+"""Every fault × moment, and the required outcome of the dream: the rows of the table in docs/engines.md."""
 
 from __future__ import annotations
 
@@ -16,16 +16,16 @@ MOMENTS: dict[str, str | int] = {
     "between two events": "after content_block_start",
     "at any byte": 700,
 }
-#: Which request of the dream is struck: its first, the one after the reads, the one after the checks.
+#: The request of the dream that fails: its first, the one after the reads, the one after the checks.
 FIRST, AFTER_READS, MENDING = "in the first request", "between two turns with tools", "while mending"
 TURN = {FIRST: 0, AFTER_READS: 1, MENDING: 3}
 
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """`turn`: which request is struck. `lasts`: every try of it is. `requests`: made for that turn, the whole one too.
+    """`turn`: the request that fails. `lasts`: all its attempts fail. `requests`: all attempts for that turn.
 
-    `paid`: the broken requests are counted, as far as the server had said what they used.
+    `paid`: the failed requests are counted, as far as the server reported their use.
     """
 
     what: str
@@ -51,9 +51,9 @@ CUTS: dict[str, Callable[[str | int], Fault]] = {
     "garbage": garbage,
     "an error event": error_event,
 }
-#: Both need a stream that has begun.
+#: Both need a started stream.
 NEED_A_HEAD = {"the stream ends early", "an error event"}
-#: Each waits for what does not come: a few say as much as all.
+#: Each waits for a timeout: a few tests show as much as all.
 SILENT_MOMENTS = {"before the headers", "in the headers", "in `content_block_delta`", "in `message_stop`"}
 AT_ONCE = [
     (status(401, "invalid x-api-key"), "ANTHROPIC_API_KEY"),
@@ -70,7 +70,7 @@ def broken_streams() -> Iterator[Row]:
         for moment, at in MOMENTS.items():
             if (what in NEED_A_HEAD and at in HEADS) or (what == "silence" and moment not in SILENT_MOMENTS):
                 continue
-            # The counts stand in the first event: where it came whole, the request is paid for.
+            # The counts are in the first event: if it was complete, the request is billed.
             yield Row(what, moment, fault(at), paid=at not in (*HEADS, "message_start"))
         yield Row(what, MENDING, fault("content_block_delta"), TURN[MENDING], paid=True)
 
@@ -112,7 +112,7 @@ ROWS = [*broken_streams(), *error_answers(), *for_good(), *at_once()]
 
 
 def table() -> str:
-    """One line for the faults that strike at the same moments and end in the same way."""
+    """One line for the faults with the same moments and the same outcome."""
     lines = [
         "| Fault | When | Requests | Ends | Clock | Proposal | Paid for |",
         "|---|---|---|---|---|---|---|",

@@ -42,7 +42,7 @@ FILES = {"MEMORY.md": INDEX.encode(), "user_role.md": USER.encode(), "deploy.md"
 
 
 def changed(path: str, old: str, new: str, files: Mapping[str, bytes] = FILES) -> dict[str, bytes]:
-    """`files` with `old` replaced by `new` in one of them; a test that changes nothing is wrong."""
+    """`files` with `old` replaced by `new` in one of them; fails if nothing changes."""
     text = files[path].decode()
     assert old in text
     return {**files, path: text.replace(old, new).encode()}

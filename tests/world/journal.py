@@ -1,4 +1,4 @@
-"""A small memory directory, a plan over it, and systems that trace, fail or die at a given call."""
+"""A small memory directory, a plan for it, and system calls that trace, fail or die at a given call."""
 
 import errno
 import os
@@ -19,7 +19,7 @@ NEW = {"a.md": b"\xef\xbb\xbfnew\r\n", "same.md": b"not named", "team/new.md": b
 
 @dataclass(frozen=True)
 class Place:
-    """A memory directory and the journal's own."""
+    """A memory directory and the journal's directory."""
 
     memory: Path
     journal: Path
@@ -51,7 +51,7 @@ def make_place(base: Path) -> Place:
 
 
 def back(place: Place, result: Result, plan_id: str = "r1") -> Plan:
-    """The plan that takes an applied one back; it expects each file as the result left it."""
+    """The plan that undoes an applied one; it expects each file in its applied state."""
 
     def op(item: Applied) -> FileOp:
         before = item.before
@@ -76,7 +76,7 @@ def change(path: str, old: bytes, new: bytes) -> FileOp:
 
 
 def make_plan(place: Place, plan_id: str = "d1") -> Plan:
-    """Change a.md, add team/new.md in a folder that is missing, delete gone.md."""
+    """Changes a.md, adds team/new.md in a missing folder, deletes gone.md."""
     ops = (
         change("a.md", OLD["a.md"], NEW["a.md"]),
         FileOp("team/new.md", None, NEW["team/new.md"]),
@@ -86,7 +86,7 @@ def make_plan(place: Place, plan_id: str = "d1") -> Plan:
 
 
 class Traced(System):
-    """Remembers each call. `before` is run at a call of that name, once, to play the other process."""
+    """Records each call. `before` is run once at a call of that name, to act as another process."""
 
     patience = patience_without_leases = 0.3
 
@@ -103,7 +103,7 @@ class Traced(System):
 
 
 class Failing(Traced):
-    """Raises at call number `at`; at every later one too when `forever`."""
+    """Raises at call number `at`, and with `forever` at every later one."""
 
     def __init__(
         self, at: int, code: int = errno.EIO, forever: bool = False, rename_flags: bool = True
@@ -119,7 +119,7 @@ class Failing(Traced):
 
 
 class Dying(Traced):
-    """Is killed, as by `kill -9`, just before call number `at`."""
+    """The process dies, as by `kill -9`, just before call number `at`."""
 
     def __init__(self, at: int, rename_flags: bool = True) -> None:
         super().__init__(rename_flags)
@@ -132,7 +132,7 @@ class Dying(Traced):
 
 
 class DyingAt(Traced):
-    """Is killed before the first call about `what`."""
+    """The process dies before the first call about `what`."""
 
     def __init__(self, what: str) -> None:
         super().__init__()

@@ -1,8 +1,8 @@
-"""A world that a module makes once: each of its tests finds the rows and the files as they were made.
+"""A world that a module makes once: each of its tests starts with the original rows and files.
 
-To make a proposal on a directory takes as long as a test then takes with it. A module whose tests begin with the same one
-makes it in a transaction around all of them; what a test does to rows is rolled back to there, and its files are put
-back. Not for tests that commit, and not for those that look at files of other times than those that the world gave them.
+Making a proposal on a directory takes as long as a test of it. A module whose tests share one makes it in a transaction
+around all of them; after each test its rows are rolled back and its files restored. Not for tests that commit, nor
+for those that need other file times than the world has.
 """
 
 from __future__ import annotations
@@ -15,14 +15,14 @@ from typing import Generic, TypeAlias, TypeVar
 from django.conf import settings
 from django.db.models import Model
 
-TEXTS = ("journal", "history")  # what the data directory holds of a project
+TEXTS = ("journal", "history")  # a project's texts in the data directory
 
 
 Row = TypeVar("Row", bound=Model)
 
 
 class Kept(Generic[Row]):
-    """`make` is given an empty folder, and returns the row that tests begin with."""
+    """`make` gets an empty folder and returns the row that tests start with."""
 
     def __init__(self, base: Path, make: Callable[[Path], Row]) -> None:
         self._folder, self._copies = base / "world", base / "copies"
@@ -37,7 +37,7 @@ class Kept(Generic[Row]):
         return [(self._folder, self._copies / "world"), *texts]
 
     def anew(self) -> Row:
-        """The row as it was made, over files as they were made."""
+        """The original row, with the original files restored."""
         for place, copy in self._places():
             shutil.rmtree(place, ignore_errors=True)
             if copy.exists():

@@ -1,6 +1,6 @@
-"""What a directory tree is: bytes, kinds, modes, mtimes and extended attributes, to compare before with after.
+"""The state of a directory tree: bytes, kinds, modes, mtimes and extended attributes, to compare before with after.
 
-Read through `safefs`, so nothing is followed.
+Read with `safefs`, which follows no links.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ Kind = Literal["file", "dir", "link", "other"]
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """One name. `sha256` is of a file's bytes, or of a link's target; "" for the other kinds."""
+    """One path. `sha256` is of a file's bytes or of a link's target; "" for other kinds."""
 
     kind: Kind
     sha256: str
@@ -30,7 +30,7 @@ class Entry:
 
 
 def manifest(directory: str | os.PathLike[str]) -> dict[str, Entry]:
-    """Every name below `directory`, which itself is "". Empty when the directory does not exist.
+    """Every path below `directory`, which itself is "". Empty if the directory does not exist.
 
     Raises OSError when something cannot be read.
     """
@@ -50,7 +50,7 @@ def manifest(directory: str | os.PathLike[str]) -> dict[str, Entry]:
 
 
 def _read_folder(folder: Root, rel: str, found: dict[str, Entry]) -> list[str]:
-    """Add the names of one folder to `found`; the folders among them are returned instead."""
+    """Adds the entries of one folder to `found` and returns its subfolders."""
     deeper = []
     for name in folder.listdir():
         path = f"{rel}/{name}" if rel else name

@@ -1,5 +1,5 @@
-"""A small dream for engine tests: a memory directory, transcripts, a reporter that records, and the engine over real
-HTTP against the model server."""
+"""A small dream for engine tests: a memory directory, transcripts, a recording reporter, and the engine over real
+HTTP against the fake server."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ from dreams.lib.sandbox.tool_worker import worker
 from dreams.lib.sandbox.tool_worker.tools import NAMES, ToolReply, Tools
 
 NOW = dt.datetime(2026, 3, 10, 12, 0, tzinfo=dt.UTC)
-#: What a model does at least before it is done.
+#: The least that a model does before it is done.
 READ = fake_server.ScriptedReply((Use("Read", {"file_path": "/memory/project_deploy.md"}),))
 INDEX = "# Memory\n\n- [Testing](feedback_testing.md) — how tests run\n- [Deploy](project_deploy.md) — where it runs\n"
 TESTING = (
@@ -44,7 +44,7 @@ TESTING = (
 DEPLOY = "---\nname: Deploy\ntype: project\n---\n\nThe API runs on host alpha.\n"
 FILES = {"MEMORY.md": INDEX, "feedback_testing.md": TESTING, "project_deploy.md": DEPLOY}
 SESSION = "0a1b2c3d-0000-4000-8000-000000000001"
-#: What a stream of one answer is made of.
+#: The events in a stream of one answer.
 EVENTS = (
     "message_start",
     "ping",
@@ -57,17 +57,17 @@ EVENTS = (
 WISH = "From now on run the linter before every commit."
 SAID = ("Add a health check to the API.", WISH, "No, the API runs on host beta since Monday.")
 PRICES = {"claude-sonnet-5-5": [Rate.of("2", "10")], "claude-haiku-5-5": [Rate.of("0.10", "0.50")]}
-# The shape of the back-off stays; only its unit is small.
+# The back-off has its normal shape but a small unit.
 QUICK = Patience(
     base_ms=1.0, longest_ms=5.0, longest_retry_after=0.05, stall_seconds=4.0, connect_seconds=4.0
 )
-# For stalls. A busy machine may then see one more than there was: such tests use `ByTurn`.
+# For stalls. A busy machine may see an additional one: such tests use `ByTurn`.
 IMPATIENT = dataclasses.replace(QUICK, stall_seconds=0.08)
 CITED = [{"session": SESSION, "line": 2, "quote": WISH}]
 
 
 def transcript(folder: Path, said: Sequence[str] = SAID, session: str = SESSION) -> SessionBrief:
-    """A transcript in which a person typed `said`, a line each, with an answer after each."""
+    """A transcript with the prompts `said`, each followed by an answer."""
     folder.mkdir(parents=True, exist_ok=True)
     lines = []
     for number, text in enumerate(said):
@@ -104,7 +104,7 @@ def job(tmp: Path, files: Mapping[str, str] = FILES, **config: Any) -> Iterator[
 
 @dataclass
 class Watched:
-    """A reporter that keeps the turns. `stop` makes every look raise Cancelled."""
+    """A reporter that records the turns. `stop` makes every check raise Cancelled."""
 
     turns: list[EngineTurn] = field(default_factory=list)
     looks: int = 0
@@ -128,12 +128,12 @@ class Watched:
         return "\n".join(turn.text for turn in self.turns)
 
     def used(self, name: str) -> int:
-        """A token count over all turns."""
+        """The sum of a token count over all turns."""
         return sum(getattr(turn.usage, name) for turn in self.turns)
 
 
 class ByTurn:
-    """Answers by how often the model has spoken; the last step of a turn is repeated."""
+    """Chooses answers by the number of the turn; the last step of a turn is repeated."""
 
     def __init__(self, *turns: Sequence[Any]) -> None:
         self._turns = [list(turn) for turn in turns]
@@ -145,7 +145,7 @@ class ByTurn:
 
 
 class Near:
-    """The real tools over the real mounts, without a process of their own: hundreds of dreams would start one each."""
+    """The real tools over the real mounts, in this process: hundreds of dreams would start one each."""
 
     names = NAMES
 
@@ -163,7 +163,7 @@ class Near:
 
 @dataclass
 class Run:
-    """What one dream against a server came to."""
+    """The result of one dream against a server."""
 
     server: ModelServer
     report: Watched
@@ -188,7 +188,7 @@ def dream(
     open_tools: Callable[[Job], ReadTools] = Near,
     **config: Any,
 ) -> Run:
-    """One dream over real HTTP. A Cancelled passes through."""
+    """Runs one dream over real HTTP. Cancelled is not caught."""
     chosen: ScriptedModel = Script(answers) if isinstance(answers, list | tuple) else answers  # type: ignore[assignment]
     watched = report or Watched()
     with job(tmp, files, **config) as made, ModelServer(chosen, **(server or {})) as wire:

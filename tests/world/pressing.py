@@ -1,4 +1,4 @@
-"""Press a button of a page as a browser without scripts does: with the fields of its own form, and no others."""
+"""Presses a button of a page as a browser without scripts does: with only the fields of its form."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _BUTTON = re.compile(r"<button([^>]*)>(.*?)</button>", re.DOTALL)
 
 
 def form(text: str, label: str) -> tuple[str, dict[str, str]]:
-    """Address and fields of the form whose button says `label`. Raises AssertionError where there is not just one."""
+    """Address and fields of the form with the button `label`. Raises AssertionError unless there is exactly one."""
     found = []
     for address, inside in _FORM.findall(text):
         for attributes, words in _BUTTON.findall(inside):

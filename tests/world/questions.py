@@ -1,4 +1,4 @@
-"""A dream that asks: a project with a question of most kinds, beside a proposal or without one."""
+"""A dream that asks: a project with a question of most kinds, with or without a proposal."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ KEEP = Option("keep", "Leave as it is")
 
 
 def edit(path: str, old: str, new: str, operation: str = "step", *, explained: bool = True) -> Edit:
-    """`old` becomes `new` in one file; not `explained`, its loss wants a person's word."""
+    """Replaces `old` with `new` in one file; without `explained`, a person has to confirm the loss."""
     before = FILES[path]
     assert old in before
     after = before.replace(old, new)
@@ -146,7 +146,7 @@ def expired() -> Asked:
 
 
 def blocked() -> Asked:
-    """Its answer also removes a line that the question does not show: a finding that a person confirms."""
+    """A question whose answer also removes a line that it does not show: a person has to confirm the finding."""
     return Asked(
         "gone",
         "scripts/reset_db.sh",
@@ -201,7 +201,7 @@ def learn(number: int) -> Asked:
 
 
 def ask(project: Project, *asked: Asked, proposal: Proposal | None = None) -> list[Question]:
-    """What a finished dream asked, in the order given."""
+    """Stores the questions of a finished dream, in this order."""
     dream = (
         proposal.dream if proposal and proposal.dream else rows.make_dream(project, DreamRun.Status.COMPLETED)
     )
@@ -216,7 +216,7 @@ def ask_all(project: Project, proposal: Proposal | None = None) -> list[Question
 
 
 def propose(project: Project) -> Proposal:
-    """A dream's open proposal with two changes, neither of them in a line that is asked about."""
+    """A dream's open proposal with two changes, in lines that no question is about."""
     dream = rows.make_dream(project, DreamRun.Status.COMPLETED)
     deploys = edit("project_deploys.md", "only before 15:00", "only before 15:00 UTC", "hours")
     testing = edit(

@@ -1,4 +1,4 @@
-"""A proposal as a dream makes it, on a real directory: several files, operations over two of them, evidence, findings."""
+"""A realistic proposal on a real directory: several files, operations over two of them, evidence, findings."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ def make_project(folder: Path, name: str = "acme-api") -> Project:
 
 
 def make_dream(project: Project) -> tuple[DreamRun, Citation]:
-    """A finished dream that looked at one session, and what was said there."""
+    """A finished dream that read one session, and that session's messages."""
     session = rows.make_session(project, "Fix flaky auth tests")
     dream = rows.make_dream(project, DreamRun.Status.COMPLETED)
     DreamSession.objects.create(dream=dream, session=session, to_byte=4000)
@@ -127,7 +127,7 @@ def make_proposal(project: Project) -> Proposal:
 
 
 def add_finding(proposal: Proposal, words: str, severity: str, message: str, remedy: str = "") -> Finding:
-    """A finding as a check would save it, on the hunk that adds `words`."""
+    """Adds a finding, as a check would, to the hunk that adds `words`."""
     hunk = hunk_with(proposal, words)
     return rows.make_finding(
         proposal, severity, hunk=hunk, file=hunk.file, message=message, remedy=remedy, check_name="test"

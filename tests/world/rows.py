@@ -1,4 +1,4 @@
-"""A small shared world, made through the ORM: two projects, a session, memories, a dream and what it proposes."""
+"""A small world made with the ORM: two projects, a session, memories, a dream and its proposal."""
 
 from __future__ import annotations
 
@@ -83,7 +83,7 @@ def make_open_end(session: Session, subject: str = "Write the migration", **fiel
 
 
 def make_waiting_project(name: str, wait: dt.timedelta) -> Project:
-    """With sessions enough for a dream; the time since the last one is over after `wait`."""
+    """A project with enough sessions for a dream; the time since the last one is sufficient after `wait`."""
     last = timezone.now() + wait - dt.timedelta(hours=24)
     project = make_project(name, last_consolidated_at=last, gate_fingerprint="time: recent")
     for _ in range(5):
@@ -162,7 +162,7 @@ def make_proposal(project: Project, dream: DreamRun | None = None, **fields: obj
 
 
 def make_written(proposal: Proposal) -> AppliedBatch:
-    """All of it approved and on disk, as far as rows tell."""
+    """Marks all of it as approved and applied, in rows only."""
     row = AppliedBatch.objects.create(
         proposal=proposal, journal_id=f"{proposal.public_id}-1", at=timezone.now(), actor="owner"
     )

@@ -1,4 +1,4 @@
-"""A memory directory, sessions and one dream of the rules engine, for its tests."""
+"""A memory directory, sessions and one dream of the rules engine, for tests."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ WRITTEN = LineDate(dt.date(2026, 10, 1), "history", "first seen in the history")
 
 @dataclass
 class Told:
-    """A reporter that keeps what it is told."""
+    """A reporter that records its turns."""
 
     turns: list[tuple[str, str, dict[str, int]]] = field(default_factory=list)
     checkpoints: int = 0
@@ -82,9 +82,9 @@ def dream(
     logs: Iterable[str] | Mapping[str, frozenset[int]] = (),
     unread: Mapping[str, str] = MappingProxyType({}),
 ) -> Dreamt:
-    """Dream over `files`; every line of them was written on `written`, or on what that says of its file or its lines.
+    """Dreams over `files`; `written` is the day of all lines, or has days by file or line.
 
-    `logs` are those with new lines: all of them, or which. `unread` are there too, and why they could not be read.
+    `logs` are logs with new lines: all lines, or those given. `unread` maps unreadable files to the reason.
     """
     contents = {path: data if isinstance(data, bytes) else data.encode() for path, data in files.items()}
     snapshot = workspace.Snapshot(
@@ -129,7 +129,7 @@ def session(pk: int, *prompts: str, at: dt.datetime | None = NOON) -> SessionBri
 
 
 def unaccounted(edit: Edit) -> list[str]:
-    """Lines that an edit took away without saying where they went."""
+    """Lines that an edit removed without a fate."""
 
     def lines(whole: str | None) -> Counter[str]:
         return Counter(line.strip() for line in (whole or "").split("\n") if line.strip(" \t\r\ufeff"))
@@ -139,7 +139,7 @@ def unaccounted(edit: Edit) -> list[str]:
 
 
 def conversation(path: Path, *turns: str) -> SessionBrief:
-    """A transcript on disk: the person and the agent by turns, the person first."""
+    """A transcript on disk: messages of person and agent in turn, the person first."""
     prompts: list[PromptBrief] = []
     raw = b""
     for number, words in enumerate(turns, 1):
@@ -151,7 +151,7 @@ def conversation(path: Path, *turns: str) -> SessionBrief:
 
 
 def said(number: int, words: str, role: str) -> dict[str, object]:
-    """The record of one turn, after the one before it."""
+    """The record of one turn, linked to the previous one."""
     return {
         "type": role,
         "uuid": f"u{number}",

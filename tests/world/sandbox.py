@@ -1,4 +1,4 @@
-"""A small world to run command lines in: notes, a transcript, a repository, and things outside."""
+"""A small world to run command lines in: notes, a transcript, a repository, and files outside."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class World:
         return self.shell.run(line)
 
     def out(self, line: str) -> str:
-        """The output of a line that has to run."""
+        """The output of a line that must succeed."""
         answer = self.shell.run(line)
         assert not answer.refused, answer.output
         return answer.output
@@ -79,7 +79,7 @@ def world(tmp_path: Path) -> Iterator[World]:
 
 
 class open_tree:
-    """The three mounts over a planted directory, closed on leaving."""
+    """The three mounts over a prepared directory, closed at the end."""
 
     def __init__(self, base: Path) -> None:
         memory, project, repo = base / "claude/project/memory", base / "claude/project", base / "repo"
@@ -100,5 +100,5 @@ class open_tree:
 
 
 def limited(base: Path, **caps: float) -> Shell:
-    """A shell with smaller caps."""
+    """A shell with lower limits."""
     return Shell(open_tree(base).tree, "/memory", CommandLimits(**caps))  # type: ignore[arg-type]  # seconds alone is a float

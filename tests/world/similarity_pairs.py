@@ -1,4 +1,4 @@
-"""Pairs of statements as notes hold them, each kind under its name: the same in other words, and look-alikes."""
+"""Pairs of statements as in real notes, by kind: paraphrases and look-alikes."""
 
 SAME = """
 # reorder

@@ -1,12 +1,12 @@
-"""Texts as agents write them, texts as nobody would, and edits of either."""
+"""Hypothesis strategies: realistic texts, absurd texts, and edits of both."""
 
 from hypothesis import HealthCheck, settings, strategies as st
 
 
 def tries(few: int, many: int) -> settings:
-    """For what takes long: `few` examples in `make test`, `many` in `make test-more` (tests/conftest.py).
+    """For slow tests: `few` examples in `make test`, `many` in `make test-more` (tests/conftest.py).
 
-    Fixtures stay as they are from one example to the next.
+    Fixtures are not reset between examples.
     """
     in_short = settings.get_current_profile_name() == "suite"
     slow = [HealthCheck.function_scoped_fixture, HealthCheck.too_slow]
@@ -50,7 +50,7 @@ texts = st.one_of(prose, unfinished, odd, few_lines)
 
 @st.composite
 def edited(draw: st.DrawFn, text: str) -> str:
-    """The text with some lines removed, doubled, reworded or added: what most pairs in life look like."""
+    """The text with some lines removed, doubled, reworded or added: like most real pairs."""
     out: list[str] = []
     for line in text.split("\n"):
         match draw(st.sampled_from("kkkkkdraw")):
@@ -81,7 +81,7 @@ def triples(draw: st.DrawFn) -> tuple[str, str, str]:
 
 @st.composite
 def indexes(draw: st.DrawFn) -> tuple[dict[str, str], str]:
-    """Rows by target in their order, and the text of an index with a heading."""
+    """Rows by target, in order, and the text of an index with a heading."""
     rows = draw(st.dictionaries(st.sampled_from("abcdefgh").map("{}.md".format), words, max_size=6))
     return rows, index_text(rows)
 

@@ -1,4 +1,4 @@
-"""Transcripts of an agent, written as it writes them, and sessions that went quiet."""
+"""Transcripts in an agent's format, and sessions that are quiet."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ SLUG = "-home-dev-app"
 
 
 class Talk:
-    """One session below a config folder: what was typed and answered, line by line."""
+    """One session below a config folder: prompts and answers, line by line."""
 
     def __init__(self, root: Path, name: str = "talk", *, slug: str = SLUG) -> None:
         self.id = str(uuid.uuid5(uuid.NAMESPACE_URL, name))
@@ -40,7 +40,7 @@ class Talk:
         return self._add("assistant", message, at, {})
 
     def called(self, tool: str, result: str = "done", *, failed: bool = False, **given: object) -> Talk:
-        """The agent called a tool, and what came of it."""
+        """Adds a tool call of the agent and its result."""
         call = f"t{len(self.records)}"
         use = {"type": "tool_use", "id": call, "name": tool, "input": given}
         self._add(
@@ -53,7 +53,7 @@ class Talk:
         return self._add("user", {"role": "user", "content": [block]}, None, {})
 
     def wrote(self, path: str, before: str = "") -> Talk:
-        """The agent wrote a file with its own tool."""
+        """Adds a call in which the agent wrote a file."""
         result = {"type": "update", "filePath": path, "originalFile": before, "content": "x"}
         content = [{"type": "tool_result", "tool_use_id": "t1", "content": "done"}]
         return self._add("user", {"role": "user", "content": content}, None, {"toolUseResult": result})

@@ -1,4 +1,4 @@
-"""Dreams that date lines, and a person who approves them: what earned trust is made of."""
+"""Dreams that date lines, and a person who approves them: together they earn trust."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def make_project(folder: Path) -> Project:
 
 
 def dating(numbers: Iterable[int]) -> Callable[[Job, Reporter], list[Edit]]:
-    """An engine that dates these lines, each as a change of its own."""
+    """An engine that dates these lines, each as a separate change."""
 
     def act(job: Job, report: Reporter) -> list[Edit]:
         return [made for number in numbers for made in date(job, number)]
@@ -72,7 +72,7 @@ def dream(
 
 
 def approve_each(proposal: Proposal, reviewer: review.Actor = world.ME) -> None:
-    """One after the other, and then written."""
+    """Approves one change after the other, then applies."""
     for hunk in Hunk.objects.filter(file__proposal=proposal, verdict="pending"):
         review.decide(proposal, [hunk], Hunk.Verdict.APPROVED, reviewer)
     applying.apply(proposal, reviewer)
@@ -87,7 +87,7 @@ def earn(
     days: int = 3,
     approve: Callable[[Proposal], None] = approve_each,
 ) -> list[Proposal]:
-    """Dreams that date `each` lines, approved one at a time; then as if that had been on so many days."""
+    """Dreams that date `each` lines, approved one at a time; the decisions are spread over `days`."""
     made = []
     for number in range(proposals):
         run = dream(project, monkeypatch, dating(range(number * each, (number + 1) * each)))
@@ -111,7 +111,7 @@ def decided(
     kind: str = "date",
     **fields: object,
 ) -> list[Decision]:
-    """So many approvals of routine changes, as a person leaves them behind one at a time."""
+    """Rows for `count` approvals of routine changes, as made by a person one at a time."""
     run = DreamRun.objects.create(project=project, engine="rules", trigger="page", status="completed")
     made = [
         Proposal.objects.create(project=project, dream=run, origin="dream", state="applied")

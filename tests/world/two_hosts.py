@@ -1,4 +1,4 @@
-"""Two hosts on one database, in one process: whichever data directory is set is the one that acts."""
+"""Two hosts on one database, in one process: the current data directory decides which host acts."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 class TwoHosts:
-    """The test acts as the host "laptop"; `there` acts as "desk", which has the projects given to it."""
+    """The test acts as the host "laptop"; in `there` it acts as "desk", which has the projects given to it."""
 
     def __init__(self, settings: SettingsWrapper, folder: Path) -> None:
         self._settings, self._desk = settings, folder / "data-of-desk"
@@ -47,7 +47,7 @@ class TwoHosts:
         project.refresh_from_db()
 
     def work(self) -> list[HostRequest]:
-        """What desk's scheduler takes, and its worker does."""
+        """Desk's scheduler takes requests, and its worker carries them out."""
         with self.there():
             taken = host_request_worker.take()
             done = [host_request_worker.carry_out(one.pk) for one in taken]

@@ -32,7 +32,7 @@ from memoryweb import BASE_DIR
 MOST_SECONDS = 6 * 3600  # for one engine, even with a slow model; chosen
 STOP_SECONDS = 10.0  # to end before it is killed; chosen
 ROUNDS = 6  # most dreams of a project, each after the answers to the last
-# Would give the run access to the user's own data.
+# These would give the run access to the user's own data.
 _OWN = ("DATABASE_URL", "CLAUDE_CONFIG_DIR", "CLAUDE_CODE_REMOTE")
 Say = Callable[[str], None]
 When = Literal["certain", "answered"]

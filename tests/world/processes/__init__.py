@@ -1,1 +1,1 @@
-"""Processes of their own: commands, servers, databases and receivers, as a person starts them."""
+"""Separate processes: commands, servers, databases and receivers, as a person starts them."""

@@ -1,9 +1,9 @@
-"""Commands as processes of their own that need not import the world first: one that has done so forks for each.
+"""Runs commands in separate processes without repeated imports: a process with all imports forks for each.
 
-A command is short, its imports are not: half a second each time. So libraries and the pure packages are imported once;
-none of that asks for settings. Settings, models and the command itself are read by each process anew, from its own
-environment, through `manage.py`, in a memory and with an end of its own. Servers, and what a first command does, are
-started from nothing (servers.py, test_projects_command).
+A command is short, its imports take half a second. So libraries and the pure packages are imported once; none of them
+needs settings. Each process loads settings, models and the command itself, from its environment, through `manage.py`,
+and has its own memory and exit. Servers and first commands are started from scratch (servers.py,
+test_projects_command).
 """
 
 from __future__ import annotations
@@ -24,9 +24,9 @@ from pathlib import Path
 from typing import IO, Any
 
 PROJECT = Path(__file__).resolve().parents[3]
-# Nothing takes this long; a machine that is busy with something else may.
+# Nothing takes this long, except on a busy machine.
 PATIENCE = 300.0
-# An order holds names and an environment, and an answer one number.
+# An order has names and an environment, an answer has one number.
 LARGEST = 1_000_000
 END = b"\n"
 LIBRARIES = (
@@ -53,7 +53,7 @@ def text_of(file: IO[bytes]) -> str:
 
 
 def run_batch(data: Path, command: str, *lines: str, arguments: tuple[str, ...] = ()) -> list[dict[str, Any]]:
-    """A `--batch` command over these lines; it leaves no database behind."""
+    """Runs a `--batch` command over these lines; checks that it creates no database."""
     done = run(command, "--batch", *arguments, environment=environment(data), stdin="\n".join(lines))
     assert done.returncode == 0, done.stderr
     assert not list(data.rglob("*sqlite*"))
@@ -61,7 +61,7 @@ def run_batch(data: Path, command: str, *lines: str, arguments: tuple[str, ...] 
 
 
 def environment(data: Path, **more: str) -> dict[str, str]:
-    """This process's own, but of what means something to memoryweb only a data directory and `more`."""
+    """This process's environment, with only a data directory and `more` of memoryweb's variables."""
     ours = ("MEMORYWEB_", "ANTHROPIC_", "CLAUDE_", "DJANGO_", "DATABASE_")
     return {
         **{name: value for name, value in os.environ.items() if not name.startswith(ours)},
@@ -72,14 +72,14 @@ def environment(data: Path, **more: str) -> dict[str, str]:
 
 
 def on_the_server(data: Path) -> dict[str, str]:
-    """Where the tests run on PostgreSQL, a data directory has a database of its own there, as it has a file else."""
+    """The variable for the data directory's own PostgreSQL database, if the tests use PostgreSQL."""
     from tests.world.processes import postgres
 
     return {"DATABASE_URL": postgres.of(data)} if postgres.given() else {}
 
 
 class Station:
-    """The process that is ready, which runs `module`; it ends with this one, whose end of the line it sees closed."""
+    """The prepared process, which runs `module`; it ends with this one, when the socket closes."""
 
     def __init__(self, module: str = __name__, environment: Mapping[str, str] | None = None) -> None:
         self.line, theirs = socket.socketpair()
@@ -114,7 +114,7 @@ def _station() -> Station:
 
 
 def serve(line: socket.socket) -> None:
-    """Fork for each order and answer with how it ended; returns in a child, which is to do the work."""
+    """Forks for each order and answers with its exit code; returns in the child, which does the work."""
     while True:
         order, files, _, _ = socket.recv_fds(line, LARGEST, 3)
         while order and not order.endswith(END):
@@ -150,7 +150,7 @@ def get_ready() -> None:
 
     assert not settings.configured, "what is imported for all asks for nobody's settings"
     gc.collect()
-    gc.freeze()  # what no child changes is shared by all
+    gc.freeze()  # children share memory that they do not change
 
 
 if __name__ == "__main__":

@@ -1,8 +1,8 @@
-"""Commands on a disk that refuses: a small library is put before the C library and strikes one chosen call.
+"""Commands on a failing disk: a small library, loaded before the C library, makes one chosen call fail.
 
-`faulty_disk.c` is compiled where there is a compiler, and preloaded into a process that has imported everything and forks
-for each command. A fault is written into a file that all of them map: which call below the chosen folders, counted from 0,
-and what becomes of it.
+`faulty_disk.c` is compiled if there is a compiler, and preloaded into a process that has imported everything and forks
+for each command. A fault is written into a file that all of them map: the number of the call below the chosen
+folders, from 0, and the error.
 """
 
 from __future__ import annotations
@@ -38,9 +38,9 @@ AT_CALL = 8 * 4 + 1024 + 64
 
 @dataclass(frozen=True, slots=True)
 class Fault:
-    """What happens at the struck call: of which `kinds` it is one, and the kinds that fail for good after it.
+    """What happens at the failing call: its possible `kinds`, and the kinds that fail permanently after it.
 
-    `only`: calls are counted whose path has this in it.
+    `only`: only calls whose path contains this are counted.
     """
 
     name: str
@@ -61,7 +61,7 @@ ONCE = [
     Fault("unreadable", ERROR, errno.EIO, READ),
     Fault("short", SHORT, 0, WRITE),
 ]
-#: A disk that goes away, one that is mounted read-only meanwhile, and one that is full, in the middle of a write.
+#: A disk that is removed, remounted read-only, or full, in the middle of a write.
 FOR_GOOD = [
     Fault("EIO for good", ERROR, errno.EIO, WRITING, WRITING),
     Fault("EROFS for good", ERROR, errno.EROFS, CREATE | WRITE | CHANGE, CREATE | WRITE | CHANGE),
@@ -73,7 +73,7 @@ FAULTS = {fault.name: fault for fault in (*ONCE, *FOR_GOOD, *KILLS)}
 
 @dataclass(frozen=True, slots=True)
 class Struck:
-    """How many calls there were, and the one that was struck ("" where none was)."""
+    """The number of calls, and the one that failed ("" if none did)."""
 
     calls: int
     call: str = ""
@@ -82,7 +82,7 @@ class Struck:
 
 @dataclass(frozen=True, slots=True)
 class Done:
-    """How a command ended (below 0: killed by that signal), and what it wrote."""
+    """A command's exit code (below 0: killed by that signal), and its output."""
 
     code: int
     out: str
@@ -91,7 +91,7 @@ class Done:
 
 
 def missing() -> str:
-    """Why no disk can be made to refuse here, in words; "" when it can."""
+    """Why this is impossible on this machine, as text; "" if it is possible."""
     if sys.platform != "linux":
         return "only Linux can put a library before the C library in this way"
     return "" if shutil.which("cc") else "no C compiler; install gcc"
@@ -99,7 +99,7 @@ def missing() -> str:
 
 @functools.cache
 def library(source: Path) -> Path:
-    """What to put before the C library, from a file in C; compiled once a run."""
+    """The library to preload, compiled from a C file once per run."""
     made = Path(tempfile.mkdtemp(prefix=f"{source.stem}-")) / f"{source.stem}.so"
     words = ["cc", "-shared", "-fPIC", "-O1", "-o", str(made), str(source), "-ldl"]
     subprocess.run(words, check=True, capture_output=True, timeout=60)
@@ -107,7 +107,7 @@ def library(source: Path) -> Path:
 
 
 class Disk:
-    """A process whose calls below `roots` may be struck, and what it is to be told. Use it as a context manager."""
+    """A process whose calls below `roots` can fail, and its control file. Use it as a context manager."""
 
     def __init__(self, folder: Path, roots: Sequence[Path], environment: Mapping[str, str]) -> None:
         self.folder = folder
@@ -132,7 +132,7 @@ class Disk:
         self._control.close()
 
     def run(self, *words: str, fault: Fault = NONE, at: int = -1) -> Done:
-        """A command, or `call MODULE:FUNCTION JSON`, with this fault at its call number `at` below the roots."""
+        """Runs a command, or `call MODULE:FUNCTION JSON`, with this fault at call number `at` below the roots."""
         wish = (1, at, fault.action, fault.error, fault.kinds, fault.later, 0, 0)
         self._control[:] = CONTROL.pack(*wish, self._roots, fault.only.encode(), b"", b"")
         with (
@@ -151,7 +151,7 @@ class Disk:
         return Struck(count, *names) if struck else Struck(count)
 
     def call(self, function: str, **given: object) -> object:
-        """What a function of the project's own returns that is called in such a process, by MODULE:NAME."""
+        """Calls a function of the project (MODULE:NAME) in such a process and returns its result."""
         done = self.run("call", function, json.dumps(given))
         assert done.code == 0, done.err
         return json.loads(done.out)

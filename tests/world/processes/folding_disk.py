@@ -1,4 +1,4 @@
-"""A disk that takes names for one that differ by case only, below one folder: `folding_disk.c`, compiled and preloaded."""
+"""A case-insensitive disk below one folder: `folding_disk.c`, compiled and preloaded."""
 
 from __future__ import annotations
 
@@ -10,5 +10,5 @@ SOURCE = Path(__file__).with_suffix(".c")
 
 
 def environment(folder: Path) -> dict[str, str]:
-    """For processes whose names below `folder` are folded."""
+    """The environment for processes that see case-insensitive names below `folder`."""
     return {"LD_PRELOAD": str(library(SOURCE)), "FOLDING_DISK": str(folder)}

@@ -1,7 +1,7 @@
-"""What a process does that may be killed in the middle of it.
+"""Runs an action in a process that may be killed in the middle.
 
-A fork of the tests' own process, with all that it has imported, costs many times what most of them do. So a small one
-forks for each: an action and what it is given are pickled, so it is a function of a module and no closure.
+Forking the test process, with all its imports, takes many times as long as most actions. So a small process forks for
+each; action and arguments are pickled, so the action must be a module's function, not a closure.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ SIZE, STATUS = 8, 4
 
 
 def dies(action: Callable[..., object], *given: object) -> bool:
-    """Do `action(*given)` in a process of its own; whether it was killed. A failure in it is one here."""
+    """Runs `action(*given)` in a separate process; returns whether it was killed. Its failure fails the test."""
     status = _forking().do(pickle.dumps((action, given)))
     if os.WIFSIGNALED(status):
         return os.WTERMSIG(status) == signal.SIGKILL
@@ -31,12 +31,12 @@ def dies(action: Callable[..., object], *given: object) -> bool:
 
 
 def fsync_at_once(file: int) -> None:
-    """In the place of `os.fsync`: not waited for, but what is no open file is refused."""
+    """Replaces `os.fsync`: does not wait, but refuses a closed file."""
     os.fstat(file)
 
 
 class Forking:
-    """The small process; it ends when this one closes its line."""
+    """The small process; it ends when this one closes the pipe."""
 
     def __init__(self) -> None:
         self.process = subprocess.Popen(
@@ -61,13 +61,13 @@ def _forking() -> Forking:
 def serve(asked: BinaryIO, answered: BinaryIO) -> None:
     while size := asked.read(SIZE):
         action, given = pickle.loads(asked.read(int.from_bytes(size)))  # noqa: S301 # written by ourselves
-        gc.freeze()  # what was imported for it is shared by all children
+        gc.freeze()  # all children share the imported modules
         answered.write(in_child(action, *given).to_bytes(STATUS))
         answered.flush()
 
 
 def in_child(action: Callable[..., object], *given: object) -> int:
-    """Do it in a fork of this process; how that ended. What it raised is written to the terminal."""
+    """Runs it in a fork of this process; returns its wait status. Errors are written to the terminal."""
     child = os.fork()
     if not child:
         code = 1
@@ -85,5 +85,5 @@ if __name__ == "__main__":
     os.fsync = fsync_at_once
     gc.disable()
     line = os.fdopen(os.dup(1), "wb")
-    os.dup2(2, 1)  # what a child prints is no answer
+    os.dup2(2, 1)  # a child's output must not mix with answers
     serve(sys.stdin.buffer, line)

@@ -1,8 +1,8 @@
-"""A PostgreSQL of the test's own, and processes that write to it at the same time.
+"""A PostgreSQL server for tests, and processes that write to it concurrently.
 
-Needs the server's programs (Debian: `apt install postgresql`) and the driver of `requirements/postgresql.txt`. Where one
-is missing, each test says by name that it did not run. As a program it runs a command, such as pytest, with
-`DATABASE_URL` set to a server that lives as long as the command does.
+Needs the server's programs (Debian: `apt install postgresql`) and the driver of `requirements/postgresql.txt`. If one
+is missing, each test is reported as not run. As a program it runs a command, such as pytest, with `DATABASE_URL` set
+to a server that runs as long as the command.
 """
 
 from __future__ import annotations
@@ -32,21 +32,21 @@ PATIENCE = 120
 
 
 def missing() -> str:
-    """What is not installed, in words; "" when everything is."""
+    """What is not installed, as text; "" if nothing is missing."""
     if importlib.util.find_spec("psycopg") is None:
         return "no PostgreSQL driver; `.venv/bin/pip install -r requirements/postgresql.txt`"
     return "" if programs() else "no PostgreSQL server; on Debian: apt install postgresql"
 
 
 def programs() -> Path | None:
-    """The folder of `initdb`, which Debian keeps off the path."""
+    """The folder of `initdb`, which is not in Debian's PATH."""
     found = shutil.which("initdb")
     folders = [Path(found).resolve().parent] if found else sorted(Path("/usr/lib/postgresql").glob("*/bin"))
     return next((folder for folder in reversed(folders) if (folder / "postgres").exists()), None)
 
 
 class Server:
-    """A server on a socket in a folder of its own, which can be stopped and started again."""
+    """A server on a socket in its own folder, which can be stopped and restarted."""
 
     def __init__(self, base: Path) -> None:
         folder = programs()
@@ -83,7 +83,7 @@ class Server:
         return int((self._base / "data" / "postmaster.pid").read_text().split()[0])
 
     def new_database(self, name: str) -> str:
-        """The URL of an empty database."""
+        """Creates an empty database and returns its URL."""
         _as(self._who, self._programs / "createdb", "-h", self._base, "-U", USER, name)
         return self.url(name)
 
@@ -103,21 +103,21 @@ def server() -> Iterator[Server]:
                 made.stop()
 
 
-# --- Where the whole run is on a server -------------------------------------------------------------------------------
+# --- When all tests use PostgreSQL ------------------------------------------------------------------------------------
 
 
 def given() -> str:
-    """The URL of the server that the tests run on; "" where they run on SQLite."""
+    """The URL of the server that the tests use; "" if they use SQLite."""
     return os.environ.get("DATABASE_URL", "")
 
 
 def of(data: Path) -> str:
-    """The URL of the database of a data directory, made where there is none."""
+    """The URL of the database of a data directory, created if there is none."""
     return _database(data, "template1")
 
 
 def copied(made: Path, data: Path) -> str:
-    """The same, as a copy of the database of the data directory `made`, which nobody may use meanwhile."""
+    """The same, as a copy of the database of the data directory `made`, which must not be in use."""
     return _database(data, _name(made))
 
 
@@ -142,7 +142,7 @@ def _name(data: Path) -> str:
 
 
 def rows(url: str, query: str, values: Sequence[object] = ()) -> list[dict[str, Any]]:
-    """What a query finds; nothing before its tables are made."""
+    """The rows of a query; empty before its tables exist."""
     from psycopg import errors
     from psycopg.rows import dict_row
 
@@ -163,11 +163,11 @@ def _connected(url: str) -> Any:
 
 
 def main(command: Sequence[str]) -> int:
-    """Run a command on a server of its own."""
+    """Runs a command with a new server."""
     if reason := missing():
         sys.stdout.write(f"The tests on PostgreSQL were not run: {reason}\n")
         return 0
-    signal.signal(signal.SIGTERM, _ended)  # as Ctrl-C: the command ends, and then the server
+    signal.signal(signal.SIGTERM, _ended)  # like Ctrl-C: the command ends, and then the server
     with server() as made:
         running = subprocess.Popen(command, env={**os.environ, "DATABASE_URL": made.url()})
         try:
@@ -181,11 +181,11 @@ def _ended(*_: object) -> NoReturn:
     sys.exit(128 + signal.SIGTERM)
 
 
-# --- Its own user, and processes at once ------------------------------------------------------------------------------
+# --- The server's user, concurrent writers ----------------------------------------------------------------------------
 
 
 def _server_user() -> pwd.struct_passwd | None:
-    """PostgreSQL refuses to run as root: then as somebody without rights. None: as whoever runs the tests."""
+    """A user without rights if the tests run as root, as PostgreSQL refuses to; None: the current user."""
     return pwd.getpwnam("nobody") if os.getuid() == 0 else None
 
 
@@ -198,7 +198,7 @@ def _as(who: pwd.struct_passwd | None, *command: object) -> None:
 
 
 class Writers:
-    """A process with settings, that forks: what is in `postgres_work`, done by several at the same moment."""
+    """A process with settings that forks, so that several run a function of `postgres_work` at the same moment."""
 
     def __init__(self, url: str, data: Path) -> None:
         self._environment = {
@@ -213,7 +213,7 @@ class Writers:
         self._station.close()
 
     def at_once(self, processes: int, work: str, **given: object) -> list[dict[str, object]]:
-        """What each of them returned."""
+        """Runs it concurrently and returns each result."""
         words = (work, str(processes), json.dumps(given))
         with (
             open(os.devnull, "rb") as nothing,

@@ -1,4 +1,4 @@
-"""What the processes of the PostgreSQL tests do, each as often as it is asked to; errors are counted, not hidden."""
+"""The work of the processes in the PostgreSQL tests; errors are counted, not hidden."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def audit(number: int, times: int) -> None:
 
 
 def mutation(number: int, times: int) -> None:
-    """A record inside a longer transaction, as every mutation makes one."""
+    """Writes an audit record inside a longer transaction, like every mutation."""
     from dreams.services import settings_changes
 
     for turn in range(times):
@@ -33,7 +33,7 @@ def mutation(number: int, times: int) -> None:
 
 
 def setting(number: int, times: int) -> None:
-    """A setting that nobody has set before: every process finds no row."""
+    """Changes a setting for the first time: every process finds no row."""
     from dreams.services import settings_changes
 
     settings_changes.set_override("questions_per_dream", 1 + number, actor=f"writer {number}")
@@ -47,7 +47,7 @@ def schedule(number: int, times: int) -> None:
 
 
 def sync(number: int, times: int, project: int) -> None:
-    """The same new files, seen by several processes at once."""
+    """Several processes find the same new files at once."""
     from dreams.lib.files import workspace
     from dreams.models import Project
     from dreams.services.memories import syncing
@@ -65,7 +65,7 @@ def request(number: int, times: int, project: int) -> None:
 
 
 def discover(number: int, folder: str) -> None:
-    """The same new config root, found by several processes at once."""
+    """Several processes discover the same new config root at once."""
     from dreams.services import discovery
 
     discovery.discover([folder])
@@ -80,7 +80,7 @@ def root(number: int, folder: str) -> None:
 
 
 def story(number: int, folder: str) -> bool:
-    """Propose, decide, apply and undo, in a project of its own."""
+    """Proposes, decides, applies and undoes, in a separate project."""
     from dreams.models import Hunk
     from dreams.services import review, rollback
     from dreams.services.apply import applying
@@ -101,14 +101,14 @@ def project(number: int, folder: str) -> int:
 
 
 def take(number: int) -> int:
-    """What other hosts ask of this one, looked at by several schedulers at once: how many requests this one took."""
+    """Several schedulers take other hosts' requests at once: returns how many this one took."""
     from dreams.services import host_request_worker
 
     return len(host_request_worker.take())
 
 
 def carry(number: int) -> int:
-    """Every request that was taken, done by several workers at once: how many this one did."""
+    """Several workers carry out all taken requests at once: returns how many this one did."""
     from dreams.models import HostRequest
     from dreams.services import host_request_worker
 
@@ -118,7 +118,7 @@ def carry(number: int) -> int:
 
 
 def asked(number: int, folder: str) -> int:
-    """Three approved proposals of this host, each asked for as from elsewhere."""
+    """Requests for three approved proposals of this host, as from another host."""
     from dreams.models import Host, HostRequest
     from dreams.services import host_requests, hosts
     from tests.world import directory as world
@@ -132,7 +132,7 @@ def asked(number: int, folder: str) -> int:
 
 
 def jobs_due(number: int) -> list[str]:
-    """A job that is due, seen by several schedulers at once: the runs that this one started."""
+    """Several schedulers see a due job at once: returns the runs that this one started."""
     from django.utils import timezone
 
     from dreams.services import jobs
@@ -162,7 +162,7 @@ def register(number: int) -> str:
 
 
 def budget(number: int, folder: str) -> int:
-    """A project, and a dollar for the day."""
+    """A project, with a budget of one dollar for the day."""
     from dreams.services import settings_changes
 
     settings_changes.set_override("max_cost_day", 1, actor="me")
@@ -170,7 +170,7 @@ def budget(number: int, folder: str) -> int:
 
 
 def reserve(number: int, project: int) -> bool:
-    """More than half of the day's dollar, for a request that is under way: whether it was there."""
+    """Reserves more than half of the day's dollar for a request: returns whether that was possible."""
     from decimal import Decimal
 
     from dreams.models import ModelRequest, Project
@@ -181,7 +181,7 @@ def reserve(number: int, project: int) -> bool:
 
 
 def dream_and_lose(number: int, folder: str, server: int) -> str:
-    """As a worker of the queue: a dream in whose middle the database server is ended."""
+    """Dreams, as a queue worker, while the database server is stopped in the middle."""
     import os
     import signal
     import time
@@ -218,7 +218,7 @@ def repair(number: int) -> dict[str, object]:
 
 
 def figures(number: int) -> dict[str, object]:
-    """What is in the database after all that."""
+    """The final state of the database."""
     from django_q.models import Schedule
 
     from dreams.models import (
@@ -278,7 +278,7 @@ WORK: dict[str, Callable[..., object]] = {
 
 
 def main(work: str, processes: int, given: dict[str, object]) -> None:
-    """Each of them waits with its connection until all have one; a line each is what came of it."""
+    """Each process waits until all have a connection; prints one line per result."""
     from django.db import connection
 
     gate, ready = os.pipe(), os.pipe()
@@ -289,7 +289,7 @@ def main(work: str, processes: int, given: dict[str, object]) -> None:
                 os.close(gate[1])
                 try:
                     connection.ensure_connection()
-                finally:  # or all would wait for this one
+                finally:  # otherwise all would wait for this one
                     os.write(ready[1], b".")
                 os.read(gate[0], 1)
                 json.dump(_done(work, {**given, "number": number}), answer)

@@ -1,4 +1,4 @@
-"""Two small servers on loopback that take what a digest sends: one speaks SMTP, one HTTP."""
+"""Two small local servers that receive digests: one by SMTP, one by HTTP."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ class _Post(BaseHTTPRequestHandler):
         self.end_headers()
 
     def log_message(self, *_: object) -> None:
-        """Quiet: a test's output is for failures."""
+        """Prints nothing: a test's output is for failures."""
 
 
 class PostServer(HTTPServer):

@@ -1,4 +1,4 @@
-"""Servers as processes of their own, as a person starts them; and looking into their data directory."""
+"""Servers as separate processes, as a person starts them; and access to their data directory."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ LINK = re.compile(r"http://127\.0\.0\.1:\d+/login/#token=\S+")
 
 
 class Home:
-    """An empty home folder with a data directory of its own, and commands that run in it."""
+    """An empty home folder with a data directory, and commands that run in it."""
 
     def __init__(
         self, folder: Path, settings: str = "memoryweb.settings", command: Sequence[str] = MANAGE
@@ -49,7 +49,7 @@ class Home:
         }
 
     def start(self, *arguments: str) -> subprocess.Popen[bytes]:
-        """A command in the background, in a process group of its own, its output in `log`."""
+        """Starts a command in the background, in a separate process group, with its output in `log`."""
         with self.log.open("ab") as log:
             return subprocess.Popen(
                 [*self.command, *arguments],
@@ -73,7 +73,7 @@ class Home:
         return self.folder / "log"
 
     def rows(self, query: str, *values: object) -> list[dict[str, Any]]:
-        """Rows of the server's database; none before it is made. `query` has a `?` for each of `values`."""
+        """Rows of the server's database; none before it exists. `query` has a `?` for each of `values`."""
         if url := self.environment.get("DATABASE_URL"):
             return postgres.rows(url, query.replace("?", "%s"), values)
         try:
@@ -84,7 +84,7 @@ class Home:
             return []
 
     def processes(self) -> list[psutil.Process]:
-        """Everything that runs on this data directory: told by its environment, whoever its parent is."""
+        """All processes that use this data directory according to their environment, whatever their parent."""
         found = []
         for process in psutil.process_iter():
             try:
@@ -101,9 +101,9 @@ class Home:
 
 
 def with_database(data: Path) -> Path:
-    """The data directory with a new database: to make it takes longer than most commands do.
+    """Adds a new database to the data directory: making it takes longer than most commands.
 
-    That a first command makes it is told in test_projects_command and test_serve.
+    test_projects_command and test_serve check that a first command makes it.
     """
     data.mkdir(mode=0o700, parents=True, exist_ok=True)
     if postgres.given():
@@ -128,14 +128,14 @@ def _first() -> Path:
     return folder
 
 
-# Nothing takes this long; a machine that is busy with something else may.
+# Nothing takes this long, except on a busy machine.
 PATIENCE = 90.0
-# Two seconds on a machine of its own; well below a worker that is only ended by the end of its task.
+# Two seconds on an idle machine; much less than a worker that is not stopped before its task ends.
 PROMPTLY = 15.0
 
 
 def until(found: Callable[[], Any], what: str) -> Any:
-    """Wait for something true, and no longer than it takes; fails with `what` when patience ends."""
+    """Waits until it is true; fails with `what` after a timeout."""
     end = time.monotonic() + PATIENCE
     while not (answer := found()):
         assert time.monotonic() < end, f"not within {PATIENCE} s: {what}"
@@ -144,13 +144,13 @@ def until(found: Callable[[], Any], what: str) -> Any:
 
 
 def link_of(home: Home) -> str:
-    """The login link that the server prints once it answers."""
+    """The login link that the server prints once it is ready."""
     until(lambda: LINK.search(home.log.read_text()), "a login link")
     return LINK.findall(home.log.read_text())[-1]
 
 
 def stop(server: subprocess.Popen[bytes]) -> float:
-    """Ctrl-C, as a terminal sends it: to the whole group. The seconds until it had ended."""
+    """Sends Ctrl-C to the process group, like a terminal. Returns the seconds until it ended."""
     began = time.monotonic()
     os.killpg(server.pid, signal.SIGINT)
     server.wait(PATIENCE)

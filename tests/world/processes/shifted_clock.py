@@ -1,7 +1,7 @@
-"""A machine that sleeps: its processes stand still, and when they go on the wall clock is hours later.
+"""A sleeping machine: its processes pause, and when they continue the wall clock is hours later.
 
-`shifted_clock.c` is compiled where there is a compiler, and preloaded. Clocks that measure durations do not jump, as they do not
-on Linux and macOS while a machine sleeps. The kernel's own times, as of files that are written, do not jump either.
+`shifted_clock.c` is compiled if there is a compiler, and preloaded. Monotonic clocks do not jump, as on Linux and macOS
+while a machine sleeps. The kernel's times, such as mtimes of written files, do not jump either.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ SOURCE = Path(__file__).with_suffix(".c")
 
 
 class Clock:
-    """The wall clock of every process that is started with this environment."""
+    """The wall clock of every process started with this environment."""
 
     def __init__(self, file: Path) -> None:
         file.write_bytes(bytes(8))
@@ -31,7 +31,7 @@ class Clock:
 
 
 def sleep_through(home: Home, clock: Clock, seconds: int) -> list[psutil.Process]:
-    """All processes of the home sleep for so long; what was asleep."""
+    """Makes all processes of the home sleep for so long; returns them."""
     asleep = home.processes()
     for process in asleep:
         process.send_signal(signal.SIGSTOP)

@@ -1,4 +1,4 @@
-"""An app for servers under test: their rules engine dreams for as long as a file `sleep` is in the data directory."""
+"""An app for servers under test: their rules engine dreams while a file `sleep` is in the data directory."""
 
 from __future__ import annotations
 
