@@ -1,15 +1,15 @@
-// Writing many files takes a while: that is said on the button, which cannot be pressed twice.
+// The button of slow work shows that it is running and cannot be pressed twice.
 document.addEventListener("submit", (event) => {
   const button = event.submitter;
   if (!button?.dataset.busy || event.defaultPrevented) return;
   button.dataset.was = button.textContent;
   button.textContent = button.dataset.busy;
-  // After the form is read: a button that is off is not sent along.
+  // After the form was read, as a disabled button is not included.
   setTimeout(() => (button.disabled = true));
   tellWaiting(button.dataset.long, button.dataset.progress, button.dataset.stop);
 });
 
-// Of what lasts, the page says how far it is and for how long already: one that stands still looks dead.
+// Shows the progress and duration of long work, so that the page does not look frozen.
 let waiting = null;
 function tellWaiting(what, progress, stop) {
   const says = document.getElementById("submit-says");
@@ -33,7 +33,7 @@ function tellWaiting(what, progress, stop) {
   waiting = { says, before, timer: setInterval(tell, 1000) };
 }
 
-// Ends the work at its next step; the page that is being waited for says what became of it.
+// Stops the work at its next step; the response to the form reports the result.
 function stopping(address) {
   const button = document.createElement("button");
   button.type = "button";

@@ -1,4 +1,5 @@
-// "Select all" without a new page, and how many are selected. Without scripts the link marks all boxes itself.
+// "Select all" without a page load, and the number of selected items. Without JavaScript the link loads the page with all
+// boxes ticked.
 const boxes = () => [...document.querySelectorAll('.waiting input[name="proposal"]')];
 
 function tell() {

@@ -1,15 +1,15 @@
-// Keys for those who like them: every one of them presses a button or follows a link that is on the page.
+// Keyboard shortcuts: each presses a button or follows a link on the page.
 //
-// A page marks what keys act on: data-hunk and data-file on the things to walk through (j/k and n/p), and
-// data-key="a" on a button or link inside the present one, or anywhere on the page. `?` opens the sheet (#keys).
-// Ignored in fields and with Ctrl, Alt or Meta; switched off by the box in the sheet.
+// Pages mark the targets: data-hunk and data-file on the items to step through (j/k and n/p), and data-key="a" on a
+// button or link in the current item or anywhere on the page. `?` opens the list of keys (#keys).
+// Ignored in fields and with Ctrl, Alt or Meta; the checkbox in the list turns them off.
 const OFF = "keys-off";
 
 function isOff() {
   try { return localStorage.getItem(OFF) === "1"; } catch { return false; }
 }
 
-// A box to tick takes no letters: only where one types are keys left alone.
+// Keys are ignored only in fields for text, not on checkboxes and buttons.
 function inField(target) {
   if (target.tagName === "INPUT") return !/^(checkbox|radio|button|submit)$/.test(target.type);
   return target.isContentEditable || /^(TEXTAREA|SELECT)$/.test(target.tagName);
@@ -23,7 +23,7 @@ function present(selector) {
   return document.activeElement?.closest(selector) ?? document.querySelector(`${selector}.now`);
 }
 
-// Where a walk starts from: the present one's place; with none, between those before and behind the present file.
+// Where a step starts: at the current item; without one, between the items before and after the start of the current file.
 function place(all, selector) {
   const at = all.indexOf(present(selector));
   const file = at < 0 && selector === "[data-hunk]" && present("[data-file]");
@@ -41,21 +41,21 @@ function walk(selector, step) {
 }
 
 function makePresent(next) {
-  // One thing is the present one: keys act on it, and on nothing out of sight.
+  // Only one item is the current one, on which keys act.
   for (const element of document.querySelectorAll("[data-hunk].now, [data-file].now")) element.classList.remove("now");
   next.classList.add("now");
   if (!next.hasAttribute("tabindex")) next.tabIndex = -1;
   next.focus({ preventScroll: true });
-  // Of a file its head is wanted, and what comes first in it.
+  // For a file, scroll to its head.
   next.scrollIntoView({ block: next.hasAttribute("data-file") ? "start" : "nearest" });
 }
 
-// What a key could press on a card.
+// The elements of a card that a key can press.
 function offered(card, wanted) {
   return [...card.querySelectorAll(wanted)].filter((element) => (!element.checked || "toggle" in element.dataset) && element.checkVisibility());
 }
 
-// `heldFor`: the card that a press was for which waited; keys may act on another one since.
+// `heldFor`: the card of a delayed press; another one may be current since.
 function press(key, heldFor = null) {
   const wanted = `[data-key="${CSS.escape(key)}"]`;
   const inside = heldFor ?? present("[data-hunk]");
@@ -71,14 +71,14 @@ function press(key, heldFor = null) {
     hold({ card: inside?.id, key });
     return true;
   }
-  // Nobody has chosen a card yet: the first undecided one with this key becomes the present one, and a second press acts.
+  // No card is current yet: the first undecided one with this key becomes current, and a second press acts.
   if (!target && !inside) {
     const could = shown("[data-hunk]").filter((card) => offered(card, wanted).length && !card.querySelector('[aria-pressed="true"]'));
     const first = could.find((card) => file?.contains(card)) ?? could.find(isInSight) ?? could[0];
     if (first) makePresent(first);
     return Boolean(first);
   }
-  // A field is gone to; a click by a script would leave the keyboard where it is.
+  // Fields are focused: a click by a script would not do that.
   if (target && inField(target)) {
     target.focus();
     target.select?.();
@@ -90,8 +90,8 @@ function press(key, heldFor = null) {
   return Boolean(target);
 }
 
-// What is pressed while an answer is on its way waits for it: that answer puts the card anew, and a form that is gone sends nothing.
-// Each press is made on its own card, in order, as if every answer had been there at once.
+// Presses during a request wait for its response: that replaces the card, and a removed form sends nothing.
+// They are then made in order, each on its card.
 const held = [];
 let last = null;
 let isMaking = false;
@@ -101,7 +101,7 @@ function isWaitedFor(card) {
   return Boolean(card) && (card.querySelector("form.htmx-request") !== null || held.some((one) => one.card === card.id));
 }
 
-// A button of the card itself, and a submit, wait where they are sent. A field, and the next decision, are gone to at once.
+// The card's buttons and the submit are delayed by the submit listener below. Fields and the next decision do not wait.
 function mustWait(target, inside) {
   if (isMaking || (!isSending() && !held.length)) return false;
   const sends = target?.type === "submit" && (inside?.contains(target) || target.dataset.busy);
@@ -110,14 +110,14 @@ function mustWait(target, inside) {
 }
 
 function hold(one) {
-  // On a card, pressed once more because nothing seemed to happen: the same press.
+  // A repeated press on the same card, because nothing seemed to happen, counts once.
   if (one.card && ["card", "key", "action", "name", "value"].every((part) => one[part] === last?.[part])) return;
   held.push(one);
   last = one;
   if (held.length === 1) setTimeout(makeHeld, 50, 0);
 }
 
-// Three looks: one that waits its turn is sent once the one before is answered, and forms that are new are made ready.
+// Needs three checks without a request: htmx may send a queued one next, and new forms must be initialised.
 function makeHeld(quiet) {
   if (!held.length) return;
   if (isSending() || quiet < 2) {
@@ -134,7 +134,7 @@ function makeHeld(quiet) {
   if (held.length) setTimeout(makeHeld, 50, 0);
 }
 
-// What was not kept is told, and looked at first.
+// After a failure, shown by live.js, waiting presses are dropped.
 for (const failure of ["htmx:responseError", "htmx:sendError"]) document.addEventListener(failure, () => {
   held.length = 0;
   last = null;
@@ -154,13 +154,13 @@ document.addEventListener("submit", (event) => {
   if (says) says.textContent = "Submits when the last decision is kept.";
 }, true);
 
-// Keys act on nothing out of sight: what was scrolled away from is come back to first.
+// Keys do not act on invisible cards: the page first scrolls back to them.
 function isInSight(card) {
   const box = card.getBoundingClientRect();
   return box.bottom > 0 && box.top < innerHeight;
 }
 
-// What wants a person's word is gone to first, and answered by a second press: nothing is ticked unseen.
+// Confirmations are focused first and ticked by a second press, so that none is ticked unseen.
 function step(first, all) {
   const stood = all.includes(document.activeElement) ? document.activeElement : null;
   stood?.click();
@@ -171,7 +171,7 @@ function step(first, all) {
 
 let left = null;
 
-// Opened from wherever one is, and closed back to there.
+// Opens the list of keys; closing it restores the focus.
 function sheet(open) {
   const keys = document.getElementById("keys");
   if (!keys) return false;
@@ -183,8 +183,8 @@ function sheet(open) {
   return true;
 }
 
-// Between a key that leads to another page and that page, the next key is meant for what comes: it acts on nothing here. Only for a
-// while, as a download leads nowhere. Who is asked about a text that is not saved may stay.
+// After a key that leads to another page, further keys are meant for that page and are ignored here. Only for a while, as a
+// download does not leave the page; and not if a prompt about unsaved text keeps the person here.
 const LEAVING_MS = 3000;
 let leavingSince = -Infinity;
 addEventListener("beforeunload", (event) => {
@@ -212,7 +212,7 @@ document.addEventListener("keydown", (event) => {
     return;
   }
   if (isOff() || event.key.length !== 1 || performance.now() - leavingSince < LEAVING_MS) return;
-  // What is typed behind it is meant for the text that it will open.
+  // Keys after a waiting "e" are meant for the text field that it will open.
   if (held.some((one) => one.key === "e")) return;
   if (WALKS[event.key] && document.querySelector(WALKS[event.key][0])) {
     walk(...WALKS[event.key]);

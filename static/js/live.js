@@ -1,6 +1,5 @@
-// A page that keeps itself up to date asks only while somebody looks at it or wants to be notified, and at once when
-// they come back.
-// hx-trigger's own filters would need eval, which the page's policy forbids.
+// Pages poll only while they are visible or notifications are on, and immediately when they become visible.
+// The filters of hx-trigger would need eval, which the content security policy forbids.
 document.addEventListener("htmx:beforeRequest", (event) => {
   if (document.hidden && !document.documentElement.hasAttribute("data-notify-on") && event.target.matches?.("[data-poll]")) event.preventDefault();
 });
@@ -10,11 +9,11 @@ document.addEventListener("visibilitychange", () => {
   for (const element of document.querySelectorAll("[data-poll]")) element.dispatchEvent(new Event("look"));
 });
 
-// A list beside the text stands where the text does.
+// Scrolls the list beside the text to the current entry.
 const here = document.querySelector(".reader-side .now");
 if (here) here.closest(".reader-side").scrollTop = here.offsetTop - 120;
 
-// The server says how many proposals wait now: the tab's title and picture and the count in the menu follow.
+// Updates the tab's title and icon and the count in the menu when the number of waiting proposals changes.
 document.addEventListener("waiting", (event) => {
   const { count, icon } = event.detail;
   document.title = (count ? `(${count}) ` : "") + document.title.replace(/^\(\d+\) /, "");
@@ -25,23 +24,23 @@ document.addEventListener("waiting", (event) => {
   }
 });
 
-// What the server refused, or did not answer, is said in its own words; the page and what is typed in it stay.
+// Shows the server's message for a refused or failed request; the page and typed text stay.
 function tell(event, words, link) {
   const said = document.getElementById("messages");
   const { elt, requestConfig } = event.detail;
-  // Asked by the page itself: the next time will do.
+  // A poll is not reported, as it is repeated.
   if (!said || elt.matches?.("[data-poll]")) return;
   const message = document.createElement("div");
   message.className = "message error";
   message.append(words);
   if (link) {
-    // Elsewhere, as what is typed here would go with this page.
+    // In a new tab, to keep typed text on this page.
     Object.assign(link, { target: "_blank", rel: "noopener", className: "" });
     message.append(" ", link);
   }
   said.replaceChildren(message);
   const isTyping = document.activeElement?.matches("textarea, input:not([type=checkbox], [type=radio])");
-  // In the next frame: the browser first moves the page by the height of what has come above.
+  // In the next frame, after the browser has adjusted the scroll position.
   if (requestConfig.verb !== "get" && !isTyping) requestAnimationFrame(() => setTimeout(() => message.scrollIntoView({ block: "center" })));
 }
 document.addEventListener("htmx:sendError", (event) => {
@@ -56,7 +55,7 @@ document.addEventListener("htmx:responseError", (event) => {
   tell(event, title ? `${title}. ${why}` : "The server could not do that.", login && document.adoptNode(login));
 });
 
-// A login in another window made this page's forms too old: they go on with the token of the answer that says so.
+// After a login in another window, the forms of this page take the new CSRF token from the error response.
 function takeOver(answer) {
   const token = answer.querySelector("[name=csrfmiddlewaretoken]")?.value;
   if (!token || !document.body.hasAttribute("hx-headers")) return;

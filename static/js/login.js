@@ -1,4 +1,4 @@
-// The one-time code stands in the address's fragment, which is sent to no server: take it, clear it, post it.
+// The one-time code is in the fragment of the address, which browsers do not send: take it, clear it, post it.
 function enter() {
   const token = new URLSearchParams(location.hash.slice(1)).get("token");
   const form = document.querySelector("form[data-code]");
@@ -10,5 +10,5 @@ function enter() {
 }
 
 enter();
-// A link that is opened in the window that asks for it changes only the fragment, and loads nothing anew.
+// Opening the link in the window of the login page changes only the fragment and does not load a page.
 addEventListener("hashchange", enter);

@@ -1,5 +1,5 @@
-// Notifications of new proposals, for those who asked for them with the button: never at first sight. They are shown
-// while a page is open, also behind other windows; the server says with the pulse how many wait.
+// Notifications of new proposals, only after the person turned them on with the button. They are shown while a page is
+// open, also in the background; the poll reports the number of proposals.
 const ON = "notify-on";
 const TOLD = "notify-told";
 const root = document.documentElement;
@@ -38,7 +38,7 @@ async function turn() {
   show();
 }
 
-// Of several open pages one tells.
+// Only one of several open pages notifies.
 function tell({ count, newest }) {
   if (!isOn() || newest <= Number(kept(TOLD) ?? 0)) return;
   keep(TOLD, newest);

@@ -23,17 +23,17 @@ document.addEventListener("htmx:afterSettle", () => {
   const card = answered && document.getElementById(answered);
   answered = "";
   if (!card) return;
-  // Who went on meanwhile is not called back.
+  // If the person moved on meanwhile, the focus stays there.
   if (!isPresent) {
     card.classList.remove("now");
     return;
   }
   makePresent(card);
-  // What wants a tick is gone to, not ticked.
+  // Confirmations are focused, not ticked.
   (card.querySelector(".asked input") ?? card).focus({ preventScroll: true });
 });
 
-// Come back to after a whole page load: the question the address names is the present one.
+// After a page load, the question in the address is the current one.
 const named = location.hash.startsWith("#question-") && document.getElementById(location.hash.slice(1));
 if (named) {
   named.closest("details")?.setAttribute("open", "");

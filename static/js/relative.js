@@ -1,4 +1,4 @@
-// Keeps "3 min ago" true while a page stays open. The server wrote the text; without this it only grows old.
+// Updates texts like "3 min ago" while a page stays open.
 const UNITS = [[60, 60, "min", "min"], [3600, 48, "h", "h"], [86400, 60, "day", "days"], [2592000, 24, "month", "months"]];
 
 function words(seconds, round) {
@@ -12,7 +12,7 @@ function words(seconds, round) {
 }
 
 function relative(then, now, isDue) {
-  // Down for the past and up for what is due, as the server does: nothing is promised too early.
+  // Rounds down for the past and up for the future, like the server, so that nothing is announced too early.
   const seconds = (now - then) / 1000;
   if (isDue) return seconds < 0 ? `in ${words(Math.ceil(-seconds), Math.ceil) || "less than a minute"}` : "now";
   const text = words(Math.floor(seconds), Math.floor);

@@ -1,7 +1,7 @@
-// The review desk with htmx: which changes are on the page, where one is, and what is open. Nothing here decides
-// anything: every verdict is a form that works without it.
+// The review desk with htmx: the cards on the page, the current one, and open folds. Nothing here decides anything:
+// every verdict is a form that works without this script.
 
-// On a wide page evidence and the list of files stand open; only a narrow one folds them.
+// Evidence and the list of files are open on wide pages and folded on narrow ones.
 const wide = matchMedia("(min-width: 821px)");
 function unfold(root) {
   if (!wide.matches) return;
@@ -10,14 +10,14 @@ function unfold(root) {
 unfold(document);
 document.addEventListener("htmx:load", (event) => unfold(event.detail.elt));
 
-// The server answers with the cards that changed; only those on the page can be put in place.
+// Tells the server which cards are on the page, as it answers with the changed ones.
 document.addEventListener("htmx:configRequest", (event) => {
   if (event.detail.verb !== "post") return;
   const cards = [...document.querySelectorAll("[data-hunk][data-seen]")];
   event.detail.parameters.set("shown", cards.map((card) => `${card.dataset.hunk}:${card.dataset.seen}`).join());
 });
 
-// A card that is replaced stays the present one, and its evidence stays open.
+// A replaced card stays the current one, and its evidence stays open.
 document.addEventListener("htmx:oobBeforeSwap", (event) => {
   const before = event.detail.target;
   const after = event.detail.fragment.firstElementChild;
@@ -28,12 +28,12 @@ document.addEventListener("htmx:oobBeforeSwap", (event) => {
   if (before.querySelector(".proof[open]")) after.querySelector(".proof")?.setAttribute("open", "");
 });
 
-// The card one looks at stays where it is on the screen, whatever is put in place above it. The browser's own anchoring
-// is off for that moment: it holds on to the card that goes, and moves the page by the height of the new one.
+// Keeps the current card at its position on the screen when parts above it are replaced. Scroll anchoring is off
+// meanwhile: it would follow the removed card and move the page by the height of the new one.
 document.addEventListener("htmx:beforeSwap", (event) => {
   const asked = event.detail.requestConfig;
   const own = asked?.elt.closest("[data-hunk], [data-file]");
-  // By its name: a form that waited its turn may have been put anew meanwhile.
+  // By id: the element of a queued form may have been replaced meanwhile.
   const held = own ? document.getElementById(own.id) : document.querySelector("[data-hunk].now, [data-file].now");
   if (asked?.verb !== "post" || !held) return;
   const { top, height } = held.getBoundingClientRect();
@@ -42,7 +42,7 @@ document.addEventListener("htmx:beforeSwap", (event) => {
     const now = document.getElementById(held.id);
     if (now && top < innerHeight && top > -height) {
       scrollBy({ top: now.getBoundingClientRect().top - top, behavior: "instant" });
-      // What came beneath it, as the reasons of a rejection, must not stand behind the bar.
+      // New content below it, such as the reasons of a rejection, must not be hidden by the bar.
       const bar = document.getElementById("review-bar")?.offsetHeight ?? 0;
       const hidden = now.getBoundingClientRect().bottom - (innerHeight - bar);
       if (own && hidden > 0 && now.offsetHeight < innerHeight / 2) scrollBy({ top: hidden + 12, behavior: "instant" });
@@ -51,13 +51,13 @@ document.addEventListener("htmx:beforeSwap", (event) => {
   });
 });
 
-// Another list is read from its beginning.
+// A new list is shown from its beginning.
 document.addEventListener("htmx:afterSwap", (event) => {
   const review = event.detail.target?.id === "review" && document.getElementById("review");
   if (review && review.getBoundingClientRect().top < 0) review.scrollIntoView({ block: "start", behavior: "instant" });
 });
 
-// The list says which file one is in.
+// Marks the current file in the list.
 document.addEventListener("focusin", (event) => {
   const file = event.target.closest?.("[data-file]");
   const entry = file && document.getElementById(`entry-${file.dataset.file}`);
@@ -69,8 +69,8 @@ document.addEventListener("focusin", (event) => {
   if (from < 0 || from > side.clientHeight - entry.offsetHeight) side.scrollTop += from - side.clientHeight / 2;
 });
 
-// What one stood on may be gone with the answer, as the button that was pressed: the keyboard goes on from its card,
-// or from the button that takes the verdict back.
+// The response may remove the focused element, such as the pressed button: then its card gets the focus, or the button
+// that undoes the verdict.
 document.addEventListener("htmx:oobBeforeSwap", (event) => {
   const holder = event.detail.target;
   const stood = document.activeElement;
@@ -78,10 +78,10 @@ document.addEventListener("htmx:oobBeforeSwap", (event) => {
   setTimeout(() => {
     const card = stood.closest("[data-hunk], [data-file]");
     const stays = (element) => element && document.getElementById(element.id);
-    // A file that was ticked as viewed folds its cards away: then one stands on the file.
+    // A file marked as viewed folds its cards: then the file gets the focus.
     const places = [stays(card), stays(stood.closest("[data-file]")), document.getElementById("take-back"), document.querySelector("[data-hunk].now")];
     const next = places.find((element) => element?.checkVisibility());
-    // A reason that was written is done with; keys walk on from its card.
+    // After a reason was entered, keys continue from its card.
     const isDone = stood.matches(".chip-input") && document.activeElement.matches(".chip-input");
     if (!isDone && document.activeElement !== document.body) return;
     (next ?? document.getElementById("main")).focus({ preventScroll: true });
@@ -89,7 +89,7 @@ document.addEventListener("htmx:oobBeforeSwap", (event) => {
   });
 });
 
-// "e" opens the text and goes there; Escape closes it again and goes back.
+// "e" opens the text and focuses it; Escape closes it and restores the focus.
 document.addEventListener("toggle", (event) => {
   if (!event.target.matches?.("details.edit[open]")) return;
   event.target.querySelector("textarea")?.focus({ preventScroll: true });
@@ -105,13 +105,13 @@ document.addEventListener("keydown", (event) => {
   }
 });
 
-// One thing at a time is the present one: what keys act on is what has the focus.
+// The focused item is the current one, on which keys act.
 function mark(there) {
   for (const other of document.querySelectorAll("[data-hunk].now, [data-file].now")) other.classList.remove("now");
   there.closest("[data-hunk], [data-file]")?.classList.add("now");
 }
 
-// Opens whatever it is in. A part of a decision is shown with its card, which takes the focus.
+// Opens all folds around it. For a part of a decision, its card gets the focus.
 function goTo(there, block = "start") {
   for (let fold = there.closest("details"); fold; fold = fold.parentElement.closest("details")) fold.open = true;
   mark(there);
@@ -123,7 +123,7 @@ function isPlain(event) {
   return !(event.ctrlKey || event.metaKey || event.shiftKey || event.button);
 }
 
-// What is on the page is gone to, not loaded anew: a file, a change, the next decision that is open.
+// Links to a file, a change or the next open decision on this page scroll there instead of loading a page.
 document.addEventListener("click", (event) => {
   const link = event.target.closest?.('a[data-jump], a[href^="#hunk-"], a[data-next-open]');
   if (!link || !isPlain(event)) return;
@@ -133,7 +133,7 @@ document.addEventListener("click", (event) => {
   goTo(there, there.matches("[data-file]") ? "start" : "nearest");
 });
 
-// Behind the present one, else from the beginning.
+// After the current one, else from the beginning.
 function nextOpen() {
   const open = [...document.querySelectorAll("[data-open]")];
   const here = document.activeElement?.closest("[data-hunk], [data-file]") ?? document.querySelector("[data-hunk].now, [data-file].now");
@@ -141,21 +141,21 @@ function nextOpen() {
   return (here && open.find((card) => card !== here && isBehind(card))) ?? open[0];
 }
 
-// What was undone is gone to, wherever it is.
+// Goes to the undone decision, also on another page.
 document.addEventListener("review:go", (event) => setTimeout(() => {
   const there = document.getElementById(event.detail.to);
   if (there) goTo(there, "nearest");
   else location.assign(event.detail.address);
 }));
 
-// The list is left where one was before.
+// Escape in the search field of the list returns the focus to the current item.
 document.addEventListener("keydown", (event) => {
   if (event.key !== "Escape" || event.target.id !== "files-q") return;
   event.preventDefault();
   (document.querySelector("[data-hunk].now, [data-file].now") ?? document.getElementById("main")).focus({ preventScroll: true });
 });
 
-// The bar is as high as its words need: what sticks above it must know.
+// Sets the height of the bar, which depends on its text, for elements that stick above it.
 const bar = document.getElementById("review-bar");
 if (bar) {
   const tell = () => document.documentElement.style.setProperty("--foot", `${document.getElementById("review-bar")?.offsetHeight ?? 0}px`);
@@ -164,11 +164,11 @@ if (bar) {
   addEventListener("resize", tell);
 }
 
-// Come back to after a whole page load: the change the address names is the present one.
+// After a page load, the change in the address is the current one.
 const named = location.hash.startsWith("#hunk-") && document.getElementById(location.hash.slice(1));
 if (named) goTo(named, "nearest");
 
-// Choosing one's own text at a conflict shows the field. A click goes there; who walks by arrows goes on walking.
+// Choosing "own text" in a conflict shows its field. A click focuses it; with arrow keys the focus stays.
 document.addEventListener("click", (event) => {
   const chosen = event.target.matches?.('.place input[value="edit"]') && event.detail;
   if (chosen) event.target.closest(".place").querySelector("textarea").focus();

@@ -1,5 +1,5 @@
-// The search field of the header: arrows walk through what was found, Escape closes it. Without this file the field
-// still finds, Tab still walks, and Enter opens the search page.
+// The search field of the header: arrows step through the results, Escape closes them. Without this script the search,
+// Tab and Enter still work.
 const form = document.querySelector(".quick");
 const field = form?.querySelector("input");
 const found = document.getElementById("quick-found");

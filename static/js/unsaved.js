@@ -1,9 +1,9 @@
-// A text that was typed and not kept is not lost without a word: fields that say data-unsaved.
+// Warns before unsaved text in fields with data-unsaved is lost.
 function typed(inside) {
   return [...inside.querySelectorAll("[data-unsaved]")].filter((field) => isRefused(field) || (field.type === "checkbox" ? field.checked !== field.defaultChecked : isOther(field)));
 }
 
-// A form that was refused comes back with what was typed in it.
+// A refused form is shown again with the typed text, which is still unsaved.
 function isRefused(field) {
   return field.form?.dataset.refused !== undefined;
 }
@@ -14,7 +14,7 @@ function isOther(field) {
   return first !== field.selectedOptions[0];
 }
 
-// What is being sent is kept.
+// A form that is being sent is not unsaved.
 let sent = null;
 document.addEventListener("submit", (event) => { sent = event.target; });
 addEventListener("pageshow", () => { sent = null; });
@@ -22,7 +22,7 @@ addEventListener("beforeunload", (event) => {
   if (typed(document).some((field) => field.form !== sent)) event.preventDefault();
 });
 
-// A part of the page that is put anew would take such a text with it.
+// Replacing a part of the page would discard the text in it.
 document.addEventListener("htmx:beforeRequest", (event) => {
   const target = event.detail.target;
   const isLost = event.detail.requestConfig.verb === "get" && target && typed(target).length;
