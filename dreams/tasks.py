@@ -1,4 +1,4 @@
-"""What the queue calls: ids in, rows read anew, a quiet return when the row is gone."""
+"""The tasks of the queue: they get ids, read the rows again, and do nothing if a row is gone."""
 
 import logging
 from collections.abc import Iterator
@@ -20,9 +20,9 @@ log = logging.getLogger(__name__)
 
 @contextmanager
 def _ends_with_the_database() -> Iterator[None]:
-    """A row says that this process is at work on it, and nobody could be told otherwise: the process ends.
+    """Ends the process if the database is away: its row says that it is running, which can no longer be changed.
 
-    The queue starts another, and the next tick ends what a process had that is gone, instead of waiting for its lease.
+    The queue starts another, and the next tick ends the work of a dead process without waiting for its lease.
     """
     try:
         yield
@@ -34,7 +34,7 @@ def _ends_with_the_database() -> Iterator[None]:
 
 
 def tick() -> str:
-    """One round of the scheduler, and of what other hosts ask of this one."""
+    """One round of the scheduler, after taking the requests of other hosts."""
     try:
         host_request_worker.take()
     except Exception:
@@ -44,30 +44,30 @@ def tick() -> str:
 
 
 def look(folders: list[str]) -> str:
-    """Read the projects whose folders changed, ahead of their next check."""
+    """Reads projects whose folders changed, before their next check."""
     projects = watching.look(folders)
     return f"{plural(len(projects), 'project')} checked"
 
 
 def index_texts() -> str:
-    """Take more texts into the search index than a tick has room for."""
+    """Adds texts to the search index for longer than a tick can."""
     waiting = index.catch_up(scheduler.INDEX_TASK_SECONDS)
     return f"{plural(waiting, 'text')} not indexed yet"
 
 
 @_ends_with_the_database()
 def run_dream(dream_pk: int) -> str:
-    """Run one pending dream, and start the next project's when it has ended. Handed out twice, it runs once."""
+    """Runs one pending dream, then starts the next project's. Runs once even if delivered twice."""
     dream = dreaming.run_dream(dream_pk)
     if dream is None:
         return "nothing to do"
-    if dream.status != dream.Status.KILLED:  # as all are when the server stops, and nothing may start then
+    if dream.status != dream.Status.KILLED:  # a stopping server kills all, and must not start others
         scheduler.go_on()
     return f"{dream.public_id} {dream.status}"
 
 
 def catch(project_pk: int) -> str:
-    """Read what is new in a project's quiet sessions for what the person said."""
+    """Reads new parts of a project's quiet sessions for things to remember."""
     cache.delete(catching.in_queue(project_pk))
     project = Project.objects.filter(pk=project_pk).first()
     if project is None:
@@ -81,25 +81,25 @@ def catch(project_pk: int) -> str:
 
 @_ends_with_the_database()
 def write_notes(asked_pk: int) -> str:
-    """Have a model write hand-over notes. Handed out twice, it writes once."""
+    """Lets a model write hand-over notes. Runs once even if delivered twice."""
     asked = handing_over.run(asked_pk)
     return f"{asked.session}: {asked.get_status_display()}" if asked else "nothing to do"
 
 
 @_ends_with_the_database()
 def run_job(run_pk: int) -> str:
-    """Do one run of a job. Handed out twice, it is done once."""
+    """Executes one run of a job. Runs once even if delivered twice."""
     run = jobs.run_job(run_pk)
     return f"{run.label}: {run.get_status_display()}" if run else "nothing to do"
 
 
 @_ends_with_the_database()
 def carry_out(request_pk: int) -> str:
-    """Do what was asked on another host. Handed out twice, it is done once."""
+    """Executes the request of another host. Runs once even if delivered twice."""
     request = host_request_worker.carry_out(request_pk)
     return f"{request}: {request.get_state_display()}" if request else "nothing to do"
 
 
 def retry_digests() -> str:
-    """Send the digests again that did not go out."""
+    """Sends failed digests again."""
     return "; ".join(notify.retry()) or "nothing to send"

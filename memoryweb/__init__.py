@@ -7,19 +7,19 @@ from importlib import metadata
 from pathlib import Path
 
 BASE_DIR = Path(__file__).resolve().parent.parent
-#: A copy of the project has its templates and static files beside the packages, an installed one inside this package.
+#: In a copy of the source, templates and static files are next to the packages; installed, they are in this package.
 IS_SOURCE = (BASE_DIR / "manage.py").is_file()
 RESOURCES = BASE_DIR if IS_SOURCE else Path(__file__).resolve().parent
 
 COMMAND_VARIABLE = "MEMORYWEB_COMMAND"
 SOURCE_COMMAND = "python manage.py"
 INSTALLED_COMMAND = "memoryweb"
-STOPPED = 130  # the exit code of what Ctrl-C ended, as a shell has it
+STOPPED = 130  # the exit code after Ctrl-C, as in a shell
 
 
 @cache
 def version() -> str:
-    """The version stands once: in the newest heading of CHANGELOG.md. An installed copy was built with it."""
+    """The version from the newest heading of CHANGELOG.md; if installed, from the package's metadata."""
     if not IS_SOURCE:
         return metadata.version("memoryweb")
     text = (BASE_DIR / "CHANGELOG.md").read_text(encoding="utf-8")
@@ -28,5 +28,5 @@ def version() -> str:
 
 
 def typed(command: str) -> str:
-    """A command of ours as a person types it here: named as this process was started."""
+    """A command as a person types it here, with the name that started this process."""
     return f"{os.environ.get(COMMAND_VARIABLE) or SOURCE_COMMAND} {command}"

@@ -1,4 +1,4 @@
-"""Every command of memoryweb: `memoryweb help` where it is installed, `python manage.py help` in a copy of the project."""
+"""All commands of memoryweb: `memoryweb help` if installed, `python manage.py help` in a copy of the source."""
 
 import os
 import sys
@@ -17,7 +17,7 @@ USAGE = 2  # exit code
 
 
 def main() -> None:
-    """The installed command; alone, or with options only, it serves."""
+    """The installed command; without a subcommand it runs `serve`."""
     words = sys.argv[1:]
     if not words or (words[0].startswith("--") and words[0] not in ("--help", "--version")):
         words = ["serve", *words]
@@ -25,7 +25,7 @@ def main() -> None:
 
 
 def run(words: Sequence[str], command: str) -> None:
-    """One command. `command` is how a person types it, which is what every remedy then says."""
+    """Runs one command. `command` is what a person types for it, used in remedies."""
     if list(words[:2]) == ["hook", "session-end"]:
         from memoryweb import session_hook  # noqa: PLC0415 - before anything that takes its time
 
@@ -40,7 +40,7 @@ def run(words: Sequence[str], command: str) -> None:
     os.environ[COMMAND_VARIABLE] = command
     try:
         _execute([command.rsplit(maxsplit=1)[-1], *words])
-    except KeyboardInterrupt:  # while it starts; later each command says so itself
+    except KeyboardInterrupt:  # during the start; later each command handles it
         sys.stderr.write("Stopped.\n")
         sys.exit(STOPPED)
 
@@ -56,7 +56,7 @@ def _execute(typed: list[str]) -> None:
         def fetch_command(self, subcommand: str) -> "BaseCommand":
             try:
                 return super().fetch_command(subcommand)
-            except SystemExit as unknown:  # which Django gives the code of a failure
+            except SystemExit as unknown:  # Django exits with the code of a failure
                 sys.exit(unknown.code and USAGE)
 
     try:
@@ -66,8 +66,8 @@ def _execute(typed: list[str]) -> None:
 
 
 def _complete_streams() -> None:
-    """Streams that whoever started us has closed lead nowhere: no file of ours gets their numbers. A terminal that lacks a
-    character shows its number."""
+    """Opens standard streams that were closed by the parent, so that no other file gets their numbers. Characters that the
+    terminal does not support are escaped."""
     while (spare := os.open(os.devnull, os.O_RDWR)) <= LAST_STREAM:
         os.set_inheritable(spare, True)
     os.close(spare)

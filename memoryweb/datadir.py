@@ -1,4 +1,4 @@
-"""The data directory: where the database, the keys and the history live. Made private on first use."""
+"""The data directory: for the database, the keys and the history. Made private on first use."""
 
 import os
 import secrets
@@ -7,13 +7,13 @@ from pathlib import Path
 
 from django.core.exceptions import ImproperlyConfigured
 
-#: A folder with one of these is a data directory, whoever made it.
+#: A folder with one of these is a data directory.
 OURS = ("secret_key", "host_id", "memoryweb.sqlite3")
 
 
 def ensure(folder: Path) -> Path:
-    """Make `folder` (0700) if it is missing, and private if it was open to others: whoever can open a lock's file can
-    hold the lock. A folder of other things keeps its mode. Raises ImproperlyConfigured with the remedy."""
+    """Creates `folder` (0700) if missing, and makes a public one private, as anyone who can open a lock's file can hold
+    the lock. A folder with other files keeps its mode. Raises ImproperlyConfigured with the remedy."""
     try:
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         if folder.stat().st_mode & 0o077 and _is_only_ours(folder):
@@ -33,7 +33,7 @@ def _is_only_ours(folder: Path) -> bool:
 
 
 def lock_file(folder: Path, name: str) -> Path:
-    """`folder`/`name` for a lock, closed to others (0600) also where an earlier version left it open."""
+    """The file `folder`/`name` for a lock, private (0600) even if an earlier version created it public."""
     file = folder / name
     descriptor = os.open(file, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
     try:
@@ -50,26 +50,26 @@ def secret_key(folder: Path) -> str:
 
 
 def webhook_secret(folder: Path) -> str:
-    """What a webhook's receiver checks a post with, in `folder`/webhook_secret."""
+    """The secret for signatures of webhooks, in `folder`/webhook_secret."""
     return _made_once(folder, "webhook_secret")
 
 
 def hook_token(folder: Path) -> str:
-    """What the agent's hook shows to be let in, in `folder`/hook_token."""
+    """The token that authenticates the agent's hook, in `folder`/hook_token."""
     return _made_once(folder, "hook_token")
 
 
 def host_id(folder: Path) -> str:
-    """Who this installation is among those that share a database, in `folder`/host_id: a computer may be renamed, and two
-    people may use one. A token of 64 characters that says nothing."""
+    """The id of this installation among those that share a database, in `folder`/host_id: computers may be renamed or have
+    several users. A random token of 64 characters."""
     return _made_once(folder, "host_id")
 
 
 def _made_once(folder: Path, name: str) -> str:
-    """The random text in `folder`/`name`, made (0600) on first use.
+    """The random text in `folder`/`name`, created (0600) on first use.
 
-    Two processes may start at once: the key is written to a file of its own and linked into place, so both
-    read the same winner and nobody sees half a key.
+    Two processes may start at once: each writes its key to a temporary file and links it into place, so both read the
+    same key and never a partial one.
     """
     file = ensure(folder) / name
     try:
@@ -87,14 +87,14 @@ def _made_once(folder: Path, name: str) -> str:
 
 
 def _make(file: Path) -> None:
-    # A name of chance: in a container a process that was killed here has the same number at its next start.
+    # Random, as in a container a killed process has the same PID after a restart.
     draft = file.with_name(f".{file.name}.{secrets.token_hex(4)}")
     try:
         descriptor = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
         with os.fdopen(descriptor, "w", encoding="ascii") as handle:
             handle.write(secrets.token_urlsafe(48))
             handle.flush()
-            os.fsync(handle.fileno())  # or a power failure leaves an empty key
+            os.fsync(handle.fileno())  # a power failure could leave an empty key
         with suppress(FileExistsError):
             os.link(draft, file)
     except OSError as error:

@@ -1,7 +1,7 @@
-"""Typed readers for environment variables that refuse junk instead of guessing.
+"""Typed readers for environment variables that refuse invalid values.
 
 Every reader takes the variable's name and a default, and raises `ImproperlyConfigured` that names the
-variable, what it held and what it may hold.
+variable, its value and what is valid.
 """
 
 import os
@@ -53,7 +53,7 @@ def choice(name: str, default: str, choices: tuple[str, ...]) -> str:
 
 
 def zone(name: str) -> str:
-    """A time zone's name; empty where none is given."""
+    """A time zone's name; empty if not set."""
     value = text(name)
     try:
         return zoneinfo.ZoneInfo(value).key if value else ""
@@ -64,7 +64,7 @@ def zone(name: str) -> str:
 
 
 def database_url(name: str) -> str:
-    """The address of a database that can be used here. It may hold a password, so no message repeats it."""
+    """The address of a supported database. It may contain a password, so no message repeats it."""
     value = text(name)
     scheme = value.partition(":")[0]
     if value and scheme not in ("sqlite", "postgres", "postgresql"):

@@ -1,7 +1,7 @@
-"""`hook session-end`, the agent's hint that a session ended: ids from stdin to the server that runs, and nothing else.
+"""`hook session-end`, called by the agent when a session ends: sends ids from stdin to the running server, and nothing else.
 
-The agent waits for this command, so it starts without Django, prints nothing and ends with 0 in time whatever happens.
-The token goes only to the process that the registry names, told apart from a later one by when it started.
+The agent waits for this command, so it starts without Django, prints nothing and always exits with 0 in time.
+The token is sent only to the process in the registry, which is verified by its start time.
 """
 
 import contextlib
@@ -20,7 +20,7 @@ IDS = ("session_id", "transcript_path")
 
 
 def run(words: Sequence[str]) -> NoReturn:
-    """Send the hint and end the process. `words` are what stands behind the verbs."""
+    """Sends the ids and ends the process. `words` are the arguments after the subcommand."""
     signal.signal(signal.SIGALRM, lambda *_: os._exit(0))
     signal.setitimer(signal.ITIMER_REAL, SECONDS)
     with contextlib.suppress(BaseException):

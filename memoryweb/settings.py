@@ -1,4 +1,4 @@
-"""Settings: everything works with none given; `docs/configuration.md` lists what can be given."""
+"""Django's settings. None is required; `docs/configuration.md` lists the environment variables."""
 
 import os
 from pathlib import Path
@@ -13,18 +13,18 @@ from memoryweb import RESOURCES, datadir, env
 DATA_DIR = env.path("MEMORYWEB_DATA_DIR", lambda: platformdirs.user_data_path("memoryweb", appauthor=False))
 ROOTS = env.paths("MEMORYWEB_ROOTS") or env.paths("CLAUDE_CONFIG_DIR")
 ROOTS = ROOTS or (env.path("MEMORYWEB_ROOTS", lambda: Path.home() / ".claude"),)
-# Where no agent keeps anything, `serve` makes a demo: every other command then means the same folder.
+# Without any agent's folder, `serve` makes a demo; all other commands then use the same folder.
 DEMO_ROOT = DATA_DIR / "demo"
 if not any(map(os.path.isdir, ROOTS)) and DEMO_ROOT.is_dir():
     ROOTS = (DEMO_ROOT,)
 
-# How people call this machine among those that share a database; without one, the computer's name when first started.
+# The name of this machine among those that share a database; by default the computer's name at the first start.
 HOST_NAME = env.text("MEMORYWEB_HOST")
 
 SECRET_KEY = env.text("MEMORYWEB_SECRET_KEY") or datadir.secret_key(DATA_DIR)
 DEBUG = False
 
-# The exact host, port included, is checked by dreams.web.middleware; this is the outer fence.
+# The exact host, port included, is checked by dreams.web.middleware; this is an outer check.
 ALLOWED_HOSTS = ["127.0.0.1", "localhost", "[::1]", *env.words("MEMORYWEB_HOSTS")]
 
 INSTALLED_APPS = [
@@ -44,7 +44,7 @@ MIDDLEWARE = [
     "dreams.web.middleware.exact_host",
     "dreams.web.middleware.security_headers",
     "whitenoise.middleware.WhiteNoiseMiddleware",
-    # Tokens in forms are masked anew in every page, so that compressed sizes tell nothing of them.
+    # CSRF tokens are masked differently in every page, so that compressed sizes reveal nothing about them.
     "django.middleware.gzip.GZipMiddleware",
     "dreams.web.middleware.same_site_only",
     "django.contrib.sessions.middleware.SessionMiddleware",
@@ -85,8 +85,8 @@ TEMPLATES = [
 # --- Database -------------------------------------------------------------------------------------------------
 # WAL alone loses writes under web and cluster load: a deferred transaction that turns into a writer fails at once
 # with "database is locked". IMMEDIATE waits its turn instead. CONN_MAX_AGE keeps the queue's polling from opening
-# a connection on every call. Pages are read from the mapped file, so a cache of 8 MB for each connection does for
-# what is being written: with 32 MB neither imports nor pages were faster.
+# a connection on every call. Pages are read from the mapped file, so a cache of 8 MB for each connection is enough
+# for writing: with 32 MB neither imports nor pages were faster.
 SQLITE_OPTIONS: dict[str, Any] = {
     "transaction_mode": "IMMEDIATE",
     "timeout": 20,
@@ -110,7 +110,7 @@ if DATABASES["default"]["ENGINE"] == "django.db.backends.sqlite3":
     DATABASES["default"]["OPTIONS"] = SQLITE_OPTIONS
 DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
 
-# A file cache, so that the queue's own health figures are seen from the web process too.
+# A file cache, so that the web process can also read the queue's health figures.
 CACHES = {
     "default": {
         "BACKEND": "django.core.cache.backends.filebased.FileBasedCache",
@@ -130,7 +130,7 @@ Q_CLUSTER: dict[str, Any] = {
     "queue_limit": 1,
     "bulk": 1,
     "poll": 1.0,
-    "guard_cycle": 1.0,  # each look at its processes also writes a file
+    "guard_cycle": 1.0,  # each check of its processes also writes a file
     "max_attempts": 1,
     "ack_failures": True,
     "catch_up": False,
@@ -147,7 +147,7 @@ USE_I18N = False
 FORMAT_MODULE_PATH = "memoryweb.formats"
 
 # --- Accounts and cookies -------------------------------------------------------------------------------------
-# Cookies are not kept apart by port: two servers on one host would sign each other out without a name per port.
+# Cookies are shared by all ports of a host: without a name per port, two servers would log each other out.
 PORT = env.integer("MEMORYWEB_PORT", 8765, minimum=1, maximum=65535)
 SESSION_COOKIE_NAME = f"memoryweb_{PORT}"
 SESSION_COOKIE_SAMESITE = "Strict"
@@ -167,7 +167,7 @@ AUTH_PASSWORD_VALIDATORS = [
     {"NAME": "django.contrib.auth.password_validation.CommonPasswordValidator"},
 ]
 
-# --- Mail and webhook (digests; off until somebody gives an address) ---------------------------------------------
+# --- Mail and webhook (digests; off until an address is set) ---------------------------------------------
 EMAIL_HOST = env.text("MEMORYWEB_EMAIL_HOST")
 EMAIL_SECURITY = env.choice("MEMORYWEB_EMAIL_SECURITY", "starttls", ("starttls", "ssl", "none"))
 EMAIL_USE_TLS = EMAIL_SECURITY == "starttls"
@@ -186,8 +186,8 @@ WEBHOOK_SECRET = env.text("MEMORYWEB_WEBHOOK_SECRET")
 
 # --- Web ------------------------------------------------------------------------------------------------------
 X_FRAME_OPTIONS = "DENY"
-# Those headers are set by dreams.web.middleware on every answer, and the loopback address is served without TLS,
-# where a browser would never send a cookie marked as secure.
+# dreams.web.middleware sets these headers on every response, and the loopback address is served without TLS, where
+# browsers do not send secure cookies.
 SILENCED_SYSTEM_CHECKS = ["security.W001", "security.W002", "security.W012"]
 SECURE_CONTENT_TYPE_NOSNIFF = True
 SECURE_REFERRER_POLICY = "same-origin"

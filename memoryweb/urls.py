@@ -1,4 +1,4 @@
-"""Every address of the site."""
+"""All URLs of the site."""
 
 from django.contrib import admin
 from django.urls import include, path
@@ -7,7 +7,7 @@ from dreams.web.urls import load_views
 
 __all__ = ["load_views", "urlpatterns"]
 
-# Here and not when the app starts: commands need no admin, and it imports half of the project.
+# Not when the app starts: commands do not need the admin, which imports half of the project.
 admin.autodiscover()
 
 urlpatterns = [
