@@ -1,7 +1,7 @@
-"""Amounts as people read them: bytes, tokens, dollars, lengths of time and distances in it. No more figures than are read.
+"""Formats amounts for people: bytes, tokens, dollars, durations and distances in time, with few digits.
 
 Distances to the past are rounded down ("3 days ago" is at least three days) and distances to the future are
-rounded up ("in 6 h" is never later than said), so that a page never promises something too early. Every moment is an aware
+rounded up ("in 6 h" is never later), so that a page never promises something too early. Every moment is an aware
 datetime.
 """
 
@@ -11,7 +11,7 @@ from functools import lru_cache
 
 
 def bytes_(count: int | None) -> str:
-    """In thousands, as the index's limit of 25 KB is: "820 bytes", "20.4 KB", "3.1 GB"."""
+    """In units of 1,000, like the index's limit of 25 KB: "820 bytes", "20.4 KB", "3.1 GB"."""
     if count is None:
         return ""
     if abs(count) < 1000:
@@ -25,7 +25,7 @@ def bytes_(count: int | None) -> str:
 
 
 def tokens(count: int | None) -> str:
-    """ "820", "12.3 k", "1.24 M", "200 M", "3.05 bn": no more figures than people read."""
+    """ "820", "12.3 k", "1.24 M", "200 M", "3.05 bn"."""
     if count is None:
         return ""
     if abs(count) < 1000:
@@ -38,12 +38,12 @@ def tokens(count: int | None) -> str:
 
 
 def _three(value: float) -> str:
-    """Three figures before and after the point, and as many as there are before it."""
+    """Three significant digits, but all digits before the point."""
     return f"{value:,.{2 if abs(value) < 9.995 else 1 if abs(value) < 99.95 else 0}f}"
 
 
 def rate(dollars: Decimal) -> str:
-    """A price of a million tokens: "$15", "$2.50", "$0.1250"."""
+    """A price per million tokens: "$15", "$2.50", "$0.1250"."""
     cents = dollars * 100
     if dollars == dollars.to_integral_value():
         return f"${dollars:,.0f}"
@@ -51,7 +51,7 @@ def rate(dollars: Decimal) -> str:
 
 
 def lasting(seconds: float) -> str:
-    """A length that somebody set: "30 min", "1 h 30 min", "45 s"."""
+    """A configured duration: "30 min", "1 h 30 min", "45 s"."""
     return exact(dt.timedelta(seconds=seconds))
 
 
@@ -69,7 +69,7 @@ def money(dollars: Decimal | float | None) -> str:
 _MINUTE, _HOUR, _DAY = 60, 3_600, 86_400
 _MONTH, _YEAR = 30 * _DAY, 365 * _DAY
 
-# (seconds in one, show in this unit while fewer than, singular, plural); behind them come years, without an end.
+# (seconds in one, show in this unit while fewer than, singular, plural); after these, years.
 _UNITS = (
     (_MINUTE, 60, "min", "min"),
     (_HOUR, 48, "h", "h"),
@@ -79,14 +79,14 @@ _UNITS = (
 
 
 def ago(then: dt.datetime, now: dt.datetime) -> str:
-    """Distance from `now` back to `then`: "3 days ago". What happened can only seem to be yet to come, after a clock was
-    set back: it reads "just now"."""
+    """Distance from `now` back to `then`: "3 days ago". A moment in the future, after a clock was set
+    back, reads "just now"."""
     text = _rough(now - then, round_up=False)
     return f"{text} ago" if text else "just now"
 
 
 def until(moment: dt.datetime, now: dt.datetime) -> str:
-    """Distance from `now` on to `moment`: "in 6 h". A moment already reached reads "now"."""
+    """Distance from `now` on to `moment`: "in 6 h". A moment in the past reads "now"."""
     if moment <= now:
         return "now"
     return f"in {span(moment - now)}"
@@ -97,9 +97,9 @@ def span(delta: dt.timedelta) -> str:
     return _rough(delta, round_up=True) or "less than a minute"
 
 
-@lru_cache(maxsize=64)  # a few settings, told for each of thousands of projects
+@lru_cache(maxsize=64)  # a few settings, shown for each of thousands of projects
 def exact(delta: dt.timedelta) -> str:
-    """A configured length, nothing rounded: "24 h", "10 min", "1 h 30 min", "3 days"."""
+    """A configured duration, not rounded: "24 h", "10 min", "1 h 30 min", "3 days"."""
     total = delta.total_seconds()
     whole = int(total)
     if whole != total:
@@ -113,7 +113,7 @@ def exact(delta: dt.timedelta) -> str:
 
 
 def took(seconds: float) -> str:
-    """How long something went on: "10 s", "1 min 30 s"; "1 s" for less. The same wherever it is told."""
+    """How long something took: "10 s", "1 min 30 s"; at least "1 s". The same on every page."""
     return exact(dt.timedelta(seconds=max(1, round(seconds))))
 
 

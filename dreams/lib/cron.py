@@ -1,8 +1,8 @@
-"""Five-field cron in a time zone: when a job is due, and what spreads jobs apart.
+"""Five-field cron in a time zone: when a job is due, and delays that spread jobs.
 
-Times of the clock are read as a person means them where summer time begins or ends. A job "at 02:30" is due once on
-every day: where 02:30 happens twice, the first time; where it does not happen, as much later as the clock was put
-forward. A job "every hour" is due every hour that passes, also the repeated one.
+When summer time begins or ends, times are read as a person means them. A job "at 02:30" is due once every day: if
+02:30 occurs twice, the first time; if it does not occur, as much later as the clock was put forward. A job
+"every hour" is due every hour that passes, also the repeated one.
 """
 
 import datetime as dt
@@ -13,15 +13,15 @@ from functools import lru_cache
 
 from croniter import CroniterBadCronError, CroniterBadDateError, CroniterError, croniter
 
-FIELDS = 5  # of an expression, as crontab(5) has them
-#: Digits, ranges, lists, steps and the short names of months and weekdays. croniter takes more than cron does.
+FIELDS = 5  # of an expression, as in crontab(5)
+#: Digits, ranges, lists, steps and the short names of months and weekdays. croniter accepts more than cron does.
 _FIELD = re.compile(r"[0-9*/,-]*(?:[a-z]{3}[0-9*/,-]*)*")
 _MEANT = (
     "Minutes are 0-59, hours 0-23, days 1-31, months 1-12 or jan-dec, days of the week 0-6 or sun-sat; "
     "* is every one, and , - / are for several."
 )
 _HOURS = 1
-# The agent's own constants, of what spreads jobs apart.
+# The agent's own constants for spreading jobs.
 MOST_DELAY = dt.timedelta(minutes=15)
 MOST_EARLY_SECONDS = 90
 _DAY = dt.timedelta(days=1)
@@ -29,11 +29,11 @@ _MINUTE = dt.timedelta(minutes=1)
 
 
 class BadCron(ValueError):
-    """Not a schedule; the message says what is wrong and what is meant."""
+    """An invalid schedule; the message says what is wrong and what to write."""
 
 
 def checked(expression: str) -> str:
-    """The expression with single spaces. Raises BadCron, also where it is never due."""
+    """The expression with single spaces. Raises BadCron, also if it is never due."""
     fields = expression.lower().split()
     if len(fields) != FIELDS:
         raise BadCron(
@@ -53,7 +53,7 @@ def checked(expression: str) -> str:
 
 
 def next_time(expression: str, after: dt.datetime, zone: dt.tzinfo) -> dt.datetime | None:
-    """The first moment after `after` when it is due, in UTC; None where there is none in the next 50 years."""
+    """The first moment after `after` when it is due, in UTC; None if there is none in the next 50 years."""
     try:
         if _is_every_hour(expression):
             return _every_hour(expression, after.astimezone(dt.UTC), zone)
@@ -76,7 +76,7 @@ def _is_every_hour(expression: str) -> bool:
 
 
 def _by_the_clock(expression: str, after: dt.datetime, zone: dt.tzinfo) -> dt.datetime:
-    """A time that the clock skips is moved behind the gap, so the search begins before a gap of the last day."""
+    """A time that the clock skips is moved after the gap, so the search starts before a gap of the last day."""
     begin = after + min(_offset(after - _DAY, zone), _offset(after, zone))
     clock = croniter(expression, begin.replace(tzinfo=None) - _MINUTE)
     while True:
@@ -86,7 +86,7 @@ def _by_the_clock(expression: str, after: dt.datetime, zone: dt.tzinfo) -> dt.da
 
 
 def _every_hour(expression: str, after: dt.datetime, zone: dt.tzinfo) -> dt.datetime:
-    """By the offset in force; where that changes before the next time, on from the change by the new one."""
+    """By the current offset; if that changes before the next time, by the new one from the change on."""
     offset = _offset(after, zone)
     found = croniter(expression, (after + offset).replace(tzinfo=None)).get_next(dt.datetime)
     moment: dt.datetime = found.replace(tzinfo=dt.UTC) - offset
@@ -118,16 +118,16 @@ def _offset(moment: dt.datetime, zone: dt.tzinfo) -> dt.timedelta:
 
 
 def delay(seed: str, period: dt.timedelta) -> dt.timedelta:
-    """How much later than its time a recurring job starts: always the same for one `seed`, a tenth of the period at most,
-    and a quarter of an hour."""
+    """How much later than its time a recurring job starts: the same for one `seed`, at most a tenth of the period and
+    15 minutes."""
     return dt.timedelta(seconds=int(_share(seed) * min(period / 10, MOST_DELAY).total_seconds()))
 
 
 def head_start(seed: str, local: dt.datetime) -> dt.timedelta:
-    """How much earlier a job starts that runs once: everybody chooses the full and the half hour."""
+    """How much earlier a one-time job starts, because many people choose the full or half hour."""
     return dt.timedelta(seconds=int(_share(seed) * MOST_EARLY_SECONDS) if local.minute in (0, 30) else 0)
 
 
 def _share(seed: str) -> float:
-    """From 0 up to 1."""
+    """A number from 0 to below 1."""
     return int.from_bytes(hashlib.sha256(seed.encode()).digest()[:8], "big") / 2**64

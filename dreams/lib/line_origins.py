@@ -1,8 +1,8 @@
-"""Which state of a file each line of it came with. PURE: no Django, no disk.
+"""Finds the state of a file in which each of its lines was added. PURE: no Django, no disk.
 
-A line is its words without its line end, so that a file rewritten with other line ends keeps its past. A line that
-only moved within the file keeps the state it came with; where the same words stood before and were moved with a new
-mark, reworded a little, or gone for a while, that earlier place is told beside it.
+Lines are compared without line ends, so that a file rewritten with other line ends keeps its history. A line that
+moved within the file keeps its state; if the same words were in the file before, and were moved with a new mark,
+slightly reworded, or missing for a while, that earlier place is returned too.
 """
 
 import os
@@ -14,7 +14,7 @@ from dreams.lib import diff
 from dreams.lib.agents.transcripts.reader import Source, opened
 from dreams.lib.agents.transcripts.records import Json, objects
 
-# Shorter lines ("---", "type: user") stand in many places without coming from one of them.
+# Shorter lines ("---", "type: user") are in many places independently.
 MIN_KNOWN = 16
 
 
@@ -28,7 +28,7 @@ class StateLine:
 
 @dataclass(frozen=True, slots=True)
 class LineOrigin:
-    """Where a line came in, and where the same words had stood in this file before that, if they had."""
+    """Where a line was added, and where the same words were in this file before, if anywhere."""
 
     state: int
     line: int
@@ -40,7 +40,7 @@ class LineOrigin:
 
     @property
     def first(self) -> StateLine:
-        """The earliest place that is known of these words."""
+        """The earliest known place of these words."""
         return self.before or self.here
 
 
@@ -52,7 +52,7 @@ def lines_of(text: str) -> list[str]:
 def origins(states: Iterable[str | None]) -> list[LineOrigin]:
     """One entry per line of the last state; `states` are oldest first, None where the file did not exist.
 
-    The state named has more of that very line than the state before it. Costs one line diff per state.
+    The state has more copies of that line than the state before it. Costs one line diff per state.
     """
     lines: list[str] = []
     found: list[LineOrigin] = []
@@ -78,7 +78,7 @@ def origins(states: Iterable[str | None]) -> list[LineOrigin]:
 def _new(
     here: StateLine, text: str, step: "_Step", found: Sequence[LineOrigin], known: Mapping[str, StateLine]
 ) -> LineOrigin:
-    """A line that came with this state, with where its words were before."""
+    """A line added in this state, with the earlier place of its words."""
     source = step.reworded.get(here.line)
     before = found[source].first if source is not None else known.get(text)
     return LineOrigin(here.state, here.line, before)
@@ -86,7 +86,7 @@ def _new(
 
 @dataclass(frozen=True, slots=True)
 class _Step:
-    """From one state to the next: the old line that each new line still is, and those that moved reworded."""
+    """From one state to the next: the unchanged old line of each new line, and lines that moved reworded."""
 
     kept: list[int | None]
     reworded: dict[int, int]
@@ -107,7 +107,7 @@ def _text(lines: Sequence[str]) -> str:
 
 
 def _unchanged(changes: Sequence[diff.Hunk], count: int) -> Iterator[int | None]:
-    """For every new line the old one that it is, None where it came."""
+    """For every new line its unchanged old line, None if it was added."""
     at, shift = 0, 0
     for change in changes:
         yield from range(at + shift, change.new_start + shift)
@@ -118,7 +118,7 @@ def _unchanged(changes: Sequence[diff.Hunk], count: int) -> Iterator[int | None]
 
 
 def _gone(old: Sequence[str], changes: Sequence[diff.Hunk]) -> defaultdict[str, list[int]]:
-    """Where each line that left had stood. A blank line has no past worth following."""
+    """The old places of each removed line."""
     found: defaultdict[str, list[int]] = defaultdict(list)
     for change in changes:
         for line in range(change.base_start, change.base_end):
@@ -132,7 +132,7 @@ def _come(changes: Sequence[diff.Hunk]) -> Iterator[int]:
 
 
 def _reworded(changes: Sequence[diff.Hunk], kept: Sequence[int | None]) -> Iterator[tuple[int, int]]:
-    """New line → old line, for those that moved with another mark or nearly the same words."""
+    """(new line, old line) of those that moved with another mark or slightly reworded."""
     by_id = {change.id: change for change in changes}
     for move in diff.moved({"": changes}):
         new = by_id[move.target.hunk].new_start + move.target.line
@@ -140,10 +140,10 @@ def _reworded(changes: Sequence[diff.Hunk], kept: Sequence[int | None]) -> Itera
             yield new, by_id[move.source.hunk].base_start + move.source.line
 
 
-# The lines that an agent's own write added to a memory file, as the transcript's record tells.
+# The lines that an agent's write added to a memory file, from the transcript's record.
 
 
-#: A record with a whole memory in it is some ten kilobytes; the longest line ever seen had 2.1 MB.
+#: A record with a complete memory has some ten kilobytes; the longest line measured had 2.1 MB.
 MAX_RECORD_BYTES = 4 << 20
 _CHUNK = 64 << 10
 
@@ -153,13 +153,13 @@ def added_at(
 ) -> frozenset[str] | None:
     """The lines (stripped, none blank) that the record at this byte offset added to a file of one of these names.
 
-    None where no such write stands there. Raises OSError.
+    None if there is no such write. Raises OSError.
     """
     return added_by(_record(source, offset, limit), names)
 
 
 def _record(source: Source, offset: int, limit: int) -> bytes:
-    """The line that begins at `offset`, without its end; empty when it is longer than `limit` bytes."""
+    """The line that begins at `offset`, without its end; empty if longer than `limit` bytes."""
     found = bytearray()
     with opened(source) as handle:
         while len(found) <= limit:
@@ -172,7 +172,7 @@ def _record(source: Source, offset: int, limit: int) -> bytes:
 
 
 def added_by(record: bytes, names: Container[str]) -> frozenset[str] | None:
-    """As `added_at`, of a record's bytes."""
+    """As `added_at`, from a record's bytes."""
     results = [found.get("toolUseResult") for _, found in objects(record) if isinstance(found, dict)]
     wrote = [result for result in results if isinstance(result, dict) and _path(result) in names]
     return frozenset(line for result in wrote for line in _stripped(_added(result))) if wrote else None

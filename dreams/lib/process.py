@@ -1,7 +1,7 @@
-"""Who a process is: its PID and when it started, so that a reused PID is never taken for the one that died.
+"""Identifies a process by its PID and start time, so that a reused PID is not mistaken for the process that died.
 
-No Django here. The start time is compared, never shown: on Linux it is seconds since boot, because the wall
-clock that `psutil` adds to it jumps when the system's clock is set, and a live holder would then look dead.
+No Django here. The start time is only compared: on Linux it is seconds since boot, because the wall clock time of
+`psutil` jumps when the system's clock is set, and a live holder would then look dead.
 """
 
 import gc
@@ -13,9 +13,9 @@ from dataclasses import dataclass
 
 import psutil
 
-# Start times have a resolution of 10 ms, but boot time may be read across a whole second's border.
+# Start times have a resolution of 10 ms, but the boot time may differ by a second between two reads.
 _TOLERANCE = 1.5
-# Of work that was under way in it, for whoever started that.
+# The error of work that was running in a process that ended.
 DIED = "Its worker died: the process was killed, the machine was shut down, or the database was unavailable."
 _LARGEST_PID = 2**31 - 1
 _DEAD = frozenset({psutil.STATUS_ZOMBIE, psutil.STATUS_DEAD})
@@ -25,7 +25,7 @@ _DEAD = frozenset({psutil.STATUS_ZOMBIE, psutil.STATUS_DEAD})
 class ProcessIdentity:
     """A process that cannot be confused with a later one of the same PID.
 
-    `start_time`: seconds on this machine's own scale (since boot on Linux, else since 1970); keep it so.
+    `start_time`: seconds on this machine's scale (since boot on Linux, else since 1970); store it unchanged.
     """
 
     pid: int
@@ -38,10 +38,10 @@ def current() -> ProcessIdentity:
 
 
 def is_alive(pid: int, start_time: float | None = None) -> bool:
-    """True while the PID lives and, when `start_time` is known, belongs to the process that started then.
+    """Whether a process with this PID runs and, if `start_time` is known, started then.
 
-    A zombie is dead. What may not be looked at (another user's process) exists, so it counts as alive: a lock
-    that is left alone too long costs a wait, one that is stolen costs a memory.
+    A zombie is dead. A process we may not inspect (another user's) exists, so it counts as alive: a lock respected
+    for too long costs a wait, a stolen one costs a memory.
     """
     if not _exists(pid):
         return False
@@ -67,7 +67,7 @@ def _start_time(process: psutil.Process) -> float:
 
 @contextmanager
 def without_collecting() -> Iterator[None]:
-    """For work that makes no circles: Python's collector looks through all that is kept again and again while it grows."""
+    """Turns off the garbage collector, which would scan growing data repeatedly, for work without reference cycles."""
     collects = gc.isenabled()
     gc.disable()
     try:

@@ -1,7 +1,7 @@
-"""How far long work has come, told from wherever it is done to whoever waits for it, who may stop it there. PURE.
+"""Reports the progress of long work to a watcher, which may stop it. PURE.
 
-Work calls `step`, which costs next to nothing while nobody watches. Whatever a watcher raises ends the work and comes out
-of its `watched` block; no check and no retry in between takes it for a failure of its own.
+Work calls `step`, which costs almost nothing without a watcher. An exception from the watcher ends the work and is raised
+from its `watched` block; no handler of errors in between catches it.
 """
 
 from collections.abc import Callable, Iterator, Sequence
@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from typing import TypeVar
 
-#: What is being done ("Checking changes"), how many are done, of how many (0: not known).
+#: The activity ("Checking changes"), the number done, the total (0: unknown).
 Watcher = Callable[[str, int, int], None]
 Item = TypeVar("Item")
 
@@ -17,14 +17,14 @@ _watcher: ContextVar[Watcher | None] = ContextVar("watcher", default=None)
 
 
 class _Halted(BaseException):
-    """As KeyboardInterrupt no `Exception`: what catches those goes on after them."""
+    """Not an `Exception`, like KeyboardInterrupt: code that catches those would continue."""
 
     def __init__(self, why: Exception) -> None:
         self.why = why
 
 
 def step(what: str, done: int = 0, total: int = 0) -> None:
-    """Say how far the work has come; a place where it may be stopped."""
+    """Reports progress; the watcher may stop the work here."""
     watcher = _watcher.get()
     if watcher is not None:
         try:
@@ -42,7 +42,7 @@ def each(what: str, items: Sequence[Item]) -> Iterator[Item]:
 
 @contextmanager
 def watched(watcher: Watcher) -> Iterator[None]:
-    """Tell `watcher` of every step in the block. What it raises is raised from here."""
+    """Reports every step in the block to `watcher`. Its exceptions are raised from here."""
     token = _watcher.set(watcher)
     try:
         yield

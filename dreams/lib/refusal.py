@@ -1,5 +1,5 @@
-"""What a person asked for and cannot have, in words. PURE."""
+"""The error for a request of a person that cannot be fulfilled. PURE."""
 
 
 class Refusal(Exception):
-    """It cannot be done, or not now. The message tells a person why and what to do; a command that meets it ends with 1."""
+    """It cannot be done, or not now. The message tells a person why and what to do; commands then exit with 1."""

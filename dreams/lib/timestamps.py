@@ -1,4 +1,4 @@
-"""Exact conversions between nanoseconds and moments, and where days and months begin. Pure."""
+"""Exact conversions between nanoseconds and datetimes, and the start of days and months. Pure."""
 
 from datetime import UTC, datetime, time, timedelta, tzinfo
 
@@ -7,12 +7,12 @@ _MICROSECOND = timedelta(microseconds=1)  # a unit
 
 
 def to_ns(moment: datetime) -> int:
-    """Nanoseconds since 1970; whole numbers, as a float would be off by hundreds of them."""
+    """Nanoseconds since 1970; an integer, because a float would be off by hundreds."""
     return (moment - _EPOCH) // _MICROSECOND * 1_000
 
 
 def from_ns(ns: int) -> datetime | None:
-    """The first representable moment at or after `ns`, in UTC; None outside the years 1 to 9999."""
+    """The first datetime at or after `ns`, in UTC; None outside the years 1 to 9999."""
     try:
         return _EPOCH + timedelta(microseconds=-(-ns // 1_000))
     except OverflowError:
@@ -49,5 +49,5 @@ def next_month(now: datetime, zone: tzinfo) -> datetime:
 
 
 def _midnight(local: datetime, zone: tzinfo) -> datetime:
-    # Where summer time begins at midnight, 00:00 does not exist; fold 0 then means the very moment of change.
+    # If summer time begins at midnight, 00:00 does not exist; fold 0 then means the moment of change.
     return datetime.combine(local.date(), time(), tzinfo=zone).astimezone(UTC)

@@ -1,4 +1,4 @@
-"""What a caller asks for (`Plan`), what it is told (`Result`), what the journal keeps of it on disk. Pure: no disk, no Django."""
+"""The input of the journal (`Plan`), its output (`Result`), and its records on disk. Pure: no disk, no Django."""
 
 import hashlib
 import json
@@ -38,9 +38,9 @@ def sha256_of(data: bytes) -> str:
 class FileOp:
     """One file to change, add or delete.
 
-    `expected` is the sha256 of what must stand at `path` now, None when nothing may. `data` is the new content,
-    None to delete. `mode`, `mtime_ns` and `xattrs` left at None: kept from the old file (a new one: 0600, now,
-    none). They are given by a rollback, which restores them.
+    `expected` is the sha256 of the file at `path` now, None if there must be none. `data` is the new content,
+    None to delete. `mode`, `mtime_ns` and `xattrs` of None are kept from the old file (a new one: 0600, now,
+    none). A rollback sets them, to restore them.
     """
 
     path: str
@@ -53,7 +53,7 @@ class FileOp:
 
 @dataclass(frozen=True, slots=True)
 class FileState:
-    """A regular file as it was. Owner ids are None where they do not matter."""
+    """A regular file as it was. Owner ids are None if they do not matter."""
 
     sha256: str
     mode: int
@@ -65,10 +65,10 @@ class FileState:
 
 @dataclass(frozen=True, slots=True)
 class DirState:
-    """A directory as it was. `names` is a digest of the names in it, those with a leading dot left out.
+    """A directory as it was. `names` is a digest of the names in it, without those with a leading dot.
 
-    A directory's old mtime is put back only where its names are the old ones too ("" asks for no such care):
-    else a file that somebody added meanwhile would be hidden from everyone who trusts the mtime.
+    A directory's old mtime is restored only if its names are the old ones too ("" skips this check): else a file
+    that somebody added meanwhile would be hidden from everyone who trusts the mtime.
     """
 
     mode: int
@@ -78,13 +78,13 @@ class DirState:
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """A set of changes below `target_dir` (absolute) that happen all or not at all.
+    """A set of changes below `target_dir` (absolute), all or none of which are made.
 
-    `id` is unique among plans; running an id again that was applied writes nothing. Directory paths are relative
+    `id` is unique among plans; running an applied id again writes nothing. Directory paths are relative
     to the target: "" is the target itself, ".." its parent, and so on up. Missing directories that a file needs are
-    made (mode 0700, or as `make_dirs` says); `remove_dirs` are removed where they are empty in the end;
-    `dir_states` are the mtimes to put back last of all. `identity` is (device, inode) of the directory that the plan was
-    made for; None: it was missing then, or whichever is there will do.
+    made (mode 0700, or as `make_dirs` says); `remove_dirs` are removed if empty in the end;
+    `dir_states` are the mtimes to restore last. `identity` is (device, inode) of the directory that the plan was
+    made for; None: it was missing then, or any directory is accepted.
     """
 
     target_dir: str
@@ -100,7 +100,7 @@ class Plan:
 
 @dataclass(frozen=True, slots=True)
 class Applied:
-    """One file before and after: None where there was, or is, none."""
+    """One file before and after, each None if it did not exist."""
 
     path: str
     before: FileState | None
@@ -109,7 +109,7 @@ class Applied:
 
 @dataclass(frozen=True, slots=True)
 class Conflict:
-    """One file that did not hold what the plan expects; `found` is its sha256, None when there is none to tell."""
+    """One file without the expected content; `found` is its sha256, None if unknown."""
 
     path: str
     expected: str | None
@@ -119,10 +119,10 @@ class Conflict:
 
 @dataclass(frozen=True, slots=True)
 class Result:
-    """What a run did. Only with `status` "applied" has anything changed.
+    """The result of a run. Files changed only if `status` is "applied".
 
-    `applied` lists what changed; files that already were as asked are in `untouched`.
-    The `dirs_*` fields use the directory paths of `Plan` and are what a plan that takes it back needs.
+    `applied` lists the changed files; those that already had the new content are in `untouched`.
+    The `dirs_*` fields use the directory paths of `Plan`, for a plan that undoes this one.
     """
 
     plan_id: str
@@ -140,7 +140,7 @@ class Result:
 
 
 def check_plan(plan: Plan) -> None:
-    """Raises BadPlan, with the path named, for a plan that could never be carried out as meant."""
+    """Raises BadPlan, with the path, for a plan that could never be carried out."""
     if not _ID.match(plan.id):
         raise BadPlan(f"the plan id {plan.id!r} must be 1 to 64 letters, digits, '-' or '_'")
     if not plan.target_dir.startswith("/"):
@@ -202,17 +202,17 @@ class Task:
 
     @property
     def aside(self) -> str:
-        """Where the old inode is linked for a moment on systems without an exchanging rename."""
+        """Where the old inode is linked briefly on systems without an exchanging rename."""
         return f"{self.temp}.old"
 
     @property
     def rebuilt(self) -> str:
-        """Where undo writes a text anew: an old one whose name was removed, or one with what was appended meanwhile."""
+        """Where undo writes a text again: an old one whose name was removed, or one with appended text."""
         return f"{self.temp}.new"
 
     @property
     def mended(self) -> str:
-        """Where such a text lies once it is whole, ready to be exchanged with the file; then, what came out."""
+        """Where such a text is once complete, ready to be exchanged with the file; afterwards, the replaced file."""
         return f"{self.temp}.put"
 
 
@@ -232,8 +232,8 @@ class ResolvedPlan:
     dirs_before: Mapping[str, DirState]
     dir_states: Mapping[str, DirState]
     untouched: tuple[str, ...] = ()
-    # Which directory `base` was, so that recovery finds the same: device and inode, and the boot in which the device had
-    # that number. None in journals of earlier versions.
+    # Identifies the directory `base` for recovery: device and inode, and the boot in which the device had that
+    # number. None in journals of earlier versions.
     device: int | None = None
     inode: int | None = None
     boot: str = ""
@@ -247,14 +247,14 @@ class ResolvedPlan:
 
 @dataclass(frozen=True, slots=True)
 class Staged:
-    """Inode numbers of our finished temporary files: what tells our new file from somebody's equal one."""
+    """Inode numbers of our complete temporary files, to distinguish our new file from somebody's equal one."""
 
     inodes: Mapping[str, int]
 
 
 @dataclass(frozen=True, slots=True)
 class Kept:
-    """A text of somebody else that has no place in the directory: one file's path, and the text's sha256."""
+    """Somebody's text without a place in the directory: one file's path, and the text's sha256."""
 
     path: str
     sha256: str
@@ -262,7 +262,7 @@ class Kept:
 
 @dataclass(frozen=True, slots=True)
 class KeptTexts:
-    """Those of one attempt that nobody has asked for yet."""
+    """The kept texts of one attempt that were not handed over yet."""
 
     texts: tuple[Kept, ...]
 
@@ -277,13 +277,13 @@ class End:
 
 
 def encode(value: object) -> bytes:
-    """A checksum line, then JSON. Plain ASCII, because file names that are no text travel as lone surrogates."""
+    """A checksum line, then JSON. Plain ASCII, because undecodable file names contain lone surrogates."""
     body = json.dumps(msgspec.to_builtins(value)).encode("ascii")
     return sha256_of(body).encode("ascii") + b"\n" + body
 
 
 def decode(data: bytes, kind: type[T]) -> T:
-    """Raises JournalDamaged when one bit is not what was written."""
+    """Raises JournalDamaged if any bit has changed."""
     checksum, _, body = data.partition(b"\n")
     if sha256_of(body).encode("ascii") != checksum:
         raise JournalDamaged(f"its {kind.__name__} record does not have its checksum")

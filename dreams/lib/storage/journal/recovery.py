@@ -1,9 +1,8 @@
 """After a crash: an interrupted plan without its commit record is undone, one with it is finished.
 
-The rule is that simple because the commit record is written only after every file is in its place and on disk. One
-exception: where every file was swapped, and somebody has appended to one of them since, it is finished.
-Both ways are decided from the disk alone, so recovery itself may be killed and run again. Needs no network, no
-database and no model.
+The rule is so simple because the commit record is written only after every file is in its place and on disk. One
+exception: if every file was swapped, and somebody has since appended to one of them, the plan is finished.
+Both depend only on the disk, so recovery may be killed and run again. Needs no network, no database and no model.
 """
 
 import os
@@ -30,7 +29,7 @@ JournalState = Literal["open", "applied", "conflict", "failed", "undone", "aband
 
 @dataclass(frozen=True, slots=True)
 class Recovered:
-    """What was done about one interrupted plan. `said` is for a person; "nothing" means that it still waits."""
+    """The result for one interrupted plan. `said` is for a person; "nothing" means that it still waits."""
 
     plan_id: str
     action: Literal["finished", "undone", "nothing"]
@@ -40,7 +39,7 @@ class Recovered:
 
 @dataclass(frozen=True, slots=True)
 class JournalEntry:
-    """One attempt at a plan, as its journal tells it."""
+    """One attempt at a plan, read from its journal."""
 
     name: str
     plan_id: str
@@ -55,9 +54,9 @@ class JournalEntry:
 def recover(
     journal_dir: str | os.PathLike[str], system: System | None = None, wait_seconds: float = 10
 ) -> list[Recovered]:
-    """End every interrupted plan; empty when there was none. One that cannot be ended stops no other.
+    """Ends every interrupted plan; one that cannot be ended does not stop the others.
 
-    A file that somebody changed meanwhile is left as it is, and that is said. Raises JournalBusy while a plan runs.
+    A file that somebody changed meanwhile is not changed, which is reported. Raises JournalBusy while a plan runs.
     """
     if not Path(journal_dir).is_dir():
         return []
@@ -75,7 +74,7 @@ def _recover_one(system: System, path: Path) -> Recovered | None:
     plan_id = path.name.rpartition(".")[0]
     if not (path / "record.json").exists():
         if not (path / "end.json").exists():
-            discard(path)  # it died while preparing; no memory file was touched
+            discard(path)  # it died while preparing; no memory file was changed
         return None
     if (path / "end.json").exists():
         return None
@@ -112,7 +111,7 @@ def _end(system: System, journal: Journal) -> Recovered:
 
 
 def _refuse_another(resolved: ResolvedPlan, root: Root) -> None:
-    """Raises JournalDamaged unless this is the directory that was written to. Devices are numbered anew at each start."""
+    """Raises JournalDamaged unless this is the directory that was written to. Device numbers change at each boot."""
     device, inode = root.identity()
     if resolved.inode is None or (
         resolved.inode == inode and (resolved.boot != boot_id() or resolved.device == device)
@@ -131,12 +130,12 @@ def _undo(work: Work, files: tuple[str, ...]) -> Recovered:
 
 
 def plan_ids(journal_dir: str | os.PathLike[str]) -> set[str]:
-    """The plans that the journal holds an attempt at; one listing, nothing is opened."""
+    """The plans with an attempt in the journal; from one listing, without opening files."""
     return {path.name.rpartition(".")[0] for path in attempts(Path(journal_dir))}
 
 
 def list_journals(journal_dir: str | os.PathLike[str]) -> list[JournalEntry]:
-    """Every attempt that the journal still holds, by plan id and attempt."""
+    """Every attempt still in the journal, by plan id and attempt."""
     return [_entry(path) for path in attempts(Path(journal_dir))]
 
 
@@ -162,7 +161,7 @@ def _entry(path: Path) -> JournalEntry:
 
 
 def read_text(journal_dir: str | os.PathLike[str], plan_id: str, sha256: str) -> bytes:
-    """An old or new text of a plan. Raises KeyError when no attempt at it holds one, JournalDamaged."""
+    """An old or new text of a plan. Raises KeyError if no attempt has it, JournalDamaged."""
     for path in reversed(attempts(Path(journal_dir), plan_id)):
         if (path / "blobs" / sha256).exists():
             with Journal(System(), path) as journal:
@@ -171,14 +170,14 @@ def read_text(journal_dir: str | os.PathLike[str], plan_id: str, sha256: str) ->
 
 
 def verify_journals(journal_dir: str | os.PathLike[str]) -> list[str]:
-    """What is damaged or missing, each with its name; empty when every record and text is as written."""
+    """The damaged or missing records and texts, each with its name."""
     troubles = []
     for path in attempts(Path(journal_dir)):
         try:
             with Journal(System(), path) as journal:
                 troubles += _verify(journal)
         except (OSError, SafeFsError, JournalDamaged) as error:
-            if path.exists():  # else it ended, and was thrown away meanwhile
+            if path.exists():  # else it ended, and was discarded meanwhile
                 troubles.append(f"{path.name}: {error}")
     return troubles
 
@@ -205,7 +204,7 @@ def _verify(journal: Journal) -> list[str]:
 
 
 def forget_texts(journal_dir: str | os.PathLike[str], sha256s: Collection[str]) -> list[str]:
-    """Remove the ended attempts that hold one of these texts; their names. Interrupted ones stay."""
+    """Removes the ended attempts with one of these texts; returns their names. Interrupted ones stay."""
     removed = []
     with locked(journal_dir) as where:
         for path in attempts(where):
@@ -217,7 +216,7 @@ def forget_texts(journal_dir: str | os.PathLike[str], sha256s: Collection[str]) 
 
 
 def abandon(journal_dir: str | os.PathLike[str], name: str, why: str) -> None:
-    """Give up on one interrupted attempt (its directory is lost, say), so that it no longer blocks others."""
+    """Abandons one interrupted attempt (if its directory is lost, say), so that it no longer blocks others."""
     with locked(journal_dir) as where, Journal(System(), where / name) as journal, suppress(FileExistsError):
         if not journal.has("end"):
             journal.put("end", End("abandoned", None, (why,)))

@@ -1,5 +1,5 @@
-"""Temporary files, written whole beside the file they will replace; putting them in its place; and finishing once the
-commit record is on disk."""
+"""Writes temporary files next to the files they will replace, swaps them, and finishes once the commit record is on
+disk."""
 
 import errno
 import os
@@ -36,7 +36,7 @@ class Work:
         return Texts(old, new)
 
     def who(self, task: Task, seen: SeenFile | None) -> Who:
-        """Whose file was seen. The texts are read only where they decide."""
+        """Whose file was seen. The texts are read only if needed."""
         found = who(seen, task, self.inode(task), Texts(None, None))
         if found != "other" or seen is None or seen.data is None or self.inodes is None:
             return found
@@ -53,7 +53,7 @@ class Work:
 
 
 def make_dirs(work: Work) -> None:
-    """Make the missing directories, outermost first; the mode is set apart, because mkdir's obeys the umask."""
+    """Makes the missing directories, outermost first; the mode is set separately, because mkdir applies the umask."""
     for rel, mode in work.resolved.make_dirs.items():
         with work.root.parent(rel) as (folder, name):
             work.system.mkdir(folder, name, mode)
@@ -63,7 +63,7 @@ def make_dirs(work: Work) -> None:
 
 
 def stage(work: Work) -> None:
-    """Write every temporary file, on disk, then note their inodes."""
+    """Writes every temporary file to disk, then records their inodes."""
     inodes = {}
     new = [(task, task.after) for task in work.resolved.tasks if task.after is not None]
     with _one_step(work, len(new)) as together:
@@ -75,9 +75,9 @@ def stage(work: Work) -> None:
 
 @contextmanager
 def _one_step(work: Work, files: int) -> Iterator[int | None]:
-    """The file system whose new files need no fsync of their own, as all are brought to disk at the end; None with few files.
+    """A handle on the file system for one flush at the end, instead of an fsync for each new file; None for few files.
 
-    The handle is older than the files: what fails while they are written is told to it.
+    The handle is opened before the files are written, so that it reports errors of writing them.
     """
     if not work.system.syncs_together(files):
         yield None
@@ -90,7 +90,7 @@ def _one_step(work: Work, files: int) -> Iterator[int | None]:
 def write_temp(work: Work, task: Task, state: FileState, name: str, together: int | None = None) -> int:
     """A new file `name` beside the task's, with the content and metadata of `state`, on disk; its inode.
 
-    On the file system `together` it is not yet on disk: that is done for many at once.
+    On the file system `together` it is not yet on disk: many are flushed at once later.
     """
     system, data = work.system, work.journal.blob(state.sha256)
     with work.root.parent(task.where) as (folder, _), held(system.create(folder, name)) as fd:
@@ -120,7 +120,7 @@ def _dress(system: System, fd: int, state: FileState, name: str) -> None:
 
 
 def _forgiven(action: Callable[[], None]) -> None:
-    """Owner and system attributes are best effort: only a privileged process may set some of them."""
+    """Ignores errors of owner and system attributes: only a privileged process may set some of them."""
     try:
         action()
     except OSError as error:
@@ -130,9 +130,9 @@ def _forgiven(action: Callable[[], None]) -> None:
 
 # --- In place --------------------------------------------------------------------------------------------------------
 
-# The share of the patience for handles that were opened before a swap: until they are closed the new texts are seen.
+# The share of the patience for handles opened before a swap: the new texts are visible while we wait.
 _DRAIN = 0.4
-# Where the journal's folder cannot take a file: another file system, or a full one.
+# Errors if the journal's folder cannot store a file: another file system, or a full one.
 _NO_ROOM_THERE = (errno.EXDEV, errno.ENOSPC, errno.EDQUOT, errno.EMLINK, errno.EPERM, errno.EACCES)
 
 
@@ -145,11 +145,10 @@ class Raced(Exception):
 
 
 def exchange(system: System, folder: int, task: Task, name: str) -> None:
-    """Swap the temporary name with the file's. Afterwards the temporary name holds what the file's name held.
+    """Swaps the temporary name with the file's. Afterwards the old file is at the temporary name.
 
-    Where the system has no such rename, the old inode is linked aside first. Then a foreign file that is renamed
-    over the name in the instant between our second look and our rename would be lost; there is no way to close
-    that gap without the exchanging rename.
+    If the system has no such rename, the old inode is linked aside first. Then a foreign file renamed over the name
+    between our second check and our rename would be lost; without the exchanging rename that gap cannot be closed.
     """
     if system.exchange(folder, task.temp, name):
         return
@@ -166,7 +165,7 @@ def _inode(folder: int, name: str) -> int:
 
 
 def swap_all(work: Work) -> None:
-    """Swap every file in. Raises Raced when what came out was not expected."""
+    """Swaps every file in. Raises Raced if a replaced file was not the expected one."""
     for task in work.resolved.tasks:
         with work.root.parent(task.where) as (folder, name):
             _swap(work.system, folder, task, name)
@@ -190,7 +189,7 @@ def _swap(system: System, folder: int, task: Task, name: str) -> None:
 
 
 def _verify(system: System, folder: int, task: Task) -> None:
-    """What came out must be what the check saw: content, mode, one name."""
+    """Checks that the replaced file is the one checked before: content, mode, one name."""
     out = look(system, folder, task.temp)
     if out is None:
         raise _raced(task, None, "was removed meanwhile")
@@ -200,7 +199,7 @@ def _verify(system: System, folder: int, task: Task) -> None:
 
 
 def wait_for_writers(work: Work) -> None:
-    """Before anything is swapped: wait for whoever has one of the old files open. Raises Raced when they stay."""
+    """Before any swap: waits for processes that have an old file open for writing. Raises Raced if they keep it open."""
     patience = Patience(work.system)
     for task in work.resolved.tasks:
         if task.before is None:
@@ -220,9 +219,9 @@ def _quiet(system: System, folder: int, task: Task, name: str, patience: Patienc
 
 
 def verify_still(work: Work) -> None:
-    """Last look before the commit: somebody may still write into an old file through a handle opened before the swap.
+    """The last check before the commit: somebody may still write to an old file through a handle opened before the swap.
 
-    With a lease nobody has one, and nobody can get one by the file's name any more.
+    With a lease nobody has one, and nobody can get a new one by the file's name.
     """
     patience = Patience(work.system, _DRAIN)
     for task in work.resolved.tasks:
@@ -241,7 +240,7 @@ def verify_still(work: Work) -> None:
 
 
 def is_where_it_was(work: Work) -> bool:
-    """Whether the base's path still leads to the directory that is held."""
+    """Whether the base's path still leads to the open directory."""
     try:
         with Root.open_resolved(work.resolved.base) as now:
             return now.identity() == work.root.identity()
@@ -255,9 +254,9 @@ def _raced(task: Task, seen: SeenFile | None, why: str) -> Raced:
 
 
 def finish(work: Work) -> list[str]:
-    """After the commit: remove the old files, then directories, then put mtimes back. Returns what went wrong.
+    """After the commit: removes the old files, then directories, then restores mtimes. Returns the errors.
 
-    Safe to repeat from any point; it is what recovery does with a committed plan.
+    Safe to repeat from any point; recovery does it with a committed plan.
     """
     troubles = _drop_all_old(work)
     for rel in work.resolved.remove_dirs:
@@ -306,7 +305,7 @@ def is_known(work: Work, seen: SeenFile) -> bool:
 
 
 def keep(work: Work, task: Task, seen: SeenFile) -> None:
-    """Bytes of somebody else that lose their name: kept in the journal until they are a version, and said."""
+    """Keeps somebody's text that loses its name in the journal until it is a version, and reports it."""
     if seen.data is None:
         raise OSError(errno.EBUSY, "something that is not a readable file has our temporary name", task.temp)
     sha256 = work.journal.keep(task.path, seen.data)
@@ -316,11 +315,11 @@ def keep(work: Work, task: Task, seen: SeenFile) -> None:
 
 
 def retire(work: Work, folder: int, task: Task, name: str) -> None:
-    """Take a temporary name away whose bytes are in the journal, and lose nothing that is written to it later.
+    """Removes a temporary name whose bytes are in the journal, without losing what is written to the file later.
 
-    The file itself is kept beside the journal, where `collect_late` looks at it again: between finding a file and opening
-    it another process may have slept. On another file system it is removed, under a lease. Where the file has another
-    name still, only this one is removed.
+    The file is kept next to the journal, where `collect_late` checks it again, because another process may open a
+    file some time after finding it. On another file system it is removed, under a lease. If the file has another
+    name, only this one is removed.
     """
     if os.stat(name, dir_fd=folder, follow_symlinks=False).st_nlink > 1:
         work.system.unlink(folder, name)
@@ -343,7 +342,7 @@ def retire(work: Work, folder: int, task: Task, name: str) -> None:
 
 
 def remove_dir(work: Work, rel: str) -> None:
-    """Remove a directory if it is empty; one that somebody uses by now stays, and that is said."""
+    """Removes a directory if it is empty; one that is used by now stays, which is reported."""
     try:
         with work.root.parent(rel) as (folder, name):
             work.system.rmdir(folder, name)

@@ -1,5 +1,5 @@
-"""The one seam to the kernel: every call that changes the disk, the reads that decide about it, and whether somebody
-has a file open for writing: what they write later through that handle must not be lost."""
+"""All system calls of the journal: those that change the disk, the reads they depend on, and the check whether somebody
+has a file open for writing, because what they write later must not be lost."""
 
 import ctypes
 import errno
@@ -29,7 +29,7 @@ _Renameat2 = Callable[[int, bytes, int, bytes, int], int]
 
 @cache
 def _renameat2() -> _Renameat2 | None:
-    """Linux's renameat2 (since 3.15, glibc 2.28); None where the C library has none."""
+    """Linux's renameat2 (since 3.15, glibc 2.28); None if the C library does not have it."""
     try:
         call = ctypes.CDLL(None, use_errno=True).renameat2
     except (AttributeError, OSError):
@@ -45,24 +45,24 @@ class System:
 
     has_rename_flags = True
     has_leases = True
-    # Seconds to wait for somebody who has a file open for writing. An editor's save takes milliseconds; without leases
-    # each look at all processes costs a tenth of a second, so there are fewer.
+    # Seconds to wait for a process that has a file open for writing. An editor's save takes milliseconds; without
+    # leases each check of all processes costs a tenth of a second, so it is done less often.
     patience = 5.0
     patience_without_leases = 30.0
-    # One step waits for what other programs have written too: with few files it may take longer than one for each.
+    # One flush of everything also waits for other programs' data: for few files, one for each may be faster.
     many = 16
 
     def step(self, call: str, what: str) -> None:
         """Called before each system call with its name and the name it works on."""
 
     def read(self, folder: int, name: str, limit: int) -> tuple[bytes, os.stat_result]:
-        """At most `limit` + 1 bytes of a regular file, and its stat taken from the same handle."""
+        """At most `limit` + 1 bytes of a regular file, and its stat from the same handle."""
         self.step("read", name)
         with os.fdopen(open_regular(folder, name, name), "rb") as file:
             return file.read(limit + 1), os.fstat(file.fileno())
 
     def create(self, folder: int, name: str) -> int:
-        """A write handle on a file that did not exist; private until its mode is set."""
+        """A write handle on a new file; private until its mode is set."""
         self.step("create", name)
         return os.open(name, NEW_FILE, 0o600, dir_fd=folder)
 
@@ -82,11 +82,11 @@ class System:
         flush.to_disk(fd)
 
     def syncs_together(self, files: int) -> bool:
-        """Whether so many new files are better brought to disk by one `fsync_all`."""
+        """Whether one `fsync_all` is better for so many new files."""
         return files >= self.many and flush.tells_what_failed()
 
     def fsync_all(self, fd: int, name: str) -> None:
-        """Everything written to the file system of `fd`, whose failures since `fd` was opened are told here, once."""
+        """Flushes the file system of `fd`; raises errors since `fd` was opened, once."""
         self.step("fsync_all", name)
         flush.sync_file_system(fd)
 
@@ -107,12 +107,12 @@ class System:
         os.utime(fd, ns=(os.fstat(fd).st_atime_ns, mtime_ns))
 
     def exchange(self, folder: int, one: str, two: str) -> bool:
-        """Swap two names at one instant. False, with nothing done, where the system cannot."""
+        """Swaps two names atomically. False, with nothing done, if the system cannot."""
         self.step("exchange", two)
         return self._rename2(folder, one, two, _EXCHANGE)
 
     def move_new(self, folder: int, old: str, new: str) -> None:
-        """Rename, never over an existing name (FileExistsError)."""
+        """Renames, never over an existing name (FileExistsError)."""
         self.step("move_new", new)
         if not self._rename2(folder, old, new, _NOREPLACE):
             os.link(old, new, src_dir_fd=folder, dst_dir_fd=folder, follow_symlinks=False)
@@ -131,20 +131,20 @@ class System:
         os.unlink(name, dir_fd=folder)
 
     def move_away(self, folder: int, name: str, other: int, new: str) -> None:
-        """Take a name out of its folder into another one of the same file system (EXDEV where it is none)."""
+        """Moves a name to another folder of the same file system (else EXDEV)."""
         self.step("unlink", name)
         os.rename(name, new, src_dir_fd=folder, dst_dir_fd=other)
 
     def lease(self, fd: int, name: str) -> bool:
-        """A read lease: nobody has the file open for writing, and who opens it so waits until the handle is closed.
+        """Takes a read lease: nobody has the file open for writing, and opening it so waits until the lease ends.
 
-        False where there is none (other systems, network file systems, a file of somebody else). Raises
-        BlockingIOError where somebody has it open.
+        False if not supported (other systems, network file systems, another user's file). Raises
+        BlockingIOError if somebody has it open.
         """
         self.step("lease", name)
         if not self.has_leases or _F_SETLEASE is None:
             return False
-        # The kernel tells the holder by a signal when somebody waits: one that is ignored unless asked for.
+        # The kernel signals the holder when somebody waits; this signal is ignored by default.
         try:
             fcntl.fcntl(fd, _F_SETSIG, signal.SIGURG)
             fcntl.fcntl(fd, _F_SETLEASE, fcntl.F_RDLCK)
@@ -155,7 +155,7 @@ class System:
         return True
 
     def end_lease(self, fd: int) -> None:
-        """Closing is not enough where a child process has inherited the handle."""
+        """Closing is not enough if a child process has inherited the handle."""
         with suppress(OSError):
             fcntl.fcntl(fd, _F_SETLEASE or 0, fcntl.F_UNLCK)
 
@@ -182,12 +182,12 @@ class System:
 # --- Who writes ------------------------------------------------------------------------------------------------------
 
 _PAUSE = 0.002  # seconds; a save takes less
-_PAUSE_WITHOUT_LEASES = 0.25  # between two looks at who has a file open; chosen
+_PAUSE_WITHOUT_LEASES = 0.25  # between two checks who has a file open; chosen
 _ROOM = 3  # names in one message; chosen
 
 
 class StillOpen(Exception):
-    """Somebody has the file open for writing and does not let go of it; the message names who, where that is known."""
+    """Somebody keeps the file open for writing; the message names the process if known."""
 
     def __init__(self, who: list[str]) -> None:
         more = f" and {len(who) - _ROOM} more" if len(who) > _ROOM else ""
@@ -209,9 +209,9 @@ class Patience:
 
 @contextmanager
 def nobody_writes(system: System, folder: int, name: str, patience: Patience) -> Iterator[bool]:
-    """Wait until nobody has the regular file open for writing. In the block nobody can open it so: then it yields True.
+    """Waits until nobody has the regular file open for writing. Yields True if nobody can open it so during the block.
 
-    It yields False where the system has no leases: nobody had it open a moment ago. Raises StillOpen, OSError,
+    Yields False if the system has no leases: nobody had it open a moment ago. Raises StillOpen, OSError,
     SafeFsError.
     """
     with held(open_regular(folder, name, name)) as fd:
@@ -243,7 +243,7 @@ def _wait(system: System, fd: int, name: str, patience: Patience) -> bool:
 
 
 def writers_of(fd: int) -> list[str]:
-    """Processes that have this file open for writing, as "name (PID)"; those that may be looked at."""
+    """Processes that have this file open for writing, as "name (PID)", if we may inspect them."""
     wanted, found = os.fstat(fd), []
     for process in psutil.process_iter():
         with suppress(psutil.Error, OSError):

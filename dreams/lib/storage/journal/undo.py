@@ -1,8 +1,8 @@
-"""Back to all-old from any point before the commit, and never over somebody else's change.
+"""Restores all old files from any point before the commit, without overwriting anybody's changes.
 
-What is done is decided from the disk alone, by what stands at the temporary name (T) and at the file's own name (N):
-nothing, our new file, our new file that somebody appended to, the old file, or another. So it does not matter where the
-run, or an earlier undo, stopped. What was appended to a new file is brought behind the old text.
+Each step depends only on the disk, on the file at the temporary name (T) and at the file's own name (N): nothing, our
+new file, our new file that somebody appended to, the old file, or another. So it does not matter where the run, or an
+earlier undo, stopped. Text appended to a new file is appended to the old text.
 """
 
 import errno
@@ -22,22 +22,22 @@ from .resolving import NEW_FILE_MODE
 from .swap import exchange, is_known, keep, remove_dir, retire
 
 _TRIES = 32  # others may move files meanwhile; chosen
-_DRAIN = 0.2  # of the patience: what is written later still is found by `collect_late`
+_DRAIN = 0.2  # of the patience: text written even later is found by `collect_late`
 
 
 class Move(Enum):
     """One step towards the old state."""
 
     DONE = auto()
-    DROP = auto()  # retire T, which holds nothing that is not in the journal
+    DROP = auto()  # retire T, whose bytes are in the journal
     KEEP = auto()  # retire T after its bytes are in the journal
     EXCHANGE = auto()
     PUT_BACK = auto()  # rename T to the empty N
     TAKE_OUT = auto()  # rename our N to the empty T
-    REBUILD = auto()  # write T anew from the kept old text
-    MEND = auto()  # N is ours and grown: the old text, and behind it what was appended
-    MEND_LATE = auto()  # the same, found at T after it was taken out
-    JOIN = auto()  # the file was removed and somebody has begun a new one: the old text, and theirs behind it
+    REBUILD = auto()  # write T again from the kept old text
+    MEND = auto()  # N is ours and grown: write the old text and what was appended
+    MEND_LATE = auto()  # the same, for T after it was taken out
+    JOIN = auto()  # the file was removed and somebody created a new one: write the old text and theirs
 
 
 _TAKES_T = (Move.DROP, Move.KEEP, Move.MEND, Move.MEND_LATE, Move.JOIN)
@@ -47,7 +47,7 @@ _CHANGE: dict[tuple[Who, Who], Move] = {
     ("old", "ours"): Move.EXCHANGE,
     ("old", "grown"): Move.MEND,
     ("old", "old"): Move.DROP,
-    ("old", "absent"): Move.DROP,  # somebody removed our new file: theirs is the last word
+    ("old", "absent"): Move.DROP,  # somebody removed our new file: it stays removed
     ("old", "other"): Move.DROP,
     ("other", "ours"): Move.EXCHANGE,
     ("other", "grown"): Move.MEND,
@@ -84,10 +84,10 @@ def decide(task: Task, temp: Who, name: Who) -> Move:
 
 
 def is_built_upon(work: Work) -> bool:
-    """Whether every file was swapped, and somebody has appended to a new one since, or begun a removed one anew.
+    """Whether every file was swapped, and somebody has since appended to a new one, or created a removed one again.
 
-    Then they saw the whole new state, and it is safer to finish it: a line that moved from one file to another would
-    else be missing from what they wrote.
+    Then they saw the complete new state, and it is safer to finish it: a line that moved from one file to another
+    would otherwise be missing from what they wrote.
     """
     if work.inodes is None:
         return False
@@ -96,7 +96,7 @@ def is_built_upon(work: Work) -> bool:
 
 
 def _swapped(work: Work, task: Task) -> bool | None:
-    """None: not swapped, or changed in another way; else whether somebody has written behind it."""
+    """Whether somebody has appended to a swapped file; None if not swapped, or changed in another way."""
     try:
         with work.root.parent(task.where) as (folder, name):
             drop_aside(work, folder, task)
@@ -112,7 +112,7 @@ def _swapped(work: Work, task: Task) -> bool | None:
 
 
 def undo(work: Work) -> list[str]:
-    """Undo all files, then directories, then mtimes. Returns what went wrong; then it is to be run again."""
+    """Undoes all files, then directories, then mtimes. Returns the errors; if there are any, run it again."""
     troubles = []
     for task in reversed(work.resolved.tasks):
         try:
@@ -133,7 +133,7 @@ def undo(work: Work) -> list[str]:
 def _undo_one(work: Work, task: Task) -> None:
     with suppress(FileNotFoundError), work.root.parent(task.where) as (folder, name):
         if work.inodes is None:
-            # No file was swapped before all temporary files were whole, so this one can only be ours.
+            # No file is swapped before all temporary files are complete, so this one can only be ours.
             with suppress(FileNotFoundError):
                 work.system.unlink(folder, task.temp)
             return
@@ -147,7 +147,7 @@ def _undo_one(work: Work, task: Task) -> None:
 
 
 def drop_aside(work: Work, folder: int, task: Task) -> None:
-    """Bring the fallback's three names back to two: the old inode is at T, or still (also) at N."""
+    """Removes the fallback's third name: the old inode is at T, or still (also) at N."""
     if look(work.system, folder, task.aside) is None:
         return
     if look(work.system, folder, task.temp) is None:
@@ -181,7 +181,7 @@ def _settle(work: Work, folder: int, task: Task, name: str) -> None:
 
 
 def _keep_or_join(work: Work, task: Task, temp: SeenFile | None) -> Move:
-    """A removed file that had grown before it was removed is joined with the one that was begun anew, like an old one."""
+    """A removed file that had grown before is joined with the newly created one, like an old one."""
     old = work.texts(task).old
     if task.after is None and old is not None and temp and temp.data and temp.data.startswith(old):
         return Move.JOIN
@@ -189,7 +189,7 @@ def _keep_or_join(work: Work, task: Task, temp: SeenFile | None) -> Move:
 
 
 def _is_written_to(work: Work, folder: int, task: Task, temp: SeenFile) -> bool:
-    """Whether T grew since it was seen. Waits a little for whoever opened it while it was in place."""
+    """Whether T changed since it was read. Waits a little for a process that opened it while it was in place."""
     with (
         suppress(StillOpen, FileNotFoundError),
         nobody_writes(work.system, folder, task.temp, Patience(work.system, _DRAIN)),
@@ -200,7 +200,7 @@ def _is_written_to(work: Work, folder: int, task: Task, temp: SeenFile) -> bool:
 
 
 def _newer(temp: SeenFile | None, here: SeenFile | None, placed: set[int]) -> bool:
-    """Whether T came out just now from where we had put an older foreign version."""
+    """Whether T was just swapped out by an older foreign version that we had put back."""
     if temp is None or here is None:
         return False
     return here.stat.st_ino in placed and temp.stat.st_ino not in placed
@@ -229,7 +229,7 @@ def _do(
 
 
 def _rebuild(work: Work, folder: int, task: Task, state: FileState) -> None:
-    """Under a third name until it is whole: half an old file at T would be exchanged into place."""
+    """Writes under a third name until complete: an incomplete old file at T would be exchanged into place."""
     write_temp(work, task, state, task.rebuilt)
     try:
         work.system.move_new(folder, task.rebuilt, task.temp)
@@ -240,7 +240,7 @@ def _rebuild(work: Work, folder: int, task: Task, state: FileState) -> None:
 def _mend(
     work: Work, folder: int, task: Task, name: str, move: Move, temp: SeenFile | None, here: SeenFile | None
 ) -> None:
-    """Put at N what shall be there once everything is undone, whole; then T holds nothing that is needed."""
+    """Writes the final text of the undo to N; then T is no longer needed."""
     if here is not None and here.data is None:
         if temp is not None and not is_known(work, temp):
             keep(work, task, temp)
@@ -267,21 +267,21 @@ def _wanted(work: Work, task: Task, move: Move, temp: SeenFile | None, here: See
             return joined(old if aside is None else aside, now[len(new) :])
         case Move.MEND_LATE:
             late = (aside or b"")[len(new) :]
-            # A run that was killed in between has brought it there already.
+            # A run killed in between has already appended it.
             return now if now.startswith(joined(old, late)) else joined(now, late)
         case _:
             return now if now.startswith(old) else joined(old if aside is None else aside, now)
 
 
 def joined(text: bytes, more: bytes) -> bytes:
-    """`more` behind `text`, on a line of its own."""
+    """`text` followed by `more` on a new line."""
     if text and more and not text.endswith(b"\n") and not more.startswith((b"\n", b"\r\n")):
         return text + b"\n" + more
     return text + more
 
 
 def _place(work: Work, folder: int, task: Task, name: str, here: SeenFile | None, wanted: bytes) -> bool:
-    """Write `wanted` at N. False where N was changed at this moment: then theirs is there, and all is decided anew."""
+    """Writes `wanted` to N. False if N was changed at this moment: then their file is there, and the caller decides again."""
     like = task.before or task.after or FileState(sha256_of(wanted), NEW_FILE_MODE, None)
     for data in (wanted, *((here.data,) if here and here.data is not None else ())):
         work.journal.put_blob(data)
@@ -303,7 +303,7 @@ def _place(work: Work, folder: int, task: Task, name: str, here: SeenFile | None
 
 
 def _came_out(work: Work, folder: int, task: Task, name: str, expected: SeenFile) -> bool:
-    """Look at what our mended text was exchanged for, once nobody writes to it. It goes back if it is not as it was."""
+    """Checks the file that our text replaced, once nobody writes to it. If it has changed, it is put back."""
     with (
         suppress(StillOpen, FileNotFoundError),
         nobody_writes(work.system, folder, task.mended, Patience(work.system, _DRAIN)),
@@ -317,7 +317,7 @@ def _came_out(work: Work, folder: int, task: Task, name: str, expected: SeenFile
     if out.data is not None and expected.data is not None and out.data.startswith(expected.data):
         return _add(work, folder, task, name, out.data, out.data[len(expected.data) :])
     exchange(work.system, folder, replace(task, temp=task.mended), name)
-    # What is there now is ours, or somebody has changed even that: then it is kept.
+    # This is ours, unless somebody has changed even that: then it is kept.
     ours = look(work.system, folder, task.mended)
     if ours is not None and not is_known(work, ours):
         keep(work, task, ours)
@@ -327,7 +327,7 @@ def _came_out(work: Work, folder: int, task: Task, name: str, expected: SeenFile
 
 
 def _add(work: Work, folder: int, task: Task, name: str, seen: bytes, more: bytes) -> bool:
-    """More was appended at this moment: bring that behind what is at N now. Should we die here, it becomes a version."""
+    """Appends to N text that was appended at this moment. If we die here, it becomes a version."""
     retire(work, folder, task, task.mended)
     here = look(work.system, folder, name)
     if here is None or here.data is None:
