@@ -72,7 +72,7 @@ def _approved(folder: str) -> Any:
         world.edit("project_deploy.md", world.DEPLOY, None, "gone", "prune"),
         world.edit("MEMORY.md", world.INDEX, index, "export", "index"),
     )
-    review.decide(proposal, review.select(proposal), Hunk.Verdict.APPROVED, world.ME)
+    review.decide(proposal, review.select_hunks(proposal), Hunk.Verdict.APPROVED, world.ME)
     review.confirm(proposal, proposal.findings.filter(severity="block"), world.ME)
     return proposal
 
@@ -123,7 +123,7 @@ def to_purge(folder: str) -> list[str]:
     project = world.make_project(Path(folder), {"project_deploy.md": LEAKED, "other.md": "Another.\n"})
     made = secret_purge.propose(project, world.ME)
     assert made is not None
-    review.decide(made, review.select(made), Hunk.Verdict.APPROVED, world.ME)
+    review.decide(made, review.select_hunks(made), Hunk.Verdict.APPROVED, world.ME)
     review.confirm(made, made.findings.filter(severity="block"), world.ME)
     assert applying.apply(made, world.ME).applied
     [leak] = secret_purge.look(project).found
@@ -140,7 +140,7 @@ def to_begin(folder: str) -> list[str]:
     world.folder(project).rmdir()
     fact = "---\nname: Export\ntype: project\n---\n\nThe export runs at 04:00 UTC.\n"
     proposal = world.propose(project, world.edit("project_export.md", None, fact, "export", "learn"))
-    review.decide(proposal, review.select(proposal), Hunk.Verdict.APPROVED, world.ME)
+    review.decide(proposal, review.select_hunks(proposal), Hunk.Verdict.APPROVED, world.ME)
     review.confirm(proposal, proposal.findings.filter(severity="block"), world.ME)
     return ["apply", proposal.public_id]
 

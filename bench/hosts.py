@@ -349,7 +349,7 @@ def decide() -> int:
     for proposal in Proposal.objects.filter(state__in=["open", "submitted"]).select_related("project"):
         try:
             if proposal.state == "open":
-                review.decide(proposal, review.select(proposal), Hunk.Verdict.APPROVED, me)
+                review.decide(proposal, review.select_hunks(proposal), Hunk.Verdict.APPROVED, me)
             rebased = proposal.files.filter(rebase_confirmed=False).exists()
             if host_requests.is_elsewhere(proposal.project):
                 host_requests.ask(host_requests.to_apply(proposal, rebased=rebased), me)

@@ -119,7 +119,7 @@ def submit(folder: Path, files: int, lines: int) -> tuple[float, float]:
     me = Actor("owner")
     with no_checks():
         proposal = propose(folder, files, lines)
-        hunks = review.select(proposal)
+        hunks = review.select_hunks(proposal)
         review.decide(proposal, hunks[: len(hunks) // 2], Hunk.Verdict.APPROVED, me)
         review.decide(proposal, hunks[len(hunks) // 2 :], Hunk.Verdict.REJECTED, me)
         with longest_lock() as locks:
@@ -136,7 +136,7 @@ def undo(folder: Path, files: int, lines: int) -> tuple[float, float]:
     me = Actor("owner")
     with no_checks():
         proposal = propose(folder, files, lines)
-        review.decide(proposal, review.select(proposal), Hunk.Verdict.APPROVED, me)
+        review.decide(proposal, review.select_hunks(proposal), Hunk.Verdict.APPROVED, me)
         applying.apply(proposal, me)
     return seconds(lambda: rollback.rollback(proposal, me))
 

@@ -213,7 +213,7 @@ def _deed(site: ServeSite, number: int, visitor: Visitor) -> None:
     waiting = project.proposals.filter(state__in=[Proposal.State.OPEN, Proposal.State.SUBMITTED])
     proposal = waiting.order_by("pk").first() or world.propose(project, *edits(memory))
     if proposal.state == Proposal.State.OPEN:
-        review.decide(proposal, review.select(proposal), Hunk.Verdict.APPROVED, world.ME)
+        review.decide(proposal, review.select_hunks(proposal), Hunk.Verdict.APPROVED, world.ME)
     for turn in range(TRIES):
         review.confirm(proposal, proposal.findings.filter(severity="block"), world.ME)
         (_by_page if random.random() < 0.5 else _by_worker)(site, visitor, proposal, turn > 0)

@@ -143,12 +143,12 @@ def _proposal(made: Proposal, files: Iterable[FileChange], diff: bool) -> dict[s
 
 def _second_person(made: Proposal) -> dict[str, Any] | None:
     """The files that wait for a second person, who approved them, and the start of the digest of this state."""
-    waits = review.missing([made]).get(made.pk)
+    waits = review.second_person_waits([made]).get(made.pk)
     if waits is None:
         return None
     return {
         "files": [file.path for file in waits.files],
-        "approved_by": sorted(waits.by),
+        "approved_by": sorted(waits.excluded),
         "seen": waits.seen[:LEAST_SEEN],
     }
 

@@ -285,7 +285,7 @@ def _policy(s: Sentences, entry: AuditEntry) -> str:
     operation, _, memory_type = entry.object_id.partition(" ")
     of_type = "any memory" if memory_type == "any" else f"{memory_type} memories"
     done = {"add": "additions to", "change": "changes to", "remove": "removals from"}.get(operation)
-    what = f"{done} {of_type}" if done else decisions.named(operation).lower()
+    what = f"{done} {of_type}" if done else decisions.kind_label(operation).lower()
     what = "cards that were caught" if operation == "catch" else what
     now = _OUTCOME.get(str(entry.data.get("now")))
     whom = _in(entry, "for")
@@ -295,7 +295,7 @@ def _policy(s: Sentences, entry: AuditEntry) -> str:
 
 
 def _earned(s: Sentences, entry: AuditEntry) -> str:
-    what = f"{decisions.named(entry.object_id).lower()} from {versions.maker_name(str(entry.data.get('maker', '')))}"
+    what = f"{decisions.kind_label(entry.object_id).lower()} from {versions.maker_name(str(entry.data.get('maker', '')))}"
     if entry.action == "policy.earned":
         return f"{s.who(entry)} let {what} be applied without asking, after {plural(int(entry.data.get('decisions', 0)), 'approval')}"
     if entry.action == "policy.declined":

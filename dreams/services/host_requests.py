@@ -187,7 +187,7 @@ def to_apply(proposal: Proposal, *, rebased: bool = False) -> NewRequest:
     """Raises ReviewRefused: what blocks it is decided and confirmed where it is asked."""
     only_answers = bool(applying.answers_with(proposal)) and review.is_undecided(proposal)
     if proposal.state == Proposal.State.OPEN and not only_answers:
-        review.refuse_undecided(proposal)
+        review.refuse_if_undecided(proposal)
         review.refuse_open_findings(proposal)
     seen = decided(proposal)
     return NewRequest(Deed.APPLY, proposal.project, {"rebased": rebased}, seen, proposal)

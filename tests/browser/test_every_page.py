@@ -244,7 +244,7 @@ def caught(folder: Path) -> list[str]:
     cards.approve(approved, real.ME)
     cards.reject(rejected, real.ME)
     here = f"/projects/{project.pk}/"
-    proposal = proposals.open_of(project, Proposal.Origin.CAUGHT)
+    proposal = proposals.open_with_origin(project, Proposal.Origin.CAUGHT)
     assert proposal is not None
     return [f"{here}caught/", here, f"/review/{proposal.public_id}/"]
 
@@ -392,7 +392,7 @@ def apply_all(project: Project) -> Proposal:
     proposal = real.three_changes(project)
     proposal.dream = make.make_dream(project)
     proposal.save()
-    review.decide(proposal, review.select(proposal), Hunk.Verdict.APPROVED, real.ME)
+    review.decide(proposal, review.select_hunks(proposal), Hunk.Verdict.APPROVED, real.ME)
     review.confirm(proposal, proposal.findings.filter(severity=Finding.Severity.BLOCK), real.ME)
     applying.apply(proposal, real.ME)
     return proposal

@@ -238,7 +238,7 @@ def test_the_pages_break_no_rule_of_accessibility(window: Page, address: str, pr
 def test_what_is_applied_breaks_no_rule_of_accessibility(
     window: Page, address: str, proposal: Proposal
 ) -> None:
-    review.decide(proposal, review.select(proposal), Hunk.Verdict.APPROVED, world.ME)
+    review.decide(proposal, review.select_hunks(proposal), Hunk.Verdict.APPROVED, world.ME)
     apply_all(proposal)
     at = f"{address}/review/{proposal.public_id}/"
     check(window, at)

@@ -32,7 +32,7 @@ def _make(tmp_path: Path) -> Project:
     proposal = real.three_changes(project)
     proposal.dream = make.make_dream(project)
     proposal.save()
-    review.decide(proposal, review.select(proposal), Hunk.Verdict.APPROVED, real.ME)
+    review.decide(proposal, review.select_hunks(proposal), Hunk.Verdict.APPROVED, real.ME)
     applying.apply(proposal, real.ME)
     Version.objects.filter(at__gte=now).update(at=now - dt.timedelta(2))
     (Path(project.memory_dir) / "project_deploy.md").unlink()

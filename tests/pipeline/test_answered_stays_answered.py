@@ -24,8 +24,8 @@ def _confirmed_loss(project_folder: Path) -> Proposal:
     gone = world.TESTING.replace(LINE + "\n", "")
     said = world.edit("feedback_testing.md", world.TESTING, gone, "reset")
     proposal = world.propose(project, replace(said, fates=()))
-    review.decide(proposal, review.select(proposal), Hunk.Verdict.APPROVED, world.ME)
-    assert review.confirm(proposal, review.in_the_way(proposal), world.ME) == 1
+    review.decide(proposal, review.select_hunks(proposal), Hunk.Verdict.APPROVED, world.ME)
+    assert review.confirm(proposal, review.blocking_findings(proposal), world.ME) == 1
     return proposal
 
 
@@ -58,7 +58,7 @@ def test_a_finding_confirmed_on_a_persons_own_words_is_not_asked_again(tmp_path:
     after = world.DEPLOY.replace("host alpha", "host beta")
     proposal = world.propose(project, world.edit("project_deploy.md", world.DEPLOY, after, "host"))
     review.edit(proposal, Hunk.objects.get(), "The API runs on host\u200b gamma.\n", world.ME)
-    assert review.confirm(proposal, review.in_the_way(proposal), world.ME)
+    assert review.confirm(proposal, review.blocking_findings(proposal), world.ME)
     file = world.folder(project) / "project_deploy.md"
     file.write_text(world.DEPLOY + "It has two disks.\n")
     assert applying.apply(proposal, world.ME).rebased
@@ -74,8 +74,8 @@ def test_findings_confirmed_on_two_changes_stay_so_where_these_become_one(tmp_pa
     said = world.edit("feedback_testing.md", world.TESTING, gone, "both")
     proposal = world.propose(project, replace(said, fates=()))
     assert Hunk.objects.count() == 2
-    review.decide(proposal, review.select(proposal), Hunk.Verdict.APPROVED, world.ME)
-    assert review.confirm(proposal, review.in_the_way(proposal), world.ME) == 2
+    review.decide(proposal, review.select_hunks(proposal), Hunk.Verdict.APPROVED, world.ME)
+    assert review.confirm(proposal, review.blocking_findings(proposal), world.ME) == 2
     file = world.folder(project) / "feedback_testing.md"
     file.write_text(world.TESTING.replace(BEFORE + "\n", BEFORE))
     report = applying.apply(proposal, world.ME)

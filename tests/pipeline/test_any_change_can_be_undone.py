@@ -83,7 +83,7 @@ def test_any_decided_change_is_written_as_decided_and_undone_exactly(
         proposal = propose(project, after)
         if proposal is None or proposal.findings.filter(severity="refuse").exists():
             return
-        for number, hunk in enumerate(review.select(proposal)):
+        for number, hunk in enumerate(review.select_hunks(proposal)):
             review.decide(proposal, [hunk], given_verdicts[number % len(given_verdicts)], world.ME)
         review.confirm(proposal, proposal.findings.filter(severity="block"), world.ME)
         expected = wanted(proposal, before)
@@ -91,7 +91,7 @@ def test_any_decided_change_is_written_as_decided_and_undone_exactly(
             report = applying.apply(proposal, world.ME)
         except review.ReviewRefused:
             # What only the decided text brings up is confirmed as a person would, seeing it.
-            review.confirm(proposal, review.in_the_way(proposal), world.ME)
+            review.confirm(proposal, review.blocking_findings(proposal), world.ME)
             report = applying.apply(proposal, world.ME)
         assert report.complete
         assert syncing.contents(project) == workspace.take(world.folder(project)).contents() == expected

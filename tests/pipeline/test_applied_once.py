@@ -25,7 +25,7 @@ def approved(tmp_path: Path, settings: Settings) -> Proposal:
     settings.DATA_DIR = tmp_path / "data"
     project: Project = world.make_project(tmp_path / "root")
     proposal = world.three_changes(project)
-    review.decide(proposal, review.select(proposal), Hunk.Verdict.APPROVED, world.ME)
+    review.decide(proposal, review.select_hunks(proposal), Hunk.Verdict.APPROVED, world.ME)
     review.confirm(proposal, proposal.findings.filter(severity="block"), world.ME)
     return proposal
 

@@ -67,7 +67,7 @@ def test_a_card_in_an_empty_directory_is_listed_in_an_index_of_its_own(tmp_path:
 def test_a_rejected_card_is_not_caught_again(tmp_path: Path) -> None:
     project, (card,) = caught(tmp_path, STAGING)
     cards.reject(card, world.ME)
-    assert proposals.open_of(project, Proposal.Origin.CAUGHT) is None
+    assert proposals.open_with_origin(project, Proposal.Origin.CAUGHT) is None
     say(tmp_path, STAGING, name="again")
     lifecycle.catch(project)
     assert Card.objects.count() == 1
@@ -143,7 +143,7 @@ def test_what_a_dream_proposes_or_a_person_rejected_of_it_is_not_caught(tmp_path
     assert proposal is not None
     lifecycle.catch(project)
     assert not Card.objects.exists(), "the dream proposes it"
-    review.decide(proposal, review.select(proposal), Hunk.Verdict.REJECTED, world.ME)
+    review.decide(proposal, review.select_hunks(proposal), Hunk.Verdict.REJECTED, world.ME)
     review.submit(proposal, world.ME)
     say(tmp_path, STAGING, name="again")
     lifecycle.catch(project)
@@ -153,7 +153,7 @@ def test_what_a_dream_proposes_or_a_person_rejected_of_it_is_not_caught(tmp_path
 @pytest.mark.more
 def test_verdicts_of_the_review_page_and_of_commands_decide_cards_too(tmp_path: Path) -> None:
     project, (staging, releases) = caught(tmp_path, STAGING, RELEASES)
-    proposal = proposals.open_of(project, Proposal.Origin.CAUGHT)
+    proposal = proposals.open_with_origin(project, Proposal.Origin.CAUGHT)
     assert proposal is not None
     review.decide(proposal, list(staging.operation.hunks.all()), Hunk.Verdict.APPROVED, world.ME)
     applying.apply(proposal, world.ME)
@@ -180,7 +180,7 @@ def test_what_the_agent_writes_meanwhile_is_no_card_any_more(tmp_path: Path) -> 
     note.write_text(note.read_text() + "The staging database is db-2.internal.\n")
     cards.refresh(project)
     card.refresh_from_db()
-    assert card.state == "outdated" and proposals.open_of(project, Proposal.Origin.CAUGHT) is None
+    assert card.state == "outdated" and proposals.open_with_origin(project, Proposal.Origin.CAUGHT) is None
 
 
 @pytest.mark.not_on_postgresql
@@ -251,7 +251,7 @@ def test_the_tick_hands_a_quiet_session_to_the_queue_and_its_task_catches(
 def test_a_card_stays_as_it_is_while_the_cards_are_being_written(tmp_path: Path, decide: Callable) -> None:
     project, (staging, _) = caught(tmp_path, STAGING, RELEASES)
     cards.approve(staging, world.ME)
-    proposal = proposals.open_of(project, Proposal.Origin.CAUGHT)
+    proposal = proposals.open_with_origin(project, Proposal.Origin.CAUGHT)
     before = set(Hunk.objects.values_list("pk", "verdict"))
     with deciding.claimed_to_submit(proposal), pytest.raises(ReviewRefused, match="being submitted"):
         decide(Card.objects.get(pk=staging.pk), world.ME)
@@ -263,7 +263,7 @@ def test_a_card_stays_as_it_is_while_the_cards_are_being_written(tmp_path: Path,
 def test_a_card_is_not_approved_beside_the_ones_that_are_being_written(tmp_path: Path) -> None:
     project, (staging, releases) = caught(tmp_path, STAGING, RELEASES)
     cards.approve(staging, world.ME)
-    proposal = proposals.open_of(project, Proposal.Origin.CAUGHT)
+    proposal = proposals.open_with_origin(project, Proposal.Origin.CAUGHT)
     with deciding.claimed_to_submit(proposal), pytest.raises(ReviewRefused, match="being submitted"):
         cards.approve(Card.objects.get(pk=releases.pk), world.ME)
     assert Card.objects.get(pk=releases.pk).state == "open", "it would be approved, and never written"
@@ -272,7 +272,7 @@ def test_a_card_is_not_approved_beside_the_ones_that_are_being_written(tmp_path:
 @pytest.mark.more
 def test_what_is_said_while_the_cards_are_being_written_waits_for_the_next_reading(tmp_path: Path) -> None:
     project, (staging,) = caught(tmp_path, STAGING)
-    proposal = proposals.open_of(project, Proposal.Origin.CAUGHT)
+    proposal = proposals.open_with_origin(project, Proposal.Origin.CAUGHT)
     before = set(Hunk.objects.values_list("pk"))
     say(tmp_path, RELEASES, name="later")
     with deciding.claimed_to_submit(proposal):

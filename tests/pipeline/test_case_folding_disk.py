@@ -30,7 +30,7 @@ OTHER = "---\nname: Other\ntype: project\n---\n\nNobody else says this.\n"
 
 def approved(project: Project, *edits: Edit) -> Proposal:
     made = world.propose(project, *edits)
-    review.decide(made, review.select(made), Hunk.Verdict.APPROVED, world.ME)
+    review.decide(made, review.select_hunks(made), Hunk.Verdict.APPROVED, world.ME)
     return made
 
 

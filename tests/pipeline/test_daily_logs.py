@@ -51,7 +51,7 @@ def memory(project: Project) -> str:
 
 
 def decide(proposal: Proposal, verdict: str = "approved") -> None:
-    review.decide(proposal, review.select(proposal), verdict, world.ME)
+    review.decide(proposal, review.select_hunks(proposal), verdict, world.ME)
     applying.apply(proposal, world.ME)
 
 
@@ -104,8 +104,10 @@ def test_a_change_that_is_left_undecided_keeps_its_log_new(project: Project) -> 
     write(project, FIRST + SECOND)
     write(project, "- Remember: the wiki is read by finance\n", "logs/2026/03/2026-03-03.md")
     proposal = proposed(dream(project))
-    kept = [hunk for hunk in review.select(proposal) if hunk.operation and "wiki" in hunk.operation.reason]
-    rest = [hunk for hunk in review.select(proposal) if hunk not in kept]
+    kept = [
+        hunk for hunk in review.select_hunks(proposal) if hunk.operation and "wiki" in hunk.operation.reason
+    ]
+    rest = [hunk for hunk in review.select_hunks(proposal) if hunk not in kept]
     review.decide(proposal, rest, "approved", world.ME)
     applying.apply(proposal, world.ME)
     assert [log.path for log in daily_logs.unread(project)] == ["logs/2026/03/2026-03-03.md"]

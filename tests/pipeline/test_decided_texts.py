@@ -122,4 +122,4 @@ def test_no_fact_leaves_a_decided_text_without_a_row_or_a_block(seed: int, verdi
                 n: t.encode() for n, t in files.items()
             }
         else:
-            assert not review.in_the_way(proposal)
+            assert not review.blocking_findings(proposal)

@@ -207,7 +207,7 @@ def test_a_rejected_hunk_is_left_out_and_listed(tmp_path: Path, monkeypatch) -> 
     engines.use(monkeypatch, FRESH)
     first = Proposal.of(dream(project))
     assert first is not None
-    review.decide(first, review.select(first), Hunk.Verdict.REJECTED, world.ME, reason="I like reset")
+    review.decide(first, review.select_hunks(first), Hunk.Verdict.REJECTED, world.ME, reason="I like reset")
     review.submit(first, world.ME)
     assert LeftOut.objects.count() == 1
     again = dream(project)
@@ -223,7 +223,7 @@ def test_a_forced_dream_supersedes_the_open_proposal_and_carries_verdicts_over(
     engines.use(monkeypatch, FRESH)
     first = Proposal.of(dream(project))
     assert first is not None
-    review.decide(first, review.select(first), Hunk.Verdict.APPROVED, world.ME, reason="good")
+    review.decide(first, review.select_hunks(first), Hunk.Verdict.APPROVED, world.ME, reason="good")
     # Given back once, and by what is replaced: the dream that waits now has read them.
     project.sessions.update(given_back_at=timezone.now())
     second = Proposal.of(dream(project))
@@ -243,7 +243,7 @@ def test_a_forced_dream_that_fails_leaves_the_open_proposal_and_its_verdicts(
     engines.use(monkeypatch, FRESH)
     first = Proposal.of(dream(project))
     assert first is not None
-    review.decide(first, review.select(first), Hunk.Verdict.APPROVED, world.ME, reason="good")
+    review.decide(first, review.select_hunks(first), Hunk.Verdict.APPROVED, world.ME, reason="good")
 
     def fail(*_: object, **__: object) -> None:
         raise OperationalError("database is locked")

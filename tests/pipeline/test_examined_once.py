@@ -39,7 +39,7 @@ def _look(proposal: Proposal) -> None:
 
 
 def _approve(proposal: Proposal, path: str = "") -> list[Hunk]:
-    hunks = review.select(proposal, paths=[path] if path else [])
+    hunks = review.select_hunks(proposal, paths=[path] if path else [])
     return review.decide(proposal, hunks, Hunk.Verdict.APPROVED, world.ME)
 
 
@@ -71,12 +71,12 @@ def _a_memory_elsewhere(project: Project, proposal: Proposal) -> None:
 
 
 def _a_verdict(project: Project, proposal: Proposal) -> None:
-    [first, *_] = review.select(proposal, paths=["feedback_testing.md"])
+    [first, *_] = review.select_hunks(proposal, paths=["feedback_testing.md"])
     review.decide(proposal, [first], Hunk.Verdict.REJECTED, world.ME)
 
 
 def _an_edit(project: Project, proposal: Proposal) -> None:
-    [first, *_] = review.select(proposal, paths=["feedback_testing.md"])
+    [first, *_] = review.select_hunks(proposal, paths=["feedback_testing.md"])
     review.edit(proposal, first, "Use make clean before a run.\n", world.ME)
 
 

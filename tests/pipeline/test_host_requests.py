@@ -166,7 +166,10 @@ def test_what_was_decided_otherwise_meanwhile_is_not_written(approved: Proposal,
     _ask(approved)
     before = manifest(world.folder(approved.project))
     review.decide(
-        approved, review.select(approved, paths=["feedback_testing.md"]), Hunk.Verdict.REJECTED, world.ME
+        approved,
+        review.select_hunks(approved, paths=["feedback_testing.md"]),
+        Hunk.Verdict.REJECTED,
+        world.ME,
     )
     [done] = two.work()
     assert done.state == State.REFUSED and "feedback_testing.md" in done.text

@@ -91,7 +91,7 @@ def test_who_waits_sees_how_far_an_undo_is_and_stops_it(
 
 def test_a_submit_that_is_stopped_leaves_the_review_open(tmp_path: Path) -> None:
     proposal = world.three_changes(world.make_project(tmp_path))
-    review.decide(proposal, review.select(proposal)[:1], Hunk.Verdict.APPROVED, world.ME)
+    review.decide(proposal, review.select_hunks(proposal)[:1], Hunk.Verdict.APPROVED, world.ME)
 
     def tell(what: str, done: int, total: int) -> None:
         raise Enough

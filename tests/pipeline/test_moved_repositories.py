@@ -58,7 +58,7 @@ def copied(former: Project, project: Project) -> Proposal:
 
 
 def written(made: Proposal) -> None:
-    review.decide(made, review.select(made), Hunk.Verdict.APPROVED, ME)
+    review.decide(made, review.select_hunks(made), Hunk.Verdict.APPROVED, ME)
     assert applying.apply(made, ME).complete
 
 
@@ -159,7 +159,7 @@ def test_the_inbox_tells_it_until_somebody_decided(root: Root) -> None:
     assert (item.project, former.repo_dir in item.why) == (str(project), True)
     made = copied(former, project)
     assert of_kind(waiting.WaitingKind.MOVED) == []
-    review.decide(made, review.select(made), Hunk.Verdict.REJECTED, ME)
+    review.decide(made, review.select_hunks(made), Hunk.Verdict.REJECTED, ME)
     review.submit(made, ME)
     assert of_kind(waiting.WaitingKind.MOVED) == []
 

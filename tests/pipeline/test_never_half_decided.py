@@ -35,7 +35,7 @@ def verdicts(proposal: Proposal) -> dict[str, str]:
 def test_a_new_dream_keeps_the_verdict_on_what_it_says_again_in_all_its_parts(tmp_path: Path) -> None:
     project = world.make_project(tmp_path)
     before = learnt(project, 4)
-    review.decide(before, review.select(before), Hunk.Verdict.APPROVED, world.ME)
+    review.decide(before, review.select_hunks(before), Hunk.Verdict.APPROVED, world.ME)
     decided = proposals.supersede(before, world.ME.name)
     after = learnt(project, 5)
     carried = proposals.carry_over(after, decided)

@@ -103,7 +103,7 @@ def test_work_that_was_stopped_becomes_an_ordinary_proposal_when_asked_for(
     assert set(made.operations.values_list("reason", flat=True)) == {"Said so.", "It moved."}
     quotes = Evidence.objects.filter(hunk__file__proposal=made)
     assert {quote.quote for quote in quotes} == {QUOTE} and all(quote.found for quote in quotes)
-    review.decide(made, review.select(made), Hunk.Verdict.APPROVED, world.ME)
+    review.decide(made, review.select_hunks(made), Hunk.Verdict.APPROVED, world.ME)
     made.findings.filter(severity="block").update(confirmed_at=timezone.now())
     applying.apply(made, world.ME)
     assert "make fresh" in (world.folder(project) / "feedback_testing.md").read_text()
@@ -118,7 +118,7 @@ def test_undone_or_superseded_it_gives_no_session_back_that_it_never_used(
 ) -> None:
     """A later dream may have read them to the end."""
     made = propose(stopped(project, monkeypatch, WRITE))
-    review.decide(made, review.select(made), Hunk.Verdict.APPROVED, world.ME)
+    review.decide(made, review.select_hunks(made), Hunk.Verdict.APPROVED, world.ME)
     made.findings.filter(severity="block").update(confirmed_at=timezone.now())
     applying.apply(made, world.ME)
     Session.objects.update(used_bytes=7)
@@ -163,7 +163,7 @@ def test_what_changed_elsewhere_meanwhile_is_merged_with_it(
     path.write_text(now)
     made = propose(run)
     assert "Merged with later changes to: feedback_testing.md" in made.summary
-    review.decide(made, review.select(made), Hunk.Verdict.APPROVED, world.ME)
+    review.decide(made, review.select_hunks(made), Hunk.Verdict.APPROVED, world.ME)
     made.findings.filter(severity="block").update(confirmed_at=timezone.now())
     applying.apply(made, world.ME)
     assert path.read_text() == now.replace("make reset", "make fresh")

@@ -163,7 +163,7 @@ def test_an_answer_whose_change_was_rejected_is_asked_again(tmp_path: Path, monk
     project = world.make_project(tmp_path)
     asking.dream(project, monkeypatch, ASK)
     done = answering.answer(Question.objects.get(), "replace", world.ME)
-    review.decide(done.proposal, review.select(done.proposal), Hunk.Verdict.REJECTED, world.ME)
+    review.decide(done.proposal, review.select_hunks(done.proposal), Hunk.Verdict.REJECTED, world.ME)
     review.submit(done.proposal, world.ME)
     question = Question.objects.get()
     assert (question.state, question.answer, question.operation) == ("open", "", None)
@@ -218,7 +218,7 @@ def test_an_answer_that_clashes_with_an_undecided_change_waits_in_the_projects_a
 def test_an_answer_that_clashes_with_an_approved_change_stays_open(tmp_path: Path, monkeypatch) -> None:
     project = world.make_project(tmp_path)
     question, proposal = asked_beside(project, monkeypatch, GAMMA)
-    review.decide(proposal, review.select(proposal), Hunk.Verdict.APPROVED, world.ME)
+    review.decide(proposal, review.select_hunks(proposal), Hunk.Verdict.APPROVED, world.ME)
     with pytest.raises(ReviewRefused, match="Apply that first"):
         answering.answer(question, "replace", world.ME)
     assert asking.states(project) == ["open"]
@@ -256,7 +256,7 @@ def test_a_question_held_back_by_the_dreams_change_is_asked_once_that_is_applied
     question = Question.objects.get()
     assert (question.state, question.asked) == ("later", False)
     proposal = Proposal.of(run)
-    review.decide(proposal, review.select(proposal), Hunk.Verdict.APPROVED, world.ME)
+    review.decide(proposal, review.select_hunks(proposal), Hunk.Verdict.APPROVED, world.ME)
     applying.apply(proposal, world.ME)
     question.refresh_from_db()
     assert (question.state, question.asked) == ("open", True)
@@ -269,7 +269,7 @@ def test_a_question_held_back_is_asked_by_the_next_dream_where_the_change_was_re
     project = world.make_project(tmp_path)
     run = asking.dream(project, monkeypatch, ASK, act=engines.rewrite("project_deploy.md", "alpha", "gamma"))
     proposal = Proposal.of(run)
-    review.decide(proposal, review.select(proposal), Hunk.Verdict.REJECTED, world.ME)
+    review.decide(proposal, review.select_hunks(proposal), Hunk.Verdict.REJECTED, world.ME)
     review.submit(proposal, world.ME)
     asking.dream(project, monkeypatch, ASK)
     question = Question.objects.get()
@@ -360,7 +360,7 @@ def test_apply_of_a_dream_writes_the_answers_too(tmp_path: Path, monkeypatch) ->
     fact = "---\nname: Export\ntype: project\n---\n\nThe export runs at 04:00 UTC.\n"
     run = asking.dream(project, monkeypatch, ASK, act=engines.add("project_export.md", fact))
     proposal = Proposal.of(run)
-    review.decide(proposal, review.select(proposal), Hunk.Verdict.APPROVED, world.ME)
+    review.decide(proposal, review.select_hunks(proposal), Hunk.Verdict.APPROVED, world.ME)
     applying.apply(proposal, world.ME)
     answering.answer(Question.objects.get(), "replace", world.ME)
     report = applying.apply_with_answers(proposal, world.ME)
@@ -374,7 +374,7 @@ def test_approving_or_rejecting_everything_leaves_answers_alone(tmp_path: Path, 
     run = asking.dream(project, monkeypatch, ASK, act=SNAPSHOTS)
     proposal = Proposal.of(run)
     done = answering.answer(Question.objects.get(), "replace", world.ME)
-    review.decide(proposal, review.select(proposal), Hunk.Verdict.REJECTED, world.ME)
+    review.decide(proposal, review.select_hunks(proposal), Hunk.Verdict.REJECTED, world.ME)
     assert Hunk.objects.get(operation=done.operations[0]).decide_reason == "Answered: Replace it"
     applying.apply(proposal, world.ME)
     assert BETA in read(project, "project_deploy.md") and "by hand" in read(project, "feedback_testing.md")

@@ -116,7 +116,7 @@ def test_answers_applied_and_undone_give_the_same_bytes(before, after, wanted, a
         made = list(Proposal.objects.filter(project=project).order_by("pk"))
         for each in made:
             if approve:
-                review.decide(each, review.select(each), Hunk.Verdict.APPROVED, world.ME)
+                review.decide(each, review.select_hunks(each), Hunk.Verdict.APPROVED, world.ME)
             findings = Finding.objects.filter(proposal=each, confirmed_at__isnull=True)
             review.confirm(each, findings.exclude(severity="refuse"), world.ME)
             for rebased in (False, True):
@@ -189,7 +189,7 @@ def test_answers_beside_the_dreams_changes_of_one_file_are_all_written(
         for each in Proposal.objects.filter(project=project, state="open").order_by("pk"):
             verdict = Hunk.Verdict.APPROVED if approve else Hunk.Verdict.REJECTED
             if each == proposal:
-                review.decide(each, review.select(each), verdict, world.ME)
+                review.decide(each, review.select_hunks(each), verdict, world.ME)
             review.confirm(each, Finding.objects.filter(proposal=each).exclude(severity="refuse"), world.ME)
             if not applying.apply(each, world.ME).complete:
                 event("rebased or in conflict")

@@ -79,7 +79,7 @@ def test_an_answer_beside_a_submit_is_written_or_waits_for_the_next(tmp_path: Pa
     project = world.make_project(tmp_path)
     run = asking.dream(project, monkeypatch, ASK, act=engines.add("project_export.md", FACT))
     proposal = Proposal.of(run)
-    review.decide(proposal, review.select(proposal), Hunk.Verdict.APPROVED, world.ME)
+    review.decide(proposal, review.select_hunks(proposal), Hunk.Verdict.APPROVED, world.ME)
     found = together(answered("replace"), lambda: applying.apply(Proposal.of(run), world.ME))
     assert not [one for one in found if isinstance(one, Exception)], found
     question = Question.objects.get()
@@ -118,7 +118,7 @@ def test_answers_survive_a_dream_that_supersedes_their_proposal(tmp_path: Path, 
     target = question.operation.proposal
     assert target.origin == "answers"
     assert Hunk.objects.get(operation=question.operation).decide_reason == "Answered: Replace it"
-    new = proposals.open_for(project)
+    new = proposals.open_dream_proposal(project)
     report = applying.apply_with_answers(new, world.ME)
     assert report.complete and "host beta" in (world.folder(project) / "project_deploy.md").read_text()
     # Of the new proposal nothing was decided: it is not closed by the write of an answer.

@@ -57,7 +57,7 @@ def damage(name: str, **options: object) -> dict[str, Any]:
 
 def apply_all(project: Project) -> str:
     proposal = world.three_changes(project)
-    review.decide(proposal, review.select(proposal), Hunk.Verdict.APPROVED, world.ME)
+    review.decide(proposal, review.select_hunks(proposal), Hunk.Verdict.APPROVED, world.ME)
     report = applying.apply(proposal, world.ME)
     assert report.complete
     return proposal.public_id

@@ -34,12 +34,12 @@ def said_again(project: Project) -> list[str]:
 
 
 def reject(proposal: Proposal) -> None:
-    review.decide(proposal, review.select(proposal), Hunk.Verdict.REJECTED, world.ME)
+    review.decide(proposal, review.select_hunks(proposal), Hunk.Verdict.REJECTED, world.ME)
     review.submit(proposal, world.ME)
 
 
 def write(proposal: Proposal) -> None:
-    review.decide(proposal, review.select(proposal), Hunk.Verdict.APPROVED, world.ME)
+    review.decide(proposal, review.select_hunks(proposal), Hunk.Verdict.APPROVED, world.ME)
     assert applying.apply(proposal, world.ME).complete
 
 

@@ -34,7 +34,7 @@ def test_everything_approved_is_on_disk_and_the_rest_is_untouched(tmp_path: Path
     folder = world.folder(project)
     deploy = os.stat(folder / "project_deploy.md")
     proposal = world.three_changes(project)
-    review.decide(proposal, review.select(proposal), Hunk.Verdict.APPROVED, world.ME)
+    review.decide(proposal, review.select_hunks(proposal), Hunk.Verdict.APPROVED, world.ME)
 
     report = applying.apply(proposal, world.ME)
 
@@ -87,7 +87,7 @@ def test_nothing_is_written_before_the_review_is_submitted(tmp_path: Path) -> No
     project = world.make_project(tmp_path)
     before = manifest(world.folder(project))
     proposal = world.three_changes(project)
-    review.decide(proposal, review.select(proposal), Hunk.Verdict.APPROVED, world.ME)
+    review.decide(proposal, review.select_hunks(proposal), Hunk.Verdict.APPROVED, world.ME)
     assert manifest(world.folder(project)) == before
 
 
@@ -133,10 +133,10 @@ def test_an_edit_outlives_the_approval_of_all_and_goes_with_the_approval_of_itse
     proposal = world.three_changes(project)
     edited = hunk_with(proposal, "04:00 UTC")
     review.edit(proposal, edited, "- The export runs at 05:00 UTC.", world.ME)
-    review.decide(proposal, review.select(proposal), Hunk.Verdict.APPROVED, world.ME)
+    review.decide(proposal, review.select_hunks(proposal), Hunk.Verdict.APPROVED, world.ME)
     edited.refresh_from_db()
     assert edited.verdict == "edited" and edited.edited_sha
-    assert {hunk.verdict for hunk in review.select(proposal)} == {"approved", "edited"}
+    assert {hunk.verdict for hunk in review.select_hunks(proposal)} == {"approved", "edited"}
     review.decide(proposal, [edited], Hunk.Verdict.APPROVED, world.ME)
     edited.refresh_from_db()
     assert (edited.verdict, edited.edited_sha) == ("approved", "")
@@ -145,7 +145,7 @@ def test_an_edit_outlives_the_approval_of_all_and_goes_with_the_approval_of_itse
 def test_applying_twice_writes_once(tmp_path: Path) -> None:
     project = world.make_project(tmp_path)
     proposal = world.three_changes(project)
-    review.decide(proposal, review.select(proposal), Hunk.Verdict.APPROVED, world.ME)
+    review.decide(proposal, review.select_hunks(proposal), Hunk.Verdict.APPROVED, world.ME)
     first = applying.apply(proposal, world.ME)
     once = manifest(world.folder(project))
     again = applying.apply(proposal, world.ME)
@@ -159,7 +159,7 @@ def test_a_file_changed_since_the_verdict_is_rebased_shown_and_confirmed_once(tm
     project = world.make_project(tmp_path)
     folder = world.folder(project)
     proposal = world.three_changes(project)
-    review.decide(proposal, review.select(proposal), Hunk.Verdict.APPROVED, world.ME)
+    review.decide(proposal, review.select_hunks(proposal), Hunk.Verdict.APPROVED, world.ME)
     outside = world.TESTING + "\nA line from a live session.\n"
     world.put(folder / "feedback_testing.md", outside)
 
@@ -186,7 +186,7 @@ def test_a_change_in_the_same_place_is_a_conflict_and_writes_nothing_there(tmp_p
     project = world.make_project(tmp_path)
     folder = world.folder(project)
     proposal = world.three_changes(project)
-    review.decide(proposal, review.select(proposal), Hunk.Verdict.APPROVED, world.ME)
+    review.decide(proposal, review.select_hunks(proposal), Hunk.Verdict.APPROVED, world.ME)
     outside = world.TESTING.replace("make reset", "make wipe")
     world.put(folder / "feedback_testing.md", outside)
     report = applying.apply(proposal, world.ME)
@@ -198,7 +198,7 @@ def test_an_apply_in_which_every_file_waits_is_not_recorded_as_written(tmp_path:
     project = world.make_project(tmp_path)
     folder = world.folder(project)
     proposal = world.three_changes(project)
-    review.decide(proposal, review.select(proposal), Hunk.Verdict.APPROVED, world.ME)
+    review.decide(proposal, review.select_hunks(proposal), Hunk.Verdict.APPROVED, world.ME)
     world.put(folder / "MEMORY.md", world.INDEX + "- [New](new.md) — appended meanwhile\n")
     world.put(folder / "feedback_testing.md", world.TESTING + "\nA line from a live session.\n")
     for _ in range(2):
@@ -215,7 +215,7 @@ def test_rows_that_a_live_session_appended_to_the_index_are_kept(tmp_path: Path)
     project = world.make_project(tmp_path)
     folder = world.folder(project)
     proposal = world.three_changes(project)
-    review.decide(proposal, review.select(proposal), Hunk.Verdict.APPROVED, world.ME)
+    review.decide(proposal, review.select_hunks(proposal), Hunk.Verdict.APPROVED, world.ME)
     world.put(folder / "MEMORY.md", world.INDEX + "- [New](new.md) — appended meanwhile\n")
     assert {w.path for w in applying.apply(proposal, world.ME).rebased} == {"MEMORY.md"}
     assert not (folder / "project_export.md").exists(), "its row waits, so the file waits with it"
@@ -227,7 +227,7 @@ def test_rows_that_a_live_session_appended_to_the_index_are_kept(tmp_path: Path)
 def test_an_outside_edit_is_kept_as_a_version_before_anything_is_written_over_it(tmp_path: Path) -> None:
     project = world.make_project(tmp_path)
     proposal = world.three_changes(project)
-    review.decide(proposal, review.select(proposal), Hunk.Verdict.APPROVED, world.ME)
+    review.decide(proposal, review.select_hunks(proposal), Hunk.Verdict.APPROVED, world.ME)
     world.put(world.folder(project) / "feedback_testing.md", world.TESTING + "\nOutside.\n")
     applying.apply(proposal, world.ME)
     versions = Version.objects.filter(memory__path="feedback_testing.md").order_by("pk")
@@ -239,7 +239,7 @@ def test_every_decision_and_write_stands_in_the_audit_log(tmp_path: Path) -> Non
 
     project = world.make_project(tmp_path)
     proposal = world.three_changes(project)
-    review.decide(proposal, review.select(proposal), Hunk.Verdict.APPROVED, world.ME, reason="fine")
+    review.decide(proposal, review.select_hunks(proposal), Hunk.Verdict.APPROVED, world.ME, reason="fine")
     applying.apply(proposal, world.ME)
     rollback.rollback(proposal, world.ME, reason="changed my mind")
     actions = list(AuditEntry.objects.order_by("number").values_list("action", flat=True))
@@ -273,7 +273,7 @@ def _edited_beside_an_outside_change(tmp_path: Path, state: str) -> FileChange:
 
     project = world.make_project(tmp_path)
     proposal = world.three_changes(project)
-    review.decide(proposal, review.select(proposal), Hunk.Verdict.APPROVED, world.ME)
+    review.decide(proposal, review.select_hunks(proposal), Hunk.Verdict.APPROVED, world.ME)
     review.edit(proposal, hunk_with(proposal, "make fresh"), "Use make clean before a run.\n", world.ME)
     Proposal.objects.update(state=state)
     proposal.refresh_from_db()
@@ -321,7 +321,7 @@ def test_what_was_deleted_on_both_sides_is_no_clash(tmp_path: Path) -> None:
 def test_a_row_that_was_read_before_the_apply_writes_nothing_again(tmp_path: Path) -> None:
     project = world.make_project(tmp_path)
     proposal = world.three_changes(project)
-    review.decide(proposal, review.select(proposal), Hunk.Verdict.APPROVED, world.ME)
+    review.decide(proposal, review.select_hunks(proposal), Hunk.Verdict.APPROVED, world.ME)
     stale = Proposal.objects.get(pk=proposal.pk)
     assert applying.apply(proposal, world.ME).complete
     before = manifest(world.folder(project))
@@ -356,13 +356,13 @@ def test_a_finding_that_a_rebase_brings_up_after_the_submit_can_be_confirmed(tmp
         "project_deploy.md", world.DEPLOY, world.DEPLOY + "\nUse make reset before a run.\n", "reset"
     )
     proposal = world.propose(project, replace(said, fates=()), kept)
-    review.decide(proposal, review.select(proposal), Hunk.Verdict.APPROVED, world.ME)
+    review.decide(proposal, review.select_hunks(proposal), Hunk.Verdict.APPROVED, world.ME)
     review.submit(proposal, world.ME)
     # Somebody takes the line's new place away: its removal is a loss now.
     proposal.files.filter(path="project_deploy.md").delete()
     with pytest.raises(review.ReviewRefused, match="Confirm it, or reject the change"):
         applying.apply(proposal, world.ME)
-    assert review.confirm(proposal, review.in_the_way(proposal), world.ME) == 1
+    assert review.confirm(proposal, review.blocking_findings(proposal), world.ME) == 1
     assert applying.apply(proposal, world.ME).complete
     assert (folder / "feedback_testing.md").read_text() == gone
 
@@ -378,11 +378,11 @@ def test_what_a_rejected_destination_loses_is_kept_for_the_person_to_confirm(tmp
     leaves, arrives = (proposal.files.get(path=path) for path in ("feedback_testing.md", "project_deploy.md"))
     review.decide(proposal, list(leaves.hunks.all()), Hunk.Verdict.APPROVED, world.ME)
     review.decide(proposal, list(arrives.hunks.all()), Hunk.Verdict.REJECTED, world.ME)
-    assert not review.in_the_way(proposal), "nothing is lost as long as it arrives elsewhere"
+    assert not review.blocking_findings(proposal), "nothing is lost as long as it arrives elsewhere"
     with pytest.raises(review.ReviewRefused, match="Unexplained loss"):
         review.submit(proposal, world.ME)
-    assert len(review.in_the_way(proposal)) == 1, "the finding is there to be seen"
-    review.confirm(proposal, review.in_the_way(proposal), world.ME)
+    assert len(review.blocking_findings(proposal)) == 1, "the finding is there to be seen"
+    review.confirm(proposal, review.blocking_findings(proposal), world.ME)
     assert applying.apply(proposal, world.ME).complete
 
 
@@ -396,7 +396,10 @@ def test_what_is_said_of_an_undecided_change_stays_when_a_submit_is_refused(tmp_
         replace(world.edit("project_deploy.md", world.DEPLOY, also, "two"), fates=()),
     )
     review.decide(
-        proposal, review.select(proposal, paths=["feedback_testing.md"]), Hunk.Verdict.APPROVED, world.ME
+        proposal,
+        review.select_hunks(proposal, paths=["feedback_testing.md"]),
+        Hunk.Verdict.APPROVED,
+        world.ME,
     )
     with pytest.raises(review.ReviewRefused):
         review.submit(proposal, world.ME)
@@ -408,7 +411,7 @@ def test_a_directory_that_was_away_and_came_back_as_it_was_asks_for_nothing(tmp_
     project = world.make_project(tmp_path)
     folder = world.folder(project)
     proposal = world.three_changes(project)
-    review.decide(proposal, review.select(proposal), Hunk.Verdict.APPROVED, world.ME)
+    review.decide(proposal, review.select_hunks(proposal), Hunk.Verdict.APPROVED, world.ME)
     away = folder.rename(tmp_path / "away")
     refused = applying.apply(proposal, world.ME)
     assert {"conflict: the memory directory is gone"} == {waiting.why for waiting in refused.conflicts}
@@ -425,7 +428,7 @@ def test_a_file_to_remove_is_not_taken_for_removed_while_its_directory_is_away(t
     project = world.make_project(tmp_path)
     folder = world.folder(project)
     proposal = world.propose(project, world.edit("project_deploy.md", world.DEPLOY, None, "gone", "prune"))
-    review.decide(proposal, review.select(proposal), Hunk.Verdict.APPROVED, world.ME)
+    review.decide(proposal, review.select_hunks(proposal), Hunk.Verdict.APPROVED, world.ME)
     away = folder.rename(tmp_path / "away")
     refused = applying.apply(proposal, world.ME)
     assert [waiting.why for waiting in refused.conflicts] == ["conflict: the memory directory is gone"]
@@ -438,7 +441,7 @@ def test_a_memory_that_an_apply_removes_ends_with_a_version_of_that_apply(tmp_pa
     project = world.make_project(tmp_path)
     gone = world.edit("project_deploy.md", world.DEPLOY, None, "remove", "prune")
     made = world.propose(project, gone)
-    review.decide(made, review.select(made), Hunk.Verdict.APPROVED, world.ME)
+    review.decide(made, review.select_hunks(made), Hunk.Verdict.APPROVED, world.ME)
     review.confirm(made, made.findings.filter(severity="block"), world.ME)
     assert applying.apply(made, world.ME).complete
     last = project.memories.get(path="project_deploy.md").versions.latest("pk")

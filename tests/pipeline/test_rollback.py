@@ -27,7 +27,7 @@ pytestmark = pytest.mark.django_db
 
 def applied(project) -> Proposal:
     proposal = world.three_changes(project)
-    review.decide(proposal, review.select(proposal), Hunk.Verdict.APPROVED, world.ME)
+    review.decide(proposal, review.select_hunks(proposal), Hunk.Verdict.APPROVED, world.ME)
     assert applying.apply(proposal, world.ME).complete
     return proposal
 
@@ -213,7 +213,7 @@ def test_an_undo_whose_conflicts_were_solved_by_hand_is_an_undo(tmp_path: Path) 
     proposal = applied(world.make_project(tmp_path))
     undo = clashing_undo(proposal, reason="It was wrong", never_again=True)
     solve(undo, "theirs")
-    review.decide(undo, review.select(undo), Hunk.Verdict.APPROVED, world.ME)
+    review.decide(undo, review.select_hunks(undo), Hunk.Verdict.APPROVED, world.ME)
     assert applying.apply(undo, world.ME).complete
     assert not Hunk.objects.filter(file__proposal=proposal).exclude(undone_in__proposal=undo).exists()
     assert not proposal.applications.filter(undone_at=None).exists(), "nothing of it stands"
@@ -226,8 +226,8 @@ def test_what_an_undo_by_review_leaves_as_it_is_can_still_be_undone(tmp_path: Pa
     proposal = applied(world.make_project(tmp_path))
     undo = clashing_undo(proposal)
     solve(undo, "ours")
-    review.decide(undo, review.select(undo), Hunk.Verdict.APPROVED, world.ME)
-    export = review.select(undo, paths=["project_export.md"])
+    review.decide(undo, review.select_hunks(undo), Hunk.Verdict.APPROVED, world.ME)
+    export = review.select_hunks(undo, paths=["project_export.md"])
     review.decide(undo, export, Hunk.Verdict.REJECTED, world.ME)
     assert applying.apply(undo, world.ME).complete
     left = Hunk.objects.filter(file__proposal=proposal, undone_in=None)
@@ -255,7 +255,7 @@ def test_an_undo_by_review_can_itself_be_undone(tmp_path: Path) -> None:
     undo = clashing_undo(proposal)
     now = {p.name: p.read_bytes() for p in world.folder(proposal.project).iterdir()}
     solve(undo, "theirs")
-    review.decide(undo, review.select(undo), Hunk.Verdict.APPROVED, world.ME)
+    review.decide(undo, review.select_hunks(undo), Hunk.Verdict.APPROVED, world.ME)
     assert applying.apply(undo, world.ME).complete
     assert rollback.rollback(undo, world.ME).complete
     assert {p.name: p.read_bytes() for p in world.folder(proposal.project).iterdir()} == now
@@ -305,7 +305,7 @@ def test_an_undo_by_review_is_one_though_its_conflicts_could_not_be_kept(
         patched.setattr(rebase, "remember_conflict", fail)
         clashing_undo(proposal)
     undo = proposal.undone_by.get()
-    review.decide(undo, review.select(undo), Hunk.Verdict.APPROVED, world.ME)
+    review.decide(undo, review.select_hunks(undo), Hunk.Verdict.APPROVED, world.ME)
     assert applying.apply(undo, world.ME).complete
     assert not Hunk.objects.filter(file__proposal=proposal, undone_in=None).exists()
 
@@ -315,8 +315,8 @@ def test_a_folder_that_the_apply_made_goes_with_its_undo_though_the_journal_cann
 ) -> None:
     project = world.make_project(tmp_path)
     proposal = world.propose(project, world.edit("team/export.md", None, "It runs at four.\n", "add"))
-    review.confirm(proposal, review.in_the_way(proposal, review.select(proposal)), world.ME)
-    review.decide(proposal, review.select(proposal), Hunk.Verdict.APPROVED, world.ME)
+    review.confirm(proposal, review.blocking_findings(proposal, review.select_hunks(proposal)), world.ME)
+    review.decide(proposal, review.select_hunks(proposal), Hunk.Verdict.APPROVED, world.ME)
     assert applying.apply(proposal, world.ME).complete
     [end] = writing.journal_dir().glob(f"{proposal.public_id}*/end.json")
     end.write_bytes(b"{")
@@ -354,7 +354,7 @@ def test_a_memory_directory_that_the_apply_made_goes_with_its_undo(tmp_path: Pat
     folder.rmdir()
     parent = manifest(folder.parent)
     proposal = world.propose(project, world.edit("MEMORY.md", None, "# Memory\n", "first", "learn"))
-    review.decide(proposal, review.select(proposal), Hunk.Verdict.APPROVED, world.ME)
+    review.decide(proposal, review.select_hunks(proposal), Hunk.Verdict.APPROVED, world.ME)
     assert applying.apply(proposal, world.ME).complete
     assert (folder / "MEMORY.md").read_text() == "# Memory\n"
     assert rollback.rollback(proposal, world.ME).complete

@@ -295,7 +295,7 @@ def test_an_applied_dream_uses_its_sessions_up_and_an_undo_gives_them_back(
     run = dreaming.run_dream(dreaming.request(project, DreamRun.Trigger.COMMAND, forced=True).pk)
     assert run is not None and Proposal.of(run) is not None
     assert not Session.objects.filter(used_bytes__gt=0).exists(), "not used up before a person has decided"
-    review.decide(Proposal.of(run), review.select(Proposal.of(run)), Hunk.Verdict.APPROVED, world.ME)
+    review.decide(Proposal.of(run), review.select_hunks(Proposal.of(run)), Hunk.Verdict.APPROVED, world.ME)
     applying.apply(Proposal.of(run), world.ME)
     assert Session.objects.filter(used_bytes__gt=0).count() == 5
     rollback.rollback(Proposal.of(run), world.ME)
@@ -328,13 +328,17 @@ def test_what_was_left_undecided_is_proposed_again_by_a_later_dream(tmp_path: Pa
     project = found_project(tmp_path, 5)
     first = dreaming.run_dream(dreaming.request(project, DreamRun.Trigger.COMMAND).pk)
     assert first is not None and Proposal.of(first) is not None
-    hunks = review.select(Proposal.of(first))
+    hunks = review.select_hunks(Proposal.of(first))
     review.submit(Proposal.of(first), world.ME)  # nothing decided at all
     assert Session.objects.filter(used_bytes__gt=0).count() == 0, "they still speak for what is undecided"
     again = dreaming.run_dream(dreaming.request(Project.objects.get(), DreamRun.Trigger.COMMAND).pk)
     assert again is not None and Proposal.of(again) is not None
-    assert {hunk.hunk_id for hunk in review.select(Proposal.of(again))} == {hunk.hunk_id for hunk in hunks}
-    review.decide(Proposal.of(again), review.select(Proposal.of(again)), Hunk.Verdict.REJECTED, world.ME)
+    assert {hunk.hunk_id for hunk in review.select_hunks(Proposal.of(again))} == {
+        hunk.hunk_id for hunk in hunks
+    }
+    review.decide(
+        Proposal.of(again), review.select_hunks(Proposal.of(again)), Hunk.Verdict.REJECTED, world.ME
+    )
     review.submit(Proposal.of(again), world.ME)
     assert Session.objects.filter(used_bytes__gt=0).count() == 5
 

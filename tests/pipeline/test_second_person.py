@@ -49,7 +49,7 @@ def with_a_change_for_the_team(folder: Path) -> Proposal:
         world.edit("project_deploy.md", world.DEPLOY, DEPLOYED, "a"),
         world.edit("team/releases.md", RELEASE, DATED, "b"),
     )
-    review.confirm(made, review.in_the_way(made, review.select(made)), Actor("owner"))
+    review.confirm(made, review.blocking_findings(made, review.select_hunks(made)), Actor("owner"))
     return made
 
 
@@ -73,14 +73,14 @@ def project(proposal: Proposal) -> Project:
 
 
 def approved(proposal: Proposal, by: Actor = ANNA) -> applying.ApplyReport:
-    review.decide(proposal, review.select(proposal), Hunk.Verdict.APPROVED, by)
+    review.decide(proposal, review.select_hunks(proposal), Hunk.Verdict.APPROVED, by)
     report = applying.apply(proposal, by)
     proposal.refresh_from_db()
     return report
 
 
 def seen(proposal: Proposal) -> str:
-    return review.missing([proposal])[proposal.pk].seen
+    return review.second_person_waits([proposal])[proposal.pk].seen
 
 
 def on_disk(proposal: Proposal, path: str = "team/releases.md") -> str:
@@ -116,7 +116,7 @@ def test_without_the_setting_one_person_is_enough(proposal: Proposal) -> None:
 @pytest.mark.more
 def test_what_a_second_person_approves_is_written(proposal: Proposal) -> None:
     approved(proposal)
-    review.agree(proposal, seen(proposal), BEA)
+    review.approve_as_second(proposal, seen(proposal), BEA)
     assert applying.apply(proposal, BEA).complete
     assert on_disk(proposal) == DATED
     assert FileChange.objects.get(path="team/releases.md").seconded_by == "bea"
@@ -130,40 +130,40 @@ def test_what_a_second_person_approves_is_written(proposal: Proposal) -> None:
 def test_the_same_person_cannot_be_both(proposal: Proposal) -> None:
     approved(proposal)
     with pytest.raises(ReviewRefused, match="Someone else"):
-        review.agree(proposal, seen(proposal), ANNA)
+        review.approve_as_second(proposal, seen(proposal), ANNA)
     assert on_disk(proposal) == RELEASE
 
 
 def test_whoever_decided_and_whoever_submitted_are_both_first(proposal: Proposal) -> None:
-    review.decide(proposal, review.select(proposal), Hunk.Verdict.APPROVED, ANNA)
+    review.decide(proposal, review.select_hunks(proposal), Hunk.Verdict.APPROVED, ANNA)
     applying.apply(proposal, BEA)
     proposal.refresh_from_db()
     for one in (ANNA, BEA):
         with pytest.raises(ReviewRefused, match="Someone else"):
-            review.agree(proposal, seen(proposal), one)
-    review.agree(proposal, seen(proposal), Actor("owner"))
+            review.approve_as_second(proposal, seen(proposal), one)
+    review.approve_as_second(proposal, seen(proposal), Actor("owner"))
 
 
 def test_who_decides_by_command_is_the_owner(proposal: Proposal) -> None:
     approved(proposal, Actor("sam", by_command=True))
     with pytest.raises(ReviewRefused, match="Someone else"):
-        review.agree(proposal, seen(proposal), Actor("owner"))
-    assert review.missing([proposal])[proposal.pk].names == "sam"
-    review.agree(proposal, seen(proposal), ANNA)
+        review.approve_as_second(proposal, seen(proposal), Actor("owner"))
+    assert review.second_person_waits([proposal])[proposal.pk].names == "sam"
+    review.approve_as_second(proposal, seen(proposal), ANNA)
 
 
 @pytest.mark.not_on_postgresql
 def test_an_approval_is_of_one_state_and_another_state_asks_again(proposal: Proposal) -> None:
     approved(proposal)
     before = seen(proposal)
-    review.agree(proposal, before, BEA)
+    review.approve_as_second(proposal, before, BEA)
     (world.folder(proposal.project) / "team/releases.md").write_text(RELEASE + "\nAdded meanwhile.\n")
     report = applying.apply(proposal, BEA)
     assert not report.applied and "team/releases.md" in {item.path for item in report.conflicts}
     assert not applying.apply(proposal, BEA, rebased=True).applied
     with pytest.raises(ReviewRefused, match="changed since"):
-        review.agree(proposal, before, BEA)
-    review.agree(proposal, seen(proposal), BEA)
+        review.approve_as_second(proposal, before, BEA)
+    review.approve_as_second(proposal, seen(proposal), BEA)
     assert applying.apply(proposal, BEA, rebased=True).complete
     assert on_disk(proposal) == DATED + "\nAdded meanwhile.\n"
 
@@ -171,7 +171,7 @@ def test_an_approval_is_of_one_state_and_another_state_asks_again(proposal: Prop
 @pytest.mark.more
 def test_a_second_person_may_reject_and_the_rest_stays_written(proposal: Proposal) -> None:
     approved(proposal)
-    review.refuse(proposal, seen(proposal), BEA, "Not so.")
+    review.reject_as_second(proposal, seen(proposal), BEA, "Not so.")
     assert proposal.state == Proposal.State.APPLIED
     assert on_disk(proposal) == RELEASE and on_disk(proposal, "project_deploy.md") == DEPLOYED
     assert Hunk.objects.get(file__path="team/releases.md").verdict == Hunk.Verdict.REJECTED
@@ -191,26 +191,28 @@ def test_an_answer_that_a_second_person_rejected_is_asked_again(project: Project
     answers.refresh_from_db()
     question.refresh_from_db()
     assert question.state == "answered"
-    review.refuse(answers, seen(answers), BEA)
+    review.reject_as_second(answers, seen(answers), BEA)
     question.refresh_from_db()
     assert (question.state, answers.state) == ("open", "rejected")
 
 
 def test_whoever_approved_can_withdraw(proposal: Proposal) -> None:
-    own = review.select(proposal, paths=["project_deploy.md"])
+    own = review.select_hunks(proposal, paths=["project_deploy.md"])
     review.decide(proposal, own, Hunk.Verdict.REJECTED, ANNA)
-    review.decide(proposal, review.select(proposal, paths=["team/releases.md"]), Hunk.Verdict.APPROVED, ANNA)
+    review.decide(
+        proposal, review.select_hunks(proposal, paths=["team/releases.md"]), Hunk.Verdict.APPROVED, ANNA
+    )
     applying.apply(proposal, ANNA)
     proposal.refresh_from_db()
-    review.refuse(proposal, seen(proposal), ANNA)
+    review.reject_as_second(proposal, seen(proposal), ANNA)
     assert proposal.state == Proposal.State.REJECTED
 
 
 def test_what_a_second_person_rejected_is_not_told_as_the_firsts(project: Project) -> None:
     made = world.propose(project, world.edit("team/releases.md", RELEASE, DATED, "b"))
-    review.confirm(made, review.in_the_way(made, review.select(made)), Actor("owner"))
+    review.confirm(made, review.blocking_findings(made, review.select_hunks(made)), Actor("owner"))
     approved(made)
-    review.refuse(made, seen(made), BEA)
+    review.reject_as_second(made, seen(made), BEA)
     text = " ".join(logged_in("anna").get(reverse("review", args=[made.public_id])).content.decode().split())
     assert ", submitted by anna.</b>" in text and "by bea" in text
 
@@ -226,7 +228,7 @@ def test_an_edit_by_hand_waits_too(project: Project) -> None:
 @pytest.mark.more
 def test_an_undo_needs_one_person(proposal: Proposal) -> None:
     approved(proposal)
-    review.agree(proposal, seen(proposal), BEA)
+    review.approve_as_second(proposal, seen(proposal), BEA)
     applying.apply(proposal, BEA)
     assert rollback.rollback(proposal, ANNA).complete
     assert on_disk(proposal) == RELEASE
@@ -235,7 +237,7 @@ def test_an_undo_needs_one_person(proposal: Proposal) -> None:
 @pytest.mark.not_on_postgresql
 def test_an_undo_that_was_looked_at_first_needs_one_person_too(proposal: Proposal) -> None:
     approved(proposal)
-    review.agree(proposal, seen(proposal), BEA)
+    review.approve_as_second(proposal, seen(proposal), BEA)
     applying.apply(proposal, BEA)
     undo = rollback.propose(proposal, ANNA, rollback.Selection())
     assert applying.apply(undo, ANNA).complete
@@ -288,7 +290,7 @@ def test_the_gate_sends_nobody_to_finish_what_only_another_person_can(proposal: 
 def test_before_the_submit_the_page_says_what_will_wait_for_a_second_person(proposal: Proposal) -> None:
     anna = Client()
     anna.force_login(people.find("anna"))
-    review.decide(proposal, review.select(proposal), Hunk.Verdict.APPROVED, ANNA)
+    review.decide(proposal, review.select_hunks(proposal), Hunk.Verdict.APPROVED, ANNA)
     page = anna.get(reverse("review", args=[proposal.public_id])).content.decode()
     assert "Writes 1 decision to 1 file, leaves 1 waiting for a second person." in page
 
@@ -370,7 +372,7 @@ def test_a_second_approval_by_command_is_of_all_that_was_shown_or_of_nothing(pro
 
 @pytest.mark.more
 def test_by_command_it_is_refused_with_the_reason(proposal: Proposal) -> None:
-    review.decide(proposal, review.select(proposal), Hunk.Verdict.APPROVED, ANNA)
+    review.decide(proposal, review.select_hunks(proposal), Hunk.Verdict.APPROVED, ANNA)
     with pytest.raises(Refused, match="a second person must approve it"):
         call_command("apply", proposal.public_id)
     assert on_disk(proposal) == RELEASE

@@ -62,7 +62,7 @@ def project(tmp_path: Path) -> Project:
 def _redacted(project: Project) -> Proposal:
     made = secret_purge.propose(project, ME)
     assert made is not None
-    review.decide(made, review.select(made), Hunk.Verdict.APPROVED, ME)
+    review.decide(made, review.select_hunks(made), Hunk.Verdict.APPROVED, ME)
     review.confirm(made, made.findings.filter(severity="block"), ME)
     assert applying.apply(made, ME).applied
     return made
@@ -185,7 +185,7 @@ def test_what_quoted_it_quotes_it_no_more(project: Project) -> None:
 def test_an_undo_after_a_purge_brings_back_all_but_the_secret(project: Project) -> None:
     after = LEAKED.replace("host alpha", "host beta").replace(TOKEN, "[redacted: github-token]")
     made = world.propose(project, world.edit("project_deploy.md", LEAKED, after, "moved"))
-    review.decide(made, review.select(made), Hunk.Verdict.APPROVED, ME)
+    review.decide(made, review.select_hunks(made), Hunk.Verdict.APPROVED, ME)
     review.confirm(made, made.findings.filter(severity="block"), ME)
     assert applying.apply(made, ME).applied
     secret_purge.purge(project, [_id(project)], ME)
@@ -207,7 +207,7 @@ def test_the_audit_log_names_what_was_replaced_and_holds_no_content(project: Pro
 def test_an_edit_that_was_decided_anew_and_a_typed_reason_keep_nothing_of_it(project: Project) -> None:
     made = secret_purge.propose(project, ME)
     assert made is not None
-    (hunk,) = review.select(made)
+    (hunk,) = review.select_hunks(made)
     review.edit(made, hunk, f"Deploys need {TOKEN} no more.", ME)
     review.decide(made, [hunk], Hunk.Verdict.APPROVED, ME, reason=f"The token {TOKEN} leaked.")
     typed = blobs.put(f"Nothing names {TOKEN} here.".encode())

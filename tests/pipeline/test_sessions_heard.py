@@ -92,7 +92,10 @@ def test_each_added_statement_has_an_answer_with_its_place(project: Project, dre
 def test_an_answer_is_read_back_as_it_was_kept() -> None:
     place = Citation("transcript", SAID, "/s.jsonl", session_pk=7, line_no=3, role="user", note="no answer")
     heard = SessionAnswer("contradicted", "another host", place)
-    assert transcript_verdicts.loaded(transcript_verdicts.stored(5, SAID, heard)) == (SAID, heard)
+    assert transcript_verdicts.loaded_answer(transcript_verdicts.stored_answer(5, SAID, heard)) == (
+        SAID,
+        heard,
+    )
 
 
 def test_of_question_and_answer_the_answer_is_quoted(project: Project, tmp_path: Path) -> None:

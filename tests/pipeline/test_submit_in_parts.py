@@ -31,7 +31,7 @@ def four_changes(folder: Path, *, taken: int = 2) -> Proposal:
         for path, said in FILES.items()
     ]
     proposal = world.propose(project, *edits)
-    hunks = review.select(proposal)
+    hunks = review.select_hunks(proposal)
     for part, verdict in ((hunks[:taken], Hunk.Verdict.APPROVED), (hunks[taken:], Hunk.Verdict.REJECTED)):
         review.decide(proposal, part, verdict, world.ME)
     review.confirm(proposal, proposal.findings.filter(severity=Finding.Severity.BLOCK), world.ME)
@@ -74,7 +74,7 @@ def test_no_verdict_changes_and_no_second_submit_begins_while_one_is_under_way(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     proposal = four_changes(tmp_path)
-    hunks = review.select(proposal)
+    hunks = review.select_hunks(proposal)
     closed = submitting._close
 
     def interfere(*given: object) -> None:
@@ -107,7 +107,7 @@ def test_a_finding_that_comes_up_while_a_submit_is_under_way_refuses_it(
 ) -> None:
     proposal = four_changes(tmp_path)
     monkeypatch.setattr(submitting, "_stage_rejected", lambda made: made.findings.update(confirmed_at=None))
-    with pytest.raises(review.FindingInTheWay):
+    with pytest.raises(review.BlockingFinding):
         review.submit(proposal, world.ME)
     assert Proposal.objects.get().state == Proposal.State.OPEN
 
@@ -118,7 +118,7 @@ def test_a_submit_that_refuses_leaves_no_claim_behind(tmp_path: Path) -> None:
     assert proposal.findings.filter(severity=Finding.Severity.BLOCK).update(confirmed_at=None)
     with pytest.raises(review.ReviewRefused):
         review.submit(proposal, world.ME)
-    review.decide(proposal, review.select(proposal)[:1], Hunk.Verdict.PENDING, world.ME)
+    review.decide(proposal, review.select_hunks(proposal)[:1], Hunk.Verdict.PENDING, world.ME)
 
 
 @pytest.mark.django_db
@@ -127,7 +127,7 @@ def test_the_claim_of_a_process_that_is_gone_holds_nobody_up(tmp_path: Path) -> 
     me = process.current()
     for claim in (f"{hosts.host()} {me.pid} {me.start_time - 60} x", "another-host 1 1.0 x"):
         Proposal.objects.filter(pk=proposal.pk).update(submitting_by=claim, submitting_since=None)
-        review.decide(proposal, review.select(proposal)[:1], Hunk.Verdict.APPROVED, world.ME)
+        review.decide(proposal, review.select_hunks(proposal)[:1], Hunk.Verdict.APPROVED, world.ME)
     assert review.submit(proposal, world.ME).state == Proposal.State.SUBMITTED
 
 
@@ -157,7 +157,7 @@ def sweep(folder: str) -> None:
         proposal.refresh_from_db()
         assert proposal.state == Proposal.State.OPEN, f"after {died} commits"
         assert left_out() == before[0] and confirmed(proposal) >= before[1], f"after {died} commits"
-        again = review.select(proposal)[:1]
+        again = review.select_hunks(proposal)[:1]
         for verdict in (Hunk.Verdict.PENDING, Hunk.Verdict.APPROVED):
             review.decide(proposal, again, verdict, world.ME)
         died += 1

@@ -33,7 +33,7 @@ def _wanted(number: int = 1, text: str = "A release goes to the canary first.") 
 
 
 def _decide(proposal: Proposal, verdict: Hunk.Verdict) -> None:
-    review.decide(proposal, review.select(proposal), verdict, world.ME)
+    review.decide(proposal, review.select_hunks(proposal), verdict, world.ME)
 
 
 def _session(project: Project, name: str = "s1") -> Session:

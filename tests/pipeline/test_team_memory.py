@@ -119,7 +119,7 @@ def test_approving_a_change_of_team_memory_earns_nothing(
 ) -> None:
     proposal = dreamt(project, monkeypatch)
     assert not proposal.operations.get().is_routine
-    review.decide(proposal, review.select(proposal), "approved", world.ME)
+    review.decide(proposal, review.select_hunks(proposal), "approved", world.ME)
     applying.apply(proposal, world.ME)
     assert on_disk(project) == DATED
     assert not Decision.objects.get(proposal=proposal).is_routine and earned.records() != []

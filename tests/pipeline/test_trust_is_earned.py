@@ -47,7 +47,7 @@ def test_twenty_decisions_one_at_a_time_on_three_days_in_three_proposals_are_off
 @pytest.mark.more
 def test_what_was_decided_at_once_counts_once(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
     def approve_all(proposal: Proposal) -> None:
-        review.decide(proposal, review.select(proposal), Hunk.Verdict.APPROVED, world.ME)
+        review.decide(proposal, review.select_hunks(proposal), Hunk.Verdict.APPROVED, world.ME)
         applying.apply(proposal, world.ME)
 
     trusting.earn(project, monkeypatch, approve=approve_all)

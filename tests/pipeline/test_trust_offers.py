@@ -66,7 +66,7 @@ def test_only_what_a_finished_dream_proposed_counts(project: Project, origin: st
     Operation.objects.update(is_routine=True, maker=versions.maker("rules", "", "learn"))
     proposal.findings.all().delete()
     proposal.refresh_from_db()
-    review.decide(proposal, review.select(proposal), Hunk.Verdict.APPROVED, world.ME)
+    review.decide(proposal, review.select_hunks(proposal), Hunk.Verdict.APPROVED, world.ME)
     counted = set(Decision.objects.values_list("is_routine", flat=True))
     assert counted == {origin == "dream"}
 

@@ -74,7 +74,7 @@ def test_a_memory_that_cannot_be_read_is_unread_until_it_can_and_never_removed(
 
 def _applied_without_history(project: Project, monkeypatch: pytest.MonkeyPatch) -> Proposal:
     proposal = world.three_changes(project)
-    review.decide(proposal, review.select(proposal), Hunk.Verdict.APPROVED, world.ME)
+    review.decide(proposal, review.select_hunks(proposal), Hunk.Verdict.APPROVED, world.ME)
     with monkeypatch.context() as patch:
         patch.setattr(syncing, "open_history", _refuse)
         said = applying.apply(proposal, world.ME).said

@@ -43,7 +43,7 @@ def unreadable(monkeypatch: pytest.MonkeyPatch) -> Any:
 
 
 def approved(proposal: Proposal) -> Proposal:
-    review.decide(proposal, review.select(proposal), Hunk.Verdict.APPROVED, world.ME)
+    review.decide(proposal, review.select_hunks(proposal), Hunk.Verdict.APPROVED, world.ME)
     review.confirm(proposal, proposal.findings.filter(severity="block"), world.ME)
     return proposal
 

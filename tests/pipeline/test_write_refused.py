@@ -25,7 +25,7 @@ pytestmark = pytest.mark.django_db(transaction=True)
 def approved(tmp_path: Path) -> Proposal:
     project: Project = world.make_project(tmp_path)
     proposal = world.three_changes(project)
-    review.decide(proposal, review.select(proposal), Hunk.Verdict.APPROVED, world.ME)
+    review.decide(proposal, review.select_hunks(proposal), Hunk.Verdict.APPROVED, world.ME)
     review.confirm(proposal, proposal.findings.filter(severity="block"), world.ME)
     return proposal
 

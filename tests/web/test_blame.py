@@ -71,7 +71,7 @@ def test_a_dreams_line_has_its_change_its_reason_and_the_quote_behind_it(
     browser: Client, project: Project
 ) -> None:
     proposal = real.three_changes(project)
-    review.decide(proposal, review.select(proposal), Hunk.Verdict.APPROVED, real.ME)
+    review.decide(proposal, review.select_hunks(proposal), Hunk.Verdict.APPROVED, real.ME)
     review.submit(proposal, real.ME)
     applying.apply(proposal, real.ME)
     testing = project.memories.get(path="feedback_testing.md")
@@ -95,7 +95,7 @@ def test_a_line_that_a_dream_moved_from_another_memory_says_from_which(
         real.edit("feedback_testing.md", real.TESTING, real.TESTING.replace(line, ""), "move"),
         real.edit("project_deploy.md", real.DEPLOY, real.DEPLOY + line, "move"),
     )
-    review.decide(proposal, review.select(proposal), Hunk.Verdict.APPROVED, real.ME)
+    review.decide(proposal, review.select_hunks(proposal), Hunk.Verdict.APPROVED, real.ME)
     applying.apply(proposal, real.ME)
     deploy = project.memories.get(path="project_deploy.md")
     assert _kinds(deploy)["Snapshots are reviewed by hand."] == "dream"
@@ -105,7 +105,7 @@ def test_a_line_that_a_dream_moved_from_another_memory_says_from_which(
 def test_a_wording_of_the_reviewer_is_marked_as_such(project: Project, browser: Client) -> None:
     one = real.TESTING.replace("make reset", "make fresh")
     proposal = real.propose(project, real.edit("feedback_testing.md", real.TESTING, one, "reset"))
-    review.edit(proposal, review.select(proposal)[0], "Use make clean before a run.\n", real.ME)
+    review.edit(proposal, review.select_hunks(proposal)[0], "Use make clean before a run.\n", real.ME)
     review.submit(proposal, real.ME)
     applying.apply(proposal, real.ME)
     testing = project.memories.get(path="feedback_testing.md")
@@ -164,7 +164,7 @@ def test_lines_that_an_undo_brought_back_say_where_they_first_stood(
 ) -> None:
     beta = real.DEPLOY.replace("host alpha", "host beta")
     proposal = real.propose(project, real.edit(deploy.path, real.DEPLOY, beta, "move"))
-    review.decide(proposal, review.select(proposal), Hunk.Verdict.APPROVED, real.ME)
+    review.decide(proposal, review.select_hunks(proposal), Hunk.Verdict.APPROVED, real.ME)
     applying.apply(proposal, real.ME)
     rollback.rollback(proposal, real.ME)
     newest = deploy.versions.order_by("-at", "-pk")[0]

@@ -130,7 +130,7 @@ def test_what_changed_or_was_decided_elsewhere_since_the_first_page_is_left(
 ) -> None:
     form = _form(browser, two, verdict)
     two[0].files.update(new_sha="0" * 64)
-    review.decide(two[1], review.select(two[1]), Hunk.Verdict.APPROVED, world.ME)
+    review.decide(two[1], review.select_hunks(two[1]), Hunk.Verdict.APPROVED, world.ME)
     page = browser.post("/several/decide/", form, follow=True).content.decode()
     assert "one was left unchanged. The proposal changed since this page was shown." in page
     assert "two was left unchanged. Something was decided elsewhere since this page was shown." in page

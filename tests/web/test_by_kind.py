@@ -252,4 +252,4 @@ def test_from_the_list_to_the_disk_without_opening_a_review(browser: Client, tmp
     browser.post("/several/decide/", shown)
     for proposal in made:
         assert (real.folder(proposal.project) / "project_deploy.md").read_text() == after
-    assert triage.ready() == [] and triage.counts(timezone.now(), "owner") == []
+    assert triage.ready_to_submit() == [] and triage.counts(timezone.now(), "owner") == []

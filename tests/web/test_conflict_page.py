@@ -120,7 +120,7 @@ def test_a_file_that_one_side_removed_can_stay_removed(browser: Client, tmp_path
     project = desk.make_project(tmp_path)
     made = world.propose(project, world.edit("user_role.md", desk.ROLE, None, "gone", "prune"))
     change = made.files.get()
-    review.decide(made, review.select(made), Hunk.Verdict.APPROVED, world.ME)
+    review.decide(made, review.select_hunks(made), Hunk.Verdict.APPROVED, world.ME)
     now = (desk.ROLE + "Lives in Oslo.\n").encode()
     (world.folder(project) / "user_role.md").write_bytes(now)
     assert rebase.rebase(change, now) == "conflict"
@@ -150,7 +150,7 @@ def test_what_a_choice_comes_to_is_shown_before_it_is_kept(browser: Client, file
 def test_what_the_proposal_wrote_itself_is_not_said_to_have_changed(browser: Client, tmp_path: Path) -> None:
     project = world.make_project(tmp_path)
     proposal = world.three_changes(project)
-    review.decide(proposal, review.select(proposal), Hunk.Verdict.APPROVED, world.ME)
+    review.decide(proposal, review.select_hunks(proposal), Hunk.Verdict.APPROVED, world.ME)
     outside = world.TESTING.replace("make reset", "make pristine")
     (world.folder(project) / "feedback_testing.md").write_text(outside)
     assert not applying.apply(proposal, world.ME).complete

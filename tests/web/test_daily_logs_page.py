@@ -78,7 +78,7 @@ def test_a_line_says_what_became_of_it(browser: Client, project: Project) -> Non
     assert f'href="{reverse("review", args=[proposal.public_id])}">in review</a>' in logs(
         browser, project, day="2026-03-02"
     )
-    review.decide(proposal, review.select(proposal), "approved", world.ME)
+    review.decide(proposal, review.select_hunks(proposal), "approved", world.ME)
     applying.apply(proposal, world.ME)
     page = logs(browser, project, day="2026-03-02")
     made = Memory.objects.get(path__startswith="project_", gone_at=None)
@@ -95,7 +95,7 @@ def test_evidence_leads_to_the_line(browser: Client, project: Project) -> None:
     pk = Memory.objects.get(path=SECOND).pk
     assert answer["Location"] == f"/projects/{project.pk}/logs/?day=2026-03-02#log-{pk}-3"
     assert f'id="log-{pk}-3"' in text(browser, answer["Location"].partition("#")[0])
-    review.decide(proposal, review.select(proposal), "approved", world.ME)
+    review.decide(proposal, review.select_hunks(proposal), "approved", world.ME)
     applying.apply(proposal, world.ME)
     made = Memory.objects.get(path__startswith="project_", gone_at=None)
     for name in ("memory", "memory-blame"):

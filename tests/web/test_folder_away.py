@@ -57,7 +57,7 @@ def test_a_review_is_as_it_was_once_its_folder_is_back(
 
 def test_what_was_decided_is_written_once_the_folder_is_back(browser: Client, proposal: Proposal) -> None:
     folder, away = _away(proposal)
-    review.decide(proposal, review.select(proposal), Hunk.Verdict.APPROVED, world.ME)
+    review.decide(proposal, review.select_hunks(proposal), Hunk.Verdict.APPROVED, world.ME)
     shown = review_proposal.load(proposal)
     form = {"bases": shown.digest, "answers": shown.answers}
     submitted = browser.post(f"/review/{proposal.public_id}/submit/", form, follow=True)
@@ -72,7 +72,7 @@ def test_what_was_decided_is_written_once_the_folder_is_back(browser: Client, pr
 
 
 def test_nothing_counts_as_removed_by_an_undo_or_an_edit_meanwhile(proposal: Proposal) -> None:
-    review.decide(proposal, review.select(proposal), Hunk.Verdict.APPROVED, world.ME)
+    review.decide(proposal, review.select_hunks(proposal), Hunk.Verdict.APPROVED, world.ME)
     applying.apply(proposal, world.ME)
     memory = proposal.project.memories.filter(gone_at=None).first()
     assert memory is not None

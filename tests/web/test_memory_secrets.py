@@ -43,7 +43,7 @@ def conflict(memory: Memory) -> FileChange:
     """Approved, then changed outside in the same line; each side has a token of its own."""
     after = BEFORE.replace("On Friday.", f"Since May with {NEWER}.")
     made = world.propose(memory.project, Edit("deploy.md", BEFORE, after, "token", "update", "A new token."))
-    review.decide(made, review.select(made), Hunk.Verdict.APPROVED, world.ME)
+    review.decide(made, review.select_hunks(made), Hunk.Verdict.APPROVED, world.ME)
     outside = BEFORE.replace("On Friday.", f"On Monday with {TOKEN}.")
     (world.folder(memory.project) / "deploy.md").write_text(outside)
     file = made.files.get()

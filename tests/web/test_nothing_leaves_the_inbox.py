@@ -43,7 +43,7 @@ def _row(text: str, proposal: Proposal) -> str:
 
 
 def _approve(proposal: Proposal) -> None:
-    review.decide(proposal, review.select(proposal), Hunk.Verdict.APPROVED, world.ME)
+    review.decide(proposal, review.select_hunks(proposal), Hunk.Verdict.APPROVED, world.ME)
 
 
 def _change(proposal: Proposal, content: str) -> None:

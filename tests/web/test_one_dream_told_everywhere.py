@@ -40,7 +40,7 @@ def proposal(tmp_path: Path) -> Proposal:
 
 
 def decide(proposal: Proposal, words: str, verdict: str) -> None:
-    review.decide(proposal, review.together([desk.hunk_with(proposal, words)]), verdict, world.ME)
+    review.decide(proposal, review.with_parts([desk.hunk_with(proposal, words)]), verdict, world.ME)
 
 
 def as_text(page: str) -> str:

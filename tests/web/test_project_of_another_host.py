@@ -92,7 +92,7 @@ def test_no_way_to_write_reaches_the_folder_here(written: Proposal, name: str) -
 
 
 def test_an_open_proposal_stays_open(open_one: Proposal) -> None:
-    review.decide(open_one, review.select(open_one), Hunk.Verdict.APPROVED, world.ME)
+    review.decide(open_one, review.select_hunks(open_one), Hunk.Verdict.APPROVED, world.ME)
     before = _state(open_one)
     with pytest.raises(project_lock.ProjectElsewhere, match=THERE):
         applying.apply(open_one, world.ME)
@@ -104,7 +104,7 @@ def test_a_folder_that_is_not_here_is_neither_made_nor_are_its_memories_marked_g
 ) -> None:
     Project.objects.filter(pk=open_one.project_id).update(memory_dir=str(tmp_path / "nowhere" / "memory"))
     open_one.project.refresh_from_db()
-    review.decide(open_one, review.select(open_one), Hunk.Verdict.APPROVED, world.ME)
+    review.decide(open_one, review.select_hunks(open_one), Hunk.Verdict.APPROVED, world.ME)
     with pytest.raises(project_lock.ProjectElsewhere):
         applying.apply(open_one, world.ME)
     syncing.refresh_if_here(open_one.project)

@@ -143,7 +143,7 @@ def test_beside_a_narrowed_list_no_button_decides_on_what_it_hides(browser: Clie
         assert 'name="scope" value="all"' not in text
     whole = page(browser, small)
     assert "Approve all 5" in labels(whole) and "Reject all 5" in labels(whole)
-    first, *rest = review.select(small)
+    first, *rest = review.select_hunks(small)
     review.decide(
         small,
         [hunk for hunk in rest if hunk.operation_id != first.operation_id],

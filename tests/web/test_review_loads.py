@@ -43,7 +43,7 @@ def loads(browser: Client, proposal: Proposal) -> str:
 
 def write_the_merge(proposal: Proposal) -> None:
     """The row of the merged file goes; the new memory and its row are left undecided."""
-    hunks = review.together([desk.hunk_with(proposal, "Never update them")])
+    hunks = review.with_parts([desk.hunk_with(proposal, "Never update them")])
     review.decide(proposal, hunks, Hunk.Verdict.APPROVED, world.ME)
     for _ in range(3):
         review.confirm(proposal, proposal.findings.filter(severity=Finding.Severity.BLOCK), world.ME)
@@ -92,7 +92,7 @@ def test_an_undo_of_one_change_leaves_the_others_on_disk(browser: Client, propos
 def test_what_is_approved_and_not_written_counts_without_what_was_left(
     browser: Client, proposal: Proposal
 ) -> None:
-    hunks = review.together([desk.hunk_with(proposal, "Never update them")])
+    hunks = review.with_parts([desk.hunk_with(proposal, "Never update them")])
     review.decide(proposal, hunks, Hunk.Verdict.APPROVED, world.ME)
     Proposal.objects.filter(pk=proposal.pk).update(state=Proposal.State.SUBMITTED)
     assert f"{ROWS_2} of 200 lines (now {ROWS_3})" in loads(browser, proposal)
@@ -114,7 +114,7 @@ def test_a_row_that_no_session_loads_is_not_told_as_known_alone(browser: Client,
         world.edit("new_note.md", None, note, "new"),
         world.edit("MEMORY.md", index + rows, index + rows + "- [New](new_note.md) — new\n", "new"),
     )
-    review.decide(made, review.select(made), Hunk.Verdict.APPROVED, world.ME)
+    review.decide(made, review.select_hunks(made), Hunk.Verdict.APPROVED, world.ME)
     assert applying.apply(made, world.ME).complete
     page = browser.get(f"/review/{made.public_id}/").content.decode()
     card = page.partition('class="card written"')[2].partition("</section>")[0]

@@ -29,7 +29,7 @@ def _page(browser: Client, proposal: Proposal) -> str:
 
 
 def _press(browser: Client, proposal: Proposal, how: str) -> str:
-    hunk = review.select(proposal)[0]
+    hunk = review.select_hunks(proposal)[0]
     form = {"hunk": hunk.pk, "base": hunk.file.base_sha, "how": how}
     response = browser.post(f"/review/{proposal.public_id}/mend/", form, follow=True)
     return html.unescape(response.content.decode())
@@ -49,7 +49,7 @@ def test_a_line_that_would_be_lost_is_kept_on_one_press_and_the_loss_is_gone(
     assert "Unexplained loss" in _page(browser, proposal)
     text = _press(browser, proposal, "keep")
     assert "Unexplained loss" not in text and "Keep the old line too" not in text
-    assert review.select(proposal)[0].verdict == Hunk.Verdict.EDITED
+    assert review.select_hunks(proposal)[0].verdict == Hunk.Verdict.EDITED
     assert AuditEntry.objects.filter(action="review.decided").exists()
     assert "Tuesdays at 10:00.\nDeploys leave when ready.\n" in _text(proposal)
 
@@ -95,7 +95,7 @@ def test_a_remedy_with_nothing_to_mend_says_so_and_an_unknown_one_is_none(
 ) -> None:
     proposal = _proposal(tmp_path, BEFORE.replace("Ask Dana.", "Ask Dana or Kim."))
     assert "Nothing in this change needs fixing" in _press(browser, proposal, "redact")
-    assert review.select(proposal)[0].verdict == Hunk.Verdict.PENDING
+    assert review.select_hunks(proposal)[0].verdict == Hunk.Verdict.PENDING
     assert browser.post(f"/review/{proposal.public_id}/mend/", {"how": "burn"}).status_code == 404
 
 
@@ -121,6 +121,8 @@ def test_what_is_said_of_a_file_of_which_nothing_is_taken_holds_nothing_up(
     copy = Edit("Deploy.md", None, "A copy.\n", "copy", "learn", "Another.")
     kim = BEFORE.replace("Ask Dana.", "Ask Dana or Kim.")
     proposal = world.propose(project, copy, Edit("deploy.md", BEFORE, kim, "kim", "update", "Kim too."))
-    review.decide(proposal, review.select(proposal, paths=["deploy.md"]), Hunk.Verdict.APPROVED, world.ME)
+    review.decide(
+        proposal, review.select_hunks(proposal, paths=["deploy.md"]), Hunk.Verdict.APPROVED, world.ME
+    )
     assert "to confirm or reject first" not in _page(browser, proposal)
     assert "Kim" in _text(proposal)

@@ -182,7 +182,7 @@ def test_the_layout_is_chosen_by_a_link_and_remembered(browser: Client, proposal
 
 
 def test_a_filter_that_matches_nothing_says_so(browser: Client, proposal: Proposal) -> None:
-    review.decide(proposal, review.select(proposal), Hunk.Verdict.REJECTED, world.ME)
+    review.decide(proposal, review.select_hunks(proposal), Hunk.Verdict.REJECTED, world.ME)
     assert "None matching" in page(browser, proposal, "?show=undecided")
 
 

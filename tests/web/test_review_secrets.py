@@ -60,7 +60,7 @@ def test_no_view_of_a_redaction_shows_the_secret(browser: Client, redaction: Pro
 def test_its_undo_and_a_comparison_of_its_versions_do_not_either(
     browser: Client, redaction: Proposal
 ) -> None:
-    review.decide(redaction, review.select(redaction), Hunk.Verdict.APPROVED, world.ME)
+    review.decide(redaction, review.select_hunks(redaction), Hunk.Verdict.APPROVED, world.ME)
     applying.apply(redaction, world.ME)
     assert TOKEN not in (world.folder(redaction.project) / "deploy.md").read_text()
     assert f'href="/projects/{redaction.project_id}/secrets/">Purge …' in _page(browser, redaction)
@@ -115,7 +115,7 @@ def test_what_is_said_beside_a_change_is_masked_and_what_is_edited_or_written_is
     new = TOKEN[::-1]
     text = _page(browser, leaking)
     assert TOKEN not in text and new not in text and "It was ghp_••••••••iO." in text
-    hunk = review.select(leaking)[0]
+    hunk = review.select_hunks(leaking)[0]
     # Masked text is never what somebody edits: to edit it, they are asked to have it shown.
     assert f'id="text-{hunk.pk}"' not in text and "Show it and edit" in text
     _ask(browser, leaking, "1")

@@ -150,7 +150,7 @@ def test_what_was_decided_in_another_window_is_shown_before_anything_is_written(
 
 def test_rejecting_everything_closes_it_without_a_write(browser: Client, proposal: Proposal) -> None:
     before = manifest(world.folder(proposal.project))
-    review.decide(proposal, review.select(proposal), Hunk.Verdict.REJECTED, world.ME)
+    review.decide(proposal, review.select_hunks(proposal), Hunk.Verdict.REJECTED, world.ME)
     assert "Nothing was written; 5 rejected." in submit(browser, proposal)
     proposal.refresh_from_db()
     assert proposal.state == Proposal.State.REJECTED

@@ -81,7 +81,7 @@ def proposal(project: Project) -> Proposal:
         Edit(PATH, DEPLOY, DEPLOY.replace("db-1", "db-2"), "moved", "update", "It moved."),
         Edit("plain.md", world.TESTING, None, "gone", "prune", "It is said elsewhere."),
     )
-    review.decide(made, review.select(made), Hunk.Verdict.APPROVED, world.ME)
+    review.decide(made, review.select_hunks(made), Hunk.Verdict.APPROVED, world.ME)
     return made
 
 

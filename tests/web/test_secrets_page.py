@@ -72,7 +72,7 @@ def test_without_secrets_there_is_nothing_to_press(browser: Client, tmp_path: Pa
 def test_once_it_is_purged_no_review_says_that_it_is_still_kept(browser: Client, project: Project) -> None:
     browser.post(f"/projects/{project.pk}/secrets/redact/")
     made = Proposal.objects.get()
-    review.decide(made, review.select(made), Hunk.Verdict.APPROVED, world.ME)
+    review.decide(made, review.select_hunks(made), Hunk.Verdict.APPROVED, world.ME)
     assert applying.apply(made, world.ME).complete
     here, told = f"/review/{made.public_id}/", "still contain what was removed"
     undo, page = f'href="{here}undo/"', browser.get(here).content.decode()

@@ -235,7 +235,7 @@ def test_the_whole_directory_comes_back_by_a_review_and_goes_again_by_an_undo(
         "owner",
     )
     assert time_travel.states_now(project) == now
-    review.decide(made, review.select(made), Hunk.Verdict.APPROVED, real.ME)
+    review.decide(made, review.select_hunks(made), Hunk.Verdict.APPROVED, real.ME)
     assert applying.apply(made, real.ME).complete
     assert time_travel.states_now(project) == then
     rollback.rollback(made, real.ME)
@@ -245,8 +245,8 @@ def test_the_whole_directory_comes_back_by_a_review_and_goes_again_by_an_undo(
 def test_each_file_of_it_is_decided_on_by_itself(project: Project) -> None:
     made = hand_edits.propose_moment(project, HOURS[0], real.ME)
     assert made is not None
-    a = review.select(made, paths=["a.md"])
-    b = review.select(made, paths=["b.md"])
+    a = review.select_hunks(made, paths=["a.md"])
+    b = review.select_hunks(made, paths=["b.md"])
     review.decide(made, a, Hunk.Verdict.APPROVED, real.ME)
     review.decide(made, b, Hunk.Verdict.REJECTED, real.ME)
     applying.apply(made, real.ME)
@@ -266,7 +266,7 @@ def test_bytes_are_taken_from_the_history_where_the_rows_have_none(project: Proj
     Blob.objects.all().delete()
     made = hand_edits.propose_moment(project, HOURS[0], real.ME, ["a.md"])
     assert made is not None
-    review.decide(made, review.select(made), Hunk.Verdict.APPROVED, real.ME)
+    review.decide(made, review.select_hunks(made), Hunk.Verdict.APPROVED, real.ME)
     applying.apply(made, real.ME)
     assert (Path(project.memory_dir) / "a.md").read_text() == "First.\n"
 

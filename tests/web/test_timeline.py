@@ -29,7 +29,7 @@ def project(db: None, tmp_path: Path) -> Project:
     world.make_dream(project)
     world.make_dream(project, requested_by="ann")
     proposal = real.three_changes(project)
-    review.decide(proposal, review.select(proposal), Hunk.Verdict.APPROVED, real.ME)
+    review.decide(proposal, review.select_hunks(proposal), Hunk.Verdict.APPROVED, real.ME)
     applying.apply(proposal, real.ME)
     (Path(project.memory_dir) / "project_deploy.md").write_text("Moved.\n")
     syncing.refresh(project)
@@ -80,7 +80,7 @@ def test_a_time_is_absolute_on_focus_and_where_no_script_runs(browser: Client, p
 def test_a_review_is_told_with_what_it_left_undecided(project: Project) -> None:
     (Path(project.memory_dir) / "feedback_testing.md").write_text(real.TESTING)
     proposal = real.three_changes(project)
-    review.decide(proposal, review.select(proposal)[:1], Hunk.Verdict.APPROVED, real.ME)
+    review.decide(proposal, review.select_hunks(proposal)[:1], Hunk.Verdict.APPROVED, real.ME)
     review.submit(proposal, real.ME)
     told = [each.what for each in timelines.timeline(project, Filter())["entries"] if each.kind == "reviews"]
     assert told[0] == "Reviewed 2 decisions: 1 approved, 0 rejected, 1 left undecided"

@@ -24,7 +24,7 @@ pytestmark = pytest.mark.django_db
 
 def applied(folder: Path) -> Proposal:
     made = desk.make_proposal(desk.make_project(folder))
-    review.decide(made, review.select(made), Hunk.Verdict.APPROVED, world.ME)
+    review.decide(made, review.select_hunks(made), Hunk.Verdict.APPROVED, world.ME)
     for _ in range(3):
         review.confirm(made, made.findings.filter(severity=Finding.Severity.BLOCK), world.ME)
     assert applying.apply(made, world.ME).complete
@@ -88,7 +88,7 @@ def test_a_renamed_file_is_one_change_as_in_its_review(browser: Client, tmp_path
     renamed = Hunk.objects.filter(operation__hunks__file=file)
     assert renamed.count() == 3
     review.decide(made, list(renamed), Hunk.Verdict.APPROVED, world.ME)
-    with pytest.raises(review.FindingInTheWay):  # what it checks once more is there to be confirmed
+    with pytest.raises(review.BlockingFinding):  # what it checks once more is there to be confirmed
         applying.apply(made, world.ME)
     review.confirm(made, made.findings.filter(severity=Finding.Severity.BLOCK), world.ME)
     applying.apply(made, world.ME)
@@ -100,7 +100,7 @@ def test_undoing_all_brings_every_file_back(browser: Client, tmp_path: Path) -> 
     project = desk.make_project(tmp_path)
     before = manifest(world.folder(project))
     made = desk.make_proposal(project)
-    review.decide(made, review.select(made), Hunk.Verdict.APPROVED, world.ME)
+    review.decide(made, review.select_hunks(made), Hunk.Verdict.APPROVED, world.ME)
     review.confirm(made, made.findings.filter(severity=Finding.Severity.BLOCK), world.ME)
     assert applying.apply(made, world.ME).complete
     response = undo(browser, made, reason="It was wrong")
@@ -179,7 +179,7 @@ def test_what_one_of_two_submits_wrote_is_undone_from_its_own_line_in_the_lists(
     browser: Client, tmp_path: Path
 ) -> None:
     made = desk.make_proposal(desk.make_project(tmp_path))
-    review.decide(made, review.select(made), Hunk.Verdict.APPROVED, world.ME)
+    review.decide(made, review.select_hunks(made), Hunk.Verdict.APPROVED, world.ME)
     changed = world.folder(made.project) / "user_role.md"
     before = changed.read_text()
     changed.write_text(f"{before}\nAdded meanwhile.\n")

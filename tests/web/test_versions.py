@@ -32,7 +32,7 @@ def memory(project: Project) -> Memory:
     proposal = real.propose(project, real.edit("feedback_testing.md", before, after, "reset"))
     proposal.dream = run
     proposal.save()
-    review.decide(proposal, review.select(proposal), Hunk.Verdict.APPROVED, real.ME)
+    review.decide(proposal, review.select_hunks(proposal), Hunk.Verdict.APPROVED, real.ME)
     applying.apply(proposal, real.ME)
     found = project.memories.get(path="feedback_testing.md")
     hand_edits.edit(found, after + "\nMore.\n", found.sha256, real.ME, reason="Asked the team")

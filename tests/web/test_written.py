@@ -49,7 +49,7 @@ def proposal(tmp_path: Path) -> Proposal:
 
 
 def _write(proposal: Proposal) -> None:
-    review.decide(proposal, review.select(proposal), Hunk.Verdict.APPROVED, world.ME)
+    review.decide(proposal, review.select_hunks(proposal), Hunk.Verdict.APPROVED, world.ME)
     assert applying.apply(proposal, world.ME).complete
 
 

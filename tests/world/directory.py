@@ -94,7 +94,7 @@ def three_changes(project: Project) -> Proposal:
 def all_approved(folder: Path) -> Proposal:
     """A project with these changes, all approved."""
     made = three_changes(make_project(folder))
-    review.decide(made, review.select(made), Hunk.Verdict.APPROVED, ME)
+    review.decide(made, review.select_hunks(made), Hunk.Verdict.APPROVED, ME)
     return made
 
 

@@ -260,12 +260,14 @@ def _approve_all(proposal: Any) -> None:
     from dreams.services.apply import applying  # noqa: PLC0415 - as above
 
     me = review.Actor("dreambench")
-    review.decide(proposal, review.select(proposal), Hunk.Verdict.APPROVED, me, reason="A measured run.")
-    open_ones = review.in_the_way(proposal)
+    review.decide(
+        proposal, review.select_hunks(proposal), Hunk.Verdict.APPROVED, me, reason="A measured run."
+    )
+    open_ones = review.blocking_findings(proposal)
     refused = [finding.hunk for finding in open_ones if finding.severity == "refuse" and finding.hunk]
     if refused:
-        review.decide(proposal, review.together(refused), Hunk.Verdict.REJECTED, me, reason="Refused.")
-    review.confirm(proposal, [f for f in review.in_the_way(proposal) if f.severity != "refuse"], me)
+        review.decide(proposal, review.with_parts(refused), Hunk.Verdict.REJECTED, me, reason="Refused.")
+    review.confirm(proposal, [f for f in review.blocking_findings(proposal) if f.severity != "refuse"], me)
     report = applying.apply(proposal, me)
     if not report.complete:
         raise RunFailed(f"{proposal.public_id} could not be applied: {report.error or 'a conflict'}")

@@ -43,7 +43,7 @@ class Command(base.Command):
 
 def _refused(error: Exception, proposal: Proposal) -> str:
     """The reason; for a finding also the command that confirms it."""
-    if isinstance(error, review.FindingInTheWay):
+    if isinstance(error, review.BlockingFinding):
         return f"{error} On the review page, or: decide {proposal.public_id} --approve --confirm-findings"
     return str(error)
 

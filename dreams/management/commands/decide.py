@@ -38,10 +38,10 @@ class Command(base.Command):
         if options["second"] is not None:
             return _as_second(options)
         proposal, reviewer, confirmed = named.proposal(options["dream"]), named.me(), 0
-        chosen = review.select(proposal, paths=options["path"], hunk_ids=options["hunk"])
+        chosen = review.select_hunks(proposal, paths=options["path"], hunk_ids=options["hunk"])
         decided = self._decide(proposal, chosen, reviewer, options)
         if options["confirm_findings"]:
-            found = review.in_the_way(proposal, decided)
+            found = review.blocking_findings(proposal, decided)
             confirmed = review.confirm(proposal, [f for f in found if f.severity != "refuse"], reviewer)
         return {
             "proposal": decided[0].file.proposal.public_id if decided else None,
@@ -83,14 +83,14 @@ def _as_second(options: base.Options) -> base.Result:
             "--second needs --approve or --reject, and may have --reason; it applies to everything that was shown."
         )
     proposal = named.proposal(options["dream"])
-    waits = review.missing([proposal]).get(proposal.pk)
+    waits = review.second_person_waits([proposal]).get(proposal.pk)
     files = [file.pk for file in waits.files] if waits else []
     seen = waits.seen if waits and _is_start(options["second"], waits.seen) else options["second"]
     hunks = list(Hunk.objects.filter(file__in=files, verdict__in=Hunk.TAKEN).select_related("file"))
     if options["approve"]:
-        review.agree(proposal, seen, named.me())
+        review.approve_as_second(proposal, seen, named.me())
     else:
-        review.refuse(proposal, seen, named.me(), options["reason"])
+        review.reject_as_second(proposal, seen, named.me(), options["reason"])
     verdict = Hunk.Verdict.APPROVED if options["approve"] else Hunk.Verdict.REJECTED
     return {
         "proposal": proposal.public_id,

@@ -82,9 +82,9 @@ def apply(proposal: Proposal, reviewer: Actor, *, rebased: bool = False) -> Appl
     recover_first()
     proposal.refresh_from_db()
     if proposal.state in (Proposal.State.OPEN, Proposal.State.SUBMITTED):
-        review.refuse_away(proposal.project)
+        review.refuse_if_away(proposal.project)
     if proposal.state == Proposal.State.OPEN:
-        review.refuse_undecided(proposal)
+        review.refuse_if_undecided(proposal)
         review.submit(proposal, reviewer)
     if proposal.state == Proposal.State.APPLIED:
         return _already(proposal)
@@ -135,7 +135,7 @@ def bring_up(proposal: Proposal) -> dict[FileChange, rebase.Outcome]:
 
     Raises ReviewRefused while the folder is missing, as nothing would fit any more.
     """
-    review.refuse_away(proposal.project)
+    review.refuse_if_away(proposal.project)
     syncing.refresh(proposal.project)
     snapshot = workspace.take(syncing.memory_dir(proposal.project))
     now = snapshot.contents()
@@ -249,7 +249,7 @@ def _why_not(path: str, snapshot: workspace.Snapshot) -> str:
 
 def _alone(proposal: Proposal, files: Sequence[FileChange], told: set[str]) -> tuple[Waiting, ...]:
     """Files that one person approved where two must."""
-    lacking = review.lacking(proposal, files)
+    lacking = review.lacking_second(proposal, files)
     return tuple(Waiting(file.path, submitting.NEEDS_ANOTHER) for file in lacking if file.path not in told)
 
 

@@ -75,9 +75,9 @@ def refresh(
     """
     with scratch(project) as copy, transaction.atomic():
         database.one_at_a_time(f"cards of {project.pk}")
-        waiting = proposals.open_of(project, Proposal.Origin.CAUGHT)
+        waiting = proposals.open_with_origin(project, Proposal.Origin.CAUGHT)
         if waiting is not None:
-            review.hold_open(waiting)
+            review.lock_open_proposal(waiting)
         decide()
         if waiting is not None:
             card_states.take_over_verdicts(waiting)
@@ -174,7 +174,7 @@ def approve(card: Card, reviewer: Actor, *, confirm: bool = False) -> Card:
     """
     with transaction.atomic():
         if card.proposal is not None:
-            review.hold_open(card.proposal)
+            review.lock_open_proposal(card.proposal)
         _claim(card, State.APPROVED, reviewer, (State.OPEN,))
         blocking = blocking_of(card)
         refused = next((found for found in blocking if found.severity == Finding.Severity.REFUSE), None)
@@ -255,7 +255,7 @@ def blocking_of(card: Card) -> list[Finding]:
     """What keeps the card from being written until it is confirmed, and what can never be confirmed."""
     if card.operation is None or card.proposal is None:
         return []
-    return list(review.in_the_way(card.proposal, card.operation.hunks.all()))
+    return list(review.blocking_findings(card.proposal, card.operation.hunks.all()))
 
 
 def submit(project: Project, reviewer: Actor) -> applying.ApplyReport:

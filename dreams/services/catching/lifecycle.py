@@ -180,7 +180,7 @@ def catch(
     with transaction.atomic():
         moved = {part.session.pk for part in unread_parts.move(read, now)}
         made = cards.keep(project, [one for one in found.statements if moved.issuperset(one.sessions)])
-    proposal = _listed(project) if made else proposals.open_of(project, Proposal.Origin.CAUGHT)
+    proposal = _listed(project) if made else proposals.open_with_origin(project, Proposal.Origin.CAUGHT)
     shown = Card.objects.filter(pk__in=[card.pk for card in made])
     sessions = [part.session for part in read if part.session.pk in moved]
     return Caught(sessions, list(shown), proposal, stopped=found.why)
@@ -191,7 +191,7 @@ def _listed(project: Project) -> Proposal | None:
     try:
         proposal = cards.refresh(project)
     except ReviewRefused:
-        return proposals.open_of(project, Proposal.Origin.CAUGHT)
+        return proposals.open_with_origin(project, Proposal.Origin.CAUGHT)
     cards.remember_by_policy(project)
     return proposal
 

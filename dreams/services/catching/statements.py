@@ -161,7 +161,7 @@ def _job(project: Project, parts: Sequence[UnreadPart], copy: workspace.Workspac
 def known(project: Project) -> tuple[str, ...]:
     """What cards said before, what a dream proposes now, and what the person rejected of one."""
     cards = project.cards.values_list("text", flat=True)
-    waiting = proposals.open_for(project)
+    waiting = proposals.open_dream_proposal(project)
     added = _added(waiting) if waiting else ()
     rejected = LeftOut.objects.decided().filter(project=project).values_list("added", flat=True)
     return (*cards, *added, *(line for lines in rejected for line in lines))

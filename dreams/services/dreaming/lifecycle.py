@@ -130,7 +130,7 @@ def _dream_under_lock(dream: DreamRun, held: locks.Held, reporter: DreamReporter
         after = scratch.contents()
         self_review.keep(dream, checks, outcome.edits)
     reporter.last_checkpoint()
-    _propose(dream, snapshot.contents(), after, outcome, checks.heard)
+    _propose(dream, snapshot.contents(), after, outcome, checks.verdicts)
     _ask(dream, outcome)
     _complete(dream, held, fingerprint, outcome.summary)
     _apply_by_policy(dream)
@@ -141,29 +141,29 @@ def _propose(
     before: Mapping[str, bytes],
     after: Mapping[str, bytes],
     outcome: Outcome,
-    heard: proposals.TranscriptVerdicts,
+    verdicts: proposals.TranscriptVerdicts,
 ) -> None:
     """Turn the engine's work into proposals: the part that a policy applies, and the part for a person, which replaces the
     waiting proposal. That one keeps its decisions until then."""
     project = dream.project
-    whole = drafts.draft(before, after, outcome.edits, proposals.rejected_before(project))
-    waiting = proposals.open_for(project)
+    whole = drafts.draft(before, after, outcome.edits, proposals.rejected_hunks(project))
+    waiting = proposals.open_dream_proposal(project)
     if waiting is not None:
         answering.move_answers(waiting)
     left_out = [{"path": path, "hunk": hunk} for path, hunk in whole.left_out]
     DreamRun.objects.filter(pk=dream.pk).update(left_out=left_out)
     automatic = policies.automatic(
-        dream, whole, outcome.edits, lambda judged: self_review.examined(project, before, judged, heard)
+        dream, whole, outcome.edits, lambda judged: self_review.examined(project, before, judged, verdicts)
     )
     if automatic.operations:
         halfway = drafts.only(whole, before, automatic.operations)
         part = policies.as_judged(dream, drafts.draft(before, halfway, outcome.edits))
         origin = _origin(dream, part, outcome, automatic.of(part, whole))
-        proposals.create(project, replace(origin, by_policy=True), part, before, heard)
+        proposals.create(project, replace(origin, by_policy=True), part, before, verdicts)
         whole = drafts.draft(halfway, drafts.only(whole, before, whole.operations), outcome.edits)
         before = halfway
     if not whole.is_empty:
-        proposals.create(project, _origin(dream, whole, outcome), whole, before, heard, waiting)
+        proposals.create(project, _origin(dream, whole, outcome), whole, before, verdicts, waiting)
     elif waiting is not None:
         proposals.supersede(waiting, dream.requested_by)
 
@@ -174,7 +174,7 @@ def _origin(
     """`applied` are the earned policies that apply operations of `draft`."""
     fit = earned.routine_of(dream, draft, outcome.edits)
     marks = {
-        key: proposals.Mark(maker, key in fit, applied.get(key))
+        key: proposals.OperationMark(maker, key in fit, applied.get(key))
         for key, maker in earned.makers(dream, draft).items()
     }
     return proposals.ProposalOrigin(Proposal.Origin.DREAM, summary=outcome.summary, dream=dream, marks=marks)
@@ -237,7 +237,9 @@ def _apply_by_policy(dream: DreamRun) -> None:
         if why:
             log.info("dream %s: left to a person: %s", dream.public_id, why)
             return
-        review.decide(part, review.select(part), Hunk.Verdict.APPROVED, POLICY, reason="Allowed by policy.")
+        review.decide(
+            part, review.select_hunks(part), Hunk.Verdict.APPROVED, POLICY, reason="Allowed by policy."
+        )
         applying.apply(part, POLICY)
     except Refusal as error:
         log.warning("dream %s: not applied by policy: %s", dream.public_id, error)

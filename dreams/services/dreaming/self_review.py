@@ -26,7 +26,7 @@ class Checks:
 
     project: Project
     scratch: Workspace
-    heard: proposals.TranscriptVerdicts
+    verdicts: proposals.TranscriptVerdicts
     told: dict[str, Problem] = field(default_factory=dict)
 
     def examine(self, edits: Sequence[Edit]) -> Sequence[Problem]:
@@ -52,19 +52,19 @@ class Checks:
     def _problems(self, edits: Sequence[Edit]) -> dict[str, Problem]:
         """Problems by the findings' keys, which do not change when lines move."""
         before = self.scratch.snapshot.contents()
-        made = drafts.draft(before, self.scratch.contents(), edits, proposals.rejected_before(self.project))
-        report = examined(self.project, before, made, self.heard)
+        made = drafts.draft(before, self.scratch.contents(), edits, proposals.rejected_hunks(self.project))
+        report = examined(self.project, before, made, self.verdicts)
         places = {(file.path, hunk.hunk.id): hunk.operation for file in made.files for hunk in file.hunks}
         wanted = [found for found in report.findings if found.blocks or found.code in MENDABLE]
         return {found.key: _problem(found, places) for found in _of_each_kind(wanted)[:MOST]}
 
 
 def examined(
-    project: Project, before: Mapping[str, bytes], made: drafts.Draft, heard: proposals.TranscriptVerdicts
+    project: Project, before: Mapping[str, bytes], made: drafts.Draft, verdicts: proposals.TranscriptVerdicts
 ) -> FindingsReport:
     """The findings on a draft, including what the dream's sessions say."""
     hosts.name_secrets()
-    return findings.examine(proposals.subject_of_draft(project, before, made, heard))
+    return findings.examine(proposals.subject_of_draft(project, before, made, verdicts))
 
 
 def _of_each_kind(wanted: Sequence[NewFinding]) -> list[NewFinding]:

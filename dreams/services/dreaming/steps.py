@@ -236,7 +236,7 @@ def _refuse(dream: DreamRun) -> None:
         raise PartialRefused(
             f"{running.public_id} is already running for this project. Wait for it, or cancel it."
         )
-    waiting = proposals.open_for(dream.project)
+    waiting = proposals.open_dream_proposal(dream.project)
     if waiting is not None:
         raise PartialRefused(f"{waiting.public_id} waits for a review. Decide on it first.")
 
@@ -245,7 +245,7 @@ def _proposed(dream: DreamRun, actor: str) -> Proposal:
     edits = edits_of(dream)
     now = workspace.take(syncing.memory_dir(dream.project)).contents()
     after, moved = _brought_onto(now, edits)
-    draft = drafts.draft(now, after, edits, proposals.rejected_before(dream.project))
+    draft = drafts.draft(now, after, edits, proposals.rejected_hunks(dream.project))
     if draft.is_empty:
         raise PartialRefused(
             "Nothing is left to propose: it is already in your notes, or you rejected it before."

@@ -159,7 +159,7 @@ def _of_proposals(rows: Sequence[Any]) -> Iterator[WaitingItem]:
         host_requests.asked_to_write(pks),
         host_requests.times_refused(pks),
     )
-    second = review.missing(rows)
+    second = review.second_person_waits(rows)
     for row in rows:
         facts = _facts(row, told[row.pk], _elsewhere(row, names))
         item = _item(row, facts, stuck.get(row.pk, []), failures.get(row.public_id))
@@ -172,13 +172,13 @@ def _of_proposals(rows: Sequence[Any]) -> Iterator[WaitingItem]:
         yield item
 
 
-def _for_another(item: WaitingItem, waits: review.Missing) -> WaitingItem:
+def _for_another(item: WaitingItem, waits: review.SecondWait) -> WaitingItem:
     paths = waits.files[0].path if len(waits.files) == 1 else plural(len(waits.files), "file")
     why = f"{waits.names} approved changes to {paths}, which your team shares. Another person must approve them too."
-    return replace(item, kind=WaitingKind.SECOND, why=why, action="Look", not_for=waits.by)
+    return replace(item, kind=WaitingKind.SECOND, why=why, action="Look", not_for=waits.excluded)
 
 
-def _too_fast(stuck: Sequence[rebase.Stuck], times: int, host: str) -> str:
+def _too_fast(stuck: Sequence[rebase.StuckFile], times: int, host: str) -> str:
     where = f"on {host}" if host else "here"
     return f"{rebase.stuck_paths(stuck)} changed again each of the {times} times memoryweb tried to write it. Confirm it {where}, or once its sessions are quiet."
 
@@ -249,7 +249,9 @@ def _failures(public_ids: Sequence[str]) -> Mapping[str, str]:
     }
 
 
-def _item(row: Any, facts: ProposalFacts, stuck: Sequence[rebase.Stuck], failure: str | None) -> WaitingItem:
+def _item(
+    row: Any, facts: ProposalFacts, stuck: Sequence[rebase.StuckFile], failure: str | None
+) -> WaitingItem:
     is_open = row.state == State.OPEN
     told = _of_open(row, facts, stuck) if is_open else _of_submitted(row, facts, stuck, failure)
     kind, why, action, url = told
@@ -276,7 +278,7 @@ def _elsewhere(row: Any, names: Mapping[str, str]) -> str:
     return "" if key == hosts.host() else names.get(key, key)
 
 
-def _of_open(row: Any, facts: ProposalFacts, stuck: Sequence[rebase.Stuck]) -> _Told:
+def _of_open(row: Any, facts: ProposalFacts, stuck: Sequence[rebase.StuckFile]) -> _Told:
     here = reverse("review", args=[row.public_id])
     if row.origin == Proposal.Origin.CAUGHT and not stuck:
         return _of_cards(row, facts)
@@ -301,7 +303,7 @@ def _of_cards(row: Any, facts: ProposalFacts) -> _Told:
 
 
 def _of_submitted(
-    row: Any, facts: ProposalFacts, stuck: Sequence[rebase.Stuck], failure: str | None
+    row: Any, facts: ProposalFacts, stuck: Sequence[rebase.StuckFile], failure: str | None
 ) -> _Told:
     here = reverse("review", args=[row.public_id])
     if stuck:
@@ -313,10 +315,10 @@ def _of_submitted(
     return WaitingKind.WRITE, _unwritten(row, facts), "Write now", here
 
 
-def _of_stuck(row: Any, stuck: Sequence[rebase.Stuck], since: str) -> _Told:
+def _of_stuck(row: Any, stuck: Sequence[rebase.StuckFile], since: str) -> _Told:
     conflicts = [file for file in stuck if file.in_conflict]
     if conflicts:
-        why = f"{rebase.stuck_paths(conflicts)} {rebase.stuck_because(conflicts)}."
+        why = f"{rebase.stuck_paths(conflicts)} {rebase.stuck_reason(conflicts)}."
         return WaitingKind.CONFLICT, why, "Solve", reverse("conflict", args=[row.public_id, conflicts[0].pk])
     why = f"{rebase.stuck_paths(stuck)} changed on disk after {since}; confirm the new result."
     first = stuck[0].pk
@@ -324,7 +326,7 @@ def _of_stuck(row: Any, stuck: Sequence[rebase.Stuck], since: str) -> _Told:
     return WaitingKind.CONFIRM, why, "Confirm", f"{here}?file={first}#file-{first}"
 
 
-def _undecided(facts: ProposalFacts, stuck: Sequence[rebase.Stuck]) -> str:
+def _undecided(facts: ProposalFacts, stuck: Sequence[rebase.StuckFile]) -> str:
     """ "9 decisions, 15 changes in 4 files"; once some are made, how many are left."""
     counts = facts.counts
     left = (
@@ -332,7 +334,7 @@ def _undecided(facts: ProposalFacts, stuck: Sequence[rebase.Stuck]) -> str:
     )
     conflicts = [file for file in stuck if file.in_conflict]
     return (
-        f"{left}. {rebase.stuck_paths(conflicts)} {rebase.stuck_because(conflicts)}."
+        f"{left}. {rebase.stuck_paths(conflicts)} {rebase.stuck_reason(conflicts)}."
         if conflicts
         else f"{left}."
     )

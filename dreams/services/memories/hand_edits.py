@@ -154,7 +154,7 @@ def carry_out(project: Project, change: HandEdit, reviewer: Actor) -> ApplyRepor
     made = propose(project, change, reviewer)
     if made is None:
         return ApplyReport(said=("Nothing differs from the current files.",))
-    review.decide(made, review.select(made), Hunk.Verdict.APPROVED, reviewer, reason=change.reason)
+    review.decide(made, review.select_hunks(made), Hunk.Verdict.APPROVED, reviewer, reason=change.reason)
     try:
         return applying.apply(made, reviewer)
     except (ReviewRefused, project_lock.ProjectBusy) as refused:
@@ -163,7 +163,7 @@ def carry_out(project: Project, change: HandEdit, reviewer: Actor) -> ApplyRepor
 
 def propose(project: Project, change: HandEdit, reviewer: Actor) -> Proposal | None:
     """The change as an open proposal; None when nothing differs. Raises Stale, and ReviewRefused while its folder is away."""
-    review.refuse_away(project)
+    review.refuse_if_away(project)
     before = workspace.take(syncing.memory_dir(project)).contents()
     for path, seen in change.before.items():
         if before.get(path) != seen:

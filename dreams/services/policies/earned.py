@@ -276,7 +276,7 @@ def undone(proposal: Proposal, hunks: Iterable[Hunk], *, actor: str) -> list[str
 
 def named(kind: str, maker: str) -> str:
     """ "Dated lines from the rules engine"."""
-    return f"{decisions.named(kind)} from {versions.maker_name(maker)}"
+    return f"{decisions.kind_label(kind)} from {versions.maker_name(maker)}"
 
 
 def _start_anew(kind: str, maker: str, action: str, why: str, actor: str, *, by_itself: bool = False) -> bool:

@@ -1,6 +1,6 @@
-"""Proposals as rows: `saving` makes them, `checks` has them checked and keeps what was said, `rows_to_hunks` turns rows into hunks
-and bytes, `transcript_verdicts` asks the sessions, `rebase` follows a file that changed meanwhile. `decisions` counts what is
-to be decided, and `summaries` says in a sentence what was."""
+"""Proposals as rows: `saving` creates them, `checks` runs the checks and saves their findings, `rows_to_hunks` turns rows into
+hunks and bytes, `transcript_verdicts` searches the sessions, `rebase` follows a file that changed meanwhile. `decisions`
+counts decisions, and `summaries` puts the outcome in a sentence."""
 
 from dreams.services.proposals.checks import examine, report_with, subject_of, subject_of_draft, verdicts_on
 from dreams.services.proposals.rows_to_hunks import (
@@ -16,15 +16,15 @@ from dreams.services.proposals.rows_to_hunks import (
     texts_of,
 )
 from dreams.services.proposals.saving import (
-    Mark,
+    OperationMark,
     ProposalOrigin,
-    Restored,
+    RestoredStat,
     carry_over,
     create,
-    open_for,
-    open_of,
+    open_dream_proposal,
+    open_with_origin,
     redraft,
-    rejected_before,
+    rejected_hunks,
     save_hunk,
     supersede,
 )

@@ -1,5 +1,5 @@
-"""What the checks say of a proposal: the directory before and after it as they look at it. What they said is kept with a
-key of the very texts: the same are not read twice.
+"""Runs the checks on a proposal, from the directory before and after it, and saves their findings with a digest of the
+inputs: unchanged inputs are not checked again.
 """
 
 import datetime as dt
@@ -46,14 +46,14 @@ from dreams.models import (
 from dreams.services import database, hosts
 from dreams.services.memories import derivable, instructions
 from dreams.services.proposals.rows_to_hunks import (
-    bare,
     bytes_of,
     changed_hunks,
     choices,
     decided_bytes,
+    strip_line_ends,
     texts_of,
 )
-from dreams.services.proposals.transcript_verdicts import QUOTE_LIMIT, TranscriptVerdicts, stored
+from dreams.services.proposals.transcript_verdicts import QUOTE_LIMIT, TranscriptVerdicts, stored_answer
 
 
 def examine(
@@ -61,28 +61,29 @@ def examine(
     before: Mapping[str, bytes],
     *,
     undecided: bool = True,
-    heard: TranscriptVerdicts | None = None,
+    verdicts: TranscriptVerdicts | None = None,
 ) -> None:
-    """Check what would be written and save findings, ledger and the sessions' answers anew; confirmations stay by key.
+    """Check what would be written and replace findings, ledger and the sessions' answers; confirmations stay by key.
 
-    `undecided` False looks at exactly what was approved: a rejected destination then shows as a loss. What was said of
-    other changes stays beside them. Where the last look was at the very same texts nothing is done.
+    `undecided` False checks exactly what was approved: a rejected destination then shows as a loss. Findings on other
+    changes stay. Does nothing when the last check had the same inputs.
     """
     hosts.name_secrets()
-    heard = heard or TranscriptVerdicts.of_proposal(proposal)
+    verdicts = verdicts or TranscriptVerdicts.of_proposal(proposal)
     subject = subject_of(proposal, before, undecided=undecided)
-    key = _key(subject, heard)
+    key = _subject_digest(subject, verdicts)
     if not Proposal.objects.filter(pk=proposal.pk, checked_digest=key).exists():
-        _keep(proposal, subject.hunks, findings.examine(with_verdicts(subject, heard)), heard, key)
+        report = findings.examine(with_verdicts(subject, verdicts))
+        _save_report(proposal, subject.hunks, report, verdicts, key)
 
 
 @dataclass(frozen=True, slots=True)
 class CheckResults:
-    """What the checks say of a draft, and what they looked at."""
+    """The report on a draft, and what was checked."""
 
     report: FindingsReport
     subject: Subject
-    is_whole: bool
+    is_complete: bool
 
 
 def check_draft(
@@ -90,52 +91,52 @@ def check_draft(
     origin: Proposal.Origin,
     draft: drafts.Draft,
     before: Mapping[str, bytes],
-    heard: TranscriptVerdicts,
+    verdicts: TranscriptVerdicts,
     *,
     undo: bool,
 ) -> CheckResults:
-    """The checks of a proposal that is about to be made: before the transaction, in which nobody else could write.
+    """Check a draft before the transaction that saves it: during a transaction nobody else can write.
 
-    `undo`: nobody looks at it before it is carried out, and each line that it removes is one that was applied before.
+    `undo`: it is applied without a review, and each line that it removes was applied before.
     """
     hosts.name_secrets()
     subject = _subject_of_draft(project, before, draft, origin)
     examine_all = findings.examine_undo if undo else findings.examine
-    return CheckResults(examine_all(with_verdicts(subject, heard)), subject, is_whole=not undo)
+    return CheckResults(examine_all(with_verdicts(subject, verdicts)), subject, is_complete=not undo)
 
 
-def keep_checked(
-    proposal: Proposal, checked: CheckResults, operations: Mapping[str, Operation], heard: TranscriptVerdicts
+def save_check_results(
+    proposal: Proposal, checked: CheckResults, rows: Mapping[str, Operation], verdicts: TranscriptVerdicts
 ) -> None:
-    """Save what was said of the draft, beside the rows that were made of it. The digest is that of `subject_of`."""
-    named = {key: str(row.pk) for key, row in operations.items()}
-    hunks = [replace(hunk, operation=named.get(hunk.operation, "")) for hunk in checked.subject.hunks]
-    key = _key(replace(checked.subject, hunks=hunks), heard) if checked.is_whole else ""
-    _keep(proposal, hunks, checked.report, heard, key)
+    """Save the results for a draft with the rows made from it. The digest is that of `subject_of`."""
+    operation_pks = {key: str(row.pk) for key, row in rows.items()}
+    hunks = [replace(hunk, operation=operation_pks.get(hunk.operation, "")) for hunk in checked.subject.hunks]
+    key = _subject_digest(replace(checked.subject, hunks=hunks), verdicts) if checked.is_complete else ""
+    _save_report(proposal, hunks, checked.report, verdicts, key)
 
 
 def report_with(
     proposal: Proposal, before: Mapping[str, bytes], instead: Mapping[int, str]
 ) -> FindingsReport:
-    """What the checks would say with these texts (hunk pk → text) in place of the proposed ones. Saves nothing."""
+    """The report if these texts (hunk pk → text) replaced the proposed ones. Saves nothing."""
     hosts.name_secrets()
     subject = subject_of(proposal, before, undecided=True, instead=instead)
     return findings.examine(with_verdicts(subject, TranscriptVerdicts.of_proposal(proposal)))
 
 
 def verdicts_on(proposal: Proposal, typed: str) -> TranscriptVerdicts:
-    """What the proposal's sessions say, `typed` looked up already: before a transaction, which waits for no disk."""
-    heard = TranscriptVerdicts.of_proposal(proposal)
-    heard.look_up(unit.text for unit in units_of_lines(typed.splitlines()))
-    return heard
+    """The proposal's sessions, with `typed` looked up already: a transaction must not wait for the disk."""
+    verdicts = TranscriptVerdicts.of_proposal(proposal)
+    verdicts.look_up(unit.text for unit in units_of_lines(typed.splitlines()))
+    return verdicts
 
 
-#: A line that a person rejected and that comes back unasked is named.
-_UNASKED = (Proposal.Origin.DREAM, Proposal.Origin.SUGGESTED)
+#: Proposals of these origins are checked for lines that a person rejected before.
+_DRAFTED = (Proposal.Origin.DREAM, Proposal.Origin.SUGGESTED)
 
 
-def with_verdicts(subject: Subject, heard: TranscriptVerdicts) -> Subject:
-    return replace(subject, heard=heard.ask, against=heard.against) if heard.sessions else subject
+def with_verdicts(subject: Subject, verdicts: TranscriptVerdicts) -> Subject:
+    return replace(subject, heard=verdicts.ask, against=verdicts.against) if verdicts.sessions else subject
 
 
 def subject_of(
@@ -145,19 +146,19 @@ def subject_of(
     undecided: bool,
     instead: Mapping[int, str] | None = None,
 ) -> Subject:
-    """The proposal as its verdicts want it. `before` is the directory as it was last seen; each file of the proposal
-    counts as the state that it starts from."""
+    """What the proposal would write, by its verdicts. `before` is the directory as last seen; for files of the proposal
+    their base is used."""
     files = list(proposal.files.prefetch_related("hunks__evidence"))
     texts = texts_of(files)
-    was, after = dict(before), dict(before)
+    base, after = dict(before), dict(before)
     changed: list[ChangedHunk] = []
     for file in files:
-        _put(was, file.path, bytes_of(file.base_sha, texts))
+        _put(base, file.path, bytes_of(file.base_sha, texts))
         _put(after, file.path, decided_bytes(file, undecided=undecided, instead=instead, texts=texts))
         changed += changed_hunks(
             file, choices(file, undecided=undecided, instead=instead, texts=texts), texts
         )
-    return _subject(proposal.project, was, after, changed, _rejected_lines(proposal))
+    return _subject(proposal.project, base, after, changed, _rejected_lines(proposal))
 
 
 def _put(files: dict[str, bytes], path: str, data: bytes | None) -> None:
@@ -171,11 +172,11 @@ def subject_of_draft(
     project: Project,
     before: Mapping[str, bytes],
     draft: drafts.Draft,
-    heard: TranscriptVerdicts | None = None,
+    verdicts: TranscriptVerdicts | None = None,
 ) -> Subject:
-    """What a draft of a dream would write if all of it were approved: for checks before there is a proposal."""
+    """What a dream's draft would write if all of it were approved, before there is a proposal."""
     subject = _subject_of_draft(project, before, draft, Proposal.Origin.DREAM)
-    return with_verdicts(subject, heard) if heard else subject
+    return with_verdicts(subject, verdicts) if verdicts else subject
 
 
 def _subject_of_draft(
@@ -187,9 +188,9 @@ def _subject_of_draft(
             path=file.path,
             hunk_id=made.hunk.id,
             base_start=made.hunk.base_start,
-            removed=bare(made.hunk.removed),
+            removed=strip_line_ends(made.hunk.removed),
             new_start=made.hunk.new_start,
-            added=bare(made.hunk.added),
+            added=strip_line_ends(made.hunk.added),
             citations=tuple(c for c in made.citations if c.source != "agent"),  # as for rows
             fates=made.fates,
             by_hand=origin not in Proposal.DRAFTED,
@@ -198,7 +199,7 @@ def _subject_of_draft(
         for file in draft.files
         for made in file.hunks
     ]
-    return _subject(project, before, after, changed, _rejected_by(project) if origin in _UNASKED else {})
+    return _subject(project, before, after, changed, _rejected_in(project) if origin in _DRAFTED else {})
 
 
 def _subject(
@@ -208,7 +209,7 @@ def _subject(
     changed: Sequence[ChangedHunk],
     rejected: Mapping[str, dt.date],
 ) -> Subject:
-    # The repository of another host's project is on its disk.
+    # The repository of a project on another host cannot be read here.
     repo = project.repo_dir if project.host == hosts.host() else ""
     return Subject(
         before=before,
@@ -218,7 +219,7 @@ def _subject(
         instructions=instructions.texts(project),
         scope=project.scope,
         repeated=derivable.look(_changed(before, after), repo),
-        asked=_asked(project),
+        asked=_recent_prompts(project),
         rejected=rejected,
     )
 
@@ -227,20 +228,20 @@ def _changed(before: Mapping[str, bytes], after: Mapping[str, bytes]) -> dict[st
     return {path: data for path, data in after.items() if before.get(path) != data}
 
 
-def _asked(project: Project) -> list[str]:
-    """What people typed in this project's past sessions, without secrets; our own dreams' prompts are nobody's."""
+def _recent_prompts(project: Project) -> list[str]:
+    """What people typed in this project's past sessions, without secrets and without the prompts of dreams."""
     rows = Prompt.objects.filter(session__project=project, session__own=False)
     texts = rows.order_by(F("at").desc(nulls_last=True)).values_list("text", flat=True)[:MOST_PROMPTS]
     return [redact.redact(found[: LONGEST_PROMPT + 1]) for found in texts]
 
 
 def _rejected_lines(proposal: Proposal) -> Mapping[str, dt.date]:
-    """Only a dream or an agent may bring a line back without being asked."""
-    return _rejected_by(proposal.project, besides=proposal) if proposal.origin in _UNASKED else {}
+    """Empty for proposals that a person made: they may bring a rejected line back."""
+    return _rejected_in(proposal.project, besides=proposal) if proposal.origin in _DRAFTED else {}
 
 
-def _rejected_by(project: Project, besides: Proposal | None = None) -> Mapping[str, dt.date]:
-    """Normalised lines that a person rejected, with the day. What was approved and undone for good was not rejected."""
+def _rejected_in(project: Project, besides: Proposal | None = None) -> Mapping[str, dt.date]:
+    """Normalised lines that a person rejected, with the day. Changes that were approved and later undone do not count."""
     undone = Hunk.objects.filter(
         file__proposal=OuterRef("proposal"),
         file__path=OuterRef("path"),
@@ -258,25 +259,25 @@ def _rejected_by(project: Project, besides: Proposal | None = None) -> Mapping[s
     }
 
 
-#: What sessions say is asked for while the checks run; which sessions those are is in the key.
-_ASKED = frozenset({"heard", "against"})
+#: These are called during the checks; the digest has the sessions instead.
+_LAZY_FIELDS = frozenset({"heard", "against"})
 
 
-def _key(subject: Subject, heard: TranscriptVerdicts) -> str:
-    """Equal for subjects of which the checks say the same: every text, hunk, setting and session, the key
-    that secrets are named with, and the checks themselves."""
+def _subject_digest(subject: Subject, verdicts: TranscriptVerdicts) -> str:
+    """Of all that the checks depend on: every text, hunk, setting and session, the key for naming secrets, and the code of
+    the checks."""
     made = hashlib.sha256(f"{source_digest()} {secrets.fingerprint('')}".encode())
     for field in fields(subject):
-        if field.name not in _ASKED:
+        if field.name not in _LAZY_FIELDS:
             made.update(
-                f"{field.name} {_told(getattr(subject, field.name))}\n".encode("utf-8", "surrogatepass")
+                f"{field.name} {_stable(getattr(subject, field.name))}\n".encode("utf-8", "surrogatepass")
             )
-    made.update(repr([session.pk for session in heard.sessions]).encode())
+    made.update(repr([session.pk for session in verdicts.sessions]).encode())
     return made.hexdigest()
 
 
-def _told(value: object) -> str:
-    """The same for what is equal, whatever its order in memory."""
+def _stable(value: object) -> str:
+    """Equal for equal values, whatever their order in memory."""
     if isinstance(value, frozenset):
         return repr(sorted(value))
     if isinstance(value, Mapping):
@@ -284,60 +285,58 @@ def _told(value: object) -> str:
     return repr(value)
 
 
-Places = Mapping[tuple[str, str], Hunk]
+HunksByPlace = Mapping[tuple[str, str], Hunk]
 _LINE = re.compile(r"\bline \d+")
-
-# What they said, saved beside the proposal. What a person confirmed stays confirmed while it is said.
 
 MOST_AT_ONCE = 200  # rows of one transaction: about 20 ms of SQLite's write lock
 
 
-def _keep(
+def _save_report(
     proposal: Proposal,
-    looked_at: Iterable[ChangedHunk],
+    checked: Iterable[ChangedHunk],
     report: FindingsReport,
-    heard: TranscriptVerdicts,
+    verdicts: TranscriptVerdicts,
     key: str,
 ) -> None:
-    """Put a report in place of what was said of the hunks looked at, and of the whole; confirmations stay by key. What
-    was said of other hunks stays beside them.
+    """Replace the findings on the `checked` hunks and on the proposal by those of `report`; confirmations stay by key.
+    Findings on other hunks stay.
 
-    In several transactions, the digest with the last one: after an end in between the checks run again, and till then
-    too much is said rather than too little.
+    In several transactions, the digest in the last one: after a crash in between the checks run again, and until then
+    there are too many findings rather than too few.
     """
-    if left_out := heard.left_out():  # another look may hear more
+    if left_out := verdicts.left_out():  # another check may find more
         report, key = replace(report, findings=(*report.findings, left_out)), ""
     Proposal.objects.filter(pk=proposal.pk).update(checked_digest="")
-    places = {(hunk.path, hunk.hunk_id) for hunk in looked_at}
+    places = {(hunk.path, hunk.hunk_id) for hunk in checked}
     rows = Hunk.objects.filter(file__proposal=proposal).select_related("file")
     hunks = {place: row for row in rows if (place := (row.file.path, row.hunk_id)) in places}
     _save_findings(proposal, hunks, report)
     _save_ledger(hunks, report)
-    _save_heard(hunks, report.judged)
+    _save_transcript_verdicts(hunks, report.judged)
     Proposal.objects.filter(pk=proposal.pk).update(checked_digest=key)
 
 
 @dataclass(frozen=True, slots=True)
-class _Confirmed:
-    """What a person confirmed: by the finding's key and, for changes that a rebase gave another id, by what was said of
-    which hunk. A hunk that went into another left its findings with the file."""
+class _Confirmations:
+    """Confirmed findings by key and, for hunks that a rebase gave another id, by path, code, message and hunk. When a
+    hunk was merged into another, its findings belong to the file."""
 
     by_key: Mapping[str, Finding]
-    by_words: Mapping[tuple[str, str, str, int | None], Finding]
+    by_message: Mapping[tuple[str, str, str, int | None], Finding]
 
     @classmethod
-    def of(cls, proposal: Proposal) -> "_Confirmed":
+    def load(cls, proposal: Proposal) -> "_Confirmations":
         rows = list(proposal.findings.filter(confirmed_at__isnull=False).select_related("file"))
-        by_words = {
+        by_message = {
             (row.file.path if row.file else "", row.code, _without_place(row.message), row.hunk_id): row
             for row in rows
         }
-        return cls({row.key: row for row in rows}, by_words)
+        return cls({row.key: row for row in rows}, by_message)
 
     def fields(self, found: NewFinding, hunk: Hunk | None) -> "_Confirmation":
-        said = (found.path, found.code, _without_place(text.storable(found.message, 2000)))
-        row = self.by_key.get(found.key) or self.by_words.get((*said, hunk.pk if hunk else None))
-        row = row or self.by_words.get((*said, None))
+        message = (found.path, found.code, _without_place(text.storable(found.message, 2000)))
+        row = self.by_key.get(found.key) or self.by_message.get((*message, hunk.pk if hunk else None))
+        row = row or self.by_message.get((*message, None))
         by, at = (row.confirmed_by, row.confirmed_at) if row else ("", None)
         return {"confirmed_by": by, "confirmed_at": at}
 
@@ -348,14 +347,14 @@ class _Confirmation(TypedDict):
 
 
 def _without_place(message: str) -> str:
-    """Lines move; what is said of them stays the same."""
+    """The message without line numbers, which change when lines move."""
     return _LINE.sub("line", message)
 
 
-def _save_findings(proposal: Proposal, hunks: Places, report: FindingsReport) -> None:
-    """Those that are said already, in this order, stay as they are: a submit says mostly what was said before."""
+def _save_findings(proposal: Proposal, hunks: HunksByPlace, report: FindingsReport) -> None:
+    """Rows that are already there, in this order, stay: a submit mostly repeats the findings of before."""
     files = {file.path: file for file in proposal.files.all()}
-    confirmed = _Confirmed.of(proposal)
+    confirmed = _Confirmations.load(proposal)
     mine = {None, *(row.pk for row in hunks.values())}
     old = [row for row in proposal.findings.order_by("pk") if row.hunk_id in mine]
     new = [
@@ -364,7 +363,8 @@ def _save_findings(proposal: Proposal, hunks: Places, report: FindingsReport) ->
     ]
     pairs = zip(old, new, strict=False)
     same = next(
-        (at for at, pair in enumerate(pairs) if _said(pair[0]) != _said(pair[1])), min(len(old), len(new))
+        (at for at, pair in enumerate(pairs) if _without_pk(pair[0]) != _without_pk(pair[1])),
+        min(len(old), len(new)),
     )
     for part in database.in_parts(new[same:], MOST_AT_ONCE):
         Finding.objects.bulk_create(part)
@@ -372,15 +372,14 @@ def _save_findings(proposal: Proposal, hunks: Places, report: FindingsReport) ->
         Finding.objects.filter(pk__in=[row.pk for row in gone]).delete()
 
 
-def _said(row: Finding) -> tuple[object, ...]:
-    """All of a finding but its number."""
+def _without_pk(row: Finding) -> tuple[object, ...]:
     return tuple(
         getattr(row, field.attname) for field in Finding._meta.concrete_fields if not field.primary_key
     )
 
 
 def _row(
-    proposal: Proposal, found: NewFinding, file: FileChange | None, hunk: Hunk | None, confirmed: _Confirmed
+    proposal: Proposal, found: NewFinding, file: FileChange | None, hunk: Hunk | None, old: _Confirmations
 ) -> Finding:
     return Finding(
         proposal=proposal,
@@ -392,28 +391,28 @@ def _row(
         severity=found.severity,
         message=text.storable(found.message, 2000),
         remedy=text.storable(found.remedy, 1000),
-        message_parts=_parts(found.message_parts),
+        message_parts=_stored_parts(found.message_parts),
         line_no=found.line_no,
-        **confirmed.fields(found, hunk),
+        **old.fields(found, hunk),
     )
 
 
-def _parts(told: MessageParts) -> dict[str, str]:
-    return {name: text.storable(said, 2000) for name, said in asdict(told).items() if said}
+def _stored_parts(parts: MessageParts) -> dict[str, str]:
+    return {name: text.storable(part, 2000) for name, part in asdict(parts).items() if part}
 
 
-def _save_ledger(hunks: Places, report: FindingsReport) -> None:
+def _save_ledger(hunks: HunksByPlace, report: FindingsReport) -> None:
     by_hunk: dict[Hunk, list[LedgerEntry]] = defaultdict(list)
     for row in report.ledger:
         if hunk := hunks.get((row.path, row.hunk_id)):
             by_hunk[hunk].append(_entry(hunk, row))
     old: dict[int, list[tuple[object, ...]]] = defaultdict(list)
-    for entry in LedgerEntry.objects.filter(hunk__in=by_hunk).order_by("pk").values_list(*_ENTRY):
+    for entry in LedgerEntry.objects.filter(hunk__in=by_hunk).order_by("pk").values_list(*_ENTRY_FIELDS):
         old[entry[0]].append(entry)
     changed = [
         (hunk, entries)
         for hunk, entries in by_hunk.items()
-        if old[hunk.pk] != [tuple(getattr(entry, name) for name in _ENTRY) for entry in entries]
+        if old[hunk.pk] != [tuple(getattr(entry, name) for name in _ENTRY_FIELDS) for entry in entries]
     ]
     for part in database.in_parts(changed, MOST_AT_ONCE):
         with transaction.atomic():
@@ -421,7 +420,7 @@ def _save_ledger(hunks: Places, report: FindingsReport) -> None:
             LedgerEntry.objects.bulk_create(entry for _, entries in part for entry in entries)
 
 
-_ENTRY = ("hunk_id", "text", "fate", "target_path", "target_line", "target_text", "note")
+_ENTRY_FIELDS = ("hunk_id", "text", "fate", "target_path", "target_line", "target_text", "note")
 
 
 def _entry(hunk: Hunk, row: RemovedLine) -> LedgerEntry:
@@ -436,11 +435,11 @@ def _entry(hunk: Hunk, row: RemovedLine) -> LedgerEntry:
     )
 
 
-def _save_heard(hunks: Places, judged: Sequence[JudgedStatement]) -> None:
-    """Beside each hunk what the sessions say of its statements."""
+def _save_transcript_verdicts(hunks: HunksByPlace, judged: Sequence[JudgedStatement]) -> None:
+    """Save with each hunk what the sessions say about its statements."""
     answers = defaultdict(list)
     for one in judged:
-        answers[one.path, one.hunk_id].append(stored(one.line_no, one.text, one.heard))
+        answers[one.path, one.hunk_id].append(stored_answer(one.line_no, one.text, one.heard))
     changed = [hunk for place, hunk in hunks.items() if hunk.transcript_verdicts != answers[place]]
     for hunk in changed:
         hunk.transcript_verdicts = answers[hunk.file.path, hunk.hunk_id]

@@ -19,10 +19,8 @@ from dreams.models import FileChange, Hunk, Operation
 from dreams.models.prepared import prepared
 from dreams.services.proposals.rows_to_hunks import old_names
 
-# What a kind of change is called where changes are counted: "38 dated lines".
-
-
 Kind = Operation.Kind
+#: Names of the kinds of changes, as in "38 dated lines".
 _NOUNS: dict[str, tuple[str, str]] = {
     Kind.LEARN: ("thing learnt", "things learnt"),
     Kind.DATE: ("dated line", "dated lines"),
@@ -36,26 +34,26 @@ _NOUNS: dict[str, tuple[str, str]] = {
     Kind.UNDO: ("undo", "undos"),
 }
 #: In the order in which pages list them: what adds, what changes, what removes.
-ORDER = tuple(_NOUNS)
+KINDS_IN_ORDER = tuple(_NOUNS)
 
 
-def counted(kind: str, number: int) -> str:
+def count_label(kind: str, number: int) -> str:
     """ "38 dated lines"."""
     return plural(number, *_NOUNS[kind])
 
 
-def named(kind: str) -> str:
-    """ "Dated lines"; what no kind is called, as it is."""
+def kind_label(kind: str) -> str:
+    """ "Dated lines"; an unknown kind is returned as it is."""
     return _NOUNS.get(kind, (kind, kind))[1].capitalize()
 
 
 Verdict = Hunk.Verdict
-#: `undecided`: at least one of its changes waits. `mixed`: some were approved and some rejected, as after a rebase.
+#: `undecided`: at least one change has no verdict. `mixed`: some were approved and some rejected, as after a rebase.
 State = Literal["undecided", "approved", "edited", "rejected", "mixed"]
 
 
 class Grouped(Protocol):
-    """A hunk, or as much of it as says what it is decided with."""
+    """The part of a hunk that says which decision it belongs to."""
 
     @property
     def pk(self) -> int: ...
@@ -64,8 +62,6 @@ class Grouped(Protocol):
 
 
 class HunkWithVerdict(Grouped, Protocol):
-    """A hunk with its verdict."""
-
     @property
     def verdict(self) -> str: ...
     @property
@@ -73,8 +69,6 @@ class HunkWithVerdict(Grouped, Protocol):
 
 
 class HunkOfFile(HunkWithVerdict, Protocol):
-    """A hunk with its verdict and its file."""
-
     @property
     def file(self) -> FileChange: ...
 
@@ -88,7 +82,7 @@ def key(hunk: Grouped) -> int:
 
 
 def grouped(hunks: Iterable[Row]) -> dict[int, list[Row]]:
-    """Key → the hunks of that decision, in the order in which they come."""
+    """Key → the hunks of that decision, in the given order."""
     found: dict[int, list[Row]] = {}
     for hunk in hunks:
         found.setdefault(key(hunk), []).append(hunk)
@@ -106,7 +100,7 @@ def line_of(hunk: Hunk) -> int:
 
 
 def places(hunks: Sequence[Hunk]) -> tuple[str, ...]:
-    """The files of one decision, with the line where one line is meant: decisions of a kind often have the same reason."""
+    """The files of one decision, each with its line where only one changes: decisions of a kind often have the same reason."""
     per_path = Counter(hunk.file.path for hunk in hunks)
     return tuple(
         dict.fromkeys(
@@ -119,7 +113,7 @@ def places(hunks: Sequence[Hunk]) -> tuple[str, ...]:
 
 
 def state(hunks: Sequence[HunkWithVerdict]) -> State:
-    """What was decided; `hunks` are all of one decision. A part in a person's own words makes it edited."""
+    """What was decided; `hunks` are all those of one decision. One edited hunk makes it edited."""
     return _state({hunk.verdict for hunk in hunks})
 
 
@@ -132,7 +126,7 @@ def _state(verdicts: Collection[str]) -> State:
 
 
 def digest(hunks: Iterable[HunkOfFile]) -> str:
-    """Changes when one of these hunks, its verdict or its file does. A form that decides on many carries it."""
+    """Changes when one of these hunks, its verdict or its file changes. A form that decides on many sends it back."""
     states = sorted(
         f"{hunk.pk} {hunk.verdict} {hunk.edited_sha} {hunk.file.base_sha} {hunk.file.new_sha}"
         for hunk in hunks
@@ -142,9 +136,9 @@ def digest(hunks: Iterable[HunkOfFile]) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Counts:
-    """The decisions of one proposal by what was decided, and how many of them are on disk or were undone.
+    """The decisions of one proposal by their state, and how many are on disk or were undone.
 
-    `written` and `undone` are told of each decision by its changes: of one that is half undone some are written still.
+    A decision that is half undone counts in both `written` and `undone`.
     """
 
     decisions: int = 0
@@ -171,14 +165,13 @@ class Counts:
     @property
     def words(self) -> str:
         """ "9 decisions, 15 changes"; just "9 decisions" where each is a single change."""
-        said = plural(self.decisions, "decision")
-        return said if self.changes == self.decisions else f"{said}, {plural(self.changes, 'change')}"
+        number = plural(self.decisions, "decision")
+        return number if self.changes == self.decisions else f"{number}, {plural(self.changes, 'change')}"
 
 
 @dataclass(frozen=True, slots=True)
-class Decided:
-    """One decision of a proposal (its pk): what kind of change it is, what was decided, and how many of its changes are
-    on disk or were undone."""
+class DecisionRow:
+    """One decision of a proposal (its pk), and how many of its changes are on disk or were undone."""
 
     proposal: int
     kind: str
@@ -188,11 +181,11 @@ class Decided:
     undone: int
 
 
-def each(proposals: Collection[int]) -> list[Decided]:
+def of_proposals(proposals: Collection[int]) -> list[DecisionRow]:
     """All decisions of these proposals. One query."""
-    verdicts = Verdict.values  # put together at each look
+    verdicts = Verdict.values  # each access builds the list
     return [
-        Decided(
+        DecisionRow(
             row["file__proposal"],
             row["operation__kind"] or "",
             row["changes"],
@@ -205,19 +198,19 @@ def each(proposals: Collection[int]) -> list[Decided]:
 
 
 def counts(proposals: Collection[int]) -> dict[int, Counts]:
-    """Proposal (its pk) → its counts; every proposal asked for is there. At most five queries, however many there are."""
-    return counts_of(proposals, each(proposals), renamed(proposals))
+    """Proposal (its pk) → its counts; every given proposal has an entry. At most five queries, however many there are."""
+    return counts_of(proposals, of_proposals(proposals), renamed(proposals))
 
 
 def renamed(proposals: Collection[int]) -> Counter[int]:
-    """Proposal → how many of its files are others under a new name."""
+    """Proposal → how many of its files were renamed."""
     return Counter(proposal for proposal, _ in old_names(proposals)) if proposals else Counter()
 
 
 def counts_of(
-    proposals: Collection[int], decided: Iterable[Decided], names: Counter[int]
+    proposals: Collection[int], decided: Iterable[DecisionRow], names: Counter[int]
 ) -> dict[int, Counts]:
-    """As `counts`, of decisions and `names` (as `renamed`) that were asked for before."""
+    """As `counts`, from decisions and `names` (see `renamed`) that are loaded already."""
     wanted = set(proposals)
     states: dict[int, Counter[str]] = {pk: Counter() for pk in wanted}
     changes: Counter[int] = Counter()
@@ -225,7 +218,7 @@ def counts_of(
         places = [name for name in ("written", "undone") if getattr(one, name)]
         states[one.proposal].update(["decisions", one.state, *places])
         changes[one.proposal] += one.changes
-    # A renamed file is stored as one that went and one that came, and is one change.
+    # A renamed file is stored as one deleted and one added file, but is one change.
     changes.subtract(names)
     return {pk: Counts(changes=changes[pk], **states[pk]) for pk in wanted}
 

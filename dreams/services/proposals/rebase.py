@@ -40,20 +40,22 @@ class Sides:
 
 
 def rebase(file: FileChange, now: bytes | None) -> Outcome:
-    """Bring `file` onto the bytes that stand on disk now (None: it is gone)."""
+    """Rebase `file` onto the bytes that are on disk `now` (None: it was deleted)."""
     sha = text.sha256(now) if now is not None else ""
     if sha == file.base_sha and not _is_of_an_undo(file):
-        if file.conflict:  # what it clashed with is back as it was: a directory that was away for a while
+        if (
+            file.conflict
+        ):  # the file is back to its base, for example because its directory was away for a while
             file.conflict = None
             file.save(update_fields=["conflict"])
         return "same"
     if file.conflict and file.conflict["now"] == sha and (_is_of_an_undo(file) or _is_open(file)):
         return "conflict"
     base = proposals.bytes_of(_merge_base(file))
-    for wanted in _wanted(file):
+    for wanted in _texts_to_merge(file):
         merged = merged_bytes(Sides(base, now, wanted), file.path)
         if not isinstance(merged, merge.Merge):
-            return _move(file, now, merged)
+            return _rebase_onto(file, now, merged)
     remember_conflict(file, Sides(base, now, wanted))
     return "conflict"
 
@@ -71,12 +73,12 @@ def _is_open(file: FileChange) -> bool:
     return file.proposal.state == Proposal.State.OPEN
 
 
-def _wanted(file: FileChange) -> Iterator[bytes | None]:
-    """What to merge, most first. Once submitted, exactly what was decided.
+def _texts_to_merge(file: FileChange) -> Iterator[bytes | None]:
+    """The texts to try to merge, in order. Once submitted, only what was decided.
 
-    Before that first every hunk, so that all stay to decide on; then without the rejected ones, which must not raise
-    a conflict over something that will not be written. An undecided hunk that clashes is a conflict to solve: it must
-    not vanish unseen.
+    Before that, first with every hunk, so that all can still be decided; then without the rejected ones, which will not
+    be written and must not cause a conflict. An undecided hunk that clashes is a conflict to solve: it must not
+    disappear unnoticed.
     """
     if file.conflict and _is_of_an_undo(file):
         yield proposals.bytes_of(file.conflict["wanted"])
@@ -88,7 +90,7 @@ def _wanted(file: FileChange) -> Iterator[bytes | None]:
 
 
 def merged_bytes(sides: Sides, path: str) -> bytes | merge.Merge | None:
-    """The merge of three states: bytes, None for no file, or the conflict."""
+    """The merged bytes, None for no file, or the conflict."""
     base, now, wanted = sides.base, sides.now, sides.wanted
     if wanted in (now, base):
         return now
@@ -101,13 +103,13 @@ def merged_bytes(sides: Sides, path: str) -> bytes | merge.Merge | None:
 
 
 def three_way(sides: Sides, path: str) -> merge.Merge:
-    """The chunks of a conflict; a file that one side removed is one conflict over the whole of it."""
+    """The chunks of a conflict; a file that one side deleted is a single conflict."""
     base, now, wanted = (text.decode(side or b"") for side in (sides.base, sides.now, sides.wanted))
     if None in (sides.base, sides.now, sides.wanted) or not all(
         text.is_utf8(side or b"") for side in (sides.base, sides.now, sides.wanted)
     ):
-        whole = [merge.TextLines(0, tuple(diff.split_lines(side))) for side in (base, now, wanted)]
-        return merge.Merge((merge.Chunk("conflict", whole[0], whole[1], whole[2]),))
+        sides_lines = [merge.TextLines(0, tuple(diff.split_lines(side))) for side in (base, now, wanted)]
+        return merge.Merge((merge.Chunk("conflict", sides_lines[0], sides_lines[1], sides_lines[2]),))
     if path.rpartition("/")[2] == "MEMORY.md":
         return merge_index(base, now, wanted)
     # Touching edits are both taken: the result is shown and confirmed before it is written, and notes grow at the
@@ -126,13 +128,12 @@ def sides_of(file: FileChange) -> Sides:
 def resolve(file: FileChange, choices: Mapping[int, merge.Choice], *, remove: bool = False) -> Outcome:
     """Solve the conflict of `file`: the result becomes what the file wants, based on the state it has now.
 
-    Who solved it approved it, but for changes that go together with ones elsewhere that nobody decided on: no
-    operation is approved in part. `remove` wants the file gone, for a conflict in which one side removed it. Raises
-    NoConflict, and `merge.UnresolvedConflictError` when a conflict has no choice.
+    Solving it approves its changes, except those whose operation has undecided changes in other files: no operation is
+    approved in part. `remove` deletes the file, for a conflict in which one side deleted it. Raises NoConflict, and `merge.UnresolvedConflictError` when a conflict has no choice.
     """
     sides = sides_of(file)
     result = None if remove else text.encode(three_way(sides, file.path).resolve(choices))
-    outcome = _move(file, sides.now, result)
+    outcome = _rebase_onto(file, sides.now, result)
     FileChange.objects.filter(pk=file.pk).update(rebase_confirmed=True)
     elsewhere = Hunk.objects.filter(file__proposal=file.proposal_id, operation__isnull=False).exclude(
         file=file
@@ -144,14 +145,14 @@ def resolve(file: FileChange, choices: Mapping[int, merge.Choice], *, remove: bo
 
 
 def remember_conflict(file: FileChange, sides: Sides) -> None:
-    """Keep the three texts, so that the page shows what the merge saw even if the disk changes again."""
+    """Save the three texts, so that the page shows the inputs of the merge even if the disk changes again."""
     texts = {"base": sides.base, "now": sides.now, "wanted": sides.wanted}
     file.conflict = {name: blobs.put(side) if side is not None else "" for name, side in texts.items()}
     file.save(update_fields=["conflict"])
 
 
-def _move(file: FileChange, now: bytes | None, new: bytes | None) -> Outcome:
-    """Give `file` a new base and new hunks; hunks that say the same keep verdict, evidence and operation."""
+def _rebase_onto(file: FileChange, now: bytes | None, new: bytes | None) -> Outcome:
+    """Give `file` a new base and new hunks; unchanged hunks keep verdict, evidence and operation."""
     with transaction.atomic():
         old_hunks = proposals.text_hunks(file)
         file.rebased_from = file.base_sha
@@ -162,26 +163,26 @@ def _move(file: FileChange, now: bytes | None, new: bytes | None) -> Outcome:
         file.rebase_confirmed = now == new
         file.save()
         _replace_hunks(file, old_hunks, drafts.file_hunks(file.path, now, new) if now != new else [])
-        # Rows that went took their findings along.
+        # Deleting rows deleted their findings.
         Proposal.objects.filter(pk=file.proposal_id).update(checked_digest="")
     return "already-there" if now == new else "rebased"
 
 
 def _replace_hunks(file: FileChange, old: Sequence[tuple[Hunk, diff.Hunk]], new: Sequence[diff.Hunk]) -> None:
-    """Rows of `file` for its `new` hunks: one that says what an `old` one said keeps that row, with all that is on it."""
+    """Rows of `file` for its `new` hunks: a hunk equal to an `old` one keeps that row, with all that belongs to it."""
     left = {row.hunk_id: (row, lines) for row, lines in old}
     matched: list[tuple[diff.Hunk, Hunk | None]] = []
     for hunk in new:
         row = left.pop(hunk.id, (None, hunk))[0]
         matched.append((hunk, row))
-    # A hunk whose surroundings changed says nearly the same under another id: the nearest one left lends its row.
+    # A hunk whose surroundings changed has another id and nearly the same text: it takes the row most like it.
     placed: list[tuple[Hunk, diff.Hunk]] = []
     for hunk, row in matched:
-        heir = row or _nearest(hunk, left)
-        if row is None and heir is not None:
-            left.pop(heir.hunk_id)
-        placed.append((heir or Hunk(file=file), hunk))
-    _drop([row.pk for row, _ in left.values()])
+        reused = row or _nearest(hunk, left)
+        if row is None and reused is not None:
+            left.pop(reused.hunk_id)
+        placed.append((reused or Hunk(file=file), hunk))
+    _delete_merged_hunks([row.pk for row, _ in left.values()])
     old_lines = {row.pk: lines for row, lines in old}
     for number, (row, hunk) in enumerate(placed):
         _carry_verdict(row, old_lines.get(row.pk), hunk, file)
@@ -189,11 +190,11 @@ def _replace_hunks(file: FileChange, old: Sequence[tuple[Hunk, diff.Hunk]], new:
         row.base_start, row.base_count = hunk.base_start, len(hunk.base_lines)
         row.new_start, row.new_count = hunk.new_start, len(hunk.new_lines)
         row.save()
-    _take_back_halves(file)
+    _reopen_operations(file)
 
 
-def _take_back_halves(file: FileChange) -> None:
-    """What goes with a change that waits for a person again waits with it: no operation is approved in part."""
+def _reopen_operations(file: FileChange) -> None:
+    """Reset all verdicts of operations with an undecided hunk: no operation is approved in part."""
     waiting = file.hunks.filter(verdict=Hunk.Verdict.PENDING, operation__isnull=False).values("operation")
     others = Hunk.objects.filter(file__proposal=file.proposal_id, operation__in=waiting)
     others.filter(verdict__in=Hunk.TAKEN).update(
@@ -201,8 +202,8 @@ def _take_back_halves(file: FileChange) -> None:
     )
 
 
-def _drop(hunks: Sequence[int]) -> None:
-    """Hunks that went into others. What a person confirmed of them stays with the file, to be found by the next check."""
+def _delete_merged_hunks(hunks: Sequence[int]) -> None:
+    """Delete hunks that were merged into others; their confirmed findings stay with the file for the next check."""
     Finding.objects.filter(hunk__in=hunks, confirmed_at__isnull=False).update(hunk=None)
     Hunk.objects.filter(pk__in=hunks).delete()
 
@@ -217,9 +218,7 @@ def _carry_verdict(row: Hunk, was: diff.Hunk | None, hunk: diff.Hunk, file: File
 
 
 def _carry_edit(row: Hunk, was: diff.Hunk, hunk: diff.Hunk, file: FileChange) -> None:
-    """A person's own text stays theirs. Where the lines around it are others now, it is brought onto them; where that
-    is not possible, the change is to be looked at again.
-    """
+    """Keep a person's edit: merge it with changed surroundings or, where that fails, make the hunk undecided again."""
     if not _is_open(file):
         row.edited_sha = blobs.put(text.encode("".join(hunk.new_lines)))  # it was merged with what is on disk
     elif row.hunk_id != hunk.id:
@@ -246,31 +245,33 @@ def _nearest(hunk: diff.Hunk, left: Mapping[str, tuple[Hunk, diff.Hunk]]) -> Hun
 def changed_since(
     proposal: Proposal, files: Iterable[FileChange], memories: Mapping[str, Memory]
 ) -> frozenset[str]:
-    """Paths whose bytes on disk are not those that the proposal starts from. A stat each, unless one differs."""
+    """Paths whose bytes on disk are not the proposal's base. A stat each; only what differs is read."""
     if proposal.project.host != hosts.host():
-        return frozenset()  # the folder of that path here is another one
+        return frozenset()  # that path on this host is another folder
     try:
         root = safefs.Root.open(Path(proposal.project.memory_dir))
     except OSError:
-        return frozenset(file.path for file in files if _start(file))
+        return frozenset(file.path for file in files if _expected_sha(file))
     with root:
         return frozenset(
-            file.path for file in files if _now(root, file.path, memories.get(file.path)) != _start(file)
+            file.path
+            for file in files
+            if _current_sha(root, file.path, memories.get(file.path)) != _expected_sha(file)
         )
 
 
-def gone_from(proposal: Proposal, stale: Collection[str]) -> frozenset[str]:
-    """Those of these changed paths that are not on disk any more."""
+def missing_on_disk(proposal: Proposal, stale: Collection[str]) -> frozenset[str]:
+    """Those of these changed paths that are no longer on disk."""
     folder = Path(proposal.project.memory_dir)
     return frozenset(path for path in stale if not os.path.lexists(folder / path))
 
 
-def _start(file: FileChange) -> str:
+def _expected_sha(file: FileChange) -> str:
     return file.conflict["now"] if file.conflict else file.base_sha
 
 
-def _now(root: safefs.Root, path: str, known: Memory | None) -> str:
-    """The sha256 of what stands there; empty where nothing does."""
+def _current_sha(root: safefs.Root, path: str, known: Memory | None) -> str:
+    """The sha256 of the file on disk; empty without a file."""
     try:
         found = root.lstat(path)
         if known is not None and (found.st_size, found.st_mtime_ns, found.st_ino) == (
@@ -283,13 +284,13 @@ def _now(root: safefs.Root, path: str, known: Memory | None) -> str:
     except FileNotFoundError:
         return ""
     except (OSError, safefs.SafeFsError):
-        # It is there and cannot be read: certainly not what the proposal starts from.
+        # A file that cannot be read never equals the base.
         return "unreadable"
 
 
 @dataclass(frozen=True, slots=True)
-class Stuck:
-    """A file that changed on disk, or is gone from it: in conflict, or brought up to date and not confirmed."""
+class StuckFile:
+    """A file that changed or disappeared on disk: in conflict, or rebased and not confirmed."""
 
     pk: int
     path: str
@@ -297,11 +298,11 @@ class Stuck:
     is_gone: bool
 
 
-def stuck_files(pks: Sequence[int]) -> Mapping[int, list[Stuck]]:
-    """Proposal → its files that a person must look at once more; none of which everything is on disk."""
-    found: dict[int, list[Stuck]] = {}
+def stuck_files(pks: Sequence[int]) -> Mapping[int, list[StuckFile]]:
+    """Proposal → its files that a person must look at again; without files whose changes are all written."""
+    found: dict[int, list[StuckFile]] = {}
     for proposal, *file in _stuck(list(pks)):
-        found.setdefault(proposal, []).append(Stuck(*file))
+        found.setdefault(proposal, []).append(StuckFile(*file))
     return found
 
 
@@ -320,13 +321,13 @@ def _stuck(pks: list[int]) -> QuerySet[FileChange, tuple[Any, ...]]:
     return rows.values_list("proposal", "pk", "path", "in_conflict", "is_gone")
 
 
-def stuck_because(conflicts: Sequence[Stuck]) -> str:
+def stuck_reason(conflicts: Sequence[StuckFile]) -> str:
     if all(file.is_gone for file in conflicts):
         return "is no longer on disk" if len(conflicts) == 1 else "are no longer on disk"
     return "changed in the same place on disk"
 
 
-def stuck_paths(files: Sequence[Stuck]) -> str:
+def stuck_paths(files: Sequence[StuckFile]) -> str:
     if len(files) == 1:
         return files[0].path
     return f"{files[0].path} and {plural(len(files) - 1, 'other file')}"

@@ -18,7 +18,7 @@ from dreams.services import blobs
 
 
 class Texts:
-    """Blobs by sha256, and their lines, each looked up and split once: a proposal of many files is one query, not four a file."""
+    """Caches blobs by sha256, and their lines: a proposal of many files needs one query, not four per file."""
 
     def __init__(self, kept: Mapping[str, bytes] | None = None) -> None:
         self._kept = dict(kept or {})
@@ -40,13 +40,13 @@ class Texts:
 
 
 def texts_of(files: Iterable[FileChange]) -> Texts:
-    """Every text of these files and of their hunks, which are best fetched with them already."""
+    """Every text of these files and of their hunks (prefetch the hunks)."""
     shas = [sha for f in files for sha in (f.base_sha, f.new_sha, *(h.edited_sha for h in f.hunks.all()))]
     return Texts(blobs.get_many(shas))
 
 
 def bytes_of(sha: str, texts: Texts | None = None) -> bytes | None:
-    """The bytes of a file's state; None for a file that does not exist."""
+    """The bytes of one version of a file; None for an empty `sha`: no file."""
     return (texts or Texts()).data(sha) if sha else None
 
 
@@ -58,7 +58,7 @@ def text_hunks(file: FileChange, texts: Texts | None = None) -> list[tuple[Hunk,
 
 
 class PlacedLines(Protocol):
-    """What says which lines a hunk takes away and puts in place."""
+    """The line ranges that a hunk removes and adds."""
 
     @property
     def hunk_id(self) -> str: ...
@@ -73,7 +73,7 @@ class PlacedLines(Protocol):
 
 
 def lines_of(row: PlacedLines, base: Sequence[str], new: Sequence[str]) -> diff.Hunk:
-    """The row of a hunk with its lines, from the split texts of its file."""
+    """A hunk with its lines, from the split texts of its file."""
     return diff.Hunk(
         row.hunk_id,
         row.base_start,
@@ -90,9 +90,9 @@ def choices(
     instead: Mapping[int, str] | None = None,
     texts: Texts | None = None,
 ) -> dict[str, diff.Choice]:
-    """hunk id → taken, not taken, or the text in its place. `undecided` says what a pending hunk counts as.
+    """hunk id → taken, not taken, or the edited text. `undecided`: whether a pending hunk counts as taken.
 
-    `instead`, hunk pk → text, is what somebody is typing and has not saved.
+    `instead`, hunk pk → text, has edits that are not saved.
     """
     texts = texts or Texts()
     chosen: dict[str, diff.Choice] = {}
@@ -113,7 +113,7 @@ def decided_bytes(
     instead: Mapping[int, str] | None = None,
     texts: Texts | None = None,
 ) -> bytes | None:
-    """The file as the verdicts want it; None when it is not to exist. `instead` as for `choices`."""
+    """The file after its verdicts; None for no file. `undecided` and `instead` as for `choices`."""
     texts = texts or Texts()
     found = [hunk for _, hunk in text_hunks(file, texts)]
     chosen = choices(file, undecided=undecided, instead=instead, texts=texts)
@@ -140,12 +140,12 @@ def citations_of(row: Hunk) -> tuple[Citation, ...]:
 
 
 def fates_of(row: Hunk) -> tuple[Fate, ...]:
-    """What the engine said of removed lines. The ledger checks it anew each time: a claim is never proof."""
+    """What the engine claims about removed lines. The ledger checks it each time: a claim is never proof."""
     return tuple(Fate(c["text"], c["fate"], c["path"], c["target"], c["note"]) for c in row.claims)
 
 
 def changed_hunks(file: FileChange, chosen: Mapping[str, diff.Choice], texts: Texts) -> list[ChangedHunk]:
-    """The hunks of a file as the checks look at them: without those that are not `chosen` (see `choices`)."""
+    """The hunks of a file for the checks, without those not `chosen` (see `choices`)."""
     found: list[ChangedHunk] = []
     shift = 0
     for row, hunk in text_hunks(file, texts):
@@ -153,16 +153,16 @@ def changed_hunks(file: FileChange, chosen: Mapping[str, diff.Choice], texts: Te
         if choice is False:
             continue
         added = choice if isinstance(choice, str) else hunk.added
-        lines = bare(added)
+        lines = strip_line_ends(added)
         found.append(
             ChangedHunk(
                 path=file.path,
                 hunk_id=hunk.id,
                 base_start=hunk.base_start,
-                removed=bare(hunk.removed),
+                removed=strip_line_ends(hunk.removed),
                 new_start=hunk.base_start + shift,
                 added=lines,
-                # An agent's own word supports nothing.
+                # What an agent said supports nothing.
                 citations=tuple(c for c in citations_of(row) if c.source != "agent"),
                 fates=fates_of(row),
                 by_hand=isinstance(choice, str) or file.proposal.origin not in Proposal.DRAFTED,
@@ -173,13 +173,13 @@ def changed_hunks(file: FileChange, chosen: Mapping[str, diff.Choice], texts: Te
     return found
 
 
-def bare(joined: str) -> tuple[str, ...]:
+def strip_line_ends(joined: str) -> tuple[str, ...]:
     """Lines without their ends."""
     return tuple(line.rstrip("\r\n") for line in diff.split_lines(joined))
 
 
 def added_lines(lines: diff.Hunk) -> list[str]:
-    """The new lines of a hunk, as any database takes them."""
+    """The new lines of a hunk, in a form that every database can store."""
     return [text.storable(line.strip(), 1000) for line in lines.new_lines if line.strip()]
 
 
@@ -195,39 +195,36 @@ def memory_type(path: str, data: bytes | None) -> str:
     return redact(memdir.memory_type(memdir.parse(data or b""), path) or "")
 
 
-# Which file of a proposal is another one under a new name: a proposal itself knows only files that come and
-# go.
-
+# Renamed files: a proposal has only added and deleted files.
 
 Kind = FileChange.Kind
 Files = dict[str, FileChange]
 
 
 def renames(files: Iterable[tuple[FileChange, int]]) -> Mapping[int, FileChange]:
-    """A file that came (its id) → the file that went, where they are one text and decided together.
+    """Added file (its pk) → the deleted file with the same text and in the same operation.
 
-    `files` are those with a single hunk, and its operation; of one proposal or of many. One query, none where no
-    operation has both a file that came and one that went.
+    `files` are those with a single hunk, each with its operation, of any proposals. At most one query.
     """
-    groups = [(gone, come) for gone, come in _by_operation(files) if gone and come]
+    groups = [(deleted, added) for deleted, added in _by_operation(files) if deleted and added]
     texts = blobs.get_many(
         sha
-        for gone, come in groups
-        for file in (*gone.values(), *come.values())
+        for deleted, added in groups
+        for file in (*deleted.values(), *added.values())
         for sha in (file.base_sha, file.new_sha)
     )
     found: dict[int, FileChange] = {}
-    for gone, come in groups:
+    for deleted, added in groups:
         named = diff.renamed(
-            {path: text.decode(texts.get(file.base_sha, b"")) for path, file in gone.items()},
-            {path: text.decode(texts.get(file.new_sha, b"")) for path, file in come.items()},
+            {path: text.decode(texts.get(file.base_sha, b"")) for path, file in deleted.items()},
+            {path: text.decode(texts.get(file.new_sha, b"")) for path, file in added.items()},
         )
-        found |= {come[new].pk: gone[old] for new, old in named.items()}
+        found |= {added[new].pk: deleted[old] for new, old in named.items()}
     return found
 
 
 def _by_operation(files: Iterable[tuple[FileChange, int]]) -> Iterable[tuple[Files, Files]]:
-    """What went and what came with each operation, by path; files in conflict are neither."""
+    """Deleted and added files of each operation, by path; without files in conflict."""
     found: dict[int, tuple[Files, Files]] = defaultdict(lambda: ({}, {}))
     for file, operation in files:
         if not file.conflict and file.kind in (Kind.DELETE, Kind.ADD):
@@ -238,9 +235,9 @@ def _by_operation(files: Iterable[tuple[FileChange, int]]) -> Iterable[tuple[Fil
 def old_names(proposals: Collection[int]) -> list[tuple[int, bool]]:
     """For each renamed file in these proposals: which proposal, and whether its change is decided.
 
-    Two queries more where an operation has files that came and files that went.
+    One query; three if an operation has both added and deleted files.
     """
-    files = {file.pk: file for file in _moved(list(proposals))}
+    files = {file.pk: file for file in _moved_files(list(proposals))}
     if not files:
         return []
     hunks: dict[int, list[tuple[int | None, str]]] = defaultdict(list)
@@ -254,8 +251,8 @@ def old_names(proposals: Collection[int]) -> list[tuple[int, bool]]:
 
 
 @prepared
-def _moved(proposals: list[int]) -> QuerySet[FileChange]:
-    """Files that came and that went, of operations that have both."""
+def _moved_files(proposals: list[int]) -> QuerySet[FileChange]:
+    """Added and deleted files, of operations that have both."""
     moving = Operation.objects.filter(proposal__in=proposals, hunks__file__kind=Kind.ADD)
     moving = moving.filter(hunks__file__kind=Kind.DELETE)
     hunks = Hunk.objects.filter(operation__in=moving)

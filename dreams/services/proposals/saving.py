@@ -1,4 +1,4 @@
-"""Saves a draft as rows with evidence, ledger and findings, and carries decisions over when a newer proposal replaces it."""
+"""Saves a draft as a proposal with evidence, ledger and findings, and carries verdicts over to a newer proposal."""
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
@@ -13,14 +13,14 @@ from dreams.engines.types import Citation, EvidenceSource, Fate, FateKind, Opera
 from dreams.lib.files import text
 from dreams.models import DreamRun, Evidence, FileChange, Hunk, LeftOut, Operation, Project, Proposal, Session
 from dreams.services import auditlog, blobs
-from dreams.services.catching import card_states as caught
+from dreams.services.catching import card_states
 from dreams.services.proposals import decisions
-from dreams.services.proposals.checks import check_draft, examine, keep_checked
+from dreams.services.proposals.checks import check_draft, examine, save_check_results
 from dreams.services.proposals.rows_to_hunks import memory_type
 from dreams.services.proposals.transcript_verdicts import QUOTE_LIMIT, TranscriptVerdicts
 from dreams.services.questions import question_states
 
-# An engine's edit as JSON fields and back: its citations, and what became of the lines that it removed.
+# Citations and claims of an engine as JSON fields and back.
 
 
 def stored_citation(found: Citation) -> dict[str, object]:
@@ -38,7 +38,7 @@ def stored_fate(found: Fate) -> dict[str, str]:
 
 
 def citation(found: Mapping[str, object], sessions: Collection[int]) -> Citation:
-    """`sessions` are the rows that still exist; a citation of another one keeps its quote and place only."""
+    """`sessions` are those that still exist (pks); a citation of another one keeps only its quote and place."""
     session, at = _number(found.get("session_pk")), found.get("at")
     source: EvidenceSource = next(
         (kind for kind in get_args(EvidenceSource) if kind == found.get("source")), "memory"
@@ -74,16 +74,16 @@ def _number(value: object) -> int | None:
 
 
 @dataclass(frozen=True, slots=True)
-class Restored:
-    """What a rollback wants a file to have besides its bytes."""
+class RestoredStat:
+    """Mode and time that a rollback gives back to a file."""
 
     mode: int | None = None
     mtime_ns: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
-class Mark:
-    """Who made an operation, whether an earned policy may apply its like, and the policy that applies it."""
+class OperationMark:
+    """Who made an operation, whether an earned policy may apply this kind, and the policy that applies it."""
 
     maker: str = ""
     is_routine: bool = False
@@ -102,9 +102,9 @@ class ProposalOrigin:
     partial: bool = False
     undoes: Proposal | None = None
     undo_asked: Mapping[str, Any] = field(default_factory=dict)
-    restored: Mapping[str, Restored] = field(default_factory=dict)
-    marks: Mapping[str, Mark] = field(default_factory=dict)
-    written_at_once: bool = False  # an undo that nobody looks at before it is carried out
+    restored: Mapping[str, RestoredStat] = field(default_factory=dict)
+    marks: Mapping[str, OperationMark] = field(default_factory=dict)
+    is_unreviewed: bool = False  # an undo that is applied without a review
 
 
 def create(
@@ -112,14 +112,14 @@ def create(
     origin: ProposalOrigin,
     draft: drafts.Draft,
     before: Mapping[str, bytes],
-    heard: TranscriptVerdicts | None = None,
+    transcripts: TranscriptVerdicts | None = None,
     instead_of: Proposal | None = None,
 ) -> Proposal:
     """Save `draft` as an open proposal, with evidence, ledger and findings. `before` is the whole directory. `instead_of` is
-    superseded in the same step, and the same hunks have the verdicts that they had in it."""
-    heard = heard or TranscriptVerdicts.of_dream(origin.dream)
-    # Before the transaction, which waits for no disk and for no check.
-    checked = check_draft(project, origin.kind, draft, before, heard, undo=origin.written_at_once)
+    superseded in the same transaction, and equal hunks keep their verdicts."""
+    transcripts = transcripts or TranscriptVerdicts.of_dream(origin.dream)
+    # Before the transaction, which must not wait for the disk or the checks.
+    checked = check_draft(project, origin.kind, draft, before, transcripts, undo=origin.is_unreviewed)
     blobs.put_many(data for file in draft.files for data in (file.base, file.new) if data is not None)
     with transaction.atomic():
         who = origin.dream.requested_by if origin.dream else origin.actor
@@ -137,7 +137,7 @@ def create(
         )
         operations = _save_operations(proposal, draft, origin.marks)
         _save_files(proposal, draft, operations, origin.restored)
-        keep_checked(proposal, checked, operations, heard)
+        save_check_results(proposal, checked, operations, transcripts)
         if verdicts:
             carry_over(proposal, verdicts)
         auditlog.record(
@@ -152,8 +152,8 @@ def create(
 
 
 def redraft(proposal: Proposal, draft: drafts.Draft, before: Mapping[str, bytes]) -> None:
-    """Put `draft` in the place of what an open proposal wants. The same hunks keep their verdicts, and what was
-    confirmed stays confirmed. Call it in a transaction that holds the proposal."""
+    """Replace the changes of an open proposal by `draft`. Equal hunks keep their verdicts, confirmed findings stay
+    confirmed. Call it in a transaction that has locked the proposal."""
     old = Hunk.objects.filter(file__proposal=proposal).exclude(verdict=Hunk.Verdict.PENDING)
     verdicts = {(hunk.file.path, hunk.hunk_id): hunk for hunk in old.select_related("file")}
     proposal.findings.update(file=None, hunk=None)
@@ -168,7 +168,7 @@ def redraft(proposal: Proposal, draft: drafts.Draft, before: Mapping[str, bytes]
 
 
 def _save_operations(
-    proposal: Proposal, draft: drafts.Draft, marks: Mapping[str, Mark]
+    proposal: Proposal, draft: drafts.Draft, marks: Mapping[str, OperationMark]
 ) -> dict[str, Operation]:
     rows = [
         Operation(
@@ -181,7 +181,7 @@ def _save_operations(
             policy_id=mark.policy_pk,
         )
         for made in draft.operations.values()
-        for mark in [marks.get(made.key, Mark())]
+        for mark in [marks.get(made.key, OperationMark())]
     ]
     return {row.key: row for row in Operation.objects.bulk_create(rows)}
 
@@ -190,11 +190,11 @@ def _save_files(
     proposal: Proposal,
     draft: drafts.Draft,
     operations: Mapping[str, Operation],
-    restored: Mapping[str, Restored],
+    restored: Mapping[str, RestoredStat],
 ) -> None:
-    """Rows for all files and hunks of a draft, whose texts are kept already."""
+    """Rows for all files and hunks of a draft, whose texts are saved already."""
     rows = FileChange.objects.bulk_create(
-        _file_change(proposal, file, restored.get(file.path, Restored())) for file in draft.files
+        _file_change(proposal, file, restored.get(file.path, RestoredStat())) for file in draft.files
     )
     _save_hunks(
         [
@@ -206,7 +206,7 @@ def _save_files(
     )
 
 
-def _file_change(proposal: Proposal, file: drafts.DraftFile, restored: Restored) -> FileChange:
+def _file_change(proposal: Proposal, file: drafts.DraftFile, restored: RestoredStat) -> FileChange:
     return FileChange(
         proposal=proposal,
         path=file.path,
@@ -241,7 +241,7 @@ def _save_hunks(
 
 
 def save_hunk(row: Hunk, made: drafts.DraftHunk, operation: Operation, citations: Sequence[Citation]) -> None:
-    """The operation, claims and evidence of a hunk whose row exists; `citations` come before the draft's own."""
+    """Save operation, claims and evidence of a hunk whose row exists; `citations` come before the draft's own."""
     row.operation, row.claims = operation, [_claim(fate) for fate in made.fates]
     row.save(update_fields=["operation", "claims"])
     found = dict.fromkeys([*citations, *made.citations])
@@ -275,26 +275,23 @@ def _evidence(row: Hunk, citation: Citation) -> Evidence:
     )
 
 
-# Which proposal waits, and what becomes of verdicts when a newer one takes its place.
-
-
 _WAITING = (Proposal.State.OPEN, Proposal.State.SUBMITTED)
 
 
-def open_for(project: Project) -> Proposal | None:
-    """The dream's proposal that waits for a person, if there is one."""
+def open_dream_proposal(project: Project) -> Proposal | None:
+    """The dream's proposal that waits for a review or to be written, if there is one."""
     return project.proposals.filter(origin=Proposal.Origin.DREAM, by_policy=False, state__in=_WAITING).first()
 
 
-def open_of(project: Project, origin: Proposal.Origin) -> Proposal | None:
-    """The one of this origin that waits for a review, where a project has at most one: of cards, of answers."""
+def open_with_origin(project: Project, origin: Proposal.Origin) -> Proposal | None:
+    """The open proposal of this origin, for origins that have at most one per project: cards, answers."""
     return project.proposals.filter(origin=origin, state=Proposal.State.OPEN).first()
 
 
 def supersede(proposal: Proposal, actor: str) -> dict[tuple[str, str], Hunk]:
     """Close `proposal` in favour of a newer one; returns its decided hunks by (path, hunk id), to carry over.
 
-    Its sessions were not used up: they are given back.
+    Its sessions become unread again.
     """
     with transaction.atomic():
         closed = Proposal.objects.filter(pk=proposal.pk, state__in=_WAITING).update(
@@ -304,7 +301,7 @@ def supersede(proposal: Proposal, actor: str) -> dict[tuple[str, str], Hunk]:
             return {}
         proposal.refresh_from_db(fields=["state"])
         question_states.settle(proposal)
-        caught.settle(proposal)
+        card_states.settle(proposal)
         if proposal.dream_id and not proposal.partial:
             Session.objects.filter(reviewed_by__dream=proposal.dream_id).update(given_back_at=timezone.now())
         auditlog.record("proposal.superseded", actor=actor, about=proposal)
@@ -317,9 +314,9 @@ def supersede(proposal: Proposal, actor: str) -> dict[tuple[str, str], Hunk]:
 
 
 def carry_over(proposal: Proposal, verdicts: Mapping[tuple[str, str], Hunk]) -> int:
-    """Give the hunks of `proposal` the verdicts that the same hunks had before; returns how many.
+    """Give the hunks of `proposal` the verdicts that equal hunks had before; returns how many.
 
-    A decision with a part that nobody decided on is made anew: no operation is approved in part.
+    A decision with a new hunk stays undecided: no operation is approved in part.
     """
     rows = Hunk.objects.filter(file__proposal=proposal).select_related("file")
     carried = 0
@@ -339,7 +336,7 @@ def _carry(was: Hunk, hunk: Hunk) -> None:
     hunk.save()
 
 
-def rejected_before(project: Project) -> dict[tuple[str, str], str]:
-    """(path, hunk id) → inputs key of every hunk that a person rejected and that stays out."""
+def rejected_hunks(project: Project) -> dict[tuple[str, str], str]:
+    """(path, hunk id) → inputs key of every hunk that a person rejected."""
     rows = LeftOut.objects.decided().filter(project=project).values_list("path", "hunk_id", "inputs_key")
     return {(path, hunk_id): key for path, hunk_id, key in rows}

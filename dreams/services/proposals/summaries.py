@@ -1,8 +1,8 @@
 """Sums up a dream, a proposal, an application or an undo in one sentence and one set of counts, used everywhere.
 
-Told from what was decided and written, never from what was dreamt: what was rejected or undone since is not told as
-done. Each function takes many rows at once, in a fixed number of queries. The engine's own words about its work are
-`DreamRun.summary`; whoever shows them says whose they are.
+A summary is made from what was decided and written, not from what the dream proposed: rejected and undone changes do
+not count as done. Each function takes many rows at once, in a fixed number of queries. The engine's own words are in
+`DreamRun.summary`; a page that shows them says whose they are.
 """
 
 from collections import Counter, defaultdict
@@ -29,19 +29,19 @@ from dreams.models import (
 from dreams.models.prepared import prepared
 from dreams.services.memories import hand_edits
 from dreams.services.proposals import decisions, undos
-from dreams.services.proposals.decisions import Counts, Decided
+from dreams.services.proposals.decisions import Counts, DecisionRow
 
 Kind = Operation.Kind
 State = Proposal.State
 Origin = Proposal.Origin
 MOST_NAMES = 3  # in one sentence; chosen
 LONGEST_NAME = 60  # letters; chosen
-#: What is undone is one decision of the undo, and as many as it was of what it undoes, two numbers for one thing: files are counted.
+#: An undo is one decision, but may undo several: two numbers for one thing, so files are counted.
 _UNCOUNTED = "changes"
 _REDO = "redo"
 _INDEX = "the index"
-#: In the order in which they are told: done, still to do, and what they are counted in where the verb does not say it.
-_DEEDS: Mapping[str, tuple[str, str, str]] = {
+#: In the order of the sentence: past tense, infinitive, and the noun to count where the verb does not imply it.
+_VERBS: Mapping[str, tuple[str, str, str]] = {
     Kind.LEARN: ("learnt", "learn", ""),
     Kind.MERGE: ("merged", "merge", ""),
     Kind.UPDATE: ("updated", "update", ""),
@@ -55,7 +55,7 @@ _DEEDS: Mapping[str, tuple[str, str, str]] = {
     _REDO: ("redid", "redo", _UNCOUNTED),
     "": ("made", "make", "other change"),
 }
-#: What a person's own change did to the memories that it names.
+#: Verbs for changes that a person made without a dream.
 _BY_HAND: Mapping[str, str] = {
     Origin.EDIT: "Edited",
     Origin.FORGET: "Forgot",
@@ -67,7 +67,7 @@ _BY_HAND: Mapping[str, str] = {
 
 @dataclass(frozen=True, slots=True)
 class Summary:
-    """`text` is a sentence without its full stop; `detail` goes on where it failed. `tone` is a colour: "" for none."""
+    """`text` is a sentence without its full stop; `detail` is the error of a failed dream. `tone` is a colour: "" for none."""
 
     text: str
     tone: str = ""
@@ -82,13 +82,13 @@ class Summary:
 
     @property
     def line(self) -> str:
-        """All of it, on one line, without a full stop of its own."""
+        """`text` and `detail` on one line, without a full stop."""
         return f"{self.text}: {self.detail}" if self.detail else self.text
 
 
 def of_proposals(proposals: Collection[Proposal]) -> dict[int, Summary]:
-    """Proposal (its pk) → what came of it."""
-    known = _Known.of(proposals)
+    """Proposal (its pk) → its summary."""
+    known = _LoadedDecisions.load(proposals)
     return {proposal.pk: known.summary([proposal]) for proposal in proposals}
 
 
@@ -97,26 +97,26 @@ def of_proposal(proposal: Proposal) -> Summary:
 
 
 def of_dreams(runs: Collection[DreamRun]) -> dict[int, Summary]:
-    """Dream (its pk) → what came of it: of the part that a policy let in and of the part that a person reviews."""
+    """Dream (its pk) → one summary of the part that a policy applied and the part that a person reviews."""
     made: dict[int, list[Proposal]] = defaultdict(list)
-    for proposal in _made_by([run.pk for run in runs]):
+    for proposal in _proposals_of([run.pk for run in runs]):
         made[proposal.dream_id or 0].append(proposal)
-    known = _Known.of([proposal for proposals in made.values() for proposal in proposals])
-    asked = _asked(runs)
-    return {run.pk: _of_dream(run, known, made[run.pk], asked[run.pk]) for run in runs}
+    known = _LoadedDecisions.load([proposal for proposals in made.values() for proposal in proposals])
+    questions = _question_summaries(runs)
+    return {run.pk: _of_dream(run, known, made[run.pk], questions[run.pk]) for run in runs}
 
 
 @prepared
-def _made_by(dreams: list[int]) -> QuerySet[Proposal]:
+def _proposals_of(dreams: list[int]) -> QuerySet[Proposal]:
     return Proposal.objects.filter(dream__in=dreams).only("dream", "state")
 
 
-def _asked(runs: Collection[DreamRun]) -> defaultdict[int, str]:
-    """Dream → what it asked: the questions that are open, else those that a person answered."""
+def _question_summaries(runs: Collection[DreamRun]) -> defaultdict[int, str]:
+    """Dream → how many of its questions are open, or else how many were answered."""
     found: defaultdict[int, str] = defaultdict(str)
-    for dream, still, answered in _questions_of([run.pk for run in runs]):
-        if still:
-            found[dream] = plural(still, "open question")
+    for dream, still_open, answered in _questions_of([run.pk for run in runs]):
+        if still_open:
+            found[dream] = plural(still_open, "open question")
         elif answered:
             found[dream] = f"{plural(answered, 'question')} answered"
     return found
@@ -127,22 +127,22 @@ def _questions_of(dreams: list[int]) -> QuerySet[Question, tuple[Any, ...]]:
     """(dream, how many questions are open, how many were answered)."""
     rows = Question.objects.filter(dream__in=dreams, asked=True).order_by()
     counted = rows.values("dream").annotate(
-        still=Count("pk", filter=Q(state=Question.State.OPEN)),
+        still_open=Count("pk", filter=Q(state=Question.State.OPEN)),
         answered=Count("pk", filter=Q(state__in=(Question.State.WAITING, Question.State.ANSWERED))),
     )
-    return counted.values_list("dream", "still", "answered")
+    return counted.values_list("dream", "still_open", "answered")
 
 
 def of_dream(run: DreamRun) -> Summary:
     return of_dreams([run])[run.pk]
 
 
-def _of_dream(run: DreamRun, known: "_Known", made: Sequence[Proposal], asked: str) -> Summary:
+def _of_dream(run: DreamRun, known: "_LoadedDecisions", made: Sequence[Proposal], questions: str) -> Summary:
     found = known.summary(made)
     if run.status == DreamRun.Status.COMPLETED:
-        if asked and not found.counts.decisions:
-            tone = "accent" if "open" in asked else found.tone
-            return replace(found, text=f"Nothing certain to improve; {asked}", tone=tone)
+        if questions and not found.counts.decisions:
+            tone = "accent" if "open" in questions else found.tone
+            return replace(found, text=f"Nothing certain to improve; {questions}", tone=tone)
         return found
     if not run.is_over:
         return Summary("Dreaming now" if run.started_at else "Waiting for a free worker", "info")
@@ -153,19 +153,19 @@ def _of_dream(run: DreamRun, known: "_Known", made: Sequence[Proposal], asked: s
 
 
 @dataclass(frozen=True, slots=True)
-class _Known:
-    """The decisions of some proposals, by proposal, with their counts and the files that they touch."""
+class _LoadedDecisions:
+    """The decisions of some proposals, with counts and numbers of files, all by proposal."""
 
-    each: Mapping[int, Sequence[Decided]]
+    each: Mapping[int, Sequence[DecisionRow]]
     counts: Mapping[int, Counts]
     files: Counter[int]
 
     @classmethod
-    def of(cls, proposals: Collection[Proposal]) -> "_Known":
+    def load(cls, proposals: Collection[Proposal]) -> "_LoadedDecisions":
         pks = [proposal.pk for proposal in proposals]
-        found = decisions.each(pks) if pks else []
+        found = decisions.of_proposals(pks) if pks else []
         again = undos.redos({one.proposal for one in found if one.kind == Kind.UNDO})
-        by_proposal: dict[int, list[Decided]] = defaultdict(list)
+        by_proposal: dict[int, list[DecisionRow]] = defaultdict(list)
         for one in found:
             is_redo = one.kind == Kind.UNDO and one.proposal in again
             by_proposal[one.proposal].append(replace(one, kind=_REDO) if is_redo else one)
@@ -173,23 +173,18 @@ class _Known:
         return cls(by_proposal, decisions.counts_of(pks, found, names), _files(pks, names))
 
     def summary(self, proposals: Sequence[Proposal]) -> Summary:
-        """Of proposals that are told as one."""
+        """One summary for all these proposals together."""
         counts = sum((self.counts[proposal.pk] for proposal in proposals), Counts())
         each = [one for proposal in proposals for one in self.each.get(proposal.pk, ())]
         files = sum(self.files[proposal.pk] for proposal in proposals)
         head, tone = _head(each, counts, files, {proposal.state for proposal in proposals})
         is_open = any(proposal.state == State.OPEN for proposal in proposals)
         rest = _rest(each, counts, is_open=is_open)
-        return Summary(
-            f"{head}; {rest}" if rest else head,
-            tone,
-            counts=counts,
-            files=files,
-        )
+        return Summary(f"{head}; {rest}" if rest else head, tone, counts=counts, files=files)
 
 
 def _files(proposals: Collection[int], names: Counter[int]) -> Counter[int]:
-    """Proposal → how many files it touches; a file under a new name is one."""
+    """Proposal → how many files it touches; a renamed file counts once."""
     found = Counter(dict(_files_counted(list(proposals))))
     found.subtract(names)
     return found
@@ -201,11 +196,13 @@ def _files_counted(proposals: list[int]) -> QuerySet[FileChange, tuple[Any, ...]
     return rows.annotate(n=Count("pk")).values_list("proposal", "n")
 
 
-def _head(each: Sequence[Decided], counts: Counts, files: int, states: Collection[str]) -> tuple[str, str]:
-    """What came of it before all else, and its colour."""
+def _head(
+    each: Sequence[DecisionRow], counts: Counts, files: int, states: Collection[str]
+) -> tuple[str, str]:
+    """The most important part of the summary, and its colour."""
     written = [one for one in each if one.written]
     if written:
-        return deeds(written, files=files if len(written) == len(each) else 0), "ok"
+        return describe_decisions(written, files=files if len(written) == len(each) else 0), "ok"
     if counts.undone:
         return "All of it was undone", "warn"
     if not each:
@@ -217,41 +214,41 @@ def _head(each: Sequence[Decided], counts: Counts, files: int, states: Collectio
     return ("Replaced by a newer proposal" if State.SUPERSEDED in states else "Nothing was written"), ""
 
 
-def _head_of_open(each: Sequence[Decided], counts: Counts) -> str:
+def _head_of_open(each: Sequence[DecisionRow], counts: Counts) -> str:
     if not counts.decided:
-        return f"Proposes to {deeds(each, done=False)}"
+        return f"Proposes to {describe_decisions(each, done=False)}"
     return f"{counts.decided} of {counts.decisions} decided, nothing is written yet"
 
 
-def _rest(each: Sequence[Decided], counts: Counts, *, is_open: bool) -> str:
-    """What is not told by the head: undone, rejected, left."""
-    told = []
+def _rest(each: Sequence[DecisionRow], counts: Counts, *, is_open: bool) -> str:
+    """What the head leaves out: undone, rejected, undecided."""
+    notes = []
     if counts.written:
         waiting = sum(not one.written and not one.undone and one.state in _TAKEN for one in each)
-        told += [f"{waiting} not written yet"] if waiting else []
-        told += [f"{counts.undone} undone"] if counts.undone else []
-        told += [f"{counts.undecided} to decide"] if is_open and counts.undecided else []
+        notes += [f"{waiting} not written yet"] if waiting else []
+        notes += [f"{counts.undone} undone"] if counts.undone else []
+        notes += [f"{counts.undecided} to decide"] if is_open and counts.undecided else []
     if counts.rejected:
-        told.append(f"{counts.rejected} rejected")
+        notes.append(f"{counts.rejected} rejected")
     if counts.undecided and not is_open:
-        told.append(f"{counts.undecided} left undecided")
-    return ", ".join(told)
+        notes.append(f"{counts.undecided} left undecided")
+    return ", ".join(notes)
 
 
 _TAKEN = ("approved", "edited", "mixed")
 
 
-def deeds(each: Iterable[Decided], *, files: int = 0, done: bool = True) -> str:
-    """ "Learnt 1, merged 2"; what is not done yet goes on after "Proposes to": "learn 1, merge 2". `files` is how many an undo
-    changed, 0 where only a part of it did."""
-    counted = Counter(one.kind if one.kind in _DEEDS else "" for one in each)
-    told = [
+def describe_decisions(each: Iterable[DecisionRow], *, files: int = 0, done: bool = True) -> str:
+    """ "Learnt 1, merged 2"; not yet `done`, to follow "Proposes to": "learn 1, merge 2". `files` is how many an undo changed,
+    0 where only part of the proposal was written."""
+    counted = Counter(one.kind if one.kind in _VERBS else "" for one in each)
+    phrases = [
         f"{past if done else verb} {_counted(counted[kind], noun, files)}"
-        for kind, (past, verb, noun) in _DEEDS.items()
+        for kind, (past, verb, noun) in _VERBS.items()
         if counted[kind]
     ]
-    said = ", ".join(told)
-    return said[:1].upper() + said[1:] if done else said
+    sentence = ", ".join(phrases)
+    return sentence[:1].upper() + sentence[1:] if done else sentence
 
 
 def _counted(number: int, noun: str, files: int) -> str:
@@ -261,7 +258,7 @@ def _counted(number: int, noun: str, files: int) -> str:
 
 
 def reason(proposal: Proposal) -> str:
-    """Why a person made it, in that person's words; empty where nobody gave a reason."""
+    """The reason that a person gave for making this proposal; empty without one."""
     if proposal.origin in (Origin.DREAM, Origin.ANSWERS, Origin.CAUGHT) or proposal.summary.startswith(
         "Undo of "
     ):
@@ -270,7 +267,7 @@ def reason(proposal: Proposal) -> str:
 
 
 def reasons_in(path: str, proposals: Iterable[Proposal]) -> dict[int, str]:
-    """Proposal (its pk) → why it changed this file: the reasons of the changes that were written, or a person's own."""
+    """Proposal (its pk) → why it changed this file: the reasons of its written changes, or the person's own."""
     made = {proposal.pk: proposal for proposal in proposals}
     rows = Hunk.objects.filter(file__proposal__in=made, file__path=path, applied_in__isnull=False)
     found: dict[int, dict[str, None]] = defaultdict(dict)
@@ -287,10 +284,10 @@ def reasons_in(path: str, proposals: Iterable[Proposal]) -> dict[int, str]:
 
 
 @dataclass(frozen=True, slots=True)
-class Deed:
-    """One write to a memory directory. `undone` of its `decisions` were undone since, in whole or in part. `is_out`: what it
-    was about is not in memory now, so that to turn it round is to redo. `can_be_undone`: that would change a file; once a
-    purge has taken a secret from the text of before, too, it is the text of after."""
+class WriteSummary:
+    """One write to a memory directory. `undone` counts its `decisions` that were undone since, at least in part. `is_out`: its
+    changes are not in memory now, so reversing it is a redo. `can_be_undone`: an undo would change a file; after a purge
+    the old and the new text can be the same."""
 
     text: str
     reason: str
@@ -302,11 +299,11 @@ class Deed:
 
 
 @dataclass(slots=True)
-class _Written:
-    """The decisions of one application by their key, and the paths that they touch; `kept` and `undone` are those with
-    a change that is still there and with one that was undone."""
+class _Batch:
+    """The decisions of one application by key, and its paths; `kept` are those with a change that is still in place,
+    `undone` those with one that was undone."""
 
-    each: dict[int, Decided] = field(default_factory=dict)
+    each: dict[int, DecisionRow] = field(default_factory=dict)
     paths: set[str] = field(default_factory=set)
     kept: set[str] = field(default_factory=set)
     undone: set[str] = field(default_factory=set)
@@ -314,11 +311,11 @@ class _Written:
 
     def add(self, hunk: Hunk) -> None:
         key = decisions.key(hunk)
-        old = self.each.get(key) or Decided(
+        old = self.each.get(key) or DecisionRow(
             0, hunk.operation.kind if hunk.operation else "", 0, "approved", 0, 0
         )
         undone = hunk.undone_in_id is not None
-        self.each[key] = Decided(
+        self.each[key] = DecisionRow(
             0, old.kind, old.changes + 1, "approved", old.written + (not undone), old.undone + undone
         )
         self.paths.add(hunk.file.path)
@@ -326,17 +323,17 @@ class _Written:
 
     @property
     def named(self) -> set[str]:
-        """Without what is as it was before; all of them where nothing is left."""
+        """The paths without those whose changes were all undone; all paths if everything was undone."""
         return self.paths - (self.undone - self.kept) if self.kept else self.paths
 
 
 def written_files(**of: Any) -> QuerySet[AppliedFile]:
-    """What these applications wrote. A lock that goes with its folder is no memory."""
+    """What these applications wrote, without the lock file, which is no memory."""
     return AppliedFile.objects.filter(**of).exclude(path=LOCK_NAME)
 
 
-def of_applications(rows: Collection[AppliedBatch]) -> dict[int, Deed]:
-    """Applied batch (its pk) → what it did and to which memories. Wants `proposal` loaded."""
+def of_applications(rows: Collection[AppliedBatch]) -> dict[int, WriteSummary]:
+    """Applied batch (its pk) → its summary. Expects `proposal` to be loaded."""
     pks = [row.pk for row in rows]
     written = _by_application(pks, "applied_in")
     reverted = _by_application(pks, "undone_in")
@@ -345,23 +342,23 @@ def of_applications(rows: Collection[AppliedBatch]) -> dict[int, Deed]:
         written[pk].paths.add(path)
         written[pk].differs |= before != after
     names = _names(rows, written)
-    turned = undos.turns({row.proposal_id for row in rows})
+    turned = undos.undo_depths({row.proposal_id for row in rows})
     return {
-        row.pk: _deed(row, written[row.pk], reverted[row.pk], names[row.pk], turned[row.proposal_id])
+        row.pk: _write_summary(row, written[row.pk], reverted[row.pk], names[row.pk], turned[row.proposal_id])
         for row in rows
     }
 
 
-def _by_application(pks: Sequence[int], by: str) -> defaultdict[int, _Written]:
-    found: defaultdict[int, _Written] = defaultdict(_Written)
+def _by_application(pks: Sequence[int], by: str) -> defaultdict[int, _Batch]:
+    found: defaultdict[int, _Batch] = defaultdict(_Batch)
     hunks = Hunk.objects.filter(**{f"{by}__in": pks}).select_related("operation", "file")
     for hunk in hunks.only("operation__kind", "file__path", "applied_in", "undone_in"):
         found[getattr(hunk, f"{by}_id")].add(hunk)
     return found
 
 
-def _names(rows: Collection[AppliedBatch], written: Mapping[int, _Written]) -> dict[int, list[str]]:
-    """Applied batch → what its memories are called; the index only where nothing else was written."""
+def _names(rows: Collection[AppliedBatch], written: Mapping[int, _Batch]) -> dict[int, list[str]]:
+    """Applied batch → the names of its memories; the index only if nothing else was written."""
     paths = {path for one in written.values() for path in one.paths}
     projects = {row.proposal.project_id for row in rows}
     known = Memory.objects.filter(project__in=projects, path__in=paths).values_list("project", "path", "name")
@@ -376,20 +373,24 @@ def _names(rows: Collection[AppliedBatch], written: Mapping[int, _Written]) -> d
     }
 
 
-def _deed(row: AppliedBatch, written: _Written, reverted: _Written, names: Sequence[str], turns: int) -> Deed:
+def _write_summary(
+    row: AppliedBatch, written: _Batch, reverted: _Batch, names: Sequence[str], turns: int
+) -> WriteSummary:
     is_redo = turns > 0 and turns % 2 == 0
-    standing = [one for one in written.each.values() if one.written]
+    remaining = [one for one in written.each.values() if one.written]
     undone = sum(bool(one.undone) for one in written.each.values())
-    is_undone = row.undone_at is not None or (bool(undone) and not standing)
-    said = _done(row.proposal, standing or list(written.each.values()), reverted, _listed(names), is_redo)
+    is_undone = row.undone_at is not None or (bool(undone) and not remaining)
+    sentence = _write_text(
+        row.proposal, remaining or list(written.each.values()), reverted, _listed(names), is_redo
+    )
     if is_undone and row.proposal.origin == Origin.ROLLBACK:
-        said += "; undone since" if is_redo else "; redone since"
+        sentence += "; undone since" if is_redo else "; redone since"
     elif is_undone:
-        said = f"Undone: {said[:1].lower()}{said[1:]}"
+        sentence = f"Undone: {sentence[:1].lower()}{sentence[1:]}"
     elif undone:
-        said += f"; {undone} undone"
-    return Deed(
-        said,
+        sentence += f"; {undone} undone"
+    return WriteSummary(
+        sentence,
         reason(row.proposal),
         len(written.each),
         undone,
@@ -399,7 +400,9 @@ def _deed(row: AppliedBatch, written: _Written, reverted: _Written, names: Seque
     )
 
 
-def _done(proposal: Proposal, each: Sequence[Decided], reverted: _Written, names: str, is_redo: bool) -> str:
+def _write_text(
+    proposal: Proposal, each: Sequence[DecisionRow], reverted: _Batch, names: str, is_redo: bool
+) -> str:
     if proposal.origin in _BY_HAND:
         return f"{_BY_HAND[proposal.origin]} {names}"
     if proposal.origin == Origin.ROLLBACK:
@@ -408,8 +411,8 @@ def _done(proposal: Proposal, each: Sequence[Decided], reverted: _Written, names
     if proposal.origin == Origin.ANSWERS:
         return f"Wrote {plural(len(each), 'answer')}: {names}"
     if names == _INDEX and all(one.kind == Kind.INDEX for one in each):
-        return deeds(each)
-    return f"{deeds(each) or 'Changed'}: {names}"
+        return describe_decisions(each)
+    return f"{describe_decisions(each) or 'Changed'}: {names}"
 
 
 def _listed(names: Sequence[str]) -> str:

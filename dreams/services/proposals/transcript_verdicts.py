@@ -1,6 +1,6 @@
-"""Checks statements against the sessions that a dream read: bounded, each statement once, read when first asked.
+"""Checks statements against the sessions that a dream read: bounded, each statement once, read on first use.
 
-An answer is kept beside its hunk, so that a text that is looked at again (a rebase, a submit) costs no reading.
+Answers are saved with their hunks, so that a second check (after a rebase, at submit) reads no transcript.
 """
 
 import logging
@@ -23,30 +23,30 @@ from dreams.services import hosts
 QUOTE_LIMIT = 4000  # characters of a quote that are kept
 log = logging.getLogger(__name__)
 
-MOST_SESSIONS = 40  # that are read for one look at a change; chosen
+MOST_SESSIONS = 40  # read for one check of a proposal; chosen
 MOST_BYTES = 24 * 1024 * 1024  # of all sessions; about two seconds of reading
-SECONDS = 10.0  # of reading and asking, for one look at a change
-MOST_UNITS = 400_000  # kept of all sessions, about 200 MB
+SECONDS = 10.0  # of reading and searching, for one check of a proposal
+MOST_UNITS = 400_000  # in memory at once, about 200 MB
 
 
 @dataclass(slots=True)
 class TranscriptVerdicts:
-    """Sessions, the newest first. `ask` is what `findings.Subject.heard` wants."""
+    """Sessions, newest first. `ask` serves as `findings.Subject.heard`."""
 
     sessions: Sequence[Session]
     known: dict[str, SessionAnswer] = field(default_factory=dict)
     seconds: float = SECONDS
     is_here: bool = True  # transcripts of another host are on its disk
     unread: int = 0  # sessions that could not be read, or not in time
-    unasked: set[str] = field(default_factory=set)  # statements that were not looked up, for want of time
+    skipped: set[str] = field(default_factory=set)  # statements that were not looked up, for want of time
     _read: list[tuple[Session, claims.SessionText]] | None = None
     _spent: float = 0.0
 
     @classmethod
     def of_dream(cls, dream: DreamRun | None) -> "TranscriptVerdicts":
-        """Of the sessions that a dream looked at; of none for what a person made.
+        """For the sessions that a dream read; for none when a person made the proposal.
 
-        Those of another host are on its disk: here only what is kept beside the hunks is known of them.
+        Transcripts of another host cannot be read here: only saved answers are known.
         """
         if dream is None:
             return cls(())
@@ -57,66 +57,65 @@ class TranscriptVerdicts:
 
     @classmethod
     def of_proposal(cls, proposal: Proposal) -> "TranscriptVerdicts":
-        """As `of_dream`, with the answers that are kept beside the hunks."""
+        """As `of_dream`, with the answers that are saved with the hunks."""
         found = cls.of_dream(proposal.dream if proposal.origin == Proposal.Origin.DREAM else None)
         if found.sessions:
             kept = Hunk.objects.filter(file__proposal=proposal).values_list("transcript_verdicts", flat=True)
-            found.known.update(loaded(one) for row in kept for one in row)
+            found.known.update(loaded_answer(one) for row in kept for one in row)
         return found
 
-    def ask(self, said: str) -> SessionAnswer | None:
-        """What the sessions say of it, the newest that says anything; None when there is none, or no time left."""
-        bare = said.strip()
-        if bare in self.known:
-            return self.known[bare]
+    def ask(self, statement: str) -> SessionAnswer | None:
+        """The answer of the newest session that has one; None when there is none, or no time left."""
+        statement = statement.strip()
+        if statement in self.known:
+            return self.known[statement]
         if not self.sessions:
             return None
         if self._spent > self.seconds or not self.is_here:
-            self.unasked.add(bare)
+            self.skipped.add(statement)
             return None
         begun = time.monotonic()
-        found = self._asked(bare)
+        found = self._newest_answer(statement)
         self._spent += time.monotonic() - begun
         if found is not None:
-            self.known[bare] = found
+            self.known[statement] = found
         return found
 
-    def against(self, said: str) -> Citation | None:
-        """The place that speaks against a statement, where one does."""
-        found = self.ask(said)
+    def against(self, statement: str) -> Citation | None:
+        """Where a session contradicts the statement, if one does."""
+        found = self.ask(statement)
         return found.citation if found and found.answer == "contradicted" else None
 
-    def _asked(self, said: str) -> SessionAnswer | None:
-        """The newest session that says anything of it decides."""
+    def _newest_answer(self, statement: str) -> SessionAnswer | None:
         if self._read is None:
-            self._read = list(self._opened())
+            self._read = list(self._read_sessions())
         for session, evidence in self._read:
-            found = claims.check(evidence, said)
+            found = claims.check(evidence, statement)
             if found.answer != "unsupported":
                 return SessionAnswer(found.answer, found.why, _citation(session, found))
         return SessionAnswer("unsupported", "no session that was read says it") if self._read else None
 
     def look_up(self, statements: Iterable[str]) -> None:
-        """Look up what will be asked, so that no transaction waits for a disk."""
-        for said in statements:
-            self.ask(said)
+        """Look statements up before a transaction, so that it waits for no disk."""
+        for statement in statements:
+            self.ask(statement)
 
     def left_out(self) -> NewFinding | None:
-        """What was not looked at, said once; None when all was."""
-        beyond = len(self.sessions) - len(self._planned()) + self.unread if self.is_here else 0
-        if not beyond and not self.unasked:
+        """One note about all that was not read or looked up; None if nothing."""
+        beyond = len(self.sessions) - len(self._sessions_to_read()) + self.unread if self.is_here else 0
+        if not beyond and not self.skipped:
             return None
-        told = [f"sessions not read: {beyond} of {len(self.sessions)}"] if beyond else []
-        told += [f"statements not looked up: {len(self.unasked)}"] if self.unasked else []
+        parts = [f"sessions not read: {beyond} of {len(self.sessions)}"] if beyond else []
+        parts += [f"statements not looked up: {len(self.skipped)}"] if self.skipped else []
         limits = f"The newest are read first, {MOST_BYTES >> 20} MB and {self.seconds:.0f} s at most."
         return NewFinding(
             "evidence", "sessions-left-out", "info",
-            f"{', '.join(told).capitalize()}. {limits if self.is_here else 'The sessions are on another host.'}",
-            "Statements found only in the rest count as unsupported; check them yourself where it matters.", about="sessions",
+            f"{', '.join(parts).capitalize()}. {limits if self.is_here else 'The sessions are on another host.'}",
+            "Statements found only in the rest count as unsupported; check them yourself where it matters.", about="sessions"
         )  # fmt: skip
 
-    def _planned(self) -> list[Session]:
-        """The sessions that there is room for, by size."""
+    def _sessions_to_read(self) -> list[Session]:
+        """The newest sessions that fit into MOST_BYTES."""
         room, chosen = MOST_BYTES, []
         for session in self.sessions[:MOST_SESSIONS]:
             size = _size(session)
@@ -125,10 +124,10 @@ class TranscriptVerdicts:
                 chosen.append(session)
         return chosen
 
-    def _opened(self) -> Iterator[tuple[Session, claims.SessionText]]:
-        """The sessions that there is room and time for; one that cannot be read stops nothing."""
+    def _read_sessions(self) -> Iterator[tuple[Session, claims.SessionText]]:
+        """Skips sessions beyond the limits and those that cannot be read."""
         units, begun = 0, time.monotonic()
-        for session in self._planned():
+        for session in self._sessions_to_read():
             if units > MOST_UNITS or time.monotonic() - begun > self.seconds / 2:
                 self.unread += 1
                 continue
@@ -143,7 +142,7 @@ class TranscriptVerdicts:
 
 
 def _evidence(session: Session) -> claims.SessionText:
-    """What was said; where the transcript is gone, what the prompt history has of it. Raises OSError."""
+    """The transcript's text; of a deleted transcript, its prompts from the prompt history. Raises OSError."""
     if session.gone_at is None:
         return claims.read(session.path)
     typed = claims.SessionText()
@@ -153,7 +152,7 @@ def _evidence(session: Session) -> claims.SessionText:
 
 
 def _size(session: Session) -> int:
-    """What there is to read now; a transcript may have grown since it was imported."""
+    """The size on disk; a transcript may have grown since it was imported."""
     try:
         return Path(session.path).stat(follow_symlinks=False).st_size
     except OSError:
@@ -163,9 +162,9 @@ def _size(session: Session) -> int:
 def _citation(session: Session, found: claims.ClaimCheck) -> Citation | None:
     if not found.evidence:
         return None
-    # An answer says more than the question it was given to.
-    told = (one for one in found.evidence if not one.quote.rstrip().endswith("?"))
-    best = next(told, found.evidence[0])
+    # An answer shows more than the question before it.
+    statements = (one for one in found.evidence if not one.quote.rstrip().endswith("?"))
+    best = next(statements, found.evidence[0])
     return Citation(
         "transcript",
         redact.redact(best.quote)[:QUOTE_LIMIT],
@@ -177,14 +176,14 @@ def _citation(session: Session, found: claims.ClaimCheck) -> Citation | None:
     )
 
 
-def stored(line_no: int, said: str, heard: SessionAnswer) -> dict[str, object]:
-    """An answer as it is kept beside its hunk. `loaded` reads it."""
-    place = heard.citation
+def stored_answer(line_no: int, statement: str, answer: SessionAnswer) -> dict[str, object]:
+    """An answer as JSON fields of its hunk. `loaded_answer` reads it."""
+    place = answer.citation
     return {
         "line": line_no,
-        "text": text.storable(said, QUOTE_LIMIT),
-        "answer": heard.answer,
-        "why": text.storable(heard.why, 300),
+        "text": text.storable(statement, QUOTE_LIMIT),
+        "answer": answer.answer,
+        "why": text.storable(answer.why, 300),
         "session": place.session_pk if place else None,
         "place": text.storable(place.place, 1000) if place else "",
         "line_no": place.line_no if place else None,
@@ -194,8 +193,8 @@ def stored(line_no: int, said: str, heard: SessionAnswer) -> dict[str, object]:
     }
 
 
-def loaded(row: dict[str, object]) -> tuple[str, SessionAnswer]:
-    """(statement, answer) of a kept one; an answer of a form that is not known is none."""
+def loaded_answer(row: dict[str, object]) -> tuple[str, SessionAnswer]:
+    """(statement, answer) of a saved one; an unknown answer counts as unsupported."""
     answer = row.get("answer")
     place = _place(row) if row.get("quote") else None
     why = str(row.get("why") or "")

@@ -68,7 +68,7 @@ def answer(
     _refuse_unknown_rows(option, rows)
     if not option.edits:
         return _leave(question, option, reviewer)
-    review.refuse_away(question.project)
+    review.refuse_if_away(question.project)
     syncing.refresh(question.project)
     try:
         edits = options.edits_of(option, rows)
@@ -152,7 +152,7 @@ def _carry_out(
     project = question.project
     waiting = _open_of_dream(project)
     # Before the transaction: what the sessions say of the new lines is looked up on disk.
-    heard = proposals.verdicts_on(waiting, _added(edits)) if waiting else None
+    verdicts = proposals.verdicts_on(waiting, _added(edits)) if waiting else None
     with transaction.atomic():
         hold(project)
         _claim(question, option, State.WAITING, reviewer, rows=list(rows))
@@ -161,7 +161,7 @@ def _carry_out(
         hunks = list(joining.hunks_of(made))
         before = {one.key for one in _blocking(target)}
         review.decide(target, hunks, Hunk.Verdict.APPROVED, reviewer, reason=_reason(option))
-        proposals.examine(target, present, heard=heard if target == waiting else None)
+        proposals.examine(target, present, verdicts=verdicts if target == waiting else None)
         _confirm_or_refuse(target, before, reviewer, confirm)
         Question.objects.filter(pk=question.pk).update(operation=made[0])
         question.refresh_from_db()
@@ -202,7 +202,7 @@ def _move(question: Question) -> bool:
     target, made = _joined(None, question, edits, present, who)
     review.decide(target, list(joining.hunks_of(made)), Hunk.Verdict.APPROVED, who, reason=_reason(option))
     proposals.examine(target, present)
-    review.confirm(target, [one for one in review.in_the_way(target) if one.key in confirmed], who)
+    review.confirm(target, [one for one in review.blocking_findings(target) if one.key in confirmed], who)
     Question.objects.filter(pk=question.pk).update(operation=made[0])
     return True
 
@@ -221,7 +221,7 @@ def _reason(option: QuestionOption) -> str:
 
 
 def _open_of_dream(project: Project) -> Proposal | None:
-    found = proposals.open_for(project)
+    found = proposals.open_dream_proposal(project)
     return found if found and found.state == Proposal.State.OPEN else None
 
 
@@ -274,12 +274,12 @@ def _still_open(proposal: Proposal) -> bool:
     """Locks the row: no submit slips in between. Raises ReviewRefused while one is under way."""
     state = Proposal.objects.select_for_update().values_list("state", flat=True).get(pk=proposal.pk)
     if state == Proposal.State.OPEN:
-        review.hold_open(proposal)
+        review.lock_open_proposal(proposal)
     return state == Proposal.State.OPEN
 
 
 def _answers_of(project: Project, reviewer: Actor, present: dict[str, bytes]) -> Proposal:
-    found = proposals.open_of(project, Proposal.Origin.ANSWERS)
+    found = proposals.open_with_origin(project, Proposal.Origin.ANSWERS)
     if found is not None and _still_open(found):
         return found
     origin = proposals.ProposalOrigin(Proposal.Origin.ANSWERS, actor=reviewer.name, summary=SUMMARY)
@@ -310,7 +310,7 @@ def _of_place(place: dict[str, object], sessions: set[int]) -> Citation:
 
 def _blocking(proposal: Proposal) -> list[Finding]:
     """What blocks anything of it, approved or not."""
-    return review.in_the_way(proposal, Hunk.objects.filter(file__proposal=proposal))
+    return review.blocking_findings(proposal, Hunk.objects.filter(file__proposal=proposal))
 
 
 def _confirm_or_refuse(proposal: Proposal, before: set[str], reviewer: Actor, confirm: bool) -> None:
@@ -329,9 +329,9 @@ def take_back(question: Question, reviewer: Actor) -> Question:
 
     Raises ReviewRefused.
     """
-    heard = None
+    verdicts = None
     if question.operation is not None:
-        heard = proposals.verdicts_on(question.operation.proposal, "")
+        verdicts = proposals.verdicts_on(question.operation.proposal, "")
     with transaction.atomic():
         hold(question.project)
         question.refresh_from_db()
@@ -342,18 +342,18 @@ def take_back(question: Question, reviewer: Actor) -> Question:
             raise ReviewRefused("This answer can no longer be undone here. Undo the applied change instead.")
         if target is not None:
             joining.take_out(target, list(question_states.operations_of(question)))
-            _examine_rest(target, reviewer, heard)
+            _examine_rest(target, reviewer, verdicts)
         question_states.reopen([question])
         question.refresh_from_db()
         _log("question.taken_back", question, reviewer, proposal=target.public_id if target else "")
     return question
 
 
-def _examine_rest(target: Proposal, reviewer: Actor, heard: proposals.TranscriptVerdicts | None) -> None:
+def _examine_rest(target: Proposal, reviewer: Actor, verdicts: proposals.TranscriptVerdicts | None) -> None:
     if target.origin == Proposal.Origin.ANSWERS and not target.files.exists():
         proposals.supersede(target, reviewer.name)
         return
-    proposals.examine(target, syncing.contents(target.project), heard=heard)
+    proposals.examine(target, syncing.contents(target.project), verdicts=verdicts)
 
 
 def later(question: Question, reviewer: Actor) -> Answered:

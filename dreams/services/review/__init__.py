@@ -1,37 +1,37 @@
 """Reviews: decide, edit, undo, confirm, submit. The state machine of a proposal.
 
-Verdicts are pending until the review is submitted; the parts of an operation are decided together; each verdict
-carries the sha256 of the base it was made on, and one made on an old base is refused with the remedy.
+Verdicts can change until the review is submitted; the hunks of an operation are decided together; each verdict has
+the sha256 of its base, and one on an old base is refused with the remedy.
 """
 
 from dreams.services.auditlog import Actor
 from dreams.services.review.deciding import (
-    FindingInTheWay,
+    BlockingFinding,
     ReviewRefused,
-    blocking,
+    blocking_findings,
     confirm,
     confirm_rebase,
     decide,
     edit,
-    hold_open,
-    in_the_way,
+    filter_blocking,
     is_undecided,
+    lock_open_proposal,
     log_secrets_shown,
     mark_viewed,
-    refuse_away,
+    refuse_if_away,
+    refuse_if_undecided,
     refuse_open_findings,
-    refuse_undecided,
-    select,
-    together,
+    select_hunks,
+    with_parts,
 )
 from dreams.services.review.mending import EditPreview, Mend, mend, preview_edit
 from dreams.services.review.submitting import (
-    Missing,
-    agree,
-    lacking,
+    SecondWait,
+    approve_as_second,
+    lacking_second,
     leave_out,
-    missing,
-    refuse,
+    reject_as_second,
+    second_person_waits,
     submit,
     use_up_sessions,
 )

@@ -1,5 +1,5 @@
-"""Verdicts: who gives one, which changes it is about, and what it does: approve, reject, edit, take back, confirm. Each is
-kept and logged. Also which findings stand in the way of what is approved, and what a person has looked at.
+"""Saves and logs verdicts: approve, reject, edit, take back, confirm. Also finds which findings block approved changes, and
+remembers which files a person has viewed.
 """
 
 import datetime as dt
@@ -27,11 +27,11 @@ REASON_LIMIT = 500  # letters of the column
 
 
 class ReviewRefused(Refusal):
-    """The decision cannot be taken; the message names the thing and the remedy."""
+    """The decision is refused; the message names the thing and the remedy."""
 
 
-class FindingInTheWay(ReviewRefused):
-    """Something approved has a finding that nobody confirmed, or nobody can; a page leads to it."""
+class BlockingFinding(ReviewRefused):
+    """An approved change has a finding that nobody confirmed or that cannot be confirmed; a page links to it."""
 
     def __init__(self, finding: Finding) -> None:
         where = f" in {finding.file.path}" if finding.file else ""
@@ -53,14 +53,14 @@ LONGEST_SUBMIT = dt.timedelta(minutes=10)
 
 @contextmanager
 def claimed_to_submit(proposal: Proposal) -> Iterator[str]:
-    """One submit, for all its transactions: no verdict changes and no other submit begins. Gives the claim's name.
+    """Claim a proposal for one submit and all its transactions: no verdict changes, no other submit starts. Yields the claim.
 
-    It ends with the block, and with the process: after a kill the review is open as before. Raises ReviewRefused.
+    The claim ends with the block or the process: after a kill the review is open again. Raises ReviewRefused.
     """
     me = process.current()
     claim = f"{hosts.host()} {me.pid} {me.start_time} {uuid.uuid4().hex}"
     with transaction.atomic():
-        hold_open(proposal)
+        lock_open_proposal(proposal)
         Proposal.objects.filter(pk=proposal.pk).update(submitting_by=claim, submitting_since=timezone.now())
     try:
         yield claim
@@ -75,10 +75,10 @@ def _is_under_way(claim: str, since: dt.datetime | None) -> bool:
     return bool(claim) and since is not None and timezone.now() - since < LONGEST_SUBMIT
 
 
-def hold_open(proposal: Proposal, *, or_submitted: bool = False) -> None:
-    """Lock the row, so that a verdict cannot slip in behind a submit.
+def lock_open_proposal(proposal: Proposal, *, or_submitted: bool = False) -> None:
+    """Lock the row, so that no verdict is saved during a submit. Raises ReviewRefused unless the proposal is open.
 
-    `or_submitted`: a rebase may bring a finding up after the submit, and it can be confirmed then too.
+    `or_submitted`: after the submit a rebase may cause a finding, which can still be confirmed.
     """
     rows = Proposal.objects.select_for_update().values_list("state", "submitting_by", "submitting_since")
     state, claim, since = rows.get(pk=proposal.pk)
@@ -92,22 +92,25 @@ def hold_open(proposal: Proposal, *, or_submitted: bool = False) -> None:
         raise ReviewRefused(f"This proposal is {label}: its decisions can no longer change.{undo}")
 
 
-def select(proposal: Proposal, *, paths: Iterable[str] = (), hunk_ids: Iterable[str] = ()) -> list[Hunk]:
-    """The named hunks, or those of the named files, or all but answers to questions, which are decided already. Raises ReviewRefused for a name that is not there."""
+def select_hunks(
+    proposal: Proposal, *, paths: Iterable[str] = (), hunk_ids: Iterable[str] = ()
+) -> list[Hunk]:
+    """The named hunks, or those of the named files, or all except answers to questions, which are decided already. Raises
+    ReviewRefused for an unknown name."""
     hunks = Hunk.objects.filter(file__proposal=proposal).select_related("file", "operation")
     wanted_paths, wanted_ids = set(paths), set(hunk_ids)
     if wanted_paths:
         hunks = hunks.filter(file__path__in=wanted_paths)
-        _complain_about(wanted_paths - {h.file.path for h in hunks}, "file", proposal)
+        _refuse_unknown(wanted_paths - {h.file.path for h in hunks}, "file", proposal)
     if wanted_ids:
         hunks = hunks.filter(hunk_id__in=wanted_ids)
-        _complain_about(wanted_ids - {h.hunk_id for h in hunks}, "hunk", proposal)
+        _refuse_unknown(wanted_ids - {h.hunk_id for h in hunks}, "hunk", proposal)
     if not (wanted_paths or wanted_ids) and proposal.origin == Proposal.Origin.DREAM:
         hunks = hunks.exclude(operation__in=question_states.answers_in(proposal))
     return list(hunks)
 
 
-def _complain_about(missing: set[str], what: str, proposal: Proposal) -> None:
+def _refuse_unknown(missing: set[str], what: str, proposal: Proposal) -> None:
     if missing:
         names = ", ".join(sorted(missing))
         raise ReviewRefused(
@@ -116,7 +119,7 @@ def _complain_about(missing: set[str], what: str, proposal: Proposal) -> None:
 
 
 class Decidable(Protocol):
-    """A hunk's row, or as much of it as says which one it is."""
+    """The part of a hunk that identifies it."""
 
     @property
     def pk(self) -> int: ...
@@ -124,8 +127,8 @@ class Decidable(Protocol):
     def operation_id(self) -> int | None: ...
 
 
-def together(hunks: Sequence[Decidable]) -> list[Hunk]:
-    """`hunks` with every other part of their operations: what one verdict decides."""
+def with_parts(hunks: Sequence[Decidable]) -> list[Hunk]:
+    """`hunks` and all other hunks of their operations: what one verdict decides."""
     operations = {hunk.operation_id for hunk in hunks if hunk.operation_id}
     parts = Hunk.objects.filter(Q(operation__in=operations) | Q(pk__in=[h.pk for h in hunks]))
     return list(parts.select_related("file", "operation").order_by("file__path", "number"))
@@ -146,88 +149,88 @@ def decide(
     batch: str = "",
     or_submitted: bool = False,
 ) -> list[Hunk]:
-    """Approve, reject or take back (PENDING) `hunks` and the parts that go with them; returns all that were decided.
+    """Approve, reject or take back (PENDING) `hunks` and the rest of their operations; returns all that were decided.
 
-    What a person edited is approved in their own words: an approval of more than that one hunk leaves it so. `batch`
-    names what was decided at once across proposals; several decisions of one call are a batch anyway.
+    Approving more than the edited hunk alone keeps its edit. `batch` joins decisions across proposals; several
+    decisions in one call are always a batch.
     """
     verdict = Hunk.Verdict(verdict)
-    heard = _heard_again(proposal, hunks, verdict)
+    transcripts = _verdicts_on_original(proposal, hunks, verdict)
     with transaction.atomic():
-        hold_open(proposal, or_submitted=or_submitted)
-        decided = together(hunks)
+        lock_open_proposal(proposal, or_submitted=or_submitted)
+        decided = with_parts(hunks)
         if verdict == Hunk.Verdict.APPROVED:
             _refuse_unsolved(decided)
         now = timezone.now()
         changed = [hunk for hunk in decided if not _keeps_its_edit(hunk, hunks, verdict)]
         for hunk in changed:
-            _set(hunk, verdict, reviewer, reason, now)
+            _set_verdict(hunk, verdict, reviewer, reason, now)
         _save(changed)
         _log(proposal, changed, verdict, reviewer, reason, batch)
-        if heard is not None:
-            _examine_anew(proposal, heard)
+        if transcripts is not None:
+            _check_again(proposal, transcripts)
     return decided
 
 
-def _heard_again(
+def _verdicts_on_original(
     proposal: Proposal, hunks: Sequence[Decidable], verdict: Hunk.Verdict
 ) -> proposals.TranscriptVerdicts | None:
-    """What sessions say of the proposed text, where this verdict puts it in place of an edit; else None."""
-    edited = [hunk for hunk in together(hunks) if hunk.verdict == Hunk.Verdict.EDITED]
-    back = [hunk for hunk in edited if not _keeps_its_edit(hunk, hunks, verdict)]
-    if not back:
+    """What sessions say about the proposed text if this verdict discards an edit; else None."""
+    edited = [hunk for hunk in with_parts(hunks) if hunk.verdict == Hunk.Verdict.EDITED]
+    lost = [hunk for hunk in edited if not _keeps_its_edit(hunk, hunks, verdict)]
+    if not lost:
         return None
     texts = (
-        lines.added for hunk in back for row, lines in proposals.text_hunks(hunk.file) if row.pk == hunk.pk
+        lines.added for hunk in lost for row, lines in proposals.text_hunks(hunk.file) if row.pk == hunk.pk
     )
     return proposals.verdicts_on(proposal, "\n".join(texts))
 
 
-def _keeps_its_edit(hunk: Hunk, asked: Sequence[Decidable], verdict: Hunk.Verdict) -> bool:
+def _keeps_its_edit(hunk: Hunk, selected: Sequence[Decidable], verdict: Hunk.Verdict) -> bool:
     if verdict != Hunk.Verdict.APPROVED or hunk.verdict != Hunk.Verdict.EDITED:
         return False
-    return [each.pk for each in asked] != [hunk.pk]
+    return [each.pk for each in selected] != [hunk.pk]
 
 
 def edit(
     proposal: Proposal, hunk: Hunk, replacement: str, reviewer: Actor, *, reason: str = ""
 ) -> list[Hunk]:
     """Put `replacement` in place of the hunk's new lines and approve it, with the other parts of its operation."""
-    heard = proposals.verdicts_on(proposal, replacement)
+    transcripts = proposals.verdicts_on(proposal, replacement)
     with transaction.atomic():
-        hold_open(proposal)
+        lock_open_proposal(proposal)
         lines = next(lines for row, lines in proposals.text_hunks(hunk.file) if row.pk == hunk.pk)
         fitted = diff.fitted(lines, replacement)
-        decided = together([hunk])
+        decided = with_parts([hunk])
         _refuse_unsolved(decided)
         now = timezone.now()
         for part in decided:
             if part.pk == hunk.pk:
-                _set(part, Hunk.Verdict.EDITED, reviewer, reason, now)
+                _set_verdict(part, Hunk.Verdict.EDITED, reviewer, reason, now)
                 part.edited_sha = blobs.put(text.encode(fitted))
             elif not part.is_taken:
-                _set(part, Hunk.Verdict.APPROVED, reviewer, reason, now)
+                _set_verdict(part, Hunk.Verdict.APPROVED, reviewer, reason, now)
         _save(decided)
         _log(proposal, decided, Hunk.Verdict.EDITED, reviewer, reason)
-        _examine_anew(proposal, heard)
+        _check_again(proposal, transcripts)
     return decided
 
 
-def _examine_anew(proposal: Proposal, heard: proposals.TranscriptVerdicts) -> None:
-    """An edit changes what is written, so what was said of the old text no longer holds."""
-    proposals.examine(proposal, syncing.contents(proposal.project), heard=heard)
+def _check_again(proposal: Proposal, transcripts: proposals.TranscriptVerdicts) -> None:
+    """An edit changes what is written, so the old findings no longer apply."""
+    proposals.examine(proposal, syncing.contents(proposal.project), verdicts=transcripts)
 
 
 def confirm(proposal: Proposal, findings: Iterable[Finding], reviewer: Actor) -> int:
-    """A person saw these findings and wants the change all the same. A refusal can never be confirmed."""
-    asked = list(findings)
-    refused = next((found for found in asked if found.severity == Finding.Severity.REFUSE), None)
+    """Save that a person wants the changes despite these findings. A refusal can never be confirmed."""
+    selected = list(findings)
+    refused = next((found for found in selected if found.severity == Finding.Severity.REFUSE), None)
     if refused:
         raise ReviewRefused(f"This cannot be confirmed: {refused.message} Reject the change instead.")
-    waiting = [found for found in asked if found.confirmed_at is None]
+    waiting = [found for found in selected if found.confirmed_at is None]
     for part in database.in_parts(waiting, MOST_CONFIRMED):
         with transaction.atomic():
-            hold_open(proposal, or_submitted=True)
+            lock_open_proposal(proposal, or_submitted=True)
             for finding in part:
                 _confirm(proposal, finding, reviewer)
     return len(waiting)
@@ -242,10 +245,9 @@ def _confirm(proposal: Proposal, finding: Finding, reviewer: Actor) -> None:
 
 
 def confirm_rebase(file: FileChange, base: str, reviewer: Actor) -> bool:
-    """A person saw what became of `file` after it changed on disk. False where it changed again since: `base` is the
-    state that was shown."""
+    """Save that a person saw how `file` was rebased. False if it changed again since: `base` is the state that was shown."""
     with transaction.atomic():
-        hold_open(file.proposal, or_submitted=True)
+        lock_open_proposal(file.proposal, or_submitted=True)
         shown = FileChange.objects.filter(pk=file.pk, base_sha=base, conflict__isnull=True)
         confirmed = bool(shown.update(rebase_confirmed=True))
         if confirmed:
@@ -263,7 +265,7 @@ def _refuse_unsolved(hunks: Iterable[Hunk]) -> None:
         )
 
 
-def _set(hunk: Hunk, verdict: Hunk.Verdict, reviewer: Actor, reason: str, now: dt.datetime) -> None:
+def _set_verdict(hunk: Hunk, verdict: Hunk.Verdict, reviewer: Actor, reason: str, now: dt.datetime) -> None:
     pending = verdict == Hunk.Verdict.PENDING
     hunk.verdict, hunk.edited_sha = verdict, ""
     hunk.verdict_base_sha = "" if pending else hunk.file.base_sha
@@ -273,7 +275,7 @@ def _set(hunk: Hunk, verdict: Hunk.Verdict, reviewer: Actor, reason: str, now: d
 
 
 def _save(hunks: Sequence[Hunk]) -> None:
-    """One statement for all that were decided alike, not one for each of some thousands."""
+    """One UPDATE for all hunks decided alike: there may be thousands."""
     alike: dict[tuple[object, ...], list[int]] = defaultdict(list)
     for hunk in hunks:
         alike[tuple(getattr(hunk, name) for name in _DECIDED)].append(hunk.pk)
@@ -323,21 +325,21 @@ def _log(
     )
 
 
-def in_the_way(proposal: Proposal, hunks: Iterable[Hunk] | None = None) -> list[Finding]:
-    """Findings that keep what is approved (or `hunks`) from being applied."""
+def blocking_findings(proposal: Proposal, hunks: Iterable[Hunk] | None = None) -> list[Finding]:
+    """Findings that block what is approved (or `hunks`) from being applied."""
     if hunks is None:
         hunks = Hunk.objects.filter(file__proposal=proposal, verdict__in=Hunk.TAKEN).only("file_id")
     unsettled = proposal.findings.filter(
         Q(severity=Finding.Severity.REFUSE) | Q(severity=Finding.Severity.BLOCK, confirmed_at=None)
     )
     found = list(unsettled.select_related("file", "hunk"))
-    return blocking(found, hunks) if found else []
+    return filter_blocking(found, hunks) if found else []
 
 
-def blocking(findings: Iterable[Finding], hunks: Iterable[Hunk]) -> list[Finding]:
-    """Those of a proposal's `findings` that keep `hunks` from being applied: the one definition of what blocks a submit."""
+def filter_blocking(findings: Iterable[Finding], hunks: Iterable[Hunk]) -> list[Finding]:
+    """Those of a proposal's `findings` that block `hunks` from being applied: the only definition of what blocks a submit."""
     files = {hunk.pk: hunk.file_id for hunk in hunks}
-    # What is said of a whole file concerns whoever writes to it; what is said of the whole concerns everything.
+    # A finding on a file concerns all its hunks; a finding on the proposal concerns every hunk.
     concerned = {None, *files.values()}
     return [
         found
@@ -355,15 +357,14 @@ def _is_unsettled(finding: Finding) -> bool:
 
 
 def is_undecided(proposal: Proposal) -> bool:
-    """An open review that has changes, and no verdict on any of them."""
+    """Whether the review is open and none of its changes has a verdict."""
     hunks = Hunk.objects.filter(file__proposal=proposal)
     is_open = proposal.state == Proposal.State.OPEN
     return is_open and hunks.exists() and not hunks.exclude(verdict=Hunk.Verdict.PENDING).exists()
 
 
-def refuse_away(project: Project) -> None:
-    """Before what would count the files of a project as removed, or write to where its folder will be. Raises ReviewRefused
-    while its folder is away."""
+def refuse_if_away(project: Project) -> None:
+    """Raises ReviewRefused while the project's folder is missing: its files would count as removed."""
     if syncing.is_away(project):
         raise ReviewRefused(
             f"{project.memory_dir} is not on disk now. Nothing was changed, and what was decided is kept. Do it once the "
@@ -371,8 +372,8 @@ def refuse_away(project: Project) -> None:
         )
 
 
-def refuse_undecided(proposal: Proposal) -> None:
-    """Raises ReviewRefused for an open review with no verdict at all; one that has no changes left may be closed."""
+def refuse_if_undecided(proposal: Proposal) -> None:
+    """Raises ReviewRefused for an open review without any verdict; one without changes may be closed."""
     if not is_undecided(proposal):
         return
     raise ReviewRefused(
@@ -382,27 +383,27 @@ def refuse_undecided(proposal: Proposal) -> None:
 
 
 def refuse_open_findings(proposal: Proposal, hunks: Iterable[Hunk] | None = None) -> None:
-    """Look again at exactly what is approved (or `hunks`): a rejected part may have been where something was kept.
+    """Check again exactly what is approved (or `hunks`): a rejected hunk may have kept something that another removes.
 
-    Raises FindingInTheWay.
+    Raises BlockingFinding.
     """
     proposals.examine(proposal, syncing.contents(proposal.project), undecided=False)
-    refuse_what_is_open(proposal, hunks)
+    refuse_saved_findings(proposal, hunks)
 
 
-def refuse_what_is_open(proposal: Proposal, hunks: Iterable[Hunk] | None = None) -> None:
-    """Without looking again; a verdict may have come in between."""
-    for finding in in_the_way(proposal, hunks):
-        raise FindingInTheWay(finding)
+def refuse_saved_findings(proposal: Proposal, hunks: Iterable[Hunk] | None = None) -> None:
+    """As `refuse_open_findings`, without checking again."""
+    for finding in blocking_findings(proposal, hunks):
+        raise BlockingFinding(finding)
 
 
 def mark_viewed(file: FileChange, viewed: bool) -> None:
-    """Ticked for the state that was seen: when the file changes, the tick is gone."""
+    """Tick a file as viewed in its present state: a change of the file removes the tick."""
     file.viewed_sha = file.state_sha if viewed else ""
     file.save(update_fields=["viewed_sha"])
 
 
 def log_secrets_shown(thing: Proposal | Memory, reviewer: Actor) -> None:
-    """Somebody has the secrets of these texts shown as they stand; who and when, never what."""
+    """Log that somebody unmasked the secrets of these texts: who and when, never the secret."""
     kind, name = ("review", thing.public_id) if isinstance(thing, Proposal) else ("memory", thing.path)
     auditlog.record(f"{kind}.secrets_shown", actor=reviewer, project=thing.project, object_id=name)

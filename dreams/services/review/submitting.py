@@ -1,7 +1,7 @@
-"""Submits a review: what blocks it, and what it settles.
+"""Submits a review, and lets a second person agree.
 
-For what a team shares a project may ask for a second person: what one person approved and submitted is written when another
-has agreed to the very same state. An undo needs one person: what it brings back was agreed to before.
+A project may require a second person for shared files: what one person approved and submitted is written when another has
+agreed to exactly the same state. An undo needs one person: what it restores was approved before.
 """
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
@@ -17,16 +17,16 @@ from dreams.lib.prose import comparing
 from dreams.models import Decision, Evidence, FileChange, Finding, Hunk, LeftOut, Project, Proposal, Session
 from dreams.services import auditlog, daily_logs, database, login, policies, proposals
 from dreams.services.auditlog import Actor
-from dreams.services.catching import card_states as caught
+from dreams.services.catching import card_states
 from dreams.services.questions import question_states
 from dreams.services.review.deciding import (
     REASON_LIMIT,
     ReviewRefused,
     claimed_to_submit,
     decide,
-    hold_open,
+    lock_open_proposal,
     refuse_open_findings,
-    refuse_what_is_open,
+    refuse_saved_findings,
 )
 
 NEEDS_ANOTHER = "a second person must approve it"
@@ -38,23 +38,23 @@ SAME_BY_COMMAND = (
 
 
 def submit(proposal: Proposal, reviewer: Actor) -> Proposal:
-    """Close the review: what is approved may be written, what is rejected stays out, the rest is left for later.
+    """Close the review: approved changes may be written, rejected ones are not proposed again, the rest may be.
 
-    The sessions of its dream are used up now. Raises ReviewRefused while a finding blocks something approved.
+    The sessions of its dream count as used up. Raises ReviewRefused while a finding blocks something approved.
     """
     with claimed_to_submit(proposal) as claim:
-        # What is found stays on the page for the person to confirm, also when it refuses.
+        # Outside the last transaction: findings stay on the page for confirmation also when this refuses.
         refuse_open_findings(proposal)
-        left = _without_approved(proposal)
+        left = _left_out_changed(proposal)
         _stage_rejected(proposal)
         _close(proposal, reviewer, claim, left)
     return proposal
 
 
 def _close(proposal: Proposal, reviewer: Actor, claim: str, left: Collection[LeftOut]) -> None:
-    """The last transaction of a submit: until it is through, nothing of the submit counts."""
+    """The last transaction of a submit: before it nothing of the submit counts."""
     with transaction.atomic():
-        refuse_what_is_open(proposal)
+        refuse_saved_findings(proposal)
         now = timezone.now()
         taken = Hunk.objects.filter(file__proposal=proposal, verdict__in=Hunk.TAKEN).exists()
         state = Proposal.State.SUBMITTED if taken else Proposal.State.REJECTED
@@ -69,10 +69,10 @@ def _close(proposal: Proposal, reviewer: Actor, claim: str, left: Collection[Lef
         if not moved:
             raise ReviewRefused("Someone else has closed this proposal. Look at it again.")
         proposal.refresh_from_db()
-        _let_in_approved(proposal, left)
+        _stop_leaving_out(proposal, left)
         _leave_out_rejected(proposal)
         question_states.settle(proposal)
-        caught.settle(proposal)
+        card_states.settle(proposal)
         use_up_sessions(proposal)
         auditlog.record(
             "review.submitted",
@@ -85,8 +85,8 @@ def _close(proposal: Proposal, reviewer: Actor, claim: str, left: Collection[Lef
         )
 
 
-def _without_approved(proposal: Proposal) -> list[LeftOut]:
-    """What was left out before and is approved in part now, with the lines that are still left out."""
+def _left_out_changed(proposal: Proposal) -> list[LeftOut]:
+    """Rows of lines left out before, some of which are approved now; each with the lines that remain left out."""
     lines = _approved(proposal)
     changed = []
     for row in LeftOut.objects.decided().filter(project=proposal.project_id).iterator():
@@ -97,12 +97,12 @@ def _without_approved(proposal: Proposal) -> list[LeftOut]:
     return changed
 
 
-def _let_in_approved(proposal: Proposal, left: Collection[LeftOut]) -> None:
-    """What is approved now counts as rejected no longer, whatever was decided before."""
+def _stop_leaving_out(proposal: Proposal, left: Collection[LeftOut]) -> None:
+    """Approved changes no longer count as rejected, whatever was decided before."""
     taken = Hunk.objects.filter(file__proposal=proposal, verdict__in=Hunk.TAKEN)
     same = taken.filter(file__path=OuterRef("path"), hunk_id=OuterRef("hunk_id"))
     LeftOut.objects.decided().filter(Exists(same), project=proposal.project_id).delete()
-    with connection.cursor() as cursor:  # as `bulk_update` says it, which takes seconds for some thousands
+    with connection.cursor() as cursor:  # `bulk_update` takes seconds for some thousands
         cursor.executemany(
             f"UPDATE {LeftOut._meta.db_table} SET added = %s WHERE id = %s",  # noqa: S608 - a table's own name
             [(connection.ops.adapt_json_value(row.added, None), row.pk) for row in left],
@@ -126,8 +126,8 @@ MOST_AT_ONCE = 250  # rows of one transaction: about 20 ms of SQLite's write loc
 
 
 def _stage_rejected(proposal: Proposal) -> None:
-    """Write what is rejected, in several transactions; it counts with the last one of the submit."""
-    LeftOut.objects.filter(proposal=proposal, is_staged=True).delete()  # of a submit that was cut off
+    """Save what is rejected, in several transactions; it counts after the last one of the submit."""
+    LeftOut.objects.filter(proposal=proposal, is_staged=True).delete()  # of an interrupted submit
     if proposal.origin in (Proposal.Origin.DREAM, Proposal.Origin.SUGGESTED):
         rejected = Hunk.objects.filter(file__proposal=proposal, verdict=Hunk.Verdict.REJECTED)
         for part in database.in_parts(_rows(proposal, rejected), MOST_AT_ONCE):
@@ -137,7 +137,7 @@ def _stage_rejected(proposal: Proposal) -> None:
 
 
 def _leave_out_rejected(proposal: Proposal) -> None:
-    """What was staged counts from now on, in the place of what was left out before."""
+    """Staged rows count from now on and replace older ones of the same hunks."""
     staged = LeftOut.objects.filter(proposal=proposal, is_staged=True)
     again = staged.filter(path=OuterRef("path"), hunk_id=OuterRef("hunk_id"))
     LeftOut.objects.decided().filter(Exists(again), project=proposal.project_id).delete()
@@ -145,7 +145,7 @@ def _leave_out_rejected(proposal: Proposal) -> None:
 
 
 def leave_out(proposal: Proposal, hunks: Iterable[Hunk], reason: str | None = None) -> None:
-    """Never propose these hunks again while they would be made from the same inputs; without a reason each keeps its own."""
+    """Never propose these hunks again from the same inputs; without a `reason` each keeps its own."""
     _save(_rows(proposal, hunks, reason))
 
 
@@ -183,9 +183,9 @@ def _save(rows: Sequence[LeftOut]) -> None:
 
 
 def use_up_sessions(proposal: Proposal) -> None:
-    """What the sessions and logs taught is decided. Those that speak for a change left undecided are kept for a later dream.
+    """Count the dream's sessions and logs as used up, except evidence for undecided changes, which a later dream reads again.
 
-    Those of an unfinished dream are all kept: it did not read them to the end.
+    An unfinished dream uses up nothing: it did not read them to the end.
     """
     if proposal.dream is None or proposal.partial:
         return
@@ -201,52 +201,51 @@ def use_up_sessions(proposal: Proposal) -> None:
     daily_logs.use_up(proposal.dream, set(logged.values_list("place", flat=True)))
     if undecided.exists():
         kept.update(given_back_at=timezone.now())
-        # The same inputs are worth another dream: not everything that came of them was decided on.
+        # Allow another dream with the same inputs: some of its changes are undecided.
         Project.objects.filter(pk=proposal.project_id).update(inputs_hash="")
 
 
 @dataclass(frozen=True, slots=True)
-class Missing:
-    """Files of a submitted proposal that nobody but `deciders` has agreed to.
+class SecondWait:
+    """Files of a submitted proposal that only `deciders` have approved.
 
-    `by` are the accounts that cannot be the second: by command decides whoever runs memoryweb, the owner too.
+    `excluded` cannot be the second person: `deciders`, and the owner if a command decided, since commands act for them.
     """
 
     files: tuple[FileChange, ...]
     deciders: frozenset[str]
-    by: frozenset[str]
+    excluded: frozenset[str]
 
     @property
     def seen(self) -> str:
-        """Of the states that a person agrees to, or refuses."""
+        """Digest of the states that a second person approves or rejects."""
         states = sorted(f"{file.pk} {file.state_sha}" for file in self.files)
         return text.sha256("\n".join(states).encode())
 
     @property
     def names(self) -> str:
-        """Of those who decided, for a sentence."""
         return " and ".join(sorted(self.deciders))
 
 
-def lacking(proposal: Proposal, files: Iterable[FileChange]) -> list[FileChange]:
-    """Those of `files`, with something approved in them, that wait for a second person. A query where any may."""
-    found = [file for file in files if _may_lack(proposal, file)]
+def lacking_second(proposal: Proposal, files: Iterable[FileChange]) -> list[FileChange]:
+    """Those of `files`, all with approved changes, that wait for a second person. At most one query."""
+    found = [file for file in files if _may_need_second(proposal, file)]
     return found if found and conf.current(proposal.project).team_second_person else []
 
 
-def _may_lack(proposal: Proposal, file: FileChange) -> bool:
+def _may_need_second(proposal: Proposal, file: FileChange) -> bool:
     is_undo = proposal.origin == Proposal.Origin.ROLLBACK
     return not is_undo and policies.is_shared(file.path) and file.seconded_sha != file.state_sha
 
 
-def missing(proposals: Sequence[Proposal]) -> Mapping[int, Missing]:
-    """Proposal → what of it waits for a second person; none of those that do not. At most five queries."""
+def second_person_waits(proposals: Sequence[Proposal]) -> Mapping[int, SecondWait]:
+    """Proposal → its files that wait for a second person; only proposals with such files. At most five queries."""
     rows = {row.pk: row for row in proposals if row.state == Proposal.State.SUBMITTED}
     taken = Hunk.objects.filter(file=OuterRef("pk"), verdict__in=Hunk.TAKEN, applied_in__isnull=True)
     files = FileChange.objects.filter(Exists(taken), proposal__in=rows).order_by("path") if rows else ()
     found: dict[int, list[FileChange]] = {}
     for file in files:
-        if _may_lack(rows[file.proposal_id], file):
+        if _may_need_second(rows[file.proposal_id], file):
             found.setdefault(file.proposal_id, []).append(file)
     overrides = conf.Overrides.load() if found else None
     asked = {
@@ -259,13 +258,13 @@ def missing(proposals: Sequence[Proposal]) -> Mapping[int, Missing]:
     by_command = set(typed.values_list("proposal", flat=True))
     owner = {login.ensure_owner().get_username()} if by_command else set()
     return {
-        pk: Missing(tuple(waits), deciders[pk], deciders[pk] | owner if pk in by_command else deciders[pk])
+        pk: SecondWait(tuple(waits), deciders[pk], deciders[pk] | owner if pk in by_command else deciders[pk])
         for pk, waits in asked.items()
     }
 
 
 def _deciders(proposals: Sequence[Proposal]) -> dict[int, frozenset[str]]:
-    """Who decided on each."""
+    """Proposal → who submitted it or approved a change."""
     found = {row.pk: {row.submitted_by} - {""} for row in proposals}
     if not found:
         return {}
@@ -275,13 +274,13 @@ def _deciders(proposals: Sequence[Proposal]) -> dict[int, frozenset[str]]:
     return {pk: frozenset(names) for pk, names in found.items()}
 
 
-def agree(proposal: Proposal, seen: str, reviewer: Actor) -> None:
-    """Approve as the second person what was shown (`Missing.seen`). Raises ReviewRefused."""
+def approve_as_second(proposal: Proposal, seen: str, reviewer: Actor) -> None:
+    """Approve as the second person what was shown (`SecondWait.seen`). Raises ReviewRefused."""
     with transaction.atomic():
-        waits = _held(proposal, seen)
-        if reviewer.name in waits.by:
+        waits = _locked_wait(proposal, seen)
+        if reviewer.name in waits.excluded:
             raise ReviewRefused(SAME_PERSON)
-        if reviewer.by_command and login.ensure_owner().get_username() in waits.by:
+        if reviewer.by_command and login.ensure_owner().get_username() in waits.excluded:
             raise ReviewRefused(SAME_BY_COMMAND)
         for file in waits.files:
             FileChange.objects.filter(pk=file.pk).update(
@@ -290,13 +289,13 @@ def agree(proposal: Proposal, seen: str, reviewer: Actor) -> None:
         _log_second("review.seconded", proposal, waits, reviewer)
 
 
-def refuse(proposal: Proposal, seen: str, reviewer: Actor, reason: str = "") -> None:
-    """Reject what was shown, with all that goes with it; the rest stays as it was decided. Those who approved it may, too.
+def reject_as_second(proposal: Proposal, seen: str, reviewer: Actor, reason: str = "") -> None:
+    """Reject what was shown and the rest of its operations; other decisions stay. The first person may do this too.
 
     Raises ReviewRefused.
     """
     with transaction.atomic():
-        waits = _held(proposal, seen)
+        waits = _locked_wait(proposal, seen)
         hunks = Hunk.objects.filter(file__in=waits.files, verdict__in=Hunk.TAKEN)
         rejected = decide(
             proposal, list(hunks), Hunk.Verdict.REJECTED, reviewer, reason=reason, or_submitted=True
@@ -307,10 +306,10 @@ def refuse(proposal: Proposal, seen: str, reviewer: Actor, reason: str = "") -> 
         question_states.settle(proposal)
 
 
-def _held(proposal: Proposal, seen: str) -> Missing:
-    hold_open(proposal, or_submitted=True)
+def _locked_wait(proposal: Proposal, seen: str) -> SecondWait:
+    lock_open_proposal(proposal, or_submitted=True)
     proposal.refresh_from_db()
-    waits = missing([proposal]).get(proposal.pk)
+    waits = second_person_waits([proposal]).get(proposal.pk)
     if waits is None:
         raise ReviewRefused("Nothing here is waiting for a second person.")
     if waits.seen != seen:
@@ -319,7 +318,7 @@ def _held(proposal: Proposal, seen: str) -> Missing:
 
 
 def _close_if_nothing_left(proposal: Proposal) -> None:
-    """Where nothing approved is left to write: applied, if anything of it was."""
+    """Close a proposal with nothing left to write: as applied if anything was written, else as rejected."""
     left = Hunk.objects.filter(file__proposal=proposal, verdict__in=Hunk.TAKEN, applied_in__isnull=True)
     if not left.exists():
         was_written = proposal.applications.exists()
@@ -328,7 +327,9 @@ def _close_if_nothing_left(proposal: Proposal) -> None:
         proposal.refresh_from_db()
 
 
-def _log_second(action: str, proposal: Proposal, waits: Missing, reviewer: Actor, reason: str = "") -> None:
+def _log_second(
+    action: str, proposal: Proposal, waits: SecondWait, reviewer: Actor, reason: str = ""
+) -> None:
     auditlog.record(
         action,
         actor=reviewer,

@@ -1,6 +1,6 @@
-"""Decides on all open changes of one kind across projects, for exactly those that were shown.
+"""Decides on all open changes of one kind across projects.
 
-The verdict is on exactly what was shown: it carries a digest of it, and is refused when something of it changed.
+A verdict is only on what was shown: it comes with a digest, and is refused when something changed.
 """
 
 import datetime as dt
@@ -19,8 +19,8 @@ from dreams.services.proposals import decisions
 from dreams.services.review import Actor, ReviewRefused
 
 
-class Changed(Exception):
-    """What was shown is not what is there any more."""
+class ShownHasChanged(Exception):
+    """The decisions changed since they were shown."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,16 +33,16 @@ class KindCount:
 
     @property
     def words(self) -> str:
-        return decisions.counted(self.kind, self.decisions)
+        return decisions.count_label(self.kind, self.decisions)
 
     @property
     def name(self) -> str:
-        return decisions.named(self.kind)
+        return decisions.kind_label(self.kind)
 
 
 @dataclass(frozen=True, slots=True)
-class Given:
-    """What one verdict did. `refused` has a sentence for each proposal that did not take it."""
+class TriageResult:
+    """What one verdict decided. `refused` has a sentence for each proposal that refused it."""
 
     decisions: int
     projects: int
@@ -50,7 +50,7 @@ class Given:
 
 
 def undecided(now: dt.datetime, reader: str) -> QuerySet[Operation]:
-    """The decisions of dream proposals that wait for `reader` and that they did not put off, answers to questions aside."""
+    """Undecided operations of dream proposals that wait for `reader`, without snoozed ones and answers to questions."""
     pending = Hunk.objects.filter(operation=OuterRef("pk"), verdict=Hunk.Verdict.PENDING)
     return Operation.objects.filter(
         Exists(pending),
@@ -60,13 +60,13 @@ def undecided(now: dt.datetime, reader: str) -> QuerySet[Operation]:
 
 
 def counts(now: dt.datetime, reader: str) -> list[KindCount]:
-    """The kinds that wait, in their usual order. One query."""
-    found = {kind: KindCount(kind, number, places) for kind, number, places in _counted(now, reader)}
-    return [found[kind] for kind in decisions.ORDER if kind in found]
+    """The kinds with undecided operations, in their usual order. One query."""
+    found = {kind: KindCount(kind, number, places) for kind, number, places in _counted_kinds(now, reader)}
+    return [found[kind] for kind in decisions.KINDS_IN_ORDER if kind in found]
 
 
 @prepared
-def _counted(now: dt.datetime, reader: str) -> QuerySet[Operation, tuple[Any, ...]]:
+def _counted_kinds(now: dt.datetime, reader: str) -> QuerySet[Operation, tuple[Any, ...]]:
     rows = undecided(now, reader).order_by().values("kind")
     counted = rows.annotate(
         number=Count("pk", distinct=True), places=Count(F("proposal__project"), distinct=True)
@@ -75,7 +75,7 @@ def _counted(now: dt.datetime, reader: str) -> QuerySet[Operation, tuple[Any, ..
 
 
 def of_kind(kind: str, now: dt.datetime, reader: str) -> QuerySet[Operation]:
-    """Those of one kind, project by project, in the order in which they were proposed."""
+    """Those of one kind, by project, in the order in which they were proposed."""
     rows = undecided(now, reader).filter(kind=kind).select_related("proposal__project", "proposal__dream")
     return rows.order_by("proposal__project__name", "proposal__project", "proposal", "pk")
 
@@ -89,8 +89,8 @@ def parts(operations: Collection[int]) -> dict[int, list[Hunk]]:
     return found
 
 
-def spoken_against(hunks: Sequence[Hunk]) -> dict[int, list[Finding]]:
-    """Decision → the findings that are more than a note and that nobody confirmed."""
+def findings_by_decision(hunks: Sequence[Hunk]) -> dict[int, list[Finding]]:
+    """Operation → its unconfirmed findings above the severity "info"."""
     files = {hunk.file_id: set[int]() for hunk in hunks}
     by_hunk = {hunk.pk: hunk.operation_id or 0 for hunk in hunks}
     for hunk in hunks:
@@ -107,23 +107,23 @@ def spoken_against(hunks: Sequence[Hunk]) -> dict[int, list[Finding]]:
 
 
 def digest(parts: Collection[Sequence[Hunk]], against: Collection[int]) -> str:
-    """Of these decisions as they were shown, and which of them a finding spoke against."""
+    """Digest of these decisions as shown, and of which of them had findings."""
     bad = "".join(f" {pk}" for pk in sorted(against))
     return decisions.digest(hunk for hunks in parts for hunk in hunks) + bad.replace(" ", "-")
 
 
-def give(wanted: Sequence[int], seen: str, verdict: Hunk.Verdict, reviewer: Actor) -> Given:
+def decide_shown(wanted: Sequence[int], seen: str, verdict: Hunk.Verdict, reviewer: Actor) -> TriageResult:
     """Decide on these operations, all as they were shown, or on none of them. Raises Changed.
 
-    One proposal that does not take it, as it was submitted at this moment, stops no other.
+    A proposal that refuses it, such as one submitted at this moment, stops no other.
     """
     found = parts(wanted)
     hunks = [hunk for each in found.values() for hunk in each]
-    against = spoken_against(hunks)
+    against = findings_by_decision(hunks)
     if not hunks or digest(found.values(), against) != seen:
-        raise Changed
+        raise ShownHasChanged
     if verdict == Hunk.Verdict.APPROVED and against:
-        raise Changed
+        raise ShownHasChanged
     batch = uuid.uuid4().hex if len(found) > 1 else ""
     by_proposal: dict[Proposal, list[Hunk]] = {}
     for hunk in hunks:
@@ -136,11 +136,11 @@ def give(wanted: Sequence[int], seen: str, verdict: Hunk.Verdict, reviewer: Acto
         except ReviewRefused as error:
             refused.append(f"{proposal.project}: {error}")
     projects = {hunk.file.proposal.project_id for hunk in taken}
-    return Given(decisions.count(taken), len(projects), tuple(refused))
+    return TriageResult(decisions.count(taken), len(projects), tuple(refused))
 
 
-def ready() -> list[str]:
-    """Open dream proposals of which everything is decided, something of it approved: they wait to be submitted."""
+def ready_to_submit() -> list[str]:
+    """Open dream proposals with everything decided and something approved."""
     hunks = Hunk.objects.filter(file__proposal=OuterRef("pk"))
     rows = Proposal.objects.filter(
         Exists(hunks.filter(verdict__in=Hunk.TAKEN)),

@@ -54,7 +54,7 @@ def rollback(
     """
     writing.recover_first()
     project = proposal.project
-    review.refuse_away(project)
+    review.refuse_if_away(project)
     with project_lock.hold(project, "rollback", keep_dir_mtime=True) as held:
         snapshot = workspace.take(syncing.memory_dir(project))
         syncing.sync(project, snapshot)
@@ -96,7 +96,7 @@ def propose(
 
     What it means for `proposal` is told when it is written (`writing.taken_back`).
     """
-    review.refuse_away(proposal.project)
+    review.refuse_if_away(proposal.project)
     snapshot = workspace.take(syncing.memory_dir(proposal.project))
     syncing.sync(proposal.project, snapshot)
     planned = preview_of(proposal, selection, snapshot)
@@ -146,14 +146,14 @@ def _propose(
         undoes=planned.proposal,
         undo_asked=asked,
         restored={file.path: file.restored for file in planned.files},
-        written_at_once=not planned.conflicts,
+        is_unreviewed=not planned.conflicts,
     )
     # Its rows first: a transaction around the checks, too, would keep everybody else from writing.
     made = proposals.create(planned.proposal.project, origin, drafts.draft(before, after, edits), before)
     with transaction.atomic():
         ended = policies.undone(planned.proposal, planned.hunks, actor=reviewer.name)
         if not planned.conflicts:
-            hunks = review.select(made)
+            hunks = review.select_hunks(made)
             review.decide(made, hunks, Hunk.Verdict.APPROVED, reviewer, reason=reason)
             # An undo is its own approval: what was there before needs no one's leave to come back.
             Proposal.objects.filter(pk=made.pk).update(

@@ -48,7 +48,7 @@ class UndoneFile:
     wanted: bytes | None
     result: bytes | None = None
     merged: merge.Merge | None = None
-    restored: proposals.Restored = field(default_factory=proposals.Restored)
+    restored: proposals.RestoredStat = field(default_factory=proposals.RestoredStat)
     renamed: str = ""
 
     @property
@@ -130,10 +130,10 @@ def _selected(proposal: Proposal, selection: Selection) -> list[Hunk]:
         raise NothingToUndo(f"{proposal.public_id} {what}; there is nothing to undo.")
     if selection.is_all:
         return standing
-    named = review.select(proposal, paths=selection.paths, hunk_ids=selection.hunk_ids)
+    named = review.select_hunks(proposal, paths=selection.paths, hunk_ids=selection.hunk_ids)
     chosen = {hunk.pk for hunk in named}
     if selection.hunk_ids:
-        chosen |= {hunk.pk for hunk in review.together(named)}
+        chosen |= {hunk.pk for hunk in review.with_parts(named)}
     else:
         chosen |= _removals_of(named)
     found = [hunk for hunk in standing if hunk.pk in chosen]
@@ -189,10 +189,10 @@ def _undone(kept: _WrittenFiles, path: str, hunks: Iterable[Hunk], files: Mappin
     merged = rebase.merged_bytes(rebase.Sides(applied, now, wanted), path)
     if isinstance(merged, merge.Merge):
         return replace(file, merged=merged)
-    restored = proposals.Restored()
+    restored = proposals.RestoredStat()
     if is_whole and file.is_exact and first is not None and first.before_sha:
         # A file that is there has the mode that it had, or one that somebody gave it since.
-        restored = proposals.Restored(first.before_mode if now is None else None, first.before_mtime_ns)
+        restored = proposals.RestoredStat(first.before_mode if now is None else None, first.before_mtime_ns)
     return replace(file, result=merged, restored=restored)
 
 

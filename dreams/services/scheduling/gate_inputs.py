@@ -88,7 +88,7 @@ def _open_proposals() -> QuerySet[Proposal, tuple[int, str, str, int]]:
 
 def _waits(submitted: Mapping[int, int]) -> dict[int, Waits]:
     """Project → what its submitted proposal waits for; `submitted` are proposals with their projects."""
-    second = review.missing(list(Proposal.objects.filter(pk__in=submitted))) if submitted else {}
+    second = review.second_person_waits(list(Proposal.objects.filter(pk__in=submitted))) if submitted else {}
     return {project: "second" if pk in second else "writing" for pk, project in submitted.items()}
 
 

@@ -67,7 +67,7 @@ def by_kind(kind: str, page: str | None, reader: str, at: int | None = None) -> 
     operations = list(shown.object_list)
     parts = triage.parts([row.pk for row in operations])
     hunks = [hunk for each in parts.values() for hunk in each]
-    against = triage.spoken_against(hunks)
+    against = triage.findings_by_decision(hunks)
     texts = texts_of(hunks)
     cards = [_card(row, parts[row.pk], against.get(row.pk, []), texts) for row in operations]
     able = [card for card in cards if not card["why_not"]]
@@ -78,7 +78,7 @@ def by_kind(kind: str, page: str | None, reader: str, at: int | None = None) -> 
         cards=PageOfRows(cards, shown),
         able=able,
         digest=triage.digest([parts[card["operation"].pk] for card in able], ()),
-        ready=triage.ready(),
+        ready=triage.ready_to_submit(),
         at=None if at is None else min(at, len(cards) - 1),
     )
 
@@ -184,7 +184,7 @@ def done(operations: Sequence[int]) -> dict[str, Any] | None:
     said = f"{plural(len(parts), 'decision')} in {plural(len(projects), 'project')}"
     return {
         "operations": list(parts),
-        "digest": triage.digest(list(parts.values()), triage.spoken_against(hunks)),
+        "digest": triage.digest(list(parts.values()), triage.findings_by_decision(hunks)),
         "sentence": f"{Hunk.Verdict(verdicts.pop()).label}: {said}. Nothing is written yet.",
     }
 
@@ -332,7 +332,7 @@ def why_not(loaded: LoadedProposal, verdict: str) -> str:
         return f"{plural(left, 'decision')} with a finding or a conflict: decide on {'it' if left == 1 else 'them'} there."
     stale = rebase.changed_since(loaded.proposal, loaded.files, loaded.memories)
     if stale:
-        is_gone = min(stale) in rebase.gone_from(loaded.proposal, stale)
+        is_gone = min(stale) in rebase.missing_on_disk(loaded.proposal, stale)
         return (
             f"{min(stale)} {'is no longer on disk' if is_gone else 'changed on disk since it was proposed'}."
         )

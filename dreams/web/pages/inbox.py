@@ -17,7 +17,7 @@ from dreams.services import hosts, people
 from dreams.services.inbox import waiting
 from dreams.services.inbox.waiting import WaitingItem, WaitingKind
 from dreams.services.proposals import summaries
-from dreams.services.proposals.summaries import Deed, Summary
+from dreams.services.proposals.summaries import Summary, WriteSummary
 from dreams.services.scheduling import next_dream
 from dreams.web.pages.projects import looked_in, told_apart
 from dreams.web.paging import chosen, number_or_none
@@ -360,7 +360,7 @@ def _applied(since: dt.datetime, host: str) -> QuerySet[AppliedBatch]:
     return recent.prefetch_related(undos).order_by("-at", "-pk")[:MOST_LATELY]
 
 
-def _written(row: AppliedBatch, deed: Deed, undos: Sequence[Proposal]) -> dict[str, Any]:
+def _written(row: AppliedBatch, deed: WriteSummary, undos: Sequence[Proposal]) -> dict[str, Any]:
     """`undo` is the proposal to undo: this one or, if it was undone, its undo."""
     redo = undos[-1].public_id if undos and deed.is_undone else ""
     return {"batch": row, "deed": deed, "undo": row.proposal.public_id if deed.can_be_undone else redo}

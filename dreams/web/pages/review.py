@@ -221,7 +221,8 @@ def bar(found: Passing) -> Bar:
     taken = [one for one in every if one.is_taken]
     clashing = [one for one in taken if any(hunk.file.conflict for hunk in one.hunks)]
     shared = {
-        file.pk for file in review.lacking(loaded.proposal, {h.file for one in taken for h in one.hunks})
+        file.pk
+        for file in review.lacking_second(loaded.proposal, {h.file for one in taken for h in one.hunks})
     }
     rest = [one for one in taken if one not in clashing]
     for_second = [one for one in rest if any(hunk.file_id in shared for hunk in one.hunks)]
@@ -232,7 +233,7 @@ def bar(found: Passing) -> Bar:
         for hunk in one.hunks
         if hunk.file_id not in loaded.old_names
     ]
-    in_way = review.blocking(loaded.findings, [hunk for hunk in loaded.all_hunks if hunk.is_taken])
+    in_way = review.filter_blocking(loaded.findings, [hunk for hunk in loaded.all_hunks if hunk.is_taken])
     hunks, files = {found.hunk_id for found in in_way}, {f.file_id for f in in_way if f.hunk_id is None}
     first = next((one for one in every if one.is_open), None)
     return Bar(

@@ -75,7 +75,7 @@ def statements(heard: Iterable[list[dict[str, object]]], mask: Mask) -> tuple[Ad
 
 
 def _statement(kept: dict[str, object], mask: Mask) -> AddedStatement:
-    said, heard = transcript_verdicts.loaded(kept)
+    said, heard = transcript_verdicts.loaded_answer(kept)
     place = heard.citation
     return AddedStatement(
         mask(said),

@@ -353,7 +353,7 @@ class ReviewState:
 
     @cached_property
     def can_be_undone(self) -> bool:
-        """As a `summaries.Deed`."""
+        """As a `summaries.WriteSummary`."""
         written = summaries.written_files(application__proposal=self.proposal)
         return bool(self.standing) and written.exclude(before_sha=F("after_sha")).exists()
 
@@ -397,7 +397,7 @@ class ReviewState:
     @cached_property
     def takes_back(self) -> bool:
         """Whether it is an undo (or the undo of a redo)."""
-        return undos.takes_back(self.proposal)
+        return undos.is_undo(self.proposal)
 
     @cached_property
     def by_policy(self) -> Proposal | None:
@@ -407,15 +407,15 @@ class ReviewState:
         return Proposal.objects.filter(dream=self.proposal.dream_id, by_policy=True).first()
 
     @cached_property
-    def second(self) -> review.Missing | None:
+    def second(self) -> review.SecondWait | None:
         """What must be approved by a second person."""
-        return review.missing([self.proposal]).get(self.proposal.pk)
+        return review.second_person_waits([self.proposal]).get(self.proposal.pk)
 
     @cached_property
     def nobody_else(self) -> bool:
         """Whether no second person exists."""
         second = self.second
-        return second is not None and not people.reviewers().exclude(username__in=second.by).exists()
+        return second is not None and not people.reviewers().exclude(username__in=second.excluded).exists()
 
 
 def state(loaded: LoadedProposal, files: Sequence[FileChange]) -> ReviewState:
@@ -429,7 +429,7 @@ def state(loaded: LoadedProposal, files: Sequence[FileChange]) -> ReviewState:
     return ReviewState(
         loaded=loaded,
         stale=frozenset() if interrupted else stale,
-        gone=rebase.gone_from(proposal, stale),
+        gone=rebase.missing_on_disk(proposal, stale),
         unconfirmed=tuple(file for file in live if not file.rebase_confirmed),
         conflicts=tuple(file for file in live if file.conflict),
         interrupted=interrupted,

@@ -70,8 +70,8 @@ def by_kind(project: Project | None, typed: Mapping[str, str] | None = None) -> 
     own = project is not None
     caught = _cell(found, (own, "", "", Policy.Operation.CATCH), "Policy")
     rows = [
-        SettingRow(decisions.named(kind), [_cell(found, (own, kind, "", ""), "Policy")])
-        for kind in decisions.ORDER
+        SettingRow(decisions.kind_label(kind), [_cell(found, (own, kind, "", ""), "Policy")])
+        for kind in decisions.KINDS_IN_ORDER
         if kind in POLICY_KINDS
     ]
     rows.append(SettingRow("Caught in your sessions", [caught]))
@@ -126,7 +126,7 @@ def earned_rows() -> list[dict[str, Any]]:
     return [
         {
             "row": row,
-            "kind": decisions.named(row.kind),
+            "kind": decisions.kind_label(row.kind),
             "maker": versions.maker_name(row.maker),
             "applied": applied.get(row.pk, 0),
             "ended": _ended(row),
@@ -157,7 +157,7 @@ def offers() -> list[dict[str, Any]]:
     return [
         {
             "record": offer,
-            "name": decisions.named(offer.kind).lower(),
+            "name": decisions.kind_label(offer.kind).lower(),
             "by": versions.maker_name(offer.maker),
             "examples": [examples[pk] for pk in offer.operations[:MOST_EXAMPLES] if pk in examples],
             "more": max(0, len(offer.operations) - MOST_EXAMPLES),

@@ -74,7 +74,7 @@ def undo(proposal: Proposal, selection: Selection) -> Undo:
     """Reads the current files. Raises rollback.NothingToUndo, review.ReviewRefused."""
     planned = rollback.preview(proposal, selection)
     counted = _brought_back(proposal) or planned.hunks
-    is_redo = undos.takes_back(proposal)
+    is_redo = undos.is_undo(proposal)
     return Undo(
         proposal=proposal,
         what=_what(proposal, selection, is_redo),

@@ -140,8 +140,10 @@ def decide_kind(request: Request) -> HttpResponse:
     if verdict not in VERDICTS:
         raise Http404("no such verdict")
     try:
-        given = triage.give(wanted, request.POST.get("digest", ""), Hunk.Verdict(verdict), reviewer(request))
-    except triage.Changed:
+        given = triage.decide_shown(
+            wanted, request.POST.get("digest", ""), Hunk.Verdict(verdict), reviewer(request)
+        )
+    except triage.ShownHasChanged:
         return _refuse_kind(request)
     for sentence in given.refused:
         messages.warning(request, sentence)
@@ -173,4 +175,4 @@ def _show_kind(request: Request, given: QueryDict, status: int = 200) -> HttpRes
 
 
 def _kind(given: QueryDict) -> str:
-    return chosen(given.get("kind"), decisions.ORDER)
+    return chosen(given.get("kind"), decisions.KINDS_IN_ORDER)

@@ -17,7 +17,7 @@ from dreams.services import host_requests, review, work_under_way
 from dreams.services.apply import applying
 from dreams.services.host_requests import Deed, NewRequest
 from dreams.services.proposals import rebase
-from dreams.services.review import FindingInTheWay, ReviewRefused
+from dreams.services.review import BlockingFinding, ReviewRefused
 from dreams.web.access import reviewer
 from dreams.web.htmx import Request, SeeOther
 from dreams.web.pages.inbox import next_after
@@ -105,7 +105,7 @@ def second(request: Request, public_id: str) -> HttpResponse:
     if agrees:
         host_requests.refuse_unless_accepted(proposal.project)
     try:
-        (review.agree if agrees else review.refuse)(proposal, seen, reviewer(request))
+        (review.approve_as_second if agrees else review.reject_as_second)(proposal, seen, reviewer(request))
     except ReviewRefused as refused:
         messages.error(request, str(refused))
         return SeeOther(address(proposal))
@@ -131,7 +131,7 @@ def _write(request: Request, proposal: Proposal, *, rebased: bool) -> HttpRespon
     except work_under_way.Stopped:
         messages.info(request, "Stopped. Your decisions are kept; see below for what was written.")
         return SeeOther(address(proposal))
-    except FindingInTheWay as found:
+    except BlockingFinding as found:
         messages.error(request, str(found))
         return SeeOther(_to_finding(proposal, found.finding))
     except Refusal as refused:

@@ -88,7 +88,7 @@ def story(number: int, folder: str) -> bool:
 
     mine = world.make_project(Path(folder) / str(number))
     proposal = world.three_changes(mine)
-    review.decide(proposal, review.select(proposal), Hunk.Verdict.APPROVED, world.ME)
+    review.decide(proposal, review.select_hunks(proposal), Hunk.Verdict.APPROVED, world.ME)
     review.confirm(proposal, proposal.findings.filter(severity="block"), world.ME)
     done = applying.apply(proposal, world.ME)
     return done.complete and rollback.rollback(proposal, world.ME).complete
