@@ -109,13 +109,13 @@ def test_an_answer_cut_off_by_the_budget_ends_in_the_budgets_words(tmp_path: Pat
 
 
 def test_a_model_without_a_price_has_tokens_and_no_cost(tmp_path: Path) -> None:
-    from dreams.dev.fake_server import BudgetLimits as ServerLimits
+    from dreams.dev.fake_server import FakeLimits
 
     run = kit.dream(
         tmp_path,
         [READ, say("Done.")],
         model="own-model",
-        server={"limits": ServerLimits(models=("own-model",))},
+        server={"limits": FakeLimits(models=("own-model",))},
     )
     assert run.outcome is not None and run.outcome.usage.cost_usd is None
     assert run.outcome.usage.output_tokens > 0 and "No price is known" in run.report.turns[0].text
