@@ -1,4 +1,4 @@
-"""True claims with one thing changed, by the kind of change: what `claims_fit.py` learns from and counts."""
+"""Changes one thing in true claims, in several kinds of ways: `claims_fit.py` learns from them and counts them."""
 
 from __future__ import annotations
 
@@ -38,12 +38,12 @@ _AUXILIARY = re.compile(
 )
 _VERB = re.compile(r"(?<![\w`])([a-z]{3,}[^s\W]s)\b(?= (?:the|a|an|all|only|with|for|from|it|each|every)\b)")
 _NOT = re.compile(r"\b(is|are|was|were|can|could|did|will|would|must|should|may|has|have)(?: not|n['’]t)\b|\bcannot\b|\bno longer\b|\b(?:does not|doesn['’]t) (\w+)", re.IGNORECASE)  # fmt: skip
-_NEAR, _AROUND = 6, 4  # places where a claim stands best, and lines around one
+_NEAR, _AROUND = 6, 4  # best-matching places of a claim, and lines around each
 
 
 @dataclass
 class Pools:
-    """What may be put in: the names and numbers of a transcript's claims, those beside the claim, and names that no source has."""
+    """Replacements: names and numbers of a transcript's claims, those near the claim, and names that no source has."""
 
     own: Sequence[str]
     foreign: Sequence[str]
@@ -54,7 +54,7 @@ class Pools:
 
 @dataclass
 class Sources:
-    """For each transcript and line: its evidence, and its text before the line in small letters."""
+    """For each transcript its evidence, and for each line the lower-case text before it."""
 
     evidence: dict[Path, SessionText]
     texts: dict[tuple[Path, int], str] = field(default_factory=dict)
@@ -69,7 +69,7 @@ class Sources:
 
 
 def changed(claims: Sequence[Claim], sources: Sources, rng: random.Random) -> Iterator[Claim]:
-    """Each true claim with one thing changed, in every way that fits it."""
+    """Each true claim with one thing changed, in every applicable way."""
     names, numbers = defaultdict[Path, set[str]](set), defaultdict[Path, set[str]](set)
     groups = {claim.transcript: claim.group for claim in claims}
     for claim in claims:
@@ -95,7 +95,7 @@ def _pools(claim: Claim, sources: Sources, names: set[str], strange: set[str], n
 
 
 def _beside(claim: Claim, evidence: SessionText) -> tuple[set[str], set[str]]:
-    """The names and the numbers in the lines around the places where the claim stands best."""
+    """The names and the numbers in the lines around the best-matching places of the claim."""
     end = evidence.before(claim.before)
     found = Field(evidence, company_of(evidence, claim_of(claim.text), None), end)
     names, numbers = set[str](), set[str]()
@@ -115,7 +115,7 @@ def _renamed(claim: Claim, pools: Pools, rng: random.Random) -> Iterator[Claim]:
     spans = list(CODE.finditer(claim.text))
     words = re.findall(r"[A-Za-z]{3,}", CODE.sub("", claim.text))
     if not spans or (len(words) < 2 and len(spans) < 2):
-        return  # a name alone stays true whatever name it is
+        return  # a claim of only a name is true with any name
     ways = (
         ("recombined", pools.own, False), ("recombined", pools.own, False), ("recombined alike", pools.own, True),
         ("near", pools.near, False), ("near alike", pools.near, True), ("foreign", pools.foreign, False),
@@ -180,7 +180,7 @@ def _another(number: str, rng: random.Random) -> str:
 
 
 def _negated(claim: Claim) -> Iterator[Claim]:
-    """A denial turned, dropped or added, the first that fits."""
+    """The claim with a denial inverted, dropped or added, whichever applies first."""
     bare = CODE.sub(lambda match: "\0" * len(match[0]), claim.text)
     absolute = re.search(r"\b(always|never)\b", bare)
     denied, plain, verb = _NOT.search(bare), _AUXILIARY.search(bare), _VERB.search(bare)

@@ -1,4 +1,4 @@
-"""True claims taken from transcripts: what an assistant says of what it has read and done, for `claims_fit.py`."""
+"""Takes true claims from transcripts: an assistant's statements on what it has read and done, for `claims_fit.py`."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 SHORTEST, LONGEST = 24, 330  # code points of a line
-# What is still to be done, asked or offered is not borne out by anything.
+# Plans, questions and offers have no evidence.
 _PLAN = re.compile(
     r"(?i)\b(?:let me|let's|i'll|i will|we'll|shall|should|would you|could|want me|next step|going to|needs? to|todo|maybe|perhaps|"
     r"consider|recommend|suggest|option|proposed?|planned?|if you|want to|might)\b|\?$|^now\b|"
@@ -20,7 +20,7 @@ _MARK = re.compile(r"^\s*(?:[-*+]|\d+[.)])\s+")
 
 @dataclass(frozen=True)
 class Claim:
-    """`before` is the 1-based line that the sources end before; `was` the true claim; `put` what was put in."""
+    """The sources end before the 1-based line `before`; `was` is the true claim, `put` the replacement."""
 
     group: str
     transcript: Path
@@ -32,7 +32,7 @@ class Claim:
 
 
 def claims_in(root: Path, without: Container[str] = ()) -> Iterator[Claim]:
-    """The statements of compaction summaries and of assistants in every transcript below a folder, each once."""
+    """The statements of compaction summaries and assistants in every transcript below a folder, without repeats."""
     for path in sorted(root.rglob("*.jsonl")):
         group, told = path.relative_to(root).parts[0], set[str]()
         for line, text in _texts(path):
@@ -43,7 +43,7 @@ def claims_in(root: Path, without: Container[str] = ()) -> Iterator[Claim]:
 
 
 def claims_of(file: Path, root: Path) -> Iterator[Claim]:
-    """Claims by hand: JSON lines {claim, transcript (below root), before_line, kind?, was?}."""
+    """Hand-written claims: JSON lines {claim, transcript (below root), before_line, kind?, was?}."""
     for line in file.read_text(encoding="utf-8").splitlines():
         row = json.loads(line)
         transcript, claim = str(row["transcript"]), str(row["claim"])

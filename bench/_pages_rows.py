@@ -1,6 +1,6 @@
-"""Very many rows for `bench/pages.py`: as a person would have after years, through the ORM, in bulk.
+"""Very many rows for `bench/pages.py`, as after years of use, made with the ORM in bulk.
 
-No file on disk stands behind them: pages that read one say that it is gone.
+They have no files on disk: pages that read one report that it is missing.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ WORDS = [
 
 
 def fill(sessions: int, memories: int, dreams: int) -> None:
-    """Rows through the ORM, in bulk. One project in ten has most of everything, as with people."""
+    """Makes rows with the ORM, in bulk. One project in ten has most of everything, as in practice."""
     from django.utils import timezone
 
     from dreams.models import Project
@@ -58,7 +58,7 @@ def fill(sessions: int, memories: int, dreams: int) -> None:
 
 
 def share(projects: list[Any], number: int) -> Any:
-    """The first project gets a tenth of everything, the rest is spread."""
+    """The first project gets a tenth of everything, the others share the rest."""
     return projects[0] if number % 10 == 0 else projects[number % len(projects)]
 
 
@@ -191,7 +191,7 @@ def fill_dreams(projects: list[Any], count: int, now: dt.datetime) -> None:
         )
 
     made = chunks((dream(n) for n in range(count)), DreamRun)
-    # auto_now_add gave all of them this moment.
+    # auto_now_add set the current time for all.
     for start in range(0, len(made), CHUNK):
         batch = made[start : start + CHUNK]
         for row in batch:

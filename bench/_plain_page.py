@@ -1,4 +1,4 @@
-"""The addresses of memoryweb and one more: a page that does no more than show 50 rows, to hold the others against."""
+"""The URLs of memoryweb and one more: a page that only shows 50 rows, for comparison with the others."""
 
 from django.http import HttpRequest, HttpResponse
 from django.template import Context, Template

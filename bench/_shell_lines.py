@@ -1,4 +1,4 @@
-"""Generated command lines: what agents write, over the names of `_shell_tree`; and lines that some agent wrote."""
+"""Generates command lines like those of agents, with the names of `_shell_tree`; and has real lines of agents."""
 
 from __future__ import annotations
 
@@ -6,8 +6,8 @@ import random
 import re
 from dataclasses import dataclass
 
-# Rows of: weight, command, how many options at most, options, ":", operands. {word} is an entry of POOLS[word];
-# options and entries are parted by two blanks, since they may hold one.
+# Rows of: weight, command, most options, options, ":", operands. {word} is an entry of POOLS[word]; options and
+# entries are separated by two spaces, since they may contain one.
 COMMANDS = r"""
 60 grep 3 -i  -n  -l  -L  -c  -v  -w  -x  -o  -h  -H  -q  -s  -a  -I  -A 1  -B1  -C 2  -m 2  -2  -no  -in : {basic} {files}
 30 grep 3 -i  -n  -l  -c  -v  -w  -x  -o  -h  --max-count=3  --color=never : -E {extended} {files}
@@ -105,7 +105,7 @@ def _entries(text: str) -> list[str]:
 
 @dataclass(slots=True)
 class Maker:
-    """Makes command lines; every choice comes from one seed."""
+    """Makes command lines; one seed determines every choice."""
 
     rng: random.Random
 

@@ -1,4 +1,4 @@
-"""A folder for command lines to be tried on: ordinary notes, odd names, tables, numbers, links, odd bytes."""
+"""A folder to run command lines in: ordinary notes, odd names, tables, numbers, links, odd bytes."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ ODD_NAMES = ["sp ace.md", "ünï.md", "-dash.md", "q'uote.md", 'dq".md', "tab\t.
 
 
 def make_tree(base: Path, seed: int) -> None:
-    """Ordinary notes, odd names, tables, numbers, links, a FIFO and a binary file."""
+    """Makes ordinary notes, odd names, tables, numbers, links, a FIFO and a binary file."""
     rng = random.Random(seed)
     for folder in FOLDERS:
         (base / folder).mkdir(parents=True)
@@ -61,7 +61,7 @@ def make_tree(base: Path, seed: int) -> None:
     (base / "odd names").mkdir()
     for name in ODD_NAMES:
         (base / "odd names" / name).write_text(_content(rng, "x.md"), encoding="utf-8")
-    # Where no glob reaches: the host's tools follow links and wait for ever at a FIFO, ours do not.
+    # Where no glob matches: the host's tools follow links and block on a FIFO, ours do not.
     odd = base / ".odd"
     odd.mkdir()
     (odd / "-x").write_text("dash foo\n")
@@ -112,6 +112,6 @@ def _age(base: Path, rng: random.Random) -> None:
     now = time.time()
     ages = [0.5, 3, 30, 90, 1000, 5000, 20_000, 300_000]
     for path in sorted(base.rglob("*"), key=lambda path: -len(path.parts)):
-        # Not on a whole day or minute, so that the two runs cannot fall on different sides of it.
+        # Not a full day or minute, so that the two runs cannot be on different sides of it.
         at = now - rng.choice(ages) * 3600 - 1234.5
         os.utime(path, (at, at), follow_symlinks=False)

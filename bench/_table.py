@@ -1,8 +1,8 @@
-"""One row of the table of speed: what is measured, beside what, and how good it has to be.
+"""One row of the table of speed: what is measured, compared with what, and its goal.
 
-Two bars stand beside a path, measured in the same run, one round after another, so that the machine's noise cancels out.
-The *limit* is the bare work that no program can do without (reading the bytes, one stat for each file), or the same path
-by the code of before. The *peer* is another program that does the same. Goals are ratios to them, or plain seconds.
+A path is compared with two others in the same run, one round after another, so that the machine's noise cancels out.
+The *limit* is the minimal work of any program (reading the bytes, one stat for each file), or the same path in an
+earlier version. The *peer* is another program that does the same. Goals are ratios to them, or plain seconds.
 """
 
 from __future__ import annotations
@@ -24,12 +24,12 @@ ROUNDS = 3
 
 
 class NotMeasured(Exception):
-    """What a row needs is missing on this machine, and how to get it."""
+    """Something is missing on this machine; the message says what, and how to get it."""
 
 
 @dataclass(frozen=True, slots=True)
 class Cost:
-    """Seconds by the clock, and of the processors."""
+    """Seconds of wall time and of CPU time."""
 
     wall: float
     cpu: float
@@ -43,7 +43,7 @@ class Cost:
 
 @dataclass(frozen=True, slots=True)
 class Measured:
-    """Median costs, and the medians of each round's ratios of ours to the limit and to the peer."""
+    """Median costs, and the medians of the rounds' ratios of ours to the limit and to the peer."""
 
     ours: Cost
     limit: Cost | None = None
@@ -62,16 +62,16 @@ class Measured:
         return cls(**{name: Cost(**cost) if cost else None for name, cost in found.items()}, note=note)
 
 
-#: What is measured does its work, and may tell its own cost, where only a part of the work counts.
+#: The work to measure; it may return its own Cost if only a part counts.
 Work = Callable[[], Any]
 
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """`measure` gets an empty folder and a size: 1.0 is what `path` says, 0.1 a tenth of it. It raises NotMeasured.
+    """`measure` gets an empty folder and a size: 1.0 is the size in `path`, 0.1 a tenth of it. It raises NotMeasured.
 
-    `limit` and `peer` say what the two bars are. `goals` are the most that ours may be: "limit" and "peer" as ratios by
-    the clock, "limit cpu" and "peer cpu" of the processors, "seconds" by the clock.
+    `limit` and `peer` describe the comparisons. `goals` are the maxima of ours: "limit" and "peer" as ratios of wall
+    time, "limit cpu" and "peer cpu" of CPU time, "seconds" of wall time.
     """
 
     name: str
@@ -83,12 +83,12 @@ class Row:
 
 
 def used() -> float:
-    """CPU seconds of this process and of those it waited for."""
+    """CPU seconds of this process and its finished children."""
     return sum(sum(resource.getrusage(who)[:2]) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN))
 
 
 def cost_of(work: Work) -> Cost:
-    """What `work` costs; what it says itself, where it returns a Cost."""
+    """The cost of `work`; the one that it returns, if any."""
     cpu, wall = used(), time.perf_counter()
     told = work()
     wall, cpu = time.perf_counter() - wall, used() - cpu
@@ -104,7 +104,7 @@ def side_by_side(
     rounds: int = ROUNDS,
     note: str = "",
 ) -> Measured:
-    """Measure each in turn, `rounds` times; `prepare` runs before each of ours and is not counted."""
+    """Measures each in turn, `rounds` times; `prepare` runs before each of ours and is not counted."""
     costs: list[tuple[Cost, Cost | None, Cost | None]] = []
     for _ in range(rounds):
         one = cost_of(limit) if limit else None
@@ -129,11 +129,11 @@ def _ratios(ours: tuple[Cost, ...], bars: tuple[Cost | None, ...]) -> Cost | Non
     return _median(tuple(one.over(bar) if bar else None for one, bar in zip(ours, bars, strict=True)))
 
 
-# The peer of everything that reads transcripts.
+# The peer for everything that reads transcripts.
 
 
 def ccusage(root: Path, *arguments: str) -> dict[str, Any]:
-    """What ccusage says of a config folder. Raises NotMeasured where it is not installed."""
+    """The output of ccusage for a config folder. Raises NotMeasured if it is not installed."""
     program = shutil.which("ccusage")
     if program is None:
         raise NotMeasured(
@@ -147,20 +147,20 @@ def ccusage(root: Path, *arguments: str) -> dict[str, Any]:
 
 
 def ccusage_alone(root: Path, empty: Path) -> Cost:
-    """What ccusage needs for a config folder, less its own start on an empty one."""
+    """The cost of ccusage for a config folder, less that of its start on an empty one."""
     (empty / "projects").mkdir(parents=True, exist_ok=True)
     start = cost_of(lambda: ccusage(empty) and None)
     return cost_of(lambda: ccusage(root) and None) - start
 
 
 def older_code() -> Path | None:
-    """A checkout of an earlier version to measure beside this one: the folder that MEMORYWEB_BENCH_BEFORE names."""
+    """A checkout of an earlier version to compare with: the folder in MEMORYWEB_BENCH_BEFORE."""
     folder = os.environ.get("MEMORYWEB_BENCH_BEFORE")
     return Path(folder) if folder else None
 
 
 def command(code: Path, data: Path, *words: str) -> dict[str, Any]:
-    """What `manage.py WORDS --json` of a checkout says, with its own data directory."""
+    """The output of `manage.py WORDS --json` of a checkout, with a separate data directory."""
     environment = {**os.environ, "MEMORYWEB_DATA_DIR": str(data)}
     line = [sys.executable, str(code / "manage.py"), *words, "--json"]
     done = subprocess.run(line, env=environment, capture_output=True, check=True, timeout=1_800, cwd=code)
@@ -169,7 +169,7 @@ def command(code: Path, data: Path, *words: str) -> dict[str, Any]:
 
 
 def start_django(data: Path) -> None:
-    """This process gets an app of its own, with a database in `data`."""
+    """Sets up Django in this process, with a database in `data`."""
     os.environ["MEMORYWEB_DATA_DIR"] = str(data)
     os.environ["DJANGO_SETTINGS_MODULE"] = "memoryweb.settings"
     import django
@@ -181,7 +181,7 @@ def start_django(data: Path) -> None:
 
 
 def make_pages_anew() -> None:
-    """In this process no page is kept: what making one costs is measured, and not that it was made before."""
+    """Turns the page cache off in this process, to measure how long making a page takes."""
     import datetime as dt
 
     from dreams.web import page_cache

@@ -1,13 +1,13 @@
-"""Ablation: what does each function earn? It is switched off, and everything that measures is run again.
+"""Ablation: what does each function contribute? It is switched off, and all measurements are run again.
 
     python -m bench.ablation profile MODULE… -m "COMMAND" [-m "COMMAND"]…
     python -m bench.ablation switch  MODULE… -m "COMMAND"… [--most N] [--skip FILE]
 
-A COMMAND is anything whose output says how good the result is; lines about seconds are left out of the comparison. It is
-run with a `sitecustomize` on its path that reaches its child processes too. `profile` runs the commands once and counts how
-often each function of the modules was called and gave something: what is never called, or always gives nothing, earns
-nothing here. `switch` then puts a constant in the place of each function that is left, one at a time, and says which
-commands notice. A switched function is one whose annotation says what nothing is: False and True for `bool`, None for an
+A COMMAND is anything whose output shows how good the result is; lines about seconds are not compared. It is run with a
+`sitecustomize` on its path that also affects its child processes. `profile` runs the commands once and counts how often
+each function of the modules was called and returned something: one that is never called, or always returns nothing,
+contributes nothing here. `switch` then replaces each remaining function by a constant, one at a time, and reports
+which commands notice. Only functions with a suitable annotation are switched: False and True for `bool`, None for an
 optional, an empty tuple for a collection, an empty text for `str`.
 """
 
@@ -33,10 +33,10 @@ from typing import Any
 
 ROOT = Path(__file__).resolve().parents[1]
 RECORD, SWITCH = "ABLATION_RECORD", "ABLATION_SWITCH"
-MOST_SECONDS = 1_200  # of one run; chosen
+MOST_SECONDS = 1_200  # per run; chosen
 MOST_FUNCTIONS = 400  # switches at most; chosen
 _COLLECTIONS = ("frozenset", "set[", "list", "tuple", "Iterator", "Iterable", "Sequence", "Collection")
-# Of a line that says how long something took, and of names of temporary folders, nothing can be compared.
+# Lines with durations and names of temporary folders cannot be compared.
 _CHANGING = re.compile(r"seconds|\bin \d+(?:\.\d+)? ?s\b|/tmp/\S+")
 _START = f"""import sys
 sys.path.insert(0, {str(ROOT)!r})
@@ -49,7 +49,7 @@ ablation.begin()
 
 
 def begin() -> None:
-    """What the environment asks for: count calls, or put a constant in the place of a function."""
+    """Does what the environment requests: counts calls, or replaces a function by a constant."""
     if os.environ.get(RECORD):
         _record(os.environ[RECORD])
     if os.environ.get(SWITCH):
@@ -64,7 +64,7 @@ def _constant(named: str) -> Any:
 
 
 def functions(module: ModuleType) -> Iterator[tuple[str, FunctionType]]:
-    """The functions that a module defines, methods and properties among them, by their names in it."""
+    """The functions that a module defines, including methods and properties, by name."""
     for name, thing in list(vars(module).items()):
         if isinstance(thing, type) and thing.__module__ == module.__name__:
             for own, part in list(vars(thing).items()):
@@ -89,7 +89,7 @@ def _function(thing: object) -> FunctionType | None:
 
 
 def _replace(function: FunctionType, by: Callable[..., Any]) -> None:
-    """Every name that the function was imported under calls `by` from now on."""
+    """Replaces the function by `by` under every name it was imported as."""
     name = f"_ablation_{id(function)}"
     function.__globals__[name] = by
     made: dict[str, Any] = {}
@@ -151,7 +151,7 @@ def _counting(function: FunctionType, count: list[int]) -> Callable[..., Any]:
 
 
 def modules_of(names: Iterable[str]) -> list[str]:
-    """The modules of that name, packages with all that is in them. Raises ImportError."""
+    """The module of that name, for a package all modules in it. Raises ImportError."""
     found: list[str] = []
     for name in names:
         module = importlib.import_module(name)
@@ -164,7 +164,7 @@ def modules_of(names: Iterable[str]) -> list[str]:
 
 
 def run(command: str, environment: Mapping[str, str]) -> str:
-    """What a command prints, without what changes from run to run; its exit code is the last line."""
+    """The output of a command, without parts that vary between runs; its exit code is the last line."""
     with tempfile.TemporaryDirectory(prefix="ablation-") as folder:
         (Path(folder) / "sitecustomize.py").write_text(_START, "utf-8")
         path = os.pathsep.join(filter(None, [folder, os.environ.get("PYTHONPATH", "")]))
@@ -186,7 +186,7 @@ def run(command: str, environment: Mapping[str, str]) -> str:
 
 
 def profile(modules: list[str], commands: list[str]) -> dict[str, tuple[int, int]]:
-    """(calls, calls that gave something) of each function over all commands."""
+    """(calls, calls that returned something) of each function over all commands."""
     total: dict[str, tuple[int, int]] = {}
     with tempfile.TemporaryDirectory(prefix="ablation-") as folder:
         for command in commands:
@@ -199,7 +199,7 @@ def profile(modules: list[str], commands: list[str]) -> dict[str, tuple[int, int
 
 
 def constants(function: FunctionType) -> tuple[str, ...]:
-    """What to put in a function's place."""
+    """The constants to replace a function by."""
     found = function.__annotations__.get("return", "")
     annotation = (
         found if isinstance(found, str) else inspect.formatannotation(found).removeprefix("collections.abc.")
@@ -218,7 +218,7 @@ def lines_of(function: FunctionType) -> int:
 
 
 def switch(modules: list[str], commands: list[str], most: int, skip: frozenset[str]) -> Iterator[str]:
-    """A row for each function and constant: its lines, and which commands notice."""
+    """A row for each function and constant: its number of lines, and which commands notice."""
     usual = [run(command, {}) for command in commands]
     done = 0
     for module in modules:

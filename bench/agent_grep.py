@@ -1,4 +1,4 @@
-"""An agent's grep for a text of four characters or more, in the sandbox, beside ripgrep (`python bench/table.py grep`)."""
+"""An agent's grep for a text of four characters or more, in the sandbox, compared with ripgrep (`python bench/table.py grep`)."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from pathlib import Path
 from bench._table import Measured, NotMeasured, Row, side_by_side
 from bench.corpus import Corpus
 
-# Nowhere, in one file, and in every file.
+# Found nowhere, in one file, and in every file.
 SOUGHT = (("-n", "xylophone"), ("-n", "0000000a-0000-4000"), ("-l", "claude-2"))
 
 

@@ -1,8 +1,8 @@
-"""From the last word of a session to a card: a real `serve`, a transcript that grows, and a clock.
+"""Measures the time from the last message of a session to a card, with a real `serve` and a growing transcript.
 
     python bench/catching.py            # by the agent's hook, then by the tick alone
 
-The tick waits until a session is quiet (three minutes unless set); here it waits for MINUTES, which is taken off again.
+The tick waits until a session is quiet (three minutes by default); here it waits for MINUTES, which is subtracted.
 """
 
 from __future__ import annotations
@@ -61,7 +61,7 @@ def by_hook(data: Path, talk: Path, environ: dict[str, str]) -> float:
 
 
 def by_tick(data: Path, talk: Path) -> float:
-    """Without the time that a session has to be quiet."""
+    """The seconds by the tick, without the time that a session has to be quiet."""
     say(talk, "Remember that the staging database is db-2.internal.")
     begun = time.monotonic()
     until(lambda: count(data, "SELECT count(*) FROM dreams_card WHERE state = 'open'") == 1, "a card")

@@ -1,7 +1,7 @@
-"""How many changed claims `check_claims` notices, how many true ones it questions, and how long it takes.
+"""Measures how many changed claims `check_claims` notices, how many true ones it questions, and its time.
 
-Sessions are made here: modules of functions that the session reads, each with a sentence of prose elsewhere. A claim tells one
-of them in other words; then one thing in it is changed. Run: `.venv/bin/python bench/claims.py [--modules N] [--seed N]`.
+Sessions are generated: modules of functions that the session reads, each with a sentence of prose elsewhere. A claim
+rewords one of them; then one thing in it is changed. Run: `.venv/bin/python bench/claims.py [--modules N] [--seed N]`.
 """
 
 from __future__ import annotations
@@ -97,7 +97,7 @@ def facts(rng: random.Random, count: int) -> list[Fact]:
 
 
 def session(path: Path, made: list[Fact], rng: random.Random) -> None:
-    """Each module is read by a tool call and answered by its text, with chatter between."""
+    """A tool call reads each module and its result is the text, with chatter in between."""
     with path.open("w", encoding="utf-8") as file:
         for at in range(0, len(made), 4):
             call = {

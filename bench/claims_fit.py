@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
-"""Fit the weights of the claim check on any folder of transcripts, and say how well they do on folders that they never saw.
+"""Fits the weights of the claim check on any folder of transcripts, and reports how well they do on unseen folders.
 
     python bench/claims_fit.py ROOT [--claims FILE] [--without FILE] [--alarms 0.03] [--seed 1]
 
-True claims are what assistants say below ROOT of what they read and did (but for the lines of --without), and those of FILE, JSON
-lines {claim, transcript, before_line, kind?, was?}; false ones are the same with one thing changed. Each folder right below
-ROOT is held out once. Prints the table by kind and folder, whole verdicts with weights that never saw the folder, then
-`the weights of dreams/lib/prose/claims/binding.py`. An assistant also says what no source bears out: read what is doubted, and leave it out.
+True claims are statements of assistants below ROOT on their work (except the lines of --without), and those of FILE, JSON
+lines {claim, transcript, before_line, kind?, was?}; false ones have one thing changed. Each folder directly below ROOT is held
+out once. Prints verdicts by kind and folder, with weights fitted without the folder, then the weights for
+`dreams/lib/prose/claims/binding.py`. Assistants also state things without a source: read the doubted claims, exclude those.
 """
 
 from __future__ import annotations
@@ -29,23 +29,23 @@ from dreams.lib.prose.claims import SessionText, check, read
 from dreams.lib.prose.claims.anchors import Kind, claim_of
 from dreams.lib.prose.claims.binding import BARS, PRESENT, WEIGHTS, bind, is_told, observations
 
-# Which way each observation may speak; what is in neither list may speak both ways.
+# The allowed sign of each observation's weight; one in neither list may have both.
 MORE = {"crowd", "line gap", "odd in list", "slot gap", "slot other"}
 LESS = {"near", "own weight", "surprise"}
-# Names from the very lines that a claim speaks of are counted, and not learnt from: half of them are as true there.
+# Names from the lines that a claim is about are counted but not learnt from: half of them are true there too.
 LEARNT: dict[Kind, set[str]] = {
     "code": {"recombined", "recombined alike", "foreign"},
     "number": {"number", "number swapped", "numbers exchanged", "version"},
 }
 ROUNDS, RIDGE, STEP = 400, 0.05, 0.05
-NUMBERS_SHARE = 0.4  # of the alarms that are allowed
+NUMBERS_SHARE = 0.4  # of the allowed false alarms
 
 Weights = dict[str, float]
 
 
 @dataclass
 class Row:
-    """One anchor of one claim; `told` where its company can tell anything."""
+    """One anchor of one claim; `told` if the words near it can decide anything."""
 
     claim: int
     group: str
@@ -58,7 +58,7 @@ class Row:
 
 
 def rests_on_something(claim: Claim, evidence: SessionText) -> bool:
-    """Whether anything was done before it: who sums up a session that stands elsewhere tells nothing that can be looked up."""
+    """Whether the session has work before it: a summary of another session cannot be checked."""
     return any(unit.role in {"assistant", "tool"} for unit in evidence.units[: evidence.before(claim.before)])
 
 
@@ -85,7 +85,7 @@ def _rows(number: int, one: Claim, evidence: SessionText) -> Iterable[Row]:
 
 
 def fit(rows: Sequence[Row], kind: Kind) -> Weights:
-    """A logistic model by descent, each weight held to the direction that it may speak in."""
+    """Fits a logistic model by gradient descent; each weight is kept to its allowed sign."""
     used = [r for r in rows if r.anchor == kind and r.told and not r.absent and (r.kind == "true" or (r.false and r.kind in LEARNT[kind]))]  # fmt: skip
     names = sorted(used[0].seen)
     mean, spread = _standard(used, names)
@@ -136,7 +136,7 @@ def _standard(rows: Sequence[Row], names: Sequence[str]) -> tuple[Weights, Weigh
 
 
 def _evened(rows: Sequence[Row]) -> list[float]:
-    """True and false count alike, and a large folder less than its size."""
+    """Weights of rows: true and false ones count equally, and large folders less than by their size."""
     sizes: dict[str, int] = defaultdict(int)
     for row in rows:
         sizes[row.group] += 1
@@ -155,7 +155,7 @@ def _odds(value: float) -> float:
 def bars(
     rows: Iterable[Row], weights: dict[tuple[str, Kind], Weights], true: int, alarms: float
 ) -> dict[Kind, float]:
-    """The doubt above which as many true claims lie as are allowed, by weights that never saw their folder."""
+    """The doubt that only the allowed share of true claims exceeds, with weights fitted without their folder."""
     doubts: dict[Kind, dict[int, float]] = {"code": defaultdict(float), "number": defaultdict(float)}
     for row in rows:
         if row.kind == "true" and row.told and not row.absent:
@@ -175,7 +175,7 @@ def doubt(weights: Weights, row: Row) -> float:
 def verdicts(
     claims: Sequence[Claim], sources: Sources, weights: dict[tuple[str, Kind], Weights]
 ) -> list[bool]:
-    """For each claim whether the whole check does not support it, with weights that never saw its folder."""
+    """For each claim, whether the complete check does not support it, with weights fitted without its folder."""
     noticed = []
     for one in claims:
         for kind in BARS:

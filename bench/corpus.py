@@ -1,11 +1,11 @@
-"""An agent's config folder to measure with, made from a seed, with the exact truth of what is in it.
+"""Generates an agent's config folder for benchmarks from a seed, with the exact truth about its contents.
 
     python bench/corpus.py FOLDER --megabytes 1000 [--sessions 2000] [--projects 40] [--memories 1200] [--shape long]
 
-Three shapes of sessions. "long": what long-lived config folders hold: 5.5 KB a line on average, tool output of many KB
-written twice in a line, two lines of five progress, usage repeated on several lines of a turn, forks that copy most of
-another file, sub-agents, 3 % of the files over 1 MB. "short": many lines of a few hundred bytes. "small": a few KB a
-session. The same arguments give the same bytes. Written one session at a time: 10 GB take no more memory than 1 MB.
+Three shapes of sessions. "long" is like old config folders: 5.5 KB a line on average, tool output of many KB twice in a
+line, two lines of five are progress, usage repeated on several lines of a turn, forks that copy most of another file,
+sub-agents, 3 % of the files over 1 MB. "short": many lines of a few hundred bytes. "small": a few KB a session. The same
+arguments give the same bytes. One session is written at a time: 10 GB take no more memory than 1 MB.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ WORDS = (
     *("commit", "branch", "error", "fix", "\n", "\n    ", '"', "ü", "\t", "src/app/models.py", "0x7f", "—"),
 )
 SHAPES = ("long", "short", "small")
-# What the API counts a token as, by its name in our own figures.
+# The API's name of each kind of token, by our name.
 KINDS = {
     "input_tokens": "input_tokens",
     "output_tokens": "output_tokens",
@@ -36,8 +36,8 @@ KINDS = {
 
 @dataclass(slots=True)
 class Truth:
-    """What a config folder holds. `sessions` are main transcripts, `transcripts` those of sub-agents too; a request counts
-    once, however many lines and forks repeat it, with the tokens of its last line."""
+    """The contents of a config folder. `sessions` are main transcripts, `transcripts` include those of sub-agents; a request
+    counts once, even if lines and forks repeat it, with the tokens of its last line."""
 
     projects: int = 0
     sessions: int = 0
@@ -59,7 +59,7 @@ class Truth:
 
 
 class Corpus:
-    """Makes sessions of one shape. The same seed gives the same bytes. `truth` tells what was written so far."""
+    """Makes sessions of one shape. The same seed gives the same bytes. `truth` describes what was written so far."""
 
     def __init__(self, shape: str, seed: int = 7) -> None:
         self._rng = random.Random(seed)
@@ -76,7 +76,7 @@ class Corpus:
         sessions: int | None = None,
         memories: int = 0,
     ) -> list[Path]:
-        """A config folder: about `megabytes` of transcripts (in exactly so many sessions), and memories beside them."""
+        """Writes a config folder: about `megabytes` of transcripts (in exactly so many sessions), and memories."""
         made = self.write(folder / "projects", megabytes, projects=projects, sessions=sessions)
         for number in range(memories):
             slug = self._slug(number % projects)
@@ -86,7 +86,7 @@ class Corpus:
     def write(
         self, folder: Path, megabytes: float, *, projects: int = 40, sessions: int | None = None
     ) -> list[Path]:
-        """`megabytes` of transcripts in `folder`/<slug>/, each ninth a fork of the one before it; returns their paths."""
+        """Writes `megabytes` of transcripts in `folder`/<slug>/, each ninth a fork of the previous; returns their paths."""
         made, written, last = list[Path](), 0, b""
         self.truth.projects = max(self.truth.projects, projects)
         for project in range(projects):
@@ -124,7 +124,7 @@ class Corpus:
 
     @staticmethod
     def _child_of(main: Path, name: str) -> Path:
-        """Where a sub-agent of the session before it writes."""
+        """The path for a sub-agent of the previous session."""
         path = main.with_suffix("") / "subagents" / f"agent-{name[:8]}.jsonl"
         path.parent.mkdir(parents=True, exist_ok=True)
         return path
@@ -140,7 +140,7 @@ class Corpus:
         self.truth.memories += 1
 
     def session(self, name: str, slug: str, size: int, *, sidechain: bool = False) -> bytes:
-        """One transcript of about `size` bytes: whole lines, at least one turn."""
+        """One transcript of about `size` bytes: complete lines, at least one turn."""
         parts, written, turn = list[bytes](), 0, 0
         requests: dict[str, tuple[str, dict[str, int]]] = {}
         while written < size:
@@ -158,7 +158,7 @@ class Corpus:
         return b"".join(parts)
 
     def _size(self, mean: float | None) -> int:
-        """Bytes of the next session; of `mean` on average, where that is given."""
+        """Bytes of the next session; `mean` on average, if given."""
         if mean is not None:
             return int(mean * self._rng.lognormvariate(-0.5, 1.0))
         if self._shape == "small":

@@ -1,4 +1,4 @@
-"""Differences of memory files, side by side with difflib: ratios, for this machine's times are its own.
+"""Compares our diff of memory files with difflib: prints ratios, as times depend on the machine.
 
 Run: python bench/diff.py [rounds]
 """
@@ -91,7 +91,7 @@ def cases(base: str, new: str, other: str) -> dict[str, Callable[[], object]]:
 
 
 def made() -> tuple[str, str, str]:
-    """A memory of about 25 KB, and two texts that were made of it."""
+    """A memory of about 25 KB, and two texts derived from it."""
     rng = random.Random(1)
     base = "".join(line(rng) for _ in range(280))
     return base, touched(base, 0.15, rng), touched(base, 0.15, rng)

@@ -1,7 +1,7 @@
-"""How fast a config folder gets into the database, beside bare reading, ccusage and one stat of each file.
+"""How fast a config folder is imported, compared with bare reading, ccusage and one stat of each file.
 
-`python bench/table.py discovery` measures it. ccusage (20, by npm) counts the tokens of the same transcripts; what its own
-start costs, on an empty folder, is taken off. Ours runs in a process that is up, as the scheduler's does.
+`python bench/table.py discovery` measures it. ccusage (20, by npm) counts the tokens of the same transcripts; the time of
+its start, on an empty folder, is subtracted. Ours runs in a started process, like the scheduler's.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ ROUNDS = 3
 
 
 class Place:
-    """A config folder in `base`, and a database that is emptied between two discoveries."""
+    """A config folder in `base`, and a database that is emptied between discoveries."""
 
     def __init__(self, base: Path, shape: str, megabytes: float, **given: int) -> None:
         self.base, self.root = base, base / "root"
@@ -60,7 +60,7 @@ class Place:
         return discover([self.root])
 
     def transcripts_alone(self) -> Cost:
-        """A whole discovery; what reading and writing transcripts costs of it."""
+        """Runs a full discovery; returns its cost of reading and storing transcripts."""
         from dreams.services.discovery import run
 
         costs: list[Cost] = []
@@ -74,7 +74,7 @@ class Place:
         return costs[0]
 
     def check(self, report: Any) -> None:
-        """No speed is bought with what is counted."""
+        """Checks that the counts are correct: speed must not come from omissions."""
         from dreams.services.discovery import totals
         from dreams.services.hosts import host
 
@@ -87,7 +87,7 @@ class Place:
         return (lambda: ccusage_alone(self.root, self.base / "nothing")) if shutil.which("ccusage") else None
 
     def before(self) -> Callable[[], object] | None:
-        """The same command of an earlier version, with a data directory of its own, empty each time."""
+        """The same command of an earlier version, with a separate data directory, empty each time."""
         code = older_code()
         if code is None:
             return None
@@ -127,7 +127,7 @@ def measure_small(base: Path, size: float) -> Measured:
 
 
 def measure_before(base: Path, size: float) -> Measured:
-    """Whole commands, of this code and of an earlier one."""
+    """Measures complete commands of this version and an earlier one."""
     if older_code() is None:
         raise NotMeasured("MEMORYWEB_BENCH_BEFORE names no checkout of an earlier version")
     given = {"projects": 200, "sessions": int(100_000 * size), "memories": int(10_000 * size)}

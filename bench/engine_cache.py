@@ -1,8 +1,8 @@
-"""Cache share, tokens and requests of a dream of twenty turns, over real HTTP against the server of our own: it reads,
-writes a memory and its row, says that it is done, is told what the checks found, mends that, and ends.
+"""Cache share, tokens and requests of a dream of twenty turns, over real HTTP against the fake server: it reads,
+writes a memory and its row, finishes, gets the checks' findings, fixes them, and ends.
 
-The server counts as the API documents it (prefixes, breakpoints, a look-back of 20 blocks); its tokens are four bytes
-each, so the shares are telling and the sums are not.
+The server counts as the API's documentation says (prefixes, breakpoints, a look-back of 20 blocks); its tokens are
+four bytes each, so the shares are meaningful and the sums are not.
 
 Run: python bench/engine_cache.py [turns]
 """
@@ -47,7 +47,7 @@ def memories(folder: Path, count: int) -> None:
 
 
 def turns(count: int, files: int) -> list[ScriptedReply]:
-    """All but the last four read; those write, say that they are done, mend, and end."""
+    """All but the last four read; those write, finish, fix, and end."""
     asked = [
         tuple(Use("Read", {"file_path": f"/memory/project_{(3 * turn + k) % files}.md"}) for k in range(3))
         for turn in range(count - 4)
@@ -74,7 +74,7 @@ def change(old: str, new: str) -> Use:
 
 
 def found(edits: Sequence[Edit]) -> list[Problem]:
-    """As much as the checks tell at once."""
+    """As many findings as the checks report at once."""
     said = "“The export runs at night and writes one file for each customer of the list.” stands nowhere any more."
     return [Problem("unexplained-loss", said, "Put it back, or say where it went.", "project_0.md", 7)] * 40
 

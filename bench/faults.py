@@ -1,14 +1,14 @@
-"""Does a disk that refuses, at any call of any write, leave something else than the state before or the state after?
+"""Does a disk fault at any call of any write leave another state than the one before or after?
 
     .venv/bin/python bench/faults.py [--story apply]… [--fault EIO]… [--every 1] [--limit 0] [--user NAME] [--messages]
 
-Each story is a command: applying, undoing, recovering, keeping what was changed outside, restoring, purging a secret, and the
-first write into a missing directory. It is run once for each call that it makes on the disk below the data and the agent's
-directory, in a process of its own, and that call meets a fault (docs/security.md names them); some are the last thing the
-process does. Then the disk works again: `recover` is run, the command is given once more, and everything kept is read back.
+Each story is a command: applying, undoing, recovering, storing outside changes, restoring, purging a secret, and the first
+write into a missing directory. It is run once for each of its disk calls below the data and the agent's directory, in a
+separate process, and that call gets a fault (docs/security.md lists them); some end the process. Then the disk works
+again: `recover` is run, the command is repeated, and everything stored is read back.
 
-Counted as wrong: a traceback, a refusal without words, files that are neither as before nor as after (at once, unless the
-answer says that `recover` is to be run), a leftover, a text that was kept and is gone, a second try that does not end well.
+Counted as wrong: a traceback, a refusal without a message, files that are neither as before nor as after (at once, unless
+the message asks to run `recover`), a leftover, a stored text that is lost, a second attempt that fails.
 Exit 1 when something was wrong. Needs Linux and a C compiler, without which it says so at once.
 """
 
@@ -37,24 +37,24 @@ from tests.world.processes import commands, faulty_disk, servers
 from tests.world.processes.faulty_disk import CREATE, FAULTS, KILL, NONE, TORN, Disk, Done, Fault
 
 SLUG = "-home-dev-app"
-# Made from parts: no file may hold what looks like a live credential.
+# Made from parts: no file may contain what looks like a live credential.
 TOKEN = "ghp_" + "m2Rk9WvX4cT7pB1zN6hQ8dJ3sL5yG0fAuEoI"
 LEAKED = (
     f"---\nname: Deploy\ntype: project\n---\n\nThe API runs on host alpha.\n\nDeploys use {TOKEN} there.\n"
 )
 OUTSIDE = "---\nname: Outside\ntype: project\n---\n\nSomebody else wrote this.\n"
-#: Answers that leave the rest to a command, which the message then names.
+#: Messages that name a command for the rest.
 SAYS_RECOVER = re.compile(r"\brecover\b")
-#: An undo, or a purge, that the first try or `recover` completed has nothing left to do.
+#: A second undo or purge has nothing to do if the first attempt or `recover` completed it.
 IS_OVER = re.compile(r"othing to undo|nothing to purge|was undone")
 Tree = dict[str, list[Any]]
 
 
-# --- Stories: made in a process of their own, by name -----------------------------------------------------------------
+# --- Stories: made in a separate process, by name ---------------------------------------------------------------------
 
 
 def _approved(folder: str) -> Any:
-    """A proposal that changes a file and an index, adds a file and removes one, all approved."""
+    """A proposal that changes a file and an index, adds a file and deletes one, all approved."""
     from dreams.models import Hunk
     from dreams.services import review
     from tests.world import directory as world
@@ -91,7 +91,7 @@ def to_undo(folder: str) -> list[str]:
 
 
 def to_keep(folder: str) -> list[str]:
-    """Somebody changed a file, added one and removed one since the last look."""
+    """A file was changed, one added and one deleted since the last scan."""
     from tests.world import directory as world
 
     memory = world.folder(world.make_project(Path(folder)))
@@ -114,7 +114,7 @@ def to_restore(folder: str) -> list[str]:
 
 
 def to_purge(folder: str) -> list[str]:
-    """A secret that was taken out of its memory and is still in what was kept."""
+    """A secret that was removed from its memory and is still in stored texts."""
     from dreams.models import Hunk
     from dreams.services import review, secret_purge
     from dreams.services.apply import applying
@@ -146,7 +146,7 @@ def to_begin(folder: str) -> list[str]:
 
 
 def healed(words: list[str], folder: str) -> dict[str, Any]:
-    """The disk works again: `recover`, the command once more, and everything that is kept read back, in one process."""
+    """With a working disk again: runs `recover`, repeats the command and reads everything stored, in one process."""
     recovered, found = _command("recover"), manifest_of(folder)
     return {
         "recovered": recovered,
@@ -158,7 +158,7 @@ def healed(words: list[str], folder: str) -> dict[str, Any]:
 
 
 def kept() -> dict[str, Any]:
-    """Versions by path, those without a text, how often something was applied, and what `verify` finds."""
+    """Versions by path, those without a text, the number of applies, and the findings of `verify`."""
     from dreams.models import AppliedBatch, Blob, Project, Version
     from dreams.services import verifying
     from dreams.services.memories import syncing
@@ -179,7 +179,7 @@ def kept() -> dict[str, Any]:
 
 
 def _command(*words: str) -> tuple[int, str]:
-    """A command's exit code, and what it said."""
+    """A command's exit code and its output."""
     from django.core.management import load_command_class
 
     said = io.StringIO()
@@ -192,7 +192,7 @@ def _command(*words: str) -> tuple[int, str]:
 
 
 def manifest_of(folder: str) -> dict[str, list[Any]]:
-    """Files as they are, without the agent's lock, which is ours to touch; folders by their mode alone."""
+    """The files, without the agent's lock, which we may touch; folders only by mode."""
     if not Path(folder).exists():
         return {}
     return {
@@ -212,7 +212,7 @@ STORIES = {
     "purge": to_purge,
     "first": to_begin,
 }
-#: Applies that were killed before they are recovered: with every file swapped, and with the commit on disk.
+#: Applies that were killed: with every file swapped, and with the commit on disk.
 CUT_OFF = {
     "recover": Fault("cut off", KILL, kinds=CREATE, only="commit.json"),
     "finish": Fault("cut off", KILL, kinds=CREATE, only="-1.1/old"),
@@ -224,7 +224,7 @@ CUT_OFF = {
 
 @dataclass(slots=True)
 class Figures:
-    """What came of one story under all its faults."""
+    """The results of one story under all its faults."""
 
     calls: int = 0
     runs: Counter[str] = field(default_factory=Counter)
@@ -237,7 +237,7 @@ class Figures:
 
 
 class Story:
-    """A prepared home with a command to run in it, as often as wished."""
+    """A prepared home with a command that can be run in it repeatedly."""
 
     def __init__(self, name: str, disk: Disk) -> None:
         self.name, self.disk = name, disk
@@ -283,7 +283,7 @@ class Story:
         return manifest_of(str(self.memory))
 
     def state(self, now: Tree) -> str:
-        """Where nothing was done, times are as they were too."""
+        """ "before", "after" or "between"; "before" requires unchanged times too."""
         if _texts(now) == _texts(self.after):
             return "after"
         return "before" if now == self.before else "between"
@@ -292,7 +292,7 @@ class Story:
         return self.disk.call("bench.faults:healed", words=self.words, folder=str(self.memory))
 
     def strike(self, fault: Fault, at: int, figures: Figures) -> bool:
-        """One run with one fault; False where the command ended before it."""
+        """One run with one fault; False if the command ended before it."""
         self.start_anew(self.whole)
         done = self.run(fault, at)
         if not done.struck.call:
@@ -309,7 +309,7 @@ class Story:
         return True
 
     def _answered(self, fault: Fault, done: Done) -> Iterator[str]:
-        """What is wrong with the answer, and with the files at that moment."""
+        """The faults of the command's output, and of the files at that moment."""
         if done.code < 0:
             if fault.action not in (KILL, TORN):
                 yield f"died of signal {-done.code}: {done.err!r}"
@@ -330,7 +330,7 @@ class Story:
             yield f"neither before nor after, and nobody is told: {said[:300]!r}"
 
     def _healed(self, figures: Figures, first: Done) -> Iterator[str]:
-        """The disk works again."""
+        """The faults that remain with a working disk."""
         figures.between += self.state(self.tree()) == "between"
         done, is_partial = self.heal(), _is_partial(first)
         code, said = done["recovered"]
@@ -363,13 +363,13 @@ class Story:
             yield "the purged secret is still there"
 
     def _leftovers(self) -> list[str]:
-        """In the memory directory, or half of something in a history. The journal keeps replaced files for a day."""
+        """Temporary files in the memory directory or unfinished ones in a history. The journal keeps replaced files for a day."""
         found = [*self.memory.rglob("*.memoryweb-*"), *(self.data / "history").rglob("*.unfinished")]
         return [_short(str(path), self.place) for path in found]
 
 
 def _is_partial(done: Done) -> bool:
-    """A file that cannot be read waits, with what belongs to it, and the answer says so; the rest is written."""
+    """Whether the rest was written and the message reports an unreadable file, which waits with its operation."""
     return done.code == 1 and '"conflicts": [{' in done.out and '"applied": [{' in done.out
 
 
@@ -382,7 +382,7 @@ def _short(path: str, place: Path) -> str:
 
 
 def _plain(line: str, place: Path) -> str:
-    """A message without what differs from run to run."""
+    """A message without the parts that vary between runs."""
     return re.sub(r"\b[0-9a-f]{12,}\b|\b[dpt][0-9a-z]{8}\b", "ID", _short(line, place))
 
 
@@ -390,7 +390,7 @@ def _plain(line: str, place: Path) -> str:
 
 
 def home(base: Path) -> Disk:
-    """A disk that may refuse below a home of its own in `base`."""
+    """A disk with faults on demand below a new home in `base`."""
     place = base / "home"
     environment = commands.environment(
         place / "data",
@@ -412,7 +412,7 @@ def sweep(
     limit: int = 0,
     start: int = 0,
 ) -> Iterator[tuple[str, Figures]]:
-    """Each story under each fault, at every so many of its calls, at most `limit` for each pair (0: all)."""
+    """Runs each story under each fault, at every n-th call, at most `limit` times for each pair (0: all)."""
     for name in stories:
         story, figures = Story(name, disk), Figures()
         figures.calls = story.calls
@@ -424,7 +424,7 @@ def sweep(
 
 
 def _as_user(name: str) -> None:
-    """Go on as somebody without rights; only root can."""
+    """Continues as a user without rights; only root can."""
     who = pwd.getpwnam(name)
     os.setgroups([])
     os.setgid(who.pw_gid)
@@ -446,7 +446,7 @@ def main() -> int:
     if reason := faulty_disk.missing():
         print(f"Not run: {reason}")
         return 0
-    commands.PATIENCE = 600.0  # nobody is waiting, and the machine may be busy
+    commands.PATIENCE = 600.0  # nobody waits, and the machine may be busy
     if asked.user:
         _as_user(asked.user)
     faults = [FAULTS[name] for name in asked.fault or FAULTS]

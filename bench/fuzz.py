@@ -1,10 +1,10 @@
-"""Does any reader of what agents, models or people wrote crash, hang or lose something, when inputs are led by what they reach?
+"""Does any reader of texts by agents, models or people crash, hang or lose something under coverage-guided fuzzing?
 
     .venv/bin/python bench/fuzz.py [--reader diff]… [--seconds 60]
 
-The readers are those of tests/unit/test_any_input.py, which draws texts at random; here atheris grows them by the lines of ours
-that they reach. A reader may take a second of the processor's time for each 100 KB. Prints for each how many inputs it was
-given and what it met; exit 1 when one failed. Needs atheris (`pip install atheris`), without which it says so at once.
+The readers are those of tests/unit/test_any_input.py, which draws random texts; here atheris mutates them by the lines of our code
+that they reach. A reader may take a second of CPU time for each 100 KB. Prints for each the number of inputs and the
+failures; exit 1 when one failed. Needs atheris (`pip install atheris`), without which it says so at once.
 """
 
 from __future__ import annotations
@@ -25,14 +25,14 @@ if __name__ == "__main__":
 
 OURS = ["dreams.lib", "dreams.engines.anthropic.stream", "dreams.web.render"]
 LONGEST = 100_000
-#: Between the two texts that a reader is given.
+#: Separates the two texts for a reader.
 BETWEEN = b"\x1f"
 DONE = re.compile(r"^Done (\d+) runs|^#(\d+)\s", re.MULTILINE)
 PATIENCE = 120
 
 
 def feed(reader: str, seconds: int) -> None:
-    """In a process of its own, which atheris ends."""
+    """Runs in a separate process, which atheris ends."""
     import atheris
 
     os.environ["DJANGO_SETTINGS_MODULE"] = "tests.settings"

@@ -1,9 +1,9 @@
-"""How the cost of each path grows over 1, 10 and 100 times as much, in seconds of the processor.
+"""How the cost of each path grows with 1, 10 and 100 times the data, in CPU seconds.
 
     .venv/bin/python bench/growth.py [WORD]… [--size 0.1] [--folder FOLDER]
 
-Each size runs in a process of its own. The exponent is that of the last step: 1 is ten times the cost for ten times as
-much, 0 is no growth at all; what stays the same at any size counts least there. `--folder` keeps the rows of pages.
+Each size runs in a separate process. The exponent is that of the last step, where fixed costs matter least: 1 is ten
+times the cost for ten times the data, 0 is no growth. `--folder` keeps the rows of pages.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ Found = dict[str, float]
 
 
 def cpu(work: Callable[[], object], runs: int = RUNS) -> float:
-    """The least of some runs: what else the machine does only ever adds."""
+    """The minimum of some runs: other work on the machine only adds time."""
     best = math.inf
     for _ in range(runs):
         start = time.process_time()
@@ -42,7 +42,7 @@ def cpu(work: Callable[[], object], runs: int = RUNS) -> float:
 
 
 def pages(size: float, folder: Path) -> Found:
-    """Of a project that has a tenth of everything; the plain page is what the same server needs for 50 rows."""
+    """Pages of a project with a tenth of everything; the plain page shows what the server needs for 50 rows."""
     from bench._table import make_pages_anew, start_django
 
     start_django(folder / f"pages-{size}")
@@ -83,7 +83,7 @@ def pages(size: float, folder: Path) -> Found:
 
 
 def memories(size: float, folder: Path) -> Found:
-    """Memories of three statements, one in ten said elsewhere too."""
+    """Memories of three statements; one statement in ten is repeated elsewhere."""
     del folder
     from bench.statement_index import files_of
     from dreams.lib.prose import recall

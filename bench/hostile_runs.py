@@ -1,9 +1,9 @@
-"""How the time of each parser grows on runs of one sign: the exponent between a text and one four times as long.
+"""How the time of each parser grows on runs of one character: the exponent between a text and one four times as long.
 
     .venv/bin/python bench/hostile_runs.py [--chars 10000]
 
-1 is linear. Printed for each parser: its worst sign, the time at the longer length, the exponent. What reads Markdown for
-a page is left out: it runs in a process that is stopped (tests/web/test_markdown_that_takes_long.py).
+1 is linear. Prints for each parser: its worst character, the time at the longer length, the exponent. The Markdown
+renderer is left out: it runs in a process with a time limit (tests/web/test_markdown_that_takes_long.py).
 """
 
 from __future__ import annotations
@@ -57,7 +57,7 @@ def parsers() -> dict[str, Callable[[str], object]]:
 
 
 def seconds(parse: Callable[[str], object], text: str) -> float:
-    """Of this process alone, the better of two: other work on the machine is not the parser's."""
+    """CPU seconds of this process, the better of two runs: other work on the machine does not count."""
     taken = []
     for _ in range(2):
         start = time.process_time()

@@ -1,4 +1,4 @@
-"""Do several hosts on one PostgreSQL lose a line, or write one twice, when they are killed and the database goes away?
+"""Do several hosts on one PostgreSQL lose a line, or write one twice, when they are killed and the database is down?
 
     python bench/hosts.py [--hosts 3] [--projects 3] [--dreaming 3] [--away 10] [--apart 0] [--limit 300]
 
@@ -38,7 +38,7 @@ from tests.world.processes import postgres
 from tests.world.processes.servers import Home, link_of
 
 LIMIT = 300.0
-#: A file that was written, by proposal and path: a batch may hold several, or, where all waited, none.
+#: A written file, by proposal and path: a batch may have several, or none if all waited.
 WRITTEN = (
     "SELECT made.proposal_id, file.path FROM dreams_appliedfile file"
     " JOIN dreams_appliedbatch made ON made.id = file.application_id GROUP BY 1, 2"
@@ -48,7 +48,7 @@ EMPTY = (
     " WHERE NOT EXISTS (SELECT 1 FROM dreams_appliedfile file WHERE file.application_id = made.id)"
 )
 TEXT = "---\nname: {name}\ndescription: how {name} is done\ntype: feedback\n---\n\nThe queue {number} is drained by hand on Mondays.\n"
-#: Imported by every Python that a host starts, before all else.
+#: Imported first by every Python process of a host.
 CLOCK = """
 import datetime as dt
 import time_machine
@@ -89,7 +89,7 @@ def main() -> int:
 
 
 class NotReached(Exception):
-    """The time was over before what the message says."""
+    """The time limit ended before the event in the message."""
 
 
 class Site:
@@ -119,7 +119,7 @@ class Site:
         home = Home(folder)
         home.environment |= {"DATABASE_URL": self.url, "MEMORYWEB_HOST": f"host{number}", **SETTINGS}
         if self.apart and number:
-            # The first host has the true time; the others are ahead of it and behind it in turn.
+            # The first host has the true time; the others are alternately ahead and behind.
             minutes = self.apart * ((number + 1) // 2) * (1 if number % 2 else -1)
             clock = folder / "clock"
             clock.mkdir()
@@ -151,20 +151,20 @@ class Site:
         return self._judge(not_reached)
 
     def _story(self, away: float) -> None:
-        """Raises NotReached."""
+        """Runs the events in order. Raises NotReached."""
         victim = self.homes[-1]
         self._until(lambda: self._count("dreams_dreamrun") > 2, "three dreams")
         self._kill(victim, "while hosts dream")
         if away:
             self._say(f"the database is away for {away:.0f} s")
             self._take_database_away(away)
-        # A dream that failed, or whose worker was lost, is tried again after minutes, which are not waited for.
+        # A failed dream, or one with a lost worker, is retried after minutes; the test does not wait for it.
         enough = self.dreaming * len(self.homes) // 3
         self._until(lambda: self._count("dreams_proposal") > enough, f"more than {enough} proposals")
         self._say(
             f"{self._count('dreams_proposal')} proposals of {self._count('dreams_project')} projects; deciding on host0"
         )
-        # What a session changes without end is never confirmed in time: every second project has none now.
+        # A file that a session keeps changing is never confirmed in time: from now on every second project has none.
         self.live = self.indexes[::2]
         proposed = self._count("dreams_filechange")
         self._until(
@@ -179,9 +179,9 @@ class Site:
         self.server.stop()
         time.sleep(seconds)
         self.server.start()
-        for home in (
-            self.homes
-        ):  # one that was started without the database refused, as whoever started it would do again
+        for (
+            home
+        ) in self.homes:  # one started without the database has exited and is restarted, as a person would
             if not home.processes():
                 home.start("serve", "--no-browser")
 
@@ -189,11 +189,11 @@ class Site:
         print(f"[{time.monotonic() - self.begun:5.0f} s] {what}", flush=True)
 
     def _until(self, found: Callable[[], bool], what: str, each: Callable[[], None] | None = None) -> None:
-        """Raises NotReached with `what`, which is still to come at the end of the time."""
+        """Waits. Raises NotReached with `what` at the end of the time limit."""
         while not found():
             if time.monotonic() > self.end:
                 raise NotReached(what)
-            # Schedulers look once a minute; here whenever the queue looks.
+            # Schedulers check once a minute; here as often as the queue does.
             behind = f"now() - interval '{self.apart * len(self.homes) + 1:.0f} minutes'"
             self._change(f"UPDATE django_q_schedule SET next_run = {behind} WHERE next_run > {behind}")  # noqa: S608 - a number of ours
             if each:
@@ -231,7 +231,7 @@ class Site:
         return not self._rows("SELECT 1 FROM dreams_proposal WHERE state IN ('open', 'submitted')")
 
     def _decide(self) -> None:
-        """As the first host's pages would: approve all that is open; ask for what is on others."""
+        """Approves all open proposals like the first host's pages, and requests those of other hosts."""
         command = [sys.executable, __file__, "--decide"]
         left = max(1.0, self.end - time.monotonic())
         try:
@@ -244,7 +244,7 @@ class Site:
                 timeout=left,
             )
         except subprocess.TimeoutExpired:
-            return  # the time is over, which is said next
+            return  # the time limit, reported next
         if done.returncode:
             self._say(f"deciding failed: {done.stderr.strip().splitlines()[-1:]}")
 
@@ -255,7 +255,7 @@ class Site:
         home.start("serve", "--no-browser")
 
     def _append(self) -> None:
-        """As a session does: a row at the end of an index, now here, now there."""
+        """Appends rows at the end of random indexes, as sessions do."""
         draw = random.Random(1)
         while not self.over.wait(0.2):
             live = self.live
@@ -313,7 +313,7 @@ def verdict(faults: Mapping[str, int], not_reached: str) -> str:
 
 
 def _make_project(root: Path, host: int, number: int, sessions: int) -> None:
-    """Two memories that say the same, so that a dream removes one, and sessions of yesterday: two are enough for a dream."""
+    """Two equivalent memories, so that a dream removes one, and two sessions of yesterday, enough for a dream."""
     folder = root / "projects" / f"-home-dev-h{host}p{number}"
     (folder / "memory").mkdir(parents=True)
     rows = "".join(f"- [{name}]({name}.md) — how {name} is done\n" for name in ("drain", "drains"))
@@ -336,7 +336,7 @@ def _make_project(root: Path, host: int, number: int, sessions: int) -> None:
 
 
 def decide() -> int:
-    """In a process of the first host."""
+    """Runs in a process of the first host."""
     import django
 
     os.environ.setdefault("DJANGO_SETTINGS_MODULE", "memoryweb.settings")

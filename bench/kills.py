@@ -1,4 +1,4 @@
-"""Does a line that somebody appends while files are written, or after a crash in the middle of it, ever get lost?
+"""Is a line ever lost that is appended while files are written, or after a crash in the middle?
 
     .venv/bin/python bench/kills.py [--kills 1000] [--appends 20000] [--seed 1]
 
@@ -33,7 +33,7 @@ Tree = dict[str, bytes]
 
 
 class Watched(journal.System):
-    """Counts its calls, appends before one of them, and is killed before another."""
+    """Counts calls, appends before one of them, and is killed before another."""
 
     patience = patience_without_leases = 0.5
 
@@ -42,7 +42,7 @@ class Watched(journal.System):
         self.actions: dict[int, Callable[[], None]] = {}
 
     def fsync(self, fd: int, name: str) -> None:
-        """Not waited for: a killed process loses nothing that the kernel holds."""
+        """Does not wait: a killed process loses nothing that the kernel has."""
         self.step("fsync", name)
 
     fsync_dir = fsync
@@ -60,7 +60,7 @@ class Watched(journal.System):
 
 @dataclass(slots=True)
 class Figures:
-    """What came of it. `wrong` tells of each run that left something else than before or after, or lost a line."""
+    """The results. `wrong` has each run that left another state than before or after, or lost a line."""
 
     runs: int = 0
     killed: int = 0
@@ -77,7 +77,7 @@ class Figures:
 
 @dataclass(frozen=True, slots=True)
 class Case:
-    """One directory and one plan over it."""
+    """One directory and one plan for it."""
 
     folder: Path
     before: Tree
@@ -94,7 +94,7 @@ class Case:
 
 
 def made(folder: Path, rng: random.Random) -> Case:
-    """Some files; lines move from one to another, one file is added, one removed, in any order."""
+    """Some files; lines move between them, one file is added, one deleted, in any order."""
     before = {
         f"{name}.md": "".join(f"{name} {rng.random()} line {n}\n" for n in range(rng.randint(1, 6))).encode()
         for name in "abcd"[: rng.randint(2, 4)]
@@ -126,14 +126,14 @@ def made(folder: Path, rng: random.Random) -> Case:
 
 
 def append(path: Path, line: bytes) -> None:
-    """As a session does it: open, append, close."""
+    """Appends like a session: open, append, close."""
     path.parent.mkdir(parents=True, exist_ok=True)
     with path.open("ab", buffering=0) as file:
         file.write(line)
 
 
 def in_child(action: Callable[[], object]) -> bool:
-    """Whether it was killed."""
+    """Runs it in a fork; returns whether it was killed."""
     child = os.fork()
     if not child:
         try:
@@ -200,7 +200,7 @@ def _judge(case: Case, expected: dict[str, list[bytes]], actions: list[str], fig
 
 
 def _same(found: Tree, wanted: Tree, may_be_new: set[str]) -> bool:
-    """Equal, but for files that hold nothing besides appended lines: somebody began those anew."""
+    """Whether they are equal, apart from files with only appended lines, which an append recreated."""
     return {n: d for n, d in found.items() if n in wanted or n not in may_be_new} == wanted
 
 
@@ -223,7 +223,7 @@ def kills(base: Path, count: int, seed: int) -> Figures:
 
 @dataclass(slots=True)
 class Load:
-    """Lines appended and where they are now; `mixed` counts refused runs that left new text behind."""
+    """Appended lines and where they are now; `mixed` counts refused runs that left new text."""
 
     lines: int = 0
     in_files: int = 0
@@ -236,7 +236,7 @@ class Load:
 
 
 def appends(base: Path, count: int, seed: int) -> Load:
-    """`count` lines by three processes, while plans are written to the same three files."""
+    """Appends `count` lines in three processes, while plans are written to the same three files."""
     memory, load = base / "memory", Load()
     memory.mkdir(parents=True)
     names = ["a.md", "b.md", "c.md"]
@@ -291,7 +291,7 @@ def _appender(memory: Path, names: list[str], who: int, count: int, seed: int) -
 def _write_all(
     memory: Path, where: Path, names: list[str], number: int, system: journal.System, load: Load
 ) -> None:
-    """A new first line for every file, which keeps what was appended."""
+    """Writes a new first line to every file and keeps the appended lines."""
     mark, ops = f"# run {number}\n".encode(), []
     for name in names:
         now = (memory / name).read_bytes()

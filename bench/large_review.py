@@ -1,8 +1,8 @@
-"""A review of thousands of changes: how long its submit keeps SQLite's only writer, and what an undo and the checks cost.
+"""A review of thousands of changes: how long its submit locks SQLite for writing, and the cost of an undo and the checks.
 
     .venv/bin/python bench/table.py submit undo findings
 
-Each is measured in a process of its own with a data directory of its own. The limit is the code of before, where
+Each is measured in a separate process and data directory. The limit is an earlier version, if
 MEMORYWEB_BENCH_BEFORE names a checkout of it.
 """
 
@@ -34,7 +34,7 @@ LINE = (
 
 
 def texts(files: int, lines: int) -> dict[str, str]:
-    """Memories of so many statements, no two the same."""
+    """Memories of so many statements, all different."""
     head = "---\nname: Topic {n}\ntype: project\n---\n\n# Topic {n}\n\n"
     return {
         f"topic_{n:04}.md": head.format(n=n)
@@ -44,7 +44,7 @@ def texts(files: int, lines: int) -> dict[str, str]:
 
 
 def propose(folder: Path, files: int, lines: int) -> Proposal:
-    """Every statement changed."""
+    """A proposal that changes every statement."""
     from dreams.engines import drafts
     from dreams.engines.types import Edit
     from dreams.models import Proposal
@@ -63,7 +63,7 @@ def propose(folder: Path, files: int, lines: int) -> Proposal:
 
 @contextmanager
 def no_checks() -> Iterator[None]:
-    """A submit is measured by what it writes: checks say nothing."""
+    """Turns the checks off: only the writes of a submit are measured."""
     from dreams import findings
     from dreams.findings.base import FindingsReport, RemovedLine, Subject
 
@@ -85,7 +85,7 @@ def no_checks() -> Iterator[None]:
 
 @contextmanager
 def longest_lock() -> Iterator[list[tuple[float, float]]]:
-    """Seconds of the clock and of the processor of every transaction that begins in the block."""
+    """Wall and CPU seconds of every transaction that begins in the block."""
     from django.db.backends.sqlite3.base import DatabaseWrapper
 
     kept: list[tuple[float, float]] = []

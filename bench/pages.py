@@ -36,7 +36,7 @@ MOST_BYTES = 100_000
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """One page: milliseconds by the clock and of the processor, queries, bytes compressed, HTTP status."""
+    """One page: milliseconds of wall and CPU time, queries, compressed bytes, HTTP status."""
 
     ms: float
     cpu: float
@@ -47,9 +47,9 @@ class Answer:
 
 @dataclass(frozen=True, slots=True)
 class Answers:
-    """All pages by name, and the asking process's memory in MB: its peak, and what was its own at the end.
+    """All pages by name, and the process's memory in MB: its peak, and its private part at the end.
 
-    The rest is the database's file, mapped and shared. None where the system does not tell the two apart.
+    The rest is the mapped and shared database file. None if the system does not distinguish them.
     """
 
     pages: dict[str, Answer]
@@ -72,7 +72,7 @@ class Answers:
 
 
 def addresses() -> dict[str, str]:
-    """Every page, of the project that has most."""
+    """The address of every page, for the largest project."""
     from dreams.models import DreamRun, Memory, Project, Proposal, Session
 
     project = Project.objects.get(slug="-p0")
@@ -139,7 +139,7 @@ def answer(client: Client, address: str) -> Answer:
     from django.db import connection
     from django.test.utils import CaptureQueriesContext
 
-    client.get(address)  # templates are read, and what is kept is kept
+    client.get(address)  # loads templates and fills caches
     clock, processor = [], []
     for _ in range(RUNS):
         start, worked = time.perf_counter(), time.process_time()
@@ -159,18 +159,18 @@ def answer(client: Client, address: str) -> Answer:
 
 
 def linked_bytes(page: str) -> int:
-    """Styles, scripts and the icon that the page loads, compressed as they are served."""
+    """Bytes of the page's styles, scripts and icon, compressed as served."""
     from django.conf import settings
 
     names = set(re.findall(r'(?:href|src)="/static/([^"?]+\.(?:css|js|svg))"', page))
     return sum(len(gzip.compress((Path(settings.STATIC_ROOT) / name).read_bytes())) for name in names)
 
 
-# --- Processes of their own, as settings name one database --------------------------------------------------------
+# --- Separate processes, as settings name one database ------------------------------------------------------------
 
 
 def child(folder: Path, *options: str) -> str:
-    """The last line that it prints."""
+    """Runs a child process and returns the last line of its output."""
     environment = os.environ | {
         "MEMORYWEB_DATA_DIR": str(folder),
         "MEMORYWEB_ROOTS": str(folder / "root"),
@@ -183,7 +183,7 @@ def child(folder: Path, *options: str) -> str:
 
 
 def filled_and_asked(folder: Path, counts: Sequence[int]) -> Answers:
-    """Two processes: rows take more memory while they are made than pages do that show them."""
+    """Uses two processes: making rows takes more memory than the pages that show them."""
     folder.mkdir(exist_ok=True)
     child(folder, "--fill", *map(str, counts))
     return Answers.read(child(folder, "--ask"))

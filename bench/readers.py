@@ -1,4 +1,4 @@
-"""Eight readers at once over very many rows: how long pages take beside a plain page of the same server.
+"""Eight concurrent readers over very many rows: how long pages take, compared with a plain page of the same server.
 
     .venv/bin/python bench/table.py readers [--size 0.1]     the rows of the table
     .venv/bin/python bench/readers.py --mixed [--sessions N]  eight readers, a dream and an import at once
@@ -40,7 +40,7 @@ ANEW = "BENCH_PAGES_ANEW"
 
 
 def serve(sessions: int) -> None:
-    """Fill a database, serve it, and say where and by which cookie it is read; until the line is closed."""
+    """Fills a database, serves it, and reports address and cookie; until the pipe is closed."""
     from bench._table import make_pages_anew, start_django
 
     start_django(Path(os.environ["MEMORYWEB_DATA_DIR"]))
@@ -58,7 +58,7 @@ def serve(sessions: int) -> None:
     settings.ROOT_URLCONF = "bench._plain_page"
     if not Project.objects.exists():
         fill(sessions, max(30, sessions // 10), max(30, sessions // 10))
-        index.catch_up(5)  # the rest waits, as after a first discovery
+        index.catch_up(5)  # the rest is not processed yet, as after a first discovery
     make_root(Path(os.environ["MEMORYWEB_ROOTS"]), 300)
     web_server.collect()
     web = web_server.Web(web_server.listen("127.0.0.1", None, 18_650), "127.0.0.1")
@@ -123,7 +123,7 @@ def read(server: dict[str, Any], pages: list[str], kept: dict[str, list[float]],
 
 
 def readers(server: dict[str, Any], pages: list[str], times: int = ASKED) -> dict[str, list[float]]:
-    """Seconds of every answer, by page."""
+    """Seconds of every response, by page."""
     kept: dict[str, list[float]] = {page: [] for page in pages}
     threads = [threading.Thread(target=read, args=(server, pages, kept, times)) for _ in range(READERS)]
     for thread in threads:
@@ -141,10 +141,10 @@ def percentile(seconds: list[float], share: int) -> float:
 
 
 def measure(name: str, base: Path, size: float) -> Measured:
-    """`ours` and `limit` are the median answers; the 99th percentile is in the note."""
+    """`ours` and `limit` are the median responses; the 99th percentile is in the note."""
     with served(base, max(1_000, int(100_000 * size))) as server:
         page = server["pages"][name]
-        readers(server, [PLAIN, page], 2)  # what is kept once is kept
+        readers(server, [PLAIN, page], 2)  # fills the caches
         kept = readers(server, [PLAIN, page])
     ours, plain = kept[page], kept[PLAIN]
     slow = percentile(ours, 99) / percentile(plain, 99)
@@ -175,7 +175,7 @@ ROWS = [
 
 
 def make_root(root: Path, sessions: int) -> None:
-    """One project that wants to dream, and transcripts that nobody has read yet."""
+    """One project that is ready to dream, and new transcripts."""
     from tests.world import directory as world
 
     for slug in ("-home-dev-app", "-home-dev-new"):
@@ -197,7 +197,7 @@ def command(folder: Path, *words: str) -> subprocess.Popen[str]:
 
 
 def mixed(folder: Path, sessions: int) -> int:
-    """Percentiles of all pages while a dream and an import run again and again; errors of any of them."""
+    """Percentiles of all pages while a dream and an import run repeatedly, and the errors of all."""
     with served(folder, sessions) as server:
         pages = [PLAIN, *server["pages"].values()]
         readers(server, pages, 1)
@@ -266,7 +266,7 @@ def main() -> int:
 
 @contextmanager
 def commits(folder: Path, wanted: bool) -> Iterator[None]:
-    """Another program that changes a row every second."""
+    """Another process that changes a row every second."""
     is_over = threading.Event()
 
     def commit() -> None:
@@ -287,7 +287,7 @@ def commits(folder: Path, wanted: bool) -> Iterator[None]:
 
 
 def show_beside_plain(server: dict[str, Any]) -> None:
-    """Each page in turn with the plain one, as the rows of the table do."""
+    """Compares each page in turn with the plain one, like the rows of the table."""
     for name, page in server["pages"].items():
         readers(server, [PLAIN, page], 2)
         kept = readers(server, [PLAIN, page])

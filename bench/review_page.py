@@ -34,7 +34,7 @@ PARAGRAPH = (
 
 
 def text_of(number: int, size: int) -> str:
-    """A memory of about `size` bytes, no two the same."""
+    """A memory of about `size` bytes, all different."""
     lines, length, m = [f"---\nname: Topic {number}\ntype: project\n---\n\n# Topic {number}\n\n"], 0, 0
     while length < size:
         lines.append(
@@ -47,7 +47,7 @@ def text_of(number: int, size: int) -> str:
 
 
 def changed(text: str) -> str:
-    """Every fifth line reworded, one line gone, one moved to the end."""
+    """The text with every fifth line reworded, one line removed, one moved to the end."""
     lines = text.splitlines(keepends=True)
     told = [line.replace("by hand", "by the timer") if n % 5 == 0 else line for n, line in enumerate(lines)]
     return "".join([*told[:9], *told[11:], "\n", told[9]])

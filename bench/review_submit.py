@@ -64,7 +64,7 @@ def steps(proposal: Proposal, hunks: list[Hunk]) -> Mapping[str, float]:
     decide = seconds(lambda: review.decide(proposal, hunks, Hunk.Verdict.APPROVED, me))
     review.confirm(proposal, proposal.findings.filter(severity=Finding.Severity.BLOCK), me)
     submit = 0.0
-    while True:  # what a part loses by itself comes up at the submit, and is confirmed as a person would
+    while True:  # losses of a part on its own are found at the submit, and are confirmed as by a person
         try:
             submit += seconds(lambda: review.submit(proposal, me))
             break

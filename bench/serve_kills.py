@@ -1,4 +1,4 @@
-"""Does the real `serve`, killed again and again as a whole or in parts, lose or mix anything, while agents append?
+"""Does the real `serve` lose or mix anything when all or some of its processes are killed while agents append?
 
     .venv/bin/python bench/serve_kills.py [--kills 300] [--projects 2] [--postgres] [--seed 1] [--limit SECONDS]
 
@@ -44,12 +44,12 @@ from bench.server_kills import (
 from tests.world.processes import killed, postgres
 from tests.world.processes.servers import Home
 
-#: How often which part is killed: the pages' process takes the whole of `serve` along, a worker nothing but its task.
+#: How often each part is killed: the web process ends all of `serve`, a worker only its task.
 PARTS = ("serve", "queue", *("worker",) * 14)
 MOST_PARTS = 24
-#: Seconds between two parts, at most: about as long as a write takes.
+#: Most seconds between two kills: about as long as a write takes.
 PAUSE = 2.0
-#: Nothing takes this long, on a machine that is busy with something else.
+#: Nothing takes this long, even on a busy machine.
 PATIENCE = 180.0
 TRIES = 6
 
@@ -98,14 +98,12 @@ class ServeSite(Site):
                 continue
             self._count(part)
             if part == "serve":
-                time.sleep(
-                    self.draw.random() * 3
-                )  # what is left ends by itself, or is still there at the next start
+                time.sleep(self.draw.random() * 3)  # the rest ends, or is still there at the next start
                 return
             time.sleep(self.draw.random() * PAUSE)
 
     def _kill(self, pid: int, part: str) -> bool:
-        """Whether there was such a process to kill."""
+        """Kills one; returns whether there was such a process."""
         with contextlib.suppress(psutil.Error):
             serve = psutil.Process(pid)
             queues = serve.children()
@@ -134,7 +132,7 @@ class ServeSite(Site):
         return False
 
     def _look_at_files(self) -> None:
-        """It has recovered; a worker may go on with what it was asked for, so that a whole state is waited for."""
+        """Waits for a consistent state after a recovery, as a worker may still continue its task."""
         until = time.monotonic() + PATIENCE
         while wrong := list(self.check_files()):
             if time.monotonic() > until:
@@ -143,7 +141,7 @@ class ServeSite(Site):
             time.sleep(0.1)
 
 
-# --- Who decides: a process for each project --------------------------------------------------------------------------
+# --- The reviewers: a process for each project ------------------------------------------------------------------------
 
 
 def _accept() -> None:
@@ -153,7 +151,7 @@ def _accept() -> None:
 
 
 class Visitor:
-    """Somebody who is logged in, with a browser."""
+    """A logged-in person with a browser."""
 
     def __init__(self, site: ServeSite) -> None:
         from django.test import Client
@@ -168,7 +166,7 @@ class Visitor:
         self._site, self._cookie = site, f"memoryweb_{site.port}={session.session_key}"
 
     def post(self, path: str, **given: str) -> int:
-        """The status of the answer. Raises OSError and HTTPException where the server died."""
+        """The status of the response. Raises OSError and HTTPException if the server died."""
         connection = HTTPConnection("127.0.0.1", self._site.port, timeout=PATIENCE)
         headers = {"Cookie": self._cookie, "Content-Type": "application/x-www-form-urlencoded"}
         connection.request("POST", path, urlencode({**given, "csrfmiddlewaretoken": self._token}), headers)
@@ -203,7 +201,7 @@ def _work(site: ServeSite, number: int) -> None:
 
 
 def _deed(site: ServeSite, number: int, visitor: Visitor) -> None:
-    """What waits is brought to its end first, then a new change is made; four of ten are undone."""
+    """Completes what is open, then makes a new change; four of ten are undone."""
     from dreams.models import Hunk, Project, Proposal
     from dreams.services import review
     from tests.world import directory as world
@@ -224,7 +222,7 @@ def _deed(site: ServeSite, number: int, visitor: Visitor) -> None:
         if proposal.state not in (Proposal.State.OPEN, Proposal.State.SUBMITTED) or not site.go.exists():
             return
     else:
-        # Lines come between any two looks: given up, as somebody would.
+        # Lines are appended between any two attempts: gives up, as a person would.
         waiting.filter(pk=proposal.pk).update(state=Proposal.State.SUPERSEDED)
         return
     if random.random() < 0.4:
@@ -259,7 +257,7 @@ def _undo(site: ServeSite, visitor: Visitor, proposal: Any) -> None:
 
 
 def _ask(site: ServeSite, wish: Any) -> None:
-    """As another host would; the scheduler is told at once, and again, as each of its tasks may be killed."""
+    """Requests like another host; notifies the scheduler repeatedly, as each of its tasks may be killed."""
     from django_q.tasks import async_task
 
     from dreams.models import HostRequest
@@ -315,7 +313,7 @@ def main() -> int:
 
 
 def _last_lines(log: str) -> list[str]:
-    """What each traceback ends with."""
+    """The last line of each traceback."""
     lines = log.splitlines()
     return [
         line[:200]

@@ -1,4 +1,4 @@
-"""Does a server that is killed again and again, while agents append to the files that it writes, lose or mix anything?
+"""Does a server lose or mix anything when it is killed repeatedly while agents append to the files that it writes?
 
     .venv/bin/python bench/server_kills.py [--kills 1000] [--projects 2] [--postgres] [--seed 1] [--limit SECONDS]
 
@@ -39,7 +39,7 @@ NAMES = ("a.md", "b.md", "team/c.md")
 ODD = "odd.md"
 STATE = re.compile(rb"version (\d+) of .*?\nend (\d+)\n", re.DOTALL)
 TEXT = "---\nname: {name}\ntype: project\n---\n\nversion {n} of {name}\n\nThis line stays.\n\nend {n}\n\nSo does this one, above what agents append.\n"
-#: A part of the kills comes while the server still recovers.
+#: Some kills happen while the server is still recovering.
 SHARE_WHILE_RECOVERING = 0.2
 PAUSE = 0.05
 
@@ -55,11 +55,11 @@ class Figures:
     wrong: list[str] = field(default_factory=list)
 
 
-# --- What is killed: children of this process, which itself never opens the database ----------------------------------
+# --- The killed processes: children of this one, which itself never opens the database --------------------------------
 
 
 def _lead(site: Site, ready: int) -> None:
-    """As `serve`: recover, say so, then work until killed."""
+    """Like `serve`: recovers, reports it, then works until killed."""
     from dreams.services import recovery
 
     found = recovery.recover()
@@ -92,7 +92,7 @@ def _for_ever(site: Site, deed: Callable[[], None]) -> None:
 
 
 def _deed(site: Site, number: int) -> None:
-    """One change of four files, with what agents have appended kept, and in four of ten cases its undo."""
+    """One change of four files that keeps appended lines, and in four of ten cases its undo."""
     from dreams.models import Hunk, Project, Proposal
     from dreams.services import review, rollback
     from dreams.services.apply import applying
@@ -154,11 +154,11 @@ def note(file: Path, line: str) -> None:
         notes.write(" ".join(line.split())[:400] + "\n")
 
 
-# --- Who else is there ------------------------------------------------------------------------------------------------
+# --- Agents and reader ------------------------------------------------------------------------------------------------
 
 
 def _agent(site: Site, who: int) -> None:
-    """Appends as a session does, and notes the line once it is written."""
+    """Appends like a session, and records the line once it is written."""
     draw = random.Random(f"{who} {os.getpid()}")
     for number in range(1 << 40):
         memory, name = draw.choice(site.memories), draw.choice(NAMES)
@@ -168,7 +168,7 @@ def _agent(site: Site, who: int) -> None:
         os.close(fd)
         with site.appended.open("a") as noted:
             noted.write(f"{memory}\t{name}\t{line}\n")
-        # In bursts: on a busy machine an apply takes seconds, and one between any two of which a line comes never ends.
+        # In bursts: on a busy machine an apply takes seconds, and would never end with constant appends.
         time.sleep(draw.random() * 6 if draw.random() < 0.1 else 0.005)
 
 
@@ -187,7 +187,7 @@ def _reader(site: Site) -> None:
                 found = STATE.search(data)
                 if found is None or found[1] != found[2]:
                     note(site.mixed, f"{name}: {data[:200]!r}")
-        os.pwrite(told, b"%020d" % reads, 0)  # at no moment empty: whoever writes it is killed
+        os.pwrite(told, b"%020d" % reads, 0)  # never empty: its writer is killed
         time.sleep(0.01)
 
 
@@ -227,11 +227,11 @@ class Site:
         return self.figures
 
     def more(self) -> list[int]:
-        """Processes beside the agents and the reader, that live as long as they do."""
+        """Additional processes that live as long as the agents and the reader."""
         return []
 
     def end(self) -> None:
-        """Nothing of the server runs between two lives here."""
+        """Nothing to end here: no part of the server runs between two lives."""
 
     def forked(self, action: Callable[..., None], *more: object) -> int:
         if child := os.fork():
@@ -242,7 +242,7 @@ class Site:
             os._exit(1)
 
     def live_and_die(self) -> None:
-        """One life of the server. What it left when it was killed is judged after the next one's recovery."""
+        """One life of the server. The state after its kill is judged after the next one's recovery."""
         reading, writing = os.pipe()
         child = os.fork()
         if not child:
@@ -252,7 +252,7 @@ class Site:
                 _lead(self, writing)
             finally:
                 os._exit(1)
-        with contextlib.suppress(OSError):  # by whichever of the two comes first
+        with contextlib.suppress(OSError):  # until the first of the two
             os.setpgid(child, child)
         os.close(writing)
         self.figures.starts += 1
@@ -270,7 +270,7 @@ class Site:
         self.figures.kills += 1
 
     def live(self) -> None:
-        """For up to twice as long as a first write takes here, whatever else the machine does; at first until one is done."""
+        """Waits up to twice as long as a first write takes on this machine; at first until one is done."""
         begun = time.monotonic()
         if self.life is None:
             while not self.written.exists():
@@ -318,7 +318,7 @@ def _begin() -> None:
 
 
 def judge_rows(site: Site) -> None:
-    """In a process of its own, once nobody works any more: recovered, every line found, everything read back."""
+    """In a separate process, after all others ended: recovers, finds every line, reads everything back."""
     from dreams.models import AppliedBatch, Blob, Project, Version
     from dreams.services import recovery, verifying
     from dreams.services.memories import syncing
@@ -353,7 +353,7 @@ def judge_rows(site: Site) -> None:
 
 
 def prepared(base: Path, url: str) -> None:
-    """The environment of everything that follows in this process and its children."""
+    """Sets the environment for the rest of this process and its children."""
     given = {
         "MEMORYWEB_ROOTS": str(base / "claude"),
         "MEMORYWEB_SECRET_KEY": "of a bench",
@@ -385,14 +385,14 @@ def run(base: Path, kills: int, projects: int, seed: int, limit: float, url: str
 
 
 def add_judged(figures: Figures, base: Path) -> None:
-    """What the process found that compared every line appended with the files and their versions."""
+    """Adds the results of the process that looked up every appended line in the files and their versions."""
     judged = json.loads((base / "judged").read_text())
     figures.lines, figures.batches = Counter(judged["lines"]), judged["batches"]
     figures.wrong += judged["wrong"]
 
 
 def arguments(description: str | None, *, kills: int, limit: float) -> argparse.Namespace:
-    """Those of a bench that kills, with its own defaults."""
+    """The arguments of a killing benchmark, with its defaults."""
     parser = argparse.ArgumentParser(
         description=description, formatter_class=argparse.RawDescriptionHelpFormatter
     )

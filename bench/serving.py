@@ -1,4 +1,4 @@
-"""`serve`: how soon the first page is there, and what it takes of a core while nothing happens.
+"""`serve`: the time to the first page, and the CPU share while nothing happens.
 
     .venv/bin/python bench/table.py start                 from the command to the first page, warm
     .venv/bin/python bench/table.py idle [--size 3]       ten minutes of nothing, or half an hour
@@ -43,12 +43,12 @@ def free_port() -> int:
 
 @contextmanager
 def served(code: Path, base: Path, port: int) -> Iterator[psutil.Process]:
-    """`serve` of a checkout over what `base` holds; it has ended afterwards."""
+    """Runs `serve` of a checkout with the data in `base`; stops it afterwards."""
     environment = os.environ | {
         "MEMORYWEB_DATA_DIR": str(base / "data"),
         "MEMORYWEB_ROOTS": str(base / "root"),
         "HOME": str(base),
-        "PYTHONDONTWRITEBYTECODE": "",  # what is warm is compiled
+        "PYTHONDONTWRITEBYTECODE": "",  # a warm start has compiled modules
     }
     line = [sys.executable, str(code / "manage.py"), "serve", "--no-browser", "--port", str(port)]
     with subprocess.Popen(line, env=environment, stdout=subprocess.DEVNULL, cwd=code) as process:
@@ -73,7 +73,7 @@ def first_page(port: int) -> None:
 
 
 def processor_seconds(process: psutil.Process) -> float:
-    """Of a process and all below it, also of those that ended and were waited for."""
+    """CPU seconds of a process and its descendants, including finished ones."""
     found = 0.0
     for one in (process, *process.children(recursive=True)):
         with suppress(psutil.Error):
@@ -96,7 +96,7 @@ def measure_start(base: Path, size: float) -> Measured:
             folder.mkdir(exist_ok=True)
             if folder != base:
                 (folder / "root").symlink_to(base / "root")
-            for _ in range(2):  # afterwards everything is compiled, made and found
+            for _ in range(2):  # then everything is compiled, created and discovered
                 start(code, folder)
     return side_by_side(
         lambda: start(ROOT, base),

@@ -1,4 +1,4 @@
-"""Are the sandbox's commands byte for byte what GNU's tools print? Generated command lines over a generated tree.
+"""Do the sandbox's commands print exactly what GNU's tools print? Generated command lines over a generated tree.
 
     .venv/bin/python bench/shell_differential.py [--lines 3000] [--seed 1] [--show 20]
 
@@ -50,7 +50,7 @@ def host_answer(line: str, folder: Path) -> tuple[int, bytes]:
 
 
 def alike(line: str, ours: CommandOutput, host: tuple[int, bytes]) -> bool:
-    """Status and output are equal. Which of several right sets of lines `diff` shows is each program's own choice."""
+    """Whether status and output are equal. `diff` may show any of several correct sets of lines."""
     if re.search(r"\bdiff\b", line):
         return ours.exit_code == host[0] and bool(ours.stdout) == bool(host[1])
     return (ours.exit_code, ours.stdout) == host
@@ -59,7 +59,7 @@ def alike(line: str, ours: CommandOutput, host: tuple[int, bytes]) -> bool:
 def compare(lines: list[str], folder: Path) -> tuple[list[Difference], list[Difference]]:
     """(lines that differ, lines that were refused)."""
     differing, refused = [], []
-    # One folder more than the lines reach, so that `..` can be told on both sides.
+    # One folder deeper than the lines reach, so that `..` works on both sides.
     tree = Tree([Mount("memory", Root.open(folder.parent), (str(folder.parent),))])
     shell = Shell(tree, str(folder), CommandLimits(output_chars=10_000_000))
     for line in lines:

@@ -1,6 +1,6 @@
-"""How fast statements are compared: pairs asked by `same`, beside taking both apart anew. Ratios only.
+"""How fast statements are compared: pairs with `same`, compared with parsing both again. Ratios only.
 
-A pair of look-alikes costs more than a pair of strangers, as it is read word by word.
+A pair of look-alikes costs more than an unrelated pair, as it is compared word by word.
 
 Run from the project's root: .venv/bin/python bench/similarity.py
 """

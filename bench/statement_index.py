@@ -1,4 +1,4 @@
-"""How long the statement index takes for directories of many memories, of three statements each in the rows of the table.
+"""How long the statement index takes for directories of many memories (three statements each in the table's rows).
 
 .venv/bin/python bench/statement_index.py [STATEMENTS]
 .venv/bin/python bench/table.py duplicates
@@ -33,7 +33,7 @@ VERBS = [
 
 
 def files_of(statements: int, seed: int = 1, each: int = 10) -> dict[str, str]:
-    """Memories of so many statements each; one in ten repeats another one in other words."""
+    """Memories of so many statements each; one statement in ten rewords another one."""
     pick = random.Random(seed)
     files: dict[str, str] = {}
     said: list[tuple[str, str, int]] = []
@@ -55,13 +55,13 @@ def files_of(statements: int, seed: int = 1, each: int = 10) -> dict[str, str]:
 
 
 def duplicates(memories: int, projects: int) -> Cost:
-    """Of projects with so many memories each, all new."""
+    """The statement index for projects with so many memories each, all new."""
     folders = [files_of(memories * 3, seed=1 + number, each=3) for number in range(projects)]
     return cost_of(lambda: [StatementIndex(files).possible_duplicates() for files in folders] and None)
 
 
 def one_more(memories: int, projects: int) -> Cost:
-    """One memory more, in a directory whose index is kept."""
+    """One more memory, in a directory with a stored index."""
     del projects
     files = files_of(memories * 3, each=3)
     index = StatementIndex(files)

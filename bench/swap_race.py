@@ -1,4 +1,4 @@
-"""Does a folder or file that is swapped for a link, while it is read or written, ever lead outside?
+"""Does swapping a folder or file for a link, while it is read or written, ever give access outside?
 
     .venv/bin/python bench/swap_race.py [--seconds 10]
 
@@ -39,7 +39,7 @@ CITED = [{"session": "team/a.md", "quote": "inside"}]
 
 @dataclass(slots=True)
 class Count:
-    """What one way of going through the names came to."""
+    """The results of one kind of access."""
 
     tries: int = 0
     through: int = 0
@@ -60,11 +60,11 @@ class Figures:
         return sum(count.leaks for count in self.by_name.values())
 
 
-Try = Callable[[], tuple[bool, str]]  # (did it get through, all that was shown)
+Try = Callable[[], tuple[bool, str]]  # (did it succeed, all its output)
 
 
 def plant(base: Path) -> tuple[Path, Path]:
-    """(inside, outside): the same names, other texts; links to the outside wait beside the real things."""
+    """Creates (inside, outside) with the same names and different texts, and links to the outside for the swap."""
     inside, outside = base / "inside", base / "outside"
     for folder, text in ((inside, "inside"), (outside, OUTSIDE)):
         (folder / "team").mkdir(parents=True)
@@ -85,7 +85,7 @@ def _state(folder: Path) -> dict[str, tuple[int, int, bytes]]:
 
 @contextmanager
 def swapping(folder: Path) -> Iterator[None]:
-    """A process of its own: a thread would hardly ever come between two system calls of ours."""
+    """Swaps in a separate process: a thread would hardly ever run between two of our system calls."""
     child = os.fork()
     if not child:
         _swap_for_ever(folder)
@@ -118,7 +118,7 @@ def _swap_slowly(folder: Path, one: str, other: str) -> None:
 
 
 def race(base: Path, seconds: float) -> Figures:
-    """Every way for its share of `seconds`, on a fresh tree each."""
+    """Runs every kind of access for its share of `seconds`, each on a new tree."""
     figures = Figures()
     ways: list[tuple[str, Callable[[Path, Path], dict[str, Try]]]] = [
         ("tools", _reading),

@@ -32,7 +32,7 @@ MODULES = (
     "bench.readers",
     "bench.serving",
 )
-LONGEST = 7_200  # seconds for one row
+LONGEST = 7_200  # time limit in seconds for one row
 HEADINGS = ("path", "ours", "limit", "peer", "ratio", "goal")
 BARS = {"limit": "limit", "peer": "peer"}
 
@@ -47,7 +47,7 @@ def chosen(words: list[str]) -> list[Row]:
 
 
 def measured_apart(row: Row, size: float) -> Measured:
-    """In a fresh process. Raises NotMeasured."""
+    """Measures a row in a new process. Raises NotMeasured."""
     words = [sys.executable, __file__, "--row", row.name, "--size", str(size)]
     try:
         done = subprocess.run(words, capture_output=True, text=True, timeout=LONGEST, check=False)
@@ -64,7 +64,7 @@ def measure_here(row: Row, size: float) -> Measured:
         return row.measure(Path(folder), size)
 
 
-# The table in words
+# The table as text
 
 
 def cells(row: Row, found: Measured) -> tuple[str, ...]:

@@ -1,4 +1,4 @@
-"""One tick, and `gates`, over many projects, beside the bare stats that they cannot do without.
+"""One tick, and `gates`, over many projects, compared with the bare stats that they need.
 
 `python bench/table.py tick gates` measures them. Every project has sessions and is closed by its clock: its lock file was
 touched an hour ago, the usual minute. Queries are counted, and may not grow with the projects.
@@ -21,7 +21,7 @@ SESSIONS = 3  # of each project
 
 
 def make_projects(base: Path, count: int) -> list[Path]:
-    """Rows and memory directories whose lock file was touched an hour ago; returns those directories."""
+    """Makes rows and memory directories with a lock file touched an hour ago; returns those directories."""
     from django.utils import timezone
 
     from dreams.lib.timestamps import from_ns
@@ -71,7 +71,7 @@ def many_projects(base: Path, size: float) -> list[Path]:
 
 
 def beside_stats(folders: list[Path], work: Callable[[], Any]) -> Measured:
-    work()  # what is kept once for each project is kept
+    work()  # fills the cache of each project
     queries = queries_of(work)
     return side_by_side(
         work,
@@ -85,7 +85,7 @@ def measure_tick(base: Path, size: float) -> Measured:
     folders = many_projects(base, size)
     from dreams.services.scheduling import scheduler
 
-    # The walk for new files has rows of its own.
+    # The search for new files has separate rows.
     with mock.patch("dreams.services.discovery.discover"):
         return beside_stats(folders, scheduler.tick)
 

@@ -52,7 +52,7 @@ TOKENS = ("input_tokens", "output_tokens", "cache_read_input_tokens", "cache_cre
 
 
 def plain(paths: list[Path]) -> dict[tuple[str, str], dict[str, int]]:
-    """The same totals by the plainest code: what the fast way is checked against."""
+    """The same totals by the simplest code, to check the fast one."""
     best: dict[tuple[str, str], dict[str, int]] = {}
     for path in paths:
         with path.open("rb") as file:
@@ -68,7 +68,7 @@ def plain(paths: list[Path]) -> dict[tuple[str, str], dict[str, int]]:
 
 
 def in_order(children: int) -> Callable[[list[Path]], None]:
-    """Everything read ahead by `children` processes beside this one, as a first discovery does."""
+    """Reads ahead in `children` more processes, like a first discovery."""
 
     def work(paths: list[Path]) -> None:
         files = [(str(path), path.stat().st_size) for path in paths]
@@ -86,12 +86,12 @@ def timed(work: Callable[[], object]) -> float:
 
 
 def used() -> float:
-    """CPU seconds of this process and of those it waited for."""
+    """CPU seconds of this process and its finished children."""
     return sum(sum(resource.getrusage(who)[:2]) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN))
 
 
 def side_by_side(ways: dict[str, Callable[[], object]], *, size: int, rounds: int = ROUNDS) -> None:
-    """Run each way in turn, `rounds` times, and print its ratio to the first one: wall and CPU, medians."""
+    """Runs each in turn, `rounds` times, and prints its median ratios to the first one: wall and CPU."""
     walls: dict[str, list[float]] = {name: [] for name in ways}
     cpus: dict[str, list[float]] = {name: [] for name in ways}
     for _ in range(rounds):
@@ -156,7 +156,7 @@ def exact(paths: list[Path]) -> None:
 
 
 def appended(path: Path) -> None:
-    """One line appended to the biggest file costs that line."""
+    """Measures the import of one line appended to the largest file: it costs only that line."""
     state = Scan()
     for _ in scan(path, state):
         pass
