@@ -1,4 +1,4 @@
-"""Export and import: the whole history as one git bundle (v2), which `git clone FILE` reads too."""
+"""Export and import: the complete history as one git bundle (v2), which `git clone FILE` can read."""
 
 import hashlib
 import re
@@ -25,12 +25,12 @@ _DIGEST = 20  # bytes of a SHA-1 at the end of a pack
 
 
 def export(repo: GitRepo, file: Path) -> None:
-    """Write a bundle of mode 0600, whole or not at all. Raises HistoryError if there is nothing to export."""
+    """Writes a complete bundle with mode 0600, or none. Raises HistoryError if there is nothing to export."""
     heads = {name: oid for name in (MAIN, INDEX) if (oid := repo.ref(name))}
     if not heads:
         raise HistoryError(f"{repo.path} has no versions yet; there is nothing to export")
     oids = reachable(repo, heads.values())
-    # git checks out what HEAD names, so it comes first.
+    # Git checks out HEAD, so it is first.
     lines = [(HEADREF, heads[MAIN])] if MAIN in heads else []
     header = b"".join(oid + b" " + name + b"\n" for name, oid in [*lines, *heads.items()])
 
@@ -42,9 +42,9 @@ def export(repo: GitRepo, file: Path) -> None:
 
 
 def restore(path: Path, file: Path) -> None:
-    """Make the history at `path` from a bundle: there wholly, verified, or not at all.
+    """Makes the history at `path` from a bundle: complete and verified, or not at all.
 
-    Raises HistoryError for a damaged file, and when `path` already holds a history.
+    Raises HistoryError for a damaged file, and if `path` already has a history.
     """
     with file.open("rb") as source:
         gitrepo.build(path, lambda repo: _fill(repo, source, file), keep=False)
@@ -55,9 +55,9 @@ def _fill(repo: GitRepo, source: BinaryIO, file: Path) -> None:
     _check_pack(source, file)
     try:
         repo.add_pack(iter(lambda: source.read(_CHUNK), b""))
-    except OSError:  # of the disk that it is brought to
+    except OSError:  # errors of the disk that we write to
         raise
-    except Exception as error:  # dulwich raises a dozen kinds on bad bytes; all mean the same here
+    except Exception as error:  # dulwich raises a dozen kinds on bad bytes; all mean damage here
         raise _damaged(file, f"its pack cannot be read ({error})") from error
     for name in (MAIN, INDEX):
         if name in heads:
@@ -81,7 +81,7 @@ def _header(source: BinaryIO, file: Path) -> dict[bytes, ObjectID]:
 
 
 def _check_pack(source: BinaryIO, file: Path) -> None:
-    """Compare the pack's own checksum and go back to its start."""
+    """Verifies the pack's checksum and seeks back to its start."""
     start = source.tell()
     digest = hashlib.sha1(usedforsecurity=False)
     tail = b""
@@ -95,7 +95,7 @@ def _check_pack(source: BinaryIO, file: Path) -> None:
 
 
 def _chunks(source: BinaryIO) -> Iterator[bytes]:
-    """Chunks of which the last one holds the whole checksum."""
+    """Chunks, of which the last one contains the complete checksum."""
     held = b""
     while chunk := source.read(_CHUNK):
         if len(held) > _DIGEST and len(chunk) > _DIGEST:

@@ -1,4 +1,4 @@
-"""Files that survive a power cut: written aside, synced, renamed, and the folder synced after them."""
+"""Writes files that survive a power cut: written aside, synced, renamed, then the folder synced."""
 
 import os
 from collections.abc import Callable, Iterator, Sequence
@@ -14,25 +14,25 @@ from dreams.lib.files.safefs import held
 
 from .model import HistoryBusy
 
-#: Our temporary files end so; whatever carries it after a crash was never part of the history.
+#: The suffix of our temporary files; a file with it after a crash was never part of the history.
 UNFINISHED = ".unfinished"
 LOCK_SECONDS = 30.0
 _SYNCS_AT_ONCE = 8
-#: From so many folders on, one step for the whole file system costs less than one for each file.
+#: From so many folders on, one sync of the file system costs less than one for each file.
 _MANY = 4
 
 
 def sync_folder(folder: Path) -> None:
-    """Make the names in `folder` durable; a rename alone may be lost with the power."""
+    """Makes the names in `folder` durable; a rename alone may be lost in a power cut."""
     with held(os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)) as fd:
         flush.to_disk(fd)
 
 
 def sync_trees(folders: Sequence[Path]) -> None:
-    """Make whole folders of one file system durable, for what was written there without syncing.
+    """Makes complete folders of one file system durable, after writing there without syncing.
 
-    Many in one step of the system, where it has one. Else all at once: the disk joins syncs that wait together, so a
-    busy one takes a few waits and not one for each file.
+    Many in one sync of the file system, if available. Else all in parallel: the disk joins waiting syncs, so a busy
+    one needs a few waits and not one for each file.
     """
     if len(folders) >= _MANY and flush.all_to_disk(folders[0]):
         return
@@ -56,7 +56,7 @@ def _sync_file(path: Path) -> None:
 
 
 def write_file(target: Path, write: Callable[[BinaryIO], object], *, folder_too: bool = True) -> None:
-    """Let `write` fill a new file that replaces `target` in one step; on any error nothing is left of it.
+    """Replaces `target` in one step by a new file that `write` fills; on an error the new file is removed.
 
     Without `folder_too` the caller syncs the folder, after more names are there.
     """
@@ -77,7 +77,7 @@ def write_file(target: Path, write: Callable[[BinaryIO], object], *, folder_too:
 
 @contextmanager
 def locked(path: Path) -> Iterator[None]:
-    """Hold the kernel lock at `path`, which ends with the process that holds it, also on kill -9."""
+    """Holds the kernel lock at `path`, which ends with its process, even on kill -9."""
     lock = FileLock(path, timeout=LOCK_SECONDS, mode=0o600)
     try:
         lock.acquire()

@@ -1,6 +1,6 @@
 """A bare git repository with durable writes: every batch of objects is one synced pack, then a ref moves.
 
-Packs instead of loose objects, because a commit of ten objects then costs two syncs and not twenty.
+Packs instead of loose objects, because a commit of ten objects then needs two syncs instead of twenty.
 """
 
 import hashlib
@@ -23,12 +23,12 @@ from . import durable
 from .model import HistoryBusy, HistoryDamaged, HistoryError
 
 MAIN = Ref(b"refs/heads/main")
-#: A commit whose tree names every kept text by its sha256; see `trees.Index`.
+#: A ref to a commit whose tree names every stored text by its sha256; see `trees.Index`.
 INDEX = Ref(b"refs/memoryweb/index")
 REFS = (MAIN, INDEX)
 FILE, FOLDER = 0o100644, 0o040000
 BUILDING = ".building.flock"
-# Without git's own upkeep: ours is `pack`, and git's would race with it.
+# Without git's garbage collection, which would race with our `pack`.
 _CONFIG = b"[core]\n\trepositoryformatversion = 0\n\tfilemode = true\n\tbare = true\n[gc]\n\tauto = 0\n"
 
 _Object = TypeVar("_Object", Blob, Commit, Tree)
@@ -36,7 +36,7 @@ _Object = TypeVar("_Object", Blob, Commit, Tree)
 
 @dataclass(frozen=True, slots=True)
 class First:
-    """What a new repository begins with."""
+    """The first content of a new repository."""
 
     objects: Sequence[ShaFile]
     refs: Mapping[Ref, ObjectID]
@@ -50,30 +50,30 @@ class GitRepo:
         self._repo = Repo(str(path))
 
     def close(self) -> None:
-        """Let go of open packs."""
+        """Closes open packs."""
         self._repo.close()
 
     @contextmanager
     def lock(self) -> Iterator[None]:
-        """The project's write lock; the file does not end in `.lock`, which git takes for its own."""
+        """The project's write lock; its file does not end in `.lock`, a suffix that git uses."""
         with durable.locked(self.path / "memoryweb.flock"):
-            # dulwich remembers packed refs: after a `git gc` it would answer with refs of long ago.
+            # dulwich caches packed refs: after a `git gc` it would return old refs.
             self.reload()
             yield
 
     def ref(self, name: Ref) -> ObjectID | None:
-        """The commit a ref points to, None when there is none yet."""
+        """The commit a ref points to, None if it does not exist."""
         value = self._repo.refs.read_ref(name)
-        if value is None:  # perhaps packed by git since dulwich last looked
+        if value is None:  # perhaps packed by git since dulwich read it
             self.reload()
             value = self._repo.refs.read_ref(name)
-        is_emptied = value is None and (self.path / name.decode()).exists()  # as by a loss of power
+        is_emptied = value is None and (self.path / name.decode()).exists()  # for example after a power cut
         if is_emptied or (value is not None and len(value) != 40):
             raise HistoryDamaged(f"{self.path}/{name.decode()} is no ref")
         return None if value is None else ObjectID(value)
 
     def move_ref(self, name: Ref, old: ObjectID | None, new: ObjectID) -> None:
-        """Point a ref elsewhere, durably, if it still points to `old`."""
+        """Moves a ref, durably, if it still points to `old`."""
         refs = self._repo.refs
         try:
             moved = refs.add_if_new(name, new) if old is None else refs.set_if_equals(name, old, new)
@@ -86,12 +86,12 @@ class GitRepo:
         try:
             durable.sync_folder((self.path / name.decode()).parent)
         except OSError:
-            # Put it back: a later, harmless-looking "nothing changed" must not hide a sync that failed.
+            # Restore it: a later "nothing changed" must not hide the failed sync.
             refs.remove_if_equals(name, new) if old is None else refs.set_if_equals(name, new, old)
             raise
 
     def refs(self) -> dict[Ref, ObjectID]:
-        """Every ref with the object it names, those too that a person made with git."""
+        """Every ref with its object, also those that a person made with git."""
         return dict(self._repo.refs.as_dict())
 
     def __contains__(self, oid: ObjectID) -> bool:
@@ -130,7 +130,7 @@ class GitRepo:
         try:
             parsed = ShaFile.from_raw_string(kind, data, sha=oid)
             if isinstance(parsed, Tree):
-                parsed.items()  # parses now, so that bad bytes are named here
+                parsed.items()  # parses now, so that bad bytes are found here
             if isinstance(parsed, Commit):
                 parsed.parents  # noqa: B018  the same; dulwich parses when first asked
         except Exception as error:  # dulwich raises several kinds for malformed objects
@@ -144,13 +144,13 @@ class GitRepo:
         return parsed
 
     def write(self, objects: Iterable[ShaFile]) -> None:
-        """Store those objects that are not there yet, durably and all together."""
+        """Stores the missing objects, durably, in one pack."""
         new = {obj.id: obj for obj in objects if obj.id not in self}
         if new:
             self.write_pack(len(new), (full_unpacked_object(obj) for obj in new.values()))
 
     def write_pack(self, count: int, records: Iterator[UnpackedObject]) -> str:
-        """Write one pack with its index and return its base name. A pack without an index is invisible."""
+        """Writes one pack with its index and returns its base name. A pack without an index is invisible."""
         folder = self.path / "objects" / "pack"
         written: list[tuple[dict[bytes, tuple[int, int]], bytes]] = []
 
@@ -168,17 +168,17 @@ class GitRepo:
             name = f"pack-{written[0][1].hex()}"
             left = [nameless, final := self.pack_path(name), final.with_suffix(".idx")]
             nameless.rename(final)
-            # Syncs the folder too, after both names are there.
+            # Also syncs the folder, once both names exist.
             durable.write_file(final.with_suffix(".idx"), index)
         except BaseException:
-            # Objects whose sync failed must not be found by a retry and taken for kept.
+            # A retry must not find objects whose sync failed and treat them as stored.
             for path in reversed(left):
                 path.unlink(missing_ok=True)
             raise
         return name
 
     def records(self, oids: Iterable[ObjectID]) -> Iterator[UnpackedObject]:
-        """Objects one at a time, re-hashed, in the shape that `write_pack` takes."""
+        """The objects one by one, re-hashed, as input of `write_pack`."""
         for oid in oids:
             kind, data = self.raw(oid)
             yield UnpackedObject(kind, decomp_chunks=[data], sha=hex_to_sha(oid))
@@ -208,7 +208,7 @@ class GitRepo:
             head = commit.parents[0] if commit.parents else None
 
     def add_pack(self, chunks: Iterable[bytes]) -> None:
-        """Take in a pack made elsewhere, deltas and all; every object is re-hashed while it is indexed."""
+        """Adds a pack made elsewhere, including deltas; every object is re-hashed while it is indexed."""
         file, finish, abort = self._repo.object_store.add_pack()
         try:
             for chunk in chunks:
@@ -220,22 +220,22 @@ class GitRepo:
         durable.sync_folder(self.path / "objects" / "pack")
 
     def reload(self) -> None:
-        """Forget open packs after they were replaced."""
+        """Closes packs after they were replaced."""
         self._repo.close()
         self._repo = Repo(str(self.path))
 
 
 def object_id(kind: int, data: bytes) -> ObjectID:
-    """Git's name for an object (its SHA-1, which git chose; our own addressing is by sha256)."""
+    """Git's id of an object (a SHA-1, chosen by git; we address texts by sha256)."""
     header = {1: b"commit", 2: b"tree", 3: b"blob", 4: b"tag"}[kind] + b" %d\0" % len(data)
     return ObjectID(hashlib.sha1(header + data, usedforsecurity=False).hexdigest().encode())
 
 
 def build(path: Path, fill: Callable[[GitRepo], None], *, keep: bool) -> None:
-    """Make a repository aside, fill it, and rename it to `path`: it is there wholly or not at all.
+    """Makes and fills a repository aside, then renames it to `path`, so that it exists completely or not at all.
 
-    If one is already there: with `keep` it stays as it is, else an empty one is replaced and HistoryError
-    raised for one with content.
+    If one exists: with `keep` it is not changed, else an empty one is replaced and HistoryError is raised for one
+    with content.
     """
     path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
     aside = _aside(path)
@@ -256,10 +256,10 @@ def build(path: Path, fill: Callable[[GitRepo], None], *, keep: bool) -> None:
 
 
 def begin(folder: Path, firsts: Mapping[str, First]) -> set[str]:
-    """Make repositories (names below `folder`) that hold one commit each; returns the names of those made.
+    """Makes repositories (names below `folder`) with one commit each; returns the names of those made.
 
-    As `build` for each, but made durable all together: a few waits for the disk instead of a dozen for each. What is
-    there already is left alone, and so is one that cannot be made: whoever wants it is told by making it alone.
+    As `build` for each, but made durable together: a few waits for the disk instead of a dozen for each. Skips those
+    that exist, and those that cannot be made: making one alone later gives the error.
     """
     folder.mkdir(mode=0o700, parents=True, exist_ok=True)
     made: dict[Path, Path] = {}
@@ -283,7 +283,7 @@ def begin(folder: Path, firsts: Mapping[str, First]) -> set[str]:
 
 
 def _first(aside: Path, first: First) -> bool:
-    """Without syncing anything. False where it cannot be made, and then nothing is left of it."""
+    """Makes one without syncing. False if it cannot be made; then nothing of it remains."""
     try:
         _new(aside)
         packs = aside / "objects" / "pack"
@@ -313,7 +313,7 @@ def _aside(path: Path) -> Path:
 
 
 def _new(aside: Path) -> None:
-    """An empty repository, as git itself lays it out, without what git only fills with examples."""
+    """An empty repository with git's layout, without its example files."""
     for name in ("", "objects", "objects/pack", "refs", "refs/heads", "refs/tags", "refs/memoryweb"):
         (aside / name).mkdir(mode=0o700)
     (aside / "HEAD").write_bytes(b"ref: refs/heads/main\n")
@@ -340,9 +340,9 @@ def _remove_empty(path: Path) -> None:
 
 
 def clean(path: Path) -> list[str]:
-    """Remove what a crash left: ref and object locks, unfinished files, packs without an index.
+    """Removes the remains of a crash: ref and object locks, unfinished files, packs without an index.
 
-    Only under the lock: a lock file of a living writer must not be taken from it.
+    Only under the lock, because a running writer needs its lock files.
     """
     stale = [found for found in path.rglob("*.lock") if found.is_file()]
     stale += path.rglob(f"*{durable.UNFINISHED}")

@@ -1,4 +1,4 @@
-"""The words of the version history: small frozen records and the errors a person may read."""
+"""The records of the version history, and its errors, which a person may read."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -6,7 +6,7 @@ from datetime import datetime
 
 from dreams.lib.refusal import Refusal
 
-#: What helps where something of a history is damaged: an export is not joined with what cannot be read.
+#: The remedy for a damaged history: an export cannot be merged into an unreadable one.
 REMEDY = (
     "Move the folder of the history away and bring back an export of it (`import FILE`); without one the next change "
     "begins a new history. The database has the texts still"
@@ -14,7 +14,7 @@ REMEDY = (
 
 
 class HistoryError(Refusal):
-    """The history cannot do what was asked; the message names the thing and the remedy."""
+    """The history cannot do the operation; the message names the cause and the remedy."""
 
 
 class HistoryBusy(HistoryError):
@@ -22,7 +22,7 @@ class HistoryBusy(HistoryError):
 
 
 class HistoryDamaged(HistoryError):
-    """Something that was stored cannot be read back as it was stored; `args` has what."""
+    """Something stored cannot be read back unchanged; `args` says what."""
 
     def __str__(self) -> str:
         return f"{self.args[0]}. {REMEDY}."
@@ -44,7 +44,7 @@ class UnknownVersion(HistoryError, KeyError):
 
 @dataclass(frozen=True, slots=True)
 class Meta:
-    """What git does not keep of a file or directory. `mode` holds permission bits, `mtime_ns` nanoseconds."""
+    """Metadata of a file or directory that git does not store. `mode` holds permission bits, `mtime_ns` nanoseconds."""
 
     mode: int
     mtime_ns: int
@@ -52,7 +52,7 @@ class Meta:
 
 @dataclass(frozen=True, slots=True)
 class State:
-    """A whole memory directory at one moment, and why it is as it is: what one commit keeps.
+    """A complete memory directory at one moment, and the reason for the commit: the content of one commit.
 
     `files`: path below the memory directory (`/` between names, surrogateescape) → bytes. `manifest`: the same paths,
     and directories too ("" is the memory directory itself). `at` must be aware.
@@ -77,7 +77,7 @@ class ManifestEntry:
 
 @dataclass(frozen=True, slots=True)
 class Commit:
-    """One kept state. `at` is cut to whole seconds, as git keeps no more."""
+    """One stored state. `at` has whole seconds, as in git."""
 
     id: str
     at: datetime
@@ -88,7 +88,7 @@ class Commit:
 
 @dataclass(frozen=True, slots=True)
 class HistoryDamage:
-    """What `verify` found, where, and what a person can do about it."""
+    """A problem that `verify` found, where, and what a person can do about it."""
 
     what: str
     where: str

@@ -1,7 +1,7 @@
-"""The one rewrite of history: a leaked secret is replaced by a tombstone in every state, and really gone.
+"""The only rewrite of history: replaces a leaked secret by a tombstone in every state and deletes it.
 
-The intention is written down first (sha256s only, never content), so that a crash at any step is finished
-by `resume`: each step can be repeated, and refs only ever move to complete objects.
+The purge is recorded first (only sha256s, never content), so that `resume` can finish it after a crash at any
+step: each step can be repeated, and refs only move to complete objects.
 """
 
 import hashlib
@@ -20,7 +20,7 @@ from .gitrepo import INDEX, MAIN, REFS, GitRepo
 from .model import HistoryError, ManifestEntry, UnknownVersion
 
 INTENTION = "purge.json"
-#: Rewritten commits held in memory at a time.
+#: Rewritten commits in memory at a time.
 BATCH = 64
 
 
@@ -32,9 +32,9 @@ def purge(
     at: datetime,
     instead: Mapping[str, str] | None = None,
 ) -> dict[str, str]:
-    """Old sha256 → what stands in its place. Under the lock. Raises UnknownVersion before anything is changed.
+    """Old sha256 → sha256 of its replacement. Under the lock. Raises UnknownVersion before anything is changed.
 
-    `instead`: old sha256 → that of a text already kept, which takes its place; the others get a tombstone.
+    `instead`: old sha256 → that of a stored text that replaces it; the others get a tombstone.
     """
     wanted = sorted(set(sha256s))
     index = Index(repo)
@@ -55,7 +55,7 @@ def purge(
 
 
 def resume(repo: GitRepo) -> list[str]:
-    """Finish a purge that a crash interrupted; what was done, in words. Under the lock."""
+    """Finishes a purge that a crash interrupted; returns what was done, in words. Under the lock."""
     if not (repo.path / INTENTION).exists():
         return []
     try:
@@ -65,7 +65,7 @@ def resume(repo: GitRepo) -> list[str]:
 
 
 def tombstone(number: int, count: int, reason: str, who: str, at: str) -> bytes:
-    """What stands in a purged text's place. Numbered, so that two purged states still differ."""
+    """The replacement of a purged text. Numbered, so that two purged states still differ."""
     line = f"This text was removed from the history on {at} by {who} ({number} of {count})."
     return f"{line}\nReason: {reason}\n".encode("utf-8", "replace")
 
@@ -85,7 +85,7 @@ def _run(repo: GitRepo) -> dict[str, str]:
 
 
 def _replacements(repo: GitRepo) -> dict[str, bytes]:
-    """Old sha256 → the text that takes its place: the one that was given, else a tombstone."""
+    """Old sha256 → its replacement: the given text, else a tombstone."""
     wish = json.loads((repo.path / INTENTION).read_bytes())
     names, given = wish["sha256s"], wish.get("instead", {})
     return {
@@ -113,7 +113,7 @@ def _move_index(
 
 
 def _rewrite(repo: GitRepo, replaced: Mapping[str, str], sizes: Mapping[str, int]) -> None:
-    """Commits from the first one on; those before the first change keep their ids."""
+    """Rewrites all commits; those before the first change keep their ids."""
     head = repo.ref(MAIN)
     index = Index(repo)
     parent: ObjectID | None = None
@@ -138,7 +138,7 @@ def _rewritten(
     replaced: Mapping[str, str],
     sizes: Mapping[str, int],
 ) -> list[ShaFile]:
-    """The new objects of one state, its commit last; empty when it stays as it is."""
+    """The new objects of one state, its commit last; empty if it does not change."""
     entries = trees.manifest_of(repo, commit)
     hit = any(entry.sha256 in replaced for entry in entries.values())
     parents = [parent] if parent else []

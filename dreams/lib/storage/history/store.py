@@ -28,7 +28,7 @@ from dreams.lib.storage.history.model import (
 )
 from dreams.lib.storage.history.trees import Index
 
-#: As git itself: a repack costs about 1 ms for each commit of the whole history, an extra pack costs readers little.
+#: As in git: a repack costs about 1 ms for each commit of the history, an extra pack costs readers little.
 MAX_PACKS = 50
 MAX_LOOSE = 500
 
@@ -46,16 +46,16 @@ class HistoryStore:
 
     @classmethod
     def open_or_create(cls, path: Path) -> "HistoryStore":
-        """Open `path`, made first (mode 0700) if it does not exist."""
+        """Opens `path`, and makes it (mode 0700) if it does not exist."""
         if not path.exists():
             gitrepo.build(path, lambda _: None, keep=True)
         return cls(path)
 
     @staticmethod
     def begin(folder: Path, states: Mapping[str, State]) -> set[str]:
-        """Make histories (`<key>.git` below `folder`) that begin with one state each; the names of those made.
+        """Makes histories (`<key>.git` below `folder`) that begin with one state each; returns the names of those made.
 
-        What is there already is left alone, and so is what cannot be made: `open_or_create` and `commit` tell why. Many
+        Skips those that exist, and those that cannot be made: `open_or_create` and `commit` raise the error. Many
         are made durable together, in a few waits for the disk.
         """
         firsts: dict[str, gitrepo.First] = {}
@@ -66,7 +66,7 @@ class HistoryStore:
 
     @classmethod
     def import_bundle(cls, path: Path, file: Path) -> "HistoryStore":
-        """Make `path` from an export. Nothing is left behind when the file is damaged (HistoryError)."""
+        """Makes `path` from an export. Nothing remains if the file is damaged (HistoryError)."""
         bundle.restore(path, file)
         return cls(path)
 
@@ -77,26 +77,26 @@ class HistoryStore:
         self.close()
 
     def close(self) -> None:
-        """Let go of open files."""
+        """Closes open files."""
         self._repo.close()
 
     # Texts by sha256
 
     def put(self, data: bytes) -> str:
-        """Keep a text that is (not yet) part of a commit; returns its sha256."""
+        """Stores a text that need not be part of a commit; returns its sha256."""
         return self.put_many([data])[0]
 
     def put_many(self, texts: Sequence[bytes]) -> list[str]:
-        """Keep several texts in one durable step; their sha256s, in order."""
+        """Stores several texts in one durable step; returns their sha256s, in order."""
         with self._repo.lock():
             return self._keep(texts)
 
     def has(self, sha256: str) -> bool:
-        """Whether a text with this sha256 is kept."""
+        """Whether a text with this sha256 is stored."""
         return trees.is_sha256(sha256) and Index(self._repo).get(sha256) is not None
 
     def read(self, sha256: str) -> bytes:
-        """The text, re-hashed. Raises UnknownVersion, or HistoryDamaged when it is not what was stored."""
+        """The text, re-hashed. Raises UnknownVersion, or HistoryDamaged if it has changed."""
         blob = Index(self._repo).get(sha256) if trees.is_sha256(sha256) else None
         if blob is None:
             raise UnknownVersion(f"no version {sha256!r} in {self.path}; `history` lists the stored ones")
@@ -106,13 +106,13 @@ class HistoryStore:
         return data
 
     def texts(self) -> list[str]:
-        """The sha256 of every kept text."""
+        """The sha256 of every stored text."""
         return sorted(sha256 for sha256, _ in Index(self._repo).items())
 
     # States
 
     def commit(self, state: State) -> Commit | None:
-        """Keep the whole memory directory as it is now; None when it equals the last state.
+        """Stores the complete memory directory; None if it equals the last state.
 
         Raises ValueError for an impossible path or trailer name, HistoryBusy while another process writes.
         """
@@ -127,7 +127,7 @@ class HistoryStore:
             made = _commit(objects[-1].id, head, text, state.at, state.author)
             self._write(kept, [*objects, made])
             self._repo.move_ref(MAIN, head, made.id)
-            # Each pack is two open files of every reader. The state is kept, whatever a repack meets.
+            # Each pack means two open files for every reader. The state is stored, even if the repack fails.
             with suppress(HistoryError, OSError):
                 self._pack(MAX_PACKS, MAX_LOOSE)
         return _described(made)
@@ -154,15 +154,15 @@ class HistoryStore:
     # Upkeep
 
     def recover(self) -> list[str]:
-        """Remove what a crash left and finish an interrupted purge; says what it did. Safe at every start."""
+        """Removes the remains of a crash and finishes an interrupted purge; returns what it did. Safe at every start."""
         with self._repo.lock():
             done = gitrepo.clean(self.path)
             return done + purge.resume(self._repo)
 
     def pack(self, max_packs: int = MAX_PACKS, max_loose: int = MAX_LOOSE) -> int:
-        """Repack when there are more packs or loose objects than that; the number of files removed.
+        """Repacks if there are more packs or loose objects than that; returns the number of files removed.
 
-        What a commit or a `put` keeps is never removed.
+        Texts of a commit or a `put` are never removed.
         """
         with self._repo.lock():
             return self._pack(max_packs, max_loose)
@@ -174,15 +174,15 @@ class HistoryStore:
         return upkeep.sweep(self._repo)
 
     def verify(self) -> list[HistoryDamage]:
-        """Re-hash every object and re-read every sha256 of every state; empty when all is well."""
+        """Re-hashes every object and reads every sha256 of every state; returns the problems."""
         problems = upkeep.verify(self._repo)
         if not problems:
             return []
-        with self._repo.lock():  # once more, alone: a repack meanwhile looks like missing objects
+        with self._repo.lock():  # again, under the lock: during a repack objects seem missing
             return upkeep.verify(self._repo)
 
     def export(self, file: Path) -> None:
-        """Write the whole history as one git bundle (v2, `git clone file` reads it), whole or not at all."""
+        """Writes the history as one git bundle (v2, `git clone file` can read it), completely or not at all."""
         with self._repo.lock():  # so that both refs are of one moment
             bundle.export(self._repo, file)
 
@@ -194,10 +194,10 @@ class HistoryStore:
         at: datetime,
         instead: Mapping[str, bytes] | None = None,
     ) -> dict[str, str]:
-        """Replace leaked texts in every state and drop them from the disk.
+        """Replaces leaked texts in every state and removes them from the disk.
 
-        `instead` gives the text that takes an old one's place (the same without its secret, say); the others
-        get a tombstone. Returns old sha256 → sha256 of what takes its place. Commit ids change from the first state that held one
+        `instead` has the replacement of an old text (for example without its secret); the others get a
+        tombstone. Returns old sha256 → sha256 of the replacement. Commit ids change from the first state that had one
         of them. A crash in between is finished by `recover`. The caller records it in the audit log; messages
         and trailers are kept as they are.
         """
@@ -212,14 +212,14 @@ class HistoryStore:
         return kept.names
 
     def _write(self, kept: "_KeptTexts", others: Sequence[ShaFile]) -> None:
-        """Texts that are new, their index and what names them, in one pack."""
+        """Writes new texts, their index and the objects that refer to them in one pack."""
         self._repo.write([*kept.objects, *others])
         if kept.head:
             self._repo.move_ref(INDEX, kept.index.head, kept.head)
 
 
 class _KeptTexts:
-    """Texts to be kept: which of them are new, and the index that has them. Nothing is written."""
+    """Texts to store: the new ones among them, and the index with them. Writes nothing."""
 
     def __init__(self, index: Index, texts: Sequence[bytes]) -> None:
         self.index = index
@@ -232,7 +232,7 @@ class _KeptTexts:
         }
         made = index.changed({name: blob.id for name, blob in new.items()}) if new else []
         self.objects: list[ShaFile] = [*new.values(), *made] if made else []
-        #: The index's new commit, None where it has them all.
+        #: The index's new commit, None if it already has all.
         self.head = made[-1].id if made else None
         self.blobs = {name: blob for name, blob in known.items() if blob} | {
             name: blob.id for name, blob in new.items()
@@ -240,7 +240,7 @@ class _KeptTexts:
 
 
 def _checked(state: State) -> tuple[dict[str, ManifestEntry], bytes]:
-    """The manifest and the commit's message. Raises ValueError for what cannot be kept."""
+    """The manifest and the commit's message. Raises ValueError for a state that cannot be stored."""
     if state.at.tzinfo is None:
         raise ValueError("a commit's time needs an offset")
     return trees.entries(state.files, state.manifest), trees.message(state.subject, state.trailers)

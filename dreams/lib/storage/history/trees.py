@@ -1,7 +1,8 @@
-"""Between the files of a memory directory and the git trees of one state, with the manifest of their modes, mtimes and sha256s; and sha256 → git blob, kept inside the repository itself.
+"""Converts between the files of a memory directory and the git trees of one state, with a manifest of modes, mtimes and
+sha256s; and the index sha256 → git blob, stored in the repository.
 
 The manifest is JSON with one entry per line, so that an ordinary `git diff` of two states stays readable. Names that are not
-UTF-8 are kept as JSON's lone surrogates.
+UTF-8 are stored with JSON's lone surrogates.
 """
 
 import hashlib
@@ -16,7 +17,7 @@ from dreams.lib.files.text import decode, one_line
 from dreams.lib.storage.history.gitrepo import FILE, FOLDER, INDEX, GitRepo
 from dreams.lib.storage.history.model import HistoryDamaged, HistoryNewer, ManifestEntry, Meta
 
-FORMAT = 1  # of what is kept beside a tree
+FORMAT = 1  # of files stored next to a tree
 MANIFEST = b"manifest.json"
 MEMORY = b"memory"
 #: Files that git refuses to check out by their names (`.git` and its spellings) live here, by a hash of the path.
@@ -53,7 +54,7 @@ def location(path: str) -> Location:
 
 
 def dump(entries: Mapping[str, ManifestEntry]) -> bytes:
-    """The manifest's bytes; equal entries always give equal bytes."""
+    """The manifest's bytes, the same for equal entries."""
     lines = [
         f"{json.dumps(path)}: {json.dumps(_to_json(entry))}"
         for path, entry in sorted(
@@ -65,7 +66,7 @@ def dump(entries: Mapping[str, ManifestEntry]) -> bytes:
 
 
 def load(raw: bytes) -> dict[str, ManifestEntry]:
-    """Path → entry. Raises HistoryDamaged if it is no manifest of ours, or names a path outside."""
+    """Path → entry. Raises HistoryDamaged if it is not our manifest, or has a path outside."""
     try:
         document = json.loads(decode(raw))
         if document["format"] != FORMAT:
@@ -111,11 +112,11 @@ _KEY = re.compile(r"[A-Za-z][A-Za-z0-9-]{0,63}\Z")
 
 
 def to_bytes(text: str) -> bytes:
-    """UTF-8 in which names that are not UTF-8 keep their own bytes; NUL, which git forbids, is dropped."""
+    """The text in UTF-8, with the original bytes of undecodable names; NUL, which git forbids, is removed."""
     text = text.replace("\0", "")
     try:
         return text.encode("utf-8", "surrogateescape")
-    except UnicodeEncodeError:  # a lone surrogate that stands for no byte
+    except UnicodeEncodeError:  # a lone surrogate that is no undecodable byte
         return text.encode("utf-8", "replace")
 
 
@@ -129,13 +130,13 @@ def message(subject: str, trailers: Mapping[str, str]) -> bytes:
         if not _KEY.match(key):
             raise ValueError(f"{key!r} is no trailer name; use letters, digits and hyphens")
         first, *more = value.split("\n")
-        # Git's own way to go on in the next line is a leading space; a blank one would end the trailers.
+        # Git continues a trailer on a line with a leading space; a blank line would end the trailers.
         lines += [f"{key}: {first}", *(f" {_guarded(line)}" for line in more)]
     return to_bytes("\n".join(lines) + "\n")
 
 
 def read_message(raw: bytes) -> tuple[str, dict[str, str]]:
-    """Subject and trailers; lines of a foreign commit that are no trailers are left out."""
+    """Subject and trailers; lines of a foreign commit that are no trailers are ignored."""
     subject, _, body = decode(raw).removesuffix("\n").partition("\n\n")
     trailers: dict[str, str] = {}
     key = ""
@@ -165,29 +166,29 @@ def _guarded(line: str) -> str:
 
 
 class Index:
-    """The index as of one reading of its ref; shelves (the first two digits) are read when asked for."""
+    """The index at one commit of its ref; its folders (by the first two digits) are read on demand."""
 
     def __init__(self, repo: GitRepo | None) -> None:
-        """None: of a repository that is still to be made."""
+        """`repo` is None for a repository that does not exist yet."""
         self._repo = repo
         self.head = repo.ref(INDEX) if repo else None
         self._root = repo.tree(repo.commit(self.head).tree) if repo and self.head else Tree()
         self._shelves: dict[bytes, dict[bytes, ObjectID]] = {}
 
     def get(self, sha256: str) -> ObjectID | None:
-        """The blob that holds the text with this sha256."""
+        """The blob of the text with this sha256."""
         return self._shelf(sha256[:2].encode()).get(sha256[2:].encode())
 
     def items(self) -> Iterator[tuple[str, ObjectID]]:
-        """Every kept sha256 with its blob."""
+        """Every stored sha256 with its blob."""
         for entry in self._root.iteritems():
             for rest, blob in self._shelf(entry.path).items():
                 yield (entry.path + rest).decode("ascii", "replace"), blob
 
     def changed(self, add: Mapping[str, ObjectID], drop: frozenset[str] = frozenset()) -> list[ShaFile]:
-        """The objects of the index with `add` added and `drop` left out; the last one is its commit.
+        """The objects of the index with `add` added and `drop` removed; the last one is its commit.
 
-        Empty when that is what the index holds already.
+        Empty if the index does not change.
         """
         root = Tree()
         for entry in self._root.iteritems():
@@ -221,7 +222,7 @@ class Index:
 
 
 def _commit(tree: Tree) -> Commit:
-    """The same tree always gives the same commit, so that a repeated update changes nothing."""
+    """The commit of a tree; always the same one, so that a repeated update changes nothing."""
     commit = Commit()
     commit.tree = tree.id
     commit.parents = []
@@ -249,7 +250,7 @@ def entries(files: Mapping[str, bytes], metas: Mapping[str, Meta]) -> dict[str, 
 def build(found: Mapping[str, ManifestEntry], blobs: Mapping[str, ObjectID]) -> list[ShaFile]:
     """The manifest's blob and the trees of a state, children before parents; the root is the last one.
 
-    Raises ValueError when a path is both a file and a directory.
+    Raises ValueError if a path is both a file and a directory.
     """
     kept = Blob.from_string(dump(found))
     top: dict[tuple[bytes, ...], Tree] = {(): Tree()}
@@ -282,7 +283,7 @@ def _put(
 
 
 def find(repo: GitRepo, root: ObjectID, where: Location) -> ObjectID | None:
-    """The blob at a place in a state, None if there is none."""
+    """The blob at a path in a state, None if there is none."""
     oid = root
     for depth, name in enumerate(where, start=1):
         tree = repo.tree(oid)
@@ -295,7 +296,7 @@ def find(repo: GitRepo, root: ObjectID, where: Location) -> ObjectID | None:
 
 
 def manifest_of(repo: GitRepo, commit: Commit) -> dict[str, ManifestEntry]:
-    """The manifest that a commit holds."""
+    """The manifest in a commit."""
     oid = find(repo, commit.tree, (MANIFEST,))
     if oid is None:
         raise HistoryDamaged(f"commit {commit.id.decode()} has no manifest; import an export of this history")

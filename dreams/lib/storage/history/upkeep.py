@@ -1,4 +1,4 @@
-"""Bring many small packs into few and drop what no kept state needs; and read everything back, every object hashed again."""
+"""Joins many small packs into few and removes unreachable objects; and verifies every object by its hash."""
 
 import hashlib
 import zlib
@@ -19,7 +19,7 @@ _SUBMODULE = 0o160000  # git's mode of one
 
 
 def reachable(repo: GitRepo, heads: Iterable[ObjectID]) -> list[ObjectID]:
-    """Every object that `heads` lead to, each once. Raises HistoryDamaged when the way is broken."""
+    """Every object reachable from `heads`, each once. Raises HistoryDamaged if one is missing."""
     found: set[ObjectID] = set()
     leaves: set[ObjectID] = set()
     waiting = list(heads)
@@ -44,7 +44,7 @@ def reachable(repo: GitRepo, heads: Iterable[ObjectID]) -> list[ObjectID]:
 
 
 def sweep(repo: GitRepo) -> int:
-    """Write all that any ref leads to into one pack and remove everything else. Under the lock.
+    """Writes all objects reachable from any ref into one pack and removes everything else. Under the lock.
 
     Refs that a person made with git are kept too. Returns the number of files removed.
     """
@@ -66,7 +66,7 @@ def sweep(repo: GitRepo) -> int:
 
 
 def _pack_files(pack: Path) -> list[Path]:
-    # The index goes first: a pack without one is invisible, an index without its pack is an error.
+    # The index is removed first: a pack without one is invisible, an index without its pack is an error.
     return [pack.with_suffix(suffix) for suffix in (".idx", ".rev", ".bitmap", ".pack")]
 
 
@@ -76,7 +76,7 @@ _KINDS = {b"commit": 1, b"tree": 2, b"blob": 3, b"tag": 4}
 
 
 def verify(repo: GitRepo) -> list[HistoryDamage]:
-    """All that is wrong, each thing once; empty when all is well."""
+    """All problems, each once."""
     repo.reload()
     return [*_files(repo), *_states(repo)]
 
@@ -101,7 +101,7 @@ def _pack(path: Path) -> Iterator[HistoryDamage]:
             for oid in pack:
                 if object_id(*pack.get_raw(oid)) != oid:
                     yield HistoryDamage(f"object {oid.decode()} is damaged", str(path), REMEDY)
-    except Exception as error:  # dulwich raises a dozen kinds on bad bytes; all mean the same here
+    except Exception as error:  # dulwich raises a dozen kinds on bad bytes; all mean damage here
         said = str(error)
         yield HistoryDamage(
             f"the pack {path.name} is damaged ({said or type(error).__name__})", str(path), REMEDY
@@ -120,7 +120,7 @@ def _loose_is_whole(oid: ObjectID, path: Path) -> bool:
 
 
 class _Texts:
-    """The sha256 of each blob, read once; a bad blob is remembered as bad."""
+    """The sha256 of each blob, read once; bad blobs are remembered."""
 
     def __init__(self, repo: GitRepo) -> None:
         self._repo = repo

@@ -1,7 +1,7 @@
-"""Texts of somebody else that an apply met and that have no place in the directory: found, kept, handed over once.
+"""Finds and keeps texts that somebody wrote during an apply and that have no place in the directory; returned once.
 
-They come from two sides: what was found at the wrong moment while files were swapped, and what was written into a
-replaced file afterwards, through a handle that was opened before. For the second, replaced files are kept for a while.
+There are two kinds: texts found while files were swapped, and texts written to a replaced file afterwards, through a
+handle opened before. For the second, replaced files are kept for a while.
 """
 
 import os
@@ -20,15 +20,15 @@ from .plan import JournalDamaged
 from .store import Journal, attempts, locked
 from .system import System
 
-# Seconds. Between finding a file and having it open another process sleeps for milliseconds; a day is for those that we
-# cannot ask, and for handles that are never closed.
+# Seconds. Other processes need milliseconds between finding a file and opening it; a day is for those that we cannot
+# inspect, and for handles that are never closed.
 LOOK_AGAIN = 60
 AT_MOST = 24 * 3600
 
 
 @dataclass(frozen=True, slots=True)
 class Late:
-    """One text: of which attempt, of which file (its path in the plan), and the plan's own notes."""
+    """One text, with its attempt, its file (the path in the plan), and the plan's notes."""
 
     attempt: str
     path: str
@@ -40,9 +40,9 @@ class Late:
 def collect_late(
     journal_dir: str | os.PathLike[str], system: System | None = None, wait_seconds: float = 10
 ) -> list[Late]:
-    """Look at replaced files again, remove those that nobody can write to any more, and return every text that waits.
+    """Checks replaced files again, removes those that nobody can write to any more, and returns every waiting text.
 
-    A text is returned until `handed_over`. Raises JournalBusy while a plan runs for longer than `wait_seconds`.
+    A text is returned until `handed_over`. Raises JournalBusy if a plan runs for longer than `wait_seconds`.
     """
     if not Path(journal_dir).is_dir():
         return []
@@ -59,7 +59,7 @@ def collect_late(
 
 
 def handed_over(journal_dir: str | os.PathLike[str], late: Late) -> None:
-    """The text is a version now; the journal need not offer it again."""
+    """Records that the text is a version now, so that it is not returned again."""
     with locked(journal_dir) as where, Journal(System(), where / late.attempt) as journal:
         kept = journal.get("kept", KeptTexts)
         rest = tuple(one for one in (kept.texts if kept else ()) if one != Kept(late.path, late.sha256))

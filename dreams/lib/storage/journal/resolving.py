@@ -1,4 +1,4 @@
-"""A plan held against the disk as it is right now: a `ResolvedPlan` ready to run, or the conflicts that forbid it. Changes
+"""Compares a plan with the disk: returns a `ResolvedPlan` ready to run, or the conflicts that prevent it. Changes
 nothing."""
 
 import errno
@@ -31,7 +31,7 @@ Who = Literal["absent", "ours", "grown", "old", "other"]
 
 
 def read_xattrs(fd: int) -> dict[str, bytes]:
-    """The extended attributes of an open file or directory; none where the system or file system has none."""
+    """The extended attributes of an open file or directory; none if the system or file system has none."""
     if not hasattr(os, "listxattr"):
         return {}
     try:
@@ -44,7 +44,7 @@ def read_xattrs(fd: int) -> dict[str, bytes]:
 
 @dataclass(frozen=True, slots=True)
 class Texts:
-    """What a task replaces and what with; None where there is no file."""
+    """A task's old and new text; None if there is no file."""
 
     old: bytes | None
     new: bytes | None
@@ -52,7 +52,7 @@ class Texts:
 
 @dataclass(frozen=True, slots=True)
 class SeenFile:
-    """A name's content and stat; `data` is None for what is no regular file, or is too large to be a memory."""
+    """A name's content and stat; `data` is None if it is no regular file, or too large to be a memory."""
 
     stat: os.stat_result
     data: bytes | None
@@ -63,7 +63,7 @@ class SeenFile:
 
     @property
     def trouble(self) -> str:
-        """Why this must not be changed, in words; "" when it may."""
+        """Why this must not be changed, in words, else ""."""
         if not st.S_ISREG(self.stat.st_mode):
             return f"is {kind_of(self.stat.st_mode)}, which is never changed"
         if self.data is None:
@@ -74,7 +74,7 @@ class SeenFile:
 
 
 def look(system: System, folder: int, name: str) -> SeenFile | None:
-    """None when nothing is there. A file that is swapped while we look is looked at again by the next caller."""
+    """The file at a name, None if there is none. A file swapped while we read is read again by the next caller."""
     try:
         data, found = system.read(folder, name, FILE_LIMIT)
     except FileNotFoundError:
@@ -94,10 +94,10 @@ def state_of(root: Root, rel: str, seen: SeenFile) -> FileState:
 
 
 def who(seen: SeenFile | None, task: Task, inode: int | None, texts: Texts) -> Who:
-    """Whose file this is: the inode tells our new file from an equal one that somebody else wrote.
+    """Whose file this is: the inode distinguishes our new file from an equal one of somebody else.
 
-    What begins with our new text and goes on is ours and has "grown": somebody appended to it, in place or by saving
-    the whole anew.
+    A longer file that begins with our new text has "grown": somebody appended to it, in place or by saving the
+    complete file again.
     """
     if seen is None:
         return "absent"
@@ -129,7 +129,7 @@ def _names(fd: int) -> str:
 
 
 def with_dir(root: Root, rel: str, action: Callable[[int], None]) -> bool:
-    """Run `action` on a directory's handle. False when the directory is not there."""
+    """Runs `action` on a directory's handle. False if the directory does not exist."""
     try:
         fd = root.open_dir(rel)
     except FileNotFoundError:
@@ -140,7 +140,7 @@ def with_dir(root: Root, rel: str, action: Callable[[int], None]) -> bool:
 
 
 def restore_mtime(system: System, root: Root, rel: str, state: DirState) -> bool:
-    """Put a directory's mtime back where its names are the old ones. False when it was left: only its owner may set it."""
+    """Restores a directory's mtime if its names are the old ones. False if it was not set: only its owner may."""
     done = False
 
     def act(fd: int) -> None:
@@ -155,13 +155,13 @@ def restore_mtime(system: System, root: Root, rel: str, state: DirState) -> bool
 
 # --- A plan against it -----------------------------------------------------------------------------------------------
 
-NEW_FILE_MODE = 0o600  # the owner's alone; a plan can say otherwise
-NEW_DIR_MODE = 0o700  # the owner's alone
+NEW_FILE_MODE = 0o600  # for the owner only; a plan may set others
+NEW_DIR_MODE = 0o700  # for the owner only
 
 
 @dataclass(frozen=True, slots=True)
 class CheckedPlan:
-    """The outcome of a check. With conflicts, the plan must not be run."""
+    """The result of a check. With conflicts, the plan must not be run."""
 
     root: Root
     resolved: ResolvedPlan
@@ -171,7 +171,7 @@ class CheckedPlan:
 
 @dataclass(frozen=True, slots=True)
 class PlanBase:
-    """Where a plan works: an existing directory, and the way from it to the target ("" when it is the target)."""
+    """Where a plan works: an existing directory, and the path from it to the target ("" if it is the target)."""
 
     base: str
     prefix: str
@@ -182,15 +182,16 @@ class PlanBase:
         return "" if found == "." else found
 
     def outer(self, where: str) -> str:
-        """The other way round."""
+        """The path relative to the target of a path below the base."""
         found = posixpath.relpath(f"/{where}", f"/{self.prefix}")
         return "" if found == "." else found
 
 
 def locate(plan: Plan) -> PlanBase:
-    """The deepest existing directory from which the target, and what the plan names above it, can be reached.
+    """The deepest existing directory from which the target, and the plan's paths above it, can be reached.
 
-    The chosen directory may be a link and is resolved here, once. Raises BadPlan when the way is no directory.
+    The chosen directory may be a link and is resolved here, once. Raises BadPlan if a part of the path is no
+    directory.
     """
     path, missing = Path(posixpath.normpath(plan.target_dir)), list[str]()
     while not os.path.lexists(path):
@@ -217,9 +218,9 @@ def _ups(rel: str) -> int:
 
 @contextmanager
 def check(system: System, plan: Plan) -> Iterator[CheckedPlan]:
-    """The plan against the disk; its base is held by handle for the block, so that what was checked is what is written.
+    """Compares the plan with the disk; its base is open by handle for the block, so that the checked files are written.
 
-    Raises BadPlan, and OSError or UnsafePath when the base directory cannot be opened.
+    Raises BadPlan, and OSError or UnsafePath if the base directory cannot be opened.
     """
     check_plan(plan)
     place = locate(plan)
@@ -313,7 +314,7 @@ class _Checker:
         return CheckedPlan(self.root, resolved, tuple(self.conflicts), tuple(self.old_texts))
 
     def _missing_dirs(self) -> Mapping[str, int]:
-        """Directories to make with their modes, outermost first."""
+        """The directories to make with their modes, outermost first."""
         wanted = {self.place.inner(rel): mode for rel, mode in self.plan.make_dirs.items()}
         needed = {task.where.rpartition("/")[0] for task in self.tasks if task.after} | set(wanted)
         every = {"/".join(rel.split("/")[:n]) for rel in needed if rel for n in range(1, rel.count("/") + 2)}
@@ -341,7 +342,7 @@ class _Checker:
 
 
 def boot_id() -> str:
-    """Changes with each start of the machine; "" where the system does not tell."""
+    """An id that changes with each boot; "" if the system has none."""
     try:
         return Path("/proc/sys/kernel/random/boot_id").read_text("ascii").strip()
     except OSError:

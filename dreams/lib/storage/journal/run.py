@@ -1,4 +1,4 @@
-"""Running a plan: check, write ahead, stage, swap, commit, finish; undone on any failure before the commit."""
+"""Runs a plan: check, write ahead, stage, swap, commit, finish; undoes it on any failure before the commit."""
 
 import os
 from contextlib import suppress
@@ -21,14 +21,14 @@ from .undo import undo
 def run(
     plan: Plan, journal_dir: str | os.PathLike[str], system: System | None = None, wait_seconds: float = 10
 ) -> Result:
-    """Write all files of the plan, or none.
+    """Writes all files of the plan, or none.
 
     `status` "applied": all are written and on disk. "conflict": something was not as expected; nothing was
-    written, or what was has been undone. "failed": the system refused (`error`); what was written has been undone,
-    or `said` tells that `recover` has to be run. Running an applied id again writes nothing and is `repeated`.
+    written, or it was undone. "failed": a system error (`error`); what was written has been undone,
+    or `said` tells that `recover` must be run. Running an applied id again writes nothing and is `repeated`.
 
-    Raises BadPlan; JournalBusy when another process writes, or an interrupted plan on this directory is waiting;
-    OSError when the directory, or the journal's, cannot even be opened.
+    Raises BadPlan; JournalBusy if another process writes, or an interrupted plan on this directory is waiting;
+    OSError if the directory, or the journal's, cannot be opened.
     """
     system = system or System()
     with locked(journal_dir, wait_seconds) as where:
@@ -105,7 +105,7 @@ def _commit(work: Work) -> Result:
     except OSError as error:
         failed = result_of(work.resolved, "failed", error=_words(error, work.resolved))
         try:
-            # The record may be there without being lasting. Only once it surely is not may we undo.
+            # The record may exist without being durable. We may undo only once it certainly does not exist.
             work.journal.drop("commit")
         except OSError:
             return replace(failed, said=("whether the change is complete is decided by recover; run it",))
@@ -114,7 +114,7 @@ def _commit(work: Work) -> Result:
 
 
 def complete(work: Work) -> Result:
-    """From the commit record to the end record; also what recovery does."""
+    """The steps from the commit record to the end record; also used by recovery."""
     troubles = finish(work)
     result = replace(result_of(work.resolved, "applied"), said=tuple(work.said))
     if not troubles:
@@ -145,7 +145,7 @@ def _close_failed(journal: Journal, result: Result, troubles: list[str]) -> Resu
 def result_of(
     resolved: ResolvedPlan, status: Status, conflicts: tuple[Conflict, ...] = (), error: str = ""
 ) -> Result:
-    """What became of a resolved plan, in the words of the plan."""
+    """The result of a resolved plan, with the plan's paths."""
     outer = PlanBase(resolved.base, resolved.prefix).outer
     return Result(
         plan_id=resolved.plan_id,

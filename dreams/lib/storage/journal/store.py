@@ -2,12 +2,12 @@
 
 <journal_dir>/.lock
 <journal_dir>/<plan id>.<attempt>/blobs/<sha256>     new and old contents
-                                  record.json        what is to be done: from here on recovery is needed
-                                  staged.json        the temporary files are whole
+                                  record.json        the resolved plan: from here on recovery is needed
+                                  staged.json        the temporary files are complete
                                   commit.json        all files are swapped: from here on it is never undone
                                   end.json           nothing is left to do
-                                  kept.json          texts of somebody else that wait to be made versions
-                                  old/<name>         files that were replaced, in case somebody still writes to them
+                                  kept.json          somebody's texts that wait to be made versions
+                                  old/<name>         replaced files, in case somebody still writes to them
 """
 
 import fcntl
@@ -34,7 +34,7 @@ _RECORD_LIMIT = 256 * 1024 * 1024  # of a record with its texts; chosen
 
 
 class Journal:
-    """One attempt's folder, held by handle. Use it as a context manager."""
+    """One attempt's folder, open by handle. Use it as a context manager."""
 
     def __init__(self, system: System, path: Path) -> None:
         self.system = system
@@ -60,17 +60,17 @@ class Journal:
         self.close()
 
     def put_blob(self, data: bytes) -> str:
-        """Keep a text, on disk before this returns; its sha256. `sync_blobs` makes its name last too."""
+        """Stores a text on disk; returns its sha256. `sync_blobs` makes its name durable too."""
         name = sha256_of(data)
         if not (self.path / "blobs" / name).exists():
             self._write_whole(self._blobs, name, data)
         return name
 
     def put_blobs(self, texts: Sequence[bytes]) -> None:
-        """Keep texts, on disk with their names before this returns.
+        """Stores texts on disk with their names.
 
-        Many are written aside, brought to disk in one step, and only then given their names: a name is still the promise
-        that its text is whole.
+        Many are written aside, flushed in one step, and only then get their names: a name always means that its text
+        is complete.
         """
         if not self.system.syncs_together(len(texts)):
             for text in progress.each("Keeping texts", texts):
@@ -93,7 +93,7 @@ class Journal:
             self.system.fsync_dir(self._blobs, "blobs")
 
     def blob(self, sha256: str) -> bytes:
-        """A kept text. Raises JournalDamaged when it is missing or not what was written."""
+        """A stored text. Raises JournalDamaged if it is missing or has changed."""
         try:
             data, _ = self.system.read(self._blobs, sha256, FILE_LIMIT)
         except FileNotFoundError:
@@ -103,7 +103,7 @@ class Journal:
         return data
 
     def put(self, name: RecordName, value: object) -> None:
-        """Write a record, whole and lasting before this returns."""
+        """Writes a record, complete and durable before this returns."""
         self._write_whole(self._fd, f"{name}.json", encode(value))
         with self._named():
             self.system.fsync_dir(self._fd, name)
@@ -119,13 +119,13 @@ class Journal:
         return (self.path / f"{name}.json").exists()
 
     def drop(self, name: RecordName) -> None:
-        """Take a record back, lasting before this returns."""
+        """Removes a record, durably before this returns."""
         with suppress(FileNotFoundError):
             self.system.unlink(self._fd, f"{name}.json")
         self.system.fsync_dir(self._fd, name)
 
     def keep(self, path: str, data: bytes) -> str:
-        """Note a text that has no other place, lasting before this returns; its sha256."""
+        """Stores a text that has no other place, durably before this returns; returns its sha256."""
         kept = Kept(path, self.put_blob(data))
         self.sync_blobs()
         earlier = self.get("kept", KeptTexts)
@@ -138,7 +138,7 @@ class Journal:
         return (self.path / "blobs" / sha256).exists()
 
     def old_folder(self) -> int:
-        """A handle on the folder of replaced files, made when first needed. The caller closes it."""
+        """A handle on the folder of replaced files, made on first use. The caller closes it."""
         try:
             self.system.mkdir(self._fd, "old", 0o700)
             self.system.fsync_dir(self._fd, "old")
@@ -147,7 +147,7 @@ class Journal:
         return os.open("old", _DIR, dir_fd=self._fd)
 
     def sync_old(self) -> None:
-        """Bring the folder of replaced files to disk, if there is one: once for all of them."""
+        """Flushes the folder of replaced files, if there is one: once for all of them."""
         if (self.path / "old").exists():
             with held(self.old_folder()) as folder:
                 self.system.fsync_dir(folder, "old")
@@ -159,7 +159,7 @@ class Journal:
             self.system.replace(folder, f"{name}.tmp", name)
 
     def _written_aside(self, folder: int, name: str, data: bytes) -> int:
-        """A handle on a new file beside `name`, whole but not on disk."""
+        """A handle on a complete new file next to `name`, not yet flushed."""
         with suppress(FileNotFoundError):
             os.unlink(f"{name}.tmp", dir_fd=folder)
         fd = self.system.create(folder, f"{name}.tmp")
@@ -172,7 +172,7 @@ class Journal:
 
     @contextmanager
     def _named(self) -> Iterator[None]:
-        """What the disk refuses here is the journal's, and no memory: a person is told which."""
+        """Adds to an error of the disk that it concerns the journal, not a memory."""
         try:
             yield
         except OSError as error:
@@ -182,7 +182,7 @@ class Journal:
 
 @contextmanager
 def locked(journal_dir: str | os.PathLike[str], wait_seconds: float = 10) -> Iterator[Path]:
-    """Make the directory if needed and hold its lock, which dies with the process. Raises JournalBusy."""
+    """Makes the directory if needed and locks it; the lock ends with the process. Raises JournalBusy."""
     where = Path(journal_dir)
     where.mkdir(mode=0o700, exist_ok=True)
     with held(os.open(where / ".lock", os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)) as fd:
@@ -237,9 +237,9 @@ def _make_folders(system: System, path: Path) -> None:
 
 
 def discard(path: Path) -> None:
-    """Remove an attempt that never got its record, or one that ended and is no longer wanted.
+    """Removes an attempt without a record, or one that ended and is no longer needed.
 
-    Renamed first: an applied attempt that loses its commit record before its `record` would look interrupted, and
+    Renamed first: an applied attempt that lost its commit record before its `record` would look interrupted, and
     be undone.
     """
     gone = path.with_name(f"{path.name}.gone")
@@ -248,13 +248,13 @@ def discard(path: Path) -> None:
 
 
 def sweep(journal_dir: Path) -> None:
-    """Remove what an interrupted `discard` left."""
+    """Removes the rest of an interrupted `discard`."""
     for path in journal_dir.glob("*.gone"):
         shutil.rmtree(path, ignore_errors=True)
 
 
 def unfinished(system: System, journal_dir: Path, target_dir: str) -> list[str]:
-    """Names of attempts on this directory, however it is spelt, that recovery has still to end."""
+    """Names of attempts on this directory, under any path, that recovery must still end."""
     real, found = os.path.realpath(target_dir), []
     for path in attempts(journal_dir):
         if (path / "end.json").exists() or not (path / "record.json").exists():
