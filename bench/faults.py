@@ -9,7 +9,7 @@ again: `recover` is run, the command is repeated, and everything stored is read 
 
 Counted as wrong: a traceback, a refusal without a message, files that are neither as before nor as after (at once, unless
 the message asks to run `recover`), a leftover, a stored text that is lost, a second attempt that fails.
-Exit 1 when something was wrong. Needs Linux and a C compiler, without which it says so at once.
+Exit 1 when something was wrong. Needs Linux and a C compiler, and exits at once without them.
 """
 
 from __future__ import annotations

@@ -4,7 +4,7 @@
 
 The readers are those of tests/unit/test_any_input.py, which draws random texts; here atheris mutates them by the lines of our code
 that they reach. A reader may take a second of CPU time for each 100 KB. Prints for each the number of inputs and the
-failures; exit 1 when one failed. Needs atheris (`pip install atheris`), without which it says so at once.
+failures; exit 1 when one failed. Needs atheris (`pip install atheris`), and exits at once without it.
 """
 
 from __future__ import annotations

@@ -3,13 +3,13 @@
     python bench/hosts.py [--hosts 3] [--projects 3] [--dreaming 3] [--away 10] [--apart 0] [--limit 300]
 
 Each host has a home, a data directory, a server and its own projects, of which `--dreaming` have enough sessions to
-dream; the others are discovered, judged with each tick, read for what was said and appended to. Their schedulers dream; the proposals are approved on the first
-host, which asks the others to write theirs. Meanwhile lines are appended to every index, one host is killed (-9) while it
-dreams and again while it writes, and the database is away for some seconds. With `--apart 60` the clocks of the hosts are an hour
-apart, for Python; the kernel's stay, so that files look as if an hour old or of an hour ahead. Afterwards every appended line must be in its
-file once, every file written once, every history whole and the audit log unbroken. The last line is the verdict: `FINE`, `FAULT` with
-what is wrong, or `NOT REACHED` with what was still to come after `--limit` seconds; exit 1 but for the first. Needs PostgreSQL and
-psycopg, without which it says so at once.
+dream; the others are only discovered, checked with each tick, read for statements and appended to. The proposals are approved
+on the first host, which asks the others to write theirs. Meanwhile lines are appended to every index, one host is killed (-9)
+while it dreams and again while it writes, and the database is down for some seconds. With `--apart 60` the hosts' clocks are
+an hour apart for Python but not for the kernel, so that files look an hour old or an hour ahead. Afterwards every appended
+line must be in its file once, every file written once, every history complete and the audit log unbroken. The last line is
+the verdict: `FINE`, `FAULT` with what is wrong, or `NOT REACHED` with what was missing after `--limit` seconds; exit 1
+except for the first. Needs PostgreSQL and psycopg, and exits at once without them.
 """
 
 from __future__ import annotations

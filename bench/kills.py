@@ -4,9 +4,9 @@
 
 Kills: a run of the journal over a generated directory is killed just before a random one of its system calls; lines are
 appended at another moment of the run, and again before `recover`; some recoveries are killed too. Afterwards the
-directory without these lines must be as it was before or as it was to be, and every line must be there. Appends:
+directory without these lines must be in the state before or after the plan, and every line must be there. Appends:
 processes append lines to the files as fast as they can while plans are written to the same files. Every line must be in
-its file, or kept as a version. Exit 1 when something was lost or mixed.
+its file or in a stored version. Exit 1 when something was lost or mixed.
 """
 
 from __future__ import annotations

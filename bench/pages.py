@@ -1,10 +1,10 @@
 """Server time, queries and weight of every page, with few rows and with very many, side by side in one run.
 
 `python bench/pages.py [--sessions 100000] [--memories 10000] [--dreams 10000]` fills two databases in a temporary
-directory, one with a hundredth of the rows, and asks each page of both. A page that does more queries as rows grow is
-named, and the run then ends with exit 1. Medians of five, with Django's own test client (no network): the processor's
-time, and the time by the clock, in which a busy machine has its part. Last comes the most memory that the asking process,
-which is a web process without a socket, ever had.
+directory, one with a hundredth of the rows, and requests each page of both. A page whose queries grow with the rows is
+reported, and the run then ends with exit 1. Medians of five, with Django's test client (no network): CPU time, and wall
+time, which includes other load on the machine. The last figure is the peak memory of the requesting process, which is a
+web process without a socket.
 """
 
 from __future__ import annotations

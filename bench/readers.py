@@ -2,10 +2,10 @@
 
     .venv/bin/python bench/table.py readers [--size 0.1]     the rows of the table
     .venv/bin/python bench/readers.py --mixed [--sessions N]  eight readers, a dream and an import at once
-    .venv/bin/python bench/readers.py [--anew | --commits]    no page is kept, or something is committed every second
+    .venv/bin/python bench/readers.py [--anew | --commits]    without page cache, or with a commit every second
 
-The plain page shows 50 rows of a table by a Django template, behind the same middleware, login, threads and database, and is
-asked in turn with the page. Percentiles are of all answers of a run. Any answer but 200 is an error, and ends the run.
+The plain page shows 50 rows of a table with a Django template, behind the same middleware, login, threads and database, and
+is requested in turn with the page. Percentiles are of all responses of a run. A status other than 200 ends the run.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ PLAIN = "/plain/"
 ANEW = "BENCH_PAGES_ANEW"
 
 
-# --- The server, in a process of its own ----------------------------------------------------------------------------
+# --- The server, in a separate process ------------------------------------------------------------------------------
 
 
 def serve(sessions: int) -> None:

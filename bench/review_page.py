@@ -2,9 +2,9 @@
 
     .venv/bin/python bench/review_page.py [--files N] [--bytes N] [--rounds N]
 
-Prints the median processor time of this process (so a busy machine adds little) for the page and for a file that comes
+Prints the median CPU time of this process (so a busy machine adds little) for the page and for a file that is loaded
 later, the page's size plain and compressed, and the ratio to the proposal of one file. Times depend on the machine; the
-ratios say what a large proposal costs.
+ratios show the cost of a large proposal.
 """
 
 from __future__ import annotations

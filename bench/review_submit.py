@@ -1,11 +1,11 @@
-"""What it costs to decide, submit, write and undo a proposal: a small proposal against 200 files of 1 MB in all, side by side.
+"""The cost of deciding, submitting, writing and undoing a proposal: a small one compared with 200 files of 1 MB in all.
 
     .venv/bin/python bench/review_submit.py [--files N] [--bytes N]
 
-Prints processor time of this process in seconds, and the ratio of the large proposal to the small one beside the ratio of
-their sizes: what grows faster than the proposal is not linear. "all" is what was checked when it was proposed, "a part" is
-the first half of the files, which is checked anew, by itself. After the write and after the undo every file is compared
-with what it should be, byte for byte.
+Prints CPU seconds of this process, and the ratio of the large proposal to the small one next to the ratio of their
+sizes: a step that grows faster is not linear. "all" was already checked when it was proposed, "a part" is the first half
+of the files, which is checked again on its own. After the write and after the undo every file is compared with its
+expected bytes.
 """
 
 from __future__ import annotations

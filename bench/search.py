@@ -1,8 +1,8 @@
 """How fast search answers: `python bench/search.py [--texts N] [--rounds N]`.
 
-Typed texts with a fixed seed in a temporary database. Side by side, in rounds: reading every text for the words (what
-there would be without an index), and the same words by the index. Medians of ratios to the bare scan, and for taking in
-to writing the bare rows: the machine's noise cancels out.
+Generates prompts from a fixed seed in a temporary database. Compares, in rounds: scanning every text for the words (as
+without an index), and a search with the index. Prints medians of the ratios to the scan, and for indexing to writing
+the bare rows: the machine's noise cancels out.
 """
 
 from __future__ import annotations

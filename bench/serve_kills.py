@@ -2,11 +2,11 @@
 
     .venv/bin/python bench/serve_kills.py [--kills 300] [--projects 2] [--postgres] [--seed 1] [--limit SECONDS]
 
-`serve` is started as a person starts it, in a data directory of its own. For each project somebody decides on changes of four
-files and has them written, and often undone: now by its pages, over HTTP, now by a worker of its queue. At random moments one
-of its processes is killed (-9): the one with the pages, the queue's main one, or one of the queue's; or all of them at once, also
-while they start. What is left goes on or is started again, as it would be. Agents, reader and what is wrong are those of
-`server_kills.py`; besides, no page may answer 500. Exit 1 when something was wrong. `--postgres` needs a PostgreSQL and psycopg.
+`serve` is started as a person starts it, in a separate data directory. For each project somebody decides on changes of four
+files, has them written and often undone: either by its pages, over HTTP, or by a worker of its queue. At random moments one
+of its processes is killed (-9): the web process, the queue's main one, or a worker; or all of them at once, even while they
+start. The rest continues or is restarted, as in practice. Agents, reader and faults are those of `server_kills.py`; besides,
+no page may answer 500. Exit 1 when something was wrong. `--postgres` needs a PostgreSQL and psycopg.
 """
 
 from __future__ import annotations

@@ -2,14 +2,14 @@
 
     .venv/bin/python bench/server_kills.py [--kills 1000] [--projects 2] [--postgres] [--seed 1] [--limit SECONDS]
 
-The server's work runs in processes of their own: for each project one that proposes, approves, applies and often undoes a
-change of four files, and one that ticks as the scheduler does and asks for pages. All of them are killed (-9) at a random
-moment, also while they recover, and started anew, as `serve` starts: with a recovery. Meanwhile two agents append lines
-to the same files, and a reader reads them without a pause.
+The server's work runs in separate processes: for each project one that proposes, approves, applies and often undoes a
+change of four files, and one that ticks like the scheduler and requests pages. All of them are killed (-9) at a random
+moment, even while they recover, and restarted as by `serve`: with a recovery. Meanwhile two agents append lines to the
+same files, and a reader reads them constantly.
 
-Wrong is: a file that a reader finds half old and half new, or missing; after a recovery, files of two different changes;
-a line that was appended and is neither in its file, once, nor in a version of it; an unexpected error; what `verify`
-names. Exit 1 when something was wrong. `--postgres` needs a PostgreSQL and psycopg, without which it says so at once.
+Faults are: a file that a reader finds half old and half new, or missing; after a recovery, files of two different changes;
+an appended line that is neither in its file, once, nor in a version of it; an unexpected error; findings of `verify`.
+Exit 1 when there was a fault. `--postgres` needs a PostgreSQL and psycopg, and exits at once without them.
 """
 
 from __future__ import annotations

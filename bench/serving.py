@@ -3,7 +3,7 @@
     .venv/bin/python bench/table.py start                 from the command to the first page, warm
     .venv/bin/python bench/table.py idle [--size 3]       ten minutes of nothing, or half an hour
 
-Both over a config folder of forty projects that is known already. What is idle is counted for the whole tree of processes.
+Both use an already discovered config folder of forty projects. "idle" counts the CPU time of all processes of `serve`.
 """
 
 from __future__ import annotations

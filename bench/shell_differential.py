@@ -2,9 +2,9 @@
 
     .venv/bin/python bench/shell_differential.py [--lines 3000] [--seed 1] [--show 20]
 
-Each line goes to the host's own shell (LC_ALL=C, TZ=UTC) and to the sandbox; output and status must be equal.
-Error texts are not compared, nor which lines diff shows (tests/unit/test_sandbox_diff.py holds that they lead
-from one file to the other). A refused line counts apart: the generator asks only for what is on offer.
+Each line is run by the host's shell (LC_ALL=C, TZ=UTC) and by the sandbox; output and status must be equal.
+Error texts are not compared, nor which lines diff shows (tests/unit/test_sandbox_diff.py checks that they lead
+from one file to the other). Refused lines are counted separately: the generator only uses supported commands.
 """
 
 from __future__ import annotations

@@ -2,10 +2,10 @@
 
     .venv/bin/python bench/swap_race.py [--seconds 10]
 
-Another process exchanges a folder, and a file, with links to the outside as fast as the system lets it. Meanwhile
-each tool of a dream, the taking of the workspace and the writing of an apply go through those names. Prints for each
-how often it tried, how often it got through, was refused, and showed something from outside (which must be 0), and
-whether anything outside has changed. Exit 1 when it has.
+Another process exchanges a folder and a file with links to the outside as fast as possible. Meanwhile each tool of
+a dream, the copying of the workspace and the writing of an apply access those names. Prints for each how often it
+tried, succeeded, was refused, and showed something from outside (which must be 0), and whether anything outside has
+changed. Exit 1 when it has.
 """
 
 from __future__ import annotations

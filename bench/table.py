@@ -1,8 +1,8 @@
 """The table of speed: `python bench/table.py [WORD]… [--size 0.1] [--json]`.
 
-Measures every row of the registry below whose name has one of the words (all without any), each in a process of its own
-with a data directory of its own, and prints one Markdown table: path, ours, limit, peer, ratio, goal. `--size 0.1`
-measures with a tenth of each row's size. A row that cannot be measured says why and stops no other.
+Measures every row of the registry below whose name contains one of the words (all without any), each in a separate
+process and data directory, and prints one Markdown table: path, ours, limit, peer, ratio, goal. `--size 0.1` measures
+with a tenth of each row's size. A row that cannot be measured shows why; the others go on.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
-"""How fast transcripts are read, as a ratio to bare reading: `python bench/transcripts.py [--gb N]`.
+"""How fast transcripts are read, as ratios to bare reading: `python bench/transcripts.py [--gb N]`.
 
-Corpora of two shapes (`corpus`) are written to a temporary folder. What is compared runs side by side, one round after
-another, and the medians of the rounds' ratios are shown: the machine's noise cancels out.
+Writes corpora of two shapes (`corpus`) to a temporary folder. All ways run in turn, one round after another, and the
+medians of the rounds' ratios are printed: the machine's noise cancels out.
 """
 
 from __future__ import annotations

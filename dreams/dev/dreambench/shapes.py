@@ -1,6 +1,6 @@
 """Reads shapes of statements from a folder, so that a benchmark's wordings are not those of its authors. Pure.
 
-`*.jsonl` holds one JSON object a line, `*.json` a list of them: `{"kind", "texts", …}` (docs/dreambench.md has
+`*.jsonl` has one JSON object a line, `*.json` a list of them: `{"kind", "texts", …}` (docs/dreambench.md has
 the kinds). `*.md` are real memories: a statement with a name and a value becomes a shape, by replacing both with slots.
 Half of the shapes, by their hash, are the report half: people who work on an engine only look at the cases of
 the work half."""
