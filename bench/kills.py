@@ -145,7 +145,7 @@ def in_child(action: Callable[[], object]) -> bool:
 
 def kill_once(folder: Path, rng: random.Random, figures: Figures) -> None:
     seed, flags = rng.random(), rng.random() < 0.7
-    many = rng.choice((1, 16))  # the texts of these plans together, or one by one
+    many = rng.choice((1, 16))  # writes the texts of these plans together, or one by one
     counted = Watched(rename_flags=flags, many=many)
     case = made(folder, random.Random(seed))
     journal.run(case.plan, case.journal, counted)

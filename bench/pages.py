@@ -1,4 +1,4 @@
-"""Server time, queries and weight of every page, with few rows and with very many, side by side in one run.
+"""Server time, queries and size of every page, with few rows and with very many, in one run.
 
 `python bench/pages.py [--sessions 100000] [--memories 10000] [--dreams 10000]` fills two databases in a temporary
 directory, one with a hundredth of the rows, and requests each page of both. A page whose queries grow with the rows is

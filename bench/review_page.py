@@ -1,4 +1,4 @@
-"""How long the server takes for the review page: one file against 200 files of 1 MB in all, side by side.
+"""How long the server takes for the review page: one file compared with 200 files of 1 MB in all.
 
     .venv/bin/python bench/review_page.py [--files N] [--bytes N] [--rounds N]
 

@@ -59,7 +59,7 @@ def served(code: Path, base: Path, port: int) -> Iterator[psutil.Process]:
 
 
 def first_page(port: int) -> None:
-    """Wait for the login page. Raises NotMeasured."""
+    """Waits for the login page. Raises NotMeasured."""
     until = time.monotonic() + LONGEST_START
     while time.monotonic() < until:
         line = http.client.HTTPConnection("127.0.0.1", port, timeout=LONGEST_START)

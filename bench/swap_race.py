@@ -166,7 +166,7 @@ def _reading(inside: Path, base: Path) -> dict[str, Try]:
 
 
 def _writing(inside: Path, base: Path) -> dict[str, Try]:
-    """Edit, Write and Delete, with the swapped names in the scratch copy itself."""
+    """Runs Edit, Write and Delete, with the swapped names in the scratch copy itself."""
     scratch = workspace.Workspace(inside, workspace.take(inside))
     job = Job("race", None, scratch, [], {}, Config(), dt.datetime.now(dt.UTC), dt.UTC)
     box = Toolbox(job, _NoReading(), lambda: None)
@@ -213,7 +213,7 @@ def _taking(inside: Path, base: Path) -> dict[str, Try]:
 
 
 def _applying(inside: Path, base: Path) -> dict[str, Try]:
-    """What an apply writes with: plans that change, add and remove, each followed by its undoing."""
+    """Runs the writes of an apply: plans that change, add and delete, each followed by its undo."""
     number = iter(range(1 << 40))
 
     def toggled(here: dict[str, bytes], there: dict[str, bytes]) -> Try:
@@ -241,7 +241,7 @@ def _applying(inside: Path, base: Path) -> dict[str, Try]:
 
 
 def _planned(inside: Path, base: Path, name: str, ops: tuple[journal.FileOp, ...]) -> journal.Result | None:
-    """None where the swap was met before anything was begun, or where only a recovery can tell."""
+    """The result of a plan; None if the swap stopped it at the start, or if only a recovery can finish it."""
     plan = journal.Plan(str(inside), ops, name, "2026-01-02T03:04:05+00:00")
     try:
         return journal.run(plan, base / "journal")
@@ -251,7 +251,7 @@ def _planned(inside: Path, base: Path, name: str, ops: tuple[journal.FileOp, ...
 
 
 def _recovered(folder: Path) -> None:
-    """As the next tick would: until the swap lets it through."""
+    """Recovers like the next tick, repeatedly until the swap does not interfere."""
     for _ in range(1_000):
         try:
             if all(one.action != "nothing" for one in journal.recover(folder)):

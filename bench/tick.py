@@ -1,7 +1,7 @@
 """One tick, and `gates`, over many projects, compared with the bare stats that they need.
 
-`python bench/table.py tick gates` measures them. Every project has sessions and is closed by its clock: its lock file was
-touched an hour ago, the usual minute. Queries are counted, and may not grow with the projects.
+`python bench/table.py tick gates` measures them. Every project has sessions, but its time gate is closed: its lock file was
+touched an hour ago, as in most minutes. Queries are counted, and may not grow with the projects.
 """
 
 from __future__ import annotations

@@ -222,7 +222,7 @@ def _with_agents(made: Everything, at: float) -> None:
 
 
 def _odd_session(made: Everything, at: float) -> None:
-    """Glued and unknown lines, a summary, a hook's words, text without an envelope, a half-written last line."""
+    """A session with joined and unknown lines, a summary, a hook's text, text without a record, a half-written last line."""
     plain = talk(made.shop, "odd", at, ("the turnstone odd session", "Yes."))
     path = made.root.session(made.shop, "odd", plain)
     summary = {"isCompactSummary": True, "sessionId": "odd", "cwd": str(made.shop), "timestamp": _stamp(at)}

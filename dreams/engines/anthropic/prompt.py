@@ -89,10 +89,10 @@ def request(system_blocks: Sequence[Json], tools: Sequence[Json], messages: Sequ
 MOST_SESSIONS = 60  # in the briefing; chosen
 MOST_FILES = 300  # in the listing; chosen
 MOST_KNOWN = 100  # the newest earlier proposals; chosen
-INDEX_CHARS = 30_000  # more than an agent loads of an index (25,000 bytes)
+INDEX_CHARS = 30_000  # more than the part of an index that an agent loads (25,000 bytes)
 PROMPTS_PER_SESSION = 6  # the most promising ones; chosen
 PROMPT_CHARS = 300  # of each; chosen
-PROMPTS_CHARS = 12_000  # of all together, about 3,000 tokens; chosen
+PROMPTS_CHARS = 12_000  # of all prompts together, about 3,000 tokens; chosen
 INSTRUCTIONS_CHARS, LINE_CHARS = 12_000, 400
 LOGS_CHARS = 16_000  # of daily logs, about 4,000 tokens; chosen
 _WISH = re.compile(

@@ -52,7 +52,7 @@ class _Look:
         self.worker.start()
 
     def _look(self, folder: Path, part: Callable[[Any], list[str]]) -> None:
-        # A damaged repository costs a line of the briefing, nothing else.
+        # A damaged repository only costs a line of the briefing.
         with suppress(Exception):
             from dulwich.repo import Repo  # noqa: PLC0415 - only where a repository is looked at
 

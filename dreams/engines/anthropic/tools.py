@@ -24,7 +24,7 @@ from dreams.lib.sandbox.tool_worker.tools import ToolReply as Answer
 
 OUTPUT_CHARS = 40_000  # the reading tools cap their own output below this
 SIDE_BY_SIDE = 10  # concurrent reading calls: the agent's own constant
-MOST_CALLS = 100  # of one turn; the others are answered with a refusal
+MOST_CALLS = 100  # calls of one turn; further ones are refused
 SHOWN_INPUT = 1_000  # characters of a call kept for the dream's page; chosen
 SHOWN_OUTPUT = 2_000  # and of its result; chosen
 PHASES: tuple[Phase, ...] = ("orient", "gather", "consolidate", "prune")

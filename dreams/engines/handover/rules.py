@@ -242,7 +242,7 @@ def _files(found: ReadTranscript) -> str:
 
 
 def _times(calls: Sequence[Call]) -> str:
-    """How often, with the line of the last one."""
+    """The number of calls, with the line of the last one."""
     return ("once" if len(calls) == 1 else f"{len(calls)} times") + _at(calls[-1].line)
 
 

@@ -99,7 +99,7 @@ def _lines(body: str) -> Iterator[str]:
         fence = _FENCE.match(line)
         if fence:
             inside = not inside
-            # One kind of fence: what opens one closes it.
+            # All fences become the same kind, so that every fence line opens or closes one.
             yield "```" + (fence[2].replace("`", "").rstrip() if inside else "")
         elif inside:
             yield f" {line}" if line.startswith("# ") else line

@@ -1,7 +1,7 @@
-/* A disk that refuses: preloaded into a process, it strikes one chosen call below some folders, or ends the process there.
+/* A failing disk: preloaded into a process, it makes one chosen call below some folders fail, or kills the process there.
 
-   What to do stands in a file that every process maps (faulty_disk.py writes it), so that calls of child processes are
-   counted too. Only the C library's own calls are seen, which are all that Python, SQLite and their kin make. */
+   A file that every process maps (faulty_disk.py writes it) says what to do, so that calls of child processes are
+   counted too. Only calls of the C library are seen; Python, SQLite and the like make no others. */
 #define _GNU_SOURCE
 #include <dirent.h>
 #include <dlfcn.h>
@@ -24,7 +24,7 @@
 enum { CREATE = 1, WRITE = 2, CHANGE = 4, SYNC = 8, READ = 16 };
 enum { NOTHING, ERROR, SHORT, KILL, TORN };
 
-/* The same layout as `CONTROL` in faulty_disk.py. `later`: kinds of calls that fail for good once one was struck. */
+/* The same layout as `CONTROL` in faulty_disk.py. `later`: kinds of calls that fail permanently after the chosen one. */
 static struct control {
     int armed, at, action, error, kinds, later, count, struck;
     char roots[1024], only[64], call[32], path[928];
@@ -64,7 +64,7 @@ static const char *of_name(int folder, const char *name, char *into) {
     return into;
 }
 
-/* What becomes of this call; ERROR has set errno. */
+/* What to do with this call; for ERROR, errno is set. */
 static int fate(const char *call, int kind, const char *path) {
     if (!control || !control->armed || !(kind & (control->kinds | control->later)) || !is_below_a_root(path)) return NOTHING;
     if (control->struck && (kind & control->later)) { errno = control->error; return ERROR; }
@@ -97,7 +97,7 @@ int openat64(int folder, const char *name, int flags, ...) { MODE; BY_NAME(opena
 DIR *opendir(const char *name) { char seen[PATH_MAX]; if (fate("opendir", READ, of_name(AT_FDCWD, name, seen)) == ERROR) return NULL; REAL(opendir); return real(name); }
 DIR *fdopendir(int fd) { char seen[PATH_MAX]; if (fate("fdopendir", READ, of_fd(fd, seen)) == ERROR) return NULL; REAL(fdopendir); return real(fd); }
 
-/* Half of it is written where it is to be short or torn. */
+/* Writes half of the data for a short or torn write. */
 #define WRITES(call, fd, size) char seen[PATH_MAX]; int done = fate(#call, WRITE, of_fd(fd, seen)); \
     if (done == ERROR) return -1; \
     if (done == SHORT || done == TORN) size = size > 1 ? size / 2 : size

@@ -1,6 +1,6 @@
-/* A disk that takes names for one that differ by case only, as those of macOS and Windows do: preloaded into a process, it
-   leads each name below some folders to the entry that is there, however its letters are written (folding_disk.py). An entry
-   keeps the name that it was made with. Letters are those of ASCII. */
+/* A case-insensitive disk, like those of macOS and Windows: preloaded into a process, it resolves each name below some
+   folders to the existing entry, ignoring case (folding_disk.py). An entry keeps the spelling that it was created with.
+   Only ASCII letters are folded. */
 #define _GNU_SOURCE
 #include <dirent.h>
 #include <dlfcn.h>
@@ -17,7 +17,7 @@
 #include <time.h>
 #include <unistd.h>
 
-/* Of a name: the entry itself, whatever it is called; or, where it is to be made or renamed to, as it is given. */
+/* How to resolve a name: to the existing entry's spelling, or, to create or rename, to the spelling given. */
 enum { FOUND, GIVEN };
 
 static int is_below_a_root(const char *path) {
@@ -33,7 +33,7 @@ static long is_there(int folder, const char *name, struct stat *into) {
     return !syscall(SYS_newfstatat, folder, name, into, AT_SYMLINK_NOFOLLOW);
 }
 
-/* Puts the entry's own spelling in the place of the last part of `path`, where there is one. */
+/* Replaces the last part of `path` by the spelling of the existing entry, if there is one. */
 static int spell(int folder, char *path, char *part) {
     struct stat unused;
     if (is_there(folder, path, &unused)) return 1;
@@ -117,7 +117,7 @@ int symlinkat(const char *to, int folder, const char *name) { NAME(folder, name)
 int link(const char *old, const char *new) { TWO(AT_FDCWD, old, AT_FDCWD, new); REAL(link); return real(old, new); }
 int linkat(int from, const char *old, int to, const char *new, int flags) { TWO(from, old, to, new); REAL(linkat); return real(from, old, to, new, flags); }
 
-/* An entry that gets its own name in other letters is called so from then on; any other that is replaced keeps its name. */
+/* Renaming an entry to another spelling of its name changes the spelling; a replaced entry keeps its spelling. */
 static int move(int from, const char *old, int to, const char *new, unsigned flags) {
     char seen_old[PATH_MAX], seen_new[PATH_MAX], as_given[PATH_MAX];
     struct stat one, two;

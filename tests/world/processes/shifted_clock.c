@@ -1,5 +1,5 @@
 /* A wall clock that jumps: preloaded into a process, it adds the seconds in a file that every process maps (shifted_clock.py
-   writes it) to what the system says. The clock that measures durations goes on as it was, as it does while a machine sleeps. */
+   writes it) to the system's time. The monotonic clock is not changed, as while a machine sleeps. */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <fcntl.h>
@@ -43,7 +43,7 @@ time_t time(time_t *at) {
     return now.tv_sec;
 }
 
-/* Processes that share a semaphore wait until a time of the wall, which the kernel compares with its own. */
+/* Waits on a semaphore end at a wall-clock time, which the kernel compares with its unshifted clock. */
 int sem_timedwait(sem_t *semaphore, const struct timespec *until) {
     int (*wait)(sem_t *, const struct timespec *) = dlsym(RTLD_NEXT, "sem_timedwait");
     struct timespec at = *until;

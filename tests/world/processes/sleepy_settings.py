@@ -1,4 +1,4 @@
-"""The real settings, with an engine that sleeps: for servers that tests start as processes of their own."""
+"""The real settings, with an engine that sleeps: for servers that tests start as separate processes."""
 
 from memoryweb.settings import *  # noqa: F403
 from memoryweb.settings import INSTALLED_APPS
