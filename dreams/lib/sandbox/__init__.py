@@ -1,6 +1,6 @@
-"""The agent's sandbox: a tree of mounts, a strict reader of command lines, and commands in pure Python.
+"""The agent's sandbox: a tree of mounts, a strict parser of command lines, and commands in pure Python.
 
-No shell and no program of the host ever runs, and nothing here can write. Pure: no Django.
+No shell or program of the host runs, and nothing here can write. Pure: no Django.
 """
 
 from dreams.lib.sandbox.ignore import Ignored

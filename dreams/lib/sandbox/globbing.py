@@ -1,4 +1,4 @@
-"""Operand globs, expanded over the mounts as bash would: `*`, `?`, `[…]`, sorted, dotfiles only when asked for."""
+"""Expands globs of operands over the mounts as bash would: `*`, `?`, `[…]`, sorted, dotfiles only if named."""
 
 import stat as st
 from functools import lru_cache
@@ -15,12 +15,12 @@ MOST_MATCHES = 20_000  # of one pattern; chosen
 
 
 def expand(words: list[Word], tree: Tree, cwd: str, meter: CommandMeter) -> list[str]:
-    """The arguments of a command. A word without a match stays as it was written."""
+    """The arguments of a command. A word without a match stays unchanged."""
     return [text for word in words for text in _expanded(word, tree, cwd, meter)]
 
 
 def _expanded(word: Word, tree: Tree, cwd: str, meter: CommandMeter) -> list[str]:
-    # A word that begins like an option is never expanded, and no file name ever becomes an option.
+    # A word that begins like an option is never expanded, so no file name becomes an option.
     if word.glob is None or word.text.startswith("-"):
         return [word.text]
     found = sorted(
@@ -30,10 +30,10 @@ def _expanded(word: Word, tree: Tree, cwd: str, meter: CommandMeter) -> list[str
 
 
 def _walk(pattern: str, tree: Tree, cwd: str, meter: CommandMeter) -> list[str]:
-    """All paths that match, as typed: one component after the other.
+    """All matching paths, spelled as typed, component by component.
 
-    Plain components are looked at only once a wildcard stands before them, or at the end: the folders above a
-    mount's real path are not there for us, and still lead to it.
+    Plain components are checked only after a wildcard, or at the end: the folders above a mount's real path do not
+    exist here, but lead to it.
     """
     prefixes = ["/"] if pattern.startswith("/") else [""]
     parts = [part for part in pattern.split("/") if part]
@@ -104,7 +104,7 @@ def unescaped(pattern: str) -> str:
 
 
 def matches(pattern: str, name: str, *, fold: bool = False) -> bool:
-    """Whether the whole name matches, as fnmatch(3) without flags in the C locale."""
+    """Whether the complete name matches, as fnmatch(3) without flags in the C locale."""
     return compiled(pattern, fold).fullmatch(name.encode("utf-8", "surrogateescape")) is not None
 
 
@@ -152,7 +152,7 @@ def _piece(data: bytes, at: int) -> tuple[bytes, int]:
 
 
 def _bracket(data: bytes, start: int) -> tuple[bytes, int] | None:
-    """A bracket expression and where it ends, or None when it is never closed."""
+    """A bracket expression and its end, or None if it is never closed."""
     at = start + 1
     negated = data[at : at + 1] in (b"!", b"^")
     at += negated

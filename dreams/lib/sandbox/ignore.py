@@ -18,7 +18,7 @@ MOST_RULES = 2_000  # of one file; chosen
 
 
 class Rules:
-    """The rules of one ignore file. A line that is no pattern is passed over, as git does."""
+    """The rules of one ignore file. Invalid lines are skipped, as in git."""
 
     def __init__(self, data: bytes = b"") -> None:
         lines = data.decode("utf-8", "replace").splitlines()[:MOST_RULES]
@@ -27,13 +27,13 @@ class Rules:
             self._specs = _specs([line for line in lines if len(line) <= LONGEST_RULE])
 
     def verdict(self, rel: str) -> bool | None:
-        """Whether the last rule that matches ignores it; None where no rule matches. A folder ends with a slash."""
+        """Whether the last matching rule ignores it; None if no rule matches. A folder ends with a slash."""
         found = (spec.check_file(rel).include for spec in reversed(self._specs))
         return next((include for include in found if include is not None), None)
 
 
 def _specs(lines: list[str]) -> list[GitIgnoreSpec]:
-    """All lines as one matcher; where one of them is no pattern, or all are too much for one, as several."""
+    """All lines as one matcher; as several if a line is invalid or one matcher would be too large."""
     try:
         return [GitIgnoreSpec.from_lines(lines, backend="re2")]
     except (GitIgnorePatternError, re.error, re2.error):
@@ -42,7 +42,7 @@ def _specs(lines: list[str]) -> list[GitIgnoreSpec]:
 
 
 class Ignored:
-    """What is hidden below a repository's root: `.git` itself and whatever git ignores."""
+    """Tells what is hidden below a repository's root: `.git` and the files git ignores."""
 
     def __init__(self, root: Root) -> None:
         self._root = root
@@ -65,12 +65,12 @@ class Ignored:
             return True
         if folder and self(folder, True):
             return True
-        # A name that is not UTF-8 is matched with its odd bytes replaced: no rule can spell them.
+        # A name that is not UTF-8 is matched with its invalid bytes replaced: no rule can contain them.
         readable = rel.encode("utf-8", "surrogateescape").decode("utf-8", "replace")
         return self._by_rules(readable + "/" * is_folder)
 
     def _by_rules(self, rel: str) -> bool:
-        """The nearest folder's file has the last word, then the one for the whole repository."""
+        """The nearest folder's file decides, then those above it, then the one for the repository."""
         parts = rel.split("/")
         depth_of_name = len(parts) - 2 if rel.endswith("/") else len(parts) - 1
         for depth in range(depth_of_name, -1, -1):

@@ -1,9 +1,9 @@
 """The tree that an agent sees: `/memory`, `/transcripts/…`, `/repo`, and nothing else.
 
-Each mount is a safefs Root under a name. Real absolute paths below a mounted directory mean the same files, so
-that paths quoted in transcripts work; the longest prefix by whole components decides, also between mounts of
-which one lies below the other. Paths are normalised by their text, before anything is opened, and links are
-never followed, so no spelling leads out.
+Each mount is a safefs Root under a name. Real absolute paths below a mounted directory lead to the same files, so
+that paths quoted in transcripts work; the longest prefix of complete components decides, also between nested
+mounts. Paths are normalised as text, before anything is opened, and links are never followed, so no path leads
+outside.
 """
 
 import errno
@@ -20,7 +20,7 @@ MOST_ENTRIES = 200_000  # of one folder; chosen
 
 @dataclass(slots=True)
 class Mount:
-    """A directory under a name. `stands_for`: the real absolute paths that mean it, the true one first."""
+    """A directory under a name. `stands_for`: the real absolute paths that lead to it, the actual one first."""
 
     name: str
     root: Root
@@ -34,7 +34,7 @@ class Mount:
 
 @dataclass(frozen=True, slots=True)
 class MountedPath:
-    """Where a path leads: a mount and a path below it, or (mount None) a folder that only holds mounts."""
+    """Where a path leads: a mount and a path below it, or (mount None) a folder that only contains mounts."""
 
     path: str
     mount: Mount | None
@@ -44,7 +44,7 @@ class MountedPath:
 
 @dataclass(frozen=True, slots=True)
 class FolderEntry:
-    """One name of a folder and what it is; links are reported, never followed."""
+    """One entry of a folder with its kind; links are reported, never followed."""
 
     name: str
     stat: os.stat_result
@@ -55,7 +55,7 @@ class FolderEntry:
 
 
 def normal(path: str, cwd: str = "/") -> str:
-    """`path` made absolute, without `.`, `..` and doubled slashes; `..` stops at the top."""
+    """`path` made absolute, without `.`, `..` and double slashes; `..` stops at the root."""
     parts: list[str] = []
     for part in f"{cwd}/{path}".split("/") if not path.startswith("/") else path.split("/"):
         if part == "..":
@@ -73,14 +73,14 @@ def _below(path: str, prefix: str) -> str | None:
 
 
 class Tree:
-    """All mounts. Every question a command asks about files goes through here."""
+    """All mounts. Commands access all files through it."""
 
     def __init__(self, mounts: Iterable[Mount]) -> None:
         self.mounts = tuple(mounts)
         pairs = [(alias, mount) for mount in self.mounts for alias in (mount.point, *mount.stands_for)]
         self._prefixes = sorted(((normal(p), m) for p, m in pairs), key=lambda pair: -pair[0].count("/"))
         self._folders = {"/"} | {parent for mount in self.mounts for parent in _parents(mount.point)}
-        self.opened: dict[str, MountedPath] = {}  # since somebody last emptied it
+        self.opened: dict[str, MountedPath] = {}  # since it was last cleared
 
     def close(self) -> None:
         for mount in self.mounts:
@@ -112,7 +112,7 @@ class Tree:
         return None
 
     def _innermost(self, mount: Mount, rel: str) -> tuple[Mount, str]:
-        """A mount below another one wins, whichever name the path uses."""
+        """The innermost mount of the path, under any of its names."""
         if rel and mount.stands_for:
             return self._mounted(normal(f"{mount.stands_for[0]}/{rel}")) or (mount, rel)
         return mount, rel
@@ -125,7 +125,7 @@ class Tree:
     # Files
 
     def stat(self, place: MountedPath) -> os.stat_result:
-        """Of what is there; of a link, the link itself. Raises OSError or SafeFsError."""
+        """The stat of a path; of a link, the link's own. Raises OSError or SafeFsError."""
         if place.mount is None:
             return _FOLDER
         found = place.mount.root.lstat(place.rel) if place.rel else place.mount.root.stat()
@@ -145,7 +145,7 @@ class Tree:
         return place.mount.root.open_fd(place.rel)
 
     def entries(self, place: MountedPath) -> list[FolderEntry]:
-        """What a folder holds, in the file system's own order, hidden names left out."""
+        """The entries of a folder, in the file system's order, without ignored names."""
         if place.mount is None:
             return [FolderEntry(name, _FOLDER) for name in self._mounted_below(place.rel)]
         self._refuse_hidden(place.mount, place.rel, True)
@@ -183,7 +183,7 @@ def _shown(mount: Mount, rel: str, fd: int) -> Iterator[FolderEntry]:
             yield FolderEntry(name, stat)
 
 
-# A folder that exists only here: mode, inode, device, links, owner, group, size, three times.
+# A virtual folder: mode, inode, device, links, owner, group, size, three times.
 _FOLDER = os.stat_result(
     (st.S_IFDIR | 0o555, 1, 0, 2, 0, 0, 4096, 0, 0, 0),
     {"st_blocks": 8, "st_blksize": 4096, "st_atime_ns": 0, "st_mtime_ns": 0, "st_ctime_ns": 0},
@@ -191,7 +191,7 @@ _FOLDER = os.stat_result(
 
 
 def trouble(error: OSError | SafeFsError) -> str:
-    """Why a file was not read, in the words that the ordinary tools use where they have some."""
+    """Why a file was not read, in the words of the usual tools if they have some."""
     if isinstance(error, OSError):
         return error.strerror or "cannot be read"
     if error.why == "is a directory, not a regular file":

@@ -1,6 +1,6 @@
-"""Options as GNU's getopt reads them, but only enumerated ones, in full: no abbreviation is ever completed.
+"""Parses options like GNU getopt, but only known ones with their full names, without abbreviations.
 
-`sort --out=x` means `sort --output=x` to GNU. Here a long name is known exactly or refused.
+GNU reads `sort --out=x` as `sort --output=x`. Here a long name must be exact or is refused.
 """
 
 import re
@@ -11,13 +11,13 @@ from typing import Literal
 
 from dreams.lib.sandbox.process import Refused, UsageError
 
-Takes = Literal["nothing", "value", "maybe"]  # maybe: only with = or glued to the letter
+Takes = Literal["nothing", "value", "maybe"]  # maybe: only with = or directly after the letter
 
 
 @dataclass(frozen=True)
 class Spec:
-    """What a command knows: options with blanks between them, each with its spellings and called by the first, as in
-    "v n,line-number". `why_not`: refused options with a reason of their own."""
+    """The options of a command, separated by spaces, each with its spellings, of which the first is its name, as in
+    "v n,line-number". `why_not`: refused options with a special reason."""
 
     flags: str = ""
     values: str = ""
@@ -26,7 +26,7 @@ class Spec:
 
     @cached_property
     def known(self) -> Mapping[str, tuple[Takes, str]]:
-        """Spelling → what it takes, and what it is called. One that is in two texts is what the earlier one says."""
+        """Spelling → (whether it takes a value, its name). A flag wins over an option with a value of the same spelling."""
         texts: Mapping[Takes, str] = {"maybe": self.optional, "value": self.values, "nothing": self.flags}
         each = ((takes, names.split(",")) for takes, text in texts.items() for names in text.split())
         return {name: (takes, names[0]) for takes, names in each for name in names}
@@ -49,12 +49,12 @@ class Args:
         return [value for given, value in self.given if given == name]
 
     def last_of(self, *names: str) -> str | None:
-        """The option that was given last among several that exclude each other."""
+        """The last given option among several that exclude each other."""
         return next((given for given, _ in reversed(self.given) if given in names), None)
 
 
 def read(command: str, spec: Spec, argv: list[str]) -> Args:
-    """Raises Refused at an option that is not enumerated, UsageError where a value is missing."""
+    """Raises Refused for an unknown option, UsageError for a missing value."""
     args = Args()
     rest = list(argv)
     while rest:
@@ -134,7 +134,7 @@ def count_of(text: str, what: str) -> int:
 
 
 def digits_of(text: str, complaint: str, status: int = 1) -> int:
-    """Decimal digits alone, or UsageError with `complaint`."""
+    """A number of decimal digits only, or UsageError with `complaint`."""
     if not re.fullmatch(r"[0-9]{1,18}", text):
         raise UsageError(f"{complaint}: '{text}'", status)
     return int(text)

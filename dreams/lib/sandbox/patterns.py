@@ -1,8 +1,8 @@
 """POSIX basic and extended patterns, with `\\w`, `\\b`, `\\+` and the like, as linear-time re2 expressions over bytes.
 
-A pattern becomes a small tree of byte sets and is written out anew, so nothing of the original spelling reaches
-re2. Back-references cannot be matched in linear time and are refused. Case is folded here for ASCII alone, as in
-the C locale; re2 would fold Latin-1 letters, which in UTF-8 text are pieces of other characters.
+A pattern is parsed into a small tree of byte sets and written again, so re2 never gets the original text.
+Back-references cannot be matched in linear time and are refused. Case is folded here for ASCII only, as in the C
+locale; re2 would fold Latin-1 letters, which are parts of other characters in UTF-8.
 """
 
 import string
@@ -28,9 +28,9 @@ _EVERY = frozenset(range(256))
 def translate(
     pattern: bytes, *, extended: bool, fold: bool = False, capture: bool = False, lines: bool = True
 ) -> bytes:
-    """One pattern as an re2 expression. `lines`: it is matched against one line, so nothing matches a break.
+    """One pattern as an re2 expression. `lines`: it is matched against one line, so nothing matches a line break.
 
-    Raises UsageError where the grammar is wrong, Refused as said above.
+    Raises UsageError for bad grammar, Refused for back-references.
     """
     if len(pattern) > LONGEST_PATTERN:
         raise Refused(f"a pattern of {len(pattern):,} bytes; at most {LONGEST_PATTERN:,}")
@@ -45,7 +45,7 @@ def fixed(pattern: bytes, *, fold: bool = False) -> bytes:
 
 @lru_cache(maxsize=256)
 def compiled(expression: bytes, *, longest: bool = True) -> re2._Regexp:
-    """A matcher over bytes, leftmost-longest as POSIX wants it. Raises Refused for a pattern that is too large."""
+    """A matcher over bytes, leftmost-longest as in POSIX. Raises Refused for a pattern that is too large."""
     options = re2.Options()
     options.encoding = re2.Options.Encoding.LATIN1
     options.longest_match = longest
@@ -61,12 +61,12 @@ def compiled(expression: bytes, *, longest: bool = True) -> re2._Regexp:
 
 
 def check_cost(pattern: re2._Regexp, text: bytes) -> None:
-    """Linear time still is pattern times text, and no clock stops a search: raises LimitReached beforehand."""
+    """Raises LimitReached before a search that would take too long: it takes pattern times text, and cannot be stopped."""
     if pattern.programsize * len(text) > MOST_WORK:
         raise LineTooLong(f"stopped at a line of {len(text):,} bytes, too long for so large a pattern")
 
 
-# --- What a pattern is made of ------------------------------------------------------------------------------------
+# --- The parts of a pattern ---------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,7 +78,7 @@ class _Chars:
 
 @dataclass(frozen=True, slots=True)
 class _Sign:
-    """A place between bytes: `^`, `$`, `\\b`, `\\B`, or the start `<` or end `>` of a word."""
+    """A position between bytes: `^`, `$`, `\\b`, `\\B`, or the start `<` or end `>` of a word."""
 
     kind: str
 
@@ -99,7 +99,7 @@ class _Either:
 
 @dataclass(frozen=True, slots=True)
 class _Times:
-    """A part from `least` to `most` times; most None: without end."""
+    """A part from `least` to `most` times; most None: no limit."""
 
     part: "_Node"
     least: int
@@ -108,7 +108,7 @@ class _Times:
 
 @dataclass(frozen=True, slots=True)
 class _Group:
-    """A part in parentheses, kept only where its text is asked for."""
+    """A part in parentheses, captured only if its text is needed."""
 
     part: "_Node"
 
@@ -146,8 +146,8 @@ def _folded(of: frozenset[int]) -> frozenset[int]:
 
 
 def _row_of(parts: list[_Node]) -> _Node:
-    """A row in which `\\<` and `\\>` have become `\\b`. re2 does not know on which side of `\\b` the word lies, so the
-    neighbours are narrowed to bytes of a word."""
+    """A row with `\\<` and `\\>` replaced by `\\b`. With `\\b` the word may be on either side, so the neighbours are
+    restricted to bytes of a word."""
     for at, part in enumerate(parts):
         if part == _Sign("<"):
             return _row_of([*parts[:at], _Sign("b"), _edged(_row_of(parts[at + 1 :]), first=True)])
@@ -168,7 +168,7 @@ def _may_be_empty(node: _Node) -> bool:
 
 
 def _edged(node: _Node, *, first: bool) -> _Node:
-    """The same, but its first (or last) byte is part of a word."""
+    """The node with its first (or last) byte restricted to bytes of a word."""
     if isinstance(node, _Chars):
         return _Chars(node.of & WORD)
     if isinstance(node, _Group):
@@ -223,7 +223,7 @@ class _Reader:
         self._extended = extended
         self._fold = fold
         self._capture = capture
-        # Where several lines are looked at together, a break is a byte like any other.
+        # If several lines are searched together, a line break is a byte like any other.
         self._any = _ANY if lines else _EVERY
         self._lines = lines
         self._depth = 0
@@ -235,7 +235,7 @@ class _Reader:
         return node
 
     def _next_is(self, operator: bytes) -> bool:
-        """Whether an operator comes next, in this syntax's spelling: `|` or `\\|`."""
+        """Whether an operator is next, as spelled in this syntax: `|` or `\\|`."""
         return self._text.startswith(operator if self._extended else b"\\" + operator, self._at)
 
     def _skip(self, operator: bytes) -> None:
@@ -442,7 +442,7 @@ def _set(of: frozenset[int]) -> bytes:
         return b"[^\\x00-\\xff]"
     if len(of) == 1:
         return b"\\x%02x" % next(iter(of))
-    # As ranges: `.` would otherwise take a kilobyte.
+    # As ranges: `.` would otherwise need a kilobyte.
     starts = (byte for byte in sorted(of) if byte - 1 not in of)
     ends = (byte for byte in sorted(of) if byte + 1 not in of)
     return b"[" + b"".join(b"\\x%02x-\\x%02x" % pair for pair in zip(starts, ends, strict=True)) + b"]"

@@ -1,5 +1,5 @@
-"""What a running command has: its folder, input, error output, files, and the meter of what a command line may use, which every
-loop and read reports to. Nothing of the host.
+"""The environment of a running command: its folder, input, error output, files, and the meter that limits a command line,
+to which every loop and read reports. Nothing of the host.
 """
 
 import os
@@ -16,11 +16,11 @@ CHUNK = 128 * 1024  # read at once; chosen
 
 
 class Refused(Exception):
-    """The line asks for something that is not on offer. The message names the refused part; nothing was run."""
+    """The line uses something unsupported. The message names the refused part; nothing was run."""
 
 
 class UsageError(Exception):
-    """A command was called in a way that the ordinary tool, too, answers with an error and no output."""
+    """A call for which the real tool also prints only an error."""
 
     def __init__(self, message: str, status: int = 1) -> None:
         super().__init__(message)
@@ -28,7 +28,7 @@ class UsageError(Exception):
 
 
 class SandboxLimit(Exception):
-    """A cap on time, bytes, names or memory was met; what was printed until then is kept."""
+    """A limit on time, bytes, names or memory was reached; the output so far is kept."""
 
     def __init__(self, message: str, status: int = 1) -> None:
         super().__init__(message)
@@ -36,16 +36,16 @@ class SandboxLimit(Exception):
 
 
 class LineTooLong(SandboxLimit):
-    """One line is more than can be looked at; where files are searched one by one, the next one still is."""
+    """One line is too long; a search of several files continues with the next."""
 
 
 MIB = 1024 * 1024  # in bytes
-TIMED_OUT = 124  # the status that timeout(1) gives
+TIMED_OUT = 124  # the exit status of timeout(1)
 
 
 @dataclass(frozen=True, slots=True)
 class CommandLimits:
-    """Caps of one command line."""
+    """The limits of one command line."""
 
     seconds: float = (
         9.0  # a second before the worker is ended (`tool_worker.CALL_SECONDS`), so that output is kept
@@ -53,13 +53,13 @@ class CommandLimits:
     output_chars: int = 30_000
     read_bytes: int = 4096 * MIB
     names: int = 500_000
-    held_bytes: int = 64 * MIB  # what sort, tail, uniq and the like keep in memory
+    held_bytes: int = 64 * MIB  # memory used by sort, tail, uniq and the like
     line_bytes: int = 32 * MIB
 
 
 @dataclass(slots=True)
 class CommandMeter:
-    """Counts what one command line has used. Every method raises LimitReached at its cap."""
+    """Counts the resources that one command line uses. Every method raises LimitReached at its limit."""
 
     limits: CommandLimits = field(default_factory=CommandLimits)
     deadline: float = field(init=False)
@@ -71,35 +71,35 @@ class CommandMeter:
         self.deadline = time.monotonic() + self.limits.seconds
 
     def tick(self) -> None:
-        """Call this inside every loop whose length depends on the files."""
+        """To be called in every loop whose length depends on the files."""
         if time.monotonic() > self.deadline:
             raise SandboxLimit(
                 f"stopped after {self.limits.seconds:g} seconds; narrow the command", TIMED_OUT
             )
 
     def took(self, count: int) -> None:
-        """`count` bytes were read from a file."""
+        """Counts bytes read from a file."""
         self.read += count
         if self.read > self.limits.read_bytes:
             raise SandboxLimit(f"stopped after reading {self.limits.read_bytes:,} bytes; name fewer files")
         self.tick()
 
     def saw(self, count: int = 1) -> None:
-        """`count` names of a directory were looked at."""
+        """Counts names read from a directory."""
         self.names += count
         if self.names > self.limits.names:
             raise SandboxLimit(f"stopped after {self.limits.names:,} names; name a smaller directory")
         self.tick()
 
     def hold(self, count: int) -> None:
-        """`count` more bytes are kept in memory (negative: let go)."""
+        """Counts bytes kept in memory (negative: freed)."""
         self.held += count
         if self.held > self.limits.held_bytes:
             raise SandboxLimit(f"stopped: more than {self.limits.held_bytes:,} bytes to keep in memory")
 
 
 class Chunks:
-    """The bytes of an open file. No generator: one that is never begun would never close its file."""
+    """The bytes of an open file. Not a generator: one that is never started would never close its file."""
 
     def __init__(self, fd: int, meter: CommandMeter) -> None:
         self._fd: int | None = fd
@@ -120,13 +120,13 @@ class Chunks:
         return os.fstat(self._fd).st_size if self._fd is not None else 0
 
     def peek(self, start: int, length: int) -> bytes:
-        """Bytes of the file from `start` on, without moving."""
+        """Bytes of the file from `start` on; keeps the position."""
         data = os.pread(self._fd, length, start) if self._fd is not None else b""
         self._meter.took(len(data))
         return data
 
     def go(self, start: int) -> None:
-        """Read on from here."""
+        """Moves the position."""
         if self._fd is not None:
             os.lseek(self._fd, start, os.SEEK_SET)
 
@@ -142,7 +142,7 @@ class Chunks:
 
 @dataclass(slots=True)
 class Process:
-    """One command of a pipeline. Commands are generators of bytes; they set `status` when they end."""
+    """One command of a pipeline. Commands are generators of bytes; they set `status` at the end."""
 
     name: str
     tree: Tree
@@ -156,7 +156,7 @@ class Process:
     status: int = 0
 
     def complain(self, message: str, status: int = 1) -> None:
-        """An ordinary error: one line, and the worst status so far."""
+        """Prints one line of error, and keeps the worst status."""
         self.stderr(f"{self.name}: {message}\n".encode("utf-8", "surrogateescape"))
         self.status = max(self.status, status)
 
@@ -172,7 +172,7 @@ class Process:
         return Chunks(self.tree.open(self.tree.place(path, self.cwd)), self.meter)
 
     def try_chunks(self, path: str, status: int = 1, wording: str = "{}: {}") -> Iterator[bytes] | None:
-        """Like chunks; None, and an error line, when it cannot be opened."""
+        """Like chunks; None, with an error line, if it cannot be opened."""
         try:
             return self.chunks(path)
         except (OSError, SafeFsError) as error:
@@ -180,14 +180,14 @@ class Process:
             return None
 
     def inputs(self, paths: Iterable[str], status: int = 1) -> Iterator[tuple[str, Iterator[bytes]]]:
-        """Each operand that opens, with its bytes; the input when there is no operand."""
+        """Each operand that can be opened, with its bytes; the input if there is no operand."""
         for path in list(paths) or ["-"]:
             chunks = self.try_chunks(path, status)
             if chunks is not None:
                 yield path, chunks
 
     def lines(self, chunks: Iterable[bytes], end: bytes = b"\n") -> Iterator[bytes]:
-        """Lines with their end; the last one may lack it."""
+        """Lines with their ends; the last one may lack it."""
         for block in self.blocks(chunks, end):
             start = 0
             while (stop := block.find(end, start)) >= 0:
@@ -197,7 +197,7 @@ class Process:
                 yield block[start:]
 
     def blocks(self, chunks: Iterable[bytes], end: bytes = b"\n") -> Iterator[bytes]:
-        """Runs of whole lines; the last one may lack its end."""
+        """Blocks of complete lines; the last line may lack its end."""
         kept: list[bytes] = []
         size = 0
         for chunk in chunks:
@@ -220,10 +220,10 @@ class Process:
             raise LineTooLong(f"stopped at a line of more than {limit:,} bytes")
 
     def held(self, lines: Iterable[bytes]) -> list[bytes]:
-        """All lines at once, within the cap on memory."""
+        """All lines at once, within the memory limit."""
         kept: list[bytes] = []
         for line in lines:
-            # 64: what Python adds to each string; a file of empty lines would otherwise count as nothing.
+            # 64: Python's overhead per string; a file of empty lines would otherwise count as nothing.
             self.meter.hold(len(line) + 64)
             kept.append(line)
         return kept

@@ -1,4 +1,4 @@
-"""The agent's Bash: reads a command line, runs pure-Python commands over the mounts, answers in text."""
+"""The agent's Bash: parses a command line, runs pure-Python commands over the mounts, and returns text."""
 
 import time
 from collections.abc import Callable, Iterator
@@ -24,7 +24,7 @@ FAULT = 70  # EX_SOFTWARE
 
 @dataclass(frozen=True, slots=True)
 class CommandOutput:
-    """What the agent reads. `stdout` is the last commands' own output, without errors and notes."""
+    """The output for the agent. `stdout` is the last commands' output, without errors and notes."""
 
     output: str
     exit_code: int
@@ -35,7 +35,7 @@ class CommandOutput:
 
 
 class Shell:
-    """Answers one command line after the other; nothing of one is remembered by the next but the mounts."""
+    """Runs command lines one after the other; they share nothing but the mounts."""
 
     def __init__(self, tree: Tree, cwd: str = "/", limits: CommandLimits | None = None) -> None:
         self._tree = tree
@@ -43,7 +43,7 @@ class Shell:
         self._limits = limits or CommandLimits()
 
     def run(self, line: str) -> CommandOutput:
-        """Never raises for anything in `line`."""
+        """Runs one command line. Never raises for anything in `line`."""
         started = time.perf_counter()
         sink = Sink(self._limits.output_chars)
         status, refused = self._answer(line, sink)
@@ -68,7 +68,7 @@ class Shell:
             sink.note("stopped: a program nested too deeply")
             return 1, False
         except Exception as error:
-            # One line that meets a fault of ours must not end the agent's whole session.
+            # A bug of ours in one line must not end the agent's session.
             sink.note(
                 f"stopped by a fault of this shell ({type(error).__name__}); write the command differently"
             )
@@ -76,7 +76,7 @@ class Shell:
 
 
 def _check(pipeline: Pipeline) -> None:
-    """Refuse before anything runs: a line is run whole or not at all."""
+    """Refuses a line before anything runs: it is run completely or not at all."""
     for simple in pipeline.commands:
         name, argv = simple.words[0], [word.text for word in simple.words[1:]]
         if name.glob is not None:
@@ -87,11 +87,11 @@ def _check(pipeline: Pipeline) -> None:
         try:
             compile_command(name.text, argv)
         except UsageError:
-            continue  # reported when its turn comes
+            continue  # reported when it is run
 
 
 class _CommandLine:
-    """One line on its way: the folder that `cd` changes, and the status that && and || look at."""
+    """One running line: the folder that `cd` changes, and the status that && and || check."""
 
     def __init__(self, tree: Tree, cwd: str, meter: CommandMeter, now: float, sink: "Sink") -> None:
         self._tree = tree
@@ -118,7 +118,7 @@ class _CommandLine:
         try:
             self._sink.drain(stream, self._meter)
         finally:
-            # Upstream commands that were not read to their end hold open files.
+            # Earlier commands of the pipeline that were not read to the end have open files.
             for one in reversed(opened):
                 _close(one)
         assert process is not None  # noqa: S101 - a pipeline holds at least one command
@@ -153,7 +153,7 @@ class _CommandLine:
 
 
 def _spawn(argv: list[str], process: Process) -> Iterator[bytes]:
-    """The output of one command. Whatever goes wrong in a file or an argument is an error line."""
+    """The output of one command. Errors in a file or an argument become error lines."""
     compile_command = find_command(argv[0])
     if compile_command is None:
         raise Refused(unknown(argv[0]))
@@ -171,7 +171,7 @@ def _guarded(runner: Runner, process: Process) -> Iterator[bytes]:
         stream = runner(process)
         for chunk in stream:
             process.meter.tick()
-            if chunk:  # an empty piece would look like an end
+            if chunk:  # an empty piece would look like the end
                 yield chunk
     except UsageError as error:
         process.complain(str(error), error.status)
@@ -182,7 +182,7 @@ def _guarded(runner: Runner, process: Process) -> Iterator[bytes]:
 
 
 def _joined(stream: Iterator[bytes], pending: list[bytes]) -> Iterator[bytes]:
-    """Output with the error lines that came before each piece."""
+    """The output, with error lines before the piece they precede."""
     try:
         for chunk in stream:
             yield b"".join(pending) + chunk
@@ -199,7 +199,7 @@ def _close(stream: Iterator[bytes]) -> None:
 
 
 class Sink:
-    """Output and errors in the order they came. After the cap nothing more is taken and the line stops."""
+    """Collects output and errors in order. At the limit the line stops."""
 
     def __init__(self, cap: int) -> None:
         self._cap = cap
@@ -209,7 +209,7 @@ class Sink:
         self.cut = False
 
     def drain(self, stream: Iterator[bytes], meter: CommandMeter) -> None:
-        """Take a stream until it ends or the cap is met."""
+        """Reads a stream until its end or the limit."""
         for chunk in stream:
             meter.tick()
             self._take(chunk)
@@ -224,13 +224,13 @@ class Sink:
         self._notes.append(f"[{text}]")
 
     def only(self, text: str) -> None:
-        """Forget everything else: a refused line has no output."""
+        """Replaces all output: a refused line has none."""
         self._all.clear()
         self.stdout.clear()
         self._notes = [text]
 
     def _take(self, data: bytes) -> None:
-        # A character has at most four bytes: past this, the cap in characters is surely met.
+        # A character has at most four bytes: after this many, the limit in characters is certainly reached.
         room = self._cap * 4 + 4 - len(self._all)
         self._all += data[: max(room, 0)]
         if len(self._all) > self._cap and not self.cut:

@@ -1,7 +1,7 @@
-"""A strict reading of one command line: words, quotes, globs, `|`, `&&`, `||`, `;`, and three redirections.
+"""A strict parser of one command line: words, quotes, globs, `|`, `&&`, `||`, `;`, and three redirections.
 
-It accepts only what bash, sh and this reader understand alike, and refuses everything else by name. Nothing is
-ever run by a shell, so a misreading could at worst show another file of the mounts; refusing keeps even that away.
+It accepts only what bash, sh and this parser read alike, and refuses everything else by name. No shell runs the
+line, so a wrong reading could at worst show another file of the mounts; refusing prevents even that.
 """
 
 import re
@@ -21,7 +21,7 @@ Connector = Literal["&&", "||", ";"]
 
 @dataclass(frozen=True, slots=True)
 class Word:
-    """One argument. `glob` is set when unquoted wildcards stand in it: the text with quoted ones escaped."""
+    """One argument. `glob` is set if it has unquoted wildcards: the text with quoted ones escaped."""
 
     text: str
     glob: str | None = None
@@ -29,7 +29,7 @@ class Word:
 
 @dataclass(slots=True)
 class Simple:
-    """One command of a pipeline, the file that it reads instead of the pipe, and where its error output goes."""
+    """One command of a pipeline, the file that it reads instead of the pipe, and the target of its error output."""
 
     words: list[Word] = field(default_factory=list)
     stdin: str | None = None
@@ -38,7 +38,7 @@ class Simple:
 
 @dataclass(slots=True)
 class Pipeline:
-    """Commands joined by `|`, and how they hang on what came before."""
+    """Commands joined by `|`, and the operator before them."""
 
     after: Connector
     commands: list[Simple] = field(default_factory=lambda: [Simple()])
@@ -53,7 +53,7 @@ _REDIRECTION = re.compile(r"2>(/dev/null|&1)(?=[ \t|;&]|$)")
 _INPUT = re.compile(r"<[ \t]*(?=[^<>&|;() \t])")
 _ASSIGNMENT = re.compile(r"[A-Za-z_][A-Za-z0-9_]*(\[[^]]*\])?\+?=")
 _PLAIN = re.compile(r"[A-Za-z0-9_./,:@%+=^\]-]+")
-# In double quotes bash takes `$` before one of these (or the closing quote) for itself.
+# In double quotes bash treats `$` before one of these (or the closing quote) as plain text.
 _LITERAL_DOLLAR_BEFORE = ' "|)'
 
 _REFUSED = {
@@ -71,7 +71,7 @@ _REFUSED = {
 
 
 def parse(line: str) -> list[Pipeline]:
-    """The pipelines of one command line, or Refused with the part that is not read."""
+    """The pipelines of one command line, or Refused with the unsupported part."""
     text = line[:-1] if line.endswith("\n") and not line.endswith("\\\n") else line
     _refuse_unreadable(text)
     return _Reader(text).read()
@@ -99,7 +99,7 @@ def _invisible(char: str) -> bool:
 
 
 class _Reader:
-    """Reads a line from left to right. `_word` is None between words."""
+    """Parses a line from left to right. `_word` is None between words."""
 
     def __init__(self, text: str) -> None:
         self._text = text
@@ -108,7 +108,7 @@ class _Reader:
         self._text_of_word: list[str] | None = None
         self._glob: list[str] = []
         self._wild = False
-        self._names_input = False  # the next word is the file behind `<`
+        self._names_input = False  # the next word is the file after `<`
 
     def read(self) -> list[Pipeline]:
         while self._at < len(self._text):
@@ -145,7 +145,7 @@ class _Reader:
         elif self._text_of_word is None and not self._names_input and self._redirected():
             return
         elif self._text.startswith("{}", self._at):
-            # Nothing to expand: every shell leaves an empty pair alone, and `xargs -I {}` is what people write.
+            # Nothing to expand: every shell keeps an empty pair, and people write `xargs -I {}`.
             self._add("{}", quoted=False)
             self._at += 2
         elif char in _REFUSED:
@@ -186,7 +186,7 @@ class _Reader:
         if char == "#":
             raise Refused("'#' (a comment); quote it if it is meant as text")
         if char == "!":
-            # A shell leaves "!=" as it is.
+            # A shell does not change "!=".
             alone = self._text[self._at + 1 : self._at + 2].strip(" \t") in ("", "=")
             if not alone or not self._simple.words:
                 raise Refused("'!' (history expansion or negation); quote it if it is meant as text")

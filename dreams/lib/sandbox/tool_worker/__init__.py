@@ -1,8 +1,8 @@
-"""Bash, Read, Grep and Glob over mounts, answered by a process of its own that can do nothing else. PURE: no Django.
+"""Bash, Read, Grep and Glob over mounts, run by a separate process that can do nothing else. PURE: no Django.
 
-Here is the caller's side: starts workers (`ToolWorker`, and as many as are needed: `ToolWorkers`), hands calls over, and
-kills a worker when a call takes too long or all is done. `worker` is the process, `tools` are the tools, `fences` what the
-operating system adds.
+This is the caller's side: it starts workers (`ToolWorker`, or several: `ToolWorkers`), sends calls, and kills a worker if
+a call takes too long or all is done. `worker` is the process, `tools` are the tools, `fences` the protection by the
+operating system.
 """
 
 import json
@@ -24,7 +24,7 @@ from dreams.lib.sandbox.tool_worker import fences
 from dreams.lib.sandbox.tool_worker.fences import Fences
 from dreams.lib.sandbox.tool_worker.tools import NAMES, ToolReply
 
-CALL_SECONDS = 10.0  # the tools stop themselves a second before; compiled code (jq) cannot, and is ended here
+CALL_SECONDS = 10.0  # the tools stop a second before; compiled code (jq) cannot, and is killed here
 START_SECONDS = 30.0  # also on a busy machine; chosen
 LONGEST = 4 * 1024 * 1024  # of one request; chosen
 MOST_STARTS = 5  # of one dream; chosen
@@ -40,7 +40,7 @@ class _TooLong(ToolWorkerFailed):
 
 @dataclass(frozen=True, slots=True)
 class Mounts:
-    """What is mounted where: (name, folder, the real paths that mean it)."""
+    """The mounts: (name, folder, the real paths that lead to it)."""
 
     rows: tuple[tuple[str, str, tuple[str, ...]], ...]
 
@@ -55,7 +55,7 @@ class Mounts:
 
 
 class ToolWorker:
-    """Bash, Read, Grep and Glob. Calls from several threads are answered one after the other."""
+    """Bash, Read, Grep and Glob. Calls from several threads run one after the other."""
 
     names = NAMES
 
@@ -67,7 +67,7 @@ class ToolWorker:
         most_starts: int = MOST_STARTS,
         bwrap: str | None = None,
     ) -> None:
-        """`bwrap` is the path of bubblewrap, "" for none; left out: what the system has. Raises ToolWorkerFailed."""
+        """`bwrap` is the path of bubblewrap, "" for none; by default, the installed one. Raises ToolWorkerFailed."""
         self._mounts = mounts
         self._call_seconds = call_seconds
         self._most_starts = most_starts
@@ -80,7 +80,7 @@ class ToolWorker:
         self._start()
 
     def run(self, name: str, given: Mapping[str, Any]) -> ToolReply:
-        """Never raises: a worker that died or hung is an answer too, and a new one is started."""
+        """Runs one call. Never raises: if a worker died or hung, the answer says so, and a new one is started."""
         try:
             answer = self._ask({"name": name, "input": dict(given)})
             return ToolReply(str(answer["text"]), bool(answer["refused"]))
@@ -88,7 +88,7 @@ class ToolWorker:
             return ToolReply(f"Not done: {error}. Make the call smaller.", refused=True)
 
     def run_line(self, line: str, cwd: str = "/") -> CommandOutput:
-        """One command line, with its status: what a person asks for. Never raises."""
+        """Runs a person's command line; returns its status too. Never raises."""
         started = time.perf_counter()
         try:
             answer = self._ask({"name": "line", "input": {"line": line, "cwd": cwd}})
@@ -99,7 +99,7 @@ class ToolWorker:
             return CommandOutput(f"[stopped: {error}; narrow the command]\n", status, refused=False, ms=ms)
 
     def close(self) -> None:
-        """Ends the worker at once, also in the middle of a call."""
+        """Ends the worker at once, even during a call."""
         self._closed = True
         process = self._process
         if process is not None:
@@ -110,7 +110,7 @@ class ToolWorker:
     # --- The process ----------------------------------------------------------------------------------------------
 
     def _ask(self, asked: Mapping[str, Any]) -> dict[str, Any]:
-        """The worker's answer; one that failed is ended, and the next call starts another."""
+        """The worker's answer; a failed worker is ended, and the next call starts another."""
         data = json.dumps(asked).encode() + b"\n"
         if len(data) > LONGEST:
             raise ToolWorkerFailed("the call is too long")
@@ -133,13 +133,13 @@ class ToolWorker:
                 self._launch(fences.command(self._bwrap, self._mounts.folders, root=os.geteuid() == 0), "")
                 return
             except ToolWorkerFailed:
-                # It works, but not over these folders (one below a link, say): better without it than no dream.
+                # bubblewrap works, but not with these folders (one below a link, say): better no bubblewrap than no dream.
                 self._end()
                 trouble = "bubblewrap does not take these folders"
         self._launch((), trouble)
 
     def _launch(self, around: Sequence[str], trouble: str) -> None:
-        # No key and no path in its environment: only what Python itself shall do.
+        # Its environment has no keys and no paths, only options of Python.
         self._process = subprocess.Popen(
             [*around, sys.executable, "-m", "dreams.lib.sandbox.tool_worker.worker"],
             stdin=subprocess.PIPE,
@@ -148,7 +148,7 @@ class ToolWorker:
             cwd=fences.BASE,
             env={"PYTHONDONTWRITEBYTECODE": "1", "PYTHONUTF8": "1", "TZ": "UTC"},
             close_fds=True,
-            # A group of its own: what bubblewrap starts is ended together with it.
+            # A separate process group, so that bubblewrap's children are ended with it.
             start_new_session=True,
         )
         hello = self._exchange(self._mounts.as_json(), START_SECONDS)
@@ -194,22 +194,22 @@ class ToolWorker:
 
 
 def _kill(process: subprocess.Popen[bytes]) -> None:
-    """The whole group: bubblewrap's own death would leave the worker to finish its call."""
+    """Kills the group: after bubblewrap's death alone, the worker would finish its call."""
     with suppress(OSError):
         os.killpg(process.pid, signal.SIGKILL)
 
 
-# --- ToolWorkers side by side -----------------------------------------------------------------------------------------
+# --- Several workers --------------------------------------------------------------------------------------------------
 
-MOST_WORKERS = 3  # that answer side by side; chosen
-PATIENCE_SECONDS = 0.2  # for a busy one; then another is started; chosen
+MOST_WORKERS = 3  # that run in parallel; chosen
+PATIENCE_SECONDS = 0.2  # of waiting for a free one; then another is started; chosen
 
 
 class ToolWorkers:
-    """`first` and up to two more of the same, made by `another` where all are busy with something long.
+    """`first` and up to two more, made by `another` if all are busy with long calls.
 
-    Most calls take a few milliseconds and do well one after the other in one worker; a slow search must not hold up
-    the nine others of its turn. A worker that hangs is killed alone. `run` never raises.
+    Most calls take a few milliseconds and need only one worker; a slow search must not delay the nine others of its
+    turn. A worker that hangs is killed alone. `run` never raises.
     """
 
     names = NAMES
@@ -259,12 +259,12 @@ class ToolWorkers:
                 if made is not None:
                     self._all.append(made)
                     return made
-            # Each call ends by itself after a while, also when everything was closed meanwhile.
+            # Each call ends within its time limit, even if everything was closed meanwhile.
             self._changed.wait_for(lambda: self._free)
             return self._free.pop()
 
     def _made(self) -> ToolWorker | None:
-        """None where it cannot be started, is worse fenced than the first, or is not wanted any more."""
+        """Another worker; None if it cannot be started, is less protected than the first, or is no longer needed."""
         try:
             made = self._another()
         except ToolWorkerFailed:

@@ -1,7 +1,7 @@
-"""What the operating system adds around the worker: limits on resources, Landlock and bubblewrap where it has them.
+"""Protection of the worker by the operating system: resource limits, and Landlock and bubblewrap if available.
 
-The tools cannot write or start anything by themselves; this layer is for the day on which one of them is wrong.
-Limits and Landlock are put up after all imports, and only take away; `bubblewrap` is around the process from its start.
+The tools cannot write or start anything; this layer protects against a bug in one of them. Limits and Landlock are
+set after all imports, and only remove rights; `bubblewrap` is around the process from its start.
 Numbers: landlock(7), include/uapi/linux/landlock.h."""
 
 import ctypes
@@ -18,11 +18,11 @@ from functools import lru_cache
 from pathlib import Path
 
 BASE = Path(__file__).resolve().parents[4]
-TRY_SECONDS = 10.0  # for a fence that is tried; chosen
-SAID_CHARS = 160  # of what it complained of; chosen
-# Where the interpreter's own libraries stand; a folder that a system does not have is passed over.
+TRY_SECONDS = 10.0  # for the trial of bubblewrap; chosen
+SAID_CHARS = 160  # of its error message; chosen
+# The folders of the interpreter's libraries; missing ones are skipped.
 LIBRARIES = ("/lib", "/lib64", "/usr/lib", "/usr/lib64", "/etc/ld.so.cache", "/nix/store", "/gnu/store")
-# Each namespace that can be had without asking: nobody to talk to, nobody to see or signal.
+# All namespaces available without privileges: no network, and no other processes to see or signal.
 _ALONE = ("--unshare-net", "--unshare-pid", "--unshare-ipc", "--unshare-uts", "--unshare-cgroup-try")
 
 
@@ -32,33 +32,33 @@ def bubblewrap_found() -> str:
 
 
 def command(bwrap: str, folders: Iterable[str], *, root: bool) -> list[str]:
-    """The words to put before the worker's own command line. `folders` are what it shall read, nothing else.
+    """The command that wraps the worker's command line. It can only read `folders`.
 
-    `root`: the user of this process is root, who in a container reads files of another owner. It keeps that one
-    right and loses all others; every mount is read-only, so it cannot write with it.
+    `root`: the user of this process is root, who in a container reads files of another owner. It keeps only that
+    right; every mount is read-only, so it cannot write with it.
     """
     words = [bwrap, *_ALONE, "--cap-drop", "ALL"]
     words += ["--cap-add", "CAP_DAC_OVERRIDE"] if root else []
-    # A folder comes before its subfolders: mounted later, it would hide them.
+    # A folder is mounted before its subfolders: mounted later, it would hide them.
     for folder in sorted({*_own(), *folders}):
         words += ["--ro-bind-try", folder, folder]
     return [*words, "--remount-ro", "/", "--chdir", str(BASE), "--"]
 
 
 def _own() -> tuple[str, ...]:
-    """What Python and the tools are made of: interpreter, libraries, packages, and of this project its code alone."""
+    """The folders that Python and the tools need: interpreter, libraries, packages, and the code of this project."""
     code = (str(BASE / name) for name in ("dreams", "memoryweb"))
     return (*LIBRARIES, sys.base_prefix, sys.base_exec_prefix, sys.prefix, *code)
 
 
 def bubblewrap_trouble(bwrap: str) -> str:
-    """Why this bubblewrap cannot be used here, or "" when it can. Tried once in a process's life."""
+    """Why this bubblewrap cannot be used here, or "" if it can. Tried once per process."""
     return _tried(bwrap, sys.executable) if bwrap else "bubblewrap is not installed"
 
 
 @lru_cache(maxsize=4)
 def _tried(bwrap: str, python: str) -> str:
-    # The very thing that will run in it: a bubble in which it cannot be imported is none.
+    # Tries the import of the real worker, without which bubblewrap is no use.
     act = "import dreams.lib.sandbox.tool_worker.worker; print('works')"
     words = [*command(bwrap, (), root=os.geteuid() == 0), python, "-c", act]
     try:
@@ -72,14 +72,14 @@ def _tried(bwrap: str, python: str) -> str:
 
 
 MEMORY_BYTES = 2 * 1024**3  # of one worker; chosen
-CPU_SECONDS = 1_800  # of a whole dream; chosen
+CPU_SECONDS = 1_800  # of a dream; chosen
 OPEN_FILES = 512  # of one worker; chosen
 
 _CREATE_RULESET, _ADD_RULE, _RESTRICT_SELF = 444, 445, 446
 _VERSION_FLAG, _PATH_BENEATH = 1, 1
 _NO_NEW_PRIVILEGES = 38  # from linux/prctl.h
 _READ_FILE, _READ_DIR = 1 << 2, 1 << 3
-# How many file rights each version of the interface knows: refer, truncate and ioctl came later.
+# The number of file rights in each version of the interface: refer, truncate and ioctl were added later.
 _RIGHTS = {1: 13, 2: 14, 3: 15, 4: 15}
 _RIGHTS_NOW = 16
 _NET_SINCE, _NET = 4, 0b11
@@ -88,7 +88,7 @@ _SCOPE_SINCE, _SCOPE = 6, 0b11
 
 @dataclass(frozen=True, slots=True)
 class Fences:
-    """What is around the worker. `landlock` is the version of the kernel's interface, 0 for none. `trouble` says
+    """The protection of the worker. `landlock` is the version of the kernel's interface, 0 for none. `trouble` is
     why there is no bubblewrap."""
 
     landlock: int = 0
@@ -101,19 +101,19 @@ class Fences:
 
     @property
     def layers(self) -> tuple[str, ...]:
-        """In words, the outer one first."""
+        """The layers in words, the outer one first."""
         outer = ("bubblewrap",) if self.bubblewrap else ()
         return (*outer, f"Landlock (version {self.landlock})") if self.landlock else outer
 
 
 def offered() -> Fences:
-    """What this system would put around a worker. Starts bubblewrap once to see whether it works; fences nothing in."""
+    """The protection available on this system. Starts bubblewrap once to check it; restricts nothing."""
     trouble = bubblewrap_trouble(bubblewrap_found())
     return Fences(landlock_version(), not trouble, trouble)
 
 
 def landlock_version() -> int:
-    """The version of Landlock that the kernel offers, 0 where there is none. Only asks."""
+    """The kernel's version of Landlock, 0 if there is none. Restricts nothing."""
     if not sys.platform.startswith("linux"):
         return 0
     libc = ctypes.CDLL(None, use_errno=True)
@@ -121,7 +121,7 @@ def landlock_version() -> int:
 
 
 def limit_resources() -> None:
-    """No files written, no processes started, bounded memory and time. A limit that cannot be set is left out."""
+    """No files written, no processes started, bounded memory and time. A limit that cannot be set is skipped."""
     wanted = {
         resource.RLIMIT_FSIZE: 0,
         resource.RLIMIT_CORE: 0,
@@ -136,7 +136,7 @@ def limit_resources() -> None:
 
 
 def landlock(folders: Iterable[str]) -> int:
-    """Let this process read below `folders` and nothing else, with no network. The interface's version, or 0."""
+    """Restricts this process to reading below `folders`, without network. Returns the interface's version, or 0."""
     version = landlock_version()
     if version < 1:
         return 0
@@ -169,7 +169,7 @@ def _allow_reading(libc: ctypes.CDLL, ruleset: int, folder: str) -> None:
     try:
         fd = os.open(folder, os.O_PATH | os.O_CLOEXEC)
     except OSError:
-        return  # gone: there is nothing to read
+        return  # removed: there is nothing to read
     try:
         rule = struct.pack("=Qi", _READ_FILE | _READ_DIR, fd)
         libc.syscall(_ADD_RULE, ruleset, _PATH_BENEATH, rule, 0)

@@ -1,4 +1,4 @@
-"""Read, Grep and Glob over the mounts, and Bash by the shell of the sandbox. A tool never raises for its input."""
+"""Read, Grep and Glob over the mounts, and Bash with the sandbox's shell. A tool never raises for any input."""
 
 import os
 import re
@@ -18,21 +18,21 @@ from dreams.lib.secrets.redact import values, without_keys
 CHUNK = 1 << 20  # read at once; chosen
 LINE_CHARS = 4_000  # of a line that is shown; chosen
 AROUND = 300  # bytes shown on each side of a match in a long line
-DEFAULT_LINES = 2_000  # as the agent's own Read shows
+DEFAULT_LINES = 2_000  # as in the agent's own Read
 DEFAULT_HITS = 50  # of a search; chosen
 MOST_HITS = 1_000  # that can be asked for; chosen
 MOST_CONTEXT = 20  # lines around a hit; chosen
 MOST_NAMES = 500  # of files; chosen
 DEEPEST = 40  # folders; chosen
 NAMES = frozenset({"Bash", "Read", "Grep", "Glob"})
-MOST_CHUNKS = 512  # of one file: a huge one's first lines have to come in time; chosen
-BEFORE_TITLE, BEHIND_TITLE = 200, 64 * 1024  # bytes around a block's title that hold all of it; chosen
-RULES = frozenset({"private-key", "putty-key"})  # whose secrets go over several lines
+MOST_CHUNKS = 512  # of one file: the first lines of a huge one must arrive in time; chosen
+BEFORE_TITLE, BEHIND_TITLE = 200, 64 * 1024  # bytes around a block's title that contain all of it; chosen
+RULES = frozenset({"private-key", "putty-key"})  # whose secrets have several lines
 _TITLE = re2.compile(rb"PRIVATE KEY|Private-Lines")
 
 
 class Wrong(Exception):
-    """The call cannot be answered; the text says what to give instead."""
+    """The call is invalid; the message says what to use instead."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,14 +42,14 @@ class ToolReply:
 
 
 class KeyBlocks:
-    """The key blocks of a tree's files, whose single lines are hidden in an answer: no line of one shows by itself what it is, so
-    the files that a call opened are looked at as a whole. A file is read once for as long as it stays as it is."""
+    """Hides lines of key blocks in answers. A single line cannot be recognised as part of a key, so the files that a call
+    opened are searched completely. A file is read again only if it changed."""
 
     def __init__(self) -> None:
         self._known: dict[tuple[int, ...], str] = {}
 
     def hidden(self, answer: str, tree: Tree) -> str:
-        """`answer` without any part of a key block of the files that were opened for it."""
+        """`answer` without any part of a key block of the files opened for it."""
         blocks = "\n".join(filter(None, (self._of(tree, place) for place in tree.opened.values())))
         return without_keys(answer, blocks) if blocks else answer
 
@@ -62,7 +62,7 @@ class KeyBlocks:
                     self._known[key] = "\n".join(_key_blocks(fd))
                 return self._known[key]
         except (OSError, SafeFsError):
-            return ""  # gone since
+            return ""  # removed since
 
 
 def _key_blocks(fd: int) -> set[str]:
@@ -174,7 +174,7 @@ def _lines(tree: Tree, place: MountedPath, meter: CommandMeter) -> Iterator[byte
 
 
 def _by_newline(block: bytes) -> Iterator[bytes]:
-    """`splitlines` would split at a lone CR too."""
+    """Splits at LF only: `splitlines` would split at a lone CR too."""
     parts = block.split(b"\n")
     yield from (part + b"\n" for part in parts[:-1])
     if parts[-1]:
@@ -182,7 +182,7 @@ def _by_newline(block: bytes) -> Iterator[bytes]:
 
 
 def _blocks(tree: Tree, place: MountedPath, meter: CommandMeter) -> Iterator[bytes]:
-    """Runs of whole lines; a line over the cap ends the reading with its reason."""
+    """Blocks of complete lines; a line over the cap ends the reading with its reason."""
     with held(tree.open(place)) as fd:
         kept = b""
         while data := os.read(fd, CHUNK):
@@ -205,7 +205,7 @@ def _blocks(tree: Tree, place: MountedPath, meter: CommandMeter) -> Iterator[byt
 def _files(
     tree: Tree, start: MountedPath, meter: CommandMeter, depth: int = DEEPEST
 ) -> Iterator[MountedPath]:
-    """Regular files at or below `start`, in name order. What cannot be read is passed over."""
+    """Regular files at or below `start`, in name order. Unreadable ones are skipped."""
     if not st.S_ISDIR(tree.stat(start).st_mode):
         yield start
         return
@@ -262,7 +262,7 @@ def _glob(tree: Tree, given: Mapping[str, Any], meter: CommandMeter) -> str:
 
 @dataclass(slots=True)
 class _Search:
-    """One call of Grep. `wanted` is what a line must hold; `sieve` lets whole blocks be passed over."""
+    """One call of Grep. `wanted` must match in a line; `sieve` allows skipping complete blocks."""
 
     wanted: re2._Regexp
     sieve: re2._Regexp | None
@@ -276,7 +276,7 @@ class _Search:
     def of(cls, given: Mapping[str, Any]) -> "_Search":
         pattern = _text(given, "pattern").encode("utf-8", "replace")
         options = _options(ignore_case=given.get("-i") is True)
-        # With line anchors a line that matches makes its block match; \A and \z would not.
+        # With line anchors a block matches if one of its lines does; with \A and \z it would not.
         strict = b"\\A" in pattern or b"\\z" in pattern
         context = _count(given, "-C", 0, MOST_CONTEXT)
         mode = _text(given, "output_mode", "content")
@@ -358,4 +358,4 @@ def _search_file(search: _Search, tree: Tree, place: MountedPath, meter: Command
     try:
         search.file(tree, place, meter)
     except (OSError, SafeFsError):
-        return  # gone, or no ordinary file: the others are still searched
+        return  # removed, or no regular file: the others are still searched

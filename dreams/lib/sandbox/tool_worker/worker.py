@@ -1,7 +1,7 @@
-"""The process that answers: JSON lines in, JSON lines out, until its input ends. Started by `client`, never by hand.
+"""The worker process: JSON lines in, JSON lines out, until its input ends. Started by the caller, never by hand.
 
-Its environment is empty, so no key is in reach; its fence goes up after everything is imported, before the first
-call is read.
+Its environment is empty, so it has no keys; it is restricted after everything is imported, before the first call is
+read.
 """
 
 import json
@@ -15,7 +15,7 @@ from dreams.lib.sandbox.ignore import Rules
 from dreams.lib.sandbox.tool_worker import fences
 from dreams.lib.sandbox.tool_worker.tools import NAMES, ToolReply, Tools
 
-LONGEST = 4 * 1024 * 1024  # as the other side sends at most
+LONGEST = 4 * 1024 * 1024  # the caller sends no more
 
 
 def main(requests: BinaryIO, answers: BinaryIO) -> None:
@@ -31,7 +31,7 @@ def main(requests: BinaryIO, answers: BinaryIO) -> None:
 
 
 def _mount(given: dict[str, Any]) -> Mount | None:
-    """A mount, or None where its folder has gone."""
+    """A mount, or None if its folder no longer exists."""
     try:
         root = Root.open(given["folder"])
     except (OSError, SafeFsError):
@@ -43,7 +43,7 @@ def _mount(given: dict[str, Any]) -> Mount | None:
 
 
 def _warm(tools: Tools) -> None:
-    """What is imported or compiled on first use must be so before the fence goes up."""
+    """Imports and compiles everything needed on first use, which is not possible once restricted."""
     tools.run("Bash", {"command": "ls -l /memory 2>/dev/null | sort | head -1; grep -c x /nowhere"})
     tools.run("Grep", {"pattern": "\\bé", "-i": True})
     Rules(b"*.pyc\n").verdict("a.pyc")
@@ -60,7 +60,7 @@ def _answer(tools: Tools, line: bytes) -> dict[str, Any]:
             reply = ToolReply(f"Not done: there is no tool {str(name)[:60]!r} here.", refused=True)
         else:
             reply = tools.run(name, given)
-    except Exception as error:  # a fault of ours: the dream goes on, and the page shows it
+    except Exception as error:  # a bug of ours: the dream continues, and the page shows it
         reply = ToolReply(f"Not done: a fault in the tool ({type(error).__name__}).", refused=True)
     return {"text": reply.text, "refused": reply.refused}
 
