@@ -1,7 +1,7 @@
 """Adds memoryweb's hook to an agent's settings file after the diff was confirmed, and removes it again on request.
 
-The one exception to "memoryweb writes into memory directories and its data directory only". Under a lock the file is read
-anew; what was written to it since the diff was shown, or by another program at that moment, refuses the write.
+The only file outside memory directories and the data directory that memoryweb writes. It is read again under a lock, and
+nothing is written if it changed since the diff was shown.
 """
 
 import copy
@@ -36,11 +36,11 @@ log = logging.getLogger(__name__)
 NAME = "settings.json"
 EVENT = "SessionEnd"
 VERBS = ["hook", "session-end"]
-TIMEOUT = 1  # seconds that the agent gives the command; it needs half of one at most
+TIMEOUT = 1  # timeout of the command in seconds; it needs at most half a second
 BACKUPS_KEPT = 5  # the newest; chosen
 MOST_BYTES = 1024 * 1024  # of a settings file; chosen
 LOCK_SECONDS = 5.0  # that a person waits for another of our processes
-SLOW_LOCK = 0.1  # seconds, above which it is told; chosen
+SLOW_LOCK = 0.1  # seconds, above which it is reported; chosen
 Values = dict[str, Any]
 _CLOSER = re.compile(r"[\]}]")
 _OURS = re.compile(rf'\{{|"(?:hooks|{EVENT})"\s*:\s*')  # where a part begins that may be ours
@@ -53,7 +53,7 @@ class SettingsRefused(Refusal):
 
 @dataclass(frozen=True, slots=True)
 class SettingsChange:
-    """What would be written to the settings of one config folder. `shown` names the state that the diff starts from."""
+    """The proposed settings of a config folder. `shown` identifies the state that the diff is based on."""
 
     path: Path
     before: str
@@ -97,13 +97,13 @@ def command() -> str:
 
 
 def add_hook(root: Path, shown: str, actor: str) -> bool:
-    """Write our entry; `shown` is that of the confirmed change. False where it is there already. Raises SettingsRefused."""
+    """Add our entry; `shown` is that of the confirmed change. False if it is there already. Raises SettingsRefused."""
     datadir.hook_token(Path(settings.DATA_DIR))
     return _rewrite(root, _added, shown, actor)
 
 
 def remove_hook(root: Path, shown: str, actor: str) -> bool:
-    """Take exactly our entry out. False where it is not there. Raises SettingsRefused."""
+    """Remove exactly our entry. False if there is none. Raises SettingsRefused."""
     return _rewrite(root, _removed, shown, actor)
 
 
@@ -121,7 +121,7 @@ def _added(values: Values) -> Values:
 
 
 def _removed(values: Values) -> Values:
-    """Without our command; what held nothing else goes with it."""
+    """The settings without our command and without groups that become empty."""
     groups = _groups(values)
     if not any(_is_ours(hook) for hook in _hooks(groups)):
         return values
@@ -152,7 +152,7 @@ def _hooks(groups: Sequence[Any]) -> Iterator[Any]:
 
 
 def _is_ours(hook: Any) -> bool:
-    """A command of memoryweb's, also of another copy of it."""
+    """Whether it is a command of memoryweb, also of another installation."""
     said = hook.get("command") if isinstance(hook, dict) else None
     try:
         words = shlex.split(said) if isinstance(said, str) else []
@@ -163,7 +163,7 @@ def _is_ours(hook: Any) -> bool:
 
 
 def _without_ours(group: Any) -> Any:
-    """The group without our command; None where nothing is left of it."""
+    """The group without our command; None if it becomes empty."""
     inner = group.get("hooks") if isinstance(group, dict) else None
     if not isinstance(inner, list) or not any(_is_ours(hook) for hook in inner):
         return group
@@ -183,7 +183,7 @@ def _change(root: Path, change: Callable[[Values], Values]) -> SettingsChange:
 
 
 def _read(root: Path) -> tuple[bytes, Values]:
-    """The bytes and values of the settings; none of both where there is no file."""
+    """The bytes and values of the settings; both empty if there is no file."""
     try:
         with safefs.Root.open(root) as folder:
             data = folder.read_bytes(NAME, limit=MOST_BYTES)
@@ -201,7 +201,7 @@ def _read(root: Path) -> tuple[bytes, Values]:
 
 
 def _once(pairs: list[tuple[str, Any]]) -> Values:
-    """A key that is there twice would vanish."""
+    """Refuses duplicate keys, as one of them would be lost."""
     found = dict(pairs)
     if len(found) != len(pairs):
         raise ValueError("a key is there twice")
@@ -209,7 +209,7 @@ def _once(pairs: list[tuple[str, Any]]) -> Values:
 
 
 def _text(values: Values, before: str) -> str:
-    """The text before with our lines put in or cut out; where that does not do it, all of it anew, with its indent and line ends.
+    """The old text with our lines added or removed; if that is not possible, written again with its indent and line ends.
 
     Raises SettingsRefused.
     """
@@ -227,8 +227,8 @@ def _text(values: Values, before: str) -> str:
 
 
 def _small_edits(values: Values, before: str) -> Iterator[str]:
-    """The text with our lines put in before each closing bracket, or with each part cut out that may be ours. Which of them
-    says `values`, whoever reads them finds out."""
+    """Candidates: the text with our lines before each closing bracket, or without each part that may be ours. The caller finds the
+    one that means `values`."""
     was = _read_as(before) or {}
     if "hooks" not in was:
         body = before.rstrip()
@@ -244,7 +244,7 @@ def _small_edits(values: Values, before: str) -> Iterator[str]:
 
 
 def _put_in(piece: Values | list[Any], before: str, closer: int) -> str:
-    """The piece's parts as the last ones of what ends with this closing bracket, laid out as the others are."""
+    """The text with the piece added before this closing bracket, formatted like the others."""
     head = before[:closer].rstrip()
     line = before[:closer].rpartition("\n")[2]
     outer = line[: len(line) - len(line.lstrip())]
@@ -275,7 +275,7 @@ def _cut_out(before: str) -> Iterator[str]:
 
 
 def _inside(values: Values | list[Any], before: str) -> str:
-    """What is between the brackets, without the line break at its end."""
+    """The text between the brackets, without a final line break."""
     return _dumped(values, before)[1:-1].rstrip()
 
 
@@ -316,13 +316,13 @@ def _rewrite(root: Path, change: Callable[[Values], Values], shown: str, actor: 
 
 
 def _refuse_a_loss(before: Values, after: Values) -> None:
-    """Whatever a person or the agent has in there stays: only our own entry may go."""
+    """Refuses a change that loses anything but our own entry."""
     if _paths(_removed(before)) - _paths(_removed(after)):
         raise SettingsRefused("Something else would be lost from the settings. Nothing was written.")
 
 
 def _paths(value: Any, above: tuple[str, ...] = ()) -> set[tuple[str, ...]]:
-    """Every key with those above it, and every value of a list."""
+    """All keys with their parents, and all list values."""
     if isinstance(value, Mapping):
         own = {(*above, str(key)) for key in value}
         return own.union(*(_paths(inner, (*above, str(key))) for key, inner in value.items()))
@@ -358,7 +358,7 @@ def _stat(root: Path) -> tuple[int, int, int] | None:
 
 
 def _back_up(root: Path, data: bytes) -> None:
-    """A dated copy in our data directory; the newest few are kept."""
+    """Keep a dated copy in the data directory; only the newest few stay."""
     folder = Path(settings.DATA_DIR) / "agent-settings"
     folder.mkdir(mode=0o700, exist_ok=True)
     name = text.sha_of(str(root))[:16]
@@ -377,7 +377,7 @@ def _write_new(path: Path, data: bytes) -> None:
 
 
 def _replace(root: Path, data: bytes, seen: tuple[int, int, int] | None) -> None:
-    """Swap the new text in, unless somebody wrote to the file after it was read."""
+    """Replace the file, unless somebody wrote to it after it was read."""
     draft = root / f".{NAME}.{secrets.token_hex(6)}"
     try:
         _write_new(draft, data)

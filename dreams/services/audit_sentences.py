@@ -1,7 +1,6 @@
 """Turns audit log entries into sentences: who did what to which memory. The ids stay in the entry.
 
-A sentence is made from the entry alone; what it names is looked up for a whole page at once, and an id is said where the
-thing no longer exists.
+Sentences are made from the entries alone; the names are looked up for a page at once, with ids for things that no longer exist.
 """
 
 from collections import Counter
@@ -27,7 +26,7 @@ _OUTCOME = {"auto": "applied without asking", "review": "reviewed by a person"}
 
 @dataclass(frozen=True, slots=True)
 class Sentences:
-    """What the entries of one page name, fetched in a few queries. `you` is who reads; `redos` are proposals that undo an undo."""
+    """The names for the entries of one page, from a few queries. `you` is the reader; `redos` are proposals that undo an undo."""
 
     you: str = ""
     titles: Mapping[tuple[int, str], str] = field(default_factory=dict)
@@ -40,7 +39,7 @@ class Sentences:
         wanted = {entry.object_id for entry in entries if entry.object_id}
         paths: dict[str, list[str]] = {}
         files = FileChange.objects.filter(proposal__public_id__in=wanted)
-        # Sorted here: databases order names in different ways.
+        # Sorted here, as databases sort names differently.
         for name, path in sorted(files.values_list("proposal__public_id", "path"), key=itemgetter(1)):
             paths.setdefault(name, []).append(path)
         answers: dict[tuple[str, str], str] = {}
@@ -62,7 +61,7 @@ class Sentences:
         return cls(you, titles, paths, answers, {turned[pk] for pk in undos.redos(turned)})
 
     def sentence(self, entry: AuditEntry) -> str:
-        """One sentence, with a capital (but for our own name) and a full stop."""
+        """One sentence, with a capital (except our own name) and a full stop."""
         said = _SAID.get(entry.action)
         if said is None:
             return f"{self.who(entry)}: {entry.action} {entry.object_id}".strip()
@@ -81,12 +80,12 @@ class Sentences:
         return "you" if entry.actor == self.you else entry.actor
 
     def memories(self, entry: AuditEntry, paths: Iterable[str] = ()) -> str:
-        """ "“Commit style”, “Deploys”, 3 more memories and the index"; those of its proposal or question where none are given."""
+        """ "“Commit style”, “Deploys”, 3 more memories and the index", else those of its proposal or question."""
         found = list(dict.fromkeys(paths)) or list(self.paths.get(entry.object_id, ()))
-        found = [path for path in found if path != LOCK_NAME]  # it goes with a folder that is undone
+        found = [path for path in found if path != LOCK_NAME]  # it belongs to a folder that is undone
         if not found:
             return ""
-        # The index last: it follows the memories.
+        # The index last.
         found.sort(key=memdir.is_index)
         names = [self.title(entry, path) for path in found[:MOST_NAMED]]
         indexes = [path for path in found[MOST_NAMED:] if memdir.is_index(path)]
@@ -103,7 +102,7 @@ class Sentences:
 
 
 def _paths_in(entry: AuditEntry) -> list[str]:
-    """The files that an entry itself names."""
+    """The files named in an entry."""
     data = entry.data
     if entry.action == "memory.secrets_shown":
         return [entry.object_id]
@@ -121,13 +120,13 @@ def _in(entry: AuditEntry, word: str = "in") -> str:
 
 
 def _to(s: Sentences, entry: AuditEntry, paths: Iterable[str] = ()) -> str:
-    """ " to Commit style in acme-api", or just the project where no memory is known."""
+    """ " to Commit style in acme-api", or only the project if no memory is known."""
     named = s.memories(entry, paths)
     return f" to {named}{_in(entry)}" if named else _in(entry)
 
 
 def _plain(text: str) -> Callable[[Sentences, AuditEntry], str]:
-    """`{who}` `{in}` `{to}` `{of}` and the entry's own values, put into one sentence."""
+    """A sentence from a template with `{who}` `{in}` `{to}` `{of}` and the entry's values."""
 
     def said(s: Sentences, entry: AuditEntry) -> str:
         return text.format(
@@ -207,7 +206,7 @@ def _submitted(s: Sentences, entry: AuditEntry) -> str:
 
 
 def _written(s: Sentences, entry: AuditEntry) -> str:
-    """What became of each file: added, changed or removed."""
+    """Each file: added, changed or removed."""
     files = _lists(entry.data.get("files"))
     deeds: dict[str, list[str]] = {}
     for path, before, after in (file for file in files if len(file) == 3):

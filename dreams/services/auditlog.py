@@ -1,9 +1,9 @@
 """Writes the audit log (nothing else does), and checks that nobody has changed it.
 
-Each entry's hash covers its own fields and the hash of the entry before. Contents never stand in it: sha256s do.
+Each entry's hash covers its fields and the hash of the entry before. It has sha256s, never contents.
 
-A chain says nothing of entries that were taken off its end, so the newest one's number and hash are kept in a file of the
-data directory too. Where the database no longer has that entry, the next one that is written says so first.
+A chain does not show entries removed from its end, so the newest one's number and hash are also kept in a file of the data
+directory. If the database no longer has that entry, the next entry reports it first.
 """
 
 import datetime as dt
@@ -26,7 +26,7 @@ from dreams.models import AuditEntry, Card, DreamRun, Project, Proposal, Questio
 from dreams.services import database
 
 log = logging.getLogger(__name__)
-# Registered actions: a typo must not make a new kind of entry that no filter shows.
+# Registered actions, as a typo would make a kind of entry that no filter shows.
 ACTIONS = {
     "login.link": "Login link made",
     "login": "Logged in",
@@ -94,7 +94,7 @@ ACTIONS = {
 
 @dataclass(frozen=True, slots=True)
 class Actor:
-    """Who decides, and whether by command: such approvals are marked as such."""
+    """Who decides, and whether by command, which is marked."""
 
     name: str
     by_command: bool = False
@@ -114,10 +114,10 @@ def record(
     batch: str = "",
     **data: Any,
 ) -> AuditEntry:
-    """Append one entry. `data` is JSON: sha256s, counts, names of settings; never contents. `about` is a thing of a project
-    that has an id; anything else is named by `project` and `object_id`.
+    """Append one entry. `data` is JSON: sha256s, counts, names of settings; never contents. `about` is an object of a project with
+    an id; otherwise give `project` and `object_id`.
 
-    A reason is what a person typed, and nothing is ever taken out of the log: it goes in without its secrets.
+    Secrets are removed from typed reasons, as nothing can be removed from the log later.
     """
     if action not in ACTIONS:
         raise UnknownAction(action)
@@ -136,7 +136,7 @@ def record(
         data=data | bare,
     )
     with transaction.atomic():
-        # The next number is the last one's and one more: nobody else may read the last until this one is there.
+        # Numbers are consecutive: nobody else may read the last one until this one is written.
         database.one_at_a_time("audit log")
         last = AuditEntry.objects.select_for_update().order_by("-number").first()
         if (head := _head()) and _is_cut(head, last):
@@ -181,7 +181,7 @@ def _head() -> Head | None:
 
 
 def _is_cut(head: Head, last: AuditEntry | None) -> bool:
-    """The database no longer has this entry, and no entry says so yet."""
+    """Whether the database no longer has this entry and no entry reports it yet."""
     if last is not None and (last.number, last.hash) == (head.number, head.hash):
         return False
     is_told = AuditEntry.objects.filter(action="audit.cut", data__last_hash=head.hash)
@@ -189,7 +189,8 @@ def _is_cut(head: Head, last: AuditEntry | None) -> bool:
 
 
 def _keep_head() -> None:
-    """After the commit. Of two processes the later may be faster: a lower number replaces none that is still there."""
+    """Write the head after the commit. The process with the later entry may be first, so a lower number replaces none that still
+    exists."""
     last = AuditEntry.objects.order_by("-number").values_list("number", "hash").first()
     head = _head()
     if last is None or (head and last[0] <= head.number and _has(head)):
@@ -211,7 +212,7 @@ def _has(head: Head) -> bool:
 
 
 def cut_off() -> list[str]:
-    """Newest entries that were removed from the database and that nobody explained since, a line each."""
+    """Removed newest entries that nobody has explained, a line each."""
     cuts = AuditEntry.objects.filter(action="audit.cut").order_by("number")
     known = AuditEntry.objects.filter(action="audit.cut_known").order_by("-number").first()
     cuts = cuts.filter(number__gt=known.number) if known else cuts
@@ -234,12 +235,12 @@ def _cut_line(left: int, last: int) -> str:
 
 
 def explain_cut(actor: str, reason: str) -> AuditEntry:
-    """A person knows why newest entries are missing (a database from a backup, say): they are reported no longer."""
+    """Record that a person knows why newest entries are missing (a restored backup), so that they are no longer reported."""
     return record("audit.cut_known", actor=actor, reason=reason)
 
 
 def verify_chain() -> list[str]:
-    """What is wrong with the chain, a line each; empty when every entry is as it was written."""
+    """Faults of the chain, a line each; empty if all entries are unchanged."""
     problems: list[str] = []
     previous = ""
     expected = 1

@@ -13,24 +13,24 @@ from memoryweb import typed
 
 
 class MissingBlob(LookupError):
-    """No bytes are kept under this sha256; the message names it."""
+    """There are no bytes with this sha256; the message names it."""
 
 
 def put(data: bytes) -> str:
-    """Keep `data`; returns its sha256. Keeping it twice is one row."""
+    """Store `data` once; returns its sha256."""
     return put_many([data])[0]
 
 
 def put_many(items: Iterable[bytes]) -> list[str]:
     rows = [Blob(sha256=text.sha256(data), data=data, size=len(data)) for data in items]
-    # In one order, so that two transactions with texts in common wait for each other and never in a circle.
+    # In one order, so that two transactions with common texts cannot deadlock.
     unique = {row.sha256: row for row in sorted(rows, key=lambda row: row.sha256)}
     Blob.objects.bulk_create(unique.values(), ignore_conflicts=True, batch_size=200)
     return [row.sha256 for row in rows]
 
 
 def get(sha: str) -> bytes:
-    """The bytes; an empty `sha` is a file that does not exist, and has none. Raises MissingBlob."""
+    """The bytes; empty for an empty `sha` (no file). Raises MissingBlob."""
     if not sha:
         return b""
     data = Blob.objects.filter(sha256=sha).values_list("data", flat=True).first()
@@ -46,13 +46,13 @@ def get_text(sha: str) -> str:
 
 
 def get_all(shas: QuerySet[Any, str]) -> Mapping[str, bytes]:
-    """Those that are kept of what a query finds, in one query however many: for every text of a project."""
+    """The bytes of all sha256s that a query finds, in one query."""
     rows = Blob.objects.filter(sha256__in=shas.order_by()).values_list("sha256", "data")
     return {sha: bytes(data) for sha, data in rows}
 
 
 def get_many(shas: Iterable[str]) -> Mapping[str, bytes]:
-    """Those of `shas` that are kept; one query per 500."""
+    """The stored ones of `shas`; one query per 500."""
     wanted = sorted({sha for sha in shas if sha})
     found: dict[str, bytes] = {}
     for some in database.in_parts(wanted, 500):

@@ -1,17 +1,15 @@
-"""What is still as it was when somebody looked: a day's requests, a project's sessions and memories, the whole database.
+"""Tells whether something changed since it was read: a day's requests, a project's sessions and memories, the whole database.
 
-Days and projects: SQLite only. A year of requests takes it half a second to sum up, and all but its last days are what they were an hour ago.
-Each date (of UTC) has a mark, and each project one for its sessions and one for its memories. Triggers give it another one
-with every row that comes, changes or goes, so no writer can forget to: what was kept beside a mark is true for as long as the
-mark stands. Marks are random, because counts would come again after a backup is put back. PostgreSQL has none, and counts
-each time: it sums as fast as it would compare.
+Days and projects (SQLite only): summing a year of requests takes half a second, although only its last days change. Each date
+(UTC) has a mark, and each project one for its sessions and one for its memories. Triggers change the mark with every inserted,
+changed or deleted row, so a stored count is valid while its mark is the same. Marks are random, because numbers would repeat
+after a backup is restored. PostgreSQL has no marks and counts each time, which is as fast.
 
-A migration that makes SQLite build one of these tables anew would lose its triggers: it must put them back.
+A migration that makes SQLite rebuild one of these tables loses its triggers and must create them again.
 
-The whole database: SQLite tells each of its connections whether another one committed since it was asked last. A connection
-that never writes is told of everybody's commits: of this process, of the queue's, of another program's. It is asked in
-microseconds. PostgreSQL is asked for its snapshot, which says whose changes can be seen: each commit of a change makes it
-another one.
+The whole database: SQLite tells each connection whether another one committed since the last question. A connection that
+never writes sees all commits, also of other processes, in microseconds. PostgreSQL is asked for its snapshot, which changes
+with each commit.
 """
 
 import datetime as dt
@@ -68,7 +66,7 @@ DROP_DAYS = (
     f"DROP TABLE IF EXISTS {_DAYS}",
 )
 
-#: What is counted of a session; the rest of its row changes with every line of its transcript.
+#: Columns of a session that are counted; others change with every line of its transcript.
 _COUNTED = "project_id, session_id, touched_at, last_at, gone_at, own, corrections, root_key, given_back_at"
 
 
@@ -80,7 +78,7 @@ def _project_marked(kind: CountKind, project: str) -> str:
 
 
 def _triggers(table: str, kind: CountKind, project: str, columns: str = "") -> list[str]:
-    """`project`: where the row `{row}` of the table belongs."""
+    """`project`: an expression for the project of the row `{row}`."""
     new, old = (_project_marked(kind, project.format(row=row)) for row in ("new", "old"))
     of = f" OF {columns}" if columns else ""
     return [
@@ -120,22 +118,22 @@ def _marks(sql: str, values: list[str | int]) -> dict[Any, int]:
 
 
 def of_days(since: dt.date) -> dict[str, int]:
-    """The mark of each date (ISO, of UTC) from `since` on that has or had requests; none where there are no marks."""
+    """The marks of dates (ISO, UTC) from `since` on with requests; empty without marks."""
     return _marks(f"SELECT date, mark FROM {_DAYS} WHERE date >= %s", [since.isoformat()])  # noqa: S608 - as above
 
 
 def of_projects(kind: CountKind) -> dict[int, int]:
-    """The mark of each project that ever had such a row; none where there are no marks."""
+    """The marks of projects that ever had such a row; empty without marks."""
     return _marks(f"SELECT project, mark FROM {_PROJECTS} WHERE kind = %s", [kind])  # noqa: S608 - as above
 
 
-#: Of one process; more are forgotten all at once.
+#: Of one process; beyond it all are dropped.
 MOST_KEPT = 10_000
 _kept: dict[tuple[CountKind, int, Hashable], tuple[int, Any]] = {}
 
 
 def kept(kind: CountKind, project: int, what: Hashable, count: Callable[[], T]) -> T:
-    """What `count` finds, which depends on nothing but the rows of this kind and on `what`. Nobody may change it."""
+    """The cached result of `count`, which must depend only on rows of this kind and on `what`. Callers must not change it."""
     if not has_marks():
         return count()
     sql = f"SELECT project, mark FROM {_PROJECTS} WHERE kind = %s AND project = %s"  # noqa: S608 - as above
@@ -146,7 +144,7 @@ def kept(kind: CountKind, project: int, what: Hashable, count: Callable[[], T]) 
 def kept_each(
     kind: CountKind, projects: Sequence[int], what: Hashable, count: Callable[[list[int]], Mapping[int, T]]
 ) -> Mapping[int, T]:
-    """As `kept`, for many projects: `count` finds it for those that it is asked for."""
+    """As `kept`, for many projects: `count` is called for the missing ones."""
     if not has_marks():
         return count(list(projects))
     return _kept_each(kind, projects, what, of_projects(kind), count)
@@ -174,7 +172,7 @@ def _kept_each(
 
 # --- The whole database -------------------------------------------------------------------------------------------
 
-#: The process, and the file: a fork may not touch its parent's connection, and a copy that was put back is another file.
+#: By process and file: a fork must not use its parent's connection, and a restored copy is another file.
 _Place = tuple[int, int, int]
 
 _lock = threading.Lock()
@@ -182,10 +180,10 @@ _watchers: dict[_Place, sqlite3.Connection] = {}
 
 
 def database_state() -> Hashable | None:
-    """The same for as long as nobody commits anything; None where that cannot be told.
+    """A value that stays the same until somebody commits; None if that is unknown.
 
-    Whatever is read after this was asked, and still has the same state later, is still what the database says. Within a
-    transaction there is none: what that wrote is seen by itself alone.
+    Anything read after this call is still valid while a later call returns the same. None within a transaction, as only that
+    transaction sees its writes.
     """
     if connection.in_atomic_block:
         return None
@@ -214,7 +212,7 @@ def _version(place: _Place, path: str) -> int:
     if place not in _watchers:
         for other in [one for one in _watchers if one[0] == place[0]]:
             _watchers.pop(other).close()
-        # Nobody waits for it: where the database is busy with itself, its state cannot be told now.
+        # Do not wait: if the database is busy, its state is unknown.
         _watchers[place] = sqlite3.connect(path, timeout=0, isolation_level=None, check_same_thread=False)
     [version] = _watchers[place].execute("PRAGMA data_version").fetchone()
     return int(version)

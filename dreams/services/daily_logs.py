@@ -1,6 +1,6 @@
-"""The logs that an agent keeps by day: which of their lines no dream has read, and what becomes of those it reads.
+"""An agent's daily logs: which lines are unread, and which were used.
 
-As with sessions, a line is used up when the proposal that came of it is decided, not when the dream ends; an undo gives it back.
+As with sessions, lines are used when the proposal is decided, not when the dream ends; an undo makes them unread again.
 """
 
 import datetime as dt
@@ -13,19 +13,19 @@ from dreams.lib.files import text
 from dreams.models import DreamLog, DreamRun, Memory, Project
 from dreams.services import blobs
 
-#: What one dream reads, the newest days first; the rest is still new for the next one.
+#: For one dream, newest days first; the rest stays unread.
 MOST_LOGS = 400
-MOST_LINES = 20_000  # a bound of time; chosen
+MOST_LINES = 20_000  # to bound time; chosen
 
 
 def of_project(project: Project) -> list[Memory]:
-    """The logs that are there now, the newest day first."""
+    """The existing logs, newest day first."""
     rows = project.memories.filter(kind=Memory.Kind.LOG, path__endswith=".md", gone_at__isnull=True)
     return sorted(rows, key=lambda row: (day_of_log(row.path) or dt.date.min, row.path), reverse=True)
 
 
 def unread(project: Project) -> list[LogBrief]:
-    """The logs with new lines, the newest first, within the limits."""
+    """The logs with new lines, newest first, within the limits."""
     return [brief for _, brief in _unread(project)]
 
 
@@ -43,12 +43,12 @@ def review(dream: DreamRun) -> list[LogBrief]:
 
 
 def use_up(dream: DreamRun, besides: Collection[str] = ()) -> None:
-    """What was to be learnt from these logs is decided; those at the paths `besides` are kept for a later dream."""
+    """Mark these logs as used, as their proposal is decided; those at the paths `besides` stay unread."""
     dream.read_logs.exclude(memory__path__in=besides).update(used=True)
 
 
 def give_back(dream: DreamRun) -> None:
-    """What was learnt from them is no longer there. What later dreams read of them counts as new too: it came after."""
+    """Mark them as unread again after an undo, including what later dreams read of them."""
     for read in dream.read_logs.filter(used=True):
         DreamLog.objects.filter(memory=read.memory_id, pk__gte=read.pk).update(used=False)
 
@@ -62,9 +62,9 @@ def _unread(project: Project) -> Iterator[tuple[Memory, LogBrief]]:
 
 
 def read(logs: Sequence[Memory], *, only_changed: bool = False) -> Iterator[tuple[Memory, LogBrief]]:
-    """The texts of these logs and what is new in each, as far as they are kept; two queries.
+    """The texts of these logs and their new parts, as far as they are stored; two queries.
 
-    `only_changed`: those alone that are not as they were when they were last used, at most `MOST_LOGS`.
+    `only_changed`: only those that changed since they were last used, at most `MOST_LOGS`.
     """
     rows = DreamLog.objects.filter(memory__in=logs, used=True).order_by("pk")
     used = dict(rows.values_list("memory_id", "sha256"))
@@ -79,7 +79,7 @@ def read(logs: Sequence[Memory], *, only_changed: bool = False) -> Iterator[tupl
 
 
 def lines_not_in(before: str, now: str) -> frozenset[int]:
-    """The lines of `now` (1-based) that `before` does not have as often; empty ones are never new."""
+    """The lines of `now` (1-based) that `before` has less often, without empty ones."""
     left, new = Counter(before.split("\n")), set[int]()
     for number, line in enumerate(now.split("\n"), start=1):
         if left[line] > 0:

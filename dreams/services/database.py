@@ -22,15 +22,14 @@ from memoryweb import datadir
 LOCK_SECONDS = 120  # chosen: longer than any update is expected to take
 ANOTHER_UPDATES = f"Another process has been bringing the database up to date for {LOCK_SECONDS} s. Find it and end it or wait, then try again."
 OURS = "dreams"
-#: Migrations whose place a later one has taken: a database that an earlier version made knows them by name.
+#: Migrations that a later one replaced; databases of earlier versions know them by name.
 REPLACED = {(OURS, "0001_squashed_0035_plain_names")}
-#: Where copies lie in the data directory, and how many: an update that went wrong may be followed by a second try.
+#: Folder of copies in the data directory, and how many are kept, in case an update is tried twice.
 COPIES, COPIES_KEPT = "database-copies", 2
-# SQLite's own numbers, without their extended parts; PostgreSQL's: a lock that is not given, a deadlock, two writers
-# of the same row, no connection left.
+# SQLite's primary codes; PostgreSQL's: lock not available, deadlock, serialization failure, too many connections.
 BUSY_SQLITE = frozenset({sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED})
 DAMAGED_SQLITE = frozenset({sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB})
-AWAY_POSTGRES = ("08", "57P")  # the line broke; the server is shutting down, starting, or was killed
+AWAY_POSTGRES = ("08", "57P")  # connection lost; the server is shutting down, starting, or was killed
 FULL_POSTGRES = "53100"
 BUSY_POSTGRES = frozenset({"55P03", "40P01", "40001", "53300"})
 
@@ -43,31 +42,31 @@ class DatabaseUnavailable(Exception):
 
 
 def is_busy(error: BaseException | None) -> bool:
-    """Whether Django's `error` says that somebody else holds the database: to try again is the remedy."""
+    """Whether Django's `error` means that the database is locked, so that one can try again."""
     cause = error.__cause__ if isinstance(error, OperationalError) else None
     code = getattr(cause, "sqlite_errorcode", 0) & 0xFF
     return code in BUSY_SQLITE or getattr(cause, "sqlstate", None) in BUSY_POSTGRES
 
 
 def is_full(error: BaseException | None) -> bool:
-    """Whether `error`, Django's or the system's, says that a disk has no room left."""
+    """Whether `error` means that a disk is full."""
     if isinstance(error, OSError):
         return error.errno in (errno.ENOSPC, errno.EDQUOT)
     cause = error.__cause__ if isinstance(error, DatabaseError) else None
     code = getattr(cause, "sqlite_errorcode", 0)
-    # The second: no room for the file that SQLite's processes share; it calls that an I/O error.
+    # The second: no room for SQLite's shared memory file, which it reports as an I/O error.
     full = code & 0xFF == sqlite3.SQLITE_FULL or code == sqlite3.SQLITE_IOERR_SHMSIZE
     return full or getattr(cause, "sqlstate", None) == FULL_POSTGRES
 
 
 def is_damaged(error: BaseException | None) -> bool:
-    """Whether Django's `error` says that the file of the database is not what was written: nothing can be read from it."""
+    """Whether Django's `error` means that the database file is damaged."""
     cause = error.__cause__ if isinstance(error, DatabaseError) else None
     return getattr(cause, "sqlite_errorcode", 0) & 0xFF in DAMAGED_SQLITE
 
 
 def why_damaged(error: BaseException) -> str:
-    """What helps, as `recover` cannot."""
+    """The remedy for a damaged database."""
     file = settings.DATABASES[DEFAULT_DB_ALIAS]["NAME"]
     return (
         f"The database is damaged: {error}. Stop memoryweb, move {file} and the files that begin with its name away, and put "
@@ -77,40 +76,39 @@ def why_damaged(error: BaseException) -> str:
 
 
 def why_full(error: BaseException | None) -> str:
-    """Where no room is left, as far as the error names it."""
+    """Which disk is full, as far as the error names it."""
     named = getattr(error, "filename", None)
     return f"No space is left for {named if isinstance(named, str) else settings.DATA_DIR}."
 
 
 def is_away(error: BaseException | None) -> bool:
-    """Whether Django's `error` says that a database server does not answer, or is about to end."""
+    """Whether Django's `error` means that the database server does not answer or is shutting down."""
     if connections[DEFAULT_DB_ALIAS].vendor != "postgresql":
         return False
     if not isinstance(error, OperationalError | InterfaceError):
         return False
     code = getattr(error.__cause__, "sqlstate", None)
-    # No code: no server was reached, or the line to it broke.
+    # No code: no server was reached, or the connection broke.
     return code is None or code.startswith(AWAY_POSTGRES)
 
 
 def why_away(error: BaseException) -> str:
-    """The driver's first line: where it looked and what it met, never a password."""
+    """The driver's first line, which has the address and the error, but no password."""
     first = next(iter(str(error).strip().splitlines()), "") or type(error).__name__
     return f"The database server does not answer: {first.rstrip('.')}."
 
 
 def in_parts(rows: Sequence[Row], most: int) -> Iterator[Sequence[Row]]:
-    """`rows`, at most so many at once: a query takes only so many values, and one transaction over thousands would keep
-    SQLite's only writer for seconds."""
+    """`rows` in parts: queries take a limited number of values, and large transactions block SQLite's only writer."""
     for start in range(0, len(rows), most):
         yield rows[start : start + most]
 
 
 def one_at_a_time(what: str) -> None:
-    """Wait until no other transaction that named the same `what` is under way; held until this one ends.
+    """Wait for other transactions with the same `what`; held until this one ends.
 
-    For reading rows and then adding some: SQLite has one writer at a time anyway (its transactions are IMMEDIATE), while
-    in PostgreSQL two could both find nothing and both add. Call it first in a transaction, and the audit log's last.
+    For reading rows and then adding some: SQLite has one writer at a time anyway (transactions are IMMEDIATE), but in
+    PostgreSQL two could both find nothing and both add. Call it first in a transaction, and the audit log's last.
     """
     connection = connections[DEFAULT_DB_ALIAS]
     if connection.vendor == "postgresql":
@@ -124,9 +122,9 @@ def _lock_key(what: str) -> int:
 
 @contextmanager
 def _one_host_at_a_time() -> Iterator[None]:
-    """For the whole database, whatever data directory: of two first starts on one server one waits for the other.
+    """A lock for the database server, so that of two first starts one waits.
 
-    The lock is the session's, as a migration is several transactions; the server ends it with the line. Raises
+    It belongs to the database session, as a migration has several transactions, and ends with the connection. Raises
     DatabaseUnavailable.
     """
     connection = connections[DEFAULT_DB_ALIAS]
@@ -150,9 +148,9 @@ def _one_host_at_a_time() -> Iterator[None]:
 
 
 def ensure() -> bool:
-    """Create and migrate the database if needed; True when something was migrated. Quick when nothing is to do.
+    """Create and migrate the database if needed; True if something was migrated. Fast if not.
 
-    What is there is copied before it is changed (SQLite; `copies`). Raises DatabaseUnavailable.
+    An existing SQLite database is copied first (`copies`). Raises DatabaseUnavailable.
     """
     folder = datadir.ensure(Path(settings.DATA_DIR))
     if not _is_behind(_applied()):
@@ -174,18 +172,18 @@ def ensure() -> bool:
 
 
 def copies() -> list[Path]:
-    """The copies of the database that were made before it was changed, oldest first."""
+    """The copies of the database made before migrations, oldest first."""
     return sorted((Path(settings.DATA_DIR) / COPIES).glob("*.sqlite3"))
 
 
 def forget_copies() -> None:
-    """A purge takes them away: each holds every text that there was."""
+    """Delete the copies for a purge, as they have all texts."""
     for file in copies():
         file.unlink(missing_ok=True)
 
 
 def _applied() -> set[tuple[str, str]]:
-    """App and name of each applied migration; empty where there is no database yet. Raises DatabaseUnavailable."""
+    """App and name of each applied migration; empty if there is no database yet. Raises DatabaseUnavailable."""
     try:
         with connections[DEFAULT_DB_ALIAS].cursor() as cursor:
             cursor.execute("SELECT app, name FROM django_migrations")
@@ -195,14 +193,14 @@ def _applied() -> set[tuple[str, str]]:
             raise DatabaseUnavailable(f"{why_away(error)} Start it, or correct DATABASE_URL.") from error
         if is_full(error):
             raise DatabaseUnavailable(f"{why_full(error)} Make room there; nothing was changed.") from error
-        return set()  # or an empty one; a real fault shows again when it is migrated
+        return set()  # or an empty one; real faults appear again when migrating
 
 
 def _is_behind(applied: set[tuple[str, str]]) -> bool:
     """Whether a migration on disk is not among the applied ones.
 
-    By names alone: Django's own plan imports every migration and builds their graph, which every scripted command
-    would pay for. Raises DatabaseUnavailable where a later version has changed the tables already.
+    Compares names only, as Django's plan imports all migrations, which would slow every command. Raises DatabaseUnavailable if a
+    later version has changed the tables already.
     """
     there = _on_disk()
     if later := sorted(name for app, name in applied - there - REPLACED if app == OURS):
@@ -221,7 +219,7 @@ def _on_disk() -> set[tuple[str, str]]:
 
 
 def _copied(folder: Path) -> Path | None:
-    """A copy of the database as it is, private, beside the last one. None for a server, which keeps backups of its own."""
+    """Make a private copy of the database. None for a server, which has its own backups."""
     connection = connections[DEFAULT_DB_ALIAS]
     if connection.vendor != "sqlite":
         return None
@@ -258,7 +256,7 @@ def _brought_up_to_date(copy: Path | None) -> None:
 
 
 def _migrate() -> None:
-    # Never readable by others, not even for a moment: memories may hold what was meant for one person.
+    # Never readable by others, not even for a moment.
     before = os.umask(0o077)
     try:
         call_command("migrate", verbosity=0, interactive=False, skip_checks=True)

@@ -1,7 +1,7 @@
-"""What the next dream of a project will about use, and one window of catching, told before it starts: from the size of what it would read, and from
-what this project's dreams with this model used before.
+"""Estimates what the next dream of a project, or one window of catching, will use: from the size of its inputs and from earlier
+dreams of the project with this model.
 
-A range, because a model decides by itself how much it reads; what it may use at most are the limits.
+A range, because a model decides how much it reads; the limits are the maximum.
 """
 
 from dataclasses import dataclass
@@ -21,10 +21,10 @@ from dreams.models.prepared import prepared
 from dreams.services import pricing
 from dreams.services.dreaming import dream_inputs
 
-LAST_DREAMS = 8  # are averaged; chosen
-# Fewer than this say little about the next one.
+LAST_DREAMS = 8  # past dreams that are averaged; chosen
+# Fewer say little about the next one.
 ENOUGH_DREAMS = 3
-# The next dream may well be a little cheaper or dearer than every one before.
+# The next dream may be a little cheaper or more expensive than all before.
 BELOW, ABOVE = Decimal("0.7"), Decimal("1.4")
 PROMPTS = 2_000  # a bound of time; chosen
 # Characters of each line of a listing in a first prompt.
@@ -34,9 +34,9 @@ SESSION_LINE_CHARS = 160
 
 @dataclass(frozen=True, slots=True)
 class Forecast:
-    """What a dream with `model` will about use. `dreams`: how many past ones it rests on; 0: on sizes alone.
+    """The estimate for a dream with `model`. `dreams`: the number of past ones used; 0: only sizes.
 
-    `most_dollars` and `most_tokens` are the limits of one dream (None: no limit): it never uses more.
+    `most_dollars` and `most_tokens` are the limits of one dream (None: no limit).
     """
 
     model: str
@@ -48,12 +48,12 @@ class Forecast:
 
     @property
     def likely(self) -> Decimal | None:
-        """What the budget gate reckons with; None when the model has no price."""
+        """The estimate for the budget gate; None if the model has no price."""
         return self.estimate.likely.dollars
 
     @property
     def is_too_dear(self) -> bool:
-        """The budget gate refuses it: more is likely than one dream may cost."""
+        """Whether the budget gate refuses it, as it would probably cost more than allowed."""
         return self.likely is not None and self.most_dollars is not None and self.likely > self.most_dollars
 
     @property
@@ -64,7 +64,7 @@ class Forecast:
 
     @property
     def cost(self) -> str:
-        """In words, or that there is no price."""
+        """The cost in words, or that there is no price."""
         low, high = self.estimate.low.dollars, self.estimate.high.dollars
         if low is None or high is None:
             return "no price is known for it"
@@ -75,7 +75,7 @@ class Forecast:
 
     @property
     def basis(self) -> str:
-        """What it rests on."""
+        """What the estimate is based on."""
         size = self.size
         read = "nothing yet"
         if size.material_bytes:
@@ -93,7 +93,7 @@ class Forecast:
 
 
 def forecast(project: Project, config: conf.Config) -> Forecast:
-    """For a dream with the model of `config`, which is not asked for anything. A few queries, no disk."""
+    """The estimate for a dream with the model of `config`, without calling it. A few queries, no disk."""
     size = size_of(project)
     guessed = estimate(pricing.table(), config.model, size, config.max_turns)
     past = _past(project, config.model)
@@ -109,18 +109,18 @@ def forecast(project: Project, config: conf.Config) -> Forecast:
 
 
 def of_a_window(project: Project, model: str) -> Decimal | None:
-    """What reading ten messages for what the person said about costs, at its limits; None when the model has no price."""
+    """The maximum cost of reading ten messages; None if the model has no price."""
     known = project.memories.filter(gone_at__isnull=True).count() + project.cards.count()
     return catching.of_a_window(pricing.table(), model, known).dollars
 
 
 def of_notes(session: Session, model: str) -> Decimal | None:
-    """What hand-over notes of a session about cost; None when the model has no price."""
+    """The approximate cost of hand-over notes; None if the model has no price."""
     return handover.about(pricing.table(), model, session.size).dollars
 
 
 def size_of(project: Project) -> Size:
-    """What a dream would find now."""
+    """The size of a dream's inputs now."""
     files, noted, index = next(iter(_notes(project.pk)), (0, 0, 0))
     new = _new(project.pk)
     first = (
@@ -142,7 +142,7 @@ def _new(project: int) -> QuerySet[Session, tuple[int, int, int]]:
 
 @prepared
 def _notes(project: int) -> QuerySet[Memory, tuple[int, int, int]]:
-    """How many memories, their bytes, and those of the index; nothing where there is none."""
+    """The number of memories, their bytes, and the bytes of the index."""
     rows = Memory.objects.filter(project_id=project, gone_at__isnull=True).order_by().values("project")
     index = Coalesce(Sum("size", filter=Q(path=INDEX_NAME)), 0)
     found: QuerySet[Memory, tuple[int, int, int]] = rows.annotate(
@@ -153,13 +153,13 @@ def _notes(project: int) -> QuerySet[Memory, tuple[int, int, int]]:
 
 @prepared
 def _typed(sessions: list[int]) -> QuerySet[Prompt, int]:
-    """The characters of what was typed in these and is not used yet."""
+    """The characters of unused prompts in these sessions."""
     rows = Prompt.objects.filter(session__in=sessions, offset__gte=F("session__used_bytes"))
     return rows.annotate(chars=Length("text")).values_list("chars", flat=True)[:PROMPTS]
 
 
 def _past(project: Project, model: str) -> list[tuple[int, Decimal | None]]:
-    """(tokens, dollars) of the project's last whole dreams with this model, from the ledger."""
+    """(tokens, dollars) of the project's last completed dreams with this model."""
     recent = _whole(project.pk, model)
     return _used(recent) if recent else []
 
@@ -181,7 +181,7 @@ def _used(dreams: list[int]) -> QuerySet[DreamUsage, tuple[int, Decimal | None]]
 
 
 def _learnt(guessed: Estimate, past: list[tuple[int, Decimal | None]]) -> Estimate:
-    """What this project's dreams used says more than a formula: their range, a little wider, and their mean."""
+    """An estimate from past dreams: their range, a little wider, and their mean."""
     tokens = [used for used, _ in past]
     dollars = [cost for _, cost in past if cost is not None]
     mean = sum(tokens) // len(tokens)

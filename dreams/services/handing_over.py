@@ -1,7 +1,7 @@
 """Hand-over notes by a model: requested by a person, written by the queue or in the foreground, and cancellable.
 
-A request is a row, claimed once by a conditional update. Nothing leaves a terminal state. The sections that a model has
-written are kept when a limit or its server ends the request; a cancelled one keeps nothing.
+A request is a row, claimed once by a conditional update. Terminal states do not change. If a limit or the model's server ends
+a request, the written sections are kept; if it is cancelled, nothing is.
 """
 
 import datetime as dt
@@ -26,26 +26,26 @@ from dreams.services.scheduling.gate_inputs import Everywhere, paid, why_closed
 
 log = logging.getLogger(__name__)
 
-#: Of the agent's own notes: from so many tokens on, again after so many new ones, and so many calls of tools or an end in words.
+#: As the agent's own notes: least tokens, least new tokens, and least tool calls unless the session ends with text.
 TOKENS_TO_ASK, TOKENS_TO_ASK_AGAIN = 10_000, 5_000
 CALLS_TO_ASK_AGAIN = 3
 LOOK_SECONDS, BEAT_SECONDS = 1.0, 10.0
 #: Ten missed beats: the worker is gone.
 LOST = dt.timedelta(seconds=100)
-NOT_TAKEN = dt.timedelta(minutes=30)  # in the queue: then its task is lost; chosen
+NOT_TAKEN = dt.timedelta(minutes=30)  # in the queue, after which its task is lost; chosen
 INTERRUPTED = "It was interrupted before it finished. Ask again."
 
 
 class NotAsked(Refusal):
-    """A model is not asked now; the message says why, and what to do."""
+    """The model cannot be asked now; the message says why, and what to do."""
 
 
 class TooLittle(NotAsked):
-    """The session is short, or little of it is new: a person may ask all the same."""
+    """The session is short, or little of it is new; a person may still ask."""
 
 
 def request(session: Session, actor: str, *, force: bool = False) -> NotesRequest:
-    """A pending request. `force`: however short the session is, and however little is new.
+    """Create a pending request. `force`: even if the session is short or little is new.
 
     Raises NotAsked, TooLittle, session_notes.NotReadable, project_lock.ProjectElsewhere.
     """
@@ -74,12 +74,12 @@ def request(session: Session, actor: str, *, force: bool = False) -> NotesReques
 
 
 def enqueue(asked: NotesRequest) -> None:
-    """Hand a pending request to this host's queue; its task may arrive twice, and is claimed once."""
+    """Queue a pending request on this host; its task may be delivered twice, and is claimed once."""
     hosts.enqueue("write_notes", asked.pk, name=f"notes {asked.pk}")
 
 
 def closed(session: Session, now: dt.datetime) -> str:
-    """Why no model can be asked: the engine's gate and the budget's; empty when it can."""
+    """Why no model can be asked, by the engine and budget gates; "" if it can."""
     project, everywhere = session.project, Everywhere.load()
     config = everywhere.config(project)
     estimate = forecast.of_notes(session, config.model)
@@ -94,7 +94,7 @@ def closed(session: Session, now: dt.datetime) -> str:
 
 
 def too_little(session: Session, found: rules.ReadTranscript) -> str:
-    """Why a model is not asked for so short a session, or with so little new in it; empty when it is."""
+    """Why the session is too short or too old for a model; "" if it is not."""
     last = session.notes_requests.filter(status=NotesRequest.Status.DONE).first()
     if last is None:
         if found.tokens >= TOKENS_TO_ASK:
@@ -115,7 +115,7 @@ def too_little(session: Session, found: rules.ReadTranscript) -> str:
 
 
 def cancel(asked: NotesRequest) -> bool:
-    """Stop a request: a waiting one at once, one under way within a second. False when it was over already."""
+    """Cancel a request: a waiting one at once, a running one within a second. False if it was over."""
     now = timezone.now()
     rows = NotesRequest.objects.filter(pk=asked.pk)
     return bool(
@@ -127,7 +127,7 @@ def cancel(asked: NotesRequest) -> bool:
 
 
 def repair(now: dt.datetime) -> int:
-    """End requests of this host whose worker is gone, or that no queue took. Returns how many."""
+    """End requests of this host whose worker died, or that no queue took. Returns how many."""
     rows = NotesRequest.objects.filter(session__project__host=host())
     lost = Q(status=NotesRequest.Status.RUNNING, seen_at__lt=now - LOST)
     left = Q(status=NotesRequest.Status.PENDING, asked_at__lt=now - NOT_TAKEN)
@@ -135,7 +135,7 @@ def repair(now: dt.datetime) -> int:
 
 
 def run(asked_pk: int) -> NotesRequest | None:
-    """Write the notes of a pending request; None where it was taken or cancelled meanwhile."""
+    """Write the notes of a pending request; None if it was claimed or cancelled meanwhile."""
     now = timezone.now()
     taken = NotesRequest.objects.filter(pk=asked_pk, status=NotesRequest.Status.PENDING).update(
         status=NotesRequest.Status.RUNNING, started_at=now, seen_at=now
@@ -168,7 +168,7 @@ def _end(asked: NotesRequest, status: NotesRequest.Status, writing: "_Writing", 
 
 @dataclass(slots=True)
 class _Writing:
-    """One request under way."""
+    """A running request."""
 
     asked: NotesRequest
     meter: pricing.Meter = field(init=False)
@@ -212,7 +212,7 @@ class _Writing:
             self._look(now)
 
     def _look(self, now: float) -> None:
-        """Whether it is to stop; and a sign of life. Raises Cancelled."""
+        """Renew the heartbeat and check for a cancel. Raises Cancelled."""
         self._looked = now
         rows = NotesRequest.objects.filter(
             pk=self.asked.pk, status=NotesRequest.Status.RUNNING, cancel_asked_at=None
