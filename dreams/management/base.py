@@ -106,7 +106,7 @@ class Command(BaseCommand):
     def _answer(self, options: Mapping[str, Any]) -> Mapping[str, Any] | None:
         paths = self._paths()
         try:
-            with told_in_terminal():
+            with progress_in_terminal():
                 return self.run({key: paths.meant(value) for key, value in options.items()})
         except Refusal as refused:
             raise Refused(str(refused)) from refused
@@ -271,7 +271,7 @@ def unshielded(value: Any) -> Any:
 
 
 @contextmanager
-def told_in_terminal() -> Iterator[None]:
+def progress_in_terminal() -> Iterator[None]:
     """Shows the progress of long work on one line of a terminal; Ctrl-C stops it cleanly."""
     if not sys.stderr.isatty():
         yield

@@ -56,7 +56,7 @@ def is_bare(request: HttpRequest, thing: Memory | Proposal) -> bool:
     return asked
 
 
-def turn(request: HttpRequest, thing: Memory | Proposal) -> None:
+def show_or_mask(request: HttpRequest, thing: Memory | Proposal) -> None:
     """Shows this visit the secrets (`show=1` in the form), or masks them again."""
     asked = [one for one in request.session.get(KEY, ()) if one != _name(thing)]
     if request.POST.get("show") == "1":

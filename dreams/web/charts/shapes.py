@@ -42,7 +42,7 @@ def _value(value: Attribute) -> str:
     return conditional_escape(value) if isinstance(value, str) else number(value)
 
 
-def together(parts: Iterable[str]) -> SafeString:
+def join(parts: Iterable[str]) -> SafeString:
     """Joins the parts; escapes each unless it is already markup."""
     return mark_safe("".join(map(conditional_escape, parts)))  # noqa: S308 - escaped one by one
 
@@ -53,7 +53,7 @@ def text(x: float, y: float, words: str, anchor: str = "middle") -> SafeString:
 
 def titled(words: str, *parts: str) -> SafeString:
     """Parts with a tooltip."""
-    return element("g", together([element("title", words), *parts]))
+    return element("g", join([element("title", words), *parts]))
 
 
 def image(key: str, title: str, description: str, parts: Iterable[str], height: int = HEIGHT) -> SafeString:
@@ -64,7 +64,7 @@ def image(key: str, title: str, description: str, parts: Iterable[str], height: 
     ]
     return element(
         "svg",
-        together([*said, *parts]),
+        join([*said, *parts]),
         class_="picture-svg",
         viewBox=f"0 0 {WIDTH} {height}",
         role="img",

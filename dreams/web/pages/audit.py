@@ -13,7 +13,7 @@ from django.urls import reverse
 from dreams.models import AuditEntry, DreamRun, Project, Proposal
 from dreams.services import auditlog
 from dreams.services.audit_sentences import Sentences
-from dreams.web.pages.projects import told_apart
+from dreams.web.pages.projects import with_unique_names
 from dreams.web.paging import PageOfRows, page_of
 
 
@@ -114,7 +114,7 @@ def choices() -> dict[str, Any]:
         "actions": [(name, label) for name, label in auditlog.ACTIONS.items() if name in actions],
         "actors": ["system", *actors[:MOST_ACTORS]],
         "projects": sorted(
-            told_apart((pk or 0, label) for pk, label in labels), key=lambda pair: pair[1].lower()
+            with_unique_names((pk or 0, label) for pk, label in labels), key=lambda pair: pair[1].lower()
         ),
     }
 

@@ -18,7 +18,7 @@ from dreams.services import dreaming
 from dreams.services.proposals import summaries
 from dreams.services.proposals.summaries import Summary
 from dreams.services.scheduling import gates, next_dream
-from dreams.web.pages.projects import told_apart
+from dreams.web.pages.projects import with_unique_names
 from dreams.web.paging import PageOfRows, RowQuery, page_of
 
 PAGE_SIZE = 30  # rows; chosen
@@ -93,7 +93,7 @@ def _made(dreams: list[int]) -> QuerySet[Proposal, tuple[int, str, str]]:
 
 def projects(host: str = "") -> list[tuple[int, str]]:
     """Projects with dreams, for the filter; of one host or of all."""
-    return told_apart((pk, name or slug) for pk, name, slug in _that_dreamt(host))
+    return with_unique_names((pk, name or slug) for pk, name, slug in _that_dreamt(host))
 
 
 @prepared

@@ -19,7 +19,7 @@ from dreams.services.inbox.waiting import WaitingItem, WaitingKind
 from dreams.services.proposals import summaries
 from dreams.services.proposals.summaries import Summary, WriteSummary
 from dreams.services.scheduling import next_dream
-from dreams.web.pages.projects import looked_in, told_apart
+from dreams.web.pages.projects import config_folders, with_unique_names
 from dreams.web.paging import chosen, number_or_none
 
 FINDINGS: Mapping[str, str] = {
@@ -138,7 +138,7 @@ def listing(now: dt.datetime, asked: InboxQuery, reader: str = "") -> Listing:
         to_finish=sum(item.facts is not None and item.kind is not WaitingKind.REVIEW for item in items),
         to_look_at=sum(item.kind in (WaitingKind.MOVED, WaitingKind.JOB) for item in items),
         projects=sorted(
-            told_apart({item.project_pk: item.project for item in items if item.project_pk}.items()),
+            with_unique_names({item.project_pk: item.project for item in items if item.project_pk}.items()),
             key=lambda project: project[1].casefold(),
         ),
         kinds=sorted({item.kind for item in items}, key=list(WaitingKind).index),
@@ -284,7 +284,7 @@ class Inbox:
 
     @property
     def places(self) -> list[tuple[str, bool]]:
-        return looked_in()
+        return config_folders()
 
     @property
     def any_ever(self) -> bool:

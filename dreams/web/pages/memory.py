@@ -91,19 +91,19 @@ def versions(
     rows = _matching(memory.versions.all(), wanted).annotate(previous=Subquery(_before_each()))
     page = page_of(rows.select_related("proposal__dream").order_by("-at", "-pk"), number, VERSIONS_PAGE)
     shown = list(page.object_list)
-    told = _Told.of(shown, memory)
+    told = _ListTexts.of(shown, memory)
     return PageOfRows([_version(row, memory, row.previous, told) for row in shown], page)
 
 
 @dataclass(frozen=True, slots=True)
-class _Told:
+class _ListTexts:
     """Reasons and looks for the versions of one list."""
 
     reasons: Mapping[int, str]
     looks: Looks
 
     @classmethod
-    def of(cls, rows: Sequence[Version], memory: Memory) -> "_Told":
+    def of(cls, rows: Sequence[Version], memory: Memory) -> "_ListTexts":
         made = (row.proposal for row in rows if row.proposal)
         return cls(summaries.reasons_in(memory.path, made), Looks.of(rows))
 
@@ -148,10 +148,10 @@ def last_kept(memory: Memory) -> int | None:
 
 def version(memory: Memory, pk: int) -> VersionRow | None:
     row = memory.versions.select_related("proposal__dream").filter(pk=pk).first()
-    return None if row is None else _version(row, memory, None, _Told.of([row], memory))
+    return None if row is None else _version(row, memory, None, _ListTexts.of([row], memory))
 
 
-def _version(row: Version, memory: Memory, previous: int | None, told: _Told) -> VersionRow:
+def _version(row: Version, memory: Memory, previous: int | None, told: _ListTexts) -> VersionRow:
     look = told.looks(row)
     if not row.sha256 and row.origin == Version.Origin.OUTSIDE:
         look = Look("trash", "warn", "Removed outside")
@@ -191,7 +191,7 @@ def compare(old: VersionRow, new: VersionRow, *, is_bare: bool = False) -> dict[
 def choices(memory: Memory) -> list[VersionRow]:
     """Versions for the two pickers of the compare page."""
     rows = list(memory.versions.select_related("proposal__dream").order_by("-at", "-pk")[:MOST_CHOICES])
-    told = _Told.of(rows, memory)
+    told = _ListTexts.of(rows, memory)
     return [_version(row, memory, None, told) for row in rows]
 
 

@@ -206,7 +206,7 @@ def _to_review(project: int) -> QuerySet[Proposal, tuple[str]]:
     return rows.order_by("-created_at").values_list("public_id")[:1]
 
 
-def move(project: Project, memories: int) -> dict[str, Any] | None:
+def move_choices(project: Project, memories: int) -> dict[str, Any] | None:
     """The choices for a project that moved; `memories` is the number of its own. None on another host."""
     if project.host != hosts.host():
         return None

@@ -162,11 +162,11 @@ def projects(
         counts=[
             (STATES[rank].name, STATES[rank].label, counted[rank]) for rank in STATES if counted.get(rank)
         ],
-        places=[] if counted else looked_in(),
+        places=[] if counted else config_folders(),
     )
 
 
-def looked_in() -> list[tuple[str, bool]]:
+def config_folders() -> list[tuple[str, bool]]:
     """The config folders of agents, and whether each is there."""
     return [(str(root), is_folder(root)) for root in configured_roots()]
 
@@ -367,7 +367,7 @@ def _why(row: Project, rank: int, facts: _Facts) -> tuple[str, dt.datetime | Non
     return found.what_next(facts.now), found.opens_at
 
 
-def told_apart(choices: Iterable[tuple[int, str]]) -> list[tuple[int, str]]:
+def with_unique_names(choices: Iterable[tuple[int, str]]) -> list[tuple[int, str]]:
     """(id, name) of projects; duplicate names get the host or else the folder added. No query if all names are unique."""
     rows = list(choices)
     often = Counter(name for _, name in rows)

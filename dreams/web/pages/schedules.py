@@ -9,7 +9,7 @@ from dreams import conf
 from dreams.lib.amounts import span
 from dreams.models import JobRun, Project, ScheduledJob
 from dreams.services import jobs, notify
-from dreams.web.pages.projects import told_apart
+from dreams.web.pages.projects import with_unique_names
 
 MOST_RUNS = 50  # rows; chosen
 #: Common choices for the list below the field.
@@ -67,7 +67,7 @@ def schedule(now: dt.datetime, typed: Typed, host: str = "") -> dict[str, Any]:
     return {
         "jobs": listed,
         "runs": [_run(run) for run in runs],
-        "projects": told_apart(projects.values_list("pk", "name")),
+        "projects": with_unique_names(projects.values_list("pk", "name")),
         "typed": typed,
         "quiet": conf.current().quiet_hours,
         "kinds": [(kind.value, kind.label, ABOUT[kind]) for kind in ScheduledJob.Kind],

@@ -287,7 +287,7 @@ def inside(found: Within, mark: int | None, *, from_start: bool = True) -> dict[
     }
 
 
-def gone_to(path: str, session: Session, wanted: str) -> Position | None:
+def jump_target(path: str, session: Session, wanted: str) -> Position | None:
     """A line's number, a time ("14:30", "2026-03-01 14:30", "2026-03-01") or a percentage ("50%"); None for anything else."""
     wanted = wanted.strip()
     share = wanted.removesuffix("%").strip()

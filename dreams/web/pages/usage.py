@@ -20,7 +20,7 @@ from dreams.services.pricing import PriceBook
 from dreams.web.charts.drawings import MOST, FinishedDream, Series, durations, ranked, stacked
 from dreams.web.charts.shapes import Picture, whole
 from dreams.web.pages import usage_sums
-from dreams.web.pages.projects import told_apart
+from dreams.web.pages.projects import with_unique_names
 from dreams.web.pages.usage_sums import SUMS, Cell, SumRow, Total
 
 # --- Dreams -------------------------------------------------------------------------------------------------------
@@ -131,7 +131,7 @@ class _Asked:
             purposes=_rows(usage_sums.purposes_asked(since)),
             kinds=_rows(kinds_asked(since)),
             runs=sum(_dreamt(since)),
-            names=tuple(told_apart((pk, name or slug) for pk, name, slug in _names())),
+            names=tuple(with_unique_names((pk, name or slug) for pk, name, slug in _names())),
             prices=book.values,
             any_ever=any_now or RequestUsage.objects.exists() or DreamRun.objects.exists(),
             book=book,

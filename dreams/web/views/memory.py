@@ -120,7 +120,7 @@ def _picked(found: Memory, raw: str | None) -> pages.VersionRow | None:
 def secrets(request: Request, pk: int) -> HttpResponse:
     """Shows this visit the secrets of a memory, or masks them again; returns to the previous page."""
     found = _memory(pk)
-    hidden_secrets.turn(request, found)
+    hidden_secrets.show_or_mask(request, found)
     back = request.POST.get("back", "")
     return SeeOther(back) if is_path_here(back) else go(request, "memory", pk=pk)
 

@@ -110,7 +110,7 @@ def _overview(found: Project, head: pages.Head) -> dict[str, Any]:
         "files": pages.instruction_files(found),
         "timeline": timeline.timeline(found, size=LATELY),
         "on_disk": pages.exists_on_disk(found),
-        "move": pages.move(found, head.memories),
+        "move": pages.move_choices(found, head.memories),
         "pictures": timeline.pictures(found, timezone.now()),
     }
 

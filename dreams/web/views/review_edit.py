@@ -114,7 +114,7 @@ def viewed(request: Request, public_id: str) -> HttpResponse:
 def secrets(request: Request, public_id: str) -> HttpResponse:
     """Shows this visit the secrets of a proposal, or masks them again; returns to its review or a conflict."""
     proposal = proposal_of(public_id)
-    hidden_secrets.turn(request, proposal)
+    hidden_secrets.show_or_mask(request, proposal)
     file = request.POST.get("file", "")
     number = file if file.isdecimal() else ""
     if number and "conflict" in request.POST:

@@ -16,7 +16,7 @@ from dreams.web import access
 from dreams.web.htmx import Request, go, page, wants_fragment
 from dreams.web.page_cache import kept
 from dreams.web.pages import recall as recall_pages, search as pages
-from dreams.web.pages.projects import told_apart
+from dreams.web.pages.projects import with_unique_names
 from dreams.web.paging import chosen, number_or_none
 from dreams.web.views.project import beside
 
@@ -48,7 +48,7 @@ def search(request: Request) -> HttpResponse:
         "since": since,
         "sinces": pages.SINCE,
         "project": project,
-        "projects": told_apart(finding.projects()),
+        "projects": with_unique_names(finding.projects()),
         "is_filtered": bool(kind or since or project),
     }
     return page(request, "dreams/search.html", "dreams/_search.html", context)

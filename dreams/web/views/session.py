@@ -33,7 +33,7 @@ def session(request: Request, pk: int) -> HttpResponse:
     if host_requests.is_elsewhere(found.project):
         path = ""  # a file with that path on this host would be a different one
     goto = request.GET.get("goto", "")[:40]
-    gone_to = pages.gone_to(path, found, goto) if goto.strip() else None
+    gone_to = pages.jump_target(path, found, goto) if goto.strip() else None
     place = gone_to or _place(request)
     wanted = query.parse(request.GET.get("q", ""))
     hits = _hits(request, path, wanted)

@@ -21,7 +21,7 @@ from dreams.services.policies import earned
 from dreams.web.access import actor
 from dreams.web.htmx import Request, SeeOther, go
 from dreams.web.pages import settings as pages
-from dreams.web.pages.projects import looked_in
+from dreams.web.pages.projects import config_folders
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
@@ -109,7 +109,7 @@ def _settings(request: Request, project: Project | None) -> HttpResponse:
     said = " and ".join(plural(*one) for one in done if one[0])
     messages.success(request, f"{said} changed." if said else "Nothing changed.")
     if "roots" in form.wanted:
-        for place, exists in looked_in():
+        for place, exists in config_folders():
             if not exists:
                 messages.warning(request, f"{place} does not exist; nothing is read there until it does.")
     return _back(request, project)
