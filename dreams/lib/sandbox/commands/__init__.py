@@ -1,4 +1,4 @@
-"""The commands on offer, by name. Each is compiled from its arguments (where refusals are raised) and then run."""
+"""The available commands, by name. Each is compiled from its arguments (which may raise Refused) and then run."""
 
 from ..process import Compile
 from . import compare, file_info, filters, find, grep, jq, ls, print_files, sed, shell_builtins, sort
@@ -19,11 +19,11 @@ _COMMANDS: dict[str, Compile] = {
 
 
 def find_command(name: str) -> Compile | None:
-    """The command of this exact name; `./cat` and `/bin/cat` are other programs and not on offer."""
+    """The command with this exact name; `./cat` and `/bin/cat` are other programs and not available."""
     return _COMMANDS.get(name)
 
 
-# What to write instead of commands that are asked for in vain.
+# What to use instead of unavailable commands.
 _INSTEAD = {
     **dict.fromkeys(("ag", "ack"), "rg"),
     **dict.fromkeys(("less", "more"), "cat or head"),
@@ -62,7 +62,7 @@ _INSTEAD = {
 
 
 def unknown(name: str) -> str:
-    """Why a command is not run, and what to write instead."""
+    """Why a command is not available, and what to use instead."""
     instead = f"; use {_INSTEAD[name]}" if name in _INSTEAD else f" ({', '.join(known_commands())})"
     return f"{name[:60]!r} is not one of the commands here{instead}"
 

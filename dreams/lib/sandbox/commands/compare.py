@@ -28,7 +28,7 @@ Stat = os.stat_result | None
 
 @dataclass(slots=True)
 class _Text:
-    """One side: its name in headings, its lines with their ends, and its time."""
+    """One side: its name for headings, its lines with their ends, and its time."""
 
     name: str
     lines: list[bytes]
@@ -157,7 +157,7 @@ class _Comparison:
         return _Text(path, lines, ns, b"\0" in head)
 
     def _script(self, first: _Text, second: _Text) -> list[LineChange]:
-        """Which runs of lines differ. Where several choices are right, ours need not be another program's."""
+        """The runs of lines that differ. If several results are correct, ours may differ from other programs'."""
         sides = [[self._key(line) for line in text.lines] for text in (first, second)]
         self._process.meter.tick()
         return changes(sides[0], sides[1])
@@ -178,7 +178,7 @@ class _Comparison:
 
 
 def _heading(name: str) -> str:
-    """A name with a blank, a quote or a control character is quoted, so that patch(1) finds its end."""
+    """A heading; a name with a space, quote or control character is quoted, so that patch(1) finds its end."""
     if not re.search(r'[\x00-\x20"\\\x7f]', name):
         return name
     return '"' + name.replace("\\", "\\\\").replace('"', '\\"') + '"'
@@ -189,7 +189,7 @@ def _base(path: str) -> str:
 
 
 def _groups(script: list[LineChange], around: int) -> list[list[LineChange]]:
-    """Changes that share context belong to one hunk."""
+    """Groups changes that share context into one hunk."""
     groups: list[list[LineChange]] = []
     for change in script:
         if groups and change.a0 - groups[-1][-1].a1 <= 2 * around:

@@ -1,4 +1,4 @@
-"""stat, du and sha256sum: what is known of files without reading them, and their checksums."""
+"""stat, du and sha256sum: metadata, sizes and checksums of files."""
 
 import hashlib
 import os
@@ -45,7 +45,7 @@ def _seconds(ns: int) -> int:
 
 _FIELDS: dict[str, Describe] = {
     "n": lambda process, path, stat: path,
-    "QN": _with_target,  # for the default format alone
+    "QN": _with_target,  # for the default format only
     "s": lambda process, path, stat: stat.st_size,
     "b": lambda process, path, stat: stat.st_blocks,
     "B": lambda process, path, stat: 512,
@@ -70,7 +70,7 @@ _FIELDS: dict[str, Describe] = {
     "X": lambda process, path, stat: _seconds(stat.st_atime_ns),
     "Y": lambda process, path, stat: _seconds(stat.st_mtime_ns),
     "Z": lambda process, path, stat: _seconds(stat.st_ctime_ns),
-    # fstatat(2), the system call in use, knows no time of birth.
+    # fstatat(2), the system call used, returns no birth time.
     "w": lambda process, path, stat: "-",
     "W": lambda process, path, stat: 0,
 }
@@ -164,7 +164,7 @@ class _Usage:
             return None
 
     def _one(self, path: str, stat: os.stat_result, depth: int) -> Generator[bytes, None, int]:
-        """Prints what is below first; gives back the size of it all."""
+        """Prints the entries below first; returns the total size."""
         folder = is_folder(stat)
         if not folder and stat.st_nlink > 1:
             if (stat.st_dev, stat.st_ino) in self._seen:

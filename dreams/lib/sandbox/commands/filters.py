@@ -1,4 +1,4 @@
-"""cut, tr, uniq and wc: what comes in line by line or byte by byte, changed or counted. In the C locale."""
+"""cut, tr, uniq and wc: change or count the input line by line or byte by byte. In the C locale."""
 
 import itertools
 import re
@@ -18,7 +18,7 @@ _CUT = Spec(
     values="b,bytes,c,characters d,delimiter f,fields",
     why_not={"output-delimiter": "put tr or sed behind it"},
 )
-_FOREVER = 1 << 62  # above any place in a line
+_FOREVER = 1 << 62  # above any position in a line
 Picker = Callable[[bytes], bytes | None]
 
 
@@ -64,7 +64,7 @@ def _ranges(text: str, kind: str) -> list[tuple[int, int]]:
 
 
 def _merged(ranges: list[tuple[int, int]]) -> list[tuple[int, int]]:
-    """Overlapping ranges as one."""
+    """The ranges with overlapping ones joined."""
     out: list[tuple[int, int]] = []
     for low, high in ranges:
         if out and low <= out[-1][1]:
@@ -75,7 +75,7 @@ def _merged(ranges: list[tuple[int, int]]) -> list[tuple[int, int]]:
 
 
 def _complement(ranges: list[tuple[int, int]]) -> list[tuple[int, int]]:
-    """What stands before, between and behind them."""
+    """The ranges before, between and after the given ones."""
     lows = [1, *(high + 1 for _, high in ranges)]
     highs = [*(low - 1 for low, _ in ranges), _FOREVER]
     return [(low, high) for low, high in zip(lows, highs, strict=True) if low <= high]
@@ -103,8 +103,8 @@ def _field_picker(args: Args, ranges: list[tuple[int, int]]) -> Picker:
 def _runs_of_fields(
     line: bytes, delimiter: bytes, ranges: list[tuple[int, int]]
 ) -> Iterator[tuple[int, int]]:
-    """Where each range of fields begins and ends in `line`. Nothing is split: millions of fields are a hundred times
-    their bytes as objects."""
+    """The start and end of each range of fields in `line`. Without splitting: as objects, millions of fields need a
+    hundred times their bytes."""
     number, at = 1, 0
     for low, high in ranges:
         while number < low:
@@ -155,7 +155,7 @@ def _tr_runner(args: Args, first: list[int], second: list[int] | None) -> Runner
         for chunk in process.stdin:
             data = chunk.translate(table, delete)
             if pattern is not None and data:
-                # The byte before decides whether a run goes on from the chunk before.
+                # The last byte of the previous chunk decides whether a run continues.
                 data = pattern.sub(rb"\1", last + data)[len(last) :]
                 last = data[-1:] or last
             yield data
@@ -308,7 +308,7 @@ def _counted(process: Process, chunks: Iterator[bytes], wanted: list[str]) -> _C
 
 
 def _count_words(chunk: bytes, in_word: bool, counts: _Counts) -> bool:
-    """In the C locale bytes that do not print neither make nor end a word."""
+    """Counts words; in the C locale unprintable bytes neither make nor end a word."""
     text = chunk.translate(None, _NOT_PRINTING)
     if not text:
         return in_word
@@ -320,7 +320,7 @@ _SPACES_SET = frozenset(bytes([byte]) for byte in _SPACES)
 
 
 def _width(process: Process, paths: list[str], columns: int) -> int:
-    """As wide as the sum of all sizes, at least 7 when something is no regular file."""
+    """The width of the sum of all sizes, at least 7 if one is no regular file."""
     if len(paths or ["-"]) == 1 and columns == 1:
         return 1
     total, least = 0, 1

@@ -1,4 +1,4 @@
-"""find: the tests that look, the actions that print. Nothing that runs, removes or writes; no link is followed."""
+"""find with its tests and the actions that print. Nothing that runs, removes or writes; no link is followed."""
 
 import re
 from collections.abc import Iterator
@@ -66,7 +66,7 @@ def _refused(word: str) -> Refused:
 
 @dataclass(slots=True)
 class _Expression:
-    """What decides about each file, how deep to go, and the files that others are compared with."""
+    """The test for each file, the depth limits, and the files used for comparison."""
 
     test: Test = tests.print_line
     deepest: int = _DEEPEST

@@ -1,4 +1,4 @@
-"""One file that find looks at: the tests on it, and the actions, which print, prune and leave."""
+"""find's tests of one file, and its actions, which print, prune and quit."""
 
 import math
 import os
@@ -18,7 +18,7 @@ from dreams.lib.sandbox.process import Process, Refused, UsageError, raw
 
 @dataclass(slots=True)
 class Visit:
-    """A file on the way; `pruned` and `quit` are set by actions."""
+    """A visited file; actions set `pruned` and `quit`."""
 
     path: str
     name: str
@@ -31,7 +31,7 @@ class Visit:
     quit: bool = False
 
     def print(self, text: str) -> bool:
-        if not self.quit:  # -quit ends everything on the spot, the print that is implied too
+        if not self.quit:  # -quit ends everything at once, including the implied print
             self.out.append(raw(text))
         return True
 
@@ -73,10 +73,10 @@ def _empty(visit: Visit) -> bool:
 
 
 def path_pattern(text: str, syntax: str, *, fold: bool) -> Test:
-    """-regex: the whole path."""
+    """-regex: matches the complete path."""
     pattern, extended = raw(text), syntax in ("posix-extended", "posix-egrep", "egrep")
     if syntax in ("emacs", "findutils-default"):
-        # Emacs' patterns are basic ones in which + and ? repeat without a backslash.
+        # Emacs' patterns are basic ones with + and ? as repetitions without a backslash.
         pattern = re.sub(rb"\\.|\[\^?\]?[^]]*\]|[+?]", _emacs, pattern, flags=re.DOTALL)
     elif not extended and syntax not in ("posix-basic", "grep", "sed"):
         raise Refused(f"find -regextype {syntax[:20]}: posix-extended, egrep or emacs are on offer")
@@ -147,7 +147,7 @@ def _days_old(word: str, text: str) -> Test:
 
 
 def _minutes_old(word: str, text: str) -> Test:
-    """Counted in begun minutes, except that `-n` means less than n whole ones."""
+    """Counts started minutes, except that `-n` means less than n complete ones."""
     wanted = _Amount.of(word, text)
 
     def test(visit: Visit) -> bool:
@@ -199,7 +199,7 @@ _LETTERS = {7: "a", 8: "b", 9: "t", 10: "n", 11: "v", 12: "f", 13: "r"}
 
 
 def _escaped(name: str) -> str:
-    """A name in which what does not print is an escape of C, as are blanks, quotes and backslashes."""
+    """A name with C escapes for unprintable characters, blanks, quotes and backslashes."""
 
     def one(byte: int) -> str:
         if byte in _LETTERS:
@@ -248,7 +248,7 @@ _FIELDS: dict[str, Callable[[Visit], str]] = {
 
 
 def _printf(word: str, form: str) -> Test:
-    """-printf: to the output alone."""
+    """-printf: to the standard output only."""
     for found in _DIRECTIVE.finditer(form):
         name = found[3]
         is_time = name is not None and name[0] == "T" and name[1:] in tuple(_TIME_LETTERS)

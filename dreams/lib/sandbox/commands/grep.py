@@ -1,5 +1,5 @@
-"""grep: bytes, C locale, leftmost-longest; -R walks like -r and follows no link. rg in its everyday options is done by it, and
-passes over hidden files as rg does."""
+"""grep: bytes, C locale, leftmost-longest; -R works like -r and follows no link. It also runs rg with its common options, which
+skips hidden files."""
 
 import re
 from collections.abc import Iterator
@@ -61,7 +61,7 @@ def _classic(argv: list[str]) -> list[str]:
     return out
 
 
-# --- What was asked for -------------------------------------------------------------------------------------------
+# --- Options ------------------------------------------------------------------------------------------------------
 
 
 def _plan_of(args: Args, texts: list[bytes]) -> GrepPlan:
@@ -75,7 +75,7 @@ def _plan_of(args: Args, texts: list[bytes]) -> GrepPlan:
     return GrepPlan(
         args=args,
         line=patterns.compiled(line, longest=longest),
-        # \A and the like would keep Perl's patterns from being found in a block of lines.
+        # With \A and the like, Perl's patterns would not match in a block of lines.
         block=patterns.compiled(b"(?m:" + line + b")" if longest else b""),
         each=patterns.compiled(b"^(?:" + whole + b")$" if args.has("x") else whole, longest=longest),
         matches_nothing=args.has("v") and texts == [b""] and not (args.has("w") or args.has("x")),
@@ -90,12 +90,12 @@ def _plan_of(args: Args, texts: list[bytes]) -> GrepPlan:
     )
 
 
-# Means itself in every syntax.
+# Literal in every syntax.
 _PLAIN = re.compile(rb"[A-Za-z0-9_ :/,;=<>@%&~#'\"-]+")
 
 
 def _literal(args: Args, texts: list[bytes]) -> bytes:
-    """The one text that is looked for, where it means itself and nothing else."""
+    """The text searched for, if the pattern is literal."""
     plain = len(texts) == 1 and not args.has("i") and _PLAIN.fullmatch(texts[0])
     return texts[0] if plain else b""
 
@@ -179,7 +179,7 @@ def _operand(process: Process, plan: GrepPlan, state: GrepState, path: str) -> I
     except (OSError, SafeFsError) as error:
         _fail(process, plan, state, path, error)
         if trouble(error) == "Is a directory":
-            # A folder can be opened but not read: it counts as an empty file.
+            # A folder can be opened but not read: it is treated as an empty file.
             yield from scan(process, plan, state, iter(()), path)
 
 
@@ -212,7 +212,7 @@ def _folder(
 
 
 def _skipped(plan: GrepPlan, name: str, *, folder: bool, named: bool) -> bool:
-    """Whether --include, --exclude or --exclude-dir leave a name out; the last one that matches decides."""
+    """Whether --include, --exclude or --exclude-dir exclude a name; the last match decides."""
     kinds = ("exclude-dir",) if folder else ("include", "exclude")
     rules = [(kind, text.rstrip("/") if folder else text) for kind, text in plan.args.given if kind in kinds]
     for kind, pattern in reversed(rules):
@@ -253,7 +253,7 @@ _RG = Spec(
         "multiline": "a pattern is matched against one line",
     },
 )
-# Options that mean the same to grep.
+# Options with the same meaning in grep.
 _SAME = "Hacilnoqsvwx"
 _TYPES = {
     "c": "*.[ch]",
@@ -318,7 +318,7 @@ def _flags(args: Args, patterns: list[str]) -> list[str]:
 
 
 def _names(args: Args, operands: list[str]) -> list[str]:
-    """Which files are searched. A later glob outweighs an earlier one, as with grep's --include and --exclude."""
+    """The files to search. A later glob overrides an earlier one, as with grep's --include and --exclude."""
     names = [f"--include={_type(text)}" for text in args.all("t")]
     names += [f"--exclude={_type(text)}" for text in args.all("T")]
     for glob in args.all("g"):

@@ -1,4 +1,4 @@
-"""grep on one file or stream: which lines match, and how they are shown."""
+"""grep on one file or stream: finds and prints the matching lines."""
 
 import re
 from collections import deque
@@ -11,21 +11,21 @@ from dreams.lib.sandbox import patterns
 from dreams.lib.sandbox.options import Args
 from dreams.lib.sandbox.process import CommandMeter, Process, Refused, UsageError, raw
 
-# One byte wide each, so that it is known where the text before the match begins.
+# Parts that match exactly one byte, so that the length of the text before the match is known.
 _FIXED = re.compile(rb"(?:\\[^A-Za-z0-9]|\\[dDwWsSt]|\[\^?\]?(?:\\.|[^]\\[])*\]|[^\\\[\](){}|*+?^$])")
 _REFUSED = re.compile(rb"\(\?(<?[=!]|>|[PR&|(])|\(\*|\\[KkgRXhHvVG1-9]|[*+?}]\+")
 
 
 @dataclass(frozen=True, slots=True)
 class Perl:
-    """`behind`: how many bytes before the kept part a match may begin to look; None where no part is kept."""
+    """`behind`: how many bytes before the kept part a match may begin; None if no part is kept."""
 
     expression: bytes
     behind: int | None = None
 
 
 def read_perl(text: bytes, *, fold: bool) -> Perl:
-    """Raises Refused for what cannot be matched in linear time, UsageError for bad grammar."""
+    """Raises Refused for a pattern that cannot be matched in linear time, UsageError for bad grammar."""
     before, kept, after, behind = _split(text)
     for part in (before, kept, after):
         if _REFUSED.search(part.replace(b"\\\\", b"--")):
@@ -47,7 +47,7 @@ def _split(text: bytes) -> tuple[bytes, bytes, bytes, int | None]:
     marks = _marks(text)
     before, kept, after, behind = b"", text, b"", None
     if any(kind == "|" for kind, _, _ in marks):
-        return before, kept, after, behind  # a choice of the whole: its branches mean different parts
+        return before, kept, after, behind  # a choice at the top level, whose branches have different parts
     for kind, start, stop in reversed(marks):
         if kind == "(?=" and stop == len(kept):
             kept, after, behind = kept[:start], text[start + 3 : stop - 1], 0
@@ -60,7 +60,7 @@ def _split(text: bytes) -> tuple[bytes, bytes, bytes, int | None]:
 
 
 def _width(text: bytes) -> int | None:
-    """How many bytes a text of single characters and sets takes; None where that is not sure."""
+    """The number of bytes matched by single characters and sets; None if uncertain."""
     at = count = 0
     while at < len(text):
         found = _FIXED.match(text, at)
@@ -71,7 +71,7 @@ def _width(text: bytes) -> int | None:
 
 
 def _marks(text: bytes) -> list[tuple[str, int, int]]:
-    """The marks outside all groups: (`|`, `K`, or how a group begins; where it begins; where it ends)."""
+    """The marks outside all groups: (`|`, `K`, or the start of a group; its start; its end)."""
     found: list[tuple[str, int, int]] = []
     opened: list[int] = []
     at = 0
@@ -116,21 +116,21 @@ MOST_PASSED = 64  # blocks
 
 @dataclass(slots=True)
 class GrepPlan:
-    """What one grep was asked to do."""
+    """The options of one grep."""
 
     args: Args
     line: re2._Regexp  # does a line match
-    block: re2._Regexp  # can a block of lines hold a match: a quick first look
+    block: re2._Regexp  # may a block of lines contain a match: a quick first check
     each: re2._Regexp  # the next match in a line, for -o
-    matches_nothing: bool  # no line can be selected, so no file needs to be opened
+    matches_nothing: bool  # no line can match, so no file needs to be opened
     before: int
     after: int
     most: int | None
     binary: str
     words: bool
     mode: str  # "lines", "count", "names", "names-without", "quiet" or "only"
-    behind: int | None = None  # -P with a kept part: how far before it a match may begin
-    literal: bytes = b""  # a text that stands in every line that matches; empty where none is known
+    behind: int | None = None  # -P with a kept part: how many bytes before it a match may begin
+    literal: bytes = b""  # a text in every matching line; empty if unknown
 
     @property
     def invert(self) -> bool:
@@ -143,7 +143,7 @@ class GrepPlan:
 
 @dataclass(slots=True)
 class GrepState:
-    """What is carried from one file to the next."""
+    """State that is kept from one file to the next."""
 
     matched: bool = False
     failed: bool = False
@@ -161,7 +161,7 @@ def scan(
     *,
     below: bool = False,
 ) -> Iterator[bytes]:
-    """The lines of one input. `below`: it was found in a folder, so it is named."""
+    """The output for one input. `below`: it was found in a folder, so its name is printed."""
     if plan.most == 0 and plan.mode != "names-without":
         return
     choice = plan.args.last_of("H", "h")
@@ -200,7 +200,7 @@ class _Scan:
         self._before: deque[tuple[int, bytes]] = deque(maxlen=plan.before or None)
 
     def _blocks(self, chunks: Iterator[bytes]) -> Iterator[bytes]:
-        """Blocks of lines; from the first NUL on they are a binary file's, where NUL ends lines too."""
+        """Blocks of lines; after the first NUL the file is binary, and NUL also ends lines."""
         for block in self._process.blocks(self._watched(chunks)):
             self._process.meter.tick()
             patterns.check_cost(self._plan.block, block)
@@ -244,7 +244,7 @@ class _Scan:
                     return
 
     def _candidates(self, block: bytes) -> Iterator[bytes]:
-        """Lines that are to be looked at, with `_number` brought to each: all, or those that hold the literal."""
+        """The lines to check, with `_number` set for each: all, or those that contain the literal."""
         literal = self._plan.literal
         if not literal or self._plan.invert or self._plan.context:
             for line in _lines(block):
@@ -262,7 +262,7 @@ class _Scan:
         self._number += block.count(b"\n", counted)
 
     def _pass(self, block: bytes) -> None:
-        """Lines are numbered only where somebody sees a number: most files have no match at all."""
+        """Skips lines; counts them only if line numbers are printed: most files have no match."""
         if self._plan.args.has("n"):
             self._passed.append(block)
             if len(self._passed) > MOST_PASSED:
@@ -304,7 +304,7 @@ class _Scan:
                 yield self._shown(self._number, line[start:stop], b":")
 
     def _gap(self, state: GrepState) -> Iterator[bytes]:
-        """The line between groups that do not touch."""
+        """The separator between groups that do not touch."""
         first = self._before[0][0] if self._before else self._number
         apart = first > self._last_printed + (1 if self._last_printed else 0)
         if self._plan.context and state.printed and apart:
@@ -317,7 +317,7 @@ class _Scan:
         self._before.clear()
 
     def _beside(self, number: int, line: bytes) -> Iterator[bytes]:
-        """A line of context. With -o: what matches in it, which happens with -v alone."""
+        """A line of context. With -o its matches, which exist only with -v."""
         if self._plan.mode == "lines":
             yield self._shown(number, line, b"-")
         elif self._plan.invert:
@@ -332,7 +332,7 @@ class _Scan:
 
 
 def _gathered(chunks: Iterator[bytes]) -> Iterator[bytes]:
-    """Larger pieces: a NUL anywhere in the first one makes the whole input binary."""
+    """Joins chunks into larger pieces: a NUL in the first one makes the input binary."""
     waiting: list[bytes] = []
     size = 0
     for chunk in chunks:
@@ -352,7 +352,7 @@ def _lines(block: bytes) -> list[bytes]:
 
 
 def _matches(plan: GrepPlan, line: bytes, meter: CommandMeter) -> Iterator[tuple[int, int]]:
-    """Each match that is not empty, from left to right."""
+    """Each non-empty match, from left to right."""
     at = 0
     meant = 0 if plan.behind is None else plan.each.groupindex[b"kept"]
     while at <= len(line):
@@ -371,7 +371,7 @@ def _matches(plan: GrepPlan, line: bytes, meter: CommandMeter) -> Iterator[tuple
 
 
 def _word_end(plan: GrepPlan, line: bytes, start: int, stop: int, meter: CommandMeter) -> int:
-    """The end of the longest match from `start` that is a word by itself; `start` when there is none."""
+    """The end of the longest match from `start` that is a complete word; `start` if there is none."""
     if start and line[start - 1] in patterns.WORD:
         return start
     while stop > start and stop < len(line) and line[stop] in patterns.WORD:

@@ -1,7 +1,7 @@
-"""jq over its own library, for reading: no files but the operands, no environment, no input but the present value.
+"""jq with its library, for reading: no files except the operands, no environment, no input except the current value.
 
-The library is compiled code and knows no limits: a program without end is ended with its process, by whoever started
-it (`tool_worker`).
+The library is compiled code without limits: a program that never ends is killed with its process by the caller
+(`tool_worker`).
 """
 
 import json
@@ -28,9 +28,9 @@ _SPEC = Spec(
     },
 )
 LONGEST = 20_000  # characters of a program: a page of jq has some 2,000
-DEEPEST = 500  # brackets inside one another: the library's parser keeps them on a stack
+DEEPEST = 500  # nested brackets: the library's parser keeps them on a stack
 
-# What reaches beyond the present value: the environment, other input, files, and the process itself.
+# Names that reach beyond the current value: the environment, other input, files, and the process itself.
 _REFUSED = re.compile(
     r"env|input(?:s|_filename|_line_number)?|import|include|modulemeta|get_search_list|debug|stderr|halt(?:_error)?"
 )
@@ -70,7 +70,7 @@ COMMANDS = {"jq": jq}
 
 
 def _variables(argv: list[str]) -> tuple[list[str], dict[str, Any]]:
-    """The other words, and the variables that `--arg NAME TEXT` and `--argjson NAME JSON` set."""
+    """The other arguments, and the variables set by `--arg NAME TEXT` and `--argjson NAME JSON`."""
     rest, found = list(argv), dict[str, Any]()
     for option in ("--arg", "--argjson"):
         while option in rest:
@@ -87,7 +87,7 @@ def _variables(argv: list[str]) -> tuple[list[str], dict[str, Any]]:
 
 
 def _compiled(program: str, variables: dict[str, Any]) -> Any:
-    """Raises Refused for what must not run, UsageError for what is no program."""
+    """The compiled program. Raises Refused for a forbidden one, UsageError for an invalid one."""
     if len(program) > LONGEST:
         raise Refused(f"jq: a program of more than {LONGEST:,} characters")
     _check(program)
@@ -99,8 +99,8 @@ def _compiled(program: str, variables: dict[str, Any]) -> Any:
 
 
 def _check(program: str) -> None:
-    """Raises Refused where code, not text, names what is refused. Text in quotes is read for its `\\(…)` only."""
-    closing: list[str] = []  # what ends each text and bracket that is open here, the innermost last
+    """Raises Refused if code, not text, uses a refused name. Quoted text is checked for its `\\(…)` only."""
+    closing: list[str] = []  # the closing sign of each open text and bracket, the innermost last
     at = 0
     while at < len(program):
         char = program[at]
@@ -126,7 +126,7 @@ def _check(program: str) -> None:
 
 
 def _check_word(program: str, at: int, word: str, *, in_object: bool) -> None:
-    """A variable, a field and the key of an object may have any name but the environment's."""
+    """Variables, fields and keys of objects may have any name except those of the environment."""
     before = program[:at].rstrip()
     is_variable = before.endswith("$")
     is_key = in_object and before.endswith(("{", ","))
@@ -136,7 +136,7 @@ def _check_word(program: str, at: int, word: str, *, in_object: bool) -> None:
         raise Refused(f"jq: {word} is not on offer; files are named after the program")
 
 
-# --- What goes in and what comes out ------------------------------------------------------------------------------
+# --- Input and output ---------------------------------------------------------------------------------------------
 
 
 def _answers(process: Process, program: Any, value: Any) -> Iterator[Any]:
@@ -176,7 +176,7 @@ _VALUE = re.compile(r"\S")
 
 
 def _values(process: Process, args: Args) -> Iterator[Any]:
-    """JSON values, one after the other: usually one a line; else the whole input is read at once."""
+    """JSON values, one after the other: usually one per line; else the input is read at once."""
     for _, chunks in process.inputs(args.operands, 2):
         left = ""
         for line in process.lines(chunks):
@@ -186,7 +186,7 @@ def _values(process: Process, args: Args) -> Iterator[Any]:
                     yield json.loads(text)
                     continue
                 except (ValueError, RecursionError):
-                    pass  # it goes on in the next line
+                    pass  # it continues on the next line
             process.meter.hold(len(text))
             left += text
         yield from _several(process, left)

@@ -1,4 +1,4 @@
-"""ls: names one on a line, and their details in columns."""
+"""ls: names, one per line, and their details in columns."""
 
 import os
 import stat as st
@@ -37,14 +37,14 @@ def ls(name: str, argv: list[str]) -> Runner:
 COMMANDS = {"ls": ls}
 
 
-# --- What the options ask for -------------------------------------------------------------------------------------
+# --- Options ------------------------------------------------------------------------------------------------------
 
 
 @dataclass(slots=True)
 class _Style:
     args: Args
     long: bool
-    hidden: str | None  # "a": all, "A": all but . and .., None: no names that begin with a dot
+    hidden: str | None  # "a": all, "A": all except . and .., None: no names that begin with a dot
     when: str  # "full-iso", "long-iso", "locale" or "+FORMAT"
 
     def shows(self, name: str) -> bool:
@@ -167,7 +167,7 @@ def _table(
     *,
     beside: Iterable[FolderEntry] = (),
 ) -> bytes:
-    """Rows in columns; `beside`: what else decides how wide they are."""
+    """Rows in columns; `beside`: other entries that count for the width of columns."""
     rows = [_cells(process, style, entry.stat) for entry in entries]
     measured = rows + [_cells(process, style, entry.stat) for entry in beside]
     widths = [max(len(cell) for cell in column) for column in zip(*measured, strict=True)]
@@ -182,7 +182,7 @@ def _blocks(style: _Style, blocks: int) -> str:
 
 
 def _cells(process: Process, style: _Style, stat: os.stat_result) -> list[str]:
-    """Columns before the name."""
+    """The columns before the name."""
     if not style.long:
         return []
     size = metadata.human(stat.st_size) if style.args.has("h") else str(stat.st_size)
@@ -202,7 +202,7 @@ def _when(style: _Style, ns: int, now: float) -> str:
 
 
 def _aligned(row: list[str], widths: list[int]) -> str:
-    """Mode, owner and group to the left, numbers to the right; the time is not aligned."""
+    """A row with mode, owner and group left-aligned, numbers right-aligned; the time is not aligned."""
     ways = (str.ljust, str.rjust, str.ljust, str.ljust, str.rjust)
     cells = [align(cell, width) for align, cell, width in zip(ways, row, widths, strict=False)]
     return "".join(f"{cell} " for cell in [*cells, *row[5:]])

@@ -1,4 +1,4 @@
-"""How a file's metadata is shown: modes, owners, sizes, kinds, and times in UTC; and the times that people write."""
+"""Formats a file's metadata: modes, owners, sizes, kinds, and times in UTC; and parses times that people write."""
 
 import datetime as dt
 import functools
@@ -27,7 +27,7 @@ _KINDS = (
 
 @functools.lru_cache(maxsize=1024)
 def owner(uid: int) -> str:
-    """A user's name; the number where there is none, or where the list of users is out of reach."""
+    """A user's name; the number if there is none, or if the list of users cannot be read."""
     try:
         return pwd.getpwuid(uid).pw_name
     except (KeyError, OSError):
@@ -43,7 +43,7 @@ def group(gid: int) -> str:
 
 
 def human(size: int) -> str:
-    """A size as -h shows it: rounded up, one decimal below ten."""
+    """A size as with -h: rounded up, one decimal below ten."""
     for power, unit in enumerate("\0KMGTPE"):
         scale = 1024**power
         tenths = -(-size * 10 // scale)
@@ -71,7 +71,7 @@ def letter(stat: os.stat_result) -> str:
 
 
 def suffix(stat: os.stat_result) -> str:
-    """The sign that `ls -F` puts behind a name."""
+    """The sign that `ls -F` adds to a name."""
     if st.S_ISREG(stat.st_mode):
         return "*" if stat.st_mode & 0o111 else ""
     return next((sign for test, _, _, sign in _KINDS if test(stat.st_mode)), "")
@@ -88,7 +88,7 @@ def utc(ns: int) -> dt.datetime:
 
 
 def listed(ns: int, now: float) -> str:
-    """`ls -l`: with the hour within half a year, with the year otherwise."""
+    """A time in `ls -l`: with the hour within half a year, else with the year."""
     at = utc(ns)
     return f"{_MONTHS[at.month - 1]} {at.day:2d} " + (
         f"{at:%H:%M}" if now - RECENT < ns / NS <= now else f"{at.year:5d}"
@@ -104,13 +104,13 @@ _NOT_ON_OFFER = re.compile(r"%(?![YmdHMSyjaAbBeFTRDsuUIpZzNkltP%])")
 
 
 def check_format(form: str) -> None:
-    """Raises Refused for a directive that is not on offer."""
+    """Raises Refused for an unsupported directive."""
     if _NOT_ON_OFFER.search(form):
         raise Refused("a time with a directive that is not on offer")
 
 
 def formatted(form: str, ns: int) -> str:
-    """A moment by strftime's directives, and %N, %s, %k, %l and %P."""
+    """A moment formatted by strftime's directives, and %N, %s, %k, %l and %P."""
     at = utc(ns)
     own = {
         "N": f"{ns % NS:09d}",
@@ -138,7 +138,7 @@ _NAMED = {"now": 0, "today": 0, "yesterday": -_DAY, "tomorrow": _DAY}
 def moment(text: str) -> Callable[[float], int]:
     """Nanoseconds since 1970 for ISO dates and times, `@seconds`, `N days ago`, `last week`, yesterday and now.
 
-    The answer depends on what now is. Raises Refused for anything else, UsageError for a day that does not exist.
+    Relative to the current time. Raises Refused for anything else, UsageError for a day that does not exist.
     """
     words = re.sub(r"^(last|next) (?=second|min|hour|day|week)", _distance, " ".join(text.lower().split()))
     if found := re.fullmatch(r"@(-?[0-9]{1,11})(?:\.[0-9]+)?", words):

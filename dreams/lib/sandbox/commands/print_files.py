@@ -1,4 +1,4 @@
-"""cat, head, tail and nl: files as they are, from the top or from the end, with numbers."""
+"""cat, head, tail and nl: print files, their start or end, or with line numbers."""
 
 import re
 import sys
@@ -127,7 +127,7 @@ _TAIL = replace(_HEAD, why_not=dict.fromkeys(("f", "F", "follow", "retry", "pid"
 
 @dataclass(slots=True)
 class _Wanted:
-    """How much of each file: `sign` is the `-` of head or the `+` of tail."""
+    """The part of each file to print: `sign` is the `-` of head or the `+` of tail."""
 
     args: Args
     is_bytes: bool
@@ -142,7 +142,7 @@ class _Wanted:
         return cls(args, kind == "c", text[:1], min(number, sys.maxsize))
 
     def headed(self, process: Process) -> Iterator[tuple[bytes, Iterator[bytes]]]:
-        """Each input with the heading to print above it."""
+        """Each input with the heading printed above it."""
         operands, choice = self.args.operands, self.args.last_of("q", "v")
         wanted = choice == "v" or (choice != "q" and len(operands) > 1)
         gap = b""
@@ -156,7 +156,7 @@ class _Wanted:
 
 
 def _classic(argv: list[str]) -> list[str]:
-    """`-5` as `-n 5`, when it is the first word."""
+    """`-5` as `-n 5`, if it is the first argument."""
     if argv and (found := re.fullmatch(r"-([0-9]+)([clqv]*)", argv[0])):
         letter = "c" if "c" in found[2] else "n"
         others = "".join(flag for flag in found[2] if flag in "qv")
@@ -165,7 +165,7 @@ def _classic(argv: list[str]) -> list[str]:
 
 
 def _opened(process: Process, path: str) -> Iterator[bytes] | None:
-    """A folder can be opened, and has a heading, but not read."""
+    """Opens an input; a folder can be opened, and gets a heading, but cannot be read."""
     try:
         return process.chunks(path)
     except (OSError, SafeFsError) as error:
@@ -222,7 +222,7 @@ def tail(name: str, argv: list[str]) -> Runner:
 
     def run(process: Process) -> Iterator[bytes]:
         if not wanted.number and wanted.sign != "+":
-            return  # nothing is asked for, not even whether the files are there
+            return  # nothing to print, so files are not even checked
         for heading, chunks in wanted.headed(process):
             yield heading
             if wanted.sign == "+":
@@ -248,12 +248,12 @@ def _plus(argv: list[str]) -> list[str]:
     return ["-n", argv[0], *argv[1:]] if argv and re.fullmatch(r"\+[0-9]+", argv[0]) else argv
 
 
-_NEAR = 256 * 1024  # first look back from the end; chosen
+_NEAR = 256 * 1024  # first read back from the end; chosen
 _FARTHEST = 16 * 1024 * 1024  # then the file is read from its start; chosen
 
 
 def _skip_ahead(chunks: Chunks, wanted: _Wanted) -> None:
-    """Near to the end of a large file: sessions of gigabytes are asked for their last lines."""
+    """Moves close to the end of a large file: agents read the last lines of transcripts of gigabytes."""
     size = chunks.size()
     if wanted.is_bytes:
         chunks.go(max(size - wanted.number, 0))

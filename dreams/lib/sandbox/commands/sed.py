@@ -105,7 +105,7 @@ def _parse(script: str, *, extended: bool) -> list[_Command]:
 
 
 class _Reader:
-    """A program from left to right. What is not read is refused with what to write instead."""
+    """Parses a program from left to right. Unsupported commands are refused with what to use instead."""
 
     def __init__(self, text: str, *, extended: bool) -> None:
         self._text = text
@@ -230,7 +230,7 @@ _IN_PATTERN = re.compile(r"\\(?:x[0-9A-Fa-f]{1,2}|[\s\S])")
 
 
 def _unescaped(pattern: str) -> str:
-    """A pattern with its named characters put in, those in brackets too."""
+    """A pattern with its named characters replaced, also in brackets."""
 
     def one(found: re.Match[str]) -> str:
         if found[0][1] in "doc":
@@ -242,32 +242,32 @@ def _unescaped(pattern: str) -> str:
 
 
 def _character(piece: str) -> str:
-    """What `\\t`, `\\x1b` or an escaped character stands for; another one as it is."""
+    """The character of `\\t`, `\\x1b` or another escape; others unchanged."""
     if not piece.startswith("\\"):
         return piece
     if len(piece) > 2 and piece[1] == "x":
         value = int(piece[2:], 16)
-        # A byte that is no ASCII stands for itself, as in a file name: see `raw`.
+        # A non-ASCII byte is itself, as in a file name: see `raw`.
         return chr(value) if value < 128 else chr(0xDC00 + value)
     return _NAMED.get(piece[1:], piece[1:])
 
 
-# --- At work ------------------------------------------------------------------------------------------------------
+# --- Running ------------------------------------------------------------------------------------------------------
 
 
 class _ProgramRun:
-    """A program at work. `_open`: of each range that was begun, the line on which it ends; None: an address says."""
+    """A running program. `_open`: the last line of each started range; None if an address ends it."""
 
     def __init__(self, process: Process, commands: list[_Command], *, quiet: bool) -> None:
         self._process = process
         self._commands = commands
         self._quiet = quiet
         self._out: list[bytes] = []
-        self._ends_open = False  # the last line that went out had no end of its own
+        self._ends_open = False  # the last printed line had no line end
         self._ended = False
 
     def all(self, lines: Iterator[bytes]) -> Iterator[bytes]:
-        """The output for one input, whose lines and ranges are counted from its beginning."""
+        """The output for one input, with lines and ranges counted from its start."""
         self._number = 0
         self._open: dict[int, int | None] = {
             at: None for at, one in enumerate(self._commands) if one.first == _Address("number")
@@ -326,7 +326,7 @@ class _ProgramRun:
         return self._begins(at, command.first, command.last)
 
     def _before_end(self, at: int) -> bool:
-        """Whether the line still belongs to a range that ends by number; a deleted line may have hidden its end."""
+        """Whether the line is in a range that ends at a number; a deleted line may have skipped its end."""
         end = self._open[at] or 0
         if self._number >= end:
             del self._open[at]
@@ -353,7 +353,7 @@ class _ProgramRun:
 
 
 def _substituted(one: _Substitution, text: bytes, process: Process) -> bytes | None:
-    """The new text, or None when nothing matched."""
+    """The new text, or None if nothing matched."""
     patterns.check_cost(one.pattern, text)
     out: list[bytes] = []
     copied = size = 0
@@ -372,7 +372,7 @@ def _substituted(one: _Substitution, text: bytes, process: Process) -> bytes | N
 
 
 def _found(pattern: re2._Regexp, text: bytes) -> Iterable[re2._Match]:
-    """Every match; an empty one only where no other has just ended."""
+    """Every match; an empty one only if no other has just ended there."""
     at, ended = 0, -1
     while at <= len(text) and (found := pattern.search(text, at)) is not None:
         start, stop = found.span()

@@ -54,7 +54,7 @@ _SIMPLE = {
 
 
 def _unescaped(text: bytes) -> tuple[bytes, bool]:
-    """Text with echo's escapes read, and whether `\\c` ended it."""
+    """(text with echo's escapes replaced, whether `\\c` ended it)."""
     out: list[bytes] = []
     at = 0
     for found in _ESCAPE.finditer(text):
@@ -73,7 +73,7 @@ def _one_escape(found: re.Match[bytes]) -> bytes:
 
 
 def echo(name: str, argv: list[str]) -> Runner:
-    """bash's own echo."""
+    """echo, as built into bash."""
     newline, escapes = True, False
     rest = list(argv)
     while rest and re.fullmatch(r"-[neE]+", rest[0]):
@@ -94,7 +94,7 @@ _DIRECTIVE = re.compile(
 
 
 def printf(name: str, argv: list[str]) -> Runner:
-    """Strings, characters and whole numbers; other directives are refused."""
+    """printf with strings, characters and integers; other directives are refused."""
     words = argv[1:] if argv[:1] == ["--"] else argv
     if not words:
         raise UsageError("usage: printf format [arguments]", 2)
@@ -226,7 +226,7 @@ def test(name: str, argv: list[str]) -> Runner:
 
 
 class _Test:
-    """Reads `test` by recursive descent: `-o`, `-a`, `!`, parentheses, then one condition."""
+    """Parses `test` by recursive descent: `-o`, `-a`, `!`, parentheses, then one condition."""
 
     def __init__(self, process: Process, words: list[str]) -> None:
         self._process = process

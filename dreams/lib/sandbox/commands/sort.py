@@ -1,4 +1,4 @@
-"""sort, in the C locale: by bytes, numbers, sizes or versions, by whole lines or by keys."""
+"""sort, in the C locale: by bytes, numbers, sizes or versions, by lines or by keys."""
 
 import re
 from collections.abc import Iterator
@@ -104,7 +104,7 @@ def _read_key(text: str, overall: str) -> _Key:
     )
 
 
-# What two lines are compared by; anything that Python can order.
+# A key to compare lines by: anything that Python can order.
 Rank = tuple[object, ...] | bytes
 
 
@@ -121,7 +121,7 @@ class SortOrder:
         return [_rank(_part(line, key, self._separator), key.modes) for key in self._keys]
 
     def sort(self, lines: list[bytes]) -> list[bytes]:
-        """By the last key first: Python's sort is stable, so each pass keeps the ones before."""
+        """Sorts by the last key first: Python's sort is stable, so each pass keeps the order of the previous ones."""
         if not self._keys_only:
             lines = sorted(lines, reverse=self._reverse)
         ranked = [(self._ranks(line), line) for line in lines]
@@ -174,7 +174,7 @@ def _limit(line: bytes, key: _Key, separator: bytes | None) -> int:
 
 
 def _field_start(line: bytes, field: int, separator: bytes | None) -> int:
-    """Where a field begins; without a separator a field begins with the blanks before it."""
+    """The start of a field; without a separator a field includes the blanks before it."""
     at = 0
     for _ in range(field - 1):
         if at >= len(line):
@@ -227,7 +227,7 @@ def _rank(part: bytes, modes: str) -> Rank:
 
 
 def _numeric(text: bytes) -> tuple[int, int, bytes, bytes]:
-    """Numbers of any length, without a float's rounding: sign, digits before the point, digits behind."""
+    """Numbers of any length, without a float's rounding: sign, digits before the point, digits after it."""
     found = _NUMBER.match(text)
     whole = (found[1] if found else b"").lstrip(b"0")
     behind = ((found[2] if found else b"") or b"").rstrip(b"0")
@@ -235,7 +235,7 @@ def _numeric(text: bytes) -> tuple[int, int, bytes, bytes]:
         return (0, 0, b"", b"")
     if not text.startswith(b"-"):
         return (1, len(whole), whole, behind)
-    # Below zero the greater number is the smaller one: each digit is turned round, an end counts as most.
+    # Negative numbers sort in reverse: each digit is inverted, and the end counts as the highest digit.
     return (-1, -len(whole), whole.translate(_TURNED), behind.translate(_TURNED) + b"\xff")
 
 
@@ -245,7 +245,7 @@ def _human(text: bytes) -> Rank:
     return (sign, _UNITS[found[1]] * sign if found else 0, *digits)
 
 
-_END = 1  # the end of a run of letters; only `~` comes before it
+_END = 1  # the end of a run of letters; only `~` sorts before it
 _SIGNS = [byte for byte in range(256) if chr(byte) not in "0123456789~"]
 _SIGNS.sort(key=lambda byte: (not (chr(byte).isascii() and chr(byte).isalpha()), byte))  # letters first
 _ORDER = bytes.maketrans(b"~" + bytes(_SIGNS), bytes([0, *range(2, 2 + len(_SIGNS))]))
@@ -254,16 +254,16 @@ _SUFFIX_PART = re.compile(rb"[A-Za-z~][A-Za-z0-9~]*")
 
 
 def version_key(name: bytes) -> tuple[object, ...]:
-    """Names with numbers in their natural order, as the manual of `sort -V` and `ls -v` describes it.
+    """A key for the natural order of names with numbers, as in the manual of `sort -V` and `ls -v`.
 
-    Made once for each name: comparing two long ones letter by letter would take minutes.
+    Computed once per name: comparing long ones letter by letter would take minutes.
     """
     first = {b"": 0, b".": 1, b"..": 2}.get(name, 3 if name.startswith(b".") else 4)
     return first, _runs(_without_suffix(name)), _runs(name)
 
 
 def _without_suffix(name: bytes) -> bytes:
-    """`a-1.2.tar.gz` as `a-1.2`: endings that begin with a letter are cut, one by one from the back."""
+    """`a-1.2.tar.gz` as `a-1.2`: extensions that begin with a letter are cut, one by one from the end."""
     end = len(name)
     while (dot := name.rfind(b".", 1, end)) > 0 and _SUFFIX_PART.fullmatch(name, dot + 1, end):
         end = dot

@@ -66,7 +66,7 @@ class KeyBlocks:
 
 
 def _key_blocks(fd: int) -> set[str]:
-    """Also as JSON means them, where a transcript has `\\n` for a line's end."""
+    """The key blocks of a file, also those in JSON, where a line end is written `\\n`."""
     texts = (each for text in _near_titles(fd) for each in (text, text.replace("\\n", "\n")))
     return {value for text in texts for value, rule in values(text).items() if rule in RULES}
 
