@@ -50,7 +50,7 @@ def lines_of(text: str) -> list[str]:
 
 
 def origins(states: Iterable[str | None]) -> list[LineOrigin]:
-    """One entry per line of the last state; `states` are oldest first, None where the file did not exist.
+    """One entry per line of the last state; `states` are oldest first, None if the file did not exist.
 
     The state has more copies of that line than the state before it. Costs one line diff per state.
     """

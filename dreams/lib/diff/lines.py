@@ -1,7 +1,7 @@
 """Splits texts into lines and finds the runs of lines that differ.
 
 A line ends at "\\n" and nowhere else: `str.splitlines` also cuts at U+2028, form feeds and a lone "\\r",
-and a text cut there cannot be told from one that had line ends in those places.
+and a text cut there looks like one with line ends in those places.
 """
 
 from bisect import bisect_left

@@ -262,7 +262,7 @@ def kept_dir_mtime(dir_fd: int, *, keep: bool) -> Iterator[None]:
 
 
 def write_new(dir_fd: int, body: bytes, mtime_ns: int | None, *, keep_dir_mtime: bool) -> None:
-    """Creates the lock file with this body; a failed write leaves no file. Raises FileExistsError."""
+    """Creates the lock file with this body; after a failed write there is no file. Raises FileExistsError."""
     with kept_dir_mtime(dir_fd, keep=keep_dir_mtime):
         fd = create(dir_fd)
         try:

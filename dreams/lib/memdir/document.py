@@ -55,7 +55,7 @@ _FIELD = "description"
 class Document:
     """A memory file in pieces; `bom + head + body` is the file.
 
-    `head` is the frontmatter with both its `---` lines, empty when there is none. `newline` is the most frequent
+    `head` is the frontmatter with both its `---` lines, empty if there is none. `newline` is the most frequent
     line end. Line numbers are those of the file, from 1.
     """
 

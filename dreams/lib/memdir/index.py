@@ -315,7 +315,7 @@ class Index:
     ) -> "Index":
         """The index with another title, target or hook (with continuation lines) of a row, otherwise unchanged.
 
-        Only for rows that hold a Markdown link in a list; MemoryEditError otherwise (use `replaced`).
+        Only for list items with a Markdown link; MemoryEditError otherwise (use `replaced`).
         """
         link = next((link for link in markdown_links(row.raw) if link.path == row.target), None)
         if link is None or row.form != "link":

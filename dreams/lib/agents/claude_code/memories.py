@@ -46,7 +46,7 @@ def _below(fd: int, memory_dir: str, inside: str, depth: int) -> Iterator[FoundM
         if name.startswith("."):
             continue
         path = f"{inside}{name}"
-        # A memory whose name holds a line break is read and versioned like any other.
+        # A memory with a line break in its name is read and versioned like any other.
         if reason := not_a_file(found) if is_utf8(os.fsencode(name)) else odd(name, found):
             yield Skipped(printable(f"{memory_dir}/{path}"), reason)
         elif stat.S_ISDIR(found.st_mode):

@@ -122,7 +122,7 @@ class Child:
         self._listener.start()
 
     def ask(self, task: FilesToRead) -> bool:
-        """False when it is dead."""
+        """Sends a task; False if the process is dead."""
         assert self.process.stdin is not None  # noqa: S101  # opened as a pipe above
         try:
             send(self.process.stdin, task)

@@ -1,4 +1,4 @@
-"""The one no-follow opener: every read and write of files that others can change goes through a `Root`.
+"""Opens files without following links: every read and write of files that others can change uses a `Root`.
 
 A root is chosen by a person and may be a link, so it is resolved once, to a directory handle. Below it
 each name is opened from the handle of the directory before it (openat) with O_NOFOLLOW, so a link swapped in

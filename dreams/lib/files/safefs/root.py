@@ -88,7 +88,7 @@ class SafeFsError(Exception):
     """A path was not read or written, for a reason other than the system's own OSError."""
 
     def __init__(self, path: str, why: str) -> None:
-        # repr: a name may hold escapes or undecodable bytes, and the message goes to terminals and logs.
+        # repr: a name may contain escapes or undecodable bytes, and the message is shown in terminals and logs.
         super().__init__(f"{path!r} {why}")
         self.path = path
         self.why = why

@@ -61,7 +61,7 @@ def write_file(target: Path, write: Callable[[BinaryIO], object], *, folder_too:
     Without `folder_too` the caller syncs the folder, after more names are there.
     """
     unfinished = target.parent / (target.name + UNFINISHED)
-    unfinished.unlink(missing_ok=True)  # left by a crash; every caller holds the lock
+    unfinished.unlink(missing_ok=True)  # left by a crash; every caller has the lock
     try:
         with os.fdopen(os.open(unfinished, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as file:
             write(file)

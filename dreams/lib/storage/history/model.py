@@ -44,7 +44,7 @@ class UnknownVersion(HistoryError, KeyError):
 
 @dataclass(frozen=True, slots=True)
 class Meta:
-    """Metadata of a file or directory that git does not store. `mode` holds permission bits, `mtime_ns` nanoseconds."""
+    """Metadata of a file or directory that git does not store. `mode` has the permission bits, `mtime_ns` nanoseconds."""
 
     mode: int
     mtime_ns: int

@@ -1,6 +1,6 @@
 """The version history of one project: a bare git repository that ordinary `git clone` and `git log` read.
 
-Each commit holds `memory/…` (the files as they were), `odd-names/…` (files that git would not check out) and
+Each commit has `memory/…` (the files as they were), `odd-names/…` (files that git would not check out) and
 `manifest.json` (sha256, mode and mtime of every path), so that a state can be restored without the
 database. Callers name texts by sha256 and never by commit.
 """

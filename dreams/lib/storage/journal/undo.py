@@ -74,7 +74,7 @@ _DELETE: dict[tuple[Who, Who], Move] = {
 
 
 def decide(task: Task, temp: Who, name: Who) -> Move:
-    """The next step for one file. Our own temporary file is simply dropped, wherever it is."""
+    """The next step for one file. Our own temporary file is always dropped."""
     if temp == "ours":
         return Move.DROP
     if temp == "grown":
