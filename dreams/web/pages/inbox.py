@@ -338,7 +338,7 @@ def _news(host: str) -> list[News]:
 @prepared
 def _ended(host: str) -> QuerySet[DreamRun]:
     reviewed = Exists(Proposal.objects.filter(dream=OuterRef("pk"), by_policy=False))
-    # Excludes unfinished dreams: with `ended_at`, SQLite would scan all finished dreams, not just those nobody has seen.
+    # Excludes unfinished states: with the finished ones, SQLite would scan all such dreams, not just those nobody has seen.
     rows = DreamRun.objects.filter(
         ~reviewed, ~Q(status__in=DreamRun.UNFINISHED), notified_at__isnull=True, **_of(host)
     )
