@@ -251,8 +251,11 @@ def _overtaken(
     """Memories that are on disk as their rows say, and not any more as they were read: somebody has written since and recorded
     it. To record what was read before would say that it was taken back."""
     folder, found = memory_dir(project), set[str]()
+    read_inodes = {file.inode for file in everything.values()}
     for path in filter(is_memory, rows.keys() | everything.keys()):
         row, file = rows.get(path), everything.get(path)
+        if row and file is None and row.inode in read_inodes:
+            continue  # renamed; where a disk ignores case, its old name still leads to it
         there = (row.sha256, row.size, row.mtime_ns, row.inode) if row and row.gone_at is None else (None,)
         read = (file.sha256, len(file.data), file.mtime_ns, file.inode) if file else (None,)
         if there[0] != read[0] and there[1:] == (now := _on_disk(folder / path)) and read[1:] != now:
