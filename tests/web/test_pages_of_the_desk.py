@@ -92,7 +92,7 @@ def test_a_change_is_a_post_and_nothing_else(browser: Client, world: World) -> N
 
 def test_the_address_of_a_button_leads_to_the_page_that_has_it(browser: Client) -> None:
     said = browser.get("/projects/7/dream/").content.decode()
-    assert '<a class="button primary" href="/projects/7/">To the page of the button</a>' in said
+    assert '<a class="button primary" href="/projects/7/">Back to its page</a>' in said
     assert ">To the inbox</a>" in browser.get("/settings/policies/7/end/").content.decode()
 
 

@@ -68,13 +68,14 @@ def not_found(request: HttpRequest, exception: Exception | None = None) -> HttpR
 def only_for_buttons(request: HttpRequest) -> HttpResponse:
     """For a GET of an address that only takes forms, from the browser's history or typed."""
     above = request.path.rstrip("/").rpartition("/")[0] + "/"
+    has_page = above != "/" and is_valid_path(above)
     return _page(
         request,
         405,
         "This address has no page",
         "It belongs to a button and cannot be opened directly. Nothing was changed.",
-        onward=above if is_valid_path(above) else "",
-        way_on="To the page of the button" if is_valid_path(above) else "",
+        onward=above if has_page else "",
+        way_on="Back to its page" if has_page else "",
     )
 
 
