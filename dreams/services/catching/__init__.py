@@ -1,7 +1,7 @@
-"""Catching what a person said, the same day: a session that went quiet is read from where the last reading stopped, and
-what was plainly asked for becomes a card.
+"""Catches what a person asked to remember, the same day: a quiet session is read from where the last reading stopped, and
+each clear request becomes a card.
 
-`unread_parts` has the cursors, and what of a prompt was not typed · `statements` what was said · `lifecycle` whether a project is read
-at all, and one reading · `cards` the cards and the proposal that is drafted from them · `card_states` what becomes of cards when
-that proposal closes.
+`unread_parts`: cursors, and prompts without pasted text · `statements`: what was asked for · `lifecycle`: whether a project
+is read, and one reading · `cards`: the cards and the proposal drafted from them · `card_states`: updates of cards when that
+proposal closes.
 """

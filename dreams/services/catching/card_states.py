@@ -1,11 +1,11 @@
-"""Updates cards when something else changes, and says which statements a dream must not propose again."""
+"""Updates cards when their proposal changes, and lists the statements that a dream must not propose again."""
 
 from django.db.models import F
 
 from dreams.models import Card, Hunk, Project, Proposal
 
 State = Card.State
-#: What a person has seen: a dream proposes none of it again.
+#: States of cards that a person has seen: a dream does not propose these again.
 SEEN = (State.OPEN, State.APPROVED, State.REJECTED)
 
 
@@ -15,7 +15,7 @@ def known_to_a_dream(project: Project) -> tuple[str, ...]:
 
 
 def take_over_verdicts(proposal: Proposal) -> None:
-    """Cards of which all changes were decided on the review page are decided."""
+    """Marks cards as decided if all their changes were decided on the review page."""
     for card in proposal.cards.filter(state=State.OPEN).exclude(operation=None):
         hunks = Hunk.objects.filter(operation=card.operation_id)
         verdicts = set(hunks.values_list("verdict", flat=True))
@@ -30,7 +30,7 @@ def take_over_verdicts(proposal: Proposal) -> None:
 
 
 def settle(proposal: Proposal) -> None:
-    """A proposal was submitted, rejected or superseded: call it in the same transaction. Undecided cards wait again."""
+    """Call it when a proposal is submitted, rejected or superseded, in the same transaction. Undecided cards wait again."""
     if proposal.origin != Proposal.Origin.CAUGHT:
         return
     take_over_verdicts(proposal)
@@ -41,6 +41,6 @@ def settle(proposal: Proposal) -> None:
 
 
 def listed(project: Project) -> list[Card]:
-    """The cards of the open proposal, decided or not, as they were said."""
+    """The cards of the open proposal, decided or not, in the order in which they were typed."""
     rows = project.cards.filter(state__in=(State.OPEN, State.APPROVED), proposal__state=Proposal.State.OPEN)
     return list(rows.order_by(F("said_at").asc(nulls_last=True), "pk"))

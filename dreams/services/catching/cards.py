@@ -1,7 +1,8 @@
-"""Cards: what a person said and the line that it would become. A card is decided; the proposal is drafted from the cards.
+"""Cards: what a person typed and the line of memory it would become. A person decides on cards; the proposal is drafted from
+them.
 
-A project has at most one open proposal of cards, beside a dream's. Rejected cards are not in it; the approved ones are
-written together. At most `MOST_OPEN` are listed, the others wait until there is room.
+A project has at most one open proposal of cards, in addition to a dream's. It excludes rejected cards; approved ones are
+written together. At most `MOST_OPEN` are listed; the others wait until there is room.
 """
 
 import hashlib
@@ -38,7 +39,7 @@ BY_POLICY = Actor(policies.POLICY_ACTOR)
 
 
 def keep(project: Project, found: Sequence[CaughtStatement]) -> list[Card]:
-    """Rows for what was said; what was caught before is not caught again. Call it in a transaction."""
+    """Creates cards for new statements; one that was caught before is skipped. Call it in a transaction."""
     rows = {_key(one.text): _card(project, one) for one in found}
     known = set(project.cards.filter(key__in=rows).values_list("key", flat=True))
     return Card.objects.bulk_create(row for key, row in rows.items() if key not in known)
@@ -68,10 +69,10 @@ def _card(project: Project, one: CaughtStatement) -> Card:
 def refresh(
     project: Project, *, only_approved: bool = False, decide: Callable[[], None] = lambda: None
 ) -> Proposal | None:
-    """Draft the proposal anew from the cards, on the memories as they are now, and list waiting cards where there is room.
+    """Drafts the proposal again from the cards and the current memories, and lists waiting cards if there is room.
 
-    `only_approved` puts the undecided ones back, so that the approved ones can be written. `decide` changes cards before,
-    if the proposal can be drafted anew: raises ReviewRefused while it is being submitted.
+    `only_approved` lets undecided cards wait again, so that the approved ones can be written. `decide` changes cards first.
+    Raises ReviewRefused while the proposal is being submitted.
     """
     with scratch(project) as copy, transaction.atomic():
         database.one_at_a_time(f"cards of {project.pk}")
@@ -135,7 +136,7 @@ def _saved(
 def _note(
     cards: Sequence[Card], names: Sequence[str | None], draft: drafts.Draft, proposal: Proposal | None
 ) -> None:
-    """Which change each card became. What memory says already, and what has no place in it, is no card any more."""
+    """Stores which change each card became. A card that memory already covers, or that has no place in it, is outdated."""
     keys = {step: key for key, made in draft.operations.items() for step in made.steps}
     rows = {row.key: row for row in proposal.operations.all()} if proposal else {}
     for card, name in zip(cards, names, strict=True):
@@ -153,7 +154,7 @@ def _note(
 
 
 def _mirror(proposal: Proposal) -> None:
-    """Approve exactly the changes of which all cards are approved."""
+    """Approves exactly the changes whose cards are all approved."""
     for operation in proposal.operations.prefetch_related("cards", "hunks"):
         cards, hunks = list(operation.cards.all()), list(operation.hunks.all())
         wanted = bool(cards) and all(card.state == State.APPROVED for card in cards)
@@ -168,7 +169,7 @@ def _mirror(proposal: Proposal) -> None:
 
 
 def approve(card: Card, reviewer: Actor, *, confirm: bool = False) -> Card:
-    """It shall be remembered; nothing is written before `submit`. `confirm` confirms what is said against it.
+    """Approves the card; nothing is written before `submit`. `confirm` confirms findings against it.
 
     Raises ReviewRefused.
     """
@@ -189,7 +190,7 @@ def approve(card: Card, reviewer: Actor, *, confirm: bool = False) -> Card:
 
 
 def reject(card: Card, reviewer: Actor) -> Card:
-    """It shall not be remembered: it is not caught, and not proposed by a dream, again."""
+    """Rejects the card: its statement is not caught or proposed by a dream again."""
     refresh(
         card.project,
         decide=lambda: _claim(card, State.REJECTED, reviewer, (State.OPEN, State.APPROVED)),
@@ -198,7 +199,7 @@ def reject(card: Card, reviewer: Actor) -> Card:
 
 
 def edit(card: Card, wording: str, reviewer: Actor) -> Card:
-    """Remember it in the person's own words, and approve it. Raises ReviewRefused."""
+    """Replaces the card's text with the person's version and approves it. Raises ReviewRefused."""
     wording = text.one_line(wording)
     if not wording or len(wording) > MOST_TEXT:
         raise ReviewRefused(f"Write one line of at most {MOST_TEXT:,} characters.")
@@ -217,7 +218,7 @@ def edit(card: Card, wording: str, reviewer: Actor) -> Card:
 
 
 def take_back(card: Card, reviewer: Actor) -> Card:
-    """Undo a decision that is not submitted yet."""
+    """Undoes a decision that was not submitted yet."""
     if card.state == State.APPROVED and card.proposal and card.proposal.state != Proposal.State.OPEN:
         raise ReviewRefused("This has been submitted. Undo the applied change instead.")
 
@@ -252,14 +253,14 @@ def _log(action: str, card: Card, reviewer: Actor) -> None:
 
 
 def blocking_of(card: Card) -> list[Finding]:
-    """What keeps the card from being written until it is confirmed, and what can never be confirmed."""
+    """The findings that must be confirmed before the card can be written, and those that can never be confirmed."""
     if card.operation is None or card.proposal is None:
         return []
     return list(review.blocking_findings(card.proposal, card.operation.hunks.all()))
 
 
 def submit(project: Project, reviewer: Actor) -> applying.ApplyReport:
-    """Write the approved cards; the undecided ones are listed anew. Raises ReviewRefused and holds.ProjectBusy."""
+    """Writes the approved cards and lists the undecided ones again. Raises ReviewRefused and holds.ProjectBusy."""
     if not any(card.state == State.APPROVED for card in card_states.listed(project)):
         raise ReviewRefused("No card is approved yet.")
     try:
@@ -272,7 +273,7 @@ def submit(project: Project, reviewer: Actor) -> applying.ApplyReport:
 
 
 def remember_by_policy(project: Project) -> None:
-    """Write the cards that nothing speaks against, where the person's policy for caught cards says so."""
+    """Writes the cards without findings, if the person's policy for caught cards allows it."""
     action = policies.action_for(policies.table(project), "", Policy.Operation.CATCH)
     if action != Policy.Action.AUTO:
         return

@@ -1,8 +1,9 @@
-"""One reading: look at the disk · the gates · the new part of each quiet session · cards · the proposal · a policy.
+"""One reading: check the disk · check the gates · read the new part of each quiet session · make cards · draft the proposal ·
+apply a policy.
 
-It takes no lock. Where a dream of the project is under way it waits: the cursors stay, and the next tick reads on. Its gates
-are those of a dream that are about switches and money (`GATES`): time, throttle, sessions and review do not matter. The
-budget is asked for one window, and again before each request.
+It takes no lock. During a dream of the project it waits: the cursors do not move, and the next tick continues. Its gates
+are those of a dream about switches and money (`GATES`); time, throttle, sessions and review do not matter. The budget is
+checked for one window of text, and again before each request.
 """
 
 import datetime as dt
@@ -29,15 +30,15 @@ from dreams.services.scheduling.gate_inputs import Everywhere, case_of, paid, wh
 
 GATES = gates.SWITCHES + gates.OF_MODELS
 
-#: Folders of projects without a session for longer are looked at by discovery only.
+#: Projects without a session for longer than this are only checked by discovery.
 ACTIVE = dt.timedelta(days=7)
-QUEUED_TOO_LONG = dt.timedelta(minutes=5)  # a task that no worker took for so long is lost
+QUEUED_TOO_LONG = dt.timedelta(minutes=5)  # a task that no worker took for this long is lost
 LONG_AGO = dt.datetime(1970, 1, 1, tzinfo=dt.UTC)
-CLOCK_STEP = dt.timedelta(milliseconds=1)  # rows keep microseconds, a file system more
+CLOCK_STEP = dt.timedelta(milliseconds=1)  # rows store microseconds, file systems more digits
 
 
 def why_not_read(project: Project, everywhere: Everywhere, now: dt.datetime) -> str:
-    """Why nothing is caught in this project now, with the remedy; empty when it is."""
+    """Why sessions of this project are not read now, with the remedy; empty if they are."""
     config = everywhere.config(project)
     if not config.catching:
         return "Catching is off for this project; turn it on in its settings."
@@ -58,7 +59,7 @@ def _spending(project: Project, config: conf.Config, now: dt.datetime) -> gates.
 
 
 def is_dreaming(project: Project, everywhere: Everywhere, now: dt.datetime) -> bool:
-    """Whether a dream of ours is pending or running, or somebody holds the lock."""
+    """Whether a dream is pending or running, or somebody has the lock."""
     return (
         project.dreams.filter(status__in=DreamRun.UNFINISHED).exists()
         or case_of(project, everywhere, now).facts.lock().held
@@ -67,7 +68,7 @@ def is_dreaming(project: Project, everywhere: Everywhere, now: dt.datetime) -> b
 
 @dataclass(slots=True)
 class Caught:
-    """What one reading did. `closed`: why nothing was read; `stopped`: why it ended before the end."""
+    """The result of one reading. `closed`: why nothing was read; `stopped`: why it ended early."""
 
     read: list[Session] = field(default_factory=list)
     cards: list[Card] = field(default_factory=list)
@@ -77,12 +78,12 @@ class Caught:
 
 
 def in_queue(project_pk: int) -> str:
-    """The cache's key for a project whose task waits: one at a time, and only the latest."""
+    """The cache key that marks a project whose task is queued: one at a time."""
     return f"memoryweb:catching:{project_pk}"
 
 
 def enqueue(project: Project) -> bool:
-    """Have what is new in a project's sessions read; False while that is in the queue already, and for one of another host."""
+    """Queues the reading of a project's new sessions; False if it is already queued, or for a project of another host."""
     if project.host != host() or not cache.add(in_queue(project.pk), 1, QUEUED_TOO_LONG.total_seconds()):
         return False
     hosts.enqueue("catch", project.pk, name=f"catch {project.pk}")
@@ -94,9 +95,9 @@ def due(
     everywhere: Everywhere,
     going_on: Callable[[str], AbstractContextManager[object]] = nullcontext,
 ) -> Iterator[Project]:
-    """The projects of this host with a session that went quiet and was not read: files are looked at, none is read.
+    """The projects of this host with a quiet session that was not read yet. Lists files, reads none.
 
-    `going_on` takes what fails in one project, so that it does not keep the others waiting.
+    `going_on` handles an error in one project, so that the others are still checked.
     """
     rows = Project.objects.filter(host=host(), gone_at__isnull=True, last_session_at__gte=now - ACTIVE)
     first = functools.cache(unread_parts.first_run)
@@ -127,7 +128,7 @@ def _has_new(
 
 
 def _touched(project: int) -> Iterator[tuple[dt.datetime, dt.datetime]]:
-    """(when it was written to, when it was when last read) of each transcript on disk; one directory listing."""
+    """(current modification time, the one at the last reading) of each transcript on disk; one directory listing."""
     known = dict(unread_parts.touched(project))
     for folder in unread_parts.folders_of(project):
         try:
@@ -136,7 +137,7 @@ def _touched(project: int) -> Iterator[tuple[dt.datetime, dt.datetime]]:
         except OSError:
             continue
         for entry in found:
-            with suppress(OSError, ValueError):  # gone since it was listed, or of a day that no calendar has
+            with suppress(OSError, ValueError):  # deleted since it was listed, or with an impossible date
                 if entry.is_file(follow_symlinks=False):
                     at = dt.datetime.fromtimestamp(entry.stat(follow_symlinks=False).st_mtime, dt.UTC)
                     yield at, known.get(entry.path, LONG_AGO) + CLOCK_STEP
@@ -149,16 +150,16 @@ def catch(
     asked: bool = False,
     session: Session | None = None,
 ) -> Caught:
-    """Read what is new in the project's quiet sessions and keep what the person said as cards.
+    """Reads the new parts of the project's quiet sessions and stores what the person asked for as cards.
 
-    `asked`: a person wants it now, whatever is quiet and however old it is; `session` alone, from its first byte.
+    `asked`: a person wants it now, quiet or not and however old; `session`: only this one, from its first byte.
     """
     now = now or timezone.now()
     everywhere = Everywhere.load()
     why = why_not_read(project, everywhere, now)
     config = everywhere.config(project)
     if not why and not asked and config.catch_engine != "rules":
-        why = cache.get(_failed(project.pk), "")  # asked again a while later, and by a person at once
+        why = cache.get(_failed(project.pk), "")  # retried after a while, or at once by a person
     if not why and is_dreaming(project, everywhere, now):
         why = "A dream is running here; this waits until it ends."
     if why:
@@ -187,7 +188,7 @@ def catch(
 
 
 def _listed(project: Project) -> Proposal | None:
-    """The proposal with what was made, in so far as it is not being submitted: then it waits to be listed."""
+    """The proposal with the new cards; while it is being submitted, they wait to be listed."""
     try:
         proposal = cards.refresh(project)
     except ReviewRefused:
@@ -215,5 +216,5 @@ def _parts(
 
 
 def _quiet_prompts(project: Project, now: dt.datetime, pause: dt.timedelta) -> QuerySet[Session]:
-    """Of sessions that no transcript is known of, and that ended a while ago; what was typed before is old."""
+    """Sessions without a known transcript that ended a while ago; older prompts are left out."""
     return unread_parts.unread_prompts(project, now - pause, unread_parts.began(project))

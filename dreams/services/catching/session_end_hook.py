@@ -12,19 +12,19 @@ from django.utils import timezone
 from dreams.models import Project, Session, TranscriptFolder
 from dreams.services.hosts import host
 
-MOST_BYTES = 16 * 1024  # of what a hook posts: ids and paths; chosen
-MOST_FOLDERS = 2_000  # that a session is looked for in, the newest projects first
+MOST_BYTES = 16 * 1024  # in a hook's request: ids and paths; chosen
+MOST_FOLDERS = 2_000  # searched for a session, newest projects first
 _ONE_A_SECOND = "memoryweb:hook"
 _LATELY, MOST_LATELY, LATELY_SECONDS = "memoryweb:ended:{}", 20, 600
 _FILE_NAME = re.compile(r"[A-Za-z0-9_-]{1,200}")
 
 
 class Malformed(ValueError):
-    """No hint: not JSON, or no session is named."""
+    """The request is not JSON, or names no session."""
 
 
 def is_let_in(token: str) -> bool:
-    """Whether it is the token in the data directory."""
+    """Whether `token` is the one in the data directory."""
     try:
         ours = (Path(settings.DATA_DIR) / "hook_token").read_text(encoding="ascii").strip()
     except OSError:
@@ -33,14 +33,14 @@ def is_let_in(token: str) -> bool:
 
 
 def is_too_soon() -> bool:
-    """More than one in a second: the tick sees the session anyway."""
+    """Whether this is the second request within a second: the tick finds the session anyway."""
     return not cache.add(_ONE_A_SECOND, 1, 1)
 
 
 def take(body: bytes) -> Project | None:
-    """Note that the named session ended; its project, or None where no such session is known. Raises Malformed.
+    """Stores that the named session ended. Returns its project, or None if the session is unknown. Raises Malformed.
 
-    One that began after the last look for files is known by the name of its file in a folder of transcripts that is known.
+    A session that began after the last discovery is recognized by its file name in a known transcript folder.
     """
     named, path = _named(body)
     rows = Session.objects.filter(
@@ -69,7 +69,7 @@ def _began_lately(named: str, path: str) -> Project | None:
 
 
 def note_lately(project: Project) -> None:
-    """What was said to have ended before its file was looked at."""
+    """Stores the end of sessions that the hook reported before their files were discovered."""
     if names := cache.get(_LATELY.format(project.pk)):
         project.sessions.filter(session_id__in=names, own=False).update(hinted_at=timezone.now())
         cache.delete(_LATELY.format(project.pk))

@@ -1,4 +1,4 @@
-"""Finds what a person said in the new parts of sessions, with the engine that the setting names."""
+"""Finds what a person asked to remember in the new parts of sessions, with the engine chosen in the settings."""
 
 import datetime as dt
 import secrets
@@ -20,12 +20,12 @@ from dreams.services import pricing, proposals
 from dreams.services.catching.unread_parts import UnreadPart
 from dreams.services.memories import syncing
 
-MOST_OF_AN_ANSWER = 1_000  # characters of what the agent said; the person's words are what is looked for
+MOST_OF_AN_ANSWER = 1_000  # characters of an answer of the agent; mainly the person's words matter
 
 
 @dataclass(frozen=True, slots=True)
 class CaughtStatement:
-    """`said` is what was typed, `text` the line of memory that it becomes."""
+    """`said` is what was typed, `text` the line of memory it becomes."""
 
     said: str
     text: str
@@ -44,8 +44,8 @@ class CaughtStatement:
 
 @dataclass(slots=True)
 class CatchingResult:
-    """The statements in `parts`, of which some may end early. `why` not all was read; `failed`: it is no use to go on
-    at once."""
+    """The statements found in `parts`, some of which may end early. `why`: why not everything was read; `failed`: trying again
+    at once would not help."""
 
     statements: list[CaughtStatement]
     parts: list[UnreadPart]
@@ -54,7 +54,7 @@ class CatchingResult:
 
 
 def found(project: Project, parts: Sequence[UnreadPart], now: dt.datetime) -> CatchingResult:
-    """What was said there and neither memory, a card nor a change of a dream says, in the order of time."""
+    """The statements in `parts` that are not yet in memory, in a card or in a dream's change, in order of time."""
     with scratch(project) as copy:
         job = _job(project, parts, copy, now)
         if job.config.catch_engine == "anthropic":
@@ -69,7 +69,7 @@ def found(project: Project, parts: Sequence[UnreadPart], now: dt.datetime) -> Ca
 
 
 def _by_a_model(project: Project, parts: Sequence[UnreadPart], job: Job) -> CatchingResult:
-    """Raises EngineError where no model can be asked. What each request used is kept in any case."""
+    """Raises EngineError if no model can be asked. The usage of each request is stored in any case."""
     from dreams.engines.rules import catching  # noqa: PLC0415 - as above
 
     made = CatchingResult([], [])
@@ -104,7 +104,7 @@ def _statement(one: model.Named, brief: SessionBrief) -> CaughtStatement:
 
 
 def _messages(part: UnreadPart, brief: SessionBrief) -> Iterator[model.SessionMessage]:
-    """What was typed and answered in the new part, in order; what the person pasted is left out."""
+    """The prompts and answers in the new part, in order, without pasted text."""
     if brief.no_answer:
         yield from (
             model.SessionMessage(one.text[: model.CHARACTERS], one.offset, one) for one in brief.prompts
@@ -128,13 +128,13 @@ def _messages(part: UnreadPart, brief: SessionBrief) -> Iterator[model.SessionMe
 
 
 def _said(citations: Sequence[Citation]) -> str:
-    """The person's words; of what they agreed to, the agent's words come first."""
+    """The person's words, or the agent's words that they agreed to, which are the first citation."""
     return citations[0].quote
 
 
 @contextmanager
 def scratch(project: Project) -> Iterator[workspace.Workspace]:
-    """A copy of the memory directory as it is now. What was edited outside is kept as versions, as before a dream."""
+    """A copy of the current memory directory. Edits made outside memoryweb are stored as versions first, as before a dream."""
     snapshot = workspace.take(syncing.memory_dir(project))
     syncing.sync(project, snapshot)
     folder = Path(settings.DATA_DIR) / "workspaces" / f"caught-{secrets.token_hex(6)}"
@@ -159,7 +159,7 @@ def _job(project: Project, parts: Sequence[UnreadPart], copy: workspace.Workspac
 
 
 def known(project: Project) -> tuple[str, ...]:
-    """What cards said before, what a dream proposes now, and what the person rejected of one."""
+    """The texts of earlier cards, lines that a dream currently proposes, and lines of a dream that the person rejected."""
     cards = project.cards.values_list("text", flat=True)
     waiting = proposals.open_dream_proposal(project)
     added = _added(waiting) if waiting else ()

@@ -1,9 +1,9 @@
 """Finds what is new in sessions since they were last read for catching: one cursor per session, in bytes.
 
-Records are known by their uuid: what a resumed or forked session repeats was read with the first one.
+Records are identified by uuid: what a resumed or forked session repeats was already read with the first one.
 
-Pasted text is not the person's word: where the agent's prompt history (`history.jsonl`) has a prompt as it was typed, with
-`[Pasted text #1 +20 lines]` in the place of a paste, only the rest counts.
+Pasted text does not count as the person's words: if the agent's prompt history (`history.jsonl`) has the prompt as typed,
+with `[Pasted text #1 +20 lines]` for a paste, only the rest counts.
 """
 
 import datetime as dt
@@ -25,15 +25,15 @@ from dreams.models import MemoryWrite, Project, Prompt, Session, TranscriptFolde
 from dreams.models.prepared import prepared
 from dreams.services.dreaming.dream_inputs import brief, end_of, with_prompts_only, without_hidden
 
-MOST_SESSIONS = 50  # in one reading; the others come with the next
+MOST_SESSIONS = 50  # in one reading; the others are read next time
 MOST_PROMPTS = 2_000  # of one session in one reading
-#: What was typed longer than this before a project was first seen is old, also where memoryweb ran elsewhere before.
+#: Prompts typed longer than this before a project was first seen are too old, even if memoryweb already ran elsewhere.
 BEFORE_FIRST_SEEN = dt.timedelta(days=1)
 
 
 @dataclass(frozen=True, slots=True)
 class UnreadPart:
-    """The bytes of a session that nobody has read yet, and what the person typed in them."""
+    """The bytes of a session that were not read yet, and what the person typed in them."""
 
     session: Session
     cursor: int | None
@@ -43,12 +43,12 @@ class UnreadPart:
     by_agent: bool = False  # the agent wrote memory itself in these bytes
 
     def before(self, byte: int) -> "UnreadPart":
-        """What of it ends before `byte`."""
+        """The part before `byte`."""
         return replace(self, to_byte=byte, prompts=[row for row in self.prompts if row.offset < byte])
 
     @property
     def cursor_after(self) -> int:
-        """Never back: a session that is read once more may end before what was read already."""
+        """Never moves back: a session that is read again may end before the old cursor."""
         if self.cursor is None or self.cursor > self.session.size:
             return self.to_byte
         return max(self.cursor, self.to_byte)
@@ -65,7 +65,7 @@ class UnreadPart:
 
 
 def unread(project: Project) -> QuerySet[Session]:
-    """Sessions with bytes that nobody has read, the oldest first; not those of our own dreams."""
+    """Sessions with unread bytes, oldest first; not those of our own dreams."""
     return _unread(project.sessions.all())
 
 
@@ -77,8 +77,8 @@ def _unread(sessions: QuerySet[Session]) -> QuerySet[Session]:
 def unread_prompts(
     project: Project, until: dt.datetime, since: dt.datetime | None = None
 ) -> QuerySet[Session]:
-    """Sessions without a transcript, of which the prompt history has something that nobody has read; the last word of each
-    was typed between `since` and `until`."""
+    """Sessions without a transcript that have unread prompts in the prompt history; the last prompt of each was typed
+    between `since` and `until`."""
     return _unread_prompts(project.sessions.all(), until, since)
 
 
@@ -90,27 +90,27 @@ def _unread_prompts(
 
 
 def quiet(project: Project, now: dt.datetime) -> QuerySet[Session]:
-    """Those of `unread` in which nothing was written for a while, or that the agent's hook said to have ended."""
+    """The `unread` sessions that were not written to for a while, or that the agent's hook reported as ended."""
     pause = wait(project)
     return _quiet(project.sessions.all(), now - pause, now + pause)
 
 
 def _quiet(sessions: QuerySet[Session], before: dt.datetime, ahead: dt.datetime) -> QuerySet[Session]:
-    # Touched long after now: a clock ran ahead.
+    # Touched far in the future: from a wrong clock.
     is_quiet = Q(touched_at__lte=before) | Q(touched_at__gt=ahead)
     return _unread(sessions).filter(is_quiet | Q(hinted_at__gte=F("touched_at")))
 
 
 @prepared
 def first_quiet(project: int, before: dt.datetime, ahead: dt.datetime) -> QuerySet[Session, int]:
-    """One of the `quiet` ones, if there is any: every tick asks this of many projects."""
+    """One of the `quiet` sessions, if any: every tick asks this for many projects."""
     sessions = Session.objects.filter(project=project)
     return _quiet(sessions, before, ahead).order_by().values_list("pk", flat=True)[:1]
 
 
 @prepared
 def first_prompts(project: int, until: dt.datetime, since: dt.datetime) -> QuerySet[Session, int]:
-    """The same of `unread_prompts`."""
+    """One of `unread_prompts`, if any."""
     sessions = Session.objects.filter(project=project)
     return _unread_prompts(sessions, until, since).order_by().values_list("pk", flat=True)[:1]
 
@@ -124,35 +124,35 @@ def folders_of(project: int) -> QuerySet[TranscriptFolder, str]:
 
 @prepared
 def touched(project: int) -> QuerySet[Session, tuple[str, dt.datetime]]:
-    """The path of each transcript, and when it was written to as of the last reading."""
+    """The path of each transcript, and its modification time at the last reading."""
     rows = Session.objects.filter(project=project, gone_at__isnull=True).order_by()
     return rows.values_list("path", "touched_at")
 
 
 def wait(project: Project) -> dt.timedelta:
-    """How long a session has been quiet before it is read."""
+    """How long a session must be quiet before it is read."""
     return dt.timedelta(minutes=conf.current(project).catch_minutes)
 
 
 def first_run(host: str) -> dt.datetime | None:
-    """When memoryweb first saw a project there."""
+    """When memoryweb first saw a project on this host."""
     first: dt.datetime | None = Project.objects.filter(host=host).aggregate(at=Min("first_seen_at"))["at"]
     return first
 
 
 def began(project: Project, first: dt.datetime | None = None) -> dt.datetime:
-    """What was said before is old: when memoryweb first ran here, and shortly before the project was first seen.
+    """Earlier prompts are too old: the later of memoryweb's first run here and shortly before the project was first seen.
 
-    `first`: its `first_run`, where many projects are asked.
+    `first`: the host's `first_run`, if already known.
     """
     first = first or first_run(project.host) or project.first_seen_at
     return max(first, project.first_seen_at - BEFORE_FIRST_SEEN)
 
 
 def parts(sessions: Iterable[Session], since: dt.datetime | None, *, again: bool = False) -> list[UnreadPart]:
-    """The new part of each session: what was typed at `since` or later, or without one everything.
+    """The new part of each session: prompts typed at `since` or later; all if `since` is None.
 
-    `again`: from the first byte, also what was read before.
+    `again`: from the first byte, including what was already read.
     """
     return [_part(session, since, again) for session in list(sessions)[:MOST_SESSIONS]]
 
@@ -171,7 +171,7 @@ def _part(session: Session, since: dt.datetime | None, again: bool) -> UnreadPar
 
 
 def move(parts: Iterable[UnreadPart], now: dt.datetime) -> list[UnreadPart]:
-    """Put the cursors behind what was read; those whose cursor somebody else moved meanwhile are not in the answer."""
+    """Moves the cursors past what was read. Returns the parts without those whose cursor somebody else moved meanwhile."""
     moved = []
     with transaction.atomic():
         for part in parts:
@@ -185,12 +185,12 @@ def move(parts: Iterable[UnreadPart], now: dt.datetime) -> list[UnreadPart]:
 
 
 HISTORY_BYTES = 4 * 1024 * 1024  # from its end
-SHORTEST_PASTE = 200  # characters: nothing shorter is shown as a paste
+SHORTEST_PASTE = 200  # characters: the agent shows nothing shorter as a paste
 _PASTE = re.compile(r"\[(?:Pasted text|Image|\.\.\.Truncated text) ?#\d+[^\]]*\]")
 
 
 def without_pasted(session: Session, prompts: Sequence[Prompt]) -> list[str]:
-    """The texts of the prompts without what was pasted, as far as the history tells."""
+    """The texts of the prompts without pasted text, as far as the prompt history shows it."""
     if not any(_may_hold_a_paste(prompt.text) for prompt in prompts):
         return [prompt.text for prompt in prompts]
     displays = list(_displays(session))
@@ -212,7 +212,7 @@ def _typed(text: str, displays: Sequence[str]) -> str:
 
 
 def _in_order(pieces: Sequence[str], text: str) -> bool:
-    """Whether the prompt is these pieces with something between, before or behind them."""
+    """Whether the prompt contains these pieces in order, with anything between, before or after them."""
     at = 0
     for piece in pieces:
         found = text.find(piece, at)
@@ -223,7 +223,7 @@ def _in_order(pieces: Sequence[str], text: str) -> bool:
 
 
 def _displays(session: Session) -> Iterator[str]:
-    """The prompts of this session that hold a paste, as the history shows them."""
+    """The prompts of this session that contain a paste, as the prompt history shows them."""
     for line in _lines(session.project.root):
         try:
             found = json.loads(line)

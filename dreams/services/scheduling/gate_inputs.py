@@ -1,4 +1,4 @@
-"""Loads the facts that gates judge: from rows, and the costly ones from disk only when needed."""
+"""Loads the facts that the gates check: cheap ones from database rows, costly ones from disk only when needed."""
 
 import datetime as dt
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -25,7 +25,7 @@ AT_ONCE = 500  # rows at once; chosen
 
 @dataclass(frozen=True, slots=True)
 class Many:
-    """What is read for many projects at once, by their ids."""
+    """Facts loaded for many projects at once, by project id."""
 
     holds: dict[int, LockHold]
     fingerprints: dict[int, str]
@@ -41,19 +41,19 @@ class Many:
 
 @dataclass(slots=True)
 class Everywhere:
-    """What one tick reads once for all projects."""
+    """Facts that one tick loads once for all projects."""
 
     overrides: conf.Overrides
     open_proposals: dict[int, str]
-    #: What those of them wait for that are submitted.
+    #: What each submitted proposal waits for.
     waits: dict[int, Waits]
-    #: Of many projects together, by their ids; None where each is asked by itself.
+    #: Facts loaded in bulk; None where each project is queried separately.
     many: Many | None = None
     configs: dict[int | None, conf.Config] = field(default_factory=dict)
 
     @classmethod
     def load(cls, projects: Sequence[Project] = ()) -> "Everywhere":
-        """`projects`: also what the costly gates of these ask, in a fixed number of queries."""
+        """`projects`: also loads what their costly gates need, in a fixed number of queries."""
         many = Many.of(projects) if projects else None
         rows = _open_proposals()
         names = {project: public_id for project, public_id, _, _ in rows}
@@ -61,19 +61,19 @@ class Everywhere:
         return cls(conf.Overrides.load(), names, _waits(submitted), many)
 
     def config(self, project: Project) -> conf.Config:
-        """Projects without overrides of their own share one."""
+        """The project's settings; projects without overrides share one object."""
         key = project.pk if project.pk in self.overrides.by_project else None
         if key not in self.configs:
             self.configs[key] = self.overrides.config(key)
         return self.configs[key]
 
     def room(self, now: dt.datetime) -> int:
-        """How many more dreams may begin on this host."""
+        """How many more dreams may start on this host."""
         return self.overrides.config(None).max_dreams_at_once - dreaming.under_way(hosts.host(), now)
 
 
 def count_sessions(project: Project, now: dt.datetime) -> None:
-    """Count the sessions anew; the gate of the check interval spaces this."""
+    """Counts the sessions again; the check interval gate limits how often."""
     Project.objects.filter(pk=project.pk).update(sessions_scanned_at=now)
     discovery.refresh(project)
     project.refresh_from_db()
@@ -87,7 +87,7 @@ def _open_proposals() -> QuerySet[Proposal, tuple[int, str, str, int]]:
 
 
 def _waits(submitted: Mapping[int, int]) -> dict[int, Waits]:
-    """Project → what its submitted proposal waits for; `submitted` are proposals with their projects."""
+    """Project → what its submitted proposal waits for; `submitted` maps proposals to projects."""
     second = review.second_person_waits(list(Proposal.objects.filter(pk__in=submitted))) if submitted else {}
     return {project: "second" if pk in second else "writing" for pk, project in submitted.items()}
 
@@ -101,10 +101,9 @@ def case_of(
     engine: str = "",
     tally: Tally | None = None,
 ) -> gates.Case:
-    """What the gates of one project are judged by. `scan` is called before the sessions are counted; without it rows are enough.
+    """The input for one project's gates. `scan` is called before sessions are counted; without it, stored rows are used.
 
-    `engine`: for a dream with this one, whatever the project's setting says. `tally`: its sessions as they were counted for
-    many projects at once.
+    `engine` overrides the project's setting. `tally`: its session counts, where they were loaded for many projects at once.
     """
     config = everywhere.config(project)
     config = replace(config, engine=engine) if engine else config
@@ -146,9 +145,9 @@ def why_closed(
     engine: str,
     spending: Callable[[], gates.SpendingFact],
 ) -> str:
-    """The first closed gate of `names`, for what is not judged as a dream is; empty where none is closed.
+    """The reason of the first closed gate among `names`, for work other than a dream; empty when all are open.
 
-    `engine` and `spending`: of something beside a dream, which has its own.
+    `engine` and `spending` are those of that work.
     """
     case = case_of(project, everywhere, now, engine=engine)
     closed = gates.first_closed(
@@ -165,7 +164,7 @@ def _memory_switch(project: Project) -> gates.Switch:
 
 
 def _clock(project: Project) -> int | None:
-    """The lock file's mtime; for a directory that does not exist yet, what our last dream left in the database."""
+    """The lock file's mtime; for a directory that does not exist yet, the time that our last dream stored in the database."""
     plain = locks.plain_mtime_ns(project.memory_dir)
     if plain is not None:
         return plain
@@ -175,12 +174,12 @@ def _clock(project: Project) -> int | None:
 
 
 def _clock_seen(project: Project) -> int | None:
-    """As the database has it."""
+    """The same time from the database alone."""
     return int(project.last_consolidated_at.timestamp() * 1e9) if project.last_consolidated_at else None
 
 
 class _Once:
-    """What is asked for at most once. `functools.cache` takes longer to make than this does to ask, and it is made for each of thousands."""
+    """Calls a function at most once. For thousands of projects, creating a `functools.cache` costs more than the call."""
 
     __slots__ = ("_ask", "_found", "_is_asked")
 
@@ -200,8 +199,8 @@ def _counted(
     tally: Tally,
     rows: Callable[[], Iterable[gates.SessionFact] | Tally],
 ) -> Iterable[gates.SessionFact] | Tally:
-    """What was counted for many projects in one query; the project's own rows where the lock file on disk says something
-    else than the row that was counted by, and where the dreams' own are told of only as far as anybody would look."""
+    """The counts loaded for many projects in one query; the project's own rows instead where the lock file's time differs from
+    the stored one, or where the count ended early and dreams' own sessions would be reported."""
     seen = project.last_consolidated_at
     ends_early = tally.plain + tally.corrected >= ENOUGH
     if from_ns(clock() or 0) != (seen or from_ns(0)) or (ends_early and tally.own):
@@ -212,7 +211,7 @@ def _counted(
 def _sessions(
     project: Project, now: dt.datetime, scan: Callable[[Project], None] | None
 ) -> Iterator[gates.SessionFact]:
-    """The newest first, and only as many as are taken: a project that never dreamt may have a hundred thousand."""
+    """Newest first, read only as far as needed: a project that never dreamt may have a hundred thousand."""
     if scan is not None:
         scan(project)
     is_here = project.host == hosts.host()
@@ -272,7 +271,7 @@ def _spending(project: Project, config: conf.Config, now: dt.datetime) -> gates.
 def paid(
     project: Project, config: conf.Config, now: dt.datetime, estimate: Decimal | None, what: str = "a dream"
 ) -> gates.SpendingFact:
-    """What was spent, and what `what` takes; without a price, what is spent counts alone."""
+    """Past spending and the estimate for `what`; without a price, only past spending counts."""
     zone = conf.zone(config)
     spent = pricing.spent(project, now, zone)
     return gates.SpendingFact(
@@ -293,7 +292,7 @@ def _hold(project: int) -> QuerySet[LockHold]:
 
 def _lock(project: Project, now: dt.datetime, many: Many | None) -> locks.LockFact:
     if project.host != hosts.host():
-        return locks.LockFact()  # the folder of that path on this disk is another one
+        return locks.LockFact()  # the folder at that path on this host is a different one
     row = many.holds.get(project.pk) if many else next(iter(_hold(project.pk)), None)
     known = process.ProcessIdentity(row.pid, row.process_started) if row else None
     return locks.status(project.memory_dir, now, known=known)

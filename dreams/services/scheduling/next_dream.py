@@ -1,8 +1,8 @@
-"""When a project dreams next: what its closed gates wait for, in one sentence, and how many sessions are new.
+"""When a project dreams next: one sentence on what its closed gates wait for, and how many sessions are new.
 
-Pages ask for many projects at once, from rows alone: the stored judgement of a project names only its first closed
-gate, as the scheduler stops there. The gates are judged by the very rules of `dreams.services.scheduling.gates`; those that are
-`costly` there are taken as they were last judged.
+Pages ask for many projects at once, from database rows alone: a project's stored evaluation only has its first closed
+gate, as the scheduler stops there. The rules are those of `dreams.services.scheduling.gates`; for `costly` gates the
+last stored result is used.
 """
 
 import datetime as dt
@@ -27,9 +27,9 @@ from dreams.services.scheduling.gates.facts import Tally
 _DISTANCE = re.compile(r"(?:; opens |; tried again |, which was )")
 _AS_JUDGED = tuple(gate.name for gate in gates.GATES.values() if gate.costly)
 _FROM_ROWS = tuple(gate.name for gate in gates.GATES.values() if not gate.costly)
-#: Projects that are looked at for what dreams next, the last used; chosen: a page shows the first few.
+#: How many projects are considered for the next dreams, most recently used first; chosen: a page shows the first few.
 MOST_LOOKED_AT = 100
-#: Of a project whose gates are open: as many dream at once as a setting allows, and the scheduler takes them in this order.
+#: Shown for a project whose gates are open: a setting limits how many dream at once; the scheduler takes them in this order.
 IN_TURN = "Dreams in turn; the most recently used project goes first."
 _BY_SESSIONS = tuple(gate.name for gate in gates.GATES.values() if gate.by_sessions)
 
@@ -44,37 +44,37 @@ class NextDream:
     @classmethod
     def of(cls, results: Sequence[gates.GateResult], new_sessions: int = 0) -> "NextDream":
         closed = [result for result in results if not result.passed]
-        # How often the sessions are looked through is nothing to wait for, where something else is closed too.
+        # The check interval does not matter if another gate is closed too.
         waited_for = [result for result in closed if not result.is_pause] or closed
         return cls(tuple(waited_for), new_sessions)
 
     @property
     def missing(self) -> int:
-        """So many sessions are needed still."""
+        """How many more sessions are needed."""
         return max((result.missing for result in self.closed), default=0)
 
     @property
     def opens_at(self) -> dt.datetime | None:
-        """When all gates are open; None where one does not open by the clock."""
+        """When all gates will be open; None if one does not open by waiting."""
         moments = [result.opens_at for result in self.closed]
         known = [moment for moment in moments if moment is not None]
         return max(known) if known and len(known) == len(moments) else None
 
     @property
     def held_by(self) -> gates.GateResult | None:
-        """The first closed gate that neither the clock nor sessions open."""
+        """The first closed gate that neither time nor new sessions will open."""
         names = () if not self.missing else _BY_SESSIONS
         return next((one for one in self.closed if one.opens_at is None and one.name not in names), None)
 
     @property
     def why_off(self) -> str:
-        """Why no dream starts by itself here until somebody changes that, also none that failed; "" where one does."""
+        """Why no dream starts here, not even a retry, until somebody changes a switch; "" if dreams may start."""
         return next((one.reason for one in self.closed if one.name in gates.SWITCHES), "")
 
     def retry(self, now: dt.datetime) -> tuple[str, dt.datetime | None]:
-        """When a dream that failed is tried again: the moment, or in words what it waits for where the clock alone does not say.
+        """When a failed dream is tried again: (text, time). The text says what it waits for if that is not time alone.
 
-        Forced, it failed in spite of closed gates, and they are waited for as for any dream.
+        A forced dream ran despite closed gates, but its retry waits for them.
         """
         if not self.closed or self.why_off:
             return "", None
@@ -83,11 +83,11 @@ class NextDream:
         return f"Before it is tried again: {self.sentence(now)}", None
 
     def what_next(self, now: dt.datetime) -> str:
-        """What it waits for, or what comes next where it waits for nothing, for pages that say elsewhere that all gates are open."""
+        """What it waits for, or whose turn is next if all gates are open; for pages that show elsewhere that they are."""
         return self.sentence(now) if self.closed else IN_TURN
 
     def sentence(self, now: dt.datetime) -> str:
-        """What it waits for, or that it waits for nothing. A moment that is `opens_at` is not told again."""
+        """What it waits for, or that all gates are open. Does not repeat the time of `opens_at`."""
         if not self.closed:
             return "All gates are open."
         if self.held_by:
@@ -106,7 +106,7 @@ def look(
     everywhere: Everywhere | None = None,
     tallies: Mapping[int, Tally] | None = None,
 ) -> dict[int, NextDream]:
-    """Project (its pk) → its next dream. A fixed number of queries, however many there are."""
+    """Project pk → its next dream. A fixed number of queries for any number of projects."""
     everywhere = everywhere or Everywhere.load()
     tallies = tallies or new_sessions(projects, now)
     judged = dict(latest_gates([project.pk for project in projects]))
@@ -117,12 +117,12 @@ def look(
 
 
 def upcoming(now: dt.datetime, most: int, host: str = "") -> list[tuple[Project, NextDream]]:
-    """Projects, of one host or of all, that dream without a person: first those whose turn it is, in the order in which the
-    scheduler takes them, then those that wait for the clock alone, then those that need sessions. Of those used last:
-    what nobody works on any more dreams no more."""
+    """Projects, of one host or of all, that will dream without a person's action: first those whose gates are open, in the
+    scheduler's order, then those that only wait for time, then those that need sessions. Only the most recently used
+    are considered: a project that nobody works on does not dream again."""
     everywhere = Everywhere.load()
-    # Judging all projects takes longer than everything else here: where nothing is new, no dream is near, and where a
-    # proposal waits for its review, none starts without a person.
+    # Evaluating gates is the slowest step here, so projects without new sessions or with a proposal to review are left
+    # out: no dream is near, or none starts without a person.
     rows = _used_last(host, list(everywhere.open_proposals))
     tallies = new_sessions(rows, now)
     projects = {row.pk: row for row in rows if tallies[row.pk].plain + tallies[row.pk].corrected}
@@ -144,7 +144,7 @@ def _order(pair: tuple[Project, NextDream]) -> tuple[bool, dt.timedelta, dt.date
 
 @prepared
 def _used_last(host: str, others: list[int]) -> QuerySet[Project]:
-    """Those used last, without `others` and without those that dream now."""
+    """The most recently used projects, except `others` and those that are dreaming."""
     rows = Project.objects.filter(gone_at__isnull=True, **({"host": host} if host else {}))
     used_last = rows.order_by(F("last_session_at").desc(nulls_last=True), "pk")[:MOST_LOOKED_AT]
     dreaming = DreamRun.objects.filter(status__in=DreamRun.UNFINISHED).values("project")
@@ -177,7 +177,7 @@ def _judged(
 
 
 def _as_judged(results: Sequence[Mapping[str, Any]] | None, now: dt.datetime) -> list[gates.GateResult]:
-    """Gates that rows do not tell of, where the last judgement found one closed and its moment has not come."""
+    """The costly gates that were closed at the last evaluation and whose opening time has not come."""
     found = []
     for gate in results or ():
         name, opens_at = str(gate.get("name")), moment(gate.get("opens_at"))
@@ -188,9 +188,9 @@ def _as_judged(results: Sequence[Mapping[str, Any]] | None, now: dt.datetime) ->
 
 @dataclass(frozen=True, slots=True)
 class _Counted:
-    """The sessions of a project as they were counted beside `mark`, for a last dream at `last`, while those of `live` ran.
+    """A project's session counts at `mark`, for a last dream at `last`, while the sessions in `live` were running.
 
-    From `until` on time alone makes it another number, as one of them may not be running any more.
+    After `until` the counts may differ without any change, as one of them may have stopped running.
     """
 
     mark: int
@@ -205,15 +205,15 @@ class _Counted:
 
 
 NOBODY: AbstractSet[str] = frozenset()
-#: What this process counted last, by project.
+#: The last counts of this process, by project pk.
 _counted: dict[int, _Counted] = {}
 
 
 def new_sessions(projects: Sequence[Project], now: dt.datetime) -> dict[int, Tally]:
-    """Project (its pk) → its sessions that are new to the next dream, as the sessions gate counts them.
+    """Project pk → its sessions that are new to the next dream, as the sessions gate counts them.
 
-    Touched since the last dream or given back; forks of one session are one; those that run are not ready yet. At most two
-    queries: of projects where nothing changed since they were counted, they are not counted again.
+    Touched since the last dream or given back; forks count once; running sessions are not ready yet. At most two queries;
+    projects where nothing changed since the last count are not counted again.
     """
     live = _running_by_root(projects)
     if not cached_counts.has_marks():
@@ -255,8 +255,8 @@ def _count(
 def _until(
     now: dt.datetime, last: dt.datetime | None, first: dt.datetime | None, newest: dt.datetime | None
 ) -> dt.datetime:
-    """How long a count of `now` holds: until the `first` of those that may be running is quiet for long enough; no longer
-    than now where a moment is still to come."""
+    """Until when a count made `now` is valid: until the `first` session that may be running has been quiet long enough;
+    only now if a time is in the future."""
     if (last and last > now) or (newest and newest > now + gates.LIVE_GRACE):
         return now
     return first + gates.LIVE_GRACE if first else dt.datetime.max.replace(tzinfo=dt.UTC)
@@ -289,20 +289,20 @@ def _per_project(projects: Sequence[Project], live: AbstractSet[str], now: dt.da
 
 
 def running(projects: Sequence[Project]) -> set[str]:
-    """Session ids by the agents' registries of running sessions."""
+    """The session ids in the agents' registries of running sessions."""
     return set[str]().union(*_running_by_root(projects).values())
 
 
 def _running_by_root(projects: Sequence[Project]) -> dict[str, AbstractSet[str]]:
-    """One registry for each config folder."""
+    """Config folder → ids of its running sessions."""
     by_root = {project.root: project for project in projects if project.host == hosts.host()}
     return {root: discovery.live_session_ids(project) for root, project in by_root.items()}
 
 
 @prepared
 def latest_gates(projects: list[int]) -> QuerySet[GateEvaluation, tuple[int, Any]]:
-    """(project, results) of the newest judgement of each. One step into an index per project: the past ones are a hundred
-    times as many."""
+    """(project, results) of each project's newest evaluation. One index lookup per project, as there are a hundred times as
+    many old ones."""
     past = GateEvaluation.objects.filter(project=OuterRef("pk")).order_by("-at", "-pk")
     newest = (
         Project.objects.filter(pk__in=projects).order_by().annotate(newest=Subquery(past.values("pk")[:1]))
@@ -312,19 +312,19 @@ def latest_gates(projects: list[int]) -> QuerySet[GateEvaluation, tuple[int, Any
 
 
 def beside_its_moment(result: gates.GateResult) -> str:
-    """Its reason without "opens in 6 h", where the moment is shown beside it."""
+    """Its reason without "opens in 6 h", for places that also show the time."""
     head, mark, _ = result.reason.partition("; opens ")
     return f"{head}." if mark and result.opens_at else result.reason
 
 
 def as_stored(reason: str) -> str:
-    """A reason without "38 min ago" too, which was true when it was written."""
+    """A stored reason without "38 min ago", which was only true when it was written."""
     head = _DISTANCE.split(reason, maxsplit=1)[0]
     return reason if head == reason else f"{head}."
 
 
 def moment(text: object) -> dt.datetime | None:
-    """An ISO moment of stored JSON; None where it is missing or no moment with an offset."""
+    """An ISO time from stored JSON; None if it is missing or has no offset."""
     try:
         found = dt.datetime.fromisoformat(text) if isinstance(text, str) else None
     except ValueError:

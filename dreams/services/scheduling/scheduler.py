@@ -1,9 +1,9 @@
 """The scheduler: the only place that decides to dream.
 
-One tick: repair what a crash left · look for new files, at most every few minutes · start the jobs that are due · judge the gates of every
-project, cheapest first, and stop at the first closed one · claim and enqueue what is open, projects with the most
-recent sessions first, never more at once than the setting allows · bring the search index up to date. Where a dream
-ends, the next one starts at once.
+One tick: repair after a crash · look for new files, at most every few minutes · start the jobs that are due · check the
+gates of every project, cheapest first, and stop at the first closed one · claim and enqueue dreams for open projects, the most
+recent sessions first, never more at once than the setting allows · update the search index. When a dream ends, the
+next one starts at once.
 """
 
 import datetime as dt
@@ -48,12 +48,12 @@ from dreams.services.search import index
 log = logging.getLogger(__name__)
 
 SCHEDULE_NAME = "memoryweb tick"
-INDEX_SECONDS = 10.0  # of a tick, which comes every 60: the rest is a task of its own
+INDEX_SECONDS = 10.0  # of a tick, which runs every 60: the rest is done by a separate task
 INDEXING, INDEX_TASK_SECONDS = "indexing", 50
 EVERY = dt.timedelta(minutes=1)  # between two ticks, as fine as cron
 LAST_TICK = "memoryweb:last-tick"
 LAST_FAILURES = "memoryweb:last-tick-failures"
-# A pending dream that no worker took for this long has lost its task: it is handed to the queue again.
+# A pending dream that no worker took for this long has lost its task: it is queued again.
 PENDING_TOO_LONG = dt.timedelta(minutes=5)
 
 
@@ -73,7 +73,7 @@ class TickReport:
 
     @contextmanager
     def going_on(self, what: str) -> Iterator[None]:
-        """What fails here stops nothing else of the tick. The log has all of it; the health page says that it failed, and why."""
+        """An error in this block does not stop the rest of the tick. It is logged in full; the health page shows it and why."""
         try:
             yield
         except Exception as error:
@@ -82,7 +82,7 @@ class TickReport:
 
 
 def tick(now: dt.datetime | None = None) -> TickReport:
-    """One round. One odd project never stops the others."""
+    """One round. An error in one project never stops the others."""
     report = TickReport(at=now or timezone.now())
     cache.set(LAST_TICK, report.at.isoformat(), None)
     hosts.note_seen()
@@ -96,13 +96,13 @@ def tick(now: dt.datetime | None = None) -> TickReport:
     _catch(report, everywhere)
     _start_open(report, everywhere)
     cache.set(LAST_FAILURES, report.failures, None)
-    if index.catch_up(INDEX_SECONDS):  # last: what is to be found waits for what is to be dreamt
+    if index.catch_up(INDEX_SECONDS):  # last: dreams are more urgent than search
         _index_the_rest()
     return report
 
 
 def go_on() -> None:
-    """Start what is open where a dream has just ended, instead of at the next tick: still never more than the setting allows."""
+    """Starts dreams of open projects right after a dream ended, not at the next tick; the setting's limit still applies."""
     _start_open(TickReport(at=timezone.now()), Everywhere.load())
 
 
@@ -114,22 +114,22 @@ def _start_open(report: TickReport, everywhere: Everywhere) -> None:
         opened = False
         with report.going_on(f"gates of {project}"):
             opened = judge(project, everywhere, report, scan=free > 0)
-        # Asked again: a tick and the end of a dream may do this at once.
+        # Checked again: a tick and the end of a dream may run this at the same time.
         if opened and free > 0 and everywhere.room(report.at) > 0 and _start(project, report):
             free -= 1
 
 
 def _index_the_rest() -> None:
-    """By a task of its own, one at a time: a first discovery finds more than a tick has room for."""
+    """In a separate task, one at a time: a first discovery finds more than a tick can index."""
     if cache.add(INDEXING, True, INDEX_TASK_SECONDS):
         hosts.enqueue("index_texts", name="index")
 
 
 def _still_closed_by_clock(everywhere: Everywhere, now: dt.datetime) -> set[int]:
-    """Projects that the last tick found closed by the clock alone, and that a look at their lock file finds so again.
+    """Projects that the last tick found closed by the time gate alone, and whose lock file shows that they still are.
 
-    Nearly all of many projects, nearly always: one row and one stat each, without judging gate after gate. Whatever else
-    may have changed (a setting of its own, a proposal, the agent's switches) has a project judged as always.
+    This is true of nearly all projects nearly always, and costs one row and one stat each instead of an evaluation. A
+    project with any other change (an override, a proposal, the agent's switches) is evaluated as usual.
     """
     config, now_ns = everywhere.overrides.config(None), to_ns(now)
     if config.paused or not config.dreaming:
@@ -158,8 +158,8 @@ def _here() -> QuerySet[Project]:
 
 
 def _projects(without: Collection[int]) -> Sequence[Project]:
-    """Those of this host that do not dream now; the most recently used come first, so that a first start begins
-    with what matters."""
+    """Projects of this host that are not dreaming now; most recently used first, so that a first start begins with those
+    that matter."""
     busy = DreamRun.objects.filter(status__in=DreamRun.UNFINISHED)
     rows = _here().exclude(pk__in=busy.values("project"))
     rows = rows.order_by(F("last_session_at").desc(nulls_last=True), "pk")
@@ -178,7 +178,7 @@ def _discover_now_and_then(report: TickReport) -> None:
         with report.going_on("discovery"):
             try:
                 if not discovery.discover(leave_others=True).projects and not _here().exists():
-                    # Whoever starts before their agent's first session waits for it to appear; nothing is soon read.
+                    # Started before the agent's first session, a person waits for it; reading nothing is quick.
                     cache.delete(discovery.LAST_LOOK)
             except discovery.DiscoveryBusy as error:
                 log.warning("%s", error)
@@ -186,7 +186,7 @@ def _discover_now_and_then(report: TickReport) -> None:
 
 
 def _retry_digests(now: dt.datetime) -> None:
-    """By a task of its own: a mail server that does not answer must not hold up the tick."""
+    """In a separate task: a mail server that does not answer must not delay the tick."""
     if notify.retries_due(now):
         hosts.enqueue("retry_digests", name="digest")
 
@@ -197,7 +197,7 @@ def _run_jobs(report: TickReport) -> None:
 
 
 def _catch(report: TickReport, everywhere: Everywhere) -> None:
-    """Sessions that went quiet are read by tasks of their own: one may ask a model."""
+    """Reads sessions that went quiet in separate tasks, as one may ask a model."""
     for project in catching.due(report.at, everywhere, report.going_on):
         report.caught += catching.enqueue(project)
 
@@ -206,9 +206,9 @@ def _catch(report: TickReport, everywhere: Everywhere) -> None:
 
 
 def judge(project: Project, everywhere: Everywhere, report: TickReport, *, scan: bool = True) -> bool:
-    """Judge the gates of one project up to the first closed one, and keep an answer that is new.
+    """Evaluates the gates of one project up to the first closed one, and stores the answer if it changed.
 
-    Without `scan` (no dream could start now) rows are enough, and the throttle is left for when it matters.
+    Without `scan` (no dream could start now) stored rows are enough, and the check interval is not used up.
     """
     look = (lambda found: count_sessions(found, report.at)) if scan else None
     results = gates.evaluate(case_of(project, everywhere, report.at, scan=look))
@@ -219,7 +219,7 @@ def judge(project: Project, everywhere: Everywhere, report: TickReport, *, scan:
 
 
 def remember(project: Project, results: Sequence[gates.GateResult], now: dt.datetime) -> bool:
-    """Keep an evaluation whose answer differs from the last one; True when it did."""
+    """Stores an evaluation whose answer differs from the last one; True if it did."""
     found = gates.fingerprint(results)
     if found is None or found == project.gate_fingerprint:
         return False
@@ -244,14 +244,14 @@ def evaluate_all(
     logs: bool = False,
     tally: Tally | None = None,
 ) -> list[gates.GateResult]:
-    """Every gate of a project, without starting or keeping anything: for the page and the command. `tally`: its sessions,
-    where they were counted already."""
+    """Evaluates all gates of a project for the page and the command; starts and stores nothing. `tally`: its session counts,
+    if already known."""
     case = case_of(project, everywhere or Everywhere.load(), now, tally=tally)
     return gates.evaluate(case, logs=logs, stop_at_first=False)
 
 
 def evaluate_many(projects: Sequence[Project], now: dt.datetime) -> Iterator[list[gates.GateResult]]:
-    """As `evaluate_all`, for each of many, in a fixed number of queries as long as they dream by rules."""
+    """`evaluate_all` for many projects, in a fixed number of queries if they use the rules engine."""
     with stopwatch.part("memories"):
         everywhere = Everywhere.load(projects)
     with stopwatch.part("transcripts"):
@@ -274,9 +274,9 @@ def _start(project: Project, report: TickReport) -> bool:
 
 
 def enqueue(dream: DreamRun) -> None:
-    """Hand a pending dream to this host's queue; its task may arrive twice, and is claimed once.
+    """Adds a pending dream to this host's queue; its task may arrive twice, but is claimed once.
 
-    A dream of another host is left to that host's scheduler: a queue runs what its own key signed.
+    A dream of another host is left to that host's scheduler: a queue only runs tasks signed with its own key.
     """
     if dream.project.host == host():
         hosts.enqueue("run_dream", dream.pk, name=dream.public_id)
@@ -285,9 +285,9 @@ def enqueue(dream: DreamRun) -> None:
 def dream_now(
     project: Project, *, engine: str = "", forced: bool = True, logs: bool = False, actor: str = ""
 ) -> DreamRun:
-    """A dream that a person asked for on a page, with `logs` to have the daily logs read.
+    """Starts a dream that a person asked for on a page; with `logs` it reads the daily logs.
 
-    Raises GateClosed when a gate is closed that this does not pass, and project_lock.ProjectElsewhere.
+    Raises GateClosed when a gate is closed that this cannot pass, and project_lock.ProjectElsewhere.
     """
     project_lock.refuse_elsewhere(project)
     refuse_closed(project, forced=forced, engine=engine, logs=logs, scan=discovery.refresh)
@@ -314,14 +314,14 @@ def refuse_closed(
     logs: bool = False,
     scan: Callable[[Project], None] | None = None,
 ) -> None:
-    """Raises GateClosed unless every gate is open, or passed, for a dream with `engine` (or the chosen one). `scan`: as in `case_of`.
+    """Raises GateClosed unless every gate is open or passed for a dream with `engine` (or the chosen one). `scan`: see `case_of`.
 
-    While one dreams, ProjectBusy: its lock would be read as the last dream's.
+    Raises ProjectBusy during a dream: its lock would be read as that of the last dream.
     """
     dreaming.refuse_second(project)
     case = case_of(project, Everywhere.load(), timezone.now(), scan=scan, engine=engine)
     results = gates.evaluate(case, force=forced, logs=logs, stop_at_first=False)
-    # Whoever waited for the next check of the sessions would be refused for the other gate then.
+    # A person who waited for the next check of the sessions would then be refused by the other gate.
     lasting = gates.first_closed(result for result in results if not result.is_pause)
     if closed := lasting or gates.first_closed(results):
         raise GateClosed(project, closed)
@@ -331,7 +331,7 @@ def refuse_closed(
 
 
 def repair(report: TickReport | None = None) -> TickReport:
-    """Finish interrupted applies, heal locks of dead holders, end dreams whose worker died, and hand lost tasks to the queue again."""
+    """Finishes interrupted applies, restores locks of dead holders, ends dreams of dead workers, and queues lost tasks again."""
     report = report or TickReport(at=timezone.now())
     _finish_applies(report)
     handing_over.repair(report.at)
@@ -359,7 +359,7 @@ def repair(report: TickReport | None = None) -> TickReport:
 
 
 def _finish_applies(report: TickReport) -> None:
-    """What a killed process, or one that lost the database, left half done. Whoever writes now looks after itself."""
+    """Finishes applies that a killed process, or one that lost the database, left half done. Running applies are not touched."""
     with report.going_on("interrupted applies"), suppress(journal.JournalBusy):
         writing.recover(wait_seconds=0)
 
@@ -371,9 +371,9 @@ def _worker_is_dead(dream: DreamRun, now: dt.datetime) -> bool:
 
 
 def _does_not_keep(dream: DreamRun, lease: dt.datetime, now: dt.datetime) -> bool:
-    """It lives but does not keep its lease: it hangs where no signal reaches it. Its lock goes stale by itself.
+    """Whether it is alive but does not renew its lease: it hangs where no signal reaches it. Its lock expires without help.
 
-    A machine that wakes up finds every lease over: only one that is still the same a lease later is not kept.
+    After a machine wakes up every lease has expired: only one that is unchanged a full lease later counts.
     """
     if now - lease <= dreaming.LEASE * 4:
         return False
@@ -397,7 +397,7 @@ def _hand_out_again(dream: DreamRun, now: dt.datetime) -> None:
 def _in_queue(dream: DreamRun) -> bool:
     from django_q.models import OrmQ  # noqa: PLC0415 - as above
 
-    # One that a worker took is locked for an hour; taken, and lost with its worker, it must not keep others waiting.
+    # A task taken by a worker is locked for an hour; if it was lost with its worker, it must not delay others.
     waiting = OrmQ.objects.filter(key=cluster_name(dream.project.host), lock__lte=timezone.now())
     return bool(waiting.exists())
 
@@ -405,7 +405,7 @@ def _in_queue(dream: DreamRun) -> bool:
 def ensure_schedule() -> None:
     """The one schedule row of this host. `Schedule.name` is not unique, so it is updated, never added twice.
 
-    Jobs have their own table. An address for the digest that the environment gives needs a job that sends it.
+    Jobs have a separate table. A digest address set in the environment needs a job that sends the digest.
     """
     from django_q.models import Schedule  # noqa: PLC0415 - as above
 
@@ -416,7 +416,7 @@ def ensure_schedule() -> None:
             name=name,
             defaults={
                 "func": "dreams.tasks.tick",
-                # Reckoned from the present minute: MINUTES steps through all that were missed, which after a clock
+                # Computed from the current minute: MINUTES steps through all missed runs, which after a clock
                 # that was wrong by years takes hours, with the database locked for writing.
                 "schedule_type": Schedule.CRON,
                 "cron": "* * * * *",
@@ -430,7 +430,7 @@ def ensure_schedule() -> None:
 
 
 def _schedule_from_a_clock_ahead() -> None:
-    """A next run that a wrong clock put years ahead is now."""
+    """Resets a next run that a wrong clock put years ahead."""
     from django_q.models import Schedule  # noqa: PLC0415 - as above
 
     now = timezone.now()

@@ -1,13 +1,14 @@
 """Decides when a memory directory may dream: Case (facts, settings, now) → [GateResult]. Pure.
 
-Cheapest first. The scheduler stops at the first closed gate, so that a quiet project costs a database row and
+Cheapest first. The scheduler stops at the first closed gate, so an idle project costs one database row and
 one stat; the `gates` command evaluates all of them.
 
-`force` opens what only saves work (`forceable`) and supersedes an open proposal. It never opens
-the lock, a budget cap, or a switch that a person turned off; nor the agent's daily-log and remote modes, where a dream
-would be in the agent's way; nor an engine that cannot be asked for want of a key, where every dream would fail.
+`force` opens gates that only save work (`forceable`) and supersedes an open proposal. It never opens the lock, a
+budget cap, or a switch that a person turned off; nor the agent's daily-log and remote modes, where a dream would
+disturb the agent; nor an engine without an API key, where every dream would fail.
 
-A person who wants the daily logs read (`logs`) has them for the sessions, and passes the time gate and the daily-log mode.
+When a person asks for a dream that reads the daily logs (`logs`), log lines count in place of sessions, and the time gate
+and the daily-log mode are passed.
 """
 
 from collections.abc import Iterable
@@ -36,7 +37,7 @@ OF_MODELS = tuple(gate.name for gate in GATES.values() if gate.of_models)
 
 
 def title(name: object) -> str:
-    """ "Sessions gate"; a gate of another version by its own name."""
+    """ "Sessions gate"; the plain name for a gate that this version does not know."""
     known = GATES.get(str(name or ""))
     label = known.label if known else str(name or "").capitalize()
     return f"{label} gate" if label else "A gate"
@@ -44,8 +45,8 @@ def title(name: object) -> str:
 
 @dataclass(frozen=True, slots=True)
 class GateResult:
-    """One gate's answer. The reason is always there; `opens_at` (UTC) where the gate opens by waiting, `missing` where
-    it opens with so many more sessions; `heavy` says which of the present ones count for more than one."""
+    """One gate's answer. `reason` is always set; `opens_at` (UTC) if the gate opens by waiting; `missing` is how many more
+    sessions would open it; `heavy` says which sessions count more than once."""
 
     name: str
     passed: bool
@@ -57,7 +58,7 @@ class GateResult:
 
     @property
     def is_pause(self) -> bool:
-        """Closed only because the sessions were looked through a moment ago."""
+        """Whether it is closed only because the sessions were checked a moment ago."""
         return self.cause == rules.SCANNED
 
     def as_json(self) -> dict[str, str | bool | None]:
@@ -75,10 +76,10 @@ def evaluate(
     stop_at_first: bool = True,
     names: Iterable[str] = GATES,
 ) -> list[GateResult]:
-    """Results of the gates in `names`, all or up to the first closed one.
+    """The results of the gates in `names`: all, or up to the first closed one.
 
-    `scheduled`: a job of the schedule says when, in place of the time gate. `logs`: a person asked for a dream that reads the
-    daily logs, and new lines count in place of sessions.
+    `scheduled`: a scheduled job decides when, so the time gate is passed. `logs`: a person asked for a dream that reads
+    the daily logs, and new lines count in place of sessions.
     """
     is_asked_for = force or scheduled or logs
     results: list[GateResult] = []
@@ -93,7 +94,7 @@ def evaluate(
     return results
 
 
-#: What `fingerprint` says of a project whose last dream was a short time ago.
+#: The `fingerprint` of a project whose last dream was too recent.
 CLOSED_BY_CLOCK = f"time: {rules.RECENT}"
 is_recent = rules.is_recent
 
@@ -108,10 +109,10 @@ def first_closed(results: Iterable[GateResult]) -> GateResult | None:
 
 
 def fingerprint(results: Iterable[GateResult]) -> str | None:
-    """The answer without the hours in it, to tell whether it changed: "open", or the first closed gate's why.
+    """The answer without times, to see whether it changed: "open", or the first closed gate and its cause.
 
-    None when only the scan throttle is in the way: nobody has looked, so the last answer stands. (Kept, it
-    would alternate with the sessions' answer every ten minutes.)
+    None when only the check interval is closed: nothing was checked, so the last answer is still valid. (If stored,
+    it would alternate with the sessions' answer every ten minutes.)
     """
     closed = [result for result in results if not result.passed]
     for result in closed:
@@ -128,7 +129,7 @@ def _ruling(name: str, case: Case, *, logs: bool) -> rules.Ruling:
 
 
 def _in_spite(name: str, ruling: rules.Ruling, *, force: bool, scheduled: bool, logs: bool) -> GateResult:
-    """What a closed gate is for a dream that somebody asks for."""
+    """The result of a closed gate, which passes where `force`, `scheduled` or `logs` allow it."""
     if force and GATES[name].forceable:
         also = " The new dream will supersede it." if name == "review" else ""
         return GateResult(name, True, f"Forced. Without force: {ruling.reason}{also}")
@@ -141,16 +142,16 @@ def _in_spite(name: str, ruling: rules.Ruling, *, force: bool, scheduled: bool, 
 
 @lru_cache(maxsize=256)
 def _result(name: str, ruling: rules.Ruling) -> GateResult:
-    """The same for the same words, which most gates have for most of thousands of projects."""
+    """Cached: most of thousands of projects give the same results."""
     return GateResult(name, *ruling)
 
 
-#: Why a gate may be closed that does not matter where the logs are to be read: no session is counted for it.
+#: Causes that do not matter when the logs are read, as no sessions are counted for it.
 _PASSED_FOR_LOGS = frozenset({Mode.DAILY_LOG.value, rules.SCANNED})
 
 
 def _unreadable(error: OSError) -> rules.Ruling:
-    """A fact that cannot be had closes its gate: dreaming on a guess is worse than waiting."""
+    """A fact that cannot be read closes its gate: dreaming on a guess is worse than waiting."""
     what = error.strerror or str(error) or type(error).__name__
     place = f" ({error.filename})" if error.filename else ""
     reason = f"Could not check: {what}{place}. Fix that; it is retried at the next check."

@@ -1,7 +1,7 @@
 """The facts about a project that decide whether it may dream.
 
-Cheap facts are values (one database row); expensive ones are callables without arguments, asked only when no
-earlier gate is closed. A callable may raise OSError: its gate is then closed, with that as the reason."""
+Cheap facts are values (one database row); expensive ones are callables without arguments, called only when no
+earlier gate is closed. A callable may raise OSError, which then closes its gate and is the reason."""
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
@@ -12,13 +12,13 @@ from typing import Literal
 
 from dreams.lib.locks import LockFact
 
-# Nobody needs to know whether a thousand or a hundred thousand are new: counting all of them would take a second.
+# Whether a thousand or a hundred thousand are new makes no difference: counting all would take a second.
 ENOUGH = 1_000
 TWICE = 2
-LIVE_GRACE = timedelta(minutes=10)  # chosen: a session of which no process is known counts as live so long
-# The lock file is dated by the file system's clock, which may run a moment ahead of ours.
+LIVE_GRACE = timedelta(minutes=10)  # chosen: how long a session without a known process counts as live
+# The lock file's time is from the file system's clock, which may be slightly ahead of ours.
 CLOCK_SKEW_NS = 2_000_000_000
-#: No failed dream waits longer for its next try.
+#: The longest wait before a failed dream is tried again.
 LONGEST_RETRY = timedelta(days=1)
 
 
@@ -32,7 +32,7 @@ class Mode(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Switch:
-    """A setting that is on or off, and where that was decided (shown to people)."""
+    """A setting that is on or off, and where it was set (shown to people)."""
 
     on: bool
     source: str
@@ -40,7 +40,7 @@ class Switch:
 
 @dataclass(frozen=True, slots=True)
 class InputsFact:
-    """Digests of all that a dream would read: now, and when the last dream read it (None: there was none)."""
+    """Digests of everything a dream would read: now, and at the last dream (None: there was none)."""
 
     current: str
     last: str | None
@@ -48,10 +48,10 @@ class InputsFact:
 
 @dataclass(frozen=True, slots=True)
 class SpendingFact:
-    """US dollars: what the next dream, or what else `what` names, is expected to cost, and what was spent in the
-    running day and month.
+    """US dollars: the expected cost of the next dream (or of the work that `what` names), and what was spent in the
+    current day and month.
 
-    Days and months begin at midnight in `zone`. The rules engine is `free`.
+    Days and months start at midnight in `zone`. The rules engine is `free`.
     """
 
     free: bool = True
@@ -65,22 +65,23 @@ class SpendingFact:
 
 @dataclass(frozen=True, slots=True)
 class EngineFact:
-    """Whether the chosen engine can be asked at all. `trouble` is a sentence with the remedy, "" where it can."""
+    """Whether the chosen engine can be used. `trouble` is a sentence with the remedy, "" if it can."""
 
     name: str = "rules"
     trouble: str = ""
 
 
-#: What a dream's proposal waits for: decisions; to be written, decided as it is; or a second person.
+#: What a dream's proposal waits for: decisions, the write after all decisions, or a second person.
 Waits = Literal["review", "writing", "second"]
 
 
 @dataclass(frozen=True, slots=True)
 class Facts:
-    """One project's facts. The defaults describe a project on which nothing but the evidence is missing.
+    """One project's facts. With the defaults, only new sessions are missing.
 
-    `clock`: the lock file's mtime in ns, None for never; one stat. `sessions`: each of them, or how many there are. `agent_dreams`: the agent's own
-    `autoDreamEnabled`, shown only. `log_lines`: how many lines of daily logs no dream has read. `retry_at`: earliest next try after `failures` failed dreams in a row.
+    `clock`: the lock file's mtime in ns, None for never; one stat. `sessions`: the sessions, or their counts.
+    `agent_dreams`: the agent's `autoDreamEnabled`, only shown. `log_lines`: the daily-log lines that no dream has read.
+    `retry_at`: the earliest next try after `failures` failed dreams in a row.
     """
 
     paused: bool = False
@@ -106,23 +107,23 @@ class Facts:
 def is_live(registry_pid_alive: bool | None, last_byte_at: datetime, now: datetime) -> bool:
     """True while a session may still be written to.
 
-    Its PID in the agent's registry is alive (True), else (dead, or None for not registered) until ten minutes
-    after its last byte: a killed agent leaves a registry entry, and a resumed one has none yet. A byte from long
-    after now is of a clock that ran ahead.
+    It is live if its PID in the agent's registry is alive (True); otherwise (dead, or None: not registered) until ten
+    minutes after its last byte, as a killed agent leaves its registry entry and a resumed one has none yet. A last byte
+    far in the future comes from a wrong clock.
     """
     return registry_pid_alive is True or abs(now - last_byte_at) < LIVE_GRACE
 
 
 def past(clock_ns: int | None, now_ns: int) -> int | None:
-    """When a project was last consolidated (ns); None for never, and where a clock ran ahead and says later than now."""
+    """When a project was last consolidated (ns); None for never, or for a time in the future from a wrong clock."""
     return None if clock_ns is None or clock_ns > now_ns + CLOCK_SKEW_NS else clock_ns
 
 
 def detect_mode(remote_environment: str | None, *, logs_written: bool, topic_files: int) -> Mode:
-    """Mode from `CLAUDE_CODE_REMOTE` and from what the memory directory holds.
+    """The mode, from `CLAUDE_CODE_REMOTE` and the contents of the memory directory.
 
-    Daily-log mode leaves `logs/` and no topic file; a directory that has both is tidied like any other. `topic_files` are
-    those that no dream of ours distilled.
+    Daily-log mode writes `logs/` and no topic files; a directory with both is tidied like any other. `topic_files` counts
+    those that none of our dreams wrote.
     """
     if (remote_environment or "").strip().lower() not in ("", "0", "false", "no", "off"):
         return Mode.REMOTE
@@ -131,10 +132,10 @@ def detect_mode(remote_environment: str | None, *, logs_written: bool, topic_fil
 
 @dataclass(frozen=True, slots=True)
 class SessionFact:
-    """One session as the session gate needs it; all of it comes from stored rows and one directory listing.
+    """One session as the sessions gate needs it, from stored rows and one directory listing.
 
-    `root_id`: the session it was forked from, at any distance; its own id (or "") when it was not forked.
-    `given_back`: learned from once, but that dream was rolled back or its proposal superseded.
+    `root_id`: the first session in its chain of forks; its own id (or "") when it was not forked.
+    `given_back`: a dream used it, but was rolled back or its proposal superseded.
     """
 
     session_id: str
@@ -148,7 +149,7 @@ class SessionFact:
 
 @dataclass(frozen=True, slots=True)
 class Tally:
-    """`plain` and `corrected` count, forks once; `live` and `own` are touched sessions that were left out.
+    """`plain` and `corrected` sessions count, forks once; `live` and `own` are touched sessions that do not count.
 
     `ended_early`: there may be more of each.
     """
@@ -175,7 +176,7 @@ class Tally:
 
     @property
     def heavy(self) -> str:
-        """How many count for more than one, in words: "one with a correction counts twice"; empty where none does."""
+        """The sessions that count more than once, in words: "one with a correction counts twice"; empty if there are none."""
         if not self.corrected or self.weight == 1:
             return ""
         one = self.corrected == 1
@@ -183,7 +184,7 @@ class Tally:
         return f"{heavy} {'twice' if self.weight == TWICE else f'{self.weight:g} times'}"
 
     def for_gate(self, weight: float, needed: int) -> "Tally":
-        """As `count_sessions` would have it of so many sessions, which asks for no more than anybody wants to know of."""
+        """The tally that `count_sessions` would return for these sessions, with the same upper limits."""
         enough = max(needed, ENOUGH)
         corrected = min(self.corrected, enough)
         plain = min(self.plain, enough - corrected)
@@ -197,7 +198,7 @@ class Tally:
         )
 
     def left_out(self) -> str:
-        """What a person may miss in the count: "; left out: 1 live"."""
+        """The sessions that were not counted, in words: "; left out: 1 live"."""
         parts = [
             f"{number} {what}"
             for number, what in ((self.live, "live"), (self.own, "created by memoryweb"))
@@ -209,10 +210,10 @@ class Tally:
 def count_sessions(
     sessions: Iterable[SessionFact], last_ns: int | None, weight: float, needed: int = ENOUGH
 ) -> Tally:
-    """Sessions touched strictly after `last_ns` (None: ever) or given back, neither live nor the dreams' own.
+    """Counts sessions touched strictly after `last_ns` (None: all) or given back, except live ones and the dreams' own.
 
-    A fork repeats its parent's history, so all forks of one root are one, corrected when one of them is. No more are
-    asked for once there are as many as `needed`, and as anybody wants to know of.
+    A fork repeats its parent's history, so all forks of one root count as one, corrected when any of them is. Counting
+    ends at `needed` or `ENOUGH`, whichever is more.
     """
     roots: dict[str, bool] = {}
     live = own = 0

@@ -1,7 +1,7 @@
-"""Every gate there is, in the order in which they are asked, one function each: what is known → open or closed, why, and
-when it opens. Pure.
+"""All gates in the order in which they are evaluated, one function each: Case → open or closed, why, and when it opens.
+Pure.
 
-A cause is the reason without the hours in it: two evaluations with the same cause gave the same answer.
+A cause is the reason without times: two evaluations with the same cause gave the same answer.
 """
 
 import math
@@ -30,7 +30,7 @@ from dreams.services.scheduling.gates.facts import (
 
 
 class Ruling(NamedTuple):
-    """What one gate says."""
+    """One gate's answer, before `force` and the like are applied."""
 
     passed: bool
     reason: str
@@ -59,7 +59,7 @@ class Case:
 
     @cached_property
     def clock(self) -> int | None:
-        """When this project was last consolidated, ns, as its lock file says; None for never."""
+        """When this project was last consolidated, in ns, from its lock file; None for never."""
         return self.facts.clock()
 
 
@@ -68,25 +68,25 @@ Rule = Callable[[Case], Ruling]
 
 @dataclass(frozen=True, slots=True)
 class Gate:
-    """What a gate is beside its rule, whose name it has. `label` and `icon` are what pages show."""
+    """A gate's rule and its properties. It has the rule's name; pages show `label` and `icon`."""
 
     name: str
     rule: Rule
     label: str
     icon: str
-    #: A person's own start passes it.
+    #: A forced start passes it.
     forceable: bool = False
-    #: New sessions open it, and nothing else does.
+    #: Only new sessions open it.
     by_sessions: bool = False
     #: Only a person or the agent opens it.
     is_switch: bool = False
-    #: Within minutes, by itself: a scheduled job waits for it, up to an hour.
+    #: Opens within minutes without anybody's action: a scheduled job waits for it, up to an hour.
     opens_soon: bool = False
-    #: Asked also where a model is asked outside of a dream.
+    #: Also evaluated for model requests outside of dreams.
     of_models: bool = False
-    #: Needs more than rows: lists of projects show it as it was last judged.
+    #: Needs more than database rows: lists of projects show its last stored result.
     costly: bool = False
-    #: The group of settings that opens it, to which its line on the project's page links.
+    #: The group of settings that can open it; the project's page links to it.
     settings: str = ""
 
 
@@ -94,7 +94,7 @@ GATES: dict[str, Gate] = {}
 
 
 def gate(label: str, icon: str, **kind: Any) -> Callable[[Rule], Rule]:
-    """Its rule stands below; `kind` are the other fields of `Gate`."""
+    """Registers the decorated rule as a gate; `kind` are the other fields of `Gate`."""
 
     def add(rule: Rule) -> Rule:
         GATES[rule.__name__] = Gate(rule.__name__, rule, label, icon, **kind)
@@ -201,7 +201,7 @@ RECENT = "recent"
 
 
 def is_recent(last_ns: int, now_ns: int, min_age: timedelta) -> bool:
-    """Whether the time gate is closed for a last dream at that moment: `min_age` has not passed, and no clock was wrong."""
+    """Whether the last dream is too recent for the time gate: `min_age` has not passed, and `last_ns` is not in the future."""
     age = min_age // timedelta(microseconds=1) * 1_000
     return past(last_ns, now_ns) is not None and last_ns > now_ns - age
 
@@ -210,13 +210,13 @@ def is_recent(last_ns: int, now_ns: int, min_age: timedelta) -> bool:
 def throttle(case: Case) -> Ruling:
     facts, now = case.facts, case.now
     if facts.retry_at is not None and now < facts.retry_at <= now + LONGEST_RETRY:
-        # Not “the last dream”: one that was cancelled since changes nothing of this.
+        # Not “the last dream”: a dream cancelled since then does not change this.
         failed = "A dream failed" if facts.failures <= 1 else f"{facts.failures} dreams failed in a row"
         reason = f"{failed}; tried again {until(facts.retry_at, now)}."
         return Ruling(False, reason, facts.retry_at, f"back-off {facts.failures}")
     throttle = timedelta(minutes=case.config.scan_minutes)
     wait = exact(throttle)
-    # A scan from the future means that the clock was set back. Scanning once more harms nobody.
+    # A scan in the future means that the clock was set back. One more scan does no harm.
     if facts.last_scan_at is None or facts.last_scan_at > now:
         return Ruling(True, "Sessions have not been checked yet.")
     opens_at = later(facts.last_scan_at, throttle)
@@ -247,7 +247,7 @@ def sessions(case: Case) -> Ruling:
 
 
 def log_lines(case: Case) -> Ruling:
-    """In place of `sessions`, for a dream that is asked to read the logs."""
+    """Used in place of `sessions` for a dream that reads the daily logs."""
     lines = case.facts.log_lines()
     if not lines:
         return Ruling(
@@ -327,7 +327,7 @@ def _caps(spending: SpendingFact, config: Config) -> list[tuple[str, Decimal, De
 
 
 def _cap(dollars: float) -> Decimal:
-    """As a setting has it: 0 is no limit."""
+    """A limit from a setting, where 0 means no limit."""
     return Decimal(str(dollars)) if dollars > 0 else Decimal("Infinity")
 
 
