@@ -1,9 +1,9 @@
-"""Decides what may be applied without a person: policies that a person set, by kind of change or by memory type and operation.
+"""Decides which changes may be applied without a person, by policies for a kind of change or a memory type and operation.
 
-`earned` are those that memoryweb offered after many like decisions, `routine` says which changes such an offer can ever be about.
+`earned` has the policies that memoryweb offers after many similar decisions, `routine` which changes these may cover.
 
-The project's own policies come before those for all, and a kind of change before type and operation. Without a policy a
-person reviews. A removal is only automatic where a policy says so for removals, or for that kind of change.
+A project's policies take precedence over those for all, and a kind of change over type and operation. Without a policy
+a person reviews. A removal is automatic only with a policy for removals, or for that kind of change.
 """
 
 from collections.abc import Callable, Collection, Mapping, Sequence
@@ -23,7 +23,7 @@ from dreams.services.policies.earned import POLICY_ACTOR, corrected, undone, wou
 from dreams.services.policies.routine import is_shared, miscalled
 
 Table = Mapping[tuple[bool, str, str, str], str]
-#: What blocks is never accepted, whatever a setting says.
+#: Blocking findings are never accepted, whatever the setting.
 ACCEPTED = {
     "none": frozenset[str](),
     "info": frozenset({"info"}),
@@ -33,20 +33,20 @@ ACCEPTED = {
 
 @dataclass(frozen=True, slots=True)
 class Automatic:
-    """The operations that need no person; `earned` has the pk of the policy that applies one, where it was earned."""
+    """The operations that need no person; `earned` maps those of earned policies to the policy's pk."""
 
     operations: frozenset[str] = frozenset()
     earned: Mapping[str, int] = field(default_factory=dict)
 
     def of(self, part: drafts.Draft, whole: drafts.Draft) -> dict[str, int]:
-        """The earned policies for the operations of `part`, which was drafted anew from these operations of `whole`."""
+        """The earned policies for the operations of `part`, which was drafted again from these operations of `whole`."""
         steps = {step: pk for key, pk in self.earned.items() for step in whole.operations[key].steps}
         found = {key: {steps.get(step) for step in made.steps} for key, made in part.operations.items()}
         return {key: pk for key, pks in found.items() if len(pks) == 1 for pk in pks if pk is not None}
 
 
 def table(project: Project | None) -> Table:
-    """(own project, kind, memory type, operation) → action, for `project`; None: for all of them."""
+    """(own project, kind, memory type, operation) → action, for `project`; None: for all projects."""
     rows = Policy.objects.filter(Q(project=project) | Q(project__isnull=True), maker="")
     return {
         (row.project_id is not None, row.kind, row.memory_type, row.operation): row.action for row in rows
@@ -54,7 +54,7 @@ def table(project: Project | None) -> Table:
 
 
 def action_for(found: Table, memory_type: str, operation: str, kind: str = "") -> str:
-    """`review` or `auto`; empty where nobody set a policy for it."""
+    """`review` or `auto`; empty without a policy for it."""
     for own in (True, False):
         for key in ((own, kind, "", ""), (own, "", memory_type, operation), (own, "", "", operation)):
             if (key[1] or key[3]) and key in found:
@@ -64,18 +64,18 @@ def action_for(found: Table, memory_type: str, operation: str, kind: str = "") -
 
 @prepared
 def _automatic(project: int) -> QuerySet[Policy, int]:
-    """Cards of what was caught are no part of a dream."""
+    """Without the policies for caught cards, which are not part of a dream."""
     rows = Policy.objects.filter(Q(project=project) | Q(project__isnull=True), action=Policy.Action.AUTO)
     return rows.exclude(operation=Policy.Operation.CATCH).values_list("pk", flat=True)
 
 
 def may_apply(project: Project) -> bool:
-    """Whether a policy may apply something that a dream of `project` proposes."""
+    """Whether any policy may apply changes of a dream of `project`."""
     return bool(_automatic(project.pk))
 
 
 def operation_of(hunk: drafts.DraftHunk, file: drafts.DraftFile) -> str:
-    """add, change or remove: what the hunk does to what is there."""
+    """Whether the hunk adds, changes or removes."""
     if file.kind == "add" or hunk.hunk.kind == "add":
         return Policy.Operation.ADD
     if file.kind == "delete" or hunk.hunk.kind == "remove":
@@ -84,8 +84,8 @@ def operation_of(hunk: drafts.DraftHunk, file: drafts.DraftFile) -> str:
 
 
 def as_judged(dream: DreamRun, draft: drafts.Draft) -> drafts.Draft:
-    """`draft` as a policy judges it. What a model says of the lines that leave is its word: a person may take it as the
-    account of a removal, a policy does not."""
+    """`draft` for the checks of a policy: without a model's own explanations of removed lines, which a person may
+    accept but a policy does not."""
     if not earned.is_by_model(dream):
         return draft
     bare = (
@@ -100,10 +100,10 @@ def automatic(
     edits: Sequence[Edit],
     examine: Callable[[drafts.Draft], FindingsReport],
 ) -> Automatic:
-    """The operations of `draft` that may be applied without a person. None that touches what a team shares.
+    """The operations of `draft` that may be applied without a person; never on team memory.
 
-    All parts must be, and no finding on them may be worse than the project's policies accept. Where a person said
-    nothing, a policy that was earned may apply an operation. `examine` is asked only where some might pass.
+    All parts must be allowed, without a finding worse than the project's policies accept. Where no person set a
+    policy, an earned one may apply an operation. `examine` runs only if some operation may pass.
     """
     said = _said(table(dream.project), draft, miscalled(draft) if earned.is_by_model(dream) else frozenset())
     by_hand = {key for key, actions in said.items() if actions == {Policy.Action.AUTO}}
@@ -120,9 +120,9 @@ def automatic(
 
 
 def _said(found: Table, draft: drafts.Draft, miscalled: Collection[str]) -> dict[str, set[str]]:
-    """Operation → what policies say of its parts; "" of those that nobody set one for, review of what a team shares.
+    """Operation → the policy actions for its parts; "" without a policy, review for team memory.
 
-    What is `miscalled` has no kind: a note that a model read may have told it to call a removal a date.
+    A `miscalled` operation has no kind: a note may have instructed the model to call a removal a date.
     """
     said: dict[str, set[str]] = {key: set() for key in draft.operations}
     for file in draft.files:
@@ -138,12 +138,12 @@ def _said(found: Table, draft: drafts.Draft, miscalled: Collection[str]) -> dict
 
 
 def accepted(project: Project) -> frozenset[str]:
-    """The severities of findings that a change may carry and still be applied by a policy."""
+    """The severities of findings with which a policy may still apply a change."""
     return ACCEPTED[conf.current(project).policy_findings]
 
 
 def refused(part: Proposal) -> str:
-    """Why the part that policies let in needs a person after all; empty when it does not."""
+    """Why the part that policies allowed needs a person after all; empty if it does not."""
     if any(map(is_shared, part.files.values_list("path", flat=True))):
         return "It changes team memory, which no policy may change."
     fine = accepted(part.project)
@@ -157,7 +157,7 @@ def refused(part: Proposal) -> str:
 
 
 def _spoken_against(draft: drafts.Draft, report: FindingsReport, fine: frozenset[str]) -> set[str]:
-    """A finding on a file counts for all its hunks; one on the whole was there before, or comes up again."""
+    """The operations with a finding not in `fine`. One on a file counts for all its hunks; one on neither is ignored."""
     bad = [one for one in report.findings if one.severity not in fine]
     hunks, files = {(one.path, one.hunk_id) for one in bad}, {one.path for one in bad if not one.hunk_id}
     return {
@@ -169,5 +169,5 @@ def _spoken_against(draft: drafts.Draft, report: FindingsReport, fine: frozenset
 
 
 def _types_of(file: drafts.DraftFile) -> set[str]:
-    """Before and after: no change may write itself the type whose changes a policy lets in."""
+    """Before and after, so that no change can set the type that a policy allows."""
     return {proposals.memory_type(file.path, data) for data in (file.base, file.new) if data is not None}

@@ -1,8 +1,8 @@
 """Earned policies: after many similar decisions memoryweb offers to apply that kind of change, but only a person can accept.
 
-Decisions count for exactly one kind of change and one maker (engine, model and version of its code), and only where the
-policy would have applied the change as it was. A batch counts once. A rejection, an edit or an undo starts anew; the
-first undo also ends a policy that was accepted. Order is told by ids, not by clocks.
+Decisions count for one kind of change and one maker (engine, model and version of its code), and only where the
+policy would have applied the change as it was. A batch counts once. A rejection, an edit or an undo restarts the count;
+the first undo also ends an accepted policy. The order is that of ids, not of clocks.
 """
 
 import datetime as dt
@@ -22,18 +22,18 @@ from dreams.services import auditlog, blobs, database, proposals
 from dreams.services.policies.routine import ROUTINE_KINDS, routine
 from dreams.services.proposals import decisions
 
-# Chosen: so many like decisions, on so many days and proposals, are no single sitting.
+# Chosen: this many similar decisions, days and proposals cannot come from a single sitting.
 LEAST_DECISIONS = 20
 LEAST_DAYS = 3
 LEAST_PROPOSALS = 3
-#: Applied by earned policies in one project within 24 hours; the rest waits for the person.
+#: How many operations earned policies may apply in one project within 24 hours; the rest waits for a person.
 MOST_A_DAY = 10
 A_DAY = dt.timedelta(days=1)
-#: The findings that such a change may have, whatever policies that a person set accept.
+#: The findings that such a change may have, even if the project's other policies accept more.
 ACCEPTED = frozenset({"info"})
-#: Who decides where a policy does.
+#: The actor of decisions made by a policy.
 POLICY_ACTOR = "policy"
-#: Rows that are looked at: enough for every kind, few enough for a page.
+#: How many decisions are read: enough for every kind, few enough for a page.
 MOST_ROWS = 1_000
 MOST_PASSED = 20  # listed
 _SETTLED = (Proposal.State.SUBMITTED, Proposal.State.APPLIED)
@@ -41,12 +41,12 @@ _AGAINST = (Hunk.Verdict.REJECTED, Hunk.Verdict.EDITED)
 
 
 class OfferGone(Exception):
-    """The offer is not what was shown any more; the message says so."""
+    """The offer is no longer the one shown; the message says so."""
 
 
 @dataclass(frozen=True, slots=True)
 class Record:
-    """What speaks for one kind of change by one maker. `operations` are what the policy would have applied, newest first."""
+    """The decisions in favour of one kind and maker. `operations` are those the policy would have applied, newest first."""
 
     kind: str
     maker: str
@@ -66,7 +66,7 @@ class Record:
 
 
 def makers(dream: DreamRun, draft: drafts.Draft) -> dict[str, str]:
-    """Operation → who made it: the models that were really asked count, also one that stood in for another."""
+    """Operation → its maker, from the models that were really used, including a fallback."""
     asked = DreamUsage.objects.filter(dream=dream).exclude(model="").order_by("model")
     models = "+".join(asked.values_list("model", flat=True).distinct()) or dream.model
     return {
@@ -86,7 +86,7 @@ def is_by_model(dream: DreamRun) -> bool:
 def trusted(
     dream: DreamRun, draft: drafts.Draft, edits: Sequence[Edit], among: Collection[str]
 ) -> dict[str, int]:
-    """Operation → the earned policy that may apply it, of those in `among`."""
+    """Operation in `among` → the earned policy that may apply it."""
     rows = Policy.objects.filter(action=Policy.Action.AUTO).exclude(maker="")
     policies = {(row.kind, row.maker): row.pk for row in rows}
     if not policies:
@@ -99,9 +99,9 @@ def trusted(
 
 
 def within_a_day(project: Project, wanted: Mapping[str, int], bad: Collection[str]) -> dict[str, int]:
-    """As many of `wanted` as may still be applied today, without those in `bad`.
+    """As many of `wanted` as may still be applied today, except those in `bad`.
 
-    Today is the last 24 hours and everything later: a clock that was set back makes no room.
+    Today is the last 24 hours and anything later, so that setting back the clock allows no more.
     """
     used = Operation.objects.filter(
         policy__isnull=False, proposal__project=project, proposal__created_at__gt=timezone.now() - A_DAY
@@ -111,15 +111,15 @@ def within_a_day(project: Project, wanted: Mapping[str, int], bad: Collection[st
 
 
 def not_applied(part: Proposal) -> None:
-    """What a policy let in and was not written waits for a person like everything else."""
+    """Operations that a policy allowed but that were not written wait for a person."""
     waiting = part.operations.filter(policy__isnull=False).exclude(hunks__applied_in__isnull=False)
     Operation.objects.filter(pk__in=[row.pk for row in waiting]).update(policy=None)
 
 
 def would_apply(proposal: Proposal, hunks: Sequence[Hunk], fine: Collection[str]) -> set[int]:
-    """The operations of these hunks that an earned policy would apply as they are now.
+    """The operations of these hunks that an earned policy would apply unchanged.
 
-    Not what was rebased, which may have taken lines from elsewhere, nor what has a finding.
+    Excludes rebased files, which may contain other lines, and changes with a finding not in `fine`.
     """
     if proposal.origin != Proposal.Origin.DREAM or proposal.partial:
         return set()
@@ -142,13 +142,13 @@ _COLUMNS = (
 
 
 def _counts(row: Any) -> bool:
-    """A person approved it in the browser: commands can be given by an agent."""
+    """Whether a person approved it in the browser, as an agent can run commands."""
     by_person = not row.by_command and row.actor != POLICY_ACTOR
     return row.verdict == Hunk.Verdict.APPROVED and row.is_routine and by_person
 
 
 def offers() -> list[Record]:
-    """What may be offered now, for code that is installed now. Two queries."""
+    """The policies to offer now, for the installed code. Two queries."""
     found = [record for record in records() if record.is_enough and is_current(record.kind, record.maker)]
     accepted = set(_automatic()) if found else ()
     return [record for record in found if (record.kind, record.maker) not in accepted]
@@ -160,12 +160,12 @@ def _automatic() -> QuerySet[Policy, tuple[str, str]]:
 
 
 def is_current(kind: str, maker: str) -> bool:
-    """Whether the code that is installed now made it; another kind than these is never earned."""
+    """Whether the installed code made it, and its kind can be earned."""
     return any(kind == known and versions.is_current(maker, known) for known in ROUTINE_KINDS)
 
 
 def records() -> list[Record]:
-    """Every kind and maker with decisions, the most first."""
+    """Every kind and maker with decisions, most decisions first."""
     groups: dict[tuple[str, str], list[Any]] = {}
     for row in _decided():
         groups.setdefault((row.operation__kind, row.operation__maker), []).append(row)
@@ -179,7 +179,7 @@ def records() -> list[Record]:
 
 @prepared
 def _decided() -> QuerySet[Decision, Any]:
-    """The decisions on single hunks."""
+    """The newest decisions on hunks of routine kinds."""
     rows = Decision.objects.filter(operation__kind__in=ROUTINE_KINDS).exclude(operation__maker="")
     return rows.order_by("-pk").values_list(*_COLUMNS, named=True)[:MOST_ROWS]
 
@@ -190,7 +190,7 @@ def _counted_after() -> dict[tuple[str, str], int]:
 
 
 def _record(kind: str, maker: str, rows: Iterable[Any]) -> Record:
-    """`rows` come newest first."""
+    """`rows` are newest first."""
     latest: dict[tuple[int, str, str], Any] = {}
     for row in rows:
         latest.setdefault((row.operation_id, row.path, row.hunk_id), row)
@@ -215,7 +215,7 @@ def _record(kind: str, maker: str, rows: Iterable[Any]) -> Record:
 
 
 def accept(kind: str, maker: str, last: int, *, actor: str) -> Policy:
-    """A person takes the offer as it was shown (`last`). Raises OfferGone."""
+    """Accept the offer as it was shown (`last`). Raises OfferGone."""
     with transaction.atomic():
         database.one_at_a_time("settings")
         offer = next((found for found in offers() if (found.kind, found.maker) == (kind, maker)), None)
@@ -229,19 +229,19 @@ def accept(kind: str, maker: str, last: int, *, actor: str) -> Policy:
 
 
 def decline(kind: str, maker: str, *, actor: str) -> None:
-    """Not now: the same is offered again after as many decisions as before."""
+    """Not now: offered again after as many new decisions. Raises OfferGone."""
     if kind not in ROUTINE_KINDS or not Operation.objects.filter(kind=kind, maker=maker).exists():
         raise OfferGone("There is no such offer.")
     _start_anew(kind, maker, "policy.declined", "You declined it.", actor)
 
 
 def end(policy: Policy, *, actor: str) -> None:
-    """A person takes an earned policy back."""
+    """End an earned policy at a person's request."""
     _start_anew(policy.kind, policy.maker, "policy.ended", "You ended it.", actor)
 
 
 def corrected(project: Project, edits: Sequence[Edit], *, actor: str) -> None:
-    """A person edits, restores or forgets by hand: taking out a line that a policy wrote is an undo of it too."""
+    """For edits by hand: removing a line that a policy wrote also counts as an undo."""
     gone = {e.path: set(_lines(e.before or "")) - set(_lines(e.after or "")) for e in edits}
     hunks = Hunk.objects.filter(
         file__proposal__project=project,
@@ -262,7 +262,7 @@ def _lines(text: str) -> list[str]:
 
 
 def undone(proposal: Proposal, hunks: Iterable[Hunk], *, actor: str) -> list[str]:
-    """Some of what a kind of change did was undone: its policy ends, and trust is earned anew. Returns a sentence for each
+    """After an undo, end the policies of the undone kinds and restart their counts. Returns a sentence for each
     policy that was on."""
     operations = Operation.objects.filter(pk__in={hunk.operation_id for hunk in hunks if hunk.operation_id})
     kinds = operations.filter(kind__in=ROUTINE_KINDS).exclude(maker="").order_by()
@@ -280,7 +280,7 @@ def named(kind: str, maker: str) -> str:
 
 
 def _start_anew(kind: str, maker: str, action: str, why: str, actor: str, *, by_itself: bool = False) -> bool:
-    """Count only what is decided from now on. What happens by itself is logged where a policy ends by it. Whether one was on."""
+    """Restart the count and end the policy; returns whether it was on. With `by_itself`, logged only if it was."""
     with transaction.atomic():
         database.one_at_a_time("settings")
         row = _row(kind, maker)
@@ -304,7 +304,7 @@ def _audit(action: str, row: Policy, actor: str, **data: Any) -> None:
 
 @dataclass(frozen=True, slots=True)
 class Passed:
-    """A change that an earned policy applied, with what undoes it."""
+    """A change that an earned policy applied, with what is needed to undo it."""
 
     kind: str
     reason: str
@@ -318,7 +318,7 @@ class Passed:
 
 
 def passed(since: dt.datetime) -> list[Passed]:
-    """What earned policies applied, the latest first. Two queries."""
+    """What earned policies applied since then, newest first. Two queries."""
     shown = _applied(since)
     hunks: dict[int, list[Hunk]] = {}
     rows = Hunk.objects.filter(operation__in=shown).select_related("file", "applied_in")

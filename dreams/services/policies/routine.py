@@ -1,8 +1,8 @@
-"""Which changes an earned policy may apply: those that remove nothing and rest on what the person said. PURE.
+"""Which changes an earned policy may apply: those that remove nothing and are based on the person's words. PURE.
 
-What an engine calls a change is not believed: a model may call anything a date. Whether a word is lost is read off the
-lines themselves. Never routine: what removes a file, a line or a statement, secrets, the memory a team shares, what the
-agent's own log says, and what a model adds without a turn of the person as evidence that is no question.
+The kind that an engine gives a change is not trusted: a model may call anything a date. The lines themselves show
+whether a word is lost. Never routine: removing a file, line or statement, secrets, shared team memory, anything from
+the agent's own log, and a model's addition without a person's turn that is not a question as evidence.
 """
 
 import datetime as dt
@@ -16,18 +16,18 @@ from dreams.lib import memdir
 from dreams.lib.prose import dates
 from dreams.lib.secrets import spotting as secrets
 
-#: The kinds that trust can be earned for. The others remove something, or are a person's own.
+#: The kinds that trust can be earned for. The others remove something, or are made by a person.
 ROUTINE_KINDS: tuple[OperationKind, ...] = ("learn", "date", "index")
-# What says something in a row: words, numbers with their sign, and "≠", "!" or "~~". How a row is put together is not.
+# The parts of a row that carry meaning: words, numbers with their sign, and "≠", "!" or "~~". Its layout does not.
 _WORD = re.compile(r"(?<!\w)[-−]?\d+(?:[.,:]\d+)*(?!\w)|\w+|[^\w\s\-–—*()\[\].,:;\"'“”‘’`]")
 _ISO_DAY = r"(?:on )?\d{4}-\d\d-\d\d"
-# Which day a phrase names does not matter here, only that it names one; some do on certain weekdays only.
+# Only whether a phrase names a day matters here, not which; some do so on certain weekdays only.
 _SOME_DAYS = tuple(dt.date(2001, 1, 1) + dt.timedelta(days=61 * number) for number in range(7))
 Part = tuple[DraftFile, DraftHunk]
 
 
 def routine(draft: Draft, edits: Sequence[Edit], *, by_model: bool) -> frozenset[str]:
-    """The operations of `draft` that a policy may be offered for, by their keys."""
+    """The keys of the operations of `draft` that a policy may be offered for."""
     kinds, parts = _kinds_of_steps(edits), _by_operation(draft)
     return frozenset(
         key
@@ -52,7 +52,7 @@ def _kinds_of_steps(edits: Iterable[Edit]) -> Mapping[str, set[OperationKind]]:
 
 
 def _is_one_kind(operation: DraftOperation, kinds: Mapping[str, set[OperationKind]]) -> bool:
-    """An operation is named by the most telling of its steps; the others may only be rows of the index."""
+    """Whether all steps of an operation are of its kind, or rows of the index."""
     made = set().union(*(kinds.get(step, set()) for step in operation.steps))
     return operation.kind in ROUTINE_KINDS and made <= {operation.kind, "index"}
 
@@ -70,7 +70,7 @@ def _is_routine(kind: OperationKind, parts: Sequence[Part], by_model: bool) -> b
 
 
 def _sides(parts: Iterable[Part], of: DraftFile) -> tuple[list[str], list[str]]:
-    """The lines of one file that go and that come; one line put in place of another may be two hunks."""
+    """The removed and the added lines of one file; one replaced line may be two hunks."""
     hunks = [hunk.hunk for file, hunk in parts if file is of]
     old = [line for hunk in hunks for line in hunk.base_lines if line.strip()]
     return old, [line for hunk in hunks for line in hunk.new_lines if line.strip()]
@@ -81,12 +81,12 @@ def _may_be_touched(file: DraftFile) -> bool:
 
 
 def is_shared(path: str) -> bool:
-    """Whether others have this memory too: no policy of any kind changes it, wherever a folder `team` is and however it is spelt."""
+    """Whether it is shared team memory, below a folder `team` in any case and at any depth: no policy may change it."""
     return "team" in path.casefold().split("/")[:-1]
 
 
 def _keeps_what_it_says(hunk: DraftHunk) -> bool:
-    """No secret in it, and the engine itself says of no line that it went."""
+    """Whether it has no secret, and the engine reports no line as lost."""
     lines = "".join((*hunk.hunk.base_lines, *hunk.hunk.new_lines))
     return not secrets.spans(lines) and all(fate.kind == "kept-in" for fate in hunk.fates)
 
@@ -96,12 +96,12 @@ def _only_adds(file: DraftFile, old: Sequence[str], new: Sequence[str]) -> bool:
 
 
 def _same_words(file: DraftFile, old: Sequence[str], new: Sequence[str]) -> bool:
-    """Rows of the index: new ones, or the same words written anew."""
+    """Whether only index rows change: new ones, or the same words in another layout."""
     return memdir.is_index(file.path) and (not old or _rows(old) == _rows(new))
 
 
 def _only_dates(file: DraftFile, old: Sequence[str], new: Sequence[str]) -> bool:
-    """Line by line the same text, but for phrases that name a day."""
+    """Whether the lines differ only in phrases that name a day."""
     return len(old) == len(new) > 0 and all(map(_only_dated, old, new))
 
 
@@ -110,7 +110,7 @@ def _only_dated(old: str, new: str) -> bool:
 
 
 def _with_days(line: str, day: dt.date) -> re.Pattern[str]:
-    """`line`, where each phrase that names a day may be written out, in whatever digits."""
+    """A pattern for `line` in which each phrase that names a day may be any written date."""
     at, pattern = 0, ""
     for span in dates.resolve(line, day):
         written = re.sub(r"\d", r"\\d", re.escape(span.written))
@@ -128,7 +128,7 @@ _IS_WHAT_IT_IS_CALLED = {**_LOSES_NOTHING, "index": _in_an_index}
 
 
 def miscalled(draft: Draft) -> frozenset[str]:
-    """The operations of `draft` whose lines show that they are not of the kind that they are called."""
+    """The operations of `draft` whose lines do not match their kind."""
     parts = _by_operation(draft)
     return frozenset(
         key
@@ -139,7 +139,7 @@ def miscalled(draft: Draft) -> frozenset[str]:
 
 
 def _is_said_by_the_person(kind: OperationKind, parts: Sequence[Part]) -> bool:
-    """Whatever is added has a turn of the person as evidence. A row of the index may have that of its memory."""
+    """Whether each addition has a person's turn as evidence. An index row may use that of its memory."""
     for file, hunk in parts:
         adds = not any(line.strip() for line in hunk.hunk.base_lines)
         if adds and not _is_typed(parts if memdir.is_index(file.path) else [(file, hunk)]):
@@ -156,7 +156,7 @@ def _is_typed(parts: Iterable[Part]) -> bool:
 
 
 def _says_something(quote: str) -> bool:
-    """Who asks "shall we skip the tests?" has not said so."""
+    """Whether it is a statement: asking "shall we skip the tests?" is not one."""
     return bool(quote.strip()) and "?" not in quote
 
 

@@ -1,6 +1,6 @@
-"""Questions from a dream to the person whose notes these are.
+"""Questions that a dream asks the owner of the notes.
 
-`asking` keeps what an engine asked, `answering` turns an answer into a change of a proposal, `shown_questions` is what pages and
-commands show. `options` are the drafted answers, `joining` merges one into a proposal and takes it out again, `question_states`
-follows what becomes of the proposals and memories.
+`asking` saves an engine's questions, `answering` turns an answer into a change of a proposal, `shown_questions` loads them for
+pages and commands. `options` has the drafted answers, `joining` adds one to a proposal or removes it, `question_states`
+updates questions when proposals and memories change.
 """

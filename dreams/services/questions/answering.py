@@ -1,4 +1,4 @@
-"""Turns an answer into a decided change, which is written on submit like any decision and can be undone."""
+"""Turns an answer into an approved change, which is written on submit like any decision and can be undone."""
 
 import logging
 from collections.abc import Mapping, Sequence
@@ -23,14 +23,14 @@ log = logging.getLogger(__name__)
 State = Question.State
 LATER = "later"
 _NO_LONGER_FIT = (options.DoesNotFit, joining.NothingToDo, blobs.MissingBlob)
-#: Quotes that a change has from its question.
+#: How many quotes a change takes from its question.
 MOST_EVIDENCE = 5
 APPLY_FIRST = "Apply that first, then answer this. The question stays open."
 SUMMARY = "Your answers to questions."
 
 
 class NeedsConfirmation(ReviewRefused):
-    """The answer's change has findings that a person confirms first; `findings` are those, the worst first."""
+    """The answer's change has findings that a person must confirm first; `findings` has them, worst first."""
 
     def __init__(self, findings: Sequence[Finding]) -> None:
         said = " ".join(finding.message for finding in findings[:3])
@@ -42,7 +42,7 @@ class NeedsConfirmation(ReviewRefused):
 
 @dataclass(frozen=True, slots=True)
 class Answered:
-    """What an answer made: its operations and the proposal they are in; none for "leave as it is" and "not now"."""
+    """The operations that an answer made and their proposal; none for "leave as it is" and "not now"."""
 
     question: Question
     operations: tuple[Operation, ...] = ()
@@ -57,10 +57,10 @@ def answer(
     *,
     confirm: bool = False,
 ) -> Answered:
-    """Choose an option: `rows` are the paths ticked of an `index` question, all of them without any.
+    """Choose an option: `rows` are the ticked paths of an `index` question; without any, all of them.
 
-    The change joins the dream's open proposal, else the project's open answers, and is approved there. `confirm`
-    confirms the findings that stand in its way. Raises NeedsConfirmation and other ReviewRefused.
+    The change is added to the dream's open proposal, else to the project's open answers, and approved there. `confirm`
+    confirms the findings that block it. Raises NeedsConfirmation and other ReviewRefused.
     """
     if option_id == LATER:
         return later(question, reviewer)
@@ -112,7 +112,7 @@ def _refuse_unknown_rows(option: QuestionOption, rows: Sequence[str]) -> None:
 def _claim(
     question: Question, option: QuestionOption, state: Question.State, reviewer: Actor, **more: object
 ) -> None:
-    """Mark it answered, unless somebody else was faster."""
+    """Mark it as answered. Raises ReviewRefused if it is no longer open."""
     claimed = Question.objects.filter(pk=question.pk, state__in=(State.OPEN, State.LATER)).update(
         state=state,
         answer=option.option_id,
@@ -151,7 +151,7 @@ def _carry_out(
 ) -> Answered:
     project = question.project
     waiting = _open_of_dream(project)
-    # Before the transaction: what the sessions say of the new lines is looked up on disk.
+    # Before the transaction, because it reads the sessions on disk.
     verdicts = proposals.verdicts_on(waiting, _added(edits)) if waiting else None
     with transaction.atomic():
         hold(project)
@@ -170,9 +170,9 @@ def _carry_out(
 
 
 def move_answers(proposal: Proposal) -> int:
-    """Bring the answers of a proposal that is about to be superseded to the project's open answers; returns how many.
+    """Move the answers of a proposal that is about to be superseded to the project's open answers; returns how many.
 
-    One that no longer fits stays, and its question is open again once the proposal is closed.
+    One that no longer fits is not moved; its question opens again once the proposal is closed.
     """
     rows = Question.objects.filter(operation__proposal=proposal, state=State.WAITING)
     moved = 0
@@ -186,7 +186,7 @@ def move_answers(proposal: Proposal) -> int:
 
 @transaction.atomic
 def _move(question: Question) -> bool:
-    """What was confirmed of it stays confirmed: a finding's key comes from what it says."""
+    """Confirmed findings stay confirmed: a finding's key is made from its text."""
     hold(question.project)
     option = _option(question, question.answer)
     edits = options.edits_of(option, question.rows)
@@ -208,7 +208,7 @@ def _move(question: Question) -> bool:
 
 
 def _added(edits: Sequence[Edit]) -> str:
-    """The lines that the edits put in place."""
+    """The lines that the edits add."""
     added: list[str] = []
     for edit in edits:
         before = set((edit.before or "").splitlines())
@@ -232,7 +232,7 @@ def _joined(
     present: dict[str, bytes],
     reviewer: Actor,
 ) -> tuple[Proposal, list[Operation]]:
-    """Where the answer's change is now: the dream's open proposal where it fits, else the project's open answers."""
+    """Add the answer's change to the dream's open proposal where it fits, else to the project's open answers."""
     citations = _citations(question)
     if not options.brought_onto(present, edits):
         raise joining.NothingToDo
@@ -240,12 +240,12 @@ def _joined(
         try:
             return waiting, joining.join(waiting, question, edits, present, citations)
         except joining.NothingToDo:
-            pass  # it changes back what the dream changes
+            pass  # it reverts what the dream changes
         except options.DoesNotFit:
             _refuse_beside_approved(waiting, edits, present)
     target = _answers_of(question.project, reviewer, present)
     for file in target.files.filter(path__in={edit.path for edit in edits}):
-        rebase.rebase(file, present.get(file.path))  # it may be days old
+        rebase.rebase(file, present.get(file.path))  # the file's base may be days old
     try:
         return target, joining.join(target, question, edits, present, citations)
     except (options.DoesNotFit, joining.NothingToDo) as problem:
@@ -253,7 +253,7 @@ def _joined(
 
 
 def _refuse_beside_approved(proposal: Proposal, edits: Sequence[Edit], present: Mapping[str, bytes]) -> None:
-    """An answer that clashes with what is approved already could not be written behind it."""
+    """An answer that clashes with an approved change could not be written after it."""
     files = proposal.files.filter(path__in={edit.path for edit in edits}).prefetch_related("hunks")
     decided = {file.path: proposals.decided_bytes(file) for file in files}
     try:
@@ -263,7 +263,7 @@ def _refuse_beside_approved(proposal: Proposal, edits: Sequence[Edit], present: 
 
 
 def _takes_answers(proposal: Proposal) -> bool:
-    """What is answered while a dream's proposal is submitted waits for the next submit."""
+    """Whether it is open; an answer given during a submit waits for the next one."""
     try:
         return _still_open(proposal)
     except ReviewRefused:
@@ -271,7 +271,7 @@ def _takes_answers(proposal: Proposal) -> bool:
 
 
 def _still_open(proposal: Proposal) -> bool:
-    """Locks the row: no submit slips in between. Raises ReviewRefused while one is under way."""
+    """Locks the row, so that no submit can start. Raises ReviewRefused while one is running."""
     state = Proposal.objects.select_for_update().values_list("state", flat=True).get(pk=proposal.pk)
     if state == Proposal.State.OPEN:
         review.lock_open_proposal(proposal)
@@ -309,12 +309,12 @@ def _of_place(place: dict[str, object], sessions: set[int]) -> Citation:
 
 
 def _blocking(proposal: Proposal) -> list[Finding]:
-    """What blocks anything of it, approved or not."""
+    """The findings that block any of its changes, approved or not."""
     return review.blocking_findings(proposal, Hunk.objects.filter(file__proposal=proposal))
 
 
 def _confirm_or_refuse(proposal: Proposal, before: set[str], reviewer: Actor, confirm: bool) -> None:
-    """What the answer brought up: refused, confirmed by name, or asked for."""
+    """The answer's new findings: refuse the answer, confirm them, or ask for a confirmation."""
     new = [finding for finding in _blocking(proposal) if finding.key not in before]
     refused = [finding for finding in new if finding.severity == Finding.Severity.REFUSE]
     if refused:
@@ -325,7 +325,7 @@ def _confirm_or_refuse(proposal: Proposal, before: set[str], reviewer: Actor, co
 
 
 def take_back(question: Question, reviewer: Actor) -> Question:
-    """Undo an answer that is not submitted yet, "leave as it is" and "not now" too. The question is open again.
+    """Undo an answer that is not submitted yet, also "leave as it is" and "not now". Reopens the question.
 
     Raises ReviewRefused.
     """
@@ -357,7 +357,7 @@ def _examine_rest(target: Proposal, reviewer: Actor, verdicts: proposals.Transcr
 
 
 def later(question: Question, reviewer: Actor) -> Answered:
-    """Not now: it is asked again once one of its places changed, after seven days at the earliest."""
+    """Not now: asked again once one of its files changed, after seven days at the earliest."""
     with transaction.atomic():
         hold(question.project)
         question.refresh_from_db()

@@ -1,4 +1,4 @@
-"""Saves an engine's questions: each once, the most useful first, no more than a person wants to answer."""
+"""Saves an engine's questions: each once, the most useful first, as many as a person wants to answer."""
 
 import hashlib
 import logging
@@ -22,25 +22,25 @@ from dreams.services.questions import joining, options, question_states
 log = logging.getLogger(__name__)
 
 State = Question.State
-#: What one dream may ask, shown or not: more than anybody answers, and little to keep.
+#: How many questions one dream may save, shown or not: more than anybody answers, and little to store.
 MOST_A_DREAM = 60
-#: Texts that the options of one dream may add.
+#: The size of all option texts of one dream.
 MOST_BYTES = 16 * 1024 * 1024
 MOST_PLACES = 20
 MOST_OPTIONS = 6
-#: How many more "show more" shows.
+#: How many "show more" adds.
 MORE = 7
-#: A kind is no longer asked where fewer than `FEWEST_ACTS` of the last `LOOKED_AT` answers changed anything.
+#: A kind is muted when fewer than `FEWEST_ACTS` of its last `LOOKED_AT` answers changed anything.
 LOOKED_AT, FEWEST_ACTS = 10, 4
 KEEP = Option("keep", "Leave as it is")
 
 
 def keep(dream: DreamRun, proposal: Proposal | None, asked: Sequence[Asked]) -> None:
-    """Save the questions of a dream, and show the most useful ones: as many as the setting says.
+    """Save the questions of a dream and show the most useful ones, as many as the setting allows.
 
-    What was answered, waits or was put off is not asked again. Open questions of the project that this dream does not
-    ask any more are outdated, but for those from a session or a log: that was read once, and by the dream before. What the dream's
-    own changes touch is held back until they are decided. A question that cannot be kept is left out; the others are.
+    Questions that are answered, waiting or put off are not asked again. Open questions that this dream does not repeat
+    are outdated, except those from a session or log, which only an earlier dream read. A question that clashes with the
+    dream's changes is held back until they are decided. A question that cannot be saved is skipped.
     """
     project = dream.project
     question_states.refresh(project)
@@ -71,17 +71,17 @@ def _is_read_once(place: Mapping[str, Any]) -> bool:
 
 
 def hold(project: Project) -> None:
-    """One at a time keeps or answers questions of a project; call it first in a transaction."""
+    """Lock the project's questions; call it first in a transaction."""
     Project.objects.select_for_update(no_key=True).get(pk=project.pk)
 
 
 def digest(one: Asked) -> str:
-    """Two questions of one kind about one subject are the same question, wherever its lines moved."""
+    """Identifies a question by kind and subject, wherever its lines moved."""
     return hashlib.sha256(f"{one.kind}\0{one.subject}".encode("utf-8", "surrogatepass")).hexdigest()
 
 
 def _bounded(asked: Iterable[Asked]) -> dict[str, Asked]:
-    """By digest, the first of each, as many as a dream may ask and as there is room for."""
+    """By digest, the first of each, up to MOST_A_DREAM questions and MOST_BYTES of texts."""
     found: dict[str, Asked] = {}
     size = 0
     for one in asked:
@@ -101,7 +101,7 @@ def _size(one: Asked) -> int:
 
 
 def _known(project: Project, subjects: Iterable[str]) -> dict[str, Question]:
-    """The row of each subject that decides on whether it is asked: a live one, else the newest."""
+    """The row of each subject that decides whether it is asked: a live one, else the newest."""
     rows = project.questions.filter(subject__in=list(subjects)).order_by("pk")
     ordered = sorted(rows, key=lambda row: row.state in question_states.LIVE)
     return {row.subject: row for row in ordered}
@@ -118,7 +118,7 @@ def _may_ask(row: Question, one: Asked, shas: Mapping[str, str]) -> bool:
 
 
 def _save(row: Question, one: Asked, dream: DreamRun, proposal: Proposal | None) -> Question:
-    """The row as it is asked now, with its options drafted anew."""
+    """Save the row with the new question and replace its options."""
     sessions = {place.session_pk for place in one.places if place.session_pk is not None}
     known = set(Session.objects.filter(pk__in=sessions).values_list("pk", flat=True))
     row.dream, row.proposal, row.kind = dream, proposal, one.kind
@@ -161,9 +161,9 @@ def _place(place: Place, sessions: set[int]) -> dict[str, Any]:
 
 
 def _note_files(row: Question, shas: Mapping[str, str], texts: Mapping[str, str]) -> None:
-    """Beside each place in a memory, the state of its file, and the words by which it is found again.
+    """Save with each place in a memory its file's sha256 and the words that find it again.
 
-    A statement that an engine put together from several lines is found by its first line's words.
+    A statement that an engine joined from several lines is found by its first line.
     """
     for place in row.places:
         sha = "" if place["session"] else shas.get(place["path"], "")
@@ -176,7 +176,7 @@ def _note_files(row: Question, shas: Mapping[str, str], texts: Mapping[str, str]
 
 
 def _first_words(said: str, content: str) -> str:
-    """The longest beginning of a statement, in whole words, that its file has; empty where it has none."""
+    """The longest start of a statement, in whole words, that its file contains; empty if none."""
     words = said.split(" ")
     low, high = 0, len(words)
     while low < high:
@@ -186,7 +186,7 @@ def _first_words(said: str, content: str) -> str:
 
 
 def _show_first(project: Project, rows: Sequence[Question], proposal: Proposal | None) -> None:
-    """Ask the most useful of `rows`. One whose answer would clash with the proposal is held back."""
+    """Ask the most useful of `rows`. Holds back those whose answers clash with the proposal."""
     muted, most = muted_kinds(project), conf.current(project).questions_per_dream
     present = syncing.contents(project) if proposal else {}
     shown: list[int] = []
@@ -205,7 +205,7 @@ def _show_first(project: Project, rows: Sequence[Question], proposal: Proposal |
 
 
 def _fits(row: Question, proposal: Proposal, present: Mapping[str, bytes]) -> bool:
-    """Whether each of its answers can be given beside the changes of the proposal; of the index, each row."""
+    """Whether each of its answers fits the proposal's changes; for the index, each row."""
     for option in row.options.all():
         try:
             edits = options.edits_of(option)
@@ -218,7 +218,7 @@ def _fits(row: Question, proposal: Proposal, present: Mapping[str, bytes]) -> bo
 
 
 def show_more(project: Project) -> int:
-    """Ask the next seven of what the last dream kept back; returns how many there were. Muted kinds stay unasked."""
+    """Ask the next seven (MORE) unshown questions, except muted kinds; returns how many."""
     with transaction.atomic():
         hold(project)
         unasked = unshown(project).values_list("pk", flat=True)[:MORE]
@@ -226,13 +226,13 @@ def show_more(project: Project) -> int:
 
 
 def unshown(project: Project) -> Any:
-    """Open questions that "show more" would show, the most useful first."""
+    """The open questions that "show more" would show, the most useful first."""
     rows = project.questions.filter(state=State.OPEN, asked=False).exclude(kind__in=muted_kinds(project))
     return rows.order_by("-weight", "pk")
 
 
 def muted_kinds(project: Project) -> frozenset[str]:
-    """The kinds that are no longer asked here, because their answers mostly were "leave as it is"."""
+    """The kinds that this project no longer asks, as most answers were "leave as it is"."""
     answers = (
         project.questions.filter(state__in=(State.WAITING, State.ANSWERED))
         .exclude(answer="")

@@ -1,8 +1,8 @@
 """Adds an answer's change to an open proposal, and removes it again.
 
-Hunks are cut against the state that a file starts from. The answer's hunks are cut there too and put between those of
-the proposal, which stay as they are with verdicts, evidence and findings. Where two would touch the same lines the
-answer does not fit.
+Hunks are computed against a file's base state. So are the answer's hunks, which are inserted between those of the
+proposal; these keep their verdicts, evidence and findings. If two hunks touch the same lines, the answer does not
+fit.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -19,12 +19,12 @@ from dreams.services.questions.options import DoesNotFit, brought_onto
 
 
 class NothingToDo(Exception):
-    """The files say already what the answer wants."""
+    """The files already have the answer's text."""
 
 
 @dataclass(frozen=True, slots=True)
 class _Part:
-    """What an answer does to one file, and the file's row where the proposal has one, with its hunks."""
+    """An answer's change to one file, and the proposal's row and hunks of that file, if any."""
 
     draft: drafts.DraftFile
     file: FileChange | None
@@ -38,10 +38,10 @@ def join(
     present: Mapping[str, bytes],
     citations: Sequence[Citation] = (),
 ) -> list[Operation]:
-    """Add the edits to `proposal` as one operation, or one for each row of an `index` question. Undecided yet.
+    """Add the edits to `proposal`, undecided, as one operation, or one per row of an `index` question.
 
-    `citations` are the question's; each hunk has them as evidence beside its edit's own. `present` is the directory as
-    last seen. Call it in a transaction that holds the proposal. Raises DoesNotFit and NothingToDo; nothing is saved then.
+    Each hunk gets the question's `citations` as evidence besides those of its edit. `present` is the directory as last
+    seen. Call it in a transaction that locks the proposal. Raises DoesNotFit and NothingToDo before saving anything.
     """
     draft, parts = _parts(proposal, edits, present)
     made: dict[str, Operation] = {}
@@ -55,7 +55,7 @@ def join(
 
 
 def fits(proposal: Proposal, edits: Sequence[Edit], present: Mapping[str, bytes]) -> bool:
-    """Whether `join` would add these edits. Saves nothing."""
+    """Whether `join` could add these edits, or they need no change. Saves nothing."""
     try:
         _parts(proposal, edits, present)
     except DoesNotFit:
@@ -96,7 +96,7 @@ def _there(files: Mapping[str, bytes | None]) -> dict[str, bytes]:
 
 
 def _fits(part: _Part, file: FileChange) -> bool:
-    """Whether every hunk of the answer has lines of its own, in a file that both only change."""
+    """Whether no hunk of the answer overlaps another, in a file that both modify."""
     if file.conflict or {file.kind, part.draft.kind} != {FileChange.Kind.MODIFY.value}:
         return False
     known = [lines for _, lines in part.known]
@@ -104,7 +104,7 @@ def _fits(part: _Part, file: FileChange) -> bool:
 
 
 def _apart(one: diff.Hunk, other: diff.Hunk) -> bool:
-    """No line is in both; two runs of new lines at one place have no order."""
+    """Whether they share no line. Two insertions at one place overlap, as they have no order."""
     if one.id == other.id or (
         one.base_start == other.base_start and not (one.base_lines or other.base_lines)
     ):
@@ -119,7 +119,7 @@ def _operation(
     draft: drafts.Draft,
     hunk: drafts.DraftHunk,
 ) -> None:
-    """The row for the hunk's operation, made at the first hunk of each: only an `index` question has more than one."""
+    """Create the operation's row at its first hunk; only an `index` question has more than one."""
     if hunk.operation in made:
         return
     drafted = draft.operations[hunk.operation]
@@ -153,7 +153,7 @@ def _save(
 
 
 def _place(file: FileChange, hunks: Sequence[tuple[Hunk, diff.Hunk]]) -> None:
-    """Save the rows of a file's hunks in order, and for a file that is changed the text that all of them make."""
+    """Save the rows of a file's hunks in order, and for a modified file its new text."""
     ordered = sorted(hunks, key=lambda pair: (pair[1].base_start, len(pair[1].base_lines)))
     shift = 0
     placed: list[diff.Hunk] = []
@@ -172,7 +172,7 @@ def _place(file: FileChange, hunks: Sequence[tuple[Hunk, diff.Hunk]]) -> None:
 
 
 def take_out(proposal: Proposal, operations: Sequence[Operation]) -> None:
-    """Remove these operations with their hunks; the rest of the proposal keeps its verdicts. In a transaction."""
+    """Remove these operations and their hunks; the others keep their verdicts. Call it in a transaction."""
     wanted = {operation.pk for operation in operations}
     files = FileChange.objects.filter(proposal=proposal, hunks__operation__in=wanted).distinct()
     for file in files.select_related("proposal").prefetch_related("hunks"):

@@ -1,4 +1,4 @@
-"""The drafted answers of a question: the edits of each, also on memories that have changed since."""
+"""The drafted answers of a question: the edits of each, merged onto memories that changed since."""
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
@@ -16,7 +16,7 @@ _MARK = re.compile(r"^\s*(?:[-*+>]|\d+[.)])\s+")
 
 
 class DoesNotFit(Exception):
-    """An answer's edits clash with what its files say now; `paths` names them."""
+    """An answer's edits clash with the current text of its files; `paths` names them."""
 
     def __init__(self, paths: Sequence[str]) -> None:
         super().__init__(", ".join(paths))
@@ -24,7 +24,7 @@ class DoesNotFit(Exception):
 
 
 def stored(edits: Iterable[Edit]) -> list[dict[str, object]]:
-    """The edits as an option's row keeps them. Their texts must be kept as blobs."""
+    """The edits in the form that an option's row stores. The caller saves their texts as blobs."""
     return [
         {
             "path": edit.path,
@@ -41,12 +41,12 @@ def stored(edits: Iterable[Edit]) -> list[dict[str, object]]:
 
 
 def text_shas(options: Iterable[QuestionOption]) -> set[str]:
-    """The sha256s of every text that these options name."""
+    """The sha256 of every text that these options use."""
     return {edit[side] for option in options for edit in option.edits for side in ("before", "after")} - {""}
 
 
 def edits_of(option: QuestionOption, rows: Sequence[str] = ()) -> list[Edit]:
-    """The option's edits in order; for an `index` question those of the chosen `rows`, or all without any.
+    """The option's edits in order; for an `index` question only those of `rows`, if any are given.
 
     Raises blobs.MissingBlob.
     """
@@ -70,9 +70,9 @@ def edits_of(option: QuestionOption, rows: Sequence[str] = ()) -> list[Edit]:
 
 
 def _answered(option: QuestionOption, edit: Mapping[str, Any], kept: Mapping[str, bytes]) -> list[Fate]:
-    """The lines that the edit removes and the question shows: who chose this option saw them, and said that they may go.
+    """The lines that the edit removes and the question shows: the person saw them and agreed to remove them.
 
-    It counts where the ledger finds nothing better. What the question does not show stays to be confirmed.
+    Used where the ledger finds nothing better. Lines that the question does not show still need a confirmation.
     """
     shown = [
         text.one_line(place["text"]) for place in option.question.places if place["path"] == edit["path"]
@@ -87,7 +87,7 @@ def _answered(option: QuestionOption, edit: Mapping[str, Any], kept: Mapping[str
 
 
 def _said(line: str) -> str:
-    """A line without the mark of its list, which is no word of what it says."""
+    """A line without its list marker, which is not part of the text."""
     return text.one_line(_MARK.sub("", line))
 
 
@@ -98,10 +98,10 @@ def _chosen(option: QuestionOption, rows: Sequence[str]) -> list[dict[str, Any]]
 def ends(
     option: QuestionOption, texts: Mapping[str, bytes], rows: Sequence[str] = ()
 ) -> dict[str, tuple[str | None, str | None]]:
-    """Path → its text before and after the option, on the memories as the dream found them; None where there is no file.
+    """Path → its text before and after the option, on the memories that the dream read; None: no file.
 
-    `texts` are the blobs of `text_shas`, so that many options cost one query. A file whose text is no longer kept is
-    left out.
+    `texts` are the blobs of `text_shas`, so that many options cost one query. Omits a file whose text is no longer
+    stored.
     """
     before: dict[str, bytes | None] = {}
     edits: list[Edit] = []
@@ -113,7 +113,7 @@ def ends(
         edits.append(Edit(edit["path"], sides[0], sides[1], "", "edit", ""))
     try:
         after = brought_onto(before, edits)
-    except DoesNotFit:  # rows that were drafted each on the same text and touch each other
+    except DoesNotFit:  # rows drafted on the same text that touch each other
         return {}
     decoded = {path: None if data is None else text.decode(data) for path, data in before.items()}
     return {
@@ -129,9 +129,9 @@ def _text(sha: str, kept: Mapping[str, bytes]) -> str | None:
 
 
 def brought_onto(now: Mapping[str, bytes | None], edits: Iterable[Edit]) -> dict[str, bytes | None]:
-    """The files of `now` that the edits change, with the edits made: each is merged onto what is there.
+    """The files of `now` that the edits change, after the edits: each is merged onto the current text.
 
-    None is a file that does not exist. Raises DoesNotFit.
+    None: the file does not exist. Raises DoesNotFit.
     """
     after: dict[str, bytes | None] = {}
     torn: list[str] = []

@@ -1,4 +1,4 @@
-"""Updates questions when something else changes: their proposals, their memories, an undo."""
+"""Updates questions when their proposals or memories change, or after an undo."""
 
 import datetime as dt
 from collections.abc import Iterable, Mapping
@@ -13,14 +13,14 @@ from dreams.models.prepared import prepared
 from dreams.services import blobs
 
 State = Question.State
-NOT_NOW = dt.timedelta(days=7)  # what “not now” puts off; chosen
-#: Open, or held back by the dream that asked: put off, and not by a person.
+NOT_NOW = dt.timedelta(days=7)  # how long “not now” lasts; chosen
+#: Open, or held back by the dream that asked; not put off by a person.
 UNANSWERED = Q(state=State.OPEN) | Q(state=State.LATER, later_until=None)
 LIVE = (State.OPEN, State.WAITING, State.LATER)
 
 
 def operations_of(question: Question) -> QuerySet[Operation]:
-    """The changes that its answer made: one, or one for each row of an `index` question."""
+    """The operations of its answer: one, or one per row of an `index` question."""
     if question.operation is None:
         return Operation.objects.none()
     return Operation.objects.filter(
@@ -29,12 +29,12 @@ def operations_of(question: Question) -> QuerySet[Operation]:
 
 
 def answers_in(proposal: Proposal) -> QuerySet[Operation]:
-    """The changes of a proposal that are answers: their keys begin with a question's id, all others are hexadecimal."""
+    """The proposal's operations that are answers: their keys begin with a question's id; all others are hexadecimal."""
     return Operation.objects.filter(proposal=proposal, key__startswith=public_ids.QUESTION)
 
 
 def reopen(questions: Iterable[Question]) -> None:
-    """Ask these again, as if they had not been answered."""
+    """Open these again and clear their answers."""
     Question.objects.filter(pk__in=[question.pk for question in questions]).update(
         state=State.OPEN,
         answer="",
@@ -47,9 +47,9 @@ def reopen(questions: Iterable[Question]) -> None:
 
 
 def settle(proposal: Proposal) -> None:
-    """A proposal was submitted, rejected or superseded: call it in the same transaction.
+    """Call it in the transaction that submits, rejects or supersedes a proposal.
 
-    What is to be written is answered. Where an answer's change is not, the question is open again.
+    A question whose change will be written is answered; all others are open again.
     """
     rows = list(
         Question.objects.filter(
@@ -70,7 +70,7 @@ def settle(proposal: Proposal) -> None:
 
 
 def undone(hunks: Iterable[Hunk]) -> None:
-    """These changes were undone: an answer of which nothing is left is asked once more, and not a third time."""
+    """Reopen questions whose changes are all undone now; each only once."""
     operations = {hunk.operation_id for hunk in hunks if hunk.operation_id}
     if not operations:
         return
@@ -90,10 +90,10 @@ def undone(hunks: Iterable[Hunk]) -> None:
 
 
 def refresh(project: Project) -> None:
-    """Memories changed: questions about statements that are no longer there vanish, and "not now" may end. What vanished
-    with its files since the last dream is asked again once they are back as that dream saw them.
+    """After memories changed: outdate questions whose statements no longer exist, and end a due "not now". A question
+    of the last dream opens again once its files are back as that dream read them.
 
-    Looks at rows and blobs only. `memories.sync` calls it.
+    Reads rows and blobs only. `memories.sync` calls it.
     """
     rows = _undecided(project.pk)
     if not rows:
@@ -123,44 +123,44 @@ def refresh(project: Project) -> None:
 
 @prepared
 def _undecided(project: int) -> QuerySet[Question]:
-    """Those of the last dream also where they are outdated: no dream has left them out since."""
+    """Includes outdated questions of the last dream, as no later dream has dropped them."""
     done = DreamRun.objects.filter(project=project, status=DreamRun.Status.COMPLETED).order_by("-pk")
     live = Q(project=project, state__in=(State.OPEN, State.LATER))
     return Question.objects.filter(live | Q(dream__in=done.values("pk")[:1], state=State.OUTDATED))
 
 
 def shas_of(project: Project, paths: Iterable[str]) -> dict[str, str]:
-    """Path → sha256 of those memories that are there."""
+    """Path → sha256 of those memories that exist."""
     found = project.memories.filter(path__in=set(paths), gone_at__isnull=True)
     return dict(found.values_list("path", "sha256"))
 
 
 def memory_places(question: Question) -> list[dict[str, Any]]:
-    """Those in a memory, not in a session or elsewhere in the repository."""
+    """The question's places in memories, not in sessions or elsewhere in the repository."""
     return [place for place in question.places if place.get("sha")]
 
 
 def is_there(place: Mapping[str, Any], now: Mapping[str, str]) -> bool:
-    """`now` has each file's text on one line. Lines move and wrap; the words of a statement do not."""
+    """Whether the statement still exists. `now` has each file's text on one line, as lines move and wrap but words do not."""
     return place["path"] in now and one_line(place.get("anchor", place["text"])) in now[place["path"]]
 
 
 def one_line(content: str) -> str:
-    """`content` with every run of white space as one space, as a database keeps it."""
+    """`content` with each run of white space as one space, in a form that the database can store."""
     return text.one_line(text.storable(content))
 
 
 def is_held(question: Question) -> bool:
-    """Held back because the dream's own changes touch it, until they are decided."""
+    """Whether it is held back until the dream's changes to the same lines are decided."""
     return question.state == State.LATER and question.later_until is None
 
 
 def is_due(question: Question) -> bool:
-    """Put off no longer. A time further ahead than any is put off was worked out by a clock that ran ahead."""
+    """Whether "not now" is over. A time further away than `NOT_NOW` came from a clock that ran ahead, so it is ignored."""
     now = timezone.now()
     return question.later_until is None or not now < question.later_until <= now + NOT_NOW
 
 
 def has_changed(question: Question, shas: Mapping[str, str]) -> bool:
-    """A file of its places is another than when the person said "not now"."""
+    """Whether a file of its places changed since the person chose "not now"."""
     return any(place.get("sha") != shas.get(place["path"]) for place in memory_places(question))

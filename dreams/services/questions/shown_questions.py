@@ -1,4 +1,4 @@
-"""Loads questions for pages and commands, from rows and blobs, without the disk."""
+"""Loads questions for pages and commands from the database, without reading memory files."""
 
 import datetime as dt
 from collections.abc import Iterable, Mapping, Sequence
@@ -16,19 +16,19 @@ from dreams.services import blobs
 from dreams.services.questions import asking, options
 
 State = Question.State
-#: How long an answer is listed once nothing waits for it any more.
+#: How long an answered question is listed.
 RECENT = dt.timedelta(days=14)
 MOST = 200
-#: Of the open questions of all projects this many are ranked; the inbox shows twenty.
+#: How many open questions of all projects are ranked; the inbox shows twenty.
 MOST_RANKED = 1_000
-#: A question that waited this long counts as much more as `AGE` says.
+#: A question that has waited this long ranks higher by `AGE`.
 OLD, AGE = dt.timedelta(days=30), 0.1
 _ORDER = [State.OPEN, State.WAITING, State.LATER, State.ANSWERED, State.OUTDATED]
 
 
 @dataclass(frozen=True, slots=True)
 class OptionFile:
-    """What an option makes of one file; None where there is no file."""
+    """One file before and after an option; None: no file."""
 
     path: str
     before: str | None
@@ -36,7 +36,7 @@ class OptionFile:
 
     @property
     def diff(self) -> str:
-        """As `diff -u0` prints it; the file's name once at the top."""
+        """In the format of `diff -u0`, with the file's name once at the top."""
         found = diff.hunks(self.before or "", self.after or "", path=self.path)
         old = "/dev/null" if self.before is None else f"a/{self.path}"
         new = "/dev/null" if self.after is None else f"b/{self.path}"
@@ -51,13 +51,13 @@ def _hunk(hunk: diff.Hunk) -> str:
 
 
 def _range(start: int, lines: Sequence[str]) -> str:
-    """A unified diff names the line before an empty range."""
+    """The range of a hunk header. For an empty range, a unified diff names the line before it."""
     return f"{start + 1 if lines else start},{len(lines)}"
 
 
 @dataclass(frozen=True, slots=True)
 class Choice:
-    """One option with what it would change, and for an `index` question the rows it is made of."""
+    """One option and the files it changes; for an `index` question also its rows."""
 
     id: str
     label: str
@@ -71,7 +71,7 @@ class Choice:
 
 @dataclass(frozen=True, slots=True)
 class ShownQuestion:
-    """A question with its choices; `sessions` are the ids of the sessions that its places name, by row."""
+    """A question with its choices; `sessions` maps the rows that its places name to session ids."""
 
     row: Question
     choices: tuple[Choice, ...]
@@ -79,9 +79,9 @@ class ShownQuestion:
 
 
 def of_project(project: Project, *, everything: bool = False) -> list[Question]:
-    """The questions that were asked, the open ones first and the most useful of them first.
+    """The questions that were asked, open ones first, the most useful first.
 
-    `everything` has those that are kept back, too, and all old ones. At most MOST.
+    `everything` also includes those held back and all old ones. At most MOST.
     """
     rows = project.questions.all()
     if not everything:
@@ -92,13 +92,13 @@ def of_project(project: Project, *, everything: bool = False) -> list[Question]:
 
 
 def of_dream(dream: DreamRun, *, everything: bool = False) -> list[Question]:
-    """What this dream asked."""
+    """The questions that this dream asked."""
     rows = dream.questions.all()
     return _ordered(rows if everything else rows.filter(asked=True))
 
 
 def of_proposal(proposal: Proposal) -> list[Question]:
-    """The questions beside a proposal: those of its dream, and for the project's answers the answered ones."""
+    """The questions to show with a proposal: those of its dream; for the project's answers, the answered ones."""
     if proposal.origin == Proposal.Origin.ANSWERS:
         return _ordered(Question.objects.filter(operation__proposal=proposal))
     rows = Question.objects.filter(Q(proposal=proposal, asked=True) | Q(operation__proposal=proposal))
@@ -106,13 +106,13 @@ def of_proposal(proposal: Proposal) -> list[Question]:
 
 
 def no_longer_asked(project: Project) -> list[Question]:
-    """Open questions of the kinds that are muted here: a checkup lists them."""
+    """Open questions of the kinds that are muted in this project; a checkup lists them."""
     muted = asking.muted_kinds(project)
     return _ordered(project.questions.filter(state=State.OPEN, kind__in=muted)) if muted else []
 
 
 def last_dream(project: Project) -> DreamRun | None:
-    """The last one that asked anything."""
+    """The last dream that asked a question."""
     return project.dreams.filter(questions__isnull=False).order_by("-pk").first()
 
 
@@ -124,7 +124,7 @@ def _ordered(rows: QuerySet[Question]) -> list[Question]:
 
 
 def shown(questions: Sequence[Question]) -> list[ShownQuestion]:
-    """The questions with what each option would change; three queries however many."""
+    """The questions with the changes of each option, in three queries."""
     chosen = [option for row in questions for option in row.options.all()]
     texts = blobs.get_many(options.text_shas(chosen))
     named = {place["session"] for row in questions for place in row.places if place.get("session")}
@@ -145,7 +145,7 @@ def _choice(option: QuestionOption, row: Question, texts: Mapping[str, bytes]) -
 
 
 def as_json(questions: Sequence[Question], *, is_bare: bool = False) -> list[dict[str, Any]]:
-    """What `questions --json` prints, without secrets unless `is_bare`."""
+    """The output of `questions --json`, with secrets masked unless `is_bare`."""
     found = shown(questions)
     made = [_json(one) for one in found]
     if is_bare:
@@ -194,7 +194,7 @@ def _option(choice: Choice) -> dict[str, Any]:
 
 
 def _printable(content: str) -> str:
-    """With a mark for bytes that are not UTF-8."""
+    """Replaces what is not valid UTF-8 with a mark."""
     return content.encode("utf-8", "replace").decode("utf-8")
 
 
@@ -203,7 +203,7 @@ def _printable(content: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Waiting:
-    """Open questions of all projects: the most useful ones, and how many there are in how many projects."""
+    """The most useful open questions of all projects, with the number of questions and projects."""
 
     questions: tuple[Question, ...]
     count: int
@@ -211,7 +211,7 @@ class Waiting:
 
 
 def waiting_questions(limit: int = 20) -> Waiting:
-    """Ranked by how much an answer would help and how long it has waited; at most `limit`."""
+    """The open questions ranked by weight and age; at most `limit`."""
     counted, now = _ranked(), timezone.now()
     ranked = sorted(counted, key=lambda one: (-rank(one[2], now - one[3]), one[0]))
     chosen = [pk for pk, *_ in ranked[:limit]]
@@ -236,5 +236,5 @@ def _waiting(pks: list[int]) -> QuerySet[Question]:
 
 
 def rank(weight: float, age: dt.timedelta) -> float:
-    """How early a question is shown: its weight, and a little for its age. What a memory is used for is added here."""
+    """A higher rank is shown earlier: the weight, plus a little for the age."""
     return weight + AGE * min(1.0, age / OLD)
