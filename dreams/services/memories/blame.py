@@ -1,6 +1,6 @@
-"""Explains why a line exists: the dream's change with its evidence, the session that wrote it, or the person who did.
+"""Explains where a line comes from: a dream's change with its evidence, the session that wrote it, or a person.
 
-Everything about one memory is loaded at once, so that a page asks the same few queries for ten lines or ten thousand.
+Loads everything about one memory at once, so that the number of queries does not grow with its lines.
 """
 
 import datetime as dt
@@ -17,16 +17,16 @@ from dreams.lib.line_origins import MIN_KNOWN, LineOrigin, StateLine, added_at, 
 from dreams.models import FileChange, Hunk, LedgerEntry, Memory, MemoryWrite, Session, TranscriptFile, Version
 from dreams.services import blobs, proposals
 
-#: Beyond these the oldest states are taken as one: what they brought is "before that".
+#: Older states than these are not read: lines from them are shown as "before that".
 MAX_STATES = 200
 MAX_BYTES = 12 << 20
 
 
 @dataclass(frozen=True, slots=True)
 class Chain:
-    """`states` are oldest first. `is_cut`: earlier ones exist, so what came with the first is older than it.
+    """`states` are oldest first. `is_cut`: earlier ones exist, so lines of the first may be older than it.
 
-    `missing` names the version whose bytes are not kept, where the last one's are not; there are no lines then.
+    `missing` names the last version if its bytes are not stored; there are no lines then.
     """
 
     states: tuple[Version, ...]
@@ -37,7 +37,7 @@ class Chain:
 
 
 def chain(memory: Memory, until: Version) -> Chain:
-    """Every state of `memory` up to `until`, which is one of its own. Two queries, and one per 500 texts."""
+    """The states of `memory` up to its version `until`, within the limits. Two queries, and one per 500 texts."""
     rows = memory.versions.filter(Q(at__lt=until.at) | Q(at=until.at, pk__lte=until.pk))
     newest = list(rows.select_related("proposal__dream").order_by("-at", "-pk")[: MAX_STATES + 1])
     kept = _within(newest)
@@ -45,7 +45,7 @@ def chain(memory: Memory, until: Version) -> Chain:
     texts = blobs.get_many(state.sha256 for state in states)
     if until.sha256 and until.sha256 not in texts:
         return Chain(states, (), (), is_cut=False, missing=until.sha256[:12])
-    # A state whose bytes are lost is passed over: its lines came with the next one that is kept.
+    # Skip a state whose bytes are lost: its lines count as added by the next stored one.
     readable = tuple(state for state in states if not state.sha256 or state.sha256 in texts)
     decoded = [text.decode(texts[state.sha256]) if state.sha256 else None for state in readable]
     last = decoded[-1] if decoded else None
@@ -55,7 +55,7 @@ def chain(memory: Memory, until: Version) -> Chain:
 
 
 def _within(newest: list[Version]) -> list[Version]:
-    """As many of the newest as the limits allow, and always the newest itself."""
+    """As many of the newest as the limits allow, at least one."""
     kept: list[Version] = []
     size = 0
     for row in newest[:MAX_STATES]:
@@ -66,21 +66,21 @@ def _within(newest: list[Version]) -> list[Version]:
     return kept
 
 
-#: Records of transcripts that are read for one page, newest first: each may be some hundred kilobytes.
+#: Transcript records read for one page, newest first: each may be some hundred kilobytes.
 MAX_WRITES = 60
 MAX_FILES = 20
-MAX_ARRIVALS = 2_000  # changes looked through for the page of one file
-# A write is in its transcript a moment before it is on disk, by clocks that need not agree to the second.
+MAX_ARRIVALS = 2_000  # ledger entries read for the page of one file
+# A write is in its transcript a moment before it is on disk, and the clocks may differ by seconds.
 SLACK = dt.timedelta(seconds=10)
-# Seen by nobody: what an agent wrote, and what somebody else did to the file.
+# Changes made outside memoryweb, by an agent or anybody else.
 UNSEEN = frozenset({Version.Origin.FOUND, Version.Origin.OUTSIDE})
 
 
 @dataclass(frozen=True, slots=True)
 class Write:
-    """An agent's own write to the file, as a transcript shows it. `added` is None where it can no longer be read.
+    """An agent's write to the file, from a transcript. `added` is None if it can no longer be read.
 
-    `subagent` is the row of the sub-agent's transcript that it stands in.
+    `subagent` is the row of the sub-agent's transcript that has it.
     """
 
     session: Session
@@ -92,9 +92,10 @@ class Write:
 
 @dataclass(frozen=True, slots=True)
 class Cause:
-    """What a line came with. `hunk` is set for a dream's change, `write` for an agent's own.
+    """What added a line. `hunk` is set for a dream's change, `write` for an agent's write.
 
-    `came_from` are the memories that a dream took the words from. `sure` is False where a session wrote to the file at that time, and what it wrote can no longer be read.
+    `came_from` are the memories that a dream moved the words from. `sure` is False where a session wrote to the file at
+    that time but its text can no longer be read.
     """
 
     version: Version
@@ -106,7 +107,7 @@ class Cause:
 
 @dataclass(frozen=True, slots=True)
 class Causes:
-    """What is known about the states of one memory; `of` answers for one line."""
+    """The data to find the cause of each line of one memory; `of` returns it for one line."""
 
     chain: Chain
     first_seen: dt.datetime
@@ -115,7 +116,7 @@ class Causes:
     arrivals: Mapping[int, Sequence[tuple[str, str]]] = field(default_factory=dict)
 
     def of(self, place: StateLine, line: str) -> Cause:
-        """The cause of `line`, which came in at `place`."""
+        """The cause of `line`, which was added at `place`."""
         version = self.chain.states[place.state]
         if version.origin in UNSEEN:
             return self._unseen(place.state, version, line.strip())
@@ -124,7 +125,7 @@ class Causes:
         )
 
     def _came_from(self, version: Version, line: str) -> tuple[str, ...]:
-        """The other memories whose lines left for this one in the same proposal."""
+        """The other memories from which the same proposal moved the line."""
         words = line.strip()
         if len(words) < MIN_KNOWN:
             return ()
@@ -132,12 +133,12 @@ class Causes:
         return tuple(dict.fromkeys(path for path, text in arrived if text in words or words in text))
 
     def _hunk(self, version: Version, at: int, line: str) -> Hunk | None:
-        """The change of the proposal that has this line; of several, the nearest."""
+        """The proposal's hunk that has this line; of several, the nearest."""
         found = [hunk for hunk, lines in self.hunks.get(version.proposal_id or 0, ()) if line in lines]
         return min(found, key=lambda hunk: abs(hunk.new_start - at), default=None)
 
     def _unseen(self, state: int, version: Version, line: str) -> Cause:
-        # A file's own time may be older than what stands in it: copies and clones keep or set it as they like.
+        # A file's mtime may be older than its text, as copies and clones keep or set it.
         found = version.origin == Version.Origin.FOUND
         seen = max(version.at, self.first_seen) if found else version.at
         before = [write for write in self.writes if write.at <= seen + SLACK]
@@ -154,7 +155,7 @@ class Causes:
 
 
 def causes(memory: Memory, chain: Chain) -> Causes:
-    """Reads the database, and from transcripts at most MAX_WRITES records at known offsets."""
+    """The causes for all lines of `chain`. Reads the database, and at most MAX_WRITES transcript records."""
     used = {chain.states[place.state] for origin in chain.origins for place in (origin.first, origin.here)}
     made = {version.proposal_id for version in used if version.proposal_id is not None}
     unseen = any(version.origin in UNSEEN for version in used)
@@ -168,7 +169,7 @@ def causes(memory: Memory, chain: Chain) -> Causes:
 
 
 def _arrivals(memory: Memory, made: Collection[int]) -> Mapping[int, Sequence[tuple[str, str]]]:
-    """By proposal: the path that a line left, and the words that stand in this memory for it."""
+    """By proposal: the path that a line was moved from, and its words in this memory."""
     rows = LedgerEntry.objects.filter(hunk__file__proposal__in=made, target_path=memory.path)
     rows = rows.exclude(hunk__file__path=memory.path).exclude(target_text="")
     found: dict[int, list[tuple[str, str]]] = {}
@@ -180,7 +181,7 @@ def _arrivals(memory: Memory, made: Collection[int]) -> Mapping[int, Sequence[tu
 
 
 def _hunks(memory: Memory, made: Collection[int]) -> Mapping[int, Sequence[tuple[Hunk, frozenset[str]]]]:
-    """The applied changes of these proposals to this file, each with the lines that it brought."""
+    """The applied hunks of these proposals to this file, each with the lines that it added."""
     files = FileChange.objects.filter(proposal__in=made, path=memory.path).prefetch_related(
         "hunks__operation", "hunks__evidence__session"
     )
@@ -201,7 +202,7 @@ def _of_file(file: FileChange, texts: Mapping[str, str]) -> Iterable[tuple[Hunk,
 
 
 def _writes(memory: Memory) -> Sequence[Write]:
-    """Newest first, so that a line written twice is said to be of the later write that can have brought it."""
+    """Newest first, so that a line written twice is attributed to the later possible write."""
     path = Path(memory.project.memory_dir) / memory.path
     names = {str(path), os.path.realpath(path)}
     rows = MemoryWrite.objects.filter(session__project=memory.project_id, path__in=names, at__isnull=False)
@@ -210,12 +211,12 @@ def _writes(memory: Memory) -> Sequence[Write]:
 
 
 def _write(row: MemoryWrite, at: dt.datetime, names: Container[str]) -> Write:
-    """A write stands in the session's transcript or in one of its sub-agents'; its row says only at which byte."""
+    """Finds the write in the transcript of the session or a sub-agent, as its row has only the offset."""
     for file in _main_first(row.session):
         try:
             added = added_at(file.path, row.offset, names)
         except OSError:
-            # Agents delete old transcripts; that it wrote is still known.
+            # Agents delete old transcripts; the row still shows that there was a write.
             continue
         if added is not None:
             is_main = file.kind == TranscriptFile.Kind.MAIN
@@ -229,7 +230,7 @@ def _main_first(session: Session) -> Sequence[TranscriptFile]:
 
 
 def written_in(memory: Memory, data: bytes) -> Session | str | None:
-    """The session that the memory itself says it is from (`originSessionId`): its row, or its id where it is gone."""
+    """The session that the memory names (`originSessionId`): its row, or its id if there is none."""
     front = memdir.parse(data).frontmatter
     named = front.origin_session_id if front else None
     if not named:

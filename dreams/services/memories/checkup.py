@@ -17,13 +17,13 @@ from dreams.models import DreamRun, Project
 from dreams.services import hosts, project_lock
 from dreams.services.memories import derivable, instructions, syncing
 
-#: A report is kept under what it was made from, so an old one is never shown for a new state.
+#: The cache key includes everything that a report depends on, so an old one is never shown for a new state.
 KEPT_SECONDS = 24 * 3600
 
 
 @dataclass(frozen=True, slots=True)
 class Checkup:
-    """`found` is worst first; `files` were looked at, memories and the index."""
+    """The findings, and how many files were checked, including the index."""
 
     found: tuple[NewFinding, ...]
     files: int
@@ -38,7 +38,7 @@ class Checkup:
 
 
 def look(project: Project) -> Checkup:
-    """Look at every memory as last seen. The second look at the same texts costs next to nothing."""
+    """Check every memory as last seen. The report on the same texts is cached."""
     hosts.name_secrets()
     files = syncing.contents(project)
     config, told = conf.current(project), instructions.texts(project)
@@ -54,7 +54,7 @@ def look(project: Project) -> Checkup:
 
 
 def _not_read(project: Project) -> Iterator[NewFinding]:
-    """What lies among the memories and is none, as the project's page lists it; what is too large with what to do about it."""
+    """A finding for each file in the directory that is not read, such as one that is too large."""
     large = list(_too_large(project))
     yield from large
     named = {one.path for one in large}
@@ -72,7 +72,7 @@ def _not_read(project: Project) -> Iterator[NewFinding]:
 
 
 def _too_large(project: Project) -> Iterator[NewFinding]:
-    """Memories that no dream reads and no version keeps. From the disk: without a version they have no row."""
+    """Memories over the size limit, which have no versions. Read from disk, as they have no row either."""
     with suppress(OSError, project_lock.ProjectElsewhere):
         with safefs.Root.open(syncing.memory_dir(project)) as root:
             entries = [

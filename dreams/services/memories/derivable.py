@@ -16,7 +16,7 @@ from dreams.lib import memdir
 if TYPE_CHECKING:
     from dreams.engines.rules.questions.repository import ConfigLines
 
-#: What lies at the top of a repository and is read; another state of one of them is another repository to us.
+#: What is read at the top of a repository; when one of these changes, the cache is no longer used.
 WATCHED = (
     ".",
     "package.json",
@@ -27,9 +27,9 @@ WATCHED = (
     "go.mod",
     ".git/logs/HEAD",
 )
-COMMITS = 1_000  # the newest ones
-SECONDS = 1.0  # of reading git's log: a page waits for it
-LEAST_WORDS = 4  # of a line: a word or two are in some commit by chance
+COMMITS = 1_000  # the newest are read
+SECONDS = 1.0  # for reading git's log, as a page waits for it
+LEAST_WORDS = 4  # of a line: one or two words match some commit by chance
 _ABOUT_PEOPLE = frozenset({"user", "feedback"})
 
 # "feat(cart): ", "[shop] ", "#12 "
@@ -40,12 +40,12 @@ Log = tuple[DirectoryStatements, Mapping[str, str]]  # the subjects of commits, 
 
 
 def look(files: Mapping[str, bytes], repo_dir: str) -> list[Repeated]:
-    """What the repository says already, be it the code or what was committed."""
+    """The statements that only repeat the repository's configuration or commits."""
     return [*by_code(files, repo_dir), *by_git(files, repo_dir)]
 
 
 def by_git(files: Mapping[str, bytes], repo_dir: str) -> list[Repeated]:
-    """Statements that the subject of a commit makes: what was done when is git's to tell."""
+    """Statements that repeat the subject of a commit, as git already records what was done when."""
     told = _committed(repo_dir, state(repo_dir)) if repo_dir else None
     return [found for path in sorted(files) for found in _in_log(path, files[path], told)] if told else []
 
@@ -55,7 +55,10 @@ def _committed(repo_dir: str, seen: Seen) -> Log | None:
     from dulwich.repo import Repo  # noqa: PLC0415 - only where a repository is looked at
 
     subjects, until = dict[str, str](), time.monotonic() + SECONDS
-    with suppress(Exception), Repo(repo_dir) as repo:  # whatever a damaged repository raises: it says nothing
+    with (
+        suppress(Exception),
+        Repo(repo_dir) as repo,
+    ):  # a damaged repository may raise anything; it then adds nothing
         for entry in repo.get_walker(max_entries=COMMITS):
             subject = entry.commit.message.decode("utf-8", "replace").partition("\n")[0].strip()
             subjects.setdefault(_PREFIX.sub("", subject), entry.commit.id.decode()[:8])
@@ -78,7 +81,7 @@ def _in_log(path: str, data: bytes, log: Log) -> Iterator[Repeated]:
 
 
 def _of_the_project(path: str, data: bytes) -> memdir.Document | None:
-    """A memory that is not about people: what they want is no matter of code."""
+    """The parsed memory; None for one about people, whose wishes are not in the code."""
     if not path.endswith(".md") or memdir.is_index(path):
         return None
     document = memdir.parse(data)
@@ -86,7 +89,7 @@ def _of_the_project(path: str, data: bytes) -> memdir.Document | None:
 
 
 def by_code(files: Mapping[str, bytes], repo_dir: str) -> list[Repeated]:
-    """Statements whose values its configuration has, and that say little else. CLAUDE.md is not asked: every finding on it names it."""
+    """Statements that say little besides values of the configuration. CLAUDE.md is not compared here."""
     if not repo_dir:
         return []
     said = _said(repo_dir, state(repo_dir))
@@ -94,7 +97,7 @@ def by_code(files: Mapping[str, bytes], repo_dir: str) -> list[Repeated]:
 
 
 def state(repo_dir: str) -> Seen:
-    """What was last written where, of the files that are read."""
+    """The mtime and size of each watched file, as a cache key."""
     found = []
     for name in WATCHED:
         try:

@@ -1,7 +1,7 @@
 """Exports a project's history to one file and imports it, for another machine or after the data directory was lost.
 
-What is brought back comes first, and what was kept here meanwhile follows it, so that nothing is lost on either side.
-The memory directory itself is not touched: versions come back, and `restore` brings one of them to its place.
+The imported states come first, followed by those saved here meanwhile, so that nothing is lost on either side. The
+memory directory is not changed: only versions are imported, and `restore` writes one of them to the directory.
 """
 
 import datetime as dt
@@ -24,20 +24,20 @@ from dreams.services import auditlog, blobs, lookup, project_lock
 from dreams.services.memories import syncing
 from dreams.services.review import Actor
 
-#: The trailer that says which memory directory a state is of.
+#: The trailer with the memory directory of a state.
 DIRECTORY = "Directory"
-#: Commits in memory at a time.
+#: How many commits or texts are in memory at a time.
 PAGE = 200
 REPLACED = ".replaced"
 
 
 class NotBroughtBack(Refusal):
-    """An export cannot be brought back; the message says why and what to do. Nothing was changed."""
+    """An export cannot be imported; the message says why and what to do. Nothing was changed."""
 
 
 @dataclass(frozen=True, slots=True)
 class BroughtBack:
-    """How many states and versions came back into which project."""
+    """The project of an import, and how many states and versions were imported."""
 
     project: Project
     states: int
@@ -45,14 +45,14 @@ class BroughtBack:
 
 
 def write(project: Project, target: Path) -> None:
-    """Everything kept of `project` into the file `target`. Raises history.HistoryError, OSError."""
+    """Export the history of `project` to the file `target`. Raises history.HistoryError, OSError."""
     syncing.refresh_if_here(project)
     with syncing.open_history(project) as store:
         store.export(target)
 
 
 def bring_back(file: Path, reviewer: Actor, project: Project | None = None) -> BroughtBack:
-    """Bring the export `file` back into `project`, or into the one that it was made of.
+    """Import the export `file` into `project`, or into the project that it was made from.
 
     Raises NotBroughtBack, holds.ProjectBusy.
     """
@@ -94,7 +94,7 @@ def _project_of(brought: HistoryStore, file: Path) -> Project:
 
 
 def _join(project: Project, brought: HistoryStore, aside: Path) -> int:
-    """The states of `brought`, then those of ours that it does not have, take the history's place in one rename."""
+    """Add our missing states to `brought` and replace the history with it; returns how many states it had before."""
     place = syncing.history_path(project)
     count = sum(1 for _ in _states(brought))
     if place.exists():
@@ -111,7 +111,7 @@ def _join(project: Project, brought: HistoryStore, aside: Path) -> int:
 
 
 def _take_its_place(aside: Path, place: Path) -> None:
-    """Two renames, between which a crash leaves the old one under another name: `recover` puts it back."""
+    """Two renames. After a crash between them, `recover` renames the old history back."""
     old = place.with_name(f".{place.name}{REPLACED}")
     if place.exists():
         place.rename(old)
@@ -120,7 +120,7 @@ def _take_its_place(aside: Path, place: Path) -> None:
 
 
 def recover() -> list[str]:
-    """Put a history back whose replacement a crash interrupted; what was done, a line each."""
+    """Restore histories whose replacement a crash interrupted; returns a line for each."""
     said = []
     for old in syncing.history_folder().glob(f".*{REPLACED}"):
         place = old.with_name(old.name.removeprefix(".").removesuffix(REPLACED))
@@ -133,7 +133,7 @@ def recover() -> list[str]:
 
 
 def _purge_again(brought: HistoryStore) -> None:
-    """An export made before a purge still holds the secret: it must not come back with it."""
+    """Purge secrets again: an export made before a purge still contains them."""
     for made in Purge.objects.all():
         kept = blobs.get_many(made.replaced.values())
         instead = {old: kept[new] for old, new in made.replaced.items() if new in kept and brought.has(old)}
@@ -142,7 +142,7 @@ def _purge_again(brought: HistoryStore) -> None:
 
 
 def _replay(states: list[history.Commit], ours: HistoryStore, brought: HistoryStore) -> None:
-    """Oldest first. A state that equals the one before it makes no new one."""
+    """Commits our states to `brought`, oldest first. A state equal to the one before it makes no commit."""
     for commit in reversed(states):
         manifest = ours.restore_manifest(commit.id)
         files = {path: ours.read(entry.sha256) for path, entry in manifest.items() if entry.sha256}
@@ -151,14 +151,14 @@ def _replay(states: list[history.Commit], ours: HistoryStore, brought: HistorySt
 
 
 def _copy_texts(ours: HistoryStore, brought: HistoryStore) -> None:
-    """Texts put aside beside the states (evidence, edits) come along."""
+    """Copies texts that are not part of a state (evidence, edits)."""
     waiting = [sha for sha in ours.texts() if not brought.has(sha)]
     for start in range(0, len(waiting), PAGE):
         brought.put_many([ours.read(sha) for sha in waiting[start : start + PAGE]])
 
 
 def _states(store: HistoryStore) -> Iterator[history.Commit]:
-    """Newest first."""
+    """All states, newest first."""
     for offset in itertools.count(step=PAGE):
         page = store.log(PAGE, offset)
         yield from page
@@ -167,7 +167,7 @@ def _states(store: HistoryStore) -> Iterator[history.Commit]:
 
 
 def _tell(project: Project, reviewer: Actor) -> int:
-    """Rows for every version that the joined history has and the database has not; how many."""
+    """Add a row for every version in the joined history that the database lacks; returns how many."""
     with syncing.open_history(project) as store, transaction.atomic():
         made = 0
         before: dict[str, str] = {}
@@ -187,8 +187,8 @@ def _tell(project: Project, reviewer: Actor) -> int:
 def _version(
     project: Project, store: HistoryStore, path: str, sha: str, commit: history.Commit, *, is_first_look: bool
 ) -> int:
-    """1 when the version is new to the database. Git keeps whole seconds, so a row may differ by less than one; and what
-    a first look finds has the time of its file."""
+    """Add the version unless the database has it; returns how many. Git has whole seconds only, so times may differ; and
+    a version from a first look has its file's time."""
     memory, is_new = Memory.objects.get_or_create(
         project=project,
         path=path,

@@ -1,4 +1,4 @@
-"""Saves the first state of many memory directories together, in a few transactions and waits for the disk."""
+"""Saves the first state of many memory directories together, in few transactions and disk flushes."""
 
 from collections.abc import Iterable, Iterator, Mapping
 
@@ -17,9 +17,9 @@ Files = Mapping[str, SnapshotFile]
 
 
 def save(found: Iterable[tuple[Project, Snapshot]]) -> set[int]:
-    """Histories, then rows, of projects that nothing is known of; the ids of those that have both now.
+    """Save histories, then rows, of projects that have neither yet; returns the ids of those that have both now.
 
-    All others are left to `syncing.sync`, which also tells what cannot be saved. Raises what it would raise.
+    `syncing.sync` handles all others and reports errors. Raises the same errors as it.
     """
     looks = {project.pk: (project, snapshot.files) for project, snapshot in found if snapshot.files}
     known = {pk for model in (Memory, Proposal) for pk in _with_any(model, looks)}
@@ -38,7 +38,7 @@ def _with_any(model: type[Memory | Proposal], projects: Iterable[int]) -> set[in
 
 @stopwatch.part("history")
 def _histories(looks: Iterable[tuple[Project, Files]]) -> set[int]:
-    """Those that have a history now, which had none."""
+    """Begin the missing histories; returns the ids of their projects."""
     new = {path.name: look for look in looks if not (path := syncing.history_path(look[0])).exists()}
     states = {
         name: syncing.history_state(project, files, syncing.Cause(), first_look=True)
@@ -49,7 +49,7 @@ def _histories(looks: Iterable[tuple[Project, Files]]) -> set[int]:
 
 
 def _together(looks: Iterable[tuple[Project, Files]]) -> Iterator[dict[Project, Files]]:
-    """As many as one transaction takes: more would keep SQLite's only writer for seconds."""
+    """Batches for one transaction each: larger ones would block SQLite's only writer for seconds."""
     some: dict[Project, Files] = {}
     for project, files in looks:
         some[project] = files
@@ -61,7 +61,7 @@ def _together(looks: Iterable[tuple[Project, Files]]) -> Iterator[dict[Project, 
 
 
 def _rows(looks: dict[Project, Files]) -> set[int]:
-    """Add rows and bytes; the ids of those that somebody else added rows to meanwhile."""
+    """Add rows and bytes; returns the ids of projects to which another process added rows meanwhile."""
     now = timezone.now()
     found = [(syncing.new_row(project, file), file) for project, file in _memories(looks)]
     with transaction.atomic():

@@ -1,4 +1,4 @@
-"""Changes by hand: edit, forget, restore. Like a dream's, they are a proposal that is then applied."""
+"""Changes by hand: edit, forget, restore. Each makes a proposal, as a dream does, which is then applied."""
 
 import datetime as dt
 import re
@@ -19,7 +19,7 @@ from dreams.services.apply.applying import ApplyReport
 from dreams.services.memories import syncing, time_travel
 from dreams.services.review import Actor, ReviewRefused
 
-# A person decides on each of them.
+# Limited because a person decides on each file.
 MAX_RESTORED = 1_000
 EDITED, FORGOTTEN = "Edited by {who}.", "Forgotten by {who}."
 STALE = "{path} changed since you opened it. Copy your text, reload, and edit the current version."
@@ -31,7 +31,7 @@ class Stale(Refusal):
 
 @dataclass(frozen=True, slots=True)
 class HandEdit:
-    """What a hand wants: the texts that differ (None: remove the file), and why."""
+    """A change by hand: the new texts (None: remove the file) and the reason."""
 
     origin: Proposal.Origin
     kind: OperationKind
@@ -39,12 +39,12 @@ class HandEdit:
     after: Mapping[str, bytes | None]
     before: Mapping[str, bytes | None] = field(
         default_factory=dict
-    )  # what each was made from, where it matters
-    apart: bool = False  # each file is decided on by itself
+    )  # the texts that a person saw, to detect later changes
+    apart: bool = False  # each file is a separate decision
 
 
 def edit(memory: Memory, content: str, base_sha: str, reviewer: Actor, *, reason: str = "") -> ApplyReport:
-    """Replace a memory's text. `base_sha` is the state that the person saw. Raises Stale, ReviewRefused, ProjectBusy."""
+    """Replace a memory's text. `base_sha` is of the text that the person saw. Raises Stale, ReviewRefused, ProjectBusy."""
     now = _now(memory.project).get(memory.path)
     if text.sha256(now or b"") != base_sha:
         raise Stale(STALE.format(path=memory.path))
@@ -55,23 +55,23 @@ def edit(memory: Memory, content: str, base_sha: str, reviewer: Actor, *, reason
 
 
 def given(reason: str, who: str) -> str:
-    """`reason` where a person gave one; empty where it only repeats that `who` edited or forgot it."""
+    """`reason` if a person gave one; empty for the default ("Edited by …")."""
     return "" if reason in (EDITED.format(who=who), FORGOTTEN.format(who=who)) else reason
 
 
 def _now(project: Project) -> dict[str, bytes]:
-    """The directory as it stands; what was changed outside a moment ago is kept as a version on the way."""
+    """The current directory, after saving any change made outside as a version."""
     syncing.refresh(project)
     return syncing.contents(project)
 
 
-# What a browser takes for the end of a line.
+# The line ends that a browser recognizes.
 _LINE, _LINE_END = re.compile(r"[^\r\n]*(?:\r\n|\r|\n)|[^\r\n]+"), re.compile(r"[\r\n]+")
 
 
 def _with_line_ends_of(old: bytes, content: str) -> str:
-    """A browser sends CRLF for every line: those that nobody changed keep their bytes, others get the file's own line end.
-    The final newline stays."""
+    """`content` with the line ends of `old`, as browsers send CRLF: unchanged lines keep their bytes, others get the file's
+    line end. Keeps the final newline."""
     was = _LINE.findall(text.decode(old))
     plain = content.replace("\r\n", "\n").replace("\r", "\n")
     if old.endswith((b"\n", b"\r")) and plain and not plain.endswith("\n"):
@@ -87,7 +87,7 @@ def _with_line_ends_of(old: bytes, content: str) -> str:
 
 
 def forget(memory: Memory, reviewer: Actor, *, reason: str = "") -> ApplyReport:
-    """Remove a memory and the index rows that point to it; the history keeps it."""
+    """Remove a memory and the index rows that link only to it; its versions stay in the history."""
     now = _now(memory.project)
     after: dict[str, bytes | None] = {memory.path: None}
     index = now.get("MEMORY.md")
@@ -99,13 +99,13 @@ def forget(memory: Memory, reviewer: Actor, *, reason: str = "") -> ApplyReport:
 
 
 def _without_rows(index: str, path: str) -> str:
-    """A row that names other memories too stays as it is."""
+    """The index without the rows for `path`. Keeps a row that also links to other memories."""
     parsed = memdir.parse_index(index)
     return parsed.without(row for row in parsed.rows_for(path) if len(row.targets) == 1).text
 
 
 def restore(project: Project, path: str, sha: str, reviewer: Actor, *, reason: str = "") -> ApplyReport:
-    """Bring back a kept version of `path` as a new change. Raises blobs.MissingBlob or history errors for an unknown one."""
+    """Restore a stored version of `path` as a new change. Raises blobs.MissingBlob or history errors for an unknown one."""
     data = blobs.get_many([sha]).get(sha)
     if data is None:
         with syncing.open_history(project) as store:
@@ -117,11 +117,10 @@ def restore(project: Project, path: str, sha: str, reviewer: Actor, *, reason: s
 def propose_moment(
     project: Project, when: dt.datetime, reviewer: Actor, paths: Collection[str] = (), *, reason: str = ""
 ) -> Proposal | None:
-    """The directory as it was at `when`, or of it the files named, as an open proposal; None when nothing differs.
+    """An open proposal that restores the directory, or `paths` in it, to `when`; None when nothing differs.
 
-    Nothing is written: it is reviewed like a dream's, file by file. What came since is proposed to go, and stays in
-    the history. Raises ReviewRefused for more than MAX_RESTORED files, and history errors for a state that is kept
-    nowhere.
+    Nothing is written: it is reviewed file by file. It removes files added since, which stay in the history. Raises
+    ReviewRefused for more than MAX_RESTORED files, and history errors for a state that is not stored.
     """
     syncing.refresh(project)
     wanted = time_travel.states_at(project, when)
@@ -140,15 +139,15 @@ def propose_moment(
 
 
 def moment_reason(when: dt.datetime) -> str:
-    """Why something was brought back, where nobody said more."""
+    """The default reason for restoring a moment."""
     return f"As it was on {timezone.localtime(when):%-d %b %Y at %H:%M}."
 
 
 def carry_out(project: Project, change: HandEdit, reviewer: Actor) -> ApplyReport:
-    """Make the change a proposal, approve it as a whole and apply it.
+    """Make the change a proposal, approve all of it and apply it.
 
-    Where a finding blocks it, the proposal stays open for the person to look at; while somebody else is at the folder, it waits
-    to be written. ReviewRefused says why.
+    The proposal stays open if a finding blocks it, and waits to be written while the folder is in use; ReviewRefused
+    says why.
     """
     syncing.refresh(project)
     made = propose(project, change, reviewer)
@@ -162,7 +161,7 @@ def carry_out(project: Project, change: HandEdit, reviewer: Actor) -> ApplyRepor
 
 
 def propose(project: Project, change: HandEdit, reviewer: Actor) -> Proposal | None:
-    """The change as an open proposal; None when nothing differs. Raises Stale, and ReviewRefused while its folder is away."""
+    """The change as an open proposal; None when nothing differs. Raises Stale, and ReviewRefused if its folder is missing."""
     review.refuse_if_away(project)
     before = workspace.take(syncing.memory_dir(project)).contents()
     for path, seen in change.before.items():

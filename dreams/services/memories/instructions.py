@@ -16,15 +16,15 @@ from dreams.models import Memory, Project
 from dreams.services import hosts
 from dreams.services.memories import syncing
 
-CHARS_A_TOKEN = 4  # a rule of thumb for English
-#: Statements of memories that are compared with the instruction files, and for how long.
+CHARS_A_TOKEN = 4  # a common estimate for English
+#: How many statements of memories are compared with the instruction files, and for how long.
 MOST_COMPARED, SECONDS = 400, 2.0
 _PARAGRAPH = re.compile(r"(?:.*\S.*(?:\n|\Z))+")
 
 
 @dataclass(frozen=True, slots=True)
 class Contradiction:
-    """A statement of a memory that says other than a line of an instruction file."""
+    """A statement of a memory that contradicts a line of an instruction file."""
 
     file: str
     line: int
@@ -36,7 +36,7 @@ class Contradiction:
 
 @dataclass(frozen=True, slots=True)
 class CheckedFile:
-    """One instruction file with all that is wrong with it. `name` is how a person knows it."""
+    """One instruction file with its problems. `name` is the path that is shown."""
 
     file: InstructionFile
     name: str
@@ -55,7 +55,7 @@ class CheckedFile:
 
 @dataclass(frozen=True, slots=True)
 class LoadedFiles:
-    """What an agent loads in a folder. The sums are of what every session there loads."""
+    """The files that an agent loads in a folder. The sums count only those that every session there loads."""
 
     files: tuple[CheckedFile, ...]
 
@@ -73,13 +73,13 @@ class LoadedFiles:
 
 
 class NoFolder(Refusal):
-    """The folder is not there, or not in the project; the message says so."""
+    """The folder does not exist or is not in the project; the message says so."""
 
 
 def files(project: Project, folder: str = "", *, conditional: bool = True) -> list[InstructionFile]:
-    """What an agent loads in `folder` (default: the repository), in loading order. Raises NoFolder.
+    """The files that an agent loads in `folder` (default: the repository), in loading order. Raises NoFolder.
 
-    Empty where the project has no repository, or is another host's. What cannot be read is in the list, with why.
+    Empty if the project has no repository or is on another host. Includes unreadable files, with the problem.
     """
     if not project.repo_dir or not project.root or project.host != hosts.host():
         return []
@@ -94,7 +94,7 @@ def files(project: Project, folder: str = "", *, conditional: bool = True) -> li
 
 
 def _is_trusted(project: Project) -> bool:
-    """Trust is given to a repository, on the page of its own project; its agents' memories share it."""
+    """Whether the repository is trusted. This is set on its own project's page and shared by its agents' projects."""
     if project.kind == Project.Kind.AUTO:
         return project.trusted
     return Project.objects.filter(host=project.host, repo_dir=project.repo_dir, trusted=True).exists()
@@ -115,7 +115,7 @@ def _folder(project: Project, folder: str) -> Path:
 
 
 def report(project: Project, folder: str = "") -> LoadedFiles:
-    """The files with sizes and problems. Raises NoFolder."""
+    """The loaded files with sizes and problems. Raises NoFolder."""
     found = files(project, folder)
     against: dict[str, list[Contradiction]] = {}
     for one in contradictions(project, found):
@@ -135,18 +135,18 @@ def report(project: Project, folder: str = "") -> LoadedFiles:
 
 
 def _masked(name: str) -> str:
-    """One that is included and missing is known to nobody who masks names."""
+    """Masks secrets here, as other masks do not know the name of a missing included file."""
     return Mask.of([name])(name)
 
 
 def texts(project: Project) -> dict[str, str]:
-    """What every session is told, by the name that a person knows each file by, in loading order."""
+    """Shown path → text of the files that every session loads, in loading order."""
     found = files(project, conditional=False)
     return {shown(project, file.path): file.text for file in found if file.text.strip()}
 
 
 def shown(project: Project, path: str) -> str:
-    """Relative to the repository, else to the home, else as it is."""
+    """`path` relative to the repository or the home directory, else unchanged."""
     home = str(Path(project.root).parent)
     for base, prefix in ((project.repo_dir, ""), (home, "~/")):
         if base and path.startswith(base.rstrip("/") + "/"):
@@ -155,12 +155,12 @@ def shown(project: Project, path: str) -> str:
 
 
 def tokens(text: str) -> int:
-    """About how many a model counts."""
+    """The approximate number of tokens."""
     return -(-len(text) // CHARS_A_TOKEN)
 
 
 def contradictions(project: Project, found: Sequence[InstructionFile]) -> list[Contradiction]:
-    """The statements of memories that say other than an instruction file; bounded, the newest memories first."""
+    """The statements of memories that contradict an instruction file; bounded, newest memories first."""
     told = [(file, _evidence(file.text)) for file in found if file.text.strip()]
     compared, until = 0, time.monotonic() + SECONDS
     made: list[Contradiction] = []
@@ -188,7 +188,7 @@ def _evidence(text: str) -> claims.SessionText:
 
 
 def _line_of(text: str, quote: str, paragraph: int) -> int:
-    """The line of the paragraph that begins with the quote, or has it."""
+    """The first line from `paragraph` on that contains the start of the quote; `paragraph` if none does."""
     begins = quote.splitlines()[0][:60]
     lines = text.splitlines()[paragraph - 1 :]
     return next((paragraph + at for at, line in enumerate(lines) if begins in line), paragraph)

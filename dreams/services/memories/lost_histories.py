@@ -1,4 +1,4 @@
-"""Git histories that are gone from the data directory or damaged, and what is lost with them."""
+"""Finds git histories that are missing from the data directory or damaged, and what is lost with them."""
 
 import datetime as dt
 from dataclasses import dataclass
@@ -16,8 +16,8 @@ from dreams.services.memories import syncing
 
 @dataclass(frozen=True, slots=True)
 class LostHistory:
-    """`begun_at`: when a new one was begun; None while it is missing or damaged. `texts`: versions whose text is nowhere now.
-    `damage`: what cannot be read of it, so that no change is kept."""
+    """`begun_at`: when a new one was begun; None while it is missing or damaged. `texts`: how many versions lost their text.
+    `damage`: the error on reading it; no change can be saved then."""
 
     begun_at: dt.datetime | None
     texts: int
@@ -25,7 +25,7 @@ class LostHistory:
 
 
 def of(project: Project) -> LostHistory | None:
-    """None where the history is there, or was brought back. A project of another host is not judged here."""
+    """None if the history exists or was imported again, and for a project of another host."""
     if project.host != hosts.host():
         return None
     last = max((row[1:] for row in _events() if row[0] == project.pk), default=None)
@@ -39,8 +39,8 @@ def of(project: Project) -> LostHistory | None:
 
 
 def set_aside(project: Project, by: Actor) -> str:
-    """Move a damaged history out of the way, so that an export can be brought back or a new one begins. Its name then; empty
-    where it can be read. Raises OSError."""
+    """Rename a damaged history, so that an export can be imported or a new one begins. Returns its new name; empty if it
+    is not damaged. Raises OSError."""
     if project.host != hosts.host() or not _damage(project):
         return ""
     path = syncing.history_path(project)
@@ -51,7 +51,7 @@ def set_aside(project: Project, by: Actor) -> str:
 
 
 def _damage(project: Project) -> str:
-    """What each change reads of a history is looked at: the newest state and the index of texts. `verify` reads all of it."""
+    """The error on reading the newest state and the index of texts, as each change does. `verify` reads everything."""
     try:
         if (path := syncing.history_path(project)).exists():
             with history.HistoryStore(path) as store:
@@ -63,7 +63,7 @@ def _damage(project: Project) -> str:
 
 
 def is_missing(project: Project) -> bool:
-    """Whether there should be one, and is none."""
+    """Whether the project has versions but no history."""
     return (
         not syncing.history_path(project).exists()
         and Version.objects.filter(memory__project=project).exists()
@@ -72,6 +72,6 @@ def is_missing(project: Project) -> bool:
 
 @prepared
 def _events() -> QuerySet[AuditEntry, tuple[int | None, int, dt.datetime, str]]:
-    """Of all projects, which are few: the entries of one project alone may be many."""
+    """Of all projects: such entries are few, while all entries of one project may be many."""
     rows = AuditEntry.objects.filter(action__in=["history.begun_anew", "history.imported"]).order_by()
     return rows.values_list("project_id_was", "number", "at", "action")

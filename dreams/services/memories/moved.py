@@ -1,7 +1,7 @@
-"""Memories of a repository that was moved or renamed.
+"""Copies the memories of a repository that was moved or renamed.
 
-An agent names its memory directory after the repository's path, so at a new path it starts without memories. Discovery
-notes which project a new one follows; copying is a proposal like any other, and the former directory is not touched.
+An agent names its memory directory after the repository's path, so it starts without memories at a new path. Discovery
+saves which project a new one follows; copying is a normal proposal, and the former directory is not changed.
 """
 
 from collections.abc import Iterable, Iterator, Mapping
@@ -20,7 +20,7 @@ from dreams.services import project_lock, proposals
 from dreams.services.memories import syncing
 from dreams.services.review import Actor, ReviewRefused
 
-MOST = 1_000  # memories in one proposal, as in a restore; a person decides on each
+MOST = 1_000  # memories in one proposal, the limit of a restore; a person decides on each
 State = Proposal.State
 
 
@@ -28,7 +28,7 @@ State = Proposal.State
 
 
 def note(projects: Iterable[Project]) -> None:
-    """Save which of one host's projects follow another whose repository is no longer at its path."""
+    """Save which of a host's projects follow one whose repository is no longer at its path."""
     autos = [project for project in projects if project.kind == Project.Kind.AUTO and project.repo_dir]
     gone = [project for project in autos if project.repo_gone_at]
     for project in autos:
@@ -39,7 +39,7 @@ def note(projects: Iterable[Project]) -> None:
 
 
 def _former(project: Project, gone: list[Project]) -> Project | None:
-    """The same folder at another path, or else the only one of that name in which no session is newer."""
+    """The project of the same folder at another path, else the only one of that name, if its sessions are all older."""
     same = [row for row in gone if row.repo_identity and row.repo_identity == project.repo_identity]
     if not same:
         name = PurePath(project.repo_dir).name
@@ -56,7 +56,7 @@ def _ended_before(former: Project, project: Project) -> bool:
 
 @prepared
 def unanswered(project: int | None = None) -> QuerySet[Project]:
-    """Projects, or one by its id, that follow another with memories, for which nobody was asked to decide yet."""
+    """Projects, or one by its id, that follow another with memories and have no proposal to copy them yet."""
     left = Memory.objects.filter(COUNTED_MEMORIES, project=OuterRef("moved_from"))
     proposed = Proposal.objects.filter(project=OuterRef("pk"), origin=Proposal.Origin.COPIED)
     rows = Project.objects.filter(moved_from__isnull=False, gone_at__isnull=True).select_related("moved_from")
@@ -68,10 +68,10 @@ def unanswered(project: int | None = None) -> QuerySet[Project]:
 
 
 def propose(source: Project, project: Project, reviewer: Actor) -> Proposal | None:
-    """An open proposal to copy the memories of `source` to `project`, with their index rows; None if all are there.
-    Asked for twice, it is one.
+    """An open proposal to copy the memories of `source` to `project`, with their index rows; None if `project` has them
+    all. A second call returns the same proposal.
 
-    A memory whose file name is taken there by another text is not copied; the summary says so. Raises ReviewRefused,
+    A memory whose file name is taken by another text is not copied; the summary says so. Raises ReviewRefused,
     ProjectElsewhere, SafeFsError, OSError.
     """
     for each in (source, project):
@@ -97,7 +97,7 @@ def propose(source: Project, project: Project, reviewer: Actor) -> Proposal | No
 
 
 def _waiting(project: Project, wanted: Mapping[str, str]) -> Proposal | None:
-    """The open proposal that copies just these texts, if there is one; `wanted` are their sha256s."""
+    """The open proposal that copies exactly these files, if any; `wanted` maps paths to sha256."""
     for made in project.proposals.filter(origin=Proposal.Origin.COPIED, state=State.OPEN):
         files = made.files.exclude(path=memdir.INDEX_NAME)
         if dict(files.values_list("path", "new_sha")) == wanted:
@@ -106,7 +106,7 @@ def _waiting(project: Project, wanted: Mapping[str, str]) -> Proposal | None:
 
 
 def _wanted(there: Mapping[str, bytes], here: Mapping[str, bytes]) -> tuple[list[str], list[str]]:
-    """The files to copy, and those whose name another text has."""
+    """The files to copy, and those whose name is taken by another text."""
     texts = set(here.values())
     missing = [path for path in sorted(there) if memdir.is_topic(path) and there[path] not in texts]
     return [path for path in missing if path not in here], [path for path in missing if path in here]
@@ -122,7 +122,7 @@ def _summary(source: Project, count: int, taken: list[str]) -> str:
 def _steps(
     wanted: list[str], there: Mapping[str, bytes], here: Mapping[str, bytes], reason: str
 ) -> Iterator[Edit]:
-    """Each file with its row in the index is decided on together. Without an index here, the former one is copied whole."""
+    """The edits: one for each file, and one for the index. Without an index here, the former one is copied unchanged."""
     former = memdir.parse_index(text.decode(there.get(memdir.INDEX_NAME, b"")))
     index = text.decode(here[memdir.INDEX_NAME]) if memdir.INDEX_NAME in here else None
     listed = former.text if index is None else _listed(memdir.parse_index(index), former, wanted).text
@@ -133,7 +133,7 @@ def _steps(
 
 
 def _listed(index: memdir.Index, former: memdir.Index, wanted: Iterable[str]) -> memdir.Index:
-    """The index with what the former one said of the wanted memories; each section takes its rows at once."""
+    """The index with the former rows of the wanted memories; the rows of a section are added together."""
     sections = {row.heading for row in index.rows}
     last = index.rows[-1].heading if index.rows else None
     rows: dict[str | None, list[tuple[str, str, str]]] = {}

@@ -1,7 +1,7 @@
-"""Saves the current state of a memory directory to rows, blobs and history. Nothing else does so.
+"""Saves the current state of a memory directory to rows, blobs and history. No other module does this.
 
-Discovery, dreams, apply and rollback all call `sync`, so an edit made outside is seen and kept by whoever comes
-first, and nothing is written over before it was kept.
+Discovery, dreams, apply and rollback all call `sync`, so the first of them saves an edit made outside, and nothing is
+overwritten before it was saved.
 """
 
 import datetime as dt
@@ -24,13 +24,13 @@ from dreams.services import auditlog, blobs, database, project_lock
 from dreams.services.questions import question_states
 from dreams.services.search import index
 
-NAME_LIMIT = 300  # letters of the column
+NAME_LIMIT = 300  # characters in the column
 ROWS_AT_ONCE = 500  # in one query; chosen
 
 
 @dataclass(frozen=True, slots=True)
 class Cause:
-    """Why the directory is as it is now. The default: somebody outside changed it, or it is new to us."""
+    """Why the directory changed. The default: a change made outside, or a first look."""
 
     origin: Version.Origin | None = None
     proposal: Proposal | None = None
@@ -40,7 +40,7 @@ class Cause:
 
 
 def memory_dir(project: Project) -> Path:
-    """Where its files are on this host. Raises holds.ProjectElsewhere for a project of another host."""
+    """The memory directory on this host. Raises holds.ProjectElsewhere for a project of another host."""
     project_lock.refuse_elsewhere(project)
     return Path(project.memory_dir)
 
@@ -63,14 +63,14 @@ def open_history(project: Project) -> history.HistoryStore:
 
 
 def contents(project: Project) -> dict[str, bytes]:
-    """Every memory as last seen, from the database."""
+    """Path → bytes of every memory as last seen, from the database."""
     present = project.memories.filter(gone_at__isnull=True)
     found = blobs.get_all(present.values_list("sha256", flat=True))
     return {path: found[sha] for path, sha in present.values_list("path", "sha256") if sha in found}
 
 
 def is_unchanged(project: Project) -> bool:
-    """True when no file differs from its row by name, size, mtime or inode: nothing need be read."""
+    """Whether every file matches its row by name, size, mtime and inode, so that nothing need be read."""
     known = {
         path: (size, mtime, inode)
         for path, size, mtime, inode in project.memories.filter(gone_at__isnull=True).values_list(
@@ -91,36 +91,36 @@ def is_unchanged(project: Project) -> bool:
 
 
 def is_memory(path: str) -> bool:
-    """Markdown files that are not hidden; everything else in the directory is left alone."""
+    """Whether it is a Markdown file that is not hidden; all other files are ignored."""
     return path.endswith(".md") and not any(part.startswith(".") for part in PurePosixPath(path).parts)
 
 
 def is_away(project: Project) -> bool:
-    """Whether the memory folder is not there, and neither is the folder around it, as when a disk is not connected: what it
-    held is kept as it was last seen."""
+    """Whether the memory folder and its parent are both missing, as when a disk is not connected: its memories then
+    stay as last seen."""
     folder = memory_dir(project)
     is_there = folder.is_dir() or folder.parent.is_dir()
     return not is_there and project.memories.filter(gone_at__isnull=True).exists()
 
 
 def refresh(project: Project) -> list[str]:
-    """Bring the rows up to the disk; returns the paths that changed. Costs one walk where nothing did."""
+    """Update the rows from disk; returns the paths that changed. Walks the directory once if none did."""
     if is_unchanged(project) or is_away(project):
         return []
     return sync(project, workspace.take(memory_dir(project)))
 
 
 def refresh_if_here(project: Project) -> None:
-    """`refresh` for those who only read: a project of another host is shown as it was last seen."""
+    """`refresh` for readers: does nothing for a project of another host, which is shown as last seen."""
     with suppress(project_lock.ProjectElsewhere):
         refresh(project)
 
 
 def sync(project: Project, snapshot: workspace.Snapshot, cause: Cause | None = None) -> list[str]:
-    """Rows, blobs, versions and a commit for `snapshot`; returns the paths whose bytes changed.
+    """Save rows, blobs, versions and a commit for `snapshot`; returns the paths whose bytes changed.
 
-    What stands there and cannot be read counts as it was last seen: it is not removed. What an apply wrote and could not
-    record then is recorded as that apply, and only what is left as a change made outside.
+    A file that exists but cannot be read counts as last seen, not as removed. Files that an apply wrote but could not
+    record are recorded as that apply, all others as changed outside.
     """
     rows = {row.path: row for row in project.memories.all()}
     files = {path: file for path, file in snapshot.files.items() if is_memory(path)}
@@ -145,7 +145,7 @@ def sync(project: Project, snapshot: workspace.Snapshot, cause: Cause | None = N
 
 
 def _as_seen(rows: Iterable[Memory]) -> dict[str, workspace.SnapshotFile]:
-    """Memories as their rows say, where their bytes are kept."""
+    """The files as in their rows, if their bytes are stored."""
     wanted = {row.path: row for row in rows}
     kept = blobs.get_many(row.sha256 for row in wanted.values())
     return {
@@ -158,7 +158,7 @@ def _as_seen(rows: Iterable[Memory]) -> dict[str, workspace.SnapshotFile]:
 def _unrecorded(
     project: Project, rows: Mapping[str, Memory], now: Mapping[str, workspace.SnapshotFile]
 ) -> list[tuple[Cause, set[str]]]:
-    """Applies that left what stands there now and of which no version tells, the oldest first, with their paths."""
+    """Applies that wrote the current files but have no version, oldest first, with their paths."""
     known = {path: row.sha256 for path, row in rows.items() if row.gone_at is None}
     states = {path: file.sha256 for path, file in now.items()}
     changed = [path for path in known.keys() | states.keys() if known.get(path) != states.get(path)]
@@ -185,7 +185,7 @@ def _unrecorded(
 
 
 def cause_of(proposal: Proposal, actor: str, files: int, reason: str = "") -> Cause:
-    """Why the directory is as it is after a proposal was written to it."""
+    """The cause for the changes of a written proposal."""
     origin = version_origin(proposal)
     trailers = {"Proposal": proposal.public_id, "Approved-by": actor or "policy"}
     if proposal.dream:
@@ -196,7 +196,7 @@ def cause_of(proposal: Proposal, actor: str, files: int, reason: str = "") -> Ca
 
 
 def version_origin(proposal: Proposal) -> Version.Origin:
-    """What a version that this proposal makes is called in the history."""
+    """The origin of versions made by this proposal."""
     if proposal.origin in Proposal.DRAFTED:
         return Version.Origin.APPLY
     return Version.Origin(proposal.origin)
@@ -215,7 +215,7 @@ def _record(
     cause: Cause,
     keep: Collection[str],
 ) -> list[str]:
-    """Make rows and history say what `everything` says; returns the paths whose bytes changed. `keep` are not gone."""
+    """Save `everything` to rows and history; returns the paths whose bytes changed. `keep` are not marked as gone."""
     now = timezone.now()
     before = {row.path: row for row in project.memories.only("project", "path", "mode", *_SEEN)}
     known = {path: row.sha256 for path, row in before.items() if row.sha256 and row.gone_at is None}
@@ -226,7 +226,7 @@ def _record(
         everything, keep = {**others, **_as_seen(standing)}, {*keep, *overtaken}
     files = {path: file for path, file in everything.items() if is_memory(path)}
     if known != {path: file.sha256 for path, file in files.items()}:
-        # Before the rows: once they say that a state was seen, nobody would keep it again after a crash.
+        # Before the rows: once they have a state, a crash would leave it without a commit forever.
         commit(project, everything, cause, first_look=first_look)
     with transaction.atomic():
         database.one_at_a_time(f"memories of {project.pk}")
@@ -248,8 +248,8 @@ _SEEN = ("sha256", "size", "mtime_ns", "inode", "gone_at")
 def _overtaken(
     project: Project, everything: Mapping[str, workspace.SnapshotFile], rows: Mapping[str, Memory]
 ) -> set[str]:
-    """Memories that are on disk as their rows say, and not any more as they were read: somebody has written since and recorded
-    it. To record what was read before would say that it was taken back."""
+    """Memories whose file matches the row but no longer what was read: another process has written and recorded it since.
+    Recording the earlier text would look like an undo of that."""
     folder, found = memory_dir(project), set[str]()
     read_inodes = {file.inode for file in everything.values()}
     for path in filter(is_memory, rows.keys() | everything.keys()):
@@ -280,7 +280,7 @@ def _save(
     *,
     first_look: bool,
 ) -> list[str]:
-    """Bring rows up to files; the paths whose bytes are others than before, each of which gets a version."""
+    """Update the rows from `files` and add a version for each file whose bytes changed; returns their paths."""
     new = list[Memory]()
     changed = dict[str, Memory]()
     for path, file in files.items():
@@ -301,7 +301,7 @@ def _save(
 
 
 def new_row(project: Project, file: workspace.SnapshotFile) -> Memory:
-    """Not saved."""
+    """An unsaved row."""
     row = Memory(project=project, path=file.path)
     _describe(row, file)
     _take_numbers(row, file)
@@ -309,7 +309,7 @@ def new_row(project: Project, file: workspace.SnapshotFile) -> Memory:
 
 
 def add_versions(rows: Iterable[Memory], cause: Cause, now: dt.datetime, *, first_look: bool) -> None:
-    """One for each of these memories, of their state."""
+    """Save a version of the current state of each memory."""
     Version.objects.bulk_create(
         [
             Version(
@@ -335,12 +335,12 @@ def _take_numbers(row: Memory, file: workspace.SnapshotFile) -> None:
 
 
 def _numbers(row: Memory) -> tuple[object, ...]:
-    """What is read of a file at each look."""
+    """The fields that are compared at each look."""
     return row.sha256, row.size, row.mode, row.mtime_ns, row.inode, row.gone_at
 
 
 def _describe(row: Memory, file: workspace.SnapshotFile) -> None:
-    """What the file says of itself, for lists and search."""
+    """Sets the fields for lists and search from the file's text."""
     document = memdir.parse(file.data)
     front = document.frontmatter
     row.kind = kind_of(file.path)
@@ -354,7 +354,7 @@ def _describe(row: Memory, file: workspace.SnapshotFile) -> None:
 
 
 def _told(value: str | None, most: int) -> str:
-    """Without secrets: lists, titles and answers over MCP show it unasked."""
+    """The value with secrets masked, as lists, titles and MCP answers always show it."""
     return text.storable(redact.redact(value or ""), most)
 
 
@@ -387,8 +387,8 @@ def commit(
     *,
     first_look: bool = False,
 ) -> None:
-    """One commit of the whole directory into the project's history; an unchanged tree makes none. Where the history is lost,
-    a new one begins, and the audit log says so."""
+    """Commit the directory to the project's history, unless the tree is unchanged. If the history is lost, a new one
+    begins, and the audit log says so."""
     is_lost = not history_path(project).exists() and Version.objects.filter(memory__project=project).exists()
     with open_history(project) as store:
         store.commit(history_state(project, everything, cause, first_look=first_look))
@@ -407,7 +407,7 @@ def history_state(
     trailers = {
         "Origin": (cause.origin or Version.Origin.OUTSIDE).value,
         **cause.trailers,
-        # So that an export says what it is of, without the database.
+        # So that an export names its directory without the database.
         "Directory": project.memory_dir,
     }
     return history.State(

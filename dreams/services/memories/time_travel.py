@@ -1,4 +1,4 @@
-"""The memory directory as it was at any time, rebuilt from stored versions of its files."""
+"""Rebuilds the memory directory at any past time from stored versions."""
 
 import datetime as dt
 from collections.abc import Collection, Mapping
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 class Then(TypedDict):
-    """The row of a file's version at a moment, its sha256 and its size in bytes."""
+    """The pk of a file's version at a moment, its sha256 and its size in bytes."""
 
     then: int
     then_sha: str
@@ -26,9 +26,9 @@ MemoryThen: TypeAlias = "WithAnnotations[Memory, Then]"
 
 
 def memories_at(project: Project, when: dt.datetime) -> QuerySet[MemoryThen]:
-    """The files that stood there at `when`, each with `then`, the row of its version, and `then_sha`.
+    """The files that existed at `when`, each with the fields of `Then`.
 
-    A version counts from its own moment on; of several at one moment the last one written does.
+    Includes versions made exactly at `when`; of several at one moment, the last one saved counts.
     """
     latest = Version.objects.filter(memory=OuterRef("pk"), at__lte=when).order_by("-at", "-pk")
     rows = Memory.objects.filter(project=project).annotate(
@@ -50,7 +50,7 @@ def states_now(project: Project) -> dict[str, str]:
 
 
 def bytes_of(project: Project, shas: Collection[str]) -> Mapping[str, bytes]:
-    """The bytes of these states, from the rows or else from the history. Raises history errors for a lost one."""
+    """Sha256 → bytes, from the database or else the history. Raises history errors for lost ones."""
     found = dict(blobs.get_many(shas))
     lost = [sha for sha in shas if sha not in found]
     if lost:
@@ -60,7 +60,7 @@ def bytes_of(project: Project, shas: Collection[str]) -> Mapping[str, bytes]:
 
 
 def change_before(project: Project, when: dt.datetime) -> dt.datetime | None:
-    """The newest moment before `when` at which a file changed."""
+    """The time of the last change before `when`."""
     return _changes(project).filter(at__lt=when).order_by("-at").values_list("at", flat=True).first()
 
 
@@ -69,7 +69,7 @@ def change_after(project: Project, when: dt.datetime) -> dt.datetime | None:
 
 
 def last_change(project: Project, when: dt.datetime) -> dt.datetime | None:
-    """The moment since which the directory was as it was at `when`; None where nothing is known so early."""
+    """The time of the last change at or before `when`; None before the first version."""
     return _changes(project).filter(at__lte=when).order_by("-at").values_list("at", flat=True).first()
 
 
