@@ -1,6 +1,6 @@
-"""The Atom feed of waiting items, for readers that cannot log in. Its address contains a token that gives access to titles only.
+"""The Atom feed of waiting items, for feed readers that cannot log in. The token in its address gives access to titles only.
 
-Only the token's hash is kept. There is one address at a time; a new one ends the old one.
+Only the token's hash is stored. There is one address at a time; a new one replaces it.
 """
 
 import datetime as dt
@@ -18,13 +18,13 @@ from dreams.services import auditlog, login
 from dreams.services.inbox import waiting
 from dreams.services.inbox.waiting import WaitingItem, WaitingKind
 
-#: How exactly it is known when the feed was last read: a reader that asks every minute is no write every minute.
+#: How often the time of the last read is saved, so that a reader that asks every minute does not cause a write each time.
 READ_EVERY = dt.timedelta(hours=1)
 
 
 @dataclass(frozen=True, slots=True)
 class FeedEntry:
-    """One title. `id` changes with the reason why something waits, so that a reader shows it anew."""
+    """One title. `id` changes with the item's kind, so that a feed reader shows it again."""
 
     id: str
     title: str
@@ -33,7 +33,7 @@ class FeedEntry:
 
 
 def make_token(actor: str) -> str:
-    """A new token, which is shown once; the old one is good no more."""
+    """Create a token, which is shown once; the old one no longer works."""
     token = secrets.token_urlsafe(32)
     with transaction.atomic():
         FeedToken.objects.all().delete()
@@ -43,7 +43,7 @@ def make_token(actor: str) -> str:
 
 
 def revoke(actor: str) -> bool:
-    """False where there was none."""
+    """Delete the token; False if there was none."""
     with transaction.atomic():
         deleted, _ = FeedToken.objects.all().delete()
         if deleted:
@@ -52,7 +52,7 @@ def revoke(actor: str) -> bool:
 
 
 def may_read(token: str, now: dt.datetime) -> bool:
-    """Compared in constant time, and the hashes instead of the tokens."""
+    """Whether the token is valid. Compares the hashes in constant time, and saves the time of the read."""
     given = login.hashed(token)
     found = [row for row in FeedToken.objects.all() if hmac.compare_digest(row.token_hash, given)]
     for row in found:
@@ -62,7 +62,7 @@ def may_read(token: str, now: dt.datetime) -> bool:
 
 
 def entries(now: dt.datetime) -> list[FeedEntry]:
-    """What waits and is not put off, the newest first: projects, kinds and counts, without secrets."""
+    """The waiting items that the owner has not snoozed, newest first: projects, kinds and counts, without secrets."""
     items = [
         item
         for item in waiting.waiting(now)

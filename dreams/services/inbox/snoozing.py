@@ -11,12 +11,12 @@ from dreams.models import DreamRun, Proposal, ScheduledJob, Snooze
 from dreams.models.prepared import prepared
 from dreams.services import auditlog, login
 
-#: What all open questions are called, which wait as one thing.
+#: The key of the item for all open questions.
 QUESTIONS_KEY = "questions"
 
 
 def in_force(now: dt.datetime) -> QuerySet[Snooze]:
-    """What anybody has put off now, what comes back first at the top. A clock that ran ahead put nothing off."""
+    """The snoozes in force, the first to end first. Ignores those made in the future by a clock that ran ahead."""
     ended = DreamRun.objects.filter(status__in=DreamRun.TERMINAL, ended_at__gt=OuterRef("made_at"))
     rows = Snooze.objects.filter(Q(until__gt=now) | (Q(until__isnull=True) & ~Exists(ended)))
     return rows.filter(made_at__lte=now).order_by(F("until").asc(nulls_last=True), "made_at")
@@ -30,15 +30,15 @@ snoozes = prepared(put_off_by)
 
 
 def whose(reader: str) -> str:
-    """Whose list it is. "" is nobody's list, such as the digest: then the owner's, who set it up."""
+    """The account whose snoozes count. "" (as for the digest) is the owner, who set it up."""
     return reader or login.ensure_owner().get_username()
 
 
 def put_off(items: Iterable[tuple[str, str]], until: dt.datetime | None, actor: str, now: dt.datetime) -> int:
-    """Put off `items` (id, why each waits) for the account `actor`; `until` None is until the next dream has ended. Returns how many."""
+    """Snooze `items` (id, kind) for the account `actor`, without `until` until the next dream ends. Returns how many."""
     rows = [Snooze(item=item, kind=kind, until=until, made_at=now, made_by=actor) for item, kind in items]
     with transaction.atomic():
-        # Rows of proposals that are long decided would stay for ever.
+        # Otherwise the rows of decided proposals would never be deleted.
         Snooze.objects.exclude(pk__in=in_force(now).values("pk")).delete()
         Snooze.objects.bulk_create(
             rows,
@@ -52,7 +52,7 @@ def put_off(items: Iterable[tuple[str, str]], until: dt.datetime | None, actor: 
 
 
 def bring_back(item: str, actor: str) -> bool:
-    """Show it to this account again now. False where that had not put it off."""
+    """End this account's snooze; False if there was none."""
     with transaction.atomic():
         deleted, _ = Snooze.objects.filter(item=item, made_by=actor).delete()
         if deleted:
@@ -61,7 +61,7 @@ def bring_back(item: str, actor: str) -> bool:
 
 
 def _record(action: str, item: str, actor: str, **data: Any) -> None:
-    """With its project, and a job's words, by which the audit log names it: a job may be removed later."""
+    """Log it with its project, and with a job's label, as the job may be removed later."""
     proposal = Proposal.objects.filter(public_id=item).select_related("project").first()
     job = None if proposal else ScheduledJob.objects.filter(public_id=item).select_related("project").first()
     if job:

@@ -1,8 +1,8 @@
-"""What waits for a person, across projects: one list, in a fixed number of queries. The inbox, the digest and the feed
-show it.
+"""Lists what waits for a person in all projects, in a fixed number of queries. The inbox, the digest and the feed show
+it.
 
-Each item says what kind of thing it is, in which project, since when, whose move it is and why, and the one thing to do.
-A further kind of thing is a further `WaitingKind` and a function that finds it; no page of its own."""
+Each item has its kind, project, time, reason, who must act, and the one thing to do. To add a kind, add a `WaitingKind`
+and a function that finds its items; it needs no page."""
 
 import datetime as dt
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -32,13 +32,13 @@ from dreams.services.proposals import rebase, summaries
 from dreams.services.proposals.decisions import Counts
 from dreams.services.proposals.summaries import Summary
 
-MOST = 200  # more are not listed; the title still counts them
+MOST = 200  # the title counts all
 ASKED = "It was asked to write this. It checks it again, then reports here."
 State = Proposal.State
 
 
 class WaitingKind(TextChoices):
-    """Why something waits. The order is the order of need: work that is approved and not written comes first."""
+    """Why something waits, the most urgent first: approved work that is not written."""
 
     FAILED = "failed", "Writing failed"
     CONFLICT = "conflict", "In conflict"
@@ -54,13 +54,13 @@ class WaitingKind(TextChoices):
 
 _ORDER = {kind: place for place, kind in enumerate(WaitingKind)}
 
-#: Kind, why, what the button says, and where it leads.
+#: Kind, reason, the button's label and its URL.
 _Told = tuple[WaitingKind, str, str, str]
 
 
 @dataclass(frozen=True, slots=True)
 class ProposalFacts:
-    """What is known of the proposal behind an item."""
+    """The details of an item's proposal."""
 
     host: str
     public_id: str
@@ -77,9 +77,9 @@ class ProposalFacts:
 
 @dataclass(frozen=True, slots=True)
 class WaitingItem:
-    """One thing that waits. `key` names it for good; `host` is the name of the other machine that was asked to go on with it,
-    empty where it is a person's move, who can decide on any host; `of` the key of the host that it belongs to, empty for what belongs to none; `not_for` the accounts that did
-    their part of it."""
+    """One thing that waits. `key` never changes; `host` is the name of the other machine that was asked to continue, empty
+    if a person must act, which is possible on any host; `of` is the key of the host that it belongs to, or empty;
+    `not_for` are the accounts that did their part."""
 
     key: str
     kind: WaitingKind
@@ -97,7 +97,7 @@ class WaitingItem:
 
     @property
     def care(self) -> str:
-        """How grave it is: block, warn, or neither."""
+        """The severity: "block", "warn" or ""."""
         if self.kind in (WaitingKind.FAILED, WaitingKind.CONFLICT) or (self.facts and self.facts.to_confirm):
             return "block"
         stuck = self.kind in (WaitingKind.CONFIRM, WaitingKind.SECOND, WaitingKind.WRITE, WaitingKind.JOB)
@@ -105,9 +105,9 @@ class WaitingItem:
 
 
 def waiting(now: dt.datetime, reader: str = "") -> list[WaitingItem]:
-    """Everything that waits: what is approved and not on disk first, then what needs care, then the oldest.
+    """Everything that waits, sorted by kind, severity and age.
 
-    What the account `reader` put off has its `snooze`; without one, what the owner did.
+    Items that the account `reader` snoozed have their `snooze`; without `reader`, those of the owner.
     """
     found = [*_of_proposals(_rows()), *_questions(), *_moved(), *_failing_jobs()]
     return sorted(
@@ -117,7 +117,7 @@ def waiting(now: dt.datetime, reader: str = "") -> list[WaitingItem]:
 
 
 def to_finish(now: dt.datetime, reader: str = "") -> int:
-    """How many proposals that are decided wait for `reader` to submit, confirm, solve or write them."""
+    """How many decided proposals wait for `reader` to submit, confirm, solve or write them."""
     items = _with_snoozes(_of_proposals(_rows_to_finish()), now, reader)
     return sum(item.snooze is None and reader not in item.not_for for item in items)
 
@@ -131,13 +131,13 @@ def _with_snoozes(items: Iterable[WaitingItem], now: dt.datetime, reader: str) -
 
 
 def open_decisions(now: dt.datetime, reader: str = "") -> QuerySet[Proposal]:
-    """The proposals with a decision open that `reader` has not put off; the title of every page counts these and `to_finish`."""
+    """The proposals with an open decision that `reader` has not snoozed; the page title counts these and `to_finish`."""
     put_off = put_off_by(whose(reader), now).filter(kind=WaitingKind.REVIEW.value).order_by().values("item")
     return Proposal.objects.filter(_has_undecided(), state=State.OPEN).exclude(public_id__in=put_off)
 
 
 def all_decided() -> QuerySet[Proposal]:
-    """The proposals that wait for something else than a decision."""
+    """The proposals that wait, but have no open decision."""
     return Proposal.objects.filter(Q(state=State.SUBMITTED) | Q(~_has_undecided(), state=State.OPEN))
 
 
@@ -183,7 +183,7 @@ def _too_fast(stuck: Sequence[rebase.StuckFile], times: int, host: str) -> str:
     return f"{rebase.stuck_paths(stuck)} changed again each of the {times} times memoryweb tried to write it. Confirm it {where}, or once its sessions are quiet."
 
 
-#: What an item tells of; the rest of these rows would take most of the time.
+#: The columns that items need; loading all of them would take most of the time.
 _TOLD_BY = (
     *("public_id", "state", "origin", "summary", "created_by", "created_at", "submitted_at", "submitted_by"),
     *("project__name", "project__slug", "project__host", "dream__engine"),
@@ -192,7 +192,7 @@ _TOLD_BY = (
 
 @prepared
 def _rows() -> QuerySet[Any]:
-    # "submitted" sorts behind "open": what is approved and not written is never cut off.
+    # "submitted" sorts after "open" and the order is descending, so MOST cuts off open ones first.
     return _annotated(Proposal.objects.filter(state__in=[State.OPEN, State.SUBMITTED]))
 
 
@@ -217,7 +217,7 @@ def _annotated(rows: QuerySet[Proposal]) -> QuerySet[Any]:
 
 
 def counted(rows: QuerySet[Any], group: str) -> Coalesce:
-    """The number of `rows` per outer row: one subquery each, as joins would multiply them by one another."""
+    """The number of `rows` per outer row; a subquery, as several joins would multiply the counts."""
     counted = rows.order_by().values(group).annotate(n=Count("pk")).values("n")
     return Coalesce(Subquery(counted, output_field=IntegerField()), 0)
 
@@ -239,7 +239,7 @@ def _facts(row: Any, told: Summary, host: str) -> ProposalFacts:
 
 
 def _failures(public_ids: Sequence[str]) -> Mapping[str, str]:
-    """Proposal (its public id) → why its last write failed; those whose last write worked are not there."""
+    """Public id → why the proposal's last write failed; omits those whose last write worked."""
     rows = AuditEntry.objects.filter(action__in=["apply.failed", "apply.done"], object_id__in=public_ids)
     last = {row.object_id: row for row in rows.order_by("number")}
     return {
@@ -255,7 +255,7 @@ def _item(
     is_open = row.state == State.OPEN
     told = _of_open(row, facts, stuck) if is_open else _of_submitted(row, facts, stuck, failure)
     kind, why, action, url = told
-    # `why` says how far these are; what stays to be told is a person's reason.
+    # `why` already has their progress, so show only a person's reason.
     if kind in (WaitingKind.SUBMIT, WaitingKind.WRITE):
         facts = replace(facts, summary=summaries.reason(row))
     return WaitingItem(
@@ -273,7 +273,7 @@ def _item(
 
 
 def _elsewhere(row: Any, names: Mapping[str, str]) -> str:
-    """The name of the host that has the files, where it is another one: only it can write them."""
+    """The name of the other host that has the files, as only it can write them; empty if it is this one."""
     key: str = row.project.host
     return "" if key == hosts.host() else names.get(key, key)
 
@@ -290,7 +290,7 @@ def _of_open(row: Any, facts: ProposalFacts, stuck: Sequence[rebase.StuckFile]) 
 
 
 def _of_cards(row: Any, facts: ProposalFacts) -> _Told:
-    """What was caught has a page of its own, with a card for each thing that was said."""
+    """Caught things have a separate page with a card for each."""
     here = reverse("project-caught", args=[row.project_id])
     if facts.counts.undecided:
         return (
@@ -327,7 +327,7 @@ def _of_stuck(row: Any, stuck: Sequence[rebase.StuckFile], since: str) -> _Told:
 
 
 def _undecided(facts: ProposalFacts, stuck: Sequence[rebase.StuckFile]) -> str:
-    """ "9 decisions, 15 changes in 4 files"; once some are made, how many are left."""
+    """ "9 decisions, 15 changes in 4 files"; once some are made, the number left."""
     counts = facts.counts
     left = (
         f"{counts.undecided} of {plural(counts.decisions, 'decision')} left" if counts.decided else facts.size
@@ -352,7 +352,7 @@ def _unwritten(row: Any, facts: ProposalFacts) -> str:
 
 
 def _questions() -> Iterator[WaitingItem]:
-    """All open questions of all projects are one item: they are answered on one page."""
+    """One item for all open questions of all projects, which share a page."""
     for count, projects, since in _questions_counted():
         yield WaitingItem(
             key=QUESTIONS_KEY,
@@ -368,7 +368,7 @@ def _questions() -> Iterator[WaitingItem]:
 
 @prepared
 def _questions_counted() -> QuerySet[Question, tuple[Any, ...]]:
-    """One row, or none where there are no questions: (questions, projects, when the first was asked)."""
+    """One row, or none without questions: (questions, projects, when the first was asked)."""
     rows = Question.objects.filter(state=Question.State.OPEN, asked=True, project__gone_at__isnull=True)
     counted = (
         rows.order_by()
@@ -382,7 +382,7 @@ def _questions_counted() -> QuerySet[Question, tuple[Any, ...]]:
 
 
 def _moved() -> Iterator[WaitingItem]:
-    """Projects whose memories are still at the path where their repository was before."""
+    """An item for each project whose memories are still at its repository's former path."""
     for row in moved.unanswered():
         former = row.moved_from.repo_dir if row.moved_from else ""
         yield WaitingItem(
@@ -402,7 +402,7 @@ def _moved() -> Iterator[WaitingItem]:
 
 
 def _failing_jobs() -> Iterator[WaitingItem]:
-    """Jobs of the schedule whose last runs failed, until one works again or the job is removed."""
+    """An item for each scheduled job whose last runs failed, until one works or the job is removed."""
     for row in _failing():
         yield WaitingItem(
             key=row.public_id,
@@ -417,7 +417,7 @@ def _failing_jobs() -> Iterator[WaitingItem]:
         )
 
 
-FAILED_TIMES = 3  # in a row, before the inbox tells of it; chosen
+FAILED_TIMES = 3  # in a row, before the inbox lists the job; chosen
 
 
 @prepared

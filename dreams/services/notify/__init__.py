@@ -1,9 +1,9 @@
 """Sends the digest of waiting items by e-mail and webhook. Off by default.
 
-Here is whether one goes out when its job is due, and what became of it; `digest` is what it tells.
+This module decides whether to send one when its job is due, and saves the result; `digest` builds the content.
 
-Something new is always told. The same things again are a reminder, after twice, four times … the time between two
-digests, at most a week. What fails is tried again after 15 min, doubling up to a day.
+New items are always sent. The same items are sent again as a reminder after twice, four times … the time between two
+digests, at most a week. A failed digest is tried again after 15 min, doubling up to a day.
 """
 
 import datetime as dt
@@ -33,20 +33,20 @@ from dreams.services import auditlog, secret_paths
 from dreams.services.notify.digest import Digest, collect
 from memoryweb import datadir
 
-# Why a digest did not go out.
+# --- Sending -------------------------------------------------------------------------------------------------------
 
 
 class NotSent(Exception):
-    """A digest did not go out; the message names the place and the remedy, never a password."""
+    """A digest was not sent; the message names the server and the remedy, never a password."""
 
 
 def addresses(setting: str) -> list[str]:
-    """The addresses of the setting, which separates them by commas."""
+    """The addresses in a comma-separated setting."""
     return [part.strip() for part in setting.split(",") if part.strip()]
 
 
 def send_mail(digest: Digest, to: str) -> None:
-    """One mail to all addresses in `to`. Raises NotSent with the remedy."""
+    """Send one mail to all addresses in `to`. Raises NotSent with the remedy."""
     if not settings.EMAIL_HOST:
         raise NotSent("No mail server is set. Set MEMORYWEB_EMAIL_HOST and start again.")
     mask = secret_paths.known().mask
@@ -54,7 +54,7 @@ def send_mail(digest: Digest, to: str) -> None:
         subject=mask(digest.subject),
         body=mask(digest.as_text()),
         to=addresses(to),
-        # Out-of-office answers to a robot help nobody.
+        # Prevents out-of-office replies.
         headers={"Auto-Submitted": "auto-generated"},
     )
     try:
@@ -77,11 +77,11 @@ def send_mail(digest: Digest, to: str) -> None:
         raise NotSent(f"{where} cannot be reached: {error.strerror or error}. {remedy}") from error
 
 
-TIMEOUT_SECONDS = 10.0  # of a mail server or a webhook: a worker waits for it
+TIMEOUT_SECONDS = 10.0  # for a mail server or webhook, as a worker waits for it
 
 
 def post(digest: Digest, url: str) -> None:
-    """POST `digest` to `url`. Raises NotSent with the remedy. A redirect is not followed."""
+    """POST `digest` to `url`, without following redirects. Raises NotSent with the remedy."""
     if trouble := conf.bad_receiver(url):
         raise NotSent(trouble)
     told = secret_paths.known().mask.deep(digest.as_json())
@@ -123,7 +123,7 @@ def _secret() -> str:
 
 
 class _Stay(urllib.request.HTTPRedirectHandler):
-    """A redirect would carry the post to a place that nobody wrote into the settings."""
+    """Follows no redirect, which would send the digest to an address that nobody configured."""
 
     def redirect_request(
         self, req: urllib.request.Request, fp: IO[bytes], code: int, msg: str, headers: Message, newurl: str
@@ -154,15 +154,15 @@ def _remedy(code: int) -> str:
 
 log = logging.getLogger(__name__)
 
-WEEK = dt.timedelta(days=7)  # the longest pause between two reminders; chosen
-DAY = dt.timedelta(days=1)  # the longest pause between two tries; chosen
+WEEK = dt.timedelta(days=7)  # the longest time between two reminders; chosen
+DAY = dt.timedelta(days=1)  # the longest time between two tries; chosen
 RETRY = dt.timedelta(minutes=15)  # doubled with each failure, up to a day; chosen
-#: A process that sends may be killed: after this another one may send again.
+#: A sending process may be killed; after this time another one may send.
 LEASE = dt.timedelta(minutes=5)
 
 
 def configured() -> dict[str, str]:
-    """Channel → where to, for those that a person has set."""
+    """Channel → address or URL, for those that are configured."""
     config = conf.current()
     wanted = {
         Channel.Name.EMAIL.value: config.digest_email,
@@ -172,15 +172,15 @@ def configured() -> dict[str, str]:
 
 
 def send_scheduled(now: dt.datetime, period: dt.timedelta) -> dict[str, str]:
-    """Send what the schedule asks for: channel → "" or why not; those with nothing to tell are left out.
+    """Send the scheduled digest: channel → "" or the problem; omits channels with nothing to send.
 
-    `period` is the time from one digest to the next. A channel that fails never stops the other.
+    `period` is the time between two digests. A failing channel does not stop the other.
     """
     return _each(configured(), now, period)
 
 
 def retries_due(now: dt.datetime) -> list[str]:
-    """Channels whose last digest failed and is to be tried again."""
+    """Channels whose last digest failed and is due to be tried again."""
     rows = Channel.objects.filter(
         _may_send(now), name__in=configured(), failures__gt=0, next_at__isnull=False
     )
@@ -188,19 +188,19 @@ def retries_due(now: dt.datetime) -> list[str]:
 
 
 def failing() -> dict[str, str]:
-    """Channel → why its last digest did not go out, for those that are to be tried again."""
+    """Channel → why its last digest failed, for those to be tried again."""
     rows = Channel.objects.filter(name__in=configured(), failures__gt=0)
     return dict(rows.values_list("name", "error"))
 
 
 def retry(now: dt.datetime | None = None) -> list[str]:
-    """Try again what failed; what became of it, a line each."""
+    """Try failed channels again; returns a line with the result of each."""
     at = now or timezone.now()
     return [f"{name}: {problem or 'sent'}" for name, problem in _each(retries_due(at), at, None).items()]
 
 
 def send(now: dt.datetime | None = None, *, actor: str) -> dict[str, str]:
-    """Send the digest now over every configured channel, new or not: channel → "" or why not."""
+    """Send the digest now to every configured channel, even without news: channel → "" or the problem."""
     at = now or timezone.now()
     return {name: _deliver(_row(name), collect(at), to, at, actor) for name, to in configured().items()}
 
@@ -211,7 +211,7 @@ def _each(names: Iterable[str], now: dt.datetime, period: dt.timedelta | None) -
 
 
 def _send_one(name: str, now: dt.datetime, period: dt.timedelta | None) -> str | None:
-    """ "" or why not; None where there is nothing to tell, or somebody else sends. Without `period` it is a retry."""
+    """ "" or the problem; None if there is nothing to send or another process sends. Without `period` it is a retry."""
     row = _row(name)
     claimed = Channel.objects.filter(_may_send(now), pk=row.pk)
     if not claimed.update(next_at=now + LEASE):
@@ -224,12 +224,12 @@ def _send_one(name: str, now: dt.datetime, period: dt.timedelta | None) -> str |
 
 
 def _may_send(now: dt.datetime) -> Q:
-    """Nothing waits, or no longer. No pause is longer than a day, so a later time is of a clock that ran ahead."""
+    """No pause, or it is over. No pause is longer than a day, so a later time is from a clock that ran ahead."""
     return Q(next_at__isnull=True) | Q(next_at__lte=now) | Q(next_at__gt=now + DAY)
 
 
 def _is_too_soon(row: Channel, digest: Digest, now: dt.datetime, period: dt.timedelta) -> bool:
-    """What has no news is told again after twice, four times … the period; half a period is no matter."""
+    """Whether there is no news and the next reminder is more than half a period away."""
     if row.sent_at is None or row.sent_at > now or set(digest.ids) - set(row.told):
         return False
     pause = min(period * 2 ** min(row.reminders + 1, 10), max(WEEK, period))
@@ -238,7 +238,7 @@ def _is_too_soon(row: Channel, digest: Digest, now: dt.datetime, period: dt.time
 
 
 def _deliver(row: Channel, digest: Digest, to: str, now: dt.datetime, actor: str) -> str:
-    """Send and keep what became of it; "" or why not."""
+    """Send and save the result; returns "" or the problem."""
     try:
         (send_mail if row.name == Channel.Name.EMAIL else post)(digest, to)
     except NotSent as error:

@@ -1,5 +1,5 @@
-"""Builds the digest: what is waiting for a person, what a policy applied, and which dreams failed. Names, counts and links,
-never content."""
+"""Builds the digest: what waits for a person, what a policy applied, and which dreams failed. It has names, counts and
+links, never content."""
 
 import datetime as dt
 from collections.abc import Collection, Iterator
@@ -18,13 +18,13 @@ from dreams.services.inbox.waiting import ProposalFacts, WaitingKind
 from dreams.services.policies import POLICY_ACTOR
 from dreams.services.proposals import summaries
 
-#: A digest is a reminder, not the inbox: what is beyond is counted.
+#: A digest is a reminder, not the inbox: it lists this many and counts the rest.
 MOST = 20
 
 
 @dataclass(frozen=True, slots=True)
 class DigestItem:
-    """One proposal that waits, one that a policy applied, or one dream that failed. `url` is empty where this server's address is not known."""
+    """A proposal that waits or that a policy applied, or a failed dream. `url` is empty if this server's address is unknown."""
 
     id: str
     project: str
@@ -41,7 +41,7 @@ class DigestItem:
 
 @dataclass(frozen=True, slots=True)
 class Digest:
-    """`more` items wait besides those in `waiting`. `link` opens the first thing to do, from which each leads on."""
+    """`more` items wait besides those in `waiting`. `link` opens the first thing to do, which leads on to the next."""
 
     at: dt.datetime
     link: str
@@ -53,7 +53,7 @@ class Digest:
 
     @property
     def to_finish(self) -> int:
-        """Proposals that are decided and still need a step, such as a submit or a confirmation."""
+        """The number of decided proposals that still need a step, such as submitting or confirming."""
         return len(self.waiting) + self.more - self.to_review
 
     @property
@@ -62,7 +62,7 @@ class Digest:
 
     @property
     def ids(self) -> list[str]:
-        """What it tells of; the same ids again are a reminder."""
+        """The ids of all its items; the same ids again make a reminder."""
         return sorted(item.id for item in (*self.waiting, *self.applied, *self.failed))
 
     @property
@@ -80,11 +80,11 @@ class Digest:
         return f"memoryweb: {', '.join(parts) or 'nothing to review'}"
 
     def as_text(self) -> str:
-        """The body of a mail, in lines of plain text."""
+        """The plain-text body of a mail."""
         return "\n".join(_lines(self)) + "\n"
 
     def as_json(self) -> dict[str, Any]:
-        """What a webhook gets; moments are ISO 8601 in UTC."""
+        """The JSON for a webhook; times are ISO 8601 in UTC."""
         return {
             "kind": "digest",
             "at": _iso(self.at),
@@ -102,7 +102,7 @@ _OF_AN_APPLIED = (*_OF_A_FAILURE, "decisions")
 
 
 def collect(now: dt.datetime, since: dt.datetime | None = None) -> Digest:
-    """What waits now, and what was applied by a policy or failed after `since` (or in the last day)."""
+    """What waits now, and what a policy applied or failed after `since` (default: in the last day)."""
     base, since = _address(), since or now - dt.timedelta(days=1)
     rows = list(_told(now))
     found = tuple(_item(row, facts, base) for row, facts in rows[:MOST])
@@ -118,7 +118,7 @@ def collect(now: dt.datetime, since: dt.datetime | None = None) -> Digest:
 
 
 def _told(now: dt.datetime) -> Iterator[tuple[waiting.WaitingItem, ProposalFacts]]:
-    """Proposals alone: questions are left to the inbox, and so is what a person put off."""
+    """Waiting proposals only, without questions and snoozed items, which the inbox shows."""
     for row in waiting.waiting(now):
         if row.facts and not row.snooze:
             yield row, row.facts
@@ -149,7 +149,7 @@ def _failed(since: dt.datetime, base: str) -> tuple[DigestItem, ...]:
 
 
 def _applied(since: dt.datetime, base: str) -> tuple[DigestItem, ...]:
-    """What no person saw before it was written, and is still there."""
+    """Changes that a policy applied and nobody undid."""
     written = AppliedBatch.objects.filter(actor=POLICY_ACTOR, at__gt=since, undone_at__isnull=True)
     rows = list(written.select_related("proposal__project").order_by("-at")[:MOST])
     deeds = summaries.of_applications(rows)
@@ -213,7 +213,7 @@ def _lines(digest: Digest) -> Iterator[str]:
     if digest.waiting and digest.link:
         yield f"Go through what waits: {digest.link}"
     if digest.to_review:
-        # Not of all that waits: what is approved is written once it was confirmed, or when a second person agreed.
+        # Only for reviews: approved changes are written after a confirmation or a second approval.
         yield "What waits for a review is not written to your notes until it is submitted."
 
 

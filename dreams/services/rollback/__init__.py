@@ -1,7 +1,7 @@
-"""Undo: a dream, a file or a hunk, at once or much later, also after other edits; a proposal of its own, through the same
-door as everything else. `previewing` says what it would do.
+"""Undoes a dream, a file or a hunk, at once or later, also after other edits. An undo is a separate proposal, written like
+all others. `previewing` computes what it would do.
 
-Where nothing else has touched a file it comes back exactly: bytes, mode and mtime, and a folder's mtime with it.
+A file that nothing else has changed is restored exactly: bytes, mode and mtime, and its folder's mtime.
 """
 
 from collections.abc import Mapping
@@ -47,10 +47,10 @@ def rollback(
     reason: str = "",
     never_again: bool = False,
 ) -> ApplyReport:
-    """Undo `selection`. On a conflict nothing is written, and the report names it.
+    """Undo `selection`. With a conflict nothing is written, and the report names it.
 
-    `never_again`: what is undone is not proposed again while its inputs are the same. The sessions of an undone
-    dream are given back. Raises NothingToUndo, review.ReviewRefused, holds.ProjectBusy.
+    `never_again`: the undone changes are not proposed again while their inputs are the same. The sessions of an undone
+    dream can be read again. Raises NothingToUndo, review.ReviewRefused, holds.ProjectBusy.
     """
     writing.recover_first()
     project = proposal.project
@@ -92,9 +92,9 @@ def propose(
     reason: str = "",
     never_again: bool = False,
 ) -> Proposal:
-    """An undo that a person wants to look at or whose conflicts they want to solve: an open proposal, not applied.
+    """An undo as an open proposal, not applied, so that a person can review it or solve its conflicts.
 
-    What it means for `proposal` is told when it is written (`writing.taken_back`).
+    `proposal` is marked as undone when this is written (`writing.taken_back`).
     """
     review.refuse_if_away(proposal.project)
     snapshot = workspace.take(syncing.memory_dir(proposal.project))
@@ -109,8 +109,8 @@ def propose(
 
 
 def _withdraw(proposal: Proposal) -> None:
-    """Undos of it that were to be written at once, and were stopped or broke off before anything was: nobody waits for them
-    any more. What a person reviews has its `undo_asked` from the start."""
+    """Close undos of `proposal` that were to be written at once but stopped before anything was written. Those that a person
+    reviews are kept: they have an `undo_asked`."""
     waiting = Proposal.objects.filter(state__in=[Proposal.State.OPEN, Proposal.State.SUBMITTED])
     for made in waiting.filter(undoes=proposal, undo_asked={}, applications__isnull=True):
         if not writing.interrupted(made):
@@ -124,7 +124,7 @@ def _propose(
     snapshot: workspace.Snapshot,
     asked: Mapping[str, Any] = MappingProxyType({}),
 ) -> tuple[Proposal, list[str]]:
-    """The undo as a proposal, approved and submitted where nothing is in conflict, and which policies ended by it."""
+    """The undo as a proposal, submitted if it has no conflicts, and a sentence for each policy that it ended."""
     before = snapshot.contents()
     after = dict(before)
     for file in planned.files:
@@ -148,14 +148,14 @@ def _propose(
         restored={file.path: file.restored for file in planned.files},
         is_unreviewed=not planned.conflicts,
     )
-    # Its rows first: a transaction around the checks, too, would keep everybody else from writing.
+    # Create the rows first: a transaction around the checks would block all other writers.
     made = proposals.create(planned.proposal.project, origin, drafts.draft(before, after, edits), before)
     with transaction.atomic():
         ended = policies.undone(planned.proposal, planned.hunks, actor=reviewer.name)
         if not planned.conflicts:
             hunks = review.select_hunks(made)
             review.decide(made, hunks, Hunk.Verdict.APPROVED, reviewer, reason=reason)
-            # An undo is its own approval: what was there before needs no one's leave to come back.
+            # An undo needs no further approval, as it only restores what was there before.
             Proposal.objects.filter(pk=made.pk).update(
                 state=Proposal.State.SUBMITTED, submitted_at=timezone.now(), submitted_by=reviewer.name
             )
@@ -198,14 +198,14 @@ def _order(
 
 
 def _lock_file_too(folder: Path) -> list[journal.FileOp]:
-    """A directory that the apply had made goes with its lock file, which would keep it from being empty."""
+    """Also remove the lock file of a directory that the apply made, so that the directory is empty."""
     with suppress(OSError, safefs.SafeFsError), safefs.Root.open(folder) as root:
         return [journal.FileOp(locks.LOCK_NAME, text.sha256(root.read_bytes(locks.LOCK_NAME)), None)]
     return []
 
 
 def _whole_application(planned: Preview) -> journal.Result | None:
-    """The journal's result, where this undo takes back all of one application: then its folders come back too."""
+    """The journal's result, if this undoes all of a single application; then its folders are restored too."""
     applications = list(planned.proposal.applications.all())
     if len(applications) != 1 or not all(file.is_exact for file in planned.files):
         return None
@@ -214,14 +214,14 @@ def _whole_application(planned: Preview) -> journal.Result | None:
         return None
     entry = journal.read_journal(writing.journal_dir(), applications[0].journal_id)
     if entry and entry.state == "damaged":
-        # It cannot be read now. The folders that it made are in the database, too; their times of before are not.
+        # It cannot be read. The database also has the folders that it made, but not their earlier mtimes.
         made = tuple(applications[0].made_dirs)
         return journal.Result(entry.plan_id, entry.target_dir, "applied", dirs_made=made)
     return entry.result if entry and entry.result and entry.state == "applied" else None
 
 
 def _release(held: locks.Held, result: journal.Result) -> None:
-    """A directory that the apply had made is removed with its lock file; else the clock is kept."""
+    """Release the lock. If the memory directory was removed, its lock file is gone too; else keep the clock."""
     if "" in result.dirs_removed:
         held.rewind()
     else:

@@ -1,7 +1,7 @@
 """Previews an undo without writing anything.
 
-An undo is a three-way merge: what was applied is the base, what stands there now is one side, and what was applied
-minus the undone hunks is the other.
+An undo is a three-way merge: the applied text is the base, the current text is one side, and the applied text without
+the undone hunks is the other.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -19,7 +19,7 @@ from dreams.services.proposals import rebase
 
 
 class NothingToUndo(Refusal):
-    """Nothing of this is applied, or all of it was undone; the message says which."""
+    """Nothing selected is applied, or it was already undone; the message says which."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,8 +39,8 @@ EVERYTHING = Selection()
 
 @dataclass(frozen=True, slots=True)
 class UndoneFile:
-    """One file of an undo. `result` is None where the file is not to exist; `merged` is set on a conflict; `renamed` is the
-    file that has what was applied where this one is gone, as after a rename by hand: an undo does not follow it."""
+    """One file of an undo. `result` is None to remove the file; `merged` is set on a conflict; `renamed` is the file that
+    has the applied bytes if this one is gone, as after a rename by hand, which an undo does not follow."""
 
     path: str
     applied: bytes | None
@@ -53,13 +53,13 @@ class UndoneFile:
 
     @property
     def is_exact(self) -> bool:
-        """Nobody touched the file since: it comes back with its mode and mtime."""
+        """Whether the file is unchanged since; then its mode and mtime are restored too."""
         return self.now == self.applied
 
     @property
     def offered(self) -> bytes | None:
-        """The result; of a conflict what it is shown as until a person has solved it: the undo in the places that
-        clash, and later edits everywhere else."""
+        """The result; for an unsolved conflict, the text to show: the undo where it clashes, and later edits everywhere
+        else."""
         if self.merged is None:
             return self.result
         if self.now is None or self.wanted is None:
@@ -73,7 +73,7 @@ class UndoneFile:
 
 @dataclass(frozen=True, slots=True)
 class Preview:
-    """What an undo would do. Nothing is written to make one."""
+    """The hunks and files that an undo would change."""
 
     proposal: Proposal
     hunks: tuple[Hunk, ...]
@@ -85,7 +85,7 @@ class Preview:
 
 
 def preview(proposal: Proposal, selection: Selection = EVERYTHING) -> Preview:
-    """What undoing `selection` would do to what is on disk now; on another host's, to what was last seen there.
+    """The effect of undoing `selection` on the files on disk; for another host's project, on the files as last seen.
 
     Raises NothingToUndo, review.ReviewRefused.
     """
@@ -101,7 +101,7 @@ def preview_of(proposal: Proposal, selection: Selection, snapshot: workspace.Sna
 
 
 def _refuse_unread(planned: Preview, snapshot: workspace.Snapshot) -> None:
-    """A file that is there and cannot be read would count as gone. Raises review.ReviewRefused."""
+    """Raises review.ReviewRefused if a file cannot be read, as it would count as removed."""
     unread = {file.path: why for file in planned.files if (why := snapshot.unread(file.path))}
     if unread:
         named = ", ".join(f"{path} ({why})" for path, why in sorted(unread.items()))
@@ -122,7 +122,7 @@ def _planned(proposal: Proposal, selection: Selection, now: Mapping[str, bytes])
 
 
 def _selected(proposal: Proposal, selection: Selection) -> list[Hunk]:
-    """The applied hunks to undo, with the parts that must go with them."""
+    """The applied hunks to undo, with the parts that must be undone with them."""
     applied = Hunk.objects.filter(file__proposal=proposal, applied_in__isnull=False).select_related("file")
     standing = list(applied.filter(undone_in__isnull=True).order_by("file__path", "number"))
     if not standing:
@@ -145,7 +145,7 @@ def _selected(proposal: Proposal, selection: Selection) -> list[Hunk]:
 
 
 def _removals_of(named: Sequence[Hunk]) -> set[int]:
-    """The parts that took lines away because they had arrived in one of the files named: else they would be lost."""
+    """The hunks that removed lines after moving them to one of these files; without them, the lines would be lost."""
     operations = {hunk.operation_id for hunk in named if hunk.operation_id and hunk.new_count}
     return {
         hunk.pk for hunk in Hunk.objects.filter(operation__in=operations) if hunk.base_count > hunk.new_count
@@ -154,7 +154,7 @@ def _removals_of(named: Sequence[Hunk]) -> set[int]:
 
 @dataclass(frozen=True, slots=True)
 class _WrittenFiles:
-    """What a proposal wrote, file by file, with its texts: read at once, as an undo may be of hundreds of files."""
+    """What a proposal wrote to each file, with its texts; loaded at once, as an undo may be of hundreds of files."""
 
     files: Mapping[str, FileChange]
     written: Mapping[str, Sequence[AppliedFile]]
@@ -191,13 +191,13 @@ def _undone(kept: _WrittenFiles, path: str, hunks: Iterable[Hunk], files: Mappin
         return replace(file, merged=merged)
     restored = proposals.RestoredStat()
     if is_whole and file.is_exact and first is not None and first.before_sha:
-        # A file that is there has the mode that it had, or one that somebody gave it since.
+        # An existing file keeps its mode, which a person may have changed since.
         restored = proposals.RestoredStat(first.before_mode if now is None else None, first.before_mtime_ns)
     return replace(file, result=merged, restored=restored)
 
 
 def _without(kept: _WrittenFiles, file: FileChange, undone: set[str]) -> tuple[bytes | None, bool]:
-    """The file as it would be had the undone hunks never been taken; and whether that is the state before."""
+    """The file without the undone hunks, and whether no hunk is left in it."""
     rows = list(file.hunks.all())
     edited = {
         row.pk: text.decode(kept.bytes_of(row.edited_sha) or b"")
