@@ -273,7 +273,8 @@ def submit(project: Project, reviewer: Actor) -> applying.ApplyReport:
 
 
 def remember_by_policy(project: Project) -> None:
-    """Writes the cards without findings, if the person's policy for caught cards allows it."""
+    """Approves and writes cards without findings beyond those a policy may ignore, if the person's policy for caught cards
+    allows it."""
     action = policies.action_for(policies.table(project), "", Policy.Operation.CATCH)
     if action != Policy.Action.AUTO:
         return

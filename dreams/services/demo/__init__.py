@@ -1,8 +1,8 @@
 """A demo for a machine without a coding agent: a config folder with four projects in the data directory.
 
-Everything in it is invented here, is dated relative to the moment it is made, and is the same for the same moment.
-It never touches a real config folder. Pages have a banner while its folder is looked at, and once others are it leaves: what
-is invented must not be counted among what is real.
+Everything in it is invented, dated relative to its creation, and the same for the same time. It never touches a real
+config folder. Pages have a banner while the demo is shown, and it is removed once other folders are used: invented data
+must not be counted with real data.
 """
 
 import datetime as dt
@@ -29,7 +29,7 @@ def root() -> Path:
 
 
 def is_wanted() -> bool:
-    """True where nobody chose a folder in the pages, and none of the environment's exists, or the demo itself is all there is."""
+    """True if no folder was chosen in the pages and no configured folder other than the demo's exists."""
     if conf.current().roots:
         return False
     return not any(is_folder(found) and not is_demo(found) for found in discovery.configured_roots())
@@ -40,26 +40,26 @@ def is_demo(path: Path) -> bool:
 
 
 def is_shown() -> bool:
-    """True while its folder is looked at."""
+    """True while its folder is one of the configured ones."""
     return root().is_dir() and root() in discovery.configured_roots()
 
 
 def ensure(now: dt.datetime | None = None) -> bool:
-    """Make the demo unless it is there; True when it was made. A half-made one of a crash is made anew."""
+    """Creates the demo unless it exists; True if it was created. One left incomplete by a crash is created again."""
     if root().is_dir():
         return False
     draft = root().with_name("demo.draft")
     shutil.rmtree(draft, ignore_errors=True)
-    # Paths inside the transcripts are those of the finished folder.
+    # Paths inside the transcripts are those of the final folder.
     writing.write(draft, root(), projects(now or timezone.now()))
     os.replace(draft, root())  # noqa: PTH105 - the one step that makes it whole
     return True
 
 
 def leave() -> bool:
-    """Take the demo away, with all that is known of its projects, once its folder is no longer looked at; True when it left.
+    """Removes the demo and all data of its projects once its folder is no longer configured; True if it was removed.
 
-    A dream of it that waits or runs is let end first: the next tick asks again.
+    Waits for a pending or running dream of it to end: the next tick tries again.
     """
     if not root().is_dir() or is_shown():
         return False

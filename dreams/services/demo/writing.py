@@ -11,7 +11,7 @@ from pathlib import Path
 
 from dreams.lib.agents.claude_code import slug_of
 
-# What a demo is made of, before it is written: projects, notes, talks. Pure: no Django.
+# The parts of a demo before it is written: projects, notes, talks. Pure: no Django.
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,7 +34,7 @@ class Agent:
 
 @dataclass(frozen=True, slots=True)
 class Helper:
-    """A sub-agent that the talk started: its task and what it answered."""
+    """A sub-agent that the talk started: its task and its answer."""
 
     task: str
     answer: str
@@ -46,7 +46,7 @@ Turn = You | Agent
 
 @dataclass(frozen=True, slots=True)
 class Talk:
-    """One session. `ago` is the time from its last line to now; `title` stands in it as the agent would write it."""
+    """One session. `ago` is the time since its last line; `title` is written into it as the agent would."""
 
     title: str
     ago: dt.timedelta
@@ -89,7 +89,7 @@ Line = dict[str, object]
 
 @dataclass(frozen=True, slots=True)
 class Transcript:
-    """Lines of one session, and those of its sub-agent, each ready to be written."""
+    """The lines of one session and of its sub-agent, ready to be written."""
 
     session_id: str
     lines: list[str]
@@ -123,7 +123,7 @@ def _dumped(line: Line) -> str:
 
 
 class _Ids:
-    """Ids that look random and are the same every time."""
+    """Ids that look random but are the same every time."""
 
     def __init__(self, seed: str) -> None:
         self._seed, self._count = seed, 0
@@ -177,7 +177,7 @@ class _Writer:
         return line
 
     def _reminder(self) -> Line:
-        """What a hook says at the start: the role is the person's, the words are not."""
+        """A hook's text at the start: its role is the person's, its words are not."""
         text = "<system-reminder>\nThe working tree is clean.\n</system-reminder>"
         return self._line("user", isMeta=True, message={"role": "user", "content": text})
 
@@ -243,14 +243,14 @@ GIT = {
 
 @dataclass(frozen=True, slots=True)
 class Demo:
-    """All projects, as seen at one moment."""
+    """All projects, with dates relative to one time."""
 
     now: dt.datetime
     projects: tuple[DemoProject, ...]
 
 
 def write(folder: Path, final: Path, demo: Demo) -> None:
-    """Write `demo` into `folder`, which will be moved to `final`."""
+    """Writes `demo` into `folder`, which will be moved to `final`."""
     _file(folder / "README.md", README, demo.now)
     for project in demo.projects:
         home = final / "code" / project.name

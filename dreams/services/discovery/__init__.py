@@ -1,8 +1,7 @@
 """Reads the agents' folders into the database, idempotently: projects, transcripts, sessions, tokens, prompts, memories.
 
-`discover` looks at whole config folders, `refresh` at one project, `watching` has changes looked at early,
-`live_session_ids` looks at the agent's registry of
-running sessions. What did not change is not read again: a listing and its numbers decide.
+`discover` reads config folders, `refresh` one project, `watching` reads changes early, and `live_session_ids` reads the
+agent's registry of running sessions. Unchanged files are not read again: a listing shows size and time.
 """
 
 from dreams.services.discovery.places import live_session_ids

@@ -1,7 +1,7 @@
-"""Sessions of agents that have their own memory: that agent's transcripts, wherever it was started.
+"""Sessions of agents that have their own memory, from that agent's transcripts, wherever it was started.
 
-A transcript stays a file of the session that started the agent: its tokens count there, once. Beside it the agent's own
-project has a session for it, so that the agent's memory dreams by what the agent saw.
+A transcript belongs to the session that started the agent, where its tokens count once. The agent's own project also gets
+a session for it, so that dreams of the agent's memory use what the agent saw.
 """
 
 import datetime as dt
@@ -19,17 +19,17 @@ from dreams.lib.secrets import redact
 from dreams.models import Project, Session, TranscriptFile
 from dreams.services.discovery import resume
 
-#: Transcripts whose agent is looked up in one go.
+#: Transcripts whose agent is looked up in one run.
 MOST_NAMED = 5_000
-#: Main transcripts are read for so long in one go; the next discovery goes on.
+#: How long main transcripts are read in one run; the next discovery continues.
 SECONDS = 10.0
-#: Who wrote a transcript is told at the latest when the agent answers; after this nobody tells it any more.
+#: The author of a transcript is recorded at the latest when the agent answers; after this time it stays unknown.
 SETTLED = dt.timedelta(days=1)
 _FIELDS = ("size", "lines", "touched_at", "started_at", "last_at", "title", "gone_at")
 
 
 def keep(host: str, project: Project | None = None) -> None:
-    """Bring the sessions of agents' projects of this host, or of one of them, up to their transcripts."""
+    """Updates the sessions of this host's agent projects, or of one of them, from their transcripts."""
     owners = Project.objects.filter(host=host, kind=Project.Kind.AGENT, gone_at__isnull=True)
     if project is not None:
         owners = owners.filter(pk=project.pk)
@@ -41,7 +41,7 @@ def keep(host: str, project: Project | None = None) -> None:
 
 
 def _name(host: str) -> None:
-    """Write down which agent wrote each transcript that nobody asked about yet."""
+    """Stores which agent wrote each transcript whose agent was not looked up yet."""
     files = TranscriptFile.objects.filter(
         kind=TranscriptFile.Kind.SUBAGENT,
         agent__isnull=True,
@@ -74,7 +74,7 @@ def _id(file: TranscriptFile) -> str:
 
 
 def _files_of(owner: Project) -> QuerySet[TranscriptFile]:
-    """The agent's transcripts: of a repository's agent those that ran there."""
+    """The agent's transcripts; for a repository's agent only those that ran there."""
     rows = TranscriptFile.objects.filter(
         Q(agent=memory_name(owner.agent_name)),
         kind=TranscriptFile.Kind.SUBAGENT,

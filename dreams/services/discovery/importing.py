@@ -1,8 +1,8 @@
 """Imports changed transcripts into the database, file by file through one buffer, a thousand per commit.
 
-Memory is bounded by one buffer and one chunk of rows: a transcript of any size is written in several chunks, each with
-the place where the next reading goes on, so a reading that is cut off loses nothing and repeats nothing. Where there is
-much to read that was never read before, the other cores read ahead; rows are made and written here, in the same order.
+Memory use is limited to one buffer and one chunk of rows: a transcript of any size is written in several chunks, each with
+the place where the next reading continues, so an interrupted reading loses and repeats nothing. If there is much unread
+data, other processes read ahead on the other cores; rows are made and written here, in the same order.
 """
 
 import logging
@@ -43,14 +43,14 @@ ROWS_AT_ONCE = 20_000  # in one transaction; chosen
 TEXT_AT_ONCE = 16 << 20  # in one transaction; chosen
 PROBLEMS_KEPT = 20  # of one session; chosen
 T = TypeVar("T")
-# What one odd row can cause. A database that is locked, full or away is another matter and ends the discovery.
+# Errors that one bad row can cause. A database that is locked, full or unreachable ends the discovery instead.
 REFUSED = (DataError, IntegrityError, OverflowError, UnicodeError, ValueError, TypeError)
 
 log = logging.getLogger(__name__)
 
 
 class Place(NamedTuple):
-    """How far a file was read; `size` and `mtime_ns` as they are remembered of it."""
+    """How far a file was read; `size` and `mtime_ns` are the values to store."""
 
     owner: str
     reading: FileReading
@@ -61,10 +61,10 @@ class Place(NamedTuple):
 
 @dataclass(slots=True)
 class Chunk:
-    """What was read and not yet written, by the path of the session's main transcript; `write` turns paths into ids.
+    """Rows that were read but not yet written, by the path of the session's main transcript; `write` turns paths into ids.
 
-    `_ids` begins with the sessions known already, and keeps those met on the way: sub-agents come last. `messages` are
-    the keys of all messages whose usage was written.
+    `_ids` starts with the known sessions and collects new ones, as sub-agents are read last. `messages` are the keys of
+    all messages whose usage was written.
     """
 
     host: str
@@ -87,7 +87,7 @@ class Chunk:
         )
 
     def add(self, reading: FileReading, usage: Iterable[UsageRow], found: Batch | FilePart) -> None:
-        """Take over the rows of one batch."""
+        """Adds the rows of one batch."""
         owner = reading.owner
         self._usage.extend([(owner, row) for row in usage])
         for row in found.prompts:
@@ -101,8 +101,7 @@ class Chunk:
             )
 
     def keep(self, reading: FileReading, *, whole: bool) -> None:
-        """Remember how far a file was read, and what its session amounts to. It is written before it is read on. Raises
-        OSError."""
+        """Notes how far a file was read, and its session's totals. Both are written before reading continues. Raises OSError."""
         owner, job = reading.owner, reading.job
         if job.known is not None:
             self._ids[owner] = job.known.session
@@ -114,9 +113,9 @@ class Chunk:
         self._files[job.found.path] = Place(owner, reading, *mark, reading.identity)
 
     def write(self) -> list[str]:
-        """Write everything and be empty again; returns the main transcripts whose rows the database refused.
+        """Writes everything and clears the chunk; returns the main transcripts whose rows the database refused.
 
-        One refused row takes its whole transaction with it, so then each session gets one of its own.
+        One refused row rolls back its transaction, so each session is then written in a separate one.
         """
         if not self._files:
             return []
@@ -161,7 +160,7 @@ class Chunk:
         return True
 
     def _parts(self) -> "dict[str, Chunk]":
-        """One chunk for each owner."""
+        """One chunk per owner."""
         parts: dict[str, Chunk] = {}
         for path, place in self._files.items():
             part = parts.setdefault(place.owner, Chunk(self.host, self._ids))
@@ -176,11 +175,11 @@ class Chunk:
         return parts
 
     def _with_ids(self, owned: Iterable[tuple[str, T]]) -> Iterator[tuple[int, T]]:
-        """Rows of a file that failed before its place was kept are left out: it will be read again."""
+        """Leaves out rows of a file that failed before its place was stored: it will be read again."""
         return ((self._ids[owner], row) for owner, row in owned if owner in self._ids)
 
     def _resolve(self, newest: int) -> None:
-        """Ids of all owners: of sessions just written, else of older ones, else of ones made to hold an orphan."""
+        """Ids of all owners: sessions just written, else older ones, else new ones made for a sub-agent without a parent."""
         self._ids |= rows.sessions_after(newest, self.host)
         for project, owners in self._unresolved().items():
             self._ids |= rows.sessions_of(project, owners)
@@ -191,7 +190,7 @@ class Chunk:
             self._ids |= rows.sessions_after(newest, self.host)
 
     def _unresolved(self) -> dict[int, list[str]]:
-        """Owners without an id, by project. Few: a sub-agent's, whose main transcript was never seen."""
+        """Owners without an id, by project. Few: only of sub-agents whose main transcript was never seen."""
         found: dict[int, list[str]] = {}
         for place in self._files.values():
             if place.owner not in self._ids:
@@ -230,12 +229,12 @@ def _file_row(place: Place) -> rows.Row:
     )
 
 
-JOBS_AT_ONCE = 500  # handed to the readers; chosen
+JOBS_AT_ONCE = 500  # given to the readers; chosen
 LINES_AT_ONCE = 20_000  # between two transactions; chosen
 
 
 class Importer:
-    """Reads the jobs of one plan. One instance for one run."""
+    """Reads the jobs of one plan. One instance per run."""
 
     def __init__(
         self,
@@ -247,7 +246,7 @@ class Importer:
         self._plan, self._tally = plan, tally
         self._progress = progress
         self._queue = deque(plan.jobs)
-        plan.jobs.clear()  # there may be a hundred thousand: each goes when it is done
+        plan.jobs.clear()  # there may be a hundred thousand: each is removed when done
         self._reader = Reader()
         self._chunk = Chunk(host, {path: row.session for path, row in plan.known.items()})
         new = [(job.found.path, job.found.size) for job in self._queue if job.known is None]
@@ -256,7 +255,7 @@ class Importer:
         self._bytes, self._bytes_total = 0, sum(_expected(job) for job in self._queue)
 
     def run(self) -> None:
-        """Read everything. One bad file never stops the others."""
+        """Reads everything. One bad file never stops the others."""
         with without_collecting(), self._ahead:
             for job, state in self._jobs():
                 self._try(job, state)
@@ -334,7 +333,7 @@ class Importer:
             self._tally.skip(printable(path), "the database refused what it holds; see the log")
 
     def _start_over(self, job: Job) -> None:
-        """The file is another one now: its session's rows go, and all that may have shared them is read again."""
+        """The file was replaced: deletes its session's rows, and reads all files that may have shared them again."""
         self._write()
         if job.known is None:
             return

@@ -1,6 +1,6 @@
-"""Imports instruction files for search. What an agent would load of a project's tree is re-read now and then, never written.
+"""Imports instruction files for search: those that an agent would load in a project, read again now and then, never written.
 
-Trust decides as it does for the agent: a file outside of the repository is kept only while its project is trusted.
+Trust works as for the agent: a file outside the repository is only imported while its project is trusted.
 """
 
 import datetime as dt
@@ -19,11 +19,11 @@ from dreams.models import InstructionText, Project
 from dreams.services import secret_paths
 from dreams.services.memories import instructions
 
-# One file is at most 200 KB long: a longer one is not loaded either.
+# A file has at most 200 KB: the agent does not load a longer one either.
 MOST_FILES = 100
 MOST_CHARS = 1 << 20
 MOST_PROJECTS = 1_000
-#: For all projects together, in one discovery; who waits longest comes first.
+#: For all projects together in one discovery; those that waited longest are read first.
 SECONDS = 2.0
 EVERY = dt.timedelta(minutes=10)
 
@@ -31,12 +31,12 @@ log = logging.getLogger(__name__)
 
 
 def keep(host: str, now: dt.datetime) -> None:
-    """Read the files of projects whose last look is ten minutes old, for about so long. One odd project stops no other."""
+    """Reads the files of projects last read ten minutes ago, within a time limit. An error in one project stops no other."""
     until = time.monotonic() + SECONDS
     _forget_gone(host)
     for pk in _due(host, now):
         try:
-            # Each anew: trust may be taken back meanwhile.
+            # Each project is reloaded: trust may have been withdrawn meanwhile.
             project = Project.objects.get(pk=pk)
             _keep(project, instructions.files(project))
         except Exception:
@@ -47,7 +47,7 @@ def keep(host: str, now: dt.datetime) -> None:
 
 
 def forget(project: Project) -> None:
-    """What was trusted is so no longer, or the reverse: nothing of its files is found until they are looked at again."""
+    """Call it when trust changes: search finds none of the project's files until they are read again."""
     of_repository = Q(host=project.host, repo_dir=project.repo_dir) if project.repo_dir else Q(pk=project.pk)
     rows = Project.objects.filter(of_repository)
     InstructionText.projects.through.objects.filter(project__in=rows.values("pk")).delete()
@@ -85,7 +85,7 @@ def _forget_unloaded() -> None:
 
 
 def _keep(project: Project, found: Iterable[InstructionFile]) -> None:
-    """The rows become what is found now; what is loaded no more leaves the search index with its row."""
+    """Replaces the project's rows by what is found now; a file that is no longer loaded is removed from the search index too."""
     texts = dict(_texts(found))
     with transaction.atomic():
         rows = InstructionText.objects.filter(host=project.host, path__in=list(texts))
@@ -111,7 +111,7 @@ def _put(
 
 
 def _texts(found: Iterable[InstructionFile]) -> Iterator[tuple[str, tuple[InstructionFile, str]]]:
-    """By path. As many as are kept of a project, in the order in which they are loaded."""
+    """Path → text, in the order in which the agent loads them, up to the limit per project."""
     room, seen = MOST_CHARS, set[str]()
     for file in found:
         if file.problem or not file.text.strip() or file.path in seen:

@@ -1,4 +1,4 @@
-"""Compares the transcripts on disk with the known ones: which to read, which came back, which are gone."""
+"""Compares the transcripts on disk with the stored ones: which to read, which reappeared, which are gone."""
 
 from collections.abc import Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass, field
@@ -20,7 +20,7 @@ _GONE = Case(When(gone_at__isnull=True, then=0), default=1, output_field=Integer
 
 
 class KnownFile(NamedTuple):
-    """What the database knows of one file, as far as a listing can tell whether it changed."""
+    """The stored values of one file that a listing is compared with."""
 
     pk: int
     session: int
@@ -34,7 +34,7 @@ class KnownFile(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Job:
-    """One file to read. `fresh`: from its first byte, whatever is known."""
+    """One file to read. `fresh`: from its first byte, even if part of it was read before."""
 
     found: FoundTranscript
     project: int
@@ -46,8 +46,8 @@ class Job:
 
 @dataclass
 class ListedFolders:
-    """What the transcript folders hold: those of `places`, by path. `differing` are transcripts that nobody knew so, until they
-    are `judged`: their paths then."""
+    """The contents of the transcript folders in `places` (by path). `differing` are new or changed transcripts that are not yet
+    `judged`; `judged` are the paths of those that are."""
 
     places: dict[str, KnownProject] = field(default_factory=dict)
     differing: list[tuple[FoundTranscript, KnownProject, str]] = field(default_factory=list)
@@ -56,23 +56,23 @@ class ListedFolders:
 
     @cached_property
     def paths(self) -> set[str]:
-        """All transcripts. Needed only where something is missing, or is another file now."""
+        """Paths of all transcripts. Only needed if one is missing or was replaced."""
         return {found.path for found, _, _ in self.differing}.union(self.judged, *self.unchanged)
 
     def missing(self, known: Set[Mark]) -> list[str]:
-        """Paths that were there when last looked for and are not now."""
+        """Paths that were there at the last discovery and are missing now."""
         if sum(map(len, self.unchanged)) == len(known):
             return []
         return list({path for path, *_ in known} - self.paths)
 
     def folder_of(self, path: str) -> str:
-        """The transcript folder that a path is in; empty where that was not listed."""
+        """The transcript folder that contains a path; empty if it was not listed."""
         while path and path not in self.places:
             path = path.rpartition("/")[0]
         return path
 
     def folders_of(self, missing: Iterable[str], away: Set[int]) -> set[int]:
-        """Ids of the folders in which anything differs."""
+        """Ids of the folders with any difference."""
         found = {place.folders[folder] for _, place, folder in self.differing}
         for path in missing:
             folder = self.folder_of(path)
@@ -82,9 +82,9 @@ class ListedFolders:
 
 @dataclass(slots=True)
 class ReadingPlan:
-    """What to do about the transcripts that differ from their rows; `notes` are those on sessions.
+    """What to do with the transcripts that differ from their rows; `notes` are session notes.
 
-    `known` are the rows of the folders in which anything differs.
+    `known` are the rows of the folders with any difference.
     """
 
     jobs: list[Job] = field(default_factory=list)
@@ -95,8 +95,7 @@ class ReadingPlan:
     listed: ListedFolders = field(default_factory=ListedFolders)
 
     def again(self, files: Mapping[int, str]) -> list[Job]:
-        """Jobs that read files from their first byte once more: `files` are paths by the ids of their rows. What is not there
-        any more is left out."""
+        """Jobs to read files again from their first byte; `files` maps row ids to paths. Missing files are left out."""
         rows = known_files(files=[pk for pk, path in files.items() if path in self.listed.paths])
         return [self._afresh(path, row) for path, row in rows.items()]
 
@@ -109,24 +108,24 @@ class ReadingPlan:
 
 
 def known_marks(*, host: str = "", project: int = 0) -> set[Mark]:
-    """Every transcript of a host, or of one project, that was there when last looked for, as it was then. One query."""
+    """Every transcript of a host, or of one project, that existed at the last discovery, with its values then. One query."""
     files = _of_host(host) if host else TranscriptFile.objects.filter(session__project=project)
     rows = files.filter(gone_at__isnull=True).order_by().values_list("path", "inode", "size", "mtime_ns")
     sql, values = rows.query.sql_with_params()
-    # Text and numbers as the database has them: nothing is done for each of a hundred thousand rows.
+    # Text and numbers without conversion: there may be a hundred thousand rows.
     with connection.cursor() as cursor:
         cursor.execute(sql, values)
         return set(cursor)
 
 
 def _of_host(host: str) -> QuerySet[TranscriptFile]:
-    # Nearly every database has one host: to leave out the others' sessions is half the work of looking up each one's host.
+    # Nearly every database has one host: excluding the others' sessions takes half as long as joining each one's host.
     others = Session.objects.exclude(project__host=host).order_by().values("pk")
     return TranscriptFile.objects.exclude(session__in=others)
 
 
 def known_files(*, folders: Sequence[int] = (), files: Sequence[int] = ()) -> dict[str, KnownFile]:
-    """Rows by path: of whole transcript folders, and single ones. One query for 500."""
+    """Rows by path, of complete transcript folders and of single files. One query for 500."""
     found: dict[str, KnownFile] = {}
     for some in database.in_parts(folders, _BATCH):
         _take(found, TranscriptFile.objects.filter(session__folder__in=some))
@@ -137,16 +136,16 @@ def known_files(*, folders: Sequence[int] = (), files: Sequence[int] = ()) -> di
 
 def _take(found: dict[str, KnownFile], files: QuerySet[TranscriptFile]) -> None:
     columns = ("pk", "session_id", "session__folder_id", "kind", "inode", "size", "mtime_ns", _GONE)
-    # Numbers and text need no conversion, which for a hundred thousand moments would take longer than the query.
+    # Numbers and text need no conversion; converting a hundred thousand times would take longer than the query.
     rows = files.values_list("path", *columns).iterator()
     for path, pk, session, folder, kind, inode, size, mtime_ns, gone in rows:
         found[path] = KnownFile(pk, session, folder, kind, inode % 2**64, size, mtime_ns, gone)
 
 
 def compare(places: Iterable[KnownProject], known: Set[Mark], away: set[int], tally: Tally) -> ReadingPlan:
-    """List every transcript folder; `away` are the ids of folders that are no longer there.
+    """Lists every transcript folder; `away` are the ids of folders that no longer exist.
 
-    What is on disk as it is `known` is passed over at once; rows are read only of folders in which anything differs.
+    Files that match `known` are skipped at once; rows are only read for folders with any difference.
     """
     plan = ReadingPlan()
     for place in places:
@@ -162,7 +161,7 @@ def compare(places: Iterable[KnownProject], known: Set[Mark], away: set[int], ta
     plan.gone = [
         row for path in missing if (row := plan.known.get(path)) and not row.gone and not tally.unsure(path)
     ]
-    # A sub-agent's rows need its parent's, and of two forks the older one owns what both hold.
+    # A sub-agent's rows need its parent's, and the older of two forks owns what both contain.
     plan.jobs.sort(key=lambda job: (job.found.kind != "main", job.found.mtime_ns))
     return plan
 
@@ -194,7 +193,7 @@ def _judge(plan: ReadingPlan, found: FoundTranscript, place: KnownProject, folde
 
 
 def mark(plan: ReadingPlan) -> None:
-    """Write down what is gone and what came back unchanged; a session is gone with its main transcript."""
+    """Stores which files are gone and which reappeared unchanged; a session is gone when its main transcript is."""
     now = timezone.now()
     for rows, at in ((plan.gone, now), (plan.back, None)):
         for some in database.in_parts(rows, _BATCH):

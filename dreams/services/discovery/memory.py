@@ -1,4 +1,4 @@
-"""Imports memory directories into the database and the history if something changed, and reads a project's own state."""
+"""Imports changed memory directories into the database and the history, and reads each project's state."""
 
 import datetime as dt
 import logging
@@ -24,14 +24,14 @@ from dreams.services.scheduling import gates
 log = logging.getLogger(__name__)
 
 Numbers = dict[str, tuple[int, int, int]]
-# What is read of new or changed directories before it is written.
+# Bytes read from new or changed directories before they are written.
 DIRECTORIES_AT_ONCE = 50
 BYTES_AT_ONCE = 32 << 20
 _STATE = ["agent_settings", "mode", "last_consolidated_at", "left_alone"]
 
 
 def refresh_all(places: list[KnownProject], host: str, tally: Tally) -> None:
-    """One query for all projects; only a directory whose numbers differ is read."""
+    """One query for all projects; only a directory whose sizes or times differ is read."""
     known: dict[int, Numbers] = {}
     rows = Memory.objects.filter(project__host=host, gone_at__isnull=True)
     if len(places) == 1:
@@ -50,8 +50,8 @@ def refresh_all(places: list[KnownProject], host: str, tally: Tally) -> None:
 
 @dataclass(slots=True)
 class _Look:
-    """What a listing of one memory directory found; None where it could not be listed. `stale`: files differ from their rows;
-    `rows`: paths that have one; `unread`: names that are not read, with the reason."""
+    """The listing of one memory directory; `found` is None if it could not be listed. `stale`: files differ from their rows;
+    `rows`: paths with a row; `unread`: names that are not read, with the reason."""
 
     place: KnownProject
     rows: Set[str]
@@ -78,7 +78,7 @@ def _look(place: KnownProject, known: Numbers, tally: Tally) -> _Look:
 
 
 def _sync(stale: Sequence[_Look], tally: Tally) -> None:
-    """Read what differs, some directories at a time: the histories of new ones are made durable together."""
+    """Reads changed directories, several at a time: the histories of new ones are flushed to disk together."""
     waiting: dict[int, tuple[_Look, Snapshot]] = {}
     size = 0
     for look in stale:
@@ -97,12 +97,12 @@ def _write(waiting: dict[int, tuple[_Look, Snapshot]], tally: Tally) -> None:
     try:
         saved = first_looks.save((look.place.project, shot) for look, shot in waiting.values())
     except Exception as error:
-        log.warning("first looks: %s", error)  # each one is tried by itself now, and tells
+        log.warning("first looks: %s", error)  # each one is now tried separately, and reports its error
     for pk, (look, snapshot) in waiting.items():
         with _passed_over(look.place, tally):
             found = {file.path: file for file in look.found or ()}
             for path in sorted(found.keys() & snapshot.skipped.keys()):
-                # It is counted where it was read before.
+                # It was already counted if it was read before.
                 tally.memories -= path not in look.rows and _is_topic(found[path])
                 tally.skip(f"{look.place.project.memory_dir}/{path}", snapshot.skipped[path])
                 look.unread[text.storable(path)] = snapshot.skipped[path]
@@ -116,7 +116,7 @@ def _passed_over(place: KnownProject, tally: Tally) -> Iterator[None]:
     try:
         yield
     except Exception as error:
-        # What the disk says, or a lock file that a person has to move away, is no fault of ours to trace.
+        # A disk error, or a lock file that a person has to remove, is not our bug: no traceback.
         log.warning(
             "memories of %s: %s", place.project.memory_dir, error, exc_info=not isinstance(error, OSError)
         )
@@ -128,7 +128,7 @@ def _one_line(error: Exception) -> str:
 
 
 def _is_topic(entry: FoundMemory) -> bool:
-    """An index is not a memory, nor is a log."""
+    """Whether it is a memory: not an index or a log."""
     return entry.kind in ("topic", "team") and PurePosixPath(entry.path).name != "MEMORY.md"
 
 
@@ -146,7 +146,7 @@ def _describe(place: KnownProject, found: Sequence[FoundMemory], unread: Mapping
         as_json(settings),
         "" if mode is gates.Mode.NORMAL else mode.value,
         _consolidated(project),
-        # Nobody needs these names to find the files: they are kept without their secrets.
+        # No file is opened by these names, so they are stored without secrets.
         [[redact(name), why] for name, why in sorted(unread.items())[: Project.MOST_LEFT_ALONE]],
     )
     if tuple(getattr(project, name) for name in _STATE) == wanted:
@@ -157,14 +157,14 @@ def _describe(place: KnownProject, found: Sequence[FoundMemory], unread: Mapping
 
 
 def _distilled(project: Project) -> set[str]:
-    """Files that were first written by a dream of ours: with them, too, an agent that keeps logs writes nothing else."""
+    """Files first written by one of our dreams, which do not count as topic files of an agent in daily-log mode."""
     first = Version.objects.filter(memory=OuterRef("pk")).order_by("at", "pk").values("origin")
     rows = project.memories.filter(gone_at__isnull=True).annotate(first=Subquery(first[:1]))
     return set(rows.filter(first=Version.Origin.APPLY).values_list("path", flat=True))
 
 
 def as_json(settings: AgentSettings) -> dict[str, bool | int | str | None]:
-    """The agent's switches as `Project.agent_settings` keeps them: a value, and beside it where it comes from."""
+    """The agent's switches as stored in `Project.agent_settings`: each value and its source."""
     return {
         "auto_memory": settings.auto_memory.value,
         "auto_memory_source": _source(settings.auto_memory.source),
@@ -180,7 +180,7 @@ def _source(source: str) -> str:
 
 
 def _consolidated(project: Project) -> dt.datetime | None:
-    """The lock file's mtime, or what it was before we took the lock. Where there is no directory yet, what a dream of ours left stays the answer."""
+    """The lock file's mtime, or its mtime before we took the lock. If there is no directory yet, the stored time is kept."""
     folder = Path(project.memory_dir)
     found = locks.last_consolidated_ns(folder)
     if found is None:
@@ -190,7 +190,7 @@ def _consolidated(project: Project) -> dt.datetime | None:
 
 
 def _before_our_hold(project: Project, seen: dt.datetime | None) -> dt.datetime | None:
-    """While we hold the lock its mtime is only a sign of life: a dream counts once it is completed."""
+    """While we have the lock, its mtime only shows that we are alive: a dream counts when it is completed."""
     held = LockHold.objects.filter(project=project).only("prior_mtime_ns").first()
     if held is None:
         return seen

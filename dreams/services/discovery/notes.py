@@ -1,4 +1,4 @@
-"""Imports the notes that an agent keeps on sessions, next to their transcripts. Only changed files are read."""
+"""Imports the session notes that an agent stores next to the transcripts. Only changed files are read."""
 
 import datetime as dt
 from collections.abc import Sequence
@@ -13,13 +13,13 @@ from dreams.services import database, session_notes
 from dreams.services.discovery.rows import IN_AT_ONCE, Tally
 from dreams.services.hosts import host
 
-# An agent keeps its notes below 12,000 tokens: twenty times as much is no such file.
+# An agent keeps its notes below 12,000 tokens: a file twenty times as large is something else.
 MAX_BYTES = 1 << 20
 AGENT = SessionNotes.Origin.AGENT
 
 
 def keep(found: Sequence[FoundNotes], tally: Tally) -> None:
-    """Read what is new or changed. Notes whose file is gone stay, like the session itself. One query for 500 sessions."""
+    """Reads new or changed notes. Notes whose file is gone are kept, like the session. One query for 500 sessions."""
     for some in database.in_parts(found, IN_AT_ONCE):
         known = _known([entry.transcript for entry in some])
         for entry in some:
@@ -29,7 +29,7 @@ def keep(found: Sequence[FoundNotes], tally: Tally) -> None:
 
 
 class _KnownSession(NamedTuple):
-    """A session, and the numbers of its notes when they were last read; None where they never were."""
+    """A session, and the size and time of its notes when last read; None if they never were."""
 
     session: int
     size: int | None
@@ -37,7 +37,7 @@ class _KnownSession(NamedTuple):
 
 
 def _known(transcripts: Sequence[str]) -> dict[str, _KnownSession]:
-    """By transcript."""
+    """Known sessions by transcript path."""
     rows = Session.objects.filter(path__in=transcripts, project__host=host(), project__kind=Project.Kind.AUTO)
     rows = rows.alias(kept=FilteredRelation("notes", condition=Q(notes__origin=AGENT)))
     named = rows.values_list("path", "pk", F("kept__size"), F("kept__mtime_ns"))

@@ -19,15 +19,14 @@ from dreams.models import Project, Session, TranscriptFolder
 from dreams.services import database, secret_paths
 from dreams.services.discovery.rows import Tally
 
-# What people call a project: its repository's folder name, with as much before it as tells it from the
-# others.
+# A project's display name: its repository's folder name, with as many parent folders as make it unique.
 
 
-_MOST = 4  # names of a path that tell two projects of one name apart; chosen
+_MOST = 4  # parts of a path used to distinguish projects with the same name; chosen
 
 
 def names_of(found: Iterable[FoundProject]) -> dict[str, str]:
-    """Names by memory directory: "app", or "work/app" and "play/app" where there are two."""
+    """Memory directory → name: "app", or "work/app" and "play/app" if there are two."""
     projects = list(found)
     names = {project.memory_dir: _name(project, 1) for project in projects}
     for depth in range(2, _MOST + 1):
@@ -51,13 +50,13 @@ def _name(project: FoundProject, depth: int) -> str:
     return folder or project.slug
 
 
-# Sessions that run now.
+# Running sessions.
 
 
 def live_session_ids(project: Project) -> set[str]:
-    """Session ids whose process is alive, by the registry of the config folder the project was found below.
+    """Session ids whose process is alive, from the registry in the project's config folder.
 
-    Empty where the agent keeps no registry: then only the age of a transcript tells.
+    Empty if the agent has no registry: then only a transcript's age shows whether it may be running.
     """
     if not project.root:
         return set()
@@ -72,9 +71,9 @@ _BATCH = 200  # rows in one query; chosen
 
 @dataclass(slots=True)
 class KnownProject:
-    """A project's row with what was found of it. `folders` are the ids of its transcript folders by path.
+    """A project's row with what was found on disk. `folders` maps paths of its transcript folders to ids.
 
-    Sessions of a folder belong to one project: agent memory of a repository knows the folders, but owns none.
+    A folder's sessions belong to one project: an agent's memory in a repository knows the folders, but owns none.
     """
 
     project: Project
@@ -94,7 +93,7 @@ class KnownProject:
 def find(
     sources: Iterable[AgentSource], known: Set[Mark], tally: Tally
 ) -> dict[str, tuple[AgentSource, FoundProject]]:
-    """What the config folders hold, by memory directory; two that name one directory share it."""
+    """The projects found in the config folders, by memory directory; two folders that name the same directory share it."""
     found: dict[str, tuple[AgentSource, FoundProject]] = {}
     for source in sources:
         for entry in source.projects(known):
@@ -116,7 +115,7 @@ def _is_text(path: str) -> bool:
 
 
 def keep(found: dict[str, tuple[AgentSource, FoundProject]], host: str) -> list[KnownProject]:
-    """Rows for everything found; new ones are made, changed ones saved, the rest is not touched."""
+    """Creates rows for new projects, saves changed ones, and does not touch the rest."""
     known = {project.memory_dir: project for project in Project.objects.filter(host=host)}
     names = names_of([entry for _, entry in found.values()])
     new, changed, places = [], [], []
@@ -144,7 +143,7 @@ def keep(found: dict[str, tuple[AgentSource, FoundProject]], host: str) -> list[
 
 
 def history_key(host: str, memory_dir: str) -> str:
-    """The name of a project's history: the same again when the database was lost."""
+    """The name of a project's history, which is the same if the database is lost and built again."""
     return sha256(f"{host}\0{memory_dir}".encode("utf-8", "surrogateescape")).hexdigest()[:32]
 
 
@@ -163,7 +162,7 @@ def _wanted(source: AgentSource, entry: FoundProject, name: str) -> dict[str, ob
 
 
 def _whereabouts(project: Project, entry: FoundProject) -> dict[str, object]:
-    """Whether its repository is still at its path, and by what to know it elsewhere; nothing where that cannot be told."""
+    """Whether its repository is still at its path, and how to recognize it elsewhere; nothing if that is unknown."""
     try:
         seen = os.stat(entry.repo or entry.cwd or "")  # noqa: PTH116 - text in, as above
     except (FileNotFoundError, NotADirectoryError):
@@ -175,7 +174,7 @@ def _whereabouts(project: Project, entry: FoundProject) -> dict[str, object]:
 
 
 def _keep_folders(places: list[KnownProject], host: str, kinds: Mapping[int, str]) -> None:
-    """`kinds` are those of the projects that were there before."""
+    """`kinds` are those of the existing projects."""
     rows = list(TranscriptFolder.objects.filter(project__host=host))
     owned = {row.path: row for row in rows if kinds.get(row.project_id) == Project.Kind.AUTO}
     lent = {(row.project_id, row.path): row for row in rows if kinds.get(row.project_id) != Project.Kind.AUTO}
@@ -197,7 +196,7 @@ def _keep_folders(places: list[KnownProject], host: str, kinds: Mapping[int, str
 
 
 def _move(row: TranscriptFolder, project: Project) -> None:
-    """A folder found again, or one whose cwd came, went or names another memory directory now."""
+    """Updates a folder that reappeared, or whose cwd or memory directory changed."""
     TranscriptFolder.objects.filter(pk=row.pk).update(project=project, gone_at=None)
     if row.project_id != project.pk:
         Session.objects.filter(folder=row).update(project=project)
@@ -206,10 +205,10 @@ def _move(row: TranscriptFolder, project: Project) -> None:
 def mark_gone(
     places: list[KnownProject], host: str, roots: set[str], tally: Tally, *, leave_others: bool
 ) -> set[int]:
-    """Mark projects and folders of these config folders that are no longer there; returns the folders gone by now.
+    """Marks projects and folders of these config folders that no longer exist; returns the ids of missing folders.
 
-    A project whose config folder is among the places again is as before. With `leave_others` one whose config folder is not
-    counts as gone. What is known of it stays.
+    A project whose config folder is read again is unmarked. With `leave_others`, projects of other config folders count as
+    gone. Their data is kept.
     """
     now = timezone.now()
     others = _not_among(places, host)
@@ -236,7 +235,7 @@ def _folders_gone(
 
 
 def _not_among(places: list[KnownProject], host: str) -> list[Project]:
-    """The projects that were not found, but for those of which that is known."""
+    """The projects that were not found, except those already marked as gone."""
     here = {place.project.pk for place in places}
     rows = Project.objects.filter(Q(gone_at=None) | Q(unwatched_at__isnull=False), host=host)
     columns = ("memory_dir", "scope", "repo_dir", "root", "gone_at", "unwatched_at")
@@ -253,7 +252,7 @@ def _is_away(memory_dir: str, tally: Tally) -> bool:
 
 
 def _waiting_for_trust(rows: Iterable[Project]) -> set[int]:
-    """Those that are an agent's memory in a repository that is not trusted (any more): as if it were not there."""
+    """Projects that are an agent's memory in a repository that is not trusted; they count as gone."""
     repos = {row.pk: row.repo_dir for row in rows if row.scope in ("project", "local")}
     trusted = Project.objects.filter(trusted=True).values_list("repo_dir", flat=True) if repos else ()
     known = set(trusted)

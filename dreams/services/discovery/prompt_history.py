@@ -1,7 +1,7 @@
-"""The agent's prompt history → prompts of sessions whose transcript is gone. Those of all others are in the transcript.
+"""Imports prompts of sessions whose transcript is gone from the agent's prompt history. Other prompts are in transcripts.
 
-Such a session is a row that was gone from the start: it is listed and searched, and no gate and no dream counts it. When
-its transcript comes back, the transcript's prompts take the place of these.
+Such a session's row is marked as gone from the start: it is listed and searched, but no gate or dream counts it. If its
+transcript reappears, the transcript's prompts replace these.
 """
 
 from collections.abc import Iterable
@@ -44,12 +44,12 @@ from dreams.services.discovery.reading import is_own, prompt_rows, signed
 from dreams.services.discovery.rows import Tally
 
 LINES_AT_ONCE = 2_000  # in one transaction; chosen
-UNNAMED = "prompts-without-a-session"  # early versions wrote no session's id
+UNNAMED = "prompts-without-a-session"  # early versions wrote no session id
 _MAIN = TranscriptFile.Kind.MAIN
 
 
 def keep(roots: Iterable[str], host: str, tally: Tally) -> None:
-    """Take in what is new in the history of each config folder."""
+    """Imports new entries of the prompt history of each config folder."""
     for root in roots:
         path = f"{root}/{FILE}"
         try:
@@ -96,7 +96,7 @@ def _mark(row: HistoryFile) -> FileMark:
 
 @dataclass(slots=True)
 class _Places:
-    """From a working folder to the project and its transcript folder's path. Two queries."""
+    """Working folder → project and the path of its transcript folder. Two queries."""
 
     root: str
     newest: int
@@ -134,7 +134,7 @@ class _Places:
         return None
 
     def path(self, entry: PromptEntry) -> str:
-        """Where the transcript of a session was, or would be."""
+        """The path of a session's transcript, which need not exist."""
         name = entry.session_id if _is_name(entry.session_id) else UNNAMED
         return storable(f"{self.root}/projects/{slug_of(entry.project)}/{name}.jsonl")
 
@@ -145,14 +145,14 @@ def _is_name(text: str) -> bool:
 
 @dataclass(slots=True)
 class _Batch:
-    """Writes some entries at a time, in a fixed number of queries; `typed` are texts of transcripts, read when needed."""
+    """Writes entries in batches, in a fixed number of queries; `typed` are texts from transcripts, read when needed."""
 
     places: _Places
     host: str
     typed: set[str] | None = None
 
     def write(self, entries: list[PromptEntry]) -> int:
-        """Returns how many belong to no project that is known."""
+        """Returns how many belong to no known project."""
         placed = [(entry, pk) for entry in entries if (pk := self.places.project(entry.project)) is not None]
         told = self._with_transcript({entry.session_id for entry, _ in placed if entry.session_id})
         wanted = [(e, pk) for e, pk in placed if e.session_id not in told and not self._is_doubled(e)]
@@ -168,7 +168,7 @@ class _Batch:
         return found
 
     def _is_doubled(self, entry: PromptEntry) -> bool:
-        """Of an entry that names no session only its text can tell."""
+        """For an entry without a session id, only its text can show this."""
         if _is_name(entry.session_id):
             return False
         if self.typed is None:
@@ -222,7 +222,7 @@ def _session_row(project: int, path: str, entry: PromptEntry) -> rows.Row:
 
 
 def _sum_up(sessions: set[int]) -> None:
-    """When these sessions began and ended, by what is known of them."""
+    """Sets start, end and number of prompts of these sessions from their prompts."""
     for some in database.in_parts(list(sessions), rows.IN_AT_ONCE):
         found = Session.objects.filter(pk__in=some).exclude(files__kind=_MAIN)
         mine = Prompt.objects.filter(session=OuterRef("pk")).order_by().values("session")
@@ -234,10 +234,10 @@ def _sum_up(sessions: set[int]) -> None:
 
 
 def _leave_to_transcripts(host: str) -> None:
-    """What a transcript has by now is not kept twice; nor is a session that held nothing else."""
+    """Deletes prompts that a transcript now has, and sessions that are empty without them."""
     if not HistoryPrompt.objects.exists():
         return
-    # In steps, each by an index: as one query, PostgreSQL compares all rows with all while it knows nothing of new ones yet.
+    # In steps that use an index: in one query, PostgreSQL compares all rows with all until it has statistics of new ones.
     kept = Session.objects.filter(project__host=host, prompts__history__isnull=False).order_by()
     names = dict(kept.values_list("pk", "session_id").distinct())
     told: set[str] = set()
@@ -251,7 +251,7 @@ def _leave_to_transcripts(host: str) -> None:
     for some in database.in_parts(list({pk for pk, _ in left}), rows.IN_AT_ONCE):
         Prompt.objects.filter(pk__in=some).delete()
     for sessions in database.in_parts(list({session for _, session in left}), rows.IN_AT_ONCE):
-        # How far it was read was told in bytes of the history.
+        # How far it was read was stored in bytes of the history.
         Session.objects.filter(pk__in=sessions, files__kind=_MAIN).update(used_bytes=0, caught_bytes=None)
         Session.objects.filter(
             pk__in=sessions, gone_at__isnull=False, files__isnull=True, prompts__isnull=True
@@ -274,7 +274,7 @@ def show(prompt: Prompt) -> None:
 
 
 def _title_anew(prompt: Prompt) -> None:
-    """A session that only the history has is called by what was typed first: by the first that is shown."""
+    """Sets the title of a session that only the history has to its first prompt that is not hidden."""
     if not hasattr(prompt, "history"):
         return
     is_hidden = Exists(HiddenPrompt.objects.filter(key=OuterRef("pk")))

@@ -1,4 +1,4 @@
-"""The state of one file while it is read, and the rows that result."""
+"""The state of one file while it is read, and the resulting rows."""
 
 import datetime as dt
 import os
@@ -27,15 +27,15 @@ from dreams.services.discovery import rows
 from dreams.services.discovery.listing import Job
 from dreams.services.discovery.resume import Problems
 
-_CLOCKS_DIFFER = dt.timedelta(days=1)  # at most, where a transcript came from another machine
-MOST = 2**53  # tokens: an absurd number in a record must not overflow a column and stop all others
+_CLOCKS_DIFFER = dt.timedelta(days=1)  # at most, if a transcript came from another machine
+MOST = 2**53  # tokens: an absurd number in one record must not overflow a column and stop all others
 
 
 @dataclass(slots=True)
 class FileReading:
     """One file being read. `owner` is the path of the main transcript of the session it belongs to.
 
-    `whole` is what was read ahead of it, else `fd` is open on it. Raises OSError where it must look at the file.
+    `whole` is its data if it was read ahead, else `fd` is the open file. Raises OSError when it accesses the file.
     """
 
     job: Job
@@ -52,7 +52,7 @@ class FileReading:
 
     @property
     def owner(self) -> str:
-        """Settled with the first batch: later lines of one file may name another session."""
+        """Set by the first batch: later lines of the same file may name another session."""
         self._owner = self._owner or self._find_owner()
         return self._owner
 
@@ -66,17 +66,17 @@ class FileReading:
 
 
 def _is_name(text: str) -> bool:
-    """Whether a session id from a record may stand in a path."""
+    """Whether a session id from a record is safe to use in a path."""
     return bool(text) and len(text) <= 200 and "/" not in text and text.isprintable()
 
 
 def signed(number: int) -> int:
-    """Some file systems use the whole unsigned range; the column is signed."""
+    """Some file systems use the full unsigned range; the column is signed."""
     return number - 2**64 if number >= 2**63 else number
 
 
 def _believed(last: dt.datetime | None, touched: dt.datetime) -> dt.datetime | None:
-    """When a session's last record was written: hardly later than its file, whatever the record says."""
+    """When a session's last record was written: not much later than its file's time, whatever the record says."""
     limit = later(touched, _CLOCKS_DIFFER)
     return touched if last is not None and limit is not None and last > limit else last
 
@@ -110,7 +110,7 @@ def session_row(reading: FileReading) -> rows.Row:
 
 
 def orphan_row(reading: FileReading, owner: str) -> rows.Row:
-    """The session of a sub-agent whose main transcript is not there (any more): gone, but its tokens count."""
+    """The session of a sub-agent whose main transcript is missing: marked as gone, but its tokens count."""
     job = reading.job
     name = owner.rpartition("/")[2].removesuffix(".jsonl")[:200]
     now = rows.moment(timezone.now())
@@ -120,13 +120,13 @@ def orphan_row(reading: FileReading, owner: str) -> rows.Row:
 
 
 def is_own(cwd: str) -> bool:
-    """Whether a session was made by a dream of ours: its cwd is one of our workspaces."""
+    """Whether a session was made by one of our dreams: its cwd is one of our workspaces."""
     return f"{cwd}/".startswith(_workspaces(str(settings.DATA_DIR)))
 
 
 @cache
 def _workspaces(data_dir: str) -> tuple[str, str]:
-    """As written, and with links resolved."""
+    """The workspaces folder as configured, and with links resolved."""
     ours = f"{data_dir}/workspaces"
     return f"{ours}/", f"{os.path.realpath(ours)}/"
 
@@ -155,7 +155,7 @@ def _model(name: str) -> str:
 
 
 def prompt_rows(owned: Sequence[tuple[int, Prompt]]) -> list[rows.Row]:
-    """Of (session, prompt) each."""
+    """The rows of (session, prompt) pairs."""
     texts = redact_all([row.text for _, row in owned])
     keys = rows.own_keys(row.key for _, row in owned)
     return [
@@ -165,7 +165,7 @@ def prompt_rows(owned: Sequence[tuple[int, Prompt]]) -> list[rows.Row]:
 
 
 def open_end_rows(summary: Summary) -> list[rows.Row]:
-    """Without the session's id; none for the tasks of a dream of ours, which ended with it."""
+    """Rows without the session id; none for tasks of one of our dreams, which ended with it."""
     if summary.tasks is None or is_own(summary.first_cwd):
         return []
     return [
@@ -189,7 +189,7 @@ WRITTEN = (
 
 
 def leave_out_secrets(summaries: Sequence[Summary]) -> None:
-    """What people and agents wrote goes without its secrets into the database; the transcript stays as it is."""
+    """Removes secrets from texts of people and agents before they are stored; the transcript is not changed."""
     lines = list({line for summary in summaries for line in _written(summary)})
     clean = {line: text for line, text in zip(lines, redact_all(lines), strict=True) if text != line}
     if not clean:
@@ -205,7 +205,7 @@ _texts = attrgetter(*WRITTEN)
 
 
 def _written(summary: Summary) -> Iterator[str]:
-    """Never an empty line; the same ones come again and again."""
+    """The texts of a summary, without empty ones; the same texts may repeat."""
     yield from filter(None, _texts(summary))
     if summary.tasks is not None:
         yield from (task.subject for task in summary.tasks.all())

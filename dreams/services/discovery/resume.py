@@ -13,7 +13,7 @@ Problems = list[dict[str, int | str]]
 
 
 class _State(msgspec.Struct, omit_defaults=True):
-    """What `TranscriptFile.state` holds."""
+    """The contents of `TranscriptFile.state`."""
 
     summary: Summary
     skipping: bool = False
@@ -25,7 +25,7 @@ _encode = msgspec.json.Encoder().encode
 
 @dataclass(frozen=True, slots=True)
 class Kept:
-    """What is kept of one file between two readings."""
+    """The stored state of one file between two readings."""
 
     mark: FileMark
     line_no: int
@@ -34,7 +34,7 @@ class Kept:
 
 
 def kept(files: Iterable[int]) -> dict[int, Kept]:
-    """By the id of the file's row."""
+    """The stored states, by the id of the file's row."""
     rows = TranscriptFile.objects.filter(pk__in=list(files))
     return {row.pk: _kept(row) for row in rows}
 
@@ -47,7 +47,7 @@ def _kept(row: TranscriptFile) -> Kept:
 
 
 def resume(known: Kept | None, fd: int) -> Scan | None:
-    """Where to go on with a file; a new Scan for one never read, None when it must be read anew. Raises OSError."""
+    """Where to continue a file; a new Scan for one never read, None when it must be read from the start. Raises OSError."""
     if known is None or not known.state:
         return Scan()
     if change(known.mark, fd) is FileGrowth.REPLACED:
@@ -60,7 +60,7 @@ def resume(known: Kept | None, fd: int) -> Scan | None:
 
 
 def summary_of(state: bytes) -> Summary | None:
-    """What a file's row remembers of its contents; None where nothing can be read of it."""
+    """The summary stored in a file's row; None if it cannot be read."""
     try:
         return _decode(state).summary if state else None
     except msgspec.DecodeError:
@@ -72,10 +72,10 @@ def state_of(scan: Scan) -> bytes:
 
 
 def start_over(session: int, *, main: bool) -> dict[int, str]:
-    """Remove the rows of a session whose transcript is another one now; returns the files to be read again, paths by id.
+    """Deletes the rows of a session whose transcript was replaced; returns the files to read again, id → path.
 
-    Tokens and prompts that forks share stand under one of them: they are read again too, without being removed.
-    All is marked as unread in the same transaction, so a crash before the reading repeats it.
+    Tokens and prompts that forks share are stored with one of them, so the forks are read again too, without deleting rows.
+    All are marked as unread in the same transaction, so after a crash they are read again.
     """
     with transaction.atomic():
         root_key, host = Session.objects.values_list("root_key", "project__host").get(pk=session)
@@ -94,5 +94,5 @@ def start_over(session: int, *, main: bool) -> dict[int, str]:
 
 
 def stat_mark(before: FileStat, offset: int, *, whole: bool) -> tuple[int, int]:
-    """(size, mtime) to remember: of a file that was not read to its end, numbers that no listing will show."""
+    """(size, mtime) to store; for a file that was not read to its end, values that no listing can match."""
     return (before.size, min(before.mtime_ns, 2**63 - 1)) if whole else (offset, 0)

@@ -1,7 +1,7 @@
 """Writes transcript rows in bulk, by plain SQL.
 
 Measured on SQLite: executemany 125,000 rows a second, bulk_create 17,000, save 9,000. Every statement is an upsert on a
-stable key, so that writing twice is harmless; the dialect is what SQLite (3.24) and PostgreSQL share.
+stable key, so that writing twice is harmless; it uses only SQL that SQLite (3.24) and PostgreSQL share.
 """
 
 import datetime as dt
@@ -32,12 +32,12 @@ from dreams.models import (
 from dreams.services import database
 from dreams.services.hosts import host
 
-# What a discovery found, and how far it is.
+# What a discovery found, and its progress.
 
 
 @dataclass(frozen=True, slots=True)
 class Skip:
-    """Something that was passed over, and why, in plain words."""
+    """A path that was skipped, and why, in plain words."""
 
     path: str
     reason: str
@@ -45,7 +45,7 @@ class Skip:
 
 @dataclass(frozen=True, slots=True)
 class ReadingProgress:
-    """How far the reading of transcripts is: files and bytes of those that changed."""
+    """Progress of reading changed transcripts, in files and bytes."""
 
     files: int
     files_total: int
@@ -58,10 +58,10 @@ OnProgress = Callable[[ReadingProgress], None]
 
 @dataclass(frozen=True, slots=True)
 class DiscoveryReport:
-    """`projects`, `sessions` and `memories` are totals now on disk; `bytes_read` is what was read of transcripts.
+    """`projects`, `sessions` and `memories` are totals on disk now; `bytes_read` are bytes of transcripts.
 
-    A session is a main transcript (sub-agents' are part of their parent's); a memory is one topic file, so neither
-    an index nor a log. `ms` is the whole time in milliseconds, `ms_by` its parts.
+    A session is a main transcript (sub-agents' belong to their parent's); a memory is one topic file, not an index or a
+    log. `ms` is the total time in milliseconds, `ms_by` its parts.
     """
 
     projects: int
@@ -75,7 +75,7 @@ class DiscoveryReport:
 
 @dataclass(slots=True)
 class Tally:
-    """A report while it is gathered."""
+    """A DiscoveryReport under construction."""
 
     projects: int = 0
     sessions: int = 0
@@ -92,7 +92,7 @@ class Tally:
         self.skip(found.path, found.reason)
 
     def unsure(self, path: str) -> bool:
-        """Whether `path` or a folder above it could not be read: what is missing below it need not be gone."""
+        """Whether `path` or a folder above it could not be read, so files that seem missing below it may still exist."""
         here = path
         while here not in self._places:
             above = here.rpartition("/")[0]
@@ -102,7 +102,7 @@ class Tally:
         return True
 
     def report(self, ms_by: dict[str, int]) -> DiscoveryReport:
-        # Nothing is found by these names: they are told without their secrets.
+        # No file is opened by these names, so they are reported without secrets.
         skipped = tuple(Skip(redact(path), redact(reason)) for path, reason in self.skips)
         return DiscoveryReport(
             self.projects,
@@ -119,7 +119,7 @@ Cell: TypeAlias = str | int | bytes | None
 Row: TypeAlias = tuple[Cell, ...]
 IN_AT_ONCE = 500  # values in one query; chosen
 TOGETHER = 100  # rows in one statement, 2,100 values at most; chosen
-MANY_MESSAGES = 5_000  # then one pass over all is cheaper; chosen
+MANY_MESSAGES = 5_000  # above this one pass over all is cheaper; chosen
 
 _TOKENS = (
     "input_tokens",
@@ -164,13 +164,13 @@ OPEN_END = ["session_id", "number", "subject", "status", "blocked_by", "offset",
 
 
 def moment(at: dt.datetime | None) -> Cell:
-    """An aware moment as the database's driver takes it."""
+    """An aware datetime in the form that the database driver takes."""
     if at is None:
         return None
     if _keeps_text() and at.tzinfo is dt.UTC:
         return at.isoformat(" ")[
             :-6
-        ]  # without "+00:00": what Django's own adapter writes, at a fifth of the time
+        ]  # without "+00:00": as Django's adapter writes it, in a fifth of the time
     value: Cell = connection.ops.adapt_datetimefield_value(at)
     return value
 
@@ -185,8 +185,8 @@ def as_json(value: object) -> str:
 
 
 def _insert(model: type[models.Model], columns: Sequence[str], rows: Sequence[Row], then: str = "") -> None:
-    """Many rows in one statement on SQLite, which keeps a journal for each statement on a table with triggers. PostgreSQL refuses
-    one with the same key twice."""
+    """Inserts many rows per statement on SQLite, which keeps a journal for each statement on a table with triggers; PostgreSQL
+    refuses a statement with the same key twice."""
     names = ", ".join(f'"{name}"' for name in columns)
     begin = f'INSERT INTO "{model._meta.db_table}" AS old ({names}) VALUES '  # noqa: S608 - names of our own
     marks = f"({', '.join(['%s'] * len(columns))})"
@@ -211,9 +211,9 @@ def _write(sql: str, rows: Sequence[Sequence[Cell]]) -> None:
 
 
 def put_sessions(rows: Sequence[Row]) -> None:
-    """New ones, and what changed of old ones; what dreams learnt from them (`used_bytes`) stays."""
+    """Inserts new sessions and updates existing ones, except how far dreams have read them (`used_bytes`)."""
     changing = [name for name in SESSION if name not in ("project_id", "path", "used_bytes")]
-    # Another title has to be found by its new words.
+    # A changed title must be indexed again.
     indexed = '"title_indexed_at" = CASE WHEN old."title" = excluded."title" THEN old."title_indexed_at" END'
     then = f'ON CONFLICT ("project_id", "path") DO UPDATE SET {_set(changing)}, {indexed}'
     _insert(Session, SESSION, rows, then)
@@ -230,9 +230,9 @@ def put_files(rows: Sequence[Row]) -> None:
 
 
 def put_usage(rows: Sequence[Row]) -> None:
-    """Of all lines with one key the whole row with the largest total counts, the main conversation's before a copy.
+    """Of all lines with one key, the row with the largest total is stored, the main conversation's before a copy.
 
-    The largest of each column could mix two lines into a sum that no request ever had.
+    Taking the maximum of each column could mix two lines into a sum that no request had.
     """
     changing = [name for name in USAGE if name not in ("key", "session_id")]
     better = (
@@ -243,10 +243,10 @@ def put_usage(rows: Sequence[Row]) -> None:
 
 
 def own_keys(keys: Iterable[int]) -> dict[int, int]:
-    """The key that each of these prompts has on this host: another one of the database may have the same, of a synced home.
+    """The key of each of these prompts on this host: another host of the database may have the same ones from a synced home.
 
-    Alone, a host takes the keys as they are, and keeps those that it has. Every command makes its host known, committed, before
-    it reads (`management/base`): of two that begin at once the one that looks last sees the other, so two never take the same.
+    A single host uses the keys unchanged, and keeps those it already has. Every command registers its host and commits before
+    it reads (`management/base`): if two start at the same time, the later one sees the other, so no key is used twice.
     """
     me, asked = host(), list(keys)
     if not asked or not Host.objects.exclude(key=me).exists():
@@ -260,13 +260,13 @@ def own_keys(keys: Iterable[int]) -> dict[int, int]:
 
 
 def put_prompts(rows: Sequence[Row]) -> None:
-    """Forks repeat what was typed: it stays with the session that was read first, unless that one is gone."""
+    """Forks repeat prompts: a prompt stays with the session that was read first, unless that one is gone."""
     owner_gone = (
         f'EXISTS (SELECT 1 FROM "{Session._meta.db_table}" s WHERE s."id" = old."session_id"'  # noqa: S608 - as above
         ' AND s."gone_at" IS NOT NULL)'
     )
     changing = [name for name in PROMPT if name != "key"]
-    # A text that reads otherwise than before has to be found by its new words.
+    # A changed text must be indexed again.
     indexed = '"indexed" = (old."indexed" AND old."text" = excluded."text")'
     then = (
         f'ON CONFLICT ("key") DO UPDATE SET {_set(changing)}, {indexed}'
@@ -280,7 +280,7 @@ def put_writes(rows: Sequence[Row]) -> None:
 
 
 def put_open_ends(sessions: Sequence[int], rows: Sequence[Row]) -> None:
-    """All that these sessions have now: what was finished since, or left off the list, goes. Search takes them in anew."""
+    """Replaces the unfinished tasks of these sessions, and marks the sessions to be indexed again."""
     owner = f'SELECT 1 FROM "{OpenEnd._meta.db_table}" AS e WHERE e."session_id" = s."id"'  # noqa: S608 - our own tables' names
     again = f'UPDATE "{Session._meta.db_table}" AS s SET "title_indexed_at" = NULL WHERE s."id" = %s AND EXISTS ({owner})'  # noqa: S608 - as above
     _write(again, [(pk,) for pk in sessions])
@@ -290,17 +290,17 @@ def put_open_ends(sessions: Sequence[int], rows: Sequence[Row]) -> None:
 
 
 def note_last_sessions(projects: Sequence[Row]) -> None:
-    """(moment, project's id) each."""
+    """Each row is (time, project id)."""
     _write(f'UPDATE "{Project._meta.db_table}" SET "last_session_at" = %s WHERE "id" = %s', projects)  # noqa: S608 - as above
 
 
 def note_cwds(folders: Sequence[Row]) -> None:
-    """(cwd, transcript folder's id) each."""
+    """Each row is (cwd, transcript folder id)."""
     _write(f'UPDATE "{TranscriptFolder._meta.db_table}" SET "cwd" = %s WHERE "id" = %s', folders)  # noqa: S608 - as above
 
 
 def drop_replays(messages: set[int]) -> None:
-    """Of these messages, leave out a sub-agent's copy under a new request id, wherever another row has the message."""
+    """Deletes a sub-agent's copy of these messages under a new request id if another row has the message."""
     table = RequestUsage._meta.db_table
     sql = (
         f'DELETE FROM "{table}" WHERE "sidechain" AND "message_key" <> 0 AND EXISTS ('  # noqa: S608 - as above
@@ -310,7 +310,7 @@ def drop_replays(messages: set[int]) -> None:
     wanted = sorted(messages - {0})
     with connection.cursor() as cursor:
         if len(wanted) > MANY_MESSAGES:
-            cursor.execute(sql)  # one pass over the table is cheaper than as many questions
+            cursor.execute(sql)  # one pass over the table is cheaper than this many queries
             return
         for some in database.in_parts(wanted, IN_AT_ONCE):
             cursor.execute(f'{sql} AND "message_key" IN ({", ".join(["%s"] * len(some))})', some)
@@ -327,7 +327,7 @@ def sessions_after(pk: int, host: str) -> dict[str, int]:
 
 
 def sessions_of(project: int, paths: list[str]) -> dict[str, int]:
-    """As `sessions_after`, by project and path, which is what the index has."""
+    """Like `sessions_after`, but by project and path, for which there is an index."""
     found: dict[str, int] = {}
     for some in database.in_parts(paths, IN_AT_ONCE):
         sessions = Session.objects.filter(project=project, path__in=some).order_by()
@@ -336,9 +336,9 @@ def sessions_of(project: int, paths: list[str]) -> dict[str, int]:
 
 
 def totals(host: str) -> dict[str, Any]:
-    """What the transcripts of a host amount to: sessions on disk, requests, and tokens by model and kind.
+    """Totals of a host's transcripts: sessions on disk, requests, and tokens by model and kind.
 
-    A request counts once, however many lines and forks repeat it, also when its transcript is gone by now.
+    A request counts once, however many lines and forks repeat it, even if its transcript is gone.
     """
     used = RequestUsage.objects.filter(session__project__host=host).values("model").order_by("model")
     rows: Any = list(used.annotate(requests=Count("pk"), **{name: Sum(name) for name in _TOKENS}))

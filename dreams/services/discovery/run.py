@@ -36,20 +36,20 @@ from dreams.services.hosts import host as current_host
 from dreams.services.memories import moved
 from memoryweb import datadir
 
-#: How long one waits for another that is under way; a first look at a large folder takes about a minute.
+#: How long a discovery waits for another one; the first of a large folder takes about a minute.
 LOCK_SECONDS = 120.0
-#: The mark in the cache of when the config folders were last looked through; without it, the next tick does.
+#: Cache key of the time of the last discovery; without it, the next tick runs one.
 LAST_LOOK = "memoryweb:last-discovery"
-#: What the time of a discovery is counted for; waiting for another one is a part of the walk.
+#: The parts by which the time of a discovery is reported; waiting for another one is part of the walk.
 PARTS = ("walk", "transcripts", "memories", "history", "search")
 
 
 class DiscoveryBusy(Refusal):
-    """Another process has been looking for longer than one waits."""
+    """Another process runs a discovery and did not finish within the waiting time."""
 
 
 def configured_roots(chosen: str | None = None) -> tuple[Path, ...]:
-    """The config folders to look at: those set in the pages (`chosen`, where the caller has read it), else the environment's."""
+    """The config folders to read: those set in the pages (`chosen`, if the caller has read it), else the environment's."""
     if chosen is None:
         chosen = str(conf.sourced()["roots"].value)
     lines = [line.strip() for line in chosen.splitlines() if line.strip()]
@@ -63,10 +63,11 @@ def discover(
     progress: OnProgress | None = None,
     leave_others: bool = False,
 ) -> DiscoveryReport:
-    """Bring the rows up to what these config folders hold (None: the configured ones).
+    """Updates the rows from these config folders (None: the configured ones).
 
-    `leave_others`: projects of other config folders are no longer watched. Only the scheduler knows what `serve` was told to
-    watch; a command in another terminal does not. Idempotent; a second one at the same time waits for the first. Raises DiscoveryBusy and database errors: what cannot be read on disk is in `Report.skipped`.
+    `leave_others`: projects of other config folders are no longer watched. Only the scheduler knows which folders `serve`
+    watches; a command in another terminal does not. Idempotent; a second one at the same time waits for the first. Raises
+    DiscoveryBusy and database errors; paths that cannot be read are in `DiscoveryReport.skipped`.
     """
     tally, host = Tally(), current_host()
     with stopwatch.running(*PARTS) as watch, _one_at_a_time():
@@ -106,7 +107,7 @@ def _one_at_a_time() -> Iterator[None]:
 
 
 def refresh(project: Project) -> None:
-    """The same for one project: its known folders and its memory directory, without looking for new folders."""
+    """Does the same for one project: its known folders and memory directory, without looking for new folders."""
     tally = Tally()
     place = _place_of(project)
     plan = listing.compare([place], listing.known_marks(project=project.pk), set(), tally)
@@ -129,7 +130,7 @@ def _import(plan: ReadingPlan, host: str, tally: Tally, progress: OnProgress | N
 
 
 def _note_sessions(projects: set[int], folders: set[int]) -> None:
-    """What a project's and a folder's rows say about their sessions, where sessions changed."""
+    """Updates the fields of projects and folders that depend on their sessions, if sessions changed."""
     last = (
         Session.objects.filter(project__in=projects, own=False)
         .values_list("project")
@@ -138,7 +139,7 @@ def _note_sessions(projects: set[int], folders: set[int]) -> None:
     unknown = TranscriptFolder.objects.filter(pk__in=folders, cwd="").values_list("pk", flat=True)
     newest = Session.objects.filter(folder__in=list(unknown)).exclude(cwd="").order_by("touched_at")
     cwds = {folder: (cwd, project) for folder, cwd, project in newest.values_list("folder", "cwd", "project")}
-    # Two statements, prepared once: an update through the models for each of 10,000 projects would take seconds.
+    # Two prepared statements: updating 10,000 projects through the models would take seconds.
     with transaction.atomic():
         rows.note_last_sessions([(rows.moment(at), project) for project, at in last.order_by()])
         rows.note_cwds([(cwd, folder) for folder, (cwd, _) in cwds.items()])
@@ -158,7 +159,7 @@ def _sources(roots: Iterable[Path | str] | None, tally: Tally) -> list[AgentSour
 
 
 def _place_of(project: Project) -> KnownProject:
-    """A place made of rows alone."""
+    """A KnownProject built from rows alone."""
     folders = dict(project.folders.filter(gone_at__isnull=True).values_list("path", "pk"))
     found = FoundProject(
         memory_dir=project.memory_dir,

@@ -1,9 +1,9 @@
-"""Watches files: a change makes memoryweb read its project early, instead of at the next check.
+"""Watches files: a change makes memoryweb read its project at once instead of at the next check.
 
-Nothing relies on it. A folder that cannot be watched, a hint that is lost and a watcher that ends cost only the wait for the
-next check. A watch of Linux is one for each folder below, of a number that all programs of a person share, hence the bound;
-file systems of other machines tell nothing of what is changed there. One thread; while nothing changes it wakes twice a second
-and asks the database once a minute which folders there are: an agent makes its own when it is first used.
+Nothing relies on it. If a folder cannot be watched, an event is lost or the watcher ends, the change is read at the next
+check. Linux needs one watch for each subfolder, from a number that all programs of a person share, hence the limit; network
+file systems do not report changes made on other machines. One thread; while nothing changes it wakes twice a second and
+asks the database once a minute for the folders, as an agent creates its folder at first use.
 """
 
 import logging
@@ -27,16 +27,16 @@ from dreams.services.hosts import host
 
 log = logging.getLogger(__name__)
 
-#: A session that is being written changes every second: its project is looked at once in so long.
+#: A session that is being written changes every second: its project is read at most once in this time.
 PACE_SECONDS = 60.0
-#: Cuts a burst of changes into one, and bounds how long `stop` takes.
+#: Combines a burst of changes into one, and limits how long `stop` takes.
 _STEP_MS, _MOST_MS, _WAKE_MS = 500, 2_000, 1_000
-_MOST_PLACES = 200  # changed at once; more are left to the next check
+_MOST_PLACES = 200  # changed at the same time; more are read at the next check
 _KINDS = (".jsonl", ".md")
 _DEEPEST = 4
-#: Folders of the agent below a root that hold sessions and memories.
+#: The agent's folders below a root that contain sessions and memories.
 _WATCHED = ("projects", "agent-memory")
-#: Folders below one root; a person's limit is 8,192 on small machines, and editors take of it too. Counted in about 0.1 s.
+#: Folders below one root; the limit per person is 8,192 on small machines, and editors use it too. Counted in about 0.1 s.
 MOST_FOLDERS = 4_000
 _OF_OTHER_MACHINES = (
     "nfs",
@@ -58,14 +58,14 @@ Tell = Callable[[list[str]], object]
 
 @dataclass(frozen=True, slots=True)
 class Watchable:
-    """`why_not` is empty for a folder that can be watched."""
+    """A folder to watch; `why_not` is empty if it can be watched."""
 
     path: Path
     why_not: str = ""
 
 
 def judge(folders: Iterable[Path]) -> list[Watchable]:
-    """Of those that exist, in their order. A link is followed: the folder that it leads to is judged."""
+    """Which of the existing folders can be watched, in their order. For a link, its target is checked."""
     mounts = _mounts()
     there = dict.fromkeys(folder for folder in folders if is_folder(folder))
     return [Watchable(folder, _why_not(Path(os.path.realpath(folder)), mounts)) for folder in there]
@@ -79,7 +79,7 @@ def _why_not(folder: Path, mounts: Sequence[tuple[str, str]]) -> str:
 
 
 def _mounts() -> list[tuple[str, str]]:
-    """Where each file system is mounted, and its kind; the innermost first."""
+    """(mount point, type) of each file system; innermost first."""
     found = [(one.mountpoint, one.fstype.lower()) for one in psutil.disk_partitions(all=True)]
     return sorted(found, key=lambda one: len(one[0]), reverse=True)
 
@@ -94,7 +94,7 @@ def has_more_folders(folder: Path) -> bool:
 
 
 def plan() -> list[Watchable]:
-    """The folders to watch, and those that are too large or too far away for it."""
+    """The folders to watch, including those that are too large or on a network file system."""
     return judge(_folders())
 
 
@@ -111,14 +111,14 @@ def _wanted() -> list[Path]:
 
 
 class Watcher:
-    """Calls `tell` with the folders of changed files, at most once in `pace` seconds. It may be stopped at any time."""
+    """Calls `tell` with the folders of changed files, at most once in `pace` seconds. Can be stopped at any time."""
 
     def __init__(self, tell: Tell, *, pace: float = PACE_SECONDS, again: float = PACE_SECONDS) -> None:
         self._tell, self._pace, self._again = tell, pace, again
         self._stop = threading.Event()
         self._thread = threading.Thread(target=self._guarded, name="watcher", daemon=True)
         self.watched: list[Path] = []
-        #: Set once changes are seen, or none ever will be.
+        #: Set when watching has started, has failed, or has nothing to watch.
         self.begun = threading.Event()
 
     def start(self) -> None:
@@ -128,7 +128,7 @@ class Watcher:
         self._stop.set()
 
     def stop(self, seconds: float = 5.0) -> None:
-        """Wait until it has ended: a thread that is in the watching library must not be cut off there."""
+        """Waits until it has ended: a thread inside the watching library must not be killed there."""
         self.tell_to_stop()
         if self._thread.is_alive():
             self._thread.join(seconds)
@@ -136,7 +136,7 @@ class Watcher:
     def _guarded(self) -> None:
         try:
             self._watch()
-        except Exception as error:  # the system's own limit of watches, a folder that is taken away
+        except Exception as error:  # the system's limit of watches, a deleted folder
             log.info("changes are no longer watched for: %s", error)
         finally:
             self.begun.set()
@@ -153,7 +153,7 @@ class Watcher:
                 self._stop.wait(self._again)
 
     def _watch_while(self, folders: list[Path]) -> None:
-        """Until these are no longer the ones to watch."""
+        """Watches these folders until the folders to watch change."""
         from watchfiles import Change, watch  # noqa: PLC0415 - only this thread of one process needs it
 
         waiting: set[str] = set()
@@ -171,7 +171,7 @@ class Watcher:
             ignore_permission_denied=True,
         ):
             self.begun.set()
-            # What is put into a new folder at once is not seen, so the folder itself is a change.
+            # Files created in a new folder right away cause no event, so the new folder itself counts as a change.
             new = {path for kind, path in changes if kind is Change.added and Path(path).is_dir()}
             added += len(new)
             if added > MOST_FOLDERS:
@@ -188,9 +188,9 @@ class Watcher:
 
 
 def look(folders: Iterable[str]) -> list[Project]:
-    """Read what changed in these folders; returns the projects that were looked at.
+    """Reads what changed in these folders; returns the projects that were read.
 
-    A folder of no project that is known makes the next tick look for new ones.
+    For a folder of no known project, the next tick looks for new projects.
     """
     if not conf.current().watch:
         return []
@@ -211,7 +211,7 @@ def look(folders: Iterable[str]) -> list[Project]:
 
 
 def _owner(folder: Path, places: Mapping[str, int]) -> int | None:
-    """The project whose folder this is, or is in: sub-agents and topics have folders of their own, a few deep."""
+    """The project whose folder this is, or is in: sub-agents and topics have nested folders, a few deep."""
     for path in dict.fromkeys((folder, Path(os.path.realpath(folder)))):
         for near in (path, *path.parents[:_DEEPEST]):
             if str(near) in places:

@@ -314,7 +314,7 @@ def refuse_closed(
     logs: bool = False,
     scan: Callable[[Project], None] | None = None,
 ) -> None:
-    """Raises GateClosed unless every gate is open or passed for a dream with `engine` (or the chosen one). `scan`: see `case_of`.
+    """Raises GateClosed unless every gate is open or passed for a dream with `engine` or the chosen one. `scan`: see `case_of`.
 
     Raises ProjectBusy during a dream: its lock would be read as that of the last dream.
     """

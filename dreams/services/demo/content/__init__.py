@@ -1,5 +1,5 @@
-"""The invented projects, each of its own character, with the untidiness that time brings: two that are in order here, `orders` and
-`garden` in modules of their own."""
+"""The invented projects, each different and as untidy as real ones: two tidy ones here, `orders` and `garden` in separate
+modules."""
 
 import datetime as dt
 
@@ -44,7 +44,7 @@ Backups run every night at 03:30 and are kept for 30 days.
 
 
 def homelab() -> DemoProject:
-    """An infrastructure repository that was tidied this morning: its gates say when the next dream may be."""
+    """An infrastructure repository that was tidied this morning: its gates show when the next dream may run."""
     return DemoProject(
         "homelab",
         notes=(
@@ -136,7 +136,7 @@ ASKED = (
 
 
 def bookshelf() -> DemoProject:
-    """A small tool whose notes are in order: a dream finds nothing to do, and says so."""
+    """A small tool with tidy notes: a dream finds nothing to do, and reports that."""
     return DemoProject(
         "bookshelf",
         notes=(

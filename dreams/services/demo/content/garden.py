@@ -1,4 +1,4 @@
-"""A mobile app with one long note, a note that nobody lists, and a shared folder of the team."""
+"""A mobile app with one long note, a note that the index does not list, and a shared folder of the team."""
 
 import datetime as dt
 
