@@ -76,7 +76,7 @@ def apply(proposal: Proposal, reviewer: Actor, *, rebased: bool = False) -> Appl
     """Submit the review if it is still open, and write what is approved.
 
     `rebased` confirms the rebased files that an earlier call reported. Applying what is applied writes nothing.
-    Raises ReviewRefused and holds.ProjectBusy.
+    Raises ReviewRefused and project_lock.ProjectBusy.
     """
     project_lock.refuse_elsewhere(proposal.project)
     recover_first()

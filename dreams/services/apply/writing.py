@@ -65,7 +65,7 @@ def journal_dir() -> Path:
 
 
 def write(order: WriteOrder, held: locks.Held) -> journal.Result:
-    """Run the order through the journal and record it. Raises holds.ProjectBusy.
+    """Run the order through the journal and record it. Raises project_lock.ProjectBusy.
 
     A directory that cannot be opened, or was just replaced by a link, is a failed write.
     """

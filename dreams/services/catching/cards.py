@@ -260,7 +260,7 @@ def blocking_of(card: Card) -> list[Finding]:
 
 
 def submit(project: Project, reviewer: Actor) -> applying.ApplyReport:
-    """Writes the approved cards and lists the undecided ones again. Raises ReviewRefused and holds.ProjectBusy."""
+    """Writes the approved cards and lists the undecided ones again. Raises ReviewRefused and project_lock.ProjectBusy."""
     if not any(card.state == State.APPROVED for card in card_states.listed(project)):
         raise ReviewRefused("No card is approved yet.")
     try:

@@ -54,7 +54,7 @@ def write(project: Project, target: Path) -> None:
 def bring_back(file: Path, reviewer: Actor, project: Project | None = None) -> BroughtBack:
     """Import the export `file` into `project`, or into the project that it was made from.
 
-    Raises NotBroughtBack, holds.ProjectBusy.
+    Raises NotBroughtBack, project_lock.ProjectBusy.
     """
     aside = syncing.history_folder() / f".import-{secrets.token_hex(8)}"
     try:

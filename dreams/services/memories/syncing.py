@@ -40,7 +40,7 @@ class Cause:
 
 
 def memory_dir(project: Project) -> Path:
-    """The memory directory on this host. Raises holds.ProjectElsewhere for a project of another host."""
+    """The memory directory on this host. Raises project_lock.ProjectElsewhere for a project of another host."""
     project_lock.refuse_elsewhere(project)
     return Path(project.memory_dir)
 

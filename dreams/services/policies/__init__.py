@@ -157,7 +157,8 @@ def refused(part: Proposal) -> str:
 
 
 def _spoken_against(draft: drafts.Draft, report: FindingsReport, fine: frozenset[str]) -> set[str]:
-    """The operations with a finding not in `fine`. One on a file counts for all its hunks; one on neither is ignored."""
+    """The operations with a finding not in `fine`. One on a file counts for all its hunks; one on neither file nor hunk does
+    not count, as it was there before or is found again."""
     bad = [one for one in report.findings if one.severity not in fine]
     hunks, files = {(one.path, one.hunk_id) for one in bad}, {one.path for one in bad if not one.hunk_id}
     return {

@@ -236,5 +236,5 @@ def _waiting(pks: list[int]) -> QuerySet[Question]:
 
 
 def rank(weight: float, age: dt.timedelta) -> float:
-    """A higher rank is shown earlier: the weight, plus a little for the age."""
+    """The weight plus a little for the age; a higher rank is shown earlier."""
     return weight + AGE * min(1.0, age / OLD)

@@ -50,7 +50,7 @@ def rollback(
     """Undo `selection`. With a conflict nothing is written, and the report names it.
 
     `never_again`: the undone changes are not proposed again while their inputs are the same. The sessions of an undone
-    dream can be read again. Raises NothingToUndo, review.ReviewRefused, holds.ProjectBusy.
+    dream can be read again. Raises NothingToUndo, review.ReviewRefused, project_lock.ProjectBusy.
     """
     writing.recover_first()
     project = proposal.project
