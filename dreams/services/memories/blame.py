@@ -17,7 +17,7 @@ from dreams.lib.line_origins import MIN_KNOWN, LineOrigin, StateLine, added_at, 
 from dreams.models import FileChange, Hunk, LedgerEntry, Memory, MemoryWrite, Session, TranscriptFile, Version
 from dreams.services import blobs, proposals
 
-#: Older states than these are not read: lines from them are shown as "before that".
+#: Older states than these are not read: lines of the oldest state read may be older than it.
 MAX_STATES = 200
 MAX_BYTES = 12 << 20
 
