@@ -121,7 +121,7 @@ def _added(values: Values) -> Values:
 
 
 def _removed(values: Values) -> Values:
-    """The settings without our command and without groups that become empty."""
+    """The settings without our command and without what becomes empty."""
     groups = _groups(values)
     if not any(_is_ours(hook) for hook in _hooks(groups)):
         return values

@@ -80,12 +80,12 @@ class Sentences:
         return "you" if entry.actor == self.you else entry.actor
 
     def memories(self, entry: AuditEntry, paths: Iterable[str] = ()) -> str:
-        """ "“Commit style”, “Deploys”, 3 more memories and the index", else those of its proposal or question."""
+        """ "“Commit style”, “Deploys”, 3 more memories and the index": those at `paths`, else those of its proposal or question."""
         found = list(dict.fromkeys(paths)) or list(self.paths.get(entry.object_id, ()))
         found = [path for path in found if path != LOCK_NAME]  # it belongs to a folder that is undone
         if not found:
             return ""
-        # The index last.
+        # The index last, as it follows the memories.
         found.sort(key=memdir.is_index)
         names = [self.title(entry, path) for path in found[:MOST_NAMED]]
         indexes = [path for path in found[MOST_NAMED:] if memdir.is_index(path)]

@@ -46,7 +46,7 @@ def get_text(sha: str) -> str:
 
 
 def get_all(shas: QuerySet[Any, str]) -> Mapping[str, bytes]:
-    """The bytes of all sha256s that a query finds, in one query."""
+    """The bytes of the sha256s that a query finds, without those that are not stored; one query."""
     rows = Blob.objects.filter(sha256__in=shas.order_by()).values_list("sha256", "data")
     return {sha: bytes(data) for sha, data in rows}
 

@@ -118,12 +118,12 @@ def _marks(sql: str, values: list[str | int]) -> dict[Any, int]:
 
 
 def of_days(since: dt.date) -> dict[str, int]:
-    """The marks of dates (ISO, UTC) from `since` on with requests; empty without marks."""
+    """The marks of dates (ISO, UTC) from `since` on that have or had requests; empty on PostgreSQL."""
     return _marks(f"SELECT date, mark FROM {_DAYS} WHERE date >= %s", [since.isoformat()])  # noqa: S608 - as above
 
 
 def of_projects(kind: CountKind) -> dict[int, int]:
-    """The marks of projects that ever had such a row; empty without marks."""
+    """The marks of projects that ever had such a row; empty on PostgreSQL."""
     return _marks(f"SELECT project, mark FROM {_PROJECTS} WHERE kind = %s", [kind])  # noqa: S608 - as above
 
 

@@ -79,7 +79,7 @@ def read(logs: Sequence[Memory], *, only_changed: bool = False) -> Iterator[tupl
 
 
 def lines_not_in(before: str, now: str) -> frozenset[int]:
-    """The lines of `now` (1-based) that `before` has less often, without empty ones."""
+    """Numbers (1-based) of the lines of `now` that `before` lacks or has less often; empty lines are never new."""
     left, new = Counter(before.split("\n")), set[int]()
     for number, line in enumerate(now.split("\n"), start=1):
         if left[line] > 0:

@@ -122,7 +122,7 @@ def _lock_key(what: str) -> int:
 
 @contextmanager
 def _one_host_at_a_time() -> Iterator[None]:
-    """A lock for the database server, so that of two first starts one waits.
+    """A lock on the database, whatever the data directory, so that of two first starts one waits. PostgreSQL only.
 
     It belongs to the database session, as a migration has several transactions, and ends with the connection. Raises
     DatabaseUnavailable.
@@ -219,7 +219,7 @@ def _on_disk() -> set[tuple[str, str]]:
 
 
 def _copied(folder: Path) -> Path | None:
-    """Make a private copy of the database. None for a server, which has its own backups."""
+    """The path of a new private copy of the database. None for a server, which has its own backups."""
     connection = connections[DEFAULT_DB_ALIAS]
     if connection.vendor != "sqlite":
         return None

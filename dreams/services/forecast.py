@@ -142,7 +142,7 @@ def _new(project: int) -> QuerySet[Session, tuple[int, int, int]]:
 
 @prepared
 def _notes(project: int) -> QuerySet[Memory, tuple[int, int, int]]:
-    """The number of memories, their bytes, and the bytes of the index."""
+    """The number of memories, their bytes, and the bytes of the index; no row without memories."""
     rows = Memory.objects.filter(project_id=project, gone_at__isnull=True).order_by().values("project")
     index = Coalesce(Sum("size", filter=Q(path=INDEX_NAME)), 0)
     found: QuerySet[Memory, tuple[int, int, int]] = rows.annotate(

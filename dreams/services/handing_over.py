@@ -94,7 +94,7 @@ def closed(session: Session, now: dt.datetime) -> str:
 
 
 def too_little(session: Session, found: rules.ReadTranscript) -> str:
-    """Why the session is too short or too old for a model; "" if it is not."""
+    """Why the session is too short for a model, or has too little new in it; "" if it has enough."""
     last = session.notes_requests.filter(status=NotesRequest.Status.DONE).first()
     if last is None:
         if found.tokens >= TOKENS_TO_ASK:

@@ -207,7 +207,7 @@ def _apply_held(proposal: Proposal, reviewer: Actor, confirmed: bool, held: lock
 
 
 def _rebase_all(proposal: Proposal, reviewer: Actor, snapshot: workspace.Snapshot, confirmed: bool) -> bool:
-    """Rebase stale files and return whether there were any; `confirmed` only confirms what was shown before this call."""
+    """Rebase stale files; whether any got a new text. `confirmed` only confirms what was shown before this call."""
     moved = False
     for file in unapplied(proposal):
         if _is_unseen(file, snapshot):

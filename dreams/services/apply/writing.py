@@ -294,7 +294,7 @@ _JUST_BEFORE = dt.timedelta(microseconds=1)  # the smallest difference in a data
 
 
 def place_late_texts(wait_seconds: float = 10) -> list[str]:
-    """Make a version of every waiting text; returns a line for each. Raises journal.JournalBusy."""
+    """Make a version of every waiting text of a memory; returns a line for each. Raises journal.JournalBusy."""
     said = []
     for late in journal.collect_late(journal_dir(), wait_seconds=wait_seconds):
         proposal = Proposal.objects.filter(public_id=late.meta.get("proposal", "")).first()

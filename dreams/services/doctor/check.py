@@ -9,7 +9,7 @@ from django.db import DatabaseError
 from dreams import conf
 from dreams.lib.storage.history import HistoryError
 
-# `bad` stops every dream; `warn` should be known to a person; `info` was not checked.
+# `bad` stops every dream; `warn` should be known to a person; `info` was not checked, or needs no action.
 State = Literal["ok", "warn", "bad", "info"]
 
 MOST_NAMES = 5  # in one line; chosen

@@ -96,7 +96,7 @@ def dreams(now: dt.datetime, of: str) -> Check:
 
 
 def schedule(of: str) -> Check:
-    """Failing jobs of one host, and a digest without an address or without a job."""
+    """Failing jobs of one host, and an address for digests that no job sends to."""
     every = list(ScheduledJob.objects.filter(ended_at__isnull=True).select_related("project"))
     rows = [row for row in every if row.host == of]
     failing = [str(row) for row in rows if row.failures]

@@ -218,7 +218,7 @@ def _complete(dream: DreamRun, held: locks.Held, fingerprint: str, summary: str)
 def _learn_all(dream: DreamRun, fingerprint: str) -> str:
     """Mark what was read as learnt, as nothing is left to decide. Returns the fingerprint of what is left to read.
 
-    Without what was added during the dream, which stays new for the next one.
+    If inputs changed during the dream, returns the earlier `fingerprint`, so that they count as new for the next one.
     """
     unchanged = dream_inputs.fingerprint(dream.project) == fingerprint
     daily_logs.use_up(dream)

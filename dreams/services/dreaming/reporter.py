@@ -106,13 +106,13 @@ FORSAKEN = dt.timedelta(hours=2)
 
 
 def under_way(host: str, now: dt.datetime) -> int:
-    """The number of running dreams on this host, without those whose lease ended."""
+    """The number of pending and running dreams of `host`, without those whose lease ended."""
     ended = Q(status=DreamRun.Status.RUNNING, lease_until__lt=now)
     return DreamRun.objects.filter(project__host=host, status__in=DreamRun.UNFINISHED).exclude(ended).count()
 
 
 def forsaken(now: dt.datetime) -> QuerySet[DreamRun]:
-    """Running dreams whose lease ended long ago on hosts that are not running."""
+    """Running dreams whose lease ended long ago on hosts that are not running, so that nobody else ends them."""
     running = DreamRun.objects.filter(status=DreamRun.Status.RUNNING, lease_until__lt=now - FORSAKEN)
     return running.filter(project__host__in=hosts.away().values("key"))
 
@@ -181,7 +181,7 @@ def end(
 
 
 def back_off(project: Project, failures: int) -> dt.timedelta:
-    """The wait after consecutive failures: doubling, at most a day."""
+    """The wait after consecutive failures: doubling, at most a day, and a day from `max_attempts` on."""
     config = conf.current(project)
     if failures >= config.max_attempts:
         return dt.timedelta(days=1)
@@ -202,9 +202,9 @@ def lost_its_command(dream: DreamRun) -> bool:
 
 
 def lost_its_worker(dream: DreamRun) -> str:
-    """Mark a running dream whose worker died as failed, or as killed if a person had cancelled it; returns a sentence.
+    """Mark a running dream whose worker died as failed, or as killed if a person had cancelled it.
 
-    Lock and clock are healed by `holds.heal`.
+    Returns a sentence, "" if it had ended already. Lock and clock are healed by `holds.heal`.
     """
     if dream.cancel_requested_at is not None:
         said = "Its worker was stopped. Nothing was changed, and the clock is put back."
@@ -213,7 +213,7 @@ def lost_its_worker(dream: DreamRun) -> str:
     return said if end(dream, DreamRun.Status.FAILED, said, failure=DreamRun.Failure.WORKER) else ""
 
 
-LEASE_EVERY_SECONDS = 15.0  # far below the renewed lease; chosen
+LEASE_EVERY_SECONDS = 15.0  # far below LEASE, which it renews; chosen
 
 CANCEL_LOOK_SECONDS = 0.5  # between two looks at the row; chosen
 

@@ -62,7 +62,7 @@ class Checks:
 def examined(
     project: Project, before: Mapping[str, bytes], made: drafts.Draft, verdicts: proposals.TranscriptVerdicts
 ) -> FindingsReport:
-    """The findings on a draft, including what the dream's sessions say."""
+    """The findings on a draft, checked against what the dream's sessions say."""
     hosts.name_secrets()
     return findings.examine(proposals.subject_of_draft(project, before, made, verdicts))
 

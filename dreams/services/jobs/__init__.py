@@ -218,7 +218,7 @@ def _next_at(job: ScheduledJob) -> dt.datetime:
 
 
 def _ends_now(job: ScheduledJob, now: dt.datetime, clock: job_list.Clock) -> bool:
-    """End a job that follows another, after its last day, as it has no times of its own."""
+    """Whether a job that follows another is past its last day, and so was ended: it has no times that this day could bound."""
     if job.cron or job.until is None or clock.day(now) <= job.until:
         return False
     ScheduledJob.objects.filter(pk=job.pk).update(next_at=None, due_at=None, ended_at=now)
@@ -234,7 +234,7 @@ def hand_out(run: JobRun) -> None:
 
 
 def begin(run: JobRun, enqueue: Enqueue) -> None:
-    """Start a run that a person requested on a page, without waiting for the next tick."""
+    """Start a run that a person requested on a page, without waiting for the next tick; for dreams only on the run's host."""
     if run.kind != job_list.Kind.DREAM:
         hand_out(run)
     elif run.host == host():

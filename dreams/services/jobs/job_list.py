@@ -157,7 +157,7 @@ def find(public_id: str) -> ScheduledJob | None:
 
 
 def ensure_digest(actor: str = "") -> ScheduledJob | None:
-    """Add a daily digest at 08:00 if there is an address and no job sends one."""
+    """Add a daily digest at 08:00 if no job sends one, else None. The caller knows that there is an address."""
     if ScheduledJob.objects.filter(kind=Kind.DIGEST, ended_at__isnull=True).exists():
         return None
     return add(Wanted(Kind.DIGEST, DAILY), actor=actor)
@@ -197,7 +197,7 @@ def upcoming(job: ScheduledJob, now: dt.datetime, clock: Clock) -> list[dt.datet
 
 
 def due_times(job: ScheduledJob, now: dt.datetime, clock: Clock) -> list[dt.datetime]:
-    """The next times of the schedule itself, without quiet hours."""
+    """The next times of the schedule itself, without delays and quiet hours."""
     coming = islice(cron.times(job.cron, now, clock.zone), 1 if job.once else SHOWN)
     return [at for at in coming if job.until is None or clock.day(at) <= job.until]
 
@@ -221,7 +221,7 @@ def _present_turn(job: ScheduledJob, now: dt.datetime, clock: Clock) -> JobTime 
 
 
 def period(job: ScheduledJob, now: dt.datetime, clock: Clock) -> dt.timedelta:
-    """The time between two starts; for a job that follows another, that one's. None if it runs once."""
+    """The time between two starts; for a job that follows another, that one's. Zero if it runs once."""
     if job.once:
         return dt.timedelta(0)
     if not job.cron:
@@ -247,7 +247,7 @@ def replan(rows: Iterable[ScheduledJob], now: dt.datetime, clock: Clock) -> None
 
 
 def _is_ahead(job: ScheduledJob, now: dt.datetime, clock: Clock) -> bool:
-    """Whether it waits for a later time than the next one, by more than a day."""
+    """Whether it waits for a later time than the next one. False within a day of its time, as that passes by itself."""
     if job.due_at is None or job.due_at < now + dt.timedelta(days=1):
         return False
     turn = next_turn(job, now, clock)

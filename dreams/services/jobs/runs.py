@@ -72,7 +72,7 @@ def _each(job: ScheduledJob, one: Callable[[Project], str], summary: Callable[[i
 
 
 def in_one_line(parts: Sequence[Part], summary: Callable[[int], str]) -> "RunResult":
-    """A summary in one line, failures first."""
+    """The result in one line: the first failure, or the text of the only project, or the `summary`."""
     failed = [each for each in parts if each["state"] == Status.FAILED]
     done = [each for each in parts if each["state"] == Status.DONE]
     if failed:
@@ -256,7 +256,7 @@ def unfinished() -> list[JobRun]:
 
 
 def end_if_lost(run: JobRun, now: dt.datetime) -> bool:
-    """End a run whose worker died. True if it is over."""
+    """End a run whose worker died; whether it did."""
     if run.worker_pid is None or process.is_alive(run.worker_pid, run.worker_started):
         return False
     said = process.DIED

@@ -208,7 +208,7 @@ def _memories(keys: list[int]) -> QuerySet[Memory]:
 
 
 def versions(query: Query, filters: Filters) -> list[Earlier]:
-    """One version per memory, those with text that is no longer there first."""
+    """Earlier versions by memory, first of those memories that no longer have the words."""
     if not query.terms:
         return []
     found = _earlier(query, filters, FEW)

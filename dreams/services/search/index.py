@@ -138,7 +138,7 @@ def begin_again() -> None:
 
 
 def forget(sha256: str) -> None:
-    """Remove a text completely, for a secret that is purged from the history."""
+    """Remove a text completely from the index, for a secret that is purged from the history."""
     with transaction.atomic():
         SearchText.objects.filter(blob=sha256).delete()
         # Otherwise it would be added again.

@@ -15,7 +15,7 @@ TABLE = "dreams_searchtext"
 FTS = f"{TABLE}_fts"
 VOCAB = f"{TABLE}_vocab"
 GRAM = 3  # letters, as FTS5's trigram tokenizer cuts
-# Trigrams tried for a term of two characters.
+# Trigrams tried for a term of two characters; more would only add noise.
 MOST_GRAMS = 400
 # A special trigram marks the kind of a text, so that a search reads only one kind.
 _LETTERS = {

@@ -155,7 +155,7 @@ def ids_at(project: Project, places: Collection[Sequence[str | int]]) -> set[str
 
 
 def resume() -> list[str]:
-    """Finish interrupted purges; returns a line for each step."""
+    """Finish interrupted purges; returns a line for each purge."""
     said = []
     elsewhere = set(Project.objects.exclude(host=hosts.host()).values_list("history_key", flat=True))
     for made in Purge.objects.filter(done_at__isnull=True):
@@ -183,7 +183,7 @@ def _values(contents: Collection[str], wanted: Collection[str]) -> dict[str, str
 
 
 def _lines(value: str) -> list[str]:
-    """The lines of a private key without its first and last, as the ledger quotes single lines."""
+    """The lines of a private key without its frame, as the ledger quotes single lines; none for a secret of one line."""
     lines = [line.strip() for line in value.splitlines()]
     return [
         line for line in lines if len(lines) > 1 and len(line) >= SHORTEST and not line.startswith("-----")
@@ -253,7 +253,7 @@ def _rewrite(made: Purge, key: str) -> None:
 
 
 class _really_gone:
-    """Remove deleted data from SQLite's free pages and write-ahead log."""
+    """Make SQLite overwrite what is deleted, also in its write-ahead log; otherwise it stays in free pages."""
 
     def __enter__(self) -> None:
         self._run("PRAGMA secure_delete=ON")

@@ -265,7 +265,7 @@ def kept_texts(project: Project) -> dict[str, set[str]]:
 
 
 def contents_of(project: Project) -> Iterator[tuple[str, str]]:
-    """sha256 and text of the stored ones, at most MOST_TEXTS, newest first; some hundred rows at a time."""
+    """sha256 and text of the stored ones, newest first, then of drafted answers; at most MOST_TEXTS each, in small parts."""
     seen = set()
     for sha, content in _texts(Blob.objects.filter(_named_by(project))):
         seen.add(sha)

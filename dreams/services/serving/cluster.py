@@ -1,8 +1,8 @@
 """Runs the queue in the child process of `serve`.
 
 It starts only if nobody else has the lock of this data directory, queues the unfinished tasks of an earlier cluster again,
-ticks at once, and ends its complete process group if it is asked to, if its parent is gone, or if its workers hang. The
-supervisor then restarts it."""
+ticks at once, and ends its complete process group if it is asked to, if its parent is gone, or if its workers hang. Its
+supervisor restarts it if it was not asked to end."""
 
 import datetime as dt
 import fcntl

@@ -186,7 +186,7 @@ def _serve(chosen: ServeOptions, say: Say, stop: Stop) -> None:
         choose_roots(chosen.roots, say)
         make_ready(say)
         web = Web(listening, chosen.host)
-        # Config folders given to `serve` are in no setting.
+        # The queue's process has no other way to know the config folders given to `serve`.
         queue = Supervisor(say, {"MEMORYWEB_ROOTS": os.pathsep.join(map(str, settings.ROOTS))})
         with _ended(web, queue):
             web.start()
@@ -210,7 +210,7 @@ def _refuse_open_door(host: str) -> None:
 
 
 def choose_roots(given: Sequence[Path], say: Say) -> None:
-    """The config folders: given, configured, or those of a new demo."""
+    """Use the given config folders, else the configured ones, else a demo's."""
     from dreams.services import demo  # noqa: PLC0415 - its texts are only needed where there is no root
 
     if given:
@@ -243,7 +243,7 @@ def make_ready(say: Say) -> None:
 
 @contextmanager
 def _ended(web: Web, queue: Supervisor) -> Iterator[None]:
-    """After the block no dream runs, no process is left and every clock is rewound."""
+    """After the block no dream runs, no process is left and the clocks of unfinished dreams are rewound."""
     try:
         yield
     finally:
@@ -256,7 +256,7 @@ def _ended(web: Web, queue: Supervisor) -> Iterator[None]:
 
 
 def _cancel_dreams(queue: Supervisor) -> None:
-    """Mark running dreams as cancelled, so that a killed worker does not count as a failure."""
+    """Mark dreams that run in our workers as cancelled, so that a killed worker does not count as a failure."""
     running = DreamRun.objects.filter(status=DreamRun.Status.RUNNING, project__host=this_host())
     for dream in running.select_related("project"):
         with suppress(ProcessLookupError):
