@@ -204,7 +204,7 @@ def lost_its_command(dream: DreamRun) -> bool:
 def lost_its_worker(dream: DreamRun) -> str:
     """Mark a running dream whose worker died as failed, or as killed if a person had cancelled it.
 
-    Returns a sentence, "" if it had ended already. Lock and clock are healed by `holds.heal`.
+    Returns a sentence, "" if it had ended already. Lock and clock are healed by `project_lock.heal`.
     """
     if dream.cancel_requested_at is not None:
         said = "Its worker was stopped. Nothing was changed, and the clock is put back."

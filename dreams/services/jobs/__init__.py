@@ -234,7 +234,7 @@ def hand_out(run: JobRun) -> None:
 
 
 def begin(run: JobRun, enqueue: Enqueue) -> None:
-    """Start a run that a person requested on a page, without waiting for the next tick; for dreams only on the run's host."""
+    """On the run's host, start a run that a person requested on a page, without waiting for the next tick."""
     if run.kind != job_list.Kind.DREAM:
         hand_out(run)
     elif run.host == host():

@@ -36,7 +36,7 @@ from dreams.services.secret_purge.locating import Leak, look
 def propose(project: Project, reviewer: Actor) -> Proposal | None:
     """An open proposal for all memories with a secret; an equal undecided one is used again.
 
-    None where there is no secret. Raises manual.Stale.
+    None where there is no secret. Raises hand_edits.Stale.
     """
     syncing.refresh(project)
     before: dict[str, bytes | None] = {}
