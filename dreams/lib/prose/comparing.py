@@ -17,7 +17,7 @@ from dreams.lib.prose.words import LONGEST
 
 def normalised(text: str) -> str:
     """Equal for texts that differ only in case, spaces, list marks, emphasis, quotes and final punctuation."""
-    return plain(text) + text[LONGEST:]  # the rest is compared as written
+    return plain(text) + text[LONGEST:]  # beyond LONGEST as written
 
 
 def same(one: str, other: str) -> bool:
@@ -31,9 +31,9 @@ Relation = Literal["same", "other value", "none"]
 # index rows and descriptions, and real directories: above them, more than nine in ten are one fact.
 WITH_ANCHORS = 0.34  # two rare values in common
 WITH_ANCHOR = 0.5  # one
-PLAIN, PLAIN_COMMON, PLAIN_APART = 0.6, 0.3, 0.5  # none, only words; more if one has another value
+PLAIN, PLAIN_COMMON, PLAIN_APART = 0.6, 0.3, 0.5  # none, only words; more if one has its own value
 LEAST_COMMON = 2.4  # the common weight; with less it is only a topic
-COPIED = 0.75  # of the longer one's, if the value is a name or path
+COPIED = 0.75  # of the longer one's, if the value is a name or path, which differ for many reasons
 FRAME = 0.6  # of the words beside two values, to be about one thing
 MOST_NEW = 0.4  # share of a text's weight that may be paraphrase
 LEAST = 0.25  # least literal share of the shorter one's weight, checked first
@@ -133,7 +133,7 @@ def _common(mine: Mapping[str, float], theirs: Mapping[str, float]) -> dict[str,
 
 
 def _veto(one: str, other: str, mine: WordsAndValues, theirs: WordsAndValues) -> str:
-    """Why two statements are never one fact: another environment, or in a copy a negation."""
+    """Why two statements are never one fact (environments, opposites, units, in a copy a negation or another word), or ""."""
     if mine.environments != theirs.environments:
         return "environments differ"
     if any(

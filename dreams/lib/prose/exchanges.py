@@ -1,7 +1,7 @@
 """Finds the value that a statement replaces: another statement's value for the same thing. Pure.
 
-A thing is a name, or two rare adjacent words, in both statements. Its value is another name of the same kind in both (two
-ports, two commands, two words after a colon), or one that is called old.
+A thing is a name, or two rare adjacent words, in both statements. Their values differ but are of one kind (two ports,
+two commands, two words after a colon), or one is called old.
 """
 
 import re
@@ -287,7 +287,7 @@ def _joined(text: str) -> str:
 
 
 def own_words(statement: PlacedText, thing: str, value: str, beside: Collection[str] = ()) -> int:
-    """The number of a statement's words besides thing, value and `beside`."""
+    """The number of meaningful words of a statement besides thing, value and `beside`."""
     named = {canonical(word) for word in _WORD.findall(f"{thing} {value}".lower().replace("_", " "))}.union(
         beside
     )
@@ -303,8 +303,8 @@ def words_of(text: str) -> set[str]:
 
 
 def is_last_number(text: str, old: str, told: str, new: str) -> bool:
-    """Whether `old` is the only number of a text, and only a unit may follow `new`: in "queue 3 is drained by hand" it is part of a
-    name."""
+    """Whether `old` is the only number of a text, and nothing that `told` repeats follows but a unit: in "queue 3 is drained by
+    hand" it is part of a name."""
     values = [read(f"x {value}").values for value in _apart(old, new)]
     if not all(values) or {value.kind for both in values for value in both} not in ({"number"}, {"address"}):
         return False

@@ -13,7 +13,7 @@ HAVE = frozenset({"have", "has", "had", "having"})
 GET = frozenset({"get", "gets", "got", "getting"})
 DO = frozenset({"do", "does", "did"})
 MODALS = frozenset({"must", "should", "shall", "will", "would", "can", "cannot", "could", "may", "might"})
-# Auxiliaries of passives and perfects: "was moved", "has moved", "got moved".
+# After these a participle is not a simple past: "was moved", "has moved", "got moved".
 PERFECT_OR_PASSIVE = BE | HAVE | GET
 
 

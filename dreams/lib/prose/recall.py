@@ -100,7 +100,7 @@ class Before:
 
 @dataclass(frozen=True, slots=True)
 class RecallMemory:
-    """A memory to choose from. `about` is name and description as one line of words; `warns`: its description has a warning."""
+    """A memory to choose from. `about` is name and description as one line of words; `warns`: its first lines warn."""
 
     path: str
     name: str
@@ -180,7 +180,7 @@ def _as_words(text: str) -> str:
 
 
 def _rarity(entries: Sequence[RecallMemory]) -> dict[str, float]:
-    """How rare words are in the descriptions."""
+    """How rare each word is among the memories; lowest if all have it."""
     counts = Counter(word for entry in entries for word in entry.words)
     return {word: math.log(1 + len(entries) / count) for word, count in counts.items()}
 
@@ -230,7 +230,7 @@ def _is_about(entry: RecallMemory, tool: str) -> bool:
 
 def _all_scored(where: Shelf, entries: Iterable[RecallMemory], question: str) -> list[Recalled]:
     asked = statement(question[:QUESTION_CHARS]).weights
-    # Words that no description has do not help to choose.
+    # Words that no memory has help little to choose.
     rare = math.log(1 + max(1, len(where.entries))) / 2
     weights = {
         word: weight * where.rarity.get(word, rare) * (0.3 if word in lexicon.GENERIC else 1.0)

@@ -32,7 +32,7 @@ from dreams.lib.prose.values import LONGEST, UNSPACED, WordsAndValues, count_wor
 # A value in more statements of bodies is common; one fact may be in up to five places.
 RARE = 8
 COMMON_WORD = 40  # plain words in more statements than this find no candidates
-LEAST_RARE_WORDS = 3  # least common rare words without a common value
+LEAST_RARE_WORDS = 3  # rare words in common that are needed without a common value
 PARTNERS = 12  # of one statement, most likely first
 SHORTEST = 3  # words of a statement
 LONGEST_FACT = 600  # characters; longer ones are only compared with shorter ones
@@ -118,7 +118,7 @@ class StatementIndex:
         self._facts: dict[int, bool] = {}
         self._partners: dict[int, list[int]] = {}
         self._stale: set[int] = set()
-        self._told: dict[Two, Pair | None] = {}  # every compared pair; None if it is not a candidate
+        self._told: dict[Two, Pair | None] = {}  # every compared pair; None if the two are not related
         self._rare: dict[PlacedText, frozenset[str]] = {}
         #: The last result; None once a pair or rarity has changed.
         self._in_order: list[Pair] | None = None
@@ -244,7 +244,7 @@ class StatementIndex:
         return [number for *_, number in sorted(likely)[:PARTNERS]]
 
     def _up_to_date(self) -> list[Pair]:
-        """All compared pairs; those that a change may affect are compared again."""
+        """The related pairs, in order, after comparing again those that a change may affect."""
         near: set[Two] = set()
         for number in self._stale:
             near.update(two_of(number, other) for other in self._partners.pop(number, ()))
@@ -296,7 +296,7 @@ class StatementIndex:
         return self._decided(self._compared(one, other))
 
     def same_in(self, paths: Collection[str], statement: PlacedText) -> list[PlacedText]:
-        """Statements of these files that say the same as one of this index, most common words first."""
+        """Statements of these files that say the same as one of this index, those with most words in common first."""
         number = self._number_of(statement)
         near = self._near(statement.reading, number) if self._is_fact(number) else []
         others = [self._bodies[each] for each in near if self._bodies[each].path in paths]

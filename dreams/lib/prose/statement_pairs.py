@@ -30,7 +30,7 @@ _ENTRY = re2.compile(
 _FIELD = re2.compile(r"(?:\*\*)?(\pL[^*\n:.!?]{1,39}?)(?::\*\*|\*\*:?|:) ")
 _ENVIRONMENT = re.compile("|".join(map(re.escape, lexicon.ENVIRONMENTS)))
 _EVENT = re2.compile(r".{0,20}(?:19|20)\d\d-\d\d-\d\d\b")  # a day near its start
-# Words in file names of one kind.
+# Words in file names that only name the kind of file.
 _SORTS = frozenset("project user feedback reference note notes memory md".split())  # noqa: SIM905 - a word list
 
 
@@ -124,7 +124,7 @@ def _is_record(statement: PlacedText) -> bool:
 
 
 def _links_apart(one: PlacedText, other: PlacedText) -> str:
-    """Whether one links to the other's memory, and so summarizes it on purpose: "A faithful port (see [[decision-substrate]])"."""
+    """Why links speak against one fact, or "": "A port (see [[decision-substrate]])" summarizes that memory on purpose."""
     if one.text.startswith("[[") and other.text.startswith("[["):
         return "they are rows of links"
     told = [each.text.replace("_", " ").replace("-", " ") for each in (one, other)]
@@ -149,7 +149,7 @@ def members_apart(one: PlacedText, other: PlacedText) -> bool:
 
 
 def _is_entry(statement: PlacedText) -> bool:
-    """Whether it is an entry of a list of things or steps: "- `path/to/file.py` — what it is for"."""
+    """Whether it is an entry of a list, which names each thing or step once: "- `path/to/file.py` — what it is for"."""
     return statement.source == "body" and _ENTRY.match(encodable(statement.raw)) is not None
 
 
@@ -159,7 +159,7 @@ def name_of(path: str) -> str:
 
 
 def _environments(statement: PlacedText) -> frozenset[str]:
-    """The environments in the file name, the headings and the text."""
+    """The environments in the text, and in file name and headings, which are read separately as many texts share them."""
     around = " . ".join((name_of(statement.path), *statement.headings, "and so on"))
     some = _ENVIRONMENT.search(around.lower()) is not None
     return (

@@ -1,4 +1,4 @@
-"""Prepares a statement for comparison: weighted words, and facts that must match. Pure."""
+"""Prepares a statement for comparison: weighted words, and what must match before words count. Pure."""
 
 import functools
 import re
@@ -364,11 +364,13 @@ class _Builder:
         )
 
     def _denial(self, clause: int, at: int) -> tuple[int, tuple[str, ...]]:
-        """The clause that a negation applies to: the next one if it introduces something ("Does not have: X") or is alone, else its own."""
+        """The clause, and up to three words of it, that a negation applies to: the next clause if it introduces something ("Does
+        not have: X") or is alone, the one before if it is alone at the end, else its own.
+        """
         own = [item.word for item in self.items[at:] if item.clause == clause]
         introduces = len(own) < 2 and self.cuts[clause : clause + 1] == [":"]
         alone = all(item.clause != clause for item in self.items)
-        # Of "Floats are not used: amounts are stored in cents" the first half.
+        # "Floats are not used: amounts are stored in cents" negates its own clause.
         if alone or (introduces and self.participles.isdisjoint(own)):
             following = next((place for place, i in enumerate(self.items) if i.clause > clause), None)
             if following is not None:

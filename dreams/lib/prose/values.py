@@ -64,7 +64,7 @@ class Value(NamedTuple):  # thousands of them are made
 
     @property
     def is_measured(self) -> bool:
-        """Whether it is a quantity, without a name."""
+        """Whether it is a number or date, not a name."""
         return self.kind in {"number", "date"}
 
 

@@ -304,7 +304,7 @@ def shape(text: str) -> Shape:
 
 
 def odd_in_list(claim: Claim, anchor: Anchor) -> float:
-    """1 if the neighbours in a list ("`a`, `b` and `c`") look alike but unlike the anchor; -1 if it looks like them."""
+    """From -1, if a neighbour in a list ("`a`, `b` and `c`") has the anchor's form, to 1, if none is similar; 0 without any."""
     near = [
         shape(other.text)
         for other in claim.anchors

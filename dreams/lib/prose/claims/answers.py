@@ -96,7 +96,7 @@ def _stands(field: Field, claim: Claim) -> ClaimCheck | None:
 
 
 def _of_this(claim: Claim, found: ClaimCheck) -> ClaimCheck:
-    """The contradiction, unless it is about another numbered thing: queue 0 says nothing about queue 1."""
+    """The answer, with a contradiction about another numbered thing as unsupported: queue 0 says nothing about queue 1."""
     if found.answer != "contradicted" or not are_of_others(claim.text, found.evidence[0].quote):
         return found
     return ClaimCheck("unsupported", found.evidence, "a source says it of another of the same kind")
@@ -135,7 +135,7 @@ def _by_wordings(field: Field, claim: Claim, told: Wordings) -> ClaimCheck | Non
 
 
 def _by_disowning(field: Field, claim: Claim, quoted_at: int | None = None) -> ClaimCheck | None:
-    """Contradicted because it was corrected later; only a person can correct what is there word for word."""
+    """Contradicted if a source rejects a value, else None; only a person can reject what is there word for word."""
     found = disowned(field, claim)
     if found is None or (quoted_at is not None and field.evidence.units[found[1]].standing > 0):
         return None
@@ -232,8 +232,8 @@ def _passage(field: Field, place: int) -> int:
 
 
 def _looked_for(field: Field, claim: Claim) -> Iterator[AnchorToken]:
-    """The words to find: without negations, filler words, the "s" of "user's", unknown labels ("Purpose: …") and units that the
-    source has converted ("30 seconds")."""
+    """The words to find: without negations, filler words, the "s" of "user's", unknown labels ("Purpose: …") and measures that
+    no source has, or only in other units ("30 seconds")."""
     apart = [range(one.start, one.start + len(one.word)) for one in polarity.denials(claim.text)]
     label = _LABEL.match(claim.text)
     unknown = [range(label.end())] if label else []
@@ -258,7 +258,7 @@ def _is_known(field: Field, piece: AnchorToken) -> bool:
 
 
 def _weight(field: Field, words: Iterable[AnchorToken]) -> float:
-    """The weight of a word; one that no source has weighs as much as one that occurs once."""
+    """The total weight of words; one that no source has weighs as much as one that occurs once."""
     most = math.log1p(len(field.evidence.units) / 2)
     return sum(min(most, max(map(field.evidence.rarity, word.terms))) for word in words)
 

@@ -38,7 +38,7 @@ WEIGHTS: dict[Kind, dict[str, float]] = {
     },
 }  # fmt: skip
 
-BEST_PLACES = 60  # anchors checked per claim; chosen
+BEST_PLACES = 60  # places checked per claim; chosen
 IN_LINE, IN_BODY = 0.8, 0.7  # weight of context below the anchor relative to context beside it
 SURPRISING = 4  # units on each side in which context counts as more than chance
 _PAIR_PLACES = 80  # places sampled of each word; chosen
@@ -153,9 +153,7 @@ def slot(field: Field, claim: Claim, anchor: Anchor) -> tuple[float, float]:
     ways = {value, *anchor.also}
     for step, word in _beside(claim, anchor):
         for place, numbers in _numbers(field, word, -step):
-            fit = (
-                field.at(place) + field.around(place)[2]
-            ) / 2  # the lines around show what the number belongs to
+            fit = (field.at(place) + field.around(place)[2]) / 2  # the lines around show whose number it is
             versions = (number for number in numbers if number.count(".") >= 2)
             if not ways.isdisjoint(numbers) or any(each.startswith(f"{value}.") for each in versions):
                 same = max(same, fit)
@@ -193,7 +191,7 @@ def _numbers(field: Field, word: str, step: int) -> Iterator[tuple[int, set[str]
             yield place, numbers
 
 
-_NEARLY = 0.9  # least share of its heading's or body's fit that a line needs
+_NEARLY = 0.9  # share of the anchor's fit, with heading and body, that the lines of others need to count
 
 
 def crowd(field: Field, claim: Claim, anchor: Anchor, places: Sequence[int], here: float) -> float:
@@ -211,8 +209,8 @@ def crowd(field: Field, claim: Claim, anchor: Anchor, places: Sequence[int], her
 
 PRESENT = 0.5  # how completely an anchor must be in the sources
 WHOLE = 0.99  # share of the context that counts as complete
-UNMARKED = 0.94  # the same for a name that is not marked as code
-# Least known words of context, and least of them together.
+UNMARKED = 0.94  # highest acceptable doubt for a name that is not marked as code
+# Words of context that must be known, and together somewhere, for a judgement.
 FEWEST: dict[Kind, int] = {"code": 2, "number": 1}
 
 
@@ -236,7 +234,7 @@ def is_told(binding: Binding) -> bool:
 
 
 def doubt(evidence: SessionText, claim: Claim, binding: Binding) -> float:
-    """The doubt that the anchor belongs to the rest of the claim."""
+    """The likelihood (0 to 1) that the anchor does not belong to the rest of the claim."""
     weights = WEIGHTS[binding.anchor.kind]
     seen = observations(evidence, claim, binding)
     told = sum(weight * seen[name] for name, weight in weights.items())

@@ -124,7 +124,7 @@ def _tells(line: _Line) -> bool:
 
 
 def _behind(lines: Iterable[_Line | None]) -> Iterator[_Line]:
-    """Moves comments below the line that follows them; empty lines are left out."""
+    """Moves comments below the line that follows them; empty lines and empty comments are left out."""
     held: list[_Line] = []
     for line in lines:
         if line and line.comment and (not held or held[0].depth == line.depth):
@@ -294,7 +294,7 @@ class SessionText:
             yield place
 
     def rarity(self, term: str) -> float:
-        """The information of a term; 0 if every unit has it."""
+        """How rare a term is: lowest if every unit has it."""
         found = len(self.postings.get(term, ()))
         return math.log1p(len(self.units) / (found + 1))
 

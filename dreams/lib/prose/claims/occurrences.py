@@ -40,7 +40,7 @@ def company_of(evidence: SessionText, claim: Claim, anchor: Anchor | None) -> Co
     own = {term for piece in anchor.pieces for term in piece.terms} if anchor else set()
     for index, piece in enumerate(claim.pieces):
         if piece.text.lower() in lexicon.NEGATIONS:
-            continue  # negations are checked separately
+            continue  # checked separately, and would match any other negation
         if piece.terms[0] in own or (anchor and anchor.start <= piece.start < anchor.end):
             continue
         shares = _shares(evidence, piece)
@@ -74,7 +74,7 @@ COMMONEST = 30_000  # places of one term that are looked at
 MOST_COMPANY = 10_000  # places of all terms of a company together
 RICHEST = 80  # that are looked at; chosen
 HEADED = 0.7  # weight of a word in a heading relative to one in the line
-LENGTH = 0.00025  # penalty per code point of a unit: a fifth for the longest
+LENGTH = 0.00025  # penalty per code point of a unit: 0.15 for the longest
 Shares = tuple[float, ...]
 NOTHING: Shares = (0.0,) * len(REACHES)
 
@@ -166,7 +166,7 @@ class Field:
 
     @cached_property
     def lines(self) -> dict[int, float]:
-        """The share of each unit with a term within one line."""
+        """For each unit with a term within one line, the share of these lines."""
         units, found = self.evidence.units, dict[int, int]()
         for place, mask in self.masks.items():
             found[place] = found.get(place, 0) | mask
@@ -193,7 +193,7 @@ _ARGUMENTS = re.compile(r"\((?:[^()]|\([^()]*\))*\)$|/\d$")
 
 @dataclass(frozen=True, slots=True)
 class Occurrences:
-    """How completely an anchor is in the sources (0 to 1), the units that have it, in order, and the form that was found."""
+    """How completely an anchor is in the sources (0 to 1), and the units that have it, in order."""
 
     presence: float
     places: Sequence[int]
@@ -219,7 +219,7 @@ def occurrences(evidence: SessionText, anchor: Anchor, end: int) -> Occurrences:
 
 
 def _forms(text: str) -> Iterator[tuple[float, str]]:
-    """The text as written, then without call arguments and folders."""
+    """Each form with its presence: as written, then without sigils, call arguments, and the parts before the last dot."""
     bare = text.strip().strip("\"'").removesuffix("()")
     yield 1.0, bare
     plain = _SIGIL.sub("", bare)
@@ -276,7 +276,7 @@ def _as_a_name(evidence: SessionText, form: str, found: list[int]) -> list[int]:
 
 
 def _by_itself(evidence: SessionText, form: str, end: int) -> list[int]:
-    """The units with the end of a path: "handler.ts" or "hooks/handler.ts" for "src/hooks/handler.ts"."""
+    """The units with the end of a path or dotted name: "handler.ts" or "hooks/handler.ts" for "src/hooks/handler.ts"."""
     folders, mark, last = form.rpartition("/" if "/" in form else ".")
     if not mark or not _DISTINCT.search(last) or " " in form:
         return []

@@ -80,7 +80,7 @@ def unfounded(field: Field, claim: Claim) -> Denial | None:
 
 
 def _is_seldom_told(claim: Claim, denial: Denial) -> bool:
-    """Whether sources rarely mention it: absent or unnoticed things; unlike "names, not ids"."""
+    """Whether it needs no source: absent or unnoticed things are rarely mentioned, and "names, not ids" only sets apart."""
     terms = [term.removeprefix("w:") for term in denial.scope]
     sets_apart = denial.word == "not" and _CONTRAST.search(claim.text[: denial.start])
     return (

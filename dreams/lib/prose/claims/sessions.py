@@ -15,7 +15,7 @@ from dreams.lib.files import safefs
 from dreams.lib.prose.claims.answers import ClaimCheck, check
 from dreams.lib.prose.claims.evidence import SessionText
 
-_HEADING = 400  # code points of a value that describes a call
+_HEADING = 400  # most code points of a value that describes a call
 _DEEPEST = 8  # folders; chosen
 _OF_THE_WEB = frozenset({"webfetch", "websearch"})  # tools that return text of strangers
 # Lines recorded as the user's that the agent or hooks wrote: summaries, plans, prompts of sub-agents.
@@ -118,7 +118,7 @@ class _Reading:
                 self.evidence.add(text, line, role, prose=False, heading=heading)
 
     def _is_new(self, text: str) -> bool:
-        """Whether a long text was not added yet; files are read again and progress lines repeat messages."""
+        """Whether a text is short or was not added yet; files are read again and progress lines repeat messages."""
         if len(text) < 200:
             return True
         key = hash(text)
@@ -142,7 +142,7 @@ def _string(value: Json) -> str:
 
 
 def _leaves(value: Json, name: str = "", depth: int = 0) -> list[tuple[str, str]]:
-    """All strings below a value, with their keys."""
+    """All strings, numbers and booleans below a value as text, with their keys."""
     if isinstance(value, str):
         return [(name, value)]
     if isinstance(value, bool | int | float):

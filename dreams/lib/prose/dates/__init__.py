@@ -23,7 +23,7 @@ def resolve(text: str, reference: dt.datetime | dt.date) -> list[DateSpan]:
     """The phrases of `text` that certainly name a date, in order, counted from `reference`.
 
     A datetime is read in its own zone; midnight means that the time is unknown. "On Friday" and "March 3rd" follow the tense
-    of the sentence, and are skipped if it has none.
+    of the sentence. Without one, "on Friday" is skipped, and "March 3rd" too unless only one is near.
     """
     if not _ANY.search(text[:LONGEST].lower()):
         return []

@@ -129,7 +129,7 @@ _RELATIVE = re.compile(
     re.IGNORECASE,
 )
 AROUND = 300  # code points of a line on each side
-MOST_TOLD = 2  # days in one sentence; three are examples, or choices on a screen
+MOST_TOLD = 2  # days in one line; three are examples, or choices on a screen
 _PLAIN_WORD = re.compile(
     r"\b(?:the|today|tonight|yesterday|tomorrow|last|next|this|past|day|week|weekend|month|quarter|year|night|after|before)\b",
     re.IGNORECASE,
@@ -213,7 +213,7 @@ class Context:
     """One text to read."""
 
     text: str
-    english: bool = True  # only such sentences are parsed further
+    english: bool = True  # the role of a phrase is only checked in English
 
     @cached_property
     def masked(self) -> list[tuple[int, int]]:
@@ -304,7 +304,7 @@ class Context:
         return hold == "firm"
 
     def _clause_tells(self, start: int, end: int) -> bool:
-        """Whether a clause is in a comment in code, which describes the code."""
+        """Whether the sentence dates one event; a comment in code does not, as it describes the code."""
         around = self.said_before(start), self._said_after(end)
         return not _COMMENT.match(self.line(start)) and roles.tells(
             self.text[start:end], self.tense(start), *around

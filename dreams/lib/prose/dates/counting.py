@@ -90,7 +90,7 @@ def _from_now(m: re.Match[str], context: Context, ref: Reference) -> DayReading 
 
 
 def _in_units(m: re.Match[str], context: Context, ref: Reference) -> DayReading | None:
-    """ "in 3 days" is a future day or a duration ("done in 3 days"), so it needs a sign of the future."""
+    """ "in 3 days" is a future day, but skipped if it may be a lifetime ("expires in 3 days")."""
     if _LIFETIME.search(context.sentence(m.start())):
         return None
     return _from_now(m, context, ref)

@@ -12,7 +12,7 @@ from dreams.lib.prose.dates.context import LONGEST, Context, DateSpan
 from dreams.lib.prose.dates.vocabulary import DayReading, Reader, Reference, rules
 from dreams.lib.prose.words import MONTHS, WEEKDAYS
 
-# "Today" in other languages often means "these days".
+# Without "today" in other languages, which often means "these days".
 _WORDS = {
     "vorgestern": -2, "gestern": -1, "übermorgen": 2, "avant-hier": -2, "après-demain": 2, "demain": 1, "anteayer": -2,
     "ayer": -1, "pasado mañana": 2, "그저께": -2, "그제": -2, "어제": -1, "내일": 1, "모레": 2,
@@ -105,7 +105,7 @@ def _reference(reference: dt.datetime | dt.date) -> Reference:
 
 
 def _without_stop(text: str, start: int, end: int) -> int:
-    """The phrase without a final stop: that of "in Jan." belongs to the month only inside a sentence, that of "in March." never."""
+    """The end without a final stop: that of "in Jan." belongs to the month only inside a sentence, of "in March." never."""
     if text[end - 1 : end] != ".":
         return end
     whole_name = _WHOLE_NAME.search(text, start, end)

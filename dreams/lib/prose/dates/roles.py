@@ -132,7 +132,7 @@ _FEW_WORDS = 4  # words beside the phrase in a short note or a search; chosen
 
 
 def is_asked(phrase: str, sentence: str, before: str, after: str) -> bool:
-    """Whether it is in a question or request; `before` and `after` are the sentence around the phrase."""
+    """Whether it is in a question, request, plan or short note; `before` and `after` are the sentence around the phrase."""
     if _QUESTION.search(sentence) or surely_ahead(sentence):
         return True
     if phrase.lower() == "today":  # may mean "these days"

@@ -138,8 +138,8 @@ Reader = Callable[[re.Match[str], "Context", Reference], DayReading | None]
 
 
 #: Patterns with their readers; where two overlap the first counts. If a reader returns None (or raises ValueError or
-#: OverflowError), the phrase is skipped, and no later rule may read a part of it. The group `x`, if there is one, is the phrase
-#: itself; the rest is context.
+#: OverflowError), the phrase is skipped, and no later rule may read a part of it, which would be a wrong date. The group `x`,
+#: if there is one, is the phrase itself; the rest is context.
 Table = Mapping[str, Reader]
 
 
@@ -177,7 +177,7 @@ _YEAR_SAID = re.compile(
     rf"\b(?:{MONTH_NAME})\.?,?\s+(?:\d{{1,2}}(?:st|nd|rd|th)?,?\s+)?(?:19|20)\d\d\b|\b(?:in|since)\s+(?:19|20)\d\d\b",
     re.IGNORECASE,
 )
-# Days this near mean one year. Days more than a month ago are rarely named without a past tense.
+# Within these limits the year is clear if only one date fits. Days more than a month ago are rarely named without a past tense.
 BACK, AHEAD = dt.timedelta(days=31), dt.timedelta(days=91)
 HALF_A_YEAR = dt.timedelta(days=183)  # a date alone is in the future, if that is nearer
 
