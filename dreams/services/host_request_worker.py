@@ -1,4 +1,4 @@
-"""Carries out requests from other hosts: the scheduler of the host that has the files claims one, a worker does it."""
+"""Carries out requests from other hosts: the scheduler of the host that has the files claims a request, a worker executes it."""
 
 import datetime as dt
 import logging
@@ -39,11 +39,11 @@ MOST_ATTEMPTS = 3  # after a worker died at it; chosen
 MOST_AT_ONCE = 50
 
 
-# --- Taking: the scheduler of the host that has the files ---------------------------------------------------------
+# --- Claiming: the scheduler of the host that has the files -------------------------------------------------------
 
 
 def take() -> list[HostRequest]:
-    """One round: end what is too old or over, hand out what is asked of this host. What a dead worker had is looked at."""
+    """One round: ends requests that are too old or obsolete, queues those for this host, and checks those of dead workers."""
     mine = HostRequest.objects.filter(host=hosts.host(), state__in=HostRequest.OPEN)
     for old in mine.filter(state=State.WAITING, asked_at__lt=Now() - TOO_OLD):
         close(
@@ -76,7 +76,7 @@ def _hand_out(request: HostRequest) -> None:
 
 
 def _look_after(request: HostRequest) -> None:
-    """Its task may be lost, or its worker dead: then what it began is finished or undone first."""
+    """Checks a taken request: queues it again if its task was lost; repeats or refuses it if its worker died."""
     rows = HostRequest.objects.filter(pk=request.pk, state=State.TAKEN, worker_pid=request.worker_pid)
     if request.worker_pid is None:
         if rows.filter(taken_at__lt=Now() - HAND_OUT_AGAIN).update(taken_at=Now()):
@@ -92,11 +92,11 @@ def _look_after(request: HostRequest) -> None:
             _hand_out(request)
 
 
-# --- Doing it: a worker of the host that has the files ------------------------------------------------------------
+# --- Executing: a worker of the host that has the files -----------------------------------------------------------
 
 
 def carry_out(pk: int) -> HostRequest | None:
-    """Do a taken request. Handed out twice, it is done once. None when somebody else has it."""
+    """Executes a taken request, only once even if it was queued twice. None when another worker has it."""
     me = process.current()
     claimed = HostRequest.objects.filter(pk=pk, host=hosts.host(), state=State.TAKEN, worker_pid=None)
     request = claimed.select_related("project", "proposal__project").first() if accepts() else None
@@ -136,7 +136,7 @@ def _done(request: HostRequest) -> tuple[HostRequest.State, str, ApplyReport | N
 
 
 def _changed_since(request: HostRequest) -> str:
-    """Why it is not what the person saw; "" when it is. A write that a crash cut off was checked before it began."""
+    """How the files differ from what the person saw; "" if they do not. A write interrupted by a crash was already checked."""
     if request.attempts and request.deed == Deed.APPLY:
         return ""
     if request.proposal is not None and request.deed == Deed.APPLY and request.proposal.state in OVER:
@@ -150,7 +150,7 @@ def _changed_since(request: HostRequest) -> str:
 
 
 def _now(request: HostRequest) -> Mapping[str, str]:
-    """What `seen` would be now."""
+    """The current values of `seen`."""
     if request.project is None:
         return {}
     if request.deed == Deed.CARDS:

@@ -1,9 +1,9 @@
-"""Sends requests to other hosts: a write happens where the memory is.
+"""Sends requests to other hosts: only the host that has the memory writes it.
 
-Asking makes a row: project, deed, ids, and the sha256s that the person saw. No task crosses hosts, as a queue runs what its
-own key signed: the scheduler of the host that has the files takes the row, once, and hands it to its own queue; the worker
-looks at the sha256s and the findings again before it does it. What came of it is in the row, for whoever asked. A host takes
-requests only while a file in its data directory says so, which nobody can make by writing to the database.
+A request is a row: project, deed, ids, and the sha256s that the person saw. No task crosses hosts, as a queue only runs
+tasks signed with its own key: the scheduler of the host that has the files takes the row, once, and adds it to its queue;
+the worker checks the sha256s and the findings again first. The row then has the result. A host only accepts requests while
+a certain file is in its data directory, which nobody can create by writing to the database.
 """
 
 import datetime as dt
@@ -31,18 +31,18 @@ from dreams.services.review import Actor
 
 Deed = HostRequest.Deed
 State = HostRequest.State
-#: After so long a decision is asked again instead of written: memory has moved on.
+#: After this time the person must decide again, as memory may have changed.
 TOO_OLD = dt.timedelta(days=7)
 OVER = (Proposal.State.APPLIED, Proposal.State.REJECTED, Proposal.State.SUPERSEDED)
 
 
 class NotAccepted(project_lock.ProjectElsewhere):
-    """The host that has the files takes no requests; the message has the remedy."""
+    """The host that has the files does not accept requests; the message has the remedy."""
 
 
 @dataclass(frozen=True, slots=True)
 class NewRequest:
-    """What a person wants done, as ids. `seen` maps a path to the sha256 that they saw, "" where there is no file."""
+    """What a person wants done, as ids. `seen` maps each path to the sha256 that they saw, "" for no file."""
 
     deed: HostRequest.Deed
     project: Project | None
@@ -65,7 +65,7 @@ def is_elsewhere(project: Project) -> bool:
     return project.host != hosts.host()
 
 
-# --- Whether this host takes requests -----------------------------------------------------------------------------
+# --- Whether this host accepts requests ---------------------------------------------------------------------------
 
 
 def accepts() -> bool:
@@ -73,7 +73,7 @@ def accepts() -> bool:
 
 
 def set_accepts(wanted: bool, actor: str) -> None:
-    """Take requests of other hosts from now on, or take none: run on the host itself."""
+    """Sets whether this host accepts requests from other hosts. Must run on this host."""
     if wanted:
         _mark().touch(mode=0o600)
     else:
@@ -90,13 +90,13 @@ def _mark() -> Path:
 
 
 def refuse_unless_accepted(project: Project) -> None:
-    """Raises NotAccepted for a project of another host that takes no requests: before anything is decided for it."""
+    """Raises NotAccepted for a project of another host that does not accept requests. Call it before storing a decision."""
     if refuses(project):
         raise _not_accepted(project.host, str(project))
 
 
 def refuses(project: Project) -> str:
-    """The name of the project's host where that is another one that takes no requests, else "". No query for a project of this host."""
+    """The project's host's name if it is another one that does not accept requests, else "". No query for a local project."""
     if not is_elsewhere(project) or _takes_requests(project.host):
         return ""
     return hosts.name_of(project.host)
@@ -114,11 +114,11 @@ def _not_accepted(key: str, what: str) -> NotAccepted:
     )
 
 
-# --- Asking -------------------------------------------------------------------------------------------------------
+# --- Requesting ---------------------------------------------------------------------------------------------------
 
 
 def ask(new_request: NewRequest, actor: Actor) -> HostRequest:
-    """The row that asks for it; the one that waits already, where it was asked before. Raises NotAccepted."""
+    """Creates the request's row, or returns an equal one that already waits. Raises NotAccepted."""
     if not _takes_requests(new_request.owner):
         raise _not_accepted(new_request.owner, new_request.project.slug if new_request.project else "This")
     try:
@@ -144,7 +144,7 @@ def ask(new_request: NewRequest, actor: Actor) -> HostRequest:
 
 
 def withdraw(request: HostRequest, actor: Actor) -> bool:
-    """Take it back; False when its host has taken it already, or it is over."""
+    """Withdraws the request; False when its host has already taken it or it has ended."""
     with transaction.atomic():
         moved = close(request, State.WITHDRAWN, "", was=State.WAITING)
         if moved:
@@ -160,7 +160,7 @@ def close(
     was: HostRequest.State = State.TAKEN,
     report: ApplyReport | None = None,
 ) -> bool:
-    """Close it, unless it is in another state than `was` meanwhile."""
+    """Closes the request, unless its state is no longer `was`."""
     return bool(
         HostRequest.objects.filter(pk=request.pk, state=was).update(
             state=state,
@@ -184,7 +184,7 @@ def record(action: str, request: HostRequest, actor: Actor) -> None:
 
 
 def to_apply(proposal: Proposal, *, rebased: bool = False) -> NewRequest:
-    """Raises ReviewRefused: what blocks it is decided and confirmed where it is asked."""
+    """Raises ReviewRefused: changes are decided and findings confirmed on the host that sends the request."""
     only_answers = bool(applying.answers_with(proposal)) and review.is_undecided(proposal)
     if proposal.state == Proposal.State.OPEN and not only_answers:
         review.refuse_if_undecided(proposal)
@@ -194,7 +194,7 @@ def to_apply(proposal: Proposal, *, rebased: bool = False) -> NewRequest:
 
 
 def decided(proposal: Proposal) -> dict[str, str]:
-    """What would be written, with the answers that go with it: proposal and path → sha256, "" for a file removed."""
+    """What would be written, including related answers: "proposal path" → sha256, "" for a removed file."""
     found = {}
     for one in [proposal, *applying.answers_with(proposal)]:
         files = [
@@ -237,7 +237,7 @@ def to_restore(project: Project, path: str, sha: str, reason: str = "") -> NewRe
 
 
 def to_purge(project: Project, wanted: Collection[str], reason: str = "") -> NewRequest:
-    """Each host names secrets with a key of its own, so a secret is named by a place of it in a kept text."""
+    """Each host names secrets with a different key, so a secret is identified by its position in a stored text."""
     places = secret_purge.places_of(project, wanted)
     return NewRequest(Deed.PURGE, project, {"places": places, "reason": redact(reason)})
 
@@ -264,14 +264,14 @@ def current(project: Project, paths: Any) -> dict[str, str]:
     return dict.fromkeys(paths, "") | dict(rows.values_list("path", "sha256"))
 
 
-# --- Looking ------------------------------------------------------------------------------------------------------
+# --- Reading ------------------------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True, slots=True)
 class ShownRequest:
-    """A request as a page shows it: its row, the host that is asked, and the name of the one on which it was asked.
+    """A request as pages show it: its row, the host that receives it, and the name of the host that sent it.
 
-    That name is empty for this host.
+    That name is empty if this host sent it.
     """
 
     row: HostRequest
@@ -292,11 +292,11 @@ class ShownRequest:
 
 
 MOST_SHOWN = 5  # on a project's page; chosen
-SHOWN_FOR = dt.timedelta(days=7)  # what was asked longer ago is no news; chosen
+SHOWN_FOR = dt.timedelta(days=7)  # older requests are no longer news; chosen
 
 
 def of_project(project: Project) -> list[ShownRequest]:
-    """What is asked of another host for a project, and what came of the last ones; empty for a project of this host."""
+    """The latest requests to another host for a project, with results; empty for a project of this host."""
     if not is_elsewhere(project):
         return []
     rows = HostRequest.objects.filter(project=project, asked_at__gt=Now() - SHOWN_FOR)
@@ -312,7 +312,7 @@ def _shown(row: HostRequest, known: Mapping[str, hosts.KnownHost]) -> ShownReque
 
 
 def asked_to_write(proposals: Sequence[int]) -> set[int]:
-    """Proposals whose host was asked to write them, and has not yet."""
+    """Ids of proposals with an open request to write them."""
     return set(_asked_rows(list(proposals)))
 
 
@@ -322,13 +322,13 @@ def _asked_rows(proposals: list[int]) -> QuerySet[HostRequest, Any]:
     return rows.values_list("proposal", flat=True)
 
 
-#: A file that changed between the confirmation and the host's next look this often changes faster than it can be
-#: confirmed from elsewhere: a host looks once a minute.
+#: A file that changed this often between the confirmation and the host's next check, once a minute, changes too fast to be
+#: confirmed from another host.
 TOO_OFTEN = 3
 
 
 def times_refused(proposals: Sequence[int]) -> dict[int, int]:
-    """How often the host of each was asked to write it and could not."""
+    """Proposal id → how many requests to write it were refused."""
     return dict(_refusals(list(proposals)))
 
 

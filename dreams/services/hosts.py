@@ -1,7 +1,7 @@
-"""Which installation this is. A project belongs to the host that has its files, and its work is queued there.
+"""Identifies installations ("hosts"). A project belongs to the host that has its files, and its work is queued there.
 
-A host is a data directory with its queue, so two people on one computer are two hosts. Rows hold its key, which stays when
-the computer is renamed; people read its name.
+A host is a data directory with its queue, so two people on one computer are two hosts. Rows store its key, which does not
+change when the computer is renamed; people see its name.
 """
 
 import datetime as dt
@@ -27,18 +27,18 @@ from dreams.models.prepared import prepared
 from dreams.services import auditlog, database
 from memoryweb import datadir
 
-#: A host whose scheduler was silent for so long is away. It looks around once a minute.
+#: A host whose scheduler did not report for this long is away. It reports once a minute.
 AWAY = dt.timedelta(minutes=3)
 LONGEST_NAME = 200
 
 
 class CannotAdopt(Refusal):
-    """The host cannot be taken over; the message says why and what to do."""
+    """The host's data cannot be taken over; the message says why and what to do."""
 
 
 def host() -> str:
     """This host's key."""
-    return _key(os.fspath(settings.DATA_DIR))  # asked for each of thousands of projects
+    return _key(os.fspath(settings.DATA_DIR))  # called for each of thousands of projects
 
 
 @lru_cache(maxsize=8)
@@ -47,12 +47,12 @@ def _key(folder: str) -> str:
 
 
 def cluster_name(key: str) -> str:
-    """The queue that a host's cluster listens to."""
+    """The name of the queue that a host's cluster reads."""
     return f"{settings.Q_CLUSTER['name']}@{key}"
 
 
 def enqueue(task: str, *args: object, name: str = "") -> None:
-    """Hand a function of `dreams.tasks` to this host's queue; it may arrive twice."""
+    """Adds a function of `dreams.tasks` to this host's queue; it may run twice."""
     from django_q.tasks import async_task  # noqa: PLC0415 - the queue's models need the app registry
 
     async_task(f"dreams.tasks.{task}", *args, cluster=cluster_name(host()), task_name=name)
@@ -72,7 +72,7 @@ def _names() -> QuerySet[Host, tuple[str, str]]:
 
 
 def name_of(key: str) -> str:
-    """A key that no host has is a name from before hosts had keys."""
+    """The host's name. A key without a host is a name from before hosts had keys."""
     return names().get(key, key)
 
 
@@ -83,7 +83,7 @@ def key_of(name: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class KnownHost:
-    """A host as a person sees it. `last_seen` is by this machine's clock, whatever the clock of that host says."""
+    """A host as a person sees it. `last_seen` uses this machine's clock, not that host's."""
 
     key: str
     name: str
@@ -116,24 +116,24 @@ def _known(row: Host, projects: int) -> KnownHost:
 
 
 def away() -> QuerySet[Host]:
-    """The other hosts whose scheduler was silent for too long, by the database's clock."""
+    """The other hosts whose scheduler did not report for too long, by the database's clock."""
     silent = Q(last_seen_at__isnull=True) | Q(last_seen_at__lt=Now() - AWAY)
     return Host.objects.filter(silent).exclude(key=host())
 
 
 def note_seen() -> None:
-    """This host's scheduler runs."""
+    """Stores that this host's scheduler is running."""
     if not Host.objects.filter(key=host()).update(last_seen_at=Now()):
         register()
 
 
-# --- Making oneself known -----------------------------------------------------------------------------------------
+# --- Registering this host ----------------------------------------------------------------------------------------
 
 
 def register() -> None:
-    """Have a row for this host, with the name that it is to have. One query when nothing is to do.
+    """Makes sure that this host has a row with the right name. One query when there is nothing to do.
 
-    What a host of this computer's name has from before hosts had keys becomes this one's.
+    Data stored under this computer's name from before hosts had keys becomes this host's.
     """
     row = Host.objects.filter(key=host()).first()
     if row is not None and (row.name == settings.HOST_NAME or not settings.HOST_NAME):
@@ -147,7 +147,7 @@ def register() -> None:
 
 
 def _free_name() -> str:
-    """The name that was asked for, or the computer's; two people on one computer are told apart by theirs."""
+    """The configured name or the computer's; if it is taken, with the person's name or a number."""
     wanted, person = _wanted_name(), ""
     with suppress(KeyError, OSError):
         person = getpass.getuser()
@@ -161,7 +161,7 @@ def _wanted_name() -> str:
 
 
 def before_another_id() -> str:
-    """The name of a host that is away and has this one's name and folders: this one, before its `host_id` was replaced. Else ""."""
+    """The name of an absent host with this one's name and folders: this one before its `host_id` was replaced. Else ""."""
     name = _wanted_name()
     if not any(one.name == name and one.is_away and not one.is_here for one in known()):
         return ""
@@ -172,7 +172,8 @@ def before_another_id() -> str:
 
 
 def _is_mine(project: Project) -> bool:
-    """A database in a file is one person's; on a server, two people of one computer once shared its name."""
+    """Whether the project is this person's. A database file has one user; on a server, two people on one computer once shared
+    its name, so the folder's owner decides."""
     if connection.vendor == "sqlite":
         return True
     try:
@@ -181,19 +182,19 @@ def _is_mine(project: Project) -> bool:
         return False
 
 
-# --- Taking over a former name ------------------------------------------------------------------------------------
+# --- Taking over a former host ------------------------------------------------------------------------------------
 
 
 @dataclass(slots=True)
 class Adopted:
-    """What moved to this host, by slug; `left` was worked on under both names, and stays where it is."""
+    """Slugs of the projects that moved to this host; those in `left` were used under both names and did not move."""
 
     moved: list[str] = field(default_factory=list)
     left: list[str] = field(default_factory=list)
 
 
 def adopt(former: str, actor: str) -> Adopted:
-    """Make everything of the host called `former` this host's. Raises CannotAdopt."""
+    """Moves all data of the host called `former` to this host. Raises CannotAdopt."""
     register()
     found = {one.name: one for one in known()}
     key = found[former].key if former in found else former
@@ -217,7 +218,7 @@ def adopt(former: str, actor: str) -> Adopted:
 
 
 def unnamed() -> set[str]:
-    """Values of rows that no host has: names from before hosts had keys."""
+    """Host values in rows that match no host: names from before hosts had keys."""
     return set(Project.objects.order_by().values_list("host", flat=True).distinct()) - set(names())
 
 
@@ -229,7 +230,7 @@ def _move(former: str, projects: Iterable[Project]) -> Adopted:
             done.left.append(project.slug)
             continue
         if twin is not None:
-            twin.delete()  # discovery alone made it: the next one brings the older row up to date
+            twin.delete()  # only discovery wrote it: the next one updates the older row
         Project.objects.filter(pk=project.pk).update(host=host())
         done.moved.append(project.slug)
     jobs = ScheduledJob.objects.filter(host=former).exclude(project__host=former)
@@ -255,7 +256,7 @@ def _was_worked_on(project: Project) -> bool:
 
 
 def _move_prompts(former: str) -> None:
-    """How far the agent's prompt history was read, of the config folders whose projects moved."""
+    """Moves how far the agent's prompt history was read, for the config folders whose projects moved."""
     roots = Project.objects.filter(host=host()).order_by().values("root")
     rows = HistoryFile.objects.filter(host=former, root__in=roots)
     HistoryFile.objects.filter(host=host(), root__in=list(rows.values_list("root", flat=True))).delete()
@@ -263,7 +264,7 @@ def _move_prompts(former: str) -> None:
 
 
 def _forget_queue(former: str) -> None:
-    """Nobody listens to it any more; dreams that waited in it are handed out again."""
+    """Deletes the former host's queue, which nobody reads any more; dreams that waited in it are queued again."""
     from django_q.models import OrmQ, Schedule  # noqa: PLC0415 - the queue reads its settings on import
 
     OrmQ.objects.filter(key=cluster_name(former)).delete()
@@ -271,8 +272,8 @@ def _forget_queue(former: str) -> None:
 
 
 def name_secrets() -> None:
-    """Findings name a secret with this host's key: by the same name from one process to the next, which says nothing to anybody
-    without the key. Whoever runs findings with a database calls this first."""
+    """Makes findings name secrets with this host's key: the names are the same in every process and reveal nothing without the
+    key. Call it before running findings with a database."""
     from dreams.findings import secrets  # noqa: PLC0415 - a second to load, and most commands only ask which host this is
 
     secrets.use_key(settings.SECRET_KEY.encode())

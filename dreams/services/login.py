@@ -1,8 +1,7 @@
-"""Login by a one-time link, as a local notebook server does: no password to choose, none to leak. Where each account is
-logged in, and ending that.
+"""Login by a one-time link, as local notebook servers do: no password to choose, none to leak. Also lists and ends logins.
 
-A link is good once and for ten minutes. Only its hash is kept. It carries its code in the fragment, which
-browsers send to no server and write into no log; the page posts it.
+A link works once and for ten minutes. Only its hash is stored. The code is in the URL's fragment, which browsers do not
+send to servers, so no log has it; the page posts it.
 """
 
 import datetime as dt
@@ -26,9 +25,9 @@ from dreams.lib.refusal import Refusal
 from dreams.models import LoginLink, LoginSession
 from dreams.services import auditlog
 
-LIFETIME = dt.timedelta(minutes=10)  # of a link, which is opened as it is printed; chosen
+LIFETIME = dt.timedelta(minutes=10)  # of a link, which is opened soon after it is printed; chosen
 OWNER = "owner"
-# 32 signs that are not mistaken for one another when read aloud; 20 of them are 100 bits.
+# 32 characters that are not confused when read aloud; 20 of them are 100 bits.
 ALPHABET = "0123456789ABCDEFGHJKMNPQRSTVWXYZ"
 LENGTH = 20
 GROUP = 5
@@ -37,25 +36,25 @@ TRIES_SECONDS = 60
 
 
 class Link(NamedTuple):
-    """`path` is below the site's address; `code` is the same secret in groups, to paste or type."""
+    """`path` is relative to the site's address; `code` is the same secret in groups, to paste or type."""
 
     path: str
     code: str
 
 
 class PasswordRefused(Refusal):
-    """Its text says why, and what is asked for."""
+    """The message says why, and what is required."""
 
 
 class TooManyTries(Exception):
     """More than TRIES wrong passwords for one account from one address in a minute.
 
-    Codes are not counted: they have 100 bits, and whoever could fill a count could keep the owner out.
+    Codes are not limited: they have 100 bits, and with a limit anybody could lock the owner out.
     """
 
 
 def make_link(now: dt.datetime | None = None) -> Link:
-    """A new link. Old ones stay good until they are used or ten minutes old."""
+    """Creates a link. Old ones work until they are used or ten minutes old."""
     now = now or timezone.now()
     token = "".join(secrets.choice(ALPHABET) for _ in range(LENGTH))
     with transaction.atomic():
@@ -66,15 +65,15 @@ def make_link(now: dt.datetime | None = None) -> Link:
 
 
 def use_code(code: str, now: dt.datetime | None = None) -> User | None:
-    """The owner, once per link; None when the code is wrong, used or over."""
+    """The owner, once per link; None when the code is wrong, used or expired."""
     now = now or timezone.now()
     with transaction.atomic():
-        # One UPDATE decides: of two requests with the same code, one finds no row.
+        # In one UPDATE: of two requests with the same code, one finds no row.
         used = LoginLink.objects.filter(
             token_hash=hashed(_cleaned(code)),
             used_at__isnull=True,
             expires_at__gt=now,
-            # Later than any lifetime: made while a clock ran ahead.
+            # Later than any lifetime: made while a clock was wrong.
             expires_at__lte=now + LIFETIME,
         ).update(used_at=now)
         if used:
@@ -85,7 +84,8 @@ def use_code(code: str, now: dt.datetime | None = None) -> User | None:
 
 
 def set_password(name: str, password: str, by: str = "") -> None:
-    """Give an account a password; `by` is the person who asks, where that is known. Raises PasswordRefused for an account that is not there, and a password too weak."""
+    """Sets an account's password; `by` is the person who asks, if known. Raises PasswordRefused for an unknown account or
+    a weak password."""
     owner = ensure_owner()
     user = User.objects.filter(username=name, is_active=True).first() if name else owner
     if user is None:
@@ -101,7 +101,7 @@ def set_password(name: str, password: str, by: str = "") -> None:
 
 
 def change_password(user: User, old: str, new: str, address: str = "") -> None:
-    """One's own, by the present one. Raises PasswordRefused, and TooManyTries as at a login."""
+    """Changes a person's own password; needs the old one. Raises PasswordRefused, and TooManyTries as at a login."""
     tries = _Tries.of(user.get_username(), address)
     if tries.count >= TRIES:
         raise TooManyTries
@@ -112,7 +112,7 @@ def change_password(user: User, old: str, new: str, address: str = "") -> None:
 
 
 def use_password(name: str, password: str, address: str = "") -> User | None:
-    """The account, or None; `address` is where the request comes from. Raises TooManyTries."""
+    """The account, or None; `address` is the client's address. Raises TooManyTries."""
     tries = _Tries.of(name, address)
     if tries.count >= TRIES:
         raise TooManyTries
@@ -125,7 +125,7 @@ def use_password(name: str, password: str, address: str = "") -> User | None:
 
 
 def ensure_owner() -> User:
-    """The account that a link logs in: the first superuser, made without a password on first need."""
+    """The account that a link logs in: the first superuser, created without a password when first needed."""
     users = User.objects
     found = users.filter(is_superuser=True, is_active=True).order_by("pk").first()
     if found is not None:
@@ -139,14 +139,14 @@ def ensure_owner() -> User:
 
 
 def has_password_account() -> bool:
-    """True where someone can log in with a password; a server open to a network needs one."""
+    """Whether any account has a password; a server open to a network needs one."""
     users = User.objects.filter(is_active=True)
     return any(user.has_usable_password() for user in users[:100])
 
 
-# --- Where somebody is logged in ------------------------------------------------------------------------------------
+# --- Current logins -------------------------------------------------------------------------------------------------
 
-#: How exactly it is kept when a login was last used: a write for each request would be too many.
+#: How precisely the last use of a login is stored: a write for each request would be too many.
 SEEN_SECONDS = 600
 _BROWSERS = {"Edg": "Edge", "OPR": "Opera", "Firefox": "Firefox", "Chrome": "Chrome", "Safari": "Safari"}
 _SYSTEMS = {
@@ -156,14 +156,14 @@ _SYSTEMS = {
 
 
 def device_name(user_agent: str) -> str:
-    """ "Firefox on Linux"; "another program" for what names no browser that we know. The text itself is not kept."""
+    """ "Firefox on Linux"; "another program" for an unknown browser. The user agent itself is not stored."""
     browser = next((name for sign, name in _BROWSERS.items() if f"{sign}/" in user_agent), "another program")
     system = next((name for sign, name in _SYSTEMS.items() if sign in user_agent), "")
     return f"{browser} on {system}" if system else browser
 
 
 def remember(user: User, session_key: str, address: str, user_agent: str) -> None:
-    """Somebody logged in: a row to list it by, and to end it."""
+    """Stores a login, so that it can be listed and ended."""
     now = timezone.now()
     LoginSession.objects.exclude(Exists(_alive(now))).delete()
     LoginSession.objects.create(
@@ -177,18 +177,18 @@ def remember(user: User, session_key: str, address: str, user_agent: str) -> Non
 
 
 def renamed(old_key: str, new_key: str) -> None:
-    """A session got another key and stays the same login."""
+    """Updates a login whose session key changed."""
     LoginSession.objects.filter(session_key=old_key).update(session_key=new_key)
 
 
 def seen(session_key: str) -> None:
-    """The login is in use. Written once in ten minutes."""
+    """Stores that the login is in use, at most once in ten minutes."""
     if cache.add(f"login-seen-{hashed(session_key)}", 1, SEEN_SECONDS):
         LoginSession.objects.filter(session_key=session_key).update(seen_at=timezone.now())
 
 
 def sessions() -> QuerySet[LoginSession]:
-    """Where anybody is logged in now, the one used last first."""
+    """All current logins, most recently used first."""
     rows = LoginSession.objects.filter(Exists(_alive(timezone.now())), user__is_active=True)
     return rows.select_related("user")
 
@@ -198,7 +198,7 @@ def _alive(now: dt.datetime) -> QuerySet[Session]:
 
 
 def end(rows: QuerySet[LoginSession], actor: str, *, by_command: bool = False) -> int:
-    """These logins end: their next request is a stranger's. Returns how many."""
+    """Ends these logins: their next request is anonymous. Returns how many."""
     with transaction.atomic():
         keys: dict[str, list[str]] = {}
         for row in rows.select_related("user"):
@@ -214,7 +214,7 @@ def end(rows: QuerySet[LoginSession], actor: str, *, by_command: bool = False) -
 
 
 def _cleaned(code: str) -> str:
-    """As typed: any case, with or without dashes and spaces, O for 0 and I or L for 1."""
+    """A typed code in its standard form: it may have any case, dashes and spaces, O for 0, and I or L for 1."""
     kept = "".join(code.split()).replace("-", "").upper()[: LENGTH * 2]
     return kept.translate(str.maketrans("OIL", "011"))
 
@@ -229,7 +229,7 @@ def hashed(token: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class _Tries:
-    """Wrong passwords for one account from one address, within a minute of the first."""
+    """Counts wrong passwords for one account from one address, within a minute of the first."""
 
     key: str
     count: int
@@ -239,11 +239,11 @@ class _Tries:
     def of(cls, name: str, address: str) -> "_Tries":
         key, now = f"login-tries-{hashed(f'{address} {name}')}", time.time()
         count, until = cache.get(key, (0, 0.0))
-        # Later than a minute from now: counted while a clock ran ahead.
+        # Later than a minute from now: counted while a clock was wrong.
         if not now < until <= now + TRIES_SECONDS:
             count, until = 0, now + TRIES_SECONDS
         return cls(key, count, until)
 
     def add(self) -> None:
-        """Count one more; the minute stays where it began."""
+        """Counts one more; the minute still starts at the first."""
         cache.set(self.key, (self.count + 1, self.until), TRIES_SECONDS)

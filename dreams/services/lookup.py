@@ -11,12 +11,12 @@ from dreams.lib.refusal import Refusal
 from dreams.models import DreamRun, Project, Proposal, Session, TranscriptFolder
 from dreams.services.hosts import host, name_of
 
-MAX_CANDIDATES = 10  # that an error names; chosen
+MAX_CANDIDATES = 10  # listed in an error; chosen
 LONGEST_ID = 18  # digits; more do not fit into the column
 
 
 class Unknown(Refusal):
-    """Nothing has this name; the message names near ones and the remedy."""
+    """Nothing has this name; the message has similar names and the remedy."""
 
 
 class Ambiguous(LookupError):
@@ -24,9 +24,9 @@ class Ambiguous(LookupError):
 
 
 def project(name: str, *, anywhere: bool = False) -> Project:
-    """By slug, memory directory (absolute, relative or `~`) or id, else by the name that the pages show.
+    """Finds a project by slug, memory directory (absolute, relative or `~`) or id, else by its display name.
 
-    Of this host, and `anywhere` else of another one. Raises Unknown, Ambiguous.
+    Searches this host, and with `anywhere` then other hosts. Raises Unknown, Ambiguous.
     """
     name = text.storable(name)
     where = Q(slug=name) | Q(memory_dir__in=_directories(name))
@@ -61,7 +61,7 @@ def _elsewhere(name: str, rows: QuerySet[Project], wanted: bool) -> Project | No
 
 
 def _directories(name: str) -> set[str]:
-    """The path as typed and with links resolved: discovery resolves those of a config folder."""
+    """The path as typed and with links resolved, as discovery resolves links of a config folder."""
     if not name or "\0" in name:
         return set()
     path = os.path.abspath(with_home(name))  # noqa: PTH100 - links are kept
@@ -69,7 +69,7 @@ def _directories(name: str) -> set[str]:
 
 
 def session(name: str) -> Session:
-    """By the session's id or its beginning, of those on disk, an agent's own runs too. Raises Unknown, Ambiguous."""
+    """Finds a session by its id or the start of it, among those on disk and an agent's runs. Raises Unknown, Ambiguous."""
     rows = Session.objects.filter(project__host=host(), gone_at__isnull=True)
     rows = rows.filter(own=False).select_related("project").order_by("-touched_at")
     name = text.storable(name)
@@ -89,13 +89,13 @@ def _near(name: str) -> str:
     slugs = Project.objects.filter(host=host(), gone_at__isnull=True).values_list("slug", flat=True)[:2000]
     having = [
         slug for slug in slugs if name and name.lower() in slug.lower()
-    ]  # of a long slug, mostly its end is typed
+    ]  # people mostly type the end of a long slug
     near = list(dict.fromkeys([*having[:3], *difflib.get_close_matches(name, slugs, n=3)]))[:3]
     return f" Near it: {', '.join(near)}." if near else ""
 
 
 def proposal(name: str) -> Proposal:
-    """By the proposal's or its dream's id. Raises Unknown."""
+    """Finds a proposal by its id or its dream's. Raises Unknown."""
     name = text.storable(name)
     found = Proposal.objects.filter(public_id=name).select_related("project", "dream").first()
     if found is not None:
@@ -107,7 +107,7 @@ def proposal(name: str) -> Proposal:
 
 
 def dream(name: str) -> DreamRun:
-    """By the dream's or its proposal's id. Raises Unknown."""
+    """Finds a dream by its id or its proposal's. Raises Unknown."""
     name = text.storable(name)
     found = (
         DreamRun.objects.filter(Q(public_id=name) | Q(proposals__public_id=name))
@@ -120,14 +120,14 @@ def dream(name: str) -> DreamRun:
 
 
 def all_proposals(name: str) -> list[Proposal]:
-    """Everything that a dream proposed, newest first; one proposal when it is named itself. Raises Unknown."""
+    """All proposals of a dream, newest first, or the one with this id. Raises Unknown."""
     name = text.storable(name)
     one = Proposal.objects.filter(public_id=name).first()
     return [one] if one else list(dream(name).proposals.order_by("-pk"))
 
 
 def project_at(folder: str) -> Project:
-    """The project that is worked on in `folder`: the innermost repository or working directory that holds it.
+    """The project of `folder`: that of the innermost repository or working directory which contains it.
 
     Raises Unknown, Ambiguous.
     """

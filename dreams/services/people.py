@@ -1,7 +1,7 @@
 """Accounts: what each may do, and adding, changing and removing them.
 
-A role is what Django's two marks of an account say: a superuser is an admin, a member of the staff a reviewer, anybody else a
-viewer. The account that a login link leads to stays an admin, so that the desk is never without one.
+A role follows from Django's two flags: a superuser is an admin, a staff member a reviewer, anybody else a viewer. The
+account used by login links stays an admin, so that there is always one.
 """
 
 from enum import IntEnum
@@ -17,12 +17,12 @@ from dreams.models import LoginSession
 from dreams.services import auditlog, database, login
 from dreams.services.review import Actor
 
-#: Who is no person in the audit log; nobody may be called so.
+#: Names of non-persons in the audit log; no account may have them.
 RESERVED = frozenset({"memoryweb", "policy", "system", "you"})
 
 
 class Role(IntEnum):
-    """Each may do what those before may."""
+    """Each role may also do what those before it may."""
 
     VIEWER = 1
     REVIEWER = 2
@@ -38,7 +38,7 @@ class Role(IntEnum):
 
     @classmethod
     def named(cls, name: str) -> "Role":
-        """Raises PersonRefused for a word that is no role."""
+        """The role with this name. Raises PersonRefused for an unknown one."""
         try:
             return cls[name.upper()]
         except KeyError:
@@ -54,11 +54,11 @@ _MAY = {
 
 
 class PersonRefused(Refusal):
-    """What was asked for cannot be done; the text says why."""
+    """The change is not possible; the message says why."""
 
 
 def role_of(user: AbstractUser | AnonymousUser) -> Role | None:
-    """None for somebody who is not logged in."""
+    """The user's role; None if not logged in."""
     if not user.is_authenticated or not user.is_active:
         return None
     if user.is_superuser:
@@ -67,27 +67,27 @@ def role_of(user: AbstractUser | AnonymousUser) -> Role | None:
 
 
 def everybody() -> QuerySet[User]:
-    """Those who may log in, by name."""
+    """All accounts that may log in, by name."""
     return User.objects.filter(is_active=True).order_by("username")
 
 
 def are_several() -> bool:
-    """Whether who did something is worth saying. One query."""
+    """Whether there are several people, so that pages show who did something. One query."""
     return everybody().order_by()[:2].count() > 1
 
 
 def reviewers() -> QuerySet[User]:
-    """Those who may decide."""
+    """The accounts that may decide."""
     return everybody().filter(Q(is_staff=True) | Q(is_superuser=True))
 
 
 def add(name: str, role: Role, by: Actor, *, password: str = "") -> User:
-    """A new account, or a removed one back; without a password until `login.set_password` gives one.
+    """Adds an account or restores a removed one, without a password until `login.set_password` sets one.
 
     Raises PersonRefused, and login.PasswordRefused for a password that is too weak.
     """
     name = _checked(name)
-    login.ensure_owner()  # the first admin is whom login links lead to
+    login.ensure_owner()  # login links log in the first admin
     with transaction.atomic():
         database.one_at_a_time("people")
         user = User.objects.filter(username__iexact=name).first() or User(username=name)
@@ -103,7 +103,7 @@ def add(name: str, role: Role, by: Actor, *, password: str = "") -> User:
 
 
 def set_role(name: str, role: Role, by: Actor) -> bool:
-    """False where the person had it already. Raises PersonRefused."""
+    """Changes a person's role; False if they already have it. Raises PersonRefused."""
     with transaction.atomic():
         database.one_at_a_time("people")
         user = find(name)
@@ -117,7 +117,7 @@ def set_role(name: str, role: Role, by: Actor) -> bool:
 
 
 def remove(name: str, by: Actor) -> None:
-    """The account can no longer log in, and where it is logged in that ends now. What the person decided keeps the name.
+    """Disables the account and ends its logins. The person's decisions keep the name.
 
     Raises PersonRefused.
     """
@@ -133,7 +133,7 @@ def remove(name: str, by: Actor) -> None:
 
 
 def reset_password(name: str, password: str, by: Actor) -> int:
-    """A new password for somebody else, who forgot theirs; wherever the account is logged in, that ends. Returns how often.
+    """Sets a new password for another person and ends their logins. Returns how many.
 
     Raises PersonRefused, and login.PasswordRefused for a password that is too weak.
     """
@@ -147,7 +147,7 @@ def reset_password(name: str, password: str, by: Actor) -> int:
 
 
 def find(name: str) -> User:
-    """Raises PersonRefused where nobody who may log in is called so."""
+    """The account with this name. Raises PersonRefused if there is none that may log in."""
     user = everybody().filter(username=name).first()
     if user is None:
         raise PersonRefused(f"No account is called {name}. `people` lists them.")

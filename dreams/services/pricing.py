@@ -1,7 +1,6 @@
-"""What models cost and what memoryweb has spent: the price table of the database, as the engine, the gates and the pages
-need it.
+"""What models cost and what memoryweb has spent, from the price table in the database, for the engine, the gates and pages.
 
-The table is edited in the admin. A model that is not in it has tokens and no price; nothing is guessed.
+The table is edited in the admin. For a model that is not in it, tokens are counted but have no price; nothing is guessed.
 """
 
 import datetime as dt
@@ -23,12 +22,12 @@ from dreams.models import DreamRun, DreamUsage, ModelRequest, Price, Project, Se
 from dreams.models.prepared import prepared
 from dreams.services import database
 
-MOST_PRICES = 2_000  # rows that somebody may have made: a bound of memory
+MOST_PRICES = 2_000  # the most rows to load: limits memory use
 
 
 @dataclass(frozen=True, slots=True)
 class ModelLimits:
-    """Tokens that a model holds at once, and of its longest answer; None where it is not known."""
+    """Tokens in a model's context window and in its longest answer; None if unknown."""
 
     context_window: int | None = None
     max_output: int | None = None
@@ -47,21 +46,21 @@ class PriceBook:
 
     @property
     def thresholds(self) -> list[int]:
-        """Prompt lengths above which some model costs more, lowest first."""
+        """Prompt lengths above which any model costs more, lowest first."""
         return sorted({row.above_prompt_tokens for row in self.rows if row.above_prompt_tokens})
 
     @property
     def values(self) -> tuple[tuple[tuple[str, Any], ...], ...]:
-        """All of it as something that is the same for the same prices."""
+        """The table as a value that is equal for equal prices."""
         return tuple(tuple(item for item in vars(row).items() if item[0] != "_state") for row in self.rows)
 
     @property
     def changes(self) -> list[dt.date]:
-        """The days from which on some model has another price, the first one first."""
+        """The days on which any price changes, earliest first."""
         return sorted({row.since for row in self.rows})
 
     def limits(self, model: str) -> ModelLimits:
-        """What is known of a model now, of its newest row that says so."""
+        """The model's current limits, each from the newest row that has it."""
         rows = [row for row in self.rows if row.model in (model, same_model(model))]
         return ModelLimits(
             next((row.context_window for row in rows if row.context_window), None),
@@ -69,7 +68,7 @@ class PriceBook:
         )
 
     def on(self, day: dt.date) -> PriceTable:
-        """The rates in force on a day: of each model the rows with the newest date not after it."""
+        """The rates on a day: for each model, the rows with the latest date up to that day."""
         if day not in self._days:
             self._days[day] = self._table(day)
         return self._days[day]
@@ -89,7 +88,7 @@ def _prices() -> QuerySet[Price]:
 
 
 def table(on: dt.date | None = None) -> PriceTable:
-    """The rates in force on a day; without one today, in the person's zone: dates in the table are theirs."""
+    """The rates on a day; by default today in the person's time zone, which the table's dates use."""
     return PriceBook.load().on(on or timezone.now().astimezone(conf.zone(conf.current())).date())
 
 
@@ -107,7 +106,7 @@ def _rate(row: Price) -> Rate:
 
 # --- What was spent -----------------------------------------------------------------------------------------------
 
-# Every table of what models were asked, and where its rows name the project: budgets and the usage page sum up these.
+# Tables of model usage with their lookup of the project: budgets and the usage page sum these up.
 LEDGERS: tuple[tuple[type[DreamUsage | ModelRequest], str], ...] = (
     (DreamUsage, "dream__project"),
     (ModelRequest, "project"),
@@ -116,7 +115,7 @@ LEDGERS: tuple[tuple[type[DreamUsage | ModelRequest], str], ...] = (
 
 @dataclass(frozen=True, slots=True)
 class Spent:
-    """Dollars, over all projects and in one. Tokens without a price count nothing."""
+    """US dollars, of all projects and of one. Tokens without a price count as 0."""
 
     today: Decimal
     month: Decimal
@@ -124,8 +123,8 @@ class Spent:
 
 
 def spent(project: Project, now: dt.datetime, zone: dt.tzinfo) -> Spent:
-    """What dreams and other model requests cost in the running day and month of `zone`: failed, killed and running dreams
-    included, each turn on the day when it was taken."""
+    """The cost of dreams and other model requests in the current day and month of `zone`, including failed, killed and running
+    dreams; each turn counts on its own day."""
     sums = [
         rows.objects.filter(at__gte=month_start(now, zone)).aggregate(
             today=Sum("cost_usd", filter=Q(at__gte=day_start(now, zone))),
@@ -141,7 +140,7 @@ def spent(project: Project, now: dt.datetime, zone: dt.tzinfo) -> Spent:
 def reserved(
     project: Project, now: dt.datetime, besides: DreamRun | SetAside | None = None
 ) -> tuple[Decimal, Decimal]:
-    """What is set aside for the requests under way, of dreams and of others: in all projects, and in one."""
+    """Dollars set aside for running requests of dreams and others: (in all projects, in this one)."""
     running = DreamRun.objects.filter(status=DreamRun.Status.RUNNING, reserved_usd__isnull=False)
     others = SetAside.objects.filter(until__gt=now)
     if isinstance(besides, DreamRun):
@@ -166,9 +165,9 @@ def dollars_left(
     *,
     besides: DreamRun | SetAside | None = None,
 ) -> Allowance | None:
-    """What the tightest of the budgets of day, month and project still allows; None when none of them is set.
+    """What the tightest of the day, month and project budgets still allows; None if none is set.
 
-    What requests under way have set aside is taken, but for `besides`, of the one that asks.
+    Amounts set aside for running requests are subtracted, except `besides`, the caller's own.
     """
     used, aside = spent(project, now, zone), reserved(project, now, besides)
     budgets = (
@@ -192,8 +191,8 @@ def dollars_left(
 def set_aside(
     dollars: Decimal, left: Callable[[], Allowance | None], keep: Callable[[Decimal | None], None]
 ) -> Allowance | None:
-    """Have `keep` set `dollars` aside where the budgets have them; None: done. Otherwise nothing is set aside, and this
-    is what is left. Those that ask at the same time wait for each other here."""
+    """Calls `keep` to set `dollars` aside if the budgets allow it, and returns None. Otherwise sets nothing aside and returns
+    what is left. Concurrent callers wait for each other here."""
     with transaction.atomic():
         database.one_at_a_time("budgets")
         allowed = left()
@@ -203,20 +202,20 @@ def set_aside(
     return None
 
 
-# --- Requests that no dream makes ---------------------------------------------------------------------------------
+# --- Model requests outside of dreams -----------------------------------------------------------------------------
 
-#: No request is under way for longer: its time limits are shorter (chosen).
+#: No request takes longer: its time limits are shorter (chosen).
 LONGEST_REQUEST = dt.timedelta(minutes=20)
 
 
 @dataclass(slots=True)
 class Meter:
-    """For model requests outside of dreams, as a context: give `dollars_left` and `reserve` to the request's
-    `Budget`, and each request's usage to `book` at once, whatever became of it."""
+    """Context manager for model requests outside of dreams: pass `dollars_left` and `reserve` to the request's `Budget`, and
+    each request's usage to `book` at once, whether it succeeded or not."""
 
     project: Project
     purpose: ModelRequest.Purpose
-    #: Of what was booked so far; None while nothing of it has a price.
+    #: Total booked so far; None while nothing booked has a price.
     cost: Decimal | None = None
     requests: int = 0
     _aside: SetAside | None = None
@@ -226,11 +225,11 @@ class Meter:
         return dollars_left(self.project, config, timezone.now(), conf.zone(config), besides=self._aside)
 
     def reserve(self, dollars: Decimal) -> Allowance | None:
-        """Set `dollars` aside for the next request, instead of what was; see `set_aside`."""
+        """Sets `dollars` aside for the next request, replacing the previous amount; see `set_aside`."""
         return set_aside(dollars, self.dollars_left, self._keep)
 
     def book(self, usage: Usage) -> None:
-        """Keep what a request used; what was set aside for it is spent now."""
+        """Stores a request's usage; the amount set aside for it counts as spent."""
         with transaction.atomic():
             ModelRequest.objects.bulk_create(
                 ModelRequest(

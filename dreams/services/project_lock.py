@@ -1,7 +1,7 @@
-"""Holds a project's consolidation lock and records it, so that it can be healed after a crash.
+"""Takes a project's consolidation lock and records it, so that it can be restored after a crash.
 
-The record is saved before the file is touched and removed after it was let go: whatever a crash leaves, the next
-tick knows what to put back.
+The record is saved before the file is changed and removed after the lock is released, so after a crash the next tick
+knows what to restore.
 """
 
 import os
@@ -19,15 +19,15 @@ from dreams.services.hosts import host, name_of
 
 
 class ProjectBusy(Refusal):
-    """Somebody else is at this memory directory; the message says who, and until when."""
+    """Somebody else has this memory directory locked; the message says who, and until when."""
 
 
 class ProjectElsewhere(ProjectBusy):
-    """The project's files are on another host; a folder of the same path here is somebody else's."""
+    """The project's files are on another host; a folder at the same path here is a different one."""
 
 
 def refuse_elsewhere(project: Project) -> None:
-    """Raises ProjectElsewhere for a project of another host. Called before anything is read or written at its path."""
+    """Raises ProjectElsewhere for a project of another host. Call it before reading or writing at its path."""
     if project.host != host():
         owner = name_of(project.host)
         raise ProjectElsewhere(
@@ -37,10 +37,10 @@ def refuse_elsewhere(project: Project) -> None:
 
 @contextmanager
 def hold(project: Project, purpose: str, *, keep_dir_mtime: bool = False) -> Iterator[locks.Held]:
-    """The lock of `project`, held for the block. Raises ProjectBusy.
+    """Takes the lock of `project` for the block. Raises ProjectBusy.
 
-    The block lets go as it means to (`release_completed`, `release_keeping_clock`); left without, the lock is
-    rewound, as after a failure.
+    The block should release it (`release_completed`, `release_keeping_clock`); otherwise the lock's time is reset, as after
+    a failure.
     """
     refuse_elsewhere(project)
     taken = locks.acquire(
@@ -80,7 +80,7 @@ def _save(project: Project, record: locks.LockRecord, purpose: str) -> None:
 
 
 def heal(project: Project) -> str:
-    """Put back the clock that a dead holder of ours moved; says what was done, empty when there was nothing to do."""
+    """Restores the lock's time after one of our processes died with the lock. Returns what was done, empty if nothing was."""
     row = LockHold.objects.filter(project=project).first()
     if row is None:
         return ""

@@ -1,4 +1,4 @@
-"""What an agent would have in its context for a question about a project. Used by the page, the command and MCP."""
+"""Which memories an agent would have in its context for a question about a project. Used by the page, the command and MCP."""
 
 import datetime as dt
 from collections.abc import Mapping, Sequence
@@ -23,8 +23,8 @@ from dreams.services.memories import syncing
 
 @dataclass(frozen=True, slots=True)
 class Chosen:
-    """A memory the agent would open. `text` is what is loaded of it, without secrets. `row` is None for one that only a
-    proposal makes."""
+    """A memory the agent would open. `text` is the loaded part, without secrets. `row` is None for one that only exists in a
+    proposal."""
 
     path: str
     why: str
@@ -37,8 +37,8 @@ class Chosen:
 
 @dataclass(frozen=True, slots=True)
 class Chooser:
-    """Who chose: `model` is empty for the rules. `note`: what a person should know of a model that was asked, such as
-    why the rules chose after all. `usd` is what it cost; None without a price, or where no model was asked."""
+    """Who chose: `model` is empty for the rules. `note`: what a person should know if a model was asked, such as why the
+    rules chose instead. `usd` is the cost; None without a price or if no model was asked."""
 
     model: str = ""
     note: str = ""
@@ -52,7 +52,7 @@ class Chooser:
 
 @dataclass(frozen=True, slots=True)
 class Recall:
-    """`index` is the part of the index that every session loads; `looked_at` counts the memories that were compared."""
+    """`index` is the part of the index that every session loads; `looked_at` is how many memories were compared."""
 
     chosen: list[Chosen]
     left_out: tuple[recall.NotChosen, ...]
@@ -63,12 +63,12 @@ class Recall:
 
     @property
     def bytes(self) -> int:
-        """Of the chosen memories, as they are on disk."""
+        """The size of the chosen memories on disk."""
         return sum(one.bytes for one in self.chosen)
 
 
 def fresh(project: Project) -> dict[str, bytes]:
-    """The project's memories as they are now; one of another host as it was last seen."""
+    """The project's current memories; for a project of another host, as last seen."""
     syncing.refresh_if_here(project)
     return syncing.contents(project)
 
@@ -82,8 +82,8 @@ def ask(
     *,
     free: bool = False,
 ) -> Recall:
-    """The choice for `question` among `files`, by rules or by the model of the settings. `free`: by rules, whatever the
-    settings say. `ages_shown` are ages told before, which stay as they were told."""
+    """Chooses among `files` for `question`, by the rules or the model in the settings. `free`: always by rules. `ages_shown`
+    are ages shown earlier, which are repeated unchanged."""
     config = conf.current(project)
     present = project.memories.filter(gone_at__isnull=True)
     written = dict(present.values_list("path", "mtime_ns"))
@@ -113,7 +113,7 @@ def ask(
 def _asked(
     project: Project, config: conf.Config, question: str, entries: Sequence[recall.RecallMemory]
 ) -> tuple[recall.Picked | None, Chooser]:
-    """What a model picks. Where it cannot be had in time and within the budgets, nothing, with the reason."""
+    """What a model picks; None with the reason if it does not answer in time and within the budgets."""
     if not entries:
         return None, Chooser()
     with pricing.Meter(project, ModelRequest.Purpose.RECALL) as meter:
@@ -131,7 +131,7 @@ def _asked(
 
 
 def as_json(found: Recall) -> dict[str, Any]:
-    """As the command prints it."""
+    """The JSON that the command prints."""
     return {
         "chosen": [
             {"path": one.path, "why": one.why, "age": one.age, "text": one.text, "cut": one.is_cut}
@@ -147,7 +147,7 @@ def as_json(found: Recall) -> dict[str, Any]:
 
 
 def age(row: Memory | None) -> str:
-    """How long ago a memory was last written, in words."""
+    """How long ago a memory was written, in words."""
     if row is None:
         return "not written yet"
     return amounts.ago(dt.datetime.fromtimestamp(row.mtime_ns / 1e9, dt.UTC), timezone.now())

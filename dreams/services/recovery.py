@@ -1,7 +1,6 @@
-"""Recovers after a crash: finishes or undoes applies, cleans histories, heals locks, ends lost dreams.
+"""Recovers after a crash: finishes or undoes applies, cleans histories, restores locks, ends lost dreams.
 
-Runs at every start of `serve` and by command. Needs no network and no model. One thing that cannot be recovered
-stops no other.
+Runs at every start of `serve` and by command. Needs no network and no model. If one step fails, the others still run.
 """
 
 import logging
@@ -21,7 +20,7 @@ log = logging.getLogger(__name__)
 
 @dataclass(slots=True)
 class Recovery:
-    """What was done, and what could not be (with the reason), a line each."""
+    """What was done, and what failed (with the reason), one line each."""
 
     applies: list[str] = field(default_factory=list)
     histories: list[str] = field(default_factory=list)
@@ -34,7 +33,7 @@ class Recovery:
 
 
 def recover() -> Recovery:
-    """Recover everything of this data directory. Safe at any time, also while dreams run."""
+    """Recovers everything in this data directory. Safe at any time, even while dreams run."""
     found = Recovery()
     _try(found, "interrupted applies", partial(_applies, found))
     for path in syncing.history_paths():

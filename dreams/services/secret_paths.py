@@ -1,7 +1,7 @@
-"""Masks secrets in file and folder names wherever they leave memoryweb, and resolves a mask that comes back.
+"""Masks secrets in file and folder names in all output, and resolves masks in input.
 
-A name cannot be stored without its secret, because it is how the file is found. So whatever shows text (pages, commands,
-answers over MCP) passes it through here last, and whatever takes names passes them through here first.
+A name must be stored with its secret, because it is needed to open the file. So all output (pages, commands, answers over
+MCP) is masked here last, and names in input are resolved here first.
 """
 
 import html
@@ -22,13 +22,13 @@ from dreams.models import InstructionText, Memory, Project, Session, TranscriptF
 from dreams.models.prepared import prepared
 from dreams.services import database
 
-#: Letters of a session's id as an agent gives it; a file that somebody named himself may have a secret in its name.
+#: Length of a session id made by an agent; a file that a person named may have a secret in its name.
 PLAIN_ID = 36
 
 
 @dataclass(frozen=True, slots=True)
 class SecretPaths:
-    """`mask` hides the secrets of all file names; `meant` puts them back. No two secrets have one mask."""
+    """`mask` hides the secrets of all file names; `meant` restores them. No two secrets share a mask."""
 
     mask: Mask
     _secrets: dict[str, str]
@@ -37,7 +37,7 @@ class SecretPaths:
         return bool(self._secrets)
 
     def meant(self, given: object) -> object:
-        """What was given by somebody who was shown masks, as it is on disk; texts inside lists and dicts too."""
+        """Input with masks replaced by the names on disk, also inside lists and dicts."""
         return Mask(self._secrets).deep(given) if self else given
 
 
@@ -61,7 +61,7 @@ def _paths() -> QuerySet[Memory, tuple[Any, ...]]:
 
 
 def known() -> SecretPaths:
-    """Those of all memories and folders, gone ones too: the audit log names them. None where the database cannot be asked."""
+    """Secrets in names of all memories and folders, even deleted ones, as the audit log has them. NONE without a database."""
     try:
         return _of([path for (path,) in _paths()])
     except DatabaseError:
@@ -69,9 +69,9 @@ def known() -> SecretPaths:
 
 
 def mark_folders(found: Iterable[tuple[int, str]]) -> None:
-    """Of these folders (project's id, path) some may have a secret in their names."""
+    """Marks the projects whose folders have a secret in their names; `found` are (project id, path) pairs."""
     rows = list(found)
-    # All at once takes a tenth of the time of one after another, and most machines have none.
+    # Checking all at once takes a tenth of the time, and most machines have no such names.
     texts = ("\n".join(path for _, path in some) for some in database.in_parts(rows, 500))
     secrets = [value for text in texts for value in values(text)]
     marked = {pk for pk, path in rows if any(value in path for value in secrets) and values(path)}
@@ -80,7 +80,7 @@ def mark_folders(found: Iterable[tuple[int, str]]) -> None:
 
 
 def _of(paths: list[str]) -> SecretPaths:
-    # The agent names its folders after the person's, with dashes for all that is no letter or digit.
+    # The agent names its folders after the person's, with dashes for everything except letters and digits.
     secrets = {form for path in paths for value in values(path) for form in (value, slug_of(value))}
     found = dict[str, str]()
     for value, short in Mask.hiding(secrets).shown.items():
@@ -92,11 +92,11 @@ def _of(paths: list[str]) -> SecretPaths:
 
 
 def _forms(value: str) -> set[str]:
-    """As it is, in HTML, where a page may wrap it, and in an address."""
+    """Its forms: plain, in HTML, in HTML with break points, and in a URL."""
     wrapped = "<wbr>".join(map(html.escape, parts(value)))
     return {value, html.escape(value), wrapped, quote(value), quote(value, safe="")}
 
 
 def parts(name: str) -> list[str]:
-    """Between them a page may wrap a name or path."""
+    """The parts of a name or path between which a page may wrap it."""
     return re.split(r"(?<=[/_-])(?=[^/_-])", name)

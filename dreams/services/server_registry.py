@@ -1,4 +1,4 @@
-"""`serve.json` in the data directory: which server runs, and at which address. Other commands build links from it."""
+"""`serve.json` in the data directory: the running server and its address. Other commands build links from it."""
 
 import datetime as dt
 import json
@@ -18,8 +18,8 @@ PROGRAM = (BASE_DIR / "dreams", BASE_DIR / "memoryweb", RESOURCES / "templates")
 
 @dataclass(frozen=True, slots=True)
 class Running:
-    """A server that runs now. `started` is its process' start time (`dreams.lib.process`), `at` when it began to serve,
-    `program` when a file of memoryweb was last written before that."""
+    """A running server. `started` is its process's start time (`dreams.lib.process`), `at` when it began to serve, `program`
+    when a file of memoryweb was last written before that."""
 
     pid: int
     started: float
@@ -34,13 +34,13 @@ class Running:
 
     @property
     def is_outdated(self) -> bool:
-        """Whether memoryweb was updated since: what the server reads from disk now may not fit what it has in memory."""
+        """Whether memoryweb was updated since: files on disk may no longer match the code in memory."""
         return bool(self.program) and self.program != _program()
 
 
 def _program() -> int:
-    """When a file of memoryweb was last written or put in its place, in nanoseconds; no clock that was set matters, as
-    it is compared with itself alone."""
+    """When a file of memoryweb was last written or moved into place, in nanoseconds. A wrong clock does no harm, as the value
+    is only compared with itself."""
     return max(_changes(), default=0)
 
 
@@ -48,7 +48,7 @@ def _changes() -> Iterator[int]:
     for root in PROGRAM:
         for file in root.rglob("*"):
             if file.suffix in (".py", ".html"):
-                with suppress(OSError):  # an update takes files away
+                with suppress(OSError):  # an update deletes files
                     yield file.stat().st_ctime_ns
 
 
@@ -57,7 +57,7 @@ def path() -> Path:
 
 
 def write(address: str, port: int) -> Running:
-    """Say that this process serves at `address`."""
+    """Records that this process serves at `address`."""
     me = process.current()
     now = dt.datetime.now(dt.UTC).isoformat()
     running = Running(me.pid, me.start_time, address, port, now, _program())
@@ -69,7 +69,7 @@ def write(address: str, port: int) -> Running:
 
 
 def running() -> Running | None:
-    """The server of this data directory, or None. A record that a crash left is not believed."""
+    """The running server of this data directory, or None. A record left by a crash is ignored."""
     try:
         found = Running(**json.loads(path().read_text(encoding="utf-8")))
         alive = process.is_alive(int(found.pid), float(found.started)) and bool(found.since)

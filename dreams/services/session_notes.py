@@ -1,5 +1,5 @@
-"""What a session left behind: notes, the agent's own and those for a hand-over, kept as blobs without their secrets and found
-by search with its title; and the tasks that the agent left unfinished."""
+"""Notes of a session (the agent's, and those for a hand-over), stored as blobs without secrets and searched with its title; and
+the tasks that the agent left unfinished."""
 
 import datetime as dt
 from collections.abc import Iterable
@@ -19,13 +19,13 @@ from dreams.services import blobs, project_lock
 
 
 class NotReadable(Refusal):
-    """A session whose transcript cannot be read; the message says why."""
+    """The session's transcript cannot be read; the message says why."""
 
 
 def keep(
     session: int, origin: SessionNotes.Origin, text: str, *, at: dt.datetime, size: int, mtime_ns: int = 0
 ) -> SessionNotes:
-    """Keep `text` as the session's notes of this origin, in place of earlier ones."""
+    """Stores `text` as the session's notes of this origin, replacing earlier ones."""
     data = redact.redact(text_files.storable(text)).encode()
     with transaction.atomic():
         row, _ = SessionNotes.objects.update_or_create(
@@ -33,18 +33,18 @@ def keep(
             origin=origin,
             defaults={"sha256": blobs.put(data), "size": size, "mtime_ns": mtime_ns, "written_at": at},
         )
-        # Search takes the notes in together with the title.
+        # Search indexes the notes together with the title.
         Session.objects.filter(pk=session).update(title_indexed_at=None)
     return row
 
 
 def text_of(row: SessionNotes) -> str:
-    """The text, with what rules know by now as a secret left out; empty where it is lost."""
+    """The text without anything that current rules recognize as a secret; empty if it is lost."""
     return redact.redact(text_files.decode(blobs.get_many([row.sha256]).get(row.sha256, b"")))
 
 
 def texts(sessions: Iterable[int]) -> dict[int, list[str]]:
-    """The texts of sessions' notes, by session. Two queries; of many sessions one more for each 500."""
+    """Session → texts of its notes. Two queries, and one more for each 500 sessions."""
     named = _named(list(sessions))
     kept = blobs.get_many(sha for _, sha in named)
     found: dict[int, list[str]] = {}
@@ -63,7 +63,7 @@ def _named(sessions: list[int]) -> QuerySet[SessionNotes, tuple[int, str]]:
 
 
 def by_rules(session: Session) -> SessionNotes:
-    """Write hand-over notes of what the transcript shows, in place of earlier ones by rules.
+    """Writes hand-over notes from the transcript by rules, replacing earlier ones by rules.
 
     Raises NotReadable, project_lock.ProjectElsewhere.
     """
@@ -73,7 +73,7 @@ def by_rules(session: Session) -> SessionNotes:
 
 
 def drafted(session: Session) -> tuple[rules.ReadTranscript, dict[str, str]]:
-    """What is seen in the transcript, and the sections that rules make of it. Raises NotReadable."""
+    """The transcript's contents, and the sections that rules write from them. Raises NotReadable."""
     try:
         found = rules.seen(session.path, session.cwd)
     except FileNotFoundError:
@@ -93,9 +93,9 @@ def keep_bodies(
 
 
 def open_ends(project: Project | OuterRef) -> QuerySet[OpenEnd]:
-    """The tasks left unfinished, of the newest session first, and in the agent's order within it.
+    """The unfinished tasks, newest session first, in the agent's order within a session.
 
-    A session that was resumed in another file took its tasks along: they are told once, as the newer one left them.
+    A session resumed in another file takes its tasks along, so only those of the newer file are listed.
     """
     later = Q(touched_at__gt=OuterRef("session__touched_at")) | Q(
         touched_at=OuterRef("session__touched_at"), pk__gt=OuterRef("session_id")
@@ -108,7 +108,7 @@ def open_ends(project: Project | OuterRef) -> QuerySet[OpenEnd]:
 
 
 def open_ends_of(sessions: Iterable[int]) -> dict[int, list[OpenEnd]]:
-    """The tasks left unfinished in each, for search: a session is found by what it left unfinished. One query."""
+    """Session → its unfinished tasks, by which search also finds it. One query."""
     found: dict[int, list[OpenEnd]] = {}
     for row in _left_open(list(sessions)):
         found.setdefault(row.session_id, []).append(row)

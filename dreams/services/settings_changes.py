@@ -1,5 +1,5 @@
-"""Changing a setting or a policy: check, transaction, write and audit in one unit, for pages, admin and commands; whether a
-repository's own settings are trusted; and all of them as a file, and back."""
+"""Changes settings and policies for pages, admin and commands: check, write and audit in one transaction. Also sets whether
+a repository's settings are trusted, and exports and imports all settings."""
 
 import datetime as dt
 import json
@@ -23,25 +23,25 @@ from dreams.services import auditlog, database, discovery, jobs
 from dreams.services.discovery import instruction_files
 from dreams.services.hosts import host
 
-# The types that the reference behaviour knows, and the index; a policy may also name none of them ("": any).
+# The memory types of the reference behaviour, and the index; a policy may also name none ("": any).
 MEMORY_TYPES = ("", "user", "feedback", "project", "reference", "index")
 
 
-# The kinds of change that a dream makes; an undo needs no policy.
+# The kinds of change in a dream; an undo needs no policy.
 POLICY_KINDS = tuple(
     kind.value for kind in Operation.Kind if kind not in (Operation.Kind.COPY, Operation.Kind.UNDO)
 )
 
-#: Whoever gives one of them wants a digest: a job sends it.
+#: Setting one of them means that a digest is wanted, which a job sends.
 DIGEST_ADDRESSES = ("digest_email", "digest_webhook")
 
 
 class BadPolicy(ValueError):
-    """A policy for a type, operation or action that does not exist; the message names it."""
+    """The policy names an unknown type, operation or action; the message says which."""
 
 
 def set_override(key: str, raw: object, *, actor: str, project: Project | None = None) -> conf.Value:
-    """Keep `raw` as the setting `key`, for `project` or for everywhere. Raises KeyError, conf.BadValue."""
+    """Stores `raw` as the setting `key`, for `project` or for all. Raises KeyError, conf.BadValue."""
     spec = conf.specs()[key]
     value = conf.parse(key, raw)
     if project is not None and not spec.per_project:
@@ -74,13 +74,13 @@ def set_override(key: str, raw: object, *, actor: str, project: Project | None =
 
 
 def _look_soon(key: str) -> None:
-    """Other config folders are looked through by the next tick: whoever names one waits for what is in it."""
+    """After a change of the config folders, the next tick reads them, as the person waits for their contents."""
     if key == "roots":
         transaction.on_commit(partial(cache.delete, discovery.LAST_LOOK))
 
 
 def is_default_without(key: str, value: conf.Value, project: Project | None) -> bool:
-    """Whether the default holds here without a value of our own, and is this one: then there is nothing to keep."""
+    """Whether the default applies without an override and equals this value: then there is nothing to store."""
     found = conf.Overrides.load(project)
     own = found.everywhere if project is None else found.by_project.get(project.pk, {})
     rest = {name: given for name, given in own.items() if name != key}
@@ -94,14 +94,14 @@ def is_default_without(key: str, value: conf.Value, project: Project | None) -> 
 
 
 def _logged(key: str, value: object) -> object:
-    """As the audit log keeps it for ever: of a webhook's address the host, as the rest is often a secret."""
+    """The value for the audit log, which is permanent: only the host of a webhook's address, as the rest is often a secret."""
     if key != "digest_webhook" or not value:
         return value
     return f"{urlsplit(str(value)).hostname} (the rest is not stored)"
 
 
 def reset_override(key: str, *, actor: str, project: Project | None = None) -> bool:
-    """Back to what is given elsewhere. False when nothing was set here. Raises KeyError."""
+    """Removes an override. False if there was none. Raises KeyError."""
     if key not in conf.specs():
         raise KeyError(key)
     with transaction.atomic():
@@ -131,15 +131,15 @@ def set_policy(
     kind: str = "",
     project: Project | None = None,
 ) -> bool:
-    """What happens with `operation` on memories of this type, or with changes of this `kind`.
+    """Sets the policy for `operation` on memories of this type, or for changes of this `kind`.
 
-    "" as `action` removes the policy. True when something changed. Raises BadPolicy.
+    An `action` of "" removes the policy. True if something changed. Raises BadPolicy.
     """
     check_policy(operation, action, memory_type, kind)
     of = {"project": project, "memory_type": memory_type, "operation": operation, "kind": kind, "maker": ""}
     with transaction.atomic():
         database.one_at_a_time("settings")
-        # Only the rule itself: its order joins the project, which PostgreSQL cannot lock where there is none.
+        # Without the default order, which joins the project: PostgreSQL cannot lock a project that is null.
         rows = Policy.objects.select_for_update(of=("self",))
         row = rows.filter(**of).first()
         was = row.action if row else ""
@@ -163,7 +163,7 @@ def set_policy(
 
 
 def check_policy(operation: str, action: str, memory_type: str, kind: str) -> None:
-    """Raises BadPolicy, which names what is wrong."""
+    """Raises BadPolicy if a part of the policy is unknown."""
     if kind and (operation or memory_type):
         raise BadPolicy("A policy covers a kind of change, or an operation on a type of memory")
     if kind and kind not in POLICY_KINDS:
@@ -181,7 +181,7 @@ def check_policy(operation: str, action: str, memory_type: str, kind: str) -> No
 
 
 def set_trusted(project: Project, trusted: bool, *, actor: str) -> bool:
-    """True when something changed. It takes effect at the next look for files."""
+    """Sets the trust; True if it changed. Takes effect at the next discovery."""
     with transaction.atomic():
         changed = Project.objects.filter(pk=project.pk).exclude(trusted=trusted).update(trusted=trusted)
         if changed:
@@ -199,17 +199,17 @@ def set_trusted(project: Project, trusted: bool, *, actor: str) -> bool:
 
 
 FORMAT = "memoryweb settings 1"
-KEPT = 5  # settings files of before; chosen
+KEPT = 5  # earlier settings files; chosen
 MOST_BYTES = 4 * 1024 * 1024  # of a settings file; chosen
 
 
 class BadFile(Refusal):
-    """The file cannot be used; nothing was changed."""
+    """The settings file cannot be used; nothing was changed."""
 
 
 @dataclass(slots=True)
 class Imported:
-    """How many were set, and the projects of the file that are not known here."""
+    """How many settings were set, and the projects in the file that are unknown here."""
 
     settings: int = 0
     policies: int = 0
@@ -217,7 +217,7 @@ class Imported:
 
 
 def everything() -> dict[str, Any]:
-    """What a person set and is not the default; earned policies belong to this machine's decisions and stay here."""
+    """Everything that a person set and that is not the default. Earned policies are left out: they come from local decisions."""
     by_project: dict[str, dict[str, Any]] = {}
     everywhere: dict[str, Any] = {}
     for row in Override.objects.filter(key__in=conf.specs()).select_related("project"):
@@ -241,7 +241,7 @@ def everything() -> dict[str, Any]:
 
 
 def write(path: Path) -> Mapping[str, Any]:
-    """Save it to a file (0600). Raises OSError."""
+    """Saves `everything` to a file (0600). Raises OSError."""
     found = everything()
     text = json.dumps(found, indent=2, ensure_ascii=False, sort_keys=True)
     durable.write_file(path, lambda file: file.write(f"{text}\n".encode()))
@@ -249,7 +249,7 @@ def write(path: Path) -> Mapping[str, Any]:
 
 
 def read(path: Path, actor: str) -> Imported:
-    """Set what the file has, all of it or nothing; what it does not name stays. A dated copy of what holds now is kept first.
+    """Applies all settings in the file or none; others are unchanged. Saves a dated copy of the current settings first.
 
     Raises BadFile and OSError.
     """

@@ -1,7 +1,7 @@
-"""Memories suggested by an agent: each is a separate proposal that only a person decides on.
+"""Memories suggested by an agent: each becomes a separate proposal that only a person decides on.
 
-No policy and no earned trust applies to it, as both are asked for dreams alone. What the agent says is its own word and
-no evidence of what the person said, so every check runs on it.
+Policies and earned trust do not apply to it, as they are only for dreams. The agent's text is no evidence of what the
+person said, so all checks run on it.
 """
 
 import datetime as dt
@@ -21,7 +21,7 @@ from dreams.services import project_lock, proposals
 from dreams.services.memories import syncing
 from dreams.services.questions.asking import hold
 
-MOST_OPEN = 5  # that wait for the person; chosen
+MOST_OPEN = 5  # waiting for the person; chosen
 MOST_A_DAY = 20  # from agents in one project; chosen
 NAME_CHARS, DESCRIPTION_CHARS, TEXT_CHARS = 80, 200, 4_000
 ACTOR = "agent"
@@ -30,12 +30,12 @@ State = Proposal.State
 
 
 class NotTaken(Exception):
-    """The suggestion cannot be taken; the message says why and what to do. Nothing was kept."""
+    """The suggestion is refused; the message says why and what to do. Nothing was stored."""
 
 
 @dataclass(frozen=True, slots=True)
 class Suggestion:
-    """What an agent wants remembered. `kind` is one of the four types of memory."""
+    """What an agent wants to have remembered. `kind` is one of the four memory types."""
 
     name: str
     description: str
@@ -44,7 +44,7 @@ class Suggestion:
 
 
 def suggest(project: Project, wanted: Suggestion, session: Session | None = None) -> Proposal:
-    """A card for the person. `session` is the agent's, where it is known. Raises NotTaken, ProjectElsewhere."""
+    """Creates a proposal for the person. `session` is the agent's, if known. Raises NotTaken, ProjectElsewhere."""
     project_lock.refuse_elsewhere(project)
     _refuse(project, wanted)
     syncing.refresh(project)
@@ -60,11 +60,11 @@ def suggest(project: Project, wanted: Suggestion, session: Session | None = None
         return proposals.create(project, origin, draft, before)
 
 
-# --- What is not taken --------------------------------------------------------------------------------------------
+# --- What is refused ----------------------------------------------------------------------------------------------
 
 
 def _refuse(project: Project, wanted: Suggestion) -> None:
-    """Whatever can be said before anything is read."""
+    """Checks that need no file to be read. Raises NotTaken."""
     if not conf.current(project).suggestions:
         raise NotTaken("Suggestions are switched off for this project. Reading memories still works.")
     if wanted.kind not in memdir.MEMORY_TYPES:
@@ -89,13 +89,13 @@ def _refuse_too_many(project: Project) -> None:
             f"{MOST_OPEN} suggestions are already waiting for the person. Try again once they are decided."
         )
     now, a_day = timezone.now(), dt.timedelta(days=1)
-    # What lies further ahead is of a clock that was wrong.
+    # A time further in the future comes from a wrong clock.
     if rows.filter(created_at__range=(now - a_day, now + a_day)).count() >= MOST_A_DAY:
         raise NotTaken(f"{MOST_A_DAY} suggestions were made in this project in one day. Try again tomorrow.")
 
 
 def _refuse_repeated(project: Project, after: str) -> None:
-    """The same text again, while it waits or after the person rejected it."""
+    """Refuses a text that already waits or that the person rejected."""
     same = FileChange.objects.filter(
         proposal__project=project,
         proposal__origin=Proposal.Origin.SUGGESTED,
@@ -112,7 +112,7 @@ def _refuse_repeated(project: Project, after: str) -> None:
 
 
 def _file(wanted: Suggestion, before: dict[str, bytes]) -> tuple[str, str]:
-    """A new file's path and text."""
+    """The new file's path and text."""
     name, description = text.one_line(wanted.name), text.one_line(wanted.description)
     head = [
         "---",
@@ -129,7 +129,7 @@ def _file(wanted: Suggestion, before: dict[str, bytes]) -> tuple[str, str]:
 def _steps(
     path: str, after: str, before: dict[str, bytes], wanted: Suggestion, session: Session | None
 ) -> list[Edit]:
-    """The file and its row in the index, decided on together."""
+    """The file and its index row, decided together."""
     cited = (_own_word(wanted, session),)
     steps = [Edit(path, None, after, "suggested", "learn", REASON, cited)]
     index = text.decode(before[memdir.INDEX_NAME]) if memdir.INDEX_NAME in before else None
@@ -140,7 +140,7 @@ def _steps(
 
 
 def _summary(wanted: Suggestion) -> str:
-    """What the inbox says of it."""
+    """The sentence for the inbox."""
     return text.storable(f"{text.one_line(wanted.name)}: {text.one_line(wanted.description)}")
 
 
@@ -157,7 +157,7 @@ def _own_word(wanted: Suggestion, session: Session | None) -> Citation:
 
 
 def _with_row(index: str, path: str, wanted: Suggestion) -> str | None:
-    """The index with a row for the new file, below the last one; None where it takes none."""
+    """The index with a row for the new file after the last one; None if it cannot take one."""
     parsed = memdir.parse_index(index)
     heading = parsed.rows[-1].heading if parsed.rows else None
     try:

@@ -1,6 +1,6 @@
-"""Reads everything stored back and checks it: histories, texts in the database, journals, the audit log.
+"""Reads all stored data and checks it: histories, texts in the database, journals, the audit log.
 
-Names each damaged thing. Changes nothing, and holds a few hundred texts at a time.
+Reports each damage. Changes nothing, and loads a few hundred texts at a time.
 """
 
 from collections.abc import Iterator, Mapping
@@ -20,13 +20,13 @@ from dreams.services.memories import syncing
 REMEDY = "Bring the history back with `import FILE` from an export, or copy the file from a backup."
 OR_ANEW = "Else the next change begins a new one, and earlier versions are in the database alone."
 CHUNK = 200  # texts at once; chosen
-# Of one kind of damage: a lost disk must not print a line for each of a million texts.
+# Per kind of damage: a lost disk must not print a line for each of a million texts.
 MOST = 100
 
 
 @dataclass(frozen=True, slots=True)
 class Damage:
-    """One thing that is not as it was written."""
+    """One item that differs from what was written."""
 
     what: str
     where: str
@@ -35,7 +35,7 @@ class Damage:
 
 @dataclass(slots=True)
 class VerifyReport:
-    """What was read, by kind, and what is wrong; a kind's damages beyond the first 100 are only counted."""
+    """How much was read, by kind, and the damages; beyond the first 100 of a kind they are only counted."""
 
     checked: dict[str, int] = field(default_factory=dict)
     problems: list[Damage] = field(default_factory=list)
@@ -52,7 +52,7 @@ class VerifyReport:
                 return
 
 
-#: What is read back, one and many.
+#: Kinds of data that are read, in singular and plural.
 KEPT = {
     "histories": ("history", "histories"),
     "versions": ("version", "versions"),
@@ -74,7 +74,7 @@ AUDIT_REMEDY = (
 
 
 def verify(project: Project | None = None) -> VerifyReport:
-    """Read back what is kept of `project`, or of everything; journals and the audit log are of all projects."""
+    """Checks the stored data of `project`, or of all; journals and the audit log always cover all projects."""
     report = VerifyReport()
     paths = [syncing.history_path(project)] if project else _all_histories()
     report.add("histories", len(paths), _histories(paths))
@@ -91,12 +91,12 @@ def verify(project: Project | None = None) -> VerifyReport:
 
 
 def _all_histories() -> list[Path]:
-    """Those that are there, and those that should be."""
+    """The histories that exist, and those that should."""
     return sorted({*syncing.history_paths(), *lost_histories()})
 
 
 def lost_histories() -> list[Path]:
-    """Those that should be there and are not; the next change of their project begins a new one."""
+    """Missing histories; the next change of their project starts a new one."""
     any_version = Version.objects.filter(memory__project=OuterRef("pk"))
     kept = Project.objects.filter(Exists(any_version), host=host()).order_by("pk")
     return [path for project in kept if not (path := syncing.history_path(project)).exists()]
@@ -105,7 +105,7 @@ def lost_histories() -> list[Path]:
 def _histories(paths: list[Path]) -> Iterator[Damage]:
     for path in paths:
         if not path.exists() and not Version.objects.filter(memory__project__history_key=path.stem).exists():
-            continue  # nothing of this project was kept yet
+            continue  # nothing of this project was stored yet
         try:
             with history.HistoryStore(path) as store:
                 for problem in store.verify():

@@ -1,4 +1,4 @@
-"""Progress of long work that a page waits for, visible to every process of this host, and stopping it."""
+"""Shows the progress of long work that a page waits for to every process of this host, and can stop it."""
 
 import time
 from collections.abc import Iterator
@@ -9,17 +9,17 @@ from django.core.cache import cache
 
 from dreams.lib import progress
 
-#: Seconds between two looks at whether somebody wants it stopped, and after which an entry of a killed process is over.
+#: Seconds between two checks for a request to stop, and until an entry of a killed process expires.
 LOOK_SECONDS, LONGEST = 0.3, 600
 
 
 class Stopped(Exception):
-    """A person stopped the work; what it had begun was taken back."""
+    """A person stopped the work; what it had started was undone."""
 
 
 @dataclass(frozen=True, slots=True)
 class Progress:
-    """`done` of `total` steps of `what` ("Checking changes"); `total` is 0 where it is not known."""
+    """`done` of `total` steps of `what` ("Checking changes"); `total` is 0 if unknown."""
 
     what: str
     done: int
@@ -32,7 +32,7 @@ class Progress:
 
 @contextmanager
 def told(name: str) -> Iterator[None]:
-    """Keep under `name` how far the block has come. Raises Stopped once somebody asked for it and a step is reached."""
+    """Publishes the block's progress under `name`. Raises Stopped at the next step after somebody asked to stop."""
     cache.delete(_stop_key(name))
     looked_at = 0.0
 
@@ -53,7 +53,7 @@ def told(name: str) -> Iterator[None]:
 
 
 def of(name: str) -> Progress | None:
-    """How far it is now; None where nothing of that name is under way."""
+    """The current progress; None if no work of that name is running."""
     found = cache.get(_key(name))
     return found if isinstance(found, Progress) else None
 
