@@ -221,7 +221,7 @@ _WRONG_DAYS = frozenset({"date-changed", "date-without-source"})
 
 
 def take_back(job: Job, rec: Recorder) -> int:
-    """Undo the operations that block; returns how many. Their edits stay listed, although they no longer change any line."""
+    """Undo the operations that block or give a wrong date; returns how many. Their edits stay listed, but change no line."""
     problems = [
         problem for problem in job.examine(rec.edits) if problem.blocks or problem.code in _WRONG_DAYS
     ]

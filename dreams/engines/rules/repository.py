@@ -23,7 +23,7 @@ _NOT_ENTERED = frozenset(
     "node_modules vendor dist build target venv env __pycache__ coverage out site-packages".split()  # noqa: SIM905 - a word list
 )
 _HIDDEN_ENTERED = frozenset({".github", ".claude", ".gitlab", ".circleci"})
-# Configuration files; JSON, which may be data, only at the top and by two names.
+# Configuration files; JSON, which may be data, only at the top or by one of two names.
 _CONFIG = re.compile(
     r"(?:.*/)?(?![\w.-]*[-.]lock\.)(?:[\w.-]+\.(?:toml|ya?ml|cfg|ini|conf|tf|mk|mod)|[\w.-]+\.config\.[cm]?[jt]s|(?:package|tsconfig[\w.-]*)\.json|"
     r"(?:Make|Docker|Proc|just)file[\w.-]*|[\w.-]*\.?Dockerfile|requirements[\w.-]*\.txt|setup\.py|\.nvmrc|\.[\w-]+-versions?|"
@@ -35,7 +35,7 @@ _INSTRUCTIONS = re.compile(r"(?:\.claude/)?CLAUDE\.md|\.claude/rules/[^/]+\.md|A
 
 @dataclass
 class Repository:
-    """`complete`: everything was read, so what is not in `files` does not exist. `root`: its folder."""
+    """`complete`: everything was listed, so what is not in `files` does not exist. `root`: its folder."""
 
     files: set[str] = field(default_factory=set)
     folders: set[str] = field(default_factory=set)
@@ -82,7 +82,7 @@ def read(repo: Path | None, checkpoint: Callable[[], None], *, shallow: bool = F
 
 
 def ever_there(repo: Path, became: Mapping[str, str]) -> frozenset[str] | None:
-    """The paths that some commit has without their possible new place; None if there is no usable history."""
+    """The paths that a commit has, if the newest such commit lacks their possible new place; None if there is no usable history."""
     from dulwich.object_store import tree_lookup_path  # noqa: PLC0415 - only where a file is missing
     from dulwich.objects import Tree  # noqa: PLC0415 - as above
     from dulwich.repo import Repo  # noqa: PLC0415 - as above

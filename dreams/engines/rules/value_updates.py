@@ -119,7 +119,7 @@ def _of_sentence(
             return
         meant = _exchanged(typed, thing, about) or _whole(index, typed, thing, about) if about else None
         spoken_of += [(thing, about, meant)] if meant else []
-    # A value changes; a complete statement only if it has no value of another thing.
+    # Changes of a value first: a complete statement changes only if no value of another thing does.
     for thing, about, (statements, old, new, sure) in sorted(
         spoken_of, key=lambda each: each[2][1] == each[2][0][0].text
     ):
@@ -165,7 +165,7 @@ def _is_known(typed: Typed, thing: str, past: set[str], about: Sequence[PlacedTe
 
 
 def is_said(update: Update) -> bool:
-    """Whether memory has all of it word for word."""
+    """Whether memory has all of it word for word, so that it is not learnt either."""
     past = _past(update.typed)
     words, values = words_of(update.typed.text) - past, read(update.typed.text).anchors - past
     told = (
@@ -189,7 +189,8 @@ _Meant = tuple[
 
 
 def _exchanged(typed: Typed, thing: str, about: Sequence[PlacedText]) -> _Meant | None:
-    """The statement whose value the sentence certainly changes or repeats, with those that say the same."""
+    """The statement whose value the sentence changes (certainly, or with words or a named thing in common), and those that say
+    the same."""
     fit: list[tuple[tuple[bool, bool, int], PlacedText, Exchange]] = []
     here = read(typed.text).environments
     for each in about:
@@ -231,7 +232,7 @@ def _environments(statement: PlacedText) -> frozenset[str]:
 
 
 def _is_framed(typed: Typed, thing: str, statement: PlacedText) -> bool:
-    """Whether words before a colon qualify the rest: "an idea for later: …"."""
+    """Whether words before a colon that the statement lacks qualify the rest: "an idea for later: …"."""
     head, colon, _ = typed.text.partition(": ")
     mine = statement.reading.terms
     names = head.lower().replace("_", "-")
@@ -277,7 +278,7 @@ def _wordings(
 
 
 def everywhere(index: StatementIndex, meant: Sequence[PlacedText], old: str, new: str) -> list[Rewording]:
-    """The statements, descriptions and rows with the new value or wording."""
+    """The statements, and the descriptions and rows of their files, with the new value or wording."""
     paths = {each.path for each in meant}
     sums = [each for each in index.statements if each.source != "body" and each.target in paths]
     made = [with_text(each, old, new) for each in (*meant, *sums)]
@@ -339,7 +340,7 @@ CHANGED = "You said that it has changed."
 
 
 def update(rec: Recorder, heard: Sequence[Heard]) -> set[str]:
-    """Write certain new values into memory; returns their sentences, so that other steps do not use them again."""
+    """Write certain new values into memory; returns the sentences that it now has, so that other steps do not use them again."""
     if not any(typed.changes for each in heard for typed in each.typed):
         return set()
     index = StatementIndex({path: text for path, text in rec.tree.texts.items() if not is_log(path)})

@@ -142,8 +142,8 @@ def list_ends(items: Sequence[memdir.BodyItem]) -> list[int]:
 
 
 def upwards(items: Sequence[memdir.BodyItem], place: int, end: int) -> Iterator[memdir.BodyItem]:
-    """The items above an item that can give it context, nearest first. Entries of the same list are skipped by `end`, so that a
-    list of thousands is not walked for each bullet."""
+    """The items above an item that can give it context, nearest first. At a list's first level `end` skips its other
+    entries, so that a list of thousands is not walked for each bullet."""
     depth = items[place].depth
     at = place - 1
     while at >= 0:
@@ -189,7 +189,7 @@ class LongerSentence:
 
 
 def parts(path: str, document: memdir.Document) -> Iterator[LongerSentence]:
-    """Sentences that can be removed on their own, without labelled ones."""
+    """Sentences that can be removed on their own; none of an item with a labelled one."""
     for item in memdir.sections(document.body, document.body_start_line):
         if item.kind not in {"bullet", "paragraph"} or item.text.lstrip().startswith((">", "|")):
             continue
@@ -203,7 +203,7 @@ def parts(path: str, document: memdir.Document) -> Iterator[LongerSentence]:
 
 
 def statements(document: memdir.Document) -> Iterator[str]:
-    """Everything the file says, as lines and as sentences, including its description."""
+    """Everything the file says, as lines and as sentences, including its description: what counts as known."""
     front = document.frontmatter
     if front:
         yield from (value for value in (front.name, front.description) if value)
@@ -243,7 +243,7 @@ def with_paragraph(document: memdir.Document, text: str) -> memdir.Document | No
 
 
 def with_bullet(document: memdir.Document, text: str) -> memdir.Document | None:
-    """The file with one more bullet at its end; None if the end belongs to a section, a parent or a label."""
+    """The file with one more bullet at its end; None if it has headings or labels, or a line introduces its last list."""
     items = [item for item in memdir.sections(document.body) if item.kind != "blank"]
     if any(item.kind == "heading" or is_labelled(item.text) for item in items):
         return None
@@ -271,7 +271,7 @@ def _inserted(document: memdir.Document, at: int, lines: list[str]) -> str:
 
 
 def _checked(document: memdir.Document, body: str, text: str) -> memdir.Document | None:
-    """The new text, if the statement became a separate item; an open code fence would swallow it."""
+    """The new file, or None if the statement is no separate item: an open code fence would swallow it."""
     made = memdir.with_body(document, body)
     wanted = one_line(text)
     kinds = {"paragraph", "bullet"}

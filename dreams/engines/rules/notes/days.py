@@ -64,7 +64,7 @@ def written(match: re.Match[str], *, last: bool = False) -> dt.date | None:
 
 
 def next_day(match: re.Match[str], after: dt.date | None) -> dt.date | None:
-    """The next such day after `day` for a match of `NO_YEAR`; None if there is no such day, or only a month."""
+    """The first such day from `after` on for a match of `NO_YEAR`; None if there is no such day, or only a month."""
     day = match["d"] or match["d2"]
     if after is None or not day:
         return None

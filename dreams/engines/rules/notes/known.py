@@ -10,7 +10,7 @@ from dreams.lib.prose.statements import statement
 
 COMMON = 2_000  # words in more lines than this are not searched
 COMPARED = 60  # lines compared, those that share most words; chosen to bound time
-MOST_NEW = 0.1  # most of a text's weight that the known line may lack
+MOST_NEW = 0.1  # at most this share of a text's weight may be missing in the known line
 
 
 class KnownStatements:

@@ -22,8 +22,8 @@ LONGEST_SUMMARY = 160  # characters of a sentence that replaces a summary
 def summed_up_anew(
     tree: Tree, path: str, after: str, is_gone: Callable[[str], bool]
 ) -> Iterator[tuple[str, str]]:
-    """The files that change with a memory's new text `after`, the memory first: a description or row that says what was removed
-    is replaced by the first remaining sentence."""
+    """The files that change with a memory's new text `after`, the memory first: a description or row's hook that says what was
+    removed is replaced by the first remaining sentence."""
     document = memdir.parse(texts.encode(after))
     front, new = document.frontmatter, _first_sentence(document)
     if front and front.description and is_gone(one_line(front.description)):
@@ -66,7 +66,7 @@ def _holds_the_bom(text: str, unit: PlacedText) -> bool:
 
 
 def _leaves_something(tree: Tree, unit: PlacedText) -> bool:
-    """Whether something besides the title remains."""
+    """Whether something besides headings remains: a file with only a title would be an orphan of another kind."""
     rest = memdir.parse(texts.encode(without(tree.texts[unit.path], unit)))
     return any(kind not in {"blank", "heading", "rule", "comment"} for kind in memdir.kinds(rest.body))
 
@@ -102,7 +102,7 @@ def remove(
 ) -> bool:
     """Remove one unit; if it was the last one, the file is removed, unless something else would be lost.
 
-    The description and the index row that summarize it are updated too.
+    If it is pruned, the description and the index row that summarize it are updated too.
     """
     changes = _changes(rec.tree, unit, reason, told, cited)
     if kind == "prune" and len(changes) == 1 and changes[0].after is not None:

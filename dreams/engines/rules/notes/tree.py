@@ -138,11 +138,11 @@ class Recorder:
 
     @property
     def counts(self) -> Counter[str]:
-        """The operations so far, without those that were undone."""
+        """What was done so far by kind, without operations that were undone."""
         return sum(self._counted.values(), Counter[str]())
 
     def count(self, what: str, number: int) -> None:
-        """Count the operations since the last count: each one, or all as one."""
+        """Add `number` for the operations since the last count: one for each, or all to the last one if the numbers differ."""
         own = self._made[-number:] if number == len(self._made) else self._made[-1:]
         for name in own if number else ():
             self._counted.setdefault(name, Counter())[what] += number // len(own)

@@ -128,7 +128,7 @@ def label_of(text: str) -> str:
 
 
 def below_label(old: str, new: str) -> str:
-    """`new` with the label that `old` has."""
+    """`new` with its label spelled as in `old`; unchanged if their labels differ."""
     heads = [_NAMED_LABEL.match(text) for text in (old, new)]
     same = label_of(old) == label_of(new) != ""
     return f"{old[: heads[0].end()]}{new[heads[1].end() :]}" if same and heads[0] and heads[1] else new

@@ -35,7 +35,7 @@ _ITEM = re.compile(r"[-*+]\s+(?:\[[ xX]\]\s+)?")
 
 
 def merge(rec: Recorder, row_max: int) -> None:
-    """Merges until no group is left; each merge removes a file, so this ends."""
+    """Merges each group of equal bodies into its best file, where that is certain."""
     for group in same_bodies(rec.tree, rec.tree.topics()):
         keep, *rest = by_worth(rec.tree, group)
         for drop in rest:
@@ -249,7 +249,7 @@ def fold(
 
 
 def _fates(before: str, keep: str, after: str) -> Iterator[Fate]:
-    """Ledger entries for the lines of a merged file, without its labels."""
+    """Ledger entries for the lines of a merged file; its labels are no statements."""
     stands = {line.strip() for line in after.split("\n")}
     document = memdir.parse(before.encode("utf-8", "surrogateescape"))
     title = _title(document.body)

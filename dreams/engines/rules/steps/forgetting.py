@@ -24,7 +24,7 @@ MOST_FORGOTTEN = 8  # statements of one request; so few words do not mean more
 _WHOLE = frozenset({"code", "address", "path", "number"})  # such a value alone identifies the fact
 _NAMING = frozenset({"code", "address", "path", "identifier"})
 _OF_THINGS = frozenset({"identifier", "name"})
-ABBREVIATED = 3  # letters of a name like "IP", which names a kind and not a thing
+ABBREVIATED = 3  # letters at most of a name like "IP", which names a kind and not a thing
 MOST_SENTENCES = 2  # of a statement that is removed completely
 LEAST_WORD = 0.5  # least weight of a word that may name a thing
 LEAST_QUOTED = 2  # spaces; fewer words may be in a request by chance
@@ -82,7 +82,7 @@ def asked_text(wish: Wish) -> str:
 
 
 def _forget_titled(rec: Recorder, heard: Heard, wish: Wish) -> bool:
-    """The memory whose full title is all that a request names, if it has only one fact."""
+    """Remove the memory whose full title is all that a request names, if it has only one fact; returns whether it did."""
     tree, text = rec.tree, asked_text(wish)
     plain, words = f" {_plain(text)} ", wanted(text)
     titles = {path: _plain(title) for path in tree.topics() if (title := title_of(tree, path))}
@@ -101,7 +101,7 @@ def _forget_titled(rec: Recorder, heard: Heard, wish: Wish) -> bool:
 
 
 def _forget_values(rec: Recorder, index: StatementIndex, heard: Heard, wish: Wish) -> int:
-    """The one fact whose value or statement a request has in full, in all its places."""
+    """Remove the one fact whose value or statement a request has in full, in all its places; returns how many statements."""
     text = asked_text(wish)
     fact = quoted_fact(index, text) or named_fact(index, text) or _opening(index, text)
     fact = [] if _ONLY_NOW.search(text) else fact
@@ -229,7 +229,7 @@ def forget_statement(
 
 
 def _forget_sentence(rec: Recorder, statement: PlacedText, heard: Heard, wish: Wish) -> bool:
-    """The sentence that has everything the request names."""
+    """Remove the only one of several sentences that has everything the request names; returns whether it did."""
     words, told = wanted(asked_text(wish)), sentences(statement.text)
     meant = [each for each in told if words <= read(each).terms.keys()]
     place, cited = (statement.path, statement.first_line), heard.citation(wish.quote)

@@ -260,7 +260,7 @@ def _pointed(rec: Recorder, path: str, text: str, link: memdir.WikiLink, name: s
 
 
 def dead_links(names: "Names", text: str) -> Iterator[memdir.WikiLink]:
-    """The wikilinks of a text without a memory."""
+    """The wikilinks of a text that name no memory."""
     return (link for link in memdir.wikilinks(text) if not names.is_known(link.target))
 
 

@@ -23,8 +23,8 @@ from dreams.lib.prose.statement_index import StatementIndex
 from dreams.lib.prose.statements import statement
 from dreams.lib.prose.words import tokens
 
-MOST_NEW_FILES = 5  # new files; the rest is added to one file per type
-SHARED_WORDS = 2  # least rare words in common with a file on the same topic; chosen
+MOST_NEW_FILES = 5  # the rest is added to one file per type: a flood of files would hide them all
+SHARED_WORDS = 2  # rare words, at least so many in common with a file on the same topic; chosen
 # Of a new file: words of its name and title, and characters of a title that is a complete statement. Chosen.
 NAME_WORDS = 3
 TITLE_WORDS = 4
@@ -69,7 +69,7 @@ def learn_each(rec: Recorder, lessons: Sequence[Lesson], config: Config) -> list
 
 
 def _topics(tree: Tree) -> dict[str, dict[str, frozenset[str]]]:
-    """Memory type → the files that may be added to, with the words of their names."""
+    """Memory type → the files that may be added to, with the words of their names and descriptions."""
     about: dict[str, dict[str, frozenset[str]]] = {kind: {} for kind in memdir.MEMORY_TYPES}
     for path in tree.topics():
         about.setdefault(tree.kind(path) or "", {})[path] = _about(tree, path)
@@ -205,7 +205,7 @@ def _is_denial(word: str) -> bool:
 
 
 def _common_file(rec: Recorder, lessons: Sequence[Lesson], config: Config) -> None:
-    """The common file of a type for lessons without a clear topic; it is named by the type."""
+    """Add lessons beyond `MOST_NEW_FILES` to the common file of their type, which is named by the type."""
     if not lessons:
         return
     path = f"{lessons[0].kind}.md"

@@ -27,10 +27,10 @@ TITLE_MAX = 60  # letters of a row's title; chosen
 LONGEST_TITLE = 90  # longest name that is kept complete
 MANY, MOST_UNLISTED = 10, 0.8  # memories without a row: their number and share
 ROOM = 0.9  # of what an agent loads, so that there is room for the next memory
-LEAST_WORDS = 4  # least words of a line that introduces a list
+LEAST_WORDS = 4  # of a line that introduces a list; shorter ones say nothing alone
 LONGEST_HOOK = 400  # if it has no shorter sentence
 _TITLE_END = re.compile(r"\s+[—–-]+\s+|:\s+|\s+(?=\()")
-# What may follow a title that is also the first clause of the hook.
+# After a title that is the first clause of the hook; within a clause the rest would mean something else.
 _NEXT_CLAUSE = re.compile(r"[,;:.]\s+|\s+[—–-]\s+")
 _SET_ASIDE = re.compile(r"archived?|old|trash|backups?|drafts?", re.IGNORECASE)
 # Session records: LAST_SESSION.md, dispatch-activity-log.md, session_2026_04_17_inventory.md.
@@ -48,7 +48,7 @@ _TELLS_A_STATE = re.compile(
 
 
 def add_orphans(rec: Recorder, config: Config) -> None:
-    """Add a row for each file with a title, if the index has room for all."""
+    """Add a row for each file with a clear title, if the index has room for all: names do not show which ones to leave out."""
     for index_path in (memdir.INDEX_NAME, TEAM_INDEX):
         if not rec.tree.writable(index_path) or index_path in rec.tree.hand_edited:
             continue
@@ -78,7 +78,7 @@ def list_all(rec: Recorder, paths: Sequence[str], config: Config) -> None:
 
 
 def has_room(tree: Tree, index_path: str, paths: Sequence[str], config: Config) -> bool:
-    """Whether rows for all of them leave room for the next memory."""
+    """Whether rows for all of them leave room for the next memory, or there are none."""
     if len(paths) > ROOM * config.index_max_lines:  # each row is a line; making hundreds takes seconds
         return False
     if not paths:
@@ -109,7 +109,7 @@ def _add(rec: Recorder, index_path: str, path: str, config: Config) -> None:
 
 
 def told_at(tree: Tree, path: str) -> tuple[int, str]:
-    """The line with a memory's topic, and its text; the path if the file is not text."""
+    """The line with a memory's topic, and its text; the path if it has no topic in valid UTF-8."""
     said = hook if (hook := hook_of(tree, path)) and _is_text(hook) else path
     lines = enumerate(tree.texts[path].split("\n"), 1)
     return next((number for number, line in lines if said in line), 1), said
@@ -144,7 +144,7 @@ def unlisted(tree: Tree, index_path: str) -> list[str]:
 
 
 def _is_memory_folder(tree: Tree) -> bool:
-    """Whether the files are memories and not other notes: more than one in five has frontmatter or a typed name."""
+    """Whether the files are memories and not other notes: more than half have frontmatter or a typed name; one in five is chance."""
     paths = tree.memories()
     told = sum(bool(tree.document(p).frontmatter or tree.kind(p) in memdir.MEMORY_TYPES) for p in paths)
     return 2 * told > len(paths)
@@ -248,7 +248,7 @@ def written_title(tree: Tree, path: str) -> str:
 
 
 def _short(text: str) -> str:
-    """A title, or its first part if it is long; "" if that has no words."""
+    """A title, or its first part if it is long; "" if that is a single word or still too long."""
     if len(text) > LONGEST_TITLE:
         end = _TITLE_END.search(text)
         text = text[: end.start()] if end else ""

@@ -176,13 +176,13 @@ def _may_be_meant_there(line: PlacedText, said: str) -> bool:
 
 _DAY = re.compile(r"(?<![\d-])\d{4}-\d\d(?:-\d\d)?(?![\d-])")
 _ARTICLES = frozenset({"the", "our", "a", "an", "my", "its"})
-_UNSAYING = WEAK | {"port", "version", "number", "day"}  # of a value alone
-OPENING = 2  # words that form a name with a number: "firewall rule 12"
-LEAST_SHARED = 3  # least common words of old and new
+_UNSAYING = WEAK | {"port", "version", "number", "day"}  # words that a value implies
+OPENING = 2  # words at most before a number that form a name with it: "firewall rule 12"
+LEAST_SHARED = 3  # words at least that old and new share; any two sentences may share fewer
 MOST_LOST = 2  # values
 NEARLY_ALL = 0.75  # of the old words; then the second word of the subject may differ
 LEAST_WORDS, ALIKE = 8, 0.8  # of a statement that was typed again
-OF_OLD, OF_NEW = 0.6, 0.4  # least common shares of both if a person asked to note it
+OF_OLD, OF_NEW = 0.6, 0.4  # shares of both that must be common if a person asked to note it
 OF_OLD_BARE, OF_NEW_BARE = 0.75, 0.5  # if they only said it
 
 
@@ -221,7 +221,7 @@ def _is_retyped(old: str, new: str) -> bool:
         return False
     matcher = SequenceMatcher(None, mine, theirs, autojunk=False)
     differing = [code for code in matcher.get_opcodes() if code[0] != "equal"]
-    return matcher.ratio() >= ALIKE and len(differing) > 1  # a single value
+    return matcher.ratio() >= ALIKE and len(differing) > 1  # one difference is one value
 
 
 def is_later(old: str, new: str) -> bool:
@@ -296,7 +296,7 @@ def _is_other(old: str, gone: Sequence[ComparedWord], new: str, come: Sequence[C
 
 
 def _is_of(found: Sequence[ComparedWord], piece: ComparedWord) -> bool:
-    """Whether a name belongs to another one: "backups of Atlas", "backups of Borealis"."""
+    """Whether a word, no number, follows "of" or "for": "backups of Atlas", "backups of Borealis"."""
     return piece.shape != "number" and _before(found, found.index(piece)) in {"of", "for"}
 
 

@@ -301,7 +301,7 @@ def _of_lines(lines: Sequence[str], *, long: bool) -> Iterator[Remark]:
 
 
 def _of_line(parts: list[str], *, weaken: bool) -> Iterator[tuple[Remark | None, bool]]:
-    """The remarks of a line, and whether it has a task instead, which the next lines may belong to."""
+    """Each remark of a line, or None, and whether it is a task instead, which the rest may belong to."""
     while parts:
         sentence, *parts = parts
         remark = _of_two(sentence, parts[0], weaken=weaken) if parts else None

@@ -72,7 +72,7 @@ class Gathered:
 
 
 def gather(job: Job, rec: Recorder, heard: Sequence[Heard]) -> Gathered:
-    """The requests of these sessions that memory does not have yet."""
+    """The requests and remarks of these sessions that memory does not have yet."""
     found = Gathered(prompts=sum(not each.is_logged for each in heard))
     said: list[Lesson] = []
     for each in heard:
@@ -108,7 +108,7 @@ def _weighed(lesson: Lesson) -> Lesson:
 
 
 def drop(found: Gathered, told: Iterable[str]) -> None:
-    """The lessons that no update has already written into memory."""
+    """Remove the lessons that an update has already written into memory."""
     said = {comparing.normalised(text) for text in told}
     found.lessons = [each for each in found.lessons if comparing.normalised(each.text) not in said]
     found.asked = [each for each in found.asked if comparing.normalised(each.text) not in said]
@@ -144,7 +144,7 @@ def _lesson(job: Job, heard: Heard, wish: Wish, found: Gathered) -> Lesson | Non
 
 
 def _dated(text: str, at: dt.datetime | None, zone: dt.tzinfo) -> str | None:
-    """The text with relative dates written out; None if it is unknown when it was said."""
+    """The text with relative dates written out; None if it is unknown when it was said, or one remains."""
     if at is None:
         return None if names_a_day(text) else text
     local = at.astimezone(zone)
@@ -189,7 +189,7 @@ def _may_change(heard: Heard, lesson: Lesson) -> bool:
 
 
 def _is_undone(lesson: Lesson, words: frozenset[str]) -> bool:
-    """Whether a statement about a change mentions most of it."""
+    """Whether the lesson reports a change, and `words` has most of its words."""
     about = keys_of(lesson.text)
     return tells_change(lesson.text) and 2 * len(about & words) >= len(about)
 

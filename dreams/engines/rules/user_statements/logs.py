@@ -136,7 +136,7 @@ def _wishes(entry: _Entry) -> Iterator[Wish]:
 
 
 def _kept(text: str) -> list[Wish]:
-    """The statement, if it could be a request to remember."""
+    """The statement as a wish, if one could ask to remember it; else empty."""
     return [
         wish for wish in wishes(f"Remember that {text}")[:1] if wish.handling in {"learn", "ask", "secret"}
     ]

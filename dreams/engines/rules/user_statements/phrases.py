@@ -88,7 +88,7 @@ ASKED = re.compile(
     r"(?:what|why|how|when|where|who|whose|which|does|do|did|is|are|was|were|has|have|can|could|should|would|will|shall|may|might|am)\b|.*(?<!\w)['‘][^'’]{3,}['’](?!\w)|.*,\s*(?:what|why)\b",
     re.IGNORECASE,
 )
-# A continuation of the remark before.
+# A continuation, which accepts what came before.
 GOES_ON = re.compile(
     r"\W*(?:ok(?:ay)?|thanks?|thx|thank you|great|good|nice|perfect|cool|fine|yes|yep|yeah|sure|right|lgtm|looks good|done|continue|go on|go ahead|proceed|next|also|now|"
     r"please|pls|can|could|would|will|let['’]?s|i (?:want|need|would like)|we need|so|hi|hello|hey|y)\b|/|!|\d+\W*$",

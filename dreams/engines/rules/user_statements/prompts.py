@@ -61,7 +61,7 @@ class Heard:
 
 
 def hear(job: Job, report: Reporter) -> list[Heard]:
-    """All prompts, oldest first. A prompt that begins with a retraction drops the one before it."""
+    """All prompts, oldest first. A prompt that retracts, restricts or remarks on the one before empties that one."""
     found: list[Heard] = []
     last: dict[int, Heard] = {}
     for session, prompt in _in_time(job):
@@ -87,7 +87,7 @@ def hear(job: Job, report: Reporter) -> list[Heard]:
 
 
 def _is_about(before: str, heard: Heard) -> bool:
-    """Whether a prompt retracts or restricts the previous one and reports no change itself."""
+    """Whether a prompt retracts the previous one, or restricts or remarks on it and reports no change itself."""
     prompt = heard.prompt.text
     if any(wish.handling == "forget" for wish in heard.wishes):
         return False

@@ -103,7 +103,7 @@ def _is_own_request(sentence: str, found: re.Match[str] | None) -> bool:
 # --- Remember requests ----------------------------------------------------------------------------------------------
 
 MAX_STATEMENT = 600  # characters; longer ones are texts, not statements
-LEAST_WORDS = 2  # least meaningful words
+LEAST_WORDS = 2  # meaningful words at least
 Handling = Literal["learn", "ask", "hint", "secret", "forget"]
 _HANDLING: dict[Sureness, Handling] = {"certain": "learn", "likely": "ask", "weak": "hint"}
 
@@ -162,7 +162,7 @@ _BACK = re.compile(
     re.IGNORECASE,
 )
 _IN_MEMORY = r"(?:(?:from|in|out of) (?:(?:your|the|my|project|our) )?(?:memory|memories)\b|(?:from|in|out of) your (?:notes?|knowledge|records?)\b)"
-# "The beta cluster is gone. Forget about it."
+# "The beta cluster is gone. Forget about it.": the cluster is meant.
 _GONE = re.compile(
     r"^(?:(?:we|they|i) (?:don['’]t|do not|no longer|stopped|never) (?:have|use|need|run|using|running|having) (?:any )?(?P<s>[^,;]+?)(?: any ?more| any longer| at all)?|"
     r"(?:we|they|i)(?:['’]ve| have)? (?:got rid of|dropped|retired|removed|shut down|cancelled|killed|decommissioned) (?P<s2>[^,;]+?)|"
@@ -267,7 +267,7 @@ def _of_sentence(sentence: str, reason: str, before: str) -> Iterator[Wish]:
     match = _LEAD.match(sentence) or _BARE.match(sentence)
     if match:
         found = _checked(match["rest"], quote, fact=True, more=reason)
-        # After a task it is a detail of the task.
+        # After a task it is a detail of the task, not to be overlooked.
         in_task = before and _FORGOTTEN.search(sentence[: match.start("rest")])
         yield from (replace(wish, handling="ask") if in_task and wish.text else wish for wish in found)
         return

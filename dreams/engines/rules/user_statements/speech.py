@@ -60,7 +60,8 @@ def _shapes(*shapes: str) -> re.Pattern[str]:
     return re.compile(rf"(?:{'|'.join(shapes)})$", re.IGNORECASE)
 
 
-# Where the person's own words end: letters, terminals, logs, diffs, and the lines that introduce them.
+# Where the person's own words end: letters, terminals, logs, diffs, and the lines that introduce them. Nobody greets others,
+# signs, or has a shell prompt in what they type to an agent.
 _FOREIGN = _shapes(
     # A letter: greeting, header, and marks of forwarding.
     r"(?:hi|hello|hey|dear|good (?:morning|afternoon|evening)) (?!claude\b|there\b|again\b)[\w .'’-]{2,30}[,!]",
@@ -242,7 +243,7 @@ _NARROWING = re.compile(
     re.IGNORECASE,
 )
 _MEANT = re.compile(r"\b(?:that is|i mean|i meant|only|at least|anyway|of course)\W*$", re.IGNORECASE)
-# So is a negation, unless it forbids or requests something.
+# A short negation retracts too, unless it forbids or requests something.
 _DENIED = re.compile(
     r"^(?:nah|nope|lol|ha(?:ha)+|i wish|as if|yeah,? right)\b|\b(?:not|never|(?:is|was|are|were|did|has|have|will)n['’]?t|stays?)\b",
     re.IGNORECASE,
@@ -268,7 +269,7 @@ def takes_back(prompt: str) -> bool:
 
 
 def _hesitates(text: str) -> bool:
-    """Whether it expresses second thoughts and nothing else."""
+    """Whether it expresses second thoughts, without a task, agreement or question."""
     if found := _HESITANT.match(text):
         return not TASK.match(text[found.end() :])
     doubt = _SECOND_THOUGHT.match(text)

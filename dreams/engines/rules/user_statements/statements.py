@@ -104,7 +104,7 @@ def _doubted(sentence: str) -> str:
 class Stated:
     """A complete typed statement.
 
-    `noted`: a person asked to note it. `corrected`: it corrects memory. `cited`: the quoted statement that it replaces.
+    `noted`: a person asked to note it, or it is `corrected`: it corrects memory. `cited`: the quoted statement that it replaces.
     `unsure`: it has words of doubt, which do not count if memory has the same.
     """
 
@@ -154,8 +154,8 @@ def whole_statements(prompt: str) -> list[Stated]:
 
 
 def _statements(line: str) -> list[str]:
-    """The complete line after a label ("Correction: **What's next:** …"), as several sentences may be one line of memory; then
-    each sentence."""
+    """Only the complete line if it is labelled ("Correction: **What's next:** …"); else the line, as several sentences may be
+    one line of memory, then each sentence."""
     if is_labelled(opened(line)[0]):
         return [line]
     parts = sentences(line)
@@ -177,7 +177,7 @@ def _as_plain(sentence: str) -> Stated | None:
 
 
 def _is_plain(text: str, sentence: str, *, outdated: bool) -> bool:
-    """Whether it has no word of change; corrections may say "now" and "not X"."""
+    """Whether it is a statement, no task, without a word of change; corrections may say "now" and "not X"."""
     bare = _BEFORE.sub("", _NOW.sub("", text)) if outdated else text
     supposed = SUPPOSED.search(sentence) or OTHERS.search(sentence) or asks(sentence)
     changed = _NOW.search(bare) or _BEFORE.search(bare) or _CHANGED.search(bare)
@@ -214,7 +214,7 @@ _QUOTED = re.compile(r"^[\"“«](?P<said>.+)[\"”»](?P<now> now)?[.!]*$")
 
 
 def _replaced(lines: list[str]) -> Iterator[Stated]:
-    """The replacement of a quoted statement: "“X” is outdated, it is: Y", "replace “X” with “Y”"."""
+    """Replacements of statements that quotes identify for certain: "“X” is outdated, it is: Y", "replace “X” with “Y”"."""
     for line in lines:
         found = next((match for way in _WAYS if (match := way.match(line))), None)
         if found is None or asks(line) or len(found["o"].split()) < LEAST_CITED or looks_secret(line):
