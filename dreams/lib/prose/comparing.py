@@ -209,9 +209,9 @@ def _are_copies(one: str, other: str, exchanged: set[str]) -> bool:
 
 
 def _differing(mine: WordsAndValues, theirs: WordsAndValues) -> tuple[Value, Value] | None:
-    """The value that each gives another of: a number of one sort, or a name where each has a name of its own.
+    """The differing values (of the first, of the second): the first pair of one sort that only one statement each has; else None.
 
-    What opens a statement is rather what it is about, so that comes last.
+    Values that open a statement are usually its topic, so they are tried last.
     """
     own, others = missing(mine, theirs), missing(theirs, mine)
     only = [value for value in mine.values if value.key in own]

@@ -184,7 +184,7 @@ def _cut(text: str) -> Iterable[str]:
 LONGEST_PART = 200_000  # characters of one turn; chosen
 MOST_UNITS = 1_500_000  # to bound memory; chosen
 DEEPEST = 6  # parent lines of a line
-FOREIGN = frozenset({"tool", "web"})  # roles outside the conversation
+FOREIGN = frozenset({"tool", "web"})  # roles whose words are nobody's of the session
 
 
 @dataclass(frozen=True, slots=True)
