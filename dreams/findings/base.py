@@ -70,7 +70,7 @@ class Subject:
         default_factory=dict
     )  # instruction files that every session loads (CLAUDE.md and the like): text by name
     scope: str = ""  # of an agent's own memory: user, project or local
-    repeated: Sequence[Repeated] = ()  # facts from the project's code
+    repeated: Sequence[Repeated] = ()  # lines that repeat the project's code or git history
     asked: Sequence[str] = ()  # prompts of past sessions, newest first
     rejected: Mapping[str, dt.date] = field(
         default_factory=dict

@@ -63,7 +63,7 @@ def _of(subject: Subject, lines: Iterable[CheckedLine]) -> Iterator[NewFinding]:
 
 
 def _is_personal(subject: Subject, line: CheckedLine) -> bool:
-    """Whether a line is about a person; in a memory about the user only the first line is reported."""
+    """Whether a line is about a person; a memory about the user is also reported at its line `type: user`."""
     if _PERSONAL.search(line.text):
         return True
     document = memdir.parse(subject.after.get(line.path, b""))

@@ -60,7 +60,8 @@ def computed_words(text: str, hunk: ChangedHunk) -> frozenset[str]:
 
 
 def computed(date: str, hunk: ChangedHunk) -> bool:
-    """Whether a relative date in the old line or in a quote means this date, counted from the citation's day."""
+    """Whether a relative date in the old line or in a quote means this date, counted from the citation's day; if that is unknown,
+    any relative date is enough."""
     for citation in hunk.citations:
         day = _day_of(citation)
         for text in (*hunk.removed, citation.quote, citation.context) if citation.found else ():
@@ -72,7 +73,7 @@ def computed(date: str, hunk: ChangedHunk) -> bool:
 
 
 def _day_of(citation: Citation) -> dt.date | None:
-    """The day of the source: its own, or the one at the end of its note ("first committed: 2026-03-02")."""
+    """The day of the source: its own, or the first one in its note ("first committed: 2026-03-02")."""
     if citation.at is not None:
         return citation.at.date()
     noted = _NOTED.search(citation.note)
@@ -83,7 +84,8 @@ def _day_of(citation: Citation) -> dt.date | None:
 
 
 def _follows(date: str, text: str, day: dt.date) -> bool:
-    """Whether the date follows. The person's day may differ from UTC by one; a day that the source names itself is exact."""
+    """Whether the date is `day`, or a relative date in `text` means it. The person's day may differ from UTC by one;
+    a day that the source names itself is exact."""
     if date == day.isoformat():
         return True
     near = [day + dt.timedelta(days=shift) for shift in (0, -1, 1)]
@@ -99,7 +101,7 @@ def _day_said(hunk: ChangedHunk) -> dt.date | None:
 
 
 def _counted(line: CheckedLine, severity: Severity, day: dt.date | None) -> Iterator[NewFinding]:
-    """The relative days of a line, unless the line or its file name gives the date."""
+    """A finding for the first relative day of a line, unless the line or its file name gives the date."""
     if _ISO.search(line.text) or _NOTED.search(line.path):
         return
     for span in dates.told(line.text, day or _ANY_DAY)[:1]:

@@ -138,7 +138,7 @@ MAX_TRANSCRIPTS = 1_000  # the newest; chosen
 MAX_TRANSCRIPT_BYTES = 256 * 1024 * 1024  # of all transcripts together
 MAX_TURNS = 50_000  # of all of them together; chosen
 TURN_CHARS = 8_000  # of one turn; chosen
-_PAGE = 500  # texts read at once; chosen
+_PAGE = 500  # transcript lines read at once; chosen
 
 
 @dataclass(frozen=True, slots=True)

@@ -214,7 +214,7 @@ def _plain(name: str) -> str:
 
 
 def _only_tools(hunk: ChangedHunk) -> Iterator[NewFinding]:
-    """Warns if all quotes come from tools, pages or the agent, and none from the person."""
+    """Warns if all quotes come from tools and pages, or all from the agent's log: the person said none of them."""
     spoken = [c for c in hunk.citations if c.found and c.source == "transcript" and c.role]
     if spoken and all(c.role in _NOBODYS for c in spoken):
         yield NewFinding(

@@ -1,4 +1,4 @@
-"""Checks the index's lines and bytes, long rows and the number of memories. PURE."""
+"""Checks the index's lines and bytes, long rows and the number of memories. Advice, never a reason to drop anything. PURE."""
 
 from collections.abc import Iterator, Mapping
 
@@ -81,7 +81,7 @@ def _new_rows(
 
 
 def _long_rows(subject: Subject, path: str, loaded: memdir.Loaded) -> Iterator[NewFinding]:
-    """One finding per index for all its long rows."""
+    """One finding per index for all its long rows: one for each would bury the other findings."""
     rows = _long(subject, path)
     if not rows:
         return

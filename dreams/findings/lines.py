@@ -47,7 +47,7 @@ def added_lines(subject: Subject) -> Iterator[CheckedLine]:
 
 
 def new_lines(subject: Subject) -> Iterator[CheckedLine]:
-    """Added lines with new words; moved lines are left out."""
+    """Added lines that were in no file before; moved lines are left out."""
     known = {line.strip() for data in subject.before.values() for line in lines_of(data)}
     return (line for line in added_lines(subject) if line.text.strip() not in known)
 

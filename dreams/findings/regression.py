@@ -159,7 +159,7 @@ def run(subject: Subject) -> list[CheckedQuestion]:
 
 
 def check(subject: Subject) -> Iterator[NewFinding]:
-    """A warning for each lost answer, and one line about all of them; nothing if none is lost.
+    """A warning for each lost answer, and one line about all of them if any is lost.
 
     Answers one link away are reported once per memory.
     """

@@ -132,7 +132,7 @@ def _spelt(path: str) -> str:
 
 
 def _collides(path: str, subject: Subject, spelt: memdir.Spellings) -> tuple[str, str, str] | None:
-    """Whether the name collides with another: on some file systems both are one file."""
+    """Code, message and remedy if the name collides with another: on some file systems both are one file."""
     if path in subject.before or path not in subject.after:
         return None
     other = memdir.twin(path, spelt)

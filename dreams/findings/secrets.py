@@ -35,7 +35,7 @@ def check(subject: Subject) -> Iterator[NewFinding]:
     for path in sorted(subject.after):
         yield from _in_file(path, subject.after[path], fresh)
     for line in fresh.values():
-        # A hunk that was made from other bytes than the new text is checked separately.
+        # Lines of a file that the new state does not have are checked separately.
         if line.path not in subject.after:
             yield from (_added(line, span, line.text) for span in spans(line.text))
 

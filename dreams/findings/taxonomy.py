@@ -274,7 +274,7 @@ def _rows_standing(files: Mapping[str, bytes]) -> Iterator[NewFinding]:
 
 
 def _rows_lost(subject: Subject) -> Iterator[NewFinding]:
-    """Memories that lost their row, and rows whose memory was removed."""
+    """Memories that lost their row, and rows whose memory was removed or never existed."""
     before, after = _pointed_to(subject.before), _pointed_to(subject.after)
     for path in sorted((before.keys() - after.keys()) & subject.after.keys()):
         index = before[path]

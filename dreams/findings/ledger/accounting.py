@@ -23,7 +23,7 @@ from dreams.findings.ledger.units import (
 from dreams.lib import progress
 
 _MARK = re.compile(r"^\s*(?:[-*+]|\d+[.)])\s+")  # the mark of a list entry
-# Worst first: a line is reported by the worst outcome of its statements.
+# Worst first: decides between equally long statements of a line (`_report_order`).
 _WORST: tuple[FateName, ...] = ("unexplained", "stated", "superseded-by", "merged-into", "kept-in")
 
 

@@ -100,7 +100,7 @@ class Context:
 
     @cached_property
     def _keys_before(self) -> frozenset[str]:
-        """Of all statements of the directory before."""
+        """The keys of all statements of the directory before."""
         return frozenset(unit.key for path, data in self.before.items() for unit in units_of(path, data))
 
     def is_frame(self, line: int, text: str) -> bool:
@@ -254,7 +254,7 @@ class Context:
         return None
 
     def _in_parts(self, unit: Unit) -> StatementOutcome | None:
-        """Whether the statement was split, and each part still appears in one piece."""
+        """Kept if the statement was split, and each part still appears in one piece."""
         if unit.kind in {"code", "heading"} or self.added.missing_words(unit.text):
             return None
         for cut in _CUTS:

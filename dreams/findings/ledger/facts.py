@@ -103,7 +103,7 @@ def _denials_missing(one: Statement, other: Statement, *, once: bool) -> list[in
 def _best(
     words: frozenset[str], spots: Sequence[tuple[int, frozenset[str]]], other: Statement | None
 ) -> tuple[int, frozenset[str]] | None:
-    """A negation of exactly these words, else one whose scope in `other` includes them."""
+    """A negation that has one of these words, else one whose scope in `other` has one or is empty."""
     near = (spot for spot in spots if words & spot[1])
     if other is None:
         return next(near, None)
@@ -226,7 +226,7 @@ def lost(old: str, new: str) -> list[str]:
 
 
 def _members_lost(one: Statement, there: frozenset[str]) -> list[str]:
-    """Common words added by "and": "the problem and approaches" is more than "the problem"."""
+    """Common words after an "and" or "or" that the other lacks: "the problem and approaches" is more than "the problem"."""
     joined = (word for before, word in pairwise(one.flow) if before in _JOINS)
     return sorted(
         {
@@ -304,7 +304,7 @@ def _whole_time(text: str, token: Token) -> str:
 
 
 def coverage(old: str, new: str) -> float:
-    """The share of `old`'s weight that is in `new`; 1 if no word is missing."""
+    """The share of `old`'s weight that is in `new`: 1 if no word is missing, 0 if `old` has no weight."""
     return _share(plain_statement(old), word_forms(new))
 
 

@@ -129,7 +129,7 @@ def name_inserted(one: Statement, other: Statement) -> bool:
 
 
 def word_replaced(one: Statement, other: Statement) -> bool:
-    """Whether a repeated word replaces another that now appears once less: "wants to commit", "wants to wait"."""
+    """Whether a word replaces another that is still there, but less often: "wants to commit", "wants to wait"."""
     mine, theirs = ([item.word for item in s.items] for s in (one, other))
     fewer = {word for word in Counter(mine) - Counter(theirs) if word in theirs}
     more = Counter(theirs) - Counter(mine)
@@ -191,7 +191,7 @@ def reworded(old: str, new: str) -> bool:
 
 
 def _too_short(one: Statement, old: str, new: str) -> bool:
-    """One or two words match by chance; two are enough only if they make up much of the new statement."""
+    """Whether it has too few words, which match by chance; two are enough if `new` has both and they make up much of it."""
     few = len(one.telling) < LEAST_TOLD
     return few and (len(one.telling) < 2 or bool(words_lost(old, new)) or coverage(new, old) < PART)
 

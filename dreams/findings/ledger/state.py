@@ -89,7 +89,7 @@ class DirectoryStatements:
         return frozenset[str]().union(*map(word_forms, told))
 
     def missing_words(self, text: str) -> list[str]:
-        """The words of a text that no statement has in any form. If there are any, nothing can keep or reword the text."""
+        """The words of a text that no statement has in any form. If there are any, nothing says all of the text."""
         return [
             word
             for word in plain_statement(text).weights
@@ -277,7 +277,7 @@ class Exchange:
         return None
 
     def is_copy(self, unit: Unit, path: str, other: Unit, other_path: str) -> bool:
-        """Whether a copy elsewhere is about the same thing: below the same headings, or below none."""
+        """Whether a copy is about the same thing: below the same headings and labels, or one of the two below none."""
         mine = locations_of(path, self._before.get(path)).points.get(unit, ())[:1]
         theirs = locations_of(other_path, self._after.get(other_path)).points.get(other, ())[:1]
         locations = [point.location for point in (*mine, *theirs)]

@@ -148,7 +148,7 @@ def _quoted_facts(lost: Sequence[str]) -> str:
 
 
 MOST_SHOWN = 200  # characters of a text that is quoted
-MOST_STATEMENTS = 4  # statements
+MOST_STATEMENTS = 4  # of one passage
 FARTHEST = 2  # lines from one to the next
 _PROSE = frozenset({"sentence", "row", "table"})
 
@@ -207,7 +207,7 @@ _Place = tuple[str, int, str]  # path, line and key of a statement that keeps an
 
 @dataclass(slots=True)
 class BothStates:
-    """A directory before and after, for all its hunks: `taken` are statements of other files that stand for one each."""
+    """A directory before and after, for all its hunks: `taken` are statements of other files that already reword one."""
 
     subject: Subject
     after: DirectoryStatements
@@ -226,7 +226,7 @@ def both_states(subject: Subject) -> BothStates:
 
 
 class Trace:
-    """Looks for the statements of one hunk; `fresh` are those of its added lines that the file did not make before."""
+    """Looks for the statements of one hunk; `fresh` are those of its added lines that the file did not have before."""
 
     def __init__(self, both_states: BothStates, hunk: ChangedHunk) -> None:
         self.states, self.hunk, self.path = both_states, hunk, hunk.path
@@ -265,7 +265,8 @@ class Trace:
         )
 
     def _changed(self, unit: Unit) -> StatementOutcome | None:
-        """Another statement is in its place. If a person said that one, it supersedes this one even where the old words remain."""
+        """Another statement is in its place; None if not. Kept if a copy about the same thing remains; superseded if a person said the
+        other one; else unexplained."""
         instead, replacing = self._replacements(unit), self._replacing(unit)
         copy = None if replacing else self._copy(unit)
         if copy:

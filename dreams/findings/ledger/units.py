@@ -297,7 +297,8 @@ def added_units(subject: Subject, hunk: ChangedHunk) -> Iterator[tuple[Unit, int
 
 
 def needs_no_source(unit: Unit) -> bool:
-    """Whether it is a heading, row title or standard field, which state nothing; unless it has a number or is as long as a sentence."""
+    """Whether it is a name or standard field, or a heading or row title, which state nothing unless they have a number or more than
+    six words."""
     if unit.kind == "field":
         return unit.name in BOOKKEEPING or unit.name == "name"
     if unit.kind not in {"heading", "title"}:

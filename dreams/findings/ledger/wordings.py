@@ -88,7 +88,7 @@ _PHRASE_SIGN = re.compile(_PHRASE.pattern)  # in small letters it is looked for 
 
 
 def plain_phrases(text: str) -> str:
-    """A text without code and links, with equivalent phrases replaced by one."""
+    """`text`, which must have no code or links, with equivalent phrases replaced by one."""
     text = _CELL.sub("; ", text)
     low = text.lower()
     for sign, pattern, instead in _RULE_PATTERNS:

@@ -109,7 +109,7 @@ def _is_asked_better(question: Question, found: Sequence[Question]) -> bool:
 
 
 def _touched(before: Tree, after: Tree) -> dict[str, frozenset[int]]:
-    """For each file, the original lines that are not in its new text."""
+    """For each changed file, the numbers (1-based) of the original lines that are not in its new text."""
     return {
         path: frozenset(
             number + 1

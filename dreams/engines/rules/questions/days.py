@@ -76,7 +76,8 @@ def passed(context: Asking) -> Iterator[Question]:
 
 
 def _written(context: Asking, unit: PlacedText) -> dt.date | None:
-    """The latest day on which the line may have been written; None if copying may have changed it, or it is not reliable."""
+    """The latest day on which the line may have been written; None if copying may have changed it, if a dream wrote the
+    line, or if only the memory names it, as its author may have forgotten to update that."""
     known = context.job.line_dates.get(unit.path, ())
     line = known[unit.first_line - 1] if unit.first_line <= len(known) else None
     is_seen = line and line.believable and line.source != "memory" and not line.ours
@@ -116,7 +117,7 @@ def _weight(day: dt.date, today: dt.date) -> float:
 
 
 def _past(context: Asking, unit: PlacedText, note: str) -> Option:
-    """The statement in the past tense, if one word makes it so."""
+    """The option to put the statement in the past tense; `NO_OPTION` if that takes more than one word."""
     verbs = list(_ONE_VERB.finditer(unit.raw))
     if len(verbs) != 1 or _MORE_VERBS.search(unit.raw):
         return NO_OPTION
@@ -147,7 +148,7 @@ _IS_DONE = re.compile(
     r"\b(?<!un)(?:done|completed?|shipped|merged|committed|fixed|resolved|implemented|operational|superseded)\b",
     re.IGNORECASE,
 )
-# The same in a heading, or a heading that names a state: "Recent changes (…)", "Import — status (…)".
+# A heading that says `_AS_OF`, or that names a state: "Recent changes (…)", "Import — status (…)"; not any name with such a word.
 _HEADS_A_STATE = re.compile(
     r"\b(?:as of|as at)\W{0,3}$|(?:^|[—–:]\s*|\s-\s)\W*(?:current|recent|latest|pending|remaining|next)"
     r"(?:\s+\w+){0,2}\W*$|\bstatus\W*$",
@@ -166,7 +167,7 @@ _HEADS_WHAT_IS_NEXT = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class _Section:
-    """A heading with the lines up to the next heading, 1-based and inclusive."""
+    """A heading with the lines up to the next heading of its level or above, 1-based and inclusive."""
 
     path: str
     heading: str
@@ -296,7 +297,7 @@ def _take_out(rec: Recorder, sections: Sequence[_Section], note: str) -> None:
 
 
 def _statements(context: Asking, asked: set[str]) -> Iterator[Question]:
-    """The first such statement of each memory without such a section."""
+    """Asks about the first old state of each memory that no section was asked of."""
     for unit, told, day in (*_dated(context), *_labelled(context)):
         context.report.checkpoint()
         if unit.path in asked or any(map(_ANY_DAY.search, unit.headings)) or not _is_old(context, day):
@@ -344,7 +345,7 @@ def _state_day(sentence: str) -> dt.date | None:
 
 
 def _without(context: Asking, unit: PlacedText, told: str, note: str) -> Option:
-    """Remove the sentence, or the whole statement if it says nothing else."""
+    """The option to remove the sentence, or the whole statement if it says nothing else."""
     if told == unit.text or len(sentences(unit.text)) == 1:
         return removal(context.draftsman, unit, note, from_memory(unit.path, unit.first_line, unit.raw, note))
     if is_index(unit.path):

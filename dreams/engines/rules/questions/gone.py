@@ -32,7 +32,7 @@ from dreams.lib.files.text import one_line, plural
 LONGEST = 240  # characters of a statement about only one file
 MOST_PLACES = 12  # of one question; chosen
 OPENING = 60  # characters at the start in which a memory says which place it is about; chosen
-MANY = 5  # missing files allowed if few others are named; chosen
+MANY = 5  # missing files allowed even if fewer of the named ones exist; chosen
 MOVED, GONE = 0.55, 0.35  # how useful an answer is, chosen: for a moved file the new text is known
 _CODE = re.compile(r"`([^`\n]+)`")
 # A path from the top of the repository, in code spans or plain.
@@ -93,8 +93,8 @@ def no_longer_there(context: Asking) -> Iterator[Question]:
 
 
 def _once_there(repo: Repository, places: Mapping[str, Mapping[str, str]]) -> list[str]:
-    """The files that were in the repository before, if its history can tell. Others belong elsewhere, are generated or planned,
-    or are not complete paths; a name without a folder may be on a server (docs/real-directories.md)."""
+    """The files that were in the repository before; all with a possible place if its history cannot tell. Others belong elsewhere,
+    are generated or planned, or are not complete paths; a name without a folder may be on a server (docs/real-directories.md)."""
     every = {path: new for paths in places.values() for path, new in paths.items()}
     known = ever_there(repo.root, every) if every else None
     return [
@@ -342,12 +342,12 @@ class _Missing:
         self._sorts = {(str(PurePosixPath(path).parent), PurePosixPath(path).suffix) for path in repo.files}
 
     def is_of_this_repository(self, named: set[str]) -> bool:
-        """Whether most named files exist here; otherwise memories may be about another checkout."""
+        """Whether no more named files are gone than exist here (or `MANY`); otherwise memories may be about another checkout."""
         there = sum(PurePosixPath(path).name.casefold() in self._names for path in named)
         return sum(bool(self.file(path)) for path in named) <= max(there, MANY)
 
     def once(self, lines: Collection[_Named]) -> dict[str, str]:
-        """Its possible old paths, if it was not renamed."""
+        """The paths at which a missing file may have been, each with "": it has no new path."""
         return {
             f"{folder}/{PurePosixPath(one.path_named).name}": ""
             for one in lines

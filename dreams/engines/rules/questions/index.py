@@ -75,7 +75,7 @@ MOST_UNLISTED = 7  # memories of one question; the rest come in later dreams
 
 
 def unlisted(context: Asking) -> Iterator[Question]:
-    """One question about memories without a row and without a title that somebody wrote."""
+    """One question about memories without a row that this dream does not list itself, as no certain title is written."""
     tree, path = context.tree_before, memdir.INDEX_NAME
     if not tree.writable(path):
         return
@@ -98,7 +98,7 @@ def unlisted(context: Asking) -> Iterator[Question]:
 
 
 def _index_after(context: Asking) -> tuple[memdir.Loaded, str]:
-    """The index after this dream, as an agent loads it, and its length in words."""
+    """The index after this dream, as an agent loads it, and a sentence that gives its length."""
     path, config = memdir.INDEX_NAME, context.job.config
     made = [edit.after for edit in context.edits if edit.path == path]
     after = made[-1] if made else context.tree_before.texts.get(path)
@@ -125,7 +125,8 @@ def _place(offer: _Offer) -> Place:
 
 
 def _least_helpful(context: Asking, need: int) -> list[_Offer]:
-    """As many rows as needed: those with few links first, then old ones; preferences of the person last."""
+    """As many rows as needed: first those whose file says everything already, with few links, then old; preferences of the person
+    last."""
     tree = context.tree_before
     links = _links(tree)
     seen: set[str] = set()
@@ -186,7 +187,7 @@ def _shorter(tree: Tree, row: memdir.IndexRow, row_max: int) -> str:
 
 
 def _says(text: str, hook: str) -> bool:
-    """Whether the file has the words of the row."""
+    """Whether the file has nearly all words of the row (`SAID`)."""
     wanted = _words(hook)
     return len(wanted & _words(text)) >= SAID * len(wanted)
 

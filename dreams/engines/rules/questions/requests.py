@@ -55,7 +55,7 @@ def _maybe_requests(heard: Sequence[Heard], may_ask: Callable[[str], bool]) -> I
 
 def _is_cited(statement: PlacedText, sentence: str) -> bool:
     """Whether a sentence has nearly everything of a statement, or two of its values, and little else. In a sentence about memory
-    the statement's name is enough."""
+    one value is enough, if all its other words are in the statement too."""
     mine = {word for word, weight in statement.reading.terms.items() if weight >= forgetting.LEAST_WORD}
     said, theirs = read(sentence), forgetting.wanted(sentence)
     values = said.anchors - statement.reading.anchors
@@ -92,7 +92,7 @@ def _to_forget(asking: Asking, heard: Heard, wish: Wish, statement: PlacedText) 
 
 # --- Typed ----------------------------------------------------------------------------------------------------------
 
-MOST_QUESTIONS = 6  # of one dream
+MOST_QUESTIONS = 6  # of one dream: who types a lot in passing is not asked about all of it
 TO_LEARN = 0.4  # low: an answer only adds a line
 PER_SESSION = 0.1  # more for each further session in which it was typed
 MOST_WEIGHT = 0.7  # chosen: below explicit requests

@@ -27,10 +27,10 @@ from dreams.lib.prose.statement_index import FEW, StatementIndex
 from dreams.lib.prose.statement_pairs import PlacedText, places_of
 from dreams.lib.prose.values import Value, read, shared_values
 
-LEAST, RANGE = 0.35, 0.4  # usefulness of an answer for the least and most similar
+LEAST, RANGE = 0.35, 0.4  # usefulness for the least similar; how much more for the most similar
 MOST_WORDS = 12  # of a subject
 MANY = 3  # facts in both of two files, which become one question; chosen
-# Least common share of statements with the same values; the rest is paraphrase.
+# Share of a statement's weight that may be paraphrase if the values are the same.
 MOST_REWORDED = 0.7
 _NAMING = frozenset({"code", "address", "path", "identifier"})
 KEPT_WHOLE = frozenset({"code", "table", "comment"})  # a file with these is not merged into another
@@ -108,7 +108,7 @@ def _shared(statements: Sequence[PlacedText]) -> list[Value]:
 
 
 def subject_of(statements: Sequence[PlacedText]) -> str:
-    """Their subject: the words and values that all have, and the rare ones of each."""
+    """Their subject: the words that all have, or those of the first, and the values of each."""
     words = [each.reading.terms.keys() for each in statements]
     common = set(words[0]).intersection(*words[1:]) or set(words[0])
     values = {value.key for each in statements for value in each.reading.values}

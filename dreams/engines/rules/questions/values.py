@@ -305,7 +305,7 @@ def _conflict(asking: Asking, index: StatementIndex, pair: TwoValues) -> Iterato
 
 
 def _option(asking: Asking, index: StatementIndex, name: str, label: str, pair: TwoValues) -> Option:
-    """Writes the second one's value into the first statement and its file's summaries.
+    """The option to write the second one's value into the first statement and its file's summaries.
 
     With "replace" the older one is merged into the newer if it then says nothing more. If no order is known nothing is
     removed.
