@@ -211,7 +211,7 @@ class Chunk:
 
 
 def _file_row(place: Place) -> rows.Row:
-    """Without the session's id."""
+    """The row of a file without the session id."""
     job, state, before = place.reading.job, place.reading.state, place.reading.before
     return (
         job.found.path,

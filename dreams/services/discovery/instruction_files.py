@@ -31,7 +31,7 @@ log = logging.getLogger(__name__)
 
 
 def keep(host: str, now: dt.datetime) -> None:
-    """Reads the files of projects last read ten minutes ago, within a time limit. An error in one project stops no other."""
+    """Reads the files of projects not read for ten minutes, within a time limit. An error in one project stops no other."""
     until = time.monotonic() + SECONDS
     _forget_gone(host)
     for pk in _due(host, now):
@@ -85,7 +85,7 @@ def _forget_unloaded() -> None:
 
 
 def _keep(project: Project, found: Iterable[InstructionFile]) -> None:
-    """Replaces the project's rows by what is found now; a file that is no longer loaded is removed from the search index too."""
+    """Replaces the project's rows with the files found now; a file no longer loaded is removed from the search index too."""
     texts = dict(_texts(found))
     with transaction.atomic():
         rows = InstructionText.objects.filter(host=project.host, path__in=list(texts))
@@ -111,7 +111,7 @@ def _put(
 
 
 def _texts(found: Iterable[InstructionFile]) -> Iterator[tuple[str, tuple[InstructionFile, str]]]:
-    """Path → text, in the order in which the agent loads them, up to the limit per project."""
+    """(path, (file, text without secrets)) in the order in which the agent loads them, up to the limits per project."""
     room, seen = MOST_CHARS, set[str]()
     for file in found:
         if file.problem or not file.text.strip() or file.path in seen:

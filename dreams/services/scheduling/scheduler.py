@@ -178,7 +178,7 @@ def _discover_now_and_then(report: TickReport) -> None:
         with report.going_on("discovery"):
             try:
                 if not discovery.discover(leave_others=True).projects and not _here().exists():
-                    # Started before the agent's first session, a person waits for it; reading nothing is quick.
+                    # No project yet: a person waits for the agent's first session, so the next tick looks again.
                     cache.delete(discovery.LAST_LOOK)
             except discovery.DiscoveryBusy as error:
                 log.warning("%s", error)
