@@ -124,6 +124,18 @@ def test_a_look_from_before_a_write_does_not_say_that_the_write_was_taken_back(t
     assert not memory("project_new.md").gone_at and memory("feedback_testing.md").gone_at
 
 
+def test_a_look_from_before_a_file_was_renamed_does_not_say_that_the_new_one_is_gone(tmp_path: Path) -> None:
+    project = world.make_project(tmp_path)
+    before = workspace.take(world.folder(project))
+    old = world.folder(project) / "project_deploy.md"
+    old.rename(old.with_name("project_release.md"))
+    syncing.refresh(project)
+    versions = Version.objects.count()
+    assert syncing.sync(project, before) == []
+    assert Version.objects.count() == versions
+    assert memory("project_deploy.md").gone_at and not memory("project_release.md").gone_at
+
+
 @pytest.mark.not_on_postgresql
 def test_forgetting_takes_the_file_and_its_row_and_can_be_undone(tmp_path: Path) -> None:
     project = world.make_project(tmp_path)
