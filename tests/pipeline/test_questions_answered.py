@@ -14,6 +14,7 @@ from dreams.lib import process
 from dreams.models import AuditEntry, Evidence, Hunk, LedgerEntry, Proposal, Question
 from dreams.services import blobs, hosts, proposals, review, rollback
 from dreams.services.apply import applying
+from dreams.services.memories import syncing
 from dreams.services.questions import answering, joining, options
 from dreams.services.review import ReviewRefused
 from tests.world import asking, directory as world, engines
@@ -323,11 +324,15 @@ def test_a_question_whose_file_changed_at_its_place_is_outdated(tmp_path: Path, 
 def test_an_answer_that_fits_no_longer_outdates_its_question_and_says_why(
     tmp_path: Path, monkeypatch, problem: Exception, why: str
 ) -> None:
-    asking.dream(world.make_project(tmp_path), monkeypatch, ASK)
+    project = world.make_project(tmp_path)
+    asking.dream(project, monkeypatch, ASK)
     monkeypatch.setattr(answering.options, "edits_of", Mock(side_effect=problem))
     with pytest.raises(ReviewRefused, match=f"outdated: {why}\\."):
         answering.answer(Question.objects.get(), "replace", world.ME)
     assert Question.objects.get().state == "outdated"
+    (world.folder(project) / "project_new.md").write_text("New since.\n")
+    syncing.refresh(project)
+    assert Question.objects.get().state == "outdated"  # although its own file is as the dream saw it
 
 
 def test_an_answer_with_a_blocking_finding_asks_for_a_confirmation_first(tmp_path: Path, monkeypatch) -> None:

@@ -373,7 +373,10 @@ def later(question: Question, reviewer: Actor) -> Answered:
 
 
 def _outdate(question: Question) -> None:
-    Question.objects.filter(pk=question.pk, state__in=(State.OPEN, State.LATER)).update(state=State.OUTDATED)
+    """Forgets which files it was about, so that only another dream asks it again: the answer still would not fit."""
+    places = [{**place, "sha": ""} for place in question.places]
+    rows = Question.objects.filter(pk=question.pk, state__in=(State.OPEN, State.LATER))
+    rows.update(state=State.OUTDATED, places=places)
 
 
 def _log(action: str, question: Question, reviewer: Actor, **more: Any) -> None:
