@@ -14,6 +14,7 @@ from tests.world.cases import each
 
 FINDINGS = Path(findings.__file__).parent
 CODE = re.compile(r"[a-z]+(?:-[a-z]+)*")
+SENTENCE = re.compile(r"[A-Z][\w ,'’]+[.:]|[a-z_]+(?: [a-z_]+)+")
 MADE_BY = {"NewFinding", "found_at", "_found", "_found_in_file"}
 NO_CODES = {*SEVERITIES, *(name for name, _ in CHECKS), "ledger", "questions"}
 
@@ -34,6 +35,17 @@ def test_every_code_has_a_rule_in_words() -> None:
     assert len(_codes()) > 25
     assert {code for code in _codes() if rule_of("x", code) == f"x: {code}"} == set()
     assert all(rule.endswith(".") for rule in RULES.values())
+
+
+def test_no_sentence_of_a_check_has_a_name_of_the_code_in_it() -> None:
+    texts = [
+        node.value
+        for path in FINDINGS.rglob("*.py")
+        for node in ast.walk(ast.parse(path.read_text()))
+        if isinstance(node, ast.Constant) and isinstance(node.value, str) and SENTENCE.fullmatch(node.value)
+    ]
+    assert len(texts) > 100
+    assert [text for text in texts if re.search(r"[a-z]_[a-z]", text)] == []
 
 
 def test_what_a_finding_was_held_against_is_said_only_where_there_is_something() -> None:

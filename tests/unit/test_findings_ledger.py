@@ -10,7 +10,7 @@ import sys
 from dreams.engines.types import Citation, Fate
 from dreams.findings import examine
 from dreams.findings.directories import between
-from dreams.findings.ledger import facts
+from dreams.findings.ledger import facts, keeping
 from dreams.findings.ledger.units import units_of
 from tests.world.cases import each
 from tests.world.findings import DEPLOY, FILES, INDEX, changed, codes, one, report
@@ -385,3 +385,7 @@ def test_what_a_statement_is_held_against_is_the_same_in_every_process() -> None
         for seed in "012"
     }
     assert len(told) == 1
+
+
+def test_what_comes_with_something_is_what_it_has() -> None:
+    assert keeping.says_all("The kit comes with a pump.", "The kit has a pump.", merged=True)

@@ -22,7 +22,7 @@ from dreams.lib.secrets.spotting import spans
 
 FILE_REMOVED = "Its file is removed, line by line."
 SUMMED_UP = "It summarizes its file, which is accounted for line by line."
-NEW_VALUE = "The field has_word a new value."
+NEW_VALUE = "The field has a new value."
 HEADING = "A heading; the lines below it are accounted for one by one."
 TITLE = "The title of a row."
 COLUMNS = "Column names, which are now next to their values."

@@ -75,14 +75,14 @@ def why_not_kept(old: str, new: str) -> str:
         (swapped(old, new), "swaps two things"),
         (
             word_replaced(plain_statement(old), plain_statement(new)) or word_exchanged(old, new),
-            "has_word another word instead",
+            "has another word instead",
         ),
         (withdrawn(old, new), "withdraws it"),
         (
             _condition_differs(plain_statement(old), plain_statement(new)),
             "says it with another condition or tense",
         ),
-        (name_inserted(plain_statement(old), plain_statement(new)), "has_word another name in the middle"),
+        (name_inserted(plain_statement(old), plain_statement(new)), "has another name in the middle"),
     )
     return next((why for speaks, why in checks if speaks), "says it as part of something else")
 

@@ -94,17 +94,17 @@ def finding_of(
         )
         return NewFinding(
             CHECK, "reworded", "warn", f"“{said}” is reworded; these words are gone: {words}.",
-            "Compare both_states lines, then edit the change if the meaning changed.", **place,  # type: ignore[arg-type]  # as above
+            "Compare both lines, then edit the change if the meaning changed.", **place,  # type: ignore[arg-type]  # as above
         )  # fmt: skip
     if answer.note == CHANGED_HERE and not hunk.by_hand:
         return NewFinding(
             CHECK, "now-contradicts", "warn", f"“{said}” was changed here, but another place still says it.",
-            "Change both_states places, or neither.", **place,  # type: ignore[arg-type]  # as above
+            "Change both places, or neither.", **place,  # type: ignore[arg-type]  # as above
         )  # fmt: skip
     if answer.note == ANOTHER_HEADING and not hunk.by_hand:
         return NewFinding(
             CHECK, "another-heading", "warn", f"“{said}” is now below another heading.",
-            "Check that it still contains there.", **place,  # type: ignore[arg-type]  # as above
+            "Check that it still holds there.", **place,  # type: ignore[arg-type]  # as above
         )  # fmt: skip
     if answer.fate in {"stated", "superseded-by"}:
         return _stated(hunk, said, answer, place)

@@ -76,7 +76,7 @@ _PHRASES = {
     "it is": "is", "so that": "so", "nobody but": "only", "dislikes": "does not like", "max": "at most",
     "maximum": "at most", "min": "at least", "minimum": "at least", "as well": "also", "except for": "except",
     "whoever": "the person", "only then": "then", "hates": "does not like", "hate": "not like",
-    "nobody needs": "unnecessary", "lives in": "in", "sits in": "in", "lives at": "at", "comes with": "has_word",
+    "nobody needs": "unnecessary", "lives in": "in", "sits in": "in", "lives at": "at", "comes with": "has",
 }  # fmt: skip
 _PHRASE = re.compile(
     r"(?<![\w.-])(?:"
