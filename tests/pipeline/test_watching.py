@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 from django.core.cache import cache
+from django.db import OperationalError
 from pytest_django import Settings
 
 from dreams.models import Override, Session
@@ -89,6 +90,34 @@ def test_folders_that_an_agent_makes_later_are_watched_too(
             assert number < SECONDS * 10
             world.put(folder / f"{number}.jsonl", "{}\n")
             time.sleep(0.1)
+    made.stop(SECONDS)
+
+
+def test_a_database_that_is_away_for_a_while_ends_no_watching(
+    tmp_path: Path, settings: Settings, told: queue.Queue[list[str]], monkeypatch, transactional_db: None
+) -> None:
+    settings.ROOTS = (tmp_path,)
+    folder = tmp_path / "projects" / "-home-dev-app"
+    folder.mkdir(parents=True)
+    asked, current = queue.Queue[int](), watching.conf.current
+
+    def away() -> None:
+        asked.put(1)
+        raise OperationalError("the server is away")
+
+    monkeypatch.setattr(watching.conf, "current", away)
+    made = watching.Watcher(told.put, pace=0, again=0.1)
+    made.start()
+    for _ in range(3):
+        asked.get(timeout=SECONDS)
+    monkeypatch.setattr(watching.conf, "current", current)
+    assert made.begun.wait(SECONDS)
+    number = 0
+    while told.empty():
+        number += 1
+        assert number < SECONDS * 10
+        world.put(folder / f"{number}.jsonl", "{}\n")
+        time.sleep(0.1)
     made.stop(SECONDS)
 
 

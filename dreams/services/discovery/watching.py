@@ -16,7 +16,7 @@ from pathlib import Path
 
 import psutil
 from django.core.cache import cache
-from django.db import connections
+from django.db import DatabaseError, connections
 from django.db.models import Q
 
 from dreams import conf
@@ -144,13 +144,17 @@ class Watcher:
 
     def _watch(self) -> None:
         while not self._stop.is_set():
-            folders = _wanted()
-            self.watched = [one.path for one in judge(folders) if not one.why_not]
-            if self.watched:
-                self._watch_while(folders)
-            else:
-                self.begun.set()
-                self._stop.wait(self._again)
+            try:
+                folders = _wanted()
+                self.watched = [one.path for one in judge(folders) if not one.why_not]
+                if self.watched:
+                    self._watch_while(folders)
+                    continue
+            except DatabaseError as error:  # its server is away for a while
+                log.info("changes are not watched for a moment: %s", error)
+                connections.close_all()
+            self.begun.set()
+            self._stop.wait(self._again)
 
     def _watch_while(self, folders: list[Path]) -> None:
         """Watches these folders until the folders to watch change."""
