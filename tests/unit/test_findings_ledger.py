@@ -233,6 +233,14 @@ def test_the_words_that_leave_are_no_evidence_that_they_may():
     assert one(found, "stated-without-evidence").severity == "warn"
 
 
+def test_a_quote_of_another_memory_is_evidence_though_the_same_words_leave_here():
+    """Of two memories with one text each label of the second one has the first one's lines for evidence."""
+    quote = Citation("memory", "tabs over spaces", "feedback_tabs.md", line_no=9)
+    claim = Fate(TABS.strip(), "stated", note="A label of the merged file.")
+    found = report(changed("user_role.md", TABS, ""), fates=(claim,), citations=(quote,))
+    assert "stated-without-evidence" not in codes(found)
+
+
 def test_a_rule_replaced_by_a_line_that_was_there_before_needs_evidence_too():
     rule = "- Never deploys to production after 16:00"
     quote = Citation("memory", rule.strip("- "), "user_role.md", line_no=11)

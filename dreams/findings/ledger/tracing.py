@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from itertools import pairwise
 from operator import itemgetter
 
+from dreams.engines.types import Citation
 from dreams.findings import evidence
 from dreams.findings.base import ChangedHunk, MessageParts, NewFinding, RemovedLine, Subject
 from dreams.findings.ledger import derived, facts, keeping
@@ -127,13 +128,18 @@ def _stated(
         return NewFinding(
             CHECK, "removed-by-hand", "info", f"“{said}” is removed by your own change; no other memory says it.", "", **place  # type: ignore[arg-type]  # as above
         )  # fmt: skip
-    leaves = "\n".join(hunk.removed)  # a quote of the removed line itself is no evidence for removing it
-    if answer.note in derived.NOTES or any(c.found and c.quote.strip() not in leaves for c in hunk.citations):
+    if answer.note in derived.NOTES or any(_is_evidence(citation, hunk) for citation in hunk.citations):
         return None
     return NewFinding(
         CHECK, "stated-without-evidence", "warn", f"“{said}” is removed for a reason without evidence: {shortened(answer.note or 'another line replaces it.', MOST_SHOWN)}",
         "Check the reason, or reject the change.", **place,  # type: ignore[arg-type]  # as above
     )  # fmt: skip
+
+
+def _is_evidence(citation: Citation, hunk: ChangedHunk) -> bool:
+    """A quote of the removed line itself only proves that it was there; one of another memory with the same words counts."""
+    elsewhere = citation.source == "memory" and citation.place not in {"", hunk.path}
+    return citation.found and (elsewhere or citation.quote.strip() not in "\n".join(hunk.removed))
 
 
 def _quoted_facts(lost: Sequence[str]) -> str:
