@@ -125,3 +125,11 @@ def test_a_head_that_is_no_yaml_keeps_copies_apart_only_by_a_field_of_its_own(tm
         "a_3.md": head.format(more="source: ticket 12\n") + OWNER,
     }
     assert files_kept(dream(tmp_path, files)) == {"a.md", "a_3.md"}
+
+
+def test_the_file_that_stays_is_the_evidence_for_removing_the_other(tmp_path: Path) -> None:
+    files = {"owner.md": memory(OWNER), "reviews.md": memory(OWNER, name="Reviews")}
+    made = dream(tmp_path, {"MEMORY.md": "- [Owner](owner.md)\n", **files})
+    (gone,) = [edit for edit in made.edits if edit.path == "reviews.md"]
+    (cited,) = gone.citations
+    assert (cited.place, cited.quote) == ("owner.md", OWNER.strip())

@@ -14,7 +14,7 @@ from dreams.engines.rules.notes import bodies
 from dreams.engines.rules.notes.tree import NewText, Recorder, Tree, digest, from_memory, is_index, is_log
 from dreams.engines.rules.notes.wording import says_something
 from dreams.engines.rules.steps.index import base_of, undoubled
-from dreams.engines.types import Fate
+from dreams.engines.types import Citation, Fate
 from dreams.lib import memdir
 from dreams.lib.files.text import one_line
 from dreams.lib.prose.statements import statement
@@ -226,13 +226,11 @@ def fold(
     """
     tree = rec.tree
     reason = f"{keep} already says everything in {drop}."
-    document = tree.document(drop)
     text = tree.texts[keep] if after is None else after
     known = {fate.text: fate for fate in told}
     fates = tuple(known.get(fate.text, fate) for fate in _fates(tree.texts[drop], keep, text))
-    body = document.body.lstrip()
-    first = document.body_start_line + document.body.removesuffix(body).count("\n")
-    cited = (from_memory(drop, first, body.rstrip()),)
+    # The file that stays is why the other one can go; that one is where what is added comes from.
+    cited = tuple(_cited(tree, path) for path in ((keep,) if after is None else (keep, drop)))
     changes = [NewText(drop, None, reason, fates, cited)]
     for other in sorted(tree.texts):
         old = text if other == keep else tree.texts[other]
@@ -246,6 +244,14 @@ def fold(
             new, lost = _one_row(tree, other, new, keep, row_max, lost)
         changes.append(NewText(other, new, reason, lost, cited))
     return rec.operation("merge", changes, key=digest(keep, drop))
+
+
+def _cited(tree: Tree, path: str) -> Citation:
+    document = tree.document(path)
+    body = document.body.lstrip()
+    return from_memory(
+        path, document.body_start_line + document.body.removesuffix(body).count("\n"), body.rstrip()
+    )
 
 
 def _fates(before: str, keep: str, after: str) -> Iterator[Fate]:
