@@ -48,7 +48,7 @@ run: install
 	@exec $(BIN)/python manage.py serve $(ARGS)
 
 # Compiled modules are kept, whatever the environment says: else every process of a test compiles all of them again.
-PYTEST := env PYTHONDONTWRITEBYTECODE= $(BIN)/python -m pytest -q -n 4
+PYTEST := env PYTHONDONTWRITEBYTECODE= $(BIN)/python -m pytest -q
 
 # To put the values into an assertion's message, pytest takes every test file apart, which is half a minute in a new clone:
 # what fails is run once more with them, by $(1). Failed is failed, also where it passes then.
@@ -59,10 +59,10 @@ IN_FULL = { echo "What failed, once more with its values:"; $(1) -q --last-faile
 BESIDE = log=$$(mktemp); { $(2); } >"$$log" 2>&1 & other=$$!; trap 'rm -f "$$log"' EXIT; \
 	$(1); first=$$?; wait $$other; second=$$?; cat "$$log"; exit $$((first + second))
 
-# Compiled once by all cores, and not by each process of the tests anew.
+# Compiled once by all cores, and not by each process of the tests anew. Three processes, as each takes ten seconds to collect.
 test: install
 	@$(BIN)/python -m compileall -q -j 0 dreams memoryweb tests
-	@$(call BESIDE,$(PYTEST) --assert=plain --dist loadfile --no-loadscope-reorder -m "not more and not sweep and not by_hand" $(ARGS) || $(call IN_FULL,$(BIN)/python -m pytest),\
+	@$(call BESIDE,$(PYTEST) -n 3 --assert=plain --dist loadfile --no-loadscope-reorder -m "not more and not sweep and not by_hand" $(ARGS) || $(call IN_FULL,$(BIN)/python -m pytest),\
 		$(MAKE) --no-print-directory lint)
 
 # A server of the tests' own, where PostgreSQL is installed; the driver is under the LGPL, so only tests install it.
@@ -75,7 +75,7 @@ FAILED_THERE := -o cache_dir=$(VENV)/failed-on-postgresql
 test-more: install
 	@$(PIP) install --require-hashes -r requirements/postgresql.txt || \
 		echo "Without its driver the tests on PostgreSQL are reported as not run." >&2
-	@$(call BESIDE,export HYPOTHESIS_PROFILE=more; nice -n 3 $(PYTEST) --assert=plain --dist worksteal -m "(more or sweep) and not by_hand" $(ARGS) || $(call IN_FULL,$(BIN)/python -m pytest),\
+	@$(call BESIDE,export HYPOTHESIS_PROFILE=more; nice -n 3 $(PYTEST) -n 4 --assert=plain --dist worksteal -m "(more or sweep) and not by_hand" $(ARGS) || $(call IN_FULL,$(BIN)/python -m pytest),\
 		echo "On PostgreSQL:"; $(ON_POSTGRESQL) $(PYTEST) -n 0 $(FAILED_THERE) --assert=plain -m "(not more and not sweep or also_on_postgresql) and not by_hand and not not_on_postgresql" tests/pipeline || $(call IN_FULL,$(ON_POSTGRESQL) $(BIN)/python -m pytest $(FAILED_THERE)))
 
 lint: install
