@@ -4,6 +4,7 @@ The engine's edits are steps; a person decides on hunks. A hunk belongs to every
 removed lines or added one of its added lines, even if a later edit changed the same line. Hunks that share an
 edit's operation form one operation and are decided together."""
 
+import functools
 import hashlib
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -226,7 +227,8 @@ def rebuild(
 
 
 def _assemble(before: Mapping[str, bytes], after: Mapping[str, bytes], edits: Sequence[Edit]) -> Draft:
-    edits = [replace(edit, citations=tuple(_at_base(c, before) for c in edit.citations)) for edit in edits]
+    lines = functools.cache(lambda path: text.decode(before.get(path, b"")).split("\n"))
+    edits = [replace(edit, citations=tuple(_at_base(c, lines) for c in edit.citations)) for edit in edits]
     steps = [_Step.of(edit) for edit in edits]
     told = Lineage(edits)
     groups, index_rows = _Groups(), _IndexRows(before, after, edits)
@@ -263,13 +265,12 @@ def _assemble(before: Mapping[str, bytes], after: Mapping[str, bytes], edits: Se
     return Draft(files, _operations(files, steps, groups))
 
 
-def _at_base(citation: Citation, before: Mapping[str, bytes]) -> Citation:
+def _at_base(citation: Citation, lines_of: Callable[[str], Sequence[str]]) -> Citation:
     """The citation with its line number in the person's file: the engine's earlier steps moved lines in its copy."""
     told, line_no = citation.quote.split("\n")[0].strip(), citation.line_no
     if citation.source != "memory" or not line_no or not told:
         return citation
-    lines = text.decode(before.get(citation.place, b"")).split("\n")
-    places = [number for number, line in enumerate(lines, 1) if told in line]
+    places = [number for number, line in enumerate(lines_of(citation.place), 1) if told in line]
     nearest = min(places, key=lambda number: abs(number - line_no), default=line_no)
     return replace(citation, line_no=nearest)
 

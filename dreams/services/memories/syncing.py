@@ -251,17 +251,24 @@ def _overtaken(
     """Memories whose file matches the row but no longer what was read: another process has written and recorded it since.
     Recording the earlier text would look like an undo of that."""
     folder, found = memory_dir(project), set[str]()
-    inodes = {file.inode: name for name, file in everything.items()}
     for path in filter(is_memory, rows.keys() | everything.keys()):
         row, file = rows.get(path), everything.get(path)
-        new_name = inodes.get(row.inode) if row and file is None else None
-        if row and new_name and _on_disk(folder / new_name)[2:] == (row.inode,):
-            continue  # renamed, and still so; where a disk ignores case, its old name leads to it, too
         there = (row.sha256, row.size, row.mtime_ns, row.inode) if row and row.gone_at is None else (None,)
         read = (file.sha256, len(file.data), file.mtime_ns, file.inode) if file else (None,)
-        if there[0] != read[0] and there[1:] == (now := _on_disk(folder / path)) and read[1:] != now:
+        if there[0] == read[0]:
+            continue
+        now = _on_disk(folder / path)
+        if there[1:] == now != read[1:] and not (file is None and _was_renamed(folder, everything, now)):
             found.add(path)
     return found
+
+
+def _was_renamed(
+    folder: Path, everything: Mapping[str, workspace.SnapshotFile], now: tuple[int, ...]
+) -> bool:
+    """Whether a file was read by another name, and still has it: where a disk ignores case, its old name leads to it too."""
+    inode = now[2:]
+    return any((file.inode,) == inode == _on_disk(folder / name)[2:] for name, file in everything.items())
 
 
 def _on_disk(path: Path) -> tuple[int, ...]:

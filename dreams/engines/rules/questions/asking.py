@@ -1,6 +1,7 @@
 """What families of questions share: their input, drafting an option, and the option that removes a statement. PURE but for
 the transcript."""
 
+from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import PurePosixPath
@@ -127,10 +128,15 @@ def askable(tree: Tree) -> Iterator[PlacedText]:
 
 def leads(units: Sequence[PlacedText]) -> set[tuple[str, int]]:
     """The paths and lines of first paragraphs that introduce the rest of their memory."""
-    first = {each.path: each for each in sorted(units, key=lambda each: (-each.first_line, each.last_line))}
-    last = {each.path: each.first_line for each in sorted(units, key=lambda each: each.first_line)}
-    begun = (each for each in first.values() if last[each.path] > each.last_line)
-    return {(each.path, each.first_line) for each in begun if not BULLET.match(each.raw)}
+    of_file = defaultdict[str, list[PlacedText]](list)
+    for unit in units:
+        of_file[unit.path].append(unit)
+    first = (min(each, key=lambda unit: (unit.first_line, -unit.last_line)) for each in of_file.values())
+    return {
+        (unit.path, unit.first_line)
+        for unit in first
+        if not BULLET.match(unit.raw) and any(each.first_line > unit.last_line for each in of_file[unit.path])
+    }
 
 
 def _row_lines(tree: Tree, path: str) -> frozenset[int]:

@@ -62,15 +62,21 @@ def same(asking: Asking, index: StatementIndex, changing: Collection[PlacedText]
         statements = [each for each in statements if not asking.is_touched(place_of(each))]
         if len(statements) > 1 and not any(each in changing for each in statements):
             groups.append((statements, pairs[0].found.score))
-    of_two = defaultdict[frozenset[str], list[list[PlacedText]]](list)
+    of_files = defaultdict[tuple[str, ...], list[list[PlacedText]]](list)
     for places, _ in groups:
-        of_two[frozenset(each.path for each in places)] += [places] if len(places) == 2 else []
+        of_files[_paths(places)].append(places)
     for places, score in groups:
-        both = of_two[paths := frozenset(each.path for each in places)]
-        if len(paths) != 2 or len(both) < MANY or places not in both:
+        paths = _paths(places)
+        together = of_files[paths] if len(paths) == len(set(paths)) == 2 else []
+        if len(together) < MANY:
             yield from _question(asking, places, _why(places), score)
-        elif places is both[0]:
-            yield from _of_two_files(asking, both, score)
+        elif places is together[0]:
+            yield from _of_two_files(asking, together, score)
+
+
+def _paths(places: Sequence[PlacedText]) -> tuple[str, ...]:
+    """The file of each place, in order; several places of one file are as many."""
+    return tuple(sorted(each.path for each in places))
 
 
 def _of_two_files(asking: Asking, groups: Sequence[list[PlacedText]], score: float) -> Iterator[Question]:
