@@ -122,7 +122,7 @@ def _file(wanted: Suggestion, before: dict[str, bytes]) -> tuple[str, str]:
         "---",
         "",
     ]
-    body = text.storable(wanted.content).replace("\r\n", "\n").replace("\r", "\n").strip("\n")
+    body = text.with_line_feeds(text.storable(wanted.content)).strip("\n")
     return memdir.safe_file_name(name, wanted.kind, before), "\n".join([*head, body]) + "\n"
 
 

@@ -8,6 +8,7 @@ from typing import Final, Literal
 
 from dreams.lib.diff.lines import LineChange, changes, join_lines, line_end_of, split_lines, terminated
 from dreams.lib.diff.refine import refine
+from dreams.lib.files.text import with_line_feeds
 
 _LETTERS: Final = "abcdefghijklmnopqrstuvwxyz234567"
 #: Two letters for each ten bits, as in base 32.
@@ -97,10 +98,10 @@ def apply_hunks(base: str, hunks: Iterable[Hunk], chosen: Mapping[str, Choice]) 
 
 
 def fitted(hunk: Hunk, text: str) -> str:
-    """An edited text with the hunk's line ends: a browser sends every line with CRLF, also after a lone CR."""
+    """An edited text with the hunk's line ends."""
     sides = [*hunk.new_lines, *hunk.base_lines]
     line_end = line_end_of(sides)
-    plain = text.replace("\r\n", "\n").replace("\r", "\n")
+    plain = with_line_feeds(text)
     if plain and not plain.endswith("\n") and all(map(terminated, sides)):
         plain += "\n"
     return plain.replace("\n", line_end)

@@ -23,6 +23,11 @@ def encode(text: str) -> bytes:
     return text.encode("utf-8", "surrogateescape")
 
 
+def with_line_feeds(text: str) -> str:
+    """`text` with LF for every line end: a browser sends CRLF, and a lone CR ends a line too."""
+    return text.replace("\r\n", "\n").replace("\r", "\n")
+
+
 def sha_of(side: str | None) -> str:
     """As `sha256`, of a text; "" for None."""
     return "" if side is None else sha256(encode(side))

@@ -73,7 +73,7 @@ def _with_line_ends_of(old: bytes, content: str) -> str:
     """`content` with the line ends of `old`, as browsers send CRLF: unchanged lines keep their bytes, others get the file's
     line end. Keeps the final newline."""
     was = _LINE.findall(text.decode(old))
-    plain = content.replace("\r\n", "\n").replace("\r", "\n")
+    plain = text.with_line_feeds(content)
     if old.endswith((b"\n", b"\r")) and plain and not plain.endswith("\n"):
         plain += "\n"
     typed, line_end = diff.split_lines(plain), diff.line_end_of(was)
