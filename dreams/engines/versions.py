@@ -1,7 +1,7 @@
 """Who made a change: engine, model, and a digest of the code that makes changes of its kind. PURE.
 
-Trust is earned by exactly that code. When it changes, its earlier results say nothing about its new ones; a change
-elsewhere, to a page or to another kind of change, does not reset trust.
+Trust is earned by what that code does. When that changes, its earlier results say nothing about its new ones; another
+comment or docstring, or a change elsewhere, to a page or to another kind of change, does not reset trust.
 """
 
 import ast
@@ -9,6 +9,7 @@ import functools
 import hashlib
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any, NamedTuple
 
 from dreams.engines.types import OperationKind
 
@@ -53,12 +54,17 @@ def source_digest() -> str:
     return made.hexdigest()
 
 
+class _Source(NamedTuple):
+    digest: bytes  # of what the file does
+    imports: tuple[Path, ...]
+
+
 @functools.cache
 def version(engine: str, kind: OperationKind) -> str:
     """Digest of the code with which `engine` makes changes of this kind; read once per process."""
     made = hashlib.sha256()
     for path in _sources(engine, kind):
-        made.update(path.relative_to(_PACKAGE).as_posix().encode() + b"\0" + path.read_bytes())
+        made.update(path.relative_to(_PACKAGE).as_posix().encode() + b"\0" + _read(path).digest)
     return made.hexdigest()[:8]
 
 
@@ -76,13 +82,47 @@ def _with_imports(paths: list[Path]) -> set[Path]:
         path = paths.pop()
         if path not in found:
             found.add(path)
-            paths += _imported(path)
+            paths += _read(path).imports
     return found
 
 
-def _imported(path: Path) -> Iterator[Path]:
+@functools.cache
+def _read(path: Path) -> _Source:
+    text = path.read_bytes()
+    if path.suffix != ".py":  # a prompt
+        return _Source(hashlib.sha256(text).digest(), ())
+    tree = ast.parse(text)
+    return _Source(hashlib.sha256(_behaviour(tree).encode()).digest(), tuple(_imported(tree)))
+
+
+def _behaviour(node: Any) -> str:
+    """The syntax tree without comments and docstrings.
+
+    `ast.dump` differs between versions of Python: newer ones have more fields and leave out other empty ones. So
+    whatever is empty is left out here, and characters are escaped that some versions do not know yet.
+    """
+    if isinstance(node, ast.AST):
+        fields = (
+            f"{name}={_behaviour(value)}" for name, value in ast.iter_fields(node) if value not in (None, [])
+        )
+        return f"{type(node).__name__}({', '.join(fields)})"
+    if isinstance(node, list):
+        return f"[{', '.join(_behaviour(part) for part in node if not _is_text_alone(part))}]"
+    return ascii(node)
+
+
+def _is_text_alone(node: Any) -> bool:
+    """Whether it is a docstring, or another statement that is only a text."""
+    return (
+        isinstance(node, ast.Expr)
+        and isinstance(node.value, ast.Constant)
+        and isinstance(node.value.value, str)
+    )
+
+
+def _imported(tree: ast.Module) -> Iterator[Path]:
     """The modules in `_READING` that a module imports, anywhere in it."""
-    for node in ast.walk(ast.parse(path.read_bytes())):
+    for node in ast.walk(tree):
         if isinstance(node, ast.ImportFrom) and node.module and not node.level:
             names = [node.module, *(f"{node.module}.{name.name}" for name in node.names)]
         elif isinstance(node, ast.Import):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
+from pathlib import Path
 
 import pytest
 from hypothesis import given, strategies as st
@@ -225,6 +226,35 @@ def test_code_that_makes_another_kind_of_change_is_no_reason_to_start_anew() -> 
     assert versions.is_current(versions.maker("rules", "", "date"), "date")
     assert not versions.is_current("rules 00000000", "date")
     assert versions.maker("anthropic", "some-model", "learn").startswith("anthropic some-model ")
+
+
+CODE = '''"""What it is for."""
+import re
+
+LIMIT = 3  # chosen
+
+@property
+def longest(lines: list[str], *, most: int = LIMIT) -> str | None:
+    """The longest line."""
+    fit = [line for line in lines if len(line) > most or line == "é"]
+    return f"{max(fit)!r:>{most}} \N{GRINNING FACE}" if fit else None
+'''
+
+
+def test_another_comment_or_docstring_is_the_same_version_and_another_limit_is_not(tmp_path: Path) -> None:
+    def digest(name: str, text: str) -> bytes:
+        (tmp_path / name).write_text(text)
+        return versions._read(tmp_path / name).digest
+
+    code = digest("code.py", CODE)
+    assert digest("comment.py", CODE.replace("chosen", "measured")) == code
+    assert digest("docstring.py", CODE.replace("What it is for", "What else it is for")) == code
+    assert digest("without.py", CODE.replace('    """The longest line."""\n', "")) == code
+    assert digest("limit.py", CODE.replace("LIMIT = 3", "LIMIT = 4")) != code
+    assert digest("none.py", CODE.replace("if fit else None", "if fit else 0")) != code
+    assert digest("prompt.md", "Be brief.") != digest("other.md", "Be kind.")
+    # The same under each version of Python: this is what 3.11 makes of it.
+    assert code.hex()[:8] == "793d9d11"
 
 
 @pytest.mark.more
