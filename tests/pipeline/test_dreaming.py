@@ -275,6 +275,22 @@ def test_a_policy_lets_additions_in_and_leaves_changes_to_a_person(tmp_path: Pat
     ]
 
 
+def test_a_policy_that_is_ended_before_the_write_lets_nothing_in(tmp_path: Path, monkeypatch) -> None:
+    project = world.make_project(tmp_path)
+    settings_changes.set_policy("add", "auto", actor="owner")
+    settings_changes.set_override("policy_findings", "warn", actor="owner")
+    engines.use(monkeypatch, engines.add("project_export.md", "---\ntype: project\n---\n\nAt night.\n"))
+
+    def ended(*_: object) -> None:
+        """Between the choice of what needs no person and its write the dream's checks and questions take seconds."""
+        settings_changes.set_policy("add", "", actor="owner")
+
+    monkeypatch.setattr("dreams.services.dreaming.lifecycle._ask", ended)
+    run = dream(project)
+    assert run.status == "completed" and not (world.folder(project) / "project_export.md").exists()
+    assert run.proposals.get().state == "open", "it waits for the person"
+
+
 def test_a_removal_is_never_automatic_unless_a_policy_names_removals(tmp_path: Path, monkeypatch) -> None:
     project = world.make_project(tmp_path)
     for operation in ("add", "change"):

@@ -131,7 +131,7 @@ def test_a_policy_that_let_it_in_is_refused_once_more_before_it_is_written(
 ) -> None:
     """Two doors: what chooses the changes, and what looks again before the write."""
     proposal = dreamt(project, monkeypatch)
-    assert "team" in policies.refused(proposal)
+    assert "team" in policies.refused(proposal, {})
 
 
 def test_the_policy_for_caught_cards_changes_no_team_memory(project: Project) -> None:

@@ -6,11 +6,12 @@ written together. At most `MOST_OPEN` are listed; the others wait until there is
 """
 
 import hashlib
-from collections.abc import Callable, Mapping, Sequence
+import logging
+from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from django.db import transaction
-from django.db.models import F
+from django.db.models import F, Q
 from django.utils import timezone
 
 from dreams import conf
@@ -18,7 +19,8 @@ from dreams.engines import drafts
 from dreams.lib.files import text
 from dreams.lib.files.workspace import Workspace
 from dreams.lib.prose import comparing
-from dreams.models import Card, Finding, Hunk, Policy, Project, Proposal, Session
+from dreams.lib.refusal import Refusal
+from dreams.models import Card, FileChange, Finding, Hunk, Policy, Project, Proposal, Session
 from dreams.services import auditlog, database, policies, proposals, review
 from dreams.services.apply import applying
 from dreams.services.catching import card_states
@@ -30,6 +32,7 @@ from dreams.services.review import Actor, ReviewRefused
 if TYPE_CHECKING:
     from dreams.engines.rules import catching
 
+log = logging.getLogger(__name__)
 State = Card.State
 #: Cards to review in one project; the others are only counted.
 MOST_OPEN = 5
@@ -222,12 +225,13 @@ def take_back(card: Card, reviewer: Actor) -> Card:
     if card.state == State.APPROVED and card.proposal and card.proposal.state != Proposal.State.OPEN:
         raise ReviewRefused("This has been submitted. Undo the applied change instead.")
 
-    def wait_again() -> None:
-        _claim(card, State.WAITING, reviewer, (State.APPROVED, State.REJECTED))
-        Card.objects.filter(pk=card.pk).update(decided_at=None, decided_by="")
-
-    refresh(card.project, decide=wait_again)
+    refresh(card.project, decide=lambda: _wait_again(card, reviewer))
     return card
+
+
+def _wait_again(card: Card, reviewer: Actor) -> None:
+    _claim(card, State.WAITING, reviewer, (State.APPROVED, State.REJECTED))
+    Card.objects.filter(pk=card.pk).update(decided_at=None, decided_by="")
 
 
 def _claim(card: Card, state: Card.State, reviewer: Actor, of: Sequence[Card.State]) -> None:
@@ -259,14 +263,19 @@ def blocking_of(card: Card) -> list[Finding]:
     return list(review.blocking_findings(card.proposal, card.operation.hunks.all()))
 
 
-def submit(project: Project, reviewer: Actor) -> applying.ApplyReport:
-    """Writes the approved cards and lists the undecided ones again. Raises ReviewRefused and project_lock.ProjectBusy."""
+def submit(
+    project: Project, reviewer: Actor, *, unless: Callable[[Proposal], bool] = lambda _: False
+) -> applying.ApplyReport:
+    """Writes the approved cards, `unless` it refuses them, and lists the undecided ones again. Raises ReviewRefused and
+    project_lock.ProjectBusy."""
     if not any(card.state == State.APPROVED for card in card_states.listed(project)):
         raise ReviewRefused("No card is approved yet.")
     try:
         proposal = refresh(project, only_approved=True)
         if proposal is None:
             raise ReviewRefused("Memory already says all of this.")
+        if unless(proposal):
+            raise ReviewRefused("A person decides on this.")
         return applying.apply(proposal, reviewer)
     finally:
         refresh(project)
@@ -274,17 +283,52 @@ def submit(project: Project, reviewer: Actor) -> applying.ApplyReport:
 
 def remember_by_policy(project: Project) -> None:
     """Approves and writes cards without findings beyond those a policy may ignore, if the person's policy for caught cards
-    allows it."""
+    allows it. A card that a person approved waits for their submit, and the others with it."""
     action = policies.action_for(policies.table(project), "", Policy.Operation.CATCH)
     if action != Policy.Action.AUTO:
         return
     fine = policies.accepted(project)
-    for card in card_states.listed(project):
-        if card.operation is not None and card.state == State.OPEN:
-            found = Finding.objects.filter(hunk__operation=card.operation)
-            paths = card.operation.hunks.values_list("file__path", flat=True)
-            is_shared = any(map(policies.is_shared, paths))
-            if not is_shared and not found.exclude(severity__in=fine).exists():
+    try:
+        for card in card_states.listed(project):
+            if card.state == State.OPEN and _may_pass(card, fine):
                 approve(card, BY_POLICY)
-    if any(card.state == State.APPROVED for card in card_states.listed(project)):
-        submit(project, BY_POLICY)
+        if any(_is_by_policy(card) for card in card_states.listed(project)):
+            # Drafted without the other cards, it may have other findings.
+            submit(
+                project,
+                BY_POLICY,
+                unless=lambda made: (
+                    not all(
+                        _is_by_policy(card) and _may_pass(card, fine)
+                        for card in made.cards.filter(state=State.APPROVED)
+                    )
+                ),
+            )
+    except Refusal as refused:
+        log.info("cards of %s: left to a person: %s", project, refused)
+        _leave_to_a_person(project)
+
+
+def _leave_to_a_person(project: Project) -> None:
+    left = [card for card in card_states.listed(project) if _is_by_policy(card)]
+
+    def wait() -> None:
+        for card in left:
+            _wait_again(card, BY_POLICY)
+
+    if left:
+        refresh(project, decide=wait)
+
+
+def _is_by_policy(card: Card) -> bool:
+    return card.state == State.APPROVED and card.decided_by == policies.POLICY_ACTOR
+
+
+def _may_pass(card: Card, fine: Collection[str]) -> bool:
+    """Whether nothing is found against the card's changes or their files, and none is of team memory."""
+    if card.operation is None:
+        return False
+    files = FileChange.objects.filter(hunks__operation=card.operation)
+    found = Finding.objects.filter(Q(hunk__operation=card.operation) | Q(hunk=None, file__in=files))
+    is_shared = any(map(policies.is_shared, files.values_list("path", flat=True)))
+    return not is_shared and not found.exclude(severity__in=fine).exists()

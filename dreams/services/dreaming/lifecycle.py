@@ -130,10 +130,10 @@ def _dream_under_lock(dream: DreamRun, held: locks.Held, reporter: DreamReporter
         after = scratch.contents()
         self_review.keep(dream, checks, outcome.edits)
     reporter.last_checkpoint()
-    _propose(dream, snapshot.contents(), after, outcome, checks.verdicts)
+    chosen_by = _propose(dream, snapshot.contents(), after, outcome, checks.verdicts)
     _ask(dream, outcome)
     _complete(dream, held, fingerprint, outcome.summary)
-    _apply_by_policy(dream)
+    _apply_by_policy(dream, chosen_by)
 
 
 def _propose(
@@ -142,9 +142,9 @@ def _propose(
     after: Mapping[str, bytes],
     outcome: Outcome,
     verdicts: proposals.TranscriptVerdicts,
-) -> None:
+) -> policies.Table:
     """Turn the engine's work into proposals: the part that a policy applies, and the part for a person, which replaces the
-    waiting proposal. That one keeps its decisions until then."""
+    waiting proposal. That one keeps its decisions until then. Returns the policies that chose the part."""
     project = dream.project
     whole = drafts.draft(before, after, outcome.edits, proposals.rejected_hunks(project))
     waiting = proposals.open_dream_proposal(project)
@@ -166,6 +166,7 @@ def _propose(
         proposals.create(project, _origin(dream, whole, outcome), whole, before, verdicts, waiting)
     elif waiting is not None:
         proposals.supersede(waiting, dream.requested_by)
+    return automatic.chosen_by
 
 
 def _origin(
@@ -227,12 +228,12 @@ def _learn_all(dream: DreamRun, fingerprint: str) -> str:
     return dream_inputs.fingerprint(dream.project) if unchanged else fingerprint
 
 
-def _apply_by_policy(dream: DreamRun) -> None:
+def _apply_by_policy(dream: DreamRun, chosen_by: policies.Table) -> None:
     """Write the part that a policy applies. Blocked changes wait for a person."""
     part = dream.proposals.filter(by_policy=True).first()
     if part is None:
         return
-    why = policies.refused(part)
+    why = policies.refused(part, chosen_by)
     try:
         if why:
             log.info("dream %s: left to a person: %s", dream.public_id, why)

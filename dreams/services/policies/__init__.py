@@ -33,10 +33,12 @@ ACCEPTED = {
 
 @dataclass(frozen=True, slots=True)
 class Automatic:
-    """The operations that need no person; `earned` maps those of earned policies to the policy's pk."""
+    """The operations that need no person; `earned` maps those of earned policies to the policy's pk. `chosen_by` has the
+    person's policies, as they were then."""
 
     operations: frozenset[str] = frozenset()
     earned: Mapping[str, int] = field(default_factory=dict)
+    chosen_by: Table = field(default_factory=dict)
 
     def of(self, part: drafts.Draft, whole: drafts.Draft) -> dict[str, int]:
         """The earned policies for the operations of `part`, which was drafted again from these operations of `whole`."""
@@ -105,7 +107,8 @@ def automatic(
     All parts must be allowed, without a finding worse than the project's policies accept. Where no person set a
     policy, an earned one may apply an operation. `examine` runs only if some operation may pass.
     """
-    said = _said(table(dream.project), draft, miscalled(draft) if earned.is_by_model(dream) else frozenset())
+    found = table(dream.project)
+    said = _said(found, draft, miscalled(draft) if earned.is_by_model(dream) else frozenset())
     by_hand = {key for key, actions in said.items() if actions == {Policy.Action.AUTO}}
     open_to_trust = {key for key, actions in said.items() if Policy.Action.REVIEW not in actions} - by_hand
     trusted = earned.trusted(dream, draft, edits, open_to_trust)
@@ -116,7 +119,7 @@ def automatic(
     trusted = earned.within_a_day(
         dream.project, trusted, _spoken_against(draft, report, fine & earned.ACCEPTED)
     )
-    return Automatic(frozenset(by_hand | trusted.keys()), trusted)
+    return Automatic(frozenset(by_hand | trusted.keys()), trusted, found)
 
 
 def _said(found: Table, draft: drafts.Draft, miscalled: Collection[str]) -> dict[str, set[str]]:
@@ -142,8 +145,10 @@ def accepted(project: Project) -> frozenset[str]:
     return ACCEPTED[conf.current(project).policy_findings]
 
 
-def refused(part: Proposal) -> str:
+def refused(part: Proposal, chosen_by: Table) -> str:
     """Why the part that policies allowed needs a person after all; empty if it does not."""
+    if table(part.project) != chosen_by:
+        return "The policies were changed meanwhile."
     if any(map(is_shared, part.files.values_list("path", flat=True))):
         return "It changes team memory, which no policy may change."
     fine = accepted(part.project)
