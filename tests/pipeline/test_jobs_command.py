@@ -71,10 +71,10 @@ def test_what_cannot_be_is_refused_in_one_line(
 
 @pytest.mark.more
 def test_the_fifty_first_is_refused() -> None:
-    for _ in range(50):
-        jobs("add", "0 3 * * *", "verify")
+    for minute in range(50):
+        jobs("add", f"{minute} 3 * * *", "verify")
     with pytest.raises(Refused, match="There are 50 jobs"):
-        jobs("add", "0 3 * * *", "verify")
+        jobs("add", "0 4 * * *", "verify")
     assert ScheduledJob.objects.count() == 50
 
 

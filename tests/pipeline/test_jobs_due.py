@@ -88,8 +88,8 @@ def test_it_stays_due_while_its_last_run_is_not_over() -> None:
 
 def test_it_starts_a_little_later_than_its_time_and_always_as_much() -> None:
     late = set()
-    for _ in range(20):
-        job = add()
+    for hour in range(20):
+        job = add(expression=f"0 {hour} * * *")
         assert job.due_at and job.next_at
         late.add(job.next_at - job.due_at)
         assert dt.timedelta(0) <= job.next_at - job.due_at <= dt.timedelta(minutes=15)
@@ -212,11 +212,27 @@ def test_another_time_zone_moves_what_is_to_come_and_loses_nothing() -> None:
 
 
 def test_there_are_fifty_jobs_at_most_and_ended_ones_do_not_count() -> None:
-    for _ in range(50):
-        add()
+    for minute in range(50):
+        add(expression=f"{minute} 3 * * *")
     with pytest.raises(jobs.TooManyJobs, match="There are 50 jobs"):
-        add()
+        add(expression="0 4 * * *")
     ScheduledJob.objects.filter(pk=ScheduledJob.objects.values("pk")[:1]).update(ended_at=START)
+    assert add(expression="0 4 * * *")
+
+
+def test_a_job_is_in_the_list_once_until_it_has_ended(tmp_path: Path) -> None:
+    first = add()
+    with pytest.raises(jobs.SameJob, match=rf"Verify: all projects: already scheduled .*{first.public_id}"):
+        add()
+    assert (
+        add("checkup")
+        and add(expression="0 4 * * *")
+        and add("checkup", project=world.make_project(tmp_path))
+    )
+    follower = add("export", "", after=first)
+    with pytest.raises(jobs.SameJob, match=follower.public_id):
+        add("export", "", after=first)
+    ScheduledJob.objects.filter(pk=first.pk).update(ended_at=START)
     assert add()
 
 

@@ -38,7 +38,11 @@ def job(kind: str, **more: object) -> ScheduledJob:
 
 def done(kind: str, **more: object) -> JobRun:
     """A run of a new job, done here."""
-    return jobs.run_here(runs.start_now(job(kind, **more), actor="owner"))
+    return ran(job(kind, **more))
+
+
+def ran(made: ScheduledJob) -> JobRun:
+    return jobs.run_here(runs.start_now(made, actor="owner"))
 
 
 def ready(tmp_path: Path, sessions: int = 5) -> Project:
@@ -78,9 +82,10 @@ def test_of_all_projects_one_that_fails_stops_no_other(tmp_path: Path, monkeypat
 
 def test_verify_fails_where_something_is_damaged(tmp_path: Path) -> None:
     world.make_project(tmp_path)
-    assert done("verify").status == "done"
+    verify = job("verify")
+    assert ran(verify).status == "done"
     Blob.objects.filter(sha256=sha256(world.DEPLOY.encode())).delete()
-    run = done("verify")
+    run = ran(verify)
     assert run.status == "failed" and run.text.startswith("1 thing is damaged: version")
 
 
@@ -90,7 +95,7 @@ def test_of_exports_the_last_seven_are_kept_and_each_can_be_brought_back(tmp_pat
     start = timezone.now()
     for day in range(9):
         monkeypatch.setattr(runs.timezone, "now", lambda day=day: start + dt.timedelta(days=day))
-        run = jobs.run_here(runs.start_now(export, actor="owner"))
+        run = ran(export)
         assert run.status == "done", run.text
     monkeypatch.undo()
     folder = runs.export_folder(project)

@@ -42,6 +42,15 @@ def test_a_job_is_added_and_shows_its_next_five_times_in_the_persons_zone(browse
     assert f" 03:{timezone.localtime(first, jobs.Clock.load().zone):%M}</time>" in page
 
 
+def test_a_form_that_is_sent_twice_adds_one_job_and_says_so(browser: Client) -> None:
+    data = {"kind": "checkup", "cron": "0 3 * * *"}
+    browser.post("/schedules/", data)
+    page = browser.post("/schedules/", data, follow=True).content.decode()
+    job = ScheduledJob.objects.get()
+    assert f"Checkup: all projects: already scheduled like this ({job.public_id})." in page
+    assert "0 3 * * *" in look(browser), "the form is empty again, and the list has the job"
+
+
 def test_the_form_shows_the_times_that_it_means_without_adding_anything(browser: Client) -> None:
     page = look(browser, "?kind=verify&cron=30+12+*+*+mon")
     assert "Next, each a little later:" in page, "which minute it will be is only known of a job that exists"

@@ -52,7 +52,7 @@ class Command(base.Command):
         )
         try:
             job = jobs.add(wanted, actor=named.me().name)
-        except jobs.TooManyJobs as error:
+        except (jobs.SameJob, jobs.TooManyJobs) as error:
             raise base.Refused(str(error)) from error
         except jobs.BadJob as error:
             raise base.BadUsage(str(error)) from error

@@ -21,6 +21,7 @@ from dreams.services.jobs.job_list import (
     MOST,
     BadJob,
     Clock,
+    SameJob,
     TooManyJobs,
     Wanted,
     add,

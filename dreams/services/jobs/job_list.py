@@ -30,6 +30,10 @@ class TooManyJobs(BadJob):
     """The limit of jobs is reached."""
 
 
+class SameJob(BadJob):
+    """The list has this job already, for example because a form was sent twice."""
+
+
 @dataclass(frozen=True, slots=True)
 class Clock:
     """The person's zone and quiet hours, read once."""
@@ -78,11 +82,9 @@ class JobTime:
 def add(wanted: Wanted, *, actor: str, now: dt.datetime | None = None) -> ScheduledJob:
     """Raises BadJob."""
     at, clock = now or timezone.now(), Clock.load()
-    job = checked(wanted, at, clock)
     with transaction.atomic():
         database.one_at_a_time("jobs")
-        if ScheduledJob.objects.filter(ended_at__isnull=True).count() >= MOST:
-            raise TooManyJobs(f"There are {MOST} jobs, which is the limit. Remove one first.")
+        job = checked(wanted, at, clock)
         job.made_by = actor
         job.save(force_insert=True)
         _record("job.added", job, actor)
@@ -116,7 +118,18 @@ def checked(wanted: Wanted, now: dt.datetime, clock: Clock) -> ScheduledJob:
         _set_turn(job, next_turn(job, now, clock))
         if job.next_at is None:
             raise BadJob(f"“{job.cron}” is not due until {wanted.until}. Choose a later last day.")
+    _refuse_more(job)
     return job
+
+
+def _refuse_more(job: ScheduledJob) -> None:
+    """Raises SameJob and TooManyJobs."""
+    names = ("host", "kind", "project", "cron", "after", "once", "until")
+    rows = ScheduledJob.objects.filter(ended_at__isnull=True)
+    if same := rows.filter(**{name: getattr(job, name) for name in names}).first():
+        raise SameJob(f"{job}: already scheduled like this ({same.public_id}).")
+    if rows.count() >= MOST:
+        raise TooManyJobs(f"There are {MOST} jobs, which is the limit. Remove one first.")
 
 
 def _cron(expression: str) -> str:

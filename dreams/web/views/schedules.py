@@ -62,6 +62,9 @@ def _add(request: Request, now: dt.datetime) -> HttpResponse:
     typed = _typed(request.POST)
     try:
         job = jobs.add(_wanted(typed), actor=actor(request), now=now)
+    except jobs.SameJob as same:
+        messages.info(request, str(same))
+        return go(request, "schedules")
     except jobs.BadJob as error:
         return _page(request, now, replace(typed, error=str(error)), status=422)
     messages.success(request, f"{job}: added.")
