@@ -82,6 +82,21 @@ def test_an_edit_of_an_old_state_is_refused_and_nothing_is_written(tmp_path: Pat
     assert manifest(world.folder(project)) == before
 
 
+def test_a_form_that_is_sent_twice_makes_one_proposal(tmp_path: Path) -> None:
+    project = world.make_project(tmp_path)
+    row, changed = memory("project_deploy.md"), world.DEPLOY.replace("alpha", "beta")
+    assert hand_edits.edit(row, changed, row.sha256, world.ME).complete
+    assert hand_edits.edit(row, changed, row.sha256, world.ME) == hand_edits.NO_DIFFERENCE
+    with project_lock.hold(project, "dream"):
+        for _ in range(2):
+            with pytest.raises(ReviewRefused, match="It waits as"):
+                hand_edits.forget(memory("project_deploy.md"), world.ME)
+    assert sorted(Proposal.objects.values_list("origin", "state")) == [
+        ("edit", "applied"),
+        ("forget", "submitted"),
+    ]
+
+
 def test_a_change_between_look_and_write_is_seen(tmp_path: Path, monkeypatch) -> None:
     project = world.make_project(tmp_path)
     row = memory("project_deploy.md")

@@ -15,7 +15,7 @@ from dreams.lib.storage import journal
 from dreams.management import shown
 from dreams.management.base import Refused
 from dreams.models import AppliedBatch, AuditEntry, DreamRun, Hunk, LeftOut, Proposal, Version
-from dreams.services import audit_sentences, dreaming, policies, proposals, review, rollback
+from dreams.services import audit_sentences, dreaming, proposals, review, rollback
 from dreams.services.apply import applying, writing
 from dreams.services.proposals import rebase, summaries
 from dreams.services.rollback import Selection
@@ -209,6 +209,13 @@ def solve(undo: Proposal, choice: merge.Choice) -> None:
     rebase.resolve(undo.files.get(path="feedback_testing.md"), {0: choice})
 
 
+def test_an_undo_that_is_asked_for_twice_waits_once(tmp_path: Path) -> None:
+    proposal = applied(world.make_project(tmp_path))
+    undo = clashing_undo(proposal, reason="It was wrong")
+    assert rollback.propose(proposal, world.ME, reason="It was wrong", selection=rollback.EVERYTHING) == undo
+    assert clashing_undo(proposal, never_again=True) != undo
+
+
 def test_an_undo_whose_conflicts_were_solved_by_hand_is_an_undo(tmp_path: Path) -> None:
     proposal = applied(world.make_project(tmp_path))
     undo = clashing_undo(proposal, reason="It was wrong", never_again=True)
@@ -287,7 +294,7 @@ def test_an_undo_that_broke_off_before_it_was_submitted_does_not_wait_for_a_revi
         raise OperationalError("database is locked")
 
     with monkeypatch.context() as patched, pytest.raises(OperationalError):
-        patched.setattr(policies, "undone", fail)
+        patched.setattr(review, "decide", fail)
         rollback.rollback(proposal, world.ME)
     assert set(proposal.undone_by.values_list("state", flat=True)) == {Proposal.State.REJECTED}
 

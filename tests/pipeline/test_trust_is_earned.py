@@ -21,6 +21,7 @@ from tests.world import directory as world, trusting
 from tests.world.trusting import accepted, decided, offered
 
 pytestmark = pytest.mark.django_db
+ENDED = "Dated lines from the rules engine are no longer applied without asking."
 
 
 @pytest.fixture
@@ -128,7 +129,7 @@ def test_the_first_undo_of_one_ends_the_policy(project: Project, monkeypatch: py
     one = Hunk.objects.filter(file__proposal=part).first()
     assert one is not None
     told = rollback.rollback(part, world.ME, Selection(hunk_ids=(one.hunk_id,))).said
-    assert told == ("Dated lines from the rules engine are no longer applied without asking.",)
+    assert told == (ENDED,)
     assert not rollback.rollback(part, world.ME).said, "it had ended"
     policy.refresh_from_db()
     assert (policy.action, policy.note) == ("review", f"A change of {part.public_id} was undone.")
@@ -139,11 +140,37 @@ def test_the_first_undo_of_one_ends_the_policy(project: Project, monkeypatch: py
 
 
 @pytest.mark.more
-def test_an_undo_that_is_only_proposed_ends_it_too(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_undo_that_is_reviewed_ends_it_when_it_is_written(
+    project: Project, monkeypatch: pytest.MonkeyPatch
+) -> None:
     decided(project)
     policy = accepted()
     run = trusting.dream(project, monkeypatch, trusting.dating(range(2)))
-    rollback.propose(run.proposals.get(by_policy=True), world.ME, Selection())
+    undo = rollback.propose(run.proposals.get(by_policy=True), world.ME, Selection())
+    policy.refresh_from_db()
+    assert policy.action == "auto", "nothing was undone yet"
+    assert applying.apply(undo, world.ME).said == (ENDED,)
+    policy.refresh_from_db()
+    assert policy.action == "review"
+
+
+@pytest.mark.more
+def test_a_moment_that_is_restored_ends_it_when_a_line_of_it_is_gone(
+    project: Project, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    decided(project)
+    policy, before = accepted(), timezone.now()
+    trusting.dream(project, monkeypatch, trusting.dating(range(2)))
+    rejected, wanted = (hand_edits.propose_moment(project, before, world.ME) for _ in range(2))
+    assert rejected and rejected == wanted, "asked for twice, it waits once"
+    review.decide(rejected, review.select_hunks(rejected), "rejected", world.ME)
+    review.submit(rejected, world.ME)
+    policy.refresh_from_db()
+    assert policy.action == "auto", "the person kept what the policy wrote"
+    again = hand_edits.propose_moment(project, before, world.ME)
+    assert again and again != rejected
+    review.decide(again, review.select_hunks(again), "approved", world.ME)
+    assert applying.apply(again, world.ME).said == (ENDED,)
     policy.refresh_from_db()
     assert policy.action == "review"
 

@@ -13,11 +13,11 @@ from dreams.lib.refusal import Refusal
 from dreams.lib.storage import journal
 from dreams.models import AppliedFile, FileChange, Project, Proposal
 from dreams.services import auditlog, project_lock, proposals, review
+from dreams.services.apply.undoing import taken_back
 from dreams.services.apply.writing import (
     WriteOrder,
     close_if_done,
     recover_first,
-    taken_back,
     unapplied,
     write,
 )
@@ -336,7 +336,7 @@ def _order(
         # As an agent would make the directory; the journal's own default is 0700.
         make_dirs={} if snapshot.exists else {"": 0o755},
         directory=snapshot.identity,
-        undone=back.hunks,
+        undone=tuple(back.hunks),
         never_again=back.never_again,
     )
 

@@ -8,8 +8,8 @@ import datetime as dt
 import json
 import logging
 import os
-from collections.abc import Collection, Iterable, Mapping
-from dataclasses import asdict, dataclass, field, replace
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from django.conf import settings
@@ -25,16 +25,14 @@ from dreams.models import (
     AppliedFile,
     FileChange,
     Hunk,
-    LeftOut,
     Memory,
     Project,
     Proposal,
-    Session,
     Version,
 )
-from dreams.services import auditlog, blobs, daily_logs, database, project_lock, review
+from dreams.services import auditlog, blobs, database, project_lock
+from dreams.services.apply import undoing
 from dreams.services.memories import syncing
-from dreams.services.questions import question_states
 from dreams.services.review import Actor
 from dreams.services.search import index
 
@@ -170,7 +168,8 @@ def tell(proposal: Proposal, result: journal.Result, meta: Mapping[str, str]) ->
         Hunk.objects.filter(pk__in=hunks, applied_in__isnull=True).update(applied_in=made)
         if undone_hunks := json.loads(meta.get("undone", "[]")):
             never = bool(meta["never_again"])
-            keep_undone(proposal, made, undone_hunks, never_again=never, reason=meta["reason"])
+            undoing.keep_undone(proposal, made, undone_hunks, never_again=never, reason=meta["reason"])
+        ended = undoing.policies_ended(made)
         close_if_done(proposal)
         auditlog.record(
             "rollback.done" if origin == Version.Origin.ROLLBACK else "apply.done",
@@ -189,10 +188,9 @@ def tell(proposal: Proposal, result: journal.Result, meta: Mapping[str, str]) ->
         syncing.sync(proposal.project, workspace.take(syncing.memory_dir(proposal.project)), cause)
     except (OSError, history.HistoryError) as error:
         log.warning("history of %s: %s", proposal.project, error)
-        return (
-            f"Everything is written, but its history cannot be saved now: {error}. The next check tries again.",
-        )
-    return ()
+        late = f"Everything is written, but its history cannot be saved now: {error}. The next check tries again."
+        return (*ended, late)
+    return tuple(ended)
 
 
 def _applied_file(made: AppliedBatch, item: journal.Applied) -> AppliedFile:
@@ -359,86 +357,3 @@ def _commit_late(project: Project, late: journal.Late) -> None:
         syncing.Cause(origin, reason=subject),
     )
     syncing.commit(project, now, syncing.Cause(origin, reason="Current file in the directory"))
-
-
-@dataclass(frozen=True, slots=True)
-class TakenBack:
-    """The hunks that an undo undoes, and the person's reason."""
-
-    hunks: tuple[int, ...] = ()
-    never_again: bool = False
-    reason: str = ""
-
-
-def taken_back(undo: Proposal, ready: Iterable[FileChange]) -> TakenBack:
-    """What writing the files `ready` of a reviewed undo undoes.
-
-    The changes of a file count as undone if the person approved all of its undo, with whatever solution of conflicts, or
-    nothing had to change. Others stay applied, and can be undone later.
-    """
-    if not undo.undo_asked:
-        return TakenBack()
-    whole = {file.path for file in ready if all(hunk.is_taken for hunk in file.hunks.all())}
-    others = set(undo.files.values_list("path", flat=True)) - whole
-    wanted = Hunk.objects.filter(pk__in=undo.undo_asked["hunks"], undone_in__isnull=True)
-    left = wanted.exclude(file__path__in=others).values_list("pk", flat=True)
-    return TakenBack(tuple(left), undo.undo_asked["never_again"], undo.undo_asked["reason"])
-
-
-def keep_undone(
-    undo: Proposal, batch: AppliedBatch, pks: Collection[int], *, never_again: bool, reason: str
-) -> None:
-    """Record that `batch` wrote `undo`, which undid these hunks. `never_again`: do not propose them again."""
-    hunks = list(Hunk.objects.filter(pk__in=pks).select_related("file", "operation"))
-    first = undo.undoes
-    if first is None or not hunks:
-        return
-    Hunk.objects.filter(pk__in=pks).update(undone_in=batch)
-    question_states.undone(hunks)
-    if never_again:
-        review.leave_out(first, hunks, reason)
-    left = Hunk.objects.filter(file__proposal=first, applied_in__isnull=False, undone_in__isnull=True)
-    if not left.exists():
-        first.applications.update(undone_at=timezone.now())
-    _give_back_sessions(first)
-    if not left.exists() and first.undoes is not None:
-        _redone(first, first.undoes)
-
-
-def _redone(undo: Proposal, first: Proposal) -> None:
-    """After the complete undo of an undo: what it had undone is applied again, and can be undone again."""
-    hunks = Hunk.objects.filter(file__proposal=first, undone_in__proposal=undo)
-    left_out = LeftOut.objects.filter(proposal=first, hunk_id__in=hunks.values("hunk_id"))
-    _remember(undo, [hunk.pk for hunk in hunks], never_again=left_out.exists())
-    left_out.delete()
-    first.applications.filter(hunks__in=hunks).update(undone_at=None)
-    hunks.update(undone_in=None)
-    review.use_up_sessions(first)
-    _holds_again(first)
-
-
-def _remember(undo: Proposal, pks: list[int], *, never_again: bool) -> None:
-    """Remember what it undid, for the undo of its undo."""
-    reason = undo.undo_asked.get("reason", "")
-    undo.undo_asked = asdict(TakenBack(tuple(pks), never_again, reason))
-    undo.save(update_fields=["undo_asked"])
-
-
-def _holds_again(undo: Proposal) -> None:
-    """After the undo of an undo was undone: the first undo is in effect again."""
-    batch = undo.applications.order_by("pk").last()
-    if undo.undoes_id is None or batch is None or not undo.undo_asked:
-        return
-    asked = undo.undo_asked
-    keep_undone(undo, batch, asked["hunks"], never_again=asked["never_again"], reason=asked["reason"])
-
-
-def _give_back_sessions(proposal: Proposal) -> None:
-    """Sessions whose lessons were undone may be read again. Unfinished work did not use any."""
-    if proposal.dream is None or proposal.partial:
-        return
-    for reviewed in proposal.dream.reviewed.all():
-        Session.objects.filter(pk=reviewed.session_id).update(
-            used_bytes=reviewed.from_byte, given_back_at=timezone.now()
-        )
-    daily_logs.give_back(proposal.dream)

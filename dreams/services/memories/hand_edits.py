@@ -13,7 +13,7 @@ from dreams.lib import diff, memdir
 from dreams.lib.files import text, workspace
 from dreams.lib.refusal import Refusal
 from dreams.models import Hunk, Memory, Project, Proposal
-from dreams.services import blobs, policies, project_lock, proposals, review
+from dreams.services import blobs, project_lock, proposals, review
 from dreams.services.apply import applying
 from dreams.services.apply.applying import ApplyReport
 from dreams.services.memories import syncing, time_travel
@@ -23,6 +23,7 @@ from dreams.services.review import Actor, ReviewRefused
 MAX_RESTORED = 1_000
 EDITED, FORGOTTEN = "Edited by {who}.", "Forgotten by {who}."
 STALE = "{path} changed since you opened it. Copy your text, reload, and edit the current version."
+NO_DIFFERENCE = ApplyReport(said=("Nothing differs from the current files.",))
 
 
 class Stale(Refusal):
@@ -46,9 +47,11 @@ class HandEdit:
 def edit(memory: Memory, content: str, base_sha: str, reviewer: Actor, *, reason: str = "") -> ApplyReport:
     """Replace a memory's text. `base_sha` is of the text that the person saw. Raises Stale, ReviewRefused, ProjectBusy."""
     now = _now(memory.project).get(memory.path)
+    data = text.encode(_with_line_ends_of(now or b"", content))
+    if data == now:
+        return NO_DIFFERENCE  # also where the form was sent twice
     if text.sha256(now or b"") != base_sha:
         raise Stale(STALE.format(path=memory.path))
-    data = text.encode(_with_line_ends_of(now or b"", content))
     why = reason or EDITED.format(who=reviewer.name or "hand")
     change = HandEdit(Proposal.Origin.EDIT, "edit", why, {memory.path: data}, {memory.path: now})
     return carry_out(memory.project, change, reviewer)
@@ -152,8 +155,9 @@ def carry_out(project: Project, change: HandEdit, reviewer: Actor) -> ApplyRepor
     syncing.refresh(project)
     made = propose(project, change, reviewer)
     if made is None:
-        return ApplyReport(said=("Nothing differs from the current files.",))
-    review.decide(made, review.select_hunks(made), Hunk.Verdict.APPROVED, reviewer, reason=change.reason)
+        return NO_DIFFERENCE
+    if made.state == Proposal.State.OPEN:
+        review.decide(made, review.select_hunks(made), Hunk.Verdict.APPROVED, reviewer, reason=change.reason)
     try:
         return applying.apply(made, reviewer)
     except (ReviewRefused, project_lock.ProjectBusy) as refused:
@@ -161,7 +165,10 @@ def carry_out(project: Project, change: HandEdit, reviewer: Actor) -> ApplyRepor
 
 
 def propose(project: Project, change: HandEdit, reviewer: Actor) -> Proposal | None:
-    """The change as an open proposal; None when nothing differs. Raises Stale, and ReviewRefused if its folder is missing."""
+    """The change as an open proposal; None when nothing differs. A second call returns the same proposal.
+
+    Raises Stale, and ReviewRefused if its folder is missing.
+    """
     review.refuse_if_away(project)
     before = workspace.take(syncing.memory_dir(project)).contents()
     for path, seen in change.before.items():
@@ -182,9 +189,21 @@ def propose(project: Project, change: HandEdit, reviewer: Actor) -> Proposal | N
     ]
     if not edits:
         return None
+    if waiting := _waiting(project, change.origin, {edit.path: after.get(edit.path) for edit in edits}):
+        return waiting
     origin = proposals.ProposalOrigin(change.origin, actor=reviewer.name, summary=change.reason)
-    policies.corrected(project, edits, actor=reviewer.name)
     return proposals.create(project, origin, drafts.draft(before, after, edits), before)
+
+
+def _waiting(project: Project, origin: Proposal.Origin, after: Mapping[str, bytes | None]) -> Proposal | None:
+    """The equal proposal that is not written yet, unless something of it was rejected or edited."""
+    wanted = {path: "" if data is None else text.sha256(data) for path, data in after.items()}
+    rows = project.proposals.filter(origin=origin, state__in=[Proposal.State.OPEN, Proposal.State.SUBMITTED])
+    against = Hunk.objects.filter(verdict__in=[Hunk.Verdict.REJECTED, Hunk.Verdict.EDITED])
+    for row in rows.exclude(files__hunks__in=against).prefetch_related("files"):
+        if {file.path: file.new_sha for file in row.files.all()} == wanted:
+            return row
+    return None
 
 
 def _decoded(data: bytes | None) -> str | None:

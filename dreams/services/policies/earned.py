@@ -16,7 +16,20 @@ from django.utils import timezone
 
 from dreams.engines import drafts, versions
 from dreams.engines.types import Edit
-from dreams.models import Decision, DreamRun, DreamUsage, Finding, Hunk, Operation, Policy, Project, Proposal
+from dreams.lib.files import text
+from dreams.models import (
+    AppliedBatch,
+    Decision,
+    DreamRun,
+    DreamUsage,
+    FileChange,
+    Finding,
+    Hunk,
+    Operation,
+    Policy,
+    Project,
+    Proposal,
+)
 from dreams.models.prepared import prepared
 from dreams.services import auditlog, blobs, database, proposals
 from dreams.services.policies.routine import ROUTINE_KINDS, routine
@@ -240,29 +253,46 @@ def end(policy: Policy, *, actor: str) -> None:
     _start_anew(policy.kind, policy.maker, "policy.ended", "You ended it.", actor)
 
 
-def corrected(project: Project, edits: Sequence[Edit], *, actor: str) -> None:
-    """For edits by hand: removing a line that a policy wrote also counts as an undo."""
-    gone = {e.path: set(_lines(e.before or "")) - set(_lines(e.after or "")) for e in edits}
+def corrected(made: AppliedBatch) -> list[str]:
+    """After a write by hand: removing a line that a policy wrote also counts as an undo. Returns what `undone` does."""
     hunks = Hunk.objects.filter(
-        file__proposal__project=project,
-        file__path__in=[path for path, lines in gone.items() if lines],
+        file__proposal__project=made.proposal.project,
+        file__path__in=made.files.values("path"),
         operation__policy__isnull=False,
         applied_in__isnull=False,
         undone_in__isnull=True,
     ).select_related("file__proposal")
+    paths = {hunk.file.path for hunk in hunks}
+    files = FileChange.objects.filter(proposal=made.proposal, path__in=paths).prefetch_related("hunks")
+    gone = _removed(files)
     texts = proposals.Texts(blobs.get_many({hunk.file.new_sha for hunk in hunks}))
+    ended = []
     for hunk in hunks:
         wrote = texts.lines(hunk.file.new_sha)[hunk.new_start : hunk.new_start + hunk.new_count]
-        if gone[hunk.file.path] & set(_lines("".join(wrote))):
-            undone(hunk.file.proposal, [hunk], actor=actor)
+        if gone[hunk.file.path] & _lines("".join(wrote)):
+            ended += undone(hunk.file.proposal, [hunk], actor=made.actor)
+    return ended
 
 
-def _lines(text: str) -> list[str]:
-    return [line for line in map(str.strip, text.splitlines()) if line]
+def _removed(files: Collection[FileChange]) -> dict[str, set[str]]:
+    """Path → the lines that are no longer in the file after its verdicts."""
+    texts = proposals.texts_of(files)
+    sides = {
+        file.path: (proposals.bytes_of(file.base_sha, texts), proposals.decided_bytes(file, texts=texts))
+        for file in files
+    }
+    return {
+        path: _lines(text.decode(old or b"")) - _lines(text.decode(new or b""))
+        for path, (old, new) in sides.items()
+    }
+
+
+def _lines(content: str) -> set[str]:
+    return {line for line in map(str.strip, content.splitlines()) if line}
 
 
 def undone(proposal: Proposal, hunks: Iterable[Hunk], *, actor: str) -> list[str]:
-    """After an undo, end the policies of the undone kinds and restart their counts. Returns a sentence for each
+    """After an undo was written, end the policies of the undone kinds and restart their counts. Returns a sentence for each
     policy that was on."""
     operations = Operation.objects.filter(pk__in={hunk.operation_id for hunk in hunks if hunk.operation_id})
     kinds = operations.filter(kind__in=ROUTINE_KINDS).exclude(maker="").order_by()

@@ -21,8 +21,8 @@ from dreams.lib.files import safefs, text, workspace
 from dreams.lib.secrets.redact import redact
 from dreams.lib.storage import journal
 from dreams.models import FileChange, Hunk, Proposal, Version
-from dreams.services import policies, project_lock, proposals, review
-from dreams.services.apply import writing
+from dreams.services import project_lock, proposals, review
+from dreams.services.apply import undoing, writing
 from dreams.services.apply.applying import ApplyReport, Waiting, Written
 from dreams.services.apply.writing import WriteOrder
 from dreams.services.memories import syncing
@@ -65,7 +65,7 @@ def rollback(
         _withdraw(proposal)
         undone = tuple(hunk.pk for hunk in planned.hunks)
         try:
-            made, ended = _propose(planned, reviewer, reason, snapshot)
+            made = _propose(planned, reviewer, reason, snapshot)
             order = _order(planned, made, reviewer, reason, snapshot)
             result = writing.write(replace(order, undone=undone, never_again=never_again), held)
         except BaseException:
@@ -78,7 +78,7 @@ def rollback(
         applied=tuple(Written(item.path, item.sha256) for item in result.applied),
         conflicts=tuple(Waiting(c.path, c.why) for c in result.conflicts),
         untouched=result.untouched,
-        said=(*result.said, *ended),
+        said=result.said,
         error=result.error,
         proposal=made.public_id,
     )
@@ -92,16 +92,20 @@ def propose(
     reason: str = "",
     never_again: bool = False,
 ) -> Proposal:
-    """An undo as an open proposal, not applied, so that a person can review it or solve its conflicts.
+    """An undo as an open proposal, not applied, so that a person can review it or solve its conflicts. A second call returns
+    the same proposal.
 
-    `proposal` is marked as undone when this is written (`writing.taken_back`).
+    `proposal` is marked as undone when this is written (`undoing.taken_back`).
     """
     review.refuse_if_away(proposal.project)
     snapshot = workspace.take(syncing.memory_dir(proposal.project))
     syncing.sync(proposal.project, snapshot)
     planned = preview_of(proposal, selection, snapshot)
-    taken_back = writing.TakenBack(tuple(hunk.pk for hunk in planned.hunks), never_again, redact(reason))
-    made, _ = _propose(planned, reviewer, reason, snapshot, asdict(taken_back))
+    asked = asdict(undoing.TakenBack([hunk.pk for hunk in planned.hunks], never_again, redact(reason)))
+    for waiting in proposal.undone_by.filter(state=Proposal.State.OPEN):
+        if waiting.undo_asked == asked:
+            return waiting
+    made = _propose(planned, reviewer, reason, snapshot, asked)
     for file in planned.conflicts:
         change = FileChange.objects.get(proposal=made, path=file.path)
         rebase.remember_conflict(change, rebase.Sides(file.applied, file.now, file.wanted))
@@ -123,8 +127,8 @@ def _propose(
     reason: str,
     snapshot: workspace.Snapshot,
     asked: Mapping[str, Any] = MappingProxyType({}),
-) -> tuple[Proposal, list[str]]:
-    """The undo as a proposal, submitted if it has no conflicts, and a sentence for each policy that it ended."""
+) -> Proposal:
+    """The undo as a proposal, submitted if it has no conflicts."""
     before = snapshot.contents()
     after = dict(before)
     for file in planned.files:
@@ -151,7 +155,6 @@ def _propose(
     # Create the rows first: a transaction around the checks would block all other writers.
     made = proposals.create(planned.proposal.project, origin, drafts.draft(before, after, edits), before)
     with transaction.atomic():
-        ended = policies.undone(planned.proposal, planned.hunks, actor=reviewer.name)
         if not planned.conflicts:
             hunks = review.select_hunks(made)
             review.decide(made, hunks, Hunk.Verdict.APPROVED, reviewer, reason=reason)
@@ -160,7 +163,7 @@ def _propose(
                 state=Proposal.State.SUBMITTED, submitted_at=timezone.now(), submitted_by=reviewer.name
             )
             made.refresh_from_db()
-    return made, ended
+    return made
 
 
 def _text(data: bytes | None) -> str | None:

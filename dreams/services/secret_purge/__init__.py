@@ -22,7 +22,7 @@ from dreams.lib.refusal import Refusal
 from dreams.lib.secrets.redact import values, without
 from dreams.lib.secrets.spotting import spans
 from dreams.lib.storage import history, journal
-from dreams.models import FileChange, Hunk, Project, Proposal, Purge
+from dreams.models import FileChange, Project, Proposal, Purge
 from dreams.services import auditlog, blobs, database, hosts
 from dreams.services.apply import writing
 from dreams.services.memories import hand_edits, syncing
@@ -34,7 +34,7 @@ from dreams.services.secret_purge.locating import Leak, look
 
 
 def propose(project: Project, reviewer: Actor) -> Proposal | None:
-    """An open proposal for all memories with a secret; an equal undecided one is used again.
+    """An open proposal for all memories with a secret; an equal one is used again, as a second one would block every purge.
 
     None where there is no secret. Raises hand_edits.Stale.
     """
@@ -51,26 +51,9 @@ def propose(project: Project, reviewer: Actor) -> Proposal | None:
         before[path], after[path] = data, text.encode(without(content, found))
     if not after:
         return None
-    waiting = _waiting(project, {path: text.sha256(data) for path, data in after.items() if data})
-    if waiting:
-        return waiting
     reason = f"Takes {plural(len(taken), 'secret')} out of {plural(len(after), 'memory', 'memories')}."
     change = hand_edits.HandEdit(Proposal.Origin.REDACTION, "edit", reason, after, before, apart=True)
     return hand_edits.propose(project, change, reviewer)
-
-
-def _waiting(project: Project, wanted: Mapping[str, str]) -> Proposal | None:
-    """The equal undecided proposal, as a second one would block every purge."""
-    rows = Proposal.objects.filter(
-        project=project, origin=Proposal.Origin.REDACTION, state=Proposal.State.OPEN
-    )
-    undecided = rows.exclude(
-        files__hunks__verdict__in=[v for v in Hunk.Verdict.values if v != Hunk.Verdict.PENDING]
-    )
-    for row in undecided.prefetch_related("files"):
-        if {file.path: file.new_sha for file in row.files.all()} == wanted:
-            return row
-    return None
 
 
 log = logging.getLogger(__name__)

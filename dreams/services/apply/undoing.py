@@ -1,0 +1,103 @@
+"""What the write of an undo takes back, as rows: changes, sessions, questions and earned policies."""
+
+from collections.abc import Collection, Iterable
+from dataclasses import asdict, dataclass
+
+from django.utils import timezone
+
+from dreams.models import AppliedBatch, FileChange, Hunk, LeftOut, Proposal, Session
+from dreams.services import daily_logs, policies, review
+from dreams.services.questions import question_states
+
+
+@dataclass(frozen=True, slots=True)
+class TakenBack:
+    """The hunks that an undo undoes, and the person's reason."""
+
+    hunks: Collection[int] = ()
+    never_again: bool = False
+    reason: str = ""
+
+
+def taken_back(undo: Proposal, ready: Iterable[FileChange]) -> TakenBack:
+    """What writing the files `ready` of a reviewed undo undoes.
+
+    The changes of a file count as undone if the person approved all of its undo, with whatever solution of conflicts, or
+    nothing had to change. Others stay applied, and can be undone later.
+    """
+    if not undo.undo_asked:
+        return TakenBack()
+    whole = {file.path for file in ready if all(hunk.is_taken for hunk in file.hunks.all())}
+    others = set(undo.files.values_list("path", flat=True)) - whole
+    wanted = Hunk.objects.filter(pk__in=undo.undo_asked["hunks"], undone_in__isnull=True)
+    left = wanted.exclude(file__path__in=others).values_list("pk", flat=True)
+    return TakenBack(list(left), undo.undo_asked["never_again"], undo.undo_asked["reason"])
+
+
+def keep_undone(
+    undo: Proposal, batch: AppliedBatch, pks: Collection[int], *, never_again: bool, reason: str
+) -> None:
+    """Record that `batch` wrote `undo`, which undid these hunks. `never_again`: do not propose them again."""
+    hunks = list(Hunk.objects.filter(pk__in=pks).select_related("file", "operation"))
+    first = undo.undoes
+    if first is None or not hunks:
+        return
+    Hunk.objects.filter(pk__in=pks).update(undone_in=batch)
+    question_states.undone(hunks)
+    if never_again:
+        review.leave_out(first, hunks, reason)
+    left = Hunk.objects.filter(file__proposal=first, applied_in__isnull=False, undone_in__isnull=True)
+    if not left.exists():
+        first.applications.update(undone_at=timezone.now())
+    _give_back_sessions(first)
+    if not left.exists() and first.undoes is not None:
+        _redone(first, first.undoes)
+
+
+def _redone(undo: Proposal, first: Proposal) -> None:
+    """After the complete undo of an undo: what it had undone is applied again, and can be undone again."""
+    hunks = Hunk.objects.filter(file__proposal=first, undone_in__proposal=undo)
+    left_out = LeftOut.objects.filter(proposal=first, hunk_id__in=hunks.values("hunk_id"))
+    _remember(undo, [hunk.pk for hunk in hunks], never_again=left_out.exists())
+    left_out.delete()
+    first.applications.filter(hunks__in=hunks).update(undone_at=None)
+    hunks.update(undone_in=None)
+    review.use_up_sessions(first)
+    _holds_again(first)
+
+
+def _remember(undo: Proposal, pks: list[int], *, never_again: bool) -> None:
+    """Remember what it undid, for the undo of its undo."""
+    reason = undo.undo_asked.get("reason", "")
+    undo.undo_asked = asdict(TakenBack(tuple(pks), never_again, reason))
+    undo.save(update_fields=["undo_asked"])
+
+
+def _holds_again(undo: Proposal) -> None:
+    """After the undo of an undo was undone: the first undo is in effect again."""
+    batch = undo.applications.order_by("pk").last()
+    if undo.undoes_id is None or batch is None or not undo.undo_asked:
+        return
+    asked = undo.undo_asked
+    keep_undone(undo, batch, asked["hunks"], never_again=asked["never_again"], reason=asked["reason"])
+
+
+def _give_back_sessions(proposal: Proposal) -> None:
+    """Sessions whose lessons were undone may be read again. Unfinished work did not use any."""
+    if proposal.dream is None or proposal.partial:
+        return
+    for reviewed in proposal.dream.reviewed.all():
+        Session.objects.filter(pk=reviewed.session_id).update(
+            used_bytes=reviewed.from_byte, given_back_at=timezone.now()
+        )
+    daily_logs.give_back(proposal.dream)
+
+
+def policies_ended(made: AppliedBatch) -> list[str]:
+    """End the earned policies whose changes a person undid or replaced with this batch; a sentence for each."""
+    proposal = made.proposal
+    if proposal.origin in Proposal.DRAFTED:
+        return []
+    undone = Hunk.objects.filter(undone_in=made)
+    ended = policies.undone(proposal.undoes, undone, actor=made.actor) if proposal.undoes else []
+    return ended + policies.corrected(made)
