@@ -12,7 +12,7 @@ from django.http import HttpRequest
 from dreams import conf
 from dreams.admin.site import BoundedList, ModelForm, Values, actor
 from dreams.models import Operation, Override, Policy, Price
-from dreams.services import settings_changes
+from dreams.services import pricing, settings_changes
 from dreams.services.policies import earned
 from dreams.web.pages import settings as pages
 from dreams.web.pages.settings import as_text, as_typed
@@ -267,3 +267,13 @@ class PriceAdmin(BoundedList):
     )
     list_filter = ("model",)
     search_fields = ("model",)
+
+    def save_model(self, request: HttpRequest, obj: Price, form: ModelForm, change: bool) -> None:
+        pricing.save(obj, actor=actor(request))
+
+    def delete_model(self, request: HttpRequest, obj: Price) -> None:
+        pricing.remove(obj, actor=actor(request))
+
+    def delete_queryset(self, request: HttpRequest, queryset: QuerySet[Price]) -> None:
+        for row in queryset:
+            self.delete_model(request, row)

@@ -38,7 +38,8 @@ class Price(models.Model):
         ordering = ["model", "-since", "above_prompt_tokens"]
 
     def __str__(self) -> str:
-        return f"{self.model} since {self.since}"
+        above = f", above {self.above_prompt_tokens:,} tokens" if self.above_prompt_tokens else ""
+        return f"{self.model} since {self.since}{above}"
 
 
 class DreamUsage(models.Model):

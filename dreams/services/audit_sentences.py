@@ -419,6 +419,8 @@ _SAID: Mapping[str, Callable[[Sentences, AuditEntry], str]] = {
     "policy.earned": _earned,
     "policy.declined": _earned,
     "policy.ended": _earned,
+    "price.changed": _set,
+    "price.removed": _plain("{who} removed the {id}"),
     "project.trusted": _trusted,
     "inbox.snoozed": _snoozed,
     "inbox.brought_back": _brought_back,

@@ -69,6 +69,8 @@ ACTIONS = {
     "policy.earned": "Earned policy accepted",
     "policy.declined": "Earned policy declined",
     "policy.ended": "Earned policy ended",
+    "price.changed": "Price changed",
+    "price.removed": "Price removed",
     "project.trusted": "Project trusted",
     "inbox.snoozed": "Snoozed",
     "inbox.brought_back": "Brought back to the inbox",

@@ -4,7 +4,7 @@ The table is edited in the admin. For a model that is not in it, tokens are coun
 """
 
 import datetime as dt
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from decimal import Decimal
 from typing import Any, Self
@@ -16,11 +16,11 @@ from django.utils import timezone
 from dreams import conf
 from dreams.engines.tokens import PriceTable, Rate, same_model
 from dreams.engines.types import Allowance, Usage
-from dreams.lib.amounts import money
+from dreams.lib.amounts import money, rate
 from dreams.lib.timestamps import day_start, month_start
 from dreams.models import DreamRun, DreamUsage, ModelRequest, Price, Project, SetAside
 from dreams.models.prepared import prepared
-from dreams.services import database
+from dreams.services import auditlog, database
 
 MOST_PRICES = 2_000  # the most rows to load: limits memory use
 
@@ -102,6 +102,52 @@ def _rate(row: Price) -> Rate:
         above_prompt_tokens=row.above_prompt_tokens,
         web_search=row.web_search,
     )
+
+
+# --- Changing a price ---------------------------------------------------------------------------------------------
+
+
+def save(row: Price, *, actor: str) -> None:
+    """Save a new or changed row; the audit log has its changed values before and after."""
+    with transaction.atomic():
+        database.one_at_a_time("settings")
+        was = Price.objects.filter(pk=row.pk).first()
+        now = _values(row)
+        before = _values(was) if was else {}
+        row.save()
+        changed = [name for name, value in now.items() if before.get(name) != value]
+        if changed:
+            auditlog.record(
+                "price.changed",
+                actor=actor,
+                object_id=f"price of {was or row}",
+                was=_listed(before, changed) if was else None,
+                now=_listed(now, changed),
+            )
+
+
+def remove(row: Price, *, actor: str) -> None:
+    with transaction.atomic():
+        values = _values(row)
+        auditlog.record(
+            "price.removed", actor=actor, object_id=f"price of {row}", was=_listed(values, values), now=None
+        )
+        row.delete()
+
+
+def _values(row: Price) -> dict[str, str]:
+    """Field → value in words."""
+    values = {
+        f.verbose_name: getattr(row, f.attname) for f in Price._meta.concrete_fields if not f.primary_key
+    }
+    return {
+        str(name): rate(value) if isinstance(value, Decimal) else "none" if value is None else str(value)
+        for name, value in values.items()
+    }
+
+
+def _listed(values: Mapping[str, str], names: Iterable[str]) -> str:
+    return ", ".join(f"{name} {values[name]}" for name in names)
 
 
 # --- What was spent -----------------------------------------------------------------------------------------------

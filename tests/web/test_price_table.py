@@ -10,8 +10,8 @@ from django.urls import reverse
 from django.utils import timezone
 
 from dreams.engines.tokens import rate_for
-from dreams.models import DreamUsage, Price
-from dreams.services import pricing
+from dreams.models import AuditEntry, DreamUsage, Price
+from dreams.services import audit_sentences, pricing
 from tests.world import rows as world
 
 ADD = "admin:dreams_price_add"
@@ -43,6 +43,28 @@ def test_a_price_is_corrected_in_place(browser: Client) -> None:
         == 302
     )
     assert _input("own-model", dt.date(2026, 1, 1)) == 2
+
+
+def test_the_audit_log_says_who_changed_which_price_from_what_to_what(browser: Client) -> None:
+    browser.post(reverse(ADD), _given(above_prompt_tokens=200_000))
+    row = Price.objects.get(model="own-model")
+    change, changed = (
+        reverse("admin:dreams_price_change", args=[row.pk]),
+        {"input": "2.5", "web_search": "10"},
+    )
+    for _ in range(2):
+        browser.post(change, _given(above_prompt_tokens=200_000, **changed))
+    browser.post(reverse("admin:dreams_price_delete", args=[row.pk]), {"post": "yes"})
+    entries = list(AuditEntry.objects.filter(action__startswith="price.").order_by("number"))
+    sentences = audit_sentences.Sentences.of(entries)
+    added, corrected, removed = (sentences.sentence(entry) for entry in entries)
+    named = "price of own-model since 2026-01-01, above 200,000 tokens"
+    assert f"“{named}” to “model own-model, " in added and "input $3, output $1, " in added
+    assert corrected.endswith(
+        f" set “{named}” to “input $2.50, web search $10” (it was “input $3, web search none”)."
+    )
+    assert removed.endswith(f" removed the {named}.") and "input $2.50" in entries[-1].data["was"]
+    assert {entry.actor for entry in entries} == {"owner"}
 
 
 def test_the_same_model_and_date_twice_and_a_price_below_zero_are_refused_in_words(browser: Client) -> None:

@@ -130,6 +130,8 @@ _TONES = {
     "project.trusted": "warn",
     "setting.changed": "info",
     "policy.changed": "info",
+    "price.changed": "info",
+    "price.removed": "info",
     "policy.earned": "warn",
     "policy.ended": "info",
 }
