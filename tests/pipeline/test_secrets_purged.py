@@ -10,6 +10,7 @@ import pytest
 from django.conf import settings
 from django.db import connection
 
+from dreams.engines.types import Edit, Option, Place, Question as Asked
 from dreams.lib.storage import history
 from dreams.management.commands.secrets import Command
 from dreams.models import (
@@ -23,6 +24,7 @@ from dreams.models import (
     Proposal,
     Purge,
     Question,
+    QuestionOption,
     SearchText,
     SessionNotes,
     Version,
@@ -39,7 +41,8 @@ from dreams.services import (
 )
 from dreams.services.apply import applying
 from dreams.services.memories import syncing
-from dreams.services.questions import answering
+from dreams.services.proposals import rebase
+from dreams.services.questions import answering, asking as questions_asking
 from dreams.services.search import index
 from tests.world import asking, directory as world, rows
 from tests.world.directory import ME
@@ -318,3 +321,47 @@ def test_one_stored_text_is_counted_in_the_singular() -> None:
     told = "\n".join(Command().words({"purged": 1, "proposal": "", "secrets": [secret]}))
     assert "Removed from 1 stored text." in told
     assert "(1 stored text)" in told
+
+
+def test_a_purge_takes_no_text_from_a_proposal_of_another_project(project: Project, tmp_path: Path) -> None:
+    """As a copy of the memories into the repository's new folder: its versions have the text only once it is applied."""
+    other = world.make_project(tmp_path / "other", {"other.md": "Another.\n"})
+    waiting = world.propose(other, world.edit("project_deploy.md", None, LEAKED, "copied", "learn"))
+    answer = asking_of(other)
+    _redacted(project)
+    secret_purge.purge(project, [_id(project)], ME)
+    (change,) = waiting.files.all()
+    assert blobs.get_text(change.new_sha) == LEAKED
+    assert blobs.get_text(answer) == LEAKED
+    assert verifying.verify().problems == []
+
+
+def asking_of(project: Project) -> str:
+    """A question whose answer is the leaked text; returns its sha256."""
+    edits = (Edit("more.md", None, LEAKED, "answer", "learn", "Said."),)
+    question = Asked(
+        "changed", "more", "Is it so?", (Place("other.md", 1, "Another."),), (Option("replace", "Do", edits),)
+    )
+    questions_asking.keep(rows.make_dream(project), None, [question])
+    return str(QuestionOption.objects.get(question__project=project, option_id="replace").edits[0]["after"])
+
+
+def test_a_conflict_that_waits_stays_solvable_after_a_purge(project: Project) -> None:
+    """Its three texts are named by the conflict alone; here the one that was applied had the secret."""
+    moved = LEAKED.replace("host alpha", "host beta")
+    made = world.propose(project, world.edit("project_deploy.md", LEAKED, moved, "moved"))
+    review.decide(made, review.select_hunks(made), Hunk.Verdict.APPROVED, ME)
+    review.confirm(made, made.findings.filter(severity="block"), ME)
+    assert applying.apply(made, ME).applied
+    clean = moved.replace("host beta", "host gamma").replace(TOKEN, "a token")
+    (world.folder(project) / "project_deploy.md").write_text(clean)
+    undo = rollback.propose(made, ME, rollback.EVERYTHING)
+    file = undo.files.get()
+    assert file.conflict
+    secret_purge.purge(project, [_id(project)], ME)
+    assert TOKEN.encode() not in _everywhere(project)
+    file.refresh_from_db()
+    merged = rebase.three_way(rebase.sides_of(file), file.path)
+    rebase.resolve(file, dict.fromkeys(range(len(merged.conflicts)), "theirs"))
+    assert applying.apply(undo, ME, rebased=True).complete
+    assert "host alpha" in (world.folder(project) / "project_deploy.md").read_text()

@@ -67,10 +67,9 @@ def rename(project: Project, replaced: Mapping[str, str]) -> None:
         for column in columns:
             _rename(rows, column, replaced)
     _rename_in_options(project, replaced)
-    kept_elsewhere = (Version.objects.all(), SessionNotes.objects.all())
-    for sha in replaced:
-        if not any(rows.filter(sha256=sha).exists() for rows in kept_elsewhere):
-            drop([sha])
+    _rename_in_conflicts(project, replaced)
+    kept = Blob.objects.filter(_named_by(), sha256__in=replaced).values_list("sha256", flat=True)
+    drop(replaced.keys() - {*kept} - _in_json().keys())
     noted = Session.objects.filter(project=project, notes__sha256__in=list(replaced.values()))
     index.read_again(noted)
     # Unfinished work may have it in any step, and can be dreamt again.
@@ -89,6 +88,12 @@ def _rename_in_options(project: Project, replaced: Mapping[str, str]) -> None:
                 for edit in row.edits
             ]
             row.save(update_fields=["edits"])
+
+
+def _rename_in_conflicts(project: Project, replaced: Mapping[str, str]) -> None:
+    for file in FileChange.objects.filter(proposal__project=project, conflict__isnull=False):
+        file.conflict = {side: replaced.get(sha, sha) for side, sha in (file.conflict or {}).items()}
+        file.save(update_fields=["conflict"])
 
 
 def drop(shas: Iterable[str]) -> None:
@@ -246,8 +251,8 @@ def look(project: Project) -> Leaks:
 
 
 def kept_texts(project: Project) -> dict[str, set[str]]:
-    """sha256 → paths of its versions, proposals, edits, applied files, drafted answers, and notes on sessions (with a name instead
-    of a path)."""
+    """sha256 → paths of its versions, proposals, edits, applied files, drafted answers, conflicts, and notes on sessions (with a
+    name instead of a path)."""
     found: defaultdict[str, set[str]] = defaultdict(set)
     paths: dict[type[Model], F | Concat] = {
         Version: F("memory__path"),
@@ -259,42 +264,47 @@ def kept_texts(project: Project) -> dict[str, set[str]]:
         for path, *shas in named.iterator(chunk_size=2000):
             for sha in filter(None, shas):
                 found[sha].add(path)
-    for sha, named_for in _drafted(project).items():
+    for sha, named_for in _in_json(project).items():
         found[sha] |= named_for
     return dict(found)
 
 
 def contents_of(project: Project) -> Iterator[tuple[str, str]]:
-    """sha256 and text of the stored ones, newest first, then of drafted answers; at most MOST_TEXTS each, in small parts."""
+    """sha256 and text of the stored ones, newest first, then of drafted answers and conflicts; at most MOST_TEXTS each, in
+    small parts."""
     seen = set()
     for sha, content in _texts(Blob.objects.filter(_named_by(project))):
         seen.add(sha)
         yield sha, content
-    drafted = sorted(_drafted(project).keys() - seen)[:MOST_TEXTS]
-    for start in range(0, len(drafted), CHUNK):
-        for sha, data in blobs.get_many(drafted[start : start + CHUNK]).items():
+    others = sorted(_in_json(project).keys() - seen)[:MOST_TEXTS]
+    for start in range(0, len(others), CHUNK):
+        for sha, data in blobs.get_many(others[start : start + CHUNK]).items():
             yield sha, text.decode(data)
 
 
-def _drafted(project: Project | None = None) -> dict[str, set[str]]:
-    """sha256 → paths of the texts that options of questions name."""
-    rows = QuestionOption.objects.exclude(edits=[])
+def _in_json(project: Project | None = None) -> dict[str, set[str]]:
+    """sha256 → paths of the texts that options of questions and conflicts name."""
+    options = QuestionOption.objects.exclude(edits=[])
+    conflicts = FileChange.objects.filter(conflict__isnull=False)
     if project is not None:
-        rows = rows.filter(question__project=project)
+        options = options.filter(question__project=project)
+        conflicts = conflicts.filter(proposal__project=project)
     found: defaultdict[str, set[str]] = defaultdict(set)
-    for edits in rows.values_list("edits", flat=True).iterator(chunk_size=CHUNK):
+    for edits in options.values_list("edits", flat=True).iterator(chunk_size=CHUNK):
         for edit in edits:
-            for sha in filter(None, (edit["before"], edit["after"])):
-                found[sha].add(edit["path"])
+            found[edit["before"]].add(edit["path"])
+            found[edit["after"]].add(edit["path"])
+    for path, sides in conflicts.values_list("path", "conflict").iterator(chunk_size=CHUNK):
+        for sha in (sides or {}).values():
+            found[sha].add(path)
+    found.pop("", None)
     return dict(found)
 
 
 def unnamed() -> Iterator[tuple[str, str]]:
     """sha256 and text of what no row uses any more, such as replaced edits."""
-    conflicts = FileChange.objects.filter(conflict__isnull=False).values_list("conflict", flat=True)
-    sides = {sha for conflict in conflicts for sha in (conflict or {}).values()}
-    sides |= _drafted().keys()
-    return ((sha, content) for sha, content in _texts(Blob.objects.exclude(_named_by())) if sha not in sides)
+    used = _in_json()
+    return ((sha, content) for sha, content in _texts(Blob.objects.exclude(_named_by())) if sha not in used)
 
 
 def _texts(rows: QuerySet[Blob]) -> Iterator[tuple[str, str]]:
