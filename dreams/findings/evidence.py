@@ -57,11 +57,12 @@ def _missing_quotes(hunk: ChangedHunk) -> Iterator[NewFinding]:
         if not citation.found:
             # People know a transcript by its name, not by its folder.
             place = PurePath(citation.place).name if citation.source == "transcript" else citation.place
+            why = f": {citation.note}" if citation.note else ""
             yield NewFinding(
                 CHECK,
                 "quote-not-found",
                 "block",
-                f"The quote “{citation.quote[:200]}” is not in {place or 'the named source'}.",
+                f"The quote “{citation.quote[:200]}” is not in {place or 'the named source'}{why}.",
                 "Reject the change, or check the statement yourself before you confirm it.",
                 hunk.path,
                 hunk.hunk_id,

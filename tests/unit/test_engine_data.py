@@ -221,6 +221,25 @@ def test_new_lines_of_daily_logs_are_given_with_their_place_and_bounded(tmp_path
     assert "more are in /memory/logs" in long and len(long) < len(text) + 17_000
 
 
+@pytest.mark.parametrize(
+    ("quote", "is_evidence"),
+    [
+        *((quote, False) for quote in ("e", "a", "it is", "Frida", "5000", "is", "riday at")),
+        *((quote, True) for quote in ("Friday", "50000", "No.", "每周五", "Friday at", "runs on Friday")),
+    ],
+)
+def test_a_quote_is_a_whole_word_with_a_meaning_or_a_whole_line(
+    tmp_path: Path, quote: str, is_evidence: bool
+) -> None:
+    said = "There is a job, it is slow, runs on Friday at port 50000.\nNo.\n每周五部署服务"
+    with kit.job(tmp_path, {**kit.FILES, "job.md": said}) as job:
+        kit.transcript(tmp_path / "-home-dev-app", [said])
+        look = QuoteFinder(job, lambda: None).check
+        checked = look([{"session": place, "quote": quote} for place in (kit.SESSION, "job.md")])
+    assert [cited.found for cited in checked.citations] == [is_evidence] * 2
+    assert is_evidence or all("neither a line nor a whole word" in problem for problem in checked.problems)
+
+
 def test_a_quote_of_a_log_has_the_role_log_and_the_day_of_its_name(tmp_path: Path) -> None:
     with kit.job(tmp_path, {**kit.FILES, LOG: LOGGED}) as job:
         look = QuoteFinder(job, lambda: None).check

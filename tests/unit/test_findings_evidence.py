@@ -130,7 +130,11 @@ def test_a_quote_that_is_not_there_blocks():
         adding("- Backups go to Hetzner", citations=said("backups go to Hetzner", found=False)),
         "quote-not-found",
     )
-    assert found.severity == "block"
+    assert found.severity == "block" and "is not in" in found.message
+    cut = (replace(said("e")[0], found=False, note="it is no whole word there"),)
+    assert one(adding("- Backups go to Hetzner", citations=cut), "quote-not-found").message.endswith(
+        ": it is no whole word there."
+    )
 
 
 def test_what_stood_before_needs_no_quote():

@@ -21,6 +21,7 @@ from dreams.lib.diff import visible
 from dreams.lib.files import safefs
 from dreams.lib.files.text import one_line
 from dreams.lib.prose import dates
+from dreams.lib.prose.statements import statement
 from dreams.lib.secrets import redact
 
 # Prepares text of transcripts and files for the model: redacted, made visible, and fenced as data.
@@ -152,6 +153,9 @@ class QuoteFinder:
             return _missing("transcript", quote, str(path), line, error.strerror or "it cannot be read")
         if not matches:
             return _missing("transcript", quote, str(path), line, "no line holds these words", brief)
+        matches = [match for match in matches if shows_something(quote, match.turn.parts[match.part].text)]
+        if not matches:
+            return _missing("transcript", quote, str(path), line, NOTHING_WHOLE, brief)
         match = min(matches, key=lambda m: (not _is_typed(m, quote), abs((m.turn.line or 0) - (line or 0))))
         turn = match.turn
         return Citation(
@@ -219,6 +223,36 @@ def memory_path(name: str) -> str:
     return rest if inside else name.removeprefix("memory/").lstrip("/")
 
 
+NOTHING_WHOLE = "it is neither a line nor a whole word with a meaning there"
+_MARKS = " -*•.,;:!\"'“”"
+
+
+def shows_something(quote: str, text: str) -> bool:
+    """Whether a quote has a whole word or value with a meaning, or is a whole line: “e” and “it is” are in every text."""
+    wanted = one_line(quote)
+    if statement(" ".join(wanted.split()[1:-1])).weights:
+        return True
+    has_meaning = bool(statement(wanted).weights)
+    return any(
+        line.strip(_MARKS) == wanted.strip(_MARKS) or (has_meaning and _is_whole(wanted, line))
+        for line in map(one_line, (*text.split("\n"), text))
+    )
+
+
+def _is_whole(words: str, line: str) -> bool:
+    """Whether they appear somewhere without cutting a word at either end."""
+    for found in re.finditer(re.escape(words), line):
+        ends = (line[at - 1 : at + 1] for at in found.span() if at)
+        if not any(len(both) == 2 and all(map(_is_joined, both)) for both in ends):
+            return True
+    return False
+
+
+def _is_joined(letter: str) -> bool:
+    """Whether it belongs to one word with the letter beside it: not in Chinese or Japanese, which have no spaces."""
+    return letter.isdigit() or letter.lower() != letter.upper()
+
+
 def _is_typed(match: transcripts.Match, quote: str) -> bool:
     return match.turn.typed is not None and one_line(quote) in one_line(match.turn.typed)
 
@@ -239,6 +273,8 @@ def _in_text(source: EvidenceSource, text: str, place: str, quote: str, line: in
     hits = [number for number, found in enumerate(lines, start=1) if wanted in one_line(found)]
     if not hits and wanted not in one_line(text):
         return _missing(source, quote, place, line, "no line holds these words")
+    if not shows_something(quote, text):
+        return _missing(source, quote, place, line, NOTHING_WHOLE)
     number = min(hits, key=lambda hit: abs(hit - (line or hit)), default=None)
     return Citation(source, quote, place=place, line_no=number)
 
@@ -249,6 +285,9 @@ def _in_prompts(brief: SessionBrief, quote: str, line: int | None) -> Citation:
     found = [prompt for prompt in brief.prompts if wanted in one_line(prompt.text)]
     if not found:
         return _missing("transcript", quote, str(brief.path), line, "no prompt holds these words", brief)
+    found = [prompt for prompt in found if shows_something(quote, prompt.text)]
+    if not found:
+        return _missing("transcript", quote, str(brief.path), line, NOTHING_WHOLE, brief)
     prompt = min(found, key=lambda one: abs(one.line_no - (line or one.line_no)))
     return Citation(
         "transcript",
