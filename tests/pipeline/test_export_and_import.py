@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import shutil
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 from django.conf import settings
 from django.core.management import call_command
 
+from dreams.lib import process
 from dreams.lib.storage import history
 from dreams.lib.storage.history import HistoryStore
 from dreams.lib.storage.history.gitrepo import GitRepo
-from dreams.models import Memory, Project, Version
+from dreams.models import AuditEntry, Memory, Project, Version
 from dreams.services import recovery, secret_purge, verifying
 from dreams.services.memories import exports, syncing
 from tests.world import directory as world
@@ -178,19 +180,24 @@ def test_a_full_disk_is_not_told_as_a_fault_of_the_file(
     assert "The disk is full: make room on it" in str(refused.value) and file.name not in str(refused.value)
 
 
-def test_a_crash_between_the_two_renames_is_healed(
-    project: Project, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    file = _exported(project, tmp_path)
+def _killed_at(project: Project) -> Callable[[Path, Path], Path]:
+    """`Path.rename`, killed between the two renames of an import."""
     real = Path.rename
 
-    def crash(self: Path, target: Path) -> Path:
+    def rename(self: Path, target: Path) -> Path:
         if self.name.startswith(".import-") and target == syncing.history_path(project):
             raise KeyboardInterrupt
         return real(self, target)
 
+    return rename
+
+
+def test_a_crash_between_the_two_renames_is_healed(
+    project: Project, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    file = _exported(project, tmp_path)
     with monkeypatch.context() as patched:
-        patched.setattr(Path, "rename", crash)
+        patched.setattr(Path, "rename", _killed_at(project))
         with pytest.raises(KeyboardInterrupt):
             exports.bring_back(file, ME)
     assert not syncing.history_path(project).exists()
@@ -199,6 +206,42 @@ def test_a_crash_between_the_two_renames_is_healed(
     with history.HistoryStore(syncing.history_path(project)) as store:
         assert store.verify() == []
     assert not list((Path(settings.DATA_DIR) / "history").glob(".*replaced"))
+
+
+def test_what_changes_between_a_crash_of_an_import_and_the_next_start_costs_no_state(
+    project: Project, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The command was killed; the server goes on looking, and would have begun a history in the free place."""
+    file = _exported(project, tmp_path)
+    with monkeypatch.context() as patched:
+        patched.setattr(Path, "rename", _killed_at(project))
+        with pytest.raises(KeyboardInterrupt):
+            exports.bring_back(file, ME)
+    _change(project, "project_deploy.md", "Fourth.\n")
+    recovery.recover()
+    with history.HistoryStore(syncing.history_path(project)) as store:
+        assert len(store.log()) == 4 and store.verify() == []
+    assert not AuditEntry.objects.filter(action="history.begun_anew").exists()
+
+
+def test_the_copy_of_an_import_that_was_killed_goes_at_the_next_start(
+    project: Project, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It may have a secret that was purged here since the export."""
+    file = _exported(project, tmp_path)
+
+    def copies() -> list[Path]:
+        return list(syncing.history_folder().glob(".import-*"))
+
+    ended = process.ProcessIdentity(2**22 + 1, 1.0)  # beyond the largest PID of Linux
+    with monkeypatch.context() as patched:
+        patched.setattr(process, "current", lambda: ended)
+        patched.setattr(exports.shutil, "rmtree", lambda *_, **__: None)
+        patched.setattr(exports, "_take_its_place", lambda *_: None)
+        exports.bring_back(file, ME)
+    assert len(copies()) == 1
+    recovery.recover()
+    assert not copies()
 
 
 def test_one_state_is_counted_in_the_singular(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -15,6 +15,7 @@ from pathlib import Path
 from django.db import transaction
 from django.db.models import Q
 
+from dreams.lib import process
 from dreams.lib.files import flush
 from dreams.lib.refusal import Refusal
 from dreams.lib.storage import history
@@ -28,7 +29,8 @@ from dreams.services.review import Actor
 DIRECTORY = "Directory"
 #: How many commits or texts are in memory at a time.
 PAGE = 200
-REPLACED = ".replaced"
+#: The copy that an import works in, with its process: `.import-PID-START-…`.
+COPY = ".import-"
 
 
 class NotBroughtBack(Refusal):
@@ -56,7 +58,8 @@ def bring_back(file: Path, reviewer: Actor, project: Project | None = None) -> B
 
     Raises NotBroughtBack, project_lock.ProjectBusy.
     """
-    aside = syncing.history_folder() / f".import-{secrets.token_hex(8)}"
+    me = process.current()
+    aside = syncing.history_folder() / f"{COPY}{me.pid}-{me.start_time}-{secrets.token_hex(8)}"
     try:
         with _opened(aside, file) as brought:
             found = project or _project_of(brought, file)
@@ -111,8 +114,8 @@ def _join(project: Project, brought: HistoryStore, aside: Path) -> int:
 
 
 def _take_its_place(aside: Path, place: Path) -> None:
-    """Two renames. After a crash between them, `recover` renames the old history back."""
-    old = place.with_name(f".{place.name}{REPLACED}")
+    """Two renames. After a crash between them, the next use or `recover` renames the old history back."""
+    old = syncing.replaced(place)
     if place.exists():
         place.rename(old)
     aside.rename(place)
@@ -120,15 +123,19 @@ def _take_its_place(aside: Path, place: Path) -> None:
 
 
 def recover() -> list[str]:
-    """Restore histories whose replacement a crash interrupted; returns a line for each."""
+    """Restore histories whose replacement a crash interrupted, and remove the copies of killed imports, which may have a
+    secret that was purged since. Returns a line for each history."""
     said = []
-    for old in syncing.history_folder().glob(f".*{REPLACED}"):
-        place = old.with_name(old.name.removeprefix(".").removesuffix(REPLACED))
-        if place.exists():
-            shutil.rmtree(old, ignore_errors=True)
-        else:
-            old.rename(place)
+    for old in syncing.history_folder().glob(f".*{syncing.REPLACED}"):
+        place = old.with_name(old.name.removeprefix(".").removesuffix(syncing.REPLACED))
+        if syncing.restore_replaced(place):
             said.append(f"{place.name}: restored, because an import of it was interrupted.")
+        elif place.exists():
+            shutil.rmtree(old, ignore_errors=True)
+    for copy in syncing.history_folder().glob(f"{COPY}*-*-*"):
+        pid, start, _ = copy.name.removeprefix(COPY).split("-")
+        if not process.is_alive(int(pid), float(start)):
+            shutil.rmtree(copy, ignore_errors=True)
     return said
 
 

@@ -45,6 +45,9 @@ def memory_dir(project: Project) -> Path:
     return Path(project.memory_dir)
 
 
+REPLACED = ".replaced"
+
+
 def history_folder() -> Path:
     return Path(settings.DATA_DIR) / "history"
 
@@ -59,7 +62,22 @@ def history_paths() -> Iterator[Path]:
 
 
 def open_history(project: Project) -> history.HistoryStore:
+    restore_replaced(history_path(project))
     return history.HistoryStore.open_or_create(history_path(project))
+
+
+def replaced(path: Path) -> Path:
+    """The name of a history while an import takes its place."""
+    return path.with_name(f".{path.name}{REPLACED}")
+
+
+def restore_replaced(path: Path) -> bool:
+    """Whether it was restored, because an import was killed before the new history had its name: before a new one begins."""
+    with suppress(OSError):
+        if not path.exists():
+            replaced(path).rename(path)
+            return True
+    return False
 
 
 def contents(project: Project) -> dict[str, bytes]:
@@ -397,6 +415,7 @@ def commit(
 ) -> None:
     """Commit the directory to the project's history, unless the tree is unchanged. If the history is lost, a new one
     begins, and the audit log says so."""
+    restore_replaced(history_path(project))
     is_lost = not history_path(project).exists() and Version.objects.filter(memory__project=project).exists()
     with open_history(project) as store:
         store.commit(history_state(project, everything, cause, first_look=first_look))
