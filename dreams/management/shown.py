@@ -14,7 +14,7 @@ from dreams.management import named
 from dreams.management.base import fields
 from dreams.models import DreamRun, FileChange, Hunk, Proposal, Question
 from dreams.services import blobs, dreaming, proposals, review
-from dreams.services.apply.applying import ALREADY, ApplyReport
+from dreams.services.apply.applying import ApplyReport
 from dreams.services.proposals import summaries
 
 #: How many characters a second person must type of the digest of the shown state.
@@ -31,11 +31,12 @@ def report(done: ApplyReport) -> dict[str, Any]:
         "untouched": list(done.untouched),
         "said": list(done.said),
         "error": done.error,
+        "already": done.already,
     }
 
 
 def report_words(result: dict[str, Any] | Any) -> list[str]:
-    if ALREADY in result["said"]:
+    if result["already"]:
         return list(result["said"])
     lines = [f"{'wrote' if w['sha256'] else 'removed':<8} {w['path']}" for w in result["applied"]]
     lines += [f"rebased  {w['path']}: {w['why']} ({w['sha256']})" for w in result["rebased"]]

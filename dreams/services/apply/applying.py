@@ -38,9 +38,6 @@ class Written:
     sha256: str | None
 
 
-ALREADY = "Everything approved had already been applied; nothing was written."
-
-
 @dataclass(frozen=True, slots=True)
 class Waiting:
     """A file that was not written, why, and the sha256 of what would be written once confirmed."""
@@ -52,7 +49,8 @@ class Waiting:
 
 @dataclass(frozen=True, slots=True)
 class ApplyReport:
-    """The result of an apply or rollback. `complete`: everything approved is on disk."""
+    """The result of an apply or rollback. `complete`: everything approved is on disk. `already`: it was before this call, which
+    wrote nothing; `applied` is what was written then."""
 
     applied: tuple[Written, ...] = ()
     conflicts: tuple[Waiting, ...] = ()
@@ -61,6 +59,7 @@ class ApplyReport:
     said: tuple[str, ...] = ()
     error: str = ""
     proposal: str = ""
+    already: bool = False
 
     @property
     def complete(self) -> bool:
@@ -176,6 +175,7 @@ def _joined(proposal: Proposal, reports: Sequence[ApplyReport]) -> ApplyReport:
         said=tuple(said for report in reports for said in report.said),
         error=next((report.error for report in reports if report.error), ""),
         proposal=incomplete.proposal if incomplete else proposal.public_id,
+        already=all(report.already for report in reports),
     )
 
 
@@ -350,8 +350,9 @@ def _already(proposal: Proposal) -> ApplyReport:
     done = AppliedFile.objects.filter(application__proposal=proposal)
     return ApplyReport(
         applied=tuple(Written(file.path, file.after_sha or None) for file in done),
-        said=(ALREADY,),
+        said=("Everything approved had already been applied; nothing was written.",),
         proposal=proposal.public_id,
+        already=True,
     )
 
 

@@ -178,7 +178,7 @@ def _tell(request: Request, report: applying.ApplyReport, left: Proposal | None 
             messages.warning(
                 request, f"{waiting.path} was not written: {waiting.why.removeprefix('conflict: ')}."
             )
-    if report.applied and applying.ALREADY not in report.said:
+    if report.applied and not report.already:
         written = plural(len(report.applied), "file")
         rest = (
             f" Left as {'it is' if len(report.untouched) == 1 else 'they are'}: {plural(len(report.untouched), 'file')}."
