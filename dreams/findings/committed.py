@@ -71,7 +71,11 @@ def _is_personal(subject: Subject, line: CheckedLine) -> bool:
 
 
 def _is_bare_correction(hunk: ChangedHunk) -> bool:
-    """Whether an engine changes or removes a line of team memory without any evidence."""
+    """Whether an engine changes or removes a line of team memory without any evidence.
+
+    Not the ledger's `_is_evidence`: there a quote of the same words in another memory counts, and one of a part of the
+    removed line does not. Either in place of the other would change what is found.
+    """
     kept = {fate.text.strip() for fate in hunk.fates if fate.kind in {"kept-in", "merged-into"}}
     gone = {line.strip() for line in hunk.removed} - kept - {""}
     if hunk.by_hand or not gone or not memdir.is_team(hunk.path):
