@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import base64
 import datetime as dt
+import re
 from pathlib import Path
 
 import pytest
 
+import dreams
 from dreams.engines.linedates import KeptVersion, line_dates
 from dreams.findings import examine, health
 from dreams.findings.directories import between
@@ -177,3 +179,11 @@ def test_what_its_name_alone_makes_a_secret_stays_and_the_checkup_warns(tmp_path
     assert made.edits == []
     (found,) = [found for found in health(made.before).findings if found.check == "secrets"]
     assert (found.severity, "looks like a secret" in found.message) == ("warn", True)
+
+
+def test_one_module_knows_the_form_of_what_stands_in_for_a_secret() -> None:
+    """Others import it; prompts and docstrings tell it to a reader."""
+    package = Path(dreams.__file__).parent
+    written = re.compile(r"""["']\\?\[redacted: """)
+    knows = [path.name for path in package.rglob("*.py") if written.search(path.read_text())]
+    assert knows == ["redact.py"]

@@ -8,6 +8,7 @@ from typing import Any, Protocol
 
 from dreams.dev.fake_server.faults import Fault, status
 from dreams.dev.fake_server.messages import Block, ScriptedReply, Text, Use, as_blocks
+from dreams.lib.secrets.redact import MARK
 
 
 @dataclass(frozen=True, slots=True)
@@ -245,7 +246,7 @@ def wishes(request: Request) -> list[Wish]:
 
 
 def _usable(wish: Wish) -> bool:
-    masked = "…" in wish.quote or "[redacted" in wish.quote or "⟨" in wish.quote
+    masked = "…" in wish.quote or MARK in wish.quote or "⟨" in wish.quote
     return bool(_ASKED.search(wish.quote)) and not masked and 4 <= len(wish.text.split()) <= 40
 
 

@@ -18,7 +18,7 @@ from dreams.lib.secrets import redact
 if TYPE_CHECKING:
     from dreams.lib.files.workspace import TrialWorkspace
 
-MASKED = re.compile(r"\[redacted: [a-z0-9-]+\]|⟨(?:U\+[0-9A-F]{4,6}|0x[0-9A-F]{2})⟩")
+MASKED = re.compile(rf"{redact.MARKED.pattern}|⟨(?:U\+[0-9A-F]{{4,6}}|0x[0-9A-F]{{2}})⟩")
 _BOM = "\ufeff"
 _FATES = get_args(FateKind)
 _KINDS = get_args(OperationKind)

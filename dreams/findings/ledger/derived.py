@@ -18,6 +18,7 @@ from dreams.lib.files.text import decode
 from dreams.lib.prose import dates, lexicon
 from dreams.lib.prose.statements import statement
 from dreams.lib.prose.words import stem
+from dreams.lib.secrets.redact import MARK
 from dreams.lib.secrets.spotting import spans
 
 FILE_REMOVED = "Its file is removed, line by line."
@@ -228,13 +229,13 @@ class Context:
         found = next((s for s in fresh if s.unit.key in keys), None) if keys else None
         if not found and self._key_lines.issuperset(range(unit.first_line, unit.last_line + 1)):
             here = (s for s in self.added.all if s.path == self.path)
-            found = next((s for s in here if "[redacted: " in s.unit.text), None)
+            found = next((s for s in here if MARK in s.unit.text), None)
         return StatementOutcome("kept-in", found, REDACTED) if found else None
 
     @cached_property
     def _key_lines(self) -> frozenset[int]:
         """The old file's lines (1-based) inside a private key block, which a fence or blank line may split into several statements."""
-        if b"[redacted: " not in self.after_files.get(self.path, b""):
+        if MARK.encode() not in self.after_files.get(self.path, b""):
             return frozenset()
         text = decode(self.before.get(self.path, b""))
         blocks = (span for span in spans(text) if "\n" in text[span.start : span.end])

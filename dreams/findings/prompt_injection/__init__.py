@@ -152,7 +152,8 @@ def _new_hosts(subject: Subject) -> Iterator[NewFinding]:
     urls = {_bare_url(url) for text in _known_texts(subject) for url in _urls(text)}
     known = {_host(url) for url in urls}
     for line in added_lines(subject):
-        for url in sorted(facts.urls(_REDACTED.sub("", line.text))):
+        # The mark has a space, at which an address would end.
+        for url in sorted(facts.urls(redact.MARKED.sub("", line.text))):
             host = _host(url)
             if host in known and _bare_url(url) not in urls:
                 yield _found(
@@ -176,7 +177,6 @@ def _known_texts(subject: Subject) -> Iterator[str]:
     yield from (f"{c.quote}\n{c.context}" for c in cited if c.found and c.role == "user")
 
 
-_REDACTED = re.compile(r"\[redacted: [\w-]+\]")  # has a space, at which an address would end
 _LOGIN = re.compile(r"(?<=://)[^/@\s]*@")
 
 

@@ -6,6 +6,9 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from dreams.lib.secrets.spotting import may_hold_any, spans
 
+#: What stands in for a secret begins like this, with the rule that found it behind.
+MARK = "[redacted: "
+MARKED = re.compile(r"\[redacted: [\w-]+\]")
 #: Texts searched together: one search costs as much as a few texts, and a secret in one means searching all again.
 TOGETHER = 16
 
@@ -37,7 +40,7 @@ def redact_counted(text: str) -> tuple[str, dict[str, int]]:
     pieces, at = list[str](), 0
     counts: Counter[str] = Counter()
     for span in found:
-        pieces += [text[at : span.start], f"[redacted: {span.rule}]"]
+        pieces += [text[at : span.start], _mark(span.rule)]
         at = span.end
         counts[span.rule] += 1
     return "".join([*pieces, text[at:]]), dict(counts)
@@ -57,9 +60,7 @@ def key_blocks(texts: Iterable[str]) -> str:
 def without_keys(text: str, blocks: str) -> str:
     """As `redact`, also removing any part of a line of `blocks`."""
     bare = redact(text)
-    return (
-        _KEY_RUN.sub(lambda run: "[redacted: key]" if run[0] in blocks else run[0], bare) if blocks else bare
-    )
+    return _KEY_RUN.sub(lambda run: _mark("key") if run[0] in blocks else run[0], bare) if blocks else bare
 
 
 def values(text: str) -> dict[str, str]:
@@ -79,7 +80,11 @@ def without(content: str, values: Mapping[str, str]) -> str:
 
 
 def _instead(value: str, rule: str) -> str:
-    return f"[redacted: {rule}]" + "\n" * value.count("\n")
+    return _mark(rule) + "\n" * value.count("\n")
+
+
+def _mark(rule: str) -> str:
+    return f"{MARK}{rule}]"
 
 
 def replaced(content: str, instead: Mapping[str, str]) -> str:

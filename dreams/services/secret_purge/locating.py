@@ -13,7 +13,7 @@ from django.db.models.functions import Concat
 
 from dreams.findings import secrets
 from dreams.lib.files import text
-from dreams.lib.secrets.redact import values, without
+from dreams.lib.secrets.redact import MARK, values, without
 from dreams.lib.secrets.spotting import spans
 from dreams.models import (
     AppliedFile,
@@ -148,10 +148,10 @@ def scrub(project: Project, values: Mapping[str, str]) -> None:
     ):
         _scrub_json(found, column, values)
     index.read_again(
-        Prompt.objects.filter(session__project=project, text__contains="[redacted: "),
-        Session.objects.filter(project=project, title__contains="[redacted: "),
-        HistoryPrompt.objects.filter(prompt__session__project=project, pastes__icontains="[redacted: "),
-        InstructionText.objects.filter(projects=project, text__contains="[redacted: "),
+        Prompt.objects.filter(session__project=project, text__contains=MARK),
+        Session.objects.filter(project=project, title__contains=MARK),
+        HistoryPrompt.objects.filter(prompt__session__project=project, pastes__icontains=MARK),
+        InstructionText.objects.filter(projects=project, text__contains=MARK),
     )
 
 
