@@ -408,6 +408,7 @@ _SAID: Mapping[str, Callable[[Sentences, AuditEntry], str]] = {
     "apply.done": _written,
     "apply.failed": _failed,
     "apply.rebased": _rebased,
+    "review.conflict_solved": _plain("{who} solved a conflict{to}"),
     "review.rebase_confirmed": _plain("{who} confirmed the result after a change on disk{to}"),
     "apply.recovered": _plain("{who} finished writing changes{to} after a crash"),
     "apply.abandoned": _plain("{who} abandoned an interrupted write{to}"),

@@ -44,6 +44,7 @@ ACTIONS = {
     "review.decided": "Decided",
     "review.finding_confirmed": "Finding confirmed",
     "review.rebase_confirmed": "Result after a rebase confirmed",
+    "review.conflict_solved": "Conflict solved",
     "review.secrets_shown": "Secrets of a proposal shown",
     "memory.secrets_shown": "Secrets of a memory shown",
     "review.seconded": "Approved by a second person",

@@ -134,6 +134,26 @@ def test_the_same_person_cannot_be_both(proposal: Proposal) -> None:
     assert on_disk(proposal) == RELEASE
 
 
+def test_whoever_solved_a_conflict_wrote_the_text_and_is_not_its_second_person(proposal: Proposal) -> None:
+    approved(proposal)
+    there = world.folder(proposal.project) / "team/releases.md"
+    there.write_text(RELEASE.replace(RELEASE.splitlines()[-1], "Releases are cut by hand."))
+    applying.apply(proposal, ANNA)
+    file = proposal.files.get(path="team/releases.md")
+    assert file.conflict
+    answer = logged_in("bea").post(
+        reverse("conflict", args=[proposal.public_id, file.pk]),
+        {"state": file.conflict["now"], "choice-0": "edit", "text-0": "Releases are cut by Bea."},
+    )
+    assert answer.status_code == 303
+    with pytest.raises(ReviewRefused, match="Someone else"):
+        review.approve_as_second(proposal, seen(proposal), BEA)
+    review.approve_as_second(proposal, seen(proposal), ANNA)
+    review.confirm(proposal, review.blocking_findings(proposal), ANNA)
+    assert applying.apply(proposal, ANNA).complete
+    assert "cut by Bea" in on_disk(proposal)
+
+
 def test_whoever_decided_and_whoever_submitted_are_both_first(proposal: Proposal) -> None:
     review.decide(proposal, review.select_hunks(proposal), Hunk.Verdict.APPROVED, ANNA)
     applying.apply(proposal, BEA)

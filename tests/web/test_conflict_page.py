@@ -8,10 +8,11 @@ from pathlib import Path
 import pytest
 from django.test import Client
 
-from dreams.models import FileChange, Finding, Hunk, Proposal
+from dreams.models import AuditEntry, FileChange, Finding, Hunk, Proposal
 from dreams.services import review
 from dreams.services.apply import applying
 from dreams.services.proposals import rebase
+from dreams.services.review import deciding
 from tests.world import directory as world, review as desk
 
 pytestmark = pytest.mark.django_db
@@ -145,6 +146,29 @@ def test_what_a_choice_comes_to_is_shown_before_it_is_kept(browser: Client, file
     assert "<html" not in part and "1 place still open" in part
     file.refresh_from_db()
     assert file.conflict is not None
+
+
+def test_who_solved_it_decided_what_is_written_and_the_audit_log_says_so(
+    browser: Client, file: FileChange
+) -> None:
+    Hunk.objects.filter(file=file).update(decided_by="anna")
+    data = {"state": state(file), "choice-0": "edit", "text-0": "Use the container."}
+    browser.post(address(file), data)
+    taken = file.hunks.filter(verdict__in=Hunk.TAKEN)
+    assert {(hunk.decided_by, hunk.decided_at is not None) for hunk in taken} == {("owner", True)}
+    [entry] = AuditEntry.objects.filter(action="review.conflict_solved")
+    file.refresh_from_db()
+    assert (entry.actor, entry.data["path"], entry.data["now"]) == ("owner", file.path, file.new_sha)
+
+
+def test_a_conflict_is_not_solved_while_the_review_is_being_submitted(
+    browser: Client, file: FileChange
+) -> None:
+    data = {"state": state(file), "choice-0": "theirs"}
+    with deciding.claimed_to_submit(file.proposal):
+        text = html.unescape(browser.post(address(file), data, follow=True).content.decode())
+    file.refresh_from_db()
+    assert file.conflict is not None and "being submitted" in text
 
 
 def test_what_the_proposal_wrote_itself_is_not_said_to_have_changed(browser: Client, tmp_path: Path) -> None:

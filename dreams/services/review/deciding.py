@@ -5,7 +5,7 @@ remembers which files a person has viewed.
 import datetime as dt
 import uuid
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Protocol
 
@@ -14,13 +14,14 @@ from django.db.models import Q
 from django.utils import timezone
 
 from dreams.lib import diff, process
+from dreams.lib.diff.merge import Choice
 from dreams.lib.files import text
 from dreams.lib.refusal import Refusal
 from dreams.models import Decision, FileChange, Finding, Hunk, Memory, Project, Proposal
 from dreams.services import auditlog, blobs, database, hosts, policies, proposals
 from dreams.services.auditlog import Actor
 from dreams.services.memories import syncing
-from dreams.services.proposals import decisions
+from dreams.services.proposals import decisions, rebase
 from dreams.services.questions import question_states
 
 REASON_LIMIT = 500  # letters of the column
@@ -255,6 +256,31 @@ def confirm_rebase(file: FileChange, base: str, reviewer: Actor) -> bool:
                 "review.rebase_confirmed", actor=reviewer, about=file.proposal, path=file.path, base=base
             )
     return confirmed
+
+
+def solve_conflict(
+    file: FileChange, choices: Mapping[int, Choice], reviewer: Actor, *, remove: bool = False
+) -> None:
+    """As `rebase.resolve`. Whoever solves it decided what is written, and submits it anew if the review was submitted.
+
+    Raises ReviewRefused, rebase.NoConflict, and `merge.UnresolvedConflictError` when a conflict has no choice.
+    """
+    with transaction.atomic():
+        lock_open_proposal(file.proposal, or_submitted=True)
+        file.refresh_from_db()
+        rebase.resolve(file, choices, remove=remove)
+        taken = Hunk.objects.filter(file=file, verdict__in=Hunk.TAKEN)
+        taken.update(decided_by=reviewer.name, decided_at=timezone.now())
+        submitted = Proposal.objects.filter(pk=file.proposal_id, state=Proposal.State.SUBMITTED)
+        submitted.update(submitted_by=reviewer.name)
+        auditlog.record(
+            "review.conflict_solved",
+            actor=reviewer,
+            about=file.proposal,
+            path=file.path,
+            base=file.base_sha,
+            now=file.new_sha,
+        )
 
 
 def _refuse_unsolved(hunks: Iterable[Hunk]) -> None:

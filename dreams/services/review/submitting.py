@@ -264,11 +264,12 @@ def second_person_waits(proposals: Sequence[Proposal]) -> Mapping[int, SecondWai
 
 
 def _deciders(proposals: Sequence[Proposal]) -> dict[int, frozenset[str]]:
-    """Proposal → who submitted it or approved a change."""
+    """Proposal → who submitted it or approved a change that is not written yet."""
     found = {row.pk: {row.submitted_by} - {""} for row in proposals}
     if not found:
         return {}
-    decided = Hunk.objects.filter(file__proposal__in=found, verdict__in=Hunk.TAKEN).exclude(decided_by="")
+    waiting = Hunk.objects.filter(file__proposal__in=found, verdict__in=Hunk.TAKEN, applied_in__isnull=True)
+    decided = waiting.exclude(decided_by="")
     for pk, name in decided.values_list("file__proposal", "decided_by").distinct().order_by():
         found[pk].add(name)
     return {pk: frozenset(names) for pk, names in found.items()}

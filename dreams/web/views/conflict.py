@@ -8,11 +8,13 @@ from django.shortcuts import render
 from django.views.decorators.http import require_http_methods
 
 from dreams.lib.diff.merge import Choice, Edited, Side
+from dreams.lib.refusal import Refusal
 from dreams.models import FileChange, Proposal
-from dreams.services import proposals
+from dreams.services import proposals, review
 from dreams.services.memories import syncing
 from dreams.services.proposals import rebase
 from dreams.web import hidden_secrets
+from dreams.web.access import reviewer
 from dreams.web.htmx import Request, SeeOther, page
 from dreams.web.pages import conflict as pages
 from dreams.web.pages.review_proposal import address
@@ -47,7 +49,12 @@ def _solve(request: Request, file: FileChange, found: pages.Conflict) -> HttpRes
         return _again(
             request, file, f"Choose at place {places}{too}; nothing is saved yet.", chosen, typed, 422
         )
-    rebase.resolve(file, _choices(chosen, typed), remove=_removes(file, chosen))
+    removes = _removes(file, chosen)
+    try:
+        review.solve_conflict(file, _choices(chosen, typed), reviewer(request), remove=removes)
+    except Refusal as refused:
+        messages.error(request, str(refused))
+        return _to_file(file)
     proposals.examine(file.proposal, syncing.contents(file.proposal.project))
     messages.success(request, f"{file.path}: solved, and not written yet.")
     return _to_file(file)
