@@ -126,7 +126,7 @@ def prepared_queries_stay_what_they_were() -> Iterator[None]:
         asked[id(form)] += 1
         if asked[id(form)].bit_count() == 1:
             anew = form.make(*given, **named).query.get_compiler(using="default")
-            values = prepared._flat((*given, *named.values()))
+            values = prepared._flat((*given, *named.values()), connection.ops)
             known = [own if place is None else values[place] for place, own in form.places]
             assert _in_short(form.sql, known) == _in_short(*prepared._put_together(anew)), form.make.__name__
         return rows(form, given, named)

@@ -8,10 +8,11 @@ from typing import Any
 
 import pytest
 from django.db import connection, connections
-from django.db.models import Count, QuerySet
+from django.db.models import Count, F, Max, Model, QuerySet, Sum
+from django.db.models.functions import TruncDate
 from django.utils import timezone
 
-from dreams.models import Project, Proposal, Session
+from dreams.models import DreamUsage, GateEvaluation, HistoryPrompt, Project, Prompt, Proposal, Session
 from dreams.models.prepared import prepared
 from tests.world import rows as world
 
@@ -58,6 +59,56 @@ def test_rows_are_models_as_the_queryset_makes_them_and_nobody_elses() -> None:
         assert (one, one.n, one.project.name, one.touched_at) == (session, 1, "one", session.touched_at)
         assert list(one.project.sessions.all()) == [session]
     assert one is not again
+
+
+@pytest.mark.parametrize(
+    "make",
+    [
+        lambda: Session.objects.select_related("project").order_by("pk"),
+        lambda: Proposal.objects.select_related("dream", "project").only(
+            "state", "dream__engine", "project__name"
+        ),
+        lambda: Prompt.objects.select_related("session__project", "history").order_by("key"),
+        lambda: Project.objects.annotate(last=Max("sessions__touched_at"), n=Count("sessions")).order_by(
+            "pk"
+        ),
+        lambda: Session.objects.values_list("pk", "touched_at", "own", "gone_at").order_by("pk"),
+        lambda: Session.objects.values_list("touched_at", flat=True).order_by("pk"),
+        lambda: Session.objects.values_list("project__name", "touched_at", named=True).order_by("pk"),
+        lambda: Session.objects.values("project").annotate(last=Max("touched_at")).order_by("project"),
+        lambda: Session.objects.annotate(late=F("touched_at")).order_by("late").values("own").distinct(),
+        lambda: DreamUsage.objects.values_list("cost_usd", "at"),
+        lambda: DreamUsage.objects.values_list(TruncDate("at"), Sum("cost_usd")).order_by(),
+        lambda: GateEvaluation.objects.values_list("results", "open"),
+    ],
+)
+def test_rows_of_every_kind_are_those_of_the_queryset(make: Any) -> None:
+    project, gone = world.make_project(name="one"), world.make_project(name="gone", gone_at=timezone.now())
+    for number in range(3):
+        session = world.make_session(project, title=f"{number}")
+        Prompt.objects.create(key=number, session=session, offset=0, line_no=1, at=timezone.now(), text="a")
+    HistoryPrompt.objects.create(prompt_id=1, pastes=[{"text": "b"}])
+    dream = world.make_dream(project)
+    world.make_proposal(project, dream=dream)
+    world.make_proposal(gone)
+    DreamUsage.objects.create(dream=dream, turn=1, at=timezone.now(), model="m", cost_usd="0.02")
+    GateEvaluation.objects.create(
+        project=project, at=timezone.now(), open=True, fingerprint="", results=[{"name": "a"}]
+    )
+    expected = [_whole(row) for row in make()]
+    assert [_whole(row) for row in prepared(make)()] == expected
+    assert expected
+
+
+def _whole(row: Any) -> object:
+    """Everything about a row: of a model also what is loaded, from where, and the models that are joined to it."""
+    if not isinstance(row, Model):
+        return type(row), row, getattr(row, "_fields", None)
+    joined = {
+        name: other and (type(other), other.__dict__ | {"_state": 0})
+        for name, other in row._state.fields_cache.items()
+    }
+    return type(row), row.__dict__ | {"_state": 0}, row._state.adding, row._state.db, joined
 
 
 def test_a_list_of_any_length_is_put_in_its_place() -> None:

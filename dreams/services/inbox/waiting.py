@@ -227,7 +227,7 @@ def _facts(row: Any, told: Summary, host: str) -> ProposalFacts:
         host=host,
         public_id=row.public_id,
         origin=row.origin,
-        origin_label=row.get_origin_display(),
+        origin_label=Proposal.Origin(row.origin).label,
         engine=row.dream.engine if row.dream else "",
         summary=summaries.reason(row) or told.text,
         size=told.size,
