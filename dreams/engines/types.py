@@ -26,27 +26,18 @@ QuestionKind = Literal[
 ]
 
 
-@dataclass(frozen=True, slots=True)
-class KindOfQuestion:
-    """The possible answers to a kind of question (besides `later`, which every kind has and which needs no option), and
-    the operation kind of the change that an answer makes."""
-
-    answers: tuple[str, ...]
-    change: OperationKind
-
-
-#: All kinds of questions. Their labels on pages are in `models/questions.py`.
-QUESTIONS: Mapping[QuestionKind, KindOfQuestion] = {
-    "same": KindOfQuestion(("merge", "keep"), "merge"),
-    "changed": KindOfQuestion(("replace", "keep", "history"), "update"),
-    "conflict": KindOfQuestion(("first", "second", "keep"), "update"),
-    "forget": KindOfQuestion(("remove", "keep"), "prune"),
-    "expired": KindOfQuestion(("remove", "past", "keep"), "prune"),
-    "derived": KindOfQuestion(("remove", "keep"), "prune"),
-    "leans": KindOfQuestion(("update", "keep"), "update"),
-    "gone": KindOfQuestion(("remove", "update", "keep"), "prune"),
-    "index": KindOfQuestion(("demote", "keep"), "demote"),
-    "learn": KindOfQuestion(("learn", "keep"), "learn"),
+#: All kinds of questions and their answers, besides `later`, which every kind has. Labels are in `models/questions.py`.
+QUESTIONS: Mapping[QuestionKind, tuple[str, ...]] = {
+    "same": ("merge", "keep"),
+    "changed": ("replace", "keep", "history"),
+    "conflict": ("first", "second", "keep"),
+    "forget": ("remove", "keep"),
+    "expired": ("remove", "past", "keep"),
+    "derived": ("remove", "keep"),
+    "leans": ("update", "keep"),
+    "gone": ("remove", "update", "keep"),
+    "index": ("demote", "keep"),
+    "learn": ("learn", "keep"),
 }
 #: Between two checks whether to stop: soon for a person who pressed Cancel.
 LOOK_SECONDS = 0.1

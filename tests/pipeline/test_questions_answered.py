@@ -55,6 +55,14 @@ def test_an_answer_joins_the_open_proposal_and_is_approved_there(tmp_path: Path,
     assert Hunk.objects.exclude(pk=hunk.pk).get().verdict == "pending"
 
 
+def test_an_answer_is_called_by_what_it_changes_not_by_what_was_asked(tmp_path: Path, monkeypatch) -> None:
+    """ "Put it in the past tense" removes nothing, although "Remove it" would be another answer."""
+    project = world.make_project(tmp_path)
+    asking.dream(project, monkeypatch, asking.asks("project_deploy.md", ALPHA, BETA, kind="expired"))
+    done = answering.answer(Question.objects.get(), "replace", world.ME)
+    assert done.operations[0].kind == "update"
+
+
 @pytest.mark.more
 def test_an_answer_in_a_file_of_the_proposal_leaves_the_other_verdicts_alone(
     tmp_path: Path, monkeypatch

@@ -56,7 +56,7 @@ def test_the_tool_is_described_with_the_answers_of_each_kind(tmp_path: Path) -> 
     schema = tool["input_schema"]["properties"]
     assert schema["kind"]["enum"] == list(QUESTIONS)
     told = schema["options"]["items"]["properties"]["id"]["description"]
-    assert all(f"{kind}: {', '.join(known.answers)}" in told for kind, known in QUESTIONS.items())
+    assert all(f"{kind}: {', '.join(answers)}" in told for kind, answers in QUESTIONS.items())
 
 
 def test_without_wanted_questions_there_is_no_such_tool(tmp_path: Path) -> None:
@@ -257,7 +257,7 @@ def test_a_secret_in_the_words_of_a_question_is_cut_out(tmp_path: Path) -> None:
 
 @each("kind", QUESTIONS)
 def test_every_kind_offers_to_leave_it_as_it_is(kind: QuestionKind) -> None:
-    assert "keep" in QUESTIONS[kind].answers and "later" not in QUESTIONS[kind].answers
+    assert "keep" in QUESTIONS[kind] and "later" not in QUESTIONS[kind]
 
 
 def test_pages_have_a_word_for_each_kind() -> None:

@@ -137,15 +137,13 @@ class Questions:
         if not isinstance(named, list) or not all(isinstance(entry, Mapping) for entry in named):
             raise Refusal("`options` must be a list of objects with `id`, `label` and `edits`.")
         ids = [str(entry.get("id")) for entry in named]
-        if len(set(ids)) < len(ids) or not set(ids) <= set(QUESTIONS[kind].answers):
-            raise Refusal(
-                f"The answers to `{kind}` are {', '.join(QUESTIONS[kind].answers)}, each at most once."
-            )
+        if len(set(ids)) < len(ids) or not set(ids) <= set(QUESTIONS[kind]):
+            raise Refusal(f"The answers to `{kind}` are {', '.join(QUESTIONS[kind])}, each at most once.")
         made = {str(entry["id"]): self._option(entry, why, citations) for entry in named}
         made.setdefault(KEEP, Option(KEEP, "Leave it as it is"))
         if len(made) == 1:
             raise Refusal("Draft at least one answer that changes something.")
-        return tuple(made[name] for name in QUESTIONS[kind].answers if name in made)
+        return tuple(made[name] for name in QUESTIONS[kind] if name in made)
 
     def _option(self, entry: Mapping[str, Any], why: str, citations: tuple[Citation, ...]) -> Option:
         name, label = str(entry["id"]), _line(entry, "label", LABEL_CHARS)

@@ -92,7 +92,7 @@ _DRAFT: Json = {
     },
     "required": ["path"],
 }
-_ANSWERS = "; ".join(f"{kind}: {', '.join(known.answers)}" for kind, known in QUESTIONS.items())
+_ANSWERS = "; ".join(f"{kind}: {', '.join(answers)}" for kind, answers in QUESTIONS.items())
 _OPTION: Json = {
     "type": "object",
     "properties": {

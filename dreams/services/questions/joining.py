@@ -7,10 +7,9 @@ fit.
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import cast
 
 from dreams.engines import drafts
-from dreams.engines.types import QUESTIONS, Citation, Edit, QuestionKind
+from dreams.engines.types import Citation, Edit
 from dreams.lib import diff
 from dreams.lib.files import text
 from dreams.models import FileChange, Hunk, Operation, Proposal, Question
@@ -44,10 +43,11 @@ def join(
     seen. Call it in a transaction that locks the proposal. Raises DoesNotFit and NothingToDo before saving anything.
     """
     draft, parts = _parts(proposal, edits, present)
+    kind = min((edit.kind for edit in edits), key=drafts.KIND_ORDER.index)
     made: dict[str, Operation] = {}
     for part in parts:
         for hunk in part.draft.hunks:
-            _operation(made, proposal, question, draft, hunk)
+            _operation(made, proposal, question, draft, hunk, kind)
     for part in parts:
         _save(proposal, part, made, citations)
     Proposal.objects.filter(pk=proposal.pk).update(checked_digest="")
@@ -118,6 +118,7 @@ def _operation(
     question: Question,
     draft: drafts.Draft,
     hunk: drafts.DraftHunk,
+    kind: str,
 ) -> None:
     """Create the operation's row at its first hunk; only an `index` question has more than one."""
     if hunk.operation in made:
@@ -129,7 +130,7 @@ def _operation(
     made[hunk.operation] = Operation.objects.create(
         proposal=proposal,
         key=f"{question.public_id}-{len(made) + 1}" if made else question.public_id,
-        kind=QUESTIONS[cast(QuestionKind, question.kind)].change,
+        kind=kind,
         reason=text.storable(drafted.reason if drafted.steps else question.why, 2000),
     )
 
