@@ -330,7 +330,12 @@ def test_a_label_that_leads_a_list_is_not_taken_from_it(tmp_path: Path) -> None:
 def test_a_section_that_is_an_old_state_and_what_was_next_is_asked_about_once(tmp_path: Path) -> None:
     body = "The importer is new.\n\nIt was tried on 2026-02-20.\n\n## Next steps (as of 2026-02-01)\n\n- Write the queue's tests.\n"
     made = dream(tmp_path, {"MEMORY.md": "- [A](a.md)\n", "a.md": memory(body)}, written=None)
-    assert len([each for each in made.outcome.questions if each.kind == "expired"]) == 1
+    (question,) = [each for each in made.outcome.questions if each.kind == "expired"]
+    assert question.why.endswith(", 8 months ago. Is it still useful?")
+    # What is written down about the answer is a reason, not the question again.
+    (edit,) = question.options[0].edits
+    said = {edit.reason, *(fate.note for fate in edit.fates)}
+    assert said == {question.why.removesuffix(" Is it still useful?")}
 
 
 @pytest.mark.parametrize(

@@ -67,7 +67,7 @@ def passed(context: Asking) -> Iterator[Question]:
         yield Question(
             "expired",
             f"{comparing.normalised(unit.text)[:200]} {day.isoformat()}",
-            f"Its day, {day.isoformat()}, has passed. Is it still useful?",
+            f"Its day, {day.isoformat()}, has passed. {STILL_USEFUL}",
             (place(unit),),
             options,
             (cited,),
@@ -137,6 +137,7 @@ def _say(rec: Recorder, unit: PlacedText, new: str, note: str) -> bool:
 
 # --- Old states -----------------------------------------------------------------------------------------------------
 
+STILL_USEFUL = "Is it still useful?"  # asked; the ledger only says the state
 OLD, OF_A_STATE = 180, 0.35  # days; how much an answer helps
 MOST_LINES, MOST_OF_A_FILE = 40, 0.7  # of a section; longer ones have more than a state
 _LABEL = re.compile(r"\*\*[^*\n]{2,80}\*\*:?(?: ?\([^)\n]{4,30}\))?")
@@ -186,8 +187,8 @@ def old_states(context: Asking) -> Iterator[Question]:
         ]
         if dated:
             asked.add(path)
-            why = _why("This is a state as of", dated[0][1], context)
-            yield from _sections(context, [dated[0][0]], why, dated[0][1])
+            state = _state("This is a state as of", dated[0][1], context)
+            yield from _sections(context, [dated[0][0]], state, dated[0][1])
             continue
         day = _last_written(context, path)
         next_ = [each for each in sections if _HEADS_WHAT_IS_NEXT.fullmatch(each.heading.lstrip("#").strip())]
@@ -196,7 +197,7 @@ def old_states(context: Asking) -> Iterator[Question]:
             yield from _sections(
                 context,
                 next_,
-                _why("This was still open when the memory was last written,", day, context),
+                _state("This was still open when the memory was last written,", day, context),
                 day,
             )
     yield from _statements(context, asked)
@@ -206,9 +207,9 @@ def _is_old(context: Asking, day: dt.date) -> bool:
     return (context.job.now.astimezone(context.job.time_zone).date() - day).days >= OLD
 
 
-def _why(said: str, day: dt.date, context: Asking) -> str:
+def _state(said: str, day: dt.date, context: Asking) -> str:
     months = (context.job.now.date() - day).days // 30
-    return f"{said} {'on ' if said.endswith(',') else ''}{day.isoformat()}, {months} months ago. Is it still useful?"
+    return f"{said} {'on ' if said.endswith(',') else ''}{day.isoformat()}, {months} months ago."
 
 
 # --- Sections ---------------------------------------------------------------------------------------------------------
@@ -261,12 +262,13 @@ def _last_written(context: Asking, path: str) -> dt.date | None:
     return max(known, default=None) or max(past, default=None)
 
 
-def _sections(context: Asking, sections: Sequence[_Section], why: str, day: dt.date) -> Iterator[Question]:
+def _sections(context: Asking, sections: Sequence[_Section], state: str, day: dt.date) -> Iterator[Question]:
     label = "Remove the section" if len(sections) == 1 else "Remove these sections"
-    option = context.draftsman.option("remove", label, _take_out, sections=sections, note=why)
+    option = context.draftsman.option("remove", label, _take_out, sections=sections, note=state)
     places = tuple(Place(each.path, each.line, _text(context.tree_before, each)) for each in sections)
     cited = tuple(from_memory(each.path, each.line, each.heading) for each in sections)
     subject = " ".join(comparing.normalised(each.heading) for each in sections)[:200]
+    why = f"{state} {STILL_USEFUL}"
     yield Question(
         "expired", f"{subject} {day.isoformat()}", why, places, (option, KEEP), cited, weight=OF_A_STATE
     )
@@ -306,7 +308,7 @@ def _statements(context: Asking, asked: set[str]) -> Iterator[Question]:
         option = _without(context, unit, told, note)
         if option.edits:
             asked.add(unit.path)
-            why = _why("This is a state as of", day, context)
+            why = f"{_state('This is a state as of', day, context)} {STILL_USEFUL}"
             subject = f"{comparing.normalised(told)[:200]} {day.isoformat()}"
             cited = (from_memory(unit.path, unit.first_line, unit.raw, note),)
             place = (Place(unit.path, unit.first_line, unit.raw),)
