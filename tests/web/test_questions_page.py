@@ -324,6 +324,8 @@ def test_where_all_is_answered_no_heading_says_that_something_is_open(
         text = page(browser, here)
         assert "2 answered" in text and "Not now." in text
         assert "Only you can tell" not in text and ">Open<" not in text and "(0)" not in text
+        # A review shows its own questions only: the project may have others that are open.
+        assert ("None open here" if "/review/" in here else "No open questions") in text
 
 
 def test_in_the_inbox_an_answer_changes_what_each_row_says(

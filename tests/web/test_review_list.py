@@ -259,7 +259,12 @@ def counted(text: str) -> dict[str, int]:
 def test_the_counts_beside_the_filters_follow_every_verdict(
     browser: Client, small: Proposal, headers: dict[str, str]
 ) -> None:
-    assert counted(page(browser, small)) == {"All": 5, "Undecided": 5, "Findings": 0, "In unviewed files": 5}
+    assert counted(page(browser, small)) == {
+        "All": 5,
+        "Undecided": 5,
+        "With findings": 0,
+        "In unviewed files": 5,
+    }
 
     def after(verb: str, data: dict[str, object]) -> dict[str, int]:
         answer = browser.post(f"/review/{small.public_id}/{verb}/", data, headers=headers)

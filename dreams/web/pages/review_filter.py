@@ -18,7 +18,12 @@ from dreams.web.pages.review_proposal import Decision, LoadedProposal, address
 from dreams.web.pages.review_texts import file_texts
 from dreams.web.paging import number_or_none
 
-FILTERS: Final = {"": "All", "undecided": "Undecided", "findings": "Findings", "unseen": "In unviewed files"}
+FILTERS: Final = {
+    "": "All",
+    "undecided": "Undecided",
+    "findings": "With findings",
+    "unseen": "In unviewed files",
+}
 # As they continue "3 decisions …".
 FILTERED: Final = {"undecided": "undecided", "findings": "with findings", "unseen": "in unviewed files"}
 LETTERS: Final = {"add": "A", "modify": "M", "delete": "D"}
