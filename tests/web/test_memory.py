@@ -113,6 +113,18 @@ def test_the_quotes_that_applied_changes_rest_on_stand_beside_the_text(
     assert "You · s.jsonl, line 3" in shown
 
 
+def test_the_quote_behind_a_removal_is_not_why_the_rest_says_so(browser: Client, project: Project) -> None:
+    fewer = real.TESTING.replace("Snapshots are reviewed by hand.\n", "")
+    proposal = real.propose(
+        project, real.edit("feedback_testing.md", real.TESTING, fewer, "snapshots", "prune")
+    )
+    review.decide(proposal, review.select_hunks(proposal), Hunk.Verdict.APPROVED, real.ME)
+    review.submit(proposal, real.ME)
+    applying.apply(proposal, real.ME)
+    shown = _page(browser, "memory", project.memories.get(path="feedback_testing.md"))
+    assert "Applied from a proposal" in shown and "Why it says so" not in shown
+
+
 def test_a_quote_of_the_prompt_history_leads_to_the_prompt(browser: Client, project: Project) -> None:
     proposal = real.three_changes(project)
     session = rows.make_session(project, gone_at=timezone.now())

@@ -66,12 +66,12 @@ def test_versions_are_filtered_by_what_brought_them_and_by_whom(browser: Client,
     everything = [
         "Changed outside",
         "Edited by hand",
-        "Applied from a dream",
+        "Applied from a proposal",
         "Already there when memoryweb started",
     ]
     assert _what(browser, memory, "") == everything
-    assert _what(browser, memory, "?kind=apply") == ["Applied from a dream"]
-    assert _what(browser, memory, "?who=owner") == ["Edited by hand", "Applied from a dream"]
+    assert _what(browser, memory, "?kind=apply") == ["Applied from a proposal"]
+    assert _what(browser, memory, "?who=owner") == ["Edited by hand", "Applied from a proposal"]
     assert _what(browser, memory, "?who=-outside") == [
         "Changed outside",
         "Already there when memoryweb started",

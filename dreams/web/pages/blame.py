@@ -219,12 +219,13 @@ MOST_EVIDENCE = 6  # rows; chosen
 
 
 def evidence(memory: Memory) -> list[Evidence]:
-    """Evidence for the changes that are still in the text, newest first."""
+    """Evidence for added text that is still there, newest first; the reason of a removal says nothing about the rest."""
     standing = Evidence.objects.filter(
         hunk__file__proposal__project=memory.project_id,
         hunk__file__path=memory.path,
         hunk__applied_in__isnull=False,
         hunk__undone_in__isnull=True,
+        hunk__new_count__gt=0,
     )
     rows = standing.select_related("session").order_by("-hunk__applied_in", "-pk")
     # One quote may support several changes; it is read once.

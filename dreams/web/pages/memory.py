@@ -48,7 +48,7 @@ class VersionRow:
 ORIGINS = {
     Version.Origin.FOUND: Look("eye", "", "Already there when memoryweb started"),
     Version.Origin.OUTSIDE: Look("edit", "", "Changed outside"),
-    Version.Origin.APPLY: Look("moon", "accent", "Applied from a dream"),
+    Version.Origin.APPLY: Look("moon", "accent", "Applied from a proposal"),
     Version.Origin.ROLLBACK: Look("undo", "warn", "Undone"),
     Version.Origin.RESTORE: Look("redo", "ok", "Restored"),
     Version.Origin.EDIT: Look("edit", "ok", "Edited by hand"),

@@ -275,7 +275,10 @@ def _related(index: StatementIndex) -> Mapping[str, tuple[Related, ...]]:
 
 def _in_common(one: PlacedText, other: PlacedText) -> str:
     """ "both name kind-eu-1, 8443", or the beginning of the other statement if they share no value."""
-    shared = sorted(one.reading.anchors & other.reading.anchors, key=lambda value: (-len(value), value))
+    both = one.reading.anchors & other.reading.anchors
+    shared = sorted(
+        (value for value in both if len(value) >= SHORTEST_VALUE), key=lambda value: (-len(value), value)
+    )
     if shared:
         return f"both name {', '.join(shared[:2])}"
     return f"“{other.text[:80].rstrip()}{'…' if len(other.text) > 80 else ''}”"
