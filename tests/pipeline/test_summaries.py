@@ -17,14 +17,14 @@ pytestmark = pytest.mark.django_db
 def test_a_dream_is_told_by_what_its_policy_applied_and_what_a_person_decides() -> None:
     run = make.make_dream(make.make_project())
     make.make_written(make.make_proposal(run.project, run, by_policy=True))
-    assert summaries.of_dream(run).text == "Updated 1"
+    assert summaries.of_dream(run).text == "Updated 1 statement"
     waiting = make.make_proposal(run.project, run)
     told = summaries.of_dream(run)
-    assert told.text == "Updated 1; 1 to decide"
+    assert told.text == "Updated 1 statement; 1 to decide"
     assert told.size == "2 decisions in 2 files"
     Hunk.objects.filter(file__proposal=waiting).update(verdict=Hunk.Verdict.REJECTED)
     Proposal.objects.filter(pk=waiting.pk).update(state=Proposal.State.REJECTED)
-    assert summaries.of_dream(run).text == "Updated 1; 1 rejected"
+    assert summaries.of_dream(run).text == "Updated 1 statement; 1 rejected"
 
 
 def test_each_of_several_dreams_is_told_by_its_own_proposal() -> None:
@@ -70,7 +70,7 @@ def test_a_dream_that_only_asks_is_not_told_as_one_that_found_nothing() -> None:
 def test_unfinished_work_that_was_proposed_is_told_as_unfinished() -> None:
     run = make.make_dream(make.make_project(), DreamRun.Status.KILLED)
     make.make_proposal(run.project, run, partial=True)
-    assert summaries.of_dream(run).text == "Cancelled; of the finished part: proposes to update 1"
+    assert summaries.of_dream(run).text == "Cancelled; of the finished part: proposes to update 1 statement"
 
 
 @pytest.mark.parametrize(

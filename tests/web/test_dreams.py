@@ -222,7 +222,7 @@ def test_a_completed_dream_says_what_came_of_it_and_leads_to_the_review(browser:
         world.make_finding(proposal, severity)
     DreamSession.objects.create(dream=run, session=world.make_session(project, "Fix the port"))
     text = _page(browser, run)
-    assert "Proposes to update 1<" in text and "1 decision in 1 file" in text
+    assert "Proposes to update 1 statement<" in text and "1 decision in 1 file" in text
     assert reverse("memory", args=[memory.pk]) in text
     assert reverse("review", args=[proposal.public_id]) in text
     assert "1 change left out because you rejected it before" in text
@@ -231,8 +231,8 @@ def test_a_completed_dream_says_what_came_of_it_and_leads_to_the_review(browser:
     assert "Fix the port" in text and '<dt>Sessions</dt><dd class="number">1</dd>' in text
     application = world.make_written(proposal)
     text = _page(browser, run)
-    assert "Updated 1<" in text and "to confirm" not in text
-    assert "Updated 1." in browser.get(reverse("dreams")).content.decode()
+    assert "Updated 1 statement<" in text and "to confirm" not in text
+    assert "Updated 1 statement." in browser.get(reverse("dreams")).content.decode()
     Hunk.objects.update(undone_in=application)
     assert "All of it was undone<" in _page(browser, run)
     assert "All of it was undone." in browser.get(reverse("dreams")).content.decode()

@@ -60,7 +60,7 @@ def test_a_decided_proposal_is_gone_from_the_inbox(world: World) -> None:
 @pytest.mark.parametrize(
     ("status", "state", "text"),
     [
-        ("completed", Proposal.State.APPLIED, "Updated 1"),
+        ("completed", Proposal.State.APPLIED, "Updated 1 statement"),
         ("completed", None, "Nothing to improve"),
         ("failed", None, "Failed: the lock is held"),
         ("killed", None, "Cancelled; nothing was changed"),
@@ -184,13 +184,13 @@ def test_what_was_written_lately_names_the_memory_and_what_was_done_with_it(brow
         for path in ("feedback_testing.md", "MEMORY.md"):
             AppliedFile.objects.create(application=row, path=path, after_sha="1f" * 32)
     assert [(item["deed"].text, item["deed"].is_undone) for item in _inbox().lately] == [
-        ("Updated 1: “Commit style”", False),
+        ("Updated 1 statement: “Commit style”", False),
         ("Undone: forgot “Commit style”", True),
         ("Edited “Commit style”", False),
     ]
     text = browser.get("/").content.decode()
     assert text.count("/undo/") == 2
     Hunk.objects.filter(applied_in=dream).update(undone_in=dream)
-    assert _inbox().lately[0]["deed"].text == "Undone: updated 1: “Commit style”"
+    assert _inbox().lately[0]["deed"].text == "Undone: updated 1 statement: “Commit style”"
     AppliedBatch.objects.update(at=timezone.now() - dt.timedelta(days=8))
     assert _inbox().lately == []

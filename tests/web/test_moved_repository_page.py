@@ -70,7 +70,7 @@ def test_what_is_copied_is_called_so(client: Client, owner: AbstractUser, pair: 
     former, project = pair
     client.force_login(owner)
     review = client.post(reverse("project-copy", args=[former.pk]), {"to": project.pk}, follow=True)
-    assert "Proposes to copy 1." in review.content.decode()
+    assert "Proposes to copy 1 file." in review.content.decode()
     card = review.content.decode().partition("<article")[2]
     assert "Copied" in card
     assert "Edited" not in card

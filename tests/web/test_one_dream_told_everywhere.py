@@ -27,10 +27,10 @@ from tests.world import directory as world, review as desk
 pytestmark = pytest.mark.django_db
 
 ALL = "5 decisions, 8 changes"
-PROPOSED = "Proposes to learn 1, merge 1, update 2, make 1 index change"
+PROPOSED = "Proposes to learn 1 thing, merge 1 duplicate, update 2 statements, make 1 index change"
 HALF = "3 of 5 decided, nothing is written yet; 1 rejected"
-WRITTEN = "Merged 1, updated 2, made 1 index change; 1 rejected"
-PART_UNDONE = "Merged 1, updated 2; 1 undone, 1 rejected"
+WRITTEN = "Merged 1 duplicate, updated 2 statements, made 1 index change; 1 rejected"
+PART_UNDONE = "Merged 1 duplicate, updated 2 statements; 1 undone, 1 rejected"
 UNDONE = "All of it was undone; 1 rejected"
 
 
@@ -168,13 +168,13 @@ def test_what_was_written_and_undone_is_told_in_the_same_numbers(places: Places,
     project = proposal.project_id
     both = [places.page("inbox"), places.page("project", project, query="?show=timeline&kind=writes")]
     for text in both:
-        assert "Merged 1, updated 2: “Testing”, “Tests, again”, “Role”; 1 undone" in text
+        assert "Merged 1 duplicate, updated 2 statements: “Testing”, “Tests, again”, “Role”; 1 undone" in text
         assert "Undid 1 decision: “Testing”" in text
     reviews = places.page("project", project, query="?show=timeline&kind=reviews")
     assert "Reviewed 5 decisions: 4 approved, 1 rejected" in reviews
     assert "3 decisions, 5 changes" in places.page("undo", proposal.public_id)
     rollback.rollback(proposal, world.ME)
-    assert "Undone: merged 1, updated 2, made 1 index change" in places.page("inbox")
+    assert "Undone: merged 1 duplicate, updated 2 statements, made 1 index change" in places.page("inbox")
     assert "Undid 3 decisions" in places.page("inbox")
     assert "improved" not in places.page("inbox").lower()
 

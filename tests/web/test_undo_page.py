@@ -121,7 +121,7 @@ def test_one_change_is_undone_alone(browser: Client, proposal: Proposal) -> None
     now = (world.folder(proposal.project) / "feedback_testing.md").read_text()
     assert "](runbook.md)" in now and "PostgreSQL 16" in now
     text = browser.get(f"/review/{proposal.public_id}/").content.decode()
-    assert "Learnt 1, merged 1, updated 2; 1 undone" in " ".join(text.split())
+    assert "Learnt 1 thing, merged 1 duplicate, updated 2 statements; 1 undone" in " ".join(text.split())
     assert "Part of it was undone" in text
 
 

@@ -40,17 +40,17 @@ LONGEST_NAME = 60  # letters; chosen
 _UNCOUNTED = "changes"
 _REDO = "redo"
 _INDEX = "the index"
-#: In the order of the sentence: past tense, infinitive, and the noun to count where the verb does not imply it.
+#: In the order of the sentence: past tense, infinitive, and the noun to count.
 _VERBS: Mapping[str, tuple[str, str, str]] = {
-    Kind.LEARN: ("learnt", "learn", ""),
-    Kind.MERGE: ("merged", "merge", ""),
-    Kind.UPDATE: ("updated", "update", ""),
-    Kind.DATE: ("dated", "date", ""),
-    Kind.DEMOTE: ("shortened", "shorten", ""),
-    Kind.PRUNE: ("removed", "remove", ""),
+    Kind.LEARN: ("learnt", "learn", "thing"),
+    Kind.MERGE: ("merged", "merge", "duplicate"),
+    Kind.UPDATE: ("updated", "update", "statement"),
+    Kind.DATE: ("fixed", "fix", "relative date"),
+    Kind.DEMOTE: ("shortened", "shorten", "index row"),
+    Kind.PRUNE: ("removed", "remove", "passage"),
     Kind.INDEX: ("made", "make", "index change"),
     Kind.EDIT: ("edited", "edit", "place"),
-    Kind.COPY: ("copied", "copy", ""),
+    Kind.COPY: ("copied", "copy", "file"),
     Kind.UNDO: ("undid", "undo", _UNCOUNTED),
     _REDO: ("redid", "redo", _UNCOUNTED),
     "": ("made", "make", "other change"),
@@ -239,7 +239,7 @@ _TAKEN = ("approved", "edited", "mixed")
 
 
 def describe_decisions(each: Iterable[DecisionRow], *, files: int = 0, done: bool = True) -> str:
-    """ "Learnt 1, merged 2"; not yet `done`, to follow "Proposes to": "learn 1, merge 2". `files` is how many an undo changed,
+    """ "Learnt 1 thing, merged 2 duplicates"; not yet `done`, to follow "Proposes to": "learn 1 thing". `files` is how many an undo changed,
     0 where only part of the proposal was written."""
     counted = Counter(one.kind if one.kind in _VERBS else "" for one in each)
     phrases = [
@@ -254,7 +254,7 @@ def describe_decisions(each: Iterable[DecisionRow], *, files: int = 0, done: boo
 def _counted(number: int, noun: str, files: int) -> str:
     if noun == _UNCOUNTED:
         return f"{noun} in {plural(files, 'file')}" if files else noun
-    return plural(number, noun) if noun else f"{number:,}"
+    return plural(number, noun)
 
 
 def reason(proposal: Proposal) -> str:
