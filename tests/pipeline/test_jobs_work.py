@@ -60,12 +60,13 @@ def ready(tmp_path: Path, sessions: int = 5) -> Project:
 # --- Checkup, verify, export --------------------------------------------------------------------------------------
 
 
-def test_a_checkup_says_what_the_command_says(tmp_path: Path) -> None:
+def test_a_checkup_says_what_the_page_says(tmp_path: Path) -> None:
     project = world.make_project(tmp_path)
     run = done("checkup", project=project)
-    found = checkup.look(project)
-    assert run.status == "done"
-    assert run.text.startswith(f"{found.warnings} problem") and "in 3 files" in run.text
+    assert (run.status, run.text) == ("done", checkup.look(project).sentence)
+    assert "in 3 files." in run.text and "note" not in run.text
+    project.memories.all().delete()
+    assert done("checkup", project=project).text == "No memories to check."
 
 
 def test_of_all_projects_one_that_fails_stops_no_other(tmp_path: Path, monkeypatch) -> None:

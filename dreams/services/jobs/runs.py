@@ -95,8 +95,7 @@ def _checkup(job: ScheduledJob) -> "RunResult":
         syncing.refresh_if_here(project)
         found = checkup.look(project)
         warnings += found.warnings
-        said = f"{plural(found.warnings, 'problem')} and {plural(found.notes, 'note')}"
-        return f"{said} in {plural(found.files, 'file')}."
+        return found.sentence
 
     return _each(job, look, lambda n: f"{plural(n, 'project')} checked, {plural(warnings, 'problem')}.")
 

@@ -33,8 +33,14 @@ class Checkup:
         return sum(one.severity != "info" for one in self.found)
 
     @property
-    def notes(self) -> int:
-        return len(self.found) - self.warnings
+    def sentence(self) -> str:
+        """ "1 problem and 39 hints in 110 files.", on the pages and in what a job reports."""
+        if not self.files:
+            return "No memories to check."
+        hints = len(self.found) - self.warnings
+        parts = [text.plural(self.warnings, "problem")] if self.warnings else []
+        parts += [text.plural(hints, "hint")] if hints else []
+        return f"{' and '.join(parts) or 'No problems found'} in {text.plural(self.files, 'file')}."
 
 
 def look(project: Project) -> Checkup:

@@ -8,10 +8,8 @@ from typing import Any
 from dreams.findings import prompt_injection
 from dreams.findings.base import NewFinding
 from dreams.lib import diff
-from dreams.lib.files.text import plural
 from dreams.models import Project
 from dreams.services.memories import checkup
-from dreams.services.memories.checkup import Checkup
 from dreams.web.pages.review_evidence import without_place
 
 MOST = 300  # rows; chosen
@@ -77,19 +75,12 @@ def page(project: Project) -> dict[str, Any]:
         ],
         "files": [_file(path, pks.get(path), found) for path, found in by_path.items()],
         "warnings": made.warnings,
-        "sentence": _sentence(made),
+        "sentence": made.sentence,
         "more": max(0, len(made.found) - MOST),
         "memories": made.files,
         "is_emptied": not made.files and project.memories.exists(),
         "secrets": sum(found.check == "secrets" for found in made.found),
     }
-
-
-def _sentence(made: Checkup) -> str:
-    parts = [plural(made.warnings, "problem")] if made.warnings else []
-    parts += [plural(made.notes, "hint")] if made.notes else []
-    looked = plural(made.files, "file")
-    return f"{' and '.join(parts)} in {looked}." if parts else f"No problems found in {looked}."
 
 
 def _could_steer(found: NewFinding) -> bool:
