@@ -12,7 +12,7 @@ from django.db import connection
 from django.test import Client
 from django.test.utils import CaptureQueriesContext
 
-from dreams.engines.types import Edit, Option
+from dreams.engines.types import Edit, Option, Place
 from dreams.models import DreamRun, Hunk, Project, Proposal, Question
 from dreams.services import dreaming
 from tests.world import directory, questions as asked
@@ -163,6 +163,35 @@ def test_of_many_things_that_two_files_say_each_is_compared_with_its_like(
     one = card(page(browser, f"/projects/{project.pk}/questions/"), question)
     assert "seem to say 3 things alike" in one and "dock-7" in one
     assert set(re.findall(r"<mark>(.*?)</mark>", one)) == {"."}
+
+
+@pytest.mark.parametrize(
+    ("paths", "said", "marked"),
+    [
+        (
+            "abab",
+            (
+                "Backups stay a month",
+                "Backups stay a year",
+                "Boats leave the north pier",
+                "Boats leave the south pier",
+            ),
+            ["month", "year", "north", "south"],
+        ),
+        (
+            "abcabc",
+            tuple(f"Backups stay a {word}" for word in ["day", "day", "year", "day", "year", "day"]),
+            ["year", "year"],
+        ),
+    ],
+)
+def test_places_are_pairs_where_two_files_say_them_in_turn(
+    browser: Client, project: Project, paths: str, said: tuple[str, ...], marked: list[str]
+) -> None:
+    places = tuple(Place(f"{path}.md", None, words) for path, words in zip(paths, said, strict=True))
+    (question,) = asked.ask(project, replace(asked.conflict(), kind="same", places=places))
+    one = card(page(browser, f"/projects/{project.pk}/questions/"), question)
+    assert re.findall(r"<mark>(.*?)</mark>", one) == marked
 
 
 def test_an_answer_comes_back_to_its_question_and_can_be_taken_back(

@@ -14,7 +14,6 @@ from django.utils.dateparse import parse_datetime
 
 from dreams.lib import diff
 from dreams.lib.files import text
-from dreams.lib.prose.statement_pairs import MOST_GROUP
 from dreams.lib.secrets.masking import Mask
 from dreams.models import Evidence, Hunk, Memory, Proposal, Question, QuestionOption, Session
 from dreams.services import blobs
@@ -236,7 +235,9 @@ def _places(row: Question, known: _Known) -> tuple[PlaceCard, ...]:
     quotes = [diff.visible(known.mask(str(found.get("quote", "")))) for found in row.evidence]
     cited = [_cited(words, quotes) for words in said]
     # Each is compared with the first or, if the places are pairs, with its partner.
-    by_two = row.kind == Question.Kind.SAME and len(said) > MOST_GROUP
+    by_two = row.kind == Question.Kind.SAME and _are_pairs(
+        [str(place.get("path", "")) for place in row.places]
+    )
     firsts = [n - n % 2 if by_two else 0 for n in range(len(said))]
     found = [_differences(said[first], words) for first, words in zip(firsts, said, strict=True)]
     if row.kind not in COMPARED or (found[1] is None and any(cited)):
@@ -249,6 +250,11 @@ def _places(row: Question, known: _Known) -> tuple[PlaceCard, ...]:
         marks = [sides[n + 1][0] if n == first else sides[n][1] for n, first in enumerate(firsts)]
     shown = [_runs(words, spans) for words, spans in zip(said, marks, strict=True)]
     return tuple(replace(one, runs=_from_mark(runs)) for one, runs in zip(made, shown, strict=True))
+
+
+def _are_pairs(paths: Sequence[str]) -> bool:
+    """Whether the places are of two files in turn: several facts, each in both."""
+    return len(paths) > 3 and paths[0] != paths[1] and [*paths] == [*paths[:2]] * (len(paths) // 2)
 
 
 def _cited(said: str, quotes: Iterable[str]) -> list[diff.CharacterSpan]:
