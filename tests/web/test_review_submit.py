@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import html
 import os
+import re
 from pathlib import Path
 
 import pytest
@@ -385,3 +386,32 @@ def test_answers_that_cannot_be_written_leave_what_was_and_say_why(
     text = submit(browser, answered)
     assert "not even once" in question_world.read(answered.project, "feedback_testing.md")
     assert "Written: 1 file." in text and "Your answers were not written: reference_staging.md has" in text
+
+
+def test_the_lines_of_a_written_review_have_the_numbers_of_the_file(
+    browser: Client, project: Project
+) -> None:
+    first, last = "# Runbook\n", "The port is 8443.\n"
+    before = "".join([first, *(f"Step {number}.\n" for number in range(1, 9)), last])
+    more = before.replace(first, f"{first}Never skip one.\nAsk first.\n")
+    world.put(world.folder(project) / "project_steps.md", before)
+    made = world.propose(
+        project,
+        world.edit("project_steps.md", before, more, "more"),
+        world.edit("project_steps.md", more, more.replace("8443", "9443"), "port"),
+    )
+    assert _numbers(browser, made, "9443") == ["12"]
+    review.decide(made, [desk.hunk_with(made, "Never skip")], Hunk.Verdict.REJECTED, world.ME)
+    review.decide(made, [desk.hunk_with(made, "9443")], Hunk.Verdict.APPROVED, world.ME)
+    assert applying.apply(made, world.ME).complete
+    written = (world.folder(project) / "project_steps.md").read_text().split("\n")
+    assert written[9] == "The port is 9443."
+    assert _numbers(browser, made, "9443") == ["10"] and _numbers(browser, made, "Step 8.") == ["9"]
+    assert _numbers(browser, made, "Never skip one.") == ["2"], "as it was proposed"
+
+
+def _numbers(browser: Client, proposal: Proposal, words: str) -> list[str]:
+    """The numbers beside the lines with these words."""
+    page = browser.get(f"/review/{proposal.public_id}/").content.decode()
+    rows = re.findall(r'class="diff-no">(\d*)</span>.*?<div class="diff-text">(.*?)</div>', page, re.DOTALL)
+    return [number for number, line in rows if words in re.sub("<[^>]*>", "", line)]

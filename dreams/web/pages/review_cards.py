@@ -73,7 +73,8 @@ class CardChange:
     @property
     def line(self) -> int | None:
         """Its first line (1-based); None in a new or removed file."""
-        return line_of(self.hunk) if self.letter == "M" else None
+        added = (line.number for block in self.blocks for line in block.lines if line.kind == "ins")
+        return next(added, None) or line_of(self.hunk) if self.letter == "M" else None
 
     @property
     def edit_rows(self) -> int:
@@ -355,7 +356,8 @@ class _Shown:
 
     def _block(self, hunk: Hunk) -> tuple[Block, ...]:
         found = self.made_from.texts[hunk.file_id]
-        made = diffs.blocks(text.decode(found.base or b""), found.as_shown(), hunk.file.path)
+        hunks = found.as_shown() if self.made_from.state.is_open else found.as_submitted(hunk)
+        made = diffs.blocks(text.decode(found.base or b""), hunks, hunk.file.path)
         is_new = hunk.file.kind == FileChange.Kind.ADD and not is_index(hunk.file)
         own = (block for block in made if block.hunk.id == hunk.hunk_id)
         return tuple(diffs.without_frontmatter(block) if is_new else block for block in own)

@@ -315,8 +315,9 @@ def _once(remarks: Iterable[Remark]) -> tuple[Remark, ...]:
 
 
 def _remark(finding: Finding, beside: Beside) -> Remark:
-    # The ledger is about lines of the old text; a number here would be read as a line of the new text.
-    line = finding.line_no if finding.check_name != "ledger" else None
+    # A number is read as one of the lines shown: those of the ledger are in the old text, and what is written may lack
+    # lines that were proposed.
+    line = finding.line_no if finding.check_name != "ledger" and beside.is_open else None
     waits = beside.is_open and finding.confirmed_at is None
     return Remark(
         finding,

@@ -64,6 +64,13 @@ class FileTexts:
             for row, hunk in self.hunks
         ]
 
+    def as_submitted(self, of: Hunk) -> list[diff.Hunk]:
+        """`as_shown` without what was rejected, except `of`: the lines have the numbers that they have in the file."""
+        rejected = {
+            row.hunk_id for row, _ in self.hunks if row.verdict == Hunk.Verdict.REJECTED and row != of
+        }
+        return [hunk for hunk in self.as_shown() if hunk.id not in rejected]
+
 
 def shas(loaded: LoadedProposal, file: FileChange) -> Iterator[str]:
     """The digests of all texts of a shown file: old, new, of its old name, and edits."""
