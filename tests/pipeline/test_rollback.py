@@ -11,6 +11,7 @@ from django.core.management import call_command
 from django.db import OperationalError
 
 from dreams.lib.diff import merge
+from dreams.lib.files import workspace
 from dreams.lib.storage import journal
 from dreams.management import shown
 from dreams.management.base import Refused
@@ -92,6 +93,26 @@ def test_an_undo_that_was_not_written_does_not_wait_to_be_written(
     assert rollback.rollback(proposal, world.ME).complete
     states = sorted(proposal.undone_by.values_list("state", flat=True))
     assert states == [Proposal.State.APPLIED, Proposal.State.REJECTED]
+
+
+@pytest.mark.not_on_postgresql
+def test_a_removed_file_comes_back_in_a_directory_with_too_many_names(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Whatever a look does not reach: only the files of the change are looked for by name."""
+    project = world.make_project(tmp_path)
+    before = manifest(world.folder(project))
+    made = world.propose(project, world.edit("project_deploy.md", world.DEPLOY, None, "forget", "prune"))
+    monkeypatch.setattr(workspace, "MAX_FILES", 1)
+    review.decide(made, review.select_hunks(made), Hunk.Verdict.APPROVED, world.ME)
+    assert applying.apply(made, world.ME).complete
+    row = project.memories.get(path="project_deploy.md")
+    assert row.gone_at and not (world.folder(project) / row.path).exists()
+    assert [file.path for file in rollback.preview(made).files] == [row.path]
+    assert rollback.rollback(made, world.ME).complete
+    row.refresh_from_db()
+    assert manifest(world.folder(project)) == before and row.gone_at is None
+    assert row.versions.latest("pk").origin == Version.Origin.ROLLBACK
 
 
 def test_an_undo_of_a_dream_that_proposed_nothing_is_refused(tmp_path: Path) -> None:

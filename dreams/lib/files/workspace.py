@@ -6,7 +6,7 @@ UTF-8, files with several hard links and files that are not Markdown are copied 
 
 import shutil
 import stat as st
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
 from typing import Self
@@ -61,13 +61,15 @@ class Snapshot:
     skipped: Mapping[str, str] = field(default_factory=dict)
     # (device, inode) of the directory that was read.
     identity: tuple[int, int] | None = None
+    # Of a directory with too many names: those that were looked for and do not exist.
+    absent: frozenset[str] = frozenset()
 
     def contents(self) -> dict[str, bytes]:
         return {path: file.data for path, file in self.files.items()}
 
     def unread(self, path: str) -> str:
         """Why `path`, or a folder above it, could not be read; "" if it was read or is unknown."""
-        if path in self.files:
+        if path in self.files or path in self.absent:
             return ""
         above = (path, *(str(parent) for parent in PurePosixPath(path).parents[:-1]), "")
         return next(
@@ -79,8 +81,11 @@ class Snapshot:
         return self.skipped[name] == FOLDER and any(file.startswith(f"{name}/") for file in self.files)
 
 
-def take(memory_dir: Path) -> Snapshot:
-    """Reads every memory below `memory_dir`. An odd file is skipped with its reason and does not stop the others."""
+def take(memory_dir: Path, named: Iterable[str] = ()) -> Snapshot:
+    """Reads every memory below `memory_dir`. An odd file is skipped with its reason and does not stop the others.
+
+    Of a directory with more than MAX_FILES names it also reads the files `named`: a change concerns few of them.
+    """
     try:
         root = safefs.Root.open(memory_dir)
     except FileNotFoundError:
@@ -97,7 +102,24 @@ def take(memory_dir: Path) -> Snapshot:
                 skipped[entry.rel] = entry.why
             elif not _is_hidden(entry.rel):
                 _read_into(root, entry, files, skipped)
-    return Snapshot(exists=True, files=files, skipped=skipped, identity=identity)
+        absent = frozenset(_read_named(root, named, files, skipped) if "" in skipped else ())
+    return Snapshot(exists=True, files=files, skipped=skipped, identity=identity, absent=absent)
+
+
+def _read_named(
+    root: safefs.Root, named: Iterable[str], files: dict[str, SnapshotFile], skipped: dict[str, str]
+) -> Iterator[str]:
+    """Reads what the walk did not reach; yields what does not exist."""
+    for path in named:
+        try:
+            found = root.lstat(path) if path not in files else None
+        except FileNotFoundError:
+            yield path
+        except (OSError, safefs.SafeFsError):
+            continue  # it stays unread
+        else:
+            if found and st.S_ISREG(found.st_mode):
+                _read_into(root, safefs.WalkedFile(path, found), files, skipped)
 
 
 def _is_folder(root: safefs.Root, name: str) -> bool:

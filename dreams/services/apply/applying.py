@@ -89,7 +89,7 @@ def apply(proposal: Proposal, reviewer: Actor, *, rebased: bool = False) -> Appl
         return _already(proposal)
     if proposal.state != Proposal.State.SUBMITTED:
         if proposal.state == Proposal.State.REJECTED:
-            return ApplyReport(proposal=proposal.public_id, untouched=_paths(proposal))
+            return ApplyReport(proposal=proposal.public_id, untouched=proposals.paths(proposal))
         raise ReviewRefused(
             f"This proposal is {proposal.get_state_display().lower()}; nothing of it can be applied."
         )
@@ -136,7 +136,7 @@ def bring_up(proposal: Proposal) -> dict[FileChange, rebase.Outcome]:
     """
     review.refuse_if_away(proposal.project)
     syncing.refresh(proposal.project)
-    snapshot = workspace.take(syncing.memory_dir(proposal.project))
+    snapshot = workspace.take(syncing.memory_dir(proposal.project), proposals.paths(proposal))
     now = snapshot.contents()
     left = proposal.files.select_related("proposal__project")
     if proposal.state != Proposal.State.OPEN:
@@ -180,7 +180,7 @@ def _joined(proposal: Proposal, reports: Sequence[ApplyReport]) -> ApplyReport:
 
 
 def _apply_held(proposal: Proposal, reviewer: Actor, confirmed: bool, held: locks.Held) -> ApplyReport:
-    snapshot = workspace.take(syncing.memory_dir(proposal.project))
+    snapshot = workspace.take(syncing.memory_dir(proposal.project), proposals.paths(proposal))
     syncing.sync(proposal.project, snapshot)
     if _rebase_all(proposal, reviewer, snapshot, confirmed):
         # Check the new result now, so that the page shows findings before a confirmation.
@@ -360,8 +360,4 @@ def _never_written(proposal: Proposal, now: set[str]) -> tuple[str, ...]:
     """The files that neither this call nor an earlier one has written."""
     before = AppliedFile.objects.filter(application__proposal=proposal, application__undone_at__isnull=True)
     written = now | set(before.values_list("path", flat=True))
-    return tuple(path for path in _paths(proposal) if path not in written)
-
-
-def _paths(proposal: Proposal) -> tuple[str, ...]:
-    return tuple(proposal.files.values_list("path", flat=True))
+    return tuple(path for path in proposals.paths(proposal) if path not in written)

@@ -185,7 +185,8 @@ def tell(proposal: Proposal, result: journal.Result, meta: Mapping[str, str]) ->
         )
     cause = syncing.cause_of(proposal, meta["actor"], len(result.applied), meta["reason"])
     try:
-        syncing.sync(proposal.project, workspace.take(syncing.memory_dir(proposal.project)), cause)
+        written = [item.path for item in result.applied]
+        syncing.sync(proposal.project, workspace.take(syncing.memory_dir(proposal.project), written), cause)
     except (OSError, history.HistoryError) as error:
         log.warning("history of %s: %s", proposal.project, error)
         late = f"Everything is written, but its history cannot be saved now: {error}. The next check tries again."

@@ -170,7 +170,7 @@ def propose(project: Project, change: HandEdit, reviewer: Actor) -> Proposal | N
     Raises Stale, and ReviewRefused if its folder is missing.
     """
     review.refuse_if_away(project)
-    before = workspace.take(syncing.memory_dir(project)).contents()
+    before = workspace.take(syncing.memory_dir(project), change.after).contents()
     for path, seen in change.before.items():
         if before.get(path) != seen:
             raise Stale(STALE.format(path=path))

@@ -12,6 +12,7 @@ from dreams.services.proposals.rows_to_hunks import (
     inputs_key,
     lines_of,
     memory_type,
+    paths,
     text_hunks,
     texts_of,
 )

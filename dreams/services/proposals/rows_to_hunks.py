@@ -39,6 +39,10 @@ class Texts:
         return self._lines[sha]
 
 
+def paths(proposal: Proposal) -> tuple[str, ...]:
+    return tuple(proposal.files.values_list("path", flat=True))
+
+
 def texts_of(files: Iterable[FileChange]) -> Texts:
     """Every text of these files and of their hunks (prefetch the hunks)."""
     shas = [sha for f in files for sha in (f.base_sha, f.new_sha, *(h.edited_sha for h in f.hunks.all()))]

@@ -56,7 +56,7 @@ def rollback(
     project = proposal.project
     review.refuse_if_away(project)
     with project_lock.hold(project, "rollback", keep_dir_mtime=True) as held:
-        snapshot = workspace.take(syncing.memory_dir(project))
+        snapshot = workspace.take(syncing.memory_dir(project), proposals.paths(proposal))
         syncing.sync(project, snapshot)
         planned = preview_of(proposal, selection, snapshot)
         if planned.conflicts:
@@ -98,7 +98,7 @@ def propose(
     `proposal` is marked as undone when this is written (`undoing.taken_back`).
     """
     review.refuse_if_away(proposal.project)
-    snapshot = workspace.take(syncing.memory_dir(proposal.project))
+    snapshot = workspace.take(syncing.memory_dir(proposal.project), proposals.paths(proposal))
     syncing.sync(proposal.project, snapshot)
     planned = preview_of(proposal, selection, snapshot)
     asked = asdict(undoing.TakenBack([hunk.pk for hunk in planned.hunks], never_again, redact(reason)))

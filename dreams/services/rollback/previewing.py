@@ -91,7 +91,8 @@ def preview(proposal: Proposal, selection: Selection = EVERYTHING) -> Preview:
     """
     if proposal.project.host != hosts.host():
         return _planned(proposal, selection, syncing.contents(proposal.project))
-    return preview_of(proposal, selection, workspace.take(syncing.memory_dir(proposal.project)))
+    snapshot = workspace.take(syncing.memory_dir(proposal.project), proposals.paths(proposal))
+    return preview_of(proposal, selection, snapshot)
 
 
 def preview_of(proposal: Proposal, selection: Selection, snapshot: workspace.Snapshot) -> Preview:
