@@ -271,6 +271,18 @@ def test_a_question_held_back_by_the_dreams_change_is_asked_once_that_is_applied
     assert (question.state, question.asked) == ("open", True)
 
 
+def test_a_question_held_back_is_still_held_back_once_its_folder_is_back(tmp_path: Path, monkeypatch) -> None:
+    project = world.make_project(tmp_path)
+    asking.dream(project, monkeypatch, ASK, act=engines.rewrite("project_deploy.md", ALPHA, f"{ALPHA}  "))
+    folder = world.folder(project)
+    away = folder.rename(folder.with_name("elsewhere"))
+    syncing.refresh(project)
+    away.rename(folder)
+    syncing.refresh(project)
+    question = Question.objects.get()
+    assert (question.state, question.asked) == ("later", False), "its answers clash with what is proposed"
+
+
 @pytest.mark.more
 def test_a_question_held_back_is_asked_by_the_next_dream_where_the_change_was_rejected(
     tmp_path: Path, monkeypatch

@@ -14,7 +14,7 @@ from django.utils import timezone
 
 from dreams.engines.types import Edit, Option, Place, Question
 from dreams.management.base import BadUsage, Refused
-from dreams.models import AuditEntry, FileChange, Hunk, Project, Proposal
+from dreams.models import AuditEntry, Card, FileChange, Hunk, Project, Proposal
 from dreams.services import audit_sentences, login, people, review, rollback, settings_changes
 from dreams.services.apply import applying
 from dreams.services.inbox import waiting
@@ -214,6 +214,28 @@ def test_an_answer_that_a_second_person_rejected_is_asked_again(project: Project
     review.reject_as_second(answers, seen(answers), BEA)
     question.refresh_from_db()
     assert (question.state, answers.state) == ("open", "rejected")
+
+
+def test_a_card_that_a_second_person_rejected_is_rejected(project: Project) -> None:
+    made = world.propose(project, world.edit("team/releases.md", RELEASE, DATED, "caught"))
+    Proposal.objects.filter(pk=made.pk).update(origin=Proposal.Origin.CAUGHT)
+    made.refresh_from_db()
+    card = Card.objects.create(
+        project=project,
+        proposal=made,
+        operation=made.operations.get(),
+        key="k",
+        said=DATED,
+        text=DATED,
+        state="open",
+    )
+    review.confirm(made, review.blocking_findings(made, review.select_hunks(made)), Actor("owner"))
+    approved(made)
+    card.refresh_from_db()
+    assert (card.state, card.decided_by) == ("approved", "anna")
+    review.reject_as_second(made, seen(made), BEA)
+    card.refresh_from_db()
+    assert (card.state, card.decided_by) == ("rejected", "bea")
 
 
 def test_whoever_approved_can_withdraw(proposal: Proposal) -> None:

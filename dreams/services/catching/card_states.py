@@ -15,8 +15,9 @@ def known_to_a_dream(project: Project) -> tuple[str, ...]:
 
 
 def take_over_verdicts(proposal: Proposal) -> None:
-    """Marks cards as decided if all their changes were decided on the review page."""
-    for card in proposal.cards.filter(state=State.OPEN).exclude(operation=None):
+    """Marks cards as decided if all their changes were decided on the review page, or rejected by a second person."""
+    for card in proposal.cards.filter(state__in=(State.OPEN, State.APPROVED)).exclude(operation=None):
+        was = card.state
         hunks = Hunk.objects.filter(operation=card.operation_id)
         verdicts = set(hunks.values_list("verdict", flat=True))
         last = hunks.order_by("-decided_at").first()
@@ -24,7 +25,7 @@ def take_over_verdicts(proposal: Proposal) -> None:
             card.state = State.APPROVED
         elif verdicts == {Hunk.Verdict.REJECTED.value}:
             card.state = State.REJECTED
-        if card.state != State.OPEN and last is not None:
+        if card.state != was and last is not None:
             card.decided_at, card.decided_by = last.decided_at, last.decided_by
             card.save(update_fields=["state", "decided_at", "decided_by"])
 

@@ -103,7 +103,9 @@ def refresh(project: Project) -> None:
     texts = {sha: one_line(text.decode(data)) for sha, data in blobs.get_many(shas.values()).items()}
     now = {path: texts[sha] for path, sha in shas.items() if sha in texts}
     old = [row.pk for row in rows if not all(is_there(place, now) for place in memory_places(row))]
-    Question.objects.filter(pk__in=old).update(state=State.OUTDATED)
+    # Of one that is held back the state says so, also once its files are back.
+    ended = [row.pk for row in rows if row.pk in old and not _waits_for_its_dream(row)]
+    Question.objects.filter(pk__in=ended).update(state=State.OUTDATED)
     due = [
         row
         for row in rows
@@ -126,7 +128,8 @@ def _undecided(project: int) -> QuerySet[Question]:
     """Includes outdated questions of the last dream, as no later dream has dropped them."""
     done = DreamRun.objects.filter(project=project, status=DreamRun.Status.COMPLETED).order_by("-pk")
     live = Q(project=project, state__in=(State.OPEN, State.LATER))
-    return Question.objects.filter(live | Q(dream__in=done.values("pk")[:1], state=State.OUTDATED))
+    rows = Question.objects.filter(live | Q(dream__in=done.values("pk")[:1], state=State.OUTDATED))
+    return rows.select_related("proposal")
 
 
 def shas_of(project: Project, paths: Iterable[str]) -> dict[str, str]:
@@ -153,6 +156,12 @@ def one_line(content: str) -> str:
 def is_held(question: Question) -> bool:
     """Whether it is held back until the dream's changes to the same lines are decided."""
     return question.state == State.LATER and question.later_until is None
+
+
+def _waits_for_its_dream(question: Question) -> bool:
+    """Whether it is held back and the dream's changes are not decided."""
+    states = (Proposal.State.OPEN, Proposal.State.SUBMITTED)
+    return is_held(question) and question.proposal is not None and question.proposal.state in states
 
 
 def is_due(question: Question) -> bool:

@@ -305,6 +305,7 @@ def reject_as_second(proposal: Proposal, seen: str, reviewer: Actor, reason: str
         _log_second("review.second_refused", proposal, waits, reviewer, reason=reason)
         _close_if_nothing_left(proposal)
         question_states.settle(proposal)
+        card_states.settle(proposal)
 
 
 def _locked_wait(proposal: Proposal, seen: str) -> SecondWait:
