@@ -259,7 +259,7 @@ class Config:
         False,
         "Review",
         "Team memory needs a second person",
-        "A change in a folder “team” is written only after a second person has approved it too. An undo needs one person.",
+        "A change in a folder “team” is written only after a second person has approved it too. An undo needs one person, unless they reworded it.",
     )
 
     questions_per_dream: int = setting(

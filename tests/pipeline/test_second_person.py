@@ -13,6 +13,7 @@ from django.urls import reverse
 from django.utils import timezone
 
 from dreams.engines.types import Edit, Option, Place, Question
+from dreams.lib.diff.merge import Edited
 from dreams.management.base import BadUsage, Refused
 from dreams.models import AuditEntry, Card, FileChange, Hunk, Project, Proposal
 from dreams.services import audit_sentences, login, people, review, rollback, settings_changes
@@ -284,6 +285,38 @@ def test_an_undo_that_was_looked_at_first_needs_one_person_too(proposal: Proposa
     undo = rollback.propose(proposal, ANNA, rollback.Selection())
     assert applying.apply(undo, ANNA).complete
     assert on_disk(proposal) == RELEASE
+
+
+def test_an_undo_in_a_persons_own_words_needs_two(proposal: Proposal) -> None:
+    """What it writes was never there, so nobody else has approved it."""
+    approved(proposal)
+    review.approve_as_second(proposal, seen(proposal), BEA)
+    applying.apply(proposal, BEA)
+    (world.folder(proposal.project) / "project_deploy.md").write_text(DEPLOYED.replace("minute", "while"))
+    undo = rollback.propose(proposal, ANNA, rollback.Selection())
+    review.solve_conflict(undo.files.get(path="project_deploy.md"), {0: "theirs"}, ANNA)
+    hunk = Hunk.objects.get(file__proposal=undo, file__path="team/releases.md")
+    review.edit(undo, hunk, "Releases are cut by Anna.", ANNA)
+    review.confirm(undo, review.blocking_findings(undo), ANNA)
+    assert "team/releases.md" in [item.path for item in applying.apply(undo, ANNA).conflicts]
+    assert "Anna" not in on_disk(undo)
+    review.approve_as_second(undo, seen(undo), BEA)
+    applying.apply(undo, BEA)
+    assert "cut by Anna" in on_disk(undo)
+
+
+def test_an_undo_whose_conflict_was_solved_in_a_persons_own_words_needs_two(proposal: Proposal) -> None:
+    approved(proposal)
+    review.approve_as_second(proposal, seen(proposal), BEA)
+    applying.apply(proposal, BEA)
+    (world.folder(proposal.project) / "team/releases.md").write_text(DATED.replace("tags", "branches"))
+    undo = rollback.propose(proposal, ANNA, rollback.Selection())
+    file = undo.files.get(path="team/releases.md")
+    review.solve_conflict(file, {0: Edited("Releases are cut by Anna.\n")}, ANNA)
+    review.decide(undo, review.select_hunks(undo, paths=["project_deploy.md"]), Hunk.Verdict.APPROVED, ANNA)
+    review.confirm(undo, review.blocking_findings(undo), ANNA)
+    assert [item.path for item in applying.apply(undo, ANNA).conflicts] == ["team/releases.md"]
+    assert "Anna" not in on_disk(undo)
 
 
 def test_it_is_in_the_inbox_of_the_others_alone(proposal: Proposal, tmp_path: Path) -> None:

@@ -14,7 +14,7 @@ from django.db.models import Q
 from django.utils import timezone
 
 from dreams.lib import diff, process
-from dreams.lib.diff.merge import Choice
+from dreams.lib.diff.merge import Choice, Edited
 from dreams.lib.files import text
 from dreams.lib.refusal import Refusal
 from dreams.models import Decision, FileChange, Finding, Hunk, Memory, Project, Proposal
@@ -271,6 +271,8 @@ def solve_conflict(
         rebase.resolve(file, choices, remove=remove)
         taken = Hunk.objects.filter(file=file, verdict__in=Hunk.TAKEN)
         taken.update(decided_by=reviewer.name, decided_at=timezone.now())
+        if any(isinstance(choice, Edited) for choice in choices.values()):
+            _note_words(file)
         submitted = Proposal.objects.filter(pk=file.proposal_id, state=Proposal.State.SUBMITTED)
         submitted.update(submitted_by=reviewer.name)
         auditlog.record(
@@ -281,6 +283,14 @@ def solve_conflict(
             base=file.base_sha,
             now=file.new_sha,
         )
+
+
+def _note_words(file: FileChange) -> None:
+    """A file of an undo that a person worded: it is not what was there before."""
+    undo = Proposal.objects.get(pk=file.proposal_id)
+    if undo.origin == Proposal.Origin.ROLLBACK:
+        undo.undo_asked["worded"] = sorted({*undo.undo_asked.get("worded", ()), file.path})
+        undo.save(update_fields=["undo_asked"])
 
 
 def _refuse_unsolved(hunks: Iterable[Hunk]) -> None:

@@ -1,7 +1,8 @@
 """Submits a review, and lets a second person agree.
 
 A project may require a second person for shared files: what one person approved and submitted is written when another has
-agreed to exactly the same state. An undo needs one person: what it restores was approved before.
+agreed to exactly the same state. An undo needs one person, as what it restores was approved before, unless it has words of
+that person.
 """
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
@@ -228,14 +229,18 @@ class SecondWait:
 
 
 def lacking_second(proposal: Proposal, files: Iterable[FileChange]) -> list[FileChange]:
-    """Those of `files`, all with approved changes, that wait for a second person. At most one query."""
+    """Those of `files`, all with approved changes, that wait for a second person. At most one query, and one for each
+    such file of an undo."""
     found = [file for file in files if _may_need_second(proposal, file)]
     return found if found and conf.current(proposal.project).team_second_person else []
 
 
 def _may_need_second(proposal: Proposal, file: FileChange) -> bool:
+    if not policies.is_shared(file.path) or file.seconded_sha == file.state_sha:
+        return False
     is_undo = proposal.origin == Proposal.Origin.ROLLBACK
-    return not is_undo and policies.is_shared(file.path) and file.seconded_sha != file.state_sha
+    is_worded = file.path in proposal.undo_asked.get("worded", ())
+    return not is_undo or is_worded or file.hunks.filter(verdict=Hunk.Verdict.EDITED).exists()
 
 
 def second_person_waits(proposals: Sequence[Proposal]) -> Mapping[int, SecondWait]:
