@@ -41,9 +41,9 @@ def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
         home.end()
 
 
-def _get(url: str, host: str = "") -> tuple[int, str]:
+def _get(url: str, host: str = "", seconds: float = 10) -> tuple[int, str]:
     parts = urlsplit(url)
-    connection = HTTPConnection(parts.netloc, timeout=10)
+    connection = HTTPConnection(parts.netloc, timeout=seconds)
     connection.request("GET", parts.path, headers={"Host": host or parts.netloc})
     answer = connection.getresponse()
     try:
@@ -78,6 +78,17 @@ def test_two_hundred_connections_that_say_nothing_keep_no_page_waiting(served: S
         for number, silent in enumerate(held):
             silent.sendall(b"GET /login/ HT"[: number % 15])
         assert _get(served.address + "/login/")[0] == 200
+    finally:
+        for silent in held:
+            silent.close()
+
+
+@pytest.mark.more
+def test_more_silent_connections_than_are_accepted_hold_a_page_for_seconds_only(served: Served) -> None:
+    place = ("127.0.0.1", int(served.address.rpartition(":")[2]))
+    held = [socket.create_connection(place) for _ in range(520)]
+    try:
+        assert _get(served.address + "/login/", seconds=30)[0] == 200
     finally:
         for silent in held:
             silent.close()

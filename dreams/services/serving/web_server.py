@@ -189,9 +189,13 @@ def clear() -> None:
 
 FIRST_PAGE_SECONDS = 0.5  # for the login page to be answered; chosen
 THREADS = 8  # for a few people and their pages' own requests; chosen
-# Connections at once: silent ones are closed after a minute, and beyond the limit none is accepted. At least half of the files
-# that this process may open are left for the rest. Chosen.
+# Connections at once: beyond the limit none is accepted. At least half of the files that this process may open are left for
+# the rest. Chosen. One limit per address would be none: all of this machine or of a proxy are one address.
 MOST_CONNECTIONS = 500
+# After which a silent connection is closed, so that many of them hold pages for a moment only; a request that is being
+# answered is not silent. Chosen.
+SILENT_SECONDS = 15
+LOOK_SECONDS = 5  # between two looks for silent ones; chosen
 
 
 def _most_connections() -> int:
@@ -232,7 +236,8 @@ class Web:
             sockets=[self._listening],
             threads=THREADS,
             ident=None,
-            channel_timeout=60,
+            channel_timeout=SILENT_SECONDS,
+            cleanup_interval=LOOK_SECONDS,
             connection_limit=_most_connections(),
             asyncore_use_poll=True,  # `select` fails at the 1,024th open file, and pages with it
             max_request_body_size=settings.DATA_UPLOAD_MAX_MEMORY_SIZE * 2,
