@@ -35,7 +35,7 @@ class Config:
         "No dream starts anywhere until this is switched off.",
         per_project=False,
     )
-    dreaming: bool = setting(True, "When", "Dream here", "Off: no dream runs here, not even a forced one.")
+    dreaming: bool = setting(True, "When", "Dreaming", "Off: no dream runs, not even a forced one.")
     min_hours: float = setting(
         24.0,
         "When",

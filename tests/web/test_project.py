@@ -151,12 +151,13 @@ def test_a_session_says_what_dreams_made_of_it(browser: Client) -> None:
     project.refresh_from_db()
     text = _text(browser, project, "?show=sessions")
     assert "<b>1 new session</b>, last dream" in text, "the one that was given back"
+    assert ", by your agent" in text, "no dream of ours was completed"
     assert ">not used yet<" in text and ">new<" not in text
     dream = world.make_dream(project)
     DreamSession.objects.create(dream=dream, session=project.sessions.get(used_bytes=0, given_back_at=None))
     world.make_proposal(project, dream)
     text = _text(browser, project, "?show=sessions")
-    assert ">in review<" in text and ">not used yet<" not in text
+    assert ">in review<" in text and ">not used yet<" not in text and "by your agent" not in text
 
 
 def test_instruction_files_are_listed_in_loading_order(browser: Client, tmp_path: Path) -> None:
@@ -231,7 +232,7 @@ def test_the_timeline_tells_of_gates_dreams_verdicts_and_edits_outside(browser: 
         "gate closed",
         "Dream failed",
         "No disk.",
-        "Reviewed 1 decision: 0 approved, 0 rejected, 1 left undecided",
+        "Reviewed 1 decision: 1 left undecided",
         "Changed outside",
     ):
         assert said in text

@@ -17,6 +17,7 @@ from dreams.models import (
     COUNTED_MEMORIES,
     COUNTED_SESSIONS,
     Card,
+    DreamRun,
     DreamSession,
     Memory,
     Project,
@@ -100,6 +101,7 @@ class Head(Counts):
     agent_dreams: str
     asides: list[Version]
     lost_history: LostHistory | None
+    only_agent_dreamt: bool
 
     @property
     def may_cost(self) -> bool:
@@ -132,6 +134,7 @@ def head(project: Project) -> Head:
         agent_dreams=_switch(switches.get("auto_dream")),
         asides=_asides(project),
         lost_history=lost_histories.of(project),
+        only_agent_dreamt=not project.dreams.filter(status=DreamRun.Status.COMPLETED).exists(),
     )
 
 

@@ -145,7 +145,7 @@ PAGE_SIZE = 25  # rows; chosen
 FILTERS = {
     "gates": "Gates",
     "dreams": "Dreams",
-    "reviews": "Verdicts",
+    "reviews": "Reviews",
     "writes": "Applied and undone",
     "outside": "Edits outside",
 }
@@ -350,17 +350,21 @@ def _reviews(project: int, by: str | None, until: dt.datetime, size: Fixed) -> Q
 def _reviews_told(keys: list[int]) -> Iterator[TimelineEvent]:
     counts = decisions.counts(keys)
     for row in _rows(Proposal, keys):
-        what = f"Reviewed {plural(counts[row.pk].decisions, 'decision')}: {_verdicts(counts[row.pk])}"
+        what = f"Reviewed {plural(counts[row.pk].decisions, 'decision')}: {_outcome(counts[row.pk])}"
         by = "policy" if row.by_policy else row.submitted_by
         assert row.submitted_at is not None  # noqa: S101 - the filter asks for a moment
         yield TimelineEvent(row.submitted_at, "reviews", "check", "ok", what, by, proposal=row.public_id)
 
 
-def _verdicts(counts: decisions.Counts) -> str:
-    told = [f"{counts.taken} approved", f"{counts.rejected} rejected"]
-    told += [f"{counts.mixed} in part"] if counts.mixed else []
-    told += [f"{counts.undecided} left undecided"] if counts.undecided else []
-    return ", ".join(told)
+def _outcome(counts: decisions.Counts) -> str:
+    """ "4 approved, 1 rejected", without what did not occur."""
+    each = {
+        "approved": counts.taken,
+        "rejected": counts.rejected,
+        "in part": counts.mixed,
+        "left undecided": counts.undecided,
+    }
+    return ", ".join(f"{number:,} {how}" for how, number in each.items() if number)
 
 
 _WRITES = {
