@@ -275,6 +275,26 @@ def test_what_two_files_both_say_is_one_question_where_it_is_much(tmp_path: Path
         assert not any(each in (edit.after or "") for each in told)
 
 
+def test_a_place_that_is_like_two_is_told_once_in_the_question_about_its_file(tmp_path: Path) -> None:
+    is_idle = (
+        "Brass letters are dear in Bergen: a standalone timetable for `north-pier` is redundant — the timetable of the harbour tells"
+        " it through bells, lamps and signals. A second one rivals the harbour and wastes a page"
+    )
+    it_has = (
+        "For a ferry, `north-pier` belongs on the timetable of the harbour{} — not on a standalone timetable."
+    )
+    lit = "Lanterns along `north-pier` burn rapeseed while Ottilie is ashore"
+    files = {
+        "MEMORY.md": "- [Pumps](pumps.md) — the pumps\n- [Valves](valves.md) — the valves\n",
+        "pumps.md": memory(
+            f"- {it_has.format(' (bells, lamps, signals)')}\n- {is_idle} of the harbour book.\n- {lit}\n"
+        ),
+        "valves.md": memory("".join(OWN[4:6]) + f"- {it_has.format('')}\n- {is_idle}.\n- {lit}.\n"),
+    }
+    (question,) = of_kind(tmp_path, "same", files)
+    assert len(set(question.places)) == len(question.places) == 6
+
+
 def test_a_product_that_two_memories_name_is_no_double(tmp_path: Path) -> None:
     files = {
         "MEMORY.md": "- [Overview](overview.md) — all of it\n- [Stack](stack.md) — what was chosen\n",

@@ -281,6 +281,7 @@ def test_what_is_only_supposed_is_not_asked(tmp_path: Path, said: str) -> None:
         ("team-lynx maintains BirchVault", "BirchVault belongs to team-otter"),
         ("BirchVault is MIT licensed", "BirchVault is BSD-3-Clause licensed"),
         ("region of BirchVault = us-east-2", "BirchVault runs in us-west-1"),
+        ("BirchVault polls every 12 seconds", "BirchVault wakes up early, each 5 s, and polls the feeders"),
     ],
 )
 def test_two_values_of_one_sort_are_asked_however_they_are_put(tmp_path: Path, one: str, other: str) -> None:

@@ -256,6 +256,51 @@ def test_a_fact_that_three_long_files_tell_is_one_group() -> None:
     assert len(group) == 3
 
 
+def test_a_short_memory_and_a_long_one_tell_one_fact() -> None:
+    one, other = "Questions about `pump-reader` go to Odette Nakagawa", "Odette Nakagawa owns `pump-reader`"
+    index = StatementIndex({"harbour.md": note(f"{FILLERS}\n- {one}"), "pump_reader.md": note(other)})
+    assert [[each.text for each in places_of(group)] for group in index.possible_duplicates()] == [
+        [one, other]
+    ]
+
+
+def test_a_copy_about_another_thing_joins_no_group_and_keeps_nothing_out() -> None:
+    told = (
+        "The job history of `pump-reader` lives in ClickHouse, which the team operates anyway.",
+        "We chose ClickHouse for the job history of `pump-reader`, since we were running it already.",
+        "The job history of gate/keeper lives in ClickHouse, which the team operates anyway.",
+    )
+    files = {f"{name}.md": note(text) for name, text in zip(("pump", "reader", "gate"), told, strict=True)}
+    groups = StatementIndex(files).possible_duplicates()
+    assert ["pump.md", "reader.md"] in [[each.path for each in places_of(group)] for group in groups]
+
+
+def test_a_line_that_names_the_file_of_the_other_is_its_summary() -> None:
+    told = "Always schedule the deploys of `pump-reader` as entries of the list of tasks"
+    index = StatementIndex(
+        {
+            "rules.md": note(f"{FILLERS}\n- {told}. See `schedule_deploys.md`"),
+            "schedule_deploys.md": note(f"{told}."),
+        }
+    )
+    assert index.possible_duplicates() == []
+
+
+def test_the_kind_in_a_file_s_name_is_not_its_topic() -> None:
+    one, other = "We hold the quartz pump at 13.2.2", "The quartz pump is pinned to 13.2.2"
+    files = {"builds_alerts.md": note(f"{FILLERS}\n- {one}"), "reference_the_quartz_pump.md": note(other)}
+    (group,) = StatementIndex(files).possible_duplicates()
+    assert [each.text for each in places_of(group)] == [one, other]
+
+
+def test_another_word_in_another_order_does_not_tell_two_statements_apart() -> None:
+    one = "**Inheritance** is off for `pump-reader`: a pump has its own valve, ladder and pressure plate"
+    other = (
+        "No inheritance for `pump-reader`: every pump has a valve of its own, a ladder and a pressure plate"
+    )
+    assert compare(one, other).relation == "same"
+
+
 @each(
     ("first", "second", "is_one"),
     [

@@ -40,7 +40,7 @@ LEAST = 0.25  # least literal share of the shorter one's weight, checked first
 OPENING = 3  # characters before a first value: a bracket, emphasis
 TELLING = 0.6  # least weight of a topic word
 NEARLY, SHORT = 0.9, 1.5  # share and common weight that are enough for a few words
-ALIKE, NEARLY_ALIKE = 88, 75  # rapidfuzz's ratio of sorted words: a copy with one thing changed
+ALIKE = 88  # rapidfuzz's ratio of sorted words: a copy with one thing changed
 LONG_WORD = 4  # letters; shorter words are not taken for misspellings
 SLIP = 84  # of two long words, to be a misspelling or another form
 SHORT_TERMS = 12  # words and values; longer statements name other things too
@@ -149,7 +149,7 @@ def _veto(one: str, other: str, mine: WordsAndValues, theirs: WordsAndValues) ->
     if mine.denials != theirs.denials and _ratio(one, other) >= ALIKE:
         return "one denies what the other says"
     exchanged = _exchanged(mine, theirs) if len(mine.anchors & theirs.anchors) < 2 else None
-    if exchanged and (_ratio(one, other) >= NEARLY_ALIKE or _are_copies(one, other, exchanged)):
+    if exchanged and (_ratio(one, other) >= ALIKE or _are_copies(one, other, exchanged)):
         return "one word stands for another"
     return ""
 

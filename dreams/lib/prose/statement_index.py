@@ -27,7 +27,7 @@ from dreams.lib.prose.statement_pairs import (
     places_apart,
     two_of,
 )
-from dreams.lib.prose.values import LONGEST, UNSPACED, WordsAndValues, count_words, encodable, own_names, read
+from dreams.lib.prose.values import LONGEST, UNSPACED, WordsAndValues, count_words, encodable, read
 
 # A value in more statements of bodies is common; one fact may be in up to five places.
 RARE = 8
@@ -37,12 +37,11 @@ PARTNERS = 12  # of one statement, most likely first
 SHORTEST = 3  # words of a statement
 LONGEST_FACT = 600  # characters; longer ones are only compared with shorter ones
 FEW = 3  # statements of a file with one fact
-ONE_FACT = 0.4  # least score of two short files that are asked about
+ONE_FACT = 0.5  # least score of two statements, one of them of a short file
 # For statements of longer files: common rare words and values, and their share of both. Read off 97 pairs of real directories,
 # of which 72 were one fact (54 of the 70 in which one says no more than the other).
 MANY_WORDS, MOST_WORDS = 6, 0.6
-SHORT_WORDS = 16  # words of a statement about a thing and its value
-HALF, NEAR_COPY = 0.5, 0.85  # least scores for two values, of one named thing and of any; chosen
+NEAR_COPY = 0.85  # least score of two values in long files; chosen
 LEAST_SAID = 3.0  # least weight of a statement besides its links
 RECORD = 4  # numbers in one statement that make it a record of results
 _KEEPS = frozenset({"paragraph", "bullet"})
@@ -51,7 +50,6 @@ _NAMED_DAY = re2.compile(
 )
 # Parts of every written day in lower case, checked before RE2, which needs bytes.
 _DAY_SIGN = re.compile(r"jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec|19\d|20\d")
-_REMARKS = re.compile(r" \*\*[^*\n]{2,40}:\*\*")  # "… **Why:** …" after a statement
 _LINK = re2.compile(r"\[\[[^\]\n]*\]\]|\[[^\]\n]*\]\([^)\n]*\)|`?[\w./-]+\.md`?")
 
 
@@ -284,11 +282,10 @@ class StatementIndex:
     @without_collecting()
     def possible_duplicates(self) -> list[list[Pair]]:
         """Groups of two to five places that seem to state one fact, each as its pairs, most likely first."""
-        self._up_to_date()
+        compared = self._up_to_date()
         if self._groups is None:
-            found = self.pairs
-            apart = {(each.one, each.other) for each in found if each.found.relation == "other value"}
-            self._groups = grouped((each for each in found if each.found.relation == "same"), apart)
+            alike = {(each.one, each.other) for each in compared if each.found.relation == "same"}
+            self._groups = grouped((each for each in self.pairs if each.found.relation == "same"), alike)
         return self._groups
 
     def pair(self, one: PlacedText, other: PlacedText) -> Pair:
@@ -318,8 +315,8 @@ class StatementIndex:
         return Pair(pair.one, pair.other, found)
 
     def _says_the_same(self, pair: Pair) -> bool:
-        """Whether most rare words of both are common, and one says no more than the other. For short files, which have one fact each,
-        less is enough.
+        """Whether most rare words of both are common, and one says no more than the other. Less is enough for the one fact of a short
+        file.
         """
         words = self._rare_words(pair.one), self._rare_words(pair.other)
         common, both = words[0] & words[1], len(words[0]) + len(words[1])
@@ -327,8 +324,12 @@ class StatementIndex:
         if many >= MANY_WORDS and 2 * len(common) >= MOST_WORDS * both:
             told = pair.one.text, pair.other.text
             return not (says_more(*told) and says_more(*told[::-1]))
-        few = all(len(self._numbers[each.path]) <= FEW for each in (pair.one, pair.other))
-        return few and pair.found.score >= ONE_FACT and not members_apart(pair.one, pair.other)
+        is_of_short = self.is_of_a_short_file(pair.one, pair.other)
+        return is_of_short and pair.found.score >= ONE_FACT and not members_apart(pair.one, pair.other)
+
+    def is_of_a_short_file(self, one: PlacedText, other: PlacedText) -> bool:
+        """Whether a file of two statements says hardly anything else."""
+        return any(len(self._numbers[each.path]) <= FEW for each in (one, other))
 
     def _rare_words(self, statement: PlacedText) -> frozenset[str]:
         """The rare words of a statement, cached until a word becomes rare or common."""
@@ -340,17 +341,8 @@ class StatementIndex:
                 self._rare[statement] = found
         return found
 
-    def _name_one_thing(self, one: PlacedText, other: PlacedText) -> bool:
-        """Whether two short statements are about one thing with a rare name."""
-        mine, theirs = one.reading, other.reading
-        names = {value.key for value in mine.values if not value.is_measured} & theirs.anchors
-        if not (own_names(mine, theirs) and own_names(theirs, mine)):
-            names |= mine.pairs & theirs.pairs  # not a property of two things: "poll interval"
-        short = all(count_words(_REMARKS.split(each.text)[0]) <= SHORT_WORDS for each in (one, other))
-        return short and any(map(self.is_rare, names))
-
     def _of_one_thing(self, one: PlacedText, other: PlacedText, found: Compared) -> bool:
-        """Whether two values belong to one thing: in short files, in near copies, or if both name it."""
+        """Whether two values belong to one thing: in near copies, or in a short file."""
         old, new = found.old, found.new
         if old is None or new is None:
             return False
@@ -364,8 +356,7 @@ class StatementIndex:
             return False  # not a number or person: "a: Java 17" and "b: Java 17" are two things
         if members_apart(one, other):
             return False
-        few = all(len(self._numbers[each.path]) <= FEW for each in (one, other))
-        return few or found.score >= NEAR_COPY or (self._name_one_thing(one, other) and found.score >= HALF)
+        return found.score >= NEAR_COPY or self.is_of_a_short_file(one, other)
 
     def two_values(self) -> list[Pair]:
         """Pairs that give one thing two values. Three values of one form are three things or a log, and left out."""

@@ -4,6 +4,7 @@ import re
 from collections.abc import Iterable, Sequence, Set
 from dataclasses import dataclass
 from functools import lru_cache
+from itertools import combinations
 from pathlib import PurePosixPath
 from typing import Literal, NamedTuple
 
@@ -11,6 +12,7 @@ import re2
 
 from dreams.lib.prose import lexicon
 from dreams.lib.prose.comparing import Compared
+from dreams.lib.prose.statements import canonical
 from dreams.lib.prose.values import WordsAndValues, encodable, read
 
 Source = Literal["body", "description", "row"]
@@ -31,7 +33,7 @@ _FIELD = re2.compile(r"(?:\*\*)?(\pL[^*\n:.!?]{1,39}?)(?::\*\*|\*\*:?|:) ")
 _ENVIRONMENT = re.compile("|".join(map(re.escape, lexicon.ENVIRONMENTS)))
 _EVENT = re2.compile(r".{0,20}(?:19|20)\d\d-\d\d-\d\d\b")  # a day near its start
 # Words in file names that only name the kind of file.
-_SORTS = frozenset("project user feedback reference note notes memory md".split())  # noqa: SIM905 - a word list
+_SORTS = frozenset(map(canonical, "project user feedback reference note memory md".split()))  # noqa: SIM905 - a word list
 
 
 class PlacedText(NamedTuple):
@@ -78,18 +80,25 @@ def places_of(group: Sequence[Pair]) -> list[PlacedText]:
     return sorted(every, key=place_of)
 
 
-def grouped(pairs: Iterable[Pair], apart: Set[tuple[PlacedText, PlacedText]]) -> list[list[Pair]]:
-    """Groups of two to five places that seem to state one fact, most likely first, without pairs that are known to differ."""
-    group_of: dict[PlacedText, list[Pair]] = {}
-    for pair in sorted(pairs, key=lambda each: (-each.found.score, order_of(each))):
-        groups = [group_of.get(each, []) for each in (pair.one, pair.other)]
-        joined = groups[0] if groups[0] is groups[1] else [*groups[0], *groups[1]]
-        members = places_of([*joined, pair])
-        if len(members) > MOST_GROUP or any((a, b) in apart for a in members for b in members):
-            continue
-        made = [*joined, pair]
-        group_of.update((each, made) for each in members)
-    found = {id(group): group for group in group_of.values()}.values()
+def grouped(pairs: Iterable[Pair], alike: Set[tuple[PlacedText, PlacedText]]) -> list[list[Pair]]:
+    """Groups of two to five places that seem to state one fact, of which every two are alike, most likely first. A place that is
+    alike with two that differ is in two groups."""
+    found: list[list[Pair]] = []
+    left = sorted(pairs, key=lambda each: (-each.found.score, order_of(each)))
+    for _ in range(2):
+        group_of: dict[PlacedText, list[Pair]] = {}
+        apart = []
+        for pair in left:
+            groups = [group_of.get(each, []) for each in (pair.one, pair.other)]
+            joined = groups[0] if groups[0] is groups[1] else [*groups[0], *groups[1]]
+            members = places_of([*joined, pair])
+            if not alike >= set(combinations(members, 2)):
+                apart.append(pair)
+            elif len(members) <= MOST_GROUP:
+                made = [*joined, pair]
+                group_of.update((each, made) for each in members)
+        found += {id(group): group for group in group_of.values()}.values()
+        left = [each for each in apart if group_of.get(each.one, each) is not group_of.get(each.other)]
     return sorted(found, key=lambda group: (-group[0].found.score, order_of(group[0])))
 
 
@@ -127,9 +136,11 @@ def _links_apart(one: PlacedText, other: PlacedText) -> str:
     """Why links speak against one fact, or "": "A port (see [[decision-substrate]])" summarizes that memory on purpose."""
     if one.text.startswith("[[") and other.text.startswith("[["):
         return "they are rows of links"
-    told = [each.text.replace("_", " ").replace("-", " ") for each in (one, other)]
-    leads = f"[[{name_of(other.path)}" in told[0] or f"[[{name_of(one.path)}" in told[1]
-    return "one leads to the other" if leads else ""
+    for text, path in ((one.text, other.path), (other.text, one.path)):
+        told, name = text.replace("_", " ").replace("-", " "), name_of(path)
+        if f"[[{name}" in told or f"{name}.md" in told:
+            return "one leads to the other"
+    return ""
 
 
 @lru_cache(maxsize=20_000)

@@ -158,12 +158,6 @@ def missing(one: WordsAndValues, other: WordsAndValues) -> set[str]:
     return {key for key in one.anchors - other.keys if canonical(key) not in other.terms}
 
 
-def own_names(one: WordsAndValues, other: WordsAndValues) -> set[str]:
-    """The names of one, including pairs of words, of which the other has no word."""
-    named = one.pairs.union(value.key for value in one.values if not value.is_measured)
-    return {name for name in named if not {canonical(w) for w in _INNER.findall(name)} & other.terms.keys()}
-
-
 def shared_values(one: WordsAndValues, other: WordsAndValues) -> frozenset[str]:
     """The common values of two texts, including those in plain words, and the common pairs."""
     both = (one.anchors - missing(one, other)) | (other.anchors - missing(other, one))

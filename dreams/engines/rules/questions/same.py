@@ -64,7 +64,9 @@ def same(asking: Asking, index: StatementIndex, changing: Collection[PlacedText]
             groups.append((statements, pairs[0].found.score))
     of_files = defaultdict[tuple[str, ...], list[list[PlacedText]]](list)
     for places, _ in groups:
-        of_files[_paths(places)].append(places)
+        others = of_files[_paths(places)]
+        if all({*places}.isdisjoint(each) for each in others):
+            others.append(places)
     for places, score in groups:
         paths = _paths(places)
         together = of_files[paths] if len(paths) == len(set(paths)) == 2 else []

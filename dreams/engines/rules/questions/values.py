@@ -146,8 +146,8 @@ def two_values(asking: Asking, index: StatementIndex) -> Iterator[tuple[Question
         statements = frozenset((pair.one, pair.other))
         if (
             statements in asked
-            or _says_much_else(pair)
-            or _says_much_else(pair.turned())
+            or sum(map(_says_much_else, (pair, pair.turned())))
+            > index.is_of_a_short_file(pair.one, pair.other)
             or any(
                 asking.is_touched(place_of(each))
                 or not asking.tree_before.writable(each.path)
