@@ -20,6 +20,7 @@ from typing import Any
 
 import pytest
 from django.conf import settings
+from django.core.cache import caches
 from django.template.loader import get_template
 from django.urls import get_resolver
 
@@ -204,6 +205,8 @@ def _move_data(name: str) -> None:
     ):
         if isinstance(part.get(key), str):
             part[key] = part[key].replace(str(before), str(data))
+    if caches.all(initialized_only=True):
+        del caches["default"]  # somebody used it at import: it would stay where it was, and be everybody's
 
 
 def _without_end(item: pytest.Item, reason: str) -> pytest.TestReport:

@@ -25,6 +25,10 @@ def test_after_it():
 """
 SECOND = """
 import pytest
+from django.conf import settings
+from django.core.cache import cache
+
+cache.get("something")
 
 @pytest.fixture(scope="module", autouse=True)
 def ended():
@@ -33,6 +37,8 @@ def ended():
 
 def test_right():
     noted("right")
+    assert cache._dir == str(settings.DATA_DIR / "cache")
+    assert "fork-" in cache._dir
 
 def test_wrong():
     noted("wrong")
