@@ -56,11 +56,16 @@ def remember(decided: "Iterable[Decision]") -> list[Before]:
     ]
 
 
-def sentence(verdict: Hunk.Verdict, decided: "Sequence[Decision]") -> str:
-    """ "Approved 1 decision in a.md." Uses the file that each decision is shown with."""
+def sentence(
+    verdict: Hunk.Verdict, decided: "Sequence[Decision]", before: Sequence[Before] = (), reason: str = ""
+) -> str:
+    """ "Approved 1 decision in a.md." Uses the file that each decision is shown with. A reason that is given later is a
+    step of its own, whose undo leaves the verdict."""
+    only_reason = reason and all(one["verdict"] == verdict for one in before)
     paths = list(dict.fromkeys(one.main.file.path for one in decided))
     where = f"in {paths[0]}" if len(paths) == 1 else f"in {plural(len(paths), 'file')}"
-    return f"{VERBS[verdict]} {plural(len(decided), 'decision')} {where}."
+    verb = "Gave a reason for" if only_reason else VERBS[verdict]
+    return f"{verb} {plural(len(decided), 'decision')} {where}."
 
 
 def push(request: Request, proposal: Proposal, before: list[Before], said: str) -> None:

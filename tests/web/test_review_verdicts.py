@@ -98,7 +98,7 @@ def test_an_index_that_is_too_long_makes_no_decision_one_to_take_alone(
         message="300 lines.",
     )
     page = browser.get(f"/review/{proposal.public_id}/").content.decode()
-    assert "Findings<span>1</span>" in page.replace(" <span>", "<span>")
+    assert "With findings<span>1</span>" in page.replace(" <span>", "<span>")
     assert "300 lines." in browser.get(f"/review/{proposal.public_id}/?show=findings").content.decode()
     press(browser, page, "Approve all 5")
     assert set(verdicts(proposal).values()) == {"approved"}
@@ -374,6 +374,20 @@ def test_an_edit_is_shown_against_the_proposal_and_can_go_back_to_it(
     post(browser, proposal, "take-back", {})
     hunk.refresh_from_db()
     assert hunk.verdict == "edited"
+
+
+def test_undoing_a_reason_that_was_given_later_does_not_claim_to_undo_the_verdict(
+    browser: Client, proposal: Proposal
+) -> None:
+    role = desk.hunk_with(proposal, "very short")
+    for reason in ("", "Wrong"):
+        post(browser, proposal, "decide", about(role, verdict="rejected", reason=reason))
+    post(browser, proposal, "take-back", {})
+    role.refresh_from_db()
+    assert (role.verdict, role.decide_reason) == ("rejected", "")
+    shown = browser.get(f"/review/{proposal.public_id}/").content.decode()
+    assert "Undone: gave a reason for 1 decision in user_role.md." in shown
+    assert "Rejected 1 decision in user_role.md." not in shown, "what was undone is said first"
 
 
 def test_a_typed_reason_is_confirmed(browser: Client, proposal: Proposal) -> None:

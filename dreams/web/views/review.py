@@ -66,19 +66,16 @@ def decide(request: Request, public_id: str) -> HttpResponse:
         return refuse(request, loaded, asked_for)
     if not asked_for:
         return refuse(request, loaded, "Nothing is left to decide.")
-    before = verdicts.remember(asked_for)
+    before, reason = verdicts.remember(asked_for), request.POST.get("reason", "").strip()
     hunks = _proposed(request, asked_for) or [hunk for one in asked_for for hunk in one.hunks]
     try:
         decided = review.decide(
-            loaded.proposal,
-            hunks,
-            Hunk.Verdict(verdict),
-            reviewer(request),
-            reason=request.POST.get("reason", "").strip(),
+            loaded.proposal, hunks, Hunk.Verdict(verdict), reviewer(request), reason=reason
         )
     except ReviewRefused as refused:
         return refuse(request, loaded, str(refused))
-    verdicts.push(request, loaded.proposal, before, verdicts.sentence(Hunk.Verdict(verdict), asked_for))
+    said = verdicts.sentence(Hunk.Verdict(verdict), asked_for, before, reason)
+    verdicts.push(request, loaded.proposal, before, said)
     if any(hunk["edited"] for hunk in before):
         loaded = load(request, loaded.proposal)  # the findings are those of the proposed text again
     loaded.decided(decided)
