@@ -123,12 +123,14 @@ def test_the_dream_of_the_orders_project_shows_what_dreams_can_do(
     _dream_all(data, settings, monkeypatch)
     proposal = Proposal.objects.get(project__name="orders-api")
     kinds = set(proposal.operations.values_list("kind", flat=True))
-    assert {"learn", "merge", "date", "index"} <= kinds
+    assert {"learn", "merge", "index"} <= kinds
     learnt = " ".join(proposal.operations.filter(kind="learn").values_list("reason", flat=True))
     assert "uv instead of pip" in learnt and "needs the VPN" in learnt
     assert set(proposal.questions.values_list("kind", "state")) >= {("changed", "open"), ("expired", "open")}
     memory = Path(proposal.project.memory_dir)
     assert "Yesterday" in (memory / "project_deploys.md").read_text(), "nothing changed before approval"
+    whys = proposal.questions.values_list("why", flat=True)
+    assert any(why.startswith("“Yesterday” is 20") for why in whys), "a relative day is asked about"
 
 
 @pytest.mark.more

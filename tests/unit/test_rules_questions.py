@@ -51,8 +51,8 @@ def test_a_question_comes_with_what_its_answer_would_change(
 def test_a_line_that_the_dream_changes_is_not_asked_about(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    body = "We moved to port 8080 yesterday.\n\nThe web server listens on 3000.\n"
-    line = "We moved to port 8080 yesterday."
+    line = "We moved to port 8080 with glpat-Zk3vQ9xT7mB2nL5wR8sd."
+    body = f"{line}\n\nThe web server listens on 3000.\n"
     assert asked_by(monkeypatch, tmp_path, body, family_about(5, line)) == []
 
 

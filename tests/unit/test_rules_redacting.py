@@ -89,7 +89,7 @@ def test_what_is_left_of_a_line_does_not_count_its_days_from_the_day_of_the_drea
     made = dream(tmp_path / "one", files)
     kept = [KeptVersion(data, NOON, NOON, True, ours=True) for data in (made.after["deploy.md"],)]
     ours = {"deploy.md": line_dates(kept, dt.UTC)}
-    assert dream(tmp_path / "two", made.after, written=ours).edits == []
+    assert dream(tmp_path / "two", made.after, written=ours).outcome.questions == []
 
 
 def test_dreaming_again_changes_nothing(tmp_path: Path) -> None:

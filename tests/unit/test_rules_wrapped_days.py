@@ -33,10 +33,20 @@ NOT_TOLD = [
 
 @functools.cache
 def dreamt(body: str) -> tuple[dict[str, bytes], dict[str, bytes]]:
-    files = {"notes.md": memory(body), "MEMORY.md": "- [Notes](notes.md) — notes\n"}
     with tempfile.TemporaryDirectory() as folder:
-        made = dream(Path(folder), files)
-    return made.before, made.after
+        return answered(Path(folder), body, WRITTEN)
+
+
+def answered(folder: Path, body: str, written: LineDate) -> tuple[dict[str, bytes], dict[str, bytes]]:
+    """The memories before and after each question about a relative day is answered with "Write the day"."""
+    files = {"notes.md": memory(body), "MEMORY.md": "- [Notes](notes.md) — notes\n"}
+    made = dream(folder, files, written=written)
+    lines = made.text("notes.md").split("\n")
+    for question in made.outcome.questions:
+        ((place,), edit) = question.places, question.options[0].edits[0]
+        at = (place.line_no or 1) - 1
+        lines[at] = (edit.after or "").split("\n")[at]
+    return made.before, {**made.after, "notes.md": "\n".join(lines).encode()}
 
 
 def words(files: dict[str, bytes]) -> str:
@@ -76,10 +86,9 @@ def test_half_of_a_sentence_names_no_day(sentence: str, width: int) -> None:
 def test_a_weekday_written_out_is_no_loss_on_whatever_day_it_is_checked(
     tmp_path: Path, said: str, written: dt.date, day: str
 ) -> None:
-    files = {"notes.md": memory(f"- {said}\n"), "MEMORY.md": "- [Notes](notes.md) — notes\n"}
-    made = dream(tmp_path, files, written=LineDate(written, WRITTEN.source, WRITTEN.note))
-    assert day in made.text("notes.md")
-    assert not codes(report(made.after, made.before)) & {"unexplained-loss"}
+    before, after = answered(tmp_path, f"- {said}\n", LineDate(written, WRITTEN.source, WRITTEN.note))
+    assert day in words(after)
+    assert not codes(report(after, before)) & {"unexplained-loss"}
 
 
 def test_one_of_two_days_of_a_sentence_may_be_kept_as_it_is() -> None:

@@ -24,7 +24,7 @@ OWN_KINDS: Mapping[str, str] = {
     "expiry": "what held until a day that has passed goes",
     "unexpired": "what holds until a day to come stays",
     "cascade": "a fact that depends on a changed one is flagged or changed",
-    "date": "a relative date that can be worked out is written out",
+    "date": "a relative date that can be worked out is written out, once its question is answered",
     "vague": "a vague date is left as it is",
     "derived": "what the code or CLAUDE.md says already goes",
     "not derived": "what the code says otherwise, or says less of, stays",

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from dreams.engines import drafts
 from dreams.engines.rules import questions, repository, value_updates
 from dreams.engines.rules.notes.tree import Recorder, Tree
-from dreams.engines.rules.steps import dating, files, forgetting, index, learning, orphans, restating, secrets
+from dreams.engines.rules.steps import files, forgetting, index, learning, orphans, restating, secrets
 from dreams.engines.rules.user_statements import lessons
 from dreams.engines.rules.user_statements.logs import noted
 from dreams.engines.rules.user_statements.prompts import Heard, hear
@@ -84,8 +84,6 @@ def _gather(job: Job, rec: Recorder, heard: Sequence[Heard], report: Reporter) -
 def _consolidating(job: Job, rec: Recorder, heard: Sequence[Heard], found: lessons.Gathered) -> list[Step]:
     config = job.config
     return [
-        # First, while the line numbers still match the dates of lines.
-        lambda: dating.resolve(rec, dating.of_lines(rec.tree, job.line_dates)),
         lambda: secrets.redact(rec),
         lambda: forgetting.forget(rec, heard, found.lessons),
         lambda: _bring_up_to_date(rec, heard, found),
@@ -194,7 +192,6 @@ def _told(counts: dict[str, int]) -> str:
         (counts.get("updated", 0), "updated {} from what you said", "statement", "statements"),
         (counts.get("forgotten", 0), "removed {} that you asked to forget", "statement", "statements"),
         (counts.get("files", 0), "merged {}", "memory into another", "memories into others"),
-        (counts.get("dated", 0), "dated {}", "line", "lines"),
         (counts.get("rows", 0), "repaired {}", "index row", "index rows"),
         (
             counts.get("listed", 0),

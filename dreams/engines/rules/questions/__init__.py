@@ -54,7 +54,7 @@ FAMILIES: tuple[Family, ...] = (
     requests.typed_in_passing,
     days.passed,
     days.old_states,
-    days.unsure_days,
+    days.relative_days,
     repository.says_already,
     gone.no_longer_there,
     named_memories.about_named_memories,

@@ -1,4 +1,4 @@
-"""Questions about days: a day that has passed, an old state, and lines whose day is uncertain. PURE."""
+"""Questions about days: a day that has passed, an old state, and relative days. PURE."""
 
 import datetime as dt
 import re
@@ -363,24 +363,21 @@ MOST = 20  # questions of one dream; chosen
 OF_A_LINE = 0.25  # how useful an answer is, chosen: it concerns one phrase
 
 
-def unsure_days(context: Asking) -> Iterator[Question]:
-    """Asks whether "yesterday" is the day before the file's mtime, if many files share that mtime or it is recent; also for
-    pinned and hand-edited memories, which are not changed without asking."""
-    tree = context.tree_before
+def relative_days(context: Asking) -> Iterator[Question]:
+    """Asks whether "yesterday" may be written as a day: even if the line's day is known, a third of such words mean no day."""
     asked = 0
-    for found in dating.undated(tree, context.job.line_dates):
-        is_settled = found.path in context.job.hand_edited or tree.pinned(found.path)
-        if (found.known.believable and not is_settled) or asked >= MOST:
-            continue
+    for found in dating.undated(context.tree_before, context.job.line_dates):
         option = context.draftsman.option("replace", "Write the day", dating.write_out, found=found)
-        if not option.edits:
+        if not option.edits or asked >= MOST:
             continue
         asked += 1
         known = found.known
+        counted = f"counted from {known.day.isoformat()} ({known.note})."
+        unsure = f"if this was written on {known.day.isoformat()} ({known.note}), which is uncertain."
         yield Question(
             "changed",
             f"{found.path} {comparing.normalised(found.line)[:200]}",
-            f"{found.meant} if this was written on {known.day.isoformat()} ({known.note}), which is uncertain.",
+            f"{found.meant}, {counted}" if known.believable else f"{found.meant} {unsure}",
             (Place(found.path, found.line_no, found.line),),
             (option, KEEP),
             option.edits[0].citations,

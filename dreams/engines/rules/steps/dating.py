@@ -1,4 +1,4 @@
-"""Writes out relative dates that are certain, by the day on which their line was written. Pure but for the recorder."""
+"""Finds relative dates, and writes out those that a person agreed to. Pure but for the recorder."""
 
 import itertools
 import re
@@ -10,7 +10,6 @@ from dreams.engines.rules.notes import bodies, days as days_of
 from dreams.engines.rules.notes.tree import NewText, Recorder, Tree, digest, is_daily, is_index, is_team
 from dreams.engines.types import Citation, Fate, LineDate
 from dreams.lib import memdir
-from dreams.lib.files import text as texts
 from dreams.lib.prose import dates
 
 # A day above a line is the day it counts from.
@@ -21,7 +20,7 @@ _OWN_DAY = re.compile(
 _ISO_DAY = re.compile(r"(?<!\d)\d{4}-\d\d-\d\d(?!\d)")
 _SKIPPED = frozenset({"heading", "code", "table", "comment", "rule", "blank"})
 _MONTH_DAY = re.compile(
-    r"\b(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)|\d(?:st|nd|rd|th)\b|\d/\d", re.IGNORECASE
+    r"\b(?:q[1-4]\b|jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)|\d(?:st|nd|rd|th)\b|\d/\d", re.IGNORECASE
 )
 _RELATIVE = re.compile(r"\b(?:last|next|this|past|coming)\b", re.IGNORECASE)
 _NO_DAY = re.compile(
@@ -29,27 +28,6 @@ _NO_DAY = re.compile(
 )
 _COMPARED = ("<", ">", "≤", "≥", "=", "~", "≈", "±")
 LEAST_YEAR, MOST_YEAR = 1990, 2200
-
-
-def of_lines(
-    tree: Tree, line_dates: Mapping[str, Sequence[LineDate | None]]
-) -> dict[str, list[LineDate | None]]:
-    """The dates of the current lines; lines written by this dream have none."""
-    found: dict[str, list[LineDate | None]] = {}
-    for path, known in line_dates.items():
-        snapshot = tree.workspace.snapshot.files.get(path)
-        if snapshot is None or path not in tree.texts:
-            continue
-        before = texts.decode(snapshot.data)
-        if before == tree.texts[path]:
-            found[path] = list(known)
-            continue
-        dates_of: dict[str, list[LineDate | None]] = defaultdict(list)
-        for line, date in zip(before.split("\n"), known, strict=False):
-            dates_of[line.rstrip("\r")].append(date)
-        lines = (line.rstrip("\r") for line in tree.texts[path].split("\n"))
-        found[path] = [dates_of[line].pop(0) if dates_of.get(line) else None for line in lines]
-    return found
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,14 +40,6 @@ class Undated:
     new: str
     known: LineDate
     meant: str  # “yesterday” is 2026-09-30
-
-
-def resolve(rec: Recorder, line_dates: Mapping[str, Sequence[LineDate | None]]) -> None:
-    """Write out certain dates. Must run before the other steps of its round, while line numbers match `line_dates`."""
-    for found in list(undated(rec.tree, line_dates)):
-        if found.known.believable and not rec.tree.settled(found.path):
-            rec.report.checkpoint()
-            write_out(rec, found)
 
 
 def undated(tree: Tree, line_dates: Mapping[str, Sequence[LineDate | None]]) -> Iterator[Undated]:
@@ -102,9 +72,7 @@ def write_out(rec: Recorder, found: Undated) -> bool:
     cited = Citation(known.source, found.line[:1000], found.path, line_no=found.line_no, note=note)
     fate = Fate(found.line, "kept-in", found.path, found.new)
     change = NewText(found.path, "".join(lines), reason, (fate,), (cited,))
-    done = rec.operation("date", [change], key=digest(found.path, str(found.line_no), found.line))
-    rec.count("dated", done)
-    return done
+    return rec.operation("date", [change], key=digest(found.path, str(found.line_no), found.line))
 
 
 def _counts(path: str, days: frozenset[str], known: LineDate) -> bool:
@@ -139,7 +107,7 @@ def _written_out(sentence: memdir.Sentence, dated: Mapping[int, LineDate]) -> li
 def _is_plain(sentence: memdir.Sentence, span: dates.DateSpan) -> bool:
     """Whether a date can replace the phrase.
 
-    Not so: "May 7" is a date already, "5 days ago" after "≤" is an age, "in 8 weeks" may be a duration, "40 years ago" is
+    Not so: "May 7" and "Q3" are dates already, "today or tomorrow" is a choice, "5 days ago" after "≤" is an age, "in 8 weeks" may be a duration, "40 years ago" is
     rounded, "오늘" and "heute" also mean every day, "yesterday's" would read badly, and quotations are not changed.
     """
     before, after = sentence.text[: span.start].rstrip(), sentence.text[span.end :]
@@ -147,7 +115,7 @@ def _is_plain(sentence: memdir.Sentence, span: dates.DateSpan) -> bool:
         return False
     if _MONTH_DAY.search(span.text) and not _RELATIVE.search(span.text):
         return False
-    if _NO_DAY.match(span.text) or after.startswith(("'s", "’s")) or before.endswith(_COMPARED):
+    if _NO_DAY.match(span.text) or after.startswith(("'s", "’s", " or ")) or before.endswith(_COMPARED):
         return False
     return before.count('"') % 2 == 0 and before.count("“") == before.count("”")
 
