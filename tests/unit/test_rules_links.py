@@ -77,6 +77,7 @@ def test_a_link_that_could_mean_two_stays(tmp_path: Path) -> None:
 
 def test_a_table_of_a_configuration_is_no_link(tmp_path: Path) -> None:
     assert _dream(tmp_path, "Set [[auth.email]] before a change.").outcome.questions == []
+    assert _dream(tmp_path / "form", "Related notes are linked as [[name]].").outcome.questions == []
 
 
 def test_links_that_lead_nowhere_are_one_question(tmp_path: Path) -> None:
@@ -138,7 +139,7 @@ def test_a_memory_that_another_calls_out_of_date_is_asked_about(tmp_path: Path, 
     "body",
     [
         "This is superseded by [[feedback_harness_design]].",
-        "See [[feedback_harness_design]]; the old parser was replaced last year.",
+        "See [[feedback_harness_design]]; the old parser was replaced long ago.",
         "Read [[feedback_harness_design]] before a change.",
         "See [[feedback_harness_design]] for the other thing that the column is wrong about.",
     ],

@@ -295,6 +295,25 @@ def test_a_place_that_is_like_two_is_told_once_in_the_question_about_its_file(tm
     assert len(set(question.places)) == len(question.places) == 6
 
 
+def test_what_two_files_both_say_is_one_question_though_one_of_it_would_merge_the_other_way(
+    tmp_path: Path,
+) -> None:
+    told = [
+        "The `pump-reader` has its own valve, ladder and pressure plate",
+        "Crates of `dock-seven` wait below the copper awning for Ferdinand",
+        "Lanterns along `north-pier` burn rapeseed while Ottilie is ashore",
+        "Ropes in `loft-nine` are tarred before the frost by Balthasar",
+    ]
+    kept = f"\n{told[3]}.\n\n**Why:** The harbour master asked.\n"
+    files = {
+        "MEMORY.md": "- [Pumps](pumps.md) — the pumps\n- [Valves](valves.md) — the valves\n",
+        "pumps.md": memory("".join(f"- {each}\n" for each in told) + "".join(OWN[:4])),
+        "valves.md": memory("".join(OWN[4:8]) + "".join(f"- {each}.\n" for each in told[:3]) + kept),
+    }
+    (question,) = of_kind(tmp_path, "same", files)
+    assert question.why == "pumps.md and valves.md seem to say 3 things alike."
+
+
 def test_a_product_that_two_memories_name_is_no_double(tmp_path: Path) -> None:
     files = {
         "MEMORY.md": "- [Overview](overview.md) — all of it\n- [Stack](stack.md) — what was chosen\n",

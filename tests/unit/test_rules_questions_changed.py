@@ -101,6 +101,14 @@ def test_a_value_that_the_other_statement_has_too_is_in_nobodys_place(tmp_path: 
         assert asked(made, "changed") == asked(made, "conflict") == []
 
 
+def test_the_label_of_an_entry_is_no_value_in_place_of_one_that_the_entry_has(tmp_path: Path) -> None:
+    one = "Never use `new Date('YYYY-MM-DD')`: this is UTC midnight, the PREVIOUS day in GMT-3."
+    other = "- **[AP-005]** UTC midnight = wrong day in GMT-3 -> [`AP-005.md`](./AP-005.md)"
+    for dated in (True, False):
+        made = two(tmp_path / str(dated), one, other, dated=dated)
+        assert asked(made, "changed") == asked(made, "conflict") == asked(made, "leans") == []
+
+
 def test_an_answer_to_a_conflict_takes_no_statement_out(tmp_path: Path) -> None:
     made = two(tmp_path, other="ledger-worker listens on port 50020.", dated=False)
     (question,) = asked(made, "conflict")

@@ -348,7 +348,7 @@ def test_what_is_there_or_may_be_elsewhere_is_not_asked_about(tmp_path: Path, li
     assert asked(tmp_path, line) == []
 
 
-@pytest.mark.parametrize("path", ["project_session_2026-05-01.md", "changelog.md"])
+@pytest.mark.parametrize("path", ["project_session_2026-05-01.md", "changelog.md", "journal/2026-W09.md"])
 def test_a_memory_of_what_was_done_may_name_what_was_there_then(tmp_path: Path, path: str) -> None:
     assert asked(tmp_path, "The basket is in `src/web/basket.ts`", path=path) == []
 

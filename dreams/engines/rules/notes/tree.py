@@ -16,7 +16,7 @@ from dreams.lib.files.workspace import MAX_FILE_BYTES, Snapshot
 
 # These only change a line in place.
 _KEEPING: frozenset[OperationKind] = frozenset({"date", "edit"})
-_DAILY = re.compile(r"\d{4}-\d{2}-\d{2}(?!\d)")
+_DAILY = re.compile(r"\d{4}-(?:\d{2}-|[Ww])\d{2}(?!\d)")
 
 
 class Files(Protocol):
@@ -110,7 +110,7 @@ is_index, is_team, is_log = memdir.is_index, memdir.is_team, memdir.is_log
 
 
 def is_daily(path: str) -> bool:
-    """Whether a file is named by a day: it is a log of that day, whatever its folder."""
+    """Whether a file is named by a day or a week: it is a log of that time, whatever its folder."""
     return _DAILY.match(PurePosixPath(path).name) is not None
 
 

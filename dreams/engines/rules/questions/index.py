@@ -354,7 +354,9 @@ def _summary(section: _Section, row_max: int) -> str:
     first = next((line.strip() for line in section.body.split("\n") if line.strip()), "")
     said = "" if first[:1] in "-*+|#`>0123456789" else next(iter(sentences(one_line(first))), "")
     remark = _REMARK.search(section.heading)
-    return (summed_up(said, row_max) or (remark[0].strip(" ()[]—–-:") if remark else "")).rstrip(" :")
+    aside = remark[0].strip(" —–-:") if remark else ""
+    aside = aside[1:-1] if aside[:1] in ("(", "[", "（") else aside
+    return (summed_up(said, row_max) or aside).rstrip(" :")
 
 
 def _quoted(text: str) -> str:

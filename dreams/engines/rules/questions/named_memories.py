@@ -146,8 +146,9 @@ def _dead(context: Asking, names: Names) -> Iterator[Question]:
     """One question for all dead links."""
     tree = context.tree_before
     repo = context.repository
-    # Also files ("[[CLAUDE.md]]") and folders ("[[release-notes]]", a skill) of the repository.
-    elsewhere = {PurePosixPath(each).name for each in (*repo.files, *repo.folders)} if repo else set[str]()
+    # Also files ("[[CLAUDE.md]]") and folders ("[[release-notes]]", a skill) of the repository. "[[name]]" tells how to link.
+    here = (*repo.files, *repo.folders) if repo else ()
+    elsewhere = {"name", *(PurePosixPath(each).name for each in here)}
     found = [
         (path, text.count("\n", 0, link.start) + 1, link)
         for path in tree.topics()

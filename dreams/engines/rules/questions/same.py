@@ -93,10 +93,11 @@ def _of_two_files(asking: Asking, groups: Sequence[list[PlacedText]], score: flo
     option = asking.draftsman.option("merge", f"Merge into {keep}", merge_each)
     left = _left(option, [other for _, other in pairs])
     told = [each for pair in pairs if pair[1] not in left for each in pair]
-    if told:
+    if told:  # the answer decides about the others too
         why = f"{keep} and {drop} seem to say {len(told) // 2} things alike."
         yield _asked(f"{keep} {drop}", why, told, option, score)
-    for pair in (each for each in pairs if each[1] in left):
+        return
+    for pair in pairs:
         yield from _question(asking, pair, _why(pair), score)
 
 

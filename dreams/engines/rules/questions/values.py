@@ -186,7 +186,9 @@ def _corrected(index: StatementIndex) -> Iterator[TwoValues]:
                 enough = len(shared) > value.key.replace(".", "").isdigit()  # 8080 may belong to two things
                 # A statement about its own past value records a change.
                 tells = any(is_told_past(old.text[v.start : v.end], old.text) for v in old.reading.values)
-                if made and named and enough and not tells:
+                # "[AP-5] Wrong day in GMT-3": the label of an entry is no value.
+                is_label = made and new.text.lstrip("*").startswith(f"[{made.new.text}]")
+                if made and named and enough and not (tells or is_label):
                     yield TwoValues(old, new, made.old.text, made.new.text, 1.0, corrects=True)
 
 
