@@ -6,6 +6,7 @@ Rows and directories
     review          a realistic proposal: several files, operations over two of them, evidence
     every_kind      a large proposal with a change of every kind
     questions       a project with a question of every kind
+    slots           memories of which it is known after any order of changes what each line must be
     talking         sessions of one project, line by line, that are quiet
     manifest        the state of a folder: bytes, modes, times, attributes; to compare before with after
     agent_folder    an agent's config folder: transcripts, memories, repositories
