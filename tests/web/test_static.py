@@ -7,7 +7,7 @@ from pathlib import Path
 
 import django_htmx
 
-from dreams.web.tags.desk import ICONS
+from dreams.web.tags.icons import ICONS
 from memoryweb import BASE_DIR
 from tests.world.cases import each
 

@@ -54,7 +54,7 @@ def test_a_changed_line_shows_no_end_of_line_that_its_text_has_not() -> None:
     assert shown.count("<small") == 2 and "<del>" in shown
 
 
-PART = re.compile(r'{% part "([^"]+)"')
+PART = re.compile(r'{% (?:part|rows) "([^"]+)"')
 #: What is not the same each time a piece with the same values is shown: moments, and who asks for which page.
 PASSING = re.compile(
     r"\|(?:age|moment|absolute|stamp|date|may)\b|{% (?:query|host|csrf_token|now|get_)|\b(?:request|user|hosts)\."

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from dreams.models import InstructionText, Memory, Project, Prompt, Session, Version
-from dreams.services.search.query import normal, spans
+from dreams.services.search.query import fold, normal, spans
 
 LINE_CHARS = 180  # of an excerpt; chosen
 # longest word that is not cut at the end of a line
@@ -46,7 +46,8 @@ def excerpts(text: str, terms: tuple[str, ...], most: int = MOST_LINES) -> list[
 
 
 def _weight(line: str, terms: tuple[str, ...]) -> int:
-    return sum(bool(spans(line, (term,))) for term in terms)
+    folded = fold(line)
+    return sum(term in folded for term in terms)
 
 
 def _excerpt(line: str, number: int, terms: tuple[str, ...]) -> Excerpt:

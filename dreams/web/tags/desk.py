@@ -1,7 +1,7 @@
 """Template tags and filters: times, sizes, icons, Markdown, and links that keep the other filters.
 
 `{% load desk %}`: `age`, `due`, `moment`, `absolute`, `day`, `short_path`, `bytes`, `tokens`, `money`, `price`, `markdown`, `visible`, `masked`, `shown`, `breaks`, `brief`, `codes`, `linked`, `elsewhere`, `dots`, `words`, `may`, `section` (filters);
-`hidden`, `part`, `transcript`, `icon`, `query`, `host`, `on_disk_of`, `asked_of_host`, `pages`, `bar`, `changed_size`, `options` (tags)."""
+`hidden`, `part`, `rows`, `transcript`, `icon`, `query`, `host`, `on_disk_of`, `asked_of_host`, `pages`, `bar`, `changed_size`, `options` (tags)."""
 
 import datetime as dt
 import re
@@ -18,7 +18,7 @@ from django.http import HttpRequest
 from django.template import loader
 from django.urls import reverse
 from django.utils import timezone
-from django.utils.html import format_html, format_html_join
+from django.utils.html import conditional_escape, format_html, format_html_join
 from django.utils.safestring import SafeString, mark_safe
 
 from dreams.lib import amounts, diff
@@ -30,57 +30,7 @@ from dreams.web import access, render
 from dreams.web.hidden_secrets import shown
 from dreams.web.pages.diffs import Bit, DiffLine
 from dreams.web.pages.session import said_at
-
-# Name → the content of an SVG. An icon is never the only sign of something: it always has a word.
-ICONS: dict[str, str] = {
-    "moon": '<path d="M12.6 10.3A5.6 5.6 0 0 1 5.7 3.4a5.6 5.6 0 1 0 6.9 6.9Z" fill="currentColor"/>',
-    "inbox": '<path d="M2.5 9.5 4.4 3.8h7.2l1.9 5.7v3H2.5v-3Zm0 0h3.2l.8 1.5h3l.8-1.5h3.2"/>',
-    "ok": '<circle cx="8" cy="8" r="5.8"/><path d="m5.4 8.2 1.8 1.8 3.4-3.8"/>',
-    "check": '<path d="m3.5 8.5 3 3 6-7"/>',
-    "cross": '<path d="m4 4 8 8m0-8-8 8"/>',
-    "warn": '<path d="M8 2.6 14 13H2L8 2.6Z"/><path d="M8 6.6v3m0 1.6v.1"/>',
-    "block": '<path d="M5.6 2.2h4.8l3.4 3.4v4.8l-3.4 3.4H5.6l-3.4-3.4V5.6l3.4-3.4Z"/><path d="M8 5v3.6m0 2v.1"/>',
-    "info": '<circle cx="8" cy="8" r="5.8"/><path d="M8 7.4v3.4M8 5v.1"/>',
-    "clock": '<circle cx="8" cy="8" r="5.8"/><path d="M8 4.6V8l2.3 1.5"/>',
-    "gate-open": '<path d="M3 13.5V3.2l5 1.6v8.7M3 13.5h10.5V3.2H8"/><path d="M6.2 8.7v.8"/>',
-    "gate-closed": '<rect x="3.3" y="7" width="9.4" height="6.3" rx="1"/><path d="M5.3 7V5a2.7 2.7 0 0 1 5.4 0v2"/>',
-    "running": '<path d="M13.4 6.2A5.8 5.8 0 1 0 13.8 8"/><path d="M13.8 2.8v3.6h-3.6"/>',
-    "pause": '<path d="M5.5 3.5v9m5-9v9"/>',
-    "play": '<path d="M4.8 3.2 12.6 8l-7.8 4.8V3.2Z"/>',
-    "stop": '<rect x="4" y="4" width="8" height="8" rx="1"/>',
-    "undo": '<path d="M5.8 3 2.9 6l2.9 3"/><path d="M3 6h6.2a3.6 3.6 0 0 1 0 7.2H6.5"/>',
-    "redo": '<path d="m10.2 3 2.9 3-2.9 3"/><path d="M13 6H6.8a3.6 3.6 0 0 0 0 7.2h2.7"/>',
-    "edit": '<path d="m3 13 .6-2.9 6.9-6.9 2.3 2.3-6.9 6.9L3 13Z"/><path d="m9 4.7 2.3 2.3"/>',
-    "file": '<path d="M4 2.5h5l3 3v8H4v-11Z"/><path d="M9 2.5v3h3"/>',
-    "folder": '<path d="M2.3 4h4l1.3 1.7h6.1v7H2.3V4Z"/>',
-    "memory": '<path d="M3.5 3h6.8l2.2 2.2V13h-9V3Z"/><path d="M5.8 7h4.4M5.8 9.5h4.4"/>',
-    "index": '<path d="M5.8 4.3h7.2M5.8 8h7.2m-7.2 3.7h7.2M3 4.3h.1M3 8h.1M3 11.7h.1"/>',
-    "session": '<path d="M2.5 3.5h11v7.6H8L5 13.4v-2.3H2.5V3.5Z"/>',
-    "user": '<circle cx="8" cy="5.6" r="2.6"/><path d="M3 13.4c.5-2.7 2.4-4 5-4s4.5 1.3 5 4"/>',
-    "agent": '<rect x="3" y="5.2" width="10" height="7.6" rx="1.5"/><path d="M8 5.2V2.8M6.2 8.5v1m3.6-1v1"/>',
-    "pin": '<path d="M5.6 2.6h4.8M6.3 2.6v4.3L4.2 9h7.6L9.7 6.9V2.6M8 9v4.5"/>',
-    "link": '<path d="M6.7 9.3a2.7 2.7 0 0 0 3.9 0l1.9-1.9a2.7 2.7 0 0 0-3.9-3.9l-.8.8"/><path d="M9.3 6.7a2.7 2.7 0 0 0-3.9 0L3.5 8.6a2.7 2.7 0 0 0 3.9 3.9l.8-.8"/>',
-    "key": '<circle cx="5.3" cy="10.5" r="2.6"/><path d="m7.2 8.6 5.5-5.5m-2.4 2.4 1.9 1.9"/>',
-    "disk": '<path d="M2.5 9.5 4.3 4h7.4l1.8 5.5v3h-11v-3Zm0 0h11"/><path d="M10.8 11.1h.1"/>',
-    "shield": '<path d="M8 2.3 13 4v4c0 3-2.1 4.9-5 5.9C5.1 12.9 3 11 3 8V4l5-1.7Z"/>',
-    "pulse": '<path d="M1.8 8.5h2.9l1.7-4.8 3 8.6 1.7-3.8h3.1"/>',
-    "coins": '<ellipse cx="8" cy="4.5" rx="4.7" ry="2"/><path d="M3.3 4.5v7c0 1.1 2.1 2 4.7 2s4.7-.9 4.7-2v-7M3.3 8c0 1.1 2.1 2 4.7 2s4.7-.9 4.7-2"/>',
-    "log": '<path d="M3 3.2h10M3 6.4h10M3 9.6h6.5M3 12.8h4"/>',
-    "gear": '<circle cx="8" cy="8" r="2.1"/><path d="M8 2.2v1.7m0 8.2v1.7M2.2 8h1.7m8.2 0h1.7M3.9 3.9l1.2 1.2m5.8 5.8 1.2 1.2m0-8.2-1.2 1.2m-5.8 5.8-1.2 1.2"/>',
-    "trash": '<path d="M2.8 4.3h10.4M6 4.3V2.7h4v1.6m-6 0 .6 9.2h6.8l.6-9.2"/>',
-    "plus": '<path d="M8 3.2v9.6M3.2 8h9.6"/>',
-    "minus": '<path d="M3.2 8h9.6"/>',
-    "left": '<path d="M9.8 3.5 5.3 8l4.5 4.5"/>',
-    "right": '<path d="M6.2 3.5 10.7 8l-4.5 4.5"/>',
-    "down": '<path d="M3.5 6.2 8 10.7l4.5-4.5"/>',
-    "download": '<path d="M8 2.8v7.4m-3-3 3 3 3-3M3 13.2h10"/>',
-    "search": '<circle cx="7" cy="7" r="4.3"/><path d="m10.2 10.2 3.3 3.3"/>',
-    "eye": '<path d="M1.8 8S4 4 8 4s6.2 4 6.2 4S12 12 8 12 1.8 8 1.8 8Z"/><circle cx="8" cy="8" r="1.8"/>',
-    "menu": '<path d="M2.8 4.5h10.4M2.8 8h10.4M2.8 11.5h10.4"/>',
-    "conflict": '<path d="M4.5 2.5v4.6L8 9.8m3.5-7.3v4.6L8 9.8m0 0v3.7"/>',
-    "dot": '<circle cx="8" cy="8" r="3" fill="currentColor" stroke="none"/>',
-}
-
+from dreams.web.tags.icons import ICONS
 
 register = template.Library()
 # Entry of the navigation → prefixes of its pages' URL names.
@@ -234,7 +184,7 @@ def brief(text: str, most: int) -> str:
 def breaks(name: str, short: int = SHORT_NAME) -> SafeString:
     """A name or path that wraps between its parts, not inside a word. `short` ones do not wrap."""
     parts = secret_paths.parts(str(name)) if len(name) > short else [name]
-    return format_html_join(mark_safe("<wbr>"), "{}", ((part,) for part in parts))
+    return mark_safe("<wbr>".join(map(conditional_escape, parts)))  # noqa: S308 - escaped
 
 
 @register.filter
@@ -390,6 +340,28 @@ MOST_PARTS = 4_096  # about a thousand bytes each
 @lru_cache(maxsize=MOST_PARTS)
 def _made_of(template: str, given: tuple[tuple[str, type, object], ...]) -> SafeString:
     return loader.render_to_string(template, {name: value for name, _, value in given})
+
+
+@register.simple_tag(takes_context=True)
+def rows(
+    context: Mapping[str, Any],
+    template: str,
+    items: Iterable[Any],
+    ages: str = "",
+    of: str = "",
+    **given: object,
+) -> SafeString:
+    """Each of `items` by `part`, as `item`: a loop here takes a fifth of the time of one in a template.
+
+    `ages` names moments of an item: the piece gets their ages. `of` names its host's key: the piece gets its tag as `host`.
+    """
+    found = []
+    for item in items:
+        passing = {name: age(getattr(item, name)) for name in ages.split()}
+        if of:
+            passing["host"] = host(context, getattr(item, of))
+        found.append(part(template, item=item, **passing, **given))
+    return mark_safe("".join(found))  # noqa: S308 - templates escape
 
 
 @register.simple_tag

@@ -5,7 +5,7 @@ import re
 from collections.abc import Iterable
 
 from django import template
-from django.utils.html import conditional_escape, format_html_join
+from django.utils.html import conditional_escape
 from django.utils.safestring import SafeString, mark_safe
 
 from dreams.services.search.hits import ExcerptPart, marked
@@ -20,7 +20,7 @@ def found(text: str, terms: tuple[str, ...] = ()) -> SafeString:
     """`text`, escaped, with each of the folded `terms` in a `<mark>`."""
     if not terms:
         return SafeString(conditional_escape(text))
-    return _joined(text, terms)
+    return _marked(text, terms)
 
 
 @register.filter
@@ -29,34 +29,24 @@ def found_html(safe: SafeString, terms: tuple[str, ...] = ()) -> SafeString:
     if not terms:
         return safe
     pieces = _TAG.split(safe)
-    done = [piece if at % 2 else _joined(html.unescape(piece), terms) for at, piece in enumerate(pieces)]
+    done = [piece if at % 2 else _marked(html.unescape(piece), terms) for at, piece in enumerate(pieces)]
     return mark_safe("".join(done))  # noqa: S308 - tags as they were, and text that is escaped anew
 
 
 @register.filter
 def parts_found(parts: Iterable[ExcerptPart], is_name: bool = False) -> SafeString:
     """The parts of a search result's text, with matches marked; a name may wrap anywhere."""
-    return format_html_join(
-        "",
-        "{}{}{}",
-        (
-            (_OPEN, visible(part.text), _CLOSE)
-            if part.is_match
-            else ("", breaks(visible(part.text), 0) if is_name else visible(part.text), "")
-            for part in parts
-        ),
+    shown = ((visible(part.text), part.is_match) for part in parts)
+    return _joined(
+        (breaks(text, 0) if is_name and not is_match else text, is_match) for text, is_match in shown
     )
 
 
-def _joined(text: str, terms: tuple[str, ...]) -> SafeString:
-    return format_html_join(
-        "",
-        "{}{}{}",
-        (
-            (_OPEN, part.text, _CLOSE) if part.is_match else ("", part.text, "")
-            for part in marked(text, terms)
-        ),
-    )
+def _joined(pieces: Iterable[tuple[str, bool]]) -> SafeString:
+    """Texts, escaped unless they are safe, in a `<mark>` if they match."""
+    safe = ((conditional_escape(text), is_match) for text, is_match in pieces)
+    return mark_safe("".join(f"<mark>{text}</mark>" if is_match else text for text, is_match in safe))  # noqa: S308 - escaped
 
 
-_OPEN, _CLOSE = mark_safe("<mark>"), mark_safe("</mark>")
+def _marked(text: str, terms: tuple[str, ...]) -> SafeString:
+    return _joined((part.text, part.is_match) for part in marked(text, terms))
