@@ -7,6 +7,7 @@ and a function that finds its items; it needs no page."""
 import datetime as dt
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from typing import Any
 
 from django.db.models import Count, Exists, IntegerField, Min, OuterRef, Q, QuerySet, Subquery, TextChoices
@@ -278,8 +279,14 @@ def _elsewhere(row: Any, names: Mapping[str, str]) -> str:
     return "" if key == hosts.host() else names.get(key, key)
 
 
+@lru_cache(maxsize=4 * MOST)
+def _page_of(name: str, *args: str | int) -> str:
+    """The address of a page, which never changes: looking it up takes as long as everything else about an item."""
+    return reverse(name, args=args)
+
+
 def _of_open(row: Any, facts: ProposalFacts, stuck: Sequence[rebase.StuckFile]) -> _Told:
-    here = reverse("review", args=[row.public_id])
+    here = _page_of("review", row.public_id)
     if row.origin == Proposal.Origin.CAUGHT and not stuck:
         return _of_cards(row, facts)
     if facts.counts.undecided:
@@ -291,7 +298,7 @@ def _of_open(row: Any, facts: ProposalFacts, stuck: Sequence[rebase.StuckFile]) 
 
 def _of_cards(row: Any, facts: ProposalFacts) -> _Told:
     """Caught things have a separate page with a card for each."""
-    here = reverse("project-caught", args=[row.project_id])
+    here = _page_of("project-caught", row.project_id)
     if facts.counts.undecided:
         return (
             WaitingKind.REVIEW,
@@ -305,7 +312,7 @@ def _of_cards(row: Any, facts: ProposalFacts) -> _Told:
 def _of_submitted(
     row: Any, facts: ProposalFacts, stuck: Sequence[rebase.StuckFile], failure: str | None
 ) -> _Told:
-    here = reverse("review", args=[row.public_id])
+    here = _page_of("review", row.public_id)
     if stuck:
         return _of_stuck(row, stuck, "it was approved")
     if failure is not None:
@@ -319,10 +326,10 @@ def _of_stuck(row: Any, stuck: Sequence[rebase.StuckFile], since: str) -> _Told:
     conflicts = [file for file in stuck if file.in_conflict]
     if conflicts:
         why = f"{rebase.stuck_paths(conflicts)} {rebase.stuck_reason(conflicts)}."
-        return WaitingKind.CONFLICT, why, "Solve", reverse("conflict", args=[row.public_id, conflicts[0].pk])
+        return WaitingKind.CONFLICT, why, "Solve", _page_of("conflict", row.public_id, conflicts[0].pk)
     why = f"{rebase.stuck_paths(stuck)} changed on disk after {since}; confirm the new result."
     first = stuck[0].pk
-    here = reverse("review", args=[row.public_id])
+    here = _page_of("review", row.public_id)
     return WaitingKind.CONFIRM, why, "Confirm", f"{here}?file={first}#file-{first}"
 
 

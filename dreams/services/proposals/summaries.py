@@ -174,7 +174,8 @@ class _LoadedDecisions:
 
     def summary(self, proposals: Sequence[Proposal]) -> Summary:
         """One summary for all these proposals together."""
-        counts = sum((self.counts[proposal.pk] for proposal in proposals), Counts())
+        counted = [self.counts[proposal.pk] for proposal in proposals] or [Counts()]
+        counts = sum(counted[1:], counted[0])
         each = [one for proposal in proposals for one in self.each.get(proposal.pk, ())]
         files = sum(self.files[proposal.pk] for proposal in proposals)
         head, tone = _head(each, counts, files, {proposal.state for proposal in proposals})
