@@ -28,10 +28,17 @@ def between(
 ) -> Subject:
     """The changes from `before` to `after` as a subject for checks."""
     hunks = [
-        hunk
+        ChangedHunk(
+            path,
+            hunk.id,
+            hunk.base_start,
+            tuple(line.rstrip("\r\n") for line in hunk.base_lines),
+            hunk.new_start,
+            tuple(line.rstrip("\r\n") for line in hunk.new_lines),
+        )
         for path in sorted(before.keys() | after.keys())
         if before.get(path) != after.get(path)
-        for hunk in _hunks(path, before.get(path), after.get(path))
+        for hunk in drafts.file_hunks(path, before.get(path), after.get(path))
     ]
     return Subject(
         before,
@@ -42,20 +49,6 @@ def between(
         hard_linked=hard_linked,
         irregular=irregular or {},
     )
-
-
-def _hunks(path: str, base: bytes | None, new: bytes | None) -> list[ChangedHunk]:
-    return [
-        ChangedHunk(
-            path,
-            hunk.id,
-            hunk.base_start,
-            tuple(line.rstrip("\r\n") for line in hunk.base_lines),
-            hunk.new_start,
-            tuple(line.rstrip("\r\n") for line in hunk.new_lines),
-        )
-        for hunk in drafts.file_hunks(path, base, new)
-    ]
 
 
 LIKE = 0.5  # the share of a statement's words that a quote must have

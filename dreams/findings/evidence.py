@@ -107,7 +107,9 @@ def typed(hunk: ChangedHunk) -> claims.SessionText:
     return heard
 
 
-def _otherwise(hunk: ChangedHunk, unit: Unit, line_no: int, why: str) -> NewFinding:
+def _otherwise(
+    hunk: ChangedHunk | JudgedStatement, unit: Unit | JudgedStatement, line_no: int, why: str
+) -> NewFinding:
     return NewFinding(
         CHECK, "says-otherwise", "warn", f"“{unit.text[:200]}” {why}.",
         "Compare it with the quote, then edit or reject the change.", hunk.path, hunk.hunk_id, line_no, unit.key,
@@ -328,9 +330,5 @@ def _is_said(heard: SessionAnswer) -> bool:
 
 
 def _denied_by_session(one: JudgedStatement, place: Citation) -> NewFinding:
-    where = f"a session says (line {place.line_no})" if place.line_no else "a session says"
-    return NewFinding(
-        CHECK, "says-otherwise", "warn", f"“{one.text[:200]}” is not what {where}: “{place.quote[:200]}”",
-        "Compare it with the quote, then edit or reject the change.", one.path, one.hunk_id, one.line_no, one.key,
-        MessageParts(one.text[:200]),
-    )  # fmt: skip
+    line = f" (line {place.line_no})" if place.line_no else ""
+    return _otherwise(one, one, one.line_no, f"is not what a session says{line}: “{place.quote[:200]}”")

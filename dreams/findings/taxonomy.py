@@ -128,6 +128,14 @@ LEAST_DRAWN = 3  # lines of a folder drawing
 LEAST_LOGGED = 2  # lines that make a log
 _BOX = re.compile(r"\s*[-*+]\s+\[ \]\s+\S")
 LEAST_OPEN = 2  # unticked boxes; a single one is just style
+_RUNS = (
+    (_DRAWN, LEAST_DRAWN, "in-code", "shows the repository's file tree", "Remove it: a session can list the files itself."),
+    (_LOGGED, LEAST_LOGGED, "in-git", "lists commits", f"Leave it out: {_TELLS['git']}"),
+    (
+        _BOX, LEAST_OPEN, "task-state", "says how far a task has come, which is soon out of date",
+        "Leave it out, or keep what was decided and drop the state.",
+    ),
+)  # fmt: skip
 
 
 def said_elsewhere(
@@ -137,27 +145,10 @@ def said_elsewhere(
     lines = list(lines)
     yield from _in_instructions(subject, lines, severity)
     yield from _in_repository(subject, lines)
-    yield from _runs(
-        lines,
-        _DRAWN,
-        LEAST_DRAWN,
-        "in-code",
-        "shows the repository's file tree",
-        "Remove it: a session can list the files itself.",
-    )
-    yield from _runs(
-        lines, _LOGGED, LEAST_LOGGED, "in-git", "lists commits", f"Leave it out: {_TELLS['git']}"
-    )
     # An index and a log may list open tasks.
     of_memories = [line for line in lines if memdir.is_topic(line.path)]
-    yield from _runs(
-        of_memories,
-        _BOX,
-        LEAST_OPEN,
-        "task-state",
-        "says how far a task has come, which is soon out of date",
-        "Leave it out, or keep what was decided and drop the state.",
-    )
+    for pattern, least, code, says, remedy in _RUNS:
+        yield from _runs(of_memories if code == "task-state" else lines, pattern, least, code, says, remedy)
 
 
 def _in_instructions(

@@ -146,11 +146,8 @@ def _mend(job: Job, rec: Recorder, report: Reporter) -> None:
 def _note_lost_rows(rec: Recorder) -> None:
     lost = index.dangling(rec.tree)
     if lost:
-        rec.note(
-            f"Left {plural(lost, 'index row')} whose file is missing; it may be the only record."
-            if lost == 1
-            else f"Left {plural(lost, 'index row')} whose files are missing; they may be the only record."
-        )
+        rows = plural(lost, "index row whose file is", "index rows whose files are")
+        rec.note(f"Left {rows} missing; {'it' if lost == 1 else 'they'} may be the only record.")
 
 
 def _note_budget(job: Job, rec: Recorder) -> None:

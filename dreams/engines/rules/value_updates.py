@@ -16,7 +16,6 @@ from dreams.engines.rules.user_statements.phrases import TASK, looks_secret
 from dreams.engines.rules.user_statements.prompts import Heard
 from dreams.engines.rules.user_statements.speech import REVERTED
 from dreams.engines.rules.user_statements.statements import Typed
-from dreams.engines.types import Place
 from dreams.lib.prose.comparing import TELLING, says_more
 from dreams.lib.prose.exchanges import (
     MOST_OF_A_THING,
@@ -60,13 +59,6 @@ class Update:
     @property
     def is_value(self) -> bool:
         return self.old != self.statements[0].text
-
-    @property
-    def place(self) -> Place:
-        found = self.heard.citation(self.typed.quote)
-        return Place(
-            found.place, found.line_no, self.typed.quote, found.session_pk, found.offset, found.role, found.at
-        )
 
 
 def updates(

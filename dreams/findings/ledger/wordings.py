@@ -197,14 +197,9 @@ _NEAR = 4  # most words between a small word and the word it belongs to
 _JOINS = frozenset({"and", "or"})
 _OPPOSED = """
 with without|to from|into from|onto from|since until|since befor|until after|since till|inside after|in out|into out|by for|
-behind front|next opposit|except includ|before after|inside outside|over below|above below|over under|for against|at after|at before|
+behind front|next opposit|except includ|before after|inside outside|over below|above below|over under|for against|at after|at before
 """
-_PAIRS = frozenset(
-    pair
-    for entry in _OPPOSED.replace("\n", "").strip("|").split("|")
-    for one, other in [entry.split()]
-    for pair in ((one, other), (other, one), (stem(one), stem(other)), (stem(other), stem(one)))
-)
+_PAIRS = lexicon.pairs(_OPPOSED)
 _Word = tuple[str, int]  # with its clause
 _BINDING = frozenset(word for pair in _PAIRS for word in pair)
 

@@ -184,7 +184,8 @@ UNITS = {
 }  # fmt: skip
 
 
-def _pairs(table: str) -> frozenset[tuple[str, str]]:
+def pairs(table: str) -> frozenset[tuple[str, str]]:
+    """Both words of each entry of a table, and their stems, both ways round."""
     found = set()
     for entry in table.replace("\n", "").split("|"):
         one, other = entry.split()
@@ -206,8 +207,8 @@ def _synonyms() -> dict[str, str]:
 FILLER = frozenset(_FILLER.split()) | BE | HAVE | GET | DO | MODALS
 GENERIC = frozenset(stem(word) for word in _GENERIC.split())
 SYNONYMS = _synonyms()
-COUNTERPARTS = _pairs(_COUNTERPARTS)
-OPPOSITES = _pairs(_OPPOSITES) | COUNTERPARTS
+COUNTERPARTS = pairs(_COUNTERPARTS)
+OPPOSITES = pairs(_OPPOSITES) | COUNTERPARTS
 # Similar words that are not misspellings of each other.
 KNOWN = frozenset(
     {*FILLER, *GENERIC, *SYNONYMS, *SYNONYMS.values(), *(word for pair in OPPOSITES for word in pair)}

@@ -59,11 +59,6 @@ class PlacedText(NamedTuple):
     def reading(self) -> WordsAndValues:
         return read(self.text)
 
-    @property
-    def label(self) -> str:
-        """The heading right above it."""
-        return self.headings[-1] if self.headings else ""
-
 
 @dataclass(frozen=True, slots=True)
 class Pair:

@@ -2,7 +2,6 @@
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
 
 from dreams.engines.rules.notes.wording import is_labelled, says_something, sentences
 from dreams.lib import memdir
@@ -174,32 +173,6 @@ def _frame(items: list[memdir.BodyItem], place: int, end: int) -> tuple[str, ...
                 found.append(comparing.normalised(item.text))
             break
     return tuple(found)
-
-
-@dataclass(frozen=True, slots=True)
-class LongerSentence:
-    """A sentence within a longer paragraph or bullet. `raw` is the whole item as written."""
-
-    path: str
-    first_line: int
-    last_line: int
-    text: str
-    raw: str
-    following: str  # the next sentence, which may refer to this one
-
-
-def parts(path: str, document: memdir.Document) -> Iterator[LongerSentence]:
-    """Sentences that can be removed on their own; none of an item with a labelled one."""
-    for item in memdir.sections(document.body, document.body_start_line):
-        if item.kind not in {"bullet", "paragraph"} or item.text.lstrip().startswith((">", "|")):
-            continue
-        told = sentences(one_line(item.content or item.text))
-        if any(map(is_labelled, told)):
-            continue
-        for place, text in enumerate(told if len(told) > 1 else ()):
-            if says_something(text):
-                following = told[place + 1] if place + 1 < len(told) else ""
-                yield LongerSentence(path, item.first_line, item.last_line, text, item.text, following)
 
 
 def statements(document: memdir.Document) -> Iterator[str]:

@@ -5,9 +5,8 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import PurePosixPath
 
-from dreams.engines.rules.notes.bodies import LongerSentence, parts
 from dreams.engines.rules.notes.tree import NewText, Recorder, Tree, digest, is_index, lines_gone
-from dreams.engines.rules.notes.wording import sentences
+from dreams.engines.rules.notes.wording import is_labelled, sentences
 from dreams.engines.types import Citation, Fate, FateKind, OperationKind
 from dreams.lib import memdir
 from dreams.lib.files import text as texts
@@ -52,17 +51,13 @@ def _first_sentence(document: memdir.Document) -> str:
 
 # --- Removing -------------------------------------------------------------------------------------------------------
 
+_KEPT_APART = frozenset({"bullet", "paragraph"})
 # Such a sentence depends on the one before it.
 _LEANS_BACK = re.compile(
     r"(?:it|its|this|that|these|those|they|them|their|he|she|his|her|so|therefore|thus|hence|then|also|but|however|otherwise|and|or|because|"
     r"afterwards|after that|instead|which|both|neither|the (?:same|latter|former|other|rest|reason))\b",
     re.IGNORECASE,
 )
-
-
-def _holds_the_bom(text: str, unit: PlacedText) -> bool:
-    """Whether the unit is on the first line of a file with a byte order mark, which would be lost."""
-    return unit.first_line == 1 and text.startswith("\ufeff")
 
 
 def _leaves_something(tree: Tree, unit: PlacedText) -> bool:
@@ -129,44 +124,52 @@ def pruned(tree: Tree, change: NewText, gone: str, note: str) -> list[NewText]:
 def remove_sentence(
     rec: Recorder, place: tuple[str, int], told: str, reason: str, note: str, cited: Citation
 ) -> bool:
-    """Remove one sentence from the paragraph at a path and line, unless the next one refers to it ("It …", "Therefore …")."""
+    """Remove one of several sentences of the paragraph or bullet at a path and line, unless the next one refers to it ("It …",
+    "Therefore …") or one of them is labelled."""
     path, line = place
-    found = parts(path, rec.tree.document(path)) if path in rec.tree.topics() else ()
-    part = next((each for each in found if (each.first_line, each.text) == (line, told)), None)
-    if part is None or _LEANS_BACK.match(part.following):
+    if path not in rec.tree.topics():
+        return False
+    document = rec.tree.document(path)
+    items = memdir.sections(document.body, document.body_start_line)
+    item = next((each for each in items if each.first_line == line and each.kind in _KEPT_APART), None)
+    said = sentences(one_line(item.content or item.text)) if item else []
+    if item is None or len(said) < 2 or told not in said or any(map(is_labelled, said)):
+        return False
+    if any(map(_LEANS_BACK.match, said[said.index(told) + 1 :][:1])):
         return False
     text = rec.tree.texts[path]
-    after = _without_part(text, part)
-    if after is None:
+    around = _around(text, item.first_line, item.last_line, told)
+    if around is None:
         return False
-    left = lines_gone(text, after, f"{note} The rest of it stays.")
-    changes = pruned(rec.tree, NewText(path, after, reason, left, (cited,)), part.text, note)
-    return rec.operation("prune", changes, key=digest(path, part.text))
-
-
-def _without_part(text: str, part: LongerSentence) -> str | None:
-    lines = memdir.split_lines(text)
-    first, last = part.first_line - 1, part.last_line
-    held = "".join(lines[first:last])
-    words = r"\s+".join(map(re.escape, part.text.split()))
-    found = list(re.finditer(words, held))
-    if len(found) != 1 or one_line(held) != one_line(part.raw):
-        return None  # it is there twice, or the lines have moved
-    before, after = held[: found[0].start()], held[found[0].end() :]
-    if not after.strip():
-        end = after if after.endswith("\n") else ""
-        after = "\r\n" if end.endswith("\r\n") else "\n" if end else ""
-        before = before.rstrip()
+    lead, before, behind, rest = around
+    if behind.strip():
+        after = f"{lead}{before}{behind.lstrip()}{rest}"
     else:
-        after = after.lstrip()
-    return f"{''.join(lines[:first])}{before}{after}{''.join(lines[last:])}"
+        end = behind.lstrip(" \t")
+        after = f"{lead}{before.rstrip()}{end}{rest}"
+    left = lines_gone(text, after, f"{note} The rest of it stays.")
+    changes = pruned(rec.tree, NewText(path, after, reason, left, (cited,)), told, note)
+    return rec.operation("prune", changes, key=digest(path, told))
+
+
+def _around(text: str, first: int, last: int, told: str) -> tuple[str, str, str, str] | None:
+    """The text above these lines, on them before and behind the words, and below them; None if the words are not there once."""
+    lines = memdir.split_lines(text)
+    held = "".join(lines[first - 1 : last])
+    found = list(re.finditer(r"\s+".join(map(re.escape, told.split())), held))
+    if len(found) != 1:
+        return None
+    start, end = found[0].span()
+    return "".join(lines[: first - 1]), held[:start], held[end:], "".join(lines[last:])
 
 
 def _changes(
     tree: Tree, unit: PlacedText, reason: str, told: tuple[Fate, ...], cited: tuple[Citation, ...]
 ) -> list[NewText]:
     text = tree.texts[unit.path]
-    holds_the_bom, leaves_something = _holds_the_bom(text, unit), _leaves_something(tree, unit)
+    # Its line has the byte order mark, which would be lost.
+    holds_the_bom = unit.first_line == 1 and text.startswith("\ufeff")
+    leaves_something = _leaves_something(tree, unit)
     if leaves_something and not holds_the_bom:
         return [NewText(unit.path, without(text, unit), reason, told, cited)]
     if holds_the_bom or leaves_something or is_linked(tree, unit.path):
@@ -260,15 +263,8 @@ def _with(tree: Tree, path: str, text: str, wording: Rewording) -> str | None:
         except memdir.MemoryEditError:
             return None
         return texts.decode(made.to_bytes())
-    lines = memdir.split_lines(text)
-    first, last = statement.first_line - 1, statement.last_line
-    held = "".join(lines[first:last])
-    words = r"\s+".join(map(re.escape, statement.text.split()))
-    found = list(re.finditer(words, held))
-    if len(found) != 1:
-        return None
-    start, end = found[0].span()
-    return f"{''.join(lines[:first])}{held[:start]}{wording.text}{held[end:]}{''.join(lines[last:])}"
+    around = _around(text, statement.first_line, statement.last_line, statement.text)
+    return f"{around[0]}{around[1]}{wording.text}{around[2]}{around[3]}" if around else None
 
 
 def _fates(before: str, after: str, path: str, note: str) -> Iterator[Fate]:

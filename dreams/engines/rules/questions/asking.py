@@ -14,7 +14,7 @@ from dreams.engines.rules.repository import Repository
 from dreams.engines.rules.steps.orphans import NO_MEMORY
 from dreams.engines.rules.user_statements.lessons import Gathered
 from dreams.engines.rules.user_statements.prompts import Heard
-from dreams.engines.types import Citation, Edit, Job, Option, Place, Question, Reporter
+from dreams.engines.types import Citation, Edit, Job, LineDate, Option, Place, Question, Reporter
 from dreams.lib import memdir
 from dreams.lib.files.text import one_line
 from dreams.lib.files.workspace import TrialWorkspace, Workspace
@@ -95,6 +95,12 @@ class Asking:
             return place.path not in self.job.workspace.paths()  # the whole file is removed
         return not lines.isdisjoint(range(place.line_no, place.line_no + self._height(place, place.line_no)))
 
+    def line_date(self, unit: PlacedText) -> LineDate | None:
+        """The day of a statement's first line; None if copying may have changed it or a dream wrote the line."""
+        known = self.job.line_dates.get(unit.path, ())
+        line = known[unit.first_line - 1] if unit.first_line <= len(known) else None
+        return line if line and line.believable and not line.ours else None
+
     def _height(self, place: Place, line_no: int) -> int:
         """How many lines a statement has."""
         lines = self.tree_before.texts.get(place.path, "").split("\n")[line_no - 1 :]
@@ -146,6 +152,13 @@ def _row_lines(tree: Tree, path: str) -> frozenset[int]:
 
 def place(unit: PlacedText, note: str = "") -> Place:
     return Place(unit.path, unit.first_line, unit.raw, note=note)
+
+
+def said_at(cited: Citation) -> Place:
+    """The place in a session, or in a log, that a quote is from."""
+    return Place(
+        cited.place, cited.line_no, cited.quote, cited.session_pk, cited.offset, cited.role, cited.at
+    )
 
 
 def removal(draftsman: Draftsman, unit: PlacedText, note: str, *cited: Citation) -> Option:

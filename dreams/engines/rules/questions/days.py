@@ -29,6 +29,8 @@ from dreams.lib import memdir
 from dreams.lib.prose import comparing
 from dreams.lib.prose.statement_pairs import PlacedText
 
+# How useful an answer is, chosen: recent days mislead most, as they may seem still valid.
+RECENT, LONG_PAST, A_YEAR = 0.6, 0.45, 365
 LONGEST, MOST_SENTENCES = 400, 2  # longer statements say more than that
 _NO_YEAR = re.compile(days.NO_YEAR, re.IGNORECASE)
 _ANY_DAY = re.compile(r"\b(?:19|20)\d\d\b")
@@ -71,17 +73,15 @@ def passed(context: Asking) -> Iterator[Question]:
             (place(unit),),
             options,
             (cited,),
-            weight=_weight(day, today),
+            weight=RECENT if (today - day).days < A_YEAR else LONG_PAST,
         )
 
 
 def _written(context: Asking, unit: PlacedText) -> dt.date | None:
-    """The latest day on which the line may have been written; None if copying may have changed it, if a dream wrote the
-    line, or if only the memory names it, as its author may have forgotten to update that."""
-    known = context.job.line_dates.get(unit.path, ())
-    line = known[unit.first_line - 1] if unit.first_line <= len(known) else None
-    is_seen = line and line.believable and line.source != "memory" and not line.ours
-    return line.day if line and is_seen else None
+    """The latest day on which the line may have been written; None also if only the memory names it, as its author may have
+    forgotten to update that."""
+    line = context.line_date(unit)
+    return line.day if line and line.source != "memory" else None
 
 
 def last_day(text: str, written: dt.date | None = None) -> dt.date | None:
@@ -109,11 +109,6 @@ def last_day(text: str, written: dt.date | None = None) -> dt.date | None:
     if day and written and day > written + AHEAD:
         return None if _BEGINS.search(before) else day
     return day if ends and not _HAPPENED.search(sentence) else None
-
-
-def _weight(day: dt.date, today: dt.date) -> float:
-    """How useful an answer is: recent days mislead most, as they may seem still valid."""
-    return 0.6 if (today - day).days < 365 else 0.45
 
 
 def _past(context: Asking, unit: PlacedText, note: str) -> Option:

@@ -339,7 +339,7 @@ def _move(rec: Recorder, section: _Section, row_max: int) -> bool:
     gone = [line.rstrip("\r\n") for line in lines[section.line : section.last_line] if line.strip()]
     index = memdir.replace_lines("".join(lines), section.line + 1, section.last_line + 1, [row, ""])
     told = tuple(Fate(line, "kept-in", section.topic, line.strip()) for line in gone)
-    head = f"---\nname: {_quoted(section.title)}\ndescription: {_quoted(said or section.title)}\ntype: project\n---\n\n"
+    head = f"---\nname: {memdir.render_value(section.title)}\ndescription: {memdir.render_value(said or section.title)}\ntype: project\n---\n\n"
     reason = "The index is full; this is now a separate memory."
     cited = (from_memory(path, section.line, section.heading),)
     changes = [
@@ -357,7 +357,3 @@ def _summary(section: _Section, row_max: int) -> str:
     aside = remark[0].strip(" —–-:") if remark else ""
     aside = aside[1:-1] if aside[:1] in ("(", "[", "（") else aside
     return (summed_up(said, row_max) or aside).rstrip(" :")
-
-
-def _quoted(text: str) -> str:
-    return '"' + text.replace("\\", "\\\\").replace('"', '\\"') + '"'

@@ -3,14 +3,14 @@
 from collections.abc import Callable, Iterator, Sequence
 
 from dreams.engines.rules.notes.wording import sentences
-from dreams.engines.rules.questions.asking import Asking
+from dreams.engines.rules.questions.asking import Asking, said_at
 from dreams.engines.rules.questions.same import cited, place_of, subject_of
 from dreams.engines.rules.steps import forgetting, learning
 from dreams.engines.rules.user_statements.lessons import Lesson
 from dreams.engines.rules.user_statements.prompts import Heard
 from dreams.engines.rules.user_statements.requests import Wish, may_ask_to_forget, names_memory, takes_away
 from dreams.engines.rules.user_statements.speech import typed_lines
-from dreams.engines.types import Citation, Option, Place, Question
+from dreams.engines.types import Option, Question
 from dreams.lib.files.text import plural, quoted
 from dreams.lib.prose.pieces import keys_of
 from dreams.lib.prose.statement_index import StatementIndex
@@ -70,20 +70,11 @@ def _to_forget(asking: Asking, heard: Heard, wish: Wish, statement: PlacedText) 
     work = forgetting.forget_statement
     option = asking.draftsman.option("remove", "Remove it", work, statement, heard, wish, asked=True)
     request = heard.citation(wish.quote)
-    said = Place(
-        request.place,
-        request.line_no,
-        wish.quote,
-        request.session_pk,
-        request.offset,
-        request.role,
-        request.at,
-    )
     yield Question(
         "forget",
         f"{subject_of([statement])} | {' '.join(sorted(read(wish.quote).terms))[:200]}",
         f"You asked {quoted(wish.quote)}. Is this what you meant?",
-        (place_of(statement), said),
+        (place_of(statement), said_at(request)),
         (option, Option("keep", "Keep it")),
         (request, cited(statement)),
         TO_FORGET,
@@ -114,14 +105,8 @@ def _to_learn(lesson: Lesson, learn: Option) -> Question:
         kind="learn",
         subject=" ".join(sorted(keys_of(lesson.text))),
         why=f"{wrote}{often}. It may be a rule for later, or it was for that task only.",
-        places=tuple(_place(cited) for cited in lesson.citations[:1]),
+        places=tuple(map(said_at, lesson.citations[:1])),
         options=(learn, Option("keep", "Only for that task")),
         citations=tuple(lesson.citations),
         weight=min(TO_LEARN + PER_SESSION * (lesson.sessions - 1), MOST_WEIGHT),
-    )
-
-
-def _place(cited: Citation) -> Place:
-    return Place(
-        cited.place, cited.line_no, cited.quote, cited.session_pk, cited.offset, cited.role, cited.at
     )

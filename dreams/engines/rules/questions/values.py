@@ -9,7 +9,7 @@ from dreams.engines.linedates import day_in_name
 from dreams.engines.rules.notes import days
 from dreams.engines.rules.notes.removing import Rewording, reword, surface, with_text
 from dreams.engines.rules.notes.tree import Recorder
-from dreams.engines.rules.questions.asking import KEEP, NO_OPTION, Asking
+from dreams.engines.rules.questions.asking import KEEP, NO_OPTION, Asking, said_at
 from dreams.engines.rules.questions.same import MOST_REWORDED, cited, merge, place_of, subject_of
 from dreams.engines.rules.value_updates import Update, doubted_updates, everywhere, updates
 from dreams.engines.types import Citation, Edit, Option, Question
@@ -66,7 +66,7 @@ def _told_question(asking: Asking, update: Update) -> tuple[Question, Changed] |
     replacing = asking.draftsman.option("replace", "Replace it", reword, *given)
     if not replacing.edits:
         return None
-    places = (*(place_of(each) for each in statements), update.place)
+    places = (*(place_of(each) for each in statements), said_at(*quotes))
     why = f"{wrote} that this is {new.strip('`')} now; memory has {old.strip('`')}."
     if not update.is_value:
         why = f"{wrote} {quoted(quote)}; memory has {quoted(old)}."
@@ -267,9 +267,8 @@ def _day_of(asking: Asking, statement: PlacedText) -> dt.date | None:
     named = list(days.WRITTEN.finditer(statement.text))
     if len(named) == 1:
         return days.written(named[0], last=True)
-    known = asking.job.line_dates.get(statement.path, ())
-    line = known[statement.first_line - 1] if statement.first_line <= len(known) else None
-    return line.day if line and line.believable and not line.ours else None
+    line = asking.line_date(statement)
+    return line.day if line else None
 
 
 def _changed(

@@ -66,7 +66,8 @@ def _said(heard: Sequence[Heard], lessons: Sequence[Lesson]) -> Iterator[_Said]:
         yield _Said(lesson.text, tuple(lesson.citations), Stated(lesson.text, lesson.text, noted=True))
     for place, each in enumerate(heard):
         for stated in each.stated:
-            if _is_whole(each, stated) and not _is_changed(stated, heard[place + 1 :]):
+            begins_a_list = stated.text.endswith(":") and not each.prompt.text.rstrip().endswith(stated.quote)
+            if not begins_a_list and not _is_changed(stated, heard[place + 1 :]):
                 stop = "." if stated.quote.rstrip().endswith(f"{stated.text}.") else ""
                 yield _Said(stated.text + stop, (each.citation(stated.quote),), stated)
 
@@ -75,11 +76,6 @@ def _is_changed(stated: Stated, later: Sequence[Heard]) -> bool:
     """Whether a later change replaces it, which would conflict with this step."""
     typed = [one for each in later[:MOST_COMPARED] for one in each.typed if one.changes]
     return any(compare(stated.text, one.text).relation == "other value" for one in typed)
-
-
-def _is_whole(heard: Heard, stated: Stated) -> bool:
-    """Whether it is not the beginning of a list."""
-    return not stated.text.endswith(":") or heard.prompt.text.rstrip().endswith(stated.quote)
 
 
 class _Lines:

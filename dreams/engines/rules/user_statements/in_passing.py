@@ -11,7 +11,13 @@ from typing import Literal
 
 from dreams.engines.rules.notes.wording import sentences, whole
 from dreams.engines.rules.user_statements.phrases import JOKING, OTHERS, SUPPOSED, TROUBLE, is_own_word
-from dreams.engines.rules.user_statements.speech import LIST_ITEM, SOFT, asks, is_embedded, typed_lines
+from dreams.engines.rules.user_statements.speech import (
+    LIST_ITEM,
+    asks,
+    bare_sentence,
+    is_embedded,
+    typed_lines,
+)
 from dreams.lib.prose.pieces import pieces
 
 Sureness = Literal["certain", "likely", "weak"]
@@ -187,18 +193,10 @@ class _Signal:
     trouble makes it a report, and "should" a wish."""
 
     pattern: re.Pattern[str]
-    sureness: Callable[[re.Match[str]], Sureness | None]
+    sureness: Sureness | Callable[[re.Match[str]], Sureness | None]
     own: bool = False
     fact: bool = False
     state: bool = False
-
-
-def _certain(_: re.Match[str]) -> Sureness:
-    return "certain"
-
-
-def _likely(_: re.Match[str]) -> Sureness:
-    return "likely"
 
 
 def _generic(found: re.Match[str]) -> Sureness | None:
@@ -254,27 +252,27 @@ _THE_ONE = re.compile(r"(?:the|this|that|an?|my|your)\b", re.IGNORECASE)
 _CONTRAST = re.compile(r"\b(?:not|never|instead of|rather than)\b", re.IGNORECASE)
 _CORRECTING: Sequence[_Signal] = (_Signal(_INSTEAD, _of_any), _Signal(_SET_RIGHT, _set_right, fact=True))
 _SIGNALS: Sequence[_Signal] = (
-    _Signal(_DISLIKES_WHEN, _certain, own=True),
+    _Signal(_DISLIKES_WHEN, "certain", own=True),
     _Signal(_PREFERS, _generic, own=True),
     _Signal(_LIKES_MORE, _generic, own=True),
     _Signal(_WANTS, _absolute),
-    _Signal(_MY_HABIT, _certain, own=True, state=True),
+    _Signal(_MY_HABIT, "certain", own=True, state=True),
     _Signal(_I_WORK, _of_my_work, own=True),
-    _Signal(_I_AM, _certain, own=True, state=True),
-    _Signal(_I_HAVE_DONE, _certain, own=True),
-    _Signal(_WE_HABIT, _certain, fact=True),
-    _Signal(_WE_MUST, _likely, fact=True),
+    _Signal(_I_AM, "certain", own=True, state=True),
+    _Signal(_I_HAVE_DONE, "certain", own=True),
+    _Signal(_WE_HABIT, "certain", fact=True),
+    _Signal(_WE_MUST, "likely", fact=True),
     _Signal(_WE_PRACTICE, _practice, fact=True),
-    _Signal(_HERE, _certain, fact=True, state=True),
+    _Signal(_HERE, "certain", fact=True, state=True),
     _Signal(_KEPT, _named, fact=True),
     _Signal(_OUR, _named, fact=True, state=True),
-    _Signal(_STOP_DOING, _certain),
+    _Signal(_STOP_DOING, "certain"),
     _Signal(_ORDER, _ordered),
     _Signal(_NOT_BUT, _of_any),
     _Signal(_FORBIDS, _reasoned),
-    _Signal(_WHY, _likely, fact=True, state=True),
-    _Signal(_OF_PEOPLE, _likely, fact=True, state=True),
-    _Signal(_DECIDES, _likely, fact=True, state=True),
+    _Signal(_WHY, "likely", fact=True, state=True),
+    _Signal(_OF_PEOPLE, "likely", fact=True, state=True),
+    _Signal(_DECIDES, "likely", fact=True, state=True),
 )
 
 
@@ -295,7 +293,7 @@ def _of_lines(lines: Sequence[str], *, long: bool) -> Iterator[Remark]:
             task = task or is_task
             if remark is not None:
                 # In a text below "Translate this" the "me" may be somebody else.
-                is_own = own_line or remark.quote != _opened(remark.quote)
+                is_own = own_line or remark.quote != bare_sentence(remark.quote)
                 yield remark if is_own or remark.sureness != "certain" else replace(remark, sureness="likely")
         own_line = own_line and not task
 
@@ -308,18 +306,14 @@ def _of_line(parts: list[str], *, weaken: bool) -> Iterator[tuple[Remark | None,
         if remark is not None:
             parts = parts[1:]
         remark = remark or _of_sentence(sentence, weaken=weaken)
-        is_task = remark is None and (len(_opened(sentence).split()) >= LEAST_WORDS or asks(sentence))
+        is_task = remark is None and (len(bare_sentence(sentence).split()) >= LEAST_WORDS or asks(sentence))
         weaken = weaken or is_task
         yield remark, is_task
 
 
-def _opened(sentence: str) -> str:
-    return re.sub(rf"^{SOFT}", "", sentence, flags=re.IGNORECASE).strip()
-
-
 def _of_two(sentence: str, following: str, *, weaken: bool) -> Remark | None:
     """Two sentences as one statement: "You keep mocking it. Stop that.", "Don't use yarn. Use npm.", "Never do that. Because …"."""
-    first, both = _opened(sentence), f"{sentence} {following}"
+    first, both = bare_sentence(sentence), f"{sentence} {following}"
     stops = _YOUR_HABIT.match(first) and _STOP_IT.fullmatch(f" {following}")
     turns = _FORBIDS_USE.match(first) and _USE.match(following)
     if not (stops or turns or REASON.match(following)):
@@ -333,7 +327,7 @@ def _of_two(sentence: str, following: str, *, weaken: bool) -> Remark | None:
 
 
 def _of_sentence(sentence: str, *, weaken: bool) -> Remark | None:
-    said = TAIL.sub("", _opened(sentence)).strip()
+    said = TAIL.sub("", bare_sentence(sentence)).strip()
     text = _SAID_BEFORE.sub("", _DENIES.sub("", said))
     bare = text.rstrip(" .!")
     if not _may_count(sentence, bare):
@@ -361,14 +355,15 @@ def _from_now_on(text: str, found: "_Found | None") -> "_Found | None":
 
 
 _Found = tuple[_Signal, Sureness]
-_AS_ORDERED = _Signal(_ORDER, _certain)
+_AS_ORDERED = _Signal(_ORDER, "certain")
 _WEAKER: dict[Sureness, Sureness] = {"certain": "likely", "likely": "weak", "weak": "weak"}
 
 
 def _read(text: str, signals: Sequence[_Signal]) -> _Found | None:
     for signal in signals:
         found = signal.pattern.match(text)
-        sureness = signal.sureness(found) if found else None
+        sure = signal.sureness
+        sureness = (sure if isinstance(sure, str) else sure(found)) if found else None
         if sureness and not (signal.state and (TROUBLE.search(text) or _WISHED.search(text))):
             return signal, sureness
     return None

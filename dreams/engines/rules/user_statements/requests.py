@@ -19,6 +19,7 @@ from dreams.engines.rules.user_statements.speech import (
     MAX_PROMPT,
     SOFT,
     asks,
+    bare_sentence,
     standing_from,
     typed_lines,
 )
@@ -249,7 +250,7 @@ def _gone(before: str, sentence: str) -> tuple[str, str]:
     for known, asked, quoted in ((before, sentence, before), (first, rest if comma else "", "")):
         match, told = (
             _IT.match(asked),
-            _GONE.match(re.sub(rf"^{SOFT}", "", known.rstrip(" .!"), flags=re.IGNORECASE)),
+            _GONE.match(bare_sentence(known.rstrip(" .!"))),
         )
         if match and told and not asks(known):
             return quoted, next(value for value in told.groups() if value)

@@ -181,6 +181,11 @@ def _asks_of_what_is_above(lines: list[str]) -> bool:
     return len(told) > MOST_ABOVE and "" in lines and bool(_ASKS_OF_IT.match(told[-1]))
 
 
+def bare_sentence(sentence: str) -> str:
+    """The sentence without words like "please" and "ok" before it."""
+    return re.sub(rf"^{SOFT}", "", sentence, flags=re.IGNORECASE).strip()
+
+
 def opened(sentence: str) -> tuple[str, bool]:
     """The sentence without opening words, and whether they say that memory is outdated."""
     text, outdated, before = sentence.strip(), False, ""
@@ -188,7 +193,7 @@ def opened(sentence: str) -> tuple[str, bool]:
         before = text
         if match := _OUTDATED.match(text):
             text, outdated = text[match.end() :], True
-        text = re.sub(rf"^{SOFT}", "", text, flags=re.IGNORECASE).strip()
+        text = bare_sentence(text)
         if match := _OPENING.match(text):
             text = text[match.end() :]
     return text, outdated
