@@ -1,7 +1,7 @@
 """Adds lessons to memory: to the file with their topic, else to a new file by topic. Pure but for the recorder."""
 
 import re
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import product
@@ -16,7 +16,7 @@ from dreams.engines.rules.steps.orphans import TITLE_MAX, loaded, with_row
 from dreams.engines.rules.user_statements.lessons import Lesson
 from dreams.engines.types import Citation
 from dreams.lib import memdir
-from dreams.lib.files.text import quoted
+from dreams.lib.files.text import decode, quoted
 from dreams.lib.prose import lexicon
 from dreams.lib.prose.exchanges import denied, exchange, things
 from dreams.lib.prose.statement_index import StatementIndex
@@ -25,8 +25,7 @@ from dreams.lib.prose.words import tokens
 
 MOST_NEW_FILES = 5  # the rest is added to one file per type: a flood of files would hide them all
 SHARED_WORDS = 2  # rare words, at least so many in common with a file on the same topic; chosen
-# Of a new file: words of its name and title, and characters of a title that is a complete statement. Chosen.
-NAME_WORDS = 3
+# Of a new file: words of its name, and characters of a title that is a complete statement. Chosen.
 TITLE_WORDS = 4
 SHORT_TITLE = 50
 _CONTRACTED = re.compile("(?:do|does|is|are|was|ca|wo|must|should|did)n['’]?t")
@@ -46,11 +45,17 @@ def learn(rec: Recorder, lessons: Sequence[Lesson], config: Config) -> None:
         if not denied(index, lesson.text) and not (lesson.in_passing and _changes(index, lesson.text))
     ]
     about = _topics(rec.tree) if lessons else {}
-    left = [lesson for lesson in lessons if not _beside(rec, lesson, about[lesson.kind])]
-    groups = sorted(_by_topic(left), key=lambda group: -len(group))
-    for group in groups[:MOST_NEW_FILES]:
-        _new_file(rec, group, config)
-    rest = [lesson for group in groups[MOST_NEW_FILES:] for lesson in group]
+    # New files, which later lessons on their topic are added to; what a person said and what a log says stay apart.
+    fresh: dict[tuple[str, bool], dict[str, frozenset[str]]] = defaultdict(dict)
+    rest: list[Lesson] = []
+    for lesson in lessons:
+        new = fresh[lesson.kind, lesson.is_logged]
+        if _beside(rec, lesson, about[lesson.kind] | new):
+            continue
+        if sum(map(len, fresh.values())) == MOST_NEW_FILES:
+            rest.append(lesson)
+        elif path := _new_file(rec, lesson, config):
+            new[path] = _about(rec.tree, path)
     for kind, logged in product(memdir.MEMORY_TYPES, (False, True)):
         of_kind = [each for each in rest if (each.kind, each.is_logged) == (kind, logged)]
         _common_file(rec, of_kind, config)
@@ -63,7 +68,7 @@ def learn_each(rec: Recorder, lessons: Sequence[Lesson], config: Config) -> list
     for lesson in lessons:
         made = len(rec.edits)
         if not _beside(rec, lesson, about[lesson.kind]):
-            _new_file(rec, [lesson], config)
+            _new_file(rec, lesson, config)
         names.append(rec.edits[-1].operation if len(rec.edits) > made else "")
     return names
 
@@ -109,7 +114,7 @@ def _beside(rec: Recorder, lesson: Lesson, about: Mapping[str, frozenset[str]]) 
     for path in _fitting(lesson, about):
         document = with_bullet(rec.tree.document(path), lesson.text)
         if document is not None:
-            change = NewText(path, _text(document), _reason([lesson]), citations=_cited([lesson]))
+            change = NewText(path, decode(document.to_bytes()), _reason([lesson]), citations=_cited([lesson]))
             done = rec.operation("learn", [change], key=digest(lesson.kind, lesson.text))
             rec.count(_counted([lesson]), done)
             return done
@@ -142,34 +147,13 @@ def content(text: str) -> frozenset[str]:
     return frozenset(word for word in words if word not in lexicon.GENERIC and not word[:1].isdigit())
 
 
-def _by_topic(lessons: Sequence[Lesson]) -> list[list[Lesson]]:
-    """Groups of lessons of one type that share words with the first; those from logs separately."""
-    groups: list[list[Lesson]] = []
-    for lesson in lessons:
-        told = content(lesson.text)
-        group = next(
-            (
-                g
-                for g in groups
-                if (g[0].kind, g[0].is_logged) == (lesson.kind, lesson.is_logged)
-                and len(content(g[0].text) & told) >= SHARED_WORDS
-            ),
-            None,
-        )
-        if group is None:
-            groups.append([lesson])
-        else:
-            group.append(lesson)
-    return groups
-
-
-def _new_file(rec: Recorder, group: Sequence[Lesson], config: Config) -> None:
-    kind, (words, phrase) = group[0].kind, name_words(group)
-    title = " ".join(words) if phrase and len(group) > 1 else _title(group[0].text)
-    if len(group) == 1:
-        words = _telling(title) or words
-    path = memdir.safe_file_name(" ".join(words), kind, (*rec.tree.texts, *rec.tree.workspace.paths()))
-    _write(rec, path, group, title or PurePosixPath(path).stem, config)
+def _new_file(rec: Recorder, lesson: Lesson, config: Config) -> str:
+    """The path of a new memory with the lesson; "" if it cannot be written."""
+    title = _title(lesson.text)
+    words = _telling(title) or lesson.text.split()[:TITLE_WORDS]
+    names = (*rec.tree.texts, *rec.tree.workspace.paths())
+    path = memdir.safe_file_name(" ".join(words), lesson.kind, names)
+    return path if _write(rec, path, [lesson], title or PurePosixPath(path).stem, config) else ""
 
 
 def _title(text: str) -> str:
@@ -215,11 +199,11 @@ def _common_file(rec: Recorder, lessons: Sequence[Lesson], config: Config) -> No
         document = rec.tree.document(path)
         for lesson in lessons:
             document = with_bullet(document, lesson.text) or document
-        change = NewText(path, _text(document), _reason(lessons), citations=_cited(lessons))
+        change = NewText(path, decode(document.to_bytes()), _reason(lessons), citations=_cited(lessons))
         rec.count(_counted(lessons), len(lessons) * rec.operation("learn", [change]))
 
 
-def _write(rec: Recorder, path: str, lessons: Sequence[Lesson], title: str, config: Config) -> None:
+def _write(rec: Recorder, path: str, lessons: Sequence[Lesson], title: str, config: Config) -> bool:
     text = _style(rec.tree).file(path, title, lessons)
     reason, cited = _reason(lessons), _cited(lessons)
     changes = [NewText(path, text, reason, citations=cited)]
@@ -232,8 +216,9 @@ def _write(rec: Recorder, path: str, lessons: Sequence[Lesson], title: str, conf
         rec.tree.put(path, None)
         if index is not None:
             changes.append(NewText(memdir.INDEX_NAME, index, reason, citations=cited))
-    if rec.operation("learn", changes, key=digest(*(lesson.text for lesson in lessons))):
-        rec.count(_counted(lessons), len(lessons))
+    done = rec.operation("learn", changes, key=digest(*(lesson.text for lesson in lessons)))
+    rec.count(_counted(lessons), len(lessons) * done)
+    return done
 
 
 @dataclass(frozen=True, slots=True)
@@ -279,32 +264,3 @@ def _style(tree: Tree) -> _Style:
         slugs=len(slugs) * 2 > len(names) > 0,
         newline="\r\n" if crlf * 2 > len(tree.texts) else "\n",
     )
-
-
-def name_words(lessons: Sequence[Lesson]) -> tuple[list[str], bool]:
-    """Words for a name, from the first lesson and in every other, and whether they are next to each other."""
-    common = frozenset.intersection(*(content(lesson.text) for lesson in lessons))
-    runs: list[list[str]] = [[]]
-    end = -1
-    text = lessons[0].text
-    for token in tokens(text):
-        canonical = statement(token.text).weights.keys()
-        named = (
-            token.kind in {"word", "identifier"}
-            and bool(canonical & common)
-            and token.text.lower() not in _WEAK_IN_NAMES
-        )
-        if not named:
-            end = -1
-            continue
-        if end < 0 or text[end : token.start].strip(" `*_"):
-            runs.append([])
-        runs[-1].append(token.text)
-        end = token.end
-    best = next((run for run in runs if len(run) > 1), None)
-    words = best or [word for run in runs for word in run] or text.split()
-    return words[:NAME_WORDS], best is not None
-
-
-def _text(document: memdir.Document) -> str:
-    return document.to_bytes().decode("utf-8", "surrogateescape")
