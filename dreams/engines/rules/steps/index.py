@@ -6,7 +6,6 @@ from collections import defaultdict
 from collections.abc import Iterator
 from pathlib import Path, PurePosixPath
 
-from dreams.engines.rules.notes.known import KnownStatements
 from dreams.engines.rules.notes.tree import (
     NewText,
     Recorder,
@@ -20,11 +19,9 @@ from dreams.engines.rules.notes.tree import (
 from dreams.engines.types import Citation, Fate
 from dreams.lib import memdir
 from dreams.lib.files.text import one_line
-from dreams.lib.prose import comparing, lexicon
-from dreams.lib.prose.statements import statement
+from dreams.lib.prose import comparing
+from dreams.lib.prose.statement_pairs import name_of
 
-_CLAUSES = re.compile(r"\s*[;.]\s+|\s[—–]\s")
-_PIECE_END = re.compile(r"[,;.:]\s|\s[—–-]\s|$")
 MOST_READ = 4_000  # characters of a file searched for the words of a title
 _LOOSE = re.compile(r"[-_ .]+")
 
@@ -152,58 +149,34 @@ def undoubled(
     *,
     merged: bool = False,
 ) -> NewText | None:
-    """One row for two of the same file, with everything both said; None if that is not possible.
+    """One row for two of the same file; None if each says something of its own.
 
-    `merged`: their files were merged, so a different title is kept in the hook.
+    `merged`: their files were merged, so what only one row says, and the file does not, is kept in the hook.
     """
     keep, drop = (two, one) if len(two.hook) > len(one.hook) else (one, two)
-    if has_children(index, drop):
-        return None
     target = f"{base_of(path)}{keep.target}"
-    named = KnownStatements([keep.title, keep.hook, PurePosixPath(target).name, PurePosixPath(target).stem])
-    if target in tree.texts and (front := tree.document(target).frontmatter) and front.name:
-        named.add(front.name)
-    known = tree.texts.get(target, "")[:MOST_READ]
-    told = drop.hook if not merged or comparing.says_more(drop.hook, f"{keep.hook}. {known}") else ""
-    if not named.says(drop.title, whole=True) and not (merged and _title_is_told(tree, target, keep, drop)):
-        if not merged:
-            return None
-        told = f"{drop.title}: {told}" if told else drop.title
-    hook = _joined(keep.hook, told)
-    grown = len(keep.raw) + len(hook) - len(keep.hook)
-    if hook != keep.hook and grown > row_max:
+    front = tree.document(target).frontmatter if target in tree.texts else None
+    said = [keep.title, keep.hook, name_of(target), (front.name or "") if front else ""]
+    said += [tree.texts.get(target, "")[:MOST_READ].replace("_", " ")] if merged else []
+    most_new = comparing.MOST_NEW if merged else 0.01
+    known = ". ".join(said)
+    told = [part for part in (drop.title, drop.hook) if part and comparing.says_more(part, known, most_new)]
+    hook = "; ".join(filter(None, (keep.hook.rstrip(" .;"), ": ".join(told)))) if told else keep.hook
+    is_long = bool(told) and len(keep.raw) + len(hook) - len(keep.hook) > row_max
+    if has_children(index, drop) or is_long or (told and not merged):
         return None
     # Later lines first, so that earlier line numbers stay valid.
     for row in sorted((keep, drop), key=lambda r: -r.line_no):
         if row is drop:
             index = index.without([row])
-        elif hook != keep.hook:
+        elif told:
             index = index.rewritten(row, hook=hook)
     kept = next((r.raw for r in index.rows if r.target == keep.target and hook in r.hook), keep.raw)
     fates = [Fate(line, "merged-into", path, kept.split("\n")[0]) for line in drop.raw.split("\n")]
-    if hook != keep.hook:
+    if told:
         fates += [Fate(line, "kept-in", path, kept) for line in keep.raw.split("\n")]
     reason = f"Two rows pointed to {keep.target}; one now says what both said."
     return NewText(path, index.text, reason, tuple(fates), (*_seen(path, keep), *_seen(path, drop)))
-
-
-def _title_is_told(tree: Tree, target: str, keep: memdir.IndexRow, drop: memdir.IndexRow) -> bool:
-    """Whether the other row, its file or the joined hook has each meaningful word of a title."""
-    told = statement(f"{keep.title}. {keep.hook}. {drop.hook}").weights.keys() | (
-        statement(tree.texts.get(target, "")[:MOST_READ].replace("_", " ")).weights.keys()
-    )
-    title = statement(drop.title)
-    wanted = {word for word in title.weights if word not in lexicon.GENERIC}
-    return not title.negations and wanted <= told
-
-
-def _joined(keep: str, drop: str) -> str:
-    said = comparing.normalised(drop)
-    if said and any(comparing.normalised(keep[: end.start()]) == said for end in _PIECE_END.finditer(keep)):
-        return keep
-    if not drop or KnownStatements([keep, *_CLAUSES.split(keep)]).says(drop, whole=True):
-        return keep
-    return f"{keep.rstrip(' .;')}; {drop}" if keep else drop
 
 
 def has_children(index: memdir.Index, row: memdir.IndexRow) -> bool:
