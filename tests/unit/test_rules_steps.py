@@ -225,11 +225,6 @@ def test_a_row_of_a_renamed_file_is_pointed_to_it(tmp_path: Path):
     assert made.text("MEMORY.md") == "- [Rel](release_notes.md) — how\n"
 
 
-def test_a_row_of_a_moved_file_is_found_by_its_title(tmp_path: Path):
-    made = dream(tmp_path, {"MEMORY.md": "- [Release notes](old.md) — how\n", "project_rel.md": A})
-    assert made.text("MEMORY.md") == "- [Release notes](project_rel.md) — how\n"
-
-
 def test_a_dangling_row_stays_as_it_is_because_it_may_be_the_only_copy(tmp_path: Path):
     made = dream(tmp_path, {"MEMORY.md": "- [Licence](gone.md) — the licence server is at port 9099\n"})
     assert made.edits == []

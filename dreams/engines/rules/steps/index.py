@@ -80,37 +80,16 @@ def in_repository(repo_dir: Path | None, target: str) -> bool:
 
 
 def _meant(tree: Tree, index_path: str, row: memdir.IndexRow) -> str | None:
-    """The only file that can be the target: the same name in another spelling or folder, or the same title."""
+    """The only file with the target's name in another spelling or folder."""
     base = base_of(index_path)
     # A row never moves between shared and private memory.
-    inside = [
-        p
-        for p in tree.texts
-        if p.startswith(base) and is_team(p) == bool(base) and not is_index(p) and not is_log(p)
-    ]
-    same_name = [p for p in inside if _name(p) == _name(row.target)]
-    if len(same_name) == 1:
-        return same_name[0].removeprefix(base)
-    title = comparing.normalised(row.title)
-    if same_name or len(title.split()) < 2:
-        return None
-    same_title = [p for p in inside if title in _titles(tree, p)]
-    if len(same_title) != 1 or mentioned(
-        memdir.parse_index(tree.texts[index_path]), same_title[0].removeprefix(base)
-    ):
-        return None
-    return same_title[0].removeprefix(base)
+    inside = (p for p in tree.texts if p.startswith(base) and is_team(p) == bool(base))
+    same_name = [p for p in inside if _name(p) == _name(row.target) and not is_index(p) and not is_log(p)]
+    return same_name[0].removeprefix(base) if len(same_name) == 1 else None
 
 
 def _name(path: str) -> str:
     return _LOOSE.sub("", memdir.name_key(PurePosixPath(path).stem))
-
-
-def _titles(tree: Tree, path: str) -> set[str]:
-    document = tree.document(path)
-    heads = [i.content for i in memdir.sections(document.body) if i.kind == "heading"][:1]
-    names = [document.frontmatter.name] if document.frontmatter and document.frontmatter.name else []
-    return {comparing.normalised(text) for text in [*heads, *names]}
 
 
 def mentioned(index: memdir.Index, target: str) -> bool:
