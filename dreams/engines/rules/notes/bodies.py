@@ -1,7 +1,7 @@
 """The statements of a memory's body: what they depend on, where new ones may go, and what their place says about them. Pure."""
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 
 from dreams.engines.rules.notes.wording import is_labelled, says_something, sentences
 from dreams.lib import memdir
@@ -266,9 +266,3 @@ def words_of(text: str) -> frozenset[str]:
     """The specific words of names and headings; `_` and `-` separate words."""
     words = statement(" ".join(text.replace("_", " ").replace("-", " ").split())).weights
     return frozenset(word for word in words if word not in lexicon.GENERIC and word not in _GENERAL)
-
-
-def says(place: Iterable[str], told: Iterable[str]) -> bool:
-    """Whether a statement with the words `told` can leave a place: the place is not specific, or the statement names it."""
-    words = set(place)
-    return not words or bool(words & set(told))

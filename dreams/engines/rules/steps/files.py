@@ -17,8 +17,7 @@ from dreams.engines.rules.steps.index import base_of, undoubled
 from dreams.engines.types import Citation, Fate
 from dreams.lib import memdir
 from dreams.lib.files.text import one_line
-from dreams.lib.prose.statements import statement
-from dreams.lib.prose.values import read
+from dreams.lib.prose.values import missing, read
 
 _PLAIN_KEYS = frozenset(
     {key for keys in memdir.FIELD_KEYS.values() for key in keys} | {"metadata", "node_type"}
@@ -30,7 +29,7 @@ LEAST_TOLD = 3.0  # least weight of a body without names that still shows its to
 _SUFFIX = re.compile(
     r"(?:[-_ ]?\(?v?\d{1,3}\)?|[-_ ](?:copy|copie|kopie)(?:[-_ ]?\(?\d{1,3}\)?)?)$", re.IGNORECASE
 )
-_JOINTS = re.compile(r"[\s._-]+")
+_JOINTS = re.compile(r"(?<=[^\W\d])[._-](?=[^\W\d])")
 _ITEM = re.compile(r"[-*+]\s+(?:\[[ xX]\]\s+)?")
 
 
@@ -104,7 +103,7 @@ def _linked(tree: Tree) -> dict[str, int]:
 def are_apart(tree: Tree, group: Sequence[str]) -> bool:
     """Whether files with one text are about different environments or things, so that nobody needs to be asked."""
     keep, *rest = group
-    environments = {statement(_said_by_labels(tree, path)).environments for path in group}
+    environments = {read(_labels(tree, path)).environments for path in group}
     return len(environments) > 1 or any(_is_of_another_thing(tree, keep, drop) for drop in rest)
 
 
@@ -114,15 +113,13 @@ def refusal(tree: Tree, keep: str, drop: str) -> str:
         return "one of the files is pinned or was edited by hand"
     if _own_fields(tree.document(drop)) - _own_fields(tree.document(keep)):
         return f"{drop} has its own frontmatter"
-    if (
-        statement(_said_by_labels(tree, keep)).environments
-        != statement(_said_by_labels(tree, drop)).environments
-    ):
-        return "they are about two environments"
-    if _is_of_another_thing(tree, keep, drop):
-        return "their names are about two things, and the text does not say which"
-    if said := tells_more(tree, keep, drop):
-        return f"only the labels of {drop} say {said}"
+    if are_apart(tree, (keep, drop)):
+        return "their names are about two things or environments, and the text does not say which"
+    said, kept = read(_labels(tree, drop)), read(_in_words(f"{keep} {tree.texts[keep][:MOST_READ]}"))
+    if new := sorted(missing(said, kept)):
+        return f"only the labels of {drop} say {new[0]}"
+    if said.denials and not kept.denials:
+        return f"only the labels of {drop} deny something"
     if _is_linked_from_fixed(tree, drop):
         return f"a file that must not be changed links to {drop}"
     return ""
@@ -141,54 +138,34 @@ def _own_fields(document: memdir.Document) -> set[tuple[str, str]]:
     return {(key, str(value)) for key, value in every if key not in _PLAIN_KEYS}
 
 
-def _said_by_labels(tree: Tree, path: str) -> str:
+def _names(tree: Tree, path: str) -> str:
+    """The names and the title of a file, in words and without the number of a copy."""
+    document = tree.document(path)
+    named = (document.frontmatter.name or "").strip() if document.frontmatter else ""
+    names = (PurePosixPath(path).stem, named, _title(document.body))
+    return _in_words(". ".join(_SUFFIX.sub("", name) for name in names))
+
+
+def _labels(tree: Tree, path: str) -> str:
+    """Its names and its description."""
     front = tree.document(path).frontmatter
-    described = front.description or "" if front else ""
-    title = _SUFFIX.sub("", _title(tree.document(path).body))
-    return f"{_names(path, front)}. {title}. {described}".replace("_", " ")
+    return f"{_names(tree, path)}. {_in_words((front.description or '') if front else '')}"
 
 
-def _names(path: str, front: memdir.Frontmatter | None) -> str:
-    named = (front.name or "").strip() if front else ""
-    return f"{_SUFFIX.sub('', PurePosixPath(path).stem)}. {_SUFFIX.sub('', named)}"
+def _in_words(text: str) -> str:
+    """Text with spaces in its names: `copper.relay`, copper_relay and "copper relay" are one name."""
+    return _JOINTS.sub(" ", text)
 
 
 def _is_of_another_thing(tree: Tree, keep: str, drop: str) -> bool:
-    """Whether the files are about two things that the body does not name."""
+    """Whether the names of two files are about two things, and the body tells too little to show which."""
     body = read(tree.document(drop).body[:MOST_READ])
-    names = [
-        bodies.words_of(
-            f"{_names(path, tree.document(path).frontmatter)}. {_title(tree.document(path).body)}"
-        )
-        for path in (keep, drop)
-    ]
-    mine, theirs = names
-    if mine <= theirs or theirs <= mine:
-        return False
-    told = statement(tree.document(drop).body[:MOST_READ]).weights
-    own = any(not value.is_measured for value in body.values)
     measured = {value.key for value in body.values if value.is_measured}
     words = sum(weight for word, weight in body.terms.items() if word not in measured)
-    told_enough = own or words >= LEAST_TOLD
-    return not (bodies.says(mine - theirs, told) and bodies.says(theirs - mine, told)) and not told_enough
-
-
-def tells_more(tree: Tree, keep: str, drop: str) -> str:
-    """A value or negation that is only in the name, title or description of the file to remove; "" if none."""
-    kept = read(tree.texts[keep].replace("_", " ")[:MOST_READ])
-    said = read(_said_by_labels(tree, drop))
-    held = _joined(f"{keep} {tree.texts[keep]}")
-    new = [
-        value.key for value in said.values if value.key not in kept.anchors and _joined(value.key) not in held
-    ]
-    if new:
-        return new[0]
-    return "a denial" if said.denials and not kept.denials else ""
-
-
-def _joined(text: str) -> str:
-    """A name without its separators: `copper.relay`, copper_relay and "copper relay" are equal."""
-    return _JOINTS.sub("", text.casefold())
+    if words >= LEAST_TOLD or len(measured) < len({value.key for value in body.values}):
+        return False
+    mine, theirs = (bodies.words_of(_names(tree, path)) for path in (keep, drop))
+    return not (mine <= theirs or theirs <= mine)
 
 
 def _is_linked_from_fixed(tree: Tree, path: str) -> bool:
