@@ -40,17 +40,14 @@ def _in_line(line: CheckedLine, hunk: ChangedHunk, known: set[str]) -> Iterator[
         removed = "\n".join(hunk.removed)
         if date in known and (date in removed or not _dates_of(hunk.removed)):
             continue
-        if _quoted(date, hunk) or computed(date, hunk):
+        quoted = any(c.found and (date in c.quote or date in c.context) for c in hunk.citations)
+        if quoted or computed(date, hunk):
             continue
         yield _found(line, date, hunk)
 
 
 def _dates_of(lines: tuple[str, ...]) -> set[str]:
     return {date for line in lines for date in _ISO.findall(line)}
-
-
-def _quoted(date: str, hunk: ChangedHunk) -> bool:
-    return any(c.found and (date in c.quote or date in c.context) for c in hunk.citations)
 
 
 def computed_words(text: str, hunk: ChangedHunk) -> frozenset[str]:

@@ -50,7 +50,8 @@ def _pinned(subject: Subject) -> Iterator[NewFinding]:
     """Only a person, by hand, changes a pinned memory or pins one: it is never removed, merged or reworded."""
     for path in sorted({hunk.path for hunk in subject.hunks if not hunk.by_hand}):
         before, after = subject.before.get(path), subject.after.get(path)
-        was, now = (bool(front and front.pinned) for front in map(_front, (before, after)))
+        fronts = (memdir.parse(data or b"").frontmatter for data in (before, after))
+        was, now = (bool(front and front.pinned) for front in fronts)
         if was and before != after:
             yield NewFinding(
                 CHECK, "pinned-changed", "block", f"{path} is pinned, and this changes it.",
@@ -59,10 +60,6 @@ def _pinned(subject: Subject) -> Iterator[NewFinding]:
         elif now and not was:
             says = f"This pins {path}: no dream changes a pinned memory."
             yield NewFinding(CHECK, "pinned-unasked", "warn", says, "Reject it, or edit it without `pinned`.", path, about=path)  # fmt: skip
-
-
-def _front(data: bytes | None) -> memdir.Frontmatter | None:
-    return memdir.parse(data or b"").frontmatter
 
 
 def changed_paths(subject: Subject) -> list[str]:

@@ -79,9 +79,8 @@ class _Hunk:
             if not has_content(text):
                 continue
             units = by_line.get(offset, [])
-            if not units and (
-                _is_fence(text) or self.trace.context.is_frame(self.hunk.base_start + offset, text)
-            ):
+            is_fence = text.lstrip(" >").startswith(("```", "~~~"))  # what is inside is checked line by line
+            if not units and (is_fence or self.trace.context.is_frame(self.hunk.base_start + offset, text)):
                 continue
             answered: list[tuple[StatementOutcome, Unit | None]] = [(known[unit], unit) for unit in units]
             answered = answered or [(self._by_line_alone(text), None)]
@@ -154,8 +153,3 @@ class _Hunk:
             lost = tuple(facts.words_lost(said, target.unit.text))
             return StatementOutcome("merged-into", target, claim.note, reworded=lost)
         return None
-
-
-def _is_fence(text: str) -> bool:
-    """Whether the line opens or closes a code block; its contents are checked line by line."""
-    return text.lstrip(" >").startswith(("```", "~~~"))

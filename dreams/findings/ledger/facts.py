@@ -185,7 +185,9 @@ def _neighbours(one: Statement, names: set[str]) -> dict[str, set[str]]:
     found: dict[str, set[str]] = {}
     for place, item in enumerate(one.items):
         if item.anchor or item.word in names:
-            found.setdefault(item.word, set()).update(_words(_around(one, place)))
+            found.setdefault(item.word, set()).update(
+                near.word for near in _around(one, place) if near.word not in lexicon.GENERIC
+            )
     return found
 
 
@@ -193,10 +195,6 @@ def _around(one: Statement, place: int) -> list[StatementWord]:
     """The next words of the same clause; of any clause if it is alone in brackets: "Redis (#9)"."""
     near = [*one.items[max(0, place - _NEAR) : place], *one.items[place + 1 : place + 1 + _NEAR]]
     return [item for item in near if item.clause == one.items[place].clause] or near
-
-
-def _words(items: Sequence[StatementWord]) -> set[str]:
-    return {item.word for item in items if item.word not in lexicon.GENERIC}
 
 
 _URL = re.compile(r"\b[a-z][a-z0-9+.-]{1,20}://[^\s<>\"'`)\]]+", re.IGNORECASE)

@@ -9,6 +9,7 @@ import re
 import unicodedata
 from collections.abc import Callable, Iterable, Iterator, Set
 from dataclasses import replace
+from operator import attrgetter
 from urllib.parse import urlsplit
 
 import re2
@@ -67,12 +68,9 @@ def _could_steer(found: Steering) -> tuple[str, str]:
     return found.says, found.remedy
 
 
-def _steers(found: Steering) -> tuple[str, str]:
-    return found.says, found.remedy
-
-
 def _in_lines(
-    lines: Iterable[CheckedLine], words_for: Callable[[Steering], tuple[str, str]] = _steers
+    lines: Iterable[CheckedLine],
+    words_for: Callable[[Steering], tuple[str, str]] = attrgetter("says", "remedy"),
 ) -> Iterator[NewFinding]:
     """What each line says alone, and what a sentence says that is wrapped onto the next."""
     before, heard = None, frozenset[str]()

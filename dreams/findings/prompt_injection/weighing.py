@@ -251,13 +251,10 @@ def _weighed(whole: Text) -> dict[str, str]:
         weights: dict[str, int] = {}
         for sign, _ in met:  # two ways to say one thing are one sign
             weights[sign.code] = max(sign.weight, weights.get(sign.code, 0))
-        if met and sum(weights.values()) + _borne(text) >= s.ENOUGH:
+        borne = sum(sign.weight for sign in BEARING if sign.found(text)) if met else 0
+        if met and sum(weights.values()) + borne >= s.ENOUGH:
             return {sign.code: place.quote for sign, place in met}
     return {}
-
-
-def _borne(text: Text) -> int:
-    return sum(sign.weight for sign in BEARING if sign.found(text))
 
 
 def _windows(whole: Text) -> Iterator[Text]:

@@ -21,6 +21,7 @@ MOST_OF_A_THING = 8  # statements about a thing; with more it is unclear which o
 MOST_OWN = 2  # words of a statement besides thing and value
 LEAST_WEIGHT = 0.6  # least weight of a meaningful word
 MOST_SLOT = 4  # words of a value after a colon
+_COMMON_SORTS = frozenset({"A", "a", "slot", "word", "aA", "Aa"})  # just words or names
 _THE = ("renamed the ", "renamed our ", "rename the ", "rename our ")
 _SLOT = re.compile(r"(?::|\s=)\s+(?P<value>[^:=;,()]{2,40}?)\s*(?:\([^()]*\))?[.!]*$")
 _WORD = re.compile(r"\w+")
@@ -190,7 +191,7 @@ def exchange(text: str, said: str, thing: str, known: Sequence[str] = ()) -> Exc
     alone = len(mine) == len(fresh) == len(theirs) == 1
     if not pairs and alone and _beside(text, mine[0]) == _beside(said, theirs[0]):
         return Exchange(mine[0], fresh[0], True)
-    return Exchange(*pairs[0], _is_telling(pairs[0])) if len(pairs) == 1 else None
+    return Exchange(*pairs[0], pairs[0][0].sort not in _COMMON_SORTS) if len(pairs) == 1 else None
 
 
 def _beside(text: str, value: ValueSpan) -> list[str]:
@@ -247,11 +248,6 @@ def _alike(old: ValueSpan, new: ValueSpan) -> bool:
         return old.text.rpartition("/")[2].count(".") == new.text.rpartition("/")[2].count(".")
     names = {"A", "A 0"}
     return old.sort == new.sort or {old.sort, new.sort} == names
-
-
-def _is_telling(pair: tuple[ValueSpan, ValueSpan]) -> bool:
-    """Whether they are of a rare kind, not just words or names."""
-    return pair[0].sort not in {"A", "a", "slot", "word", "aA", "Aa"}
 
 
 def is_about(statement: PlacedText, thing: str) -> bool:

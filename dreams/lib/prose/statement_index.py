@@ -208,7 +208,8 @@ class StatementIndex:
 
     def leans_on(self, value: str, beside: PlacedText | None = None) -> list[PlacedText]:
         """The statements of bodies that name a value, without the one that states it."""
-        return [each for each in self.with_words([_key(value)]) if each != beside]
+        key = " ".join(value.strip("`").lower().split())
+        return [each for each in self.with_words([key]) if each != beside]
 
     def related(self, statement: PlacedText | str, most: int = PARTNERS) -> list[tuple[PlacedText, Compared]]:
         """Statements of bodies that share rare values or words with one, closest first."""
@@ -366,10 +367,6 @@ class StatementIndex:
             for statement in (each.one, each.other):
                 values[statement] |= {value.key for value in (each.found.old, each.found.new) if value}
         return [each for each in found if max(len(values[each.one]), len(values[each.other])) == 2]
-
-
-def _key(value: str) -> str:
-    return " ".join(value.strip("`").lower().split())
 
 
 def _is_fact(text: str) -> bool:

@@ -267,7 +267,8 @@ def _name_at(found: list[_Token], place: int) -> int:
     opens = first.opens and not (first.labelled and len(found) - place - run <= 1)
     if run == 1:
         plain = low in lexicon.FILLER or low in lexicon.NEGATIONS or low in lexicon.DAYS
-        return 0 if plain or (opens and not _is_product(first.text)) else 1
+        is_product = len(first.text) > 1 and (first.text.isupper() or _is_camel(first.text))
+        return 0 if plain or (opens and not is_product) else 1
     return 0 if opens and low in lexicon.KNOWN else run  # "Use Docker": a verb, and then a name
 
 
@@ -277,10 +278,6 @@ def _is_capital(found: list[_Token], place: int, run: int) -> bool:
         return False
     joined = not run or token.start == found[place - 1].end + 1
     return joined and not (run and (token.opens or _bare(token.text) in lexicon.FILLER))
-
-
-def _is_product(text: str) -> bool:
-    return len(text) > 1 and (text.isupper() or _is_camel(text))
 
 
 def _is_camel(text: str) -> bool:

@@ -34,11 +34,7 @@ def spans(text: str, reference: dt.datetime | dt.date) -> list[dates.DateSpan]:
     if _EACH_TIME.search(text):
         return []
     found = dates.told(text, reference)
-    return [span for span in found if _may_be_written_out(text, span)]
-
-
-def _may_be_written_out(text: str, span: dates.DateSpan) -> bool:
-    return bool(_WHICH.search(span.text)) or not _WEEKDAY.search(span.text)
+    return [span for span in found if _WHICH.search(span.text) or not _WEEKDAY.search(span.text)]
 
 
 def names_a_day(text: str) -> bool:

@@ -15,7 +15,7 @@ from typing import Literal
 from dreams.lib.prose.claims import polarity
 from dreams.lib.prose.claims.anchors import AnchorToken, Claim, claim_of, is_name, said_of_itself
 from dreams.lib.prose.claims.binding import PRESENT, Binding, bind, crossed, doubted
-from dreams.lib.prose.claims.evidence import FOREIGN, SessionStatement, SessionText
+from dreams.lib.prose.claims.evidence import FOREIGN, SessionText
 from dreams.lib.prose.claims.occurrences import Field, company_of
 from dreams.lib.prose.claims.wordings import Wordings, are_of_others, disowned, overtaken, quoted, wordings
 from dreams.lib.prose.lexicon import GENERIC
@@ -265,8 +265,4 @@ def _weight(field: Field, words: Iterable[AnchorToken]) -> float:
 
 def _quotes(field: Field, places: Iterable[int]) -> tuple[Quote, ...]:
     units = [field.evidence.units[place] for place in dict.fromkeys(places) if place >= 0][:MOST_QUOTES]
-    return tuple(map(_quote, units))
-
-
-def _quote(unit: SessionStatement) -> Quote:
-    return Quote(unit.line, unit.quote[:LONGEST_QUOTE], unit.role)
+    return tuple(Quote(unit.line, unit.quote[:LONGEST_QUOTE], unit.role) for unit in units)

@@ -158,16 +158,13 @@ def range_of(start: dt.date, end: dt.date, word: str, lead: str = "") -> DayRead
     return DayReading(calendars.span(start, end), "range", words, lead)
 
 
-def _range(m: re.Match[str], context: Context, start: dt.date, end: dt.date) -> DayReading | None:
-    return range_of(start, end, m["to"]) if joins(m["to"], context.before(m.start("a"))) else None
-
-
 def _of_a_named_month(m: re.Match[str], context: Context, ref: Reference) -> DayReading | None:
     month, first, last = v.month(m["m"]), v.day_number(m["a"]), v.day_number(m["b"])
     period = chosen(
         lambda year: calendars.span(dt.date(year, month, first), dt.date(year, month, last)), m, context, ref
     )
-    return _range(m, context, period.start, period.end) if period else None
+    joined = period and joins(m["to"], context.before(m.start("a")))
+    return range_of(period.start, period.end, m["to"]) if period and joined else None
 
 
 _DAYS = rf"(?P<a>{_DAY}){_TO}(?P<b>{_DAY})"

@@ -112,7 +112,8 @@ def _weekend(m: re.Match[str], context: Context, ref: Reference) -> DayReading |
     offset = int(weekend) if word == "coming" else v.direction(word)
     if word != "coming" and ((offset == -1 and weekend) or offset == 1):
         return None
-    return _weekend_reading(calendars.unit_of(ref.date, "weekend", offset))
+    period = calendars.unit_of(ref.date, "weekend", offset)
+    return DayReading(period, "weekend", f"the weekend of {period.start.isoformat()}", "on")
 
 
 def _one_day(m: re.Match[str], context: Context, ref: Reference) -> DayReading | None:
@@ -124,10 +125,6 @@ def _one_day(m: re.Match[str], context: Context, ref: Reference) -> DayReading |
     ):
         return None
     return whole(calendars.day(ref.date + v.direction(m["d"]) * DAY))
-
-
-def _weekend_reading(period: Period) -> DayReading:
-    return DayReading(period, "weekend", f"the weekend of {period.start.isoformat()}", "on")
 
 
 def _weekday(m: re.Match[str], context: Context, ref: Reference) -> DayReading | None:
