@@ -12,6 +12,7 @@ import multiprocessing
 import os
 import shutil
 import signal
+import tempfile
 from collections.abc import Sequence
 from multiprocessing.connection import Connection, wait
 from multiprocessing.process import BaseProcess
@@ -178,8 +179,12 @@ class _Fork:
         _move_data(folder.name)
         config = self._session.config
         config._tmp_path_factory._basetemp = folder  # type: ignore[attr-defined]
-        self._capture.stop_global_capturing()
-        self._capture.start_global_capturing()
+        captured = self._capture._global_capturing
+        for stream in (captured.out, captured.err) if self._capture._method == "fd" else ():
+            with (
+                tempfile.TemporaryFile() as own
+            ):  # the objects stay: somebody may have kept sys.stderr at import
+                os.dup2(own.fileno(), stream.tmpfile.fileno())
         config.pluginmanager.unregister(name="terminalreporter")
         config.pluginmanager.register(self)
 
