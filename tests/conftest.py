@@ -27,7 +27,6 @@ from hypothesis import HealthCheck, Phase, settings
 
 from dreams.migrations._prices import seed_whole
 from dreams.models import prepared
-from tests.forks import pytest_addoption, pytest_runtestloop  # noqa: F401 - the option --forks
 from tests.world.new_database import made_once
 from tests.world.processes.killed import fsync_at_once
 

@@ -121,6 +121,8 @@ def test_all_of_this_on_such_a_disk(tmp_path: Path) -> None:
         "not sweep",
         "-p",
         "no:cacheprovider",
+        "-p",
+        "no:xdist",
         "--basetemp",
         str(tmp_path / "there"),
     ]

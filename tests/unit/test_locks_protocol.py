@@ -27,15 +27,6 @@ from dreams.lib.locks import (
 from dreams.lib.process import ProcessIdentity
 
 ME = process.current()
-
-
-@pytest.fixture(scope="module", autouse=True)
-def of_the_process_that_runs_the_tests() -> None:
-    """Which is a fork of the one that imported this, if there are several."""
-    global ME  # noqa: PLW0603
-    ME = process.current()
-
-
 LONG_AGO_NS = 1_600_000_000_123_456_789
 NOBODY = 2**31 - 1
 
