@@ -237,6 +237,38 @@ def test_an_undo_that_is_asked_for_twice_waits_once(tmp_path: Path) -> None:
     assert clashing_undo(proposal, never_again=True) != undo
 
 
+def test_an_undo_that_a_person_worded_is_the_same_when_it_is_asked_for_again(tmp_path: Path) -> None:
+    proposal = applied(world.make_project(tmp_path))
+    undo = clashing_undo(proposal)
+    words = merge.Edited("Reset it with make clean.\n")
+    review.solve_conflict(undo.files.get(path="feedback_testing.md"), {0: words}, world.ME)
+    assert rollback.propose(proposal, world.ME, rollback.EVERYTHING) == undo
+
+
+def test_an_undo_that_was_killed_before_its_write_is_written_in_a_persons_own_words(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    proposal = applied(world.make_project(tmp_path))
+
+    def die(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patched, pytest.raises(KeyboardInterrupt):
+        patched.setattr(writing, "write", die)
+        patched.setattr(rollback, "_withdraw", lambda _: None)  # a killed process withdraws nothing
+        rollback.rollback(proposal, world.ME)
+    undo = proposal.undone_by.get()
+    path = world.folder(proposal.project) / "feedback_testing.md"
+    path.write_text(path.read_text().replace("make fresh", "make other"))
+    assert applying.apply(undo, world.ME).conflicts
+    words = merge.Edited("Reset it with make clean.\n")
+    review.solve_conflict(undo.files.get(path=path.name), {0: words}, world.ME)
+    undo.refresh_from_db()
+    review.confirm(undo, review.blocking_findings(undo), world.ME)
+    assert applying.apply(undo, world.ME).complete
+    assert "make clean" in path.read_text()
+
+
 def test_an_undo_whose_conflicts_were_solved_by_hand_is_an_undo(tmp_path: Path) -> None:
     proposal = applied(world.make_project(tmp_path))
     undo = clashing_undo(proposal, reason="It was wrong", never_again=True)

@@ -25,7 +25,7 @@ def taken_back(undo: Proposal, ready: Iterable[FileChange]) -> TakenBack:
     The changes of a file count as undone if the person approved all of its undo, with whatever solution of conflicts, or
     nothing had to change. Others stay applied, and can be undone later.
     """
-    if not undo.undo_asked:
+    if "hunks" not in undo.undo_asked:  # an undo to be written at once has only words, if any
         return TakenBack()
     whole = {file.path for file in ready if all(hunk.is_taken for hunk in file.hunks.all())}
     others = set(undo.files.values_list("path", flat=True)) - whole
@@ -76,7 +76,7 @@ def _remember(undo: Proposal, pks: list[int], *, never_again: bool) -> None:
 def _holds_again(undo: Proposal) -> None:
     """After the undo of an undo was undone: the first undo is in effect again."""
     batch = undo.applications.order_by("pk").last()
-    if undo.undoes_id is None or batch is None or not undo.undo_asked:
+    if undo.undoes_id is None or batch is None or "hunks" not in undo.undo_asked:
         return
     asked = undo.undo_asked
     keep_undone(undo, batch, asked["hunks"], never_again=asked["never_again"], reason=asked["reason"])

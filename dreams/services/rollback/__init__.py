@@ -103,7 +103,7 @@ def propose(
     planned = preview_of(proposal, selection, snapshot)
     asked = asdict(undoing.TakenBack([hunk.pk for hunk in planned.hunks], never_again, redact(reason)))
     for waiting in proposal.undone_by.filter(state=Proposal.State.OPEN):
-        if waiting.undo_asked == asked:
+        if {**waiting.undo_asked, "worded": ()} == {**asked, "worded": ()}:
             return waiting
     made = _propose(planned, reviewer, reason, snapshot, asked)
     for file in planned.conflicts:
