@@ -97,6 +97,18 @@ def test_a_form_that_is_sent_twice_makes_one_proposal(tmp_path: Path) -> None:
     ]
 
 
+@pytest.mark.not_on_postgresql
+def test_what_waits_for_other_bytes_is_not_what_is_asked_for_now(tmp_path: Path) -> None:
+    project = world.make_project(tmp_path)
+    path = world.folder(project) / "project_deploy.md"
+    with project_lock.hold(project, "dream"), pytest.raises(ReviewRefused, match="It waits as"):
+        hand_edits.forget(memory(path.name), world.ME)
+    path.write_text("Rewritten meanwhile.\n")
+    assert not applying.apply(Proposal.objects.get(), world.ME).complete
+    assert hand_edits.forget(memory(path.name), world.ME).complete
+    assert not path.exists()
+
+
 def test_a_change_between_look_and_write_is_seen(tmp_path: Path, monkeypatch) -> None:
     project = world.make_project(tmp_path)
     row = memory("project_deploy.md")

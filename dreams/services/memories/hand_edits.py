@@ -189,21 +189,31 @@ def propose(project: Project, change: HandEdit, reviewer: Actor) -> Proposal | N
     ]
     if not edits:
         return None
-    if waiting := _waiting(project, change.origin, {edit.path: after.get(edit.path) for edit in edits}):
+    wanted = {edit.path: (before.get(edit.path), after.get(edit.path)) for edit in edits}
+    if waiting := _waiting(project, change.origin, wanted):
         return waiting
     origin = proposals.ProposalOrigin(change.origin, actor=reviewer.name, summary=change.reason)
     return proposals.create(project, origin, drafts.draft(before, after, edits), before)
 
 
-def _waiting(project: Project, origin: Proposal.Origin, after: Mapping[str, bytes | None]) -> Proposal | None:
-    """The equal proposal that is not written yet, unless something of it was rejected or edited."""
-    wanted = {path: "" if data is None else text.sha256(data) for path, data in after.items()}
+def _waiting(
+    project: Project, origin: Proposal.Origin, wanted: Mapping[str, tuple[bytes | None, bytes | None]]
+) -> Proposal | None:
+    """The equal proposal that is not written yet, unless something of it was rejected or edited, or conflicts. `wanted`: path →
+    the old and the new bytes."""
+    shas = {path: tuple(map(_sha, sides)) for path, sides in wanted.items()}
     rows = project.proposals.filter(origin=origin, state__in=[Proposal.State.OPEN, Proposal.State.SUBMITTED])
     against = Hunk.objects.filter(verdict__in=[Hunk.Verdict.REJECTED, Hunk.Verdict.EDITED])
     for row in rows.exclude(files__hunks__in=against).prefetch_related("files"):
-        if {file.path: file.new_sha for file in row.files.all()} == wanted:
+        files = row.files.all()
+        is_equal = {file.path: (file.base_sha, file.new_sha) for file in files} == shas
+        if is_equal and not any(file.conflict for file in files):
             return row
     return None
+
+
+def _sha(data: bytes | None) -> str:
+    return "" if data is None else text.sha256(data)
 
 
 def _decoded(data: bytes | None) -> str | None:
