@@ -10,7 +10,7 @@ from django.utils import timezone
 
 from dreams.engines import versions
 from dreams.engines.types import Citation, Edit, Fate, Job, Reporter
-from dreams.models import AuditEntry, Decision, Hunk, Operation, Policy, Project, Proposal
+from dreams.models import AuditEntry, Blob, Decision, FileChange, Hunk, Operation, Policy, Project, Proposal
 from dreams.services import review, rollback, settings_changes
 from dreams.services.apply import applying
 from dreams.services.memories import hand_edits
@@ -187,6 +187,25 @@ def test_a_line_of_a_policy_that_is_corrected_by_hand_ends_it_and_another_line_d
     hand_edits.edit(memory, on_disk(project).replace(corrected, "- It was"), memory.sha256, world.ME)
     policy.refresh_from_db()
     assert policy.action == action
+
+
+def test_a_text_of_a_policy_that_is_no_longer_stored_stops_no_write(
+    project: Project, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    decided(project)
+    accepted()
+    trusting.dream(project, monkeypatch, trusting.dating(range(2)))
+
+    def correct(number: int) -> bool:
+        memory = project.memories.get(path=trusting.NOTE)
+        text = on_disk(project).replace(f"- Host {number} was", "- It was")
+        return hand_edits.edit(memory, text, memory.sha256, world.ME).complete
+
+    assert correct(50)
+    Blob.objects.filter(
+        sha256__in=FileChange.objects.filter(proposal__by_policy=True).values("new_sha")
+    ).delete()
+    assert correct(1)
 
 
 @pytest.mark.more

@@ -265,7 +265,9 @@ def corrected(made: AppliedBatch) -> list[str]:
     paths = {hunk.file.path for hunk in hunks}
     files = FileChange.objects.filter(proposal=made.proposal, path__in=paths).prefetch_related("hunks")
     gone = _removed(files)
-    texts = proposals.Texts(blobs.get_many({hunk.file.new_sha for hunk in hunks}))
+    shas = {hunk.file.new_sha for hunk in hunks}
+    # The files are written: a text that is no longer stored has no lines here, and stops nothing.
+    texts = proposals.Texts({**dict.fromkeys(shas, b""), **blobs.get_many(shas)})
     ended = []
     for hunk in hunks:
         wrote = texts.lines(hunk.file.new_sha)[hunk.new_start : hunk.new_start + hunk.new_count]
