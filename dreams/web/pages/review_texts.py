@@ -65,11 +65,9 @@ class FileTexts:
         ]
 
     def as_submitted(self, of: Hunk) -> list[diff.Hunk]:
-        """`as_shown` without what was rejected, except `of`: the lines have the numbers that they have in the file."""
-        rejected = {
-            row.hunk_id for row, _ in self.hunks if row.verdict == Hunk.Verdict.REJECTED and row != of
-        }
-        return [hunk for hunk in self.as_shown() if hunk.id not in rejected]
+        """What was approved of `as_shown`, and `of`: the lines have the numbers that they have in the file."""
+        kept = {row.hunk_id for row, _ in self.hunks if row.is_taken or row == of}
+        return [hunk for hunk in self.as_shown() if hunk.id in kept]
 
 
 def shas(loaded: LoadedProposal, file: FileChange) -> Iterator[str]:
