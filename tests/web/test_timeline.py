@@ -84,3 +84,15 @@ def test_a_review_is_told_with_what_it_left_undecided(project: Project) -> None:
     review.submit(proposal, real.ME)
     told = [each.what for each in timelines.timeline(project, Filter())["entries"] if each.kind == "reviews"]
     assert told[0] == "Reviewed 2 decisions: 1 approved, 1 left undecided"
+
+
+def test_a_review_of_which_no_change_is_left_says_so(project: Project) -> None:
+    """The file had its change before it was written."""
+    before, after = "Moved.\n", "Moved.\nAsk Anna.\n"
+    proposal = real.propose(project, real.edit("project_deploy.md", before, after, "ask"))
+    review.decide(proposal, review.select_hunks(proposal), Hunk.Verdict.APPROVED, real.ME)
+    review.submit(proposal, real.ME)
+    (Path(project.memory_dir) / "project_deploy.md").write_text(after)
+    applying.apply(proposal, real.ME)
+    told = [each.what for each in timelines.timeline(project, Filter())["entries"] if each.kind == "reviews"]
+    assert told[0] == "Reviewed, and no change is left to write"

@@ -350,21 +350,24 @@ def _reviews(project: int, by: str | None, until: dt.datetime, size: Fixed) -> Q
 def _reviews_told(keys: list[int]) -> Iterator[TimelineEvent]:
     counts = decisions.counts(keys)
     for row in _rows(Proposal, keys):
-        what = f"Reviewed {plural(counts[row.pk].decisions, 'decision')}: {_outcome(counts[row.pk])}"
+        what = _review(counts[row.pk])
         by = "policy" if row.by_policy else row.submitted_by
         assert row.submitted_at is not None  # noqa: S101 - the filter asks for a moment
         yield TimelineEvent(row.submitted_at, "reviews", "check", "ok", what, by, proposal=row.public_id)
 
 
-def _outcome(counts: decisions.Counts) -> str:
-    """ "4 approved, 1 rejected", without what did not occur."""
+def _review(counts: decisions.Counts) -> str:
+    """ "Reviewed 5 decisions: 4 approved, 1 rejected", without what did not occur."""
+    if not counts.decisions:
+        return "Reviewed, and no change is left to write"
     each = {
         "approved": counts.taken,
         "rejected": counts.rejected,
         "in part": counts.mixed,
         "left undecided": counts.undecided,
     }
-    return ", ".join(f"{number:,} {how}" for how, number in each.items() if number)
+    outcome = ", ".join(f"{number:,} {how}" for how, number in each.items() if number)
+    return f"Reviewed {plural(counts.decisions, 'decision')}: {outcome}"
 
 
 _WRITES = {
