@@ -22,6 +22,7 @@ from dreams.services.inbox import waiting
 from dreams.services.memories import hand_edits
 from dreams.services.notify import digest
 from dreams.services.people import Role
+from dreams.services.proposals import rebase
 from dreams.services.questions import answering
 from dreams.services.review import Actor, ReviewRefused
 from dreams.services.scheduling import scheduler
@@ -144,7 +145,7 @@ def test_whoever_solved_a_conflict_wrote_the_text_and_is_not_its_second_person(p
     assert file.conflict
     answer = logged_in("bea").post(
         reverse("conflict", args=[proposal.public_id, file.pk]),
-        {"state": file.conflict["now"], "choice-0": "edit", "text-0": "Releases are cut by Bea."},
+        {"state": rebase.conflict_state(file), "choice-0": "edit", "text-0": "Releases are cut by Bea."},
     )
     assert answer.status_code == 303
     with pytest.raises(ReviewRefused, match="Someone else"):

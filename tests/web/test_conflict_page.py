@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import html
+from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -13,6 +15,9 @@ from dreams.services import review
 from dreams.services.apply import applying
 from dreams.services.proposals import rebase
 from dreams.services.review import deciding
+from dreams.web.access import reviewer
+from dreams.web.htmx import Request
+from dreams.web.views import conflict as view
 from tests.world import directory as world, review as desk
 
 pytestmark = pytest.mark.django_db
@@ -41,7 +46,7 @@ def address(file: FileChange) -> str:
 
 def state(file: FileChange) -> str:
     assert file.conflict is not None
-    return str(file.conflict["now"])
+    return rebase.conflict_state(file)
 
 
 def test_the_review_page_leads_to_the_conflict_and_takes_no_verdict_there(
@@ -108,6 +113,50 @@ def test_a_place_without_a_choice_is_asked_for_again(browser: Client, file: File
 
 def test_a_conflict_that_is_another_one_by_now_is_shown_anew(browser: Client, file: FileChange) -> None:
     assert browser.post(address(file), {"state": "older", "choice-0": "ours"}).status_code == 409
+
+
+def meanwhile(monkeypatch: pytest.MonkeyPatch, change: Callable[[], object]) -> None:
+    """Someone else is faster: `change` happens after the page was compared and before the proposal is locked."""
+
+    def slow(request: Request) -> review.Actor:
+        change()
+        return reviewer(request)
+
+    monkeypatch.setattr(view, "reviewer", slow)
+
+
+def test_choices_for_texts_that_changed_under_the_hand_are_not_kept(
+    browser: Client, file: FileChange, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    data = {"state": state(file), "choice-0": "edit", "text-0": "Use the container."}
+    newer = OUTSIDE.replace("PostgreSQL 17", "PostgreSQL 18").encode()
+    meanwhile(monkeypatch, lambda: rebase.rebase(FileChange.objects.get(pk=file.pk), newer))
+    response = browser.post(address(file), data)
+    text = html.unescape(response.content.decode())
+    assert response.status_code == 409 and "The file has changed again. Choose again." in text
+    file.refresh_from_db()
+    assert state(file) != data["state"] and state(file) in text
+    assert "Use the container." in text, "what was typed is not lost"
+
+
+def test_choices_for_a_text_that_is_no_longer_proposed_are_not_kept(
+    browser: Client, file: FileChange
+) -> None:
+    """The file on disk is the same, and another decision left other lines to merge with it."""
+    data = {"state": state(file), "choice-0": "theirs"}
+    sides = rebase.sides_of(file)
+    other = desk.TESTING.replace("PostgreSQL 15", "PostgreSQL 14").encode()
+    rebase.remember_conflict(file, replace(sides, wanted=other))
+    assert browser.post(address(file), data).status_code == 409
+
+
+def test_a_second_click_on_a_solved_conflict_is_told_so(
+    browser: Client, file: FileChange, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    data = {"state": state(file), "choice-0": "ours"}
+    meanwhile(monkeypatch, lambda: rebase.resolve(FileChange.objects.get(pk=file.pk), {0: "theirs"}))
+    text = html.unescape(browser.post(address(file), data, follow=True).content.decode())
+    assert "feedback_testing.md no longer has a conflict." in text
 
 
 def test_a_solved_conflict_leads_back_to_the_review(browser: Client, file: FileChange) -> None:

@@ -19,6 +19,7 @@ from dreams.lib.diff import merge
 from dreams.lib.diff.index_merge import merge_index
 from dreams.lib.files import safefs, text, workspace
 from dreams.lib.files.text import plural
+from dreams.lib.refusal import Refusal
 from dreams.models import FileChange, Finding, Hunk, Memory, Proposal
 from dreams.models.prepared import prepared
 from dreams.services import blobs, hosts, proposals
@@ -26,8 +27,12 @@ from dreams.services import blobs, hosts, proposals
 Outcome = Literal["same", "rebased", "conflict", "already-there", "unread"]
 
 
-class NoConflict(Exception):
+class NoConflict(Refusal):
     """There is nothing to solve here any more; the message says so."""
+
+
+class ConflictChanged(Refusal):
+    """The choices were made for other texts; a page shows the new ones."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,6 +120,12 @@ def three_way(sides: Sides, path: str) -> merge.Merge:
     # Touching edits are both taken: the result is shown and confirmed before it is written, and notes grow at the
     # end, right behind the line that a dream changed.
     return merge.merge3(base, now, wanted, adjacent="merge")
+
+
+def conflict_state(file: FileChange) -> str:
+    """A digest of the three texts that choices are made for."""
+    found = file.conflict or {}
+    return text.sha256(" ".join(str(found.get(name)) for name in ("base", "now", "wanted")).encode())
 
 
 def sides_of(file: FileChange) -> Sides:

@@ -261,13 +261,17 @@ def confirm_rebase(file: FileChange, base: str, reviewer: Actor) -> bool:
 def solve_conflict(
     file: FileChange, choices: Mapping[int, Choice], reviewer: Actor, *, remove: bool = False
 ) -> None:
-    """As `rebase.resolve`. Whoever solves it decided what is written, and submits it anew if the review was submitted.
+    """As `rebase.resolve`, for the conflict as it is in `file`. Whoever solves it decided what is written, and submits it
+    anew if the review was submitted.
 
-    Raises ReviewRefused, rebase.NoConflict, and `merge.UnresolvedConflictError` when a conflict has no choice.
+    Raises ReviewRefused, rebase.ConflictChanged or NoConflict, `merge.UnresolvedConflictError` for a place without a choice.
     """
     with transaction.atomic():
         lock_open_proposal(file.proposal, or_submitted=True)
+        seen = file.conflict
         file.refresh_from_db()
+        if file.conflict and file.conflict != seen:
+            raise rebase.ConflictChanged("The file has changed again. Choose again.")
         rebase.resolve(file, choices, remove=remove)
         taken = Hunk.objects.filter(file=file, verdict__in=Hunk.TAKEN)
         taken.update(decided_by=reviewer.name, decided_at=timezone.now())

@@ -101,7 +101,7 @@ def conflict(
         theirs=labels["theirs"],
         segments=tuple(segments),
         count=number,
-        state=(file.conflict or {}).get("now", "") or "gone",
+        state=rebase.conflict_state(file),
         sight=sight,
     )
 

@@ -52,6 +52,8 @@ def _solve(request: Request, file: FileChange, found: pages.Conflict) -> HttpRes
     removes = _removes(file, chosen)
     try:
         review.solve_conflict(file, _choices(chosen, typed), reviewer(request), remove=removes)
+    except rebase.ConflictChanged as changed:
+        return _again(request, file, str(changed), chosen, typed, 409)
     except Refusal as refused:
         messages.error(request, str(refused))
         return _to_file(file)
