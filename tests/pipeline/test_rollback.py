@@ -269,6 +269,17 @@ def test_an_undo_that_was_killed_before_its_write_is_written_in_a_persons_own_wo
     assert "make clean" in path.read_text()
 
 
+def test_an_undo_that_was_submitted_and_waits_is_not_proposed_again(tmp_path: Path) -> None:
+    proposal = applied(world.make_project(tmp_path))
+    undo = clashing_undo(proposal)
+    solve(undo, "theirs")
+    review.decide(undo, review.select_hunks(undo), Hunk.Verdict.APPROVED, world.ME)
+    review.submit(undo, world.ME)
+    assert clashing_undo(proposal) == undo
+    Hunk.objects.filter(file__proposal=undo, file__path="project_export.md").update(verdict="rejected")
+    assert clashing_undo(proposal) != undo, "it would not write all of it"
+
+
 def test_an_undo_whose_conflicts_were_solved_by_hand_is_an_undo(tmp_path: Path) -> None:
     proposal = applied(world.make_project(tmp_path))
     undo = clashing_undo(proposal, reason="It was wrong", never_again=True)

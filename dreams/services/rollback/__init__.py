@@ -93,7 +93,7 @@ def propose(
     never_again: bool = False,
 ) -> Proposal:
     """An undo as an open proposal, not applied, so that a person can review it or solve its conflicts. A second call returns
-    the same proposal.
+    the same proposal until it is written, unless it was submitted in part.
 
     `proposal` is marked as undone when this is written (`undoing.taken_back`).
     """
@@ -102,7 +102,9 @@ def propose(
     syncing.sync(proposal.project, snapshot)
     planned = preview_of(proposal, selection, snapshot)
     asked = asdict(undoing.TakenBack([hunk.pk for hunk in planned.hunks], never_again, redact(reason)))
-    for waiting in proposal.undone_by.filter(state=Proposal.State.OPEN):
+    not_written = proposal.undone_by.filter(state__in=[Proposal.State.OPEN, Proposal.State.SUBMITTED])
+    in_part = Hunk.objects.exclude(verdict__in=Hunk.TAKEN)
+    for waiting in not_written.exclude(state=Proposal.State.SUBMITTED, files__hunks__in=in_part):
         if {**waiting.undo_asked, "worded": ()} == {**asked, "worded": ()}:
             return waiting
     made = _propose(planned, reviewer, reason, snapshot, asked)
