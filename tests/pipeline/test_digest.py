@@ -90,7 +90,7 @@ def test_a_mail_says_what_waits_and_where_and_never_what_is_in_it(
     text = mail.get_content()
     assert mail["To"] == "me@example.org, you@example.org"
     assert mail["Subject"] == "memoryweb: 1 proposal to review"
-    assert "app: 3 decisions, 4 changes in 3 files, 3 warnings, just now" in text
+    assert "app: 3 decisions, 4 changes in 3 files; 3 warnings, just now" in text
     assert f"https://memory.example.org/review/{proposal.public_id}/" in text
     assert "https://memory.example.org/next/" in text
     assert "make fresh" not in text and "make reset" not in text

@@ -220,7 +220,8 @@ def _lines(digest: Digest) -> Iterator[str]:
 def _waiting_lines(item: DigestItem, now: dt.datetime) -> Iterator[str]:
     care = [f"{item.to_confirm} to confirm"] if item.to_confirm else []
     care += [plural(item.warnings, "warning")] if item.warnings else []
-    yield from _placed(f"{item.project}: {', '.join([item.why.rstrip('.'), *care])}", item, now)
+    what = "; ".join(filter(None, [item.why.rstrip("."), ", ".join(care)]))
+    yield from _placed(f"{item.project}: {what}", item, now)
 
 
 def _placed(said: str, item: DigestItem, now: dt.datetime) -> Iterator[str]:
