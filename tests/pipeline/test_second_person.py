@@ -8,7 +8,9 @@ from typing import Any
 
 import pytest
 from django.core.management import call_command
+from django.db import connection
 from django.test import Client
+from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 from django.utils import timezone
 
@@ -27,7 +29,7 @@ from dreams.services.questions import answering
 from dreams.services.review import Actor, ReviewRefused
 from dreams.services.scheduling import scheduler
 from tests.pipeline.test_team_memory import DATED, RELEASE
-from tests.world import directory as world, questions as asked
+from tests.world import directory as world, questions as asked, rows as make
 from tests.world.kept import Keep, Kept
 
 pytestmark = pytest.mark.django_db
@@ -336,6 +338,35 @@ def test_it_is_in_the_inbox_of_the_others_alone(proposal: Proposal, tmp_path: Pa
     world.three_changes(world.make_project(tmp_path / "other"))
     shown = " ".join(logged_in("bea").get("/").content.decode().split())
     assert "None of it is written" not in shown and "What is to review is not written" in shown
+
+
+@pytest.mark.parametrize("asks", [False, True], ids=["one person is enough", "two are asked for"])
+def test_more_undos_of_team_memory_take_no_more_queries(asks: bool, db: None) -> None:
+    def undo(number: int) -> None:
+        project = make.make_project(f"app-{number}")
+        settings_changes.set_override("team_second_person", asks, actor="owner", project=project)
+        made = make.make_proposal(
+            project,
+            origin=Proposal.Origin.ROLLBACK,
+            state=Proposal.State.SUBMITTED,
+            submitted_at=timezone.now(),
+            submitted_by="anna",
+        )
+        made.files.update(path="team/releases.md")
+        Hunk.objects.filter(file__proposal=made).update(verdict=Hunk.Verdict.EDITED, decided_by="anna")
+
+    def counted() -> int:
+        with CaptureQueriesContext(connection) as asked:
+            kinds = {item.kind for item in waiting.waiting(timezone.now())}
+        assert (waiting.WaitingKind.SECOND in kinds) == asks
+        return len(asked)
+
+    undo(0)
+    counted()  # the first look also makes the owner's account
+    few = counted()
+    for number in range(1, 10):
+        undo(number)
+    assert counted() == few
 
 
 @pytest.mark.not_on_postgresql

@@ -229,35 +229,45 @@ class SecondWait:
 
 
 def lacking_second(proposal: Proposal, files: Iterable[FileChange]) -> list[FileChange]:
-    """Those of `files`, all with approved changes, that wait for a second person. At most one query, and one for each
-    such file of an undo."""
-    found = [file for file in files if _may_need_second(proposal, file)]
-    return found if found and conf.current(proposal.project).team_second_person else []
+    """Those of `files`, all with approved changes, that wait for a second person. At most two queries."""
+    shared = [file for file in files if _is_shared(file)]
+    if not shared or not conf.current(proposal.project).team_second_person:
+        return []
+    return _with_new_words({proposal.pk: proposal}, shared)
 
 
-def _may_need_second(proposal: Proposal, file: FileChange) -> bool:
-    if not policies.is_shared(file.path) or file.seconded_sha == file.state_sha:
-        return False
-    is_undo = proposal.origin == Proposal.Origin.ROLLBACK
-    is_worded = file.path in proposal.undo_asked.get("worded", ())
-    return not is_undo or is_worded or file.hunks.filter(verdict=Hunk.Verdict.EDITED).exists()
+def _is_shared(file: FileChange) -> bool:
+    """Whether a team shares it and no second person has approved its current state."""
+    return policies.is_shared(file.path) and file.seconded_sha != file.state_sha
+
+
+def _with_new_words(rows: Mapping[int, Proposal], files: Sequence[FileChange]) -> list[FileChange]:
+    """`files` without those of an undo that restore what was there before. At most one query."""
+    undone = {file.pk for file in files if rows[file.proposal_id].origin == Proposal.Origin.ROLLBACK}
+    edited = Hunk.objects.filter(file__in=undone, verdict=Hunk.Verdict.EDITED)
+    restored = undone - set(edited.values_list("file", flat=True))
+    return [
+        file
+        for file in files
+        if file.pk not in restored or file.path in rows[file.proposal_id].undo_asked.get("worded", ())
+    ]
 
 
 def second_person_waits(proposals: Sequence[Proposal]) -> Mapping[int, SecondWait]:
-    """Proposal → its files that wait for a second person; only proposals with such files. At most five queries."""
+    """Proposal → its files that wait for a second person; only proposals with such files. At most six queries."""
     rows = {row.pk: row for row in proposals if row.state == Proposal.State.SUBMITTED}
     taken = Hunk.objects.filter(file=OuterRef("pk"), verdict__in=Hunk.TAKEN, applied_in__isnull=True)
     files = FileChange.objects.filter(Exists(taken), proposal__in=rows).order_by("path") if rows else ()
-    found: dict[int, list[FileChange]] = {}
-    for file in files:
-        if _may_need_second(rows[file.proposal_id], file):
-            found.setdefault(file.proposal_id, []).append(file)
-    overrides = conf.Overrides.load() if found else None
-    asked = {
-        pk: waits
-        for pk, waits in found.items()
+    shared = [file for file in files if _is_shared(file)]
+    overrides = conf.Overrides.load() if shared else None
+    ask = {
+        pk
+        for pk in {file.proposal_id for file in shared}
         if overrides and overrides.config(rows[pk].project_id).team_second_person
     }
+    asked: dict[int, list[FileChange]] = {}
+    for file in _with_new_words(rows, [file for file in shared if file.proposal_id in ask]):
+        asked.setdefault(file.proposal_id, []).append(file)
     deciders = _deciders([rows[pk] for pk in asked])
     typed = Decision.objects.filter(proposal__in=asked, by_command=True) if asked else Decision.objects.none()
     by_command = set(typed.values_list("proposal", flat=True))
