@@ -98,6 +98,39 @@ def test_what_only_a_pin_or_a_label_says_makes_it_a_question(tmp_path: Path, one
     assert [option.id for option in asked.options] == ["merge", "keep"]
 
 
+@pytest.mark.parametrize(
+    "only_there",
+    [
+        "on api.example.com",
+        "ask ops@example.com",
+        "set in config/export.yaml",
+        "on copper-indexer",
+        "on copper_indexer",
+    ],
+)
+def test_a_name_with_marks_that_only_a_description_has_makes_it_a_question(
+    tmp_path: Path, only_there: str
+) -> None:
+    body = "The nightly export is started by Carla Castellanos and checked by Bob Miller.\n"
+    one = memory(body, name="Exports", description="The nightly export")
+    other = memory(body, name="Exports", description=f"The nightly export, {only_there}")
+    made = dream(
+        tmp_path, {"MEMORY.md": "- [Exports](exports.md)\n", "exports.md": one, "exports_copy.md": other}
+    )
+    assert files_kept(made) == {"exports.md", "exports_copy.md"}
+    assert len(about_files(made)) == 1
+
+
+def test_a_name_that_the_text_spells_with_other_marks_keeps_no_files_apart(tmp_path: Path) -> None:
+    body = "The copper indexer exports each night and is watched by Carla Castellanos.\n"
+    files = {
+        "exports.md": memory(body, name="Exports"),
+        "exports_copy.md": memory(body, name="Exports", description="The export of copper-indexer"),
+    }
+    made = dream(tmp_path, {"MEMORY.md": "- [Exports](exports.md)\n", **files})
+    assert files_kept(made) == {"exports.md"}
+
+
 def test_two_environments_are_two_facts(tmp_path: Path) -> None:
     files = {"staging.md": memory("Port 8080 is open.\n"), "production.md": memory("Port 8080 is open.\n")}
     made = dream(tmp_path, {"MEMORY.md": "- [A](staging.md)\n- [B](production.md)\n", **files})

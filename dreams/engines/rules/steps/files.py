@@ -103,7 +103,7 @@ def _linked(tree: Tree) -> dict[str, int]:
 def are_apart(tree: Tree, group: Sequence[str]) -> bool:
     """Whether files with one text are about different environments or things, so that nobody needs to be asked."""
     keep, *rest = group
-    environments = {read(_labels(tree, path)).environments for path in group}
+    environments = {read(_in_words(_labels(tree, path))).environments for path in group}
     return len(environments) > 1 or any(_is_of_another_thing(tree, keep, drop) for drop in rest)
 
 
@@ -115,9 +115,12 @@ def refusal(tree: Tree, keep: str, drop: str) -> str:
         return f"{drop} has its own frontmatter"
     if are_apart(tree, (keep, drop)):
         return "their names are about two things or environments, and the text does not say which"
-    said, kept = read(_labels(tree, drop)), read(_in_words(f"{keep} {tree.texts[keep][:MOST_READ]}"))
-    if new := sorted(missing(said, kept)):
-        return f"only the labels of {drop} say {new[0]}"
+    labels, here = _labels(tree, drop), _in_words(f"{keep} {tree.texts[keep]}")
+    said, kept = read(_in_words(labels)), read(here)
+    # As written: in words a host, an address and a path are no values.
+    for key in sorted(missing(read(labels), kept) | missing(said, kept)):
+        if not re.search(rf"(?<!\w){re.escape(_in_words(key))}(?!\w)", here, re.IGNORECASE):
+            return f"only the labels of {drop} say {key}"
     if said.denials and not kept.denials:
         return f"only the labels of {drop} deny something"
     if _is_linked_from_fixed(tree, drop):
@@ -139,17 +142,17 @@ def _own_fields(document: memdir.Document) -> set[tuple[str, str]]:
 
 
 def _names(tree: Tree, path: str) -> str:
-    """The names and the title of a file, in words and without the number of a copy."""
+    """The names and the title of a file, without the number of a copy."""
     document = tree.document(path)
     named = (document.frontmatter.name or "").strip() if document.frontmatter else ""
-    names = (PurePosixPath(path).stem, named, _title(document.body))
-    return _in_words(". ".join(_SUFFIX.sub("", name) for name in names))
+    names = (PurePosixPath(path).stem.replace("_", " "), named.replace("_", " "), _title(document.body))
+    return ". ".join(_SUFFIX.sub("", name) for name in names)
 
 
 def _labels(tree: Tree, path: str) -> str:
     """Its names and its description."""
     front = tree.document(path).frontmatter
-    return f"{_names(tree, path)}. {_in_words((front.description or '') if front else '')}"
+    return f"{_names(tree, path)}. {(front.description or '') if front else ''}"
 
 
 def _in_words(text: str) -> str:
@@ -164,7 +167,7 @@ def _is_of_another_thing(tree: Tree, keep: str, drop: str) -> bool:
     words = sum(weight for word, weight in body.terms.items() if word not in measured)
     if words >= LEAST_TOLD or len(measured) < len({value.key for value in body.values}):
         return False
-    mine, theirs = (bodies.words_of(_names(tree, path)) for path in (keep, drop))
+    mine, theirs = (bodies.words_of(_in_words(_names(tree, path))) for path in (keep, drop))
     return not (mine <= theirs or theirs <= mine)
 
 
