@@ -237,7 +237,9 @@ def test_a_quote_is_a_whole_word_with_a_meaning_or_a_whole_line(
         look = QuoteFinder(job, lambda: None).check
         checked = look([{"session": place, "quote": quote} for place in (kit.SESSION, "job.md")])
     assert [cited.found for cited in checked.citations] == [is_evidence] * 2
-    assert is_evidence or all("neither a line nor a whole word" in problem for problem in checked.problems)
+    assert is_evidence or all(
+        "not a whole line, and no whole word" in problem for problem in checked.problems
+    )
 
 
 def test_a_quote_of_a_log_has_the_role_log_and_the_day_of_its_name(tmp_path: Path) -> None:

@@ -171,6 +171,13 @@ def test_a_day_from_a_copied_file_is_filled_in_and_asked(tmp_path: Path) -> None
     assert after is not None and "- We moved to Valkey on 2026-09-30.\n" in after
 
 
+def test_each_of_many_relative_days_is_asked_about(tmp_path: Path) -> None:
+    """A line that stays as it is keeps its question, so the others must not wait for its place."""
+    files = {f"n{n}.md": memory(f"- We moved pump {n} yesterday.\n") for n in range(25)}
+    made = dream(tmp_path, files | {"MEMORY.md": "".join(f"- [N{n}](n{n}.md)\n" for n in range(25))})
+    assert len({question.places[0].path for question in made.outcome.questions}) == 25
+
+
 def test_a_pinned_memory_is_asked_about_and_not_changed(tmp_path: Path) -> None:
     (question,) = asked(tmp_path, "We moved to Valkey yesterday.", more="pinned: true\n")
     assert question.kind == "changed"

@@ -154,12 +154,15 @@ def test_a_section_of_a_full_index_could_be_a_memory(tmp_path: Path) -> None:
     assert after["cranes.md"].endswith(f"type: project\n---\n\n{facts}")
 
 
-def test_a_remark_that_ends_in_brackets_keeps_both_of_them(tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("heading", "row"), [("— as built (in 2019)", "as built (in 2019)"), (": (old) list", "(old) list")]
+)
+def test_a_remark_with_brackets_in_it_keeps_all_its_letters(heading: str, row: str, tmp_path: Path) -> None:
     facts = "".join(f"- Crane {n} lifts {n} tons at berth {n}.\n" for n in range(16))
-    index = f"# Memory\n\n## Cranes — as built (in 2019)\n{facts}\n"
+    index = f"# Memory\n\n## Cranes {heading}\n{facts}\n".replace(" :", ":")
     question = asked(dream(tmp_path, _full_of_berths(index)))
     after = {edit.path: edit.after or "" for edit in question.options[0].edits}
-    assert "- [Cranes](cranes.md) — as built (in 2019)\n" in after["MEMORY.md"]
+    assert f"- [Cranes](cranes.md) — {row}\n" in after["MEMORY.md"]
 
 
 def test_a_section_with_a_heading_in_another_script_becomes_a_memory_of_its_name(tmp_path: Path) -> None:

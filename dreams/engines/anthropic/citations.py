@@ -223,7 +223,7 @@ def memory_path(name: str) -> str:
     return rest if inside else name.removeprefix("memory/").lstrip("/")
 
 
-NOTHING_WHOLE = "it is neither a line nor a whole word with a meaning there"
+NOTHING_WHOLE = "it is not a whole line, and no whole word of it has a meaning"
 _MARKS = " -*•.,;:!\"'“”"
 
 

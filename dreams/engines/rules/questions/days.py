@@ -1,6 +1,7 @@
 """Questions about days: a day that has passed, an old state, and relative days. PURE."""
 
 import datetime as dt
+import itertools
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -354,18 +355,17 @@ def _without(context: Asking, unit: PlacedText, told: str, note: str) -> Option:
 
 # --- Line days ------------------------------------------------------------------------------------------------------
 
-MOST = 20  # questions of one dream; chosen
+MOST = 200  # lines of one dream, to bound time: those that were answered count as well
 OF_A_LINE = 0.25  # how useful an answer is, chosen: it concerns one phrase
 
 
 def relative_days(context: Asking) -> Iterator[Question]:
-    """Asks whether "yesterday" may be written as a day: even if the line's day is known, a third of such words mean no day."""
-    asked = 0
-    for found in dating.undated(context.tree_before, context.job.line_dates):
+    """Asks whether "yesterday" may be written as a day: even if the line's day is known, four in ten of such words mean no day."""
+    undated = dating.undated(context.tree_before, context.job.line_dates)
+    for found in itertools.islice(undated, MOST):
         option = context.draftsman.option("replace", "Write the day", dating.write_out, found=found)
-        if not option.edits or asked >= MOST:
+        if not option.edits:
             continue
-        asked += 1
         known = found.known
         counted = f"counted from {known.day.isoformat()} ({known.note})."
         unsure = f"if this was written on {known.day.isoformat()} ({known.note}), which is uncertain."

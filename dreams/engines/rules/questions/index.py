@@ -237,6 +237,7 @@ _OF_EVERY_SESSION = re.compile(
     r"\b(?:preferences?|rules?|conventions?|safety|critical|important|workflow|see also|index|user)\b", re.I
 )
 _REMARK = re.compile(r"\s*[(\[（][^)\]）]*[)\]）]|\s+[—–-]\s.*$|:.*$")
+_IN_BRACKETS = re.compile(r"[(\[（][^()\[\]（）]*[)\]）]")
 _NO_WORD = re.compile(r"[\W_]+")
 
 
@@ -355,5 +356,5 @@ def _summary(section: _Section, row_max: int) -> str:
     said = "" if first[:1] in "-*+|#`>0123456789" else next(iter(sentences(one_line(first))), "")
     remark = _REMARK.search(section.heading)
     aside = remark[0].strip(" —–-:") if remark else ""
-    aside = aside[1:-1] if aside[:1] in ("(", "[", "（") else aside
+    aside = aside[1:-1] if _IN_BRACKETS.fullmatch(aside) else aside
     return (summed_up(said, row_max) or aside).rstrip(" :")
