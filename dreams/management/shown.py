@@ -149,7 +149,7 @@ def _second_person(made: Proposal) -> dict[str, Any] | None:
         return None
     return {
         "files": [file.path for file in waits.files],
-        "approved_by": sorted(waits.excluded),
+        "approved_by": sorted(waits.deciders),
         "seen": waits.seen[:LEAST_SEEN],
     }
 

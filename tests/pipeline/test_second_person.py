@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -97,6 +98,13 @@ def logged_in(name: str) -> Client:
     return client
 
 
+def solve(file: FileChange, by: Actor, choices: Mapping[str, str]) -> None:
+    """On its page, which then shows what must be confirmed."""
+    page = reverse("conflict", args=[file.proposal.public_id, file.pk])
+    answer = logged_in(by.name).post(page, {"state": rebase.conflict_state(file), **choices})
+    assert answer.status_code == 303
+
+
 @pytest.mark.more
 def test_the_persons_own_memory_is_written_and_the_teams_waits(proposal: Proposal) -> None:
     report = approved(proposal)
@@ -144,18 +152,76 @@ def test_whoever_solved_a_conflict_wrote_the_text_and_is_not_its_second_person(p
     there.write_text(RELEASE.replace(RELEASE.splitlines()[-1], "Releases are cut by hand."))
     applying.apply(proposal, ANNA)
     file = proposal.files.get(path="team/releases.md")
-    assert file.conflict
-    answer = logged_in("bea").post(
-        reverse("conflict", args=[proposal.public_id, file.pk]),
-        {"state": rebase.conflict_state(file), "choice-0": "edit", "text-0": "Releases are cut by Bea."},
-    )
-    assert answer.status_code == 303
+    solve(file, BEA, {"choice-0": "edit", "text-0": "Releases are cut by Bea."})
     with pytest.raises(ReviewRefused, match="Someone else"):
         review.approve_as_second(proposal, seen(proposal), BEA)
     review.approve_as_second(proposal, seen(proposal), ANNA)
     review.confirm(proposal, review.blocking_findings(proposal), ANNA)
     assert applying.apply(proposal, ANNA).complete
     assert "cut by Bea" in on_disk(proposal)
+
+
+def test_two_are_enough_where_the_second_has_solved_a_conflict_of_another_file(project: Project) -> None:
+    row = "- [Tags](team/tags.md) — {}\n"
+    made = world.propose(
+        project,
+        world.edit("team/tags.md", None, DATED, "n", "learn"),
+        world.edit("MEMORY.md", world.INDEX, world.INDEX + row.format("one for each release"), "n", "index"),
+    )
+    review.confirm(made, review.blocking_findings(made, review.select_hunks(made)), ANNA)
+    review.decide(made, review.select_hunks(made), Hunk.Verdict.APPROVED, ANNA)
+    (world.folder(project) / "MEMORY.md").write_text(world.INDEX + row.format("signed, never moved"))
+    applying.apply(made, ANNA)
+    index = made.files.get(path="MEMORY.md")
+    solve(index, BEA, {"choice-0": "theirs"})
+    made.refresh_from_db()
+    with pytest.raises(ReviewRefused, match="Someone else"):
+        review.approve_as_second(made, seen(made), ANNA)
+    review.approve_as_second(made, seen(made), BEA)
+    review.confirm(made, review.blocking_findings(made), BEA)
+    assert applying.apply(made, BEA).complete
+    assert on_disk(made, "team/tags.md") == DATED and "one for each" in on_disk(made, "MEMORY.md")
+    assert made.submitted_by == "anna"
+
+
+@pytest.mark.parametrize("first", ["anna", "bea"])
+def test_of_two_files_each_person_approves_the_one_that_the_other_decided(
+    project: Project, first: str
+) -> None:
+    """Anna decided and submitted both; Bea solved the conflict of one."""
+    (world.folder(project) / "team/days.md").write_text(RELEASE)
+    made = world.propose(
+        project,
+        world.edit("team/releases.md", RELEASE, DATED, "a"),
+        world.edit("team/days.md", RELEASE, DATED, "b"),
+    )
+    review.confirm(made, review.blocking_findings(made, review.select_hunks(made)), ANNA)
+    review.decide(made, review.select_hunks(made), Hunk.Verdict.APPROVED, ANNA)
+    there = world.folder(project) / "team/releases.md"
+    there.write_text(RELEASE.replace(RELEASE.splitlines()[-1], "Releases are cut by hand."))
+    applying.apply(made, ANNA)
+    solve(made.files.get(path="team/releases.md"), BEA, {"choice-0": "theirs"})
+    made.refresh_from_db()
+    may = {"anna": "team/releases.md", "bea": "team/days.md"}
+    for name in (first, *(set(may) - {first})):
+        left = review.second_person_waits([made])[made.pk]
+        assert name not in left.excluded
+        review.approve_as_second(made, left.seen, Actor(name))
+        review.confirm(made, review.blocking_findings(made), Actor(name))
+        report = applying.apply(made, Actor(name))
+        assert [item.path for item in report.applied] == [may[name]]
+    assert on_disk(made) == on_disk(made, "team/days.md") == DATED
+
+
+def test_the_owner_approves_what_another_solved_after_their_command(proposal: Proposal) -> None:
+    approved(proposal, Actor("sam", by_command=True))
+    there = world.folder(proposal.project) / "team/releases.md"
+    there.write_text(RELEASE.replace(RELEASE.splitlines()[-1], "Releases are cut by hand."))
+    applying.apply(proposal, ANNA)
+    review.solve_conflict(proposal.files.get(path="team/releases.md"), {0: "theirs"}, ANNA)
+    with pytest.raises(ReviewRefused, match="Someone else"):
+        review.approve_as_second(proposal, seen(proposal), ANNA)
+    review.approve_as_second(proposal, seen(proposal), Actor("owner"))
 
 
 def test_whoever_decided_and_whoever_submitted_are_both_first(proposal: Proposal) -> None:

@@ -88,7 +88,8 @@ def _as_second(options: base.Options) -> base.Result:
     seen = waits.seen if waits and _is_start(options["second"], waits.seen) else options["second"]
     hunks = list(Hunk.objects.filter(file__in=files, verdict__in=Hunk.TAKEN).select_related("file"))
     if options["approve"]:
-        review.approve_as_second(proposal, seen, named.me())
+        approved = {file.pk for file in review.approve_as_second(proposal, seen, named.me())}
+        hunks = [hunk for hunk in hunks if hunk.file_id in approved]
     else:
         review.reject_as_second(proposal, seen, named.me(), options["reason"])
     verdict = Hunk.Verdict.APPROVED if options["approve"] else Hunk.Verdict.REJECTED

@@ -261,8 +261,7 @@ def confirm_rebase(file: FileChange, base: str, reviewer: Actor) -> bool:
 def solve_conflict(
     file: FileChange, choices: Mapping[int, Choice], reviewer: Actor, *, remove: bool = False
 ) -> None:
-    """As `rebase.resolve`, for the conflict as it is in `file`. Whoever solves it decided what is written, and submits it
-    anew if the review was submitted.
+    """As `rebase.resolve`, for the conflict as it is in `file`. Whoever solves it decided what is written.
 
     Raises ReviewRefused, rebase.ConflictChanged or NoConflict, `merge.UnresolvedConflictError` for a place without a choice.
     """
@@ -277,8 +276,6 @@ def solve_conflict(
         taken.update(decided_by=reviewer.name, decided_at=timezone.now())
         if any(isinstance(choice, Edited) for choice in choices.values()):
             _note_words(file)
-        submitted = Proposal.objects.filter(pk=file.proposal_id, state=Proposal.State.SUBMITTED)
-        submitted.update(submitted_by=reviewer.name)
         auditlog.record(
             "review.conflict_solved",
             actor=reviewer,

@@ -5,11 +5,12 @@ agreed to exactly the same state. An undo needs one person, as what it restores 
 that person.
 """
 
+from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from django.db import connection, transaction
-from django.db.models import Exists, OuterRef, Subquery
+from django.db.models import Exists, F, OuterRef, Q, Subquery
 from django.utils import timezone
 
 from dreams import conf
@@ -208,14 +209,28 @@ def use_up_sessions(proposal: Proposal) -> None:
 
 @dataclass(frozen=True, slots=True)
 class SecondWait:
-    """Files of a submitted proposal that only `deciders` have approved.
+    """Files of a submitted proposal that only their deciders have approved.
 
-    `excluded` cannot be the second person: `deciders`, and the owner if a command decided, since commands act for them.
+    By file: `decided_by` and `not_by`, who cannot be its second person. That is who decided it, and the owner if a command
+    did, since commands act for them.
     """
 
     files: tuple[FileChange, ...]
-    deciders: frozenset[str]
-    excluded: frozenset[str]
+    decided_by: Mapping[int, frozenset[str]]
+    not_by: Mapping[int, frozenset[str]]
+
+    @property
+    def deciders(self) -> frozenset[str]:
+        return frozenset().union(*(self.decided_by[file.pk] for file in self.files))
+
+    @property
+    def excluded(self) -> frozenset[str]:
+        """Who cannot be the second person of any file."""
+        return frozenset.intersection(*(self.not_by[file.pk] for file in self.files))
+
+    def left_for(self, name: str) -> "SecondWait":
+        """With the files alone whose second person this account can be."""
+        return replace(self, files=tuple(file for file in self.files if name not in self.not_by[file.pk]))
 
     @property
     def seen(self) -> str:
@@ -268,41 +283,55 @@ def second_person_waits(proposals: Sequence[Proposal]) -> Mapping[int, SecondWai
     asked: dict[int, list[FileChange]] = {}
     for file in _with_new_words(rows, [file for file in shared if file.proposal_id in ask]):
         asked.setdefault(file.proposal_id, []).append(file)
-    deciders = _deciders([rows[pk] for pk in asked])
-    typed = Decision.objects.filter(proposal__in=asked, by_command=True) if asked else Decision.objects.none()
+    decided, solved = _decided(asked)
+    typed = Decision.objects.filter(proposal__in=asked, by_command=True)
     by_command = set(typed.values_list("proposal", flat=True))
-    owner = {login.ensure_owner().get_username()} if by_command else set()
-    return {
-        pk: SecondWait(tuple(waits), deciders[pk], deciders[pk] | owner if pk in by_command else deciders[pk])
-        for pk, waits in asked.items()
-    }
+    owner = frozenset({login.ensure_owner().get_username()} if by_command else ())
+    found = {}
+    for pk, waits in asked.items():
+        before = {file.pk for file in waits} - solved
+        first = frozenset({rows[pk].submitted_by} - {""})
+        by = {file.pk: decided[file.pk] | (first if file.pk in before else set()) for file in waits}
+        commanded = before if pk in by_command else set()
+        not_by = {file: names | (owner if file in commanded else set()) for file, names in by.items()}
+        found[pk] = SecondWait(tuple(waits), by, not_by)
+    return found
 
 
-def _deciders(proposals: Sequence[Proposal]) -> dict[int, frozenset[str]]:
-    """Proposal → who submitted it or approved a change that is not written yet."""
-    found = {row.pk: {row.submitted_by} - {""} for row in proposals}
-    if not found:
-        return {}
-    waiting = Hunk.objects.filter(file__proposal__in=found, verdict__in=Hunk.TAKEN, applied_in__isnull=True)
-    decided = waiting.exclude(decided_by="")
-    for pk, name in decided.values_list("file__proposal", "decided_by").distinct().order_by():
-        found[pk].add(name)
-    return {pk: frozenset(names) for pk, names in found.items()}
+def _decided(proposals: Collection[int]) -> tuple[Mapping[int, frozenset[str]], set[int]]:
+    """File → who approved a change that is not written yet, and the files whose conflict was solved after the submit: that
+    one person decided those, and who submitted what was there before may approve it as the second."""
+    waiting = Hunk.objects.filter(
+        file__proposal__in=proposals, verdict__in=Hunk.TAKEN, applied_in__isnull=True
+    ).annotate(is_later=Q(decided_at__gt=F("file__proposal__submitted_at")))
+    found: dict[int, frozenset[str]] = defaultdict(frozenset)
+    solved = set()
+    for file, name, is_later in waiting.values_list("file", "decided_by", "is_later").distinct().order_by():
+        found[file] |= {name} - {""}
+        if is_later:
+            solved.add(file)
+    return found, solved
 
 
-def approve_as_second(proposal: Proposal, seen: str, reviewer: Actor) -> None:
-    """Approve as the second person what was shown (`SecondWait.seen`). Raises ReviewRefused."""
+def approve_as_second(proposal: Proposal, seen: str, reviewer: Actor) -> tuple[FileChange, ...]:
+    """Approve as the second person, of what was shown (`SecondWait.seen`), the files that others decided; returns these.
+
+    Raises ReviewRefused.
+    """
     with transaction.atomic():
-        waits = _locked_wait(proposal, seen)
-        if reviewer.name in waits.excluded:
+        waits = _locked_wait(proposal, seen).left_for(reviewer.name)
+        if not waits.files:
             raise ReviewRefused(SAME_PERSON)
-        if reviewer.by_command and login.ensure_owner().get_username() in waits.excluded:
+        if reviewer.by_command:
+            waits = waits.left_for(login.ensure_owner().get_username())
+        if not waits.files:
             raise ReviewRefused(SAME_BY_COMMAND)
         for file in waits.files:
             FileChange.objects.filter(pk=file.pk).update(
                 seconded_by=reviewer.name, seconded_sha=file.state_sha
             )
         _log_second("review.seconded", proposal, waits, reviewer)
+    return waits.files
 
 
 def reject_as_second(proposal: Proposal, seen: str, reviewer: Actor, reason: str = "") -> None:
