@@ -41,6 +41,40 @@ def test_it_is_removed_in_every_place_that_says_it(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
+    ("said", "told", "other"),
+    [
+        (
+            "forget what memory says about pump-reader and port 9000",
+            "`pump-reader` listens on port 9000 for metrics",
+            "The firewall lets `pump-reader` at port 9000 through",
+        ),
+        (
+            "forget that Odette Nakagawa owns kelp-mixer",
+            "Odette Nakagawa owns kelp-mixer",
+            "Odette Nakagawa has the recovery key of `kelp-mixer` in the safe",
+        ),
+        (
+            "forget port 9000 of pump-reader",
+            "`pump-reader` listens on port 9000 for metrics",
+            "`pump-reader` listens on port 9000 for metrics, with 17 retries",
+        ),
+    ],
+)
+def test_what_has_the_same_values_but_tells_something_else_is_not_removed_unasked(
+    tmp_path: Path, said: str, told: str, other: str
+) -> None:
+    files = {
+        "MEMORY.md": "- [A](a.md)\n- [B](b.md)\n",
+        "a.md": memory(f"- {told}\n"),
+        "b.md": memory(
+            f"- {other}\n- Docs are built with Sphinx.\n- Releases are on Mondays.\n- Logs go away.\n"
+        ),
+    }
+    made = dream(tmp_path, files, [session(1, said)])
+    assert other in made.text("b.md") and asked(made)
+
+
+@pytest.mark.parametrize(
     "said",
     [
         "Make ledger-worker drop port 41873 from memory after 90 s.",

@@ -140,8 +140,21 @@ def named_fact(index: StatementIndex, text: str) -> list[PlacedText]:
     found = candidates(index, text)
     if not 0 < len(found) <= MOST_FORGOTTEN or not all(_is_meant(index, each, text) for each in found):
         return []
-    one_fact = all(index.pair(found[0], each).found.relation == "same" for each in found[1:])
-    return found if one_fact else []
+    return found if all(_tell_one_thing(index, found[0], each) for each in found[1:]) else []
+
+
+def _tell_one_thing(index: StatementIndex, one: PlacedText, other: PlacedText) -> bool:
+    """Whether two places with the values of a request also have the same numbers, and a word besides their values in common."""
+    numbers, words = zip(*map(_numbers_and_words, (one, other)), strict=True)
+    alike = numbers[0] == numbers[1] and (words[0] & words[1] or words[0] == words[1])
+    return bool(alike) and index.pair(one, other).found.relation == "same"
+
+
+def _numbers_and_words(statement: PlacedText) -> tuple[set[str], set[str]]:
+    """The numbers of a statement, and its words that are no part of a value and not what it counts."""
+    values = statement.reading.values
+    of_values = {word for value in values for word in (*read(value.key).terms, *value.sort)}
+    return {value.key for value in values if value.is_measured}, wanted(statement.text) - of_values
 
 
 def _opening(index: StatementIndex, text: str) -> list[PlacedText]:
@@ -159,14 +172,14 @@ def _opening(index: StatementIndex, text: str) -> list[PlacedText]:
 
 def _is_meant(index: StatementIndex, statement: PlacedText, text: str) -> bool:
     """Whether a statement has every value of a request, and these identify it. A thing without a name needs all of its words:
-    "Node 20 of the tracker" is not "Node 20 of the mixer"."""
+    "Node 20 of the tracker" is not "Node 20 of the mixer". So does a fact that is told: "that Ada owns the mixer"."""
     asked, mine = read(text), statement.reading
     if not asked.anchors <= mine.keys or len(sentences(statement.text)) > MOST_SENTENCES:
         return False
     rare = [value for value in asked.values if index.is_rare(value.key)]
     whole = any(value.kind in _WHOLE for value in rare)
     named = any(value.kind in _NAMING or " " in value.key for value in rare)
-    says_all = named or wanted(text) <= mine.terms.keys()
+    says_all = (named and not text.startswith("that ")) or wanted(text) <= mine.terms.keys()
     return (whole or len(asked.anchors) > 1) and says_all and not _names_another(statement.text, text)
 
 
