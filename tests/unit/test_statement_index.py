@@ -286,6 +286,13 @@ def test_a_line_that_names_the_file_of_the_other_is_its_summary() -> None:
     assert index.possible_duplicates() == []
 
 
+@each("link", ["`schema.md`", "`data-a.md`", "[[architecture]]"])
+def test_a_longer_name_that_has_the_name_of_the_other_file_in_it_does_not_lead_to_it(link: str) -> None:
+    told = "Always schedule the deploys of `pump-reader` as entries of the list of tasks"
+    files = {"rules.md": note(f"{FILLERS}\n- {told}. See {link}"), "a.md": note(f"{told}.")}
+    assert len(StatementIndex(files).possible_duplicates()) == 1
+
+
 def test_the_kind_in_a_file_s_name_is_not_its_topic() -> None:
     one, other = "We hold the quartz pump at 13.2.2", "The quartz pump is pinned to 13.2.2"
     files = {"builds_alerts.md": note(f"{FILLERS}\n- {one}"), "reference_the_quartz_pump.md": note(other)}

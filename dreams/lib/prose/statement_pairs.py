@@ -132,10 +132,15 @@ def _links_apart(one: PlacedText, other: PlacedText) -> str:
     if one.text.startswith("[[") and other.text.startswith("[["):
         return "they are rows of links"
     for text, path in ((one.text, other.path), (other.text, one.path)):
-        told, name = text.replace("_", " ").replace("-", " "), name_of(path)
-        if f"[[{name}" in told or f"{name}.md" in told:
+        if (".md" in text or "[[" in text) and _link_to(path).search(text):
             return "one leads to the other"
     return ""
+
+
+@lru_cache(maxsize=20_000)
+def _link_to(path: str) -> re.Pattern[str]:
+    name = r"[ _-]".join(map(re.escape, name_of(path).split(" ")))
+    return re.compile(rf"\[\[{name}(?![\w-])|(?<![\w.-]){name}\.md")
 
 
 @lru_cache(maxsize=20_000)
