@@ -246,6 +246,38 @@ def test_a_row_that_says_no_more_than_another_of_its_file_goes_and_one_that_does
     assert not any(map(unaccounted, made.edits))
 
 
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ("use npm, not yarn", "use yarn, not npm"),
+        ("releases; staging runs at night and production on Monday", "production runs at night"),
+        ("when they do this", "how we do it"),
+        ("it is ready", "is it ready?"),
+        ("rotate the key", "⚠️ rotate the key"),
+        ("see [the guide](https://one.example)", "see [the guide](https://two.example)"),
+    ],
+)
+def test_a_row_that_says_the_same_words_otherwise_stays(tmp_path: Path, one: str, other: str):
+    index = f"- [A](a.md) — {one}\n- [A](a.md) — {other}\n"
+    assert dream(tmp_path, {"MEMORY.md": index, "a.md": A}).edits == []
+
+
+@pytest.mark.parametrize("title", ["Yarn, not npm", "How we do it", "npm, not yarn?"])
+def test_a_row_whose_title_says_the_same_words_otherwise_stays(tmp_path: Path, title: str):
+    index = f"- [npm, not yarn](a.md) — for builds\n- [{title}](a.md)\n"
+    assert dream(tmp_path, {"MEMORY.md": index, "a.md": A}).edits == []
+
+
+@pytest.mark.parametrize(
+    "row", ["[A](a.md)", "[a.md](a.md) — Never on Friday.", "[Release notes](a.md) — how releases go out"]
+)
+def test_a_row_of_which_another_has_every_word_goes_and_the_change_says_so(tmp_path: Path, row: str):
+    kept = "- [A](a.md) — how releases go out, by whom; never on Friday\n"
+    made = dream(tmp_path, {"MEMORY.md": f"{kept}- {row}\n", "a.md": A})
+    assert made.text("MEMORY.md") == kept
+    assert [edit.reason for edit in made.edits] == ["This row adds nothing to the other row for a.md."]
+
+
 def test_a_doubled_row_with_a_title_of_its_own_or_with_children_stays(tmp_path: Path):
     index = "- [A](a.md) — one\n- [Deploys at night](a.md) — one\n- [A](a.md)\n  - child\n"
     assert dream(tmp_path, {"MEMORY.md": index, "a.md": A}).edits == []

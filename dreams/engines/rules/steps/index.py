@@ -1,5 +1,5 @@
-"""Repairs index rows and links: joins duplicate rows, and points dead links to the only memory they can mean. Pure but for
-the recorder."""
+"""Repairs index rows and links: removes a row that adds nothing to another one of its file, and points rows and links that are
+dead to the only memory they can mean. Pure but for the recorder."""
 
 import re
 from collections import defaultdict
@@ -24,10 +24,12 @@ from dreams.lib.prose.statement_pairs import name_of
 
 MOST_READ = 4_000  # characters of a file searched for the words of a title
 _LOOSE = re.compile(r"[-_ .]+")
+_CLAUSES = re.compile(r"[;.]\s+|\s[—–-]\s")
+_PIECE_END = re.compile(r"[,;.:]\s|\s[—–-]\s|$")
 
 
 def repair_rows(rec: Recorder, row_max: int, repo_dir: Path | None) -> None:
-    """Point rows to renamed files, and join duplicate rows."""
+    """Point rows to renamed files, and remove rows that add nothing to another one of their file."""
     for path in rec.tree.indexes():
         if path in rec.tree.hand_edited:
             continue
@@ -135,11 +137,19 @@ def undoubled(
     keep, drop = (two, one) if len(two.hook) > len(one.hook) else (one, two)
     target = f"{base_of(path)}{keep.target}"
     front = tree.document(target).frontmatter if target in tree.texts else None
-    said = [keep.title, keep.hook, name_of(target), (front.name or "") if front else ""]
-    said += [tree.texts.get(target, "")[:MOST_READ].replace("_", " ")] if merged else []
-    most_new = comparing.MOST_NEW if merged else 0.01
-    known = ". ".join(said)
-    told = [part for part in (drop.title, drop.hook) if part and comparing.says_more(part, known, most_new)]
+    said = [
+        keep.title,
+        keep.hook,
+        PurePosixPath(target).name,
+        name_of(target),
+        (front.name or "") if front else "",
+    ]
+    known = ". ".join([*said, tree.texts.get(target, "")[:MOST_READ].replace("_", " ")])
+    told = [
+        part
+        for part in (drop.title, drop.hook)
+        if not any(_is_part(part, each) for each in said) and (not merged or comparing.says_more(part, known))
+    ]
     hook = "; ".join(filter(None, (keep.hook.rstrip(" .;"), ": ".join(told)))) if told else keep.hook
     is_long = bool(told) and len(keep.raw) + len(hook) - len(keep.hook) > row_max
     if has_children(index, drop) or is_long or (told and not merged):
@@ -154,8 +164,17 @@ def undoubled(
     fates = [Fate(line, "merged-into", path, kept.split("\n")[0]) for line in drop.raw.split("\n")]
     if told:
         fates += [Fate(line, "kept-in", path, kept) for line in keep.raw.split("\n")]
-    reason = f"Two rows pointed to {keep.target}; one now says what both said."
+    reason = f"This row adds nothing to the other row for {keep.target}."
+    if told:
+        reason = f"Two rows pointed to {keep.target}; one now says what both said."
     return NewText(path, index.text, reason, tuple(fates), (*_seen(path, keep), *_seen(path, drop)))
+
+
+def _is_part(text: str, whole: str) -> bool:
+    """Whether a text is empty, or word for word the beginning or a clause of another one."""
+    said, held = (each.casefold().rstrip(" .;") for each in (text, whole))
+    starts = (held[: end.start()] for end in _PIECE_END.finditer(held))
+    return said in {"", *starts, *_CLAUSES.split(held)}
 
 
 def has_children(index: memdir.Index, row: memdir.IndexRow) -> bool:
