@@ -26,7 +26,9 @@ _RELATIVE = re.compile(r"\b(?:last|next|this|past|coming)\b", re.IGNORECASE)
 _NO_DAY = re.compile(
     r"(?:with)?in\s|.*\b(?:from now|years ago)\b|오늘|이번|올해|heute|aujourd|hoy", re.IGNORECASE
 )
-_COMPARED = ("<", ">", "≤", "≥", "=", "~", "≈", "±")
+# Before and behind a phrase that a date does not replace: a comparison, a choice, a possessive.
+_LEADS_IN = ("<", ">", "≤", "≥", "=", "~", "≈", "±", " or", "/")
+_GOES_ON = ("'s", "’s", " or ", ", or ", "/", " /")
 LEAST_YEAR, MOST_YEAR = 1990, 2200
 
 
@@ -115,7 +117,7 @@ def _is_plain(sentence: memdir.Sentence, span: dates.DateSpan) -> bool:
         return False
     if _MONTH_DAY.search(span.text) and not _RELATIVE.search(span.text):
         return False
-    if _NO_DAY.match(span.text) or after.startswith(("'s", "’s", " or ")) or before.endswith(_COMPARED):
+    if _NO_DAY.match(span.text) or after.startswith(_GOES_ON) or before.endswith(_LEADS_IN):
         return False
     return before.count('"') % 2 == 0 and before.count("“") == before.count("”")
 
