@@ -314,6 +314,22 @@ def test_what_two_files_both_say_is_one_question_though_one_of_it_would_merge_th
     assert question.why == "pumps.md and valves.md seem to say 3 things alike."
 
 
+def test_few_things_of_many_that_two_files_both_say_are_asked_about_one_by_one(tmp_path: Path) -> None:
+    told = [
+        "The `pump-reader` has its own valve, ladder and pressure plate",
+        "Crates of `dock-seven` wait below the copper awning for Ferdinand",
+        "Lanterns along `north-pier` burn rapeseed while Ottilie is ashore",
+    ]
+    kept = "".join(f"\n{each}.\n\n**Why:** The harbour master asked.\n" for each in told[1:])
+    files = {
+        "MEMORY.md": "- [Pumps](pumps.md) — the pumps\n- [Valves](valves.md) — the valves\n",
+        "pumps.md": memory("".join(f"- {each}\n" for each in told) + "".join(OWN[:4])),
+        "valves.md": memory("".join(OWN[4:8]) + f"- {told[0]}.\n{kept}"),
+    }
+    found = of_kind(tmp_path, "same", files)
+    assert len(found) == 3 and not any("things alike" in each.why for each in found)
+
+
 def test_a_product_that_two_memories_name_is_no_double(tmp_path: Path) -> None:
     files = {
         "MEMORY.md": "- [Overview](overview.md) — all of it\n- [Stack](stack.md) — what was chosen\n",

@@ -93,7 +93,7 @@ def _of_two_files(asking: Asking, groups: Sequence[list[PlacedText]], score: flo
     option = asking.draftsman.option("merge", f"Merge into {keep}", merge_each)
     left = _left(option, [other for _, other in pairs])
     told = [each for pair in pairs if pair[1] not in left for each in pair]
-    if told:  # the answer decides about the others too
+    if len(told) // 2 >= MANY:  # the answer decides about the others too
         why = f"{keep} and {drop} seem to say {len(told) // 2} things alike."
         yield _asked(f"{keep} {drop}", why, told, option, score)
         return
