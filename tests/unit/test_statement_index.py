@@ -264,6 +264,13 @@ def test_a_short_memory_and_a_long_one_tell_one_fact() -> None:
     ]
 
 
+def test_an_index_is_no_short_memory() -> None:
+    one, other = "Questions about `pump-reader` go to Odette Nakagawa", "Odette Nakagawa owns `pump-reader`"
+    rows = "".join(f"- [{name}]({name}.md) — the {name}\n" for name in ("roof", "gate", "fence", "wall"))
+    files = {"harbour.md": note(f"{FILLERS}\n- {one}"), "MEMORY.md": f"# Memory\n\n{other}.\n\n{rows}"}
+    assert StatementIndex(files).possible_duplicates() == []
+
+
 def test_a_copy_about_another_thing_joins_no_group_and_keeps_nothing_out() -> None:
     told = (
         "The job history of `pump-reader` lives in ClickHouse, which the team operates anyway.",

@@ -329,8 +329,9 @@ class StatementIndex:
         return is_of_short and pair.found.score >= ONE_FACT and not members_apart(pair.one, pair.other)
 
     def is_of_a_short_file(self, one: PlacedText, other: PlacedText) -> bool:
-        """Whether a file of two statements says hardly anything else."""
-        return any(len(self._numbers[each.path]) <= FEW for each in (one, other))
+        """Whether a file of two statements says hardly anything else. The rows of an index are not counted, so it is never short."""
+        paths = (each.path for each in (one, other) if not memdir.is_index(each.path))
+        return any(0 < len(self._numbers[path]) <= FEW for path in paths)
 
     def _rare_words(self, statement: PlacedText) -> frozenset[str]:
         """The rare words of a statement, cached until a word becomes rare or common."""
