@@ -121,6 +121,14 @@ def test_what_only_names_the_thing_or_stands_below_a_label_is_not_forgotten(
     assert dream(tmp_path, files, [session(1, "forget about the amber-mailer")]).edits == []
 
 
+def test_a_quotation_is_left_whole_or_removed_whole(tmp_path: Path) -> None:
+    quoted = "> Uses uv. The amber-mailer sends from eu-west-1. Tests run with pytest.\n"
+    files = {"notes.md": memory(f"{quoted}\n{OTHER}"), "MEMORY.md": INDEX}
+    made = dream(tmp_path, files, [session(1, "forget about the amber-mailer")])
+    options = [edit.after for each in made.outcome.questions for edit in each.options[0].edits]
+    assert made.edits == [] and options == [memory(OTHER)]
+
+
 def test_a_sentence_that_the_next_one_leans_on_stays(tmp_path: Path) -> None:
     body = (
         "- The copper-relay listens on port 80. It needs a warm cache.\n- The docs are built with Sphinx.\n"

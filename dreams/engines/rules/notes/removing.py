@@ -124,8 +124,8 @@ def pruned(tree: Tree, change: NewText, gone: str, note: str) -> list[NewText]:
 def remove_sentence(
     rec: Recorder, place: tuple[str, int], told: str, reason: str, note: str, cited: Citation
 ) -> bool:
-    """Remove one of several sentences of the paragraph or bullet at a path and line, unless the next one refers to it ("It …",
-    "Therefore …") or one of them is labelled."""
+    """Remove one of several sentences of the paragraph or bullet at a path and line, unless it is quoted, the next one refers to it
+    ("It …", "Therefore …") or one of them is labelled."""
     path, line = place
     if path not in rec.tree.topics():
         return False
@@ -133,7 +133,9 @@ def remove_sentence(
     items = memdir.sections(document.body, document.body_start_line)
     item = next((each for each in items if each.first_line == line and each.kind in _KEPT_APART), None)
     said = sentences(one_line(item.content or item.text)) if item else []
-    if item is None or len(said) < 2 or told not in said or any(map(is_labelled, said)):
+    if item is None or item.text.lstrip().startswith((">", "|")) or any(map(is_labelled, said)):
+        return False
+    if len(said) < 2 or told not in said:
         return False
     if any(map(_LEANS_BACK.match, said[said.index(told) + 1 :][:1])):
         return False
