@@ -114,7 +114,7 @@ def refusal(tree: Tree, keep: str, drop: str) -> str:
     if _own_fields(tree.document(drop)) - _own_fields(tree.document(keep)):
         return f"{drop} has its own frontmatter"
     if are_apart(tree, (keep, drop)):
-        return "their names are about two things or environments, and the text does not say which"
+        return "their labels name different things or environments"
     labels, here = _labels(tree, drop), _in_words(f"{keep} {tree.texts[keep]}")
     said, kept = read(_in_words(labels)), read(here)
     # As written: in words a host, an address and a path are no values.
