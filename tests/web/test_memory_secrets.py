@@ -134,7 +134,7 @@ def test_a_conflict_shows_none_and_keeps_what_is_chosen(browser: Client, conflic
     text = _text(browser, address)
     assert TOKEN not in text and NEWER not in text and "3 secrets masked." in text
     assert "My own text" not in text and "show the secrets above first" in text
-    state = {"state": (conflict.conflict or {})["now"]}
+    state = {"state": rebase.conflict_state(conflict)}
     looked = browser.post(address, {**state, "choice-0": "theirs", "look": "1"}).content.decode()
     assert NEWER not in looked and "ghp_••••••••" in looked
     # A choice that the page never offered writes nothing, least of all nothing in the place of the lines.
