@@ -25,7 +25,7 @@ from django.test.utils import setup_databases, teardown_databases
 from django.utils.crypto import get_random_string
 from hypothesis import HealthCheck, Phase, settings
 
-from dreams.migrations._prices import seed_whole
+from dreams.migrations._prices import seed_more, seed_whole
 from dreams.models import prepared
 from tests.world.new_database import made_once
 from tests.world.processes.killed import fsync_at_once
@@ -100,6 +100,7 @@ def emptied_tables() -> Iterator[None]:
         tables = connection.introspection.django_table_names(only_existing=True, include_views=False)
         connection.ops.execute_sql_flush(_emptied(sorted({*tables} - MIGRATED)))
         seed_whole(apps, None)
+        seed_more(apps, None)
         head_file().unlink(missing_ok=True)  # what it tells of was emptied too
 
     with pytest.MonkeyPatch.context() as patch:
