@@ -14,7 +14,6 @@ from pytest_django import Settings
 from dreams.models import DreamRun, Project, Proposal, Session
 from dreams.services import demo, dreaming, settings_changes, verifying
 from dreams.services.demo import writing
-from dreams.services.demo.content import projects
 from dreams.services.scheduling import scheduler
 
 NOW = dt.datetime(2026, 6, 17, 15, 0, tzinfo=dt.UTC)
@@ -45,14 +44,14 @@ def _listing(folder: Path) -> dict[str, tuple[str, int]]:
 @pytest.mark.more
 def test_the_same_moment_makes_the_same_demo(tmp_path: Path) -> None:
     for name in ("one", "two"):
-        writing.write(tmp_path / name, Path("/final"), projects(NOW))
+        writing.write(tmp_path / name, Path("/final"), NOW)
     assert _listing(tmp_path / "one") == _listing(tmp_path / "two")
     assert len(_listing(tmp_path / "one")) > 40
 
 
 @pytest.mark.more
 def test_nothing_in_it_lies_in_the_future_or_was_touched_just_now(tmp_path: Path) -> None:
-    writing.write(tmp_path / "demo", Path("/final"), projects(NOW))
+    writing.write(tmp_path / "demo", Path("/final"), NOW)
     times = [path.stat().st_mtime for path in (tmp_path / "demo").rglob("*.jsonl")]
     assert max(times) < (NOW - dt.timedelta(hours=1)).timestamp()
     assert min(times) > (NOW - dt.timedelta(days=30)).timestamp()

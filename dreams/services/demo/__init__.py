@@ -19,7 +19,6 @@ from dreams.lib.files.text import is_folder
 from dreams.models import DreamRun, Project
 from dreams.services import discovery, hosts
 from dreams.services.demo import writing
-from dreams.services.demo.content import projects
 from dreams.services.memories import syncing
 
 
@@ -51,7 +50,7 @@ def ensure(now: dt.datetime | None = None) -> bool:
     draft = root().with_name("demo.draft")
     shutil.rmtree(draft, ignore_errors=True)
     # Paths inside the transcripts are those of the final folder.
-    writing.write(draft, root(), projects(now or timezone.now()))
+    writing.write(draft, root(), now or timezone.now())
     os.replace(draft, root())  # noqa: PTH105 - the one step that makes it whole
     return True
 

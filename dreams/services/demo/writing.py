@@ -4,82 +4,21 @@ import datetime as dt
 import hashlib
 import json
 import os
+import re
+import tomllib
 import uuid
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 from dreams.lib.agents.claude_code import slug_of
 
-# The parts of a demo before it is written: projects, notes, talks. Pure: no Django.
-
-
-@dataclass(frozen=True, slots=True)
-class You:
-    """Something a person typed."""
-
-    text: str
-
-
-@dataclass(frozen=True, slots=True)
-class Agent:
-    """One turn of the agent: its words and, if it used one, a tool with its input and result."""
-
-    text: str
-    tool: str = ""
-    given: Mapping[str, object] = field(default_factory=dict)
-    result: str = ""
-    failed: bool = False
-
-
-@dataclass(frozen=True, slots=True)
-class Helper:
-    """A sub-agent that the talk started: its task and its answer."""
-
-    task: str
-    answer: str
-    turns: tuple[Agent, ...] = ()
-
-
-Turn = You | Agent
-
-
-@dataclass(frozen=True, slots=True)
-class Talk:
-    """One session. `ago` is the time since its last line; `title` is written into it as the agent would."""
-
-    title: str
-    ago: dt.timedelta
-    turns: tuple[Turn, ...]
-    branch: str = "main"
-    helper: Helper | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class Note:
-    """A file of a memory directory, last written `ago`."""
-
-    path: str
-    text: str
-    ago: dt.timedelta
-
-
-@dataclass(frozen=True, slots=True)
-class DemoProject:
-    """A repository folder with notes and talks. `consolidated` is how long ago its notes were last tidied."""
-
-    name: str
-    notes: tuple[Note, ...]
-    talks: tuple[Talk, ...]
-    files: Mapping[str, str] = field(default_factory=dict)
-    consolidated: dt.timedelta | None = None
-
-
-def days(number: float) -> dt.timedelta:
-    return dt.timedelta(days=number)
-
-
-# Talks as the JSON lines that Claude Code writes. Pure: no Django.
+#: The invented projects, each different and as untidy as real ones. `ago` is in days: since a file was last written, or since a
+#: talk's last line.
+PROJECTS = ("orders-api", "pocket-garden", "homelab", "bookshelf")
+_DAYS_AGO = re.compile(r"\{(\d+) days ago\}")
+Told = dict[str, Any]
 
 
 VERSION = "2.1.44"
@@ -97,22 +36,17 @@ class Transcript:
     helper_lines: list[str] = field(default_factory=list)
 
 
-def transcript(talk: Talk, cwd: str, seed: str, now: dt.datetime) -> Transcript:
-    """The transcript of a talk that ended `talk.ago` before `now`."""
-    ids = _Ids(f"{seed}/{talk.title}")
-    session = ids.uuid()
-    last = now - talk.ago
-    writer = _Writer(ids, session, cwd, talk.branch, last - _length(talk))
+def transcript(talk: Told, cwd: str, seed: str, last: dt.datetime) -> Transcript:
+    """The transcript of a talk whose last line was written at `last`."""
+    ids = _Ids(f"{seed}/{talk['title']}")
+    session, branch, length = ids.uuid(), talk.get("branch", "main"), _STEP * (2 * len(talk["turns"]) + 2)
+    writer = _Writer(ids, session, cwd, branch, last - length)
     main = [_dumped(line) for line in writer.talk(talk)]
-    if talk.helper is None:
+    if "helper" not in talk:
         return Transcript(session, main)
     helper = ids.hex(8)
-    aside = _Writer(ids, session, cwd, talk.branch, last - _length(talk) / 2, helper)
-    return Transcript(session, main, helper, [_dumped(line) for line in aside.helper(talk.helper)])
-
-
-def _length(talk: Talk) -> dt.timedelta:
-    return _STEP * (2 * len(talk.turns) + 2)
+    aside = _Writer(ids, session, cwd, branch, last - length / 2, helper)
+    return Transcript(session, main, helper, [_dumped(line) for line in aside.helper(talk["helper"])])
 
 
 _STEP = dt.timedelta(seconds=41)  # between two turns; chosen
@@ -148,25 +82,25 @@ class _Writer:
             self._common["agentId"] = helper
         self._tokens = 11_000
 
-    def talk(self, talk: Talk) -> Iterator[Line]:
+    def talk(self, talk: Told) -> Iterator[Line]:
         yield {"type": "permission-mode", "permissionMode": "acceptEdits", "sessionId": self._session}
         yield self._reminder()
         typed = ""
-        for number, turn in enumerate(talk.turns):
-            if isinstance(turn, You):
-                typed = turn.text
-                yield self._user(turn.text)
+        for number, turn in enumerate(talk["turns"]):
+            if "you" in turn:
+                typed = turn["you"]
+                yield self._user(typed)
             else:
                 yield from self._agent(turn)
             if number == 1:
-                yield {"type": "ai-title", "aiTitle": talk.title, "sessionId": self._session}
+                yield {"type": "ai-title", "aiTitle": talk["title"], "sessionId": self._session}
         yield {"type": "last-prompt", "lastPrompt": typed, "sessionId": self._session}
 
-    def helper(self, helper: Helper) -> Iterator[Line]:
-        yield self._user(helper.task)
-        for turn in helper.turns:
+    def helper(self, helper: Told) -> Iterator[Line]:
+        """A sub-agent that the talk started: its task, and its turns, of which the last one is its answer."""
+        yield self._user(helper["task"])
+        for turn in helper["turns"]:
             yield from self._agent(turn)
-        yield from self._agent(Agent(helper.answer))
 
     def _line(self, kind: str, **more: object) -> Line:
         own = self._ids.uuid()
@@ -184,11 +118,12 @@ class _Writer:
     def _user(self, text: str) -> Line:
         return self._line("user", message={"role": "user", "content": text})
 
-    def _agent(self, turn: Agent) -> Iterator[Line]:
-        blocks: list[Line] = [{"type": "text", "text": turn.text}] if turn.text else []
+    def _agent(self, turn: Told) -> Iterator[Line]:
+        """Its words and, if it used one, a tool with its input and result."""
+        blocks: list[Line] = [{"type": "text", "text": turn["agent"]}] if turn["agent"] else []
         call = f"toolu_{self._ids.hex(24)}"
-        if turn.tool:
-            blocks.append({"type": "tool_use", "id": call, "name": turn.tool, "input": dict(turn.given)})
+        if "tool" in turn:
+            blocks.append({"type": "tool_use", "id": call, "name": turn["tool"], "input": turn["input"]})
         message = f"msg_{self._ids.hex(24)}"
         request = f"req_{self._ids.hex(24)}"
         usage = self._usage(turn)
@@ -200,28 +135,28 @@ class _Writer:
                 "model": MODEL,
                 "content": [block],
             }
-            body |= {"stop_reason": "tool_use" if turn.tool else "end_turn", "usage": usage}
+            body |= {"stop_reason": "tool_use" if "tool" in turn else "end_turn", "usage": usage}
             yield self._line("assistant", message=body, requestId=request)
-        if turn.tool:
-            yield self._result(turn, call)
+        if "tool" in turn:
+            yield self._result(turn["result"], call, failed=turn.get("failed", False))
 
-    def _result(self, turn: Agent, call: str) -> Line:
+    def _result(self, result: str, call: str, *, failed: bool) -> Line:
         block: Line = {
             "type": "tool_result",
             "tool_use_id": call,
-            "content": turn.result,
-            "is_error": turn.failed,
+            "content": result,
+            "is_error": failed,
         }
-        seen: Line = {"stdout": turn.result, "stderr": "", "interrupted": False}
+        seen: Line = {"stdout": result, "stderr": "", "interrupted": False}
         return self._line(
             "user",
             message={"role": "user", "content": [block]},
-            toolUseResult=f"Error: {turn.result}" if turn.failed else seen,
+            toolUseResult=f"Error: {result}" if failed else seen,
         )
 
-    def _usage(self, turn: Agent) -> Line:
-        written = 40 + len(turn.text) // 3 + len(str(turn.given)) // 3
-        read, self._tokens = self._tokens, self._tokens + written + len(turn.result) // 3
+    def _usage(self, turn: Told) -> Line:
+        written = 40 + len(turn["agent"]) // 3 + len(str(turn.get("input", {}))) // 3
+        read, self._tokens = self._tokens, self._tokens + written + len(turn.get("result", "")) // 3
         return {
             "input_tokens": 6,
             "output_tokens": written,
@@ -241,53 +176,49 @@ GIT = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class Demo:
-    """All projects, with dates relative to one time."""
-
-    now: dt.datetime
-    projects: tuple[DemoProject, ...]
-
-
-def write(folder: Path, final: Path, demo: Demo) -> None:
-    """Writes `demo` into `folder`, which will be moved to `final`."""
-    _file(folder / "README.md", README, demo.now)
-    for project in demo.projects:
-        home = final / "code" / project.name
-        _repository(folder / "code" / project.name, project, demo.now)
-        _transcripts(folder / "projects" / slug_of(str(home)), str(home), project, demo.now)
-        _memory(folder / "projects" / slug_of(str(home)) / "memory", project, demo.now)
+def write(folder: Path, final: Path, now: dt.datetime) -> None:
+    """Writes the demo into `folder`, which will be moved to `final`, with all times relative to `now` (aware)."""
+    _file(folder / "README.md", README, now)
+    for name in PROJECTS:
+        project = tomllib.loads((Path(__file__).parent / "projects" / f"{name}.toml").read_text("utf-8"))
+        home = final / "code" / name
+        _repository(folder / "code" / name, project["files"], now)
+        for talk in project["talks"]:
+            _transcript(folder / "projects" / slug_of(str(home)), str(home), name, talk, _before(now, talk))
+        _memory(folder / "projects" / slug_of(str(home)) / "memory", project, now)
 
 
-def _repository(folder: Path, project: DemoProject, now: dt.datetime) -> None:
+def _before(now: dt.datetime, told: Told) -> dt.datetime:
+    return now - dt.timedelta(days=told["ago"])
+
+
+def _repository(folder: Path, files: dict[str, str], now: dt.datetime) -> None:
     for part in ("objects", "refs/heads"):
         (folder / ".git" / part).mkdir(parents=True)
-    files = {f".git/{name}": text for name, text in GIT.items()} | dict(project.files)
-    for path, text in files.items():
+    for path, text in ({f".git/{name}": text for name, text in GIT.items()} | files).items():
         _file(folder / path, text, now)
 
 
-def _transcripts(folder: Path, cwd: str, project: DemoProject, now: dt.datetime) -> None:
-    for talk in project.talks:
-        _transcript(folder, cwd, project.name, talk, now)
-
-
-def _transcript(folder: Path, cwd: str, seed: str, talk: Talk, now: dt.datetime) -> None:
-    made = transcript(talk, cwd, seed, now)
-    at = now - talk.ago
+def _transcript(folder: Path, cwd: str, seed: str, talk: Told, at: dt.datetime) -> None:
+    made = transcript(talk, cwd, seed, at)
     _file(folder / f"{made.session_id}.jsonl", "".join(made.lines), at)
     if made.helper_id:
         aside = folder / made.session_id / "subagents" / f"agent-{made.helper_id}.jsonl"
         _file(aside, "".join(made.helper_lines), at)
 
 
-def _memory(folder: Path, project: DemoProject, now: dt.datetime) -> None:
-    for note in project.notes:
-        _file(folder / note.path, note.text, now - note.ago)
-    if project.consolidated is not None:
-        _file(folder / ".consolidate-lock", "", now - project.consolidated)
-    newest = min((note.ago for note in project.notes), default=dt.timedelta())
-    _set_time(folder, now - newest)
+def _memory(folder: Path, project: Told, now: dt.datetime) -> None:
+    for note in project["notes"]:
+        _file(folder / note["path"], _dated(note["text"], _before(now, note), now), _before(now, note))
+    if "tidied" in project:
+        _file(folder / ".consolidate-lock", "", now - dt.timedelta(days=project["tidied"]))
+    _set_time(folder, max(_before(now, note) for note in project["notes"]))
+
+
+def _dated(text: str, modified: dt.datetime, now: dt.datetime) -> str:
+    """The text with the moment of its last change, and days before now, in place of `{modified}` and `{5 days ago}`."""
+    text = text.replace("{modified}", modified.replace(microsecond=0).isoformat())
+    return _DAYS_AGO.sub(lambda found: str((now - dt.timedelta(days=int(found[1]))).date()), text)
 
 
 def _file(path: Path, text: str, at: dt.datetime) -> None:
