@@ -425,7 +425,7 @@ def spoken(folder: Path) -> list[str]:
     index.catch_up(5)
     at = f"/sessions/{session.pk}/"
     return [
-        *(f"{at}{more}" for more in ("", "?q=turbine", "?goto=soon")),
+        *(f"{at}{more}" for more in ("", "?q=turbine", "?line=7")),
         f"/sessions/{gone.pk}/",
         f"/projects/{project.pk}/?show=sessions",
         f"/projects/{project.pk}/open-ends/",

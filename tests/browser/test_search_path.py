@@ -105,7 +105,7 @@ def test_without_javascript_search_is_a_page(plain: Page, address: str, session:
 def test_search_and_reader_fit_every_width_and_the_quick_list_breaks_no_rule(
     window: Page, address: str, session: Session
 ) -> None:
-    for path in ("/search/?q=turbine", f"/sessions/{session.pk}/?q=turbine&goto=soon"):
+    for path in ("/search/?q=turbine", f"/sessions/{session.pk}/?q=turbine&line=7"):
         window.goto(address + path)
         for width in (360, 830, 1030, 1280):
             window.set_viewport_size({"width": width, "height": 800})

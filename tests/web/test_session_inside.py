@@ -13,7 +13,7 @@ from django.test import Client
 from django.urls import reverse
 from hypothesis import given, settings, strategies as st
 
-from dreams.lib.agents.transcripts import offset_at, search
+from dreams.lib.agents.transcripts import search
 from dreams.lib.agents.transcripts.turns import Turn, page
 from dreams.models import RequestUsage, Session, TranscriptFile
 from dreams.services.search.query import fold
@@ -135,38 +135,15 @@ def test_words_are_found_in_every_way_in_which_json_can_write_them(
     assert found.complete
 
 
-@pytest.mark.parametrize(
-    ("goto", "line"), [("7", 7), ("10:30", 31), ("2026-03-01 10:45", 46), ("2026-03-01", 1), ("23:59", 120)]
-)
-def test_a_line_or_a_time_is_gone_to(
-    browser: Client, session: Session, transcript: Path, goto: str, line: int
-) -> None:
-    transcript.write_text("".join(_line("user", f"Turn {n}", n) for n in range(120)))
-    assert _marked(_text(browser, session, goto=goto)) == [line]
-
-
-def test_a_share_of_the_length_is_gone_to_and_nonsense_is_told(
+def test_a_line_is_gone_to_beside_the_words_that_were_searched(
     browser: Client, session: Session, transcript: Path
 ) -> None:
-    transcript.write_text("".join(_line("user", f"Turn {n}", n) for n in range(1, 401)))
-    half = _text(browser, session, goto="50%").partition('id="turns"')[2]
-    assert "Turn 210<" in half
-    assert "Turn 190<" not in half
-    assert "Turn 400<" in _text(browser, session, goto="100%")
-    assert "is not a place in this session" in _text(browser, session, goto="<soon>")
-
-
-@settings(max_examples=25, deadline=None)
-@given(gaps=st.lists(st.integers(0, 3), min_size=1, max_size=60), minute=st.integers(-2, 190))
-def test_the_place_of_a_moment_is_the_first_line_said_then_or_later(
-    tmp_path_factory: pytest.TempPathFactory, gaps: list[int], minute: int
-) -> None:
-    minutes = [sum(gaps[: n + 1]) for n in range(len(gaps))]
-    lines = [_line("user", "x" * (m % 7), m) for m in minutes]
-    file = tmp_path_factory.mktemp("t") / "s.jsonl"
-    file.write_text("".join(lines))
-    wanted = next((n for n, m in enumerate(minutes) if m >= minute), len(lines) - 1)
-    assert offset_at(file, START + dt.timedelta(minutes=minute)) == sum(map(len, lines[:wanted]))
+    transcript.write_text("".join(_line("user", f"Turn {n}", n) for n in range(120)))
+    assert _marked(_text(browser, session, line="7")) == [7]
+    text = _text(browser, session, line="7", q="Turn 90")
+    form = text.partition('class="filters goto"')[2].partition("</form>")[0]
+    assert _marked(text) == [7]
+    assert 'name="line"' in form and 'name="q" value="Turn 90"' in form
 
 
 def test_turns_of_a_sub_agent_are_folded_together(

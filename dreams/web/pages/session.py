@@ -1,7 +1,6 @@
 """The session page: a transcript in pages of turns, read from the file by byte offset, with search; and notes on it, the
 agent's own and hand-over notes, with links to the transcript."""
 
-import datetime as dt
 import os
 import re
 from collections.abc import Iterable, Sequence
@@ -12,7 +11,6 @@ from typing import Any
 from django.core.paginator import Page
 from django.db.models import F, Q, QuerySet, Sum
 from django.urls import reverse
-from django.utils import timezone
 
 from dreams import conf
 from dreams.engines.anthropic import keys
@@ -244,10 +242,6 @@ def reviewed_by(session: Session) -> QuerySet[DreamRun]:
     return rows.filter(came_of).distinct()[:10]
 
 
-_CLOCK = ("%H:%M", "%H:%M:%S")
-_DAYS = ("%Y-%m-%d", "%Y-%m-%d %H:%M", "%Y-%m-%d %H:%M:%S", "%Y-%m-%dT%H:%M")
-
-
 def look(path: str, query: Query, start: int = 0, start_line: int = 1) -> Within | None:
     """The matches of `query` in the file; None without search terms or without a file."""
     if not query.terms:
@@ -285,57 +279,6 @@ def inside(found: Within, mark: int | None, *, from_start: bool = True) -> dict[
         "percent": None if found.complete or len(hits) >= MAX_HITS else 100 * found.reached // found.size,
         "from_start": from_start,
     }
-
-
-def jump_target(path: str, session: Session, wanted: str) -> Position | None:
-    """A line's number, a time ("14:30", "2026-03-01 14:30", "2026-03-01") or a percentage ("50%"); None for anything else."""
-    wanted = wanted.strip()
-    share = wanted.removesuffix("%").strip()
-    try:
-        if wanted.endswith("%") and share.isascii() and share.isdecimal():
-            return _at_share(path, min(100, int(share[:4])))
-        number = wanted.replace(",", "")
-        if number.isascii() and number.isdecimal() and len(number) < 12:
-            return Position(mark=max(1, int(number)))
-        return _at_time(path, _moment(session, wanted))
-    except OSError:
-        return Position()
-
-
-def _at_share(path: str, share: int) -> Position:
-    size = Path(path).stat(follow_symlinks=False).st_size
-    if share >= 100:
-        return Position(size, None, backward=True)
-    return Position(size * share // 100, None if share else 1)
-
-
-def _at_time(path: str, moment: dt.datetime | None) -> Position | None:
-    if moment is None:
-        return None
-    offset = transcripts.offset_at(path, moment)
-    turn = transcripts.line_at(path, offset)
-    return Position(offset, turn.line, mark=turn.line) if turn and turn.line else Position(offset, None)
-
-
-def _moment(session: Session, wanted: str) -> dt.datetime | None:
-    """In the person's time zone. A time without a date is its first occurrence in the session."""
-    zone = timezone.get_current_timezone()
-    for form in _DAYS:
-        if (day := _parsed(wanted, form)) is not None:
-            return day.replace(tzinfo=zone)
-    clock = next((found for form in _CLOCK if (found := _parsed(wanted, form)) is not None), None)
-    if clock is None:
-        return None
-    start = (session.started_at or session.touched_at).astimezone(zone)
-    first = start.replace(hour=clock.hour, minute=clock.minute, second=clock.second, microsecond=0)
-    return first if first >= start.replace(second=0, microsecond=0) else first + dt.timedelta(days=1)
-
-
-def _parsed(wanted: str, form: str) -> dt.datetime | None:
-    try:
-        return dt.datetime.strptime(wanted, form)  # noqa: DTZ007 - the zone is put on by the caller
-    except ValueError:
-        return None
 
 
 # --- Notes

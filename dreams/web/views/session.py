@@ -1,4 +1,4 @@
-"""A session: its transcript page by page, with jumps to a line or a time and a search; and notes on it, written by rules at
+"""A session: its transcript page by page, with jumps to a line and a search; and notes on it, written by rules at
 once or requested from a model. Also the tasks that agents left unfinished in a project."""
 
 import re
@@ -24,7 +24,7 @@ from dreams.web.views.project import beside
 
 @require_safe
 def session(request: Request, pk: int) -> HttpResponse:
-    """`?line=`, `?goto=`, `?q=`, and `?from=` and `?to=` for neighbouring pages; `?file=` for a sub-agent's transcript."""
+    """`?line=`, `?q=`, and `?from=` and `?to=` for neighbouring pages; `?file=` for a sub-agent's transcript."""
     found = _session(pk)
     if (ran := pages.transcript_of_agent(found)) is not None:
         return redirect(f"{reverse('session', args=[ran.session_id])}?{_with_file(request, ran.pk)}")
@@ -32,9 +32,7 @@ def session(request: Request, pk: int) -> HttpResponse:
     path = file.path if file else found.path
     if host_requests.is_elsewhere(found.project):
         path = ""  # a file with that path on this host would be a different one
-    goto = request.GET.get("goto", "")[:40]
-    gone_to = pages.jump_target(path, found, goto) if goto.strip() else None
-    place = gone_to or _place(request)
+    place = _place(request)
     wanted = query.parse(request.GET.get("q", ""))
     hits = _hits(request, path, wanted)
     if hits and hits.hits and _is_new_search(request):
@@ -52,8 +50,6 @@ def session(request: Request, pk: int) -> HttpResponse:
         "agents": {row["agent_id"]: row["pk"] for row in files if row["agent_id"]},
         "reading": pages.reading(path, place, known, wanted.terms, is_main=file is None),
         "mark": place.mark,
-        "goto": goto,
-        "is_lost": bool(goto.strip()) and gone_to is None,
         "query": wanted,
         "keep": _kept(file, wanted),
         "inside": pages.inside(hits, place.mark, from_start=not request.GET.get("look")) if hits else None,
@@ -89,7 +85,7 @@ def _hits(request: Request, path: str, wanted: query.Query) -> Within | None:
 
 def _is_new_search(request: Request) -> bool:
     """Whether the address names no place: then the page jumps to the first match."""
-    return not any(request.GET.get(name) for name in ("line", "goto", "from", "to"))
+    return not any(request.GET.get(name) for name in ("line", "from", "to"))
 
 
 def _file(request: Request, found: Session) -> TranscriptFile | None:

@@ -1,13 +1,13 @@
 """Transcripts (JSON lines) → typed records, rows and pages. Pure: no Django.
 
-`scan` feeds the database, `page`, `line_at` and `find_quote` feed the session page and evidence, `change` and `same_stat`
+`scan` feeds the database, `page` and `find_quote` feed the session page and evidence, `change` and `same_stat`
 tell whether a file needs to be read at all. `read_ahead` reads many files on all cores, `search` finds words in one.
 """
 
 from dreams.lib.agents.transcripts.reader import FileGrowth, FileMark, change, same_stat
 from dreams.lib.agents.transcripts.records import key64
 from dreams.lib.agents.transcripts.scan import Summary
-from dreams.lib.agents.transcripts.search import Match, find_quote, offset_at
+from dreams.lib.agents.transcripts.search import Match, find_quote
 from dreams.lib.agents.transcripts.turns import answered
 
 from .reader import Cancelled, Cursor, Reader

@@ -1,50 +1,16 @@
-"""Finds a moment, a quote or some words in a transcript of any length. Pure: no Django."""
+"""Finds a quote or some words in a transcript of any length. Pure: no Django."""
 
 import os
 import re
 import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from datetime import datetime
 
 import re2
 
 from dreams.lib.agents.transcripts.reader import MAX_LINE_BYTES, Progress, Source, opened
-from dreams.lib.agents.transcripts.turns import Turn, page, turns_of_line
+from dreams.lib.agents.transcripts.turns import Turn, turns_of_line
 from dreams.lib.files.text import one_line
-
-# Some lines have no time; after so many of them the place found is near enough.
-_LOOK_LINES = 40
-_STEPS = 60
-
-
-def offset_at(source: Source, moment: datetime) -> int:
-    """The first byte of the first line at `moment` or later; of the last line if all are earlier.
-
-    Nearly all lines are in the order of time, so it reads only some dozen lines of a file of any size. Raises OSError.
-    """
-    with opened(source) as fd:
-        low, high = 0, os.fstat(fd).st_size
-        best = low
-        for _ in range(_STEPS):
-            if low >= high:
-                break
-            turn = _timed(fd, (low + high) // 2)
-            if turn is None or turn.offset >= high:
-                high = (low + high) // 2
-            elif turn.at is not None and turn.at < moment:
-                low, best = turn.end, turn.offset
-            else:
-                high = turn.offset
-        after = _timed(fd, low)
-        return after.offset if after is not None else best
-
-
-def _timed(fd: int, offset: int) -> Turn | None:
-    """The first line with a time at or after `offset`."""
-    found = page(fd, offset, _LOOK_LINES, line=1)
-    return next((turn for turn in found.turns if turn.at is not None), None)
-
 
 # --- Quotes ----------------------------------------------------------------------------------------------------------
 
