@@ -12,7 +12,8 @@ from pathlib import Path
 import psutil
 import pytest
 
-from dreams.lib.sandbox.tool_worker import Mounts, ToolWorker, ToolWorkerFailed, fences
+from dreams.lib.json_worker import WorkerFailed
+from dreams.lib.sandbox.tool_worker import Mounts, ToolWorker, fences
 from tests.world import model as kit
 
 
@@ -50,15 +51,15 @@ def bash(worker: ToolWorker, line: str) -> str:
 
 def pid_of(worker: ToolWorker) -> int:
     """The worker itself: with bubblewrap around it, the last of what was started."""
-    process = worker._process
-    assert process is not None
+    assert worker._worker is not None
+    process = worker._worker.process
     return [process.pid, *(child.pid for child in psutil.Process(process.pid).children(recursive=True))][-1]
 
 
 def stop(worker: ToolWorker) -> None:
     """Everything that was started stands still: it will never answer."""
-    process = worker._process
-    assert process is not None
+    assert worker._worker is not None
+    process = worker._worker.process
     os.killpg(process.pid, signal.SIGSTOP)
 
 
@@ -130,8 +131,8 @@ def test_a_worker_that_was_killed_is_started_again(worker: ToolWorker) -> None:
 
 def test_closing_ends_a_call_that_still_runs(world: Path) -> None:
     made = ToolWorker(Mounts((("memory", str(world / "memory"), ()),)))
-    process = made._process
-    assert process is not None
+    assert made._worker is not None
+    process = made._worker.process
     stop(made)
     answers: list[bool] = []
     caller = threading.Thread(
@@ -147,8 +148,8 @@ def test_closing_ends_a_call_that_still_runs(world: Path) -> None:
 
 def test_a_call_that_hangs_is_given_up(world: Path) -> None:
     made = ToolWorker(Mounts((("memory", str(world / "memory"), ()),)), call_seconds=0.3)
-    process = made._process
-    assert process is not None
+    assert made._worker is not None
+    process = made._worker.process
     stop(made)
     answer = made.run("Bash", {"command": "ls /memory"})
     assert answer.refused and "too long" in answer.text and process.poll() is not None
@@ -157,5 +158,5 @@ def test_a_call_that_hangs_is_given_up(world: Path) -> None:
 
 def test_a_worker_that_cannot_start_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("sys.executable", "/bin/false")
-    with pytest.raises(ToolWorkerFailed):
+    with pytest.raises(WorkerFailed):
         ToolWorker(Mounts(()))

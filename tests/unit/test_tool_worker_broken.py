@@ -43,9 +43,8 @@ def worker(memory: Path) -> Iterator[ToolWorker]:
 
 def kill(worker: ToolWorker) -> None:
     """As the kernel would, when memory runs out."""
-    process = worker._process
-    assert process is not None
-    os.killpg(process.pid, 9)  # with what may stand around it
+    assert worker._worker is not None
+    os.killpg(worker._worker.process.pid, 9)  # with what may stand around it
 
 
 def bash(worker: ToolWorker, line: str) -> ToolReply:

@@ -186,10 +186,10 @@ def _runs(child: psutil.Process) -> bool:
 
 def test_when_the_engine_is_gone_everything_that_it_started_goes_too(tmp_path: Path) -> None:
     worker = ToolWorker(Mounts((("memory", str(tmp_path), ()),)))
-    process = worker._process
-    assert process is not None and process.stdin is not None
+    assert worker._worker is not None and worker._worker.process.stdin is not None
+    process = worker._worker.process
     started = psutil.Process(process.pid).children(recursive=True)
-    process.stdin.close()  # as the kernel does it when the engine is killed
+    worker._worker.process.stdin.close()  # as the kernel does it when the engine is killed
     assert process.wait(10) is not None
     until = time.monotonic() + 10  # the kernel kills them one after the other
     while any(map(_runs, started)) and time.monotonic() < until:

@@ -98,9 +98,9 @@ def test_the_worker_has_nothing_of_our_environment(monkeypatch: pytest.MonkeyPat
     monkeypatch.setenv("ANTHROPIC_API_KEY", "not-for-the-worker")
     worker = converting._Worker()
     try:
-        environment = Path(f"/proc/{worker._process.pid}/environ")
+        environment = Path(f"/proc/{worker.process.pid}/environ")
         if environment.exists():
             assert b"not-for-the-worker" not in environment.read_bytes()
-        assert worker.ask("*a*", None)[0] == "<p><em>a</em></p>"
+        assert worker.html("*a*", None)[0] == "<p><em>a</em></p>"
     finally:
         worker.end()

@@ -150,7 +150,7 @@ class Near:
     names = NAMES
 
     def __init__(self, given: Job) -> None:
-        rows = json.loads(mounts_of(given).as_json())
+        rows = mounts_of(given).as_json()
         self._tree = Tree([mount for row in rows if (mount := worker._mount(row)) is not None])
         self._tools = Tools(self._tree)
 

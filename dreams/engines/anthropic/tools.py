@@ -1,5 +1,5 @@
 """All tools of one dream: calls of a turn → answers, concurrently for reads, in order for writes. The reading tools
-run in the sandboxed workers of `dreams.lib.sandbox.tool_worker`.
+run in the sandboxed worker of `dreams.lib.sandbox.tool_worker`.
 """
 
 import concurrent.futures
@@ -7,7 +7,6 @@ import json
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import partial
 from itertools import groupby
 from pathlib import Path
 from typing import Any, Protocol
@@ -19,7 +18,8 @@ from dreams.engines.anthropic.questions import Questions
 from dreams.engines.anthropic.stream import Json
 from dreams.engines.types import LOOK_SECONDS, EngineError, Job, Phase, Problem
 from dreams.lib import stopwatch
-from dreams.lib.sandbox.tool_worker import Mounts, ToolWorker, ToolWorkerFailed, ToolWorkers
+from dreams.lib.json_worker import WorkerFailed
+from dreams.lib.sandbox.tool_worker import Mounts, ToolWorker
 from dreams.lib.sandbox.tool_worker.tools import ToolReply as Answer
 
 OUTPUT_CHARS = 40_000  # the reading tools cap their own output below this
@@ -58,10 +58,9 @@ def mounted(folder: Path) -> str:
 
 def open_tools(job: Job) -> ReadTools:
     """The reading tools of one dream, in a separate process. Raises EngineError with the remedy."""
-    mounts = mounts_of(job)
     try:
-        worker = ToolWorker(mounts)
-    except ToolWorkerFailed as error:
+        worker = ToolWorker(mounts_of(job))
+    except WorkerFailed as error:
         raise EngineError(
             f"The sandbox of the reading tools did not start ({error}). `doctor` says more."
         ) from error
@@ -72,7 +71,7 @@ def open_tools(job: Job) -> ReadTools:
             "dream without an OS sandbox. Install bubblewrap, use a Linux kernel with Landlock, or switch “Refuse to "
             "dream without an OS sandbox” off."
         )
-    return ToolWorkers(worker, partial(ToolWorker, mounts))
+    return worker
 
 
 @dataclass(frozen=True, slots=True)

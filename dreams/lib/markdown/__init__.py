@@ -6,20 +6,14 @@ and the addresses looked up for it.
 
 import atexit
 import hashlib
-import json
-import os
 import queue
 import re
-import select
-import subprocess
-import sys
 import threading
 import time
 from collections import OrderedDict
 from contextlib import suppress
-from pathlib import Path
-from typing import Any
 
+from dreams.lib.json_worker import JsonWorker, WorkerFailed
 from dreams.lib.markdown.converter import Resolver
 
 # The worker stops after a second of processor time. This limit is for one that does not, or on a busy machine.
@@ -28,94 +22,28 @@ START_SECONDS = 20.0
 PROCESSES = 2  # so that one slow text does not delay every page
 KEPT = 256
 MOST_KEPT_CHARS = 200_000  # a longer answer is not cached
-MOST_ANSWER = 16 * 1024 * 1024
 
 # Long runs of opening brackets, which no note has and which are slow to parse: not tried.
 _RUNS = re.compile(r"\[{40}|(?:!\[){40}|(?:\[\w*\]?\(){40}|\){400}|(?:\\[^\w\s]){400}")
-_BASE = Path(__file__).resolve().parents[3]
 
 
-class _Ended(Exception):
-    """The worker died, hung or sent an invalid answer."""
-
-
-class _Worker:
+class _Worker(JsonWorker):
     def __init__(self) -> None:
-        # Its environment has no keys and no paths, only options of Python.
-        self._process = subprocess.Popen(
-            [sys.executable, "-m", "dreams.lib.markdown.worker"],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.DEVNULL,
-            cwd=_BASE,
-            env={"PYTHONDONTWRITEBYTECODE": "1", "PYTHONUTF8": "1"},
-        )
-        if self._process.stdin is None or self._process.stdout is None:
-            raise _Ended
-        self._input, self._output = self._process.stdin, self._process.stdout
-        self._rest = b""
-        self._receive(time.monotonic() + START_SECONDS)
+        """Raises WorkerFailed."""
+        super().__init__("dreams.lib.markdown.worker")
+        self.receive(time.monotonic() + START_SECONDS)
 
-    def ask(self, text: str, resolve: Resolver | None) -> tuple[str | None, dict[str, str | None]]:
-        """(HTML or None, {looked-up name: address}). Raises _Ended."""
-        end = time.monotonic() + WALL_SECONDS
+    def html(self, text: str, resolve: Resolver | None) -> tuple[str | None, dict[str, str | None]]:
+        """(HTML or None, {looked-up name: address}). Raises WorkerFailed."""
+        until = time.monotonic() + WALL_SECONDS
         looked_up: dict[str, str | None] = {}
-        self._send({"text": text, "resolves": resolve is not None})
-        while True:
-            answer = self._receive(end)
-            if "resolve" not in answer:
-                html = answer.get("html")
-                return (None if html is None else str(html)), looked_up
+        self.send({"text": text, "resolves": resolve is not None})
+        while "resolve" in (answer := self.receive(until)):
             name = str(answer["resolve"])
             looked_up[name] = resolve(name) if resolve else None
-            self._send({"address": looked_up[name]})
-
-    def has_died(self) -> bool:
-        """Whether it was killed since its last answer, for example for lack of memory."""
-        return self._process.poll() is not None
-
-    def end(self) -> None:
-        with suppress(OSError):
-            self._process.kill()
-        for pipe in (self._input, self._output):
-            with suppress(OSError):
-                pipe.close()
-        with suppress(subprocess.TimeoutExpired):
-            self._process.wait(5)
-
-    def _send(self, message: dict[str, Any]) -> None:
-        try:
-            self._input.write(json.dumps(message).encode() + b"\n")
-            self._input.flush()
-        except OSError as error:
-            raise _Ended from error
-
-    def _receive(self, end: float) -> dict[str, Any]:
-        handle = self._output.fileno()
-        parts = [self._rest]
-        size = len(self._rest)
-        while b"\n" not in parts[-1]:
-            ready, _, _ = select.select([handle], [], [], max(0.0, end - time.monotonic()))
-            data = self._read(handle) if ready else b""
-            size += len(data)
-            if not data or size > MOST_ANSWER:
-                raise _Ended
-            parts.append(data)
-        line, _, self._rest = b"".join(parts).partition(b"\n")
-        try:
-            answer = json.loads(line)
-        except ValueError as error:
-            raise _Ended from error
-        if not isinstance(answer, dict):
-            raise _Ended
-        return answer
-
-    @staticmethod
-    def _read(handle: int) -> bytes:
-        try:
-            return os.read(handle, 65_536)
-        except OSError:
-            return b""
+            self.send({"address": looked_up[name]})
+        html = answer.get("html")
+        return (None if html is None else str(html)), looked_up
 
 
 class _Pool:
@@ -127,7 +55,7 @@ class _Pool:
             self._free.put(None)
 
     def ask(self, text: str, resolve: Resolver | None) -> tuple[str | None, dict[str, str | None]] | None:
-        """As `_Worker.ask`; None if all workers are busy, whatever the text."""
+        """As `_Worker.html`; None if all workers are busy, whatever the text."""
         try:
             worker = self._free.get(timeout=WALL_SECONDS)
         except queue.Empty:
@@ -137,8 +65,8 @@ class _Pool:
                 worker.end()
                 worker = None
             worker = worker or _Worker()
-            return worker.ask(text, resolve)
-        except (_Ended, OSError):
+            return worker.html(text, resolve)
+        except WorkerFailed:
             if worker is not None:
                 worker.end()
             worker = None

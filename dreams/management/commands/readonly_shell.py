@@ -5,9 +5,10 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from dreams.lib.files.safefs import Root, SafeFsError
+from dreams.lib.json_worker import WorkerFailed
 from dreams.lib.sandbox import CommandOutput, Mount, Tree
 from dreams.lib.sandbox.mounts import trouble
-from dreams.lib.sandbox.tool_worker import Mounts, ToolWorker, ToolWorkerFailed
+from dreams.lib.sandbox.tool_worker import Mounts, ToolWorker
 from dreams.management import base, batch
 
 
@@ -56,7 +57,7 @@ def _open(mounts: Iterable[Mount]) -> ToolWorker:
     rows = tuple((mount.name, mount.stands_for[0], mount.stands_for) for mount in mounts)
     try:
         return ToolWorker(Mounts(rows), most_starts=sys.maxsize)
-    except ToolWorkerFailed as error:
+    except WorkerFailed as error:
         raise base.Refused(f"the sandbox did not start ({error}); `doctor` says more") from error
 
 

@@ -1,23 +1,18 @@
 """Bash, Read, Grep and Glob over mounts, run by a separate process that can do nothing else. PURE: no Django.
 
-This is the caller's side: it starts workers (`ToolWorker`, or several: `ToolWorkers`), sends calls, and kills a worker if
-a call takes too long or all is done. `worker` is the process, `tools` are the tools, `fences` the protection by the
-operating system.
+This is the caller's side: it starts the worker, sends calls, and kills it if a call takes too long or all is done. `worker`
+is the process, `tools` are the tools, `fences` the protection by the operating system.
 """
 
 import json
 import os
-import select
-import signal
-import subprocess
-import sys
 import threading
 import time
-from collections.abc import Callable, Mapping, Sequence
-from contextlib import suppress
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from dreams.lib.json_worker import JsonWorker, WorkerFailed, WorkerTooSlow
 from dreams.lib.sandbox.process import TIMED_OUT
 from dreams.lib.sandbox.shell import CommandOutput
 from dreams.lib.sandbox.tool_worker import fences
@@ -30,14 +25,6 @@ LONGEST = 4 * 1024 * 1024  # of one request; chosen
 MOST_STARTS = 5  # of one dream; chosen
 
 
-class ToolWorkerFailed(Exception):
-    """The worker cannot be started or does not answer."""
-
-
-class _TooLong(ToolWorkerFailed):
-    """The worker did not answer in time."""
-
-
 @dataclass(frozen=True, slots=True)
 class Mounts:
     """The mounts: (name, folder, the real paths that lead to it)."""
@@ -48,10 +35,8 @@ class Mounts:
     def folders(self) -> list[str]:
         return [folder for _, folder, _ in self.rows]
 
-    def as_json(self) -> bytes:
-        return (
-            json.dumps([{"name": n, "folder": f, "stands_for": s} for n, f, s in self.rows]).encode() + b"\n"
-        )
+    def as_json(self) -> list[dict[str, object]]:
+        return [{"name": name, "folder": folder, "stands_for": aka} for name, folder, aka in self.rows]
 
 
 class ToolWorker:
@@ -67,13 +52,13 @@ class ToolWorker:
         most_starts: int = MOST_STARTS,
         bwrap: str | None = None,
     ) -> None:
-        """`bwrap` is the path of bubblewrap, "" for none; by default, the installed one. Raises ToolWorkerFailed."""
+        """`bwrap` is the path of bubblewrap, "" for none; by default, the installed one. Raises WorkerFailed."""
         self._mounts = mounts
         self._call_seconds = call_seconds
         self._most_starts = most_starts
         self._bwrap = fences.bubblewrap_found() if bwrap is None else bwrap
         self._lock = threading.Lock()
-        self._process: subprocess.Popen[bytes] | None = None
+        self._worker: JsonWorker | None = None
         self._starts = 0
         self._closed = False
         self.fences = Fences()
@@ -84,7 +69,7 @@ class ToolWorker:
         try:
             answer = self._ask({"name": name, "input": dict(given)})
             return ToolReply(str(answer["text"]), bool(answer["refused"]))
-        except ToolWorkerFailed as error:
+        except WorkerFailed as error:
             return ToolReply(f"Not done: {error}. Make the call smaller.", refused=True)
 
     def run_line(self, line: str, cwd: str = "/") -> CommandOutput:
@@ -93,17 +78,17 @@ class ToolWorker:
         try:
             answer = self._ask({"name": "line", "input": {"line": line, "cwd": cwd}})
             return CommandOutput(answer["output"], answer["exit_code"], answer["refused"], answer["ms"])
-        except (ToolWorkerFailed, KeyError) as error:
-            status = TIMED_OUT if isinstance(error, _TooLong) else 1
+        except (WorkerFailed, KeyError) as error:
+            status = TIMED_OUT if isinstance(error, WorkerTooSlow) else 1
             ms = round((time.perf_counter() - started) * 1000, 3)
             return CommandOutput(f"[stopped: {error}; narrow the command]\n", status, refused=False, ms=ms)
 
     def close(self) -> None:
         """Ends the worker at once, even during a call."""
         self._closed = True
-        process = self._process
-        if process is not None:
-            _kill(process)
+        worker = self._worker
+        if worker is not None:
+            worker.kill()
         with self._lock:
             self._end()
 
@@ -111,165 +96,38 @@ class ToolWorker:
 
     def _ask(self, asked: Mapping[str, Any]) -> dict[str, Any]:
         """The worker's answer; a failed worker is ended, and the next call starts another."""
-        data = json.dumps(asked).encode() + b"\n"
-        if len(data) > LONGEST:
-            raise ToolWorkerFailed("the call is too long")
+        if len(json.dumps(asked)) >= LONGEST:
+            raise WorkerFailed("the call is too long")
         with self._lock:
             try:
-                if self._process is None:
-                    self._start()
-                return self._exchange(data, self._call_seconds)
-            except ToolWorkerFailed:
+                return (self._worker or self._start()).ask(asked, self._call_seconds)
+            except WorkerFailed:
                 self._end()
                 raise
 
-    def _start(self) -> None:
+    def _start(self) -> JsonWorker:
         self._starts += 1
         if self._closed or self._starts > self._most_starts:
-            raise ToolWorkerFailed("the reading tools are not available any more")
+            raise WorkerFailed("the reading tools are not available any more")
         trouble = fences.bubblewrap_trouble(self._bwrap)
         if not trouble:
             try:
-                self._launch(fences.command(self._bwrap, self._mounts.folders, root=os.geteuid() == 0), "")
-                return
-            except ToolWorkerFailed:
+                return self._launch(
+                    fences.command(self._bwrap, self._mounts.folders, root=os.geteuid() == 0), ""
+                )
+            except WorkerFailed:
                 # bubblewrap works, but not with these folders (one below a link, say): better no bubblewrap than no dream.
                 self._end()
                 trouble = "bubblewrap does not take these folders"
-        self._launch((), trouble)
+        return self._launch((), trouble)
 
-    def _launch(self, around: Sequence[str], trouble: str) -> None:
-        # Its environment has no keys and no paths, only options of Python.
-        self._process = subprocess.Popen(
-            [*around, sys.executable, "-m", "dreams.lib.sandbox.tool_worker.worker"],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.DEVNULL,
-            cwd=fences.BASE,
-            env={"PYTHONDONTWRITEBYTECODE": "1", "PYTHONUTF8": "1", "TZ": "UTC"},
-            close_fds=True,
-            # A separate process group, so that bubblewrap's children are ended with it.
-            start_new_session=True,
-        )
-        hello = self._exchange(self._mounts.as_json(), START_SECONDS)
+    def _launch(self, around: Sequence[str], trouble: str) -> JsonWorker:
+        worker = self._worker = JsonWorker("dreams.lib.sandbox.tool_worker.worker", around)
+        hello = worker.ask(self._mounts.as_json(), START_SECONDS)
         self.fences = Fences(int(hello.get("landlock", 0)), bool(around), trouble)
+        return worker
 
     def _end(self) -> None:
-        process, self._process = self._process, None
-        if process is None:
-            return
-        _kill(process)
-        for pipe in (process.stdin, process.stdout):
-            if pipe is not None:
-                with suppress(OSError):
-                    pipe.close()
-        process.wait(10)
-
-    def _exchange(self, asked: bytes, seconds: float) -> dict[str, Any]:
-        process = self._process
-        if process is None or process.stdin is None or process.stdout is None:
-            raise ToolWorkerFailed("the reading tools are gone")
-        until = time.monotonic() + seconds
-        try:
-            process.stdin.write(asked)
-            process.stdin.flush()
-            line = self._line(process.stdout.fileno(), until)
-            answer = json.loads(line)
-        except (OSError, ValueError) as error:
-            raise ToolWorkerFailed(f"the reading tools broke off ({type(error).__name__})") from error
-        if not isinstance(answer, dict):
-            raise ToolWorkerFailed("the reading tools answered with nonsense")
-        return answer
-
-    def _line(self, fd: int, until: float) -> bytes:
-        parts: Sequence[bytes] = [b""]
-        while not parts[-1].endswith(b"\n"):
-            if not select.select([fd], [], [], max(0.0, until - time.monotonic()))[0]:
-                raise _TooLong("it took too long")
-            data = os.read(fd, 1 << 16)
-            if not data:
-                raise ToolWorkerFailed("the reading tools ended")
-            parts = [*parts, data]
-        return b"".join(parts)
-
-
-def _kill(process: subprocess.Popen[bytes]) -> None:
-    """Kills the group: after bubblewrap's death alone, the worker would finish its call."""
-    with suppress(OSError):
-        os.killpg(process.pid, signal.SIGKILL)
-
-
-# --- Several workers --------------------------------------------------------------------------------------------------
-
-MOST_WORKERS = 3  # that run in parallel; chosen
-PATIENCE_SECONDS = 0.2  # of waiting for a free one; then another is started; chosen
-
-
-class ToolWorkers:
-    """`first` and up to two more, made by `another` if all are busy with long calls.
-
-    Most calls take a few milliseconds and need only one worker; a slow search must not delay the nine others of its
-    turn. A worker that hangs is killed alone. `run` never raises.
-    """
-
-    names = NAMES
-
-    def __init__(
-        self,
-        first: ToolWorker,
-        another: Callable[[], ToolWorker],
-        *,
-        patience_seconds: float = PATIENCE_SECONDS,
-    ) -> None:
-        self.fences = first.fences
-        self._another = another
-        self._patience = patience_seconds
-        self._all, self._free = [first], [first]
-        self._planned = 1
-        self._closed = False
-        self._changed = threading.Condition()
-
-    def run(self, name: str, given: Mapping[str, Any]) -> ToolReply:
-        worker = self._take()
-        try:
-            return worker.run(name, given)
-        finally:
-            with self._changed:
-                self._free.append(worker)
-                self._changed.notify()
-
-    def close(self) -> None:
-        with self._changed:
-            self._closed = True
-            every = list(self._all)
-        for worker in every:
-            worker.close()
-
-    def _take(self) -> ToolWorker:
-        with self._changed:
-            if self._changed.wait_for(lambda: self._free, self._patience):
-                return self._free.pop()
-            if self._planned < MOST_WORKERS and not self._closed:
-                self._planned += 1
-                self._changed.release()
-                try:
-                    made = self._made()
-                finally:
-                    self._changed.acquire()
-                if made is not None:
-                    self._all.append(made)
-                    return made
-            # Each call ends within its time limit, even if everything was closed meanwhile.
-            self._changed.wait_for(lambda: self._free)
-            return self._free.pop()
-
-    def _made(self) -> ToolWorker | None:
-        """Another worker; None if it cannot be started, is less protected than the first, or is no longer needed."""
-        try:
-            made = self._another()
-        except ToolWorkerFailed:
-            return None
-        if self._closed or made.fences.layers != self.fences.layers:
-            made.close()
-            return None
-        return made
+        worker, self._worker = self._worker, None
+        if worker is not None:
+            worker.end()
