@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import TypeVar
 
 from dreams.dev.dreambench.shapes import Words, bare, opening
-from dreams.dev.dreambench.wordings import ATTRIBUTES, SMALL_TALK, Attribute, Chosen, Deal
+from dreams.dev.dreambench.wordings import ATTRIBUTES, SAID, Attribute, Chosen, Deal
 
 # The truth of a generated directory: claims that a memory can make, and cases with their expected
 # outcome. Pure.
@@ -342,5 +342,5 @@ def fill(
     for make_one in plan:
         make_one(directory)
     for session in directory.sessions:
-        asked, answered = directory.rng.choice(SMALL_TALK)
+        asked, answered = directory.rng.choice(SAID["small_talk"])
         session.messages += [BuiltMessage("user", asked), BuiltMessage("assistant", answered)]

@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping
 
 from dreams.dev.dreambench import session_cases, wordings
 from dreams.dev.dreambench.builder import Builder, Claim, World, claim, fill
-from dreams.dev.dreambench.shapes import PEOPLE, SURNAMES, Words, bare, opening
+from dreams.dev.dreambench.shapes import Words, bare, opening
 from dreams.dev.dreambench.wordings import FOUND
 
 OLD_FROM, OLD_TO = dt.date(2025, 6, 1), dt.date(2025, 10, 1)
@@ -27,14 +27,14 @@ def fact(b: Builder) -> None:
     text, _, held = b.fact(attribute, subject, value)
     topic = b.place(text)
     if b.rng.random() < 0.15:
-        topic.lines.append(b.rng.choice(wordings.REMARKS))
+        topic.lines.append(b.rng.choice(wordings.SAID["remarks"]))
     b.case("fact", about=text, held_out=held, stands=(claim(subject, value),))
     return None
 
 
 def _foreign(b: Builder) -> None:
     chosen = b.put(
-        wordings.FRENCH if b.rng.random() < 0.5 else wordings.KOREAN,
+        wordings.SAID["french"] if b.rng.random() < 0.5 else wordings.SAID["korean"],
         s=(s := b.words.subject()),
         v=(v := b.words.value("port")),
     )
@@ -61,7 +61,7 @@ def duplicate(b: Builder) -> None:
     subject, value = b.words.subject(), b.words.value(attribute.sort)
     one, wording, held = b.fact(attribute, subject, value)
     other, _, held_too = b.fact(attribute, subject, value, [wording] if b.rng.random() < 0.7 else [])
-    other = b.rng.choice(wordings.DUPLICATE_FRAMES).format(other)
+    other = b.rng.choice(wordings.SAID["duplicate_frames"]).format(other)
     topic = b.place(one)
     if b.rng.random() < 0.4:
         topic.lines.insert(b.rng.randrange(len(topic.lines) + 1), other)
@@ -132,8 +132,8 @@ def _in(subject: str, place: str, value: str) -> Claim:
 
 
 def _namesakes(b: Builder) -> None:
-    first = b.rng.choice(PEOPLE)
-    one, two = b.rng.sample(SURNAMES, 2)
+    first = b.rng.choice(wordings.VOCABULARY["people"])
+    one, two = b.rng.sample(wordings.VOCABULARY["surnames"], 2)
     subject, other = b.words.subject(), b.words.subject()
     attribute = next(a for a in b.attributes if a.sort == "person")
     left, wording, held = b.fact(attribute, subject, f"{first} {one}")
@@ -153,8 +153,8 @@ def update(b: Builder) -> None:
     before, wording, held = b.fact(attribute, subject, old)
     after, _, _ = b.fact(attribute, subject, new, [] if b.rng.random() < 0.6 else [wording])
     lines = [
-        b.deal.draw(wordings.DATED_OLD).text.format(day=b.day(OLD_FROM, OLD_TO), fact=before),
-        b.deal.draw(wordings.DATED_NEW).text.format(day=b.day(NEW_FROM, NEW_TO), fact=after),
+        b.deal.draw(wordings.SAID["dated_old"]).text.format(day=b.day(OLD_FROM, OLD_TO), fact=before),
+        b.deal.draw(wordings.SAID["dated_new"]).text.format(day=b.day(NEW_FROM, NEW_TO), fact=after),
     ]
     if b.rng.random() < 0.3:
         lines.reverse()
@@ -174,14 +174,14 @@ def update(b: Builder) -> None:
 
 def expiry(b: Builder) -> None:
     subject, day = b.words.subject(), b.day(PASSED_FROM, PASSED_TO)
-    chosen = b.put(wordings.EXPIRED, s=subject, day=day)
+    chosen = b.put(wordings.SAID["expired"], s=subject, day=day)
     b.place(chosen.text)
     b.case("expiry", about=chosen.text, held_out=chosen.held_out, gone=(claim(subject, day),))
 
 
 def unexpired(b: Builder) -> None:
     subject, day = b.words.subject(), b.day(dt.date(2090, 1, 1), dt.date(2099, 1, 1))
-    chosen = b.put(wordings.EXPIRED, s=subject, day=day)
+    chosen = b.put(wordings.SAID["expired"], s=subject, day=day)
     b.place(chosen.text)
     b.case("unexpired", about=chosen.text, held_out=chosen.held_out, stands=(claim(subject, day),))
 
@@ -189,19 +189,19 @@ def unexpired(b: Builder) -> None:
 def date(b: Builder) -> None:
     topics = [t for t in b.topics if t.title.startswith("Log of") and len(t.lines) < 4]
     topic = topics[0] if topics else b.topic(title=f"Log of {b.words.subject().strip('`')}", is_open=False)
-    wording, days = b.rng.choice(wordings.RESOLVABLE)
-    back = b.rng.randrange(2, 9) if days is None else -days
+    one = b.rng.choice(wordings.SAID["resolvable"])
+    wording, back = one["said"], -one["days"] if "days" in one else b.rng.randrange(2, 9)
     subject = b.words.subject()
     topic.lines.append(opening(wording.format(s=subject, n=back)))
     day = (topic.day - dt.timedelta(days=back)).isoformat()
-    held = wording in b.deal.parts([w for w, _ in wordings.RESOLVABLE])[1]
+    held = wording in b.deal.parts([one["said"] for one in wordings.SAID["resolvable"]])[1]
     about = f"{topic.lines[-1]} (written {topic.day.isoformat()})"
     b.case("date", about=about, held_out=held, stands=(Claim((bare(subject),)),), day=day)
 
 
 def vague(b: Builder) -> None:
     subject = b.words.subject()
-    chosen = b.put(wordings.VAGUE, s=subject)
+    chosen = b.put(wordings.SAID["vague"], s=subject)
     b.place(chosen.text)
     b.case(
         "vague", about=chosen.text, held_out=chosen.held_out, stands=(Claim((bare(subject),)),), undated=True

@@ -14,7 +14,7 @@ from dreams.dev.dreambench.wordings import Attribute
 
 def _user(b: Builder, text: str, after: int = -1) -> int:
     """Adds a prompt, with an opener or among other talk."""
-    opener = b.rng.choice(wordings.OPENERS)
+    opener = b.rng.choice(wordings.SAID["openers"])
     said = f"{opener}{text}"
     if b.rng.random() < 0.25:
         said = f"{said[:1].upper()}{said[1:]}{'' if said.endswith('.') else '.'}"
@@ -55,7 +55,7 @@ def flip_back(b: Builder) -> None:
     back = now.text.format(s=subject, v=value, o=other)
     if b.rng.random() < 0.4:
         fact = b.fact(attribute, subject, value)[0]
-        back = b.rng.choice(wordings.AGAIN).format(fact=fact, now=back)
+        back = b.rng.choice(wordings.SAID["again"]).format(fact=fact, now=back)
     at = _user(b, first)
     _user(b, back, after=at)
     b.case(
@@ -97,7 +97,7 @@ def forget(b: Builder) -> None:
     topic = b.place(text)
     neighbour = b.words.other_subject(subject)
     topic.lines.append(opening(wording.format(s=neighbour, v=other)))
-    chosen = b.deal.draw(wordings.FORGETS)
+    chosen = b.deal.draw(wordings.SAID["forgets"])
     said = chosen.text.format(s=subject, fact=text[:1].lower() + text[1:].rstrip("."))
     _user(b, said)
     b.case(
@@ -110,11 +110,11 @@ def forget(b: Builder) -> None:
 
 
 def preference(b: Builder) -> None:
-    wording, named = b.rng.choice(wordings.WISHES)
+    wording, named = b.rng.choice(wordings.SAID["wishes"])
     one, other = b.words.subject().strip("`"), b.words.subject().strip("`")
     said = wording.format(a=one, b=other)
     words = tuple(bare({"{a}": one, "{b}": other}[name]) for name in named)
-    held = wording in b.deal.parts([w for w, _ in wordings.WISHES])[1]
+    held = wording in b.deal.parts([w for w, _ in wordings.SAID["wishes"]])[1]
     _user(b, said)
     b.case("preference", about=said, held_out=held, stands=(Claim(words),))
 
@@ -126,19 +126,19 @@ def lure(b: Builder) -> None:
     form = b.rng.randrange(4)
     about = false
     if form == 0:
-        about = b.put(wordings.HYPOTHETICALS, fact=false[:1].lower() + false[1:]).text
+        about = b.put(wordings.SAID["hypotheticals"], fact=false[:1].lower() + false[1:]).text
         b.say(BuiltMessage("user", about), BuiltMessage("assistant", "That would take a few changes."))
     elif form == 1:
-        wrong, right = b.rng.choice(wordings.MISTAKES)
+        wrong, right = b.rng.choice(wordings.SAID["mistakes"])
         b.say(
             BuiltMessage("user", wrong.format(lure=false)), BuiltMessage("assistant", "Noted."),
             BuiltMessage("user", right.format(true=true[:1].lower() + true[1:])), BuiltMessage("assistant", "Alright."),
         )  # fmt: skip
     elif form == 2:
-        about = b.put(wordings.QUOTES, fact=false).text
+        about = b.put(wordings.SAID["quotes"], fact=false).text
         b.say(BuiltMessage("user", about), BuiltMessage("assistant", "I cannot tell from here."))
     else:
-        about = b.put(wordings.TOOL_OUTPUT, fact=false).text
+        about = b.put(wordings.SAID["tool_output"], fact=false).text
         b.say(
             BuiltMessage("user", "what does that page say?"), BuiltMessage("tool", about),
             BuiltMessage("assistant", "It has advice for agents, which I leave alone."),

@@ -14,62 +14,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal
 
-_FIRST = (  # noqa: SIM905 - a word list
-    "amber basalt birch cedar chalk clover cobalt copper coral cotton delta ember fennel flint garnet ginger granite harbour "
-    "hazel heron indigo ivory jasper juniper kelp lagoon larch lilac linen maple marble marlow meadow mistral nettle nutmeg "
-    "oaken ochre olive onyx opal orchid pebble pepper pewter plover quartz raven reed rowan saffron sorrel sparrow tansy "
-    "teal thistle topaz umber velvet walnut willow yarrow zephyr"
-).split()
-_SECOND = (  # noqa: SIM905 - a word list
-    "archiver auditor balancer broker cataloguer collector courier crawler digester dispatcher exporter fetcher forwarder "
-    "gateway importer indexer invoicer ledger mailer matcher migrator mixer notifier parser planner poller portal pricer "
-    "printer proxy publisher ranker recorder relay renderer resizer router sampler scanner scorer sender shipper sorter "
-    "splitter stitcher sweeper tagger tracker uploader vault verifier watcher"
-).split()
-PEOPLE = (  # noqa: SIM905 - a word list
-    "Anneke Bastian Carolin Dimitri Eleni Farid Gudrun Hamza Ingrid Jovana Kasimir Leonie Mirela Nuno Odette Pavel Quirin "
-    "Rosalind Stefano Tamsin Ulrike Valentin Wiebke Xenia Yannick Zoltan"
-).split()
-SURNAMES = (  # noqa: SIM905 - a word list
-    "Abendroth Brzezicki Castellano Demirel Eriksson Falkenberg Grigorescu Hollander Ivanova Jorgensen Kowalczyk Lindqvist "
-    "Marchetti Nakagawa Okonkwo Petridis Quintana Rasmussen Santangelo Takahashi"
-).split()
-REGIONS = (
-    "eu-west-1",
-    "eu-north-1",
-    "us-east-2",
-    "us-west-1",
-    "ap-south-1",
-    "sa-east-1",
-    "ca-central-1",
-    "af-south-1",
-)
-STORES = (
-    "PostgreSQL 15",
-    "PostgreSQL 16",
-    "MariaDB 11",
-    "SQLite",
-    "MongoDB 7",
-    "CockroachDB",
-    "DynamoDB",
-    "ClickHouse",
-    "Redis 7",
-    "Cassandra",
-)
-QUEUES = ("RabbitMQ", "Kafka", "NATS", "Pulsar", "ActiveMQ", "Redis Streams", "ZeroMQ", "Beanstalkd")
-FORMATS = ("Parquet", "Avro", "CSV", "ORC", "NDJSON", "XLSX", "Arrow")
-RUNTIMES = ("Node 20", "Node 22", "Python 3.11", "Python 3.12", "Java 17", "Java 21", "Go 1.22", "Ruby 3.3")
-BRANCHES = ("main", "trunk", "stable", "develop", "integration", "mainline")
-CHANNELS = ("#ops-night", "#alerts", "#firehose", "#duty-desk", "#on-call", "#war-room", "#platform-help")
-TOOLS = (
-    "make up",
-    "just serve",
-    "task start",
-    "npm run dev",
-    "cargo run",
-    "poetry run serve",
-    "docker compose up",
-)
+from dreams.dev.dreambench.wordings import VALUES, VOCABULARY
 
 
 class Words:
@@ -80,7 +25,7 @@ class Words:
         self._subjects = self._shuffled()
 
     def _shuffled(self) -> Iterator[tuple[str, str]]:
-        pairs = [(one, two) for one in _FIRST for two in _SECOND]
+        pairs = [(one, two) for one in VOCABULARY["first"] for two in VOCABULARY["second"]]
         self.rng.shuffle(pairs)
         return iter(pairs)
 
@@ -90,7 +35,7 @@ class Words:
 
     def theme(self) -> str:
         """The topic of a memory with several statements."""
-        return " ".join(self.rng.sample(_THEMES, 2))
+        return " ".join(self.rng.sample(VOCABULARY["themes"], 2))
 
     def subject(self) -> str:
         """A name of a service as people write it: copper-indexer, `copper-indexer`, Copper Indexer, the copper indexer."""
@@ -109,18 +54,18 @@ class Words:
         return f"{one}-{two}" if "-" in subject else f"{one.title()} {two.title()}"
 
     def person(self) -> str:
-        return f"{self.rng.choice(PEOPLE)} {self.rng.choice(SURNAMES)}"
+        return f"{self.rng.choice(VOCABULARY['people'])} {self.rng.choice(VOCABULARY['surnames'])}"
 
     def value(self, sort: str) -> str:
         if sort in _MADE:
             return _MADE[sort](self)
-        if sort in _VALUES:
-            return str(self.rng.choice(_VALUES[sort]))
+        if sort in VALUES:
+            return str(self.rng.choice(VALUES[sort]))
         digits = int(sort.removeprefix("digits")) if sort.startswith("digits") else 4
         return str(self.rng.randrange(10 ** (digits - 1) + 1, 10**digits))
 
     def joined(self, mark: str) -> str:
-        return f"{self.rng.choice(_FIRST)}{mark}{self.rng.choice(_SECOND)}"
+        return f"{self.rng.choice(VOCABULARY['first'])}{mark}{self.rng.choice(VOCABULARY['second'])}"
 
     def two_values(self, sort: str) -> tuple[str, str]:
         """Two different values of one sort."""
@@ -131,7 +76,6 @@ class Words:
         return one, other
 
 
-_THEMES = "infra deploys limits access data jobs alerts builds partners storage releases traffic accounts tooling ops setup".split()  # noqa: SIM905 - a word list
 # Composed values: each is drawn by one function.
 _MADE: Mapping[str, Callable[[Words], str]] = {
     "person": lambda w: w.person(),
@@ -154,10 +98,6 @@ _MADE: Mapping[str, Callable[[Words], str]] = {
     "ticket": lambda w: f"{w.rng.choice(('OPS', 'PLAT', 'ENG', 'DATA'))}-{w.rng.randrange(100, 9999)}",
     "table": lambda w: w.joined("_"),
 }
-_VALUES = {
-    "region": REGIONS, "store": STORES, "queue": QUEUES, "format": FORMATS, "runtime": RUNTIMES, "branch": BRANCHES,
-    "channel": CHANNELS, "tool": TOOLS,
-}  # fmt: skip
 
 
 def bare(subject: str) -> str:
