@@ -8,11 +8,13 @@ import time
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass, field
+from typing import TypeVar
 
 from dreams.lib.files.safefs import SafeFsError
-from dreams.lib.sandbox.mounts import Tree, trouble
+from dreams.lib.sandbox.mounts import FolderEntry, Tree, trouble
 
 CHUNK = 128 * 1024  # read at once; chosen
+Result = TypeVar("Result")
 
 
 class Refused(Exception):
@@ -171,10 +173,25 @@ class Process:
             return self.stdin
         return Chunks(self.tree.open(self.tree.place(path, self.cwd)), self.meter)
 
-    def try_chunks(self, path: str, status: int = 1, wording: str = "{}: {}") -> Iterator[bytes] | None:
-        """Like chunks; None, with an error line, if it cannot be opened."""
+    def entries(self, path: str) -> list[FolderEntry]:
+        """The entries of a folder. Raises OSError or SafeFsError."""
+        found = self.tree.entries(self.tree.place(path, self.cwd))
+        self.meter.saw(len(found))
+        return found
+
+    def link_target(self, path: str) -> str:
+        """The text of a link; "" if it is none or cannot be read."""
         try:
-            return self.chunks(path)
+            return self.tree.link_target(self.tree.place(path, self.cwd))
+        except (OSError, SafeFsError):
+            return ""
+
+    def attempt(
+        self, read: Callable[[str], Result], path: str, status: int = 1, wording: str = "{}: {}"
+    ) -> Result | None:
+        """What `read` returns for a path; None, with an error line, if it fails."""
+        try:
+            return read(path)
         except (OSError, SafeFsError) as error:
             self.complain(wording.format(path, trouble(error)), status)
             return None
@@ -182,7 +199,7 @@ class Process:
     def inputs(self, paths: Iterable[str], status: int = 1) -> Iterator[tuple[str, Iterator[bytes]]]:
         """Each operand that can be opened, with its bytes; the input if there is no operand."""
         for path in list(paths) or ["-"]:
-            chunks = self.try_chunks(path, status)
+            chunks = self.attempt(self.chunks, path, status)
             if chunks is not None:
                 yield path, chunks
 
@@ -235,6 +252,11 @@ Compile = Callable[[str, list[str]], Runner]
 
 def is_folder(stat: os.stat_result) -> bool:
     return st.S_ISDIR(stat.st_mode)
+
+
+def below(folder: str, name: str) -> str:
+    """The path of an entry of a folder."""
+    return folder + name if folder.endswith("/") else f"{folder}/{name}"
 
 
 def raw(text: str) -> bytes:

@@ -143,7 +143,7 @@ class _CommandLine:
             stderr=targets[simple.stderr],
         )
         if simple.stdin is not None:
-            found = process.try_chunks(simple.stdin if simple.stdin != "-" else "./-")
+            found = process.attempt(process.chunks, simple.stdin if simple.stdin != "-" else "./-")
             if found is None:
                 return process, iter(())
             process.stdin = found

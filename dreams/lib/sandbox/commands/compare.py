@@ -11,7 +11,7 @@ from dreams.lib.files.safefs import SafeFsError
 from dreams.lib.sandbox.commands import metadata
 from dreams.lib.sandbox.mounts import trouble
 from dreams.lib.sandbox.options import Args, Spec, digits_of, read
-from dreams.lib.sandbox.process import Process, Refused, Runner, UsageError, is_folder, raw
+from dreams.lib.sandbox.process import Process, Refused, Runner, UsageError, below, is_folder, raw
 
 _DIFF = Spec(
     flags=(
@@ -93,17 +93,12 @@ class _Comparison:
     # Folders
 
     def _folders(self, a: str, b: str, depth: int) -> Iterator[bytes]:
-        process = self._process
-        sides = []
-        for path in (a, b):
-            entries = process.tree.entries(process.tree.place(path, process.cwd))
-            process.meter.saw(len(entries))
-            sides.append({entry.name: entry.stat for entry in entries})
+        sides = [{entry.name: entry.stat for entry in self._process.entries(path)} for path in (a, b)]
         for name in sorted(sides[0].keys() | sides[1].keys(), key=raw):
             yield from self._pair(a, b, name, sides[0].get(name), sides[1].get(name), depth)
 
     def _pair(self, a: str, b: str, name: str, first: Stat, second: Stat, depth: int) -> Iterator[bytes]:
-        path_a, path_b = f"{a.rstrip('/')}/{name}", f"{b.rstrip('/')}/{name}"
+        path_a, path_b = below(a.rstrip("/"), name), below(b.rstrip("/"), name)
         if first is None or second is None:
             self._process.status = max(self._process.status, 1)
             yield raw(f"Only in {a if second is None else b}: {name}\n")
@@ -255,13 +250,12 @@ def cmp(name: str, argv: list[str]) -> Runner:
     paths = [*args.operands, "-"][:2]
 
     def run(process: Process) -> Iterator[bytes]:
-        sides: list[Iterator[bytes]] = []
+        sides = []
         for path in paths:
-            try:
-                sides.append(process.chunks(path))
-            except (OSError, SafeFsError) as error:
-                process.complain(f"{path}: {trouble(error)}", 2)
+            chunks = process.attempt(process.chunks, path, 2)
+            if chunks is None:
                 return
+            sides.append(chunks)
         yield from _compared(process, paths, sides, quiet=args.has("s"))
 
     return run

@@ -6,11 +6,9 @@ import re
 import stat as st
 from collections.abc import Callable, Generator, Iterator
 
-from dreams.lib.files.safefs import SafeFsError
 from dreams.lib.sandbox.commands import metadata
-from dreams.lib.sandbox.mounts import trouble
 from dreams.lib.sandbox.options import Args, Spec, digits_of, read
-from dreams.lib.sandbox.process import Process, Refused, Runner, UsageError, is_folder, raw
+from dreams.lib.sandbox.process import Process, Refused, Runner, UsageError, below, is_folder, raw
 
 # --- stat ---------------------------------------------------------------------------------------------------------
 _STAT = Spec(
@@ -36,7 +34,7 @@ Describe = Callable[[Process, str, os.stat_result], str | int]
 def _with_target(process: Process, path: str, stat: os.stat_result) -> str:
     if not st.S_ISLNK(stat.st_mode):
         return path
-    return f"{path} -> {process.tree.link_target(process.tree.place(path, process.cwd))}"
+    return f"{path} -> {process.link_target(path)}"
 
 
 def _seconds(ns: int) -> int:
@@ -91,12 +89,9 @@ def stat(name: str, argv: list[str]) -> Runner:
 
     def run(process: Process) -> Iterator[bytes]:
         for path in args.operands:
-            try:
-                found = process.stat(path)
-            except (OSError, SafeFsError) as error:
-                process.complain(f"cannot statx '{path}': {trouble(error)}")
-                continue
-            yield raw(_formatted(process, fmt, path, found))
+            found = process.attempt(process.stat, path, wording="cannot statx '{}': {}")
+            if found is not None:
+                yield raw(_formatted(process, fmt, path, found))
 
     return run
 
@@ -150,18 +145,11 @@ class _Usage:
     def run(self) -> Iterator[bytes]:
         total = 0
         for path in self._args.operands or ["."]:
-            stat = self._stat(path)
+            stat = self._process.attempt(self._process.stat, path, wording="cannot access '{}': {}")
             if stat is not None:
                 total += yield from self._one(path, stat, 0)
         if self._args.has("c"):
             yield self._row(total, "total")
-
-    def _stat(self, path: str) -> os.stat_result | None:
-        try:
-            return self._process.stat(path)
-        except (OSError, SafeFsError) as error:
-            self._process.complain(f"cannot access '{path}': {trouble(error)}")
-            return None
 
     def _one(self, path: str, stat: os.stat_result, depth: int) -> Generator[bytes, None, int]:
         """Prints the entries below first; returns the total size."""
@@ -180,17 +168,10 @@ class _Usage:
         return size
 
     def _below(self, path: str, depth: int) -> Generator[bytes, None, int]:
-        process = self._process
-        try:
-            entries = process.tree.entries(process.tree.place(path, process.cwd))
-        except (OSError, SafeFsError) as error:
-            process.complain(f"cannot read directory '{path}': {trouble(error)}")
-            return 0
-        process.meter.saw(len(entries))
         size = 0
-        for entry in entries:
-            below = f"{path}{entry.name}" if path.endswith("/") else f"{path}/{entry.name}"
-            size += yield from self._one(below, entry.stat, depth + 1)
+        reading = self._process.entries
+        for entry in self._process.attempt(reading, path, wording="cannot read directory '{}': {}") or ():
+            size += yield from self._one(below(path, entry.name), entry.stat, depth + 1)
         return size
 
     def _row(self, size: int, name: str) -> bytes:

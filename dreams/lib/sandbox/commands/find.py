@@ -8,7 +8,7 @@ from dreams.lib.files.safefs import SafeFsError
 from dreams.lib.sandbox.commands import find_tests as tests
 from dreams.lib.sandbox.commands.find_tests import Test, Visit
 from dreams.lib.sandbox.mounts import trouble
-from dreams.lib.sandbox.process import Process, Refused, Runner, UsageError, is_folder
+from dreams.lib.sandbox.process import Process, Refused, Runner, UsageError, below, is_folder
 
 _DEEPEST = 64  # folders; chosen
 _NESTED = 50  # brackets in an expression; chosen
@@ -213,10 +213,8 @@ class _Walk:
     stopped: bool = False
 
     def from_operand(self, path: str) -> Iterator[bytes]:
-        try:
-            stat = self.process.stat(path)
-        except (OSError, SafeFsError) as error:
-            self.process.complain(f"'{path}': {trouble(error)}")
+        stat = self.process.attempt(self.process.stat, path, wording="'{}': {}")
+        if stat is None:
             return
         name = path.rstrip("/").rsplit("/", 1)[-1] or "/"
         yield from self._visit(Visit(path, name, stat, 0, path, self.process, self.out))
@@ -243,15 +241,8 @@ class _Walk:
 
     def _below(self, visit: Visit) -> Iterator[bytes]:
         process = self.process
-        try:
-            entries = process.tree.entries(process.tree.place(visit.path, process.cwd))
-        except (OSError, SafeFsError) as error:
-            process.complain(f"'{visit.path}': {trouble(error)}")
-            return
-        process.meter.saw(len(entries))
-        base = visit.path if visit.path.endswith("/") else visit.path + "/"
-        for entry in entries:
-            below = Visit(
-                base + entry.name, entry.name, entry.stat, visit.depth + 1, visit.start, process, self.out
+        for entry in process.attempt(process.entries, visit.path, wording="'{}': {}") or ():
+            path = below(visit.path, entry.name)
+            yield from self._visit(
+                Visit(path, entry.name, entry.stat, visit.depth + 1, visit.start, process, self.out)
             )
-            yield from self._visit(below)

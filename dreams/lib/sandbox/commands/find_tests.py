@@ -220,10 +220,7 @@ def _quit(visit: Visit) -> bool:
 
 
 def _target(visit: Visit) -> str:
-    try:
-        return visit.process.tree.link_target(visit.process.tree.place(visit.path, visit.process.cwd))
-    except (OSError, SafeFsError):
-        return ""
+    return visit.process.link_target(visit.path)
 
 
 _DIRECTIVE = re.compile(r"%(-?)([0-9]{0,3})(T.|[A-Za-z%])|\\([ntr0\\])")

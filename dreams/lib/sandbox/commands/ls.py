@@ -7,9 +7,9 @@ from dataclasses import dataclass
 
 from dreams.lib.files.safefs import SafeFsError
 from dreams.lib.sandbox.commands import metadata
-from dreams.lib.sandbox.mounts import FolderEntry, trouble
+from dreams.lib.sandbox.mounts import FolderEntry
 from dreams.lib.sandbox.options import Args, Spec, read
-from dreams.lib.sandbox.process import Process, Refused, Runner, is_folder, raw
+from dreams.lib.sandbox.process import Process, Refused, Runner, below, is_folder, raw
 
 _LINKS = "links are never followed"
 _LS = Spec(
@@ -82,7 +82,7 @@ def _list(process: Process, style: _Style, operands: list[str]) -> Iterator[byte
     files: list[FolderEntry] = []
     folders: list[FolderEntry] = []
     for path in operands:
-        stat = _operand(process, path)
+        stat = process.attempt(process.stat, path, 2, "cannot access '{}': {}")
         if stat is not None:
             (folders if is_folder(stat) and not style.args.has("d") else files).append(
                 FolderEntry(path, stat)
@@ -95,23 +95,12 @@ def _list(process: Process, style: _Style, operands: list[str]) -> Iterator[byte
         yield from _folder(process, style, folder.name, gap, headed=headed, depth=0)
 
 
-def _operand(process: Process, path: str) -> os.stat_result | None:
-    try:
-        return process.stat(path)
-    except (OSError, SafeFsError) as error:
-        process.complain(f"cannot access '{path}': {trouble(error)}", 2)
-        return None
-
-
 def _folder(
     process: Process, style: _Style, path: str, gap: bytes, *, headed: bool, depth: int
 ) -> Iterator[bytes]:
-    try:
-        entries = process.tree.entries(process.tree.place(path, process.cwd))
-    except (OSError, SafeFsError) as error:
-        process.complain(f"cannot open directory '{path}': {trouble(error)}", 2 if depth == 0 else 1)
+    entries = process.attempt(process.entries, path, 2 if depth == 0 else 1, "cannot open directory '{}': {}")
+    if entries is None:
         return
-    process.meter.saw(len(entries))
     if headed:
         yield gap + raw(path) + b":\n"
     visible = [entry for entry in entries if style.shows(entry.name)]
@@ -123,12 +112,8 @@ def _folder(
         for entry in shown:
             if is_folder(entry.stat) and entry.name not in (".", ".."):
                 yield from _folder(
-                    process, style, _below(path, entry.name), b"\n", headed=True, depth=depth + 1
+                    process, style, below(path, entry.name), b"\n", headed=True, depth=depth + 1
                 )
-
-
-def _below(folder: str, name: str) -> str:
-    return folder + name if folder.endswith("/") else f"{folder}/{name}"
 
 
 def _dots(process: Process, style: _Style, path: str) -> list[FolderEntry]:
@@ -210,14 +195,8 @@ def _aligned(row: list[str], widths: list[int]) -> str:
 
 def _name(process: Process, style: _Style, entry: FolderEntry, folder: str) -> str:
     if style.long and st.S_ISLNK(entry.stat.st_mode):
-        return f"{entry.name} -> {_target(process, _below(folder, entry.name) if folder else entry.name)}"
+        target = process.link_target(below(folder, entry.name) if folder else entry.name)
+        return f"{entry.name} -> {target or '?'}"
     wanted = style.args.last_of("F", "p")
     sign = metadata.suffix(entry.stat) if wanted else ""
     return entry.name + (sign if wanted == "F" or sign == "/" else "")
-
-
-def _target(process: Process, path: str) -> str:
-    try:
-        return process.tree.link_target(process.tree.place(path, process.cwd))
-    except (OSError, SafeFsError):
-        return "?"

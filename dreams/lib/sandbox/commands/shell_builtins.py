@@ -6,7 +6,7 @@ import stat as st
 from collections.abc import Callable, Iterator
 
 from dreams.lib.files.safefs import SafeFsError
-from dreams.lib.sandbox.mounts import normal, trouble
+from dreams.lib.sandbox.mounts import normal
 from dreams.lib.sandbox.options import Spec, read
 from dreams.lib.sandbox.process import Process, Refused, Runner, UsageError, is_folder, raw
 
@@ -25,14 +25,10 @@ def cd(name: str, argv: list[str]) -> Runner:
     target = args.operands[0]
 
     def run(process: Process) -> Iterator[bytes]:
-        try:
-            folder = is_folder(process.stat(target))
-        except (OSError, SafeFsError) as error:
-            process.complain(f"{target}: {trouble(error)}")
-            return iter(())
-        if folder:
+        stat = process.attempt(process.stat, target)
+        if stat and is_folder(stat):
             process.new_cwd = normal(target, process.cwd)
-        else:
+        elif stat:
             process.complain(f"{target}: Not a directory")
         return iter(())
 

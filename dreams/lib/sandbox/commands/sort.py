@@ -54,7 +54,7 @@ def _separator(args: Args) -> bytes | None:
 def _sorted(process: Process, args: Args, order: "SortOrder") -> Iterator[bytes]:
     lines: list[bytes] = []
     for path in args.operands or ["-"]:
-        chunks = process.try_chunks(path, 2, "cannot read: {}: {}")
+        chunks = process.attempt(process.chunks, path, 2, "cannot read: {}: {}")
         if chunks is None:
             return
         lines += process.held(line.removesuffix(b"\n") for line in process.lines(chunks))
