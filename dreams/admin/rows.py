@@ -1,10 +1,12 @@
 """Rows made by discovery, dreams, reviews and the schedule."""
 
+from django import forms
 from django.contrib import admin
-from django.db.models import Q, QuerySet
+from django.db.models import Model, QuerySet
 from django.http import HttpRequest
+from django.utils import timezone
 
-from dreams.admin.site import HostNames, OnHosts, ReadOnly, Values
+from dreams.admin.site import BoundedList, HostNames, ModelForm, OnHosts, ReadOnly, Values, actor
 from dreams.models import (
     AuditEntry,
     DreamRun,
@@ -14,8 +16,6 @@ from dreams.models import (
     Memory,
     ModelRequest,
     NotesRequest,
-    Override,
-    Policy,
     Project,
     Proposal,
     Question,
@@ -23,6 +23,7 @@ from dreams.models import (
     ScheduledJob,
     Session,
 )
+from dreams.services import jobs, settings_changes
 
 
 @admin.register(Project)
@@ -39,7 +40,13 @@ class ProjectAdmin(OnHosts):
     )
     list_filter = ("kind", ("host", HostNames), "trusted", ("mode", Values))
     search_fields = ("name", "slug", "memory_dir", "repo_dir")
+    changeable = ("trusted",)
     page = ("project", "pk")
+
+    def save_model(self, request: HttpRequest, obj: Project, form: ModelForm, change: bool) -> None:
+        wanted = obj.trusted
+        obj.refresh_from_db()
+        settings_changes.set_trusted(obj, wanted, actor=actor(request))
 
 
 @admin.register(Session)
@@ -170,33 +177,51 @@ class AuditEntryAdmin(ReadOnly):
     date_hierarchy = "at"
 
 
-@admin.register(Override)
-class OverrideAdmin(ReadOnly):
-    list_display = ("key", "value", "project", "changed_at", "changed_by")
-    list_filter = ("key",)
-    list_select_related = ("project",)
-    search_fields = ("key", "project__name")
-    page = ("settings",)
+def _wanted(row: ScheduledJob) -> jobs.Wanted:
+    return jobs.Wanted(row.kind, row.cron, row.after, row.project, row.once, row.until)
 
 
-@admin.register(Policy)
-class PolicyAdmin(ReadOnly):
-    list_display = ("__str__", "maker", "project", "action", "changed_at", "changed_by")
-    list_filter = ("operation", "kind", "action", ("memory_type", Values))
-    list_select_related = ("project",)
-    page = ("settings",)
+class JobForm(ModelForm):
+    class Meta:
+        model = ScheduledJob
+        fields = ("kind", "project", "cron", "after", "once", "until")
 
-    def get_queryset(self, request: HttpRequest) -> QuerySet[Policy]:
-        """Without the rows that only record the start of counting for trust: they allow nothing."""
-        return super().get_queryset(request).exclude(~Q(maker=""), action=Policy.Action.REVIEW)
+    def clean(self) -> None:
+        super().clean()
+        if not self.errors:
+            try:
+                jobs.checked(jobs.Wanted(**self.cleaned_data), timezone.now(), jobs.Clock.load())
+            except jobs.BadJob as error:
+                raise forms.ValidationError(str(error)) from error
 
 
 @admin.register(ScheduledJob)
-class ScheduledJobAdmin(ReadOnly):
+class ScheduledJobAdmin(BoundedList):
+    """Can be added and removed but not changed: another time needs another job."""
+
+    form = JobForm
     list_display = ("__str__", "cron", "after", "next_at", "until", "failures", "ended_at", "made_by")
     list_filter = ("kind",)
     list_select_related = ("project", "after__project")
+    raw_id_fields = ("project",)
+
+    def has_change_permission(self, request: HttpRequest, obj: Model | None = None) -> bool:
+        return False
+
     page = ("schedules",)
+
+    def save_model(self, request: HttpRequest, obj: ScheduledJob, form: ModelForm, change: bool) -> None:
+        obj.pk = jobs.add(_wanted(obj), actor=actor(request)).pk
+
+    def delete_model(self, request: HttpRequest, obj: ScheduledJob) -> None:
+        jobs.remove(obj, actor=actor(request))
+
+    def delete_queryset(self, request: HttpRequest, queryset: QuerySet[ScheduledJob]) -> None:
+        for row in queryset:
+            if ScheduledJob.objects.filter(
+                pk=row.pk
+            ).exists():  # else it was removed with a job that it followed
+                self.delete_model(request, row)
 
 
 @admin.register(JobRun)

@@ -103,7 +103,10 @@ class BoundedList(ModelAdmin):
 
 
 class ReadOnly(BoundedList):
-    """Rows that are made and changed elsewhere."""
+    """Read-only rows, made by discovery, dreams and reviews."""
+
+    # Fields that a person may change here.
+    changeable: tuple[str, ...] = ()
 
     def has_add_permission(self, request: HttpRequest) -> bool:
         return False
@@ -112,14 +115,19 @@ class ReadOnly(BoundedList):
         return False
 
     def has_change_permission(self, request: HttpRequest, obj: Model | None = None) -> bool:
-        return False
+        return bool(self.changeable) and super().has_change_permission(request, obj)
+
+    def get_fields(
+        self, request: HttpRequest, obj: Model | None = None
+    ) -> list[str | list[str] | tuple[str, ...]]:
+        return list(self._names())
 
     def get_readonly_fields(self, request: HttpRequest, obj: Model | None = None) -> list[str]:
+        return [name for name in self._names() if name not in self.changeable]
+
+    def _names(self) -> list[str]:
         fields = (field for field in self.opts.fields if field.name != "id")
         return [f"{f.name}_shown" if isinstance(f, DecimalField) else f.name for f in fields]
-
-    def get_fields(self, request: HttpRequest, obj: Model | None = None) -> list[Any]:
-        return self.get_readonly_fields(request, obj)
 
 
 class OnHosts(ReadOnly):

@@ -1,4 +1,4 @@
-"""Changes settings and policies for pages and commands: check, write and audit in one transaction. Also sets whether
+"""Changes settings and policies for pages, admin and commands: check, write and audit in one transaction. Also sets whether
 a repository's settings are trusted, and exports and imports all settings."""
 
 import datetime as dt

@@ -1,4 +1,4 @@
-"""The admin: open to the owner without a password; it shows all rows and changes none but prices."""
+"""The admin: open to the owner without a password, read-mostly, and every change checked and audited."""
 
 from __future__ import annotations
 
@@ -50,7 +50,6 @@ SHOWN = [
 ]
 MADE_ELSEWHERE = ["project", "session", "memory", "dreamrun", "proposal", "auditentry", "jobrun"]
 MADE_ELSEWHERE += ["modelrequest", "requestusage", "historyfile", "notesrequest"]
-MADE_ELSEWHERE += ["override", "policy", "scheduledjob"]
 INLINE = re.compile(
     r"<script(?![^>]*\ssrc=)(?![^>]*type=\"application/json\")|\sstyle=|\son[a-z]+=", re.IGNORECASE
 )
@@ -113,13 +112,11 @@ def test_a_list_can_be_searched_and_filtered(browser: Client, rows: World, name:
 
 @pytest.mark.more
 @pytest.mark.parametrize("name", MADE_ELSEWHERE)
-def test_what_is_made_elsewhere_is_neither_added_changed_nor_deleted_here(
+def test_what_the_engine_made_is_neither_added_nor_deleted_here(
     browser: Client, rows: World, name: str
 ) -> None:
     row = _row(name)
     assert browser.get(reverse(f"admin:dreams_{name}_add")).status_code == 403
-    change = reverse(f"admin:dreams_{name}_change", args=[row.pk])  # type: ignore[attr-defined]
-    assert browser.post(change, {"trusted": "on", "value": "3", "action": "auto"}).status_code == 403
     gone = browser.post(
         reverse(f"admin:dreams_{name}_delete", args=[row.pk]),
         {"post": "yes"},  # type: ignore[attr-defined]
@@ -137,7 +134,7 @@ def test_every_choice_of_a_filter_has_words(browser: Client, rows: World, name: 
 
 @pytest.mark.parametrize(
     ("name", "raw", "written"),
-    [("dreamusage", "0.0100000000", "$0.01"), ("price", "1.0000", "$1")],
+    [("override", "12.0", "12"), ("dreamusage", "0.0100000000", "$0.01"), ("price", "1.0000", "$1")],
 )
 def test_values_are_written_as_on_the_pages(
     browser: Client, rows: World, name: str, raw: str, written: str
@@ -216,6 +213,103 @@ def test_accounts_are_changed_on_their_own_page_alone(browser: Client, db: None)
     assert not [model for model in admin.site._registry if model._meta.app_label == "auth"]
 
 
+def test_a_threshold_is_checked_as_on_the_settings_page(browser: Client, db: None) -> None:
+    address = reverse("admin:dreams_override_add")
+    refused = browser.post(address, {"key": "min_hours", "value": "soon"})
+    assert "is not a number" in refused.content.decode()
+    wrong = browser.post(address, {"key": "paused", "value": "on", "project": world.make_project().pk})
+    assert "set for all projects together" in wrong.content.decode()
+    assert not Override.objects.exists()
+
+
+def test_a_threshold_that_does_not_fit_to_another_is_refused(browser: Client, db: None) -> None:
+    answer = browser.post("/admin/dreams/override/add/", {"key": "row_aim", "value": "500"}).content.decode()
+    assert "500 is above “Long index rows”, 200" in answer
+    assert not Override.objects.exists()
+
+
+def test_the_default_of_a_threshold_is_no_setting_and_is_refused_as_such(browser: Client, db: None) -> None:
+    add = reverse("admin:dreams_override_add")
+    assert (
+        "Hours between dreams: this is the default."
+        in browser.post(add, {"key": "min_hours", "value": "24"}).content.decode()
+    )
+    browser.post(add, {"key": "min_hours", "value": "12"})
+    change = reverse("admin:dreams_override_change", args=[Override.objects.get().pk])
+    assert "To go back to it, delete this setting." in browser.post(change, {"value": "24"}).content.decode()
+    assert Override.objects.get().value == 12.0
+
+
+def test_a_threshold_counts_at_once_and_is_written_down(browser: Client, db: None) -> None:
+    browser.post(reverse("admin:dreams_override_add"), {"key": "min_hours", "value": "12"})
+    assert conf.current().min_hours == 12.0
+    row = Override.objects.get()
+    assert row.changed_by == "owner"
+    browser.post(reverse("admin:dreams_override_change", args=[row.pk]), {"value": "8"})
+    assert conf.current().min_hours == 8.0
+    browser.post(reverse("admin:dreams_override_delete", args=[row.pk]), {"post": "yes"})
+    assert conf.current().min_hours == 24.0
+    assert AuditEntry.objects.filter(action="setting.changed").count() == 3
+
+
+def test_adding_a_threshold_that_is_there_changes_it(browser: Client, db: None) -> None:
+    for value in ("12", "6"):
+        browser.post(reverse("admin:dreams_override_add"), {"key": "min_hours", "value": value})
+    assert [row.value for row in Override.objects.all()] == [6.0]
+
+
+def test_a_number_that_no_project_has_is_refused_in_plain_words(browser: Client, db: None) -> None:
+    given = {"operation": "add", "action": "auto", "project": "99999"}
+    page = browser.post(reverse("admin:dreams_policy_add"), given).content.decode()
+    assert "No project has this number." in page
+
+
+def test_adding_a_policy_that_is_there_changes_it(browser: Client, db: None) -> None:
+    for action in ("auto", "review"):
+        browser.post(reverse("admin:dreams_policy_add"), {"operation": "add", "action": action})
+    assert [row.action for row in Policy.objects.all()] == ["review"]
+
+
+def test_whoever_sets_a_policy_reads_what_it_does(browser: Client, db: None) -> None:
+    add = reverse("admin:dreams_policy_add")
+    assert "What dreams may write without asking you" in browser.get(add).content.decode()
+    told = "Memories can be removed without asking you."
+    given = {"operation": "add", "action": "auto"}
+    assert told not in browser.post(add, given, follow=True).content.decode()
+    answer = browser.post(add, {**given, "operation": "remove"}, follow=True)
+    assert told in answer.content.decode()
+    assert "Remove, any type: apply without asking" in answer.content.decode()
+    policy = Policy.objects.get(operation="remove")
+    page = browser.get(reverse("admin:dreams_policy_change", args=[policy.pk])).content.decode()
+    assert "Without it" in page and "reviewed" in page
+
+
+def test_a_policy_is_set_and_taken_away_with_a_trace(browser: Client, db: None) -> None:
+    fields = {"operation": "add", "action": "auto", "memory_type": "feedback"}
+    browser.post(reverse("admin:dreams_policy_add"), fields)
+    row = Policy.objects.get()
+    assert (row.action, row.memory_type, row.changed_by) == ("auto", "feedback", "owner")
+    browser.post(
+        reverse("admin:dreams_policy_changelist"),
+        {"action": "delete_selected", "_selected_action": row.pk, "post": "yes"},
+    )
+    assert not Policy.objects.exists()
+    assert AuditEntry.objects.filter(action="policy.changed").count() == 2
+
+
+def test_trusting_a_project_here_is_written_down_and_nothing_else_changes(
+    browser: Client, rows: World
+) -> None:
+    project = rows.project
+    browser.post(
+        reverse("admin:dreams_project_change", args=[project.pk]),
+        {"trusted": "on", "name": "other", "host": "x"},
+    )
+    found = Project.objects.get(pk=project.pk)
+    assert (found.trusted, found.name, found.host) == (True, project.name, project.host)
+    assert AuditEntry.objects.filter(action="project.trusted").exists()
+
+
 def test_lists_do_not_ask_the_database_once_per_row(
     browser: Client, rows: World, django_assert_max_num_queries: object
 ) -> None:
@@ -230,9 +324,23 @@ def test_lists_do_not_ask_the_database_once_per_row(
 
 
 @pytest.mark.parametrize(
-    "page", ["index", "dreams_project_changelist", "dreams_price_add", "password_change"]
+    "page", ["index", "dreams_project_changelist", "dreams_policy_add", "password_change"]
 )
 def test_every_page_has_the_picture_of_the_tab_and_the_name(browser: Client, page: str) -> None:
     text = browser.get(reverse(f"admin:{page}")).content.decode()
     assert re.search(r'<link rel="icon" href="[^"]*img/favicon[^"]*\.svg"', text)
     assert re.search(r'id="site-name"><a href="/admin/">memoryweb</a>', text)
+
+
+def test_a_job_is_added_and_removed_as_on_its_page(browser: Client, world: World) -> None:
+    add = reverse("admin:dreams_scheduledjob_add")
+    page = browser.post(add, {"kind": "verify", "cron": "0 3 * *"}).content.decode()
+    assert "not five fields" in page
+    page = browser.post(add, {"kind": "verify", "cron": "99 3 * * *"}).content.decode()
+    assert "“99 3 * * *” is not a schedule. Minutes are 0-59" in page
+    browser.post(add, {"kind": "verify", "cron": "0  3 * * *"})
+    job = ScheduledJob.objects.get()
+    assert (job.cron, job.made_by, job.next_at is None) == ("0 3 * * *", "owner", False)
+    browser.post(reverse("admin:dreams_scheduledjob_delete", args=[job.pk]), {"post": "yes"})
+    assert not ScheduledJob.objects.exists()
+    assert set(AuditEntry.objects.values_list("action", flat=True)) >= {"job.added", "job.removed"}

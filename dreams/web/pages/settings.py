@@ -84,6 +84,12 @@ def _as_typed(row: SettingRow, typed: Mapping[str, str]) -> SettingRow:
     )
 
 
+def otherwise(policy: Policy) -> str:
+    """What will happen to a policy's changes without it."""
+    here = (policy.project_id is not None, policy.kind, policy.memory_type, policy.operation)
+    return _cell(table(policy.project), here, "").otherwise
+
+
 def _cell(found: Table, here: tuple[bool, str, str, str], label: str) -> Cell:
     _, kind, memory_type, operation = here
     without = {key: action for key, action in found.items() if key != here}
