@@ -115,7 +115,7 @@ class DreamRun(models.Model):
         ordering = ["-created_at"]
         indexes = [
             models.Index(fields=["project", "-created_at"]),
-            # For the list of all dreams, the durations of the last ones, and the number in a period.
+            # For the list of all dreams, and the number in a period.
             models.Index(fields=["-created_at", "-id"], name="dream_by_creation"),
             models.Index(fields=["-ended_at", "-id"], name="dream_by_end"),
             models.Index(fields=["started_at"], name="dream_by_start"),

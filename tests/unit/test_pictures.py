@@ -15,12 +15,9 @@ from dreams.lib import diff
 from dreams.web.charts import shapes
 from dreams.web.charts.drawings import (
     LEVELS,
-    MOST,
     MOST_SERIES,
-    FinishedDream,
     Measure,
     by_day,
-    durations,
     level,
     over_time,
     ranked,
@@ -104,25 +101,6 @@ def test_a_calendar_stays_in_its_frame(counts: dict[dt.date, int], today: dt.dat
 )
 def test_bars_stay_in_their_frame(count: int, found: dict[str, dict[dt.date, float]]) -> None:
     _check(stacked("k", "Tokens", DAYS[-count:], ranked(found), words, "None yet."))
-
-
-@settings(max_examples=15, deadline=None)
-@given(
-    st.lists(
-        st.builds(
-            FinishedDream,
-            st.sampled_from(DAYS),
-            st.floats(0, 10**7),
-            st.sampled_from(["completed", "failed", "killed"]),
-            st.text(max_size=9),
-        ),
-        max_size=60,
-    )
-)
-def test_durations_stay_in_their_frame(runs: list[FinishedDream]) -> None:
-    picture = durations("k", "Durations", runs, "None yet.")
-    _check(picture)
-    assert len(picture.rows) == min(len(runs), MOST)
 
 
 def test_what_is_no_number_is_refused_and_not_drawn() -> None:

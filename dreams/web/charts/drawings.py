@@ -1,13 +1,11 @@
-"""The charts: a calendar of days, dream durations as pins, amounts as lines, and amounts as stacked bars."""
+"""The charts: a calendar of days, amounts as lines, and amounts as stacked bars."""
 
 import datetime as dt
-import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from django.utils.safestring import SafeString
 
-from dreams.lib import amounts
 from dreams.lib.files.text import plural
 from dreams.web.charts import shapes
 from dreams.web.charts.shapes import Key, Picture, Plot, Words, long_day, round_up, short_day
@@ -92,94 +90,6 @@ def _months(first: dt.date, size: float) -> list[SafeString]:
     # The first name is dropped if the next would overlap it.
     shown = new[1:] if len(new) > 1 and new[1] - new[0] < 2 else new
     return [shapes.text(_LEFT + size * n, 11, f"{weeks[n]:%b}", "start") for n in shown if n < WEEKS - 1]
-
-
-MOST = 40  # dreams, the newest; chosen
-# Dreams take a second or an hour; on a linear scale all short ones would look alike.
-_TICKS = ((1.0, "1 s"), (10.0, "10 s"), (60.0, "1 min"), (600.0, "10 min"), (3_600.0, "1 h"))
-_KEYS = {
-    "completed": Key("pin-completed", "completed", "dot"),
-    "failed": Key("pin-failed", "failed", "cross"),
-    "killed": Key("pin-killed", "cancelled", "square"),
-}
-
-
-@dataclass(frozen=True, slots=True)
-class FinishedDream:
-    """A dream that has ended. `state` is completed, failed or killed."""
-
-    day: dt.date
-    seconds: float
-    state: str
-    name: str
-
-
-def durations(key: str, title: str, runs: Sequence[FinishedDream], empty: str) -> Picture:
-    """`runs` oldest first; only the last forty are drawn."""
-    runs = runs[-MOST:]
-    if not runs:
-        return Picture(key, title, empty=empty)
-    longest = max(run.seconds for run in runs)
-    plot = Plot(_height(max(longest, 10.0)) * 1.04, len(runs))
-    states = [state for state in _KEYS if any(run.state == state for run in runs)]
-    counted = ", ".join(f"{sum(run.state == state for run in runs)} {_KEYS[state].label}" for state in states)
-    middle = sorted(run.seconds for run in runs)[len(runs) // 2]
-    took = (
-        f"Half took {amounts.took(middle)} or less, the longest {amounts.took(longest)}"
-        if len(runs) > 1
-        else f"It took {amounts.took(longest)}"
-    )
-    sentence = f"{plural(len(runs), 'dream')}: {counted}. {took}."
-    parts = [*_frame(plot), *(_pin(plot, place, run) for place, run in enumerate(runs))]
-    parts += plot.days([run.day for run in runs])
-    return Picture(
-        key,
-        title,
-        sentence,
-        shapes.image(key, title, sentence, parts),
-        legend=tuple(_KEYS[state] for state in states),
-        head=("Day", "Dream", "Took", "Ended"),
-        rows=tuple(
-            (long_day(run.day), run.name, amounts.took(run.seconds), _KEYS[run.state].label)
-            for run in reversed(runs)
-        ),
-    )
-
-
-def _height(seconds: float) -> float:
-    """A logarithmic height: one step for each factor of ten; 0 for a second or less."""
-    return math.log10(max(1.0, seconds))
-
-
-def _frame(plot: Plot) -> list[SafeString]:
-    ground = shapes.element(
-        "line", class_="ground", x1=plot.left, x2=plot.right, y1=plot.ground, y2=plot.ground
-    )
-    lines = [ground, shapes.text(plot.left - 5, plot.ground, "1 s", "end")]
-    for seconds, label in _TICKS[1:]:
-        y = plot.y(_height(seconds))
-        if _height(seconds) <= plot.top:
-            lines.append(shapes.element("line", class_="grid", x1=plot.left, x2=plot.right, y1=y, y2=y))
-            lines.append(shapes.text(plot.left - 5, y + 4, label, "end"))
-    return lines
-
-
-def _pin(plot: Plot, place: int, run: FinishedDream) -> SafeString:
-    x, y = plot.x(place + 0.5), plot.y(_height(run.seconds))
-    stem = shapes.element("line", class_="stem", x1=x, x2=x, y1=plot.ground, y2=y)
-    said = f"{run.name}, {long_day(run.day)}: {amounts.took(run.seconds)}, {_KEYS[run.state].label}"
-    return shapes.titled(said, stem, head(run.state, x, y))
-
-
-def head(state: str, x: float, y: float) -> SafeString:
-    """A shape for each outcome, so that colour is not the only sign of it."""
-    mark = _KEYS[state].mark
-    if state == "failed":
-        a, b, c, d = (shapes.number(v) for v in (x - 3, x + 3, y - 3, y + 3))
-        return shapes.element("path", class_=mark, d=f"M{a} {c} L{b} {d} M{a} {d} L{b} {c}")
-    if state == "killed":
-        return shapes.element("rect", class_=mark, x=x - 3, y=y - 3, width=6, height=6)
-    return shapes.element("circle", class_=mark, cx=x, cy=y, r=3)
 
 
 # Heights of one measure's chart, and of the space above it for its name.

@@ -77,11 +77,10 @@ Words = Callable[[float], str]
 
 @dataclass(frozen=True, slots=True)
 class Key:
-    """One entry of the legend: the class of its mark, its shape and its label."""
+    """One entry of the legend: the class of its mark, and its label."""
 
     mark: str
     label: str
-    shape: str = "square"
 
 
 @dataclass(frozen=True, slots=True)

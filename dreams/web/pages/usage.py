@@ -7,7 +7,7 @@ from decimal import Decimal
 from functools import lru_cache, partial
 from typing import Any
 
-from django.db.models import Count, F, Q, QuerySet, Sum, Value
+from django.db.models import Count, Q, QuerySet, Sum, Value
 from django.db.models.functions import Concat
 from django.utils import timezone
 
@@ -17,7 +17,7 @@ from dreams.lib.files.text import plural
 from dreams.models import DreamRun, DreamUsage, ModelRequest, Project, RequestUsage
 from dreams.models.prepared import prepared
 from dreams.services.pricing import PriceBook
-from dreams.web.charts.drawings import MOST, FinishedDream, Series, durations, ranked, stacked
+from dreams.web.charts.drawings import Series, ranked, stacked
 from dreams.web.charts.shapes import Picture, whole
 from dreams.web.pages import usage_sums
 from dreams.web.pages.projects import with_unique_names
@@ -306,7 +306,7 @@ def _summed(
 
 
 def of_dreams(now: dt.datetime, project: int | None = None) -> Sequence[Picture]:
-    """The durations of the last dreams, their number per week, and their usage. Three queries."""
+    """The number of dreams per week, and their usage. Two queries."""
     starts = _weeks(now)
     since = usage_sums.midnight(starts[0])
     cuts = usage_sums.cuts_since(since)
@@ -314,7 +314,6 @@ def of_dreams(now: dt.datetime, project: int | None = None) -> Sequence[Picture]
         tuple(starts),
         cuts,
         str(timezone.get_current_timezone()),
-        tuple(_last_rows(project)),
         tuple(_states_counted(project, since, cuts)),
         tuple(_used_days(project, since, cuts)),
     )
@@ -325,7 +324,6 @@ def _drawn(
     starts: Sequence[dt.date],
     cuts: usage_sums.Cuts,
     zone: str,
-    last: Sequence[tuple[Any, ...]],
     states: Sequence[tuple[Any, ...]],
     used: Sequence[tuple[Any, ...]],
 ) -> Sequence[Picture]:
@@ -333,7 +331,6 @@ def _drawn(
     del zone
     day = partial(usage_sums.day_of, cuts)
     return (
-        durations("dream-durations", "How long dreams took", _runs(last), "No dream has ended yet."),
         stacked(
             "dreams-by-week",
             "Dreams by week",
@@ -367,25 +364,9 @@ def _weeks(now: dt.datetime) -> list[dt.date]:
     return [monday - dt.timedelta(weeks=back) for back in reversed(range(DREAM_WEEKS))]
 
 
-def _runs(rows: Sequence[tuple[Any, ...]]) -> list[FinishedDream]:
-    """The dreams, oldest first."""
-    return [
-        FinishedDream(
-            timezone.localtime(ended).date(), max(0.0, (ended - started).total_seconds()), status, name
-        )
-        for name, status, started, ended in reversed(rows)
-    ]
-
-
 def _ended(project: int | None) -> QuerySet[DreamRun]:
     runs = DreamRun.objects.filter(started_at__isnull=False, ended_at__isnull=False)
     return runs if project is None else runs.filter(project=project)
-
-
-@prepared
-def _last_rows(project: int | None) -> QuerySet[DreamRun, tuple[Any, ...]]:
-    rows = _ended(project).order_by(F("ended_at").desc(nulls_last=True), "-pk")
-    return rows.values_list("public_id", "status", "started_at", "ended_at")[:MOST]
 
 
 def _by_state(found: Mapping[str, Mapping[dt.date, float]]) -> list[Series]:
