@@ -26,6 +26,9 @@ os.environ["MEMORYWEB_TIME_ZONE"] = "UTC"
 
 from memoryweb.settings import *  # noqa: E402, F403
 from memoryweb.settings import DATA_DIR, DATABASES, Q_CLUSTER  # noqa: E402
+from tests.world.processes.commands import SWITCHED_OFF  # noqa: E402
+
+os.environ.update(SWITCHED_OFF)
 
 PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]
 STORAGES = {

@@ -127,9 +127,10 @@ def test_a_recipe_touches_few_files(title: str) -> None:
 
 @pytest.mark.sweep
 def test_whoever_follows_the_recipes_has_a_project_whose_tests_pass(project: Path) -> None:
-    """The recipes' own tests, and those that hold lists and documents to the code."""
+    """The recipes' own tests, those of all gates and columns, and those that hold lists and documents to the code."""
     own = [step.path for steps in recipes().values() for step in steps if step.path.startswith("tests/")]
     lists = ["tests/unit/test_docs_are_true.py", "tests/unit/test_house_rules.py"]
+    lists += ["tests/unit/test_gates_evaluation.py", "tests/web/test_projects.py"]
     run(project, "pytest", "-q", "-n", "0", "-p", "no:cacheprovider", *sorted(set(own)), *lists)
 
 

@@ -35,6 +35,8 @@ LIBRARIES = (
     "django.core.management.commands.migrate", "django.core.serializers.json", "django.db.backends.sqlite3.base",
     "django.db.migrations.executor", "django.forms", "django.shortcuts", "django.template.backends.django",
 )  # fmt: skip
+# Limits that are on by default and that the machine may be over, switched off for all tests: {"MEMORYWEB_…": "0"}.
+SWITCHED_OFF: dict[str, str] = {}
 PURE = ("conf", "findings", "lib", "services.scheduling.gates", "engines.rules")
 
 
@@ -65,17 +67,17 @@ def environment(data: Path, **more: str) -> dict[str, str]:
     ours = ("MEMORYWEB_", "ANTHROPIC_", "CLAUDE_", "DJANGO_", "DATABASE_")
     return {
         **{name: value for name, value in os.environ.items() if not name.startswith(ours)},
-        "MEMORYWEB_DATA_DIR": str(data),
-        **on_the_server(data),
+        **of_data_directory(data),
         **more,
     }
 
 
-def on_the_server(data: Path) -> dict[str, str]:
-    """The variable for the data directory's own PostgreSQL database, if the tests use PostgreSQL."""
+def of_data_directory(data: Path) -> dict[str, str]:
+    """The variables of every process that uses it, with its own PostgreSQL database if the tests use PostgreSQL."""
     from tests.world.processes import postgres
 
-    return {"DATABASE_URL": postgres.of(data)} if postgres.given() else {}
+    database = {"DATABASE_URL": postgres.of(data)} if postgres.given() else {}
+    return {"MEMORYWEB_DATA_DIR": str(data), **SWITCHED_OFF, **database}
 
 
 class Station:

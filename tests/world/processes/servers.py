@@ -43,9 +43,8 @@ class Home:
             "PATH": os.environ["PATH"],
             "LANG": "C.UTF-8",
             "CI": "1",
-            "MEMORYWEB_DATA_DIR": str(self.data),
             "DJANGO_SETTINGS_MODULE": settings,
-            **forked.on_the_server(self.data),
+            **forked.of_data_directory(self.data),
         }
 
     def start(self, *arguments: str) -> subprocess.Popen[bytes]:
