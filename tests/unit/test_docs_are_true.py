@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import argparse
 import re
 from pathlib import Path
+
+from django.core.management import BaseCommand, load_command_class
 
 from dreams import conf
 from memoryweb import version
@@ -39,6 +42,23 @@ def test_every_command_is_documented_and_every_documented_command_exists() -> No
     table = [line for line in doc("docs/operations.md").splitlines() if line.startswith("| `")]
     listed = {name for line in table for name in re.findall(r"`([a-z_]+)", line.split("|")[1])}
     assert listed <= own, f"documented, but not there: {sorted(listed - own)}"
+
+
+def test_every_option_of_a_command_is_in_its_row() -> None:
+    rows = [line for line in doc("docs/operations.md").splitlines() if line.startswith("| `")]
+    of_all = {"--json", *options(BaseCommand())}
+    missing = []
+    for path in sorted((ROOT / "dreams/management/commands").glob("[a-z]*.py")):
+        own = " ".join(line for line in rows if re.match(rf"\| .*`{path.stem}\b", line))
+        named = set(options(load_command_class("dreams", path.stem))) - of_all
+        missing += [f"{path.stem} {option}" for option in sorted(named) if option not in own]
+    assert not missing, "not in docs/operations.md"
+
+
+def options(command: BaseCommand) -> list[str]:
+    """The options that its `--help` shows."""
+    shown = [one for one in command.create_parser("", "")._actions if one.help != argparse.SUPPRESS]
+    return [one.option_strings[-1] for one in shown if one.option_strings]
 
 
 def test_every_test_that_the_docs_name_for_a_promise_exists() -> None:

@@ -2,6 +2,7 @@
 
 import os
 import sys
+from argparse import SUPPRESS
 
 from dreams.management import base
 
@@ -11,9 +12,8 @@ class Command(base.Command):
     has_json = False
 
     def arguments(self, parser: base.CommandParser) -> None:
-        parser.add_argument(
-            "--parent-on-stdin", action="store_true", help="stop when standard input closes (used by serve)"
-        )
+        # Used by `serve`: stop when standard input closes.
+        parser.add_argument("--parent-on-stdin", action="store_true", help=SUPPRESS)
 
     def run(self, options: base.Options) -> None:
         from dreams.services.serving import cluster  # noqa: PLC0415 - the queue's modules want the settings checked

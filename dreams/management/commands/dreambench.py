@@ -1,5 +1,6 @@
 """`dreambench`: measure an engine on generated directories with known answers."""
 
+from argparse import SUPPRESS
 from collections.abc import Mapping
 from pathlib import Path
 
@@ -38,7 +39,7 @@ class Command(base.Command):
             dest="given",
             help="use the statement shapes in this folder instead (format: docs/dreambench.md)",
         )
-        parser.add_argument("--inside", type=Path, help="used internally")
+        parser.add_argument("--inside", type=Path, help=SUPPRESS)
 
     def run(self, options: base.Options) -> base.Result | None:
         try:
