@@ -20,6 +20,7 @@ from dreams.models import (
     Finding,
     Hunk,
     LedgerEntry,
+    OpenEnd,
     Project,
     Proposal,
     Purge,
@@ -195,6 +196,38 @@ def test_an_undo_after_a_purge_brings_back_all_but_the_secret(project: Project) 
     assert rollback.rollback(made, ME).applied
     text = (world.folder(project) / "project_deploy.md").read_text()
     assert text == LEAKED.replace(TOKEN, "[redacted: github-token]")
+
+
+def test_the_reason_for_an_undo_keeps_nothing_of_it_in_the_journal_and_the_history(project: Project) -> None:
+    made = world.propose(project, world.edit("other.md", "Another.\n", "Another one.\n", "reworded"))
+    review.decide(made, review.select_hunks(made), Hunk.Verdict.APPROVED, ME)
+    assert applying.apply(made, ME).applied
+    assert rollback.rollback(made, ME, reason=f"It came with {TOKEN}.").applied
+    _redacted(project)
+    secret_purge.purge(project, [_id(project)], ME)
+    assert TOKEN.encode() not in _everywhere(project)
+    with syncing.open_history(project) as store:
+        reasons = [commit.trailers.get("Reason") for commit in store.log(1000)]
+    assert "It came with [redacted: github-token]." in reasons
+
+
+def test_a_purge_reaches_tasks_of_sessions_and_the_reason_for_an_undo_that_waits(tmp_path: Path) -> None:
+    """A password is told by the name before it, so where it is alone only a purge knows it."""
+    password = "kX9vQ2mLp7" + "ZsW4rT"
+    files = {"deploy.md": f"# Deploy\n\ndb_password = {password}\n", "other.md": "Another.\n"}
+    project = world.make_project(tmp_path / "claude", files)
+    made = world.propose(project, world.edit("other.md", "Another.\n", "Another one.\n", "reworded"))
+    review.decide(made, review.select_hunks(made), Hunk.Verdict.APPROVED, ME)
+    assert applying.apply(made, ME).applied
+    session = rows.make_session(project)
+    told = f"Change {password}"
+    OpenEnd.objects.create(session=session, number=1, subject=told, blocked_by=[told], offset=0, line_no=1)
+    waiting = rollback.propose(made, ME, rollback.Selection(), reason=told)
+    _redacted(project)
+    secret_purge.purge(project, [_id(project)], ME)
+    waiting.refresh_from_db()
+    kept = [waiting.undo_asked, *OpenEnd.objects.values("subject", "blocked_by")]
+    assert password not in str(kept) and str(kept).count("Change [redacted: ") == 3
 
 
 def test_the_audit_log_names_what_was_replaced_and_holds_no_content(project: Project) -> None:

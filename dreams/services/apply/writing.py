@@ -19,6 +19,7 @@ from django.utils import timezone
 from dreams.lib import locks
 from dreams.lib.files import flush, workspace
 from dreams.lib.files.safefs import SafeFsError
+from dreams.lib.secrets.redact import redact
 from dreams.lib.storage import history, journal
 from dreams.models import (
     AppliedBatch,
@@ -78,7 +79,7 @@ def write(order: WriteOrder, held: locks.Held) -> journal.Result:
             "actor": order.reviewer.name,
             "by_command": "1" if order.reviewer.by_command else "",
             "origin": order.origin.value,
-            "reason": order.reason,
+            "reason": redact(order.reason),  # the journal, the history and the audit log keep it
             "hunks": json.dumps(order.hunks),
             "undone": json.dumps(order.undone),
             "never_again": "1" if order.never_again else "",

@@ -30,6 +30,7 @@ from dreams.models import (
     LedgerEntry,
     LeftOut,
     Memory,
+    OpenEnd,
     Operation,
     Project,
     Prompt,
@@ -126,6 +127,7 @@ def scrub(project: Project, values: Mapping[str, str]) -> None:
         (LeftOut.objects.filter(project=project), ("reason",)),
         (Prompt.objects.filter(session__project=project), ("text",)),
         (Session.objects.filter(project=project), ("title",)),
+        (OpenEnd.objects.filter(session__project=project), ("subject",)),
         (Card.objects.filter(project=project), ("said", "text")),
         (Question.objects.filter(project=project), ("why",)),
         (QuestionOption.objects.filter(question__project=project), ("label",)),
@@ -140,6 +142,8 @@ def scrub(project: Project, values: Mapping[str, str]) -> None:
         (DreamRun.objects.filter(project=project), "self_review"),
         (Turn.objects.filter(dream__project=project), "tools"),
         (Card.objects.filter(project=project), "citations"),
+        (OpenEnd.objects.filter(session__project=project), "blocked_by"),
+        (Proposal.objects.filter(project=project).exclude(undo_asked={}), "undo_asked"),
         (Question.objects.filter(project=project), "places"),
         (HistoryPrompt.objects.filter(prompt__session__project=project), "pastes"),
         (Question.objects.filter(project=project), "evidence"),
@@ -171,11 +175,7 @@ def _scrub_json(rows: QuerySet[Any], column: str, values: Mapping[str, str]) -> 
         after = _without(before, values)
         if after != before:
             setattr(row, column, after)
-            _save(row, column)
-
-
-def _save(row: Model, column: str) -> None:
-    row.save(update_fields=[column])
+            row.save(update_fields=[column])
 
 
 def _without(value: object, values: Mapping[str, str]) -> object:
