@@ -175,6 +175,9 @@ def _text(data: bytes | None) -> str | None:
 def _order(
     planned: Preview, made: Proposal, reviewer: Actor, reason: str, snapshot: workspace.Snapshot
 ) -> WriteOrder:
+    whole = _whole_application(planned)
+    # A file that is there keeps its attributes; one that was removed gets those of before.
+    gone = {item.path: item.before for item in whole.applied if item.sha256 is None} if whole else {}
     ops = [
         journal.FileOp(
             path=file.path,
@@ -182,11 +185,11 @@ def _order(
             data=file.result,
             mode=file.restored.mode,
             mtime_ns=file.restored.mtime_ns,
+            xattrs=before.xattrs if (before := gone.get(file.path)) else None,
         )
         for file in planned.files
         if file.changes
     ]
-    whole = _whole_application(planned)
     if whole and "" in whole.dirs_made:
         ops += _lock_file_too(syncing.memory_dir(planned.proposal.project))
     return WriteOrder(
