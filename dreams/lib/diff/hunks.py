@@ -1,18 +1,15 @@
 """Hunks: the changes of one file that a person decides on, with ids made from their content."""
 
+import base64
 import hashlib
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Final, Literal
+from typing import Literal
 
 from dreams.lib.diff.lines import LineChange, changes, join_lines, line_end_of, split_lines, terminated
 from dreams.lib.diff.refine import refine
 from dreams.lib.files.text import with_line_feeds
-
-_LETTERS: Final = "abcdefghijklmnopqrstuvwxyz234567"
-#: Two letters for each ten bits, as in base 32.
-_PAIRS: Final = [one + other for one in _LETTERS for other in _LETTERS]
 
 Granularity = Literal["block", "unit", "rows"]
 Choice = bool | str
@@ -152,7 +149,4 @@ def _digest(parts: Iterable[str]) -> str:
     "ab","c" and "a","bc" differ."""
     encoded = [part.encode("utf-8", "surrogatepass") for part in parts]
     data = b"".join([len(data).to_bytes(8, "big") + data for data in encoded])
-    bits = int.from_bytes(hashlib.blake2b(data, digest_size=16).digest()[:8], "big")
-    pairs, last = _PAIRS, _PAIRS[bits >> 4 & 1023]
-    high = pairs[bits >> 54] + pairs[bits >> 44 & 1023] + pairs[bits >> 34 & 1023]
-    return high + pairs[bits >> 24 & 1023] + pairs[bits >> 14 & 1023] + last
+    return base64.b32encode(hashlib.blake2b(data, digest_size=16).digest()[:8])[:12].decode("ascii").lower()

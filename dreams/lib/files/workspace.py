@@ -219,26 +219,26 @@ class Workspace:
 
     def write(self, path: str, content: str) -> None:
         """Replace or make `path`. Raises WorkspaceRefused with the reason."""
-        self._check(path)
-        data = text.encode(content)
-        if len(data) > MAX_FILE_BYTES:
-            raise WorkspaceRefused(f"{path} would be larger than {MAX_FILE_BYTES:,} bytes. Split it.")
-        self._put(path, data)
+        self._put(path, self.checked(path, content))
 
     def delete(self, path: str) -> None:
-        self._check(path)
+        self.checked(path)
         self._root.unlink(path)
 
     def contents(self) -> dict[str, bytes]:
         """Everything in the scratch copy, by path."""
         return {path: self._root.read_bytes(path, limit=MAX_FILE_BYTES) for path in self.paths()}
 
-    def _check(self, path: str) -> None:
+    def checked(self, path: str, content: str = "") -> bytes:
+        """The bytes of a new text for `path`. Raises WorkspaceRefused with the reason if it must not be written."""
         safefs.split(path)
-        reason = self.read_only_because(path)
-        if reason:
+        if reason := self.read_only_because(path):
             remedy = "Leave it as it is." if self._root.exists(path) else "Choose another name."
             raise WorkspaceRefused(f"{path} {reason}. {remedy}")
+        data = text.encode(content)
+        if len(data) > MAX_FILE_BYTES:
+            raise WorkspaceRefused(f"{path} would be larger than {MAX_FILE_BYTES:,} bytes. Split it.")
+        return data
 
     def _put(self, path: str, data: bytes) -> None:
         parent = str(PurePosixPath(path).parent)
@@ -257,12 +257,10 @@ class TrialWorkspace:
     workspace would refuse."""
 
     def __init__(self, workspace: Workspace) -> None:
-        self._workspace = workspace
+        self.snapshot = workspace.snapshot
+        self.read_only_because = workspace.read_only_because
+        self._checked = workspace.checked
         self._texts = {path: text.decode(file.data) for path, file in workspace.snapshot.files.items()}
-
-    @property
-    def snapshot(self) -> Snapshot:
-        return self._workspace.snapshot
 
     def paths(self) -> list[str]:
         return sorted(self._texts)
@@ -270,25 +268,15 @@ class TrialWorkspace:
     def editable(self) -> list[str]:
         return [path for path in self.paths() if not self.read_only_because(path)]
 
-    def read_only_because(self, path: str) -> str:
-        return self._workspace.read_only_because(path)
-
     def read(self, path: str) -> str | None:
         return self._texts.get(path)
 
     def write(self, path: str, content: str) -> None:
         """Raises WorkspaceRefused with the reason."""
-        self._check(path)
-        if len(text.encode(content)) > MAX_FILE_BYTES:
-            raise WorkspaceRefused(f"{path} would be larger than {MAX_FILE_BYTES:,} bytes. Split it.")
+        self._checked(path, content)
         self._texts[path] = content
 
     def delete(self, path: str) -> None:
         """Raises WorkspaceRefused with the reason."""
-        self._check(path)
+        self._checked(path)
         del self._texts[path]
-
-    def _check(self, path: str) -> None:
-        safefs.split(path)
-        if reason := self.read_only_because(path):
-            raise WorkspaceRefused(f"{path} {reason}. Leave it as it is.")

@@ -40,9 +40,7 @@ _AMBIGUOUS = re.compile(
     r"(?:~|null|true|false|yes|no|on|off|y|n|=|<<|\.inf|\.nan|[-+.]?\d[\d_.,:+\-eExXoObBa-fA-FTtZz ]*)",
     re.IGNORECASE,
 )
-_KEY = re.compile(
-    r"(?P<indent> *)(?P<key>[^\W\d][\w.-]*|\"[^\"]+\"|'[^']+')[ \t]*:(?P<rest>(?:[ \t].*)?)", re.DOTALL
-)
+_DESCRIPTION = re.compile(r"(?P<indent> *)(?P<quote>[\"']?)description(?P=quote)[ \t]*:(?=[ \t]|$)")
 # A one-line value and the comment after it.
 _ONE_LINE = re.compile(
     r"(?P<space>[ \t]*)(?P<value>\"(?:[^\"\\]|\\.)*\"|'(?:[^']|'')*'|(?!['\"|>])(?:(?![ \t]#).)*?)"
@@ -156,17 +154,6 @@ def is_log(path: str) -> bool:
     return path.startswith("logs/")
 
 
-@dataclass(frozen=True, slots=True)
-class _ValueSpan:
-    """The place of a key's value in the lines of a block."""
-
-    start: int
-    stop: int
-    prefix: str
-    old: str
-    tail: str
-
-
 def with_description(document: Document, text: str, *, create: bool = False) -> Document:
     """The document with another description, changed in its place (flat or under `metadata:`), or added after the name.
 
@@ -179,7 +166,7 @@ def with_description(document: Document, text: str, *, create: bool = False) -> 
     if old is None or old.description == text:
         return document
     lines = split_lines(block_of(document.head))
-    edited = "".join(_edit(lines, old.place(_FIELD) or (_FIELD,), text, document.newline))
+    edited = "".join(_edit(lines, text, document.newline, is_new=old.place(_FIELD) is None))
     _prove(old, parse_block(edited), text)
     fences = split_lines(document.head)
     return from_text(fences[0] + edited + fences[-1] + document.body, document.bom)
@@ -196,71 +183,33 @@ def _with_new_head(document: Document, text: str, *, create: bool) -> Document:
     return from_text(head + gap + document.body, document.bom)
 
 
-def _edit(lines: list[str], path: tuple[str, ...], text: str, newline: str) -> list[str]:
-    start, stop, indent = 0, len(lines), ""
-    for parent in path[:-1]:
-        place = _find(lines, parent, start, stop, "")
-        if place is None:
-            raise _refusal()
-        start, stop = place.start + 1, place.stop
-        indent = _child_indent(lines, start, stop)
-    place = _find(lines, path[-1], start, stop, indent)
-    if place is None:
-        at = _insertion_point(lines, start, stop)
-        return [*lines[:at], f"{indent}{path[-1]}: {render_value(text)}{newline}", *lines[at:]]
-    end = lines[place.start][len(strip_end(lines[place.start])) :]
-    rendered = render_value(text, like=place.old)
-    return [*lines[: place.start], f"{place.prefix}{rendered}{place.tail}{end}", *lines[place.stop :]]
+def _edit(lines: list[str], text: str, newline: str, *, is_new: bool) -> list[str]:
+    """The block's lines with another description: in the place that counts, else behind the name, else at the end."""
+    found = [(match, at) for at, line in enumerate(lines) if (match := _DESCRIPTION.match(strip_end(line)))]
+    if not found and not is_new:
+        raise _refusal()
+    if not found:
+        names = [_value_end(lines, at, 0) for at, line in enumerate(lines) if line.startswith("name:")]
+        at = names[-1] if names else len(split_lines("".join(lines).rstrip()))
+        return [*lines[:at], f"{_FIELD}: {render_value(text)}{newline}", *lines[at:]]
+    # The outermost one counts, and of two there the last.
+    match, at = min(reversed(found), key=lambda each: len(each[0]["indent"]))
+    one_line = _ONE_LINE.fullmatch(match.string, match.end())
+    space, old, tail = one_line.group("space", "value", "tail") if one_line else ("", "", "")
+    end = lines[at][len(match.string) :]
+    said = f"{match[0]}{(old and space) or ' '}{render_value(text, like=old)}{tail}{end}"
+    return [*lines[:at], said, *lines[_value_end(lines, at, len(match["indent"])) :]]
 
 
-def _find(lines: list[str], key: str, start: int, stop: int, indent: str) -> _ValueSpan | None:
-    """The last line of this depth with the key (the one that counts), with the lines of its value."""
-    found = None
-    for number in range(start, stop):
-        match = _KEY.fullmatch(strip_end(lines[number]))
-        if match and match["indent"] == indent and match["key"].strip("'\"") == key:
-            found = (number, match)
-    if found is None:
-        return None
-    number, match = found
-    value = _ONE_LINE.fullmatch(match["rest"])
-    prefix = strip_end(lines[number])[: match.start("rest")]
-    space, old, tail = (value["space"], value["value"], value["tail"]) if value else ("", "", "")
-    if not old:
-        space = " "
-    return _ValueSpan(
-        number, _value_end(lines, number, stop, len(indent)), prefix + (space or " "), old, tail
-    )
-
-
-def _value_end(lines: list[str], number: int, stop: int, indent: int) -> int:
+def _value_end(lines: list[str], at: int, indent: int) -> int:
     """One past the last line of the value, which continues on deeper indented lines, with blank lines between."""
-    end = number + 1
-    for position in range(number + 1, stop):
-        line = strip_end(lines[position])
-        if not line.strip():
-            continue
-        if len(line) - len(line.lstrip(" ")) <= indent:
-            break
-        end = position + 1
+    end = at + 1
+    for number, line in enumerate(lines[at + 1 :], at + 2):
+        if line.strip():
+            if len(line) - len(line.lstrip(" ")) <= indent:
+                break
+            end = number
     return end
-
-
-def _child_indent(lines: list[str], start: int, stop: int) -> str:
-    for line in lines[start:stop]:
-        content = line.lstrip(" ")
-        if content.strip() and not content.startswith("#"):
-            return line[: len(line) - len(content)]
-    return "  "
-
-
-def _insertion_point(lines: list[str], start: int, stop: int) -> int:
-    """After the name; without a name at the end, before trailing blank lines."""
-    if name := _find(lines, "name", start, stop, ""):
-        return name.stop
-    while stop > start and not lines[stop - 1].strip():
-        stop -= 1
-    return stop
 
 
 def _prove(old: Frontmatter, new: Frontmatter, text: str) -> None:

@@ -8,6 +8,8 @@ import re
 from bisect import bisect_left
 from collections.abc import Iterator, Sequence
 
+from dreams.lib.diff.lines import split_lines
+
 BOM = b"\xef\xbb\xbf"
 
 FENCE = re.compile(r"[ \t]*(?P<run>`{3,}|~{3,})(?P<info>[^\n]*)")
@@ -28,16 +30,6 @@ def encode(text: str) -> bytes:
         raise MemoryEditError(
             f"Half a surrogate pair at character {error.start}: replace it, no text file can hold it."
         ) from None
-
-
-def split_lines(text: str) -> list[str]:
-    """Lines with their ends; joined they are the text."""
-    lines = text.split("\n")
-    last = lines.pop()
-    result = [line + "\n" for line in lines]
-    if last:
-        result.append(last)
-    return result
 
 
 def strip_end(line: str) -> str:

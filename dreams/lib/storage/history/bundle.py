@@ -1,8 +1,8 @@
 """Export and import: the complete history as one git bundle (v2), which `git clone FILE` can read."""
 
 import hashlib
+import os
 import re
-from collections.abc import Iterator
 from pathlib import Path
 from typing import BinaryIO
 
@@ -83,27 +83,15 @@ def _header(source: BinaryIO, file: Path) -> dict[bytes, ObjectID]:
 def _check_pack(source: BinaryIO, file: Path) -> None:
     """Verifies the pack's checksum and seeks back to its start."""
     start = source.tell()
+    left = source.seek(0, os.SEEK_END) - start - _DIGEST
+    source.seek(start)
     digest = hashlib.sha1(usedforsecurity=False)
-    tail = b""
-    for chunk in _chunks(source):
-        digest.update(tail)
-        tail = chunk
-    digest.update(tail[:-_DIGEST])
-    if tail[-_DIGEST:] != digest.digest():
+    while left > 0 and (chunk := source.read(min(_CHUNK, left))):
+        digest.update(chunk)
+        left -= len(chunk)
+    if source.read() != digest.digest():
         raise _damaged(file, "its checksum does not match; it is cut short or changed")
     source.seek(start)
-
-
-def _chunks(source: BinaryIO) -> Iterator[bytes]:
-    """Chunks, of which the last one contains the complete checksum."""
-    held = b""
-    while chunk := source.read(_CHUNK):
-        if len(held) > _DIGEST and len(chunk) > _DIGEST:
-            yield held
-            held = chunk
-        else:
-            held += chunk
-    yield held
 
 
 def _damaged(file: Path, why: str) -> HistoryError:
