@@ -29,8 +29,8 @@ from django.core.management import call_command
 from dreams.dev.fake_server import NAMED, ModelServer, Script, ScriptedReply, Text, Use
 from dreams.engines.anthropic import Patience
 from dreams.engines.anthropic.client import Client
-from dreams.engines.anthropic.keys import Endpoint
-from dreams.engines.anthropic.probe import What, probe
+from dreams.engines.anthropic.keys import Endpoint, What
+from dreams.engines.anthropic.probe import probe
 from dreams.management.base import Refused
 from dreams.models import DreamRun, Evidence, Project, Proposal, Turn
 from tests.world import directory as world, one_hot

@@ -34,7 +34,8 @@ from dreams.dev.fake_server import (
     use,
 )
 from dreams.engines.anthropic import keys
-from dreams.engines.anthropic.probe import QUESTION, Probed, What, probe
+from dreams.engines.anthropic.keys import What
+from dreams.engines.anthropic.probe import QUESTION, Probed, probe
 from tests.world.cases import each
 
 MODEL = "claude-sonnet-5-5"
@@ -341,14 +342,14 @@ def caused(*errors: BaseException) -> BaseException:
 @each(
     ("error", "trouble"),
     [
-        (caused(OSError("x"), OSError("y"), socket.gaierror(-2, "Name")), keys.Trouble.NAME),
-        (caused(OSError("x"), ssl.SSLCertVerificationError("self-signed")), keys.Trouble.TLS),
-        (caused(OSError("x"), TimeoutError(), ssl.SSLWantReadError()), keys.Trouble.TIMEOUT),
-        (caused(OSError("x"), ExceptionGroup("all", [ConnectionRefusedError()])), keys.Trouble.REFUSED),
-        (OSError("Network is unreachable"), keys.Trouble.NETWORK),
+        (caused(OSError("x"), OSError("y"), socket.gaierror(-2, "Name")), What.NAME),
+        (caused(OSError("x"), ssl.SSLCertVerificationError("self-signed")), What.TLS),
+        (caused(OSError("x"), TimeoutError(), ssl.SSLWantReadError()), What.TIMEOUT),
+        (caused(OSError("x"), ExceptionGroup("all", [ConnectionRefusedError()])), What.REFUSED),
+        (OSError("Network is unreachable"), What.NETWORK),
     ],
 )
-def test_nested_network_errors_are_told_apart(error: BaseException, trouble: keys.Trouble) -> None:
+def test_nested_network_errors_are_told_apart(error: BaseException, trouble: What) -> None:
     found = keys.why(error)
     assert found.trouble is trouble and found.said and found.remedy.endswith(".")
 
@@ -356,7 +357,7 @@ def test_nested_network_errors_are_told_apart(error: BaseException, trouble: key
 def test_an_error_that_causes_itself_is_told_all_the_same() -> None:
     error = OSError("round and round")
     error.__cause__ = error
-    assert keys.why(error).trouble is keys.Trouble.NETWORK
+    assert keys.why(error).trouble is What.NETWORK
 
 
 def test_everything_that_a_test_can_find_stands_in_the_docs_with_what_to_do() -> None:

@@ -15,7 +15,7 @@ from django.urls import reverse
 from django.utils import timezone
 
 from dreams.dev.fake_server import FakeLimits, ModelServer, Script, use
-from dreams.engines.anthropic import probe
+from dreams.engines.anthropic import keys, probe
 from dreams.lib.sandbox.tool_worker import fences
 from dreams.models import Override, Project
 from dreams.services import settings_changes
@@ -165,7 +165,7 @@ def test_many_projects_cost_no_more_queries_than_few(browser: Client) -> None:
 
 
 def test_the_words_of_a_test_are_kept_as_they_are_made(db: None) -> None:
-    finding = probe.Probed(probe.What.BUSY, "It is busy.", "Wait.", (("Model", "m"),), ("m",))
+    finding = probe.Probed(keys.What.BUSY, "It is busy.", "Wait.", (("Model", "m"),), ("m",))
     selector.keep_test("m", finding)
     kept = selector.last_test()
     assert kept is not None and (kept["finding"], kept["model"], kept["is_old"]) == (finding, "m", False)

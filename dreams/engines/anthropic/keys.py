@@ -15,7 +15,7 @@ import re
 import socket
 import ssl
 import stat
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 from pathlib import Path
@@ -31,32 +31,43 @@ from dreams.lib.files.text import with_home
 LONGEST_CHAIN = 10  # nested errors; chosen
 
 
-class Trouble(StrEnum):
-    """Why the server cannot be reached."""
+class What(StrEnum):
+    """What a test of a server found, one for each remedy."""
 
+    OK = "ok"
+    NO_KEY = "no usable key"
     NAME = "name not found"
     REFUSED = "connection refused"
     TLS = "no secure connection"
     TIMEOUT = "no answer in time"
     NETWORK = "network error"
+    KEY = "key refused"
+    MONEY = "no credit"
+    PATH = "wrong path"
+    OTHER_API = "another API"
+    MODEL = "unknown model"
+    BUSY = "busy"
+    TOOLS = "no tool calls"
+    REQUEST = "request refused"
 
 
 @dataclass(frozen=True, slots=True)
 class Why:
-    """Texts for a person: `said` fits in brackets, `remedy` is a sentence."""
+    """Why a server cannot be reached. Texts for a person: `said` fits in brackets, `remedy` is a sentence."""
 
-    trouble: Trouble
+    trouble: What
     said: str
     remedy: str
 
 
 def why(error: BaseException) -> Why:
     """The most specific known cause of the error."""
-    for known, tell in _KNOWN:
+    for known, trouble, said, remedy in _KNOWN:
         for cause in _chain(error):
             if isinstance(cause, known):
-                return tell(cause)
-    return Why(Trouble.NETWORK, plain(error), "Look at the network, or correct ANTHROPIC_BASE_URL.")
+                told = getattr(cause, "verify_message", "") or getattr(cause, "reason", "") or plain(cause)
+                return Why(trouble, said.format(told), remedy)
+    return Why(What.NETWORK, plain(error), "Look at the network, or correct ANTHROPIC_BASE_URL.")
 
 
 def _chain(error: BaseException) -> Iterator[BaseException]:
@@ -71,41 +82,29 @@ def _chain(error: BaseException) -> Iterator[BaseException]:
         waiting += current.exceptions if isinstance(current, BaseExceptionGroup) else ()
 
 
-def _name(error: BaseException) -> Why:
-    remedy = "Correct the host in ANTHROPIC_BASE_URL, or check the network."
-    return Why(Trouble.NAME, "its name is not found", remedy)
-
-
-def _certificate(error: BaseException) -> Why:
-    said = f"its certificate is not trusted: {getattr(error, 'verify_message', '') or plain(error)}"
-    remedy = "Use the name that the certificate is made for, or name its issuer in SSL_CERT_FILE."
-    return Why(Trouble.TLS, said, remedy)
-
-
-def _tls(error: BaseException) -> Why:
-    said = f"no secure connection: {getattr(error, 'reason', '') or plain(error)}"
-    remedy = "A server on this machine mostly speaks plain http: correct the start of ANTHROPIC_BASE_URL."
-    return Why(Trouble.TLS, said, remedy)
-
-
-def _refused(error: BaseException) -> Why:
-    remedy = "Is the server running? Start it, or correct the port in ANTHROPIC_BASE_URL."
-    return Why(Trouble.REFUSED, "nothing listens there", remedy)
-
-
-def _timeout(error: BaseException) -> Why:
-    remedy = "Is the server busy, or a firewall between? Try again, or correct ANTHROPIC_BASE_URL."
-    return Why(Trouble.TIMEOUT, "no answer in time", remedy)
-
-
 # The order matters: a timeout in mid-handshake also has an unfinished TLS error.
-_KNOWN: tuple[tuple[type[BaseException], Callable[[BaseException], Why]], ...] = (
-    (socket.gaierror, _name),
-    (ssl.SSLCertVerificationError, _certificate),
-    (TimeoutError, _timeout),
-    (ssl.SSLError, _tls),
-    (ConnectionRefusedError, _refused),
-)
+_KNOWN: tuple[tuple[type[BaseException], What, str, str], ...] = (
+    (
+        socket.gaierror, What.NAME, "its name is not found",
+        "Correct the host in ANTHROPIC_BASE_URL, or check the network.",
+    ),
+    (
+        ssl.SSLCertVerificationError, What.TLS, "its certificate is not trusted: {}",
+        "Use the name that the certificate is made for, or name its issuer in SSL_CERT_FILE.",
+    ),
+    (
+        TimeoutError, What.TIMEOUT, "no answer in time",
+        "Is the server busy, or a firewall between? Try again, or correct ANTHROPIC_BASE_URL.",
+    ),
+    (
+        ssl.SSLError, What.TLS, "no secure connection: {}",
+        "A server on this machine mostly speaks plain http: correct the start of ANTHROPIC_BASE_URL.",
+    ),
+    (
+        ConnectionRefusedError, What.REFUSED, "nothing listens there",
+        "Is the server running? Start it, or correct the port in ANTHROPIC_BASE_URL.",
+    ),
+)  # fmt: skip
 
 
 def plain(error: BaseException) -> str:

@@ -9,12 +9,11 @@ import json
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass
-from enum import StrEnum
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
 from dreams.engines.anthropic import keys
-from dreams.engines.anthropic.keys import Trouble
+from dreams.engines.anthropic.keys import What
 from dreams.engines.anthropic.retrying import CALLS_TOOLS, CallFailed, FailureKind, Patience, remedy
 from dreams.engines.types import EngineError
 
@@ -55,26 +54,6 @@ QUESTION: Mapping[str, Any] = {
         }
     ],
 }
-
-
-class What(StrEnum):
-    """The results of a test, one for each remedy."""
-
-    OK = "ok"
-    NO_KEY = "no usable key"
-    NAME = "name not found"
-    REFUSED = "connection refused"
-    TLS = "no secure connection"
-    TIMEOUT = "no answer in time"
-    NETWORK = "network error"
-    KEY = "key refused"
-    MONEY = "no credit"
-    PATH = "wrong path"
-    OTHER_API = "another API"
-    MODEL = "unknown model"
-    BUSY = "busy"
-    TOOLS = "no tool calls"
-    REQUEST = "request refused"
 
 
 @dataclass(frozen=True, slots=True)
@@ -151,8 +130,9 @@ class _Test:
 
     def _unreached(self, failed: CallFailed) -> Probed:
         if failed.why is not None:
-            what = What(Trouble(failed.why.trouble).value)
-            return Probed(what, f"{self._host} cannot be reached: {failed.said}.", failed.why.remedy)
+            return Probed(
+                failed.why.trouble, f"{self._host} cannot be reached: {failed.said}.", failed.why.remedy
+            )
         said = f"{self._host} took the connection, and then: {failed.said}."
         what = What.TIMEOUT if "silent" in failed.said else What.NETWORK
         return Probed(what, said, "Is this the right port? Correct ANTHROPIC_BASE_URL, or check the server.")

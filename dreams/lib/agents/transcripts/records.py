@@ -4,10 +4,12 @@ Pure: no Django."""
 import json
 import re
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from functools import cache
 from hashlib import blake2b
-from typing import TypeAlias
+from typing import TypeAlias, TypeVar, get_args
 
 import msgspec
 from msgspec import Raw, Struct, field
@@ -192,8 +194,7 @@ _BLANK = " \t\r\n\0\ufeff"
 _START = re.compile(r'\{"(?:type|parentUuid|uuid|sessionId|timestamp|isSidechain|logicalParentUuid)":')
 _MAX_STARTS = 16
 _parse = json.JSONDecoder(strict=False).raw_decode
-_FIELDS = {f.encode_name: f for f in msgspec.structs.fields(TranscriptRecord)}
-_RAW = {name for name, f in _FIELDS.items() if f.type is Raw}
+Record = TypeVar("Record", bound=Struct)
 
 
 @dataclass(frozen=True, slots=True)
@@ -300,20 +301,38 @@ def scrub(text: str) -> str:
 
 def line_from(found: dict[str, Json]) -> TranscriptRecord:
     """A `TranscriptRecord` from a parsed object, without the fields of a wrong type."""
+    return _lenient(TranscriptRecord, found)
+
+
+def _lenient(kind: type[Record], found: dict[str, Json]) -> Record:
+    """A struct with those fields that can be read. A whole number of tokens may also be written as 12.0 or "12"."""
     values: dict[str, object] = {}
-    for name, info in _FIELDS.items():
-        value = found.get(name)
-        if value is None:
+    for info, nested in _fields_of(kind):
+        value = found.get(info.encode_name)
+        if info.type is Raw and info.encode_name in found:
+            values[info.name] = as_raw(value)  # also null, which means something of `originalFile`
+        elif value is None:
             continue
-        if name in _RAW:
-            values[info.name] = as_raw(value)
-        elif name == "message":
-            values[info.name] = _message_from(value)
-        elif name == "toolUseResult":
-            values[info.name] = _tool_result_from(value)
+        elif nested is not None and isinstance(value, dict):
+            values[info.name] = _lenient(nested, value)
+        elif nested is ToolResult:
+            values[info.name] = True  # of a result that is not an object only the presence matters
         else:
-            _take(values, info, value)
-    return TranscriptRecord(**values)  # type: ignore[arg-type]  # each value was checked against its field just above
+            with suppress(msgspec.ValidationError):
+                values[info.name] = msgspec.convert(
+                    value, info.type, strict=kind in (TranscriptRecord, Message)
+                )
+    return kind(**values)
+
+
+@cache
+def _fields_of(kind: type[Struct]) -> list[tuple[msgspec.structs.FieldInfo, type[Struct] | None]]:
+    """The fields of a struct; behind each, the struct that it may hold."""
+    parts = ((info, get_args(info.type) or (info.type,)) for info in msgspec.structs.fields(kind))
+    return [
+        (info, next((part for part in some if isinstance(part, type) and issubclass(part, Struct)), None))
+        for info, some in parts
+    ]
 
 
 def as_raw(value: Json) -> Raw:
@@ -326,52 +345,3 @@ def _finite(value: Json) -> bool:
     except (ValueError, RecursionError):
         return False
     return True
-
-
-def _take(values: dict[str, object], info: msgspec.structs.FieldInfo, value: Json) -> None:
-    try:
-        values[info.name] = msgspec.convert(value, info.type)
-    except msgspec.ValidationError:
-        return
-
-
-def _tool_result_from(value: Json) -> ToolResult | bool:
-    """Only the presence matters of a result that is not an object."""
-    if not isinstance(value, dict):
-        return True
-    return ToolResult(
-        *(as_raw(value[key]) if key in value else NOTHING for key in ("filePath", "originalFile", "task"))
-    )
-
-
-def _message_from(value: Json) -> Message | str | None:
-    if not isinstance(value, dict):
-        return value if isinstance(value, str) else None
-    usage = value.get("usage")
-    return Message(
-        id=_text(value.get("id")),
-        role=_text(value.get("role")),
-        model=_text(value.get("model")),
-        content=as_raw(value.get("content")),
-        usage=_usage_from(usage) if isinstance(usage, dict) else None,
-    )
-
-
-def _usage_from(value: dict[str, Json]) -> TokenCounts | None:
-    values: dict[str, object] = {}
-    for info in msgspec.structs.fields(TokenCounts):
-        if value.get(info.encode_name) is not None:
-            _take_number(values, info, value[info.encode_name])
-    return TokenCounts(**values)  # type: ignore[arg-type]  # each value was checked against its field just above
-
-
-def _take_number(values: dict[str, object], info: msgspec.structs.FieldInfo, value: Json) -> None:
-    """As `_take`; a whole number may also be written as 12.0 or "12"."""
-    try:
-        values[info.name] = msgspec.convert(value, info.type, strict=False)
-    except msgspec.ValidationError:
-        return
-
-
-def _text(value: Json) -> str | None:
-    return value if isinstance(value, str) else None
