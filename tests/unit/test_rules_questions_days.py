@@ -53,6 +53,7 @@ def asked(folder: Path, line: str, written: LineDate = WRITTEN, **more: str) -> 
         ("Half of the tables are moved by end of March 2026", "2026-03-31"),
         ("**Next check:** Saturday 2026-03-14 (weekly)", "2026-03-14"),
         ("Filter the trades by `opened >= '2026-03-14 13:48'`", None),
+        ("The trades go through 2026-03-14", None),
     ],
 )
 def test_the_day_that_a_statement_names_as_an_end(text: str, day: str | None) -> None:
@@ -82,6 +83,8 @@ def test_a_day_without_a_year_is_the_next_one_after_its_line_was_written(text: s
     [
         ("Both stores are written. Cutover date: 2026-03-14.", "2026-03-14"),
         ("The vendor ships the fix on 14 March 2026", "2026-03-14"),
+        ("The vendor ships the fix in March 2026", "2026-03-31"),
+        ("The rules of January 2026 have five days", None),
         ("From 2026-03-14 the gateway is in Go", None),
         ("Moved to Go on 2026-01-21", None),
         ("Moved to Go on 2026-01-05", None),

@@ -38,7 +38,7 @@ _ANY_DAY = re.compile(r"\b(?:19|20)\d\d\b")
 _CODE_WITH_MORE = re.compile(r"`[^`\n]*[^`\n\d :T.-][^`\n]*`")  # not a day but about code
 # Words before a last day: "until", "ends on", "remove after", "deadline:", "back on".
 _BEFORE_AN_END = re.compile(
-    r"(?:(?<![\w-])(?:until|till?|through|thru|up to|lasts? to|runs? (?:to|out)|valid|good|by(?!.* on\W*$)|before|due|deadlines?|expir\w+|expiry|"
+    r"(?:(?<![\w-])(?:until|till?|lasts? to|runs? (?:to|out)|valid|good|by(?!.* on\W*$)|before|due|deadlines?|expir\w+|expiry|"
     r"ends?|over (?:on|by)|back on|closes|remove|drop|delete|revert|temporar\w+|temp|ttl|sunset|scheduled|postponed|next)"
     r"(?![\w-]))(?! of\b)[^.;\d]{0,24}$",
     re.IGNORECASE,
@@ -106,8 +106,8 @@ def last_day(text: str, written: dt.date | None = None) -> dt.date | None:
     ends = _BEFORE_AN_END.search(before)
     if not years:
         return days.next_day(found[0], written) if ends and not _HAPPENED.search(sentence) else None
-    day = days.written(found[0], last=True)
-    if day and written and day > written + AHEAD:
+    first, day = (days.written(found[0], last=last) for last in (False, True))
+    if first and written and first > written + AHEAD:  # a month that had begun lay not ahead
         return None if _BEGINS.search(before) else day
     return day if ends and not _HAPPENED.search(sentence) else None
 
