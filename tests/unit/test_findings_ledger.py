@@ -43,6 +43,21 @@ def test_a_dropped_statement_blocks(path, line):
     assert "unexplained" in fates(found)
 
 
+@each(
+    ("link", "becomes", "code"),
+    [
+        ("[[ship_rules]]", "[[feedback_ship_rules]]", ""),
+        ("[[ship-rules]]", "[[feedback-ship-rules]]", ""),
+        ("[[ship_tests]]", "[[feedback_ship_rules]]", "unexplained-loss"),
+    ],
+)
+def test_a_link_that_gets_its_type_loses_nothing(link, becomes, code):
+    line = f"Read {link} before a deploy.\n"
+    before = {**FILES, "feedback_ship_rules.md": DEPLOY.encode(), "user_role.md": f"# Ana\n\n{line}".encode()}
+    found = report(changed("user_role.md", link, becomes, before), before)
+    assert codes(found) == ({code} if code else set())
+
+
 def test_the_finding_names_the_facts_that_are_gone():
     found = report(changed("MEMORY.md", PORT, ""))
     assert "8443" in one(found, "unexplained-loss").message

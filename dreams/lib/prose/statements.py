@@ -29,7 +29,7 @@ def unmarked(text: str) -> str:
     """Without links, list marks and emphasis; blanks are single ones."""
     text = _BLANKS.sub(" ", text[:LONGEST])
     if "[" in text:
-        text = _WIKILINK.sub(r"\1", _LINK.sub(r"\1", text))
+        text = _WIKILINK.sub(lambda name: name[1].replace("_", "-"), _LINK.sub(r"\1", text))
     text = _MARKS.sub("", text)
     return _EMPHASIS.sub("", text) if "*" in text or "_" in text or "~" in text else text
 
