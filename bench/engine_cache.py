@@ -18,11 +18,11 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
 from dreams.conf import Config
-from dreams.dev.fake_server import ModelServer, Script, ScriptedReply, Text, Use, say
 from dreams.engines.anthropic import Rate
 from dreams.engines.anthropic.engine import AnthropicEngine
 from dreams.engines.types import Edit, EngineTurn, Job, Problem
 from dreams.lib.files import workspace
+from tests.world.model_server import ModelServer, Script, ScriptedReply, Text, Use, say
 
 PRICES = {"claude-sonnet-5-5": [Rate.of("2", "10")]}
 FACT = "The export runs at night and writes one file for each customer of the list.\n"

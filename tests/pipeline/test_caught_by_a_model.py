@@ -12,12 +12,12 @@ import pytest
 from django.core.cache import cache
 
 from dreams import conf
-from dreams.dev.fake_server import ModelServer, Script, ScriptedReply, ScriptedStep, Text, Use
 from dreams.engines.anthropic import catching as model
 from dreams.engines.types import PromptBrief
 from dreams.models import Card, ModelRequest, Project, Session, SetAside
 from dreams.services import discovery, forecast, pricing, settings_changes
 from dreams.services.catching import lifecycle
+from tests.world.model_server import ModelServer, Script, ScriptedReply, ScriptedStep, Text, Use
 from tests.world.talking import Talk, first_start
 
 pytestmark = pytest.mark.django_db

@@ -7,7 +7,6 @@ from typing import Any
 
 import pytest
 
-from dreams.dev.fake_server import ModelServer, Script, ScriptedReply, Use, say
 from dreams.engines.anthropic.engine import AnthropicEngine
 from dreams.engines.types import Edit, Job, Outcome, Problem, Reporter
 from dreams.findings import secrets
@@ -15,6 +14,7 @@ from dreams.models import DreamRun, Policy, Project, Proposal
 from dreams.services import dreaming, hosts, settings_changes
 from dreams.web.pages.dreams import result
 from tests.world import directory as world, engines, model as kit
+from tests.world.model_server import ModelServer, Script, ScriptedReply, Use, say
 
 pytestmark = pytest.mark.django_db
 FACT = "Snapshots are reviewed by hand.\n"

@@ -16,7 +16,6 @@ from django.db import DatabaseError
 from django.utils import timezone
 from pytest_django import Settings
 
-from dreams.dev.fake_server import ModelServer, Script, use
 from dreams.lib import amounts
 from dreams.lib.sandbox.tool_worker import fences
 from dreams.management.base import Refused
@@ -26,6 +25,7 @@ from dreams.services.doctor import installation, work
 from dreams.services.hosts import host
 from dreams.services.scheduling import scheduler
 from tests.world import directory as world
+from tests.world.model_server import ModelServer, Script, use
 from tests.world.rows import make_dream, make_project
 
 pytestmark = pytest.mark.django_db

@@ -15,12 +15,12 @@ from django.test import Client
 from django.urls import reverse
 from django.utils import timezone
 
-from dreams.dev.fake_server import ModelServer, Request, Script, ScriptedReply, ScriptedStep, Text, Use
 from dreams.engines.anthropic.engine import AnthropicEngine
 from dreams.lib import locks
 from dreams.models import DreamRun, LockHold, Override, Proposal
 from dreams.services import dreaming
 from tests.world import directory as world, model as kit
+from tests.world.model_server import ModelServer, Request, Script, ScriptedReply, ScriptedStep, Text, Use
 
 WRITE = Use(
     "Write",

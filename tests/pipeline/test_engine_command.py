@@ -18,7 +18,16 @@ from django.core.cache import cache
 from django.core.management import call_command
 from django.db import OperationalError, connection
 
-from dreams.dev.fake_server import (
+from dreams.engines.anthropic import Patience
+from dreams.lib import locks
+from dreams.lib.sandbox.tool_worker import ToolWorker
+from dreams.management.base import Refused
+from dreams.models import DreamRun, Evidence, LockHold, Override, Price, Project, Proposal, Turn
+from dreams.services import dreaming
+from dreams.services.dreaming.reporter import DreamReporter
+from tests.world import directory as world
+from tests.world.manifest import manifest
+from tests.world.model_server import (
     DemoModel,
     Fault,
     ModelServer,
@@ -32,15 +41,6 @@ from dreams.dev.fake_server import (
     stalled,
     status,
 )
-from dreams.engines.anthropic import Patience
-from dreams.lib import locks
-from dreams.lib.sandbox.tool_worker import ToolWorker
-from dreams.management.base import Refused
-from dreams.models import DreamRun, Evidence, LockHold, Override, Price, Project, Proposal, Turn
-from dreams.services import dreaming
-from dreams.services.dreaming.reporter import DreamReporter
-from tests.world import directory as world
-from tests.world.manifest import manifest
 
 QUICK = Patience(base_ms=1.0, longest_ms=4.0)
 WRITE = ScriptedReply(

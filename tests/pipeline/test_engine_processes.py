@@ -15,9 +15,9 @@ from typing import Any
 import psutil
 import pytest
 
-from dreams.dev.fake_server import DemoModel, ModelServer, Request, ScriptedStep, say, stalled
 from dreams.engines.anthropic.probe import probe
 from tests.world import directory as world
+from tests.world.model_server import DemoModel, ModelServer, Request, ScriptedStep, say, stalled
 from tests.world.processes import commands as forked
 from tests.world.processes.servers import with_database
 

@@ -16,7 +16,6 @@ from typing import Any
 import pytest
 from django.core.cache import cache
 
-from dreams.dev.fake_server import ModelServer, Request, Script, ScriptedReply, ScriptedStep, Text, Use, say
 from dreams.engines.anthropic.engine import AnthropicEngine
 from dreams.lib import locks
 from dreams.models import DreamRun, LockHold, Project, Proposal
@@ -25,6 +24,7 @@ from memoryweb import BASE_DIR
 from tests.world import directory as world, faults as fault_rows, model as kit
 from tests.world.faults import MENDING, MOMENTS, ROWS, TURN, Row
 from tests.world.manifest import manifest
+from tests.world.model_server import ModelServer, Request, Script, ScriptedReply, ScriptedStep, Text, Use, say
 
 PRIOR_NS = 1_780_000_000_123_456_789
 # Long enough that there is something to leave out where a prompt does not fit.

@@ -16,10 +16,10 @@ from django.urls import reverse
 from django.utils import timezone
 
 from dreams import conf
-from dreams.dev.fake_server import DemoModel, ModelServer
 from dreams.models import DreamRun, DreamUsage, Override, Price, Project, Turn
 from dreams.services import forecast
 from tests.world import directory as world
+from tests.world.model_server import DemoModel, ModelServer
 
 
 @pytest.fixture

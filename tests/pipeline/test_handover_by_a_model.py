@@ -17,12 +17,12 @@ from django.utils import timezone
 from django_q.models import OrmQ
 
 from dreams import conf
-from dreams.dev.fake_server import ModelServer, Script, ScriptedReply, ScriptedStep, Use, faults
 from dreams.dev.fake_server.messages import say
 from dreams.engines.handover import model, rules, sections
 from dreams.management.base import Refused
 from dreams.models import ModelRequest, NotesRequest, Session, SessionNotes
 from dreams.services import discovery, forecast, handing_over, pricing, session_notes, settings_changes
+from tests.world.model_server import ModelServer, Script, ScriptedReply, ScriptedStep, Use, status
 from tests.world.talking import Talk, first_start
 
 pytestmark = pytest.mark.django_db
@@ -174,7 +174,7 @@ def test_without_a_key_nobody_is_asked(session: Session, monkeypatch, browser: C
 def test_a_request_that_failed_says_so_and_that_nobody_retries_it(
     session: Session, monkeypatch, browser: Client
 ) -> None:
-    asked, _ = wrote(monkeypatch, session, [faults.status(400, "No such model")])
+    asked, _ = wrote(monkeypatch, session, [status(400, "No such model")])
     assert asked.status == "failed"
     page = " ".join(browser.get(reverse("session", args=[session.pk])).content.decode().split())
     assert "The model’s notes ended early" in page and "No such model" in page

@@ -16,7 +16,6 @@ from django.urls import reverse
 from django.utils import timezone
 from hypothesis import given, strategies as st
 
-from dreams.dev.fake_server import ModelServer, Script, ScriptedReply, Use, status
 from dreams.engines.types import Citation, Edit, EngineTurn, Fate, Job, Reporter
 from dreams.lib import locks
 from dreams.lib.files import text
@@ -38,6 +37,7 @@ from dreams.services import dreaming, proposals, review, rollback
 from dreams.services.apply import applying
 from dreams.services.dreaming import steps
 from tests.world import directory as world, engines
+from tests.world.model_server import ModelServer, Script, ScriptedReply, Use, status
 from tests.world.strategies import tries
 
 QUOTE = "Snapshots are reviewed by hand."

@@ -13,13 +13,13 @@ from django.test import Client
 from django.urls import reverse
 from django.utils import timezone
 
-from dreams.dev.fake_server import ModelServer, Script, ScriptedReply, Use
 from dreams.lib.agents.base import NO_ANSWER
 from dreams.models import Card, DreamRun, Evidence, HiddenPrompt, Hunk, Project, Prompt, Session
 from dreams.services import discovery, dreaming, settings_changes
 from dreams.services.catching import lifecycle
 from dreams.services.dreaming import dream_inputs
 from dreams.services.scheduling import next_dream
+from tests.world.model_server import ModelServer, Script, ScriptedReply, Use
 from tests.world.talking import Talk, first_start
 
 pytestmark = pytest.mark.django_db

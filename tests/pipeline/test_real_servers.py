@@ -26,7 +26,6 @@ from typing import Any
 import pytest
 from django.core.management import call_command
 
-from dreams.dev.fake_server import NAMED, ModelServer, Script, ScriptedReply, Text, Use
 from dreams.engines.anthropic import Patience
 from dreams.engines.anthropic.client import Client
 from dreams.engines.anthropic.keys import Endpoint, What
@@ -34,6 +33,7 @@ from dreams.engines.anthropic.probe import probe
 from dreams.management.base import Refused
 from dreams.models import DreamRun, Evidence, Project, Proposal, Turn
 from tests.world import directory as world, one_hot
+from tests.world.model_server import NAMED, ModelServer, Script, ScriptedReply, Text, Use
 from tests.world.processes.servers import until
 
 pytestmark = [pytest.mark.sweep, pytest.mark.django_db(transaction=True)]

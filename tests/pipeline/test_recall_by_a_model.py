@@ -11,12 +11,12 @@ import pytest
 from django.core.management import call_command
 from django.test import Client
 
-from dreams.dev.fake_server import ModelServer, Script, ScriptedReply, ScriptedStep, Text, Use, status
 from dreams.lib.prose import recall
 from dreams.management import mcp_server
 from dreams.models import ModelRequest, Project, SetAside
 from dreams.services import recalling, settings_changes
 from tests.world import directory as world
+from tests.world.model_server import ModelServer, Script, ScriptedReply, ScriptedStep, Text, Use, status
 
 pytestmark = pytest.mark.django_db
 

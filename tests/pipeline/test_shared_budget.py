@@ -15,12 +15,12 @@ from django.db.models import Sum
 from django.utils import timezone
 
 from dreams import conf
-from dreams.dev.fake_server import ModelServer, Request, ScriptedReply, ScriptedStep, Use
 from dreams.engines.anthropic.engine import AnthropicEngine
 from dreams.models import DreamRun, DreamUsage, Override, Project
 from dreams.services import database, discovery, dreaming, pricing
 from dreams.services.dreaming.reporter import DreamReporter
 from tests.world import directory as world, model as kit
+from tests.world.model_server import ModelServer, Request, ScriptedReply, ScriptedStep, Use
 
 pytestmark = pytest.mark.django_db(transaction=True)
 SLUGS = ("-home-dev-app", "-home-dev-web")

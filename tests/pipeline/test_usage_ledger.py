@@ -14,7 +14,12 @@ from django.core.cache import cache
 from django.db.models import Sum
 
 from dreams import conf
-from dreams.dev.fake_server import (
+from dreams.engines.anthropic import Patience
+from dreams.engines.tokens import KINDS
+from dreams.models import DreamRun, DreamUsage, Price, Project
+from dreams.services import dreaming
+from tests.world import directory as world
+from tests.world.model_server import (
     DemoModel,
     ModelServer,
     Script,
@@ -25,11 +30,6 @@ from dreams.dev.fake_server import (
     stalled,
     status,
 )
-from dreams.engines.anthropic import Patience
-from dreams.engines.tokens import KINDS
-from dreams.models import DreamRun, DreamUsage, Price, Project
-from dreams.services import dreaming
-from tests.world import directory as world
 from tests.world.processes.servers import Home, until, with_database
 
 QUICK = Patience(base_ms=1.0, longest_ms=4.0)

@@ -5,12 +5,12 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from dreams.dev.fake_server import ScriptedReply, Use, say
 from dreams.engines.anthropic.questions import PER_SHOWN
 from dreams.engines.types import QUESTIONS, QuestionKind
 from tests.unit.test_engine_tools import one, toolbox
 from tests.world import model as kit
 from tests.world.cases import each
+from tests.world.model_server import ScriptedReply, Use, say
 
 HOST = "The API runs on host alpha."
 NEWER = "No, the API runs on host beta since Monday."

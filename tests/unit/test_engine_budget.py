@@ -9,12 +9,12 @@ from pathlib import Path
 
 import pytest
 
-from dreams.dev.fake_server import Request, ScriptedReply, Text, say
 from dreams.engines.anthropic.budget import Budget, BudgetLimits, Ledger, joined
 from dreams.engines.anthropic.stream import Collector
 from dreams.engines.tokens import Rate, Tokens, rate_for
 from dreams.engines.types import Allowance, LimitReached
 from tests.world import model as kit
+from tests.world.model_server import Request, ScriptedReply, Text, say
 
 READ = kit.READ
 
@@ -109,7 +109,7 @@ def test_an_answer_cut_off_by_the_budget_ends_in_the_budgets_words(tmp_path: Pat
 
 
 def test_a_model_without_a_price_has_tokens_and_no_cost(tmp_path: Path) -> None:
-    from dreams.dev.fake_server import FakeLimits
+    from tests.world.model_server import FakeLimits
 
     run = kit.dream(
         tmp_path,

@@ -5,8 +5,8 @@ from __future__ import annotations
 import itertools
 from pathlib import Path
 
-from dreams.dev.fake_server import ScriptedReply, Text, Use, say
 from tests.world import model as kit
+from tests.world.model_server import ScriptedReply, Text, Use, say
 
 
 def test_a_dream_of_twenty_turns_reads_nine_tenths_of_its_input_from_the_cache(tmp_path: Path) -> None:
@@ -34,7 +34,7 @@ def test_many_calls_in_one_turn_do_not_lose_the_cache(tmp_path: Path) -> None:
 
 
 def test_two_dreams_share_tools_and_rules(tmp_path: Path) -> None:
-    from dreams.dev.fake_server import PromptCache
+    from tests.world.model_server import PromptCache
 
     cache = PromptCache()
     kit.dream(tmp_path / "a", [say("Done.")], server={"cache": cache})

@@ -12,11 +12,11 @@ from typing import Any
 
 import pytest
 
-from dreams.dev.fake_server import Fault, ScriptedReply, ScriptedStep, Text, Use, say, stalled, status
 from dreams.engines.anthropic.engine import AnthropicEngine
 from dreams.engines.anthropic.tools import Answer
 from dreams.engines.types import Cancelled, Job
 from tests.world import model as kit
+from tests.world.model_server import Fault, ScriptedReply, ScriptedStep, Text, Use, say, stalled, status
 
 # What a dream here waits for takes 20 s at the least; a busy machine may take a few for what is at once.
 AT_ONCE = 10.0

@@ -5,12 +5,12 @@ from __future__ import annotations
 import dataclasses
 from pathlib import Path
 
-from dreams.dev.fake_server import NAMED, DemoModel, ModelServer
 from dreams.dev.fake_server.scripted_model import Wish
 from dreams.engines.anthropic.probe import probe
 from dreams.engines.types import Problem
 from tests.world import model as kit
 from tests.world.cases import each
+from tests.world.model_server import NAMED, DemoModel, ModelServer
 
 
 def test_a_wish_becomes_a_memory_and_a_row_that_stand_or_fall_together(tmp_path: Path) -> None:

@@ -10,7 +10,13 @@ from typing import Any
 import pytest
 from hypothesis import given, strategies as st
 
-from dreams.dev.fake_server import (
+from dreams.dev.fake_server.messages import Json
+from dreams.engines.anthropic.retrying import CallFailed, FailureKind, kind_of
+from dreams.engines.anthropic.server_limits import ServerLimits
+from dreams.engines.types import LimitReached
+from tests.world import model as kit
+from tests.world.cases import each
+from tests.world.model_server import (
     NAMED,
     Dialect,
     FakeLimits,
@@ -29,12 +35,6 @@ from dreams.dev.fake_server import (
     say,
     status,
 )
-from dreams.dev.fake_server.messages import Json
-from dreams.engines.anthropic.retrying import CallFailed, FailureKind, kind_of
-from dreams.engines.anthropic.server_limits import ServerLimits
-from dreams.engines.types import LimitReached
-from tests.world import model as kit
-from tests.world.cases import each
 from tests.world.strategies import tries
 
 NAME = "openai/gpt-oss:20b@latest"

@@ -9,11 +9,11 @@ from typing import Any
 
 import pytest
 
-from dreams.dev.fake_server import ScriptedReply, Text, Think, Use, say
 from dreams.engines.anthropic.loop import BROKE_OFF
 from dreams.engines.anthropic.tools import Answer
 from dreams.engines.types import EngineTurn
 from tests.world import model as kit
+from tests.world.model_server import ScriptedReply, Text, Think, Use, say
 
 
 def test_a_dream_reads_writes_with_evidence_and_ends_with_its_summary(tmp_path: Path) -> None:

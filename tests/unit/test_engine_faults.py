@@ -14,7 +14,12 @@ from pathlib import Path
 
 import pytest
 
-from dreams.dev.fake_server import (
+from dreams.engines.anthropic.engine import AnthropicEngine
+from dreams.engines.anthropic.stream import MOST_CHARS
+from dreams.engines.types import EngineError, EngineTurn
+from tests.world import model as kit
+from tests.world.model import EVENTS
+from tests.world.model_server import (
     FakeLimits,
     Fault,
     ScriptedReply,
@@ -30,11 +35,6 @@ from dreams.dev.fake_server import (
     say,
     status,
 )
-from dreams.engines.anthropic.engine import AnthropicEngine
-from dreams.engines.anthropic.stream import MOST_CHARS
-from dreams.engines.types import EngineError, EngineTurn
-from tests.world import model as kit
-from tests.world.model import EVENTS
 
 READ = kit.READ
 CUTS = {"closes": closed, "resets": reset, "ends early": ended}

@@ -8,12 +8,12 @@ from pathlib import Path
 
 import pytest
 
-from dreams.dev.fake_server import say
 from dreams.engines.anthropic import Endpoint, endpoint
 from dreams.engines.anthropic.keys import DUMMY_KEY, state
 from dreams.engines.types import EngineError
 from tests.world import model as kit
 from tests.world.cases import each
+from tests.world.model_server import say
 
 KEY = "-".join(["sk", "ant", "made", "up"])
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-from dreams.dev.fake_server import ScriptedReply, Use, say
 from dreams.engines.types import Edit, Problem
 from tests.world import model as kit
+from tests.world.model_server import ScriptedReply, Use, say
 
 LOSS = Problem(
     "unexplained-loss", "“A rule” no longer appears anywhere.", "Put it back.", "feedback_testing.md", 7, True

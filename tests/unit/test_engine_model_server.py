@@ -6,7 +6,8 @@ import http.client
 import json
 from typing import Any
 
-from dreams.dev.fake_server import (
+from tests.world.cases import each
+from tests.world.model_server import (
     ModelServer,
     PromptCache,
     Script,
@@ -17,7 +18,6 @@ from dreams.dev.fake_server import (
     say,
     status,
 )
-from tests.world.cases import each
 
 ASK = {"model": "claude-sonnet-5-5", "max_tokens": 100, "messages": [{"role": "user", "content": "Hello"}]}
 

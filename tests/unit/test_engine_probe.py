@@ -15,7 +15,11 @@ from typing import Any
 
 import pytest
 
-from dreams.dev.fake_server import (
+from dreams.engines.anthropic import keys
+from dreams.engines.anthropic.keys import What
+from dreams.engines.anthropic.probe import QUESTION, Probed, probe
+from tests.world.cases import each
+from tests.world.model_server import (
     Dialect,
     FakeLimits,
     Fault,
@@ -33,10 +37,6 @@ from dreams.dev.fake_server import (
     status,
     use,
 )
-from dreams.engines.anthropic import keys
-from dreams.engines.anthropic.keys import What
-from dreams.engines.anthropic.probe import QUESTION, Probed, probe
-from tests.world.cases import each
 
 MODEL = "claude-sonnet-5-5"
 READY = use("ready", word="yes")

@@ -8,9 +8,9 @@ from typing import Any
 
 import pytest
 
-from dreams.dev.fake_server import FakeLimits, ScriptedReply, Text, Use, say, status
 from tests.world import model as kit
 from tests.world.cases import each
+from tests.world.model_server import FakeLimits, ScriptedReply, Text, Use, say, status
 
 READ = kit.READ
 

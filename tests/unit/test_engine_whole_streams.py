@@ -10,13 +10,13 @@ from typing import Any
 import pytest
 from hypothesis import given, strategies as st
 
-from dreams.dev.fake_server import FakeLimits, ScriptedReply as Said, Text, Think, Use
 from dreams.dev.fake_server.messages import Counted, events, refusal
 from dreams.engines.anthropic.conversation import KEPT_MESSAGES, Conversation
 from dreams.engines.anthropic.retrying import FailureKind, kind_of
 from dreams.engines.anthropic.stream import MOST_BLOCKS, BrokenStream, Collector, ModelReply
 from dreams.engines.tokens import Tokens
 from tests.world.cases import each
+from tests.world.model_server import FakeLimits, ScriptedReply as Said, Text, Think, Use
 from tests.world.strategies import tries
 
 TEXTS = st.text(min_size=1, max_size=40)

@@ -14,7 +14,6 @@ from typing import Any
 
 import pytest
 
-from dreams.dev.fake_server import ModelServer, Script, ScriptedReply as Said, Use, say
 from dreams.engines.anthropic.engine import AnthropicEngine
 from dreams.engines.anthropic.tools import mounts_of
 from dreams.engines.types import Job
@@ -22,6 +21,7 @@ from dreams.lib.sandbox import Shell
 from dreams.lib.sandbox.tool_worker import CALL_SECONDS, MOST_STARTS, Mounts, ToolWorker
 from dreams.lib.sandbox.tool_worker.tools import ToolReply
 from tests.world import model as kit
+from tests.world.model_server import ModelServer, Script, ScriptedReply as Said, Use, say
 from tests.world.sandbox import open_tree, plant
 
 ENDLESS = "jq -n 'def f: f; f'"

@@ -14,13 +14,13 @@ from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 from django.utils import timezone
 
-from dreams.dev.fake_server import FakeLimits, ModelServer, Script, use
 from dreams.engines.anthropic import keys, probe
 from dreams.lib.sandbox.tool_worker import fences
 from dreams.models import Override, Project
 from dreams.services import settings_changes
 from dreams.web.pages import engines as selector
 from tests.world import rows as make
+from tests.world.model_server import FakeLimits, ModelServer, Script, use
 
 READY = use("ready", word="yes")
 

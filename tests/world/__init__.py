@@ -17,6 +17,7 @@ Dreams
     engines         engines that do what a test specifies; `asking` adds questions, `trusting` approvals
     rules           one dream of the rules engine, without a database
     model           one dream of a model, over HTTP against the fake server; `faults` lists its possible faults
+    model_server    the fake server with scripts of answers, and the faults that it has on demand
 Pure parts
     cases           a table of cases as one test that names each failing case
     journal, sandbox, findings, transcripts, similarity_pairs, strategies

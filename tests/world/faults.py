@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 
-from dreams.dev.fake_server import Fault, closed, ended, error_event, garbage, reset, stalled, status
 from tests.world.model import EVENTS
+from tests.world.model_server import Fault, closed, ended, error_event, garbage, reset, stalled, status
 
 HEADS = ("headers", "half headers")
 MOMENTS: dict[str, str | int] = {

@@ -13,8 +13,6 @@ from pathlib import Path
 from typing import Any
 
 from dreams.conf import Config
-from dreams.dev import fake_server
-from dreams.dev.fake_server import ModelServer, Request, Script, ScriptedModel, ScriptedStep, Use
 from dreams.engines.anthropic import Patience, Rate
 from dreams.engines.anthropic.engine import AnthropicEngine
 from dreams.engines.anthropic.tools import ReadTools, mounts_of
@@ -33,6 +31,8 @@ from dreams.lib.files import workspace
 from dreams.lib.sandbox import Tree
 from dreams.lib.sandbox.tool_worker import worker
 from dreams.lib.sandbox.tool_worker.tools import NAMES, ToolReply, Tools
+from tests.world import model_server as fake_server
+from tests.world.model_server import ModelServer, Request, Script, ScriptedModel, ScriptedStep, Use
 
 NOW = dt.datetime(2026, 3, 10, 12, 0, tzinfo=dt.UTC)
 #: The least that a model does before it is done.

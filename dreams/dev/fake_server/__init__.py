@@ -1,15 +1,16 @@
-"""A local server that speaks the Messages API: for tests over real HTTP, and for a demo without a key.
+"""A local server that speaks the Messages API: for a demo without a key, and for tests over real HTTP.
 
-    with ModelServer(Script([Step(say("Done."))])) as server:
+    with ModelServer(DemoModel()) as server:
         server.url, server.seen
 
-PURE: no Django. The wire format is that of the public API reference: JSON and server-sent events.
+PURE: no Django. The wire format is that of the public API reference: JSON and server-sent events. Tests have scripts and
+network faults for it in `tests/world/model_server.py`.
 """
 
 from dreams.dev.fake_server.messages import FakeLimits, PromptCache
-from dreams.dev.fake_server.scripted_model import DemoModel, Request, Script, ScriptedModel, ScriptedStep
+from dreams.dev.fake_server.scripted_model import DemoModel, Request, ScriptedModel
 
 from .dialects import NAMED, Dialect
-from .faults import Fault, closed, ended, error_event, garbage, reset, stalled, status
+from .faults import Fault, status
 from .messages import ScriptedReply, Text, Think, Use, say, use
 from .server import ModelServer

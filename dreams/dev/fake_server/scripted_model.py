@@ -1,12 +1,10 @@
-"""What answers a request: a script of steps, or a model that reads the request. PURE."""
+"""A request, and a model that reads it and answers. PURE."""
 
 import re
-import threading
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
-from dreams.dev.fake_server.faults import Fault, status
 from dreams.dev.fake_server.messages import Block, ScriptedReply, Text, Use, as_blocks
 from dreams.lib.secrets.redact import MARK
 
@@ -50,53 +48,10 @@ def _text(content: object) -> str:
     return "\n".join(str(block.get("text", "")) for block in as_blocks(content))
 
 
-@dataclass(frozen=True, slots=True)
-class ScriptedStep:
-    """One answer and its fault. `when`: only for requests for which it returns True. `began` is set once a complete event
-    of the answer was sent, `struck` once a fault after the complete answer has happened."""
-
-    reply: ScriptedReply | Callable[[Request], ScriptedReply] = field(default_factory=ScriptedReply)
-    fault: Fault | None = None
-    when: Callable[[Request], bool] | None = None
-    began: threading.Event = field(default_factory=threading.Event, compare=False, repr=False)
-    struck: threading.Event = field(default_factory=threading.Event, compare=False, repr=False)
-
-
 class ScriptedModel(Protocol):
     """Chooses the answer to a request. Called from several threads."""
 
-    def step(self, request: Request) -> ScriptedStep: ...
-
-
-class Script:
-    """Uses its steps in order; one with `when` waits for a matching request. After the last: `then`, or a
-    clear error, so that a test with one request too many fails."""
-
-    def __init__(
-        self,
-        steps: Iterable[ScriptedStep | ScriptedReply | Fault],
-        then: ScriptedStep | ScriptedReply | None = None,
-    ) -> None:
-        self._steps = [_as_step(step) for step in steps]
-        self._then = None if then is None else _as_step(then)
-        self._lock = threading.Lock()
-
-    def step(self, request: Request) -> ScriptedStep:
-        with self._lock:
-            for at, step in enumerate(self._steps):
-                if step.when is None or step.when(request):
-                    return self._steps.pop(at)
-        return self._then or ScriptedStep(fault=status(400, "The script has no more steps."))
-
-    @property
-    def left(self) -> int:
-        return len(self._steps)
-
-
-def _as_step(given: ScriptedStep | ScriptedReply | Fault) -> ScriptedStep:
-    if isinstance(given, Fault):
-        return ScriptedStep(fault=given)
-    return given if isinstance(given, ScriptedStep) else ScriptedStep(given)
+    def step(self, request: Request) -> ScriptedReply: ...
 
 
 # A model that plays a plausible dream by rules: it reads, searches, writes a few wishes, and reports what
@@ -167,14 +122,14 @@ class Wish:
 class DemoModel:
     """Four turns: orient, gather, consolidate and the summary; one more if the checks found something."""
 
-    def step(self, request: Request) -> ScriptedStep:
+    def step(self, request: Request) -> ScriptedReply:
         if request.tools and "Phase" not in request.tools:
             # Not a dream but a connection test, which needs a tool call.
-            return ScriptedStep(ScriptedReply((Use(min(request.tools), {"word": "yes"}),)))
+            return ScriptedReply((Use(min(request.tools), {"word": "yes"}),))
         if FINDINGS in request.text():
-            return ScriptedStep(_left_as_it_is(request))
+            return _left_as_it_is(request)
         acts = (self._orient, self._gather, self._consolidate, self._end)
-        return ScriptedStep(acts[min(request.turns, 3)](request))
+        return acts[min(request.turns, 3)](request)
 
     def _orient(self, request: Request) -> ScriptedReply:
         paths = [found["path"] for found in _LISTED.finditer(_briefing(request))][:MOST_READS]

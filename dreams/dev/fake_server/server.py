@@ -1,19 +1,14 @@
 """The server: plain threads of the standard library on loopback. PURE: no Django."""
 
 import json
-import os
-import socket
-import struct
 import threading
-import time
-from collections.abc import Iterable, Mapping
-from contextlib import suppress
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 from dreams.dev.fake_server.dialects import Dialect
-from dreams.dev.fake_server.faults import Fault, cut, status
+from dreams.dev.fake_server.faults import Fault, status
 from dreams.dev.fake_server.messages import (
     Counted,
     FakeLimits,
@@ -27,7 +22,7 @@ from dreams.dev.fake_server.messages import (
     sse,
     whole_message,
 )
-from dreams.dev.fake_server.scripted_model import Request, ScriptedModel, ScriptedStep
+from dreams.dev.fake_server.scripted_model import Request, ScriptedModel
 
 # What a server records of each request, for assertions.
 
@@ -46,11 +41,10 @@ class SeenRequest:
     sent_whole: bool = False
 
 
-# One connection to the server: paths, plain and streamed responses, and their faults.
+# One connection to the server: paths, plain and streamed responses.
 
-
-HEADS = ("headers", "half headers")
-HALF_A_HEAD = b"HTTP/1.1 200 OK\r\ncontent-type: text/ev"
+#: The name of an event, and its bytes.
+Chunk = tuple[str, bytes]
 
 
 class Http(ThreadingHTTPServer):
@@ -59,7 +53,7 @@ class Http(ThreadingHTTPServer):
 
     def __init__(self, address: tuple[str, int], wire: "ModelServer") -> None:
         self.wire = wire
-        super().__init__(address, Handler)
+        super().__init__(address, wire.handler)
 
     def handle_error(self, request: object, client_address: object) -> None:
         """Prints nothing: a disconnected client is normal."""
@@ -146,115 +140,46 @@ class Handler(BaseHTTPRequestHandler):
         if wrong is not None:
             self._fail(seen, wrong)
             return
-        request = Request(seen.body, seen.headers)
-        step = wire.model.step(request)
-        seen.fault = step.fault
-        if step.fault is not None and step.fault.kind == "status":
-            self._fail(seen, step.fault)
-            return
-        if step.fault is not None and step.fault.at in HEADS:
-            self._break_in_the_head(step.fault)
-            return
-        reply = step.reply(request) if callable(step.reply) else step.reply
+        self._answer(seen, Request(seen.body, seen.headers))
+
+    def _answer(self, seen: SeenRequest, request: Request) -> None:
+        self._reply(seen, request, self.server.wire.model.step(request))
+
+    def _reply(self, seen: SeenRequest, request: Request, reply: ScriptedReply) -> None:
+        wire = self.server.wire
         reply = reply if wire.dialect.calls_tools else reply.only_said()
         counted = wire.cache.count(seen.body)
         seen.counted = counted if reply.input_tokens is None else Counted(reply.input_tokens)
         seen.output_tokens = reply.size
         if seen.body.get("stream") and wire.dialect.streams:
-            self._stream(seen, reply, step)
+            self._stream(seen, reply)
         else:
             message = wire.dialect.message(whole_message(reply, request.model, seen.counted))
-            self._send(seen, "application/json", [("", json.dumps(message).encode())], step, reply.pause)
+            self._send(seen, "application/json", [("", json.dumps(message).encode())], reply.pause)
 
-    def _stream(self, seen: SeenRequest, reply: ScriptedReply, step: ScriptedStep) -> None:
+    def _stream(self, seen: SeenRequest, reply: ScriptedReply) -> None:
         model = str(seen.body.get("model"))
         sent = self.server.wire.dialect.stream(events(reply, model, seen.counted))
         chunks = [(name, sse(name, data)) for name, data in sent]
-        self._send(seen, "text/event-stream; charset=utf-8", chunks, step, reply.pause)
+        self._send(seen, "text/event-stream; charset=utf-8", chunks, reply.pause)
 
-    def _send(
-        self, seen: SeenRequest, kind: str, chunks: list[tuple[str, bytes]], step: ScriptedStep, pause: float
-    ) -> None:
-        """Sends chunk by chunk, until the end or the fault."""
-        seen.status = 200
-        self._head(200, {"content-type": kind, "transfer-encoding": "chunked", "cache-control": "no-cache"})
-        strikes = cut(step.fault, chunks) if step.fault else None
-        sent = 0
+    def _send(self, seen: SeenRequest, kind: str, chunks: Sequence[Chunk], pause: float) -> None:
+        """Sends chunk by chunk, with a pause between events."""
+        self._begin(seen, kind)
         for _, data in chunks:
-            if strikes is not None and step.fault is not None and sent <= strikes < sent + len(data):
-                self._chunk(data[: strikes - sent])
-                self._out(step, sent)
-                if not self._strike(step.fault):
-                    return
-                data = data[strikes - sent :]  # noqa: PLW2901 - garbage came between; the rest follows
-                strikes = None
             self._chunk(data)
-            sent += len(data)
             if pause:
-                self._out(step, sent)
+                self.wfile.flush()
                 if self.server.wire.stopping.wait(pause):
                     break
         self._chunk(b"", last=True)
-        self._out(step, sent)
         seen.sent_whole = True
-        if step.fault is not None and strikes is not None and step.fault.kind in ("close", "reset"):
-            self._break(step.fault)  # a fault after the end, between two requests
-            step.struck.set()
-
-    def _out(self, step: ScriptedStep, sent: int) -> None:
-        """Flushes the output and sets `began` once something was sent."""
-        self.wfile.flush()
-        if sent:
-            step.began.set()
-
-    def _strike(self, fault: Fault) -> bool:
-        """Makes the fault happen. False when nothing more is to be sent."""
-        if fault.kind == "garbage":
-            self._chunk(fault.data)
-            return True
-        if fault.kind == "error":
-            self._chunk(self.server.wire.dialect.error_event(fault))
-            self._chunk(b"", last=True)
-        elif fault.kind == "end":
-            self._chunk(b"", last=True)
-        else:
-            self._break(fault)
-        return False
-
-    def _break_in_the_head(self, fault: Fault) -> None:
-        if fault.at == "half headers":
-            self.wfile.write(HALF_A_HEAD)
-        if fault.kind == "garbage":
-            self.wfile.write(fault.data)
-        self._break(fault)
-
-    def _break(self, fault: Fault) -> None:
-        self.close_connection = True
-        self.wfile.flush()
-        if fault.kind == "stall":
-            self._wait_for_the_client()
-        if fault.kind == "reset":
-            self.connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
-            # Closing the socket object waits for the handler's files; closing the descriptor sends RST now.
-            os.close(self.connection.detach())
-        else:
-            with suppress(OSError):
-                self.connection.shutdown(socket.SHUT_RDWR)
-
-    def _wait_for_the_client(self) -> None:
-        """Waits until the client disconnects, the server stops, or the stall is over."""
-        until = time.monotonic() + self.server.wire.stall_seconds
-        self.connection.settimeout(0.05)
-        while time.monotonic() < until and not self.server.wire.stopping.is_set():
-            try:
-                if not self.connection.recv(1):
-                    return
-            except TimeoutError:
-                continue
-            except OSError:
-                return
 
     # --- Writing --------------------------------------------------------------------------------------------------
+
+    def _begin(self, seen: SeenRequest, kind: str) -> None:
+        seen.status = 200
+        self._head(200, {"content-type": kind, "transfer-encoding": "chunked", "cache-control": "no-cache"})
 
     def _head(self, code: int, headers: Mapping[str, str]) -> None:
         self.send_response(code)
@@ -294,9 +219,10 @@ def _model(name: str) -> Json:
 class ModelServer:
     """Listens from `start` (or `with`) until `stop`. `seen` has every request in order; `stopping` is set to end all.
 
-    `keys`: the accepted keys; None accepts any. `stall_seconds` limits how long a stall keeps its connection.
-    `dialect`: how it differs from the API. `prefix`: the path below which the API is.
+    `keys`: the accepted keys; None accepts any. `dialect`: how it differs from the API. `prefix`: the path below which the API is.
     """
+
+    handler: ClassVar[type[Handler]] = Handler
 
     def __init__(
         self,
@@ -306,17 +232,12 @@ class ModelServer:
         keys: Iterable[str] | None = None,
         limits: FakeLimits | None = None,
         cache: PromptCache | None = None,
-        stall_seconds: float = 30.0,
         dialect: Dialect | None = None,
         prefix: str = "",
     ) -> None:
         self.model, self.dialect, self.prefix = model, dialect or Dialect(), prefix
         self.keys = None if keys is None else frozenset(keys)
-        self.limits, self.cache, self.stall_seconds = (
-            limits or FakeLimits(),
-            cache or PromptCache(),
-            stall_seconds,
-        )
+        self.limits, self.cache = limits or FakeLimits(), cache or PromptCache()
         self.seen: list[SeenRequest] = []
         self.stopping = threading.Event()
         self._http = Http(("127.0.0.1", port), self)
