@@ -9,6 +9,7 @@ import unicodedata
 from dataclasses import dataclass, field
 from typing import Literal
 
+from dreams.lib.diff.invisible import is_hidden
 from dreams.lib.sandbox.process import Refused
 
 LONGEST_LINE = 16_384  # characters of a command line; chosen
@@ -44,10 +45,6 @@ class Pipeline:
     commands: list[Simple] = field(default_factory=lambda: [Simple()])
 
 
-_UNSEEN = re.compile(
-    "[\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180f\u2800\u3164\ufe00-\ufe0e\uffa0\U000e0100-\U000e01ef]"
-)
-_HIDDEN_CATEGORIES = frozenset({"Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"})
 _PRINTABLE = re.compile(r"[\t\x20-\x7e]*")
 _REDIRECTION = re.compile(r"2>(/dev/null|&1)(?=[ \t|;&]|$)")
 _INPUT = re.compile(r"<[ \t]*(?=[^<>&|;() \t])")
@@ -92,10 +89,8 @@ def _refuse_unreadable(text: str) -> None:
 
 
 def _invisible(char: str) -> bool:
-    if char in "\t ":
-        return False
-    category = unicodedata.category(char)
-    return category in _HIDDEN_CATEGORIES or category == "Zs" or _UNSEEN.match(char) is not None
+    # U+FE0F is part of many emoji; a space of another width cannot be told from a plain one.
+    return char not in "\t \ufe0f" and (is_hidden(char, 0) or unicodedata.category(char) == "Zs")
 
 
 class _Reader:

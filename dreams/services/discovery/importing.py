@@ -17,7 +17,7 @@ from dreams.lib.agents.claude_code.listing import printable, why
 from dreams.lib.agents.transcripts import Batch, Prompt, Reader, Scan, UsageRow, scan, seen
 from dreams.lib.agents.transcripts.read_ahead import Ahead, children_for
 from dreams.lib.agents.transcripts.reader import opened
-from dreams.lib.agents.transcripts.whole_file import FilePart, Whole
+from dreams.lib.agents.transcripts.whole_file import Whole
 from dreams.lib.files.text import storable
 from dreams.lib.process import without_collecting
 from dreams.services.discovery import rows
@@ -86,10 +86,10 @@ class Chunk:
             or self._text >= TEXT_AT_ONCE
         )
 
-    def add(self, reading: FileReading, usage: Iterable[UsageRow], found: Batch | FilePart) -> None:
+    def add(self, reading: FileReading, found: Batch) -> None:
         """Adds the rows of one batch."""
         owner = reading.owner
-        self._usage.extend([(owner, row) for row in usage])
+        self._usage.extend([(owner, row) for row in found.usage.values()])
         for row in found.prompts:
             self._prompts.append((owner, row))
             self._text += len(row.text)
@@ -306,7 +306,7 @@ class Importer:
         for part in whole.parts:
             self._tally.bytes_read += part.bytes_read
             self._bytes += part.bytes_read
-            self._chunk.add(reading, part.usage, part)
+            self._chunk.add(reading, part)
         self._chunk.keep(reading, whole=True)
 
     def _scan(self, reading: FileReading) -> None:
@@ -319,7 +319,7 @@ class Importer:
                 batch_lines=LINES_AT_ONCE,
             ):
                 self._tally.bytes_read += batch.bytes_read
-                self._chunk.add(reading, batch.usage.values(), batch)
+                self._chunk.add(reading, batch)
                 if self._chunk.full:
                     self._chunk.keep(reading, whole=False)
                     self._write()

@@ -179,8 +179,8 @@ class Scan:
     summary: Summary = field(default_factory=Summary)
 
 
-class Batch(Struct):
-    """Rows found since the last batch."""
+class Batch(Struct, array_like=True):
+    """Rows found since the last batch, in the order in which they were found."""
 
     usage: dict[int, UsageRow] = {}
     prompts: list[Prompt] = []

@@ -7,9 +7,8 @@ import msgspec
 from dreams.lib.agents.transcripts.reader import samples
 from dreams.lib.agents.transcripts.scan import Summary
 
-from .reader import Cursor, Reader, Source, UnreadPlace, open_regular, opened
-from .scan import BATCH_LINES, Batch, MemoryWrite, Prompt, Scan, scan, scan_at_once
-from .usage import UsageRow
+from .reader import Cursor, Reader, Source, open_regular, opened
+from .scan import BATCH_LINES, Batch, Scan, scan, scan_at_once
 
 MAX_ROWS = 100_000  # larger files are read in pieces; chosen
 MAX_TEXT = 16 << 20  # and files with longer texts; chosen
@@ -28,17 +27,6 @@ class FileStat(msgspec.Struct, frozen=True, array_like=True):
     mtime_ns: int
 
 
-class FilePart(msgspec.Struct, array_like=True):
-    """One batch; rows in the order in which they were found."""
-
-    usage: list[UsageRow]
-    prompts: list[Prompt]
-    memory_writes: list[MemoryWrite]
-    problems: list[UnreadPlace]
-    lines: int
-    bytes_read: int
-
-
 class Whole(msgspec.Struct, array_like=True):
     """`identity` is the head and tail of its mark; `named` the session that the first batch names."""
 
@@ -47,7 +35,7 @@ class Whole(msgspec.Struct, array_like=True):
     named: str
     cursor: Cursor
     summary: Summary
-    parts: list[FilePart]
+    parts: list[Batch]
 
     def state(self) -> Scan:
         return Scan(self.cursor, self.summary)
@@ -78,7 +66,7 @@ def read_small(path: str | bytes, reader: Reader) -> Whole | None:
         return None
     state, batch = found
     named = state.summary.session_id
-    return Whole(_seen(numbers), reader.samples_at_once(), named, state.cursor, state.summary, [_part(batch)])
+    return Whole(_seen(numbers), reader.samples_at_once(), named, state.cursor, state.summary, [batch])
 
 
 def read_whole(source: Source, reader: Reader | None = None) -> Whole:
@@ -87,26 +75,15 @@ def read_whole(source: Source, reader: Reader | None = None) -> Whole:
     if isinstance(source, str | bytes) and (found := read_small(source, reader)) is not None:
         return found
     with opened(source) as fd:
-        before, state, parts, named = seen(fd), Scan(), list[FilePart](), ""
+        before, state, parts, named = seen(fd), Scan(), list[Batch](), ""
         rows = text = 0
         for batch in scan(fd, state, reader=reader, batch_lines=BATCH_LINES):
             if not parts:
                 named = state.summary.session_id
-            parts.append(_part(batch))
+            parts.append(batch)
             rows += len(batch.usage) + len(batch.prompts) + len(batch.memory_writes)
             text += sum(len(row.text) for row in batch.prompts)
             if rows > MAX_ROWS or text > MAX_TEXT:
                 raise TooMuch(f"more than {MAX_ROWS} rows or {MAX_TEXT} characters")
         identity = b"".join(reader.samples(fd, state.cursor.offset))
         return Whole(before, identity, named, state.cursor, state.summary, parts)
-
-
-def _part(batch: Batch) -> FilePart:
-    return FilePart(
-        list(batch.usage.values()),
-        batch.prompts,
-        batch.memory_writes,
-        batch.problems,
-        batch.lines,
-        batch.bytes_read,
-    )
