@@ -235,6 +235,7 @@ def test_a_login_in_base64_is_known_by_what_it_says():
         "CACHE_KEY=" + some(32),
         "uuid: 7c9e6679-7425-40de-944b-e07fc1f90ae7 is the session's token store",
         "vercel deploy --token $VERCEL_TOKEN_2",
+        "git push https://ana:token@git.shop.test/shop.git",
         "<password>${env.DB_PASSWORD_2}</password>",
         "GET /v1?api_key=YOUR_KEY_GOES_HERE_2026",
         "docker run -p 8080:8080 -w /workspace2 shop",

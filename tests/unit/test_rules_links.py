@@ -141,6 +141,8 @@ def test_a_memory_that_another_calls_out_of_date_is_asked_about(tmp_path: Path, 
         "This is superseded by [[feedback_harness_design]].",
         "See [[feedback_harness_design]]; the old parser was replaced long ago.",
         "Read [[feedback_harness_design]] before a change.",
+        "See [[rules]] for what was replaced and [[feedback_harness_design]] for why there are two layers.",
+        "I wrongly “corrected” the two layers of [[feedback_harness_design]]: it was right.",
         "See [[feedback_harness_design]] for the other thing that the column is wrong about.",
     ],
 )

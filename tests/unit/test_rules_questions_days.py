@@ -54,6 +54,7 @@ def asked(folder: Path, line: str, written: LineDate = WRITTEN, **more: str) -> 
         ("**Next check:** Saturday 2026-03-14 (weekly)", "2026-03-14"),
         ("Filter the trades by `opened >= '2026-03-14 13:48'`", None),
         ("The trades go through 2026-03-14", None),
+        ("Phase 0 of the gateway: approved by Simon 2026-03-14", None),
     ],
 )
 def test_the_day_that_a_statement_names_as_an_end(text: str, day: str | None) -> None:

@@ -195,6 +195,7 @@ _SAMPLE_PASSWORDS = frozenset(
         "postgres",
         "root",
         "secret",
+        "token",
         "guest",
         "test",
         "user",

@@ -34,9 +34,9 @@ MOST_LINKS, MOST_NAMED = 12, 3  # of one question; in its sentence
 OUT_OF_DATE, DEAD_ROWS, DEAD_LINKS = 0.65, 0.4, 0.15
 _NO_NAME = re.compile(r" |\.(?!md$)")  # "[[auth.email]]" is a table of TOML, "[[task #35]]" of another list
 _MARK = "\0"  # stands for the name of the other memory
-# "supersedes X", "corrects X": X is older. "superseded by X" is in the older memory itself and needs no question.
+# "supersedes X", "corrects X": X is older. "corrected X" may be a record of work on X.
 _ACTIVE = re.compile(
-    rf"\b(?:(?:supersed|replac|overrid|obsolet)(?:es|ed|ing)|correct(?:s|ed|ing))\b(?! by\b)[^.;]{{0,80}}?{_MARK}",
+    rf"\b(?:(?:supersed|replac|overrid|obsolet)(?:es|ing)|correct(?:s|ing))\b[^.;]{{0,80}}?{_MARK}",
     re.I,
 )
 _PASSIVE = re.compile(
