@@ -224,20 +224,27 @@ def test_what_changes_between_a_crash_of_an_import_and_the_next_start_costs_no_s
     assert not AuditEntry.objects.filter(action="history.begun_anew").exists()
 
 
+@pytest.mark.parametrize(
+    "moment",
+    ["dreams.lib.storage.history.durable.sync_trees", "dreams.services.memories.exports._take_its_place"],
+)
 def test_the_copy_of_an_import_that_was_killed_goes_at_the_next_start(
-    project: Project, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    project: Project, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, moment: str
 ) -> None:
-    """It may have a secret that was purged here since the export."""
+    """It may have a secret that was purged here since the export; also while it is still being filled."""
     file = _exported(project, tmp_path)
 
     def copies() -> list[Path]:
-        return list(syncing.history_folder().glob(".import-*"))
+        return list(syncing.history_folder().glob("*.import-*"))
+
+    def die(*_: object) -> None:
+        raise KeyboardInterrupt
 
     ended = process.ProcessIdentity(2**22 + 1, 1.0)  # beyond the largest PID of Linux
-    with monkeypatch.context() as patched:
+    with monkeypatch.context() as patched, pytest.raises(KeyboardInterrupt):
         patched.setattr(process, "current", lambda: ended)
         patched.setattr(exports.shutil, "rmtree", lambda *_, **__: None)
-        patched.setattr(exports, "_take_its_place", lambda *_: None)
+        patched.setattr(moment, die)
         exports.bring_back(file, ME)
     assert len(copies()) == 1
     recovery.recover()

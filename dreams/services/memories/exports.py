@@ -132,8 +132,8 @@ def recover() -> list[str]:
             said.append(f"{place.name}: restored, because an import of it was interrupted.")
         elif place.exists():
             shutil.rmtree(old, ignore_errors=True)
-    for copy in syncing.history_folder().glob(f"{COPY}*-*-*"):
-        pid, start, _ = copy.name.removeprefix(COPY).split("-")
+    for copy in syncing.history_folder().glob(f"*{COPY}*-*-*"):  # one that is being filled has a longer name
+        pid, start, _ = copy.name.partition(COPY)[2].split("-")
         if not process.is_alive(int(pid), float(start)):
             shutil.rmtree(copy, ignore_errors=True)
     return said
