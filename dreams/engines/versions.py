@@ -21,7 +21,6 @@ _MADE_IN = {
         "engines/rules/user_statements/lessons.py",
         "engines/rules/user_statements/prompts.py",
     ),
-    ("rules", "date"): ("engines/rules/steps/dating.py",),
     ("rules", "index"): ("engines/rules/steps/index.py", "engines/rules/steps/orphans.py"),
 }
 #: Imports are followed into these: they read prose and memory files. The rest of the app makes no changes.

@@ -12,6 +12,7 @@ from hypothesis import given, strategies as st
 from dreams.engines import drafts, versions
 from dreams.engines.types import Citation, Edit, Fate
 from dreams.services.policies.routine import ROUTINE_KINDS, routine
+from tests.world import rules
 from tests.world.cases import each
 
 TYPED = Citation("transcript", "remember this", place="s.jsonl", role="user")
@@ -226,6 +227,12 @@ def test_code_that_makes_another_kind_of_change_is_no_reason_to_start_anew() -> 
     assert versions.is_current(versions.maker("rules", "", "date"), "date")
     assert not versions.is_current("rules 00000000", "date")
     assert versions.maker("anthropic", "some-model", "learn").startswith("anthropic some-model ")
+
+
+def test_every_list_of_sources_is_of_a_kind_of_change_that_its_engine_makes(tmp_path: Path) -> None:
+    notes = {"MEMORY.md": "", "deploys.md": f"{HEAD}Deploys go out on Fridays.\n"}
+    made = rules.dream(tmp_path, notes, [rules.session(1, "Please remember that I prefer tabs.")])
+    assert {("rules", edit.kind) for edit in made.edits} >= versions._MADE_IN.keys()
 
 
 CODE = '''"""What it is for."""
