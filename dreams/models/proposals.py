@@ -128,6 +128,9 @@ class FileChange(models.Model):
     conflict = models.JSONField(
         null=True, blank=True, help_text="Parts that could not be merged, with the choices made."
     )
+    is_worded = models.BooleanField(
+        default=False, help_text="A person solved a conflict of it in their own words."
+    )
     viewed_sha = models.CharField(
         max_length=64, blank=True, help_text="The version a person marked as viewed."
     )

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import importlib
 import json
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 import pytest
+from django.apps import apps
 from django.core.management import call_command
 from django.db import connection
 from django.test import Client
@@ -386,6 +388,19 @@ def test_an_undo_whose_conflict_was_solved_in_a_persons_own_words_needs_two(prop
     review.confirm(undo, review.blocking_findings(undo), ANNA)
     assert [item.path for item in applying.apply(undo, ANNA).conflicts] == ["team/releases.md"]
     assert "Anna" not in on_disk(undo)
+
+
+def test_words_that_an_earlier_version_noted_at_the_undo_are_noted_at_the_file(proposal: Proposal) -> None:
+    asked = {"hunks": [], "never_again": False, "reason": ""}
+    undo = Proposal.objects.create(
+        project=proposal.project, origin="rollback", undo_asked={**asked, "worded": ["a.md"]}
+    )
+    for path in ("a.md", "b.md"):
+        undo.files.create(path=path, kind="modify")
+    importlib.import_module("dreams.migrations.0065_worded_files").move(apps, None)
+    undo.refresh_from_db()
+    assert undo.undo_asked == asked
+    assert list(undo.files.filter(is_worded=True).values_list("path", flat=True)) == ["a.md"]
 
 
 def test_it_is_in_the_inbox_of_the_others_alone(proposal: Proposal, tmp_path: Path) -> None:

@@ -1,7 +1,7 @@
 """What the write of an undo takes back, as rows: changes, sessions, questions and earned policies."""
 
 from collections.abc import Collection, Iterable
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 
 from django.utils import timezone
 
@@ -12,11 +12,16 @@ from dreams.services.questions import question_states
 
 @dataclass(frozen=True, slots=True)
 class TakenBack:
-    """The hunks that an undo undoes, and the person's reason."""
+    """The hunks that an undo undoes, whether they must not be proposed again, and the person's reason."""
 
     hunks: Collection[int] = ()
     never_again: bool = False
     reason: str = ""
+
+    @classmethod
+    def of(cls, undo: Proposal) -> "TakenBack":
+        """What a person asked for. Nothing is known of an undo that was written at once."""
+        return cls(**undo.undo_asked)
 
 
 def taken_back(undo: Proposal, ready: Iterable[FileChange]) -> TakenBack:
@@ -25,27 +30,24 @@ def taken_back(undo: Proposal, ready: Iterable[FileChange]) -> TakenBack:
     The changes of a file count as undone if the person approved all of its undo, with whatever solution of conflicts, or
     nothing had to change. Others stay applied, and can be undone later.
     """
-    if "hunks" not in undo.undo_asked:  # an undo to be written at once has only words, if any
-        return TakenBack()
+    asked = TakenBack.of(undo)
     whole = {file.path for file in ready if all(hunk.is_taken for hunk in file.hunks.all())}
     others = set(undo.files.values_list("path", flat=True)) - whole
-    wanted = Hunk.objects.filter(pk__in=undo.undo_asked["hunks"], undone_in__isnull=True)
+    wanted = Hunk.objects.filter(pk__in=asked.hunks, undone_in__isnull=True)
     left = wanted.exclude(file__path__in=others).values_list("pk", flat=True)
-    return TakenBack(list(left), undo.undo_asked["never_again"], undo.undo_asked["reason"])
+    return replace(asked, hunks=list(left))
 
 
-def keep_undone(
-    undo: Proposal, batch: AppliedBatch, pks: Collection[int], *, never_again: bool, reason: str
-) -> None:
-    """Record that `batch` wrote `undo`, which undid these hunks. `never_again`: do not propose them again."""
-    hunks = list(Hunk.objects.filter(pk__in=pks).select_related("file", "operation"))
+def keep_undone(undo: Proposal, batch: AppliedBatch, back: TakenBack) -> None:
+    """Record that `batch` wrote `undo`, which undid the hunks of `back`."""
+    hunks = list(Hunk.objects.filter(pk__in=back.hunks).select_related("file", "operation"))
     first = undo.undoes
     if first is None or not hunks:
         return
-    Hunk.objects.filter(pk__in=pks).update(undone_in=batch)
+    Hunk.objects.filter(pk__in=back.hunks).update(undone_in=batch)
     question_states.undone(hunks)
-    if never_again:
-        review.leave_out(first, hunks, reason)
+    if back.never_again:
+        review.leave_out(first, hunks, back.reason)
     left = Hunk.objects.filter(file__proposal=first, applied_in__isnull=False, undone_in__isnull=True)
     if not left.exists():
         first.applications.update(undone_at=timezone.now())
@@ -68,18 +70,15 @@ def _redone(undo: Proposal, first: Proposal) -> None:
 
 def _remember(undo: Proposal, pks: list[int], *, never_again: bool) -> None:
     """Remember what it undid, for the undo of its undo."""
-    reason = undo.undo_asked.get("reason", "")
-    undo.undo_asked = asdict(TakenBack(tuple(pks), never_again, reason))
+    undo.undo_asked = asdict(replace(TakenBack.of(undo), hunks=pks, never_again=never_again))
     undo.save(update_fields=["undo_asked"])
 
 
 def _holds_again(undo: Proposal) -> None:
     """After the undo of an undo was undone: the first undo is in effect again."""
     batch = undo.applications.order_by("pk").last()
-    if undo.undoes_id is None or batch is None or "hunks" not in undo.undo_asked:
-        return
-    asked = undo.undo_asked
-    keep_undone(undo, batch, asked["hunks"], never_again=asked["never_again"], reason=asked["reason"])
+    if batch is not None:
+        keep_undone(undo, batch, TakenBack.of(undo))
 
 
 def _give_back_sessions(proposal: Proposal) -> None:

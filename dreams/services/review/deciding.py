@@ -275,7 +275,7 @@ def solve_conflict(
         taken = Hunk.objects.filter(file=file, verdict__in=Hunk.TAKEN)
         taken.update(decided_by=reviewer.name, decided_at=timezone.now())
         if any(isinstance(choice, Edited) for choice in choices.values()):
-            _note_words(file)
+            FileChange.objects.filter(pk=file.pk).update(is_worded=True)
         auditlog.record(
             "review.conflict_solved",
             actor=reviewer,
@@ -284,14 +284,6 @@ def solve_conflict(
             base=file.base_sha,
             now=file.new_sha,
         )
-
-
-def _note_words(file: FileChange) -> None:
-    """A file of an undo that a person worded: it is not what was there before."""
-    undo = Proposal.objects.get(pk=file.proposal_id)
-    if undo.origin == Proposal.Origin.ROLLBACK:
-        undo.undo_asked["worded"] = sorted({*undo.undo_asked.get("worded", ()), file.path})
-        undo.save(update_fields=["undo_asked"])
 
 
 def _refuse_unsolved(hunks: Iterable[Hunk]) -> None:

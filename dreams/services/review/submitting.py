@@ -261,11 +261,7 @@ def _with_new_words(rows: Mapping[int, Proposal], files: Sequence[FileChange]) -
     undone = {file.pk for file in files if rows[file.proposal_id].origin == Proposal.Origin.ROLLBACK}
     edited = Hunk.objects.filter(file__in=undone, verdict=Hunk.Verdict.EDITED)
     restored = undone - set(edited.values_list("file", flat=True))
-    return [
-        file
-        for file in files
-        if file.pk not in restored or file.path in rows[file.proposal_id].undo_asked.get("worded", ())
-    ]
+    return [file for file in files if file.pk not in restored or file.is_worded]
 
 
 def second_person_waits(proposals: Sequence[Proposal]) -> Mapping[int, SecondWait]:

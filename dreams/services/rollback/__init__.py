@@ -105,7 +105,7 @@ def propose(
     not_written = proposal.undone_by.filter(state__in=[Proposal.State.OPEN, Proposal.State.SUBMITTED])
     in_part = Hunk.objects.exclude(verdict__in=Hunk.TAKEN)
     for waiting in not_written.exclude(state=Proposal.State.SUBMITTED, files__hunks__in=in_part):
-        if {**waiting.undo_asked, "worded": ()} == {**asked, "worded": ()}:
+        if waiting.undo_asked == asked:
             return waiting
     made = _propose(planned, reviewer, reason, snapshot, asked)
     for file in planned.conflicts:

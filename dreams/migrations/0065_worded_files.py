@@ -1,0 +1,25 @@
+"""Which file of an undo a person worded is a column of the file, and no part of what the undo was asked for."""
+
+from django.db import migrations, models
+
+
+def move(apps, editor):
+    for undo in apps.get_model('dreams', 'Proposal').objects.filter(undo_asked__has_key='worded'):
+        undo.files.filter(path__in=undo.undo_asked.pop('worded')).update(is_worded=True)
+        undo.save(update_fields=['undo_asked'])
+
+
+class Migration(migrations.Migration):
+
+    dependencies = [
+        ('dreams', '0064_earlier_copies'),
+    ]
+
+    operations = [
+        migrations.AddField(
+            model_name='filechange',
+            name='is_worded',
+            field=models.BooleanField(default=False, help_text='A person solved a conflict of it in their own words.'),
+        ),
+        migrations.RunPython(move, migrations.RunPython.noop),
+    ]
