@@ -21,5 +21,10 @@ class Migration(migrations.Migration):
             name='is_worded',
             field=models.BooleanField(default=False, help_text='A person solved a conflict of it in their own words.'),
         ),
+        migrations.AlterField(
+            model_name='proposal',
+            name='undo_asked',
+            field=models.JSONField(blank=True, default=dict, help_text='Of an undo: the hunks it undoes, whether they may be proposed again, the reason, whether without a review.'),
+        ),
         migrations.RunPython(move, migrations.RunPython.noop),
     ]

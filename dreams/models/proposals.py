@@ -60,7 +60,7 @@ class Proposal(models.Model):
     undo_asked = models.JSONField(
         default=dict,
         blank=True,
-        help_text="For an undo in review: the hunks it undoes, whether they may be proposed again, and the reason.",
+        help_text="Of an undo: the hunks it undoes, whether they may be proposed again, the reason, whether without a review.",
     )
     created_at = models.DateTimeField(auto_now_add=True)
     created_by = models.CharField(max_length=150, blank=True)

@@ -260,19 +260,22 @@ def test_an_undo_that_a_person_worded_is_the_same_when_it_is_asked_for_again(tmp
     assert rollback.propose(proposal, world.ME, rollback.EVERYTHING) == undo
 
 
-def test_an_undo_that_was_killed_before_its_write_is_written_in_a_persons_own_words(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    proposal = applied(world.make_project(tmp_path))
-
+def killed_undo(proposal: Proposal, monkeypatch: pytest.MonkeyPatch, **how: Any) -> Proposal:
     def die(*_: object) -> None:
         raise KeyboardInterrupt
 
     with monkeypatch.context() as patched, pytest.raises(KeyboardInterrupt):
         patched.setattr(writing, "write", die)
         patched.setattr(rollback, "_withdraw", lambda _: None)  # a killed process withdraws nothing
-        rollback.rollback(proposal, world.ME)
-    undo = proposal.undone_by.get()
+        rollback.rollback(proposal, world.ME, **how)
+    return proposal.undone_by.get()
+
+
+def test_an_undo_that_was_killed_before_its_write_is_written_in_a_persons_own_words(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    proposal = applied(world.make_project(tmp_path))
+    undo = killed_undo(proposal, monkeypatch)
     path = world.folder(proposal.project) / "feedback_testing.md"
     path.write_text(path.read_text().replace("make fresh", "make other"))
     assert applying.apply(undo, world.ME).conflicts
@@ -282,6 +285,17 @@ def test_an_undo_that_was_killed_before_its_write_is_written_in_a_persons_own_wo
     review.confirm(undo, review.blocking_findings(undo), world.ME)
     assert applying.apply(undo, world.ME).complete
     assert "make clean" in path.read_text()
+
+
+def test_an_undo_that_was_killed_before_its_write_is_one_once_it_is_written(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    proposal = applied(world.make_project(tmp_path))
+    undo = killed_undo(proposal, monkeypatch, reason="Not so.", never_again=True)
+    assert applying.apply(undo, world.ME).complete
+    assert not Hunk.objects.filter(file__proposal=proposal).exclude(undone_in__proposal=undo).exists()
+    assert not proposal.applications.filter(undone_at=None).exists()
+    assert {row.reason for row in LeftOut.objects.filter(proposal=proposal)} == {"Not so."}
 
 
 def test_an_undo_that_was_submitted_and_waits_is_not_proposed_again(tmp_path: Path) -> None:

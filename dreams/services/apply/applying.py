@@ -336,7 +336,7 @@ def _order(
         # As an agent would make the directory; the journal's own default is 0700.
         make_dirs={} if snapshot.exists else {"": 0o755},
         directory=snapshot.identity,
-        undone=tuple(back.hunks),
+        undone=back.hunks,
         never_again=back.never_again,
     )
 

@@ -1,6 +1,6 @@
 """What the write of an undo takes back, as rows: changes, sessions, questions and earned policies."""
 
-from collections.abc import Collection, Iterable
+from collections.abc import Iterable
 from dataclasses import asdict, dataclass, replace
 
 from django.utils import timezone
@@ -12,16 +12,19 @@ from dreams.services.questions import question_states
 
 @dataclass(frozen=True, slots=True)
 class TakenBack:
-    """The hunks that an undo undoes, whether they must not be proposed again, and the person's reason."""
+    """The hunks that an undo undoes, whether they must not be proposed again, the person's reason, and whether nobody is to
+    review it first."""
 
-    hunks: Collection[int] = ()
+    hunks: tuple[int, ...] = ()
     never_again: bool = False
     reason: str = ""
+    at_once: bool = False
 
     @classmethod
     def of(cls, undo: Proposal) -> "TakenBack":
-        """What a person asked for. Nothing is known of an undo that was written at once."""
-        return cls(**undo.undo_asked)
+        """What a person asked for; empty in rows from before this was kept."""
+        asked = cls(**undo.undo_asked)
+        return replace(asked, hunks=tuple(asked.hunks))
 
 
 def taken_back(undo: Proposal, ready: Iterable[FileChange]) -> TakenBack:
@@ -35,7 +38,7 @@ def taken_back(undo: Proposal, ready: Iterable[FileChange]) -> TakenBack:
     others = set(undo.files.values_list("path", flat=True)) - whole
     wanted = Hunk.objects.filter(pk__in=asked.hunks, undone_in__isnull=True)
     left = wanted.exclude(file__path__in=others).values_list("pk", flat=True)
-    return replace(asked, hunks=list(left))
+    return replace(asked, hunks=tuple(left))
 
 
 def keep_undone(undo: Proposal, batch: AppliedBatch, back: TakenBack) -> None:
@@ -70,7 +73,7 @@ def _redone(undo: Proposal, first: Proposal) -> None:
 
 def _remember(undo: Proposal, pks: list[int], *, never_again: bool) -> None:
     """Remember what it undid, for the undo of its undo."""
-    undo.undo_asked = asdict(replace(TakenBack.of(undo), hunks=pks, never_again=never_again))
+    undo.undo_asked = asdict(replace(TakenBack.of(undo), hunks=tuple(pks), never_again=never_again))
     undo.save(update_fields=["undo_asked"])
 
 

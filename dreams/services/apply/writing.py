@@ -168,7 +168,7 @@ def tell(proposal: Proposal, result: journal.Result, meta: Mapping[str, str]) ->
         hunks = json.loads(meta["hunks"])
         Hunk.objects.filter(pk__in=hunks, applied_in__isnull=True).update(applied_in=made)
         if undone_hunks := json.loads(meta.get("undone", "[]")):
-            back = undoing.TakenBack(undone_hunks, bool(meta["never_again"]), meta["reason"])
+            back = undoing.TakenBack(tuple(undone_hunks), bool(meta["never_again"]), meta["reason"])
             undoing.keep_undone(proposal, made, back)
         ended = undoing.policies_ended(made)
         close_if_done(proposal)

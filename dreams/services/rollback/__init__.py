@@ -4,12 +4,9 @@ all others. `previewing` computes what it would do.
 A file that nothing else has changed is restored exactly: bytes, mode and mtime, and its folder's mtime.
 """
 
-from collections.abc import Mapping
 from contextlib import suppress
-from dataclasses import asdict, replace
+from dataclasses import asdict
 from pathlib import Path
-from types import MappingProxyType
-from typing import Any
 
 from django.db import transaction
 from django.utils import timezone
@@ -63,11 +60,10 @@ def rollback(
             held.release_keeping_clock()
             return _conflict_report(planned, snapshot)
         _withdraw(proposal)
-        undone = tuple(hunk.pk for hunk in planned.hunks)
+        asked = _asked(planned, reason, never_again=never_again, at_once=True)
         try:
-            made = _propose(planned, reviewer, reason, snapshot)
-            order = _order(planned, made, reviewer, reason, snapshot)
-            result = writing.write(replace(order, undone=undone, never_again=never_again), held)
+            made = _propose(planned, reviewer, asked, snapshot)
+            result = writing.write(_order(planned, made, reviewer, asked, snapshot), held)
         except BaseException:
             _withdraw(proposal)
             raise
@@ -101,34 +97,34 @@ def propose(
     snapshot = workspace.take(syncing.memory_dir(proposal.project), proposals.paths(proposal))
     syncing.sync(proposal.project, snapshot)
     planned = preview_of(proposal, selection, snapshot)
-    asked = asdict(undoing.TakenBack([hunk.pk for hunk in planned.hunks], never_again, redact(reason)))
+    asked = _asked(planned, reason, never_again=never_again)
     not_written = proposal.undone_by.filter(state__in=[Proposal.State.OPEN, Proposal.State.SUBMITTED])
     in_part = Hunk.objects.exclude(verdict__in=Hunk.TAKEN)
     for waiting in not_written.exclude(state=Proposal.State.SUBMITTED, files__hunks__in=in_part):
-        if waiting.undo_asked == asked:
+        if undoing.TakenBack.of(waiting) == asked:
             return waiting
-    made = _propose(planned, reviewer, reason, snapshot, asked)
+    made = _propose(planned, reviewer, asked, snapshot)
     for file in planned.conflicts:
         change = FileChange.objects.get(proposal=made, path=file.path)
         rebase.remember_conflict(change, rebase.Sides(file.applied, file.now, file.wanted))
     return made
 
 
+def _asked(planned: Preview, reason: str, *, never_again: bool, at_once: bool = False) -> undoing.TakenBack:
+    hunks = tuple(hunk.pk for hunk in planned.hunks)
+    return undoing.TakenBack(hunks, never_again, redact(reason), at_once)
+
+
 def _withdraw(proposal: Proposal) -> None:
-    """Close undos of `proposal` that were to be written at once but stopped before anything was written. Those that a person
-    reviews are kept: they have an `undo_asked`."""
+    """Close undos of `proposal` that were to be written at once but stopped before anything was written."""
     waiting = Proposal.objects.filter(state__in=[Proposal.State.OPEN, Proposal.State.SUBMITTED])
-    for made in waiting.filter(undoes=proposal, undo_asked={}, applications__isnull=True):
+    for made in waiting.filter(undoes=proposal, undo_asked__at_once=True, applications__isnull=True):
         if not writing.interrupted(made):
             waiting.filter(pk=made.pk).update(state=Proposal.State.REJECTED, closed_at=timezone.now())
 
 
 def _propose(
-    planned: Preview,
-    reviewer: Actor,
-    reason: str,
-    snapshot: workspace.Snapshot,
-    asked: Mapping[str, Any] = MappingProxyType({}),
+    planned: Preview, reviewer: Actor, asked: undoing.TakenBack, snapshot: workspace.Snapshot
 ) -> Proposal:
     """The undo as a proposal, submitted if it has no conflicts."""
     before = snapshot.contents()
@@ -139,7 +135,7 @@ def _propose(
         else:
             after[file.path] = file.offered
     label = planned.proposal.dream.public_id if planned.proposal.dream else planned.proposal.public_id
-    why = reason or f"Undo of {label}."
+    why = asked.reason or f"Undo of {label}."
     edits = [
         Edit(path, _text(before.get(path)), _text(after.get(path)), f"undo:{label}", "undo", why)
         for path in sorted(before.keys() | after.keys())
@@ -150,7 +146,7 @@ def _propose(
         actor=reviewer.name,
         summary=why,
         undoes=planned.proposal,
-        undo_asked=asked,
+        undo_asked=asdict(asked),
         restored={file.path: file.restored for file in planned.files},
         is_unreviewed=not planned.conflicts,
     )
@@ -159,7 +155,7 @@ def _propose(
     with transaction.atomic():
         if not planned.conflicts:
             hunks = review.select_hunks(made)
-            review.decide(made, hunks, Hunk.Verdict.APPROVED, reviewer, reason=reason)
+            review.decide(made, hunks, Hunk.Verdict.APPROVED, reviewer, reason=asked.reason)
             # An undo needs no further approval, as it only restores what was there before.
             Proposal.objects.filter(pk=made.pk).update(
                 state=Proposal.State.SUBMITTED, submitted_at=timezone.now(), submitted_by=reviewer.name
@@ -173,7 +169,11 @@ def _text(data: bytes | None) -> str | None:
 
 
 def _order(
-    planned: Preview, made: Proposal, reviewer: Actor, reason: str, snapshot: workspace.Snapshot
+    planned: Preview,
+    made: Proposal,
+    reviewer: Actor,
+    asked: undoing.TakenBack,
+    snapshot: workspace.Snapshot,
 ) -> WriteOrder:
     whole = _whole_application(planned)
     # A file that is there keeps its attributes; one that was removed gets those of before.
@@ -198,7 +198,9 @@ def _order(
         ops=tuple(ops),
         hunks=tuple(Hunk.objects.filter(file__proposal=made).values_list("pk", flat=True)),
         origin=Version.Origin.ROLLBACK,
-        reason=reason,
+        reason=asked.reason,
+        undone=asked.hunks,
+        never_again=asked.never_again,
         remove_dirs=whole.dirs_made if whole else (),
         dir_states=whole.dirs_before if whole else {},
         directory=snapshot.identity,
