@@ -134,14 +134,6 @@ class FileChange(models.Model):
     viewed_sha = models.CharField(
         max_length=64, blank=True, help_text="The version a person marked as viewed."
     )
-    seconded_by = models.CharField(
-        max_length=150,
-        blank=True,
-        help_text="The second person who approved it, where a project asks for one.",
-    )
-    seconded_sha = models.CharField(
-        max_length=64, blank=True, help_text="The version that the second person approved."
-    )
 
     class Meta:
         constraints = [models.UniqueConstraint(fields=["proposal", "path"], name="path_once_per_proposal")]
@@ -154,11 +146,6 @@ class FileChange(models.Model):
     def state_sha(self) -> str:
         """A digest of its base and its result: the state that a person has seen."""
         return text.sha256(f"{self.base_sha} {self.new_sha}".encode())
-
-    @property
-    def second(self) -> str:
-        """The second person who approved the current state; empty if nobody did."""
-        return self.seconded_by if self.seconded_sha == self.state_sha else ""
 
     @property
     def is_viewed(self) -> bool:
@@ -244,6 +231,14 @@ class Hunk(models.Model):
     decided_by = models.CharField(max_length=150, blank=True)
     decided_at = models.DateTimeField(null=True, blank=True)
     decide_reason = models.CharField(max_length=500, blank=True)
+    seconded_by = models.CharField(
+        max_length=150,
+        blank=True,
+        help_text="The second person who approved it, where a project asks for one.",
+    )
+    seconded_sha = models.CharField(
+        max_length=64, blank=True, help_text="The version of the file that the second person approved."
+    )
     claims = models.JSONField(
         default=list,
         blank=True,

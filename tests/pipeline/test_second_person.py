@@ -133,7 +133,7 @@ def test_what_a_second_person_approves_is_written(proposal: Proposal) -> None:
     review.approve_as_second(proposal, seen(proposal), BEA)
     assert applying.apply(proposal, BEA).complete
     assert on_disk(proposal) == DATED
-    assert FileChange.objects.get(path="team/releases.md").seconded_by == "bea"
+    assert Hunk.objects.get(file__path="team/releases.md").seconded_by == "bea"
     rows = list(AuditEntry.objects.filter(action="review.seconded"))
     [sentence] = [audit_sentences.Sentences.of(rows).sentence(row) for row in rows]
     # Of the proposal's two memories only the one that waited.
@@ -226,14 +226,38 @@ def test_the_owner_approves_what_another_solved_after_their_command(proposal: Pr
     review.approve_as_second(proposal, seen(proposal), Actor("owner"))
 
 
-def test_whoever_decided_and_whoever_submitted_are_both_first(proposal: Proposal) -> None:
+def test_whoever_only_submitted_has_decided_nothing_and_may_be_the_second(proposal: Proposal) -> None:
     review.decide(proposal, review.select_hunks(proposal), Hunk.Verdict.APPROVED, ANNA)
     applying.apply(proposal, BEA)
     proposal.refresh_from_db()
-    for one in (ANNA, BEA):
-        with pytest.raises(ReviewRefused, match="Someone else"):
-            review.approve_as_second(proposal, seen(proposal), one)
-    review.approve_as_second(proposal, seen(proposal), Actor("owner"))
+    with pytest.raises(ReviewRefused, match="Someone else"):
+        review.approve_as_second(proposal, seen(proposal), ANNA)
+    review.approve_as_second(proposal, seen(proposal), BEA)
+
+
+def test_of_one_file_that_two_decided_each_approves_the_part_of_the_other(project: Project) -> None:
+    words = RELEASE + "\n".join(f"Line {number}." for number in range(9)) + "\nTags are signed.\n"
+    (world.folder(project) / "team/releases.md").write_text(words)
+    new = words.replace("yesterday", "on 2026-10-01"), words.replace("Tags are", "All tags are")
+    both = new[0].replace("Tags are", "All tags are")
+    made = world.propose(
+        project,
+        world.edit("team/releases.md", words, new[0], "a"),
+        world.edit("team/releases.md", new[0], both, "b"),
+    )
+    review.confirm(made, review.blocking_findings(made, review.select_hunks(made)), ANNA)
+    for hunk, one in zip(review.select_hunks(made), (ANNA, BEA), strict=True):
+        review.decide(made, [hunk], Hunk.Verdict.APPROVED, one)
+    applying.apply(made, ANNA)
+    made.refresh_from_db()
+    text = logged_in("bea").get(reverse("review", args=[made.public_id])).content.decode()
+    assert "anna approved changes to what your team shares" in " ".join(text.split())
+    assert "Your own changes to team/releases.md need someone else." in " ".join(text.split())
+    for one in (BEA, ANNA):
+        assert on_disk(made) == words
+        review.approve_as_second(made, seen(made), one)
+        applying.apply(made, one)
+    assert on_disk(made) == both
 
 
 def test_who_decides_by_command_is_the_owner(proposal: Proposal) -> None:

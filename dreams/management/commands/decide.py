@@ -84,14 +84,11 @@ def _as_second(options: base.Options) -> base.Result:
         )
     proposal = named.proposal(options["dream"])
     waits = review.second_person_waits([proposal]).get(proposal.pk)
-    files = [file.pk for file in waits.files] if waits else []
     seen = waits.seen if waits and _is_start(options["second"], waits.seen) else options["second"]
-    hunks = list(Hunk.objects.filter(file__in=files, verdict__in=Hunk.TAKEN).select_related("file"))
     if options["approve"]:
-        approved = {file.pk for file in review.approve_as_second(proposal, seen, named.me())}
-        hunks = [hunk for hunk in hunks if hunk.file_id in approved]
+        hunks = review.approve_as_second(proposal, seen, named.me())
     else:
-        review.reject_as_second(proposal, seen, named.me(), options["reason"])
+        hunks = review.reject_as_second(proposal, seen, named.me(), options["reason"])
     verdict = Hunk.Verdict.APPROVED if options["approve"] else Hunk.Verdict.REJECTED
     return {
         "proposal": proposal.public_id,

@@ -1,16 +1,15 @@
 """Submits a review, and lets a second person agree.
 
 A project may require a second person for shared files: what one person approved and submitted is written when another has
-agreed to exactly the same state. An undo needs one person, as what it restores was approved before, unless it has words of
+agreed to exactly the same state. Of what two people decided, each approves the other's part. An undo needs one person, as what it restores was approved before, unless it has words of
 that person.
 """
 
-from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from django.db import connection, transaction
-from django.db.models import Exists, F, OuterRef, Q, Subquery
+from django.db.models import Exists, OuterRef, Subquery
 from django.utils import timezone
 
 from dreams import conf
@@ -209,28 +208,32 @@ def use_up_sessions(proposal: Proposal) -> None:
 
 @dataclass(frozen=True, slots=True)
 class SecondWait:
-    """Files of a submitted proposal that only their deciders have approved.
+    """Approved changes of a submitted proposal that nobody but who decided them has approved.
 
-    By file: `decided_by` and `not_by`, who cannot be its second person. That is who decided it, and the owner if a command
+    By hunk: `decided_by` and `not_by`, who cannot be its second person. That is who decided it, and the owner if a command
     did, since commands act for them.
     """
 
-    files: tuple[FileChange, ...]
-    decided_by: Mapping[int, frozenset[str]]
+    hunks: tuple[Hunk, ...]
+    decided_by: Mapping[int, str]
     not_by: Mapping[int, frozenset[str]]
 
     @property
+    def files(self) -> tuple[FileChange, ...]:
+        return tuple({hunk.file_id: hunk.file for hunk in self.hunks}.values())
+
+    @property
     def deciders(self) -> frozenset[str]:
-        return frozenset().union(*(self.decided_by[file.pk] for file in self.files))
+        return frozenset(self.decided_by[hunk.pk] for hunk in self.hunks) - {""}
 
     @property
     def excluded(self) -> frozenset[str]:
-        """Who cannot be the second person of any file."""
-        return frozenset.intersection(*(self.not_by[file.pk] for file in self.files))
+        """Who cannot be the second person of any change."""
+        return frozenset.intersection(*(self.not_by[hunk.pk] for hunk in self.hunks))
 
     def left_for(self, name: str) -> "SecondWait":
-        """With the files alone whose second person this account can be."""
-        return replace(self, files=tuple(file for file in self.files if name not in self.not_by[file.pk]))
+        """With the changes alone whose second person this account can be."""
+        return replace(self, hunks=tuple(hunk for hunk in self.hunks if name not in self.not_by[hunk.pk]))
 
     @property
     def seen(self) -> str:
@@ -245,107 +248,94 @@ class SecondWait:
 
 def lacking_second(proposal: Proposal, files: Iterable[FileChange]) -> list[FileChange]:
     """Those of `files`, all with approved changes, that wait for a second person. At most two queries."""
-    shared = [file for file in files if _is_shared(file)]
+    shared = [file for file in files if policies.is_shared(file.path)]
     if not shared or not conf.current(proposal.project).team_second_person:
         return []
-    return _with_new_words({proposal.pk: proposal}, shared)
+    waits = {hunk.file_id for hunk in _lacking({proposal.pk: proposal}, shared)}
+    return [file for file in shared if file.pk in waits]
 
 
-def _is_shared(file: FileChange) -> bool:
-    """Whether a team shares it and no second person has approved its current state."""
-    return policies.is_shared(file.path) and file.seconded_sha != file.state_sha
-
-
-def _with_new_words(rows: Mapping[int, Proposal], files: Sequence[FileChange]) -> list[FileChange]:
-    """`files` without those of an undo that restore what was there before. At most one query."""
-    undone = {file.pk for file in files if rows[file.proposal_id].origin == Proposal.Origin.ROLLBACK}
-    edited = Hunk.objects.filter(file__in=undone, verdict=Hunk.Verdict.EDITED)
-    restored = undone - set(edited.values_list("file", flat=True))
-    return [file for file in files if file.pk not in restored or file.is_worded]
+def _lacking(rows: Mapping[int, Proposal], files: Sequence[FileChange]) -> list[Hunk]:
+    """The approved changes of `files` that no second person has approved in the current state, without those of an undo that
+    restore what was there before. One query."""
+    found: dict[int, list[Hunk]] = {file.pk: [] for file in files}
+    taken = Hunk.objects.filter(file__in=found, verdict__in=Hunk.TAKEN, applied_in__isnull=True)
+    for hunk in taken.order_by("number"):
+        found[hunk.file_id].append(hunk)
+    lacking = []
+    for file in files:
+        is_undo = rows[file.proposal_id].origin == Proposal.Origin.ROLLBACK
+        has_words = file.is_worded or any(hunk.verdict == Hunk.Verdict.EDITED for hunk in found[file.pk])
+        for hunk in found[file.pk] if has_words or not is_undo else ():
+            hunk.file = file
+            if hunk.seconded_sha != file.state_sha:
+                lacking.append(hunk)
+    return lacking
 
 
 def second_person_waits(proposals: Sequence[Proposal]) -> Mapping[int, SecondWait]:
-    """Proposal → its files that wait for a second person; only proposals with such files. At most six queries."""
+    """Proposal → its changes that wait for a second person; only proposals with such changes. At most five queries."""
     rows = {row.pk: row for row in proposals if row.state == Proposal.State.SUBMITTED}
     taken = Hunk.objects.filter(file=OuterRef("pk"), verdict__in=Hunk.TAKEN, applied_in__isnull=True)
     files = FileChange.objects.filter(Exists(taken), proposal__in=rows).order_by("path") if rows else ()
-    shared = [file for file in files if _is_shared(file)]
+    shared = [file for file in files if policies.is_shared(file.path)]
     overrides = conf.Overrides.load() if shared else None
     ask = {
         pk
         for pk in {file.proposal_id for file in shared}
         if overrides and overrides.config(rows[pk].project_id).team_second_person
     }
-    asked: dict[int, list[FileChange]] = {}
-    for file in _with_new_words(rows, [file for file in shared if file.proposal_id in ask]):
-        asked.setdefault(file.proposal_id, []).append(file)
-    decided, solved = _decided(asked)
-    typed = Decision.objects.filter(proposal__in=asked, by_command=True)
-    by_command = set(typed.values_list("proposal", flat=True))
+    asked: dict[int, list[Hunk]] = {}
+    for hunk in _lacking(rows, [file for file in shared if file.proposal_id in ask]) if ask else ():
+        asked.setdefault(hunk.file.proposal_id, []).append(hunk)
+    typed = Decision.objects.filter(proposal__in=asked, by_command=True) if asked else Decision.objects.none()
+    by_command = set(typed.values_list("proposal", "actor"))
     owner = frozenset({login.ensure_owner().get_username()} if by_command else ())
     found = {}
-    for pk, waits in asked.items():
-        before = {file.pk for file in waits} - solved
-        first = frozenset({rows[pk].submitted_by} - {""})
-        by = {file.pk: decided[file.pk] | (first if file.pk in before else set()) for file in waits}
-        commanded = before if pk in by_command else set()
-        not_by = {file: names | (owner if file in commanded else set()) for file, names in by.items()}
-        found[pk] = SecondWait(tuple(waits), by, not_by)
+    for pk, hunks in asked.items():
+        by = {hunk.pk: hunk.decided_by or rows[pk].submitted_by for hunk in hunks}
+        not_by = {
+            hunk: frozenset({name} - {""}) | (owner if (pk, name) in by_command else frozenset())
+            for hunk, name in by.items()
+        }
+        found[pk] = SecondWait(tuple(hunks), by, not_by)
     return found
 
 
-def _decided(proposals: Collection[int]) -> tuple[Mapping[int, frozenset[str]], set[int]]:
-    """File → who approved a change that is not written yet, and the files whose conflict was solved after the submit: that
-    one person decided those, and who submitted what was there before may approve it as the second."""
-    waiting = Hunk.objects.filter(
-        file__proposal__in=proposals, verdict__in=Hunk.TAKEN, applied_in__isnull=True
-    ).annotate(is_later=Q(decided_at__gt=F("file__proposal__submitted_at")))
-    found: dict[int, frozenset[str]] = defaultdict(frozenset)
-    solved = set()
-    for file, name, is_later in waiting.values_list("file", "decided_by", "is_later").distinct().order_by():
-        found[file] |= {name} - {""}
-        if is_later:
-            solved.add(file)
-    return found, solved
-
-
-def approve_as_second(proposal: Proposal, seen: str, reviewer: Actor) -> tuple[FileChange, ...]:
-    """Approve as the second person, of what was shown (`SecondWait.seen`), the files that others decided; returns these.
+def approve_as_second(proposal: Proposal, seen: str, reviewer: Actor) -> list[Hunk]:
+    """Approve as the second person, of what was shown (`SecondWait.seen`), the changes that others decided; returns these.
 
     Raises ReviewRefused.
     """
     with transaction.atomic():
         waits = _locked_wait(proposal, seen).left_for(reviewer.name)
-        if not waits.files:
+        if not waits.hunks:
             raise ReviewRefused(SAME_PERSON)
         if reviewer.by_command:
             waits = waits.left_for(login.ensure_owner().get_username())
-        if not waits.files:
+        if not waits.hunks:
             raise ReviewRefused(SAME_BY_COMMAND)
-        for file in waits.files:
-            FileChange.objects.filter(pk=file.pk).update(
-                seconded_by=reviewer.name, seconded_sha=file.state_sha
-            )
+        for hunk in waits.hunks:
+            hunk.seconded_by, hunk.seconded_sha = reviewer.name, hunk.file.state_sha
+        Hunk.objects.bulk_update(waits.hunks, ["seconded_by", "seconded_sha"], batch_size=MOST_AT_ONCE)
         _log_second("review.seconded", proposal, waits, reviewer)
-    return waits.files
+    return list(waits.hunks)
 
 
-def reject_as_second(proposal: Proposal, seen: str, reviewer: Actor, reason: str = "") -> None:
-    """Reject what was shown and the rest of its operations; other decisions stay. The first person may do this too.
-
-    Raises ReviewRefused.
+def reject_as_second(proposal: Proposal, seen: str, reviewer: Actor, reason: str = "") -> list[Hunk]:
+    """Reject all of the files that were shown, and the rest of their operations; other decisions stay. The first person may do
+    this too. Returns what was rejected; raises ReviewRefused.
     """
     with transaction.atomic():
         waits = _locked_wait(proposal, seen)
-        hunks = Hunk.objects.filter(file__in=waits.files, verdict__in=Hunk.TAKEN)
-        rejected = decide(
-            proposal, list(hunks), Hunk.Verdict.REJECTED, reviewer, reason=reason, or_submitted=True
-        )
+        hunks = list(Hunk.objects.filter(file__in=waits.files, verdict__in=Hunk.TAKEN))
+        rejected = decide(proposal, hunks, Hunk.Verdict.REJECTED, reviewer, reason=reason, or_submitted=True)
         leave_out(proposal, rejected)
         _log_second("review.second_refused", proposal, waits, reviewer, reason=reason)
         _close_if_nothing_left(proposal)
         question_states.settle(proposal)
         card_states.settle(proposal)
+    return rejected
 
 
 def _locked_wait(proposal: Proposal, seen: str) -> SecondWait:

@@ -75,6 +75,13 @@ class Decision:
         return not self.is_applied and any(hunk.applied_in_id is not None for hunk in self.hunks)
 
     @property
+    def seconds(self) -> list[str]:
+        """Who approved it as the second person, in the current state of its files."""
+        return sorted(
+            {h.seconded_by for h in self.hunks if h.seconded_by and h.seconded_sha == h.file.state_sha}
+        )
+
+    @property
     def kind(self) -> str:
         return self.main.operation.get_kind_display() if self.main.operation else "Changed"
 

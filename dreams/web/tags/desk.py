@@ -1,6 +1,6 @@
 """Template tags and filters: times, sizes, icons, Markdown, and links that keep the other filters.
 
-`{% load desk %}`: `age`, `due`, `moment`, `absolute`, `day`, `short_path`, `bytes`, `tokens`, `money`, `price`, `markdown`, `visible`, `masked`, `shown`, `breaks`, `brief`, `codes`, `linked`, `elsewhere`, `dots`, `words`, `may`, `section` (filters);
+`{% load desk %}`: `age`, `due`, `moment`, `absolute`, `day`, `short_path`, `bytes`, `tokens`, `money`, `price`, `markdown`, `visible`, `masked`, `shown`, `breaks`, `brief`, `codes`, `linked`, `elsewhere`, `dots`, `words`, `may`, `seen_by`, `section` (filters);
 `hidden`, `part`, `rows`, `transcript`, `icon`, `query`, `host`, `on_disk_of`, `asked_of_host`, `pages`, `bar`, `changed_size`, `options` (tags)."""
 
 import datetime as dt
@@ -26,6 +26,7 @@ from dreams.lib.secrets.masking import Mask
 from dreams.models import Project
 from dreams.services import host_requests, hosts, secret_paths
 from dreams.services.people import role_of
+from dreams.services.review import SecondWait
 from dreams.web import access, render
 from dreams.web.hidden_secrets import shown
 from dreams.web.pages.diffs import Bit, DiffLine
@@ -266,6 +267,14 @@ def transcript(session: int, line: int | None, note: str = "") -> str:
 def may(user: object, name: str) -> bool:
     """Whether a reader may use an address: `{% if user|may:"settings" %}`."""
     return isinstance(user, AbstractUser) and access.allows(role_of(user), name)
+
+
+@register.filter
+def seen_by(second: SecondWait, name: str) -> dict[str, Any]:
+    """What an account may approve as the second person, or all if nothing; and the files with changes that it decided itself."""
+    left = second.left_for(name)
+    own = dict.fromkeys(hunk.file.path for hunk in second.hunks if left.hunks and hunk not in left.hunks)
+    return {"shown": left if left.hunks else second, "own": " and ".join(own)}
 
 
 @register.filter
