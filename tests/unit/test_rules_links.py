@@ -135,6 +135,14 @@ def test_a_memory_that_another_calls_out_of_date_is_asked_about(tmp_path: Path, 
     assert "The harness has two layers." in (history.edits[0].after or "")
 
 
+def test_a_memory_that_is_called_out_of_date_at_its_top_keeps_its_byte_order_mark(tmp_path: Path) -> None:
+    old = {"feedback_harness_design.md": "\ufeff" + HARNESS.format(name="feedback-harness-design")}
+    made = _dream(tmp_path, "This supersedes [[feedback_harness_design]]: there is one layer now.", **old)
+    [asked] = [each for each in made.outcome.questions if each.kind == "changed"]
+    history = next(option for option in asked.options if option.id == "history")
+    assert (history.edits[0].after or "").startswith("\ufeff---\n")
+
+
 @pytest.mark.parametrize(
     "body",
     [

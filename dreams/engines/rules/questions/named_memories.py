@@ -26,7 +26,7 @@ from dreams.engines.rules.steps.index import Names, base_of, dead_links, in_repo
 from dreams.engines.rules.steps.orphans import told_at
 from dreams.engines.types import Fate, Place, Question
 from dreams.lib import memdir
-from dreams.lib.files.text import one_line, plural, quoted
+from dreams.lib.files.text import decode, one_line, plural, quoted
 from dreams.lib.prose.statement_pairs import PlacedText
 
 MOST_LINKS, MOST_NAMED = 12, 3  # of one question; in its sentence
@@ -100,7 +100,7 @@ def _put_above(rec: Recorder, path: str, unit: PlacedText, sentence: str) -> Non
     document = rec.tree.document(path)
     said = f"> See [[{unit.path.removesuffix('.md')}]]: {sentence}\n\n"
     lead = document.body[: len(document.body) - len(document.body.lstrip("\r\n"))]
-    after = memdir.with_body(document, lead + said + document.body[len(lead) :]).text
+    after = decode(memdir.with_body(document, lead + said + document.body[len(lead) :]).to_bytes())
     reason = f"{unit.path} says: {quoted(sentence)}."
     cited = (from_memory(unit.path, unit.first_line, unit.text),)
     rec.operation("update", [NewText(path, after, reason, (), cited)], key=digest(path, unit.text))
