@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from django.test import Client
 
-from dreams.models import AuditEntry, FileChange, Finding, Hunk, Proposal
+from dreams.models import AuditEntry, Decision, FileChange, Finding, Hunk, Proposal
 from dreams.services import review
 from dreams.services.apply import applying
 from dreams.services.proposals import rebase
@@ -205,6 +205,8 @@ def test_who_solved_it_decided_what_is_written_and_the_audit_log_says_so(
     browser.post(address(file), data)
     taken = file.hunks.filter(verdict__in=Hunk.TAKEN)
     assert {(hunk.decided_by, hunk.decided_at is not None) for hunk in taken} == {("owner", True)}
+    kept = Decision.objects.filter(actor="owner").order_by("-pk")[: len(taken)]
+    assert {(row.hunk_id, row.verdict) for row in kept} == {(hunk.hunk_id, "edited") for hunk in taken}
     [entry] = AuditEntry.objects.filter(action="review.conflict_solved")
     file.refresh_from_db()
     assert (entry.actor, entry.data["path"], entry.data["now"]) == ("owner", file.path, file.new_sha)

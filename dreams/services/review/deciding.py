@@ -272,10 +272,14 @@ def solve_conflict(
         if file.conflict and file.conflict != seen:
             raise rebase.ConflictChanged("The file has changed again. Choose again.")
         rebase.resolve(file, choices, remove=remove)
-        taken = Hunk.objects.filter(file=file, verdict__in=Hunk.TAKEN)
+        taken = Hunk.objects.filter(file=file, verdict__in=Hunk.TAKEN).select_related("file", "operation")
         taken.update(decided_by=reviewer.name, decided_at=timezone.now())
+        decided = list(taken)
         if any(isinstance(choice, Edited) for choice in choices.values()):
             FileChange.objects.filter(pk=file.pk).update(is_worded=True)
+            for hunk in decided:
+                hunk.verdict = Hunk.Verdict.EDITED
+        _keep_decisions(file.proposal, decided, reviewer)
         auditlog.record(
             "review.conflict_solved",
             actor=reviewer,
@@ -321,6 +325,22 @@ def _log(
     reason: str,
     batch: str = "",
 ) -> None:
+    batch = _keep_decisions(proposal, hunks, reviewer, reason, batch)
+    auditlog.record(
+        "review.decided",
+        actor=reviewer,
+        about=proposal,
+        verdict=verdict.value,
+        hunks=[[hunk.file.path, hunk.hunk_id, hunk.file.base_sha] for hunk in hunks],
+        batch=batch,
+        reason=reason[:REASON_LIMIT],
+    )
+
+
+def _keep_decisions(
+    proposal: Proposal, hunks: Sequence[Hunk], reviewer: Actor, reason: str = "", batch: str = ""
+) -> str:
+    """A row for each hunk with its verdict; returns what joins them, if they are several decisions."""
     now = timezone.now()
     if not batch and len(decisions.grouped(hunks)) > 1:
         batch = uuid.uuid4().hex
@@ -343,15 +363,7 @@ def _log(
         )
         for hunk in hunks
     )
-    auditlog.record(
-        "review.decided",
-        actor=reviewer,
-        about=proposal,
-        verdict=verdict.value,
-        hunks=[[hunk.file.path, hunk.hunk_id, hunk.file.base_sha] for hunk in hunks],
-        batch=batch,
-        reason=reason[:REASON_LIMIT],
-    )
+    return batch
 
 
 def blocking_findings(proposal: Proposal, hunks: Iterable[Hunk] | None = None) -> list[Finding]:
