@@ -87,6 +87,10 @@ def test_the_linked_file_stays_where_no_name_has_a_number(tmp_path: Path) -> Non
         (memory(OWNER, more="pinned: true\n"), memory(OWNER)),
         (memory(OWNER), memory(OWNER, name="On call", description="Until 2027 it is Bob Miller")),
         (memory(OWNER, more="owner: Ana\n"), memory(OWNER, more="owner: Bo\n")),
+        (
+            memory(OWNER),
+            memory(OWNER, description="The import gateway. " * 101 + "Until 2027 it is Bob Miller"),
+        ),
     ],
 )
 def test_what_only_a_pin_or_a_label_says_makes_it_a_question(tmp_path: Path, one: str, other: str) -> None:

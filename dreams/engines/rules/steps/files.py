@@ -17,7 +17,7 @@ from dreams.engines.rules.steps.index import base_of, undoubled
 from dreams.engines.types import Citation, Fate
 from dreams.lib import memdir
 from dreams.lib.files.text import one_line
-from dreams.lib.prose.values import missing, read
+from dreams.lib.prose.values import LONGEST, missing, read
 
 _PLAIN_KEYS = frozenset(
     {key for keys in memdir.FIELD_KEYS.values() for key in keys} | {"metadata", "node_type"}
@@ -47,8 +47,7 @@ def same_bodies(tree: Tree, paths: Iterable[str]) -> list[list[str]]:
     """Groups of files whose bodies differ only in white space and the order of unnumbered items."""
     groups: dict[str, list[str]] = defaultdict(list)
     for path in paths:
-        key = _body_key(tree.document(path).body)
-        if key:
+        if key := _body_key(tree.document(path).body):
             groups[key].append(path)
     return [group for group in groups.values() if len(group) > 1]
 
@@ -116,6 +115,8 @@ def refusal(tree: Tree, keep: str, drop: str) -> str:
     if are_apart(tree, (keep, drop)):
         return "their labels name different things or environments"
     labels, here = _labels(tree, drop), _in_words(f"{keep} {tree.texts[keep]}")
+    if len(labels) > LONGEST:
+        return f"the labels of {drop} are too long to be compared"
     said, kept = read(_in_words(labels)), read(here)
     # As written: in words a host, an address and a path are no values.
     for key in sorted(missing(read(labels), kept) | missing(said, kept)):
@@ -192,8 +193,7 @@ def _without_title(body: str) -> str:
 
 
 def _title(body: str) -> str:
-    lines = (line for line in memdir.split_lines(body) if line.strip())
-    first = next(lines, "")
+    first = next(filter(str.strip, memdir.split_lines(body)), "")
     return first[2:].strip() if first.startswith("# ") else ""
 
 
