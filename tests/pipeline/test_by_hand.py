@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import datetime as dt
 from pathlib import Path
+from typing import Any
 
 import pytest
+from django.utils import timezone
 
 from dreams.lib.files import text, workspace
 from dreams.models import AppliedBatch, Memory, Proposal, Version
@@ -13,6 +15,7 @@ from dreams.services import project_lock, rollback
 from dreams.services.apply import applying
 from dreams.services.dreaming.dream_inputs import hand_edited
 from dreams.services.memories import hand_edits, syncing
+from dreams.services.proposals import saving
 from dreams.services.review import ReviewRefused
 from tests.world import directory as world
 from tests.world.manifest import manifest
@@ -95,6 +98,23 @@ def test_a_form_that_is_sent_twice_makes_one_proposal(tmp_path: Path) -> None:
         ("edit", "applied"),
         ("forget", "submitted"),
     ]
+
+
+def test_a_form_that_is_sent_again_before_the_first_is_done_makes_one_proposal(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    project = world.make_project(tmp_path)
+    when = timezone.now()
+    world.put(world.folder(project) / "project_deploy.md", "Changed since.\n")
+    check, made = saving.check_draft, list[Proposal | None]()
+
+    def check_beside_another(*given: Any, **more: Any) -> Any:
+        monkeypatch.setattr(saving, "check_draft", check)
+        made.append(hand_edits.propose_moment(project, when, world.ME))
+        return check(*given, **more)
+
+    monkeypatch.setattr(saving, "check_draft", check_beside_another)
+    assert [hand_edits.propose_moment(project, when, world.ME)] == made == list(Proposal.objects.all())
 
 
 @pytest.mark.not_on_postgresql

@@ -19,7 +19,7 @@ from dreams.management.base import Refused
 from dreams.models import AppliedBatch, AuditEntry, DreamRun, Hunk, LeftOut, Proposal, Version
 from dreams.services import audit_sentences, dreaming, proposals, review, rollback
 from dreams.services.apply import applying, writing
-from dreams.services.proposals import rebase, summaries
+from dreams.services.proposals import rebase, saving, summaries
 from dreams.services.rollback import Selection
 from tests.world import directory as world
 from tests.world.manifest import manifest
@@ -250,6 +250,28 @@ def test_an_undo_that_is_asked_for_twice_waits_once(tmp_path: Path) -> None:
     undo = clashing_undo(proposal, reason="It was wrong")
     assert rollback.propose(proposal, world.ME, reason="It was wrong", selection=rollback.EVERYTHING) == undo
     assert clashing_undo(proposal, never_again=True) != undo
+
+
+@pytest.mark.parametrize("clashes", [False, True])
+def test_an_undo_that_is_asked_for_again_before_it_is_made_waits_once(
+    tmp_path: Path, clashes: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    proposal = applied(world.make_project(tmp_path))
+    check, made = saving.check_draft, list[Proposal]()
+
+    def ask() -> Proposal:
+        if clashes:
+            return clashing_undo(proposal)
+        return rollback.propose(proposal, world.ME, rollback.EVERYTHING)
+
+    def check_beside_another(*given: Any, **more: Any) -> Any:
+        monkeypatch.setattr(saving, "check_draft", check)
+        made.append(ask())
+        return check(*given, **more)
+
+    monkeypatch.setattr(saving, "check_draft", check_beside_another)
+    assert [ask()] == made == list(proposal.undone_by.all())
+    assert made[0].state == (Proposal.State.OPEN if clashes else Proposal.State.SUBMITTED)
 
 
 def test_an_undo_that_a_person_worded_is_the_same_when_it_is_asked_for_again(tmp_path: Path) -> None:

@@ -4,6 +4,7 @@ import datetime as dt
 import re
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
+from functools import partial
 
 from django.utils import timezone
 
@@ -190,10 +191,9 @@ def propose(project: Project, change: HandEdit, reviewer: Actor) -> Proposal | N
     if not edits:
         return None
     wanted = {edit.path: (before.get(edit.path), after.get(edit.path)) for edit in edits}
-    if waiting := _waiting(project, change.origin, wanted):
-        return waiting
+    waiting = partial(_waiting, project, change.origin, wanted)
     origin = proposals.ProposalOrigin(change.origin, actor=reviewer.name, summary=change.reason)
-    return proposals.create(project, origin, drafts.draft(before, after, edits), before)
+    return proposals.create(project, origin, drafts.draft(before, after, edits), before, unless=waiting)
 
 
 def _waiting(

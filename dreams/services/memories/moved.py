@@ -6,6 +6,7 @@ saves which project a new one follows; copying is a normal proposal, and the for
 
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
+from functools import partial
 from pathlib import PurePath
 
 from django.db.models import Exists, Max, Min, OuterRef, QuerySet
@@ -85,15 +86,14 @@ def propose(source: Project, project: Project, reviewer: Actor) -> Proposal | No
         raise ReviewRefused(
             f"{len(wanted):,} memories are too many for one review; at most {MOST:,} can be copied at once."
         )
-    if waiting := _waiting(project, {path: text.sha256(there[path]) for path in wanted}):
-        return waiting
+    waiting = partial(_waiting, project, {path: text.sha256(there[path]) for path in wanted})
     summary = _summary(source, len(wanted), taken)
     steps = list(_steps(wanted, there, here, f"From {source.repo_dir or source.memory_dir}."))
     if not steps:
         return None
     after = {**here, **{step.path: text.encode(step.after or "") for step in steps}}
     origin = proposals.ProposalOrigin(Proposal.Origin.COPIED, actor=reviewer.name, summary=summary)
-    return proposals.create(project, origin, drafts.draft(here, after, steps), here)
+    return proposals.create(project, origin, drafts.draft(here, after, steps), here, unless=waiting)
 
 
 def _waiting(project: Project, wanted: Mapping[str, str]) -> Proposal | None:

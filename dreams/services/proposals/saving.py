@@ -1,6 +1,6 @@
 """Saves a draft as a proposal with evidence, ledger and findings, and carries verdicts over to a newer proposal."""
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from typing import Any, get_args
 
@@ -12,7 +12,7 @@ from dreams.engines import drafts
 from dreams.engines.types import Citation, EvidenceSource, Fate, FateKind, OperationKind
 from dreams.lib.files import text
 from dreams.models import DreamRun, Evidence, FileChange, Hunk, LeftOut, Operation, Project, Proposal, Session
-from dreams.services import auditlog, blobs
+from dreams.services import auditlog, blobs, database
 from dreams.services.catching import card_states
 from dreams.services.proposals import decisions
 from dreams.services.proposals.checks import check_draft, examine, save_check_results
@@ -114,14 +114,19 @@ def create(
     before: Mapping[str, bytes],
     transcripts: TranscriptVerdicts | None = None,
     instead_of: Proposal | None = None,
+    unless: Callable[[], Proposal | None] = lambda: None,
 ) -> Proposal:
     """Save `draft` as an open proposal, with evidence, ledger and findings. `before` is the whole directory. `instead_of` is
-    superseded in the same transaction, and equal hunks keep their verdicts."""
+    superseded in the same transaction, and equal hunks keep their verdicts. `unless` finds one that is there already, also
+    where another request has just made it."""
     transcripts = transcripts or TranscriptVerdicts.of_dream(origin.dream)
     # Before the transaction, which must not wait for the disk or the checks.
     checked = check_draft(project, origin.kind, draft, before, transcripts, undo=origin.is_unreviewed)
     blobs.put_many(data for file in draft.files for data in (file.base, file.new) if data is not None)
     with transaction.atomic():
+        database.one_at_a_time(f"proposals of {project.pk}")
+        if found := unless():
+            return found
         who = origin.dream.requested_by if origin.dream else origin.actor
         verdicts = supersede(instead_of, who) if instead_of else {}
         proposal = Proposal.objects.create(

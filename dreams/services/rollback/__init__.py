@@ -6,6 +6,7 @@ A file that nothing else has changed is restored exactly: bytes, mode and mtime,
 
 from contextlib import suppress
 from dataclasses import asdict
+from functools import partial
 from pathlib import Path
 
 from django.db import transaction
@@ -98,16 +99,20 @@ def propose(
     syncing.sync(proposal.project, snapshot)
     planned = preview_of(proposal, selection, snapshot)
     asked = _asked(planned, reason, never_again=never_again)
-    not_written = proposal.undone_by.filter(state__in=[Proposal.State.OPEN, Proposal.State.SUBMITTED])
-    in_part = Hunk.objects.exclude(verdict__in=Hunk.TAKEN)
-    for waiting in not_written.exclude(state=Proposal.State.SUBMITTED, files__hunks__in=in_part):
-        if undoing.TakenBack.of(waiting) == asked:
-            return waiting
+    if waiting := _waiting(proposal, asked):
+        return waiting
     made = _propose(planned, reviewer, asked, snapshot)
     for file in planned.conflicts:
         change = FileChange.objects.get(proposal=made, path=file.path)
         rebase.remember_conflict(change, rebase.Sides(file.applied, file.now, file.wanted))
     return made
+
+
+def _waiting(proposal: Proposal, asked: undoing.TakenBack) -> Proposal | None:
+    not_written = proposal.undone_by.filter(state__in=[Proposal.State.OPEN, Proposal.State.SUBMITTED])
+    in_part = Hunk.objects.exclude(verdict__in=Hunk.TAKEN)
+    found = not_written.exclude(state=Proposal.State.SUBMITTED, files__hunks__in=in_part)
+    return next((made for made in found if undoing.TakenBack.of(made) == asked), None)
 
 
 def _asked(planned: Preview, reason: str, *, never_again: bool, at_once: bool = False) -> undoing.TakenBack:
@@ -151,9 +156,10 @@ def _propose(
         is_unreviewed=not planned.conflicts,
     )
     # Create the rows first: a transaction around the checks would block all other writers.
-    made = proposals.create(planned.proposal.project, origin, drafts.draft(before, after, edits), before)
+    draft, waiting = drafts.draft(before, after, edits), partial(_waiting, planned.proposal, asked)
+    made = proposals.create(planned.proposal.project, origin, draft, before, unless=waiting)
     with transaction.atomic():
-        if not planned.conflicts:
+        if not planned.conflicts and made.state == Proposal.State.OPEN:
             hunks = review.select_hunks(made)
             review.decide(made, hunks, Hunk.Verdict.APPROVED, reviewer, reason=asked.reason)
             # An undo needs no further approval, as it only restores what was there before.
