@@ -240,6 +240,15 @@ def test_a_stated_reason_is_taken_and_shown_and_warned_about_without_evidence():
     assert "stated-without-evidence" not in codes(report(after, fates=(claim,), citations=(quote,)))
 
 
+def test_what_is_removed_for_one_reason_without_evidence_is_one_finding_with_its_lines():
+    lines = "## State as of 2025-03-30", "- Moved to the shop team", "- Learns Rust on Fridays"
+    before = {**FILES, "user_role.md": FILES["user_role.md"] + "\n".join(("", *lines, "")).encode()}
+    claims = tuple(Fate(line, "stated", note="It is as of 2025-03-30.") for line in lines)
+    found = one(report(FILES, before, fates=claims), "stated-without-evidence")
+    assert all(line in found.message for line in lines)
+    assert found.message.endswith("without evidence: It is as of 2025-03-30.")
+
+
 def test_the_words_that_leave_are_no_evidence_that_they_may():
     """A model that cites a line and removes it has shown that the line was there."""
     quote = Citation("memory", "tabs over spaces", "user_role.md", line_no=9)

@@ -116,8 +116,7 @@ def _loss_sentence(answer: StatementOutcome, text: str) -> str:
     """What is lost with a statement, or which other statement is in its place."""
     if answer.note:
         return f"is in another place, and “{shortened(answer.note, MOST_SHOWN)}” has taken its place."
-    lost = [shortened(fact, 60) for fact in facts.as_written(answer.lost[:6], text)]
-    only = _quoted_facts(lost)
+    only = _quoted_facts([shortened(fact, 60) for fact in facts.as_written(answer.lost[:6], text)])
     return f"no longer appears anywhere.{f' It was the only place that said {only}.' if only else ''}"
 
 
@@ -130,9 +129,10 @@ def _stated(
         )  # fmt: skip
     if answer.note in derived.NOTES or any(_is_evidence(citation, hunk) for citation in hunk.citations):
         return None
+    told = " ".join(fate.text.strip() for fate in hunk.fates if fate.note == answer.note) or said
     return NewFinding(
-        CHECK, "stated-without-evidence", "warn", f"“{said}” is removed for a reason without evidence: {shortened(answer.note or 'another line replaces it.', MOST_SHOWN)}",
-        "Check the reason, or reject the change.", **place,  # type: ignore[arg-type]  # as above
+        CHECK, "stated-without-evidence", "warn", f"“{shortened(told, MOST_SHOWN)}” is removed for a reason without evidence: {shortened(answer.note or 'another line replaces it.', MOST_SHOWN)}",
+        "Check the reason, or reject the change.", **{**place, "about": answer.note},  # type: ignore[arg-type]  # as above
     )  # fmt: skip
 
 
