@@ -61,7 +61,7 @@ def dream(run: DreamRun) -> dict[str, Any]:
         "questions": run.questions.filter(asked=True, state=Question.State.OPEN).count(),
         "unfinished": dreaming.unfinished_files(run) if run.is_over else [],
         "usage": usage(run),
-        "turns": run.turns.count(),
+        "turns": sum(dreaming.is_turn(run, api_ms) for api_ms in run.turns.values_list("api_ms", flat=True)),
     }
 
 

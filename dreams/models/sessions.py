@@ -3,6 +3,7 @@
 from datetime import datetime
 
 from django.db import models
+from django.db.models import Exists, OuterRef, Q
 
 from dreams.models.projects import Project, TranscriptFolder
 
@@ -94,6 +95,14 @@ class Session(models.Model):
     def at(self) -> datetime:
         """Its last activity: the time of its last record, else its file's mtime, which a copy or a restore changes."""
         return self.last_at or self.touched_at
+
+
+def continued_later(of: str = "") -> Exists:
+    """Whether a session was resumed in a newer file of its project. `of` leads to the session, as in "session__"."""
+    at, pk = OuterRef(f"{of}touched_at"), OuterRef(f"{of}pk")
+    newer = Q(touched_at__gt=at) | Q(touched_at=at, pk__gt=pk)
+    same = {"root_key": OuterRef(f"{of}root_key"), "project": OuterRef(f"{of}project")}
+    return Exists(Session.objects.filter(newer, **same))
 
 
 class SessionNotes(models.Model):

@@ -5,7 +5,7 @@ import datetime as dt
 from collections.abc import Iterable
 
 from django.db import transaction
-from django.db.models import Exists, OuterRef, Q, QuerySet
+from django.db.models import OuterRef, QuerySet
 from django.utils import timezone
 
 from dreams import conf
@@ -15,6 +15,7 @@ from dreams.lib.refusal import Refusal
 from dreams.lib.secrets import redact
 from dreams.models import OpenEnd, Project, Session, SessionNotes
 from dreams.models.prepared import prepared
+from dreams.models.sessions import continued_later
 from dreams.services import blobs, project_lock
 
 
@@ -97,13 +98,7 @@ def open_ends(project: Project | OuterRef) -> QuerySet[OpenEnd]:
 
     A session resumed in another file takes its tasks along, so only those of the newer file are listed.
     """
-    later = Q(touched_at__gt=OuterRef("session__touched_at")) | Q(
-        touched_at=OuterRef("session__touched_at"), pk__gt=OuterRef("session_id")
-    )
-    resumed = Session.objects.filter(
-        later, root_key=OuterRef("session__root_key"), project=OuterRef("session__project")
-    )
-    rows = OpenEnd.objects.filter(~Exists(resumed), session__project=project)
+    rows = OpenEnd.objects.filter(~continued_later("session__"), session__project=project)
     return rows.order_by("-session__touched_at", "-session_id", "number")
 
 

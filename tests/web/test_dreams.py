@@ -115,6 +115,7 @@ def test_a_turn_shows_its_text_tools_refusals_counts_and_files(browser: Client) 
         {"name": "Bash", "input": "rm -rf /", "refused": "rm is not allowed here.", "ms": 1},
         {"name": "Read", "input": {"file": "MEMORY.md"}, "output": "<b>x</b>"},
         {"name": "Grep", "input": '{"pattern": "turbine", "path": "/memory"}', "ms": 0},
+        {"name": "Ask", "input": '{"kind": "gone", "why": "It moved.", "places": [{"session": "a.md"}]}'},
     ]
     _turn(
         run,
@@ -131,6 +132,7 @@ def test_a_turn_shows_its_text_tools_refusals_counts_and_files(browser: Client) 
     assert "rm is not allowed here." in text
     assert "&lt;b&gt;x&lt;/b&gt;" in text
     assert "Grep turbine in /memory</code></summary>" in text
+    assert "Ask gone, It moved.</code></summary>" in text, "no list in the notation of Python"
     assert "a.md" in text
     assert '<b class="number">7</b> index rows' in text
     assert '<b class="number">1</b> memory merged' in text

@@ -12,7 +12,8 @@ from django.test import Client
 from django.urls import reverse
 from django.utils import timezone
 
-from dreams.models import COUNTED_MEMORIES, DreamRun, Memory, Project
+from dreams.management import shown
+from dreams.models import COUNTED_MEMORIES, DreamRun, Memory, Project, Turn
 from dreams.services import hosts, settings_changes
 from dreams.services.search import index
 from dreams.web.pages import inbox as inbox_page, project as project_page, timeline
@@ -95,6 +96,28 @@ def test_sessions_on_disk_are_counted_and_listed_alike_by_the_tab_and_the_comman
     assert row["sessions"] == 2 == there.count(">Kept ") == overview.count(">Kept ")
     assert "Swept away" not in there and "Swept away" not in overview and "1 gone from disk" in overview
     assert "Swept away" in gone and ">Kept " not in gone
+
+
+def test_as_many_sessions_are_marked_as_new_as_the_head_of_the_page_counts(
+    browser: Client, project: Project
+) -> None:
+    quiet = timezone.now() - dt.timedelta(hours=1)
+    for hours in range(3):
+        make.make_session(project, touched_at=quiet - dt.timedelta(hours=hours), root_key=7)
+    make.make_session(project, touched_at=quiet)
+    text = _text(browser, reverse("project", args=[project.pk]) + "?show=sessions")
+    assert "<b>2 new sessions</b>" in text
+    assert text.count(">new</span>") == 2 == text.count(">continued later</span>")
+
+
+def test_the_turns_of_a_dream_are_counted_alike_by_its_page_and_the_command(
+    browser: Client, project: Project
+) -> None:
+    run = make.make_dream(project, engine="anthropic")
+    for number, api_ms in enumerate((0, 40, 50)):
+        Turn.objects.create(dream=run, number=number, phase="orient", at=timezone.now(), api_ms=api_ms)
+    assert '<dt>Turns</dt><dd class="number">2</dd>' in _text(browser, reverse("dream", args=[run.public_id]))
+    assert shown.dream(run)["turns"] == 2, "to name the model is no turn"
 
 
 def test_the_chart_counts_the_sessions_on_disk_as_the_tab_does_and_names_those_that_are_gone(

@@ -22,6 +22,7 @@ from dreams.services.dreaming.reporter import (
 from dreams.services.dreaming.steps import (
     PartialRefused,
     changed as unfinished_files,
+    is_turn,
     propose as propose_partial,
     sweep as sweep_unfinished,
     used_by_model,

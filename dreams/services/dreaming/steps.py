@@ -187,6 +187,11 @@ def used_by_model(dream: DreamRun) -> list[ModelUsage]:
     return sorted(found, key=lambda used: used.dollars.total if used.dollars else Decimal(-1), reverse=True)
 
 
+def is_turn(dream: DreamRun, api_ms: int) -> bool:
+    """Whether a row is a turn, and no note of the engine such as the model's name."""
+    return api_ms > 0 or dream.engine == "rules"
+
+
 def work_of(dream: DreamRun) -> Work:
     """Time and lines of all turns; one query."""
     names = ("api_ms", "api_ms_without_retries", "tool_ms", "lines_added", "lines_removed")

@@ -163,7 +163,7 @@ def _totals(run: DreamRun) -> _Totals:
     last_at = None
     for number, phase, touched, asked, at in rows:
         last_at = at
-        if asked or run.engine == "rules":
+        if dreaming.is_turn(run, asked):
             turns[number] = len(turns) + 1
         per_phase[phase] = per_phase.get(phase, 0) + 1
         # Earlier phases only read files.
@@ -275,7 +275,8 @@ def _brief(said: object) -> str:
     if not isinstance(said, Mapping):
         return str(said)
     told = [str(said[key]) for key in _TELLING if said.get(key)]
-    return " in ".join(told[:2]) if told else ", ".join(map(str, said.values()))
+    plain = (str(value) for value in said.values() if not isinstance(value, list | dict))
+    return " in ".join(told[:2]) or ", ".join(plain)
 
 
 def _elapsed(run: DreamRun, now: dt.datetime) -> str:

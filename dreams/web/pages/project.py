@@ -5,7 +5,7 @@ from collections.abc import Callable, Set as AbstractSet
 from dataclasses import asdict, dataclass
 from functools import cache, partial
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any, TypedDict
 
 from django.core.paginator import Page
 from django.db.models import Case, Count, F, IntegerField, OuterRef, Q, QuerySet, Value, When
@@ -28,6 +28,7 @@ from dreams.models import (
     Version,
 )
 from dreams.models.prepared import Fixed, prepared
+from dreams.models.sessions import continued_later
 from dreams.services import hosts, session_notes
 from dreams.services.cached_counts import CountKind, kept
 from dreams.services.inbox.waiting import counted
@@ -37,6 +38,9 @@ from dreams.services.scheduling import gates, next_dream
 from dreams.services.scheduling.gates.facts import Tally
 from dreams.web.pages.projects import WAITING
 from dreams.web.paging import PageOfRows, RowQuery, listed, page_of
+
+if TYPE_CHECKING:
+    from django_stubs_ext.annotations import WithAnnotations
 
 FEW = 10  # rows of an overview; chosen
 FEW_SESSIONS = 6  # rows of an overview; chosen
@@ -301,9 +305,13 @@ def some_sessions(project: Project, total: int) -> PageOfRows[SessionRow]:
     return _sessions_rows(project, page_of(RowQuery(total, ask), 1, FEW_SESSIONS))
 
 
+class _Listed(TypedDict):
+    is_continued: bool
+
+
 def _sessions(project: int, *, gone: bool) -> QuerySet[Session]:
     rows = Session.objects.filter(~COUNTED_SESSIONS if gone else COUNTED_SESSIONS, project_id=project)
-    return rows.order_by("-touched_at", "-pk")
+    return rows.annotate(is_continued=continued_later()).order_by("-touched_at", "-pk")
 
 
 @prepared
@@ -330,11 +338,13 @@ def _session(
     in_review: frozenset[int],
     running: Callable[[], AbstractSet[str]],
     now: dt.datetime,
-    row: Session,
+    row: "WithAnnotations[Session, _Listed]",
 ) -> SessionRow:
     state, tone = ("in review", "accent") if row.pk in in_review else _learnt(project, row)
     if state == "new" and gates.is_live(row.session_id in running() or None, row.touched_at, now):
         state, tone = "still running", "info"
+    elif state == "new" and row.is_continued:
+        state, tone = "continued later", ""
     return SessionRow(
         pk=row.pk,
         title=str(row),
@@ -350,7 +360,7 @@ def _session(
 def _learnt(project: Project, row: Session) -> tuple[str, str]:
     """A session's state in a word, and its colour.
 
-    Apart from forks, "new" and "to be read again" are those that the head of the page counts.
+    Apart from those that were continued later, "new" and "to be read again" are those that the head of the page counts.
     """
     if row.gone_at is not None:
         return "gone from disk", "warn"
