@@ -104,7 +104,7 @@ def edits(*given: dict[str, Any]) -> dict[str, Any]:
         (option(id="keep"), "`keep` changes nothing"),
         (
             edits({"path": "/memory/project_deploy.md", "old_string": "gamma", "new_string": "x"}),
-            "does not stand",
+            "does not appear",
         ),
         (edits({"path": "/etc/passwd", "content": "x"}), "is not below /memory"),
         (edits({"path": "/memory/logs/2026.md", "content": "x"}), "is a log"),

@@ -110,7 +110,7 @@ def test_a_quote_that_does_not_stand_there_is_told_at_once_kept_and_marked(tmp_p
     run = kit.dream(tmp_path, [ScriptedReply((wrong,)), say("Done.")])
     (answer,) = run.server.calls[1].body["messages"][-1]["content"]
     assert answer["type"] == "tool_result" and "feedback_linter.md is made." in answer["content"]
-    assert "“Never run the linter.” does not stand in" in answer["content"]
+    assert "“Never run the linter.” does not appear in" in answer["content"]
     assert run.outcome is not None
     ((cited,),) = [edit.citations for edit in run.outcome.edits]
     assert (cited.found, cited.quote, cited.line_no) == (False, "Never run the linter.", 2)

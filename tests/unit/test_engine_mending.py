@@ -45,7 +45,7 @@ def test_a_model_that_is_told_of_a_loss_goes_on_and_mends_it(tmp_path: Path) -> 
         "1. Must be fixed (feedback_testing.md, line 7): “A rule” no longer appears anywhere. Put it back."
         in text
     )
-    assert "Checked: 1 thing to mend." in run.report.text
+    assert "The checks found 1 problem, which the model was asked to fix." in run.report.text
 
 
 def test_it_is_told_once_whatever_it_leaves(tmp_path: Path) -> None:

@@ -161,3 +161,7 @@ def test_no_line_of_a_key_block_is_shown_alone(tmp_path: Path) -> None:
     assert ask(tmp_path, "Bash", command="head -1 /m/huge.bin") == "first line\n"
     assert ask(tmp_path, "Bash", command="grep -c . /m/deploy.md") == "15\n"
     assert "It is old." in ask(tmp_path, "Read", file_path="/m/deploy.md", offset=15)
+
+
+def test_what_is_wrong_with_a_pattern_is_told_in_plain_text(tmp_path: Path) -> None:
+    assert ask(tmp_path, "Grep", pattern="(((") == "Not done: missing ): ((("

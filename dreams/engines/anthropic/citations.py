@@ -117,7 +117,7 @@ class QuoteFinder:
             raise BadCitations(f"`citations` must be a list of at most {MOST_CITATIONS} objects.")
         found = [self._one(entry) for entry in given]
         problems = [
-            f"“{citation.quote[:120]}” does not stand in {citation.place or 'the named session'} ({citation.note})"
+            f"“{citation.quote[:120]}” does not appear in {citation.place or 'the named session'} ({citation.note})"
             for citation in found
             if not citation.found
         ]

@@ -123,9 +123,9 @@ class Writer:
             old, new = old.replace("\n", "\r\n"), new.replace("\n", "\r\n")
             count = before.count(old)
         if count != 1:
-            times = "does not stand" if count == 0 else f"stands {count} times"
+            times = "does not appear" if count == 0 else f"appears {count} times"
             raise Refusal(
-                f"`old_string` {times} in {path}; it must stand there exactly once. Read the file again."
+                f"`old_string` {times} in {path}; it must appear exactly once. Read the file again."
             )
         if old == new:
             raise Refusal("`old_string` and `new_string` are the same. Nothing was changed.")

@@ -225,7 +225,9 @@ class Loop:
             self._say(reply, "Done.")
             return summary
         self.progress.done = Done(summary, len(self.toolbox.writer.edits))
-        self._say(reply, f"Checked: {plural(len(problems), 'thing')} to mend. Asked to mend what can be.")
+        self._say(
+            reply, f"The checks found {plural(len(problems), 'problem')}, which the model was asked to fix."
+        )
         self.conversation.answered(reply)
         self.conversation.results([], prompt.mending_request(problems))
         return None

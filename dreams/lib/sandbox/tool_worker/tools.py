@@ -105,7 +105,9 @@ class Tools:
             answer = {"Read": _read, "Grep": _grep, "Glob": _glob}[name](self.tree, given, meter)
         except (OSError, SafeFsError) as error:
             return ToolReply(f"Not done: {trouble(error)}", refused=True)
-        except (Wrong, SandboxLimit, re2.error) as error:
+        except re2.error as error:
+            return ToolReply(f"Not done: {error.args[0].decode()}", refused=True)
+        except (Wrong, SandboxLimit) as error:
             return ToolReply(f"Not done: {error}", refused=True)
         return ToolReply(_capped(answer, self.limits.output_chars))
 
