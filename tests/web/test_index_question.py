@@ -11,6 +11,7 @@ from django.test import Client
 
 from dreams.engines.types import Edit, Option, Place, Question
 from dreams.models import Project
+from dreams.web.pages import diffs, question_card
 from tests.world import directory as world, questions as asked
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -35,6 +36,17 @@ def card(browser: Client, tmp_path: Path) -> str:
     _ask(project)
     page = html.unescape(browser.get(f"/projects/{project.pk}/questions/").content.decode())
     return page.partition('class="question-rows"')[2].partition("</fieldset>")[0]
+
+
+def test_a_change_of_a_long_index_lays_out_no_line_that_its_card_does_not_show(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    laid_out: list[str] = []
+    runs = diffs.runs
+    monkeypatch.setattr(diffs, "runs", lambda row: (laid_out.append(row.text), runs(row))[1])
+    long = INDEX + "".join(ROWS) * 9
+    made = question_card.file_diff("MEMORY.md", long, long.replace(ROWS[0], "", 1), lambda said: said)
+    assert len(laid_out) == sum(len(block.lines) for block in made.blocks)
 
 
 def test_each_row_is_shown_with_its_text_and_its_line(card: str) -> None:

@@ -52,6 +52,8 @@ def is_hidden(text: str, place: int) -> bool:
 def _line(line: str, line_end: str) -> str:
     kept = line_end if line.endswith(line_end) else ""
     body = line.removesuffix(kept)
+    if body.isprintable() and not _UNSEEN_CHAR.search(body):
+        return line
     return "".join(_shown(char, body[i - 1 : i], body[i + 1 : i + 2]) for i, char in enumerate(body)) + kept
 
 

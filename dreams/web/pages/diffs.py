@@ -139,8 +139,8 @@ class Block:
         return "ins" if self.hunk.new_lines else "del"
 
 
-def blocks(base: str, hunks: Sequence[Hunk], path: str) -> list[Block]:
-    """One block for each hunk, in order of `base`."""
+def blocks(base: str, hunks: Sequence[Hunk], path: str, *, folds: bool = True) -> list[Block]:
+    """One block for each hunk, in order of `base`. Without `folds` they leave out the unchanged lines that can be unfolded."""
     ordered = sorted(hunks, key=lambda h: (h.base_start, h.new_start))
     rows = diff.rows(base, ordered, None)
     runs = [(key, list(group)) for key, group in groupby(rows, key=lambda row: row.hunk)]
@@ -148,15 +148,16 @@ def blocks(base: str, hunks: Sequence[Hunk], path: str) -> list[Block]:
     styles = _Styles(_styles_of(base, path), _styles_of(after, path))
     changed = {key: rows for key, rows in runs if key is not None}
     gaps = [_Parted.of(*gap) for gap in _between(runs, [h.id for h in ordered])]
+    folded = [_gap(gap.hidden, styles) if folds else None for gap in gaps]
     return [
         Block(
             hunk=hunk,
-            above=None if number else _gap(gaps[0].hidden, styles),
+            above=None if number else folded[0],
             lines=tuple(
                 line_of(row, styles.of(row))
                 for row in [*gaps[number].lead, *changed.get(hunk.id, []), *gaps[number + 1].trail]
             ),
-            below=_gap(gaps[number + 1].hidden, styles),
+            below=folded[number + 1],
             notes=tuple(notes(hunk, _is_front(changed.get(hunk.id, ()), styles))),
         )
         for number, hunk in enumerate(ordered)

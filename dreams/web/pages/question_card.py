@@ -411,7 +411,7 @@ def file_diff(
 ) -> FileDiff:
     """The changed lines of one file with some context, at most `room` lines."""
     old, new = mask(before or ""), mask(after or "")
-    blocks = diffs.blocks(old, diff.hunks(old, new, path=path), path)
+    blocks = diffs.blocks(old, diff.hunks(old, new, path=path), path, folds=False)
     what = "New file" if before is None else REMOVES if after is None else ""
     shown: list[Block] = []
     total = sum(len(block.lines) for block in blocks)
@@ -421,7 +421,7 @@ def file_diff(
         lines = block.lines[:room]
         room -= len(lines)
         fold = OPEN_LINES if len(lines) > OPEN_LINES + 8 else None
-        shown.append(replace(block, above=None, below=None, lines=lines, fold_at=fold))
+        shown.append(replace(block, lines=lines, fold_at=fold))
     return FileDiff(diff.visible(path), what, tuple(shown), total - sum(len(b.lines) for b in shown))
 
 

@@ -4,7 +4,7 @@ decisions of one page.
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 from urllib.parse import urlencode
 
@@ -403,7 +403,7 @@ class _Shown:
         """The diff from the proposed text to the person's."""
         proposed = next(lines.added for row, lines in found.hunks if row.pk == hunk.pk)
         made = diff.hunks(proposed, found.edited[hunk.hunk_id], path=hunk.file.path)
-        return tuple(replace(b, above=None, below=None) for b in diffs.blocks(proposed, made, hunk.file.path))
+        return tuple(diffs.blocks(proposed, made, hunk.file.path, folds=False))
 
     def _said(self, hunk: Hunk, rows: Sequence[Hunk]) -> dict[str, Any]:
         """The findings on the change, and on its file if the file is not on the page."""

@@ -204,7 +204,7 @@ def typed(loaded: LoadedProposal, hunk: Hunk, preview: review.EditPreview) -> di
         found = file_texts(hunk.file, [hunk], texts)
         base = text.decode(found.base or b"")
         made = [replace(lines, new_lines=tuple(diff.split_lines(shown))) for _, lines in found.hunks]
-    blocks = tuple(replace(b, above=None, below=None) for b in diffs.blocks(base, made, hunk.file.path))
+    blocks = tuple(diffs.blocks(base, made, hunk.file.path, folds=False))
     plain = preview.text.replace("\r\n", "\n")
     # The text of a new memory starts with its frontmatter, which is not rendered.
     read = shown.replace("\r\n", "\n")
