@@ -49,7 +49,7 @@ class Role(IntEnum):
 _MAY = {
     Role.VIEWER: "reads proposals, memories and history, but no transcripts and no secrets",
     Role.REVIEWER: "reads everything, starts dreams, decides, applies and undoes",
-    Role.ADMIN: "does everything: also settings, policies, schedules, people, and purging secrets",
+    Role.ADMIN: "does everything, including settings, policies, schedules, people and purging secrets",
 }
 
 

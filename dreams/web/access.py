@@ -115,8 +115,8 @@ def _name(match: ResolverMatch | None) -> str:
 def _who_can(role: Role, needed: Role | None) -> str:
     if needed is None:
         return "Nobody may use this address yet."
-    who = "An admin" if needed == Role.ADMIN else "A reviewer or an admin"
-    return f"Your account is a {role.label}’s. {who} can do this; an admin can change your role."
+    who = "an admin" if needed == Role.ADMIN else "a reviewer or an admin"
+    return f"Your role is {role.label}. Only {who} can do this. Ask an admin to change your role."
 
 
 # --- Links and forms that the reader may use ------------------------------------------------------------------------------

@@ -68,7 +68,7 @@ def test_a_review_that_is_submitted_here_is_written_there_and_reported_here(
     inbox = _text(browser, "/")
     assert "desk’s move:" in inbox and "It was asked to write this" in inbox
     assert "Go through" not in inbox, "nobody can go on with it here"
-    assert "Look</span>" in inbox
+    assert "View</span>" in inbox
     two.work()
     page = _text(browser, f"/review/{approved.public_id}/")
     assert "Write what was approved: done" in page and "Written: 3 files" in page

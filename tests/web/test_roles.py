@@ -168,8 +168,10 @@ def test_a_refusal_says_who_can(world: World) -> None:
     client = client_of(Role.VIEWER)
     answer = client.post(reverse("review-submit", args=[world.proposal.public_id]))
     assert answer.status_code == 403
-    assert "A reviewer or an admin can do this" in answer.content.decode()
-    assert "An admin can do this" in client.get(reverse("settings")).content.decode()
+    assert "Only a reviewer or an admin can do this" in answer.content.decode()
+    assert (
+        "Your role is viewer. Only an admin can do this" in client.get(reverse("settings")).content.decode()
+    )
 
 
 # --- What pages show ------------------------------------------------------------------------------------------------

@@ -169,14 +169,14 @@ def _of_proposals(rows: Sequence[Any]) -> Iterator[WaitingItem]:
         elif row.pk in second and item.kind in (WaitingKind.WRITE, WaitingKind.FAILED):
             item = _for_another(item, second[row.pk])
         if row.pk in asked:
-            item = replace(item, kind=WaitingKind.WRITE, why=ASKED, action="Look", host=facts.host)
+            item = replace(item, kind=WaitingKind.WRITE, why=ASKED, action="View", host=facts.host)
         yield item
 
 
 def _for_another(item: WaitingItem, waits: review.SecondWait) -> WaitingItem:
     paths = waits.files[0].path if len(waits.files) == 1 else plural(len(waits.files), "file")
     why = f"{waits.names} approved changes to {paths}, which your team shares. Another person must approve them too."
-    return replace(item, kind=WaitingKind.SECOND, why=why, action="Look", not_for=waits.excluded)
+    return replace(item, kind=WaitingKind.SECOND, why=why, action="View", not_for=waits.excluded)
 
 
 def _too_fast(stuck: Sequence[rebase.StuckFile], times: int, host: str) -> str:
@@ -303,7 +303,7 @@ def _of_cards(row: Any, facts: ProposalFacts) -> _Told:
         return (
             WaitingKind.REVIEW,
             f"{plural(facts.counts.undecided, 'thing')} to remember, found in sessions.",
-            "Look",
+            "View",
             here,
         )
     return WaitingKind.SUBMIT, "The cards are decided; nothing is written yet.", "Submit", here
@@ -399,7 +399,7 @@ def _moved() -> Iterator[WaitingItem]:
             project_pk=row.pk,
             since=row.first_seen_at,
             why=f"Its repository seems to have been at {former}, where no agent reads its memories now.",
-            action="Look",
+            action="View",
             url=reverse("project", args=[row.pk]),
             of=row.host,
         )
@@ -418,7 +418,7 @@ def _failing_jobs() -> Iterator[WaitingItem]:
             project_pk=row.project_id,
             since=row.failing_since or row.made_at,
             why=f"“{row}” failed {row.failures} times in a row. {row.said or ''}".strip(),
-            action="Look",
+            action="View",
             url=f"{reverse('schedules')}#{row.public_id}",
             of=row.host,
         )
