@@ -2,6 +2,7 @@
 
 import re
 import secrets
+from functools import partial
 
 ALPHABET = "0123456789abcdefghijklmnopqrstuvwxyz"
 QUESTION = "q"
@@ -13,25 +14,9 @@ def new_id(kind: str) -> str:
     return kind + "".join(secrets.choice(ALPHABET) for _ in range(8))
 
 
-def dream_id() -> str:
-    return new_id("d")
-
-
-def proposal_id() -> str:
-    return new_id("p")
-
-
-def question_id() -> str:
-    return new_id(QUESTION)
-
-
-def card_id() -> str:
-    return new_id("c")
-
-
-def job_id() -> str:
-    return new_id("j")
-
-
-def request_id() -> str:
-    return new_id("r")
+dream_id = partial(new_id, "d")
+proposal_id = partial(new_id, "p")
+question_id = partial(new_id, QUESTION)
+card_id = partial(new_id, "c")
+job_id = partial(new_id, "j")
+request_id = partial(new_id, "r")

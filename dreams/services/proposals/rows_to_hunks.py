@@ -2,7 +2,6 @@
 
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from typing import Protocol
 
 from django.db.models import QuerySet
 
@@ -61,22 +60,7 @@ def text_hunks(file: FileChange, texts: Texts | None = None) -> list[tuple[Hunk,
     return [(row, lines_of(row, base, new)) for row in file.hunks.all()]
 
 
-class PlacedLines(Protocol):
-    """The line ranges that a hunk removes and adds."""
-
-    @property
-    def hunk_id(self) -> str: ...
-    @property
-    def base_start(self) -> int: ...
-    @property
-    def base_count(self) -> int: ...
-    @property
-    def new_start(self) -> int: ...
-    @property
-    def new_count(self) -> int: ...
-
-
-def lines_of(row: PlacedLines, base: Sequence[str], new: Sequence[str]) -> diff.Hunk:
+def lines_of(row: Hunk, base: Sequence[str], new: Sequence[str]) -> diff.Hunk:
     """A hunk with its lines, from the split texts of its file."""
     return diff.Hunk(
         row.hunk_id,

@@ -7,7 +7,6 @@ import uuid
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from typing import Protocol
 
 from django.db import transaction
 from django.db.models import Q
@@ -119,16 +118,7 @@ def _refuse_unknown(missing: set[str], what: str, proposal: Proposal) -> None:
         )
 
 
-class Decidable(Protocol):
-    """The part of a hunk that identifies it."""
-
-    @property
-    def pk(self) -> int: ...
-    @property
-    def operation_id(self) -> int | None: ...
-
-
-def with_parts(hunks: Sequence[Decidable]) -> list[Hunk]:
+def with_parts(hunks: Sequence[decisions.Grouped]) -> list[Hunk]:
     """`hunks` and all other hunks of their operations: what one verdict decides."""
     operations = {hunk.operation_id for hunk in hunks if hunk.operation_id}
     parts = Hunk.objects.filter(Q(operation__in=operations) | Q(pk__in=[h.pk for h in hunks]))
@@ -142,7 +132,7 @@ MOST_CONFIRMED = 40  # of one transaction: each has an entry of its own in the a
 
 def decide(
     proposal: Proposal,
-    hunks: Sequence[Decidable],
+    hunks: Sequence[decisions.Grouped],
     verdict: Hunk.Verdict,
     reviewer: Actor,
     *,
@@ -174,7 +164,7 @@ def decide(
 
 
 def _verdicts_on_original(
-    proposal: Proposal, hunks: Sequence[Decidable], verdict: Hunk.Verdict
+    proposal: Proposal, hunks: Sequence[decisions.Grouped], verdict: Hunk.Verdict
 ) -> proposals.TranscriptVerdicts | None:
     """What sessions say about the proposed text if this verdict discards an edit; else None."""
     edited = [hunk for hunk in with_parts(hunks) if hunk.verdict == Hunk.Verdict.EDITED]
@@ -187,7 +177,7 @@ def _verdicts_on_original(
     return proposals.verdicts_on(proposal, "\n".join(texts))
 
 
-def _keeps_its_edit(hunk: Hunk, selected: Sequence[Decidable], verdict: Hunk.Verdict) -> bool:
+def _keeps_its_edit(hunk: Hunk, selected: Sequence[decisions.Grouped], verdict: Hunk.Verdict) -> bool:
     if verdict != Hunk.Verdict.APPROVED or hunk.verdict != Hunk.Verdict.EDITED:
         return False
     return [each.pk for each in selected] != [hunk.pk]

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from dreams.engines import drafts
-from dreams.lib import diff, progress
+from dreams.lib import progress
 from dreams.lib.diff import merge
 from dreams.lib.files import text, workspace
 from dreams.lib.refusal import Refusal
@@ -159,7 +159,7 @@ class _WrittenFiles:
 
     files: Mapping[str, FileChange]
     written: Mapping[str, Sequence[AppliedFile]]
-    texts: Mapping[str, bytes]
+    texts: proposals.Texts
 
     @classmethod
     def of(cls, proposal: Proposal, paths: Sequence[str]) -> "_WrittenFiles":
@@ -171,11 +171,7 @@ class _WrittenFiles:
         shas = {sha for file in files.values() for sha in (file.base_sha, file.new_sha)}
         shas |= {hunk.edited_sha for file in files.values() for hunk in file.hunks.all()}
         shas |= {rows[-1].after_sha for rows in written.values() if rows}
-        return cls(files, written, blobs.get_many(shas))
-
-    def bytes_of(self, sha: str) -> bytes | None:
-        """As `proposals.bytes_of`. Raises blobs.MissingBlob."""
-        return self.texts[sha] if sha in self.texts else proposals.bytes_of(sha)
+        return cls(files, written, proposals.Texts(blobs.get_many(shas)))
 
 
 def _undone(kept: _WrittenFiles, path: str, hunks: Iterable[Hunk], files: Mapping[str, bytes]) -> UndoneFile:
@@ -183,8 +179,8 @@ def _undone(kept: _WrittenFiles, path: str, hunks: Iterable[Hunk], files: Mappin
     written = kept.written[path]
     first, last = (written[0], written[-1]) if written else (None, None)
     undone = {hunk.hunk_id for hunk in hunks}
-    applied = kept.bytes_of(last.after_sha) if last else now
-    wanted, is_whole = _without(kept, kept.files[path], undone)
+    applied = proposals.bytes_of(last.after_sha, kept.texts) if last else now
+    wanted, is_whole = _without(kept.files[path], kept.texts, undone)
     renamed = (other for other, data in files.items() if now is None and data == applied)
     file = UndoneFile(path, applied, now, wanted, renamed=next(renamed, ""))
     merged = rebase.merged_bytes(rebase.Sides(applied, now, wanted), path)
@@ -197,21 +193,12 @@ def _undone(kept: _WrittenFiles, path: str, hunks: Iterable[Hunk], files: Mappin
     return replace(file, result=merged, restored=restored)
 
 
-def _without(kept: _WrittenFiles, file: FileChange, undone: set[str]) -> tuple[bytes | None, bool]:
+def _without(file: FileChange, texts: proposals.Texts, undone: set[str]) -> tuple[bytes | None, bool]:
     """The file without the undone hunks, and whether no hunk is left in it."""
-    rows = list(file.hunks.all())
-    edited = {
-        row.pk: text.decode(kept.bytes_of(row.edited_sha) or b"")
-        for row in rows
-        if row.verdict == Hunk.Verdict.EDITED
-    }
-    chosen: dict[str, diff.Choice] = {}
-    for row, choice in zip(
-        rows, proposals.choices(file, undecided=False, instead=edited).values(), strict=True
-    ):
-        stands = row.applied_in_id is not None and row.undone_in_id is None and row.hunk_id not in undone
-        chosen[row.hunk_id] = choice if stands else False
-    base, new = kept.bytes_of(file.base_sha), kept.bytes_of(file.new_sha)
-    before, after = (diff.split_lines(text.decode(data or b"")) for data in (base, new))
-    lines = [proposals.lines_of(row, before, after) for row in rows]
+    chosen = proposals.choices(file, undecided=False, texts=texts)
+    for row in file.hunks.all():
+        if row.applied_in_id is None or row.undone_in_id is not None or row.hunk_id in undone:
+            chosen[row.hunk_id] = False
+    base, new = (proposals.bytes_of(sha, texts) for sha in (file.base_sha, file.new_sha))
+    lines = [hunk for _, hunk in proposals.text_hunks(file, texts)]
     return drafts.rebuild(base, new, lines, chosen), not any(chosen.values())

@@ -55,15 +55,11 @@ ROWS_AT_ONCE = 500  # of texts; chosen
 
 def rename(project: Project, replaced: Mapping[str, str]) -> None:
     """Replace old sha256s by new ones in all rows of `project`; old texts are deleted unless another project uses them."""
-    of = {"proposal__project": project}
     for rows, columns in (
-        (Version.objects.filter(memory__project=project), ("sha256",)),
+        *_columns(project),
         (Memory.objects.filter(project=project), ("sha256",)),
-        (FileChange.objects.filter(**of), ("base_sha", "new_sha", "rebased_from", "viewed_sha")),
-        (Hunk.objects.filter(file__proposal__project=project), ("edited_sha", "verdict_base_sha")),
-        (Decision.objects.filter(**of), ("base_sha", "text_sha")),
-        (AppliedFile.objects.filter(application__proposal__project=project), ("before_sha", "after_sha")),
-        (SessionNotes.objects.filter(session__project=project), ("sha256",)),
+        (FileChange.objects.filter(proposal__project=project), ("viewed_sha",)),
+        (Hunk.objects.filter(file__proposal__project=project), ("verdict_base_sha",)),
     ):
         for column in columns:
             _rename(rows, column, replaced)
