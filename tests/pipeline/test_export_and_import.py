@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 from django.conf import settings
 from django.core.management import call_command
+from django.utils import timezone
 
 from dreams.lib import process
 from dreams.lib.storage import history
@@ -249,6 +250,23 @@ def test_the_copy_of_an_import_that_was_killed_goes_at_the_next_start(
     assert len(copies()) == 1
     recovery.recover()
     assert not copies()
+
+
+@pytest.mark.parametrize("name", ["s\udcff.md", "d/" * 500 + "long.md"], ids=["not UTF-8", "too long"])
+def test_a_file_that_no_row_can_name_stays_in_the_history_and_does_not_stop_an_import(
+    project: Project, tmp_path: Path, name: str
+) -> None:
+    """The history is replaced before the rows are told: such a file would have stopped every later import, too."""
+    meta = history.Meta(0o644, 0)
+    with HistoryStore.open_or_create(tmp_path / "other.git") as store:
+        files = {name: b"Odd.\n", "plain.md": b"Plain.\n"}
+        manifest = {"": meta, **dict.fromkeys(files, meta)}
+        store.commit(history.State(files, manifest, "Found", {}, timezone.now(), "memoryweb"))
+        store.export(tmp_path / "other.bundle")
+    exports.bring_back(tmp_path / "other.bundle", ME, project)
+    known = set(Memory.objects.values_list("path", flat=True))
+    assert "plain.md" in known and all(len(path) < 100 and path.isprintable() for path in known)
+    assert verifying.verify().problems == []
 
 
 def test_one_state_is_counted_in_the_singular(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

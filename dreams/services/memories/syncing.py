@@ -24,7 +24,7 @@ from dreams.services import auditlog, blobs, database, project_lock
 from dreams.services.questions import question_states
 from dreams.services.search import index
 
-NAME_LIMIT = 300  # characters in the column
+NAME_LIMIT, PATH_LIMIT = 300, 1000  # characters in the columns
 ROWS_AT_ONCE = 500  # in one query; chosen
 
 
@@ -109,8 +109,9 @@ def is_unchanged(project: Project) -> bool:
 
 
 def is_memory(path: str) -> bool:
-    """Whether it is a Markdown file that is not hidden; all other files are ignored."""
-    return path.endswith(".md") and not any(part.startswith(".") for part in PurePosixPath(path).parts)
+    """Whether it is a Markdown file that is not hidden and that a row can name; all other files are ignored."""
+    is_hidden = any(part.startswith(".") for part in PurePosixPath(path).parts)
+    return path.endswith(".md") and not is_hidden and text.storable(path, PATH_LIMIT) == path
 
 
 def is_away(project: Project) -> bool:
