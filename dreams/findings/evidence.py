@@ -58,16 +58,11 @@ def _missing_quotes(hunk: ChangedHunk) -> Iterator[NewFinding]:
             # People know a transcript by its name, not by its folder.
             place = PurePath(citation.place).name if citation.source == "transcript" else citation.place
             why = f": {citation.note}" if citation.note else ""
+            says = f"The quote “{citation.quote[:200]}” is not in {place or 'the named source'}{why}."
+            remedy = "Reject the change, or check the statement yourself before you confirm it."
+            about = citation.quote[:500] + citation.place
             yield NewFinding(
-                CHECK,
-                "quote-not-found",
-                "block",
-                f"The quote “{citation.quote[:200]}” is not in {place or 'the named source'}{why}.",
-                "Reject the change, or check the statement yourself before you confirm it.",
-                hunk.path,
-                hunk.hunk_id,
-                None,
-                citation.quote[:500] + citation.place,
+                CHECK, "quote-not-found", "block", says, remedy, hunk.path, hunk.hunk_id, about=about
             )
 
 

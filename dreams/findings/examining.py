@@ -122,14 +122,9 @@ def _run(checks: Iterable[tuple[str, Check]], subject: Subject) -> list[NewFindi
 
 def _failed(name: str, error: Exception) -> NewFinding:
     """A finding that says that this check failed."""
-    return NewFinding(
-        name,
-        "check-failed",
-        "block",
-        f"Could not check {name}: {type(error).__name__}.",
-        "Check the change carefully before you confirm it, and report this error.",
-        about=type(error).__name__,
-    )
+    why = type(error).__name__
+    remedy = "Check the change carefully before you confirm it, and report this error."
+    return NewFinding(name, "check-failed", "block", f"Could not check {name}: {why}.", remedy, about=why)
 
 
 def _ordered(found: list[NewFinding], subject: Subject) -> tuple[NewFinding, ...]:

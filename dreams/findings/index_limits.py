@@ -104,26 +104,16 @@ def _remedy(loaded: memdir.Loaded) -> str:
 
 def _many(subject: Subject) -> Iterator[NewFinding]:
     count = len(topics(subject.after))
-    if count > subject.config.many_memories:
-        yield NewFinding(
-            CHECK,
-            "many-memories",
-            "info",
-            f"There are {count:,} memories; up to {subject.config.many_memories} are easy to keep in view.",
-            "Merge related memories. Nothing has to be removed.",
-            about="many-memories",
-        )
+    if count > (most := subject.config.many_memories):
+        says = f"There are {count:,} memories; up to {most} are easy to keep in view."
+        remedy = "Merge related memories. Nothing has to be removed."
+        yield NewFinding(CHECK, "many-memories", "info", says, remedy, about="many-memories")
 
 
 def never_dreamt(files: Mapping[str, bytes], dreams: int) -> Iterator[NewFinding]:
     """Advice for a large directory that was never dreamt over."""
     count = len(topics(files))
     if count >= MANY_WITHOUT_A_DREAM and not dreams:
-        yield NewFinding(
-            CHECK,
-            "never-dreamt",
-            "info",
-            f"There are {count:,} memories, and no dream has tidied them yet.",
-            "Dream now on the project’s page. Nothing is written until you review it.",
-            about="never-dreamt",
-        )
+        says = f"There are {count:,} memories, and no dream has tidied them yet."
+        remedy = "Dream now on the project’s page. Nothing is written until you review it."
+        yield NewFinding(CHECK, "never-dreamt", "info", says, remedy, about="never-dreamt")

@@ -12,6 +12,7 @@ from dreams.lib import diff, memdir
 
 CHECK = "scope"
 CONTROL_FILES = frozenset({".consolidate-lock"})
+_REJECT = "Reject the change of this file."
 
 
 def check(subject: Subject) -> Iterator[NewFinding]:
@@ -82,36 +83,25 @@ def _outside(path: str) -> tuple[str, str, str] | None:
         or "" in parts
     )
     if climbs or (len(path) > 1 and path[1] == ":"):
-        return "path-outside", f"{path!r} is outside the memory directory.", "Reject the change of this file."
+        return "path-outside", f"{path!r} is outside the memory directory.", _REJECT
     if parts[-1] in CONTROL_FILES:
-        return "control-file", f"{path} is a control file of the lock.", "Reject the change of this file."
+        return "control-file", f"{path} is a control file of the lock.", _REJECT
     if any(part.startswith(".") for part in parts):
-        return (
-            "dotfile",
-            f"{path} is hidden: the name of a memory cannot begin with a dot.",
-            "Reject the change of this file.",
-        )
+        return "dotfile", f"{path} is hidden: the name of a memory cannot begin with a dot.", _REJECT
     return None
 
 
 def _irregular(path: str, subject: Subject) -> tuple[str, str, str] | None:
     why = subject.irregular.get(path)
-    return ("irregular", f"{path} {why}.", "Reject the change of this file.") if why else None
+    return ("irregular", f"{path} {why}.", _REJECT) if why else None
 
 
 def _not_a_memory(path: str) -> tuple[str, str, str] | None:
     if PurePosixPath(path).suffix != ".md":
-        return (
-            "not-markdown",
-            f"{path} is not a .md file.",
-            "Reject it, or give the memory a name that ends in .md.",
-        )
-    if path.split("/", 1)[0] == "logs":
-        return (
-            "log-changed",
-            f"{path} is a log: logs are read, never changed.",
-            "Reject the change of this file.",
-        )
+        remedy = "Reject it, or give the memory a name that ends in .md."
+        return "not-markdown", f"{path} is not a .md file.", remedy
+    if memdir.is_log(path):
+        return "log-changed", f"{path} is a log: logs are read, never changed.", _REJECT
     return None
 
 
@@ -142,8 +132,5 @@ def _collides(path: str, subject: Subject, spelt: memdir.Spellings) -> tuple[str
 def _linked(path: str, subject: Subject) -> tuple[str, str, str] | None:
     if path not in subject.hard_linked:
         return None
-    return (
-        "hard-linked",
-        f"{path} has more than one hard link; a change would separate them.",
-        "Keep only one of the links, then dream again.",
-    )
+    message = f"{path} has more than one hard link; a change would separate them."
+    return "hard-linked", message, "Keep only one of the links, then dream again."

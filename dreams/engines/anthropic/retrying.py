@@ -182,47 +182,32 @@ class Story:
     said: list[str] = field(default_factory=list)
 
 
+_CHOOSE = "Choose another model."
+_REMEDIES: Mapping[FailureKind, str] = {
+    FailureKind.KEY: "{host} does not take the key ({said}). Set a valid ANTHROPIC_API_KEY, or the key bound to this host in "
+    "ANTHROPIC_API_KEY_FILE.",
+    FailureKind.MONEY: "{host} will not go on for lack of credit ({said}). Top up the account.",
+    FailureKind.UNKNOWN_MODEL: "{host} does not know the model “{model}” ({said}). Choose another one in the settings.",
+    FailureKind.WRONG_PLACE: "{host} does not speak the Messages API ({said}). Correct ANTHROPIC_BASE_URL: it must not end in "
+    "/v1 or /messages.",
+    FailureKind.UNREACHABLE: "{host} cannot be reached ({said}). {why}",
+    FailureKind.TOO_LONG: "The conversation does not fit the model's context, not even shortened ({said}). Choose a model with "
+    "a larger context, or give the server more.",
+    FailureKind.REQUEST: f"{{host}} refuses the request: {{said}}. {_CHOOSE}",
+    FailureKind.TOOLS: f"{{host}} refuses the request: {{said}}. {CALLS_TOOLS}",
+    FailureKind.OPTION: f"{{host}} refuses an option: {{said}}. {_CHOOSE}",
+    FailureKind.OUTPUT_TOO_LONG: f"{{host}} refuses every output limit: {{said}}. {_CHOOSE}",
+}
+
+
 def remedy(failed: CallFailed, host: str, model: str, had_answer: bool) -> str:
     """One line for a person about a failure that retries cannot fix."""
-    lines: dict[FailureKind, Callable[[], str]] = {
-        FailureKind.KEY: lambda: (
-            f"{host} does not take the key ({failed.said}). Set a valid ANTHROPIC_API_KEY, or the key bound to this "
-            "host in ANTHROPIC_API_KEY_FILE."
-        ),
-        FailureKind.MONEY: lambda: (
-            f"{host} will not go on for lack of credit ({failed.said}). Top up the account."
-        ),
-        FailureKind.UNKNOWN_MODEL: lambda: (
-            f"{host} does not know the model “{model}” ({failed.said}). Choose another one in the settings."
-        ),
-        FailureKind.WRONG_PLACE: lambda: (
-            f"{host} does not speak the Messages API ({failed.said}). Correct ANTHROPIC_BASE_URL: it must not end in "
-            "/v1 or /messages."
-        ),
-        FailureKind.UNREACHABLE: lambda: (
-            f"{host} cannot be reached ({failed.said}). "
-            + (failed.why.remedy if failed.why else "Correct ANTHROPIC_BASE_URL, or check the network.")
-        ),
-        FailureKind.TOO_LONG: lambda: (
-            f"The conversation does not fit the model's context, not even shortened ({failed.said}). Choose a model "
-            "with a larger context, or give the server more."
-        ),
-        FailureKind.REQUEST: lambda: f"{host} refuses the request: {failed.said}. Choose another model.",
-        FailureKind.TOOLS: lambda: f"{host} refuses the request: {failed.said}. {CALLS_TOOLS}",
-        FailureKind.OPTION: lambda: f"{host} refuses an option: {failed.said}. Choose another model.",
-        FailureKind.OUTPUT_TOO_LONG: lambda: (
-            f"{host} refuses every output limit: {failed.said}. Choose another model."
-        ),
-    }
-    made = lines.get(failed.kind)
-    if made is not None:
-        return made()
+    if failed.kind in _REMEDIES:
+        why = failed.why.remedy if failed.why else "Correct ANTHROPIC_BASE_URL, or check the network."
+        return _REMEDIES[failed.kind].format(host=host, model=model, said=failed.said, why=why)
+    ended = "broke off" if had_answer else "did not answer"
     advice = CALLS_TOOLS if failed.kind == FailureKind.BROKEN_CALL else "Try again later."
-    return f"{host} {_ended(had_answer)} too often in a row ({failed.kind}: {failed.said}). {advice}"
-
-
-def _ended(had_answer: bool) -> str:
-    return "broke off" if had_answer else "did not answer"
+    return f"{host} {ended} too often in a row ({failed.kind}: {failed.said}). {advice}"
 
 
 def weightiest(failures: Sequence[CallFailed]) -> CallFailed:

@@ -92,4 +92,4 @@ class HistoryDamage:
 
     what: str
     where: str
-    remedy: str
+    remedy: str = REMEDY

@@ -12,7 +12,7 @@ from dulwich.pack import Pack
 
 from dreams.lib.storage.history import durable, trees
 from dreams.lib.storage.history.gitrepo import FOLDER, INDEX, MAIN, GitRepo, object_id
-from dreams.lib.storage.history.model import REMEDY, HistoryDamage, HistoryDamaged
+from dreams.lib.storage.history.model import HistoryDamage, HistoryDamaged
 from dreams.lib.storage.history.trees import Index
 
 _SUBMODULE = 0o160000  # git's mode of one
@@ -86,12 +86,12 @@ def _files(repo: GitRepo) -> Iterator[HistoryDamage]:
         yield from _pack(repo.pack_path(name))
     for oid, path in repo.loose():
         if not _loose_is_whole(oid, path):
-            yield HistoryDamage(f"object {oid.decode()} is damaged", str(path), REMEDY)
+            yield HistoryDamage(f"object {oid.decode()} is damaged", str(path))
 
 
 def _pack(path: Path) -> Iterator[HistoryDamage]:
     if not path.exists():
-        yield HistoryDamage(f"the pack {path.name} is missing; only its index is there", str(path), REMEDY)
+        yield HistoryDamage(f"the pack {path.name} is missing; only its index is there", str(path))
         return
     try:
         with Pack(str(path.with_suffix("")), object_format=DEFAULT_OBJECT_FORMAT) as pack:
@@ -100,12 +100,10 @@ def _pack(path: Path) -> Iterator[HistoryDamage]:
             pack.check_length_and_checksum()
             for oid in pack:
                 if object_id(*pack.get_raw(oid)) != oid:
-                    yield HistoryDamage(f"object {oid.decode()} is damaged", str(path), REMEDY)
+                    yield HistoryDamage(f"object {oid.decode()} is damaged", str(path))
     except Exception as error:  # dulwich raises a dozen kinds on bad bytes; all mean damage here
         said = str(error)
-        yield HistoryDamage(
-            f"the pack {path.name} is damaged ({said or type(error).__name__})", str(path), REMEDY
-        )
+        yield HistoryDamage(f"the pack {path.name} is damaged ({said or type(error).__name__})", str(path))
 
 
 def _loose_is_whole(oid: ObjectID, path: Path) -> bool:
@@ -134,9 +132,7 @@ class _Texts:
         if self._sha256s[blob] != sha256 and blob not in self.reported:
             self.reported.add(blob)
             state = "missing or damaged" if self._sha256s[blob] is None else "not the text that was stored"
-            yield HistoryDamage(
-                f"{name} is {state} (sha256 {sha256}, git object {blob.decode()})", where, REMEDY
-            )
+            yield HistoryDamage(f"{name} is {state} (sha256 {sha256}, git object {blob.decode()})", where)
 
     def _hash(self, blob: ObjectID) -> str | None:
         try:
@@ -152,17 +148,13 @@ def _states(repo: GitRepo) -> Iterator[HistoryDamage]:
         index = dict(Index(repo).items())
     except HistoryDamaged as error:
         yield HistoryDamage(
-            f"the list of stored texts cannot be read: {error.args[0]}",
-            f"{repo.path}/{INDEX.decode()}",
-            REMEDY,
+            f"the list of stored texts cannot be read: {error.args[0]}", f"{repo.path}/{INDEX.decode()}"
         )
     try:
         for oid, commit in repo.lines(repo.ref(MAIN)):
             yield from _state(repo, oid, commit, texts, index)
     except HistoryDamaged as error:
-        yield HistoryDamage(
-            f"the line of states is broken: {error.args[0]}", f"{repo.path}/{MAIN.decode()}", REMEDY
-        )
+        yield HistoryDamage(f"the line of states is broken: {error.args[0]}", f"{repo.path}/{MAIN.decode()}")
     for sha256, blob in index.items():
         yield from texts.problem(blob, sha256, "a stored text", str(repo.path))
 
@@ -176,7 +168,7 @@ def _state(
         files = trees.flat(repo, commit.tree)
         entries = trees.manifest_of(repo, commit)
     except HistoryDamaged as error:
-        yield HistoryDamage(f"a state cannot be read: {error.args[0]}", where, REMEDY)
+        yield HistoryDamage(f"a state cannot be read: {error.args[0]}", where)
         return
     files.pop((trees.MANIFEST,))
     for path, entry in entries.items():
@@ -184,10 +176,8 @@ def _state(
             continue
         blob = files.pop(trees.location(path), None)
         if blob is None or index.get(entry.sha256) != blob:
-            yield HistoryDamage(
-                f"{path!r} (sha256 {entry.sha256}) is not among the stored texts", where, REMEDY
-            )
+            yield HistoryDamage(f"{path!r} (sha256 {entry.sha256}) is not among the stored texts", where)
         else:
             yield from texts.problem(blob, entry.sha256, repr(path), where)
     for place in files:
-        yield HistoryDamage(f"{b'/'.join(place)!r} is in the state but not in its manifest", where, REMEDY)
+        yield HistoryDamage(f"{b'/'.join(place)!r} is in the state but not in its manifest", where)
