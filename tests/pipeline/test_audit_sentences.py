@@ -109,11 +109,11 @@ def test_what_a_person_changed_by_hand_is_theirs(tmp_path: Path) -> None:
         ("policy.changed", {"actor": "owner", "object_id": "add user", "was": None, "now": "auto"},
          "You set a policy: additions to user memories are applied without asking."),
         ("policy.changed", {"actor": "owner", "object_id": "date", "was": "auto", "now": None},
-         "You removed the policy for dated lines."),
+         "You removed the policy for fixed relative dates."),
         ("policy.earned", {"actor": "owner", "object_id": "date", "maker": "rules 1", "decisions": 20},
-         "You let dated lines from the rules engine be applied without asking, after 20 approvals."),
+         "You let fixed relative dates from the rules engine be applied without asking, after 20 approvals."),
         ("policy.ended", {"actor": "owner", "object_id": "learn", "maker": "anthropic m 1", "by_itself": True},
-         "The earned policy for things learnt from m ended, because you undid one."),
+         "The earned policy for learnt things from m ended, because you undid one."),
         ("digest.sent", {"object_id": "mail", "told": ["a", "b"]},
          "memoryweb sent the digest by mail, about 2 things."),
         ("memory.secrets_shown", {"actor": "owner", "object_id": "a.md"}, "You had the secrets in a.md shown."),
@@ -183,5 +183,5 @@ def test_the_command_lists_sentences_and_the_ids_behind_them(tmp_path: Path) -> 
     assert entry["sentence"].startswith("A dream proposed changes to “Testing”")
     out = io.StringIO()
     call_command("audit", "--action", "policy.changed", stdout=out)
-    assert "Owner set a policy: dated lines are applied without asking." in out.getvalue()
+    assert "Owner set a policy: fixed relative dates are applied without asking." in out.getvalue()
     assert Proposal.objects.count() == 1

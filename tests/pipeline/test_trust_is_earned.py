@@ -21,7 +21,7 @@ from tests.world import directory as world, trusting
 from tests.world.trusting import accepted, decided, offered
 
 pytestmark = pytest.mark.django_db
-ENDED = "Dated lines from the rules engine are no longer applied without asking."
+ENDED = "Fixed relative dates from the rules engine are no longer applied without asking."
 
 
 @pytest.fixture

@@ -76,10 +76,10 @@ def verdicts() -> list[str]:
 def test_all_projects_are_one_list_with_every_line_and_its_evidence(browser: Client) -> None:
     propose("api", 2), propose("web", 1)
     page = browser.get("/by-kind/?kind=date").content.decode()
-    assert "<h1>3 dated lines in 2 projects</h1>" in page
+    assert "<h1>3 relative dates to fix in 2 projects</h1>" in page
     for number in (0, 1):
         assert f"Rack {number} was moved " in page and f"moved rack {number} the day before" in page
-    assert "3 dated lines in 2 projects" in browser.get("/").content.decode()
+    assert "3 relative dates to fix in 2 projects" in browser.get("/").content.decode()
 
 
 def test_one_verdict_decides_what_is_shown_and_nothing_else(browser: Client) -> None:
@@ -129,14 +129,14 @@ def test_what_changed_since_it_was_shown_is_not_decided_and_the_new_count_is_sai
     page = give(browser, "approved", shown)
     assert page.status_code == 409 and verdicts() == before
     count = triage.counts(timezone.now(), "owner")[0].decisions
-    assert f"so nothing was decided. Now: {count} dated line" in page.content.decode()
+    assert f"so nothing was decided. Now: {count} relative date" in page.content.decode()
 
 
 def test_what_was_put_off_is_not_among_what_is_decided_by_kind(browser: Client) -> None:
     later = propose("api", 2)
     propose("web", 1)
     browser.post("/snooze/", {"proposal": later.public_id, "until": "dream"})
-    assert "1 dated line in" in unescape(browser.get("/").content.decode())
+    assert "1 relative date to fix in" in unescape(browser.get("/").content.decode())
     assert len(form(browser)["of"]) == 1  # type: ignore[arg-type]
     browser.post("/snooze/bring-back/", {"item": later.public_id})
     assert len(form(browser)["of"]) == 3  # type: ignore[arg-type]

@@ -31,7 +31,7 @@ def test_the_inbox_offers_what_was_earned_and_shows_what_it_would_have_applied(
 ) -> None:
     decided(world.project)
     page = unescape(browser.get("/").content.decode())
-    assert "Apply dated lines without asking?" in page
+    assert "Apply fixed relative dates without asking?" in page
     assert "You approved 20 from the rules engine on 3 days, in 3 proposals" in page
     assert page.count('<li><a href="/review/') >= 20 and "Change 7." in page
 
@@ -48,7 +48,7 @@ def test_whoever_accepts_an_offer_reads_what_of_and_from_when(browser: Client, w
     page = browser.post(
         "/settings/policies/answer/", {**_offered(browser), "answer": "accept"}, follow=True
     ).content.decode()
-    assert "Dated lines from the rules engine are applied without asking from the next dream on." in page
+    assert "Fixed relative dates from the rules engine are applied without asking from the next dream on." in page
 
 
 @pytest.mark.parametrize("for_all", [True, False])
@@ -79,7 +79,7 @@ def test_an_offer_is_accepted_and_ended_in_the_settings(browser: Client, world: 
     policy = Policy.objects.get()
     assert (policy.kind, policy.action, policy.changed_by) == ("date", "auto", "owner")
     assert not browser.get("/").context["offers"]
-    assert "Dated lines from the rules engine" in browser.get("/settings/").content.decode()
+    assert "Fixed relative dates from the rules engine" in browser.get("/settings/").content.decode()
     browser.post(f"/settings/policies/{policy.pk}/end/")
     policy.refresh_from_db()
     assert policy.action == "review"

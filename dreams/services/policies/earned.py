@@ -307,7 +307,7 @@ def undone(proposal: Proposal, hunks: Iterable[Hunk], *, actor: str) -> list[str
 
 
 def named(kind: str, maker: str) -> str:
-    """ "Dated lines from the rules engine"."""
+    """ "Fixed relative dates from the rules engine"."""
     return f"{decisions.kind_label(kind)} from {versions.maker_name(maker)}"
 
 

@@ -7,7 +7,7 @@ has "9 decisions, 15 changes".
 
 import hashlib
 from collections import Counter
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields
 from typing import Any, Literal, Protocol, TypeVar, cast
 
@@ -20,31 +20,32 @@ from dreams.models.prepared import prepared
 from dreams.services.proposals.rows_to_hunks import old_names
 
 Kind = Operation.Kind
-#: Names of the kinds of changes, as in "38 dated lines".
-_NOUNS: dict[str, tuple[str, str]] = {
-    Kind.LEARN: ("thing learnt", "things learnt"),
-    Kind.DATE: ("dated line", "dated lines"),
-    Kind.INDEX: ("index row", "index rows"),
-    Kind.UPDATE: ("updated statement", "updated statements"),
-    Kind.MERGE: ("merge", "merges"),
-    Kind.PRUNE: ("removal", "removals"),
-    Kind.DEMOTE: ("shortened index row", "shortened index rows"),
-    Kind.EDIT: ("edit", "edits"),
-    Kind.COPY: ("copied memory", "copied memories"),
-    Kind.UNDO: ("undo", "undos"),
+#: In the order of sentences and lists: past tense, infinitive, and the noun to count. The only words for a kind of change.
+WORDS: Mapping[str, tuple[str, str, str]] = {
+    Kind.LEARN: ("learnt", "learn", "thing"),
+    Kind.MERGE: ("merged", "merge", "duplicate"),
+    Kind.UPDATE: ("updated", "update", "statement"),
+    Kind.DATE: ("fixed", "fix", "relative date"),
+    Kind.DEMOTE: ("shortened", "shorten", "index row"),
+    Kind.PRUNE: ("removed", "remove", "passage"),
+    Kind.INDEX: ("made", "make", "index change"),
+    Kind.EDIT: ("edited", "edit", "place"),
+    Kind.COPY: ("copied", "copy", "file"),
+    Kind.UNDO: ("undid", "undo", "change"),
 }
-#: In the order in which pages list them: what adds, what changes, what removes.
-KINDS_IN_ORDER = tuple(_NOUNS)
+KINDS_IN_ORDER = tuple(WORDS)
 
 
 def count_label(kind: str, number: int) -> str:
-    """ "38 dated lines"."""
-    return plural(number, *_NOUNS[kind])
+    """ "38 relative dates to fix"."""
+    _, verb, noun = WORDS[kind]
+    return f"{plural(number, noun)} to {verb}"
 
 
 def kind_label(kind: str) -> str:
-    """ "Dated lines"; an unknown kind is returned as it is."""
-    return _NOUNS.get(kind, (kind, kind))[1].capitalize()
+    """ "Fixed relative dates"; an unknown kind is returned as it is."""
+    past, _, noun = WORDS.get(kind, (kind, "", ""))
+    return f"{past} {noun}s".capitalize() if noun else kind.capitalize()
 
 
 Verdict = Hunk.Verdict

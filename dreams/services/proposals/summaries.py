@@ -37,24 +37,10 @@ Origin = Proposal.Origin
 MOST_NAMES = 3  # in one sentence; chosen
 LONGEST_NAME = 60  # letters; chosen
 #: An undo is one decision, but may undo several: two numbers for one thing, so files are counted.
-_UNCOUNTED = "changes"
+_UNCOUNTED = "change"
 _REDO = "redo"
 _INDEX = "the index"
-#: In the order of the sentence: past tense, infinitive, and the noun to count.
-_VERBS: Mapping[str, tuple[str, str, str]] = {
-    Kind.LEARN: ("learnt", "learn", "thing"),
-    Kind.MERGE: ("merged", "merge", "duplicate"),
-    Kind.UPDATE: ("updated", "update", "statement"),
-    Kind.DATE: ("fixed", "fix", "relative date"),
-    Kind.DEMOTE: ("shortened", "shorten", "index row"),
-    Kind.PRUNE: ("removed", "remove", "passage"),
-    Kind.INDEX: ("made", "make", "index change"),
-    Kind.EDIT: ("edited", "edit", "place"),
-    Kind.COPY: ("copied", "copy", "file"),
-    Kind.UNDO: ("undid", "undo", _UNCOUNTED),
-    _REDO: ("redid", "redo", _UNCOUNTED),
-    "": ("made", "make", "other change"),
-}
+_VERBS = {**decisions.WORDS, _REDO: ("redid", "redo", _UNCOUNTED), "": ("made", "make", "other change")}
 #: Verbs for changes that a person made without a dream.
 _BY_HAND: Mapping[str, str] = {
     Origin.EDIT: "Edited",
@@ -254,7 +240,7 @@ def describe_decisions(each: Iterable[DecisionRow], *, files: int = 0, done: boo
 
 def _counted(number: int, noun: str, files: int) -> str:
     if noun == _UNCOUNTED:
-        return f"{noun} in {plural(files, 'file')}" if files else noun
+        return f"{noun}s in {plural(files, 'file')}" if files else f"{noun}s"
     return plural(number, noun)
 
 

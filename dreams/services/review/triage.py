@@ -25,7 +25,7 @@ class ShownHasChanged(Exception):
 
 @dataclass(frozen=True, slots=True)
 class KindCount:
-    """ "38 dated lines in 12 projects"."""
+    """ "38 relative dates to fix in 12 projects"."""
 
     kind: str
     decisions: int
