@@ -166,13 +166,16 @@ def test_only_a_digest_with_something_to_review_leads_to_a_review(project: Proje
     assert "Go through what waits: https://memory.example.org/next/" in found.as_text()
 
 
-def test_answers_that_wait_to_be_written_are_told_and_questions_are_not(tmp_path: Path) -> None:
+def test_answers_that_wait_to_be_written_are_told_and_open_questions_are_only_counted(tmp_path: Path) -> None:
     project, now = asked.make_project(tmp_path / "asked"), timezone.now()
     asked.ask(project, asked.expired())
-    assert digest.collect(now).is_empty
+    found = digest.collect(now)
+    assert found.is_empty and found.subject == "memoryweb: nothing to review"
+    assert found.as_text().endswith("\n1 question is open.\n") and found.as_json()["questions"] == 1
     answering.answer(project.questions.get(), "remove", world.ME)
     found = digest.collect(now)
     assert found.subject == "memoryweb: 1 proposal to finish"
+    assert "question" not in found.as_text() and found.as_json()["questions"] == 0
     assert "No proposal is waiting" not in found.as_text() and "nothing is written yet" in found.as_text()
 
 

@@ -360,7 +360,7 @@ def _unwritten(row: Any, facts: ProposalFacts) -> str:
 
 def _questions() -> Iterator[WaitingItem]:
     """One item for all open questions of all projects, which share a page."""
-    for count, projects, since in _questions_counted():
+    for count, projects, since in questions_counted():
         yield WaitingItem(
             key=QUESTIONS_KEY,
             kind=WaitingKind.QUESTIONS,
@@ -374,7 +374,7 @@ def _questions() -> Iterator[WaitingItem]:
 
 
 @prepared
-def _questions_counted() -> QuerySet[Question, tuple[Any, ...]]:
+def questions_counted() -> QuerySet[Question, tuple[Any, ...]]:
     """One row, or none without questions: (questions, projects, when the first was asked)."""
     rows = Question.objects.filter(state=Question.State.OPEN, asked=True, project__gone_at__isnull=True)
     counted = (

@@ -50,6 +50,7 @@ class Digest:
     applied: tuple[DigestItem, ...] = ()
     more: int = 0
     to_review: int = 0
+    questions: int = 0  # open ones, which no other number counts
 
     @property
     def to_finish(self) -> int:
@@ -92,6 +93,7 @@ class Digest:
             "subject": self.subject,
             "waiting": [_fields(item, self.at) for item in self.waiting],
             "more": self.more,
+            "questions": self.questions,
             "applied": [_only(_OF_AN_APPLIED, item, self.at) for item in self.applied],
             "failed": [_only(_OF_A_FAILURE, item, self.at) for item in self.failed],
         }
@@ -114,11 +116,12 @@ def collect(now: dt.datetime, since: dt.datetime | None = None) -> Digest:
         applied=_applied(since, base),
         more=max(0, len(rows) - MOST),
         to_review=sum(row.kind is WaitingKind.REVIEW for row, _ in rows),
+        questions=sum(count for count, *_ in waiting.questions_counted()),
     )
 
 
 def _told(now: dt.datetime) -> Iterator[tuple[waiting.WaitingItem, ProposalFacts]]:
-    """Waiting proposals only, without questions and snoozed items, which the inbox shows."""
+    """Waiting proposals only: questions are counted apart, and the inbox shows snoozed items."""
     for row in waiting.waiting(now):
         if row.facts and not row.snooze:
             yield row, row.facts
@@ -210,6 +213,8 @@ def _lines(digest: Digest) -> Iterator[str]:
         yield ""
         for item in digest.failed:
             yield from _placed(item.project, item, digest.at)
+    if digest.questions:
+        yield f"{plural(digest.questions, 'question is', 'questions are')} open."
     if digest.waiting and digest.link:
         yield f"Go through what waits: {digest.link}"
     if digest.to_review:
