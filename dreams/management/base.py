@@ -65,6 +65,7 @@ class Command(BaseCommand):
 
     needs_database = True
     has_json = True
+    is_watched = False  # a person waits for its first line, so stderr says why that takes long
     requires_system_checks: Sequence[str] = ()  # type: ignore[assignment] # checks run in _checked, with one line a fault
 
     def arguments(self, parser: CommandParser) -> None:
@@ -155,7 +156,7 @@ class Command(BaseCommand):
         self._checked()
         if self.needs_database:
             try:
-                database.ensure()
+                database.ensure(self.stderr.write if self.is_watched else None)
                 hosts.register()
             except database.DatabaseUnavailable as error:
                 raise Refused(str(error)) from error

@@ -5,7 +5,7 @@ import errno
 import hashlib
 import os
 import sqlite3
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TypeVar
@@ -147,8 +147,8 @@ def _one_host_at_a_time() -> Iterator[None]:
             cursor.execute("SELECT pg_advisory_unlock(%s)", [_lock_key("migrations")])
 
 
-def ensure() -> bool:
-    """Create and migrate the database if needed; True if something was migrated. Fast if not.
+def ensure(say: Callable[[str], object] | None = None) -> bool:
+    """Create and migrate the database if needed; True if something was migrated. Fast if not. `say` is told before.
 
     An existing SQLite database is copied first (`copies`). Raises DatabaseUnavailable.
     """
@@ -163,6 +163,8 @@ def ensure() -> bool:
             applied = _applied()
             if not _is_behind(applied):
                 return False
+            if say:
+                say(f"{'Updating' if applied else 'Making'} the database; this takes some seconds.")
             copy = _copied(folder) if applied else None
             _brought_up_to_date(copy)
     except filelock.Timeout as error:

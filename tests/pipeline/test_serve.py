@@ -160,6 +160,13 @@ def test_who_can_be_reached_from_elsewhere_needs_a_password_first(tmp_path: Path
     assert "`python manage.py password`" in refused.stderr
 
 
+@pytest.mark.not_on_postgresql
+def test_the_first_start_says_that_it_makes_the_database(tmp_path: Path) -> None:
+    first, again = (Home(tmp_path).run("serve", "--host", "0.0.0.0").stderr for _ in range(2))  # noqa: S104 - refused
+    assert first.startswith("Making the database; this takes some seconds.\n")
+    assert "database" not in again
+
+
 def test_ctrl_c_ends_everything_promptly(served: Served) -> None:
     """The last one of this file: it ends the server of the others."""
     seconds = stop(served.process)

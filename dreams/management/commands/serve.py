@@ -8,6 +8,7 @@ from dreams.management import base
 class Command(base.Command):
     help = "Start the pages and the scheduler, and print a login link. Ctrl-C stops both."
     has_json = False
+    is_watched = True
 
     def arguments(self, parser: base.CommandParser) -> None:
         parser.add_argument(
