@@ -48,7 +48,10 @@ def test_whoever_accepts_an_offer_reads_what_of_and_from_when(browser: Client, w
     page = browser.post(
         "/settings/policies/answer/", {**_offered(browser), "answer": "accept"}, follow=True
     ).content.decode()
-    assert "Fixed relative dates from the rules engine are applied without asking from the next dream on." in page
+    assert (
+        "Fixed relative dates from the rules engine are applied without asking from the next dream on."
+        in page
+    )
 
 
 @pytest.mark.parametrize("for_all", [True, False])

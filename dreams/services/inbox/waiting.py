@@ -175,7 +175,7 @@ def _of_proposals(rows: Sequence[Any]) -> Iterator[WaitingItem]:
 
 def _for_another(item: WaitingItem, waits: review.SecondWait) -> WaitingItem:
     paths = waits.files[0].path if len(waits.files) == 1 else plural(len(waits.files), "file")
-    why = f"{waits.names} approved changes to {paths}, which your team shares. Another person must approve them too."
+    why = f"{waits.names} approved changes to {paths}, which your team shares. Each change needs a second person."
     return replace(item, kind=WaitingKind.SECOND, why=why, action="View", not_for=waits.excluded)
 
 

@@ -35,10 +35,6 @@ class KindCount:
     def words(self) -> str:
         return decisions.count_label(self.kind, self.decisions)
 
-    @property
-    def name(self) -> str:
-        return decisions.kind_label(self.kind)
-
 
 @dataclass(frozen=True, slots=True)
 class TriageResult:
