@@ -5,6 +5,7 @@ import os
 import stat
 import time
 from datetime import UTC, datetime, timedelta
+from pathlib import Path
 
 import psutil
 import pytest
@@ -375,6 +376,12 @@ def test_a_hold_on_a_missing_directory_outlives_its_creation_by_somebody_else(me
         memory.mkdir()
         assert isinstance(acquire(memory, ME, now()), Busy)
     take(memory).rewind()
+
+
+def test_a_missing_directory_whose_nearest_parent_is_the_top_one_is_held(tmp_path):
+    """As for a memory directory `/notes`; its hold is on "/", which has no parent that another hold could be on."""
+    with take(Path(f"/{tmp_path.name}-is-not-there") / "memory") as held:
+        held.release_keeping_clock()
 
 
 def test_two_missing_levels_are_held_too(memory):

@@ -425,6 +425,15 @@ def test_a_memory_directory_that_would_hold_everything_is_refused_from_any_sourc
         assert found is None and refused
 
 
+def test_a_link_to_the_home_folder_holds_everything_too(root: Path, tmp_path: Path) -> None:
+    home = tmp_path / "home"
+    home.mkdir(exist_ok=True)
+    (tmp_path / "notes").symlink_to(home)
+    put(root / "settings.json", autoMemoryDirectory=str(tmp_path / "notes"))
+    found, refused = Settings(str(root), {}, str(home), ()).memory_directory(None, trusted=True)
+    assert found is None and refused
+
+
 @pytest.mark.parametrize("ignored", [False, True, "by the person"])
 def test_local_settings_are_trusted_only_where_git_ignores_them(
     tmp_path: Path, root: Path, ignored: bool | str

@@ -285,8 +285,8 @@ def _take_anchor(request: _Request) -> Held:
     ancestor, anchor_fd = nearest_existing(request.memory_dir)
     try:
         with ExitStack() as stack:
-            # A hold taken before this ancestor existed is on the one above.
-            _pass_by(ancestor.parent, stack)
+            if ancestor != ancestor.parent:  # a hold taken before this ancestor existed is on the one above
+                _pass_by(ancestor.parent, stack)
             take_kernel_lock(anchor_fd, _WAIT_SECONDS)
         if _exists(request.memory_dir) or _nearest_differs(request.memory_dir, ancestor):
             raise _Appeared

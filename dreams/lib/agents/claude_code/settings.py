@@ -149,9 +149,10 @@ class Settings:
         return None, refused
 
     def _holds_everything(self, path: str) -> bool:
-        """Whether it is "/", the home folder or one above it, which are never used for memories."""
-        home = os.path.normpath(self._home)
-        return is_below(home, path)
+        """Whether it is "/", the home folder or one above it, or a link there; these are never used for memories."""
+        return is_below(os.path.normpath(self._home), path) or is_below(
+            os.path.realpath(self._home), os.path.realpath(path)
+        )
 
     def _is_own(self, path: str, folder: str | None) -> bool:
         """Whether the person wrote this file: a project's local file that git does not ignore may be from the repository."""
