@@ -11,6 +11,7 @@ while the client processes it).
 
 from __future__ import annotations
 
+import json
 import os
 import socket
 import struct
@@ -37,6 +38,7 @@ from dreams.dev.fake_server import (
     say,
     use,
 )
+from dreams.dev.fake_server.messages import sse
 from dreams.dev.fake_server.server import Chunk, Handler, SeenRequest
 
 # What tests of the engine import from here.
@@ -174,6 +176,14 @@ def _as_step(given: ScriptedStep | ScriptedReply | Fault) -> ScriptedStep:
     return given if isinstance(given, ScriptedStep) else ScriptedStep(given)
 
 
+def _event_of(dialect: Dialect, fault: Fault) -> bytes:
+    """An error event in a stream: some servers omit the event name, some `type: error`."""
+    body = dialect.error(fault)
+    if dialect.errors == "openai":
+        return f"data: {json.dumps(body)}\n\n".encode()
+    return sse("error", body["error"] if dialect.errors == "llama.cpp" else body)
+
+
 class BreakingHandler(Handler):
     step = ScriptedStep()
 
@@ -226,7 +236,7 @@ class BreakingHandler(Handler):
             self._chunk(fault.data)
             return True
         if fault.kind == "error":
-            self._chunk(self.server.wire.dialect.error_event(fault))
+            self._chunk(_event_of(self.server.wire.dialect, fault))
             self._chunk(b"", last=True)
         elif fault.kind == "end":
             self._chunk(b"", last=True)

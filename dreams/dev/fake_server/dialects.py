@@ -4,12 +4,11 @@ Each difference is a switch, so that a test can use one alone or all at once; th
 known server. None was copied from a server's code: they test a client and do not emulate a server.
 """
 
-import json
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Literal
 
-from dreams.dev.fake_server.messages import as_blocks, sse
+from dreams.dev.fake_server.messages import as_blocks
 
 from .faults import Fault, status
 from .messages import Json
@@ -108,13 +107,6 @@ class Dialect:
             "detail": {"detail": said},
         }
         return bodies[self.errors]
-
-    def error_event(self, fault: Fault) -> bytes:
-        """An error event in a stream: some servers omit the event name, some `type: error`."""
-        body = self.error(fault)
-        if self.errors == "openai":
-            return f"data: {json.dumps(body)}\n\n".encode()
-        return sse("error", body["error"] if self.errors == "llama.cpp" else body)
 
     def listing(self, models: Iterable[str]) -> Json | None:
         """The response of /v1/models; None if there is no such path."""
