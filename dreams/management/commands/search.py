@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from dreams.management import base, named
 from dreams.services.search import finding, index, query
 from dreams.services.search.finding import Filters
-from dreams.services.search.hits import Excerpt, PastedHit, SessionHit, TypedHit
+from dreams.services.search.hits import Excerpt, PromptHit, SessionHit
 
 # The first search after a large discovery indexes waiting texts; it says if some are left.
 CATCH_UP_SECONDS = 60.0
@@ -95,7 +95,7 @@ def _answers(wanted: query.Query, filters: Filters, limit: int) -> dict[str, lis
     }
 
 
-def _of_prompt(hit: TypedHit | PastedHit) -> base.Result:
+def _of_prompt(hit: PromptHit) -> base.Result:
     """`line` is that of the prompt, also for a match in its paste."""
     return {
         **_of(str(hit.prompt.session.project), hit.excerpts),

@@ -6,6 +6,7 @@ Every list is bounded, newest first, and takes a fixed number of queries.
 import datetime as dt
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any, TypeVar
 
 from django.db import connection
@@ -25,9 +26,8 @@ from dreams.services.search.hits import (
     ExcerptPart,
     InstructionHit,
     MemoryHit,
-    PastedHit,
+    PromptHit,
     SessionHit,
-    TypedHit,
     VersionHit,
     excerpts,
     marked,
@@ -142,6 +142,14 @@ def _keys(texts: _Texts, query: Query, filters: Filters) -> list[int]:
     return [key for (key,) in index.rows(listed, [*values, MOST])]
 
 
+# Keys of memories, of sessions and typed prompts without those of dreams, and of prompts of the history by their short pasted
+# texts (a prompt of a transcript includes them). A page of them is for `memory_hits` and so on.
+memories = partial(_keys, _MEMORIES)
+sessions = partial(_keys, _SESSIONS)
+typed = partial(_keys, _TYPED)
+pasted = partial(_keys, _PASTED)
+
+
 def _newest(
     texts: _Texts, query: Query, filters: Filters, most: int, also: str = ""
 ) -> tuple[str, list[Any]]:
@@ -184,11 +192,6 @@ def _in_order(rows: Iterable[Found], keys: Sequence[int]) -> list[Found]:
 
 
 # --- Memories as they are -----------------------------------------------------------------------------------------
-
-
-def memories(query: Query, filters: Filters) -> list[int]:
-    """Memories with all terms in text or path; pass a page of them to `memory_hits`."""
-    return _keys(_MEMORIES, query, filters)
 
 
 def memory_hits(keys: Sequence[int], query: Query) -> list[MemoryHit]:
@@ -255,11 +258,6 @@ def _versions(keys: list[int]) -> QuerySet[Any]:
 # --- Titles and notes of sessions -------------------------------------------------------------------------------------------
 
 
-def sessions(query: Query, filters: Filters) -> list[int]:
-    """Sessions of a person, without those of dreams."""
-    return _keys(_SESSIONS, query, filters)
-
-
 def session_hits(keys: Sequence[int], query: Query) -> list[SessionHit]:
     found = _in_order(_sessions(list(keys)), keys)
     notes = session_notes.texts(row.pk for row in found)
@@ -286,14 +284,9 @@ def _session_hit(row: Session, notes: Sequence[str], tasks: Iterable[OpenEnd], q
 # --- What people typed --------------------------------------------------------------------------------------------
 
 
-def typed(query: Query, filters: Filters) -> list[int]:
-    """Typed prompts, without those of dreams."""
-    return _keys(_TYPED, query, filters)
-
-
-def typed_hits(keys: Sequence[int], query: Query) -> list[TypedHit]:
+def typed_hits(keys: Sequence[int], query: Query) -> list[PromptHit]:
     return [
-        TypedHit(row, hasattr(row, "history"), excerpts(redact.redact(row.text), query.terms, most=1))
+        PromptHit(row, hasattr(row, "history"), excerpts(redact.redact(row.text), query.terms, most=1))
         for row in _in_order(_prompts(list(keys)), keys)
     ]
 
@@ -303,17 +296,13 @@ def _prompts(keys: list[int]) -> QuerySet[Prompt]:
     return Prompt.objects.filter(pk__in=keys).select_related("session__project", "history")
 
 
-def pasted(query: Query, filters: Filters) -> list[int]:
-    """Prompts of the prompt history by their short pasted texts; prompts of transcripts include them."""
-    return _keys(_PASTED, query, filters)
-
-
-def pasted_hits(keys: Sequence[int], query: Query) -> list[PastedHit]:
+def pasted_hits(keys: Sequence[int], query: Query) -> list[PromptHit]:
     return [
-        PastedHit(
+        PromptHit(
             row.prompt,
-            redact.redact(row.prompt.text),
+            True,
             excerpts(redact.redact(pasted_text(row.pastes)), query.terms, most=1),
+            redact.redact(row.prompt.text),
         )
         for row in _in_order(_pastes(list(keys)), keys)
     ]

@@ -127,21 +127,14 @@ class VersionHit:
 
 
 @dataclass(frozen=True, slots=True)
-class TypedHit:
-    """What a person typed in a session, without its secrets. `no_answer`: only the prompt history has it."""
+class PromptHit:
+    """A prompt that has the words in what a person typed or pasted. `no_answer`: only the prompt history has it. `typed` is
+    the text around a paste, without its secrets; empty if the typed text itself has the words."""
 
     prompt: Prompt
     no_answer: bool
     excerpts: list[Excerpt]
-
-
-@dataclass(frozen=True, slots=True)
-class PastedHit:
-    """A prompt of the history whose pasted text has the words."""
-
-    prompt: Prompt
-    text: str
-    excerpts: list[Excerpt]
+    typed: str = ""
 
 
 @dataclass(frozen=True, slots=True)

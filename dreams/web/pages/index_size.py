@@ -10,27 +10,16 @@ from dreams.models import Memory, Project
 from dreams.models.prepared import prepared
 from dreams.services import blobs
 
-MOST_ROWS_SHOWN = 30  # of an index that do not fit; chosen
-
-
-@dataclass(frozen=True, slots=True)
-class LostRow:
-    """An index row that the agent never sees, because it is beyond the limit."""
-
-    line_no: int
-    title: str
-
 
 @dataclass(frozen=True, slots=True)
 class IndexSize:
-    """The index against its limits."""
+    """The index against its limits. `lost` are the rows beyond them, which the agent never sees."""
 
     lines: int
     bytes: int
     max_lines: int
     max_bytes: int
-    lost: tuple[LostRow, ...] = ()
-    lost_count: int = 0
+    lost: tuple[memdir.IndexRow, ...] = ()
     first_lost_line: int | None = None
 
     @property
@@ -76,16 +65,12 @@ def size_by_row(lines: int, size: int, config: conf.Config) -> IndexSize:
 def size_as_loaded(data: bytes, config: conf.Config) -> IndexSize:
     """As the agent loads it, with the rows that are cut off."""
     found = memdir.loaded(data, max_lines=config.index_max_lines, max_bytes=config.index_max_bytes)
-    lost = tuple(
-        LostRow(row.line_no, row.title or row.target) for row in found.rows_dropped[:MOST_ROWS_SHOWN]
-    )
     return IndexSize(
         lines=found.lines,
         bytes=found.bytes,
         max_lines=config.index_max_lines,
         max_bytes=config.index_max_bytes,
-        lost=lost,
-        lost_count=len(found.rows_dropped),
+        lost=found.rows_dropped,
         first_lost_line=found.first_dropped_line,
     )
 

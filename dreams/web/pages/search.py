@@ -29,9 +29,8 @@ from dreams.services.search.hits import (
     ExcerptPart,
     InstructionHit,
     MemoryHit,
-    PastedHit,
+    PromptHit,
     SessionHit,
-    TypedHit,
     VersionHit,
     marked,
 )
@@ -217,30 +216,17 @@ def _version(told: tuple[VersionHit, str], query: Query) -> SearchRow:
     )
 
 
-def _typed(hit: TypedHit, query: Query) -> SearchRow:
+def _prompt(hit: PromptHit, query: Query) -> SearchRow:
     row, session = hit.prompt, hit.prompt.session
     return SearchRow(
         icon="user",
         href=said_at(session.pk, row.line_no, NO_ANSWER if hit.no_answer else ""),
-        title=(ExcerptPart(str(session)),),
+        title=(ExcerptPart(one_line(hit.typed)[:TITLE] or str(session)),),
         project=session.project,
         at=row.at,
         lines=hit.excerpts,
         place="" if hit.no_answer else f"line {row.line_no:,}",
         note=NO_ANSWER if hit.no_answer else "gone from disk" if session.gone_at else "",
-    )
-
-
-def _pasted(hit: PastedHit, query: Query) -> SearchRow:
-    row = hit.prompt
-    return SearchRow(
-        icon="user",
-        href=said_at(row.session_id, row.line_no, NO_ANSWER),
-        title=(ExcerptPart(one_line(hit.text)[:TITLE]),),
-        project=row.session.project,
-        at=row.at,
-        lines=hit.excerpts,
-        note=NO_ANSWER,
     )
 
 
@@ -283,14 +269,14 @@ _SEARCHED: Kinds = {
     "versions": _Kind(
         "Earlier versions", "as they were", TextKind.MEMORY, finding.versions, _version_hits, _version
     ),
-    "typed": _Kind("What you typed", "in sessions", TextKind.TYPED, finding.typed, typed_hits, _typed),
+    "typed": _Kind("What you typed", "in sessions", TextKind.TYPED, finding.typed, typed_hits, _prompt),
     "pasted": _Kind(
         "What you pasted",
         "short texts of the prompt history",
         TextKind.PASTED,
         finding.pasted,
         pasted_hits,
-        _pasted,
+        _prompt,
     ),
     "instructions": _Kind(
         "Instructions",
