@@ -14,6 +14,7 @@ from dreams import conf
 from dreams.engines.anthropic import catching, prompt
 from dreams.engines.anthropic.budget import Estimate, Guess, Size, estimate, words
 from dreams.engines.handover import model as handover
+from dreams.lib import amounts
 from dreams.lib.files.text import plural
 from dreams.lib.memdir import INDEX_NAME
 from dreams.models import DreamRun, DreamUsage, Memory, Project, Prompt, Session
@@ -79,8 +80,7 @@ class Forecast:
         size = self.size
         read = "nothing yet"
         if size.material_bytes:
-            kilobytes = max(1, size.material_bytes // 1024)
-            read = f"{plural(size.sessions, 'new session')} and its notes, {kilobytes:,} KB"
+            read = f"{plural(size.sessions, 'session')} and its notes, {amounts.bytes_(size.material_bytes)}"
         if self.dreams:
             return f"from the last {self.dreams} dreams of this project; it would read {read}"
         return f"from what it would read: {read}"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime as dt
 import io
 from collections.abc import Iterator
 from decimal import Decimal
@@ -16,8 +17,10 @@ from django.urls import reverse
 from django.utils import timezone
 
 from dreams import conf
+from dreams.lib import amounts
 from dreams.models import DreamRun, DreamUsage, Override, Price, Project, Turn
 from dreams.services import forecast
+from dreams.services.scheduling import next_dream
 from tests.world import directory as world
 from tests.world.model_server import DemoModel, ModelServer
 
@@ -51,12 +54,23 @@ def command(project: Project) -> str:
 def test_a_real_dream_costs_what_was_said_before(project: Project, model: ModelServer) -> None:
     before = asked(project)
     said = command(project)
-    assert before.sentence in said and "from what it would read: 2 new sessions" in said
+    assert before.sentence in said and "from what it would read: 2 sessions" in said
     run = DreamRun.objects.get()
     low, high = before.tokens
     assert low <= run.tokens <= high
     assert before.estimate.low.dollars and before.estimate.high.dollars and run.priced_usd
     assert before.estimate.low.dollars <= run.priced_usd <= before.estimate.high.dollars
+
+
+def test_what_a_dream_would_read_is_not_called_new_as_it_may_wait_in_a_review(project: Project) -> None:
+    """The page of a project said "0 new sessions" and, of the same ones, "it would read 2 new sessions"."""
+    now = timezone.now()
+    project.sessions.update(touched_at=now - dt.timedelta(hours=1))
+    project.last_consolidated_at = now
+    project.save()
+    assert next_dream.new_sessions([project], now)[project.pk].plain == 0
+    found = asked(project)
+    assert f"2 sessions and its notes, {amounts.bytes_(found.size.material_bytes)}" in found.basis
 
 
 @pytest.mark.not_on_postgresql
