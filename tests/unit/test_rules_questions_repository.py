@@ -246,6 +246,15 @@ def test_what_no_commit_ever_had_is_not_gone(tmp_path: Path) -> None:
     assert question.why == "The repository has src/web/, but no basket.ts in it."
 
 
+def test_files_that_a_commit_had_were_here_however_many_are_gone(tmp_path: Path) -> None:
+    gone = {
+        f"src/web/{part}_view.ts": "x" for part in ("till", "shelf", "door", "lamp", "desk", "bell", "sign")
+    }
+    committed(tmp_path / "repo", {**REPO, **gone}, REPO)
+    (question,) = asked(tmp_path, "\n".join(f"- A part of the shop is `{path}`." for path in gone))
+    assert question.why.startswith("The repository has none of 7 files")
+
+
 def test_what_no_commit_ever_had_where_a_memory_says_did_not_move(tmp_path: Path) -> None:
     """It is short for a path, or the path of another repository. One may be named from a folder, too."""
     here = {"app/src/web/cart.ts": "", "app/lib/send_mail.py": "x"}

@@ -73,8 +73,7 @@ def no_longer_there(context: Asking) -> Iterator[Question]:
         return
     named = list(_named(context))
     found, missing = _Found(repo), _Missing(repo)
-    if not missing.is_of_this_repository({one.path_named for one in named}):
-        return
+    is_likely = missing.is_of_this_repository({one.path_named for one in named})
     moved = [each for each in map(found.moved, named) if each]
     elsewhere = {each.old for each in moved}
     gone: dict[str, list[_Named]] = defaultdict(list)
@@ -82,7 +81,7 @@ def no_longer_there(context: Asking) -> Iterator[Question]:
         if one.path_named not in elsewhere and one.is_now and missing.file(one.path_named):
             gone[PurePosixPath(one.path_named).name].append(one)
     became = {each.old: dict.fromkeys(each.once, each.new) for each in moved}
-    was_here = _once_there(repo, became | {name: missing.once(gone[name]) for name in gone})
+    was_here = _once_there(repo, became | {name: missing.once(gone[name]) for name in gone}, is_likely)
     for group in _by_folder([each for each in moved if each.old in was_here]):
         yield from _ask_of_moved(context, group)
     together: dict[frozenset[str], list[list[_Named]]] = defaultdict(list)
@@ -92,14 +91,13 @@ def no_longer_there(context: Asking) -> Iterator[Question]:
         yield from _ask_of_gone(context, missing, files)
 
 
-def _once_there(repo: Repository, places: Mapping[str, Mapping[str, str]]) -> list[str]:
-    """The files that were in the repository before; all with a possible place if its history cannot tell. Others belong elsewhere,
-    are generated or planned, or are not complete paths; a name without a folder may be on a server (docs/real-directories.md)."""
+def _once_there(repo: Repository, places: Mapping[str, Mapping[str, str]], is_likely: bool) -> list[str]:
+    """The files that were in the repository before; if its history cannot tell, all with a possible place if that `is_likely`. Others
+    belong elsewhere, are generated or planned, or are not complete paths; a name alone may be on a server (docs/real-directories.md)."""
     every = {path: new for paths in places.values() for path, new in paths.items()}
     known = ever_there(repo.root, every) if every else None
-    return [
-        name for name, paths in places.items() if paths and (known is None or not known.isdisjoint(paths))
-    ]
+    placed = {name: paths for name, paths in places.items() if paths}
+    return [name for name in placed if (is_likely if known is None else not known.isdisjoint(placed[name]))]
 
 
 @dataclass(frozen=True, slots=True)
