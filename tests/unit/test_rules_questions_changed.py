@@ -290,6 +290,13 @@ def test_what_is_only_supposed_is_not_asked(tmp_path: Path, said: str) -> None:
         ("BirchVault is MIT licensed", "BirchVault is BSD-3-Clause licensed"),
         ("region of BirchVault = us-east-2", "BirchVault runs in us-west-1"),
         ("BirchVault polls every 12 seconds", "BirchVault wakes up early, each 5 s, and polls the feeders"),
+        ("BirchVault turns archives bigger than 768 MB away", "Archives of BirchVault end at 512 MB"),
+        ("Learning rate of BirchVault = 7e-5", "BirchVault learning rate 1.5e-4"),
+        ("BirchVault sends its alerts to #ops", "Alerts of BirchVault arrive in #duty-desk"),
+        (
+            "In local development BirchVault binds to port 3145, because the default was already taken on most laptops",
+            "The port to forward when debugging BirchVault locally is 5817",
+        ),
     ],
 )
 def test_two_values_of_one_sort_are_asked_however_they_are_put(tmp_path: Path, one: str, other: str) -> None:

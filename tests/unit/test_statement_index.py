@@ -264,6 +264,16 @@ def test_a_short_memory_and_a_long_one_tell_one_fact() -> None:
     ]
 
 
+def test_a_short_memory_that_names_the_same_and_nothing_else_tells_one_fact_in_other_words() -> None:
+    one = "`pump-reader` persists everything in CockroachDB; there is no second copy anywhere."
+    other = "The system of record behind `pump-reader` is CockroachDB."
+    third = "The backups of `pump-reader` in CockroachDB are kept for 14 days."
+    files = {"harbour.md": note(f"{FILLERS}\n- {one}"), "pump_reader.md": note(other)}
+    (group,) = StatementIndex(files).possible_duplicates()
+    assert [each.text for each in places_of(group)] == [one, other]
+    assert StatementIndex({**files, "harbour.md": note(f"{FILLERS}\n- {third}")}).possible_duplicates() == []
+
+
 def test_an_index_is_no_short_memory() -> None:
     one, other = "Questions about `pump-reader` go to Odette Nakagawa", "Odette Nakagawa owns `pump-reader`"
     rows = "".join(f"- [{name}]({name}.md) — the {name}\n" for name in ("roof", "gate", "fence", "wall"))

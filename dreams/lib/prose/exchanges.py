@@ -170,6 +170,8 @@ def _sort(text: str, value: Value | None) -> str:
     bare = text.strip("`")
     if bare.isalpha():
         return "A"
+    if bare.startswith("#"):
+        return "#"
     shape = _RUNS.sub(lambda m: "0" if m[0].isdigit() else "A" if m[0][0].isupper() else "a", bare)
     return re.sub(r"(0)(?:[.]0)+", r"\1", re.sub(r"([aA])\1+", r"\1", shape))
 

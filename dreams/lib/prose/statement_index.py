@@ -27,7 +27,7 @@ from dreams.lib.prose.statement_pairs import (
     places_apart,
     two_of,
 )
-from dreams.lib.prose.values import LONGEST, UNSPACED, WordsAndValues, count_words, encodable, read
+from dreams.lib.prose.values import LONGEST, UNSPACED, WordsAndValues, count_words, encodable, missing, read
 
 # A value in more statements of bodies is common; one fact may be in up to five places.
 RARE = 8
@@ -326,7 +326,14 @@ class StatementIndex:
             told = pair.one.text, pair.other.text
             return not (says_more(*told) and says_more(*told[::-1]))
         is_of_short = self.is_of_a_short_file(pair.one, pair.other)
-        return is_of_short and pair.found.score >= ONE_FACT and not members_apart(pair.one, pair.other)
+        enough = pair.found.score >= ONE_FACT or self._has_the_same_values(pair)
+        return is_of_short and enough and not members_apart(pair.one, pair.other)
+
+    def _has_the_same_values(self, pair: Pair) -> bool:
+        """Whether both name the same things and values, some of them rare, and nothing else."""
+        mine, theirs = pair.one.reading, pair.other.reading
+        rare = [*filter(self.is_rare, mine.anchors & theirs.anchors)]
+        return len(rare) > 1 and not (missing(mine, theirs) or missing(theirs, mine))
 
     def is_of_a_short_file(self, one: PlacedText, other: PlacedText) -> bool:
         """Whether a file of two statements says hardly anything else. The rows of an index are not counted, so it is never short."""

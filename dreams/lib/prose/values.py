@@ -23,7 +23,7 @@ _TOKEN = re2.compile(
     r"|(?P<address>[a-z][a-z0-9+.-]{1,20}://[^\s<>\"'`)\]]+|[\w.+-]+@[\w-]+(?:\.[\w-]+)+)"
     r"|(?P<date>\b\d{4}-\d{2}-\d{2}\b)"
     r"|(?P<path>(?:~|\.{1,2})?/[\w@.{}*:-]*[\w*}](?:/[\w@.{}*:-]+)*/?|[\w@.-]+(?:/[\w@.{}*:-]+){2,}|[\w@-]+(?:/[\w@-]+)*\.[a-z]{1,5}\b)"
-    r"|(?P<number>[#$€£]?\b[vV]?\d+(?:[.,:_]\d+)*(?:\s?%|[a-zA-Zµ]{1,3}\b)?)"
+    r"|(?P<number>[#$€£]?\b[vV]?\d+(?:[.,:_]\d+)*(?:[eE]-\d+)?(?:\s?%|[a-zA-Zµ]{1,3}\b)?)"
     r"|(?P<word>#?[\pL\d_][\pL\pM\d_]*(?:[-_.:'’/][\pL\d_][\pL\pM\d_]*)*(?:\(\))?)"
 )
 _KINDS = ("", *sorted(_TOKEN.groupindex, key=_TOKEN.groupindex.__getitem__))
@@ -266,7 +266,8 @@ def _name_at(found: list[_Token], place: int) -> int:
     first, low = found[place], _bare(found[place].text)
     opens = first.opens and not (first.labelled and len(found) - place - run <= 1)
     if run == 1:
-        plain = low in lexicon.FILLER or low in lexicon.NEGATIONS or low in lexicon.DAYS
+        is_unit = place and found[place - 1].kind == "number" and low in lexicon.UNITS
+        plain = is_unit or low in lexicon.FILLER or low in lexicon.NEGATIONS or low in lexicon.DAYS
         is_product = len(first.text) > 1 and (first.text.isupper() or _is_camel(first.text))
         return 0 if plain or (opens and not is_product) else 1
     return 0 if opens and low in lexicon.KNOWN else run  # "Use Docker": a verb, and then a name

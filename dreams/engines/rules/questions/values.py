@@ -130,6 +130,7 @@ class TwoValues:
     score: float
     thing: str = ""
     corrects: bool = False
+    alike: bool = False  # both say more of the thing in some of the same words
 
     def turned(self) -> "TwoValues":
         return replace(self, one=self.other, other=self.one, value=self.second, second=self.value)
@@ -147,7 +148,7 @@ def two_values(asking: Asking, index: StatementIndex) -> Iterator[tuple[Question
         if (
             statements in asked
             or sum(map(_says_much_else, (pair, pair.turned())))
-            > index.is_of_a_short_file(pair.one, pair.other)
+            > (1 + pair.alike) * index.is_of_a_short_file(pair.one, pair.other)
             or any(
                 asking.is_touched(place_of(each))
                 or not asking.tree_before.writable(each.path)
@@ -247,7 +248,8 @@ def _in_place(one: PlacedText, other: PlacedText, thing: str) -> TwoValues | Non
     if not about or not ((found.sure and not found.named) or len(words) > 1):
         return None
     score = min(1.0, (1 + len(words)) / 4)
-    return TwoValues(one, other, found.old.text, found.new.text, score, thing)
+    alike = found.sure and len(words) > 1 and found.old.sort != "a-a"  # "user-facing" is a word
+    return TwoValues(one, other, found.old.text, found.new.text, score, thing, alike=alike)
 
 
 def _names_beside(statement: PlacedText, value: str, other: PlacedText) -> set[str]:
