@@ -224,7 +224,11 @@ def test_a_purge_reaches_tasks_of_sessions_and_the_reason_for_an_undo_that_waits
     OpenEnd.objects.create(session=session, number=1, subject=told, blocked_by=[told], offset=0, line_no=1)
     waiting = rollback.propose(made, ME, rollback.Selection(), reason=told)
     _redacted(project)
+    index.catch_up(5)
+    assert SearchText.objects.filter(session=session, text__contains=password.lower()).exists()
     secret_purge.purge(project, [_id(project)], ME)
+    index.catch_up(5)
+    assert not SearchText.objects.filter(text__contains=password.lower()).exists()
     waiting.refresh_from_db()
     kept = [waiting.undo_asked, *OpenEnd.objects.values("subject", "blocked_by")]
     assert password not in str(kept) and str(kept).count("Change [redacted: ") == 3

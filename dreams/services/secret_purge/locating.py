@@ -150,6 +150,7 @@ def scrub(project: Project, values: Mapping[str, str]) -> None:
     index.read_again(
         Prompt.objects.filter(session__project=project, text__contains=MARK),
         Session.objects.filter(project=project, title__contains=MARK),
+        Session.objects.filter(project=project, open_ends__subject__contains=MARK),
         HistoryPrompt.objects.filter(prompt__session__project=project, pastes__icontains=MARK),
         InstructionText.objects.filter(projects=project, text__contains=MARK),
     )
