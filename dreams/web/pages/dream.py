@@ -127,7 +127,7 @@ def dream(run: DreamRun, now: dt.datetime, after: int = 0, number: str | None = 
         "waits_for": _waits_for(run, now),
         "quiet_for": _quiet_for(run, now, totals.last_at),
         "engine": engine_words(run),
-        "steps": _steps(run, totals.per_phase),
+        "steps": _steps(run),
         "turns": [_turn(row, totals.turns.get(row.number)) for row in rows],
         "last_turn": rows[-1].number if rows else after,
         "turn_count": len(totals.turns),
@@ -148,13 +148,11 @@ class _Totals:
     rows: int
     last_at: dt.datetime | None
     turns: Mapping[int, int]
-    per_phase: Mapping[str, int]
     files: list[str]
 
 
 def _totals(run: DreamRun) -> _Totals:
     """Sums over all turns, including those already shown."""
-    per_phase: dict[str, int] = {}
     files: dict[str, None] = {}
     turns: dict[int, int] = {}
     rows = run.turns.order_by("number").values_list("number", "phase", "files", "api_ms", "at")[
@@ -165,11 +163,10 @@ def _totals(run: DreamRun) -> _Totals:
         last_at = at
         if dreaming.is_turn(run, asked):
             turns[number] = len(turns) + 1
-        per_phase[phase] = per_phase.get(phase, 0) + 1
         # Earlier phases only read files.
         if phase in _WRITES:
             files |= dict.fromkeys(str(path) for path in touched)
-    return _Totals(len(rows), last_at, turns, per_phase, list(files))
+    return _Totals(len(rows), last_at, turns, list(files))
 
 
 def _whole(value: object) -> int:
@@ -198,7 +195,7 @@ def _quiet_for(run: DreamRun, now: dt.datetime, last_at: dt.datetime | None) -> 
     return amounts.took((now - since).total_seconds())
 
 
-def _steps(run: DreamRun, per_phase: Mapping[str, int]) -> list[dict[str, Any]]:
+def _steps(run: DreamRun) -> list[dict[str, Any]]:
     names = list(PHASES)
     at = names.index(DreamRun.Phase(run.phase)) if run.phase else -1
     if run.status == DreamRun.Status.COMPLETED:
@@ -208,7 +205,6 @@ def _steps(run: DreamRun, per_phase: Mapping[str, int]) -> list[dict[str, Any]]:
             "label": name.label,
             "sentence": sentence,
             "state": _state(position, at, run),
-            "turns": per_phase.get(name.value, 0),
         }
         for position, (name, sentence) in enumerate(PHASES.items())
     ]
