@@ -23,7 +23,7 @@ class NotReadable(Refusal):
     """The session's transcript cannot be read; the message says why."""
 
 
-def keep(
+def save(
     session: int, origin: SessionNotes.Origin, text: str, *, at: dt.datetime, size: int, mtime_ns: int = 0
 ) -> SessionNotes:
     """Stores `text` as the session's notes of this origin, replacing earlier ones."""
@@ -90,7 +90,7 @@ def drafted(session: Session) -> tuple[rules.ReadTranscript, dict[str, str]]:
 def keep_bodies(
     session: Session, origin: SessionNotes.Origin, bodies: dict[str, str], found: rules.ReadTranscript
 ) -> SessionNotes:
-    return keep(session.pk, origin, sections.written(bodies), at=timezone.now(), size=found.size)
+    return save(session.pk, origin, sections.written(bodies), at=timezone.now(), size=found.size)
 
 
 def open_ends(project: Project | OuterRef) -> QuerySet[OpenEnd]:

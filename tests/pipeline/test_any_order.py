@@ -116,7 +116,7 @@ class AnyOrder(RuleBasedStateMachine):
             origin = proposals.ProposalOrigin(Proposal.Origin.DREAM, summary="So.", dream=dream)
             draft = drafts.draft(before, after, steps)
             proposal = proposals.create(self.project, origin, draft, before, instead_of=old)
-        asking.keep(dream, proposal, [one for change in asked for one in self.question(before, change)])
+        asking.save(dream, proposal, [one for change in asked for one in self.question(before, change)])
         self.unchanged()
 
     def question(self, before: dict[str, bytes], change) -> Iterable[Asked]:

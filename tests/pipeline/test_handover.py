@@ -202,5 +202,5 @@ def test_more_notes_cost_no_more_queries(talk: Talk, browser: Client) -> None:
     session_notes.by_rules(session)
     asked()
     few = asked()
-    session_notes.keep(session.pk, SessionNotes.Origin.AGENT, "Theirs.", at=AT, size=7)
+    session_notes.save(session.pk, SessionNotes.Origin.AGENT, "Theirs.", at=AT, size=7)
     assert asked() == few

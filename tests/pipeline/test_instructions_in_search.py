@@ -53,7 +53,7 @@ def shop() -> Project:
 
 
 def look_again(after: dt.timedelta = dt.timedelta(hours=1)) -> None:
-    instruction_files.keep(host(), timezone.now() + after)
+    instruction_files.read_due(host(), timezone.now() + after)
 
 
 def found(browser: Client, words: str, kind: str = "instructions", **more: str) -> list[str]:

@@ -279,7 +279,7 @@ def test_only_a_beginning_is_kept_of_very_much_work(
     ]
     monkeypatch.setattr(steps, "MOST_BYTES", 10)
     steps.forget(run)
-    steps.keep(run, [Edit("a.md", None, "x" * 11, "o", "learn", "why")])
+    steps.save(run, [Edit("a.md", None, "x" * 11, "o", "learn", "why")])
     assert not run.steps.exists() and not run.step_texts.exists()
 
 
@@ -296,7 +296,7 @@ def test_old_work_and_too_much_of_it_is_swept(project: Project, monkeypatch: pyt
     ]
     running = DreamRun.objects.create(project=project, engine="rules", trigger="page", status="running")
     for run in [*runs, running]:
-        steps.keep(run, [Edit("a.md", None, "x\n", "o", "learn", "why")])
+        steps.save(run, [Edit("a.md", None, "x\n", "o", "learn", "why")])
     assert steps.sweep(now) == 2
     kept = set(WorkStep.objects.values_list("dream", flat=True))
     assert kept == {runs[0].pk, runs[1].pk, running.pk}
@@ -309,7 +309,7 @@ def test_a_purge_takes_a_secret_out_of_unfinished_work_too(project: Project) -> 
     from dreams.services.secret_purge import locating
 
     run = DreamRun.objects.create(project=project, engine="rules", trigger="page", status="failed")
-    steps.keep(run, [Edit("a.md", None, "x\n", "o", "learn", "why")])
+    steps.save(run, [Edit("a.md", None, "x\n", "o", "learn", "why")])
     locating.rename(project, {})
     assert not WorkStep.objects.exists() and not WorkText.objects.exists()
 
@@ -350,7 +350,7 @@ edits = st.builds(
 @given(st.lists(edits, max_size=4))
 def test_steps_come_back_as_they_were(project: Project, made: list[Edit]) -> None:
     run = DreamRun.objects.create(project=project, engine="rules", trigger="page", status="failed")
-    steps.keep(run, made)
+    steps.save(run, made)
     assert steps.edits_of(run) == made
     run.delete()
 

@@ -56,7 +56,7 @@ def ask(
             asked.append(
                 Asked("changed", str(number), "Is it so?", (place,), (Option("replace", "Do", edits),))
             )
-    service.keep(dream, proposal, asked)
+    service.save(dream, proposal, asked)
     return list(Question.objects.filter(project=project).order_by("pk"))
 
 

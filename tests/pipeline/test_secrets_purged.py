@@ -298,7 +298,7 @@ def test_a_key_over_several_lines_leaves_line_numbers_as_they_were(tmp_path: Pat
 def _noted(project: Project, text: str) -> SessionNotes:
     """Notes as they were kept before the rule that knows the token existed."""
     session = rows.make_session(project)
-    row = session_notes.keep(session.pk, SessionNotes.Origin.AGENT, "Before.", at=session.touched_at, size=7)
+    row = session_notes.save(session.pk, SessionNotes.Origin.AGENT, "Before.", at=session.touched_at, size=7)
     SessionNotes.objects.filter(pk=row.pk).update(sha256=blobs.put(text.encode()))
     return SessionNotes.objects.get(pk=row.pk)
 
@@ -379,7 +379,7 @@ def asking_of(project: Project) -> str:
     question = Asked(
         "changed", "more", "Is it so?", (Place("other.md", 1, "Another."),), (Option("replace", "Do", edits),)
     )
-    questions_asking.keep(rows.make_dream(project), None, [question])
+    questions_asking.save(rows.make_dream(project), None, [question])
     return str(QuestionOption.objects.get(question__project=project, option_id="replace").edits[0]["after"])
 
 

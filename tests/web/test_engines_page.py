@@ -166,6 +166,6 @@ def test_many_projects_cost_no_more_queries_than_few(browser: Client) -> None:
 
 def test_the_words_of_a_test_are_kept_as_they_are_made(db: None) -> None:
     finding = probe.Probed(keys.What.BUSY, "It is busy.", "Wait.", (("Model", "m"),), ("m",))
-    selector.keep_test("m", finding)
+    selector.save_test("m", finding)
     kept = selector.last_test()
     assert kept is not None and (kept["finding"], kept["model"], kept["is_old"]) == (finding, "m", False)

@@ -205,7 +205,7 @@ def ask(project: Project, *asked: Asked, proposal: Proposal | None = None) -> li
     dream = (
         proposal.dream if proposal and proposal.dream else rows.make_dream(project, DreamRun.Status.COMPLETED)
     )
-    asking.keep(dream, proposal, asked)
+    asking.save(dream, proposal, asked)
     subjects = [asking.digest(one) for one in asked]
     found = {row.subject: row for row in project.questions.all()}
     return [found[subject] for subject in subjects]

@@ -41,7 +41,7 @@ SUMMARY = "What you said in sessions."
 BY_POLICY = Actor(policies.POLICY_ACTOR)
 
 
-def keep(project: Project, found: Sequence[CaughtStatement]) -> list[Card]:
+def create(project: Project, found: Sequence[CaughtStatement]) -> list[Card]:
     """Creates cards for new statements; one that was caught before is skipped. Call it in a transaction."""
     rows = {_key(one.text): _card(project, one) for one in found}
     known = set(project.cards.filter(key__in=rows).values_list("key", flat=True))

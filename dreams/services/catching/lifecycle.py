@@ -180,7 +180,7 @@ def catch(
     read = [*found.parts, *(part for part in parts if part not in fresh)]
     with transaction.atomic():
         moved = {part.session.pk for part in unread_parts.move(read, now)}
-        made = cards.keep(project, [one for one in found.statements if moved.issuperset(one.sessions)])
+        made = cards.create(project, [one for one in found.statements if moved.issuperset(one.sessions)])
     proposal = _listed(project) if made else proposals.open_with_origin(project, Proposal.Origin.CAUGHT)
     shown = Card.objects.filter(pk__in=[card.pk for card in made])
     sessions = [part.session for part in read if part.session.pk in moved]

@@ -28,7 +28,7 @@ SETTLED = dt.timedelta(days=1)
 _FIELDS = ("size", "lines", "touched_at", "started_at", "last_at", "title", "gone_at")
 
 
-def keep(host: str, project: Project | None = None) -> None:
+def update_sessions(host: str, project: Project | None = None) -> None:
     """Updates the sessions of this host's agent projects, or of one of them, from their transcripts."""
     owners = Project.objects.filter(host=host, kind=Project.Kind.AGENT, gone_at__isnull=True)
     if project is not None:

@@ -30,7 +30,7 @@ EVERY = dt.timedelta(minutes=10)
 log = logging.getLogger(__name__)
 
 
-def keep(host: str, now: dt.datetime) -> None:
+def read_due(host: str, now: dt.datetime) -> None:
     """Reads the files of projects not read for ten minutes, within a time limit. An error in one project stops no other."""
     until = time.monotonic() + SECONDS
     _forget_gone(host)

@@ -18,7 +18,7 @@ MAX_BYTES = 1 << 20
 AGENT = SessionNotes.Origin.AGENT
 
 
-def keep(found: Sequence[FoundNotes], tally: Tally) -> None:
+def read_changed(found: Sequence[FoundNotes], tally: Tally) -> None:
     """Reads new or changed notes. Notes whose file is gone are kept, like the session. One query for 500 sessions."""
     for some in database.in_parts(found, IN_AT_ONCE):
         known = _known([entry.transcript for entry in some])
@@ -52,4 +52,4 @@ def _read(session: int, entry: FoundNotes, tally: Tally) -> None:
         tally.skip(f"{entry.folder}/{entry.path}", safefs.reason(error))
         return
     at = dt.datetime.fromtimestamp(entry.mtime_ns // 1000 / 1e6, dt.UTC)
-    session_notes.keep(session, AGENT, text.decode(data), at=at, size=entry.size, mtime_ns=entry.mtime_ns)
+    session_notes.save(session, AGENT, text.decode(data), at=at, size=entry.size, mtime_ns=entry.mtime_ns)

@@ -114,7 +114,7 @@ def _is_text(path: str) -> bool:
     return storable(path) == path
 
 
-def keep(found: dict[str, tuple[AgentSource, FoundProject]], host: str) -> list[KnownProject]:
+def save(found: dict[str, tuple[AgentSource, FoundProject]], host: str) -> list[KnownProject]:
     """Creates rows for new projects, saves changed ones, and does not touch the rest."""
     known = {project.memory_dir: project for project in Project.objects.filter(host=host)}
     names = names_of([entry for _, entry in found.values()])

@@ -48,7 +48,7 @@ UNNAMED = "prompts-without-a-session"  # early versions wrote no session id
 _MAIN = TranscriptFile.Kind.MAIN
 
 
-def keep(roots: Iterable[str], host: str, tally: Tally) -> None:
+def import_new(roots: Iterable[str], host: str, tally: Tally) -> None:
     """Imports new entries of the prompt history of each config folder."""
     for root in roots:
         path = f"{root}/{FILE}"

@@ -74,19 +74,19 @@ def discover(
         known = listing.known_marks(host=host)
         sources = _sources(roots, tally)
         real_roots = {source.root.real_path for source in sources}
-        kept = places.keep(places.find(sources, known, tally), host)
+        kept = places.save(places.find(sources, known, tally), host)
         tally.projects = len(kept)
         away = places.mark_gone(kept, host, real_roots, tally, leave_others=leave_others)
         plan = listing.compare(kept, known, away, tally)
         with stopwatch.part("transcripts"):
             _import(plan, host, tally, progress)
-            agents.keep(host)
-            prompt_history.keep([source.root.real_path for source in sources], host, tally)
-            notes.keep(plan.notes, tally)
+            agents.update_sessions(host)
+            prompt_history.import_new([source.root.real_path for source in sources], host, tally)
+            notes.read_changed(plan.notes, tally)
         with stopwatch.part("memories"):
             memory.refresh_all(kept, host, tally)
         moved.note(place.project for place in kept)
-        instruction_files.keep(host, timezone.now())
+        instruction_files.read_due(host, timezone.now())
         return tally.report(watch.ms())
 
 
@@ -113,8 +113,8 @@ def refresh(project: Project) -> None:
     plan = listing.compare([place], listing.known_marks(project=project.pk), set(), tally)
     _import(plan, project.host, tally, None)
     if project.kind == Project.Kind.AGENT:
-        agents.keep(project.host, project)
-    notes.keep(plan.notes, tally)
+        agents.update_sessions(project.host, project)
+    notes.read_changed(plan.notes, tally)
     memory.refresh_all([place], project.host, tally)
 
 

@@ -128,7 +128,7 @@ def _dream_under_lock(dream: DreamRun, held: locks.Held, reporter: DreamReporter
         with progress.watched(lambda *_: reporter.checkpoint()):  # long checks can be cancelled, too
             outcome = engines.get(dream.engine).run(job, reporter)
         after = scratch.contents()
-        self_review.keep(dream, checks, outcome.edits)
+        self_review.save(dream, checks, outcome.edits)
     reporter.last_checkpoint()
     chosen_by = _propose(dream, snapshot.contents(), after, outcome, checks.verdicts)
     _ask(dream, outcome)
@@ -185,7 +185,7 @@ def _ask(dream: DreamRun, outcome: Outcome) -> None:
     """Save its questions. A fault here loses the questions, not the dream."""
     waiting = dream.proposals.filter(by_policy=False).first()
     try:
-        asking.keep(dream, waiting, outcome.questions)
+        asking.save(dream, waiting, outcome.questions)
     except Exception:
         log.exception("dream %s: its questions are not kept", dream.public_id)
 

@@ -303,7 +303,7 @@ class DreamReporter:
                 **asdict(turn.work),
             )
             book(self._dream, number, now, used)
-            steps.keep(self._dream, turn.edits)
+            steps.save(self._dream, turn.edits)
         DreamRun.objects.filter(pk=self._dream.pk, status=DreamRun.Status.RUNNING).update(phase=turn.phase)
         self.checkpoint()
 

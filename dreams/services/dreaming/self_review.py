@@ -91,6 +91,6 @@ def _problem(found: NewFinding, places: Mapping[tuple[str, str], str]) -> Proble
     )
 
 
-def keep(dream: DreamRun, checks: Checks, edits: Sequence[Edit]) -> None:
+def save(dream: DreamRun, checks: Checks, edits: Sequence[Edit]) -> None:
     """Store the recorded findings and whether they were fixed."""
     DreamRun.objects.filter(pk=dream.pk).update(self_review=checks.kept(edits))

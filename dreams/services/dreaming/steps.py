@@ -31,7 +31,7 @@ KEEP = dt.timedelta(days=14)  # that unfinished work is kept; chosen
 MOST_DREAMS = 20  # newest dreams whose unfinished work is kept
 
 
-def keep(dream: DreamRun, edits: Sequence[Edit]) -> None:
+def save(dream: DreamRun, edits: Sequence[Edit]) -> None:
     """Save the steps of one turn; call it in the turn's transaction."""
     if not edits:
         return

@@ -35,7 +35,7 @@ LOOKED_AT, FEWEST_ACTS = 10, 4
 KEEP = Option("keep", "Leave as it is")
 
 
-def keep(dream: DreamRun, proposal: Proposal | None, asked: Sequence[Asked]) -> None:
+def save(dream: DreamRun, proposal: Proposal | None, asked: Sequence[Asked]) -> None:
     """Save the questions of a dream and show the most useful ones, as many as the setting allows.
 
     Questions that are answered, waiting or put off are not asked again. Open questions that this dream does not repeat

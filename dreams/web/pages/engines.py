@@ -143,7 +143,7 @@ def _key(found: keys.KeyState, uses_model: bool) -> Check:
     return Check("Key", "bad", found.said, "A model is chosen, and its dreams will fail", found.remedy)
 
 
-def keep_test(model: str, finding: Probed) -> None:
+def save_test(model: str, finding: Probed) -> None:
     """Keeps the result for the next page and for later visitors."""
     state = keys.state()
     cache.set(LAST_TEST, (timezone.now(), model, state.base_url, state.host, finding), KEPT_SECONDS)

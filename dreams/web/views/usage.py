@@ -45,7 +45,7 @@ def test_engine(request: Request) -> HttpResponse:
     project = None if pk is None else get_object_or_404(Project, pk=pk)
     model = conf.current(project).model
     finding = probe(model)
-    engines_pages.keep_test(model, finding)
+    engines_pages.save_test(model, finding)
     if finding.ok:
         messages.success(request, f"The connection works with {model}.")
     else:
