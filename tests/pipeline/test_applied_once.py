@@ -43,7 +43,7 @@ def written_but_not_recorded(proposal: Proposal, monkeypatch: pytest.MonkeyPatch
 
     before = contents(proposal)
     with monkeypatch.context() as patched:
-        patched.setattr(writing, "tell", gone)
+        patched.setattr(writing, "record_result", gone)
         with pytest.raises(OperationalError):
             applying.apply(proposal, world.ME)
     assert not AppliedBatch.objects.exists()

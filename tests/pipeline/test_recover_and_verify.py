@@ -80,7 +80,7 @@ def test_an_apply_that_died_before_it_told_the_rows_is_told_now(
     def die(*_: object) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(writing, "tell", die)
+    monkeypatch.setattr(writing, "record_result", die)
     with pytest.raises(KeyboardInterrupt):
         apply_all(project)
     monkeypatch.undo()

@@ -79,7 +79,7 @@ def test_an_undo_that_died_before_the_rows_were_told_is_one_after_recovery(
         raise KeyboardInterrupt
 
     with monkeypatch.context() as patched:
-        patched.setattr(writing, "tell", die)
+        patched.setattr(writing, "record_result", die)
         with pytest.raises(KeyboardInterrupt):
             rollback.rollback(proposal, world.ME, never_again=True, reason="Not so.")
     writing.recover()

@@ -100,7 +100,7 @@ def test_a_write_that_was_cut_off_is_not_shown_as_somebody_elses_change(
 
     approve(proposal, "reference_runbook")
     with monkeypatch.context() as cut, pytest.raises(KeyboardInterrupt):
-        cut.setattr(writing, "tell", die)
+        cut.setattr(writing, "record_result", die)
         applying.apply(proposal, world.ME)
     text = html.unescape(browser.get(f"/review/{proposal.public_id}/").content.decode())
     assert "This is being written, or writing was interrupted." in text and "manage.py" not in text

@@ -94,7 +94,7 @@ def write(order: WriteOrder, held: locks.Held) -> journal.Result:
     if result.status == "applied":
         if not held.file_made and Path(plan.target_dir).is_dir():
             held.directory_created(_clock_ns(project))
-        result = replace(result, said=(*result.said, *tell(order.proposal, result, plan.meta)))
+        result = replace(result, said=(*result.said, *record_result(order.proposal, result, plan.meta)))
         _place_late_texts()
     else:
         auditlog.record(
@@ -146,7 +146,7 @@ def _clock_ns(project: Project) -> int | None:
     return int(at.timestamp() * 1e9) if at else None
 
 
-def tell(proposal: Proposal, result: journal.Result, meta: Mapping[str, str]) -> tuple[str, ...]:
+def record_result(proposal: Proposal, result: journal.Result, meta: Mapping[str, str]) -> tuple[str, ...]:
     """Record an applied result in rows, versions, history and audit log; doing it twice changes nothing.
 
     Returns messages for the person; as the files are written, errors here do not fail the apply.
@@ -280,7 +280,7 @@ def _record_what_was_applied() -> list[str]:
                 f"{entry.plan_id} was applied; its proposal is not in this database, so only the journal has a record of it."
             )
             continue
-        said += tell(proposal, entry.result, entry.meta)
+        said += record_result(proposal, entry.result, entry.meta)
         close_if_done(proposal)
         auditlog.record("apply.recovered", about=proposal, batch=entry.plan_id)
         said.append(f"{entry.plan_id} was on disk and is now in the database too.")
