@@ -126,7 +126,7 @@ def to_purge(folder: str) -> list[str]:
     review.decide(made, review.select_hunks(made), Hunk.Verdict.APPROVED, world.ME)
     review.confirm(made, made.findings.filter(severity="block"), world.ME)
     assert applying.apply(made, world.ME).applied
-    [leak] = secret_purge.look(project).found
+    [leak] = secret_purge.find_secrets(project).found
     return ["secrets", SLUG, "--purge", leak.id]
 
 

@@ -45,7 +45,7 @@ def tick() -> str:
 
 def look(folders: list[str]) -> str:
     """Reads projects whose folders changed, before their next check."""
-    projects = watching.look(folders)
+    projects = watching.read_changed(folders)
     return f"{plural(len(projects), 'project')} checked"
 
 

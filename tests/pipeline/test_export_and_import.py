@@ -132,10 +132,10 @@ def test_a_purged_secret_does_not_come_back_with_an_older_export(project: Projec
     _change(project, "project_deploy.md", f"Use {TOKEN}.\n")
     file = _exported(project, tmp_path)
     _change(project, "project_deploy.md", "Use a token.\n")
-    [leak] = secret_purge.look(project).found
+    [leak] = secret_purge.find_secrets(project).found
     secret_purge.purge(project, [leak.id], ME)
     exports.bring_back(file, ME)
-    assert secret_purge.look(project).found == ()
+    assert secret_purge.find_secrets(project).found == ()
     with syncing.open_history(project) as store:
         assert all(TOKEN.encode() not in store.read(sha) for sha in store.texts())
 

@@ -299,7 +299,7 @@ def test_a_purge_is_done_there_though_each_host_names_secrets_with_a_key_of_its_
     project = world.make_project(tmp_path / "root", {"deploy.md": f"Deploys use {token} there.\n"})
     world.put(world.folder(project) / "deploy.md", "Deploys use a token.\n")
     syncing.refresh(project)
-    [leak] = secret_purge.look(project).found
+    [leak] = secret_purge.find_secrets(project).found
     two.give(project)
     two.accept()
     asked = host_requests.ask(host_requests.to_purge(project, [leak.id], "leaked"), world.ME)
@@ -307,7 +307,7 @@ def test_a_purge_is_done_there_though_each_host_names_secrets_with_a_key_of_its_
     settings.SECRET_KEY = "the-key-of-desk"
     [done] = two.work()
     assert (done.state, done.text) == (State.DONE, "Removed from 1 stored text.")
-    assert not secret_purge.look(project).found
+    assert not secret_purge.find_secrets(project).found
     assert not Blob.objects.filter(data__contains=token.encode()).exists()
 
 
@@ -318,7 +318,7 @@ def test_by_command_secrets_of_another_host_are_listed_and_their_removal_is_aske
     token = "gh" + "p_" + "m2Rk9WvX4cT7pB1zN6hQ8dJ3sL5yG0fAuEoI"
     project = world.make_project(tmp_path / "root", {"deploy.md": f"Deploys use {token} there.\n"})
     two.give(project)
-    [leak] = secret_purge.look(project).found
+    [leak] = secret_purge.find_secrets(project).found
     with pytest.raises(Refused, match="hosts accept"):
         call_command("secrets", str(project.pk), "--redact")
     two.accept()
@@ -340,7 +340,7 @@ def test_by_command_secrets_of_another_host_are_listed_and_their_removal_is_aske
     assert (told["queued"][0]["host"], told["purged"]) == ("desk", 0)
     assert [one["id"] for one in told["secrets"]] == [leak.id], "nothing is removed before it was done there"
     assert two.work()[0].state == State.DONE
-    assert not secret_purge.look(project).found
+    assert not secret_purge.find_secrets(project).found
 
 
 def test_a_state_of_before_is_proposed_there(approved: Proposal, two: TwoHosts) -> None:

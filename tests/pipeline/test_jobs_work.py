@@ -63,7 +63,7 @@ def ready(tmp_path: Path, sessions: int = 5) -> Project:
 def test_a_checkup_says_what_the_page_says(tmp_path: Path) -> None:
     project = world.make_project(tmp_path)
     run = done("checkup", project=project)
-    assert (run.status, run.text) == ("done", checkup.look(project).sentence)
+    assert (run.status, run.text) == ("done", checkup.check(project).sentence)
     assert "in 3 files." in run.text and "note" not in run.text
     bare = world.make_project(tmp_path / "bare", {})
     assert done("checkup", project=bare).text == "No memories to check."
@@ -73,7 +73,7 @@ def test_of_all_projects_one_that_fails_stops_no_other(tmp_path: Path, monkeypat
     first = world.make_project(tmp_path / "one")
     other = world.make_project(tmp_path / "two")
     Project.objects.filter(pk=other.pk).update(name="other")
-    real = checkup.look
+    real = checkup.check
     broken = lambda project: real(project) if project == other else 1 / 0  # noqa: E731
     monkeypatch.setattr(runs, "checkup", SimpleNamespace(look=broken))
     run = done("checkup")

@@ -73,7 +73,7 @@ def _redacted(project: Project) -> Proposal:
 
 
 def _id(project: Project) -> str:
-    [leak] = secret_purge.look(project).found
+    [leak] = secret_purge.find_secrets(project).found
     return leak.id
 
 
@@ -107,7 +107,7 @@ def _database_files() -> list[str]:
 
 
 def test_where_a_secret_stands_is_said_and_the_secret_is_not(project: Project) -> None:
-    [leak] = secret_purge.look(project).found
+    [leak] = secret_purge.find_secrets(project).found
     assert leak.rule == "github-token"
     assert [(place.path, place.line_no) for place in leak.places] == [("project_deploy.md", 8)]
     assert TOKEN not in repr(leak) and TOKEN[4:] not in leak.id
@@ -126,7 +126,7 @@ def test_an_approved_redaction_leaves_the_rest_of_the_line(project: Project) -> 
     _redacted(project)
     after = (world.folder(project) / "project_deploy.md").read_text()
     assert after == LEAKED.replace(TOKEN, "[redacted: github-token]")
-    [leak] = secret_purge.look(project).found
+    [leak] = secret_purge.find_secrets(project).found
     assert not leak.stands and leak.texts == 1
 
 
@@ -158,7 +158,7 @@ def test_a_purged_secret_is_nowhere_in_what_is_kept(project: Project) -> None:
     assert TOKEN.encode() not in kept
     assert zlib.compress(LEAKED.encode())[2:-4] not in kept
     assert TOKEN.lower().encode() not in kept  # the search index folds case
-    assert secret_purge.look(project).found == ()
+    assert secret_purge.find_secrets(project).found == ()
     assert verifying.verify().problems == []
 
 
@@ -319,7 +319,7 @@ def test_a_purge_reaches_notes_on_sessions_and_leaves_the_rest_of_them(project: 
 def test_a_secret_that_only_notes_on_a_session_hold_is_found_and_purged(project: Project) -> None:
     other = "ghp_" + "b8Lw3KfN5uY1xQ7mD2rV9cH6tA4sZ0jGpIeO"
     notes = _noted(project, f"The worker signs in with {other}.\n")
-    [leak] = [leak for leak in secret_purge.look(project).found if not leak.stands]
+    [leak] = [leak for leak in secret_purge.find_secrets(project).found if not leak.stands]
     assert leak.paths == [f"notes on session {notes.session.session_id}"]
     secret_purge.purge(project, [leak.id], ME)
     notes.refresh_from_db()
@@ -341,7 +341,7 @@ def test_a_purge_reaches_questions_and_their_drafted_answers(tmp_path: Path, mon
     about_it = asking.asks("project_deploy.md", line, f"{line} Still.", label=f"Keep {token}")
     asking.dream(project, monkeypatch, ask, about_it)
     _redacted(project)
-    [leak] = secret_purge.look(project).found
+    [leak] = secret_purge.find_secrets(project).found
     secret_purge.purge(project, [leak.id], ME)
     assert token.encode() not in _everywhere(project)
     # The question about the other line is still there, and its answer still fits.

@@ -69,7 +69,7 @@ def test_a_snapshot_has_all_other_files(tmp_path: Path, vanishing: list[str]) ->
         lambda project, root: syncing.sync(project, workspace.take(syncing.memory_dir(project))),
         lambda project, root: discovery.discover([root]),
         lambda project, root: discovery.refresh(project),
-        lambda project, root: checkup.look(project),
+        lambda project, root: checkup.check(project),
         lambda project, root: instructions.report(project),
         lambda project, root: list(lifecycle.due(timezone.now(), Everywhere.load())),
     ],

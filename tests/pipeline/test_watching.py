@@ -137,7 +137,7 @@ def test_what_is_switched_off_watches_nothing_and_follows_no_hint(
     assert made.watched == []
     project = world.discovered(root)
     world.write_sessions(root, 3)
-    assert watching.look([str(root / "projects" / project.slug)]) == []
+    assert watching.read_changed([str(root / "projects" / project.slug)]) == []
     assert Session.objects.filter(project=project).count() == 2
     made.stop(SECONDS)
 
@@ -147,7 +147,7 @@ def test_a_hint_has_the_project_read_whose_folder_changed(root: Path) -> None:
     project = world.discovered(root)
     world.write_sessions(root, 5)
     inside = root / "projects" / project.slug / "sub" / "agents"
-    assert watching.look([str(inside)]) == [project]
+    assert watching.read_changed([str(inside)]) == [project]
     assert Session.objects.filter(project=project).count() == 5
 
 
@@ -155,7 +155,7 @@ def test_a_hint_has_the_project_read_whose_folder_changed(root: Path) -> None:
 def test_a_hint_of_a_new_folder_has_the_next_tick_look_for_projects(root: Path) -> None:
     world.discovered(root)
     cache.set(discovery.LAST_LOOK, "2026-03-01T12:00:00+00:00", None)
-    assert watching.look([str(root / "projects" / "-home-dev-new")]) == []
+    assert watching.read_changed([str(root / "projects" / "-home-dev-new")]) == []
     assert cache.get(discovery.LAST_LOOK) is None
 
 

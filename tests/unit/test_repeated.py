@@ -42,7 +42,7 @@ def test_what_a_commit_did_is_gits_to_tell_and_a_persons_wish_is_not(tmp_path: P
     body = b"- Retry with backoff was added to the uploader.\n- Retry without backoff was added to the uploader.\n"
     notes = b"---\nname: a\ntype: project\n---\n\n" + body
     liked = b"---\nname: b\ntype: feedback\n---\n\n- Answer in short sentences\n"
-    (found,) = derivable.look({"project_a.md": notes, "feedback_b.md": liked}, str(tmp_path))
+    (found,) = derivable.repeated_lines({"project_a.md": notes, "feedback_b.md": liked}, str(tmp_path))
     assert (found.line_no, found.by) == (6, "git") and found.place.startswith("commit ")
     told = findings.health({"project_a.md": notes}, repeated=[found]).findings
     assert [(one.code, one.line_no) for one in told if one.code.startswith("in-")] == [("in-git", 6)]

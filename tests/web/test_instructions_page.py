@@ -119,11 +119,11 @@ def test_the_command_lists_them_with_everything_that_is_known(project: Project) 
 
 def test_a_memory_that_repeats_an_included_file_is_told_with_file_and_line(project: Project) -> None:
     assert list(instructions.texts(project)) == ["CLAUDE.md", "docs/style.md"]
-    (told,) = [found for found in checkup.look(project).found if found.code == "in-instructions"]
+    (told,) = [found for found in checkup.check(project).found if found.code == "in-instructions"]
     assert isinstance(told, NewFinding) and "repeats CLAUDE.md, line 4" in told.message
     style = Path(project.repo_dir) / "docs/style.md"
     style.write_text("Be brief.\n\nSnapshots are reviewed by hand.\n")
-    messages = [found.message for found in checkup.look(project).found if found.code == "in-instructions"]
+    messages = [found.message for found in checkup.check(project).found if found.code == "in-instructions"]
     assert any("repeats docs/style.md, line 3" in message for message in messages), messages
 
 

@@ -44,7 +44,7 @@ def test_a_secret_that_stands_offers_no_purge_and_one_asked_for_is_refused(
 ) -> None:
     assert "cannot be undone" not in _page(browser, project)
 
-    [leak] = secret_purge.look(project).found
+    [leak] = secret_purge.find_secrets(project).found
     page = browser.post(f"/projects/{project.pk}/secrets/purge/", {"secret": leak.id}, follow=True)
     assert "Remove it there first" in page.content.decode()
     assert not Purge.objects.exists()
@@ -54,7 +54,7 @@ def test_what_is_only_kept_is_purged_with_a_reason(browser: Client, project: Pro
     (world.folder(project) / "deploy.md").write_text("Deploys use a token.\n")
 
     syncing.refresh(project)
-    [leak] = secret_purge.look(project).found
+    [leak] = secret_purge.find_secrets(project).found
     assert "cannot be undone" in _page(browser, project)
     form = {"secret": leak.id, "reason": "It leaked."}
     page = browser.post(f"/projects/{project.pk}/secrets/purge/", form, follow=True).content.decode()
@@ -80,7 +80,7 @@ def test_once_it_is_purged_no_review_says_that_it_is_still_kept(browser: Client,
     lists = ("/", f"/projects/{project.pk}/?show=timeline")
     undo = undo.rstrip('"')
     assert all(undo in browser.get(each).content.decode() for each in lists)
-    [leak] = secret_purge.look(project).found
+    [leak] = secret_purge.find_secrets(project).found
     browser.post(f"/projects/{project.pk}/secrets/purge/", {"secret": leak.id})
     page = browser.get(here).content.decode()
     assert told not in page and undo not in page and "can be undone" not in page

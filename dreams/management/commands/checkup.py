@@ -15,7 +15,7 @@ class Command(base.Command):
     def run(self, options: base.Options) -> base.Result:
         project = named.project(options["project"])
         syncing.refresh_if_here(project)
-        made = checkup.look(project)
+        made = checkup.check(project)
         names = ("code", "severity", "path", "message", "remedy")
         return {
             "project": project.slug,

@@ -66,7 +66,7 @@ def _ask(project: Project, options: base.Options) -> base.Result:
         return {}
     new_request = host_requests.to_purge(project, options["purge"], options["reason"])
     if len(new_request.given["places"]) < len(set(options["purge"])):
-        known = secret_purge.look(project).found
+        known = secret_purge.find_secrets(project).found
         listed = ", ".join(leak.id for leak in known) or "none"
         raise base.Refused(
             f"Nothing was asked: {project.slug} has no secret of that id here. There are: {listed}."
@@ -75,7 +75,7 @@ def _ask(project: Project, options: base.Options) -> base.Result:
 
 
 def _found(project: Project) -> base.Result:
-    return {"secrets": [_as_json(leak) for leak in secret_purge.look(project).found]}
+    return {"secrets": [_as_json(leak) for leak in secret_purge.find_secrets(project).found]}
 
 
 def _purge(project: Project, wanted: list[str], reason: str) -> int:

@@ -191,7 +191,7 @@ class Watcher:
                 asked_at = time.monotonic()
 
 
-def look(folders: Iterable[str]) -> list[Project]:
+def read_changed(folders: Iterable[str]) -> list[Project]:
     """Reads what changed in these folders; returns the projects that were read.
 
     For a folder of no known project, the next tick looks for new projects.

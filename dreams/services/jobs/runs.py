@@ -93,7 +93,7 @@ def _checkup(job: ScheduledJob) -> "RunResult":
     def look(project: Project) -> str:
         nonlocal warnings
         syncing.refresh_if_here(project)
-        found = checkup.look(project)
+        found = checkup.check(project)
         warnings += found.warnings
         return found.sentence
 

@@ -43,7 +43,7 @@ class Checkup:
         return f"{' and '.join(parts) or 'No problems found'} in {text.plural(self.files, 'file')}."
 
 
-def look(project: Project) -> Checkup:
+def check(project: Project) -> Checkup:
     """Check every memory as last seen. The report on the same texts is cached."""
     hosts.name_secrets()
     files = syncing.contents(project)
@@ -51,7 +51,9 @@ def look(project: Project) -> Checkup:
     key = _key(project, files, config, f"{told}{project.scope}{derivable.state(project.repo_dir)}")
     report: FindingsReport | None = cache.get(key)
     if report is None:
-        report = findings.health(files, config, told, derivable.look(files, project.repo_dir), project.scope)
+        report = findings.health(
+            files, config, told, derivable.repeated_lines(files, project.repo_dir), project.scope
+        )
         cache.set(key, report, KEPT_SECONDS)
     dreams = project.dreams.filter(status=DreamRun.Status.COMPLETED).count()
     tidied = dreams + (project.last_consolidated_at is not None)

@@ -39,7 +39,7 @@ Seen = tuple[tuple[str, int, int], ...]
 Log = tuple[DirectoryStatements, Mapping[str, str]]  # the subjects of commits, and the commit of each
 
 
-def look(files: Mapping[str, bytes], repo_dir: str) -> list[Repeated]:
+def repeated_lines(files: Mapping[str, bytes], repo_dir: str) -> list[Repeated]:
     """The statements that only repeat the repository's configuration or commits."""
     return [*by_code(files, repo_dir), *by_git(files, repo_dir)]
 

@@ -218,7 +218,7 @@ def _subject(
         config=conf.current(project),
         instructions=instructions.texts(project),
         scope=project.scope,
-        repeated=derivable.look(_changed(before, after), repo),
+        repeated=derivable.repeated_lines(_changed(before, after), repo),
         asked=_recent_prompts(project),
         rejected=rejected,
     )

@@ -100,7 +100,7 @@ class NextDream:
         return f"Needs {plural(self.missing, 'more session')}{wait}{heavy}."
 
 
-def look(
+def of_projects(
     projects: Sequence[Project],
     now: dt.datetime,
     everywhere: Everywhere | None = None,
@@ -128,7 +128,7 @@ def upcoming(now: dt.datetime, most: int, host: str = "") -> list[tuple[Project,
     projects = {row.pk: row for row in rows if tallies[row.pk].plain + tallies[row.pk].corrected}
     found = [
         (projects[pk], one)
-        for pk, one in look(list(projects.values()), now, everywhere, tallies).items()
+        for pk, one in of_projects(list(projects.values()), now, everywhere, tallies).items()
         if not one.held_by
     ]
     return sorted(found, key=_order)[:most]

@@ -28,7 +28,7 @@ from dreams.services.apply import writing
 from dreams.services.memories import hand_edits, syncing
 from dreams.services.review import Actor
 from dreams.services.secret_purge import locating
-from dreams.services.secret_purge.locating import Leak, look
+from dreams.services.secret_purge.locating import Leak, find_secrets
 
 # A proposal that removes the secrets from current memories. Nothing is written before a person submits it.
 

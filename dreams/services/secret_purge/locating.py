@@ -228,7 +228,7 @@ class Leaks:
     all_looked_at: bool
 
 
-def look(project: Project) -> Leaks:
+def find_secrets(project: Project) -> Leaks:
     """All secrets in what is stored for `project`."""
     hosts.name_secrets()
     found: dict[str, Leak] = {}

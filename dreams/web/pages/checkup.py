@@ -53,7 +53,7 @@ class FindingGroup:
 
 def page(project: Project) -> dict[str, Any]:
     """`steering` are lines that could steer an agent, by file; `files` have all other findings that are not in a group."""
-    made = checkup.look(project)
+    made = checkup.check(project)
     pks = dict(project.memories.filter(gone_at__isnull=True).values_list("path", "pk"))
     shown = made.found[:MOST]
     groups = _groups(shown, pks)

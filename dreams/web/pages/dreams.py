@@ -243,7 +243,7 @@ _MODES: Mapping[str, str] = {
 
 def _retry(project: Project) -> tuple[str, dt.datetime | None]:
     now = timezone.now()
-    following = next_dream.look([project], now)[project.pk]
+    following = next_dream.of_projects([project], now)[project.pk]
     if following.why_off:
         return _MODES.get(project.mode) or f"It is not retried for now: {following.why_off}", None
     waits, at = following.retry(now)

@@ -252,7 +252,7 @@ class _Facts:
         waiting = _waiting(pks)
         return cls(
             memories=kept_each(CountKind.MEMORIES, pks, "in list", _memories),
-            next=next_dream.look(rows, now),
+            next=next_dream.of_projects(rows, now),
             # The newest of each project, as on its page.
             reviews={pk: public_id for pk, public_id, _ in waiting},
             undecided=frozenset(pk for pk, _, state in waiting if state == Proposal.State.OPEN),

@@ -242,7 +242,7 @@ def reviewed_by(session: Session) -> QuerySet[DreamRun]:
     return rows.filter(came_of).distinct()[:10]
 
 
-def look(path: str, query: Query, start: int = 0, start_line: int = 1) -> Within | None:
+def find_in_transcript(path: str, query: Query, start: int = 0, start_line: int = 1) -> Within | None:
     """The matches of `query` in the file; None without search terms or without a file."""
     if not query.terms:
         return None

@@ -27,7 +27,7 @@ from dreams.web.views.review import CHIPS
 
 
 @require_safe
-def look(request: Request) -> HttpResponse:
+def preview(request: Request) -> HttpResponse:
     """Previews the verdict; nothing is changed."""
     verdict = pages.REJECT if request.GET.get("verdict") == pages.REJECT else pages.APPROVE
     selected = request.GET.getlist("proposal")

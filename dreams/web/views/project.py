@@ -278,7 +278,7 @@ def log_of_evidence(request: Request, pk: int) -> HttpResponse:
 @require_safe
 def secrets(request: Request, pk: int) -> HttpResponse:
     project = get_object_or_404(Project, pk=pk)
-    leaks = secret_purge.look(project)
+    leaks = secret_purge.find_secrets(project)
     context = {
         "project": project,
         "standing": [leak for leak in leaks.found if leak.stands],

@@ -80,7 +80,11 @@ def _kept(file: TranscriptFile | None, wanted: query.Query) -> str:
 def _hits(request: Request, path: str, wanted: query.Query) -> Within | None:
     """`?look=` and `?look_line=` continue a search that stopped in a very long transcript."""
     start, line = number_or_none(request.GET.get("look")), number_or_none(request.GET.get("look_line"))
-    return pages.look(path, wanted, start, line) if start and line else pages.look(path, wanted)
+    return (
+        pages.find_in_transcript(path, wanted, start, line)
+        if start and line
+        else pages.find_in_transcript(path, wanted)
+    )
 
 
 def _is_new_search(request: Request) -> bool:

@@ -13,7 +13,7 @@ from pathlib import Path
 
 from dreams.lib.files.safefs import SafeFsError, held
 from dreams.lib.storage.journal.plan import Kept, KeptTexts, ResolvedPlan
-from dreams.lib.storage.journal.resolving import look
+from dreams.lib.storage.journal.resolving import seen_file
 from dreams.lib.storage.journal.system import Patience, StillOpen, nobody_writes
 
 from .plan import JournalDamaged
@@ -108,6 +108,6 @@ def _look_at(journal: Journal, folder: int, name: str, path: str, age: float) ->
 
 
 def _keep_what_is_new(journal: Journal, folder: int, name: str, path: str) -> None:
-    seen = look(journal.system, folder, name)
+    seen = seen_file(journal.system, folder, name)
     if seen is not None and seen.data is not None and not journal.knows(seen.sha256 or ""):
         journal.keep(path, seen.data)

@@ -73,7 +73,7 @@ class SeenFile:
         return ""
 
 
-def look(system: System, folder: int, name: str) -> SeenFile | None:
+def seen_file(system: System, folder: int, name: str) -> SeenFile | None:
     """The file at a name, None if there is none. A file swapped while we read is read again by the next caller."""
     try:
         data, found = system.read(folder, name, FILE_LIMIT)
@@ -270,7 +270,7 @@ class _Checker:
     def _look(self, where: str) -> SeenFile | None:
         try:
             with self.root.parent(where) as (folder, name):
-                return look(self.system, folder, name)
+                return seen_file(self.system, folder, name)
         except FileNotFoundError:
             return None
 

@@ -13,7 +13,7 @@ from functools import partial
 from dreams.lib import progress
 from dreams.lib.files.safefs import Root, SafeFsError, held
 from dreams.lib.storage.journal.plan import Conflict, FileState, ResolvedPlan, Staged, Task
-from dreams.lib.storage.journal.resolving import SeenFile, Texts, Who, look, restore_mtime, who
+from dreams.lib.storage.journal.resolving import SeenFile, Texts, Who, restore_mtime, seen_file, who
 from dreams.lib.storage.journal.store import Journal
 from dreams.lib.storage.journal.system import Patience, StillOpen, System, nobody_writes
 
@@ -190,7 +190,7 @@ def _swap(system: System, folder: int, task: Task, name: str) -> None:
 
 def _verify(system: System, folder: int, task: Task) -> None:
     """Checks that the replaced file is the one checked before: content, mode, one name."""
-    out = look(system, folder, task.temp)
+    out = seen_file(system, folder, task.temp)
     if out is None:
         raise _raced(task, None, "was removed meanwhile")
     mode_changed = task.before is not None and st.S_IMODE(out.stat.st_mode) != task.before.mode
@@ -289,7 +289,7 @@ def _drop_old(work: Work, task: Task) -> None:
             with suppress(FileNotFoundError):
                 work.system.unlink(folder, task.rebuilt)
             for name in (task.temp, task.mended):
-                old = look(work.system, folder, name)
+                old = seen_file(work.system, folder, name)
                 if old is None:
                     continue
                 if not is_known(work, old):
@@ -333,7 +333,7 @@ def retire(work: Work, folder: int, task: Task, name: str) -> None:
             raise
     try:
         with nobody_writes(work.system, folder, name, Patience(work.system, _DRAIN)):
-            seen = look(work.system, folder, name)
+            seen = seen_file(work.system, folder, name)
             if seen is not None and not is_known(work, seen):
                 keep(work, task, seen)
             work.system.unlink(folder, name)

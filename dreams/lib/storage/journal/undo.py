@@ -13,7 +13,7 @@ from enum import Enum, auto
 
 from dreams.lib.files.safefs import SafeFsError
 from dreams.lib.storage.journal.plan import Task
-from dreams.lib.storage.journal.resolving import SeenFile, Who, look, restore_mtime
+from dreams.lib.storage.journal.resolving import SeenFile, Who, restore_mtime, seen_file
 from dreams.lib.storage.journal.swap import Work, write_temp
 from dreams.lib.storage.journal.system import Patience, StillOpen, nobody_writes
 
@@ -100,8 +100,8 @@ def _swapped(work: Work, task: Task) -> bool | None:
     try:
         with work.root.parent(task.where) as (folder, name):
             drop_aside(work, folder, task)
-            temp = work.who(task, look(work.system, folder, task.temp))
-            here = work.who(task, look(work.system, folder, name))
+            temp = work.who(task, seen_file(work.system, folder, task.temp))
+            here = work.who(task, seen_file(work.system, folder, name))
     except FileNotFoundError:
         return None
     if temp != ("absent" if task.before is None else "old"):
@@ -140,7 +140,7 @@ def _undo_one(work: Work, task: Task) -> None:
         with suppress(FileNotFoundError):
             work.system.unlink(folder, task.rebuilt)
         drop_aside(work, folder, replace(task, temp=task.mended))
-        if look(work.system, folder, task.mended) is not None:
+        if seen_file(work.system, folder, task.mended) is not None:
             retire(work, folder, task, task.mended)
         drop_aside(work, folder, task)
         _settle(work, folder, task, name)
@@ -148,9 +148,9 @@ def _undo_one(work: Work, task: Task) -> None:
 
 def drop_aside(work: Work, folder: int, task: Task) -> None:
     """Removes the fallback's third name: the old inode is at T, or still (also) at N."""
-    if look(work.system, folder, task.aside) is None:
+    if seen_file(work.system, folder, task.aside) is None:
         return
-    if look(work.system, folder, task.temp) is None:
+    if seen_file(work.system, folder, task.temp) is None:
         work.system.replace(folder, task.aside, task.temp)
     else:
         work.system.unlink(folder, task.aside)
@@ -159,7 +159,7 @@ def drop_aside(work: Work, folder: int, task: Task) -> None:
 def _settle(work: Work, folder: int, task: Task, name: str) -> None:
     placed: set[int] = set()
     for _ in range(_TRIES):
-        temp, here = look(work.system, folder, task.temp), look(work.system, folder, name)
+        temp, here = seen_file(work.system, folder, task.temp), seen_file(work.system, folder, name)
         if temp and here and os.path.samestat(temp.stat, here.stat):
             work.system.unlink(folder, task.temp)  # killed between the two calls that make a rename
             continue
@@ -195,7 +195,7 @@ def _is_written_to(work: Work, folder: int, task: Task, temp: SeenFile) -> bool:
         nobody_writes(work.system, folder, task.temp, Patience(work.system, _DRAIN)),
     ):
         pass
-    now = look(work.system, folder, task.temp)
+    now = seen_file(work.system, folder, task.temp)
     return now is None or now.sha256 != temp.sha256
 
 
@@ -309,7 +309,7 @@ def _came_out(work: Work, folder: int, task: Task, name: str, expected: SeenFile
         nobody_writes(work.system, folder, task.mended, Patience(work.system, _DRAIN)),
     ):
         pass
-    out = look(work.system, folder, task.mended)
+    out = seen_file(work.system, folder, task.mended)
     if out is None or out.sha256 == expected.sha256:
         if out is not None:
             retire(work, folder, task, task.mended)
@@ -318,7 +318,7 @@ def _came_out(work: Work, folder: int, task: Task, name: str, expected: SeenFile
         return _add(work, folder, task, name, out.data, out.data[len(expected.data) :])
     exchange(work.system, folder, replace(task, temp=task.mended), name)
     # This is ours, unless somebody has changed even that: then it is kept.
-    ours = look(work.system, folder, task.mended)
+    ours = seen_file(work.system, folder, task.mended)
     if ours is not None and not is_known(work, ours):
         keep(work, task, ours)
     if ours is not None:
@@ -329,7 +329,7 @@ def _came_out(work: Work, folder: int, task: Task, name: str, expected: SeenFile
 def _add(work: Work, folder: int, task: Task, name: str, seen: bytes, more: bytes) -> bool:
     """Appends to N text that was appended at this moment. If we die here, it becomes a version."""
     retire(work, folder, task, task.mended)
-    here = look(work.system, folder, name)
+    here = seen_file(work.system, folder, name)
     if here is None or here.data is None:
         return False
     done = _place(work, folder, task, name, here, joined(here.data, more))
