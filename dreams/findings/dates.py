@@ -101,7 +101,7 @@ def _counted(line: CheckedLine, severity: Severity, day: dt.date | None) -> Iter
     """A finding for the first relative day of a line, unless the line or its file name gives the date."""
     if _ISO.search(line.text) or _NOTED.search(line.path):
         return
-    for span in dates.told(line.text, day or _ANY_DAY)[:1]:
+    for span in dates.writable_spans(line.text, day or _ANY_DAY)[:1]:
         meant = f", which is {span.meant} seen from {day}" if day else ""
         yield found_at(
             line,

@@ -76,7 +76,7 @@ def by_rules(session: Session) -> SessionNotes:
 def drafted(session: Session) -> tuple[rules.ReadTranscript, dict[str, str]]:
     """The transcript's contents, and the sections that rules write from them. Raises NotReadable."""
     try:
-        found = rules.seen(session.path, session.cwd)
+        found = rules.read_transcript(session.path, session.cwd)
     except FileNotFoundError:
         raise NotReadable(
             "The transcript of this session is no longer on disk, so there is nothing to read."

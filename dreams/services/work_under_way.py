@@ -31,7 +31,7 @@ class Progress:
 
 
 @contextmanager
-def told(name: str) -> Iterator[None]:
+def publishing(name: str) -> Iterator[None]:
     """Publishes the block's progress under `name`. Raises Stopped at the next step after somebody asked to stop."""
     cache.delete(_stop_key(name))
     looked_at = 0.0
@@ -52,7 +52,7 @@ def told(name: str) -> Iterator[None]:
         cache.delete_many([_key(name), _stop_key(name)])
 
 
-def of(name: str) -> Progress | None:
+def current(name: str) -> Progress | None:
     """The current progress; None if no work of that name is running."""
     found = cache.get(_key(name))
     return found if isinstance(found, Progress) else None

@@ -185,7 +185,7 @@ def test_a_long_transcript_is_read_at_both_ends(talk: Talk, monkeypatch: pytest.
     size = talk.path.stat().st_size
     monkeypatch.setattr(rules, "FIRST_BYTES", size // 5)
     monkeypatch.setattr(rules, "LAST_BYTES", size // 5)
-    found = rules.seen(talk.path)
+    found = rules.read_transcript(talk.path)
     assert found.left_out and found.asked[0].line == 1
     assert found.steps[-1].said == [("The queue runs on Redis, port 6380.", 13)]
 

@@ -76,17 +76,17 @@ def test_who_waits_sees_how_far_an_undo_is_and_stops_it(
 
     def look(what: str, done: int = 0, total: int = 0) -> None:
         step(what, done, total)
-        seen.append(work_under_way.of(proposal.public_id))
+        seen.append(work_under_way.current(proposal.public_id))
         if what == "Writing files":
             work_under_way.stop(proposal.public_id)
 
     monkeypatch.setattr(progress, "step", look)
     before = manifest(world.folder(proposal.project))
-    with pytest.raises(work_under_way.Stopped), work_under_way.told(proposal.public_id):
+    with pytest.raises(work_under_way.Stopped), work_under_way.publishing(proposal.public_id):
         rollback.rollback(proposal, world.ME)
     assert manifest(world.folder(proposal.project)) == before
     assert "Comparing files: 1 of 3" in [found.words for found in seen if found]
-    assert work_under_way.of(proposal.public_id) is None
+    assert work_under_way.current(proposal.public_id) is None
 
 
 def test_a_submit_that_is_stopped_leaves_the_review_open(tmp_path: Path) -> None:

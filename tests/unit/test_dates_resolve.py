@@ -6,7 +6,7 @@ import zoneinfo
 
 from hypothesis import given, strategies as st
 
-from dreams.lib.prose.dates import resolve, rewrite, told
+from dreams.lib.prose.dates import resolve, rewrite, writable_spans
 from tests.world.cases import each
 from tests.world.strategies import tries
 
@@ -427,7 +427,7 @@ def test_no_piece_of_a_phrase_that_is_not_understood_is_read(text: str) -> None:
 
 @each("text", LEFT)
 def test_a_vague_ambiguous_or_quoted_phrase_is_left(text: str) -> None:
-    assert told(text, WEDNESDAY) == []
+    assert writable_spans(text, WEDNESDAY) == []
 
 
 def test_fenced_code_is_left() -> None:

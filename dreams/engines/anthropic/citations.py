@@ -80,7 +80,7 @@ def _of_file(path: str, text: str, known: Sequence[LineDate | None]) -> Iterator
     for number, (raw, day) in enumerate(zip(memdir.split_lines(text), known, strict=False), start=1):
         if day is None or day.ours or (day.source == "file" and path.endswith(memdir.INDEX_NAME)):
             continue  # sessions add to the index all the time: its date says little about a single row
-        spans = dates.told(raw, day.day)
+        spans = dates.writable_spans(raw, day.day)
         if spans:
             meant = ", ".join(f"“{span.text}” is {span.meant}" for span in spans)
             yield f"- {path} line {number} ({day.note}: {day.day:%Y-%m-%d}), {meant}: {raw.strip()[:LINE_CHARS]}"

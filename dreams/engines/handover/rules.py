@@ -135,7 +135,7 @@ class ReadTranscript:
             step.said.append((part.text.strip(), turn.line))
 
 
-def seen(path: str | Path, folder: str = "") -> ReadTranscript:
+def read_transcript(path: str | Path, folder: str = "") -> ReadTranscript:
     """The main conversation of a transcript, at most 40 MB; `folder` is its working directory. Raises OSError."""
     found = ReadTranscript(folder)
     size = Path(path).stat(follow_symlinks=False).st_size

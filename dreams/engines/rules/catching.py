@@ -15,7 +15,7 @@ from dreams.engines.rules.steps.learning import learn_each
 from dreams.engines.rules.user_statements.in_passing import AT_HAND
 from dreams.engines.rules.user_statements.lessons import Lesson, all_statements, gather
 from dreams.engines.rules.user_statements.phrases import TROUBLE, is_own_word
-from dreams.engines.rules.user_statements.prompts import Heard, hear
+from dreams.engines.rules.user_statements.prompts import Heard, read_prompts
 from dreams.engines.rules.user_statements.requests import Wish, wishes
 from dreams.engines.rules.user_statements.speech import asks, typed_lines
 from dreams.engines.rules.user_statements.statements import names_change
@@ -45,7 +45,7 @@ _HELD_OUT = re.compile(
 def said(job: Job, report: Reporter) -> list[Lesson]:
     """Statements of the person in `job.sessions` that neither memory nor `job.known` has, oldest first."""
     rec = Recorder(Tree(job.workspace, report), report)
-    heard = hear(job, report)
+    heard = read_prompts(job, report)
     agreed: dict[str, tuple[Citation, ...]] = {}
     for each in heard:
         each.wishes += _plainly(each)

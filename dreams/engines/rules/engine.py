@@ -9,7 +9,7 @@ from dreams.engines.rules.notes.tree import Recorder, Tree
 from dreams.engines.rules.steps import files, forgetting, index, learning, orphans, restating, secrets
 from dreams.engines.rules.user_statements import lessons
 from dreams.engines.rules.user_statements.logs import noted
-from dreams.engines.rules.user_statements.prompts import Heard, hear
+from dreams.engines.rules.user_statements.prompts import Heard, read_prompts
 from dreams.engines.types import EngineTurn, Job, Outcome, Phase, Question, Reporter
 from dreams.lib import memdir
 from dreams.lib.files import text
@@ -28,7 +28,7 @@ class RulesEngine:
         tree = Tree(job.workspace, report, job.hand_edited)
         rec = Recorder(tree, report)
         _orient(tree, report)
-        logged, heard = noted(job, report), hear(job, report)
+        logged, heard = noted(job, report), read_prompts(job, report)
         gathered = _gather(job, rec, [*logged, *heard], report)
         repo = repository.read(job.repo_dir, report.checkpoint)
         if repo is not None:

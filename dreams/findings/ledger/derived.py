@@ -317,7 +317,7 @@ def _only_names(unit: Unit) -> bool:
 
 def _relative_dates(text: str) -> Sequence[dates.DateSpan]:
     """The relative dates in a text, read on the weekday on which most of them can be read."""
-    return max((dates.told(text, day) for day in _A_WEEK), key=len)
+    return max((dates.writable_spans(text, day) for day in _A_WEEK), key=len)
 
 
 def _same_but_for_dates(rest: str, dated: str) -> bool:

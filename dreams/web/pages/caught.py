@@ -11,7 +11,7 @@ from dreams.lib.agents.base import NO_ANSWER
 from dreams.models import Card, Finding, Project
 from dreams.services.catching import card_states, lifecycle
 from dreams.services.scheduling.gate_inputs import Everywhere
-from dreams.web.pages.session import said_at
+from dreams.web.pages.session import quote_address
 
 #: How long the page offers to undo the rejection of a card.
 LATELY = dt.timedelta(days=1)
@@ -71,7 +71,7 @@ def _shown(row: Card, is_now: bool) -> dict[str, Any]:
         # The agent wrote it, and the person agreed.
         "said_by_agent": cited.get("role") == "assistant",
         "no_answer": note if note == NO_ANSWER else "",
-        "session_url": said_at(row.session.pk, line, note) if row.session else "",
+        "session_url": quote_address(row.session.pk, line, note) if row.session else "",
         "path": file.path if file else "",
         "is_new_file": bool(file and file.kind == "add"),
         "findings": [found for found in findings if found.severity == Finding.Severity.WARN],

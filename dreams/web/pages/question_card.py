@@ -20,7 +20,7 @@ from dreams.services import blobs
 from dreams.services.questions import options
 from dreams.web.pages import daily_logs, diffs
 from dreams.web.pages.diffs import Block
-from dreams.web.pages.session import said_at
+from dreams.web.pages.session import quote_address
 
 State = Question.State
 MOST_PLACES: Final = 6  # shown; chosen
@@ -316,7 +316,7 @@ def _made(
     memory: int | None,
 ) -> PlaceCard:
     if session is not None:
-        href, name = said_at(session.pk, line, note), str(session)
+        href, name = quote_address(session.pk, line, note), str(session)
     elif memory is not None:
         # The page with line numbers.
         href = reverse("memory-blame", args=[memory]) + (f"#line-{line}" if line else "")

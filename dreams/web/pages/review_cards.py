@@ -303,7 +303,7 @@ def _card(made_from: Material, decision: Decision) -> ReviewCard:
         reason=made_from.sight.mask(decision.reason),
         parts=parts,
         evidence=CardEvidence(
-            quotes, heard, tuple(shown.ledger), proof.told(quotes) if parts[0].letter == "A" else None
+            quotes, heard, tuple(shown.ledger), proof.first_quote(quotes) if parts[0].letter == "A" else None
         ),
         can_decide=can_decide,
         can_approve=can_approve,

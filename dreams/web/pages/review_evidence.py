@@ -190,7 +190,7 @@ class CardEvidence:
         return sum(not quote.found for quote in self.quotes)
 
 
-def told(quotes: Sequence[Evidence]) -> Evidence | None:
+def first_quote(quotes: Sequence[Evidence]) -> Evidence | None:
     """The first quote of the person, else the first from a transcript."""
     said = [quote for quote in quotes if quote.is_transcript]
     return next((quote for quote in said if quote.is_yours), said[0] if said else None)

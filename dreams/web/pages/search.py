@@ -37,7 +37,7 @@ from dreams.services.search.hits import (
 from dreams.services.search.index import is_common
 from dreams.services.search.query import Query, TextKind
 from dreams.web.pages.memory import Looks
-from dreams.web.pages.session import said_at
+from dreams.web.pages.session import quote_address
 from dreams.web.paging import PageOfRows, page_of
 
 PAGE = 20  # rows of one kind; chosen
@@ -220,7 +220,7 @@ def _prompt(hit: PromptHit, query: Query) -> SearchRow:
     row, session = hit.prompt, hit.prompt.session
     return SearchRow(
         icon="user",
-        href=said_at(session.pk, row.line_no, NO_ANSWER if hit.no_answer else ""),
+        href=quote_address(session.pk, row.line_no, NO_ANSWER if hit.no_answer else ""),
         title=(ExcerptPart(one_line(hit.typed)[:TITLE] or str(session)),),
         project=session.project,
         at=row.at,

@@ -146,7 +146,7 @@ def place_of_line(path: str, line: int, known: Iterable[tuple[int, int]] = ()) -
     return offset, at_line
 
 
-def said_at(session: int, line: int | None, note: str = "") -> str:
+def quote_address(session: int, line: int | None, note: str = "") -> str:
     """The address of a quote: the session, at a line if one is known. If `note` says that only the prompt history has it,
     its place among the project's prompts."""
     if line and note == NO_ANSWER:

@@ -30,7 +30,7 @@ from dreams.services.review import SecondWait
 from dreams.web import access, render
 from dreams.web.hidden_secrets import shown
 from dreams.web.pages.diffs import Bit, DiffLine
-from dreams.web.pages.session import said_at
+from dreams.web.pages.session import quote_address
 from dreams.web.tags.icons import ICONS
 
 register = template.Library()
@@ -260,7 +260,7 @@ def _bit(bit: Bit) -> str:
 @register.simple_tag
 def transcript(session: int, line: int | None, note: str = "") -> str:
     """The address of a quote: see `pages.session.said_at`."""
-    return said_at(session, line, note)
+    return quote_address(session, line, note)
 
 
 @register.filter

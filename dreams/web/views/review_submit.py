@@ -126,7 +126,7 @@ def _write(request: Request, proposal: Proposal, *, rebased: bool) -> HttpRespon
         )
         if waits:
             return waits
-        with work_under_way.told(proposal.public_id):
+        with work_under_way.publishing(proposal.public_id):
             report = applying.apply_with_answers(proposal, reviewer(request), rebased=rebased)
     except work_under_way.Stopped:
         messages.info(request, "Stopped. Your decisions are kept; see below for what was written.")
@@ -204,7 +204,7 @@ def _with_links(proposal: Proposal, said: str) -> str:
 @require_safe
 def under_way(request: Request, public_id: str) -> HttpResponse:
     """The progress of the writing or the undo of a proposal, in words; 204 if neither is running."""
-    found = work_under_way.of(public_id)
+    found = work_under_way.current(public_id)
     return HttpResponse(found.words, content_type="text/plain") if found else HttpResponse(status=204)
 
 

@@ -71,7 +71,7 @@ def _carry_out(request: Request, proposal: Proposal, found: pages.Undo) -> HttpR
         messages.info(request, "Nothing was written. Solve what is marked, then submit.")
         return SeeOther(address(made))
     try:
-        with work_under_way.told(proposal.public_id):
+        with work_under_way.publishing(proposal.public_id):
             report = rollback.rollback(
                 proposal, reviewer, found.selection, reason=reason, never_again=never_again
             )

@@ -33,7 +33,7 @@ def spans(text: str, reference: dt.datetime | dt.date) -> list[dates.DateSpan]:
     """The phrases that may be written out as dates, in order."""
     if _EACH_TIME.search(text):
         return []
-    found = dates.told(text, reference)
+    found = dates.writable_spans(text, reference)
     return [span for span in found if _WHICH.search(span.text) or not _WEEKDAY.search(span.text)]
 
 

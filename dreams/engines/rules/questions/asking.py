@@ -154,7 +154,7 @@ def place(unit: PlacedText, note: str = "") -> Place:
     return Place(unit.path, unit.first_line, unit.raw, note=note)
 
 
-def said_at(cited: Citation) -> Place:
+def place_of_quote(cited: Citation) -> Place:
     """The place in a session, or in a log, that a quote is from."""
     return Place(
         cited.place, cited.line_no, cited.quote, cited.session_pk, cited.offset, cited.role, cited.at

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterator, Sequence
 
 from dreams.engines.rules.notes.wording import sentences
-from dreams.engines.rules.questions.asking import Asking, said_at
+from dreams.engines.rules.questions.asking import Asking, place_of_quote
 from dreams.engines.rules.questions.same import cited, place_of, subject_of
 from dreams.engines.rules.steps import forgetting, learning
 from dreams.engines.rules.user_statements.lessons import Lesson
@@ -74,7 +74,7 @@ def _to_forget(asking: Asking, heard: Heard, wish: Wish, statement: PlacedText) 
         "forget",
         f"{subject_of([statement])} | {' '.join(sorted(read(wish.quote).terms))[:200]}",
         f"You asked {quoted(wish.quote)}. Is this what you meant?",
-        (place_of(statement), said_at(request)),
+        (place_of(statement), place_of_quote(request)),
         (option, Option("keep", "Keep it")),
         (request, cited(statement)),
         TO_FORGET,
@@ -105,7 +105,7 @@ def _to_learn(lesson: Lesson, learn: Option) -> Question:
         kind="learn",
         subject=" ".join(sorted(keys_of(lesson.text))),
         why=f"{wrote}{often}. It may be a rule for later, or it was for that task only.",
-        places=tuple(map(said_at, lesson.citations[:1])),
+        places=tuple(map(place_of_quote, lesson.citations[:1])),
         options=(learn, Option("keep", "Only for that task")),
         citations=tuple(lesson.citations),
         weight=min(TO_LEARN + PER_SESSION * (lesson.sessions - 1), MOST_WEIGHT),

@@ -9,7 +9,7 @@ from dreams.engines.linedates import day_in_name
 from dreams.engines.rules.notes import days
 from dreams.engines.rules.notes.removing import Rewording, reword, surface, with_text
 from dreams.engines.rules.notes.tree import Recorder
-from dreams.engines.rules.questions.asking import KEEP, NO_OPTION, Asking, said_at
+from dreams.engines.rules.questions.asking import KEEP, NO_OPTION, Asking, place_of_quote
 from dreams.engines.rules.questions.same import MOST_REWORDED, cited, merge, place_of, subject_of
 from dreams.engines.rules.value_updates import Update, doubted_updates, everywhere, updates
 from dreams.engines.types import Citation, Edit, Option, Question
@@ -65,7 +65,7 @@ def _told_question(asking: Asking, update: Update) -> tuple[Question, Changed] |
     replacing = asking.draftsman.option("replace", "Replace it", reword, *given)
     if not replacing.edits:
         return None
-    places = (*(place_of(each) for each in statements), said_at(*quotes))
+    places = (*(place_of(each) for each in statements), place_of_quote(*quotes))
     why = f"{wrote} that this is {new.strip('`')} now; memory has {old.strip('`')}."
     if not update.is_value:
         why = f"{wrote} {quoted(quote)}; memory has {quoted(old)}."

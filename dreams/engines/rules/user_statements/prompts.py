@@ -60,7 +60,7 @@ class Heard:
         )
 
 
-def hear(job: Job, report: Reporter) -> list[Heard]:
+def read_prompts(job: Job, report: Reporter) -> list[Heard]:
     """All prompts, oldest first. A prompt that retracts, restricts or remarks on the one before empties that one."""
     found: list[Heard] = []
     last: dict[int, Heard] = {}

@@ -18,7 +18,7 @@ from dreams.lib.agents.transcripts.records import (
     present,
     span,
 )
-from dreams.lib.agents.transcripts.tasks import Tasks, heard
+from dreams.lib.agents.transcripts.tasks import Tasks, tasks_after
 from dreams.lib.agents.transcripts.typed_prompts import command_typed, content_text, is_correction, typed_text
 from dreams.lib.agents.transcripts.usage import (
     UsageRow,
@@ -266,7 +266,7 @@ class _FileScan:
         if isinstance(message, Message):
             if message.usage is not None:
                 self._add_usage(line)
-            self.summary.tasks = heard(self.summary.tasks, line, message, offset, number)
+            self.summary.tasks = tasks_after(self.summary.tasks, line, message, offset, number)
         if kind == "user":
             self._add_user_line(line, offset, number)
         elif kind == "attachment":

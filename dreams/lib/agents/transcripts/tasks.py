@@ -127,7 +127,7 @@ class Tasks(Struct, omit_defaults=True):
         del self.created[next(finished, next(iter(self.created)))]
 
 
-def heard(
+def tasks_after(
     tasks: Tasks | None, line: TranscriptRecord, message: Message, offset: int, number: int
 ) -> Tasks | None:
     """The tasks after one record; None as long as there was none, as in most transcripts."""

@@ -72,7 +72,7 @@ class Wording:
 
 
 @functools.lru_cache(maxsize=4_000)
-def told(text: str) -> Wording:
+def wording_of(text: str) -> Wording:
     for pattern, instead in _NOT:
         text = pattern.sub(instead, text)
     words, denied = list[str](), set[int]()
@@ -90,11 +90,11 @@ def denied_elsewhere(claim: str, sources: Iterable[tuple[int, str]]) -> int | No
 
     None if there is no such source, or another has exactly the claim's words.
     """
-    said, alike, against = told(claim), set[int](), dict[int, int]()
+    said, alike, against = wording_of(claim), set[int](), dict[int, int]()
     for place, text in sources:
         if _OPEN.search(text) or (not said.denied and not _ANY.search(text)):
             continue
-        source = told(text)
+        source = wording_of(text)
         for mine, theirs in _spots(said, source):
             if (mine in said.denied) == (theirs in source.denied):
                 alike.add(mine)

@@ -32,6 +32,6 @@ def resolve(text: str, reference: dt.datetime | dt.date) -> list[DateSpan]:
     return resolving.spans_of(text, reference)
 
 
-def told(text: str, reference: dt.datetime | dt.date) -> list[DateSpan]:
+def writable_spans(text: str, reference: dt.datetime | dt.date) -> list[DateSpan]:
     """The results of `resolve` that may be written into a note, without requests and questions."""
     return [span for span in resolve(text, reference) if span.told]
