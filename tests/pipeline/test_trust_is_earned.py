@@ -103,7 +103,7 @@ def test_an_accepted_offer_applies_ten_a_day_and_leaves_the_rest_to_the_person(
     }
     assert on_disk(project).count(trusting.DAY) == 10
     assert Operation.objects.filter(policy=policy).count() == 10
-    assert len(earned.passed(timezone.now() - dt.timedelta(hours=1))) == 10
+    assert len(earned.applied_since(timezone.now() - dt.timedelta(hours=1))) == 10
     trusting.dream(project, monkeypatch, trusting.dating(range(20, 22)))
     assert on_disk(project).count(trusting.DAY) == 10
     Proposal.objects.filter(by_policy=True).update(created_at=timezone.now() - dt.timedelta(hours=25))

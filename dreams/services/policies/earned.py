@@ -335,7 +335,7 @@ def _audit(action: str, row: Policy, actor: str, **data: Any) -> None:
 
 
 @dataclass(frozen=True, slots=True)
-class Passed:
+class AppliedByPolicy:
     """A change that an earned policy applied, with what is needed to undo it."""
 
     kind: str
@@ -349,7 +349,7 @@ class Passed:
     is_undone: bool
 
 
-def passed(since: dt.datetime) -> list[Passed]:
+def applied_since(since: dt.datetime) -> list[AppliedByPolicy]:
     """What earned policies applied since then, newest first. Two queries."""
     shown = _applied(since)
     hunks: dict[int, list[Hunk]] = {}
@@ -365,8 +365,8 @@ def _applied(since: dt.datetime) -> QuerySet[Operation]:
     return rows.select_related("proposal__project").distinct().order_by("-pk")[:MOST_PASSED]
 
 
-def _passed(row: Operation, hunks: Sequence[Hunk]) -> Passed:
-    return Passed(
+def _passed(row: Operation, hunks: Sequence[Hunk]) -> AppliedByPolicy:
+    return AppliedByPolicy(
         kind=row.kind,
         reason=row.reason,
         places=decisions.places(hunks),

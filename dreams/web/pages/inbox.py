@@ -55,7 +55,7 @@ class InboxQuery:
         return bool(self.project or self.kind or self.finding or self.host)
 
 
-def asked_of(given: QueryDict, host: str = "") -> InboxQuery:
+def parse_query(given: QueryDict, host: str = "") -> InboxQuery:
     return InboxQuery(
         host=host,
         project=number_or_none(given.get("project")),

@@ -181,8 +181,8 @@ def _example(row: Operation) -> dict[str, Any]:
     }
 
 
-def passed(now: dt.datetime) -> list[earned.Passed]:
-    return earned.passed(now - LATELY)
+def applied_by_policies(now: dt.datetime) -> list[earned.AppliedByPolicy]:
+    return earned.applied_since(now - LATELY)
 
 
 SOURCES = {

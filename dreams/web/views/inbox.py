@@ -26,7 +26,7 @@ from dreams.web.paging import host_asked
 @kept
 def inbox(request: Request) -> HttpResponse:
     now = timezone.now()
-    found = inbox_pages.inbox(now, inbox_pages.asked_of(request.GET, host_asked(request)), actor(request))
+    found = inbox_pages.inbox(now, inbox_pages.parse_query(request.GET, host_asked(request)), actor(request))
     # Without JavaScript an answer leads to the page of all questions, where it can be undone.
     context = {
         "inbox": found,
@@ -34,7 +34,7 @@ def inbox(request: Request) -> HttpResponse:
         "next": reverse("questions"),
         "kinds": triage.counts(now, actor(request)),
         "offers": settings.offers(),
-        "passed": settings.passed(now),
+        "passed": settings.applied_by_policies(now),
     }
     return page(request, "dreams/inbox.html", "dreams/_inbox.html", context)
 

@@ -52,7 +52,7 @@ FAMILIES: tuple[Family, ...] = (
     index.unlisted,
     about_statements,
     requests.typed_in_passing,
-    days.passed,
+    days.passed_days,
     days.old_states,
     days.relative_days,
     repository.says_already,

@@ -56,7 +56,7 @@ _MORE_VERBS = re.compile(
 )
 
 
-def passed(context: Asking) -> Iterator[Question]:
+def passed_days(context: Asking) -> Iterator[Question]:
     """Asks to remove, keep or put in the past tense what was true until a day that has passed."""
     today = context.job.now.astimezone(context.job.time_zone).date()
     for unit in askable(context.tree_before):
