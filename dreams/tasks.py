@@ -62,7 +62,7 @@ def run_dream(dream_pk: int) -> str:
     if dream is None:
         return "nothing to do"
     if dream.status != dream.Status.KILLED:  # a stopping server kills all, and must not start others
-        scheduler.go_on()
+        scheduler.start_next_dreams()
     return f"{dream.public_id} {dream.status}"
 
 

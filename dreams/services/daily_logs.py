@@ -33,7 +33,7 @@ def new_lines(project: Project) -> int:
     return sum(len(brief.new) for brief in unread(project))
 
 
-def review(dream: DreamRun) -> list[LogBrief]:
+def mark_read(dream: DreamRun) -> list[LogBrief]:
     """The logs with new lines, recorded as read by this dream."""
     found = list(_unread(dream.project))
     DreamLog.objects.bulk_create(

@@ -116,7 +116,7 @@ def of_a_window(project: Project, model: str) -> Decimal | None:
 
 def of_notes(session: Session, model: str) -> Decimal | None:
     """The approximate cost of hand-over notes; None if the model has no price."""
-    return handover.about(pricing.table(), model, session.size).dollars
+    return handover.estimated_use(pricing.table(), model, session.size).dollars
 
 
 def size_of(project: Project) -> Size:

@@ -188,7 +188,7 @@ class _Writing:
         session, config = self.asked.session, conf.current(self.project)
         found, by_rules = session_notes.drafted(session)
         window = pricing.PriceBook.load().limits(config.model).context_window
-        material = model.material(found, by_rules, model.room(window))
+        material = model.material(found, by_rules, model.conversation_room(window))
         try:
             with self.meter, model.line(config, pricing.table(), self.meter, self._watch) as line:
                 model.write(line.talk, material, self.written, self._tell)

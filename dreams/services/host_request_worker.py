@@ -244,7 +244,7 @@ def _moment(request: HostRequest, actor: Actor) -> str:
 
 
 def _bring_up(request: HostRequest, actor: Actor) -> str:
-    outcomes = applying.bring_up(_proposal(request)).values()
+    outcomes = applying.bring_up_to_date(_proposal(request)).values()
     moved = sum(outcome in ("rebased", "already-there") for outcome in outcomes)
     return f"{plural(moved, 'file')} updated to the current version on disk. Check the new result."
 

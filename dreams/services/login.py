@@ -181,7 +181,7 @@ def renamed(old_key: str, new_key: str) -> None:
     LoginSession.objects.filter(session_key=old_key).update(session_key=new_key)
 
 
-def seen(session_key: str) -> None:
+def mark_used(session_key: str) -> None:
     """Stores that the login is in use, at most once in ten minutes."""
     if cache.add(f"login-seen-{hashed(session_key)}", 1, SEEN_SECONDS):
         LoginSession.objects.filter(session_key=session_key).update(seen_at=timezone.now())

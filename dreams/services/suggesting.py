@@ -19,7 +19,7 @@ from dreams.lib.secrets import redact
 from dreams.models import FileChange, Project, Proposal, Session
 from dreams.services import project_lock, proposals
 from dreams.services.memories import syncing
-from dreams.services.questions.asking import hold
+from dreams.services.questions.asking import lock_questions
 
 MOST_OPEN = 5  # waiting for the person; chosen
 MOST_A_DAY = 20  # from agents in one project; chosen
@@ -53,7 +53,7 @@ def suggest(project: Project, wanted: Suggestion, session: Session | None = None
     steps = _steps(path, after, before, wanted, session)
     draft = drafts.draft(before, _with(before, steps), steps)
     with transaction.atomic():
-        hold(project)
+        lock_questions(project)
         _refuse_too_many(project)
         _refuse_repeated(project, after)
         origin = proposals.ProposalOrigin(Proposal.Origin.SUGGESTED, actor=ACTOR, summary=_summary(wanted))

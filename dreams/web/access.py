@@ -104,7 +104,7 @@ class AccountsOnly:
         posts = request.method not in ("GET", "HEAD")
         if not allows(role, name, posts=posts):
             return errors.forbidden(request, _who_can(role, least(name, posts=posts)))
-        login.seen(request.session.session_key or "")
+        login.mark_used(request.session.session_key or "")
         return None
 
 

@@ -88,7 +88,7 @@ def test_a_review_that_is_brought_up_to_date_leaves_a_file_that_cannot_be_read_a
     changed = world.edit("feedback_testing.md", world.TESTING, one, "reset")
     proposal = world.propose(project, changed, world.edit(GONE, world.DEPLOY, None, "gone", "prune"))
     unreadable |= {"feedback_testing.md", GONE}
-    applying.bring_up(proposal)
+    applying.bring_up_to_date(proposal)
     assert all(file.base_sha and file.conflict is None for file in proposal.files.all())
     assert proposal.files.filter(rebase_confirmed=True).count() == 2, "nothing of it was settled unseen"
     unreadable.clear()

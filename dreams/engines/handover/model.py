@@ -67,12 +67,12 @@ def line(config: Config, prices: PriceTable, meter: DollarMeter, watch: Callable
     return Connection(config, prices, meter, words, MOST_TURNS, watch=watch)
 
 
-def room(window: int | None) -> int:
+def conversation_room(window: int | None) -> int:
     """Characters of the conversation for a model with a context of so many tokens."""
     return min(MOST_CHARS, int((window or UNKNOWN_WINDOW) * SHARE_OF_WINDOW * CHARS_PER_TOKEN))
 
 
-def about(prices: PriceTable, model: str, size: int) -> Guess:
+def estimated_use(prices: PriceTable, model: str, size: int) -> Guess:
     """The estimated use of notes on a session whose transcript has `size` bytes."""
     given = min(int(size * GIVEN), MOST_CHARS) + len(_SYSTEM)
     return guess(prices, model, Size(given, 0, 1), 2, 0, LIKELY_TOKENS)

@@ -129,7 +129,7 @@ def _apply_answers(answers: Proposal, reviewer: Actor) -> ApplyReport:
         return ApplyReport(error=why, proposal=answers.public_id)
 
 
-def bring_up(proposal: Proposal) -> dict[FileChange, rebase.Outcome]:
+def bring_up_to_date(proposal: Proposal) -> dict[FileChange, rebase.Outcome]:
     """Rebase the unwritten files onto the disk, without writing.
 
     Raises ReviewRefused while the folder is missing, as nothing would fit any more.

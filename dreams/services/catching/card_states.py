@@ -30,7 +30,7 @@ def take_over_verdicts(proposal: Proposal) -> None:
             card.save(update_fields=["state", "decided_at", "decided_by"])
 
 
-def settle(proposal: Proposal) -> None:
+def proposal_ended(proposal: Proposal) -> None:
     """Call it when a proposal is submitted, rejected or superseded, in the same transaction. Undecided cards wait again."""
     if proposal.origin != Proposal.Origin.CAUGHT:
         return

@@ -85,7 +85,7 @@ def discover(
             notes.read_changed(plan.notes, tally)
         with stopwatch.part("memories"):
             memory.refresh_all(kept, host, tally)
-        moved.note(place.project for place in kept)
+        moved.save_moves(place.project for place in kept)
         instruction_files.read_due(host, timezone.now())
         return tally.report(watch.ms())
 

@@ -102,7 +102,7 @@ def _dream_under_lock(dream: DreamRun, held: locks.Held, reporter: DreamReporter
     if fingerprint == project.inputs_hash and not dream.forced:
         _complete(dream, held, fingerprint, "Nothing changed since the last dream.")
         return
-    logs, sessions = daily_logs.review(dream), review_sessions(dream)
+    logs, sessions = daily_logs.mark_read(dream), review_sessions(dream)
     reporter.checkpoint()
     folder = Path(settings.DATA_DIR) / "workspaces" / dream.public_id
     with workspace.Workspace.create(folder, snapshot) as scratch:

@@ -28,7 +28,7 @@ State = Proposal.State
 # --- Which project follows which ------------------------------------------------------------------------------------
 
 
-def note(projects: Iterable[Project]) -> None:
+def save_moves(projects: Iterable[Project]) -> None:
     """Save which of a host's projects follow one whose repository is no longer at its path."""
     autos = [project for project in projects if project.kind == Project.Kind.AUTO and project.repo_dir]
     gone = [project for project in autos if project.repo_gone_at]

@@ -305,8 +305,8 @@ def supersede(proposal: Proposal, actor: str) -> dict[tuple[str, str], Hunk]:
         if not closed:
             return {}
         proposal.refresh_from_db(fields=["state"])
-        question_states.settle(proposal)
-        card_states.settle(proposal)
+        question_states.proposal_ended(proposal)
+        card_states.proposal_ended(proposal)
         if proposal.dream_id and not proposal.partial:
             Session.objects.filter(reviewed_by__dream=proposal.dream_id).update(given_back_at=timezone.now())
         auditlog.record("proposal.superseded", actor=actor, about=proposal)

@@ -15,7 +15,7 @@ from dreams.services import auditlog, blobs, proposals, review
 from dreams.services.memories import syncing
 from dreams.services.proposals import rebase, saving
 from dreams.services.questions import joining, options, question_states
-from dreams.services.questions.asking import hold
+from dreams.services.questions.asking import lock_questions
 from dreams.services.review import Actor, ReviewRefused
 
 log = logging.getLogger(__name__)
@@ -135,7 +135,7 @@ def _no_longer_open(question: Question) -> str:
 
 def _leave(question: Question, option: QuestionOption, reviewer: Actor) -> Answered:
     with transaction.atomic():
-        hold(question.project)
+        lock_questions(question.project)
         _claim(question, option, State.ANSWERED, reviewer)
         _log("question.answered", question, reviewer)
     return Answered(question)
@@ -154,7 +154,7 @@ def _carry_out(
     # Before the transaction, because it reads the sessions on disk.
     verdicts = proposals.verdicts_on(waiting, _added(edits)) if waiting else None
     with transaction.atomic():
-        hold(project)
+        lock_questions(project)
         _claim(question, option, State.WAITING, reviewer, rows=list(rows))
         present = syncing.contents(project)
         target, made = _joined(waiting, question, edits, present, reviewer)
@@ -187,7 +187,7 @@ def move_answers(proposal: Proposal) -> int:
 @transaction.atomic
 def _move(question: Question) -> bool:
     """Confirmed findings stay confirmed: a finding's key is made from its text."""
-    hold(question.project)
+    lock_questions(question.project)
     option = _option(question, question.answer)
     edits = options.edits_of(option, question.rows)
     present = syncing.contents(question.project)
@@ -333,7 +333,7 @@ def take_back(question: Question, reviewer: Actor) -> Question:
     if question.operation is not None:
         verdicts = proposals.verdicts_on(question.operation.proposal, "")
     with transaction.atomic():
-        hold(question.project)
+        lock_questions(question.project)
         question.refresh_from_db()
         target = question.operation.proposal if question.operation else None
         if question.state == State.OPEN:
@@ -359,7 +359,7 @@ def _examine_rest(target: Proposal, reviewer: Actor, verdicts: proposals.Transcr
 def later(question: Question, reviewer: Actor) -> Answered:
     """Not now: asked again once one of its files changed, after seven days at the earliest."""
     with transaction.atomic():
-        hold(question.project)
+        lock_questions(question.project)
         question.refresh_from_db()
         if question.state not in (State.OPEN, State.LATER):
             raise ReviewRefused(_no_longer_open(question))

@@ -51,7 +51,7 @@ def save(dream: DreamRun, proposal: Proposal | None, asked: Sequence[Asked]) -> 
         for sha, data in blobs.get_many(shas.values()).items()
     }
     with transaction.atomic():
-        hold(project)
+        lock_questions(project)
         kept = []
         known = _known(project, chosen)
         for subject, one in chosen.items():
@@ -70,7 +70,7 @@ def _is_read_once(place: Mapping[str, Any]) -> bool:
     return bool(place["session"]) or place["role"] == "log"
 
 
-def hold(project: Project) -> None:
+def lock_questions(project: Project) -> None:
     """Lock the project's questions; call it first in a transaction."""
     Project.objects.select_for_update(no_key=True).get(pk=project.pk)
 
@@ -220,7 +220,7 @@ def _fits(row: Question, proposal: Proposal, present: Mapping[str, bytes]) -> bo
 def show_more(project: Project) -> int:
     """Ask the next seven (MORE) unshown questions, except muted kinds; returns how many."""
     with transaction.atomic():
-        hold(project)
+        lock_questions(project)
         unasked = unshown(project).values_list("pk", flat=True)[:MORE]
         return Question.objects.filter(pk__in=list(unasked)).update(asked=True)
 

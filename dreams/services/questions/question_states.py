@@ -46,7 +46,7 @@ def reopen(questions: Iterable[Question]) -> None:
     )
 
 
-def settle(proposal: Proposal) -> None:
+def proposal_ended(proposal: Proposal) -> None:
     """Call it in the transaction that submits, rejects or supersedes a proposal.
 
     A question whose change will be written is answered; all others are open again.

@@ -72,8 +72,8 @@ def _close(proposal: Proposal, reviewer: Actor, claim: str, left: Collection[Lef
         proposal.refresh_from_db()
         _stop_leaving_out(proposal, left)
         _leave_out_rejected(proposal)
-        question_states.settle(proposal)
-        card_states.settle(proposal)
+        question_states.proposal_ended(proposal)
+        card_states.proposal_ended(proposal)
         use_up_sessions(proposal)
         auditlog.record(
             "review.submitted",
@@ -333,8 +333,8 @@ def reject_as_second(proposal: Proposal, seen: str, reviewer: Actor, reason: str
         leave_out(proposal, rejected)
         _log_second("review.second_refused", proposal, waits, reviewer, reason=reason)
         _close_if_nothing_left(proposal)
-        question_states.settle(proposal)
-        card_states.settle(proposal)
+        question_states.proposal_ended(proposal)
+        card_states.proposal_ended(proposal)
     return rejected
 
 

@@ -101,7 +101,7 @@ def tick(now: dt.datetime | None = None) -> TickReport:
     return report
 
 
-def go_on() -> None:
+def start_next_dreams() -> None:
     """Starts dreams of open projects right after a dream ended, not at the next tick; the setting's limit still applies."""
     _start_open(TickReport(at=timezone.now()), Everywhere.load())
 

@@ -17,7 +17,7 @@ from dreams.web.pages.projects import with_unique_names
 from dreams.web.paging import PageOfRows, page_of
 
 
-def used(model: type[models.Model], column: str, most: int) -> list[tuple[str | int, int]]:
+def distinct(model: type[models.Model], column: str, most: int) -> list[tuple[str | int, int]]:
     """At most `most` distinct values of an indexed `column`, sorted, each with the newest row's id. One query.
 
     `DISTINCT` reads the whole table on SQLite and PostgreSQL; a log has many rows but few values.
@@ -106,9 +106,9 @@ def _rows(wanted: Filter) -> QuerySet[AuditEntry]:
 
 def choices() -> dict[str, Any]:
     """The options of the filters: actions and actors that occur, and projects by their latest name."""
-    actions = {value for value, _ in used(AuditEntry, "action", len(auditlog.ACTIONS) + MOST_ACTORS)}
-    actors = [str(value) for value, _ in used(AuditEntry, "actor", MOST_ACTORS + 1) if value]
-    named = [pk for _, pk in used(AuditEntry, "project_id_was", MOST_PROJECTS)]
+    actions = {value for value, _ in distinct(AuditEntry, "action", len(auditlog.ACTIONS) + MOST_ACTORS)}
+    actors = [str(value) for value, _ in distinct(AuditEntry, "actor", MOST_ACTORS + 1) if value]
+    named = [pk for _, pk in distinct(AuditEntry, "project_id_was", MOST_PROJECTS)]
     labels = AuditEntry.objects.filter(pk__in=named).values_list("project_id_was", "project_label")
     return {
         "actions": [(name, label) for name, label in auditlog.ACTIONS.items() if name in actions],

@@ -21,7 +21,7 @@ from dreams.web.pages.session_turns import as_lines
 from dreams.web.paging import page_of
 
 
-def used(run: DreamRun, turns: int, now: dt.datetime) -> dict[str, Any]:
+def usage_of(run: DreamRun, turns: int, now: dt.datetime) -> dict[str, Any]:
     """A fixed number of queries: two, and two more for the meters of a running dream."""
     by_model = dreaming.used_by_model(run)
     work = dreaming.work_of(run)
@@ -134,7 +134,7 @@ def dream(run: DreamRun, now: dt.datetime, after: int = 0, number: str | None = 
         "hidden_turns": max(0, totals.rows - MOST_TURNS) if not after else 0,
         "files": totals.files[:MOST_FILES],
         "more_files": max(0, len(totals.files) - MOST_FILES),
-        "used": used(run, len(totals.turns), now),
+        "used": usage_of(run, len(totals.turns), now),
         "elapsed": _elapsed(run, now),
         "sessions": _reviewed(run, number),
         "result": result(run) if run.is_over else None,

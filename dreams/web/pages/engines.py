@@ -112,7 +112,7 @@ def _prices(choices: Iterable[conf.Config], prices: PriceTable) -> list[Priced]:
 # --- Connection to a model -------------------------------------------------------------------------------------------
 
 
-def way(uses_model: bool) -> list[Check]:
+def connection_checks(uses_model: bool) -> list[Check]:
     """Server, key and sandbox as rows: their state, and a remedy if something is missing."""
     found = keys.state()
     return [_server(found), _key(found, uses_model), installation.sandbox()]

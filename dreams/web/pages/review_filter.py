@@ -105,7 +105,7 @@ def kinds() -> dict[str, str]:
     return {**LETTER_WORDS, **{kind.value: str(kind.label) for kind in Operation.Kind}}
 
 
-def asked_of(query: QueryDict) -> ReviewQuery:
+def parse_query(query: QueryDict) -> ReviewQuery:
     """Parses an address; unknown values are ignored."""
     show, kind = query.get("show", ""), query.get("kind", "")
     return ReviewQuery(

@@ -29,7 +29,7 @@ from dreams.web.htmx import Request, SeeOther, rendered, wants_fragment
 from dreams.web.pages import memory as memory_pages, questions as question_pages, recall, review as pages
 from dreams.web.pages.recall import loads
 from dreams.web.pages.review import listing
-from dreams.web.pages.review_filter import ReviewQuery, asked_of, batch_of, passing, window
+from dreams.web.pages.review_filter import ReviewQuery, batch_of, parse_query, passing, window
 from dreams.web.pages.review_proposal import Decision, LoadedProposal, address, find, load as load_rows
 from dreams.web.pages.review_texts import texts_of
 
@@ -45,7 +45,7 @@ def desk(request: Request, public_id: str) -> HttpResponse:
     if request.GET.get("layout") in LAYOUTS:
         return _remember_layout(request)
     loaded = load(request, proposal)
-    asked = asked_of(request.GET)
+    asked = parse_query(request.GET)
     if asked.file is not None and asked.file not in {file.pk for file in loaded.files}:
         raise Http404("no such file in this proposal")
     if wants_fragment(request) and asked.file is not None:
@@ -119,7 +119,7 @@ def named(request: Request, loaded: LoadedProposal, *, keeps: bool = True) -> li
 def _batch(request: Request, loaded: LoadedProposal, scope: str, verdict: str) -> list[Decision] | str:
     """The decisions that the form's button counted; or a message with their current number if they changed."""
     file = file_of(request, loaded) if scope == "file" else None
-    batch = batch_of(passing(loaded, asked_of(_view_of(request))), scope, file)
+    batch = batch_of(passing(loaded, parse_query(_view_of(request))), scope, file)
     found = list(batch.of(verdict))
     same = request.POST.get("digest") == batch.digest(verdict) and request.POST.get("count") == str(
         len(found)
@@ -203,7 +203,7 @@ def page(request: Request, loaded: LoadedProposal, asked: ReviewQuery, status: i
 def fragment(
     request: Request, template: str, loaded: LoadedProposal, context: dict[str, object], status: int = 200
 ) -> HttpResponse:
-    asked = asked_of(QueryDict(_query_to_come_back_to(request)))
+    asked = parse_query(QueryDict(_query_to_come_back_to(request)))
     return rendered(request, template, {**_common(request, loaded, asked), **context}, status)
 
 
@@ -247,7 +247,7 @@ def _query_to_come_back_to(request: Request) -> str:
 
 def one_file(request: Request, loaded: LoadedProposal, asked: ReviewQuery) -> HttpResponse:
     """The section of one file: with its decisions on the requesting page, else with all of them."""
-    here = passing(loaded, asked_of(QueryDict(_query_to_come_back_to(request))))
+    here = passing(loaded, parse_query(QueryDict(_query_to_come_back_to(request))))
     shown = {one.pk for one in window(here).decisions if one.file_id == asked.file}
     part = here if shown else passing(loaded, asked)
     pks = shown or {one.pk for one in window(part).decisions}
@@ -347,7 +347,7 @@ def refuse(request: Request, loaded: LoadedProposal, why: str) -> HttpResponse:
 
 
 def _asked(request: Request) -> ReviewQuery:
-    return asked_of(QueryDict(request.POST.get("back", "")))
+    return parse_query(QueryDict(request.POST.get("back", "")))
 
 
 def _shown(request: Request) -> dict[int, str]:

@@ -27,7 +27,7 @@ from dreams.web.views.review import back_to, file_of, proposal_of, refuse
 
 
 @require_POST
-def bring_up(request: Request, public_id: str) -> HttpResponse:
+def bring_up_to_date(request: Request, public_id: str) -> HttpResponse:
     """Rebases files that changed on disk, or confirms the new result of one."""
     loaded = load(proposal_of(public_id))
     host_requests.refuse_unless_accepted(loaded.proposal.project)
@@ -41,7 +41,7 @@ def bring_up(request: Request, public_id: str) -> HttpResponse:
     if waits := asked(request, loaded.proposal.project, lambda: new_request, back):
         return waits
     try:
-        outcomes = applying.bring_up(loaded.proposal)
+        outcomes = applying.bring_up_to_date(loaded.proposal)
     except ReviewRefused as refused:
         messages.error(request, str(refused))
         return back

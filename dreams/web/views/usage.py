@@ -32,7 +32,7 @@ def engines(request: Request) -> HttpResponse:
     found = engines_pages.engines(request.GET.get("page"))
     context = {
         "found": found,
-        "checks": engines_pages.way(found["uses_model"]),
+        "checks": engines_pages.connection_checks(found["uses_model"]),
         "test": engines_pages.last_test(),
     }
     return render(request, "dreams/engines.html", context)

@@ -238,7 +238,7 @@ def _fold(rec: Recorder, keep: PlacedText, drop: str, row_max: int) -> None:
                 return
             document, known, target = added, f"{known}. {text}", text
         told += [Fate(line, "merged-into", keep.path, target) for line in lines]
-    files.fold(rec, keep.path, drop, row_max, decode(document.to_bytes()), told)
+    files.merge_into(rec, keep.path, drop, row_max, decode(document.to_bytes()), told)
 
 
 def _with(document: memdir.Document, text: str, line: str) -> memdir.Document | None:

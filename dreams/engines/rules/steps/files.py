@@ -40,7 +40,7 @@ def merge(rec: Recorder, row_max: int) -> None:
         for drop in rest:
             rec.report.checkpoint()
             if not refusal(rec.tree, keep, drop):
-                rec.count("files", int(fold(rec, keep, drop, row_max)))
+                rec.count("files", int(merge_into(rec, keep, drop, row_max)))
 
 
 def same_bodies(tree: Tree, paths: Iterable[str]) -> list[list[str]]:
@@ -197,7 +197,7 @@ def _title(body: str) -> str:
     return first[2:].strip() if first.startswith("# ") else ""
 
 
-def fold(
+def merge_into(
     rec: Recorder, keep: str, drop: str, row_max: int, after: str | None = None, told: Sequence[Fate] = ()
 ) -> bool:
     """Remove a file whose content another one has, and update every link and row. One operation.
