@@ -94,7 +94,7 @@ class Chunk:
             self._prompts.append((owner, row))
             self._text += len(row.text)
         for w in found.memory_writes:
-            self._writes.append((owner, (storable(w.path), w.offset, rows.moment(w.at))))
+            self._writes.append((owner, (storable(w.path), w.offset, rows.as_cell(w.at))))
         if found.problems and (room := PROBLEMS_KEPT - len(reading.problems)):
             reading.problems.extend(
                 {"line": p.line, "offset": p.offset, "reason": p.reason} for p in found.problems[:room]

@@ -210,8 +210,8 @@ def _history_row(key: int, entry: PromptEntry) -> HistoryPrompt:
 
 
 def _session_row(project: int, path: str, entry: PromptEntry) -> rows.Row:
-    now = rows.moment(timezone.now())
-    at = rows.moment(entry.at)
+    now = rows.as_cell(timezone.now())
+    at = rows.as_cell(entry.at)
     is_named = _is_name(entry.session_id)
     title = redact(entry.display) if is_named else "Prompts without a session"
     name = entry.session_id if is_named else UNNAMED

@@ -90,9 +90,9 @@ def session_row(reading: FileReading) -> rows.Row:
         job.found.session_id[:200],
         job.found.path,
         storable(summary.title, 300),
-        rows.moment(summary.first_at),
-        rows.moment(_believed(summary.last_at, touched)),
-        rows.moment(touched),
+        rows.as_cell(summary.first_at),
+        rows.as_cell(_believed(summary.last_at, touched)),
+        rows.as_cell(touched),
         storable(summary.last_branch, 255),
         storable(summary.first_cwd),
         storable(summary.version, 50),
@@ -113,8 +113,8 @@ def orphan_row(reading: FileReading, owner: str) -> rows.Row:
     """The session of a sub-agent whose main transcript is missing: marked as gone, but its tokens count."""
     job = reading.job
     name = owner.rpartition("/")[2].removesuffix(".jsonl")[:200]
-    now = rows.moment(timezone.now())
-    touched = rows.moment(from_ns(reading.before.mtime_ns)) or now
+    now = rows.as_cell(timezone.now())
+    touched = rows.as_cell(from_ns(reading.before.mtime_ns)) or now
     empty: tuple[rows.Cell, ...] = ("", None, None, touched, "", "", "", None, 0, 0, 0, 0, 0, 0)
     return (job.project, job.folder, name, owner, *empty, False, now, 0)
 
@@ -141,7 +141,7 @@ def usage_row(session: int, row: UsageRow) -> rows.Row:
         session,
         row.message_key,
         _model(row.model),
-        rows.moment(row.at),
+        rows.as_cell(row.at),
         row.sidechain,
         *counts,
         min(row.web_searches, 2**31 - 1),
@@ -159,7 +159,7 @@ def prompt_rows(owned: Sequence[tuple[int, Prompt]]) -> list[rows.Row]:
     texts = redact_all([row.text for _, row in owned])
     keys = rows.own_keys(row.key for _, row in owned)
     return [
-        (keys[row.key], session, row.offset, row.line, rows.moment(row.at), storable(text))
+        (keys[row.key], session, row.offset, row.line, rows.as_cell(row.at), storable(text))
         for (session, row), text in zip(owned, texts, strict=True)
     ]
 
@@ -176,7 +176,7 @@ def open_end_rows(summary: Summary) -> list[rows.Row]:
             rows.as_json([storable(subject) for subject in task.blocked_by]),
             task.offset,
             task.line,
-            rows.moment(task.at),
+            rows.as_cell(task.at),
         )
         for number, task in enumerate(summary.tasks.unfinished(), 1)
     ]

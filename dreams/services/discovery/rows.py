@@ -163,7 +163,7 @@ WRITE = ["session_id", "path", "offset", "at"]
 OPEN_END = ["session_id", "number", "subject", "status", "blocked_by", "offset", "line_no", "at"]
 
 
-def moment(at: dt.datetime | None) -> Cell:
+def as_cell(at: dt.datetime | None) -> Cell:
     """An aware datetime in the form that the database driver takes."""
     if at is None:
         return None

@@ -141,7 +141,7 @@ def _note_sessions(projects: set[int], folders: set[int]) -> None:
     cwds = {folder: (cwd, project) for folder, cwd, project in newest.values_list("folder", "cwd", "project")}
     # Two prepared statements: updating 10,000 projects through the models would take seconds.
     with transaction.atomic():
-        rows.note_last_sessions([(rows.moment(at), project) for project, at in last.order_by()])
+        rows.note_last_sessions([(rows.as_cell(at), project) for project, at in last.order_by()])
         rows.note_cwds([(cwd, folder) for folder, (cwd, _) in cwds.items()])
         secret_paths.mark_folders((project, cwd) for cwd, project in cwds.values())
 

@@ -180,7 +180,7 @@ def _as_judged(results: Sequence[Mapping[str, Any]] | None, now: dt.datetime) ->
     """The costly gates that were closed at the last evaluation and whose opening time has not come."""
     found = []
     for gate in results or ():
-        name, opens_at = str(gate.get("name")), moment(gate.get("opens_at"))
+        name, opens_at = str(gate.get("name")), stored_moment(gate.get("opens_at"))
         if name in _AS_JUDGED and not gate.get("passed") and (opens_at is None or opens_at > now):
             found.append(gates.GateResult(name, False, as_stored(str(gate.get("reason", ""))), opens_at))
     return found
@@ -323,7 +323,7 @@ def as_stored(reason: str) -> str:
     return reason if head == reason else f"{head}."
 
 
-def moment(text: object) -> dt.datetime | None:
+def stored_moment(text: object) -> dt.datetime | None:
     """An ISO time from stored JSON; None if it is missing or has no offset."""
     try:
         found = dt.datetime.fromisoformat(text) if isinstance(text, str) else None

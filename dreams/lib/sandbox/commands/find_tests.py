@@ -171,7 +171,7 @@ def newer_than_file(path: str) -> Test:
 
 
 def newer_than_time(text: str) -> Test:
-    moment = metadata.moment(text)
+    moment = metadata.parse_moment(text)
     return lambda visit: visit.stat.st_mtime_ns > moment(visit.process.now)
 
 

@@ -135,7 +135,7 @@ _SECONDS = {"second": 1, "sec": 1, "minute": 60, "min": 60, "hour": 3600, "day":
 _NAMED = {"now": 0, "today": 0, "yesterday": -_DAY, "tomorrow": _DAY}
 
 
-def moment(text: str) -> Callable[[float], int]:
+def parse_moment(text: str) -> Callable[[float], int]:
     """Nanoseconds since 1970 for ISO dates and times, `@seconds`, `N days ago`, `last week`, yesterday and now.
 
     Relative to the current time. Raises Refused for anything else, UsageError for a day that does not exist.
