@@ -75,7 +75,7 @@ def test_of_all_projects_one_that_fails_stops_no_other(tmp_path: Path, monkeypat
     Project.objects.filter(pk=other.pk).update(name="other")
     real = checkup.check
     broken = lambda project: real(project) if project == other else 1 / 0  # noqa: E731
-    monkeypatch.setattr(runs, "checkup", SimpleNamespace(look=broken))
+    monkeypatch.setattr(runs, "checkup", SimpleNamespace(check=broken))
     run = done("checkup")
     assert run.status == "failed" and run.text == "app: An unexpected fault (ZeroDivisionError)."
     assert {part["project"]: part["state"] for part in run.parts} == {first.pk: "failed", other.pk: "done"}
