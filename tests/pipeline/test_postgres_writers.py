@@ -136,6 +136,13 @@ def test_of_three_that_want_more_than_half_of_the_budget_one_gets_it(site: Site,
     assert sorted(site.results("reserve", project=project)) == [False, False, True]
 
 
+def test_an_answer_beside_a_dream_that_replaces_the_proposal_waits_for_nothing_that_waits_for_it(
+    site: Site, tmp_path: Path
+) -> None:
+    proposal = site.alone("waiting", folder=str(tmp_path))
+    assert site.together("replace", proposal=proposal) == []
+
+
 def test_a_dream_that_lost_the_database_is_ended_by_the_next_tick_as_its_process_ends_too(
     site: Site, tmp_path: Path
 ) -> None:

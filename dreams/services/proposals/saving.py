@@ -114,19 +114,20 @@ def create(
     before: Mapping[str, bytes],
     transcripts: TranscriptVerdicts | None = None,
     instead_of: Proposal | None = None,
-    unless: Callable[[], Proposal | None] = lambda: None,
+    unless: Callable[[], Proposal | None] | None = None,
 ) -> Proposal:
     """Save `draft` as an open proposal, with evidence, ledger and findings. `before` is the whole directory. `instead_of` is
     superseded in the same transaction, and equal hunks keep their verdicts. `unless` finds one that is there already, also
-    where another request has just made it."""
+    where another request has just made it; it is for callers that hold no rows, as others may wait for these."""
     transcripts = transcripts or TranscriptVerdicts.of_dream(origin.dream)
     # Before the transaction, which must not wait for the disk or the checks.
     checked = check_draft(project, origin.kind, draft, before, transcripts, undo=origin.is_unreviewed)
     blobs.put_many(data for file in draft.files for data in (file.base, file.new) if data is not None)
     with transaction.atomic():
-        database.one_at_a_time(f"proposals of {project.pk}")
-        if found := unless():
-            return found
+        if unless:
+            database.one_at_a_time(f"proposals of {project.pk}")
+            if found := unless():
+                return found
         who = origin.dream.requested_by if origin.dream else origin.actor
         verdicts = supersede(instead_of, who) if instead_of else {}
         proposal = Proposal.objects.create(

@@ -180,6 +180,42 @@ def reserve(number: int, project: int) -> bool:
     return meter.reserve(Decimal("0.6")) is None
 
 
+def waiting(number: int, folder: str) -> int:
+    """A project with an open proposal."""
+    from tests.world import directory as world
+
+    return world.propose(world.make_project(Path(folder))).pk
+
+
+def replace(number: int, proposal: int) -> None:
+    """The first holds the proposal and makes another, as an answer does; the second replaces it meanwhile, as a dream does."""
+    from django.db import connection, transaction
+
+    from dreams.engines import drafts
+    from dreams.models import Proposal
+    from dreams.services import proposals
+
+    def seen(sql: str) -> bool:
+        with connection.cursor() as cursor:
+            cursor.execute(sql)
+            return cursor.fetchone() is not None
+
+    row, new = Proposal.objects.select_for_update().filter(pk=proposal), proposals.ProposalOrigin
+    waiting = Proposal.objects.get(pk=proposal)
+    if number == 0:
+        with transaction.atomic():
+            assert row.get() == waiting
+            while not seen("SELECT 1 FROM pg_locks WHERE NOT granted"):
+                pass
+            proposals.create(waiting.project, new(Proposal.Origin.ANSWERS), drafts.Draft(), {})
+    elif number == 1:
+        while not seen(
+            "SELECT 1 FROM pg_locks WHERE relation = 'dreams_proposal'::regclass AND mode = 'RowShareLock'"
+        ):
+            pass
+        proposals.create(waiting.project, new(Proposal.Origin.DREAM), drafts.Draft(), {}, instead_of=waiting)
+
+
 def dream_and_lose(number: int, folder: str, server: int) -> str:
     """Dreams, as a queue worker, while the database server is stopped in the middle."""
     import os
@@ -264,6 +300,8 @@ WORK: dict[str, Callable[..., object]] = {
         project,
         budget,
         reserve,
+        waiting,
+        replace,
         dream_and_lose,
         repair,
         figures,
