@@ -271,14 +271,16 @@ def read(path: Path, actor: str) -> Imported:
         raise BadFile(f"Nothing was changed. {error}") from error
     except (KeyError, TypeError, AttributeError) as error:
         raise BadFile(
-            f"Nothing was changed. {path} contains something that is not a setting: {error}"
+            f"Nothing was changed. {path} contains something that is not a setting. Compare it with what "
+            "`settings export FILE` creates."
         ) from error
     done.unknown = sorted(set(done.unknown))
     return done
 
 
 def _loaded(path: Path) -> dict[str, Any]:
-    data = path.read_bytes()[: MOST_BYTES + 1]
+    with path.open("rb") as file:
+        data = file.read(MOST_BYTES + 1)
     try:
         found = json.loads(data)
     except (ValueError, RecursionError) as error:

@@ -96,8 +96,9 @@ def test_a_dated_copy_of_what_holds_now_is_kept_first(tmp_path: Path) -> None:
 def test_a_file_with_one_wrong_thing_changes_nothing(tmp_path: Path, wrong: dict[str, object]) -> None:
     file = tmp_path / "mine.json"
     file.write_text(json.dumps({"format": "memoryweb settings 1", **wrong}))
-    with pytest.raises(Refused):
+    with pytest.raises(Refused, match="Nothing was changed") as refused:
         call_command("settings", "import", str(file))
+    assert "object" not in str(refused.value), "in the words of Python"
     assert not Override.objects.exists() and not Policy.objects.exists()
 
 
@@ -107,6 +108,11 @@ def test_another_file_is_refused(tmp_path: Path) -> None:
         file.write_text(text)
         with pytest.raises(Refused):
             call_command("settings", "import", str(file))
+
+
+def test_of_a_file_without_an_end_only_so_much_is_read() -> None:
+    with pytest.raises(Refused, match="not valid JSON"):
+        call_command("settings", "import", "/dev/zero")
 
 
 def test_a_project_that_is_not_known_is_named(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
