@@ -31,6 +31,7 @@ from dreams.services.proposals import rebase
 from dreams.services.questions import answering
 from dreams.services.review import Actor, ReviewRefused
 from dreams.services.scheduling import scheduler
+from dreams.web.tags import desk
 from tests.pipeline.test_team_memory import DATED, RELEASE
 from tests.world import directory as world, questions as asked, rows as make
 from tests.world.kept import Keep, Kept
@@ -258,6 +259,17 @@ def test_of_one_file_that_two_decided_each_approves_the_part_of_the_other(projec
         review.approve_as_second(made, seen(made), one)
         applying.apply(made, one)
     assert on_disk(made) == both
+
+
+def test_of_many_files_that_two_decided_the_page_tells_each_the_number_of_their_own() -> None:
+    parts = [
+        Hunk(pk=number, file=FileChange(pk=number // 2, path=f"team/{number // 2}.md")) for number in range(8)
+    ]
+    by = {part.pk: ("anna", "bea")[part.pk % 2] for part in parts}
+    wait = review.SecondWait(tuple(parts), by, {pk: frozenset({name}) for pk, name in by.items()})
+    assert desk.seen_by(wait, "anna")["own"] == "4 files"
+    few = review.SecondWait(wait.hunks[:4], wait.decided_by, wait.not_by)
+    assert desk.seen_by(few, "anna")["own"] == "team/0.md and team/1.md"
 
 
 def test_who_decides_by_command_is_the_owner(proposal: Proposal) -> None:

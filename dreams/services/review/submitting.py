@@ -1,8 +1,8 @@
 """Submits a review, and lets a second person agree.
 
 A project may require a second person for shared files: what one person approved and submitted is written when another has
-agreed to exactly the same state. Of what two people decided, each approves the other's part. An undo needs one person, as what it restores was approved before, unless it has words of
-that person.
+agreed to exactly the same state. Of what two people decided, each approves the other's part. An undo needs one person, as what
+it restores was approved before, unless it has words of that person.
 """
 
 from collections.abc import Collection, Iterable, Mapping, Sequence

@@ -22,6 +22,7 @@ from django.utils.html import conditional_escape, format_html, format_html_join
 from django.utils.safestring import SafeString, mark_safe
 
 from dreams.lib import amounts, diff
+from dreams.lib.files.text import plural
 from dreams.lib.secrets.masking import Mask
 from dreams.models import Project
 from dreams.services import host_requests, hosts, secret_paths
@@ -273,8 +274,9 @@ def may(user: object, name: str) -> bool:
 def seen_by(second: SecondWait, name: str) -> dict[str, Any]:
     """What an account may approve as the second person, or all if nothing; and the files with changes that it decided itself."""
     left = second.left_for(name)
-    own = dict.fromkeys(hunk.file.path for hunk in second.hunks if left.hunks and hunk not in left.hunks)
-    return {"shown": left if left.hunks else second, "own": " and ".join(own)}
+    own = dict.fromkeys(h.file.path for h in second.hunks if left.hunks and name in second.not_by[h.pk])
+    told = " and ".join(own) if len(own) < 4 else plural(len(own), "file")
+    return {"shown": left if left.hunks else second, "own": told}
 
 
 @register.filter
