@@ -4,7 +4,10 @@ from django.db import migrations, models
 
 
 def move(apps, editor):
-    for undo in apps.get_model('dreams', 'Proposal').objects.filter(undo_asked__has_key='worded'):
+    undos = apps.get_model('dreams', 'Proposal').objects.filter(origin='rollback')
+    # To be written at once, but stopped before: the next undo withdraws it.
+    undos.filter(undo_asked={}, state__in=['open', 'submitted']).update(undo_asked={'at_once': True})
+    for undo in undos.filter(undo_asked__has_key='worded'):
         undo.files.filter(path__in=undo.undo_asked.pop('worded')).update(is_worded=True)
         undo.save(update_fields=['undo_asked'])
 

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import contextlib
+import importlib
 import os
 from pathlib import Path
 from typing import Any
 
 import pytest
+from django.apps import apps
 from django.core.management import call_command
 from django.db import OperationalError
 
@@ -318,6 +320,33 @@ def test_an_undo_that_was_killed_before_its_write_is_one_once_it_is_written(
     assert not Hunk.objects.filter(file__proposal=proposal).exclude(undone_in__proposal=undo).exists()
     assert not proposal.applications.filter(undone_at=None).exists()
     assert {row.reason for row in LeftOut.objects.filter(proposal=proposal)} == {"Not so."}
+
+
+def test_an_undo_that_was_killed_in_an_earlier_version_is_withdrawn_by_the_next(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    proposal = applied(world.make_project(tmp_path))
+    undo = killed_undo(proposal, monkeypatch)
+    Proposal.objects.filter(pk=undo.pk).update(undo_asked={})
+    importlib.import_module("dreams.migrations.0065_worded_files").move(apps, None)
+    assert rollback.rollback(proposal, world.ME).complete
+    undo.refresh_from_db()
+    assert undo.state == Proposal.State.REJECTED
+
+
+def test_an_undo_that_was_killed_keeps_a_persons_own_words_when_another_file_is_undone(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    proposal = applied(world.make_project(tmp_path))
+    undo = killed_undo(proposal, monkeypatch, selection=Selection(paths=("feedback_testing.md",)))
+    path = world.folder(proposal.project) / "feedback_testing.md"
+    path.write_text(path.read_text().replace("make fresh", "make other"))
+    assert applying.apply(undo, world.ME).conflicts
+    words = merge.Edited("Reset it with make clean.\n")
+    review.solve_conflict(undo.files.get(path=path.name), {0: words}, world.ME)
+    assert rollback.rollback(proposal, world.ME, Selection(paths=("project_export.md",))).complete
+    undo.refresh_from_db()
+    assert undo.state == Proposal.State.SUBMITTED
 
 
 def test_an_undo_that_was_submitted_and_waits_is_not_proposed_again(tmp_path: Path) -> None:

@@ -121,9 +121,10 @@ def _asked(planned: Preview, reason: str, *, never_again: bool, at_once: bool = 
 
 
 def _withdraw(proposal: Proposal) -> None:
-    """Close undos of `proposal` that were to be written at once but stopped before anything was written."""
+    """Close undos of `proposal` that were to be written at once but stopped before anything was written, without a person's words."""
     waiting = Proposal.objects.filter(state__in=[Proposal.State.OPEN, Proposal.State.SUBMITTED])
-    for made in waiting.filter(undoes=proposal, undo_asked__at_once=True, applications__isnull=True):
+    stopped = waiting.filter(undoes=proposal, undo_asked__at_once=True, applications__isnull=True)
+    for made in stopped.exclude(files__is_worded=True):
         if not writing.interrupted(made):
             waiting.filter(pk=made.pk).update(state=Proposal.State.REJECTED, closed_at=timezone.now())
 
