@@ -30,6 +30,10 @@ def test_a_missing_description_is_added_behind_the_name_or_at_the_end():
     assert with_description(parse(b"---\ntype: user\n\n---\nB\n"), "two").to_bytes() == (
         b"---\ntype: user\ndescription: two\n\n---\nB\n"
     )
+    foreign = b"---\nname: a\nsource:\n  description: one\n---\nB\n"
+    assert with_description(parse(foreign), "two").to_bytes() == foreign.replace(
+        b"a\n", b"a\ndescription: two\n", 1
+    )
 
 
 def test_a_value_of_many_lines_is_replaced_whole():

@@ -434,6 +434,12 @@ def test_a_link_to_the_home_folder_holds_everything_too(root: Path, tmp_path: Pa
     assert found is None and refused
 
 
+def test_an_override_that_is_no_path_stops_no_discovery(root: Path, tmp_path: Path) -> None:
+    put(root / "settings.json", env={OVERRIDE: "/notes\0"})
+    session(root, repository(tmp_path / "app"))
+    assert [Path(found.memory_dir).parent.parent for found in projects(source(root))] == [root / "projects"]
+
+
 @pytest.mark.parametrize("ignored", [False, True, "by the person"])
 def test_local_settings_are_trusted_only_where_git_ignores_them(
     tmp_path: Path, root: Path, ignored: bool | str

@@ -185,7 +185,8 @@ def _with_new_head(document: Document, text: str, *, create: bool) -> Document:
 
 def _edit(lines: list[str], text: str, newline: str, *, is_new: bool) -> list[str]:
     """The block's lines with another description: in the place that counts, else behind the name, else at the end."""
-    found = [(match, at) for at, line in enumerate(lines) if (match := _DESCRIPTION.match(strip_end(line)))]
+    every = [(match, at) for at, line in enumerate(lines) if (match := _DESCRIPTION.match(strip_end(line)))]
+    found = [each for each in every if not (is_new and each[0]["indent"])]  # a deeper one is another key's
     if not found and not is_new:
         raise _refusal()
     if not found:

@@ -124,7 +124,7 @@ class Settings:
         """The directory that the environment or settings choose for a project, and the rejected ones."""
         refused: list[Skipped] = []
         for value, source in self._environment(OVERRIDE):
-            if os.path.isabs(value):
+            if os.path.isabs(value) and "\0" not in value:
                 if not self._holds_everything(os.path.normpath(value)):
                     return MemoryDirectory(os.path.normpath(value), source), refused
                 refused.append(Skipped(source, _TOO_WIDE))
