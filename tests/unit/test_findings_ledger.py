@@ -249,6 +249,26 @@ def test_what_is_removed_for_one_reason_without_evidence_is_one_finding_with_its
     assert found.message.endswith("without evidence: It is as of 2025-03-30.")
 
 
+def test_each_line_that_another_one_replaces_without_evidence_is_a_finding_of_its_own():
+    lines = (
+        "- Reviews pull requests every Friday",
+        "- Deploys the shop every Monday",
+        "- Likes tea in the office",
+    )
+    new = (
+        "- Reviews pull requests on Tuesday",
+        "- Deploys the shop on Thursday",
+        "- Likes tea in the new office",
+    )
+    before = {**FILES, "user_role.md": ("# Ana\n\n" + "\n".join(lines) + "\n").encode()}
+    after = {**FILES, "user_role.md": ("# Ana\n\n" + "\n".join(new) + "\n").encode()}
+    kinds = "superseded-by", "superseded-by", "kept-in"
+    claims = tuple(map(Fate, lines, kinds, ["user_role.md"] * 3, new))
+    found = report(after, before, fates=claims)
+    told = [one.message for one in found.findings if one.code == "stated-without-evidence"]
+    assert [message.partition("”")[0] for message in told] == [f"“{line[2:]}" for line in lines[:2]]
+
+
 def test_the_words_that_leave_are_no_evidence_that_they_may():
     """A model that cites a line and removes it has shown that the line was there."""
     quote = Citation("memory", "tabs over spaces", "user_role.md", line_no=9)

@@ -71,9 +71,9 @@ def row_of(hunk: ChangedHunk, text: str, answer: StatementOutcome) -> RemovedLin
     target = answer.target
     if target is None:
         return RemovedLine(hunk.path, hunk.hunk_id, text, answer.fate, note=answer.note)
-    line = target.unit.first_line
+    at, unit = target.path, target.unit
     return RemovedLine(
-        hunk.path, hunk.hunk_id, text, answer.fate, target.path, line, target.unit.text, answer.note
+        hunk.path, hunk.hunk_id, text, answer.fate, at, unit.first_line, unit.text, answer.note
     )
 
 
@@ -82,17 +82,16 @@ def finding_of(
 ) -> NewFinding | None:
     about = f"{unit.key if unit else text}"
     place = {"path": hunk.path, "hunk_id": hunk.hunk_id, "line_no": line_no, "about": about}
-    said = shortened(unit.text if unit else text, MOST_SHOWN)
+    whole = unit.text if unit else text
+    said = shortened(whole, MOST_SHOWN)
     if answer.fate == "unexplained":
         held = f"The nearest statement, {redact(answer.refused)}." if answer.refused else ""
         return NewFinding(
-            CHECK, "unexplained-loss", "block", f"Unexplained loss: “{said}” {_loss_sentence(answer, unit.text if unit else text)}",
+            CHECK, "unexplained-loss", "block", f"Unexplained loss: “{said}” {_loss_sentence(answer, whole)}",
             "Reject the change, edit it to keep the statement, or confirm its removal.", message_parts=MessageParts(said, detail=held), **place,  # type: ignore[arg-type]  # keywords of mixed types
         )  # fmt: skip
     if answer.reworded and answer.fate == "merged-into":
-        words = ", ".join(
-            f"“{word}”" for word in facts.as_written(answer.reworded[:8], unit.text if unit else text)
-        )
+        words = ", ".join(f"“{word}”" for word in facts.as_written(answer.reworded[:8], whole))
         return NewFinding(
             CHECK, "reworded", "warn", f"“{said}” is reworded; these words are gone: {words}.",
             "Compare both lines, then edit the change if the meaning changed.", **place,  # type: ignore[arg-type]  # as above
@@ -129,10 +128,12 @@ def _stated(
         )  # fmt: skip
     if answer.note in derived.NOTES or any(_is_evidence(citation, hunk) for citation in hunk.citations):
         return None
-    told = " ".join(fate.text.strip() for fate in hunk.fates if fate.note == answer.note) or said
+    if answer.fate == "stated":  # one finding for all lines that go for one reason
+        place["about"] = answer.note
+        said = " ".join(fate.text.strip() for fate in hunk.fates if fate.note == answer.note) or said
     return NewFinding(
-        CHECK, "stated-without-evidence", "warn", f"“{shortened(told, MOST_SHOWN)}” is removed for a reason without evidence: {shortened(answer.note or 'another line replaces it.', MOST_SHOWN)}",
-        "Check the reason, or reject the change.", **{**place, "about": answer.note},  # type: ignore[arg-type]  # as above
+        CHECK, "stated-without-evidence", "warn", f"“{shortened(said, MOST_SHOWN)}” is removed for a reason without evidence: {shortened(answer.note or 'another line replaces it.', MOST_SHOWN)}",
+        "Check the reason, or reject the change.", **place,  # type: ignore[arg-type]  # as above
     )  # fmt: skip
 
 
