@@ -75,8 +75,9 @@ class JsonWorker:
 
     def kill(self) -> None:
         """Kills the group: after the death of `around` alone, the worker would finish its call."""
-        with suppress(OSError):
-            os.killpg(self.process.pid, signal.SIGKILL)
+        if self.process.returncode is None:  # else its number may be another group's by now
+            with suppress(OSError):
+                os.killpg(self.process.pid, signal.SIGKILL)
 
     def end(self) -> None:
         self.kill()

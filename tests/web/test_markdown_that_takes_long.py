@@ -62,6 +62,30 @@ def test_a_worker_that_was_killed_is_replaced() -> None:
     assert markdown("*right* after") == "<p><em>right</em> after</p>"
 
 
+def test_a_worker_that_does_not_start_in_time_is_not_left_behind(monkeypatch: pytest.MonkeyPatch) -> None:
+    pool, before = converting._Pool(), {child.pid for child in psutil.Process().children()}
+    monkeypatch.setattr(converting, "START_SECONDS", 0.0)
+    assert pool.ask("*any*", None) == (None, {})
+    assert {child.pid for child in psutil.Process().children() if _is_a_worker(child)} <= before
+
+
+def test_the_text_after_a_link_that_could_not_be_looked_up_is_read(monkeypatch: pytest.MonkeyPatch) -> None:
+    pool = converting._Pool()
+    with pytest.raises(ZeroDivisionError):
+        pool.ask("[[a]]", lambda name: str(1 / 0))
+    assert pool.ask("*still* here", None) == ("<p><em>still</em> here</p>", {})
+    pool.close()
+
+
+def test_the_number_of_a_worker_that_is_gone_is_not_killed_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    worker = converting._Worker()
+    worker.end()
+    killed: list[int] = []
+    monkeypatch.setattr("os.killpg", lambda group, signal: killed.append(group))
+    worker.kill()
+    assert not killed
+
+
 def _is_a_worker(child: psutil.Process) -> bool:
     with suppress(psutil.Error):  # a child of another test may have just ended
         return any("markdown.worker" in word for word in child.cmdline())

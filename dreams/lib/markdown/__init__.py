@@ -31,7 +31,11 @@ class _Worker(JsonWorker):
     def __init__(self) -> None:
         """Raises WorkerFailed."""
         super().__init__("dreams.lib.markdown.worker")
-        self.receive(time.monotonic() + START_SECONDS)
+        try:
+            self.receive(time.monotonic() + START_SECONDS)
+        except WorkerFailed:
+            self.end()
+            raise
 
     def html(self, text: str, resolve: Resolver | None) -> tuple[str | None, dict[str, str | None]]:
         """(HTML or None, {looked-up name: address}). Raises WorkerFailed."""
@@ -60,18 +64,20 @@ class _Pool:
             worker = self._free.get(timeout=WALL_SECONDS)
         except queue.Empty:
             return None
+        used, worker = worker, None
         try:
-            if worker is not None and worker.has_died():
-                worker.end()
-                worker = None
-            worker = worker or _Worker()
-            return worker.html(text, resolve)
+            if used is not None and used.has_died():
+                used.end()
+                used = None
+            used = used or _Worker()
+            answer = used.html(text, resolve)
+            worker, used = used, None
+            return answer
         except WorkerFailed:
-            if worker is not None:
-                worker.end()
-            worker = None
             return None, {}
         finally:
+            if used is not None:  # it failed, or `resolve` did and it still waits for an address
+                used.end()
             self._free.put(worker)
 
     def close(self) -> None:
