@@ -260,7 +260,7 @@ def _lacking(rows: Mapping[int, Proposal], files: Sequence[FileChange]) -> list[
     restore what was there before. One query."""
     found: dict[int, list[Hunk]] = {file.pk: [] for file in files}
     taken = Hunk.objects.filter(file__in=found, verdict__in=Hunk.TAKEN, applied_in__isnull=True)
-    for hunk in taken.order_by("number"):
+    for hunk in taken.defer("claims", "transcript_verdicts").order_by("number"):
         found[hunk.file_id].append(hunk)
     lacking = []
     for file in files:
