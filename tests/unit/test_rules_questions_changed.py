@@ -44,6 +44,28 @@ def test_the_older_statement_comes_first_and_replacing_it_leaves_the_newer_value
     assert made.edits == []
 
 
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ("The staging database is db-stage-1.", "the staging database is db-stage-2, not db-stage-1"),
+        ("The relay listens on port 8080.", "The relay moved from port 8080 to 9090."),
+    ],
+)
+def test_what_says_that_another_value_is_past_is_the_newer_one_in_the_same_file_too(
+    tmp_path: Path, one: str, other: str
+) -> None:
+    files = {"MEMORY.md": "- [A](a.md) - hosts\n", "a.md": memory(f"- {other}\n- {one}\n")}
+    (question,) = asked(dream(tmp_path, files), "changed")
+    assert [place.text for place in question.places] == [one, other]
+
+
+def test_a_number_that_is_past_of_one_thing_is_none_of_another(tmp_path: Path) -> None:
+    body = "- Use bun 1.2, not node 20, for scripts.\n- The server needs node 20.\n"
+    body += "- The filter uses `haiku-4-5` (fixed from dead model `haiku-3-5`)\n- Fixed dead model in mapper.py (`haiku-3-5` → `haiku-4-5`)\n"
+    files = {"MEMORY.md": "- [A](a.md) - hosts\n", "a.md": memory(body)}
+    assert asked(dream(tmp_path, files), "changed") == []
+
+
 def test_without_a_known_order_the_person_says_which_holds(tmp_path: Path) -> None:
     (question,) = asked(two(tmp_path, dated=False), "conflict")
     assert [option.id for option in question.options] == ["first", "second", "keep"]
@@ -77,6 +99,14 @@ def test_a_value_that_the_other_statement_has_too_is_in_nobodys_place(tmp_path: 
     for dated in (True, False):
         made = two(tmp_path / str(dated), one, other, dated=dated)
         assert asked(made, "changed") == asked(made, "conflict") == []
+
+
+def test_the_label_of_an_entry_is_no_value_in_place_of_one_that_the_entry_has(tmp_path: Path) -> None:
+    one = "Never use `new Date('YYYY-MM-DD')`: this is UTC midnight, the PREVIOUS day in GMT-3."
+    other = "- **[AP-005]** UTC midnight = wrong day in GMT-3 -> [`AP-005.md`](./AP-005.md)"
+    for dated in (True, False):
+        made = two(tmp_path / str(dated), one, other, dated=dated)
+        assert asked(made, "changed") == asked(made, "conflict") == asked(made, "leans") == []
 
 
 def test_an_answer_to_a_conflict_takes_no_statement_out(tmp_path: Path) -> None:

@@ -23,6 +23,7 @@ from dreams.lib.prose.exchanges import (
     has_another_title,
     is_about,
     is_in_a_title,
+    is_told_past,
     own_words,
     things,
 )
@@ -119,7 +120,8 @@ FORM = 5  # equal statements of two memories, from which on both fill in the sam
 
 @dataclass(frozen=True, slots=True)
 class TwoValues:
-    """Two statements about one thing, with their values as written; `thing` if both name it."""
+    """Two statements about one thing, with their values as written; `thing` if both name it. `corrects`: the second says that the
+    first one's value is no longer true."""
 
     one: PlacedText
     other: PlacedText
@@ -127,6 +129,7 @@ class TwoValues:
     second: str
     score: float
     thing: str = ""
+    corrects: bool = False
     alike: bool = False  # both say more of the thing in some of the same words
 
     def turned(self) -> "TwoValues":
@@ -140,7 +143,7 @@ class TwoValues:
 def two_values(asking: Asking, index: StatementIndex) -> Iterator[tuple[Question, Changed | None]]:
     """Questions of kind `changed` if one is newer, else `conflict`."""
     asked: set[frozenset[PlacedText]] = set()
-    for pair in (*_of_things(index), *_compared(index)):
+    for pair in (*_corrected(index), *_of_things(index), *_compared(index)):
         statements = frozenset((pair.one, pair.other))
         if (
             statements in asked
@@ -155,7 +158,10 @@ def two_values(asking: Asking, index: StatementIndex) -> Iterator[tuple[Question
         ):
             continue
         first, second = _day_of(asking, pair.one), _day_of(asking, pair.other)
-        if first and second and first != second:
+        if pair.corrects:
+            asked.add(statements)
+            yield from _changed(asking, index, pair, second)
+        elif first and second and first != second:
             asked.add(statements)
             yield from _changed(asking, index, pair if first < second else pair.turned(), max(first, second))
         elif not pair.thing and any(map(str.isdigit, pair.value)):
@@ -165,6 +171,26 @@ def two_values(asking: Asking, index: StatementIndex) -> Iterator[tuple[Question
 def _says_much_else(pair: TwoValues) -> bool:
     """Whether the first statement has other words, which its value may belong to."""
     return own_words(pair.one, pair.thing, pair.value, pair.other.reading.terms) > MOST_OWN
+
+
+def _corrected(index: StatementIndex) -> Iterator[TwoValues]:
+    """Corrections such as "The store is db-2, not db-1" for "The store is db-1", in any file and of any day."""
+    for new in filter(_is_short, index.statements):
+        for value in new.reading.values:
+            written = new.text[value.start : value.end]
+            if not any(map(str.isdigit, value.key)) or not is_told_past(written, new.text):
+                continue
+            for old in filter(_is_short, index.leans_on(value.key, new)):
+                made = exchange(old.text, new.text, "")
+                shared = _beside(old, value.key) & _beside(new, value.key)
+                named = made and made.named and made.old.key == value.key and made.old.sort == made.new.sort
+                enough = len(shared) > value.key.replace(".", "").isdigit()  # 8080 may belong to two things
+                # A statement about its own past value records a change.
+                tells = any(is_told_past(old.text[v.start : v.end], old.text) for v in old.reading.values)
+                # "[AP-5] Wrong day in GMT-3": the label of an entry is no value.
+                is_label = made and new.text.lstrip("*").startswith(f"[{made.new.text}]")
+                if made and named and enough and not (tells or is_label):
+                    yield TwoValues(old, new, made.old.text, made.new.text, 1.0, corrects=True)
 
 
 def _compared(index: StatementIndex) -> Iterator[TwoValues]:
