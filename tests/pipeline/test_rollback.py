@@ -56,18 +56,26 @@ def test_a_dream_is_undone_to_the_same_bytes_modes_and_mtimes(tmp_path: Path) ->
     assert Version.objects.filter(origin="rollback").exists()
 
 
-def test_a_removed_file_comes_back_with_its_attributes(tmp_path: Path) -> None:
+@pytest.mark.parametrize("paths", [(), ("feedback_testing.md",)], ids=["all is undone", "one file is"])
+def test_a_removed_file_comes_back_with_its_attributes(tmp_path: Path, paths: tuple[str, ...]) -> None:
     project = world.make_project(tmp_path)
     file = world.folder(project) / "feedback_testing.md"
     with contextlib.suppress(OSError):  # not every file system has them
         os.setxattr(file, "user.note", b"of a person")
-    proposal = world.propose(project, world.edit(file.name, world.TESTING, None, "prune", "prune"))
+    proposal = world.propose(
+        project,
+        world.edit(file.name, world.TESTING, None, "prune", "prune"),
+        world.edit("project_deploy.md", world.DEPLOY, world.DEPLOY + "\nIt takes a minute.\n", "a"),
+    )
     before = manifest(world.folder(project))
     review.decide(proposal, review.select_hunks(proposal), Hunk.Verdict.APPROVED, world.ME)
     review.confirm(proposal, proposal.findings.filter(severity="block"), world.ME)
     assert applying.apply(proposal, world.ME).complete
-    assert rollback.rollback(proposal, world.ME).complete
-    assert manifest(world.folder(project)) == before
+    assert rollback.rollback(proposal, world.ME, Selection(paths)).complete
+    kept = paths or before.keys()
+    assert {name: manifest(world.folder(project))[name] for name in kept} == {
+        name: before[name] for name in kept
+    }
 
 
 def test_an_undo_that_died_before_the_rows_were_told_is_one_after_recovery(

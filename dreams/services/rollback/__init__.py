@@ -4,6 +4,7 @@ all others. `previewing` computes what it would do.
 A file that nothing else has changed is restored exactly: bytes, mode and mtime, and its folder's mtime.
 """
 
+from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import asdict
 from functools import partial
@@ -183,8 +184,7 @@ def _order(
     snapshot: workspace.Snapshot,
 ) -> WriteOrder:
     whole = _whole_application(planned)
-    # A file that is there keeps its attributes; one that was removed gets those of before.
-    gone = {item.path: item.before for item in whole.applied if item.sha256 is None} if whole else {}
+    gone = _removed(planned.proposal)
     ops = [
         journal.FileOp(
             path=file.path,
@@ -192,7 +192,7 @@ def _order(
             data=file.result,
             mode=file.restored.mode,
             mtime_ns=file.restored.mtime_ns,
-            xattrs=before.xattrs if (before := gone.get(file.path)) else None,
+            xattrs=gone.get(file.path) if file.now is None else None,
         )
         for file in planned.files
         if file.changes
@@ -212,6 +212,15 @@ def _order(
         dir_states=whole.dirs_before if whole else {},
         directory=snapshot.identity,
     )
+
+
+def _removed(proposal: Proposal) -> dict[str, Mapping[str, bytes]]:
+    """The attributes that removed files had: one that comes back gets them again, one that is there keeps its own."""
+    ids = proposal.applications.order_by("pk").values_list("journal_id", flat=True)
+    entries = (journal.read_journal(writing.journal_dir(), each) for each in ids)
+    results = [entry.result for entry in entries if entry and entry.result and entry.state == "applied"]
+    applied = (item for result in results for item in result.applied)
+    return {item.path: item.before.xattrs for item in applied if item.before and item.sha256 is None}
 
 
 def _lock_file_too(folder: Path) -> list[journal.FileOp]:
