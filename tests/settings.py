@@ -16,7 +16,7 @@ if "TMPDIR" not in os.environ and _memory.is_dir() and shutil.disk_usage(_memory
 _base = Path(tempfile.mkdtemp(prefix="memoryweb-tests-"))
 atexit.register(shutil.rmtree, _base, ignore_errors=True)
 # What all processes of a run share lies with the one that started them.
-RUN = Path(os.environ.setdefault("TESTS_RUN", str(_base)))
+os.environ.setdefault("TESTS_RUN", str(_base))
 for _name in [name for name in os.environ if name.startswith(("MEMORYWEB_", "ANTHROPIC_", "CLAUDE_"))]:
     if _name != "MEMORYWEB_CHROMIUM":  # which browser the tests drive
         del os.environ[_name]

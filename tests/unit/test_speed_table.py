@@ -2,8 +2,17 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
+
 from bench import table
 from bench._table import Cost, Measured, Row, side_by_side
+from memoryweb import BASE_DIR
+
+
+def test_a_bench_that_starts_servers_does_not_take_the_data_directory_of_tests() -> None:
+    asked = "import sys; from bench import hosts, serve_kills, server_kills; sys.exit('tests.settings' in sys.modules)"
+    subprocess.run([sys.executable, "-c", asked], cwd=BASE_DIR, check=True, timeout=60)
 
 
 def test_every_row_has_a_name_of_its_own_and_goals_that_can_be_judged() -> None:

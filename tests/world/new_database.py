@@ -11,13 +11,11 @@ from pathlib import Path
 
 from filelock import FileLock
 
-from tests.settings import RUN
-
 
 @contextmanager
 def made_once(file: Path) -> Iterator[bool]:
     """Yields True if `file` is now a copy of it; if not, the block creates it, and it is kept for later calls."""
-    whole = RUN / "new.sqlite3"
+    whole = Path(os.environ["TESTS_RUN"]) / "new.sqlite3"
     with FileLock(f"{whole}.lock"):
         if whole.exists():
             shutil.copy(whole, file)
