@@ -360,7 +360,7 @@ def queue_times(app_configs: Any, **kwargs: Any) -> list[CheckMessage]:
     if cluster["queue_limit"] != 1:
         found.append(
             Error(
-                "The queue's local limit is not 1: tasks could wait in a worker's own queue and be started twice.",
+                "The queue’s local limit is not 1: tasks could wait in a worker’s own queue and be started twice.",
                 hint="Leave queue_limit at 1 in Q_CLUSTER.",
                 id="memoryweb.E002",
             )

@@ -60,7 +60,7 @@ def line_dates(versions: Sequence[KeptVersion], zone: dt.tzinfo, path: str = "")
 def _own_day(front: memdir.Frontmatter, zone: dt.tzinfo) -> LineDate | None:
     """The day in the memory's frontmatter."""
     said = front.modified_at or front.created_at
-    return LineDate(_day(said, zone), "memory", "the memory's own date") if said else None
+    return LineDate(_day(said, zone), "memory", "the memory’s own date") if said else None
 
 
 def _seen_day(version: KeptVersion, zone: dt.tzinfo, path: str) -> LineDate | None:
@@ -70,7 +70,7 @@ def _seen_day(version: KeptVersion, zone: dt.tzinfo, path: str) -> LineDate | No
     candidates: list[tuple[dt.datetime | None, EvidenceSource, str]] = [
         (version.at if version.seen_change else None, "history", "first seen in the history"),
         (version.written_at, "transcript", "written in a session"),
-        (version.mtime, "file", "the file's own date"),
+        (version.mtime, "file", "the file’s own date"),
     ]
     known = [each for each in candidates if each[0] is not None]
     if not known:

@@ -129,7 +129,7 @@ LEAST_LOGGED = 2  # lines that make a log
 _BOX = re.compile(r"\s*[-*+]\s+\[ \]\s+\S")
 LEAST_OPEN = 2  # unticked boxes; a single one is just style
 _RUNS = (
-    (_DRAWN, LEAST_DRAWN, "in-code", "shows the repository's file tree", "Remove it: a session can list the files itself."),
+    (_DRAWN, LEAST_DRAWN, "in-code", "shows the repository’s file tree", "Remove it: a session can list the files itself."),
     (_LOGGED, LEAST_LOGGED, "in-git", "lists commits", f"Leave it out: {_TELLS['git']}"),
     (
         _BOX, LEAST_OPEN, "task-state", "says how far a task has come, which is soon out of date",

@@ -347,9 +347,14 @@ def fields(row: object, *names: str) -> dict[str, Any]:
 
 def table(head: Sequence[str], rows: Sequence[Sequence[object]]) -> list[str]:
     """Lines with aligned columns; a line break in a file's name does not start a new row."""
-    cells = [list(head), *[[str(cell).replace("\n", "⟨U+000A⟩") for cell in row] for row in rows]]
+    cells = [list(head), *[[in_one_line(str(cell)) for cell in row] for row in rows]]
     widths = [max(len(row[column]) for row in cells) for column in range(len(head))]
     return [
         "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip()
         for row in cells
     ]
+
+
+def in_one_line(text: str) -> str:
+    """A file's name may have a line feed, which is an end of line wherever texts may have several."""
+    return text.replace("\n", "⟨U+000A⟩")

@@ -97,12 +97,12 @@ class Session(models.Model):
         return self.last_at or self.touched_at
 
 
-def continued_later(of: str = "") -> Exists:
-    """Whether a session was resumed in a newer file of its project. `of` leads to the session, as in "session__"."""
+def continued_later(of: str = "", **also: object) -> Exists:
+    """Whether a session was resumed in a newer file of its project, of which `also` is true. `of` leads to the session: "session__"."""
     at, pk = OuterRef(f"{of}touched_at"), OuterRef(f"{of}pk")
     newer = Q(touched_at__gt=at) | Q(touched_at=at, pk__gt=pk)
     same = {"root_key": OuterRef(f"{of}root_key"), "project": OuterRef(f"{of}project")}
-    return Exists(Session.objects.filter(newer, **same))
+    return Exists(Session.objects.filter(newer, **same, **also))
 
 
 class SessionNotes(models.Model):

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from dreams.management.base import table
+from dreams.models import Memory
 from tests.world import directory as world
 from tests.world.command_line import typed
 from tests.world.manifest import manifest
@@ -245,6 +246,23 @@ def test_a_bad_environment_value_is_named(processes: Processes) -> None:
     done = processes.run("projects")
     assert done.returncode == 1
     assert "MEMORYWEB_WORKERS" in done.stderr and "Traceback" not in done.stderr
+
+
+def test_a_memory_with_a_line_feed_in_its_name_is_recalled_in_one_line(tmp_path: Path) -> None:
+    project = world.make_project(tmp_path, {"heron\nport.md": "# Heron\n\nThe heron listens on port 8080.\n"})
+    done = typed("recall", str(project.pk), "which port has the heron?")
+    assert done.stdout.startswith("heron⟨U+000A⟩port.md: ")
+
+
+def test_a_memory_whose_name_is_too_long_for_this_system_is_not_said_to_have_changed(tmp_path: Path) -> None:
+    """Its history may come from another one."""
+    project = world.make_project(tmp_path)
+    (world.folder(project) / "project_deploy.md").unlink()
+    row, name = Memory.objects.get(path="project_deploy.md"), "n" * 300 + ".md"
+    Memory.objects.filter(pk=row.pk).update(path=name)
+    done = typed("restore", str(project.pk), name, "--version", row.sha256)
+    assert done.returncode == 1 and "Nothing was restored: cannot be read" in done.stderr
+    assert "File name too long" in done.stderr
 
 
 @pytest.mark.not_on_postgresql

@@ -160,7 +160,7 @@ def test_a_line_that_was_dated_and_then_forgotten_is_told_as_forgotten_with_the_
     made = run(
         {"a.md": first},
         step(
-            "a.md", first, dated, "date", citations=said("the file's own date"),
+            "a.md", first, dated, "date", citations=said("the file’s own date"),
             fates=(Fate("move next month", "kept-in", "a.md", "move in 2026-12"),),
         ),
         step(
@@ -170,7 +170,7 @@ def test_a_line_that_was_dated_and_then_forgotten_is_told_as_forgotten_with_the_
     )  # fmt: skip
     (hunk,) = made.files[0].hunks
     assert hunk.fates == (Fate("move next month", "stated", note="You asked to forget it."),)
-    assert [cited.quote for cited in hunk.citations] == ["the file's own date", "forget the move"]
+    assert [cited.quote for cited in hunk.citations] == ["the file’s own date", "forget the move"]
 
 
 def test_a_line_that_moved_to_another_file_is_followed_to_what_became_of_it_there() -> None:

@@ -97,7 +97,7 @@ def test_a_prompt_that_is_too_long_is_shortened_once_with_every_call_beside_its_
 def test_a_prompt_that_stays_too_long_ends_clearly(tmp_path: Path) -> None:
     too_long = status(413, "Request too large")
     run = kit.dream(tmp_path, [READ, READ, READ, READ, too_long, too_long, say("never")])
-    assert run.outcome is None and "does not fit the model's context" in run.error
+    assert run.outcome is None and "does not fit the model’s context" in run.error
     assert run.calls == 6
 
 

@@ -62,7 +62,7 @@ def test_the_first_clause_of_a_source_is_not_turned_round_by_its_second():
 
 def test_a_day_worked_out_from_the_line_before_has_a_source():
     line = "Yesterday staging moved to the new cluster."
-    cited = (Citation("memory", line, "deploy.md", line_no=1, note="the memory's own date: 2026-03-03"),)
+    cited = (Citation("memory", line, "deploy.md", line_no=1, note="the memory’s own date: 2026-03-03"),)
     before = changed("deploy.md", END, f"{END}{line}\n")
 
     def wrote(day: str) -> set[str]:
@@ -75,7 +75,7 @@ def test_a_day_worked_out_from_the_line_before_has_a_source():
 
 def test_a_quarter_worked_out_from_the_line_before_has_a_source():
     line = "The migration failed last quarter."
-    cited = (Citation("memory", line, "deploy.md", line_no=1, note="the memory's own date: 2026-03-03"),)
+    cited = (Citation("memory", line, "deploy.md", line_no=1, note="the memory’s own date: 2026-03-03"),)
     before = changed("deploy.md", END, f"{END}{line}\n")
     after = changed("deploy.md", "last quarter", "in 2025-Q4", before)
     assert "words-without-source" not in codes(report(after, before, citations=cited))

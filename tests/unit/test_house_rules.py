@@ -246,6 +246,35 @@ def test_no_template_has_inline_script_or_style() -> None:
             assert "<script" not in line or " src=" in line, f"{path}: {line.strip()}"
 
 
+SPOKEN = [
+    "conf",
+    "findings",
+    "services/doctor",
+    "services/notify",
+    "services/scheduling",
+    "engines/linedates.py",
+]
+SPOKEN += [f"engines/anthropic/{name}.py" for name in ("keys", "loop", "probe", "retrying")]
+_TYPEWRITTEN = re.compile(r"^[^\\\n]* [^\\\n]*$")
+
+
+@each("place", SPOKEN)
+def test_sentences_that_pages_show_have_the_apostrophes_of_the_pages(place: str) -> None:
+    """A pattern has a backslash; a docstring is for developers."""
+    straight = [
+        f"{path.relative_to(ROOT)}:{node.lineno} {node.value}"
+        for path in modules(place)
+        for node in itertools.chain.from_iterable(map(ast.iter_child_nodes, _without_docstrings(path)))
+        if isinstance(node, ast.Constant) and isinstance(node.value, str)
+        if _TYPEWRITTEN.match(node.value) and re.search(r"[a-z]'s? ", node.value)
+    ]
+    assert not straight
+
+
+def _without_docstrings(path: Path) -> Iterator[ast.AST]:
+    return (node for node in ast.walk(tree(path)) if not isinstance(node, ast.Expr))
+
+
 def test_no_page_asks_another_host_for_anything() -> None:
     for path in [*sorted((ROOT / "templates").rglob("*.html")), *sorted((ROOT / "static").rglob("*.css"))]:
         content = path.read_text(encoding="utf-8")

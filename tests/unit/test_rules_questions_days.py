@@ -13,7 +13,7 @@ from tests.world.cases import each
 from tests.world.rules import WRITTEN, dream, memory
 
 OTHER = "- The docs are built with Sphinx.\n"
-COPIED = LineDate(WRITTEN.day, "file", "the file's own date", believable=False)
+COPIED = LineDate(WRITTEN.day, "file", "the file’s own date", believable=False)
 
 
 def test_what_only_asks_does_not_say_that_nothing_needs_to_change(tmp_path: Path) -> None:

@@ -583,7 +583,7 @@ def test_no_date_is_made_up_where_nobody_knows_when_a_line_was_written(tmp_path:
 
 
 @pytest.mark.parametrize(
-    ("source", "note"), [("file", "the file's own date"), ("memory", "the memory's own date")]
+    ("source", "note"), [("file", "the file’s own date"), ("memory", "the memory’s own date")]
 )
 def test_the_day_of_a_file_is_not_trusted_where_another_day_stands_beside_the_line(
     tmp_path: Path, source: EvidenceSource, note: str
@@ -600,7 +600,7 @@ def test_a_day_to_come_beside_the_line_does_not_say_when_it_was_written(tmp_path
         "MEMORY.md": "- [a](a.md)\n",
         "a.md": memory("- We moved yesterday.\n- Until 2091-03-01 nothing is deployed\n"),
     }
-    made = dream(tmp_path, files, written=LineDate(WRITTEN.day, "memory", "the memory's own date"))
+    made = dream(tmp_path, files, written=LineDate(WRITTEN.day, "memory", "the memory’s own date"))
     assert len(days_asked(made)) == 1
 
 

@@ -223,3 +223,14 @@ def test_a_review_that_cannot_be_submitted_here_says_where_it_can(
     browser.raise_request_exception = False
     refused = _submit(browser, approved)
     assert "run <code>hosts accept</code> there" in refused
+
+
+def test_no_dream_is_offered_where_the_host_that_has_the_files_would_refuse_it(
+    browser: Client, approved: Proposal, two: TwoHosts
+) -> None:
+    here = f"/projects/{approved.project_id}/"
+    assert "Not possible from here" not in _text(browser, here)
+    Host.objects.filter(key=two.desk).update(accepts_requests=False)
+    card = _text(browser, here).partition('class="dream-now"')[2].partition("</form>")[0]
+    assert "Not possible from here: desk has the files and does not accept requests." in card
+    assert "disabled" in card and "anyway" not in card

@@ -41,12 +41,12 @@ def addresses(project: Project) -> list[str]:
 
 def test_all_closed_gates_are_told_together_on_every_page(browser: Client, project: Project) -> None:
     for address in addresses(project):
-        assert "Needs 4 more sessions, and 15 h" in text(browser, address), address
+        assert "Needs 4 more sessions, and at least 15 h must pass" in text(browser, address), address
 
 
 def test_the_command_tells_the_same(project: Project, capsys: pytest.CaptureFixture[str]) -> None:
     call_command("gates", str(project.pk))
-    assert "Needs 4 more sessions, and 15 h." in capsys.readouterr().out
+    assert "Needs 4 more sessions, and at least 15 h must pass." in capsys.readouterr().out
 
 
 @pytest.mark.parametrize(
@@ -127,8 +127,9 @@ def test_a_session_that_counts_twice_is_named_where_the_missing_ones_are_counted
     """Two new sessions and "1 more" of five would look like a fault."""
     make.make_session(project, touched_at=timezone.now() - dt.timedelta(hours=1), corrections=1)
     for address in addresses(project):
-        assert "Needs 2 more sessions, and 15 h; one with a correction counts twice." in text(
-            browser, address
+        assert (
+            "Needs 2 more sessions, and at least 15 h must pass; one with a correction counts twice."
+            in text(browser, address)
         ), address
 
 

@@ -110,6 +110,14 @@ def test_as_many_sessions_are_marked_as_new_as_the_head_of_the_page_counts(
     assert text.count(">new</span>") == 2 == text.count(">continued later</span>")
 
 
+def test_a_session_continued_in_a_file_that_is_gone_is_the_new_one(browser: Client, project: Project) -> None:
+    quiet = timezone.now() - dt.timedelta(hours=1)
+    make.make_session(project, touched_at=quiet, root_key=7, gone_at=timezone.now())
+    make.make_session(project, touched_at=quiet - dt.timedelta(hours=1), root_key=7)
+    text = _text(browser, reverse("project", args=[project.pk]) + "?show=sessions")
+    assert "<b>1 new session</b>" in text and ">new</span>" in text and "continued later" not in text
+
+
 def test_the_turns_of_a_dream_are_counted_alike_by_its_page_and_the_command(
     browser: Client, project: Project
 ) -> None:

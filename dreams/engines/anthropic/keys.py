@@ -227,7 +227,7 @@ def _host_of(base_url: str) -> tuple[str, str]:
         # The address is not repeated: it may contain a password.
         raise EngineError(
             "ANTHROPIC_BASE_URL is no http(s) address of a host, without user, query and fragment. Correct it, or unset "
-            "it for Anthropic's own."
+            "it for Anthropic’s own."
         )
     return (f"{name}:{port}" if port else name), name
 

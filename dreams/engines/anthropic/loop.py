@@ -35,14 +35,14 @@ GO_ON = (
     "rest in smaller pieces; a tool call that was cut off was not run."
 )
 STILL_TOO_LONG = (
-    "The model's context was full again after the conversation had been shortened. Nothing was proposed. Choose a model "
+    "The model’s context was full again after the conversation had been shortened. Nothing was proposed. Choose a model "
     "with a larger context."
 )
 READ_NOTHING = (
     f"The model ended without a single tool call, so it read nothing. Nothing was proposed. {CALLS_TOOLS}"
 )
 ALL_REFUSED = (
-    "None of the model's tool calls could be answered, so it read nothing. Nothing was proposed. The last one, {call}, was "
+    "None of the model’s tool calls could be answered, so it read nothing. Nothing was proposed. The last one, {call}, was "
     "answered: “{said}” Dream again; if that does not help, choose another model."
 )
 FINAL = frozenset({"end_turn", "stop_sequence"})
@@ -266,7 +266,7 @@ class Loop:
         if self.asker.limited_by_budget:
             self._say(reply, "The answer was cut off where the budget ends.")
             raise LimitReached(
-                "The model's answer was cut off at what this dream may still use (Tokens per dream or Cost limit per dream). Nothing "
+                "The model’s answer was cut off at what this dream may still use (Tokens per dream or Cost limit per dream). Nothing "
                 "was proposed."
             )
         if self.progress.cap < RAISED_CAP:
@@ -278,7 +278,7 @@ class Loop:
         if self.progress.continuations > MOST_CONTINUATIONS:
             self._say(reply, "The answer was cut off again.")
             raise EngineError(
-                f"The model's answer was cut off {MOST_CONTINUATIONS + 1} times in a row. Nothing was proposed. Choose a "
+                f"The model’s answer was cut off {MOST_CONTINUATIONS + 1} times in a row. Nothing was proposed. Choose a "
                 "model with a larger output, or a lower effort."
             )
         self._say(reply, "The answer was cut off; asked to go on.")
@@ -306,7 +306,7 @@ class Loop:
             raise EngineError(hopeless)
         self.progress.compacted = True
         self.asker.forget_prompt()
-        self.teller.turn("The conversation did not fit the model's context: earlier messages were left out.")
+        self.teller.turn("The conversation did not fit the model’s context: earlier messages were left out.")
 
     # --- Telling --------------------------------------------------------------------------------------------------
 

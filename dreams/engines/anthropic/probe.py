@@ -257,7 +257,7 @@ _ADVICE: Mapping[What, str] = {
     What.KEY: "Set a valid ANTHROPIC_API_KEY and start again, or bind a key to this host in the file that "
     "ANTHROPIC_API_KEY_FILE names.",
     What.BUSY: "Try again later; a dream waits and retries automatically.",
-    What.NETWORK: "Look at the server's own messages: it broke its answer off. Then try again.",
+    What.NETWORK: "Look at the server’s own messages: it broke its answer off. Then try again.",
     What.OTHER_API: _UPDATE,
     What.TOOLS: CALLS_TOOLS,
 }

@@ -191,7 +191,7 @@ _REMEDIES: Mapping[FailureKind, str] = {
     FailureKind.WRONG_PLACE: "{host} does not speak the Messages API ({said}). Correct ANTHROPIC_BASE_URL: it must not end in "
     "/v1 or /messages.",
     FailureKind.UNREACHABLE: "{host} cannot be reached ({said}). {why}",
-    FailureKind.TOO_LONG: "The conversation does not fit the model's context, not even shortened ({said}). Choose a model with "
+    FailureKind.TOO_LONG: "The conversation does not fit the model’s context, not even shortened ({said}). Choose a model with "
     "a larger context, or give the server more.",
     FailureKind.REQUEST: f"{{host}} refuses the request: {{said}}. {_CHOOSE}",
     FailureKind.TOOLS: f"{{host}} refuses the request: {{said}}. {CALLS_TOOLS}",

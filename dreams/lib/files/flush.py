@@ -58,7 +58,7 @@ _WHAT_TO_DO = {
     errno.ENOSPC: "The disk is full: make room on it, then try again.",
     errno.EDQUOT: "Your share of the disk is used up: make room, then try again.",
     errno.EROFS: "It is mounted read-only: mount it for writing, then try again.",
-    errno.EIO: "The disk may be broken: save what is on it, look at the system's log, then try again.",
+    errno.EIO: "The disk may be broken: save what is on it, look at the system’s log, then try again.",
     errno.EACCES: "Give yourself the right to it, then try again.",
     errno.EPERM: "Give yourself the right to it, then try again.",
     errno.ENOENT: "Make its folder, or name another one.",

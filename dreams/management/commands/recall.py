@@ -34,10 +34,12 @@ class Command(base.Command):
 
     def words(self, result: base.Result) -> base.Words:
         for one in result["chosen"]:
-            yield f"{one['path']}: {one['why']}, {one['age']}" + (", its beginning" if one["cut"] else "")
+            yield base.in_one_line(
+                f"{one['path']}: {one['why']}, {one['age']}{', its beginning' * one['cut']}"
+            )
         if not result["chosen"]:
             yield "No memory would be opened."
-        yield from (f"not {one['path']}: {one['why']}" for one in result["left_out"])
+        yield from (base.in_one_line(f"not {one['path']}: {one['why']}") for one in result["left_out"])
         cost = "" if result["cost_usd"] is None else f", {money(result['cost_usd'])}"
         yield f"Chosen by {result['chosen_by']}{cost}. {result['note']}".rstrip()
         yield f"{result['bytes']:,} bytes, and {result['index_bytes']:,} of the index."

@@ -9,6 +9,7 @@ from dreams.management import base, named, queued, shown
 from dreams.models import Project, Version
 from dreams.services import blobs, host_requests
 from dreams.services.apply import writing
+from dreams.services.apply.applying import ApplyReport
 from dreams.services.memories import hand_edits
 
 LEAST_PREFIX = 6  # characters of a sha256, as in git; chosen
@@ -44,13 +45,16 @@ class Command(base.Command):
             raise base.Refused(str(error)) from error
         result = shown.report(done)
         if not done.complete:
-            raise base.Refused(
-                done.refusal if done.error else "The memory changed at the same moment; try again.", result
-            )
+            raise base.Refused(done.refusal if done.error else _why_not(done), result)
         return result
 
     def words(self, result: base.Result) -> base.Words:
         return queued.words(result) if result.get("queued") else shown.report_words(result)
+
+
+def _why_not(done: ApplyReport) -> str:
+    [waiting, *_] = done.conflicts + done.rebased
+    return f"Nothing was restored: {waiting.why.removeprefix('conflict: ')}. It waits as {done.proposal}."
 
 
 def _full(project: Project, path: str, start: str) -> str:

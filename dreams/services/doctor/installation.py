@@ -166,7 +166,7 @@ def sandbox() -> Check:
     if found.has_os_sandbox:
         missing = [] if found.landlock else ["the kernel has no Landlock"]
         missing += [found.trouble] if found.trouble else []
-        detail = "Isolates a model's tools, in addition to their own checks" + "".join(
+        detail = "Isolates a model’s tools, in addition to their own checks" + "".join(
             f"; {said}" for said in missing
         )
         # One layer is enough: missing ones are reported without a remedy.

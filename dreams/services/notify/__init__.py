@@ -149,7 +149,7 @@ def _remedy(code: int) -> str:
         return "Redirects are not followed; enter the address it leads to."
     if code in (401, 403):
         return "Its owner must allow this address."
-    return "Check the address, or the receiver's log."
+    return "Check the address, or the receiver’s log."
 
 
 log = logging.getLogger(__name__)

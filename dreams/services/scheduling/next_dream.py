@@ -95,7 +95,7 @@ class NextDream:
         later = [one.opens_at for one in self.closed if one.opens_at and one.opens_at > now]
         if not self.missing:
             return as_stored(self.closed[-1].reason)
-        wait = f", and {amounts.span(max(later) - now)}" if later else ""
+        wait = f", and at least {amounts.span(max(later) - now)} must pass" if later else ""
         heavy = next((f"; {one.heavy}" for one in self.closed if one.missing and one.heavy), "")
         return f"Needs {plural(self.missing, 'more session')}{wait}{heavy}."
 

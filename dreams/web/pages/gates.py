@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from dreams.lib.files.text import joined, plural
 from dreams.models import Project
-from dreams.services import dreaming, policies
+from dreams.services import dreaming, host_requests, policies
 from dreams.services.scheduling import gate_inputs, gates, scheduler
 from dreams.services.scheduling.gates import rules
 from dreams.services.scheduling.gates.facts import Tally
@@ -22,7 +22,7 @@ class Gate:
 
 @dataclass(frozen=True, slots=True)
 class Gates:
-    """All gates of a project now, and those that apply to a manual start."""
+    """All gates of a project now, and those that apply to a manual start. `refuses` as in a review."""
 
     gates: list[Gate]
     next: NextDream
@@ -31,6 +31,7 @@ class Gates:
     dream: str
     dream_status: str
     may_apply: bool
+    refuses: str
 
     @property
     def writes(self) -> str:
@@ -89,4 +90,5 @@ def gates_of(project: Project, now: dt.datetime, tally: Tally | None = None) -> 
         dream=active.public_id if active else "",
         dream_status=active.get_status_display() if active else "",
         may_apply=policies.may_apply(project),
+        refuses=host_requests.refuses(project),
     )

@@ -311,7 +311,7 @@ class _Listed(TypedDict):
 
 def _sessions(project: int, *, gone: bool) -> QuerySet[Session]:
     rows = Session.objects.filter(~COUNTED_SESSIONS if gone else COUNTED_SESSIONS, project_id=project)
-    return rows.annotate(is_continued=continued_later()).order_by("-touched_at", "-pk")
+    return rows.annotate(is_continued=continued_later(gone_at=None)).order_by("-touched_at", "-pk")
 
 
 @prepared

@@ -240,7 +240,7 @@ def _behind(context: Asking, row: PlacedText, described: PlacedText) -> Iterator
     yield Question(
         "changed",
         f"{row.target} {max(before)} {min(since)}",
-        f"The row of {row.target} is as of {max(before)}, the file's description as of {min(since)}.",
+        f"The row of {row.target} is as of {max(before)}, the file’s description as of {min(since)}.",
         (place_of(row), place_of(described)),
         (context.draftsman.option("replace", label, _row_says, row=row, text=described.text), KEEP),
         (cited(row), cited(described)),

@@ -122,8 +122,8 @@ def project(case: Case) -> Ruling:
     if not case.facts.project_on:
         return Ruling(False, "Dreams are off for this project; turn them on in its settings.", None, "off")
     note = {
-        True: "; the agent's own auto-dream is on too",
-        False: "; the agent's own auto-dream is off, which concerns only the agent",
+        True: "; the agent’s own auto-dream is on too",
+        False: "; the agent’s own auto-dream is off, which concerns only the agent",
         None: "",
     }[case.facts.agent_dreams]
     return Ruling(True, f"Dreams are on for this project{note}.")
@@ -150,10 +150,10 @@ def memory(case: Case) -> Ruling:
     switch = case.facts.memory
     if not switch.on:
         reason = (
-            f"The agent's auto memory is off ({switch.source}); turn it on there to let memories be tidied."
+            f"The agent’s auto memory is off ({switch.source}); turn it on there to let memories be tidied."
         )
         return Ruling(False, reason, None, "off")
-    return Ruling(True, f"The agent's auto memory is on ({switch.source}).")
+    return Ruling(True, f"The agent’s auto memory is on ({switch.source}).")
 
 
 @gate("Agent’s mode", "agent", is_switch=True)
