@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-import threading
-from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 from dreams.engines.anthropic.loop import BROKE_OFF
-from dreams.engines.anthropic.tools import Answer
+from dreams.engines.anthropic.tools import open_tools
 from dreams.engines.types import EngineTurn
 from tests.world import model as kit
 from tests.world.model_server import ScriptedReply, Text, Think, Use, say
@@ -66,43 +63,17 @@ def test_a_turn_that_could_not_be_kept_is_told_again_with_its_edits_and_tokens(t
     assert last.text == BROKE_OFF
 
 
-class Crowd:
-    """Readers that go on only when ten of them have come together; counts the most that were there at once."""
-
-    names = frozenset({"Read"})
-
-    def __init__(self) -> None:
-        self.together = threading.Barrier(10, timeout=20)
-        self.now = self.most = 0
-        self.lock = threading.Lock()
-
-    def run(self, name: str, given: Mapping[str, Any]) -> Answer:
-        with self.lock:
-            self.now += 1
-            self.most = max(self.most, self.now)
-        self.together.wait()
-        with self.lock:
-            self.now -= 1
-        return Answer(f"text of {given['file_path']}")
-
-    def close(self) -> None: ...
-
-
-def test_reads_of_one_turn_run_ten_side_by_side_and_writes_between_them_in_order(tmp_path: Path) -> None:
-    crowd = Crowd()
-    reads = [Use("Read", {"file_path": f"/memory/{number}.md"}) for number in range(20)]
+def test_calls_of_one_turn_run_in_order_and_their_times_add_up_to_the_time_in_tools(tmp_path: Path) -> None:
+    reads = [Use("Bash", {"command": f"cat /memory/*.md | sort -r | head -{n}"}) for n in range(1, 31)]
     writes = [kit.learn(f"feedback_{number}.md") for number in range(3)]
-    turn = ScriptedReply(
-        (*reads, *writes, *(Use("Read", {"file_path": f"/memory/b{n}.md"}) for n in range(10)))
-    )
-    run = kit.dream(tmp_path, [turn, say("Done.")], open_tools=lambda job: crowd)
+    turn = ScriptedReply((*reads, *writes, Use("Read", {"file_path": "/memory/feedback_2.md"})))
+    run = kit.dream(tmp_path, [turn, say("Done.")], open_tools=open_tools)
     assert run.error == "" and run.outcome is not None
-    assert crowd.most == 10
-    assert [edit.path for edit in run.outcome.edits] == [f"feedback_{number}.md" for number in range(3)]
-    answers = [block["content"] for block in run.server.calls[1].body["messages"][-1]["content"]]
-    shown = [(answer + " ").split("text of ")[-1].split()[0] for answer in answers]
-    assert shown[:20] == [f"/memory/{number}.md" for number in range(20)]
-    assert shown[-10:] == [f"/memory/b{number}.md" for number in range(10)]
+    answers = [str(block["content"]) for block in run.server.calls[1].body["messages"][-1]["content"]]
+    assert [answer.count("\n") for answer in answers[:3]] == [3, 4, 5], "a line more each, between its tags"
+    assert "before every commit" in answers[-1], "what was written before it"
+    told = run.report.turns[1]
+    assert sum(int(str(tool["ms"])) for tool in told.tools) <= told.work.tool_ms
 
 
 def test_a_quote_that_does_not_stand_there_is_told_at_once_kept_and_marked(tmp_path: Path) -> None:

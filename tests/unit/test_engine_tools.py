@@ -253,30 +253,18 @@ def test_where_removed_lines_went_is_handed_on(tmp_path: Path) -> None:
 # --- Order --------------------------------------------------------------------------------------------------------
 
 
-class Meeting:
-    """Readers that only end when two of them run at once."""
-
-    names = frozenset({"Read"})
-
-    def __init__(self) -> None:
-        self.barrier = threading.Barrier(2, timeout=10)
-        self.order: list[str] = []
-
-    def run(self, name: str, given: Mapping[str, Any]) -> Answer:
-        self.barrier.wait()
-        return Answer(str(given["file_path"]))
-
-    def close(self) -> None: ...
-
-
-def test_reads_run_side_by_side_and_answers_keep_the_order_of_the_calls(tmp_path: Path) -> None:
+def test_answers_keep_the_order_of_the_calls(tmp_path: Path) -> None:
     with kit.job(tmp_path) as job:
-        box = Toolbox(job, Meeting(), lambda: None)
-        calls = [call("Read", file_path="a"), call("Read", file_path="b"), call("Phase", name="gather")]
-        calls += [call("Read", file_path="c"), call("Read", file_path="d")]
+        box = toolbox(job)
+        calls = [
+            call("Glob", pattern="/memory/M*"),
+            call("Phase", name="gather"),
+            call("Glob", pattern="/memory/p*"),
+        ]
         results = box.run(calls)
         assert [result.block["tool_use_id"] for result in results] == [c["id"] for c in calls]
-        assert ["a" in results[0].block["content"], "d" in results[4].block["content"]] == [True, True]
+        shown = [str(result.block["content"]) for result in results]
+        assert "MEMORY.md" in shown[0] and "Phase" in shown[1] and "project_deploy.md" in shown[2]
         assert box.phase == "gather"
 
 

@@ -1,12 +1,10 @@
 """The engine that asks a model: connection, conversation and tools. PURE."""
 
-import concurrent.futures
-import threading
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING
 
 from dreams.conf import Config
 from dreams.engines.anthropic import keys, prompt, schemas
@@ -15,51 +13,15 @@ from dreams.engines.anthropic.conversation import Conversation
 from dreams.engines.anthropic.loop import Loop, Teller
 from dreams.engines.anthropic.retrying import Asker, Patience
 from dreams.engines.anthropic.tools import ReadTools, Toolbox, open_tools
+from dreams.engines.anthropic.watched import watched
 from dreams.engines.tokens import PriceTable, rate_for
-from dreams.engines.types import LOOK_SECONDS, Allowance, EngineError, EngineTurn, Job, Outcome, Reporter
+from dreams.engines.types import Allowance, EngineError, EngineTurn, Job, Outcome, Reporter
 from dreams.lib.files.text import plural
 from dreams.lib.memdir import INDEX_NAME
 
 if TYPE_CHECKING:
     from dreams.engines.anthropic.client import Client
     from dreams.engines.anthropic.stream import Json
-
-
-Result = TypeVar("Result")
-
-
-def watched(
-    work: Callable[[], Result],
-    watch: Callable[[], None],
-    *,
-    too_late: Callable[[Result], None] = lambda result: None,
-) -> Result:
-    """What `work` returns or raises; or, promptly, what `watch` raises.
-
-    Then `work` goes on in its thread, and its result is passed to `too_late` for disposal.
-    """
-    future: concurrent.futures.Future[Result] = concurrent.futures.Future()
-    # A daemon thread: the program waits for a pool's threads when it exits.
-    threading.Thread(target=_run, args=(work, future), name="dream-wait", daemon=True).start()
-    try:
-        while not concurrent.futures.wait([future], timeout=LOOK_SECONDS).done:
-            watch()
-    except BaseException:
-        future.add_done_callback(lambda done: _put_away(done, too_late))
-        raise
-    return future.result()
-
-
-def _run(work: Callable[[], Result], future: concurrent.futures.Future[Result]) -> None:
-    try:
-        future.set_result(work())
-    except BaseException as error:
-        future.set_exception(error)
-
-
-def _put_away(done: concurrent.futures.Future[Result], too_late: Callable[[Result], None]) -> None:
-    with suppress(Exception):
-        too_late(done.result())
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,13 +1,12 @@
-"""All tools of one dream: calls of a turn → answers, concurrently for reads, in order for writes. The reading tools
-run in the sandboxed worker of `dreams.lib.sandbox.tool_worker`.
+"""All tools of one dream: calls of a turn → answers, one after the other. The reading tools run in the sandboxed worker of
+`dreams.lib.sandbox.tool_worker`, which answers one call at a time.
 """
 
-import concurrent.futures
 import json
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from itertools import groupby
+from functools import partial
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -16,14 +15,14 @@ from dreams.engines.anthropic.citations import QuoteFinder, clean, fenced, memor
 from dreams.engines.anthropic.edit_tools import Refusal, Writer
 from dreams.engines.anthropic.questions import Questions
 from dreams.engines.anthropic.stream import Json
-from dreams.engines.types import LOOK_SECONDS, EngineError, Job, Phase, Problem
+from dreams.engines.anthropic.watched import watched
+from dreams.engines.types import EngineError, Job, Phase, Problem
 from dreams.lib import stopwatch
 from dreams.lib.json_worker import WorkerFailed
 from dreams.lib.sandbox.tool_worker import Mounts, ToolWorker
 from dreams.lib.sandbox.tool_worker.tools import ToolReply as Answer
 
 OUTPUT_CHARS = 40_000  # the reading tools cap their own output below this
-SIDE_BY_SIDE = 10  # concurrent reading calls: the agent's own constant
 MOST_CALLS = 100  # calls of one turn; further ones are refused
 SHOWN_INPUT = 1_000  # characters of a call kept for the dream's page; chosen
 SHOWN_OUTPUT = 2_000  # and of its result; chosen
@@ -31,7 +30,7 @@ PHASES: tuple[Phase, ...] = ("orient", "gather", "consolidate", "prune")
 
 
 class ReadTools(Protocol):
-    """Read-only tools by name. `run` is called from several threads and never raises because of a call's input."""
+    """Read-only tools by name. `run` is called from another thread and never raises because of a call's input."""
 
     names: frozenset[str]
 
@@ -109,39 +108,25 @@ class Toolbox:
 
     def run(self, calls: Sequence[Json]) -> list[AnsweredCall]:
         """Answers in the order of the calls. Raises only what `watch` raises."""
-        results: list[AnsweredCall] = []
-        for reading, group in groupby(calls[:MOST_CALLS], key=lambda call: call["name"] in self.reads.names):
-            batch = list(group)
-            results += self._side_by_side(batch) if reading else [self._in_order(call) for call in batch]
+        results = [self._answered(call) for call in calls[:MOST_CALLS]]
         for call in calls[MOST_CALLS:]:
             results.append(_result(call, Answer(f"Not done: more than {MOST_CALLS} calls at once.", True), 0))
         return results
 
-    # --- Reading --------------------------------------------------------------------------------------------------
+    def _answered(self, call: Json) -> AnsweredCall:
+        self.watch()
+        return self._read(call) if call["name"] in self.reads.names else self._changed(call)
 
-    def _side_by_side(self, calls: list[Json]) -> list[AnsweredCall]:
-        pool = concurrent.futures.ThreadPoolExecutor(SIDE_BY_SIDE, thread_name_prefix="dream-read")
-        try:
-            futures = [pool.submit(self._read, call) for call in calls]
-            while concurrent.futures.wait(futures, timeout=LOOK_SECONDS).not_done:
-                self.watch()
-            results = [future.result() for future in futures]
-        finally:
-            pool.shutdown(wait=False, cancel_futures=True)
-        for call, result in zip(calls, results, strict=True):
-            self._note_read(call, result)
-        return results
+    # --- Reading --------------------------------------------------------------------------------------------------
 
     def _read(self, call: Json) -> AnsweredCall:
         started = time.monotonic()
-        answer = self.reads.run(call["name"], call["input"])
+        answer = watched(partial(self.reads.run, call["name"], call["input"]), self.watch)
         text = answer.text[:OUTPUT_CHARS]
-        shown = text if answer.refused else fenced("data", text, tool=call["name"])
-        return _result(
-            call,
-            Answer(clean(shown) if answer.refused else shown, answer.refused),
-            stopwatch.ms_since(started),
-        )
+        shown = clean(text) if answer.refused else fenced("data", text, tool=call["name"])
+        result = _result(call, Answer(shown, answer.refused), stopwatch.ms_since(started))
+        self._note_read(call, result)
+        return result
 
     def _note_read(self, call: Json, result: AnsweredCall) -> None:
         """Notes that a file was read: its text was shown by any tool."""
@@ -161,8 +146,7 @@ class Toolbox:
 
     # --- Everything else ------------------------------------------------------------------------------------------
 
-    def _in_order(self, call: Json) -> AnsweredCall:
-        self.watch()
+    def _changed(self, call: Json) -> AnsweredCall:
         started = time.monotonic()
         path, refused = "", False
         try:
