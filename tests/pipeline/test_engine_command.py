@@ -189,7 +189,7 @@ def test_a_dream_that_breaks_after_its_writes_proposes_nothing(
 @pytest.mark.parametrize(
     ("fault", "attempts", "words"),
     [
-        (ended("message_delta"), 10, "too often in a row"),
+        (ended("message_delta"), 10, "gave no whole answer in several tries"),
         (status(413), 2, "larger context"),
     ],
     ids=["ended", "413"],

@@ -244,6 +244,20 @@ def test_the_last_line_has_the_servers_own_most_frequent_error_and_not_the_last_
     assert run.calls == 11 and "CUDA out of memory" in run.error
 
 
+@pytest.mark.parametrize("opening", ["<think>\n", "", "\n<think>"])
+def test_what_a_local_model_thinks_aloud_is_no_part_of_what_it_says(tmp_path: Path, opening: str) -> None:
+    aloud = f"{opening}The person wants a summary. Let me see.\n</think>\n\n"
+    steps = [
+        ScriptedReply((Text(f"{aloud}I read."), *READ.blocks[2:])),
+        ScriptedReply((Text(aloud), kit.learn())),
+        say(f"{aloud}Learnt one rule."),
+    ]
+    run = kit.dream(tmp_path, steps)
+    learnt(run)
+    assert "Let me see" not in run.report.text and "I read." in run.report.text
+    assert "Let me see" not in str(run.server.calls[-1].body["messages"])
+
+
 def test_without_a_word_of_the_server_the_last_line_has_what_was_seen_most_often(tmp_path: Path) -> None:
     ends = ScriptedStep(STEPS[1], fault=ended("message_delta"))
     run = kit.dream(tmp_path, [STEPS[0], *[ends] * 9, closed("headers")])

@@ -14,7 +14,9 @@ from pathlib import Path
 
 import pytest
 
+from dreams.engines.anthropic import keys
 from dreams.engines.anthropic.engine import AnthropicEngine
+from dreams.engines.anthropic.retrying import CallFailed, FailureKind, remedy
 from dreams.engines.anthropic.stream import MOST_CHARS
 from dreams.engines.types import EngineError, EngineTurn
 from tests.world import model as kit
@@ -103,7 +105,11 @@ def test_an_event_that_does_not_end_is_given_up_before_it_fills_the_memory(tmp_p
 def test_after_ten_tries_the_dream_ends_clearly_and_proposes_nothing(tmp_path: Path, fault: Fault) -> None:
     run = kit.dream(tmp_path, [READ, *[ScriptedStep(write(), fault)] * 20])
     assert run.outcome is None
-    assert "too often in a row" in run.error and "Try again later." in run.error and "\n" not in run.error
+    assert (
+        "gave no whole answer in several tries" in run.error
+        and "Try again later." in run.error
+        and "\n" not in run.error
+    )
     assert run.calls == 11
     assert run.report.tools == ["Read"]
 
@@ -125,6 +131,18 @@ def test_what_no_retry_mends_ends_at_once_with_the_remedy(tmp_path: Path, fault:
     assert run.outcome is None and words in run.error
     assert run.calls == 1
     assert run.files == {name: text.encode() for name, text in kit.FILES.items()}
+
+
+def test_a_server_that_redirects_is_told_by_the_place_it_names(tmp_path: Path) -> None:
+    elsewhere = status(307, location="https://user:secret@models.example/v1/messages")
+    run = kit.dream(tmp_path, [elsewhere])
+    assert run.calls == 1 and "it redirects to models.example)" in run.error and "secret" not in run.error
+    assert "the part before /v1/messages" in run.error
+
+
+def test_the_remedy_of_a_server_that_never_takes_the_connection_is_that_of_its_cause() -> None:
+    silent = CallFailed(FailureKind.CONNECTION, "", why=keys.why(TimeoutError()))
+    assert "a firewall between?" in remedy(silent, "models.example", "m")
 
 
 def test_a_base_url_where_nobody_listens_ends_at_once(tmp_path: Path, unused_port: int) -> None:

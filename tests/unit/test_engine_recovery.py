@@ -122,6 +122,35 @@ def test_a_context_that_overflows_in_the_answer_is_shortened_once(tmp_path: Path
     assert "larger context" in again.error
 
 
+def test_a_conversation_is_shortened_again_once_it_has_grown_again(tmp_path: Path) -> None:
+    full = status(400, "prompt is too long: 9000 tokens > 8192 maximum")
+    long = [READ] * 6
+    run = kit.dream(tmp_path / "a", [*long, full, *long, full, *long, say("Done.")])
+    assert run.error == "", run.error
+    assert run.report.text.count("earlier messages were left out") == 2
+    soon = kit.dream(tmp_path / "b", [*long, full, READ, full, say("never")])
+    assert "does not fit the model’s context" in soon.error
+
+
+def test_a_context_that_is_full_in_the_first_answer_is_not_said_to_have_been_shortened(
+    tmp_path: Path,
+) -> None:
+    full = ScriptedReply((Text("Hal"),), stop_reason="model_context_window_exceeded")
+    run = kit.dream(tmp_path, [full])
+    assert "does not fit the model’s context, not even shortened" in run.error and "again" not in run.error
+
+
+def test_an_empty_answer_is_asked_again_once_and_is_no_dream_that_found_nothing(tmp_path: Path) -> None:
+    empty = ScriptedReply()
+    run = kit.dream(tmp_path / "a", [READ, empty, ScriptedReply((kit.learn(),)), say("Learnt one rule.")])
+    assert run.error == "" and run.outcome is not None and run.outcome.summary == "Learnt one rule."
+    assert "Your answer was empty" in str(run.server.calls[2].body["messages"][-1])
+    nothing = kit.dream(tmp_path / "b", [READ, empty, empty])
+    assert nothing.outcome is None and "last answers were empty" in nothing.error
+    done = kit.dream(tmp_path / "c", [ScriptedReply((kit.learn(),)), empty, empty])
+    assert done.error == "" and done.outcome is not None and len(done.outcome.edits) == 1
+
+
 def test_a_refusal_ends_the_dream_with_what_to_do(tmp_path: Path) -> None:
     run = kit.dream(
         tmp_path, [ScriptedReply((kit.learn(),)), ScriptedReply((Text("No."),), stop_reason="refusal")]

@@ -85,7 +85,7 @@ def error_answers() -> Iterator[Row]:
 
 
 def for_good() -> Iterator[Row]:
-    often = "too often in a row"
+    often = "gave no whole answer in several tries"
     last = Row("", "in every try", status(500), lasts=True, end="failed", requests=10, says=often)
     yield replace(last, what="HTTP 500")
     yield replace(last, what="HTTP 429", fault=status(429))

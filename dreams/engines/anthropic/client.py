@@ -17,6 +17,7 @@ from collections.abc import AsyncIterator, Callable, Coroutine, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Self, TypeVar, cast
+from urllib.parse import urlsplit
 
 from dreams.engines.anthropic import keys
 from dreams.engines.anthropic.keys import Endpoint
@@ -308,10 +309,14 @@ def _translated(error: Exception, collector: Collector) -> CallFailed:
 
 
 def _of_status(error: "anthropic.APIStatusError", collector: Collector) -> CallFailed:
-    code = int(error.status_code)
-    if "html" in str(error.response.headers.get("content-type", "")) and code >= 300:
+    code, location = int(error.status_code), str(error.response.headers.get("location", ""))
+    if 300 <= code < 400:
+        # It is not followed: that would send the transcripts to a host that nobody chose.
+        said = f"{code}: it redirects to {urlsplit(location).hostname or 'another path'}"
+        return CallFailed(FailureKind.WRONG_PLACE, said, tokens=collector.tokens())
+    if "html" in str(error.response.headers.get("content-type", "")):
         # This is no API but a proxy, a login or another server. Its text is a page without information.
-        kind = FailureKind.WRONG_PLACE if code < 400 or code in (404, 405) else kind_of(code, "", "")
+        kind = FailureKind.WRONG_PLACE if code in (404, 405) else kind_of(code, "", "")
         wait = retry_after(error.response.headers, dt.datetime.now(dt.UTC))
         return CallFailed(kind, f"{code}: a web page", retry_after=wait, tokens=collector.tokens())
     return _told_failure(code, error.body, error.message, error.response, collector)
@@ -322,7 +327,7 @@ def _told_failure(
 ) -> CallFailed:
     """The failure that a server reports. `code` 200: in the middle of a stream."""
     error_type, message = _told(body, otherwise)
-    kind = FailureKind.WRONG_PLACE if 300 <= code < 400 else kind_of(code, error_type, message)
+    kind = kind_of(code, error_type, message)
     said = f"{code if code >= 400 else error_type or 'error'}: {' '.join(message.split())[:300].rstrip('.')}"
     wait = retry_after(response.headers, dt.datetime.now(dt.UTC))
     return CallFailed(kind, said, retry_after=wait, tokens=collector.tokens(), is_told=True)

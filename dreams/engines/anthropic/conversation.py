@@ -14,7 +14,7 @@ KEPT_RESULT_CHARS = 2_000  # of an older tool result, enough to recognise it; ch
 NOTE_CHARS = 6_000  # of the summary of the work so far, its end
 CACHED = {"type": "ephemeral"}
 CUT_NOTE = "\n[the rest was left out to make room; read it again if you need it]"
-NOTHING_SAID = "(The answer was cut off before anything whole was said.)"
+NOTHING_SAID = "(Nothing whole was said.)"
 
 
 @dataclass(slots=True)

@@ -35,8 +35,8 @@ GO_ON = (
     "rest in smaller pieces; a tool call that was cut off was not run."
 )
 STILL_TOO_LONG = (
-    "The model’s context was full again after the conversation had been shortened. Nothing was proposed. Choose a model "
-    "with a larger context."
+    "The conversation does not fit the model’s context, not even shortened. Nothing was proposed. Choose a model with a "
+    "larger context, or give the server more."
 )
 READ_NOTHING = (
     f"The model ended without a single tool call, so it read nothing. Nothing was proposed. {CALLS_TOOLS}"
@@ -44,6 +44,11 @@ READ_NOTHING = (
 ALL_REFUSED = (
     "None of the model’s tool calls could be answered, so it read nothing. Nothing was proposed. The last one, {call}, was "
     "answered: “{said}” Dream again; if that does not help, choose another model."
+)
+SAY_SOMETHING = "Your answer was empty. Go on with the next step; if you are done, end with your summary."
+SAID_NOTHING = (
+    "The model’s last answers were empty, and it had changed nothing. Nothing was proposed. Dream again; if that does not "
+    "help, choose another model, or give the server a larger context."
 )
 FINAL = frozenset({"end_turn", "stop_sequence"})
 
@@ -129,7 +134,8 @@ class Recoveries:
     continuations: int = 0
     small: int = 0
     continuing: bool = False
-    compacted: bool = False
+    kept: int = 0  # messages, when the conversation was last shortened
+    was_empty: bool = False
     answered: bool = False
     refused: str = ""
     done: Done | None = None
@@ -177,7 +183,7 @@ class Loop:
             raise EngineError(self._hopeless(error)) from error
 
     def _hopeless(self, error: TooLong) -> str:
-        return remedy(error.failed, self.asker.host, self.asker.model, self.asker.answered)
+        return remedy(error.failed, self.asker.host, self.asker.model)
 
     def _parts(self) -> Json:
         return prompt.request(self.system, self.tools, self.conversation.marked())
@@ -218,6 +224,8 @@ class Loop:
         if not self.progress.answered:
             self._say(reply, "No tool call could be answered.")
             raise EngineError(self.progress.refused or READ_NOTHING)
+        if not reply.text and self.progress.done is None and self._is_asked_again(reply):
+            return None
         summary = clean(reply.text)[:SUMMARY_CHARS]
         is_first = self.progress.done is None and self.budget.has_room()
         problems = self.toolbox.examine() if is_first else []
@@ -231,6 +239,19 @@ class Loop:
         self.conversation.answered(reply)
         self.conversation.results([], prompt.mending_request(problems))
         return None
+
+    def _is_asked_again(self, reply: ModelReply) -> bool:
+        """Whether the model is asked to go on after an empty answer: once. Raises EngineError if it then has done nothing."""
+        if self.progress.was_empty:
+            if self.toolbox.writer.edits or self.toolbox.questions.asked:
+                return False
+            self._say(reply, "The answer was empty again.")
+            raise EngineError(SAID_NOTHING)
+        self.progress.was_empty = True
+        self._say(reply, "The answer was empty; the model was asked to go on.")
+        self.conversation.answered(reply)
+        self.conversation.results([], SAY_SOMETHING)
+        return True
 
     def _called(self, reply: ModelReply) -> None:
         self.conversation.answered(reply)
@@ -301,10 +322,12 @@ class Loop:
             )
 
     def _compact(self, hopeless: str) -> None:
-        """Shortens the conversation, once. Raises EngineError with `hopeless` when that is impossible."""
-        if self.progress.compacted or not self.conversation.compact(self.toolbox.done()):
+        """Shortens the conversation. Raises EngineError with `hopeless` if that is impossible, or was done so few turns ago
+        that the model cannot work in the room it has."""
+        messages = self.conversation.messages
+        if len(messages) < 2 * self.progress.kept or not self.conversation.compact(self.toolbox.done()):
             raise EngineError(hopeless)
-        self.progress.compacted = True
+        self.progress.kept = len(self.conversation.messages)
         self.asker.forget_prompt()
         self.teller.turn("The conversation did not fit the model’s context: earlier messages were left out.")
 

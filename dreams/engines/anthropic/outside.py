@@ -117,7 +117,7 @@ class Talk:
         try:
             return self.asker.ask(partial(self._request, blocks, tools), most_tokens)
         except TooLong as error:
-            told = remedy(error.failed, self.asker.host, self.asker.model, self.asker.answered)
+            told = remedy(error.failed, self.asker.host, self.asker.model)
             raise EngineError(told) from error
         finally:
             for usage in self.asker.spent:

@@ -205,7 +205,7 @@ class _Test:
             return False
 
     def _advice(self, failed: CallFailed, what: What) -> str:
-        return _ADVICE.get(what) or remedy(failed, self._host, self.model, had_answer=False)
+        return _ADVICE.get(what) or remedy(failed, self._host, self.model)
 
     # --- An answer ------------------------------------------------------------------------------------------------
 

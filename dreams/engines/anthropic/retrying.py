@@ -188,8 +188,8 @@ _REMEDIES: Mapping[FailureKind, str] = {
     "ANTHROPIC_API_KEY_FILE.",
     FailureKind.MONEY: "{host} will not go on for lack of credit ({said}). Top up the account.",
     FailureKind.UNKNOWN_MODEL: "{host} does not know the model “{model}” ({said}). Choose another one in the settings.",
-    FailureKind.WRONG_PLACE: "{host} does not speak the Messages API ({said}). Correct ANTHROPIC_BASE_URL: it must not end in "
-    "/v1 or /messages.",
+    FailureKind.WRONG_PLACE: "{host} does not speak the Messages API ({said}). Correct ANTHROPIC_BASE_URL: it is the part "
+    "before /v1/messages, with the port of the model server. Test connection on the Engines page says more.",
     FailureKind.UNREACHABLE: "{host} cannot be reached ({said}). {why}",
     FailureKind.TOO_LONG: "The conversation does not fit the model’s context, not even shortened ({said}). Choose a model with "
     "a larger context, or give the server more.",
@@ -200,14 +200,15 @@ _REMEDIES: Mapping[FailureKind, str] = {
 }
 
 
-def remedy(failed: CallFailed, host: str, model: str, had_answer: bool) -> str:
+def remedy(failed: CallFailed, host: str, model: str) -> str:
     """One line for a person about a failure that retries cannot fix."""
     if failed.kind in _REMEDIES:
         why = failed.why.remedy if failed.why else "Correct ANTHROPIC_BASE_URL, or check the network."
         return _REMEDIES[failed.kind].format(host=host, model=model, said=failed.said, why=why)
-    ended = "broke off" if had_answer else "did not answer"
-    advice = CALLS_TOOLS if failed.kind == FailureKind.BROKEN_CALL else "Try again later."
-    return f"{host} {ended} too often in a row ({failed.kind}: {failed.said}). {advice}"
+    advice = failed.why.remedy if failed.why else "Try again later."
+    if failed.kind == FailureKind.BROKEN_CALL:
+        advice = CALLS_TOOLS
+    return f"{host} gave no whole answer in several tries ({failed.kind}: {failed.said}). {advice}"
 
 
 def weightiest(failures: Sequence[CallFailed]) -> CallFailed:
@@ -363,7 +364,7 @@ class Asker:
             return
         retried = failed.kind in RETRIED or (failed.kind == FailureKind.UNREACHABLE and self.answered)
         if not retried:
-            raise EngineError(remedy(failed, self.host, self.model, self.answered))
+            raise EngineError(remedy(failed, self.host, self.model))
         self._failures += 1
         self._failed.append(failed)
         self._overloads = self._overloads + 1 if failed.kind == FailureKind.OVERLOADED else 0
@@ -371,7 +372,7 @@ class Asker:
         if self._switched():
             return
         if self._failures >= self.patience.tries:
-            raise EngineError(remedy(weightiest(self._failed), self.host, self.model, self.answered))
+            raise EngineError(remedy(weightiest(self._failed), self.host, self.model))
         delay = self.patience.delay(self._failures, failed.retry_after, self.chance())
         if delay >= TOLD_SECONDS and not self._told_wait:
             self._told_wait = True

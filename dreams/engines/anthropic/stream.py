@@ -20,6 +20,8 @@ MOST_CHARS = 4_000_000  # of one answer, far above any model's longest; chosen
 ENDLESS = "it does not end"
 MOST_TOKENS = 1_000_000_000  # a higher count is a fault of the server; chosen
 _SURROGATE = re.compile("[\ud800-\udfff]")
+# What a local model thinks aloud before its answer; the opening tag may be part of its template.
+_THOUGHT_ALOUD = re.compile(r"\A.*?</think>\s*", re.DOTALL)
 # Other servers' names for the same stop reasons.
 _OTHER_NAMES = {"stop": "end_turn", "length": "max_tokens", "tool_calls": "tool_use"}
 
@@ -266,7 +268,8 @@ def _param(block: _Block, *, lenient: bool) -> Json | None:
         raise BrokenStream("a block was never closed")
     text = "".join(block.text)
     if block.kind == "text":
-        return {"type": "text", "text": text} if text.strip() else None
+        said = _THOUGHT_ALOUD.sub("", text)
+        return {"type": "text", "text": said} if said.strip() else None
     if block.kind == "thinking":
         return {"type": "thinking", "thinking": text, "signature": block.signature}
     if block.kind == "redacted_thinking":
