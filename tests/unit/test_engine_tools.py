@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import threading
 from collections.abc import Mapping
 from pathlib import Path
@@ -319,3 +320,49 @@ def test_reading_transcripts_and_writing_moves_the_phase_when_the_model_forgets_
         assert box.phase == "gather"
         edit(box, "make reset", "make fresh")
         assert box.phase == "consolidate"
+
+
+# --- Clumsy calls -------------------------------------------------------------------------------------------------
+
+
+def test_lists_numbers_and_objects_that_a_model_writes_as_text_are_read(tmp_path: Path) -> None:
+    with kit.job(tmp_path) as job:
+        box = toolbox(job)
+        assert not edit(box, "make reset", "make fresh", citations=json.dumps(SELF)).refused
+        assert not edit(box, "make fresh", "make clean", citations={**SELF[0], "line": "7"}).refused
+        assert [found.line_no for made in box.writer.edits for found in made.citations] == [7, 7]
+        few = one(box, "Read", file_path="/memory/feedback_testing.md", offset="2", limit="1")
+        assert (
+            not few.refused and "name: Testing" in few.block["content"] and "make" not in few.block["content"]
+        )
+        assert not one(box, "Grep", pattern="MAKE", path="/memory", **{"-i": "true"}).refused
+        assert one(box, "Read", file_path="/memory/MEMORY.md", offset="two").refused
+
+
+def test_what_a_schema_calls_text_stays_text(tmp_path: Path) -> None:
+    with kit.job(tmp_path) as job:
+        box = toolbox(job)
+        edit(box, "make reset", "[1, 2]", reason="3")
+        assert box.writer.edits[0].reason == "3" and "Use [1, 2] before" in (box.writer.edits[0].after or "")
+
+
+def test_a_quote_that_is_missing_is_told_without_the_folders_of_this_machine(tmp_path: Path) -> None:
+    with kit.job(tmp_path) as job:
+        wrong = [{"session": kit.SESSION, "quote": "Never run the linter."}]
+        told = str(edit(toolbox(job), "make reset", "make fresh", citations=wrong).block["content"])
+        assert f"does not appear in {kit.SESSION} (" in told and str(tmp_path) not in told
+
+
+def test_a_long_call_is_kept_for_the_page_as_json_with_shortened_values(tmp_path: Path) -> None:
+    secret = "sk-ant-" + "api03-" + "Ab1" * 30
+    content = "A line of a memory.\n" * 28 + f"The key is {secret}\n" + "More of it.\n" * 400
+    with kit.job(tmp_path) as job:
+        given = {**kit.learn().input, "content": content}
+        kept = json.loads(str(one(toolbox(job), "Write", **given).record["input"]))
+        assert kept["path"] == "/memory/feedback_linter.md" and kept["citations"] == kit.CITED
+        assert (
+            kept["content"].startswith("A line")
+            and kept["content"].endswith("…")
+            and len(kept["content"]) < 700
+        )
+        assert secret[:20] not in kept["content"] and "redacted" in kept["content"]

@@ -117,7 +117,7 @@ class QuoteFinder:
             raise BadCitations(f"`citations` must be a list of at most {MOST_CITATIONS} objects.")
         found = [self._one(entry) for entry in given]
         problems = [
-            f"“{citation.quote[:120]}” does not appear in {citation.place or 'the named session'} ({citation.note})"
+            f"“{citation.quote[:120]}” does not appear in {_named(citation)} ({citation.note})"
             for citation in found
             if not citation.found
         ]
@@ -301,6 +301,11 @@ def _in_prompts(brief: SessionBrief, quote: str, line: int | None) -> Citation:
         context=redact.redact(prompt.text)[:QUOTE_CHARS],
         note=NO_ANSWER,
     )
+
+
+def _named(citation: Citation) -> str:
+    """The place as the model knows it: a session's id, not where its file is on this machine."""
+    return Path(citation.place).stem if citation.source == "transcript" else citation.place
 
 
 def _missing(

@@ -1,5 +1,10 @@
 """The tool descriptions for the model. PURE. The order is fixed: they are the beginning of the cached prompt."""
 
+import json
+from collections.abc import Mapping
+from contextlib import suppress
+from typing import Any
+
 from dreams.engines.anthropic.stream import Json
 from dreams.engines.types import QUESTIONS
 
@@ -218,3 +223,25 @@ def offered(reading: frozenset[str], *, asking: bool = True) -> list[Json]:
     """The tools to offer: the available reading tools, Ask if questions are wanted, and all others."""
     missing = {name for name in READING if name not in reading} | (set() if asking else {ASK})
     return [tool for tool in ALL if tool["name"] not in missing]
+
+
+_TYPES: Mapping[str, type] = {"integer": int, "number": float, "boolean": bool, "array": list, "object": dict}
+
+
+def fitted(name: str, given: Json) -> Json:
+    """The input of a call, read as its schema says: small models write lists, objects and numbers as text."""
+    return {**_fitted(given, next((tool["input_schema"] for tool in ALL if tool["name"] == name), {}))}
+
+
+def _fitted(value: Any, schema: Json) -> Any:
+    wanted = _TYPES.get(schema.get("type", ""))
+    if isinstance(value, str) and wanted is not None:
+        with suppress(ValueError, RecursionError):
+            read = json.loads(value)
+            value = read if isinstance(read, wanted) else value
+    if wanted is list and isinstance(value, dict):
+        value = [value]
+    if isinstance(value, dict):
+        inside = schema.get("properties", {})
+        return {key: _fitted(entry, inside.get(key, {})) for key, entry in value.items()}
+    return [_fitted(entry, schema.get("items", {})) for entry in value] if isinstance(value, list) else value

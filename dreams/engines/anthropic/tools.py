@@ -24,7 +24,8 @@ from dreams.lib.sandbox.tool_worker.tools import ToolReply as Answer
 
 OUTPUT_CHARS = 40_000  # the reading tools cap their own output below this
 MOST_CALLS = 100  # calls of one turn; further ones are refused
-SHOWN_INPUT = 1_000  # characters of a call kept for the dream's page; chosen
+SHOWN_INPUT = 4_000  # characters of a call kept for the dream's page; chosen
+SHOWN_VALUE = 600  # and of each of its values; chosen
 SHOWN_OUTPUT = 2_000  # and of its result; chosen
 PHASES: tuple[Phase, ...] = ("orient", "gather", "consolidate", "prune")
 
@@ -115,6 +116,7 @@ class Toolbox:
 
     def _answered(self, call: Json) -> AnsweredCall:
         self.watch()
+        call = {**call, "input": schemas.fitted(call["name"], call["input"])}
         return self._read(call) if call["name"] in self.reads.names else self._changed(call)
 
     # --- Reading --------------------------------------------------------------------------------------------------
@@ -189,11 +191,18 @@ def _result(call: Json, answer: Answer, ms: int, path: str = "") -> AnsweredCall
     block: Json = {"type": "tool_result", "tool_use_id": call["id"], "content": answer.text or "(no output)"}
     if answer.refused:
         block["is_error"] = True
+    shown = {key: _shortened(value) for key, value in call["input"].items()}
     record: Json = {
         "name": str(call["name"])[:60],
-        "input": clean(json.dumps(call["input"], ensure_ascii=False))[:SHOWN_INPUT],
+        "input": clean(json.dumps(shown, ensure_ascii=False))[:SHOWN_INPUT],
         "refused": answer.refused,
         "ms": ms,
         "output": answer.text[:SHOWN_OUTPUT],
     }
     return AnsweredCall(block, record, path)
+
+
+def _shortened(value: object) -> object:
+    """A value of a call for the dream's page: the page reads the call as JSON, so none is cut in the middle of it."""
+    text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+    return value if len(text) <= SHOWN_VALUE else clean(text)[:SHOWN_VALUE] + "…"

@@ -143,7 +143,7 @@ def _count(given: Mapping[str, Any], key: str, default: int, most: int) -> int:
 
 
 def _path(given: Mapping[str, Any]) -> str:
-    return _text(given, "file_path" if "file_path" in given else "path")
+    return _text(given, "path" if "path" in given else "file_path")
 
 
 # --- Read ---------------------------------------------------------------------------------------------------------
