@@ -9,6 +9,7 @@ from playwright.sync_api import Page, expect
 
 from dreams.services.login import make_link
 from tests.browser.shots import log_in
+from tests.browser.windows import SIZE
 from tests.world import rows as make
 
 
@@ -108,3 +109,9 @@ def test_the_header_holds_its_links_and_search_at_every_width(window: Page, addr
         if parts[-1]["right"] > edge + 1 or any(a["right"] > b["left"] for a, b in pairwise(parts)):
             spilled.append(width)
     assert spilled == []
+
+
+def test_a_name_that_has_no_place_to_break_does_not_widen_the_page(window: Page, address: str) -> None:
+    make.make_project("n" * 200)
+    window.goto(f"{address}/engines/")
+    assert window.evaluate("document.documentElement.scrollWidth") <= SIZE["width"]

@@ -169,6 +169,20 @@ def test_the_rest_can_be_undone_after_one_hunk_was(tmp_path: Path) -> None:
         rollback.rollback(proposal, world.ME)
 
 
+def test_a_file_that_is_undone_change_by_change_is_at_last_as_it_was(tmp_path: Path) -> None:
+    """Each undo changes it, which is no edit by anybody else."""
+    project = world.make_project(tmp_path)
+    before = manifest(world.folder(project))["feedback_testing.md"]
+    proposal = applied(project)
+    first, last = (
+        Selection(hunk_ids=(hunk_id(proposal, words),)) for words in ("never with -u", "make fresh")
+    )
+    rollback.rollback(proposal, world.ME, first)
+    assert not rollback.preview(proposal, last).files[0].restored.mode, "an existing file keeps it"
+    rollback.rollback(proposal, world.ME, last)
+    assert manifest(world.folder(project))["feedback_testing.md"] == before
+
+
 @pytest.mark.not_on_postgresql
 def test_one_file_is_undone_and_the_others_stay(tmp_path: Path) -> None:
     project = world.make_project(tmp_path)

@@ -39,11 +39,13 @@ EVERYTHING = Selection()
 
 @dataclass(frozen=True, slots=True)
 class UndoneFile:
-    """One file of an undo. `result` is None to remove the file; `merged` is set on a conflict; `renamed` is the file that
-    has the applied bytes if this one is gone, as after a rename by hand, which an undo does not follow."""
+    """One file of an undo. `left` is what earlier undos left of what was applied; `result` is None to remove the file; `merged`
+    is set on a conflict; `renamed` is the file that has the applied bytes if this one is gone, as after a rename by hand,
+    which an undo does not follow."""
 
     path: str
     applied: bytes | None
+    left: bytes | None
     now: bytes | None
     wanted: bytes | None
     result: bytes | None = None
@@ -53,8 +55,8 @@ class UndoneFile:
 
     @property
     def is_exact(self) -> bool:
-        """Whether the file is unchanged since; then its mode and mtime are restored too."""
-        return self.now == self.applied
+        """Whether only undos changed the file since; then its mode and mtime are restored too."""
+        return self.now in (self.applied, self.left)
 
     @property
     def offered(self) -> bytes | None:
@@ -181,8 +183,9 @@ def _undone(kept: _WrittenFiles, path: str, hunks: Iterable[Hunk], files: Mappin
     undone = {hunk.hunk_id for hunk in hunks}
     applied = proposals.bytes_of(last.after_sha, kept.texts) if last else now
     wanted, is_whole = _without(kept.files[path], kept.texts, undone)
+    left, _ = _without(kept.files[path], kept.texts, set())
     renamed = (other for other, data in files.items() if now is None and data == applied)
-    file = UndoneFile(path, applied, now, wanted, renamed=next(renamed, ""))
+    file = UndoneFile(path, applied, left, now, wanted, renamed=next(renamed, ""))
     merged = rebase.merged_bytes(rebase.Sides(applied, now, wanted), path)
     if isinstance(merged, merge.Merge):
         return replace(file, merged=merged)
