@@ -127,21 +127,17 @@ def test_what_the_rest_of_a_memory_is_said_of_is_not_taken_out_of_it(
     assert bool(questions_of(tmp_path, files, {"CLAUDE.md": f"- {rule}\n"})) is asks
 
 
-def test_a_statement_and_a_line_of_its_remarks_are_taken_out_once(tmp_path: Path) -> None:
-    body = (
-        "Pass one enum of actions to each view that is shared.\n\n**Why:** eight closures were too many.\n\n"
-        "**How to apply:**\n- Name it after the view, with one case for each action.\n- Parameters of the life cycle stay apart from it.\n"
-    )
-    rules = "- Pass one enum of actions to each view that is shared.\n- Parameters of the life cycle stay apart from it.\n"
-    files = {"enums.md": memory(body, "feedback"), "MEMORY.md": "- [Enums](enums.md)\n"}
-    (question,) = questions_of(tmp_path, files, {"CLAUDE.md": rules})
-    assert [place.line_no for place in question.places] == [5]
-    assert question.why == "CLAUDE.md seems to say this already, in line 1, without the reason."
-    edits = {edit.path: edit for edit in question.options[0].edits}
-    assert {path: edit.after for path, edit in edits.items()} == {"enums.md": None, "MEMORY.md": ""}
-    claimed = {fate.text for fate in edits["enums.md"].fates}
-    assert "Pass one enum of actions to each view that is shared." in claimed
-    assert not [line for line in claimed if "Why" in line or "Name it" in line], "the rules do not say it"
+@pytest.mark.parametrize("reason", ["", "\n**Why:** eight closures were too many.\n"])
+def test_a_rule_is_taken_out_of_no_memory_that_alone_has_its_reason(tmp_path: Path, reason: str) -> None:
+    rule = "Pass one enum of actions to each view that is shared."
+    files = {"enums.md": memory(f"{rule}\n{reason}", "feedback"), "MEMORY.md": "- [Enums](enums.md)\n"}
+    found = questions_of(tmp_path, files, {"CLAUDE.md": f"- {rule}\n"})
+    assert [question.kind for question in found] == ([] if reason else ["derived"])
+    if not reason:
+        (question,) = found
+        assert question.why == "CLAUDE.md seems to say this already, in line 1."
+        edits = {edit.path: edit.after for edit in question.options[0].edits}
+        assert edits == {"enums.md": None, "MEMORY.md": ""}
 
 
 @pytest.mark.parametrize(

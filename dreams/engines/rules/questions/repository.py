@@ -67,8 +67,9 @@ def says_already(context: Asking) -> Iterator[Question]:
         if line is not None:
             found[unit.path, line.path].append((unit, line))
     told_by = Counter(unit.path for unit in units)
-    for (memory, path), told_there in found.items():
-        pairs = [pair for pair in told_there if not any(_is_within(pair[0], each) for each, _ in told_there)]
+    for (memory, path), pairs in found.items():
+        if any(REMARK.search(unit.raw) for unit, _ in pairs):
+            continue  # the file does not say its reason, which would be left behind or lost
         alone = path in repo.configs and len(pairs) == 1 and told_by[memory] > FEW
         if alone and not _is_sentence(pairs[0][0].text):
             continue  # one label among many; of sixteen on public directories none was worth an answer
@@ -81,18 +82,12 @@ def says_already(context: Asking) -> Iterator[Question]:
         yield from _derived(context, path, pairs[:MOST_PLACES])
 
 
-def _is_within(unit: PlacedText, other: PlacedText) -> bool:
-    """Whether it is a remark on the other, which is removed with it."""
-    return unit is not other and other.first_line <= unit.first_line and unit.last_line <= other.last_line
-
-
 def _leaves_entries(units: Sequence[PlacedText], told: Sequence[PlacedText]) -> bool:
     """Whether one of these is not a complete sentence and has a neighbouring entry that stays: it belongs to its list."""
     entries = [each for each in units if each.path == told[0].path and _ENTRY.match(each.raw)]
     parts = [each for each in told if each in entries and not _is_sentence(each.text)]
     edges = {line for each in parts for line in (each.first_line - 1, each.last_line + 1)}
-    left = [each for each in entries if not any(each == one or _is_within(each, one) for one in told)]
-    return any(not edges.isdisjoint((each.first_line, each.last_line)) for each in left)
+    return any(not edges.isdisjoint((e.first_line, e.last_line)) for e in entries if e not in told)
 
 
 def _is_sentence(text: str) -> bool:
@@ -108,11 +103,10 @@ def _derived(context: Asking, path: str, pairs: "Sequence[tuple[PlacedText, _Lin
     )
     numbers = sorted({line.line_no for _, line in pairs})
     where = f"in line{'s' * (len(numbers) > 1)} {', '.join(map(str, numbers))}"
-    without_reason = ", without the reason" if any(REMARK.search(unit.raw) for unit, _ in pairs) else ""
     yield Question(
         "derived",
         " ".join(comparing.normalised(unit.text)[:80] for unit, _ in pairs),
-        f"{path} seems to say this already, {where}{without_reason}.",
+        f"{path} seems to say this already, {where}.",
         tuple(place(unit) for unit, _ in pairs),
         (option, KEEP),
         cited,
@@ -127,10 +121,7 @@ def _remove_all(
         zip(pairs, cited, strict=True), key=lambda each: -each[0][0].first_line
     ):
         note = f"{line.path} says it, line {line.line_no}: {quoted(line.text)}."
-        bare = unit._replace(
-            raw=REMARK.split(unit.raw, maxsplit=1)[0].rstrip()
-        )  # its reason is missing there
-        remove(rec, unit, "prune", note, fates(bare, "stated", note=note), (citation,))
+        remove(rec, unit, "prune", note, fates(unit, "stated", note=note), (citation,))
 
 
 @dataclass(frozen=True, slots=True)
