@@ -77,6 +77,14 @@ def test_the_description_of_the_file_comes_before_a_part_of_the_row(tmp_path: Pa
     assert "- [Row](<one.md>) — Redis 7.2 on queue-1 holds all the jobs\n" in edit.after
 
 
+def test_a_description_replaces_no_row_that_is_newer_than_the_file(tmp_path: Path) -> None:
+    told = f"The queue is Redis 7.2 on host queue-1. {TAIL}"
+    text = memory("The queue is Redis.\n", description="Redis 7.0 on queue-9 holds all the jobs")
+    edits = asked(over_budget(tmp_path, ("one.md", told, text))).options[0].edits
+    (after,) = (edit.after for edit in edits if edit.path == "MEMORY.md")
+    assert after and "- [Row](<one.md>) — The queue is Redis 7.2 on host queue-1.\n" in after
+
+
 @pytest.mark.more
 def test_what_only_a_row_says_moves_into_its_file(tmp_path: Path) -> None:
     told = f"The queue is Redis 7.2 on host queue-1. {TAIL}"

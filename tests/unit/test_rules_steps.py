@@ -122,6 +122,15 @@ def test_an_index_that_has_no_room_for_all_orphans_takes_none_by_its_name(
     assert "190 memories are not in any index, and MEMORY.md has no room for a row for each." in made.summary
 
 
+@pytest.mark.parametrize("index", [{}, {"MEMORY.md": "# Memory\n"}], ids=["none", "empty"])
+def test_files_that_may_be_no_memories_get_no_index_and_are_named(tmp_path: Path, index: dict[str, str]):
+    files = {f"0{number}-stage.md": f"# Stage {number}\n\nIt says {number}.\n" for number in range(3)}
+    made = dream(tmp_path, {**index, **files})
+    assert made.edits == []
+    is_named = "There is no MEMORY.md, so no session finds the 3 files." in made.summary
+    assert is_named is (not index)
+
+
 def test_an_index_that_its_rows_fill_takes_no_further_one(tmp_path: Path):
     rows = "".join(f"- [Note {n}](note_{n}.md) — {'as it was told ' * 170}\n" for n in range(9))
     made = dream(tmp_path, {"MEMORY.md": f"# Memory\n\n{rows}", **notes([f"note_{n}.md" for n in range(10)])})

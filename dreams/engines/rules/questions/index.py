@@ -169,13 +169,14 @@ def _day(context: Asking, topic: str) -> dt.date:
 
 
 def _shorter(tree: Tree, row: memdir.IndexRow, row_max: int) -> str:
-    """A shorter text for the row: the file's description, else the row's first sentences. "" if a rule or a date would be lost."""
+    """A shorter text: the file's description if the file says all of the row, else the row's beginning. "" if a rule or a date is lost."""
     if row.form != "link" or len(row.targets) != 1 or not row.hook or row.target not in tree.texts:
         return ""
-    if is_index(row.target) or not (_says(tree.texts[row.target], row.hook) or tree.writable(row.target)):
+    is_said = _says(tree.texts[row.target], row.hook)  # else the row may be newer
+    if is_index(row.target) or not (is_said or tree.writable(row.target)):
         return ""
     front = tree.document(row.target).frontmatter
-    described = one_line((front.description or "") if front else "")
+    described = one_line((front.description or "") if front and is_said else "")
     room = max(row_max - (row.length - len(row.hook)), row_max // 2)
     # The last part of a row often has the person's wish, without a word that shows it.
     begun = "" if tree.is_rule(row.target) else summed_up(row.hook, min(room, len(row.hook) - LEAST_GAIN))

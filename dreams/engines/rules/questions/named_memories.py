@@ -22,7 +22,7 @@ from dreams.engines.rules.notes.wording import IS_OVER, sentences
 from dreams.engines.rules.questions.asking import KEEP, Asking
 from dreams.engines.rules.questions.same import cited, place_of
 from dreams.engines.rules.steps.forgetting import remove_file
-from dreams.engines.rules.steps.index import Names, base_of, dead_links, in_repository, missing
+from dreams.engines.rules.steps.index import Names, base_of, dead_links, missing
 from dreams.engines.rules.steps.orphans import told_at
 from dreams.engines.types import Fate, Place, Question
 from dreams.lib import memdir
@@ -108,12 +108,13 @@ def _put_above(rec: Recorder, path: str, unit: PlacedText, sentence: str) -> Non
 
 def _dead_rows(context: Asking) -> Iterator[Question]:
     """Index rows whose files are missing; none if most are missing, as in an incomplete copy."""
-    tree, repo = context.tree_before, context.job.repo_dir
+    tree, repo = context.tree_before, context.repository
+    here = {PurePosixPath(each).name.casefold() for each in repo.files} if repo else ()  # in any folder
     for path in tree.indexes():
         index = memdir.parse_index(tree.texts[path])
         leading = [row for row in index.rows if row.is_memory_target and row.form == "link"]
-        dead = [row for row in leading if missing(tree, path, row) and not in_repository(repo, row.target)]
-        dead = [row for row in dead if len(row.targets) == 1]  # others lead elsewhere as well
+        dead = [row for row in leading if missing(tree, path, row) and len(row.targets) == 1]
+        dead = [row for row in dead if PurePosixPath(row.target).name.casefold() not in here]
         if not dead or 2 * len(dead) > len(leading) or not tree.writable(path):
             continue
         dead = dead[:MOST_LINKS]
