@@ -22,7 +22,7 @@ OperationKind = Literal[
 EvidenceSource = Literal["transcript", "memory", "file", "history", "repository", "agent"]
 FateKind = Literal["kept-in", "merged-into", "superseded-by", "stated"]
 QuestionKind = Literal[
-    "same", "changed", "conflict", "forget", "expired", "derived", "leans", "gone", "index", "learn", "day"
+    "same", "changed", "conflict", "forget", "expired", "derived", "leans", "gone", "index", "learn"
 ]
 
 
@@ -38,7 +38,6 @@ QUESTIONS: Mapping[QuestionKind, tuple[str, ...]] = {
     "gone": ("remove", "update", "keep"),
     "index": ("demote", "keep"),
     "learn": ("learn", "keep"),
-    "day": ("replace", "keep"),
 }
 #: Between two checks whether to stop: soon for a person who pressed Cancel.
 LOOK_SECONDS = 0.1

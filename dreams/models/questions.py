@@ -34,7 +34,6 @@ class Question(models.Model):
         GONE = "gone", "Gone"
         INDEX = "index", "Index too long"
         LEARN = "learn", "Remember"
-        DAY = "day", "Which day"
 
     class State(models.TextChoices):
         OPEN = "open", "Open"

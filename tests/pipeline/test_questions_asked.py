@@ -223,28 +223,6 @@ def test_a_kind_that_is_mostly_left_as_it_is_is_no_longer_asked(tmp_path: Path, 
     assert service.show_more(project) == 0
 
 
-def test_relative_days_that_are_left_as_they_are_silence_no_other_question(
-    tmp_path: Path, monkeypatch
-) -> None:
-    project = world.make_project(tmp_path)
-    asking.dream(project, monkeypatch, *many(10, kind="day"))
-    for question in Question.objects.all():
-        answering.answer(question, "keep", world.ME)
-    asking.dream(project, monkeypatch, ASK)
-    (open_now,) = Question.objects.filter(state="open")
-    assert (open_now.kind, open_now.asked) == ("changed", True)
-
-
-def test_a_day_that_was_answered_when_it_was_called_changed_is_not_asked_again(
-    tmp_path: Path, monkeypatch
-) -> None:
-    project = world.make_project(tmp_path)
-    asking.dream(project, monkeypatch, *many(1))
-    answering.answer(Question.objects.get(), "keep", world.ME)
-    asking.dream(project, monkeypatch, *many(1, kind="day"))
-    assert not Question.objects.filter(state="open").exists()
-
-
 def test_questions_that_cannot_be_kept_cost_the_dream_nothing(tmp_path: Path, monkeypatch) -> None:
     project = world.make_project(tmp_path)
     monkeypatch.setattr(service, "_save", lambda *_: 1 / 0)

@@ -170,7 +170,7 @@ def test_below_a_heading_with_a_day_it_is_a_log(tmp_path: Path) -> None:
 
 def test_a_day_from_a_copied_file_is_filled_in_and_asked(tmp_path: Path) -> None:
     (question,) = asked(tmp_path, "We moved to Valkey yesterday.", COPIED)
-    assert (question.kind, [option.id for option in question.options]) == ("day", ["replace", "keep"])
+    assert (question.kind, [option.id for option in question.options]) == ("changed", ["replace", "keep"])
     after = question.options[0].edits[0].after
     assert after is not None and "- We moved to Valkey on 2026-09-30.\n" in after
 
@@ -184,7 +184,7 @@ def test_each_of_many_relative_days_is_asked_about(tmp_path: Path) -> None:
 
 def test_a_pinned_memory_is_asked_about_and_not_changed(tmp_path: Path) -> None:
     (question,) = asked(tmp_path, "We moved to Valkey yesterday.", more="pinned: true\n")
-    assert question.kind == "day"
+    assert question.kind == "changed"
 
 
 @pytest.mark.parametrize(

@@ -76,9 +76,8 @@ def lock_questions(project: Project) -> None:
 
 
 def digest(one: Asked) -> str:
-    """Identifies a question by kind and subject, wherever its lines moved. A question about a day was once of the kind `changed`."""
-    kind = "changed" if one.kind == "day" else one.kind
-    return hashlib.sha256(f"{kind}\0{one.subject}".encode("utf-8", "surrogatepass")).hexdigest()
+    """Identifies a question by kind and subject, wherever its lines moved."""
+    return hashlib.sha256(f"{one.kind}\0{one.subject}".encode("utf-8", "surrogatepass")).hexdigest()
 
 
 def _bounded(asked: Iterable[Asked]) -> dict[str, Asked]:

@@ -370,7 +370,7 @@ def relative_days(context: Asking) -> Iterator[Question]:
         counted = f"counted from {known.day.isoformat()} ({known.note})."
         unsure = f"if this was written on {known.day.isoformat()} ({known.note}), which is uncertain."
         yield Question(
-            "day",
+            "changed",
             f"{found.path} {comparing.normalised(found.line)[:200]}",
             f"{found.meant}, {counted}" if known.believable else f"{found.meant} {unsure}",
             (Place(found.path, found.line_no, found.line),),
