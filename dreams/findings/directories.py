@@ -14,6 +14,7 @@ from dreams.findings.ledger.state import DirectoryStatements, PlacedStatement
 from dreams.findings.ledger.units import units_of_lines
 from dreams.lib.agents import transcripts
 from dreams.lib.files import safefs
+from dreams.lib.files.workspace import MAX_FILE_BYTES
 from dreams.lib.prose import claims
 
 
@@ -126,7 +127,6 @@ def _cited(hunk: ChangedHunk, said: Said) -> ChangedHunk:
 
 
 MAX_FILES = 5_000  # as a dream reads (`lib/files/workspace.py`)
-MAX_FILE_BYTES = 4 * 1024 * 1024  # as a dream reads
 MAX_TRANSCRIPTS = 1_000  # the newest; chosen
 MAX_TRANSCRIPT_BYTES = 256 * 1024 * 1024  # of all transcripts together
 MAX_TURNS = 50_000  # of all of them together; chosen

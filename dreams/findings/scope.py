@@ -9,6 +9,7 @@ from pathlib import PurePosixPath
 
 from dreams.findings.base import NewFinding, Subject
 from dreams.lib import diff, memdir
+from dreams.lib.files.workspace import MAX_FILE_BYTES
 
 CHECK = "scope"
 CONTROL_FILES = frozenset({".consolidate-lock"})
@@ -93,6 +94,8 @@ def _outside(path: str) -> tuple[str, str, str] | None:
 
 def _irregular(path: str, subject: Subject) -> tuple[str, str, str] | None:
     why = subject.irregular.get(path)
+    if not why and len(subject.after.get(path) or b"") > MAX_FILE_BYTES:  # no undo could read it
+        why = f"is larger than the limit of {MAX_FILE_BYTES:,} bytes"
     return ("irregular", f"{path} {why}.", _REJECT) if why else None
 
 

@@ -21,6 +21,16 @@ from dreams.services.proposals import summaries
 LEAST_SEEN = 12
 
 
+TOKENS = ("input_tokens", "output_tokens", "cache_read_tokens", "cache_creation_tokens")
+#: What `dream` adds where no dream began.
+NO_DREAM = {
+    "proposal": None,
+    "files": (),
+    "usage": dict.fromkeys((*TOKENS, "cost_usd"), 0),
+    "turns": 0,
+}
+
+
 def report(done: ApplyReport) -> dict[str, Any]:
     """The output of `apply` and `rollback`."""
     return {
@@ -69,7 +79,7 @@ def usage(run: DreamRun) -> dict[str, Any]:
     """The usage of a dream. `cost_usd` is null if the price of any token is unknown."""
     by_model = dreaming.used_by_model(run)
     return {
-        **fields(run, "input_tokens", "output_tokens", "cache_read_tokens", "cache_creation_tokens"),
+        **fields(run, *TOKENS),
         "cost_usd": None if run.whole_cost is None else float(run.whole_cost),
         "tokens_without_price": run.unpriced_tokens,
         "requests": sum(used.requests for used in by_model),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import shlex
 import subprocess
 import sys
@@ -91,6 +92,36 @@ def test_a_dream_that_is_refused_says_so_in_one_line(discovered: Shell):
     assert "move it away" in done.stderr and "Traceback" not in done.stderr
 
 
+def test_a_dream_that_is_refused_has_the_fields_of_one_that_ran(discovered: Shell):
+    ran = discovered.json("dream", SLUG, "--force")
+    refused = discovered.json("dream", SLUG, code=1)
+    assert refused["status"] == "refused" and refused["dream"] is None and refused["proposal"] is None
+    assert refused["error"] and refused["files"] == [] and refused["turns"] == 0
+    assert refused.keys() <= ran.keys() and refused["usage"].keys() <= ran["usage"].keys()
+    assert not any(refused["usage"].values()) and "cost_usd" in refused["usage"]
+
+
+@pytest.mark.parametrize("command", ["gates", "extract", "verify", "search words --project"])
+def test_an_empty_name_is_no_project_and_never_all_of_them(discovered: Shell, command: str) -> None:
+    done = discovered.run(*command.split(), "")
+    assert done.returncode == 1 and done.stderr.startswith("No project ''.")
+
+
+@pytest.mark.parametrize("words", [("export", SLUG), ("settings", "export")])
+def test_an_export_replaces_only_a_plain_file(
+    discovered: Shell, tmp_path: Path, words: tuple[str, ...]
+) -> None:
+    kept, pipe, link = tmp_path / "kept", tmp_path / "pipe", tmp_path / "link"
+    kept.write_text("mine")
+    os.mkfifo(pipe)
+    link.symlink_to(kept)
+    for target in (pipe, link):
+        done = discovered.run(*words, str(target))
+        assert (done.returncode, done.stderr) == (1, f"{target}: Not a plain file. Name another one.\n")
+    assert pipe.is_fifo() and link.is_symlink() and kept.read_text() == "mine"
+    assert discovered.run(*words, str(kept)).returncode == 0 and kept.read_text(errors="replace") != "mine"
+
+
 def test_a_file_that_cannot_be_written_or_read_is_named_with_the_remedy(
     discovered: Shell, tmp_path: Path
 ) -> None:
@@ -100,7 +131,7 @@ def test_a_file_that_cannot_be_written_or_read_is_named_with_the_remedy(
         done = discovered.run(*words, str(nowhere))
         assert (done.returncode, done.stderr) == (
             1,
-            f"{nowhere}: No such file or directory. Make its folder, or name another one.\n",
+            f"{nowhere}: No such file or directory. Name an existing folder, or another file.\n",
         )
         done = discovered.run(*words, str(folder))
         assert (done.returncode, done.stderr) == (
@@ -108,7 +139,9 @@ def test_a_file_that_cannot_be_written_or_read_is_named_with_the_remedy(
             f"{folder}: Is a directory. Name a file, not a folder.\n",
         )
     done = discovered.run("settings", "import", str(nowhere))
-    assert done.returncode == 1 and done.stderr.startswith(f"{nowhere}: No such file or directory. ")
+    assert done.returncode == 1 and done.stderr == (
+        f"{nowhere}: No such file or directory. Name an existing folder, or another file.\n"
+    )
     assert sorted(path.name for path in tmp_path.iterdir()) == ["claude", "folder"], "nothing is left behind"
 
 

@@ -8,6 +8,7 @@ import pytest
 
 from dreams.findings import examine, examining
 from dreams.findings.directories import Directory, between, compare, read
+from dreams.lib.files.workspace import MAX_FILE_BYTES
 from tests.world.cases import each
 from tests.world.findings import FILES, changed, codes, one, report
 
@@ -51,6 +52,12 @@ from tests.world.findings import FILES, changed, codes, one, report
 def test_a_path_out_of_scope_is_refused(path, code):
     found = one(report({**FILES, path: b"- text\n"}), code)
     assert (found.severity, found.path) == ("refuse", path)
+
+
+def test_a_text_that_could_not_be_read_again_to_undo_it_is_refused():
+    assert "irregular" not in codes(report({**FILES, "big.md": b"x" * MAX_FILE_BYTES}))
+    found = one(report({**FILES, "big.md": b"x" * (MAX_FILE_BYTES + 1)}), "irregular")
+    assert found.severity == "refuse" and "4,194,304 bytes" in found.message
 
 
 def test_an_odd_name_that_shows_itself_is_in_scope_and_one_that_stood_there_comes_back():

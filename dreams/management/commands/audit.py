@@ -27,7 +27,7 @@ class Command(base.Command):
                 raise base.Refused("No newest entry is missing, so there is nothing to explain.")
             auditlog.explain_cut(named.me().name, options["explain"])
         rows = AuditEntry.objects.order_by("-number")
-        if options["project"]:
+        if options["project"] is not None:
             rows = rows.filter(project_id_was=named.project(options["project"]).pk)
         if options["action"]:
             rows = rows.filter(action=options["action"])

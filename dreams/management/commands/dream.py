@@ -81,7 +81,7 @@ class Command(base.Command):
             more = "" if force or not gates.GATES[closed.name].forceable else " --force passes this."
             if closed.cause == gates.Mode.DAILY_LOG:
                 more = " --logs reads them anyway."
-            told = {"dream": None, "status": "refused", "error": closed.reason}
+            told = {"dream": None, "status": "refused", "error": closed.reason, **shown.NO_DREAM}
             raise base.Refused(f"{closed.reason}{more}", told) from refused
 
     def words(self, result: base.Result) -> base.Words:

@@ -19,7 +19,7 @@ class Command(base.Command):
         session = named.session(options["session"]) if options["session"] else None
         if session is not None:
             projects = [session.project]
-        elif options["project"]:
+        elif options["project"] is not None:
             projects = [named.project(options["project"])]
         else:
             projects = list(Project.objects.filter(host=host(), gone_at__isnull=True))

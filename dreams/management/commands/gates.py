@@ -37,7 +37,7 @@ class Command(base.Command):
     def run(self, options: base.Options) -> base.Result:
         now = moment(options["now"]) if options["now"] else timezone.now()
         with stopwatch.running(*PARTS) as watch:
-            if options["project"]:
+            if options["project"] is not None:
                 chosen = [named.project(options["project"])]
             else:
                 chosen = list(Project.objects.filter(host=host(), gone_at__isnull=True).defer(*UNASKED))

@@ -19,7 +19,7 @@ class Command(base.Command):
         )
 
     def run(self, options: base.Options) -> None:
-        project = named.project(options["project"]) if options["project"] else _here()
+        project = _here() if options["project"] is None else named.project(options["project"])
         from dreams.management import mcp_server  # noqa: PLC0415 - takes a second to load, and only this command needs it
 
         mcp_server.server(project).run("stdio")

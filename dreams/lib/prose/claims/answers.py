@@ -82,7 +82,7 @@ def stands(evidence: SessionText, text: str) -> ClaimCheck | None:
 
 def _stands(field: Field, claim: Claim) -> ClaimCheck | None:
     if not claim.pieces or not field.end:
-        why = "nothing in it can be looked up" if field.end else "no source stands before it"
+        why = "nothing in it can be looked up" if field.end else "no source comes before it"
         return ClaimCheck("unsupported", (), why)
     place = quoted(field, claim)
     if place is None:

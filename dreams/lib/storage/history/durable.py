@@ -1,5 +1,6 @@
 """Writes files that survive a power cut: written aside, synced, renamed, then the folder synced."""
 
+import errno
 import os
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -58,8 +59,11 @@ def _sync_file(path: Path) -> None:
 def write_file(target: Path, write: Callable[[BinaryIO], object], *, folder_too: bool = True) -> None:
     """Replaces `target` in one step by a new file that `write` fills; on an error the new file is removed.
 
-    Without `folder_too` the caller syncs the folder, after more names are there.
+    A link, pipe or device is never replaced: a person may have typed /dev/null. Without `folder_too` the caller syncs the
+    folder, after more names are there.
     """
+    if target.is_symlink() or (target.exists() and not (target.is_file() or target.is_dir())):
+        raise FileExistsError(errno.EEXIST, "Not a plain file", str(target))
     unfinished = target.parent / (target.name + UNFINISHED)
     unfinished.unlink(missing_ok=True)  # left by a crash; every caller has the lock
     try:
