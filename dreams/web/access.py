@@ -157,7 +157,10 @@ def _link(found: re.Match[str], role: Role | None) -> str:
     address = given.get("href", "")
     if _leads_on(role, address):
         return found[0]
-    is_deed = "button" in given.get("class", "").split() or _address_name(urlsplit(address).path) in _DEEDS
+    classes = given.get("class", "").split()
+    if "session-title" in classes:
+        return f"{'A' if 'row-title' in classes else 'a'} session"  # its title is what a person typed
+    is_deed = "button" in classes or _address_name(urlsplit(address).path) in _DEEDS
     return "" if is_deed else f'<span class="{escape(given.get("class", ""))}">{found[2]}</span>'
 
 

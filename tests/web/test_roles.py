@@ -17,7 +17,7 @@ from django.test import Client, override_settings
 from django.urls import Resolver404, URLPattern, URLResolver, get_resolver, resolve, reverse
 from django.utils import timezone
 
-from dreams.models import Question, Turn
+from dreams.models import DreamSession, Question, Session, Turn
 from dreams.services.people import Role
 from dreams.web import access
 from dreams.web.views import errors
@@ -269,6 +269,22 @@ def test_a_viewer_finds_memories_and_no_sessions(world: World) -> None:
     text = client_of(Role.VIEWER).get(reverse("search") + "?q=tests").content.decode()
     assert "What you typed" not in text
     assert "Memories" in text
+
+
+def test_a_viewer_sees_no_title_of_a_session_which_is_what_a_person_typed(world: World) -> None:
+    Session.objects.update(title="Pay Ines quietly")
+    DreamSession.objects.create(dream=world.dream, session=world.session, from_byte=0, to_byte=1)
+    project, dream = (
+        reverse("project", args=[world.project.pk]),
+        reverse("dream", args=[world.dream.public_id]),
+    )
+    review = reverse("review", args=[world.proposal.public_id])
+    addresses = [project, f"{project}?show=sessions", f"{project}?show=sessions&q=quietly", dream, review]
+    viewer, reviewer = client_of(Role.VIEWER), client_of(Role.REVIEWER)
+    for address in addresses:
+        assert "Pay Ines" in reviewer.get(address).content.decode(), address
+        page = viewer.get(address).content.decode()
+        assert "Pay Ines" not in page and re.search("[Aa] session", page), address
 
 
 @pytest.mark.parametrize("role", Role)

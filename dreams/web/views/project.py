@@ -21,8 +21,10 @@ from dreams.services import forecast, project_lock, secret_purge, settings_chang
 from dreams.services.discovery import prompt_history
 from dreams.services.host_requests import Deed, NewRequest, to_purge
 from dreams.services.memories import hand_edits, lost_histories, moved
+from dreams.services.people import role_of
 from dreams.services.review import Actor, ReviewRefused
 from dreams.services.scheduling import scheduler
+from dreams.web import access
 from dreams.web.access import actor
 from dreams.web.htmx import Request, SeeOther, go, page, wants_fragment
 from dreams.web.page_cache import kept
@@ -83,6 +85,7 @@ def _part(request: Request, found: Project, head: pages.Head, show: str) -> dict
         return {"memories": memories, "q": text, "gone": gone}
     if show == "sessions":
         total = head.gone_sessions if gone else head.sessions
+        text = text if access.allows(role_of(request.user), "session") else ""
         sessions = pages.sessions(found, text, number, gone=gone, total=total)
         return {"sessions": sessions, "q": text, "gone": gone}
     if show == "timeline":
