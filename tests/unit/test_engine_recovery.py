@@ -124,7 +124,7 @@ def test_a_context_that_overflows_in_the_answer_is_shortened_once(tmp_path: Path
 
 def test_a_conversation_is_shortened_again_once_it_has_grown_again(tmp_path: Path) -> None:
     full = status(400, "prompt is too long: 9000 tokens > 8192 maximum")
-    long = [READ] * 6
+    long = [READ, ScriptedReply((Use("Glob", {"pattern": "/memory/*"}),))] * 3
     run = kit.dream(tmp_path / "a", [*long, full, *long, full, *long, say("Done.")])
     assert run.error == "", run.error
     assert run.report.text.count("earlier messages were left out") == 2
@@ -138,6 +138,15 @@ def test_a_context_that_is_full_in_the_first_answer_is_not_said_to_have_been_sho
     full = ScriptedReply((Text("Hal"),), stop_reason="model_context_window_exceeded")
     run = kit.dream(tmp_path, [full])
     assert "does not fit the model’s context, not even shortened" in run.error and "again" not in run.error
+
+
+def test_a_model_that_repeats_itself_is_told_and_ended_before_its_turns_are_used_up(tmp_path: Path) -> None:
+    run = kit.dream(tmp_path / "a", [READ] * 60)
+    assert run.calls == 9 and "made the same tool calls 9 times in a row" in run.error
+    told = ["You made the same calls" in str(call.body["messages"][-1]) for call in run.server.calls]
+    assert told == [False, False, *[True] * 7]
+    other = ScriptedReply((Use("Glob", {"pattern": "/memory/*"}),))
+    assert kit.dream(tmp_path / "b", [*[READ, other] * 10, say("Done.")]).error == ""
 
 
 def test_an_empty_answer_is_asked_again_once_and_is_no_dream_that_found_nothing(tmp_path: Path) -> None:

@@ -164,6 +164,25 @@ def test_a_running_dream_is_asked_to_stop_and_says_so(browser: Client) -> None:
     assert re.search(r'id="dream-cancel"\s+disabled', text)
 
 
+def test_what_a_call_was_answered_is_not_hidden_below_its_long_text(browser: Client) -> None:
+    run = _running()
+    _turn(
+        run,
+        1,
+        tools=[{"name": "Write", "input": "x" * 900, "refused": True, "output": "Not done: read it first."}],
+    )
+    assert '<pre class="source" tabindex="0">Not done: read it first.</pre>' in _page(browser, run)
+
+
+def test_a_long_list_of_what_was_not_fixed_leaves_the_turns_in_sight(browser: Client) -> None:
+    told = [{"code": "x", "path": "a.md", "said": f"Problem {n}.", "mended": False} for n in range(12)]
+    run = world.make_dream(world.make_project(), self_review=told[:3])
+    assert '<details class="fold" open>' in _page(browser, run)
+    DreamRun.objects.filter(pk=run.pk).update(self_review=told)
+    text = _page(browser, run)
+    assert '<details class="fold">' in text and "open>" not in text and "Problem 11." in text
+
+
 def test_a_dream_that_shows_nothing_new_says_for_how_long(browser: Client) -> None:
     run = _running(started_at=timezone.now() - dt.timedelta(minutes=9))
     Turn.objects.filter(pk=_turn(run, 1).pk).update(at=timezone.now() - dt.timedelta(seconds=95))

@@ -45,6 +45,12 @@ ALL_REFUSED = (
     "None of the model’s tool calls could be answered, so it read nothing. Nothing was proposed. The last one, {call}, was "
     "answered: “{said}” Dream again; if that does not help, choose another model."
 )
+MOST_REPEATS = 8  # of a turn with the same calls and the same answers; chosen
+SAME_AGAIN = "You made the same calls in the last turn, and the answers are the same. Take the next step, or end with your summary."
+STUCK = (
+    f"The model made the same tool calls {MOST_REPEATS + 1} times in a row and got the same answers. Nothing was proposed. "
+    "Dream again; if that does not help, choose another model, or give the server a larger context."
+)
 SAY_SOMETHING = "Your answer was empty. Go on with the next step; if you are done, end with your summary."
 SAID_NOTHING = (
     "The model’s last answers were empty, and it had changed nothing. Nothing was proposed. Dream again; if that does not "
@@ -136,6 +142,8 @@ class Recoveries:
     continuing: bool = False
     kept: int = 0  # messages, when the conversation was last shortened
     was_empty: bool = False
+    last: object = None  # the calls and answers of the last turn
+    repeats: int = 0
     answered: bool = False
     refused: str = ""
     done: Done | None = None
@@ -256,8 +264,17 @@ class Loop:
     def _called(self, reply: ModelReply) -> None:
         self.conversation.answered(reply)
         results = self._run_tools(reply)
-        self.conversation.results([result.block for result in results], self.budget.warning())
+        made = [
+            (call["name"], call["input"], result.block["content"])
+            for call, result in zip(reply.calls, results, strict=True)
+        ]
+        self.progress.repeats = self.progress.repeats + 1 if made == self.progress.last else 0
+        self.progress.last = made
+        remark = self.budget.warning() or (SAME_AGAIN if self.progress.repeats else "")
+        self.conversation.results([result.block for result in results], remark)
         self._say(reply, "", results)
+        if self.progress.repeats >= MOST_REPEATS:
+            raise EngineError(STUCK)
 
     def _run_tools(self, reply: ModelReply) -> list[AnsweredCall]:
         started = time.monotonic()
