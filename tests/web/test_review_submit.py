@@ -417,3 +417,23 @@ def _numbers(browser: Client, proposal: Proposal, words: str) -> list[str]:
     page = browser.get(f"/review/{proposal.public_id}/").content.decode()
     rows = re.findall(r'class="diff-no">(\d*)</span>.*?<div class="diff-text">(.*?)</div>', page, re.DOTALL)
     return [number for number, line in rows if words in re.sub("<[^>]*>", "", line)]
+
+
+def test_an_open_finding_after_the_submit_says_what_to_do_instead_of_offering_a_write(
+    browser: Client, proposal: Proposal
+) -> None:
+    approve(proposal, "reference_runbook")
+    review.submit(proposal, world.ME)
+    hunk = desk.hunk_with(proposal, "reference_runbook")
+    made = proposal.findings.create(
+        hunk=hunk, file=hunk.file, key="k", check_name="x", code="x", severity="block", message="Look."
+    )
+    here = f"/review/{proposal.public_id}/"
+    text = html.unescape(browser.get(here).content.decode())
+    assert "1 finding must be confirmed first." in text and "Write now" not in text
+    shown = html.unescape(
+        browser.get(re.search(rf'"({re.escape(here)}\?show=findings)"', text)[1]).content.decode()
+    )  # type: ignore[index]
+    [form] = re.findall(rf'<form[^>]*action="{here}confirm/"[^>]*>', shown)
+    assert "hx-post" not in form  # the head of the page says what is next
+    assert "Write now" in follow(browser, proposal, "confirm", finding=made.key)
