@@ -9,7 +9,8 @@ import msgspec
 import pytest
 
 from dreams.lib.agents.transcripts import Scan, Summary, read_whole, scan
-from dreams.lib.agents.transcripts.tasks import MOST_TASKS, SUBJECT_CAP, Task
+from dreams.lib.agents.transcripts.tasks import MOST_TASKS, Task
+from dreams.lib.agents.transcripts.typed_prompts import TITLE_CAP
 from tests.world.cases import each
 
 Record = dict[str, object]
@@ -174,7 +175,7 @@ def test_lone_halves_of_characters_are_replaced(path: Path) -> None:
 def test_huge_lists_are_bounded(path: Path) -> None:
     found = left(path, todos(*(todo(f"{number} " + "x" * 5_000) for number in range(2_000))))
     assert len(found) == MOST_TASKS
-    assert max(len(task.subject) for task in found) == SUBJECT_CAP
+    assert max(len(task.subject) for task in found) == TITLE_CAP
 
 
 def test_of_very_many_tasks_finished_ones_are_dropped_first(path: Path) -> None:

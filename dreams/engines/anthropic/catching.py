@@ -14,7 +14,7 @@ from dreams.engines.tokens import PriceTable
 from dreams.engines.types import EngineError, Job, PromptBrief
 from dreams.lib import memdir
 from dreams.lib.files.text import one_line
-from dreams.lib.secrets.redact import redact
+from dreams.lib.secrets.redact import cut, redact
 
 if TYPE_CHECKING:
     from dreams.engines.anthropic.stream import Json
@@ -178,7 +178,7 @@ class Catcher:
                 name, about = (front.name or "", front.description or "") if front else ("", "")
                 rows.append(one_line(f"- {path}: {name} — {about}"))
         rows += [f"- proposed before: {one_line(text)}" for text in self.job.known]
-        return redact("\n".join(row[:MOST_TEXT] for row in rows[-MOST_KNOWN:])) or "Nothing yet."
+        return redact("\n".join(cut(row, MOST_TEXT) for row in rows[-MOST_KNOWN:])) or "Nothing yet."
 
 
 def _said(given: object, window: Sequence[SessionMessage]) -> Iterable[Named]:

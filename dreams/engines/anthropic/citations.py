@@ -83,7 +83,7 @@ def _of_file(path: str, text: str, known: Sequence[LineDate | None]) -> Iterator
         spans = dates.writable_spans(raw, day.day)
         if spans:
             meant = ", ".join(f"“{span.text}” is {span.meant}" for span in spans)
-            yield f"- {path} line {number} ({day.note}: {day.day:%Y-%m-%d}), {meant}: {raw.strip()[:LINE_CHARS]}"
+            yield f"- {path} line {number} ({day.note}: {day.day:%Y-%m-%d}), {meant}: {redact.cut(raw.strip(), LINE_CHARS)}"
 
 
 MOST_CITATIONS = 20  # of one edit; chosen

@@ -20,7 +20,7 @@ from dreams.engines.types import Job, Problem, PromptBrief, SessionBrief
 from dreams.lib import memdir
 from dreams.lib.agents import transcripts
 from dreams.lib.files.text import plural
-from dreams.lib.secrets.redact import redact
+from dreams.lib.secrets.redact import cut
 
 #: Limits of the findings sent back.
 MOST_CHARS = 12_000
@@ -150,10 +150,10 @@ def _proposed(job: Job) -> list[str]:
     """The newest statements that the person decides on elsewhere or has rejected."""
     if not job.known:
         return []
-    lines = "\n".join(f"- {text[:LINE_CHARS]}" for text in job.known[-MOST_KNOWN:])
+    lines = "\n".join(f"- {cut(text, LINE_CHARS)}" for text in job.known[-MOST_KNOWN:])
     return [
         "The person has already been shown these statements. Do not propose any of them again, in any wording:",
-        fenced("cards", redact(lines)),
+        fenced("cards", lines),
     ]
 
 
@@ -178,8 +178,8 @@ def _index(job: Job) -> list[str]:
     limits = (
         f"{lines} of {job.config.index_max_lines} lines, {size:,} of {job.config.index_max_bytes:,} bytes"
     )
-    cut = "\n[cut; read the rest with Read]" if len(text) > INDEX_CHARS else ""
-    return [f"MEMORY.md ({limits}):", fenced("index", text[:INDEX_CHARS] + cut)]
+    more = "\n[cut; read the rest with Read]" if len(text) > INDEX_CHARS else ""
+    return [f"MEMORY.md ({limits}):", fenced("index", cut(text, INDEX_CHARS) + more)]
 
 
 def _dates(job: Job) -> list[str]:
@@ -196,7 +196,7 @@ def _logs(job: Job) -> list[str]:
     for log in job.logs:
         said = log.text.split("\n")
         for number in sorted(log.new):
-            line = f"{log.path}:{number}: {said[number - 1].strip()[:LINE_CHARS]}"
+            line = f"{log.path}:{number}: {cut(said[number - 1].strip(), LINE_CHARS)}"
             room -= len(line)
             lines, left = ([*lines, line], left) if room > 0 else (lines, left + 1)
     if not lines:
@@ -279,13 +279,13 @@ def _instructions(job: Job) -> list[str]:
     for path, text in job.instructions.items():
         for number, line in enumerate(text.splitlines(), start=1):
             if line.strip() and room > 0:
-                lines.append(f"{path}:{number}: {line[:LINE_CHARS]}")
+                lines.append(f"{path}:{number}: {cut(line, LINE_CHARS)}")
                 room -= len(lines[-1])
     if not lines:
         return []
     named = ", ".join(job.instructions)
-    cut = "" if room > 0 else ", shortened here"
-    head = f"Instruction files that every session loads ({attribute(named)}{cut}):"
+    less = "" if room > 0 else ", shortened here"
+    head = f"Instruction files that every session loads ({attribute(named)}{less}):"
     return [head, fenced("instructions", "\n".join(lines))]
 
 

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from dreams.engines.types import LOOK_SECONDS
+from dreams.lib.secrets.redact import cut
 
 SECONDS = 3.0  # to read the repository, in a dream of minutes; chosen
 # The agent's own constants.
@@ -77,7 +78,7 @@ def _commits(repo: Any) -> list[str]:
     for entry in repo.get_walker(max_entries=COMMITS):
         commit = entry.commit
         day = dt.datetime.fromtimestamp(commit.commit_time, dt.UTC).date().isoformat()
-        subject = commit.message.decode("utf-8", "replace").partition("\n")[0][:200]
+        subject = cut(commit.message.decode("utf-8", "replace").partition("\n")[0], 200)
         found.append(f"  {commit.id.decode()[:8]} {day} {subject}")
     return found
 

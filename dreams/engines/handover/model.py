@@ -16,7 +16,7 @@ from dreams.engines.handover.sections import ALL_TOKENS, SECTION_TOKENS, SECTION
 from dreams.engines.tokens import PriceTable
 from dreams.engines.types import EngineError
 from dreams.lib.files.text import one_line
-from dreams.lib.secrets.redact import redact
+from dreams.lib.secrets.redact import cut, redact
 
 if TYPE_CHECKING:
     from dreams.engines.anthropic.stream import Json
@@ -154,11 +154,11 @@ def _within(pieces: list[str], most: int) -> list[str]:
 
 def _pieces(step: PromptStep) -> Iterator[str]:
     if step.text:
-        yield f"PERSON (line {step.line}): {step.text[:PROMPT_CHARS]}"
+        yield f"PERSON (line {step.line}): {cut(step.text, PROMPT_CHARS)}"
     for text, line in step.said[:1]:
-        yield f"AGENT (line {line}): {text[:SAID_CHARS]}"
+        yield f"AGENT (line {line}): {cut(text, SAID_CHARS)}"
     for call in step.calls[-MOST_CALLS:]:
         failed = f" FAILED: {call.error}" if call.error else ""
         yield f"CALL (line {call.line}): {one_line(call.brief)}{failed}"
     for text, line in step.said[1:]:
-        yield f"AGENT (line {line}): {text[:SAID_CHARS]}"
+        yield f"AGENT (line {line}): {cut(text, SAID_CHARS)}"

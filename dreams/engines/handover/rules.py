@@ -15,6 +15,7 @@ from dreams.engines.anthropic.budget import CHARS_PER_TOKEN
 from dreams.engines.handover.sections import MOST_OF_A_SECTION, shortened
 from dreams.lib.agents import transcripts
 from dreams.lib.files.text import one_line, plural, quoted
+from dreams.lib.secrets.redact import cut
 
 # The beginning of a long transcript has the task, its end the outcome. Measured: 30 MB a second.
 FIRST_BYTES, LAST_BYTES = 8 << 20, 32 << 20
@@ -59,7 +60,7 @@ class Call:
         what = path or next((one for one in given.values() if isinstance(one, str)), "")
         brief = command if isinstance(command, str) else f"{part.name} {what}"
         below = f"{folder.rstrip('/')}/" if folder else ""
-        shorter = one_line(brief.replace(below, "") if below else brief)[:BRIEF_CHARS]
+        shorter = cut(one_line(brief.replace(below, "") if below else brief), BRIEF_CHARS)
         return cls(part.name, line, path.removeprefix(below), shorter, isinstance(command, str))
 
 
@@ -109,7 +110,7 @@ class ReadTranscript:
         if turn.typed is not None:
             self.chars += len(turn.typed)
             if len(self.steps) < MOST_KEPT:
-                text = turn.typed[:PROMPT_CHARS]
+                text = cut(turn.typed, PROMPT_CHARS)
                 self.steps.append(PromptStep(text, turn.line, turn.at, transcripts.is_correction(turn.typed)))
             return
         self.chars += sum(len(part.text) for part in turn.parts)
@@ -172,8 +173,8 @@ def _given(part: transcripts.TurnPart) -> Mapping[str, Any]:
 
 def _first_line(text: str) -> str:
     """The first line of a failed call's result, and the second if the first is only an exit code."""
-    lines = [kept for line in text[:PROMPT_CHARS].splitlines() if (kept := _TAG.sub("", line).strip())]
-    return ": ".join(lines[: 2 if lines and _EXIT.fullmatch(lines[0]) else 1])[:ERROR_CHARS]
+    lines = [kept for line in cut(text, PROMPT_CHARS).splitlines() if (kept := _TAG.sub("", line).strip())]
+    return cut(": ".join(lines[: 2 if lines and _EXIT.fullmatch(lines[0]) else 1]), ERROR_CHARS)
 
 
 # --- The sections -------------------------------------------------------------------------------------------------

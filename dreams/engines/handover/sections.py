@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 from dreams.engines.anthropic.budget import CHARS_PER_TOKEN
 from dreams.lib.files import text as texts
-from dreams.lib.secrets.redact import redact
+from dreams.lib.secrets.redact import cut, redact
 
 SECTION_TOKENS, ALL_TOKENS = 2_000, 12_000  # limits: recommended for a section, required for all together
 MOST_OF_A_SECTION = int(SECTION_TOKENS * CHARS_PER_TOKEN)
@@ -83,8 +83,8 @@ def shortened(body: str, most: int) -> str:
     """The first complete lines of a body, with a note if some are left out."""
     if len(body) <= most:
         return body
-    cut = body[: max(0, most - len(SHORTENED) - 6)]
-    lines = cut.rpartition("\n")[0] or cut
+    begins = cut(body, max(0, most - len(SHORTENED) - 6))
+    lines = begins.rpartition("\n")[0] or begins
     return _plain(f"{lines}\n\n{SHORTENED}")
 
 

@@ -15,6 +15,7 @@ from dreams.engines.types import Citation, Job, SessionBrief, Silent
 from dreams.lib.agents import transcripts
 from dreams.lib.agents.base import NO_ANSWER
 from dreams.lib.files import workspace
+from dreams.lib.secrets.redact import cut
 from dreams.models import LeftOut, ModelRequest, Project, Proposal
 from dreams.services import pricing, proposals
 from dreams.services.catching.unread_parts import UnreadPart
@@ -123,7 +124,7 @@ def _messages(part: UnreadPart, brief: SessionBrief) -> Iterator[model.SessionMe
             elif turn.type == "assistant":
                 said = "\n".join(each.text for each in turn.parts if each.kind == "text").strip()
                 if said:
-                    yield model.SessionMessage(said[:MOST_OF_AN_ANSWER], turn.offset)
+                    yield model.SessionMessage(cut(said, MOST_OF_AN_ANSWER), turn.offset)
         offset = page.after
 
 

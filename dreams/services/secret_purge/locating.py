@@ -25,11 +25,13 @@ from dreams.models import (
     FileChange,
     Finding,
     HistoryPrompt,
+    HostRequest,
     Hunk,
     InstructionText,
     LedgerEntry,
     LeftOut,
     Memory,
+    NotesRequest,
     OpenEnd,
     Operation,
     Project,
@@ -127,26 +129,27 @@ def scrub(project: Project, values: Mapping[str, str]) -> None:
         (Card.objects.filter(project=project), ("said", "text")),
         (Question.objects.filter(project=project), ("why",)),
         (QuestionOption.objects.filter(question__project=project), ("label",)),
+        (NotesRequest.objects.filter(session__project=project), ("error",)),
+        (HostRequest.objects.filter(project=project), ("text",)),
         (InstructionText.objects.filter(projects=project), ("text",)),
     ):
         _scrub_text(rows, columns, values)
-    for found, column in (
-        (Hunk.objects.filter(file__proposal__project=project), "claims"),
-        (Hunk.objects.filter(file__proposal__project=project), "transcript_verdicts"),
-        (Finding.objects.filter(of_proposal).exclude(message_parts={}), "message_parts"),
-        (LeftOut.objects.filter(project=project), "added"),
-        (DreamRun.objects.filter(project=project), "self_review"),
-        (Turn.objects.filter(dream__project=project), "tools"),
-        (Card.objects.filter(project=project), "citations"),
-        (OpenEnd.objects.filter(session__project=project), "blocked_by"),
-        (Proposal.objects.filter(project=project).exclude(undo_asked={}), "undo_asked"),
-        (Question.objects.filter(project=project), "places"),
-        (HistoryPrompt.objects.filter(prompt__session__project=project), "pastes"),
-        (Question.objects.filter(project=project), "evidence"),
-        (QuestionOption.objects.filter(question__project=project), "edits"),
-        (FileChange.objects.filter(of_proposal, conflict__isnull=False), "conflict"),
+    for found, json_columns in (
+        (Hunk.objects.filter(file__proposal__project=project), ("claims", "transcript_verdicts")),
+        (Finding.objects.filter(of_proposal).exclude(message_parts={}), ("message_parts",)),
+        (LeftOut.objects.filter(project=project), ("added",)),
+        (DreamRun.objects.filter(project=project), ("self_review", "left_out")),
+        (Turn.objects.filter(dream__project=project), ("tools",)),
+        (Card.objects.filter(project=project), ("citations",)),
+        (OpenEnd.objects.filter(session__project=project), ("blocked_by",)),
+        (Proposal.objects.filter(project=project).exclude(undo_asked={}), ("undo_asked",)),
+        (HistoryPrompt.objects.filter(prompt__session__project=project), ("pastes",)),
+        (Question.objects.filter(project=project), ("places", "evidence")),
+        (QuestionOption.objects.filter(question__project=project), ("edits",)),
+        (FileChange.objects.filter(of_proposal, conflict__isnull=False), ("conflict",)),
+        (HostRequest.objects.filter(project=project), ("given", "report")),
     ):
-        _scrub_json(found, column, values)
+        _scrub_json(found, json_columns, values)
     index.read_again(
         Prompt.objects.filter(session__project=project, text__contains=MARK),
         Session.objects.filter(project=project, title__contains=MARK),
@@ -165,14 +168,15 @@ def _scrub_text(rows: QuerySet[Any], columns: tuple[str, ...], values: Mapping[s
                 row.save(update_fields=[column])
 
 
-def _scrub_json(rows: QuerySet[Any], column: str, values: Mapping[str, str]) -> None:
+def _scrub_json(rows: QuerySet[Any], columns: tuple[str, ...], values: Mapping[str, str]) -> None:
     """JSON is escaped in the database, so it is searched here, a few hundred rows at a time."""
-    for row in rows.only("pk", column).iterator(chunk_size=ROWS_AT_ONCE):
-        before = getattr(row, column)
-        after = _without(before, values)
-        if after != before:
-            setattr(row, column, after)
-            row.save(update_fields=[column])
+    for row in rows.only("pk", *columns).iterator(chunk_size=ROWS_AT_ONCE):
+        for column in columns:
+            before = getattr(row, column)
+            after = _without(before, values)
+            if after != before:
+                setattr(row, column, after)
+                row.save(update_fields=[column])
 
 
 def _without(value: object, values: Mapping[str, str]) -> object:

@@ -14,6 +14,7 @@ import msgspec
 
 from dreams.lib.agents.transcripts.reader import opened
 from dreams.lib.agents.transcripts.records import instant
+from dreams.lib.secrets.redact import cut
 
 FILE = "history.jsonl"
 PASTES = "paste-cache"
@@ -92,7 +93,7 @@ class History:
         if not isinstance(found, dict) or not isinstance(found.get("display"), str):
             self.malformed += 1
             return None
-        display = found["display"].strip()[:TEXT_CHARS]
+        display = cut(found["display"].strip(), TEXT_CHARS)
         if not display or _COMMAND.match(display):
             return None
         pasted = list(_pasted(found.get("pastedContents")))
@@ -135,7 +136,7 @@ def _pastes(pasted: Iterable[dict[str, object]]) -> Iterator[Paste]:
         if one.get("type") == "image":
             continue
         if text:
-            yield Paste(number, text[:INLINE_CHARS])
+            yield Paste(number, cut(text, INLINE_CHARS))
         elif _HASH.fullmatch(key):
             yield Paste(number, hash=key)
 

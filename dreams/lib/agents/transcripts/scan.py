@@ -19,7 +19,13 @@ from dreams.lib.agents.transcripts.records import (
     span,
 )
 from dreams.lib.agents.transcripts.tasks import Tasks, tasks_after
-from dreams.lib.agents.transcripts.typed_prompts import command_typed, content_text, is_correction, typed_text
+from dreams.lib.agents.transcripts.typed_prompts import (
+    command_typed,
+    content_text,
+    is_correction,
+    title_of,
+    typed_text,
+)
 from dreams.lib.agents.transcripts.usage import (
     UsageRow,
     better_line,
@@ -28,8 +34,6 @@ from dreams.lib.agents.transcripts.usage import (
     same_request,
     usage_row,
 )
-
-TITLE_CAP = 300  # letters of a title; chosen
 
 _decode_text = msgspec.json.Decoder(str)
 
@@ -126,21 +130,16 @@ class Summary(Struct, omit_defaults=True):
     def add_typed(self, text: str, *, correction: bool) -> None:
         self.user_turns += 1
         self.corrections += correction
-        self.first_typed = self.first_typed or one_line(text)
+        self.first_typed = self.first_typed or title_of(text)
 
 
 def _title(raw: Raw) -> str:
     if not present(raw):
         return ""
     try:
-        return one_line(_decode_text.decode(raw))
+        return title_of(_decode_text.decode(raw))
     except (msgspec.DecodeError, UnicodeDecodeError):
         return ""
-
-
-def one_line(text: str) -> str:
-    """Text as a title: one line, at most 300 characters."""
-    return " ".join(text[: 4 * TITLE_CAP].split())[:TITLE_CAP]
 
 
 # --- Batches ---------------------------------------------------------------------------------------------------------
@@ -306,7 +305,7 @@ class _FileScan:
 
     def _note_first_text(self, line: TranscriptRecord) -> None:
         if not self.summary.first_text and not line.is_meta and isinstance(line.message, Message):
-            self.summary.first_text = one_line(command_typed(content_text(line.message.content)))
+            self.summary.first_text = title_of(command_typed(content_text(line.message.content)))
 
     def _add_memory_write(self, line: TranscriptRecord, edit: ToolResult, offset: int, number: int) -> None:
         try:

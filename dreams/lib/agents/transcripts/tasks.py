@@ -19,12 +19,11 @@ from dreams.lib.agents.transcripts.records import (
     objects,
     present,
 )
-from dreams.lib.agents.transcripts.typed_prompts import text_of
+from dreams.lib.agents.transcripts.typed_prompts import text_of, title_of
 
 MOST_TASKS = 500  # of one session; chosen
 MOST_BLOCKERS = 20  # of one task; chosen
 MOST_WAITING = 100  # calls without an answer; chosen
-SUBJECT_CAP = 300  # letters; chosen
 OPEN = ("pending", "in_progress")
 FINISHED = ("completed", "done", "cancelled", "canceled")
 # Every answer of an agent is searched: one pattern on the buffer takes a quarter of the time of three searches.
@@ -174,7 +173,7 @@ def _task(given: Object, named: str, here: Task) -> Task | None:
 
 
 def _subject(value: Json) -> str:
-    return " ".join(value[: 4 * SUBJECT_CAP].split())[:SUBJECT_CAP] if isinstance(value, str) else ""
+    return title_of(value) if isinstance(value, str) else ""
 
 
 def _status(value: Json) -> str:

@@ -11,6 +11,7 @@ from typing import Literal
 from dreams.lib.agents.transcripts.reader import Source, opened
 from dreams.lib.agents.transcripts.records import Json, instant, line_from, objects, scrub
 from dreams.lib.agents.transcripts.typed_prompts import typed_text
+from dreams.lib.secrets.redact import cut
 
 PartKind = Literal["text", "thinking", "tool_use", "tool_result", "image", "other"]
 TEXT_CAP = 100_000  # characters of a text on a page; chosen
@@ -334,7 +335,7 @@ def _capped(
     tool_id: str = "",
     is_error: bool = False,
 ) -> TurnPart:
-    return TurnPart(kind, scrub(text[:cap]), name, tool_id, is_error, cut=len(text) > cap)
+    return TurnPart(kind, scrub(cut(text, cap)), name, tool_id, is_error, cut=len(text) > cap)
 
 
 def _as_text(value: Json) -> str:

@@ -10,10 +10,12 @@ import msgspec
 from msgspec import Raw
 
 from dreams.lib.agents.transcripts.records import Json, objects, scrub
+from dreams.lib.secrets.redact import cut
 
 from .records import Block, Message, Queued, TranscriptRecord, present
 
 TEXT_CAP = 16_000  # of one prompt, for search; chosen
+TITLE_CAP = 300  # of a title or the subject of a task; chosen
 
 _content = msgspec.json.Decoder(str | list[Block])
 _queued = msgspec.json.Decoder(Queued)
@@ -96,7 +98,12 @@ def plain(text: str) -> str | None:
         text = _KEPT.sub("", _WRAPPED.sub("", text)).strip()
         if text.startswith(_NOT_TYPED):
             return None
-    return text[:TEXT_CAP] or None
+    return cut(text, TEXT_CAP) or None
+
+
+def title_of(text: str) -> str:
+    """Text as a title: one line, at most 300 characters."""
+    return cut(" ".join(cut(text, 4 * TITLE_CAP).split()), TITLE_CAP)
 
 
 def command_typed(text: str) -> str:

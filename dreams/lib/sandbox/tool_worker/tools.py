@@ -13,7 +13,7 @@ from dreams.lib.files.safefs import SafeFsError, held
 from dreams.lib.sandbox import CommandLimits, Shell, Tree
 from dreams.lib.sandbox.mounts import MountedPath, normal, trouble
 from dreams.lib.sandbox.process import CommandMeter, SandboxLimit
-from dreams.lib.secrets.redact import values, without_keys
+from dreams.lib.secrets.redact import cut, values, without_keys
 
 CHUNK = 1 << 20  # read at once; chosen
 LINE_CHARS = 4_000  # of a line that is shown; chosen
@@ -120,7 +120,7 @@ class Tools:
 def _capped(text: str, limit: int) -> str:
     if len(text) <= limit:
         return text
-    return text[:limit] + f"\n[cut at {limit:,} characters; narrow the call]"
+    return cut(text, limit) + f"\n[cut at {limit:,} characters; narrow the call]"
 
 
 # --- Arguments ----------------------------------------------------------------------------------------------------
@@ -167,7 +167,7 @@ def _short(line: bytes) -> str:
     text = line.rstrip(b"\n").decode("utf-8", "replace")
     if len(text) <= LINE_CHARS:
         return text
-    return text[:LINE_CHARS] + f"… [a line of {len(text):,} characters; search in it with Grep]"
+    return cut(text, LINE_CHARS) + f"… [a line of {len(text):,} characters; search in it with Grep]"
 
 
 def _lines(tree: Tree, place: MountedPath, meter: CommandMeter) -> Iterator[bytes]:
