@@ -54,6 +54,12 @@ class Proposal(models.Model):
     origin = models.CharField(max_length=10, choices=Origin)
     state = models.CharField(max_length=10, choices=State, default=State.OPEN, db_index=True)
     summary = models.TextField(blank=True, help_text="Why, in a sentence or two.")
+    directory = models.TextField(
+        blank=True,
+        default="",
+        db_default="",
+        help_text="Where its memory directory was, links resolved. Empty: not known.",
+    )
     undoes = models.ForeignKey(
         "self", on_delete=models.SET_NULL, null=True, blank=True, related_name="undone_by"
     )

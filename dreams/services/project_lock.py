@@ -12,6 +12,7 @@ from pathlib import Path
 from django.utils import timezone
 
 from dreams.lib import locks, process
+from dreams.lib.files import text
 from dreams.lib.refusal import Refusal
 from dreams.models import LockHold, Project
 from dreams.services import auditlog
@@ -33,6 +34,11 @@ def refuse_elsewhere(project: Project) -> None:
         raise ProjectElsewhere(
             f"{project.slug} belongs to {owner}, and this is {name_of(host())}. Nothing was changed. Do it on {owner}."
         )
+
+
+def directory(project: Project) -> str:
+    """Where its memory directory is now, links resolved; "" for a project of another host."""
+    return text.storable(os.path.realpath(project.memory_dir)) if project.host == host() else ""
 
 
 @contextmanager

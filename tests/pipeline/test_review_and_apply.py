@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import os
+import shutil
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
+from dreams.lib.diff.merge import Edited
 from dreams.lib.files import text
-from dreams.models import AuditEntry, FileChange, Hunk, LeftOut, Proposal, Version
+from dreams.models import AuditEntry, Decision, FileChange, Hunk, LeftOut, Proposal, Version
 from dreams.services import blobs, proposals, review, rollback
 from dreams.services.apply import applying
+from dreams.services.review import Actor
 from tests.world import directory as world
 from tests.world.manifest import manifest
 
@@ -446,3 +449,78 @@ def test_a_memory_that_an_apply_removes_ends_with_a_version_of_that_apply(tmp_pa
     assert applying.apply(made, world.ME).complete
     last = project.memories.get(path="project_deploy.md").versions.latest("pk")
     assert (last.sha256, last.origin, last.proposal) == ("", "apply", made)
+
+
+def test_a_directory_that_leads_elsewhere_since_the_review_gets_nothing_until_a_person_says_so(
+    tmp_path: Path,
+) -> None:
+    project = world.make_project(tmp_path, {})
+    folder, home = world.folder(project), tmp_path / "home"
+    proposal = world.propose(project, world.edit("project_deploy.md", None, world.DEPLOY, "learn", "learn"))
+    review.decide(proposal, review.select_hunks(proposal), Hunk.Verdict.APPROVED, world.ME)
+    home.mkdir()
+    shutil.move(folder, tmp_path / "set aside")
+    folder.symlink_to(home)
+    with pytest.raises(
+        review.ReviewRefused, match=rf"^Nothing was written\. {folder} was .* and is {home} now\."
+    ):
+        applying.apply(proposal, world.ME)
+    assert not list(home.iterdir())
+    applying.bring_up_to_date(proposal)
+    assert applying.apply(proposal, world.ME).complete
+    assert (home / "project_deploy.md").read_text() == world.DEPLOY
+
+
+LINES = "".join(f"Line {number} says what it says.\n" for number in range(9))
+
+
+def two_changes_of_a_file(folder: Path) -> Proposal:
+    """Of its first line and of its fifth, each decided alone."""
+    project = world.make_project(folder, {"project_deploy.md": LINES})
+    lines = LINES.splitlines(keepends=True)
+    first = LINES.replace(lines[0], "Cranes nest in April.\n")
+    both = first.replace(lines[4], "Nobody signs the tags.\n")
+    path = "project_deploy.md"
+    return world.propose(project, world.edit(path, LINES, first, "a"), world.edit(path, first, both, "b"))
+
+
+def in_conflict(proposal: Proposal) -> FileChange:
+    """All is approved, and somebody has changed the first line since."""
+    review.decide(proposal, review.select_hunks(proposal), Hunk.Verdict.APPROVED, world.ME)
+    path = world.folder(proposal.project) / "project_deploy.md"
+    path.write_text(path.read_text().replace("Line 0", "Number 0"))
+    assert applying.apply(proposal, world.ME).conflicts
+    return proposal.files.get()
+
+
+def test_a_conflict_solved_in_own_words_is_an_edit_of_that_place_alone(tmp_path: Path) -> None:
+    file = in_conflict(two_changes_of_a_file(tmp_path))
+    review.solve_conflict(file, {0: Edited("Nought says what it says.\n")}, Actor("bea"))
+    rows = Decision.objects.filter(actor="bea")
+    added = {row.hunk_id: lines.added for row, lines in proposals.text_hunks(file)}
+    assert {added[row.hunk_id]: row.verdict for row in rows} == {
+        "Nought says what it says.\n": "edited",
+        "Nobody signs the tags.\n": "approved",
+    }
+
+
+def test_who_kept_what_is_in_the_file_is_among_the_decisions(tmp_path: Path) -> None:
+    project = world.make_project(tmp_path, {"project_deploy.md": LINES})
+    new = LINES.replace("Line 0", "The first line")
+    file = in_conflict(world.propose(project, world.edit("project_deploy.md", LINES, new, "a")))
+    review.solve_conflict(file, {0: "ours"}, Actor("bea"))
+    [row] = Decision.objects.filter(actor="bea")
+    assert (row.verdict, row.path) == ("rejected", "project_deploy.md")
+
+
+def test_changes_that_become_one_are_undecided_again_unless_they_were_decided_alike(tmp_path: Path) -> None:
+    for number, verdict in enumerate((Hunk.Verdict.PENDING, Hunk.Verdict.REJECTED, Hunk.Verdict.APPROVED)):
+        proposal = two_changes_of_a_file(tmp_path / str(number))
+        first, second = review.select_hunks(proposal)
+        review.decide(proposal, [first], Hunk.Verdict.APPROVED, world.ME)
+        review.decide(proposal, [second], verdict, world.ME)
+        path = world.folder(proposal.project) / "project_deploy.md"
+        path.write_text("".join(line for line in LINES.splitlines(keepends=True) if line[5] not in "123"))
+        applying.bring_up_to_date(proposal)
+        [joined] = review.select_hunks(proposal)
+        assert joined.verdict == (verdict if verdict == Hunk.Verdict.APPROVED else Hunk.Verdict.PENDING)

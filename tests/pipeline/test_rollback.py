@@ -465,22 +465,23 @@ def test_an_undo_that_broke_off_before_it_was_submitted_does_not_wait_for_a_revi
     assert set(proposal.undone_by.values_list("state", flat=True)) == {Proposal.State.REJECTED}
 
 
-def test_an_undo_by_review_is_one_though_its_conflicts_could_not_be_kept(
+def test_an_undo_by_review_is_made_with_its_conflicts_or_not_at_all(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """It is there by then, and whoever finds it approves it."""
     proposal = applied(world.make_project(tmp_path))
 
     def fail(*_: object, **__: object) -> None:
         raise OperationalError("database is locked")
 
     with monkeypatch.context() as patched, pytest.raises(OperationalError):
-        patched.setattr(rebase, "remember_conflict", fail)
+        patched.setattr(saving, "save_check_results", fail)  # after its files
         clashing_undo(proposal)
-    undo = proposal.undone_by.get()
-    review.decide(undo, review.select_hunks(undo), Hunk.Verdict.APPROVED, world.ME)
-    assert applying.apply(undo, world.ME).complete
-    assert not Hunk.objects.filter(file__proposal=proposal, undone_in=None).exists()
+    assert not proposal.undone_by.exists()
+    with monkeypatch.context() as patched, pytest.raises(OperationalError):
+        patched.setattr(review, "decide", fail)
+        patched.setattr(Proposal.objects, "select_for_update", fail)  # the first step behind it
+        clashing_undo(proposal)
+    assert proposal.undone_by.get().files.filter(conflict__isnull=False).exists()
 
 
 def test_a_folder_that_the_apply_made_goes_with_its_undo_though_the_journal_cannot_be_read(

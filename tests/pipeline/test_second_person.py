@@ -261,6 +261,36 @@ def test_of_one_file_that_two_decided_each_approves_the_part_of_the_other(projec
     assert on_disk(made) == both
 
 
+def test_where_two_decided_parts_that_became_one_whoever_confirms_it_is_not_its_second(
+    project: Project,
+) -> None:
+    """Nobody had approved the part of the other."""
+    old = [f"Line {number} says what it says.\n" for number in range(9)]
+    lines = "".join(old)
+    first = lines.replace(old[0], "Cranes nest in April.\n")
+    both = first.replace(old[4], "Nobody signs the tags.\n")
+    path = world.folder(project) / "team/releases.md"
+    path.write_text(lines)
+    name = "team/releases.md"
+    made = world.propose(project, world.edit(name, lines, first, "a"), world.edit(name, first, both, "b"))
+    for hunk, one in zip(review.select_hunks(made), (ANNA, BEA), strict=True):
+        review.decide(made, [hunk], Hunk.Verdict.APPROVED, one)
+    review.confirm(made, review.blocking_findings(made), ANNA)
+    review.submit(made, ANNA)
+    path.write_text("".join([old[0], *old[4:]]))
+    assert not applying.apply(made, ANNA).complete
+    [_] = review.select_hunks(made)
+    review.confirm(made, review.blocking_findings(made), ANNA)
+    review.approve_as_second(made, seen(made), BEA)
+    applying.apply(made, BEA, rebased=True)
+    assert "Cranes" not in path.read_text()  # Bea confirmed the whole, and Anna has not approved it
+    with pytest.raises(ReviewRefused, match="Someone else"):
+        review.approve_as_second(made, seen(made), BEA)
+    review.approve_as_second(made, seen(made), ANNA)
+    assert applying.apply(made, ANNA).complete
+    assert path.read_text().startswith("Cranes nest in April.\nNobody signs the tags.\n")
+
+
 def test_of_many_files_that_two_decided_the_page_tells_each_the_number_of_their_own() -> None:
     parts = [
         Hunk(pk=number, file=FileChange(pk=number // 2, path=f"team/{number // 2}.md")) for number in range(8)
@@ -424,6 +454,26 @@ def test_an_undo_whose_conflict_was_solved_in_a_persons_own_words_needs_two(prop
     review.confirm(undo, review.blocking_findings(undo), ANNA)
     assert [item.path for item in applying.apply(undo, ANNA).conflicts] == ["team/releases.md"]
     assert "Anna" not in on_disk(undo)
+
+
+def test_words_that_a_host_with_an_earlier_version_notes_at_the_undo_need_two_people_too(
+    proposal: Proposal,
+) -> None:
+    approved(proposal)
+    review.approve_as_second(proposal, seen(proposal), BEA)
+    applying.apply(proposal, BEA)
+    (world.folder(proposal.project) / "team/releases.md").write_text(DATED.replace("tags", "branches"))
+    undo = rollback.propose(proposal, ANNA, rollback.Selection(paths=("team/releases.md",)))
+    file = undo.files.get(path="team/releases.md")
+    review.solve_conflict(file, {0: Edited("Releases are cut by Anna.\n")}, ANNA)
+    undo.files.update(is_worded=False)
+    Proposal.objects.filter(pk=undo.pk).update(undo_asked={**undo.undo_asked, "worded": ["team/releases.md"]})
+    undo.refresh_from_db()
+    review.confirm(undo, review.blocking_findings(undo), ANNA)
+    assert [item.path for item in applying.apply(undo, ANNA).conflicts] == ["team/releases.md"]
+    assert "Anna" not in on_disk(undo)
+    review.approve_as_second(undo, seen(undo), BEA)
+    assert applying.apply(undo, BEA).complete
 
 
 def test_words_that_an_earlier_version_noted_at_the_undo_are_noted_at_the_file(proposal: Proposal) -> None:

@@ -11,7 +11,7 @@ import pytest
 from django.test import Client
 
 from dreams.models import AuditEntry, Decision, FileChange, Finding, Hunk, Proposal
-from dreams.services import review
+from dreams.services import proposals, review
 from dreams.services.apply import applying
 from dreams.services.proposals import rebase
 from dreams.services.review import deciding
@@ -206,7 +206,11 @@ def test_who_solved_it_decided_what_is_written_and_the_audit_log_says_so(
     taken = file.hunks.filter(verdict__in=Hunk.TAKEN)
     assert {(hunk.decided_by, hunk.decided_at is not None) for hunk in taken} == {("owner", True)}
     kept = Decision.objects.filter(actor="owner").order_by("-pk")[: len(taken)]
-    assert {(row.hunk_id, row.verdict) for row in kept} == {(hunk.hunk_id, "edited") for hunk in taken}
+    file.refresh_from_db()
+    words = {row.hunk_id for row, lines in proposals.text_hunks(file) if "Use the container." in lines.added}
+    assert len(words) == 1 and {(row.hunk_id, row.verdict) for row in kept} == {
+        (hunk.hunk_id, "edited" if hunk.hunk_id in words else "approved") for hunk in taken
+    }
     [entry] = AuditEntry.objects.filter(action="review.conflict_solved")
     file.refresh_from_db()
     assert (entry.actor, entry.data["path"], entry.data["now"]) == ("owner", file.path, file.new_sha)

@@ -15,6 +15,7 @@ from dreams.models import AuditEntry, Finding, Hunk, Project, Proposal
 from dreams.services import review
 from dreams.services.apply import applying, writing
 from dreams.services.questions import answering
+from dreams.services.review import deciding
 from dreams.web.pages import review_proposal as selector
 from tests.world import directory as world, questions as question_world, review as desk
 from tests.world.kept import Keep, Kept
@@ -437,3 +438,15 @@ def test_an_open_finding_after_the_submit_says_what_to_do_instead_of_offering_a_
     [form] = re.findall(rf'<form[^>]*action="{here}confirm/"[^>]*>', shown)
     assert "hx-post" not in form  # the head of the page says what is next
     assert "Write now" in follow(browser, proposal, "confirm", finding=made.key)
+
+
+def test_what_is_refused_because_of_another_window_is_answered_with_the_reason(
+    browser: Client, proposal: Proposal
+) -> None:
+    browser.raise_request_exception = False
+    loaded = selector.load(proposal)
+    form = {"bases": loaded.digest, "answers": loaded.answers, "rest": "1"}
+    with deciding.claimed_to_submit(proposal):
+        answer = browser.post(f"/review/{proposal.public_id}/submit/", form)
+    assert answer.status_code == 409
+    assert "This proposal is being submitted." in html.unescape(answer.content.decode())

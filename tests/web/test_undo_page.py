@@ -5,6 +5,7 @@ from __future__ import annotations
 import html
 import re
 from pathlib import Path
+from typing import Any
 
 import pytest
 from django.test import Client
@@ -303,3 +304,21 @@ def test_an_undo_says_how_far_it_is_and_ends_when_somebody_presses_stop(
     stopped = browser.get(f"/review/{proposal.undone_by.get().public_id}/").content.decode()
     assert "Nothing was written." in stopped and "not proposed again" not in stopped
     assert manifest(world.folder(proposal.project)) == before
+
+
+def test_an_undo_that_somebody_else_has_just_written_is_answered(
+    browser: Client, proposal: Proposal, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = world.folder(proposal.project) / "feedback_testing.md"
+    path.write_text(path.read_text().replace("](reference_runbook.md)", "](reference_runbook.md) first"))
+    propose, ended = rollback.propose, list[Proposal]()
+
+    def beside_another(*given: Any, **more: Any) -> Proposal:
+        if not ended:
+            Hunk.objects.filter(file__proposal=proposal).update(undone_in=proposal.applications.get())
+            ended.append(proposal)
+        return propose(*given, **more)
+
+    monkeypatch.setattr(rollback, "propose", beside_another)
+    answer = undo(browser, proposal)
+    assert ended and "has already been undone" in html.unescape(answer.content.decode())

@@ -82,6 +82,7 @@ def apply(proposal: Proposal, reviewer: Actor, *, rebased: bool = False) -> Appl
     proposal.refresh_from_db()
     if proposal.state in (Proposal.State.OPEN, Proposal.State.SUBMITTED):
         review.refuse_if_away(proposal.project)
+        _refuse_if_moved(proposal)
     if proposal.state == Proposal.State.OPEN:
         review.refuse_if_undecided(proposal)
         review.submit(proposal, reviewer)
@@ -97,6 +98,15 @@ def apply(proposal: Proposal, reviewer: Actor, *, rebased: bool = False) -> Appl
         report = _apply_held(proposal, reviewer, rebased, held)
         held.release_keeping_clock()
     return report
+
+
+def _refuse_if_moved(proposal: Proposal) -> None:
+    """Raises ReviewRefused where the memory directory is another one than the one that was reviewed."""
+    if now := rebase.moved_to(proposal):
+        raise ReviewRefused(
+            f"Nothing was written. {proposal.project.memory_dir} was {proposal.directory} when this was proposed, and is {now} "
+            "now. Put it back, or bring the proposal up to date on its page to use that folder."
+        )
 
 
 def apply_with_answers(proposal: Proposal, reviewer: Actor, *, rebased: bool = False) -> ApplyReport:
@@ -145,6 +155,7 @@ def bring_up_to_date(proposal: Proposal) -> dict[FileChange, rebase.Outcome]:
         file: "unread" if _is_unseen(file, snapshot) else rebase.rebase(file, now.get(file.path))
         for file in left
     }
+    Proposal.objects.filter(pk=proposal.pk).update(directory=project_lock.directory(proposal.project))
     proposals.examine(proposal, syncing.contents(proposal.project))
     return outcomes
 

@@ -22,9 +22,9 @@ class TakenBack:
 
     @classmethod
     def of(cls, undo: Proposal) -> "TakenBack":
-        """What a person asked for; empty in rows from before this was kept."""
-        asked = cls(**undo.undo_asked)
-        return replace(asked, hunks=tuple(asked.hunks))
+        """What a person asked for; empty in rows from before this was kept. A host with an older version may add more."""
+        kept = {name: undo.undo_asked[name] for name in cls.__slots__ if name in undo.undo_asked}
+        return cls(**kept | {"hunks": tuple(kept.get("hunks", ()))})
 
 
 def taken_back(undo: Proposal, ready: Iterable[FileChange]) -> TakenBack:

@@ -187,7 +187,7 @@ def _too_fast(stuck: Sequence[rebase.StuckFile], times: int, host: str) -> str:
 #: The columns that items need; loading all of them would take most of the time.
 _TOLD_BY = (
     *("public_id", "state", "origin", "summary", "created_by", "created_at", "submitted_at", "submitted_by"),
-    *("project__name", "project__slug", "project__host", "dream__engine"),
+    *("undo_asked", "project__name", "project__slug", "project__host", "dream__engine"),
 )
 
 

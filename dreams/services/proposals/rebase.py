@@ -22,7 +22,7 @@ from dreams.lib.files.text import plural
 from dreams.lib.refusal import Refusal
 from dreams.models import FileChange, Finding, Hunk, Memory, Proposal
 from dreams.models.prepared import prepared
-from dreams.services import blobs, hosts, proposals
+from dreams.services import blobs, hosts, project_lock, proposals
 
 Outcome = Literal["same", "rebased", "conflict", "already-there", "unread"]
 
@@ -157,9 +157,14 @@ def resolve(file: FileChange, choices: Mapping[int, merge.Choice], *, remove: bo
 
 def remember_conflict(file: FileChange, sides: Sides) -> None:
     """Save the three texts, so that the page shows the inputs of the merge even if the disk changes again."""
-    texts = {"base": sides.base, "now": sides.now, "wanted": sides.wanted}
-    file.conflict = {name: blobs.put(side) if side is not None else "" for name, side in texts.items()}
+    file.conflict = stored_conflict(sides)
     file.save(update_fields=["conflict"])
+
+
+def stored_conflict(sides: Sides) -> dict[str, str]:
+    """The sha256s of its texts, which are stored."""
+    texts = {"base": sides.base, "now": sides.now, "wanted": sides.wanted}
+    return {name: blobs.put(side) if side is not None else "" for name, side in texts.items()}
 
 
 def _rebase_onto(file: FileChange, now: bytes | None, new: bytes | None) -> Outcome:
@@ -193,6 +198,10 @@ def _replace_hunks(file: FileChange, old: Sequence[tuple[Hunk, diff.Hunk]], new:
         if row is None and reused is not None:
             left.pop(reused.hunk_id)
         placed.append((reused or Hunk(file=file), hunk))
+    for merged, lines in left.values():
+        into = _nearest(lines, {str(number): pair for number, pair in enumerate(placed)})
+        if into is not None and into.pk is not None:
+            _join(into, merged, file)
     _delete_merged_hunks([row.pk for row, _ in left.values()])
     old_lines = {row.pk: lines for row, lines in old}
     for number, (row, hunk) in enumerate(placed):
@@ -202,6 +211,16 @@ def _replace_hunks(file: FileChange, old: Sequence[tuple[Hunk, diff.Hunk]], new:
         row.new_start, row.new_count = hunk.new_start, len(hunk.new_lines)
         row.save()
     _reopen_operations(file)
+
+
+def _join(into: Hunk, merged: Hunk, file: FileChange) -> None:
+    """`into` now has the lines of `merged` too. Where they were decided differently, nobody has decided the whole."""
+    same = (into.verdict, into.decided_by) == (merged.verdict, merged.decided_by)
+    if _is_open(file):
+        if not same or into.verdict == Hunk.Verdict.EDITED:
+            into.verdict, into.edited_sha = Hunk.Verdict.PENDING, ""
+    elif merged.is_taken and into.decided_by != merged.decided_by:
+        into.decided_by = ""
 
 
 def _reopen_operations(file: FileChange) -> None:
@@ -251,6 +270,12 @@ def _nearest(hunk: diff.Hunk, left: Mapping[str, tuple[Hunk, diff.Hunk]]) -> Hun
     scored = [(len(ours & {*lines.base_lines, *lines.new_lines}), row) for row, lines in left.values()]
     best = max(scored, key=lambda pair: pair[0], default=(0, None))
     return best[1] if best[0] else None
+
+
+def moved_to(proposal: Proposal) -> str:
+    """Where its memory directory leads now, if it is not the one that it was made for; else ""."""
+    now = project_lock.directory(proposal.project)
+    return now if proposal.directory not in ("", now) else ""
 
 
 def changed_since(

@@ -12,7 +12,7 @@ from dreams.engines import drafts
 from dreams.engines.types import Citation, EvidenceSource, Fate, FateKind, OperationKind
 from dreams.lib.files import text
 from dreams.models import DreamRun, Evidence, FileChange, Hunk, LeftOut, Operation, Project, Proposal, Session
-from dreams.services import auditlog, blobs, database
+from dreams.services import auditlog, blobs, database, project_lock
 from dreams.services.catching import card_states
 from dreams.services.proposals import decisions
 from dreams.services.proposals.checks import check_draft, examine, save_check_results
@@ -103,6 +103,7 @@ class ProposalOrigin:
     undoes: Proposal | None = None
     undo_asked: Mapping[str, Any] = field(default_factory=dict)
     restored: Mapping[str, RestoredStat] = field(default_factory=dict)
+    conflicts: Mapping[str, Mapping[str, str]] = field(default_factory=dict)  # as in `FileChange.conflict`
     marks: Mapping[str, OperationMark] = field(default_factory=dict)
     is_unreviewed: bool = False  # an undo that is applied without a review
 
@@ -140,9 +141,10 @@ def create(
             undoes=origin.undoes,
             undo_asked=dict(origin.undo_asked),
             created_by=origin.actor,
+            directory=project_lock.directory(project),
         )
         operations = _save_operations(proposal, draft, origin.marks)
-        _save_files(proposal, draft, operations, origin.restored)
+        _save_files(proposal, draft, operations, origin)
         save_check_results(proposal, checked, operations, transcripts)
         if verdicts:
             carry_over(proposal, verdicts)
@@ -167,9 +169,10 @@ def redraft(proposal: Proposal, draft: drafts.Draft, before: Mapping[str, bytes]
     proposal.operations.all().delete()
     operations = _save_operations(proposal, draft, {})
     blobs.put_many(data for file in draft.files for data in (file.base, file.new) if data is not None)
-    _save_files(proposal, draft, operations, {})
+    _save_files(proposal, draft, operations)
     carry_over(proposal, verdicts)
-    Proposal.objects.filter(pk=proposal.pk).update(checked_digest="")
+    now = project_lock.directory(proposal.project)
+    Proposal.objects.filter(pk=proposal.pk).update(checked_digest="", directory=now)
     examine(proposal, before)
 
 
@@ -196,12 +199,10 @@ def _save_files(
     proposal: Proposal,
     draft: drafts.Draft,
     operations: Mapping[str, Operation],
-    restored: Mapping[str, RestoredStat],
+    origin: ProposalOrigin | None = None,
 ) -> None:
     """Rows for all files and hunks of a draft, whose texts are saved already."""
-    rows = FileChange.objects.bulk_create(
-        _file_change(proposal, file, restored.get(file.path, RestoredStat())) for file in draft.files
-    )
+    rows = FileChange.objects.bulk_create(_file_change(proposal, file, origin) for file in draft.files)
     _save_hunks(
         [
             (change, number, made)
@@ -212,7 +213,8 @@ def _save_files(
     )
 
 
-def _file_change(proposal: Proposal, file: drafts.DraftFile, restored: RestoredStat) -> FileChange:
+def _file_change(proposal: Proposal, file: drafts.DraftFile, origin: ProposalOrigin | None) -> FileChange:
+    restored = (origin.restored.get(file.path) if origin else None) or RestoredStat()
     return FileChange(
         proposal=proposal,
         path=file.path,
@@ -222,6 +224,7 @@ def _file_change(proposal: Proposal, file: drafts.DraftFile, restored: RestoredS
         new_sha=text.sha256(file.new) if file.new is not None else "",
         mode=restored.mode,
         mtime_ns=restored.mtime_ns,
+        conflict=origin.conflicts.get(file.path) if origin else None,
     )
 
 

@@ -264,8 +264,12 @@ def _lacking(rows: Mapping[int, Proposal], files: Sequence[FileChange]) -> list[
         found[hunk.file_id].append(hunk)
     lacking = []
     for file in files:
-        is_undo = rows[file.proposal_id].origin == Proposal.Origin.ROLLBACK
-        has_words = file.is_worded or any(hunk.verdict == Hunk.Verdict.EDITED for hunk in found[file.pk])
+        of = rows[file.proposal_id]
+        is_undo = of.origin == Proposal.Origin.ROLLBACK
+        is_worded = file.is_worded or file.path in of.undo_asked.get(
+            "worded", ()
+        )  # by a host with an older version
+        has_words = is_worded or any(hunk.verdict == Hunk.Verdict.EDITED for hunk in found[file.pk])
         for hunk in found[file.pk] if has_words or not is_undo else ():
             hunk.file = file
             if hunk.seconded_sha != file.state_sha:

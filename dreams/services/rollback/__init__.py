@@ -19,7 +19,7 @@ from dreams.lib import locks
 from dreams.lib.files import safefs, text, workspace
 from dreams.lib.secrets.redact import redact
 from dreams.lib.storage import journal
-from dreams.models import FileChange, Hunk, Proposal, Version
+from dreams.models import Hunk, Proposal, Version
 from dreams.services import project_lock, proposals, review
 from dreams.services.apply import undoing, writing
 from dreams.services.apply.applying import ApplyReport, Waiting, Written
@@ -102,11 +102,7 @@ def propose(
     asked = _asked(planned, reason, never_again=never_again)
     if waiting := _waiting(proposal, asked):
         return waiting
-    made = _propose(planned, reviewer, asked, snapshot)
-    for file in planned.conflicts:
-        change = FileChange.objects.get(proposal=made, path=file.path)
-        rebase.remember_conflict(change, rebase.Sides(file.applied, file.now, file.wanted))
-    return made
+    return _propose(planned, reviewer, asked, snapshot)
 
 
 def _waiting(proposal: Proposal, asked: undoing.TakenBack) -> Proposal | None:
@@ -126,7 +122,7 @@ def _withdraw(proposal: Proposal) -> None:
     waiting = Proposal.objects.filter(state__in=[Proposal.State.OPEN, Proposal.State.SUBMITTED])
     stopped = waiting.filter(undoes=proposal, undo_asked__at_once=True, applications__isnull=True)
     for made in stopped.exclude(files__is_worded=True):
-        if not writing.interrupted(made):
+        if "worded" not in made.undo_asked and not writing.interrupted(made):
             waiting.filter(pk=made.pk).update(state=Proposal.State.REJECTED, closed_at=timezone.now())
 
 
@@ -155,12 +151,18 @@ def _propose(
         undoes=planned.proposal,
         undo_asked=asdict(asked),
         restored={file.path: file.restored for file in planned.files},
+        conflicts={
+            file.path: rebase.stored_conflict(rebase.Sides(file.applied, file.now, file.wanted))
+            for file in planned.conflicts
+        },
         is_unreviewed=not planned.conflicts,
     )
     # Create the rows first: a transaction around the checks would block all other writers.
     draft, waiting = drafts.draft(before, after, edits), partial(_waiting, planned.proposal, asked)
     made = proposals.create(planned.proposal.project, origin, draft, before, unless=waiting)
     with transaction.atomic():
+        # An equal request may have made it, and may have submitted it meanwhile.
+        made = Proposal.objects.select_for_update(of=("self",)).select_related("project").get(pk=made.pk)
         if not planned.conflicts and made.state == Proposal.State.OPEN:
             hunks = review.select_hunks(made)
             review.decide(made, hunks, Hunk.Verdict.APPROVED, reviewer, reason=asked.reason)

@@ -17,6 +17,7 @@ from django.utils.html import format_html
 from django.utils.http import url_has_allowed_host_and_scheme
 
 from dreams import conf
+from dreams.lib.refusal import Refusal
 from dreams.services import database, project_lock, server_registry
 from dreams.web.htmx import login_page, wants_fragment
 
@@ -91,15 +92,10 @@ def server_error(request: HttpRequest) -> HttpResponse:
     if isinstance(error, conf.BadValue):
         said = f"{error}. Health shows where it is set."
         return _page(None, 500, "A setting is wrong", said, onward=reverse("health"), way_on="Health")
-    if isinstance(error, project_lock.ProjectElsewhere):
-        return _page(
-            None,
-            409,
-            "Another computer’s project",
-            str(error),
-            onward=_page_of_the_form(request),
-            way_on="Back",
-        )
+    if isinstance(error, Refusal):  # mostly of what somebody else did since the page was opened
+        is_elsewhere = isinstance(error, project_lock.ProjectElsewhere)
+        title = "Another computer’s project" if is_elsewhere else "Not done"
+        return _page(None, 409, title, str(error), onward=_page_of_the_form(request), way_on="Back")
     title, said = _unexpected(request)
     return _page(
         None,

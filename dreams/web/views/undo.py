@@ -66,11 +66,13 @@ def _carry_out(request: Request, proposal: Proposal, found: pages.Undo) -> HttpR
     )
     if waits := asked(request, proposal.project, new_request, SeeOther(address(proposal.undoes or proposal))):
         return waits
-    if found.conflicts:
-        made = rollback.propose(proposal, reviewer, found.selection, reason=reason, never_again=never_again)
-        messages.info(request, "Nothing was written. Solve what is marked, then submit.")
-        return SeeOther(address(made))
     try:
+        if found.conflicts:
+            made = rollback.propose(
+                proposal, reviewer, found.selection, reason=reason, never_again=never_again
+            )
+            messages.info(request, "Nothing was written. Solve what is marked, then submit.")
+            return SeeOther(address(made))
         with work_under_way.publishing(proposal.public_id):
             report = rollback.rollback(
                 proposal, reviewer, found.selection, reason=reason, never_again=never_again
