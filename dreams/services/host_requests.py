@@ -138,7 +138,8 @@ def ask(new_request: NewRequest, actor: Actor) -> HostRequest:
             )
             record("request.asked", made, actor)
     except IntegrityError:
-        made = HostRequest.objects.get(digest=new_request.digest, state__in=HostRequest.OPEN)
+        open_ones = HostRequest.objects.filter(digest=new_request.digest, state__in=HostRequest.OPEN)
+        made = open_ones.first() or ask(new_request, actor)  # it has just ended
     made.refresh_from_db()
     return made
 

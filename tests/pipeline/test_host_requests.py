@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 from django.core.management import call_command
+from django.db import IntegrityError
 from django.utils import timezone
 from django_q.models import OrmQ
 
@@ -131,6 +132,19 @@ def test_a_host_that_did_not_accept_is_asked_for_nothing_and_takes_nothing(
 def test_asked_twice_it_is_one_request(approved: Proposal) -> None:
     assert _ask(approved).pk == _ask(approved).pk
     assert HostRequest.objects.count() == 1
+
+
+def test_a_request_is_made_though_an_equal_one_ended_at_the_same_moment(
+    approved: Proposal, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    create = HostRequest.objects.create
+
+    def there_is_one_still(**_: object) -> None:
+        monkeypatch.setattr(HostRequest.objects, "create", create)
+        raise IntegrityError("asked_once")
+
+    monkeypatch.setattr(HostRequest.objects, "create", there_is_one_still)
+    assert _ask(approved).state == State.WAITING
 
 
 def test_it_can_be_withdrawn_until_it_is_taken(approved: Proposal, two: TwoHosts) -> None:

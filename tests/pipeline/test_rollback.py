@@ -369,6 +369,10 @@ def test_an_undo_that_was_killed_keeps_a_persons_own_words_when_another_file_is_
     assert rollback.rollback(proposal, world.ME, Selection(paths=("project_export.md",))).complete
     undo.refresh_from_db()
     assert undo.state == Proposal.State.SUBMITTED
+    path.write_text(path.read_text().replace("make other", "make fresh"))
+    assert rollback.rollback(proposal, world.ME).complete
+    undo.refresh_from_db()
+    assert undo.state == Proposal.State.SUPERSEDED  # nothing is left that it could undo
 
 
 def test_an_undo_that_was_submitted_and_waits_is_not_proposed_again(tmp_path: Path) -> None:

@@ -141,6 +141,15 @@ def test_nothing_is_purged_while_it_still_stands_or_waits(project: Project) -> N
     assert not Purge.objects.exists()
 
 
+def test_nothing_is_purged_while_a_dream_runs_that_may_have_read_it(project: Project) -> None:
+    _redacted(project)
+    dream = rows.make_dream(project, status="running")
+    with pytest.raises(secret_purge.PurgeRefused, match="A dream is running"):
+        secret_purge.purge(project, [_id(project)], ME)
+    dream.delete()
+    assert secret_purge.purge(project, [_id(project)], ME).texts
+
+
 def test_a_purged_secret_is_nowhere_in_what_is_kept(project: Project) -> None:
     _redacted(project)
     index.catch_up(5)

@@ -44,6 +44,16 @@ def test_the_older_statement_comes_first_and_replacing_it_leaves_the_newer_value
     assert made.edits == []
 
 
+def test_a_number_never_takes_the_place_of_a_name_before_which_another_word_stands(tmp_path: Path) -> None:
+    files = {"MEMORY.md": INDEX, "a.md": memory("ledger-worker listens on socket `/run/ledger.sock`.\n")}
+    said = "ledger-worker now listens on port 50020 instead of `/run/ledger.sock`."
+    made = dream(tmp_path, files, [session(1, said)])
+    options = [edit.after or "" for each in made.outcome.questions for o in each.options for edit in o.edits]
+    assert "socket 50020" not in "".join([made.text("a.md"), *options])
+    [_] = asked(made, "changed")
+    assert any("ledger-worker listens on port 50020\n" in after for after in options)
+
+
 @pytest.mark.parametrize(
     ("one", "other"),
     [

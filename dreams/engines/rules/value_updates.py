@@ -34,7 +34,7 @@ from dreams.lib.prose.values import read
 MOST_SHORT = 16  # words of a statement that a typed one may replace completely
 MOST_PLACES = 5  # statements that one newer one replaces
 _NOW = re.compile(
-    r",?\s*\b(?:(?:from )?now(?: on)?|these days|from today(?: on)?|as of (?:now|today|this \w+)|(?:and )?not \S+(?: any ?more)?|instead of \S+)\b|\s*\([^()]*\)$",
+    r",?\s*\b(?:instead of `[^`]+`|(?:(?:from )?now(?: on)?|these days|from today(?: on)?|as of (?:now|today|this \w+)|(?:and )?not \S+(?: any ?more)?|instead of \S+)\b)|\s*\([^()]*\)$",
     re.IGNORECASE,
 )
 

@@ -210,7 +210,9 @@ def _of_named(past: Sequence[ValueSpan], fresh: Sequence[ValueSpan], said: str) 
     """The common value that is called past; without such a word the only one of the new value's kind."""
     old = [each for each in past if is_told_past(each.text, said)]
     pairs = [(one, new) for one in old or past for new in fresh if _alike(one, new)]
-    pairs = pairs or [(one, new) for one in old for new in fresh if len(fresh) == 1]
+    # "port 9000 instead of /run/api.sock": a number in the place of a name leaves the word before it wrong.
+    numbers = {each.sort == "number" for each in (*old, *fresh)}
+    pairs = pairs or [(one, new) for one in old for new in fresh if len(fresh) == len(numbers) == 1]
     one = len({(old.key, new.key) for old, new in pairs}) == 1
     return Exchange(*pairs[0], sure=True, named=True) if one else None
 

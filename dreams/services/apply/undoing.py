@@ -48,6 +48,7 @@ def keep_undone(undo: Proposal, batch: AppliedBatch, back: TakenBack) -> None:
     if first is None or not hunks:
         return
     Hunk.objects.filter(pk__in=back.hunks).update(undone_in=batch)
+    _supersede_others(undo, first)
     question_states.undone(hunks)
     if back.never_again:
         review.leave_out(first, hunks, back.reason)
@@ -57,6 +58,15 @@ def keep_undone(undo: Proposal, batch: AppliedBatch, back: TakenBack) -> None:
     _give_back_sessions(first)
     if not left.exists() and first.undoes is not None:
         _redone(first, first.undoes)
+
+
+def _supersede_others(undo: Proposal, first: Proposal) -> None:
+    """Other undos that wait to undo what `undo` has undone, all of it, can no longer be applied."""
+    waiting = first.undone_by.filter(state__in=[Proposal.State.OPEN, Proposal.State.SUBMITTED])
+    for other in waiting.exclude(pk=undo.pk):
+        asked = TakenBack.of(other).hunks
+        if asked and not Hunk.objects.filter(pk__in=asked, undone_in__isnull=True).exists():
+            waiting.filter(pk=other.pk).update(state=Proposal.State.SUPERSEDED, closed_at=timezone.now())
 
 
 def _redone(undo: Proposal, first: Proposal) -> None:

@@ -22,7 +22,7 @@ from dreams.lib.refusal import Refusal
 from dreams.lib.secrets.redact import values, without
 from dreams.lib.secrets.spotting import spans
 from dreams.lib.storage import history, journal
-from dreams.models import FileChange, Project, Proposal, Purge
+from dreams.models import DreamRun, FileChange, Project, Proposal, Purge
 from dreams.services import auditlog, blobs, database, hosts
 from dreams.services.apply import writing
 from dreams.services.memories import hand_edits, syncing
@@ -187,6 +187,10 @@ def _refuse_if_it_stands(project: Project, values: Collection[str]) -> None:
 
 
 def _refuse_if_it_waits(project: Project, texts: Collection[str]) -> None:
+    if project.dreams.filter(status=DreamRun.Status.RUNNING).exists():
+        raise PurgeRefused(
+            "A dream is running, which may have read it and would propose it again. Wait for it, or cancel it."
+        )
     states = [Proposal.State.OPEN, Proposal.State.SUBMITTED]
     waiting = FileChange.objects.filter(proposal__project=project, proposal__state__in=states)
     named = waiting.filter(base_sha__in=texts) | waiting.filter(new_sha__in=texts)

@@ -8,7 +8,7 @@ import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from itertools import chain
+from itertools import accumulate, chain
 
 from dreams.engines.rules.notes.bodies import with_paragraph
 from dreams.engines.rules.notes.days import names_a_day
@@ -56,14 +56,16 @@ def shorter_rows(context: Asking) -> Iterator[Question]:
     if state.cut_by is None or path not in tree.indexes():
         return
     need = state.bytes - config.index_max_bytes
-    chosen = _least_helpful(context, need) if need > 0 else []  # shorter rows do not reduce the lines
+    offers = _least_helpful(context) if need > 0 else []  # shorter rows do not reduce the lines
+    chosen = _as_needed(offers[:MOST_ROWS], need)
+    left = len(offers) - len(chosen) if len(chosen) == MOST_ROWS else 0
     if sum(offer.gain for offer in chosen) < need * LEAST_SHARE or not chosen:
         return
     edits = tuple(edit for offer in chosen for edit in _edits(context, offer))
     yield Question(
         "index",
         " ".join(sorted(offer.topic for offer in chosen[:3])),
-        _why(has, chosen, config.index_max_lines, config.index_max_bytes),
+        _why(has, chosen, left, config.index_max_lines, config.index_max_bytes),
         tuple(_place(offer) for offer in chosen),
         (Option("demote", "Shorten the selected rows", edits), Option("keep", "Leave the index as it is")),
         weight=WEIGHT,
@@ -107,14 +109,15 @@ def _index_after(context: Asking) -> tuple[memdir.Loaded, str]:
     return state, f"{has} {state.lines:,} lines and {state.bytes:,} bytes"
 
 
-def _why(has: str, chosen: Sequence[_Offer], lines: int, size: int) -> str:
+def _why(has: str, chosen: Sequence[_Offer], left: int, lines: int, size: int) -> str:
     saved = sum(offer.gain for offer in chosen)
     moved = sum(offer.moves for offer in chosen)
     rest = "Their files have the rest already" if moved < len(chosen) else "The rest moves into their files"
     but = f"; for {plural(moved, 'row')} it moves there" if 0 < moved < len(chosen) else ""
+    more = f" A later dream asks about {left} more." if left else ""
     return (
         f"{has}; an agent loads {lines:,} lines and {size:,} bytes. "
-        f"{plural(len(chosen), 'row')} could be shorter, by {saved:,} bytes in all. {rest}{but}."
+        f"{plural(len(chosen), 'row')} could be shorter, by {saved:,} bytes in all. {rest}{but}.{more}"
     )
 
 
@@ -124,8 +127,8 @@ def _place(offer: _Offer) -> Place:
     return Place(memdir.INDEX_NAME, offer.row.line_no, offer.row.raw, note=note)
 
 
-def _least_helpful(context: Asking, need: int) -> list[_Offer]:
-    """As many rows as needed: first those whose file says everything already, with few links, then old; preferences of the person
+def _least_helpful(context: Asking) -> list[_Offer]:
+    """All rows that could be shorter: first those whose file says everything already, with few links, then old; preferences of the person
     last."""
     tree = context.tree_before
     links = _links(tree)
@@ -142,13 +145,12 @@ def _least_helpful(context: Asking, need: int) -> list[_Offer]:
             day, orders = _day(context, row.target), tree.is_rule(row.target)
             moves = not _says(tree.texts[row.target], row.hook)
             offers.append(_Offer(row, row.target, hook, links[row.target], day, orders, moves))
-    offers.sort(key=lambda offer: (offer.orders, offer.moves, offer.links, offer.day, -offer.gain))
-    chosen: list[_Offer] = []
-    for offer in offers[:MOST_ROWS]:
-        if chosen and sum(each.gain for each in chosen) >= need * ROOM:
-            break
-        chosen.append(offer)
-    return chosen
+    return sorted(offers, key=lambda offer: (offer.orders, offer.moves, offer.links, offer.day, -offer.gain))
+
+
+def _as_needed(offers: Sequence[_Offer], need: int) -> list[_Offer]:
+    saved = accumulate((offer.gain for offer in offers), initial=0)
+    return [offer for offer, before in zip(offers, saved, strict=False) if before < need * ROOM]
 
 
 def _links(tree: Tree) -> Counter[str]:
