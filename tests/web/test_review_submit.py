@@ -450,3 +450,18 @@ def test_what_is_refused_because_of_another_window_is_answered_with_the_reason(
         answer = browser.post(f"/review/{proposal.public_id}/submit/", form)
     assert answer.status_code == 409
     assert "This proposal is being submitted." in html.unescape(answer.content.decode())
+
+
+def test_a_folder_that_leads_elsewhere_is_named_with_what_to_do(
+    browser: Client, proposal: Proposal, tmp_path: Path
+) -> None:
+    here = f"/review/{proposal.public_id}/"
+    folder = world.folder(proposal.project)
+    assert "another one now" not in browser.get(here).content.decode()
+    folder.rename(tmp_path / "set aside")
+    folder.symlink_to(tmp_path / "set aside")
+    text = html.unescape(browser.get(here).content.decode())
+    assert "The folder is another one now." in text and str(tmp_path / "set aside") in text
+    assert "another one now" not in follow(browser, proposal, "bring-up")
+    folder.unlink()
+    (tmp_path / "set aside").rename(folder)

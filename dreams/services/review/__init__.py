@@ -5,12 +5,12 @@ the sha256 of its base, and one on an old base is refused with the remedy.
 """
 
 from dreams.services.auditlog import Actor
+from dreams.services.review.changed_files import confirm_rebase, solve_conflict
 from dreams.services.review.deciding import (
     BlockingFinding,
     ReviewRefused,
     blocking_findings,
     confirm,
-    confirm_rebase,
     decide,
     edit,
     filter_blocking,
@@ -22,7 +22,6 @@ from dreams.services.review.deciding import (
     refuse_if_undecided,
     refuse_open_findings,
     select_hunks,
-    solve_conflict,
     with_parts,
 )
 from dreams.services.review.mending import EditPreview, Mend, mend, preview_edit

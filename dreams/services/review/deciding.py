@@ -5,7 +5,7 @@ remembers which files a person has viewed.
 import datetime as dt
 import uuid
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 
 from django.db import transaction
@@ -13,14 +13,13 @@ from django.db.models import Q
 from django.utils import timezone
 
 from dreams.lib import diff, process
-from dreams.lib.diff.merge import Choice, Edited
 from dreams.lib.files import text
 from dreams.lib.refusal import Refusal
 from dreams.models import Decision, FileChange, Finding, Hunk, Memory, Project, Proposal
 from dreams.services import auditlog, blobs, database, hosts, policies, proposals
 from dreams.services.auditlog import Actor
 from dreams.services.memories import syncing
-from dreams.services.proposals import decisions, rebase
+from dreams.services.proposals import decisions
 from dreams.services.questions import question_states
 
 REASON_LIMIT = 500  # letters of the column
@@ -235,75 +234,6 @@ def _confirm(proposal: Proposal, finding: Finding, reviewer: Actor) -> None:
     )
 
 
-def confirm_rebase(file: FileChange, base: str, reviewer: Actor) -> bool:
-    """Save that a person saw how `file` was rebased. False if it changed again since: `base` is the state that was shown."""
-    with transaction.atomic():
-        lock_open_proposal(file.proposal, or_submitted=True)
-        shown = FileChange.objects.filter(pk=file.pk, base_sha=base, conflict__isnull=True)
-        confirmed = bool(shown.update(rebase_confirmed=True))
-        if confirmed:
-            # Of changes of several people that became one, nobody had decided the whole.
-            joined = Hunk.objects.filter(file=file, verdict__in=Hunk.TAKEN, decided_by="")
-            joined.update(decided_by=reviewer.name, decided_at=timezone.now(), seconded_sha="")
-            auditlog.record(
-                "review.rebase_confirmed", actor=reviewer, about=file.proposal, path=file.path, base=base
-            )
-    return confirmed
-
-
-def solve_conflict(
-    file: FileChange, choices: Mapping[int, Choice], reviewer: Actor, *, remove: bool = False
-) -> None:
-    """As `rebase.resolve`, for the conflict as it is in `file`. Whoever solves it decided what is written.
-
-    Raises ReviewRefused, rebase.ConflictChanged or NoConflict, `merge.UnresolvedConflictError` for a place without a choice.
-    """
-    with transaction.atomic():
-        lock_open_proposal(file.proposal, or_submitted=True)
-        seen = file.conflict
-        file.refresh_from_db()
-        if file.conflict and file.conflict != seen:
-            raise rebase.ConflictChanged("The file has changed again. Choose again.")
-        words = _worded(file, choices)
-        before = list(file.hunks.select_related("file", "operation"))
-        rebase.resolve(file, choices, remove=remove)
-        taken = Hunk.objects.filter(file=file, verdict__in=Hunk.TAKEN).select_related("file", "operation")
-        taken.update(decided_by=reviewer.name, decided_at=timezone.now())
-        decided = list(taken)
-        if any(isinstance(choice, Edited) for choice in choices.values()):
-            FileChange.objects.filter(pk=file.pk).update(is_worded=True)
-        lines = {row.pk: {*new.base_lines, *new.new_lines} for row, new in proposals.text_hunks(file)}
-        for hunk in decided:
-            if words & lines[hunk.pk]:
-                hunk.verdict = Hunk.Verdict.EDITED
-        if not lines:  # what is in the file was kept
-            decided = before
-            for hunk in decided:
-                hunk.verdict = Hunk.Verdict.REJECTED
-        _keep_decisions(file.proposal, decided, reviewer)
-        auditlog.record(
-            "review.conflict_solved",
-            actor=reviewer,
-            about=file.proposal,
-            path=file.path,
-            base=file.base_sha,
-            now=file.new_sha,
-        )
-
-
-def _worded(file: FileChange, choices: Mapping[int, Choice]) -> set[str]:
-    """The lines of the places that a person solved in their own words: as they typed them, and as the file has them."""
-    places = rebase.three_way(rebase.sides_of(file), file.path).conflicts
-    typed = {number: choice.text for number, choice in choices.items() if isinstance(choice, Edited)}
-    lines = [
-        line
-        for number, place in enumerate(places)
-        if number in typed
-        for line in (*diff.split_lines(typed[number]), *place.ours.lines)
-    ]
-    return {line for line in lines if line.strip()}
-
-
 def _refuse_unsolved(hunks: Iterable[Hunk]) -> None:
     unsolved = sorted({hunk.file.path for hunk in hunks if hunk.file.conflict})
     if unsolved:
@@ -339,7 +269,7 @@ def _log(
     reason: str,
     batch: str = "",
 ) -> None:
-    batch = _keep_decisions(proposal, hunks, reviewer, reason, batch)
+    batch = keep_decisions(proposal, hunks, reviewer, reason, batch)
     auditlog.record(
         "review.decided",
         actor=reviewer,
@@ -351,7 +281,7 @@ def _log(
     )
 
 
-def _keep_decisions(
+def keep_decisions(
     proposal: Proposal, hunks: Sequence[Hunk], reviewer: Actor, reason: str = "", batch: str = ""
 ) -> str:
     """A row for each hunk with its verdict; returns what joins them, if they are several decisions."""

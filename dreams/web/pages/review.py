@@ -11,7 +11,7 @@ from django.db.models import Count, Min, Q
 from dreams.lib.files.text import plural
 from dreams.models import FileChange, Proposal
 from dreams.services import host_requests, review
-from dreams.services.proposals import decisions, summaries
+from dreams.services.proposals import decisions, rebase, summaries
 from dreams.web.pages import review_evidence, review_proposal
 from dreams.web.pages.recall import loads
 from dreams.web.pages.review_cards import FileCard, cards
@@ -177,6 +177,7 @@ def desk(loaded: LoadedProposal, asked: ReviewQuery) -> dict[str, Any]:
     return {
         "head": head(loaded),
         "state": state,
+        "moved_to": rebase.moved_to(loaded.proposal) if state.is_open or state.waits else "",
         "listing": listing(found, shown),
         "files": files,
         "first_open": next((card.pk for card in on_page if card.decision.is_open), None),

@@ -349,11 +349,6 @@ class ReviewState:
         return self.proposal.closed_at or self.proposal.submitted_at
 
     @cached_property
-    def moved_to(self) -> str:
-        """Where its memory directory leads now, if not where it led when this was proposed."""
-        return rebase.moved_to(self.proposal) if self.is_open or self.waits else ""
-
-    @cached_property
     def told(self) -> str:
         """Its result, without a full stop."""
         return summaries.of_proposal(self.proposal).text
