@@ -107,6 +107,14 @@ def test_an_empty_name_is_no_project_and_never_all_of_them(discovered: Shell, co
     assert done.returncode == 1 and done.stderr.startswith("No project ''.")
 
 
+def test_a_session_of_another_project_is_not_read_for_this_one(discovered: Shell) -> None:
+    world.write_sessions(discovered.root, 1, slug="-home-dev-other")
+    discovered.json("discover")
+    session = next((discovered.root / "projects/-home-dev-other").glob("*.jsonl")).stem
+    done = discovered.run("extract", SLUG, "--session", session)
+    assert done.returncode == 1 and f"{session} is of -home-dev-other, not of {SLUG}" in done.stderr
+
+
 @pytest.mark.parametrize("words", [("export", SLUG), ("settings", "export")])
 def test_an_export_replaces_only_a_plain_file(
     discovered: Shell, tmp_path: Path, words: tuple[str, ...]

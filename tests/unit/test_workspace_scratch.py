@@ -85,6 +85,15 @@ def test_what_must_not_change_is_refused_with_the_reason(
     assert type(refused.value).__name__ in ("WorkspaceRefused", "UnsafePath")
 
 
+def test_a_folder_of_memories_with_the_name_of_a_memory_is_not_written_over(tmp_path: Path) -> None:
+    (tmp_path / "memory/MEMORY.md").mkdir(parents=True)
+    (tmp_path / "memory/MEMORY.md/inner.md").write_text("text\n")
+    with open_one(tmp_path, tmp_path / "memory") as scratch:
+        with pytest.raises(workspace.WorkspaceRefused, match="is a folder"):
+            scratch.write("MEMORY.md", "x")
+        scratch.write("MEMORY.md/inner.md", "changed\n")
+
+
 def test_bytes_that_are_not_utf8_survive_the_copy(tmp_path: Path, memory: Path) -> None:
     with open_one(tmp_path, memory) as scratch:
         assert scratch.contents()["odd.md"] == b"caf\xe9\n"

@@ -206,6 +206,8 @@ class Workspace:
         if unread := self.snapshot.unread(path):
             return f"could not be read ({unread})"
         present = set(self._walk())
+        if any(name.startswith(f"{path}/") for name in present):
+            return FOLDER
         if other := names.twin(path, names.spellings(sorted(present))):
             return f"differs from {other} only by case or Unicode form"
         return "" if path in present else names.unfit(path)

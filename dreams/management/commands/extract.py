@@ -17,12 +17,16 @@ class Command(base.Command):
 
     def run(self, options: base.Options) -> base.Result:
         session = named.session(options["session"]) if options["session"] else None
-        if session is not None:
-            projects = [session.project]
-        elif options["project"] is not None:
+        if options["project"] is not None:
             projects = [named.project(options["project"])]
+        elif session is not None:
+            projects = [session.project]
         else:
             projects = list(Project.objects.filter(host=host(), gone_at__isnull=True))
+        if session is not None and session.project not in projects:
+            raise base.Refused(
+                f"{session.session_id} is of {session.project.slug}, not of {projects[0].slug}."
+            )
         done = []
         for project in projects:
             project_lock.refuse_elsewhere(project)
