@@ -6,7 +6,6 @@ when a dream runs: that takes more than a second.
 """
 
 import asyncio
-import concurrent.futures
 import datetime as dt
 import email.utils
 import json
@@ -31,8 +30,8 @@ from dreams.engines.anthropic.stream import (
     Collector,
     ModelReply,
 )
+from dreams.engines.anthropic.watched import awaited
 from dreams.engines.tokens import Tokens
-from dreams.engines.types import LOOK_SECONDS
 
 if TYPE_CHECKING:
     import anthropic
@@ -116,12 +115,10 @@ class Client:
     def _wait(self, work: Coroutine[Any, Any, Result], watch: Callable[[], None]) -> Result:
         future = asyncio.run_coroutine_threadsafe(work, self._loop)
         try:
-            while not concurrent.futures.wait([future], timeout=LOOK_SECONDS).done:
-                watch()
+            return awaited(future, watch)
         except BaseException:
             future.cancel()
             raise
-        return future.result()
 
     # --- The loop's thread ----------------------------------------------------------------------------------------
 

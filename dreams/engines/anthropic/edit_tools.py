@@ -57,24 +57,26 @@ class Writer:
 
     def draft(self, name: str, given: Mapping[str, Any], citations: tuple[Citation, ...]) -> Edit:
         """Makes one change with evidence that is already checked. Raises Refusal."""
-        path = _inside(_path(given).strip())
-        before = self._before(path)
-        after = self._after(name, path, before, given)
-        edit = self._edit(name, path, before, after, given, citations)
+        edit = self._edit(name, *self._texts(name, given), given, citations)
         self._apply(edit)
         return edit
 
     def call(self, name: str, given: Mapping[str, Any]) -> tuple[str, str]:
         """(answer for the model, path changed). Raises Refusal."""
-        path = _inside(_path(given).strip())
-        before = self._before(path)
-        after = self._after(name, path, before, given)
+        path, before, after = self._texts(name, given)
         citations, problems = self._cited(path, given)
         if after == before:
             return self._explained(path, citations, problems, given), path
         edit = self._edit(name, path, before, after, given, citations)
         self._apply(edit)
         return self._told(edit, problems), path
+
+    def _texts(self, name: str, given: Mapping[str, Any]) -> tuple[str, str | None, str | None]:
+        """(path, its text, the text that the call makes)"""
+        path = _inside(_path(given).strip())
+        before = self._before(path)
+        make = {"Edit": self._edited, "Write": self._written, "Delete": self._deleted}[name]
+        return path, before, make(path, before, given)
 
     def _edit(
         self,
@@ -97,11 +99,6 @@ class Writer:
         )
 
     # --- The new text ------------------------------------------------------------------------------------------
-
-    def _after(self, name: str, path: str, before: str | None, given: Mapping[str, Any]) -> str | None:
-        return {"Edit": self._edited, "Write": self._written, "Delete": self._deleted}[name](
-            path, before, given
-        )
 
     def _before(self, path: str) -> str | None:
         try:

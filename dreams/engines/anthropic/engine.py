@@ -94,7 +94,9 @@ class AnthropicEngine:
     def run(self, job: Job, report: Reporter) -> Outcome:
         """Raises EngineError with the remedy, or Cancelled. Then nothing is proposed."""
         with connected(job.config, self._patience, self._environ, report.checkpoint) as line:
-            reads = watched(partial(self._open_tools, job), report.checkpoint, too_late=_close)
+            reads = watched(
+                partial(self._open_tools, job), report.checkpoint, too_late=lambda late: late.close()
+            )
             try:
                 return self._dream(job, report, line, reads)
             finally:
@@ -137,10 +139,6 @@ class AnthropicEngine:
         teller = Teller(report, asker, toolbox)
         asker.waits = teller.turn
         return Loop(conversation, toolbox, asker, budget, teller, system, tools)
-
-
-def _close(reads: ReadTools) -> None:
-    reads.close()
 
 
 def _dollars_left(report: Reporter) -> Allowance | None:

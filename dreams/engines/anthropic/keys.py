@@ -195,7 +195,7 @@ def endpoint(environ: Mapping[str, str] | None = None) -> Endpoint:
     if not base_url.startswith("https://") and not local:
         raise EngineError(
             f"ANTHROPIC_BASE_URL names {host} without https: transcripts would travel unencrypted. Use https, or a server "
-            "on this machine."
+            "on this machine; an SSH tunnel makes it one."
         )
     key, source = _key_for(given, [host, name, *([ANTHROPIC_HOST] if official else [])])
     if not key and not local:

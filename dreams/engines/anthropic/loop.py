@@ -181,17 +181,11 @@ class Loop:
         return done.summary
 
     def _ask(self) -> ModelReply:
-        try:
-            return self.asker.ask(self._parts, self.progress.cap)
-        except TooLong as error:
-            self._compact(self._hopeless(error))
-        try:
-            return self.asker.ask(self._parts, self.progress.cap)
-        except TooLong as error:
-            raise EngineError(self._hopeless(error)) from error
-
-    def _hopeless(self, error: TooLong) -> str:
-        return remedy(error.failed, self.asker.host, self.asker.model)
+        while True:
+            try:
+                return self.asker.ask(self._parts, self.progress.cap)
+            except TooLong as error:
+                self._compact(remedy(error.failed, self.asker.host, self.asker.model))
 
     def _parts(self) -> Json:
         return prompt.request(self.system, self.tools, self.conversation.marked())

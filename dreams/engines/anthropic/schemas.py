@@ -16,27 +16,27 @@ _REASON: Json = {
     "type": "string",
     "description": "Why, in one plain sentence, for the person who reviews it.",
 }
+
+
+def _quoted(session: str, quote: str) -> Json:
+    line = {"type": "integer", "description": "The line number there, from 1, if you know it."}
+    texts = {
+        name: {"type": "string", "description": said}
+        for name, said in (("session", session), ("quote", quote))
+    }
+    return {"type": "object", "properties": {**texts, "line": line}, "required": ["session", "quote"]}
+
+
 _CITATIONS: Json = {
     "type": "array",
     "description": (
         "The evidence for the change. Each quote is checked at once: it must appear there word for word. "
         "May be empty only for MEMORY.md."
     ),
-    "items": {
-        "type": "object",
-        "properties": {
-            "session": {
-                "type": "string",
-                "description": "A session's id, or a memory such as feedback_x.md, or a file such as /repo/README.md.",
-            },
-            "line": {"type": "integer", "description": "The line number there, from 1, if you know it."},
-            "quote": {
-                "type": "string",
-                "description": "The exact words, unescaped, from one line, at most a few sentences.",
-            },
-        },
-        "required": ["session", "quote"],
-    },
+    "items": _quoted(
+        "A session's id, or a memory such as feedback_x.md, or a file such as /repo/README.md.",
+        "The exact words, unescaped, from one line, at most a few sentences.",
+    ),
 }
 _OPERATION: Json = {
     "type": "string",
@@ -60,25 +60,16 @@ _FATES: Json = {
             "fate": {"type": "string", "enum": ["kept-in", "merged-into", "superseded-by", "stated"]},
             "target": {"type": "string", "description": "The memory that holds it now."},
             "target_text": {"type": "string", "description": "The line there."},
-            "note": {"type": "string", "description": "For “stated”: why it can go."},
+            "note": {"type": "string", "description": "For “stated”: why it can go. Cite what shows it."},
         },
         "required": ["text", "fate"],
     },
 }
 _PATH: Json = {"type": "string", "description": "Below /memory, for example /memory/feedback_tests.md."}
 
-_QUOTED: Json = {
-    "type": "object",
-    "properties": {
-        "session": {
-            "type": "string",
-            "description": "A memory such as project_deploy.md, or a session's id.",
-        },
-        "line": {"type": "integer", "description": "The line number there, from 1, if you know it."},
-        "quote": {"type": "string", "description": "The whole statement, word for word."},
-    },
-    "required": ["session", "quote"],
-}
+_QUOTED = _quoted(
+    "A memory such as project_deploy.md, or a session's id.", "The whole statement, word for word."
+)
 _DRAFT: Json = {
     "type": "object",
     "description": (
@@ -175,7 +166,7 @@ ALL: tuple[Json, ...] = (
     ),
     _changing(
         "Edit",
-        "Replaces one passage of a memory. `old_string` must appear there exactly once.",
+        "Replaces one passage of a memory. `old_string` must appear there exactly once, without the line numbers that Read shows.",
         "old_string",
         "new_string",
         old_string={"type": "string"},

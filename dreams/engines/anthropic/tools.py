@@ -164,9 +164,9 @@ class Toolbox:
         if name == schemas.ASK and self.questions.most:
             return self.questions.ask(given), ""
         if name not in schemas.WRITING:
-            asking = {schemas.ASK} if self.questions.most else set()
-            offered = ", ".join(sorted({*self.reads.names, *schemas.WRITING, *asking, "Phase"}))
-            raise Refusal(f"There is no tool {str(name)[:60]!r}. There are: {offered}.")
+            offered = schemas.offered(self.reads.names, asking=bool(self.questions.most))
+            names = ", ".join(sorted(tool["name"] for tool in offered))
+            raise Refusal(f"There is no tool {str(name)[:60]!r}. There are: {names}.")
         told = self.writer.call(name, given)
         if self.phase in ("orient", "gather"):
             self.phase = "consolidate"

@@ -25,11 +25,15 @@ def watched(
     # A daemon thread: the program waits for a pool's threads when it exits.
     threading.Thread(target=_run, args=(work, future), name="dream-wait", daemon=True).start()
     try:
-        while not concurrent.futures.wait([future], timeout=LOOK_SECONDS).done:
-            watch()
+        return awaited(future, watch)
     except BaseException:
         future.add_done_callback(lambda done: _put_away(done, too_late))
         raise
+
+
+def awaited(future: concurrent.futures.Future[Result], watch: Callable[[], None]) -> Result:
+    while not concurrent.futures.wait([future], timeout=LOOK_SECONDS).done:
+        watch()
     return future.result()
 
 

@@ -63,7 +63,11 @@ def run_dream(dream_pk: int) -> DreamRun | None:
         ):
             _dream_under_lock(dream, held, reporter)
     except Cancelled:
-        end(dream, DreamRun.Status.KILLED, "Nothing was changed, and the clock was put back.")
+        end(
+            dream,
+            DreamRun.Status.KILLED,
+            "Nothing was changed, and the wait before the next dream is as it was.",
+        )
     except LimitReached as error:
         end(dream, DreamRun.Status.FAILED, str(error), failure=DreamRun.Failure.LIMIT, wait=AFTER_A_LIMIT)
     except (DirectoryTaken, project_lock.ProjectBusy) as error:
@@ -84,7 +88,7 @@ def run_dream(dream_pk: int) -> DreamRun | None:
         end(
             dream,
             DreamRun.Status.KILLED,
-            "Its worker was stopped. Nothing was changed, and the clock was put back.",
+            "Its worker was stopped. Nothing was changed, and the wait before the next dream is as it was.",
         )
         raise
     dream.refresh_from_db()
