@@ -13,7 +13,9 @@ from typing import TYPE_CHECKING
 import pytest
 
 from dreams.management.base import table
-from dreams.models import Memory
+from dreams.management.commands.apply import why_refused
+from dreams.models import FileChange, Finding, Memory, Proposal
+from dreams.services.review import BlockingFinding
 from tests.world import directory as world
 from tests.world.command_line import typed
 from tests.world.manifest import manifest
@@ -105,6 +107,18 @@ def test_a_dream_that_is_refused_has_the_fields_of_one_that_ran(discovered: Shel
 def test_an_empty_name_is_no_project_and_never_all_of_them(discovered: Shell, command: str) -> None:
     done = discovered.run(*command.split(), "")
     assert done.returncode == 1 and done.stderr.startswith("No project ''.")
+
+
+def test_what_nobody_can_confirm_is_answered_with_the_command_that_rejects_it() -> None:
+    file = FileChange(path="my notes.md")
+    says = {
+        severity: why_refused(
+            BlockingFinding(Finding(severity=severity, file=file)), Proposal(public_id="p1")
+        )
+        for severity in ("block", "refuse")
+    }
+    assert says["block"].endswith("or: decide p1 --approve --confirm-findings")
+    assert says["refuse"].endswith("or: decide p1 --reject --path 'my notes.md'")
 
 
 def test_a_session_of_another_project_is_not_read_for_this_one(discovered: Shell) -> None:

@@ -1,5 +1,6 @@
 """`apply DREAM [--rebased] [--wait S]`: write the approved changes, or request that from the host that has the files."""
 
+import shlex
 from functools import partial
 
 from dreams.lib.storage import journal
@@ -29,7 +30,7 @@ class Command(base.Command):
         try:
             done = applying.apply_with_answers(proposal, named.me(), rebased=options["rebased"])
         except (review.ReviewRefused, project_lock.ProjectBusy, journal.JournalBusy) as error:
-            why = _refused(error, proposal)
+            why = why_refused(error, proposal)
             refused = applying.ApplyReport(error=why, proposal=proposal.public_id)
             raise base.Refused(why, shown.report(refused) if options["json"] else None) from error
         result = shown.report(done)
@@ -41,11 +42,14 @@ class Command(base.Command):
         return queued.words(result) if result.get("queued") else shown.report_words(result)
 
 
-def _refused(error: Exception, proposal: Proposal) -> str:
-    """The reason; for a finding also the command that confirms it."""
-    if isinstance(error, review.BlockingFinding):
-        return f"{error} On the review page, or: decide {proposal.public_id} --approve --confirm-findings"
-    return str(error)
+def why_refused(error: Exception, proposal: Proposal) -> str:
+    """The reason; for a finding also the command that confirms it, or rejects what nobody can confirm."""
+    if not isinstance(error, review.BlockingFinding):
+        return str(error)
+    finding, verdict = error.finding, "--approve --confirm-findings"
+    if finding.severity == finding.Severity.REFUSE:
+        verdict = f"--reject --path {shlex.quote(finding.file.path)}" if finding.file else "--reject"
+    return f"{error} On the review page, or: decide {proposal.public_id} {verdict}"
 
 
 def _proposal(name: str) -> Proposal:
