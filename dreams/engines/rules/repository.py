@@ -1,5 +1,6 @@
 """Reads a repository: its files, the names in them, and the texts of its configuration. Pure but for reading."""
 
+import datetime as dt
 import re
 import stat
 from collections import defaultdict
@@ -81,18 +82,18 @@ def read(repo: Path | None, checkpoint: Callable[[], None], *, shallow: bool = F
     return found
 
 
-def ever_there(repo: Path, became: Mapping[str, str]) -> frozenset[str] | None:
-    """The paths that a commit has, if the newest such commit lacks their possible new place; None if there is no usable history."""
+def ever_there(repo: Path, became: Mapping[str, str]) -> dict[str, dt.date] | None:
+    """The paths that a commit has, the newest of which lacks their possible new place, and when each went; None without a history."""
     from dulwich.object_store import tree_lookup_path  # noqa: PLC0415 - only where a file is missing
     from dulwich.objects import Tree  # noqa: PLC0415 - as above
     from dulwich.repo import Repo  # noqa: PLC0415 - as above
 
-    commits = 0
+    commits, after = 0, dt.date.max
     below: defaultdict[str, set[str]] = defaultdict(set)  # folder → the names searched in it
     for path in became:
         for each in (PurePosixPath(path), *PurePosixPath(path).parents[:-1]):
             below[str(each.parent)].add(each.name)
-    found: dict[str, bool] = {}
+    found: dict[str, dt.date | None] = {}
     seen: set[tuple[str, ObjectID]] = set()  # most commits do not change most folders
 
     def look(git: Repo, folder: str, tree: "ObjectID") -> None:
@@ -105,7 +106,7 @@ def ever_there(repo: Path, became: Mapping[str, str]) -> frozenset[str] | None:
                 mode, entry = entries[name.encode()]
                 path = str(PurePosixPath(folder, name))
                 if path in became and path not in found:
-                    found[path] = not has(git, became[path])
+                    found[path] = None if has(git, became[path]) else after
                 if path in below and stat.S_ISDIR(mode):
                     look(git, path, entry)
 
@@ -123,7 +124,8 @@ def ever_there(repo: Path, became: Mapping[str, str]) -> frozenset[str] | None:
             look(git, ".", step.commit.tree)
             if len(found) == len(became):
                 break
-    return frozenset(path for path in found if found[path]) if commits > 1 else None
+            after = dt.datetime.fromtimestamp(step.commit.commit_time, dt.UTC).date()
+    return {path: day for path, day in found.items() if day} if commits > 1 else None
 
 
 def _is_entered(path: str) -> bool:

@@ -95,10 +95,10 @@ class Asking:
             return place.path not in self.job.workspace.paths()  # the whole file is removed
         return not lines.isdisjoint(range(place.line_no, place.line_no + self._height(place, place.line_no)))
 
-    def line_date(self, unit: PlacedText) -> LineDate | None:
-        """The day of a statement's first line; None if copying may have changed it or a dream wrote the line."""
-        known = self.job.line_dates.get(unit.path, ())
-        line = known[unit.first_line - 1] if unit.first_line <= len(known) else None
+    def line_date(self, path: str, line_no: int) -> LineDate | None:
+        """The day of a line; None if copying may have changed it or a dream wrote the line."""
+        known = self.job.line_dates.get(path, ())
+        line = known[line_no - 1] if line_no <= len(known) else None
         return line if line and line.believable and not line.ours else None
 
     def _height(self, place: Place, line_no: int) -> int:

@@ -81,7 +81,7 @@ def passed_days(context: Asking) -> Iterator[Question]:
 def _written(context: Asking, unit: PlacedText) -> dt.date | None:
     """The latest day on which the line may have been written; None also if only the memory names it, as its author may have
     forgotten to update that."""
-    line = context.line_date(unit)
+    line = context.line_date(unit.path, unit.first_line)
     return line.day if line and line.source != "memory" else None
 
 
@@ -366,13 +366,11 @@ def relative_days(context: Asking) -> Iterator[Question]:
         option = context.draftsman.option("replace", "Write the day", dating.write_out, found=found)
         if not option.edits:
             continue
-        known = found.known
-        counted = f"counted from {known.day.isoformat()} ({known.note})."
-        unsure = f"if this was written on {known.day.isoformat()} ({known.note}), which is uncertain."
+        unsure = "" if found.known.believable else ", which is uncertain"
         yield Question(
             "changed",
             f"{found.path} {comparing.normalised(found.line)[:200]}",
-            f"{found.meant}, {counted}" if known.believable else f"{found.meant} {unsure}",
+            f"{found.meant}, counted from {found.known.day.isoformat()} ({found.known.note}){unsure}.",
             (Place(found.path, found.line_no, found.line),),
             (option, KEEP),
             option.edits[0].citations,

@@ -4,6 +4,7 @@ A file has moved if exactly one other place fits by name and surrounding folders
 other files of its kind.
 """
 
+import datetime as dt
 import re
 from collections import Counter, defaultdict
 from collections.abc import Collection, Iterator, Mapping, Sequence
@@ -31,7 +32,6 @@ from dreams.lib.files.text import one_line, plural
 
 LONGEST = 240  # characters of a statement about only one file
 MOST_PLACES = 12  # of one question; chosen
-OPENING = 60  # characters at the start in which a memory says which place it is about; chosen
 MANY = 5  # missing files allowed even if fewer of the named ones exist; chosen
 MOVED, GONE = 0.55, 0.35  # how useful an answer is, chosen: for a moved file the new text is known
 _CODE = re.compile(r"`([^`\n]+)`")
@@ -85,19 +85,25 @@ def no_longer_there(context: Asking) -> Iterator[Question]:
     for group in _by_folder([each for each in moved if each.old in was_here]):
         yield from _ask_of_moved(context, group)
     together: dict[frozenset[str], list[list[_Named]]] = defaultdict(list)
-    for name in (each for each in was_here if each in gone):
-        together[frozenset(one.path for one in gone[name])].append(gone[name])
+    for name, day in was_here.items():
+        # Who wrote a line later knew that the file was gone: of twelve such questions four were useful.
+        if lines := [one for one in gone.get(name, ()) if one.written <= day]:
+            together[frozenset(one.path for one in lines)].append(lines)
     for files in together.values():
         yield from _ask_of_gone(context, missing, files)
 
 
-def _once_there(repo: Repository, places: Mapping[str, Mapping[str, str]], is_likely: bool) -> list[str]:
-    """The files that were in the repository before; if its history cannot tell, all with a possible place if that `is_likely`. Others
-    belong elsewhere, are generated or planned, or are not complete paths; a name alone may be on a server (docs/real-directories.md)."""
+def _once_there(
+    repo: Repository, places: Mapping[str, Mapping[str, str]], likely: bool
+) -> dict[str, dt.date]:
+    """The files that were in the repository, with the day on which each went; if its history cannot tell, all with a possible place if
+    that is `likely`. Others belong elsewhere, are generated or planned, or are not complete paths (docs/real-directories.md)."""
     every = {path: new for paths in places.values() for path, new in paths.items()}
     known = ever_there(repo.root, every) if every else None
-    placed = {name: paths for name, paths in places.items() if paths}
-    return [name for name in placed if (is_likely if known is None else not known.isdisjoint(placed[name]))]
+    if known is None:
+        return {name: dt.date.max for name in places if places[name] and likely}
+    days = {name: known.keys() & places[name] for name in places}
+    return {name: max(known[path] for path in paths) for name, paths in days.items() if paths}
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,6 +115,7 @@ class _Named:
     line: str
     path_named: str
     is_now: bool
+    written: dt.date  # the first day if unknown
 
 
 def _named(context: Asking) -> Iterator[_Named]:
@@ -118,21 +125,14 @@ def _named(context: Asking) -> Iterator[_Named]:
         if is_record or is_team(path) or day_in_name(path) or not tree.writable(path):
             continue
         context.report.checkpoint()
-        if _ELSEWHERE.search(_opening(tree, path)[:OPENING]):
-            continue  # "Located at /home/…": the memory is about that place
         coded = False
         for number, line in enumerate(tree.texts[path].split("\n"), 1):
             coded ^= line.lstrip().startswith(("```", "~~~"))
             for name in dict.fromkeys(match[1] for form in (_NAMED, _BARE) for match in form.finditer(line)):
                 if _ANY_FILE.search(name) or _NO_SOURCE.search(name):
                     continue
-                yield _Named(path, number, line, name, not coded and _is_now(line, name))
-
-
-def _opening(tree: Tree, path: str) -> str:
-    """The first line of a memory's text."""
-    lines = (line.strip() for line in tree.document(path).body.split("\n"))
-    return next((line for line in lines if line and not line.startswith("#")), "")
+                is_now, on = not coded and _is_now(line, name), context.line_date(path, number)
+                yield _Named(path, number, line, name, is_now, on.day if on else dt.date.min)
 
 
 def _is_now(line: str, name: str) -> bool:

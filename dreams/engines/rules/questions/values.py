@@ -269,7 +269,7 @@ def _day_of(asking: Asking, statement: PlacedText) -> dt.date | None:
     named = list(days.WRITTEN.finditer(statement.text))
     if len(named) == 1:
         return days.written(named[0], last=True)
-    line = asking.line_date(statement)
+    line = asking.line_date(statement.path, statement.first_line)
     return line.day if line else None
 
 
