@@ -115,3 +115,14 @@ def test_a_name_that_has_no_place_to_break_does_not_widen_the_page(window: Page,
     make.make_project("n" * 200)
     window.goto(f"{address}/engines/")
     assert window.evaluate("document.documentElement.scrollWidth") <= SIZE["width"]
+
+
+def test_at_four_times_the_size_nothing_is_beside_the_window(window: Page, address: str) -> None:
+    """WCAG 1.4.10: a window of 1,280 px at 400 % is 320 px wide. The search in the header is still there to press."""
+    proposal = make.make_proposal(make.make_project("waiting"))
+    window.set_viewport_size({"width": 320, "height": 720})
+    for path in ("/", f"/snooze/?proposal={proposal.public_id}"):
+        window.goto(address + path)
+        assert window.evaluate("document.documentElement.scrollWidth") == 320, path
+        box = window.locator(".quick-link").bounding_box()
+        assert box and box["width"] >= 24, path
