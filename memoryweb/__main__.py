@@ -1,5 +1,6 @@
 """All commands of memoryweb: `memoryweb help` if installed, `python manage.py help` in a copy of the source."""
 
+import json
 import os
 import sys
 from collections.abc import Sequence
@@ -62,7 +63,10 @@ def _execute(typed: list[str]) -> None:
     try:
         Commands(typed).execute()
     except ImproperlyConfigured as error:
-        sys.exit(f"memoryweb cannot start: {error}")
+        told = f"memoryweb cannot start: {error}"
+        if "--json" in typed:
+            sys.stdout.write(json.dumps({"error": told}) + "\n")
+        sys.exit(told)
 
 
 def _complete_streams() -> None:
