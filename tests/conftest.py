@@ -24,6 +24,7 @@ from django.test import TransactionTestCase
 from django.test.utils import setup_databases, teardown_databases
 from django.utils.crypto import get_random_string
 from hypothesis import HealthCheck, Phase, settings
+from hypothesis.internal.conjecture import providers
 
 from dreams.migrations._prices import seed_more, seed_whole
 from dreams.models import prepared
@@ -52,6 +53,10 @@ settings.register_profile(
 )
 settings.register_profile("suite", settings.get_profile("more"), max_examples=10)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "suite"))
+if settings.get_current_profile_name() != "explore":
+    # Hypothesis puts constants of our modules into examples: of those that are imported by then, and of none where a folder
+    # above is called “tests”. To find them it parsed all of them, in each process of a new clone.
+    providers._get_local_constants = providers.Constants
 
 
 # Tables that are filled by migrations alone, and stay.
