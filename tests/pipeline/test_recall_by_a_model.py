@@ -109,21 +109,22 @@ def rules_chose(found: recalling.Recall) -> bool:
 
 
 @pytest.mark.parametrize(
-    ("step", "said"),
+    ("step", "seconds", "said"),
     [
-        (status(401), "does not take the key"),
-        (ScriptedReply((Use("choose", {"files": "m2.md"}),)), "something else than a list"),
+        (status(401), 60, "does not take the key"),
+        (ScriptedReply((Use("choose", {"files": "m2.md"}),)), 60, "something else than a list"),
         (
             ScriptedStep(ScriptedReply((Text("slow " * 200),), piece=1, pause=0.05)),
+            1,
             "took longer than its 1 seconds",
         ),
     ],
 )
 @pytest.mark.not_on_postgresql
 def test_the_rules_choose_where_the_model_is_away_odd_or_slow_and_that_is_said(
-    project: Project, monkeypatch, step: object, said: str
+    project: Project, monkeypatch, step: object, seconds: int, said: str
 ) -> None:
-    settings_changes.set_override("recall_seconds", 1, actor="me")
+    settings_changes.set_override("recall_seconds", seconds, actor="me")
     found, _ = asked(monkeypatch, project, [step])
     assert rules_chose(found) and said in found.by.note
     assert found.by.note.endswith("The rules chose instead.")
