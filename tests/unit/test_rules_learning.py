@@ -5,6 +5,8 @@ from pathlib import Path
 
 import pytest
 
+from dreams.engines import drafts
+from dreams.lib.files.text import plural
 from dreams.lib.memdir import parse
 from tests.world.rules import NOON, dream, memory, session
 
@@ -230,3 +232,16 @@ def test_the_name_of_a_file_keeps_a_denial_and_the_marks_of_its_letters(
     files = {"MEMORY.md": INDEX, "project_queue.md": QUEUE}
     made = dream(tmp_path, files, [session(1, said)])
     assert made.after.keys() - files.keys() == {name}
+
+
+@pytest.mark.parametrize("more", [0, 60], ids=["a new file", "more than there are new files for"])
+def test_what_is_learnt_is_counted_as_it_is_decided_on(tmp_path: Path, more: int):
+    """What one new file says is one decision, however many things these are."""
+    about = "Remember that the billing service "
+    said = [f"{about}runs on host finch-3.", f"{about}is restarted with make bounce."]
+    words = ("heron", "crane", "plover", "avocet", "dunlin", "gannet", "hobby", "egret")
+    said += [f"Remember that {words[n % 8]}{n} keeps the {words[n // 8]}{n} table." for n in range(more)]
+    made = dream(tmp_path, {"MEMORY.md": INDEX, "project_queue.md": QUEUE}, [session(7, *said)])
+    decided = drafts.draft(made.before, made.after, made.edits).operations
+    assert made.summary.startswith(f"Learnt {plural(len(decided), 'thing')} from your prompts.")
+    assert "make bounce" in "".join(text.decode() for text in made.after.values())

@@ -57,7 +57,8 @@ def shorter_rows(context: Asking) -> Iterator[Question]:
         return
     need = state.bytes - config.index_max_bytes
     offers = _least_helpful(context) if need > 0 else []  # shorter rows do not reduce the lines
-    chosen = _as_needed(offers[:MOST_ROWS], need)
+    saved = accumulate((offer.gain for offer in offers), initial=0)
+    chosen = [offer for offer, before in zip(offers[:MOST_ROWS], saved, strict=False) if before < need * ROOM]
     left = len(offers) - len(chosen) if len(chosen) == MOST_ROWS else 0
     if sum(offer.gain for offer in chosen) < need * LEAST_SHARE or not chosen:
         return
@@ -146,11 +147,6 @@ def _least_helpful(context: Asking) -> list[_Offer]:
             moves = not _says(tree.texts[row.target], row.hook)
             offers.append(_Offer(row, row.target, hook, links[row.target], day, orders, moves))
     return sorted(offers, key=lambda offer: (offer.orders, offer.moves, offer.links, offer.day, -offer.gain))
-
-
-def _as_needed(offers: Sequence[_Offer], need: int) -> list[_Offer]:
-    saved = accumulate((offer.gain for offer in offers), initial=0)
-    return [offer for offer, before in zip(offers, saved, strict=False) if before < need * ROOM]
 
 
 def _links(tree: Tree) -> Counter[str]:

@@ -115,8 +115,9 @@ def _beside(rec: Recorder, lesson: Lesson, about: Mapping[str, frozenset[str]]) 
         document = with_bullet(rec.tree.document(path), lesson.text)
         if document is not None:
             change = NewText(path, decode(document.to_bytes()), _reason([lesson]), citations=_cited([lesson]))
+            is_new = any(edit.path == path and edit.before is None for edit in rec.edits)
             done = rec.operation("learn", [change], key=digest(lesson.kind, lesson.text))
-            rec.count(_counted([lesson]), done)
+            rec.count(_counted([lesson]), done and not is_new)  # all of a new file is one decision
             return done
     return False
 
@@ -200,7 +201,7 @@ def _common_file(rec: Recorder, lessons: Sequence[Lesson], config: Config) -> No
         for lesson in lessons:
             document = with_bullet(document, lesson.text) or document
         change = NewText(path, decode(document.to_bytes()), _reason(lessons), citations=_cited(lessons))
-        rec.count(_counted(lessons), len(lessons) * rec.operation("learn", [change]))
+        rec.count(_counted(lessons), rec.operation("learn", [change]))
 
 
 def _write(rec: Recorder, path: str, lessons: Sequence[Lesson], title: str, config: Config) -> bool:
@@ -217,7 +218,7 @@ def _write(rec: Recorder, path: str, lessons: Sequence[Lesson], title: str, conf
         if index is not None:
             changes.append(NewText(memdir.INDEX_NAME, index, reason, citations=cited))
     done = rec.operation("learn", changes, key=digest(*(lesson.text for lesson in lessons)))
-    rec.count(_counted(lessons), len(lessons) * done)
+    rec.count(_counted(lessons), done)
     return done
 
 
