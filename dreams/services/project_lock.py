@@ -14,6 +14,7 @@ from django.utils import timezone
 from dreams.lib import locks, process
 from dreams.lib.files import text
 from dreams.lib.refusal import Refusal
+from dreams.lib.secrets.redact import redact
 from dreams.models import LockHold, Project
 from dreams.services import auditlog
 from dreams.services.hosts import host, name_of
@@ -37,8 +38,8 @@ def refuse_elsewhere(project: Project) -> None:
 
 
 def directory(project: Project) -> str:
-    """Where its memory directory is now, links resolved; "" for a project of another host."""
-    return text.storable(os.path.realpath(project.memory_dir)) if project.host == host() else ""
+    """Where its memory directory is now, links resolved, without secrets; "" for a project of another host."""
+    return redact(text.storable(os.path.realpath(project.memory_dir))) if project.host == host() else ""
 
 
 @contextmanager

@@ -52,6 +52,7 @@ NAMES = {
     ),
     *(
         "asked_on",
+        "directory",
         "session_id",
         "branch",
         "agent",
