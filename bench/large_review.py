@@ -3,7 +3,7 @@
     .venv/bin/python bench/table.py submit undo findings
 
 Each is measured in a separate process and data directory. The limit is an earlier version, if
-MEMORYWEB_BENCH_BEFORE names a checkout of it.
+MEMORYWEB_BENCH_BEFORE names a checkout of it; its own copy of this script measures it, as it knows its names.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-sys.path.insert(0, os.environ.get("BENCH_CODE") or str(Path(__file__).resolve().parents[1]))
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 if TYPE_CHECKING:
     from bench._table import Cost, Measured
@@ -152,6 +152,9 @@ def findings_of(folder: Path, files: int, lines: int) -> tuple[float, float]:
     return seconds(lambda: proposals.examine(proposal, before))
 
 
+WORKS = {"submit": submit, "undo": undo, "findings": findings_of}
+
+
 def seconds(work: Callable[[], object]) -> tuple[float, float]:
     wall, cpu = time.perf_counter(), time.process_time()
     work()
@@ -170,8 +173,7 @@ def child(what: str, data: Path, files: int, lines: int) -> None:
     from dreams.services import database
 
     database.ensure()
-    works = {"submit": submit, "undo": undo, "findings": findings_of}
-    print(json.dumps(works[what](data, files, lines)))
+    print(json.dumps(WORKS[what](data, files, lines)))
 
 
 # --- The rows -------------------------------------------------------------------------------------------------------
@@ -181,9 +183,9 @@ def cost_in(code: Path, what: str, folder: Path, files: int, lines: int) -> Cost
     from bench._table import Cost
 
     folder.mkdir(parents=True)
-    line = [sys.executable, __file__, what, str(folder), str(files), str(lines)]
-    environment = {**os.environ, "BENCH_CODE": str(code)}
-    done = subprocess.run(line, env=environment, stdout=subprocess.PIPE, text=True, check=True, cwd=code)
+    own = code / "bench" / Path(__file__).name
+    line = [sys.executable, str(own), what, str(folder), str(files), str(lines)]
+    done = subprocess.run(line, stdout=subprocess.PIPE, text=True, check=True, cwd=code)
     return Cost(*json.loads(done.stdout.splitlines()[-1]))
 
 

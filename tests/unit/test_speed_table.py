@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from pathlib import Path
 
-from bench import table
+import pytest
+
+from bench import large_review, table
 from bench._table import Cost, Measured, Row, side_by_side
 from memoryweb import BASE_DIR
 
@@ -53,3 +56,17 @@ def test_what_is_compared_runs_in_turn_and_preparing_is_not_counted() -> None:
     )
     assert done == ["limit", "prepare", "ours"] * 2
     assert found.to_limit == Cost(3, 1.5) and found.to_peer is None
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize("work", ["undo", "findings"])
+def test_what_a_row_of_a_large_review_measures_still_runs(work: str, tmp_path: Path) -> None:
+    assert min(large_review.WORKS[work](tmp_path, 2, 1)) > 0
+
+
+def test_an_earlier_version_is_measured_by_its_own_script_which_knows_its_names(tmp_path: Path) -> None:
+    script = tmp_path / "before" / "bench" / "large_review.py"
+    script.parent.mkdir(parents=True)
+    script.write_text("import sys; print([float(len(sys.argv[1])), float(sys.argv[3])])")
+    found = large_review.cost_in(tmp_path / "before", "findings", tmp_path / "data", 7, 3)
+    assert found == Cost(8.0, 7.0)
