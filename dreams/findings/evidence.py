@@ -145,8 +145,9 @@ def _without_source(unit: Unit, said: list[str], summed_up: list[str], hunk: Cha
     one = statement(unit.text[:LONGEST])
     dated = any(c.found and (c.at is not None or c.source == "history") for c in hunk.citations)
     computed = dates.computed_words(unit.text[:LONGEST], hunk)
+    anchors = {item.word for item in one.items if item.anchor}
     missing = {
-        word: word in {item.word for item in one.items if item.anchor}
+        word: word in anchors
         for word in one.weights
         if word not in lexicon.GENERIC
         and not (dated and (word in _DATE_WORDS or _ISO.fullmatch(word)))

@@ -7,7 +7,6 @@ questions come from past sessions and from the notes that change.
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
 from itertools import groupby
 from typing import Literal
 
@@ -86,14 +85,8 @@ def _topic(path: str, before: Mapping[str, bytes]) -> str:
     front = memdir.parse(before[path]).frontmatter if path in before else None
     if front and (front.name or front.description):
         return " ".join(filter(None, [front.name, front.description])).replace("_", " ").replace("-", " ")
-    index = _index(before.get(memdir.INDEX_NAME, b""))
+    index = memdir.parse_index(decode(before.get(memdir.INDEX_NAME, b"")))
     return " ".join(f"{row.title} {row.hook}" for row in index.rows_for(path))
-
-
-@lru_cache(maxsize=2)
-def _index(data: bytes) -> memdir.Index:
-    """The index, which every question needs."""
-    return memdir.parse_index(decode(data))
 
 
 def _touched(subject: Subject) -> dict[str, set[int] | None]:

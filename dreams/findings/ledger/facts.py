@@ -1,8 +1,8 @@
 """The facts of a statement (numbers, names, paths, negations, days), and which of them another lacks, negates or withdraws. PURE."""
 
 import re
-from collections import Counter
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections import Counter, defaultdict
+from collections.abc import Collection, Iterable, Iterator, Sequence, Set
 from difflib import SequenceMatcher
 from itertools import combinations, pairwise
 
@@ -281,15 +281,27 @@ def as_written(words: Iterable[str], text: str) -> list[str]:
     wanted = dict.fromkeys(words)
     written: dict[str, str] = {}
     plain = text[:LONGEST].replace("`", " ")
+    known = _words_of_forms(text) if wanted else {}
     for token in tokens(plain) if wanted else ():
         if len(written) == len(wanted):
             break
-        known = statement(token.text).weights.keys() | plain_statement(token.text).weights.keys()
-        for word in known & wanted.keys():
+        said: Set[str] | None = known.get(token.text.lower())
+        if said is None:  # its statement has it otherwise: "17ms" as 0.017 seconds
+            said = statement(token.text).weights.keys() | plain_statement(token.text).weights.keys()
+        for word in said & wanted.keys():
             written.setdefault(word, _whole_time(plain, token))
     told = dict.fromkeys(written.get(word, word) for word in wanted)
     bare = redact(text) if told else text
     return list(told) if bare == text else [word for word in told if word in bare]
+
+
+def _words_of_forms(text: str) -> dict[str, set[str]]:
+    """The compared words by their form in a text, as its statements have both."""
+    found = defaultdict[str, set[str]](set)
+    for one in (statement(text[:LONGEST]), plain_statement(text)):
+        for word, form in zip(one.flow, one.written, strict=True):
+            found[form].update({word} & one.weights.keys())
+    return found
 
 
 def _whole_time(text: str, token: Token) -> str:

@@ -17,7 +17,6 @@ from dreams.findings.ledger import facts, keeping
 from dreams.findings.ledger.facts import withdrawn
 from dreams.findings.ledger.units import Unit, cells, lines_of, units_of, words_key
 from dreams.findings.ledger.wordings import SAYS_NOTHING, has_word, plain_statement, word_forms
-from dreams.lib.prose import lexicon
 
 _WORD = re.compile(r"\w+")
 _LABEL = re.compile(r"[*_]{0,3}[A-Za-z][A-Za-z ]{0,40}[*_]{0,3}: ")
@@ -156,13 +155,9 @@ class DirectoryStatements:
     def container(self, text: str) -> PlacedStatement | None:
         """A statement that certainly says everything in `text`."""
         merged = self._only is not None
-        words = set(_WORD.findall(words_key(text))) - lexicon.FILLER
-        found = (
-            s
-            for s in self.most_similar(text)
-            if _may_contain(words, s.unit.key) and contains(text, s.unit.text, merged=merged)
-        )
-        return next(found, None)
+        if merged and "|" not in text and self.missing_words(text):
+            return None  # only the cells of a row are looked for without their words
+        return next((s for s in self.most_similar(text) if contains(text, s.unit.text, merged=merged)), None)
 
 
 def contains(text: str, other: str, *, merged: bool) -> bool:
@@ -174,11 +169,6 @@ def contains(text: str, other: str, *, merged: bool) -> bool:
     if keeping.says_all(text, whole, merged=merged):
         return True
     return any(keeping.says_all(text, part) for part in parts) and not withdrawn(text, whole)
-
-
-def _may_contain(words: set[str], key: str) -> bool:
-    """A cheap check first: two fifths of the words must be there unchanged (the rest may be synonyms or other endings)."""
-    return 5 * len(words & _words(key)) >= 2 * len(words)
 
 
 @functools.lru_cache(maxsize=50_000)
