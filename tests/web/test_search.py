@@ -185,6 +185,32 @@ def test_an_earlier_version_tells_whether_its_words_still_stand(browser: Client,
     assert gone.path not in _found(browser, "lantern", kind="memories")
 
 
+def test_earlier_versions_are_found_alike_from_their_texts_and_from_all_versions(
+    project: Project, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    other, month_ago = world.make_project("other"), timezone.now() - dt.timedelta(days=30)
+    gone = world.make_memory(project, path="gone.md", text="A lantern burns.\n", gone_at=timezone.now())
+    for owner, path in ((project, "kept.md"), (other, "far.md")):
+        kept = world.make_memory(owner, path=path, text=f"A lantern burns in {path}.\n")
+        kept.versions.update(at=month_ago)
+        _replaced(kept, f"A lantern is in {path}.\n")
+        _replaced(kept, f"No light is in {path}.\n")
+    index.catch_up(5)
+    narrowed = (
+        finding.Filters(),
+        finding.Filters(project=other.pk),
+        finding.Filters(since=month_ago + dt.timedelta(days=1)),
+    )
+    found = {}
+    for many in (1, 10**9):  # no word is in most texts, every word is
+        monkeypatch.setattr(finding, "MANY", many)
+        words = map(parse, ("lantern", "lantern burns", "nowhere", "in far.md"))
+        found[many] = [finding.versions(query, filters) for query in words for filters in narrowed]
+    assert found[1] == found[10**9]
+    assert {row.newest: row.count for row in found[1][0]}[gone.versions.get().pk] == 1
+    assert sorted(row.count for row in found[1][0]) == [1, 2, 2]
+
+
 def test_the_answer_can_be_narrowed_to_a_project_a_kind_and_a_time(browser: Client, project: Project) -> None:
     other = world.make_project("other")
     old = timezone.now() - dt.timedelta(days=60)

@@ -37,6 +37,8 @@ from dreams.services.search.query import CANDIDATES, FEW, Query, TextKind
 
 # Nobody reads more; a more specific word helps better than another page.
 MOST = 500
+# Words in one text of so many are in most texts; chosen
+MANY = 4
 
 Found = TypeVar("Found", bound=Model)
 
@@ -151,15 +153,22 @@ pasted = partial(_keys, _PASTED)
 
 
 def _newest(
-    texts: _Texts, query: Query, filters: Filters, most: int, also: str = ""
+    texts: _Texts, query: Query, filters: Filters, most: int, also: str = "", *, by_row: bool = False
 ) -> tuple[str, list[Any]]:
-    """A query with its values for rows (key, at and columns `also`) whose text is among the newest with the words."""
+    """A query with its values for rows (key, at and columns `also`) whose text is among the newest with the words.
+
+    `by_row`: from the newest rows to their texts, to pass few texts of other rows that have the words.
+    """
     near, wanted = index.newest(query.terms, texts.kind)
     conditions, limits = _conditions(texts, filters)
+    select, holds = f"SELECT {texts.key} AS key, {texts.at} AS at{also} FROM", index.holds(query.terms)
+    if by_row:
+        where = f"WHERE {texts.link} AND {conditions} AND {holds} ORDER BY {texts.key} DESC LIMIT %s"
+        sql = f"{select} {texts.tables} CROSS JOIN dreams_searchtext AS t {where}"
+        return sql, [*limits, *query.terms, most]
     sql = (
-        f"SELECT {texts.key} AS key, {texts.at} AS at{also} FROM ({near}) AS f"  # noqa: S608 - values are apart
-        f" CROSS JOIN dreams_searchtext AS t CROSS JOIN {texts.tables}"
-        f" WHERE t.id = f.id AND {index.holds(query.terms)} AND {texts.link} AND {conditions}{index.in_order()} LIMIT %s"
+        f"{select} ({near}) AS f CROSS JOIN dreams_searchtext AS t CROSS JOIN {texts.tables}"
+        f" WHERE t.id = f.id AND {holds} AND {texts.link} AND {conditions}{index.in_order()} LIMIT %s"
     )
     return sql, [*wanted, *query.terms, *limits, most]
 
@@ -221,7 +230,8 @@ def versions(query: Query, filters: Filters) -> list[Earlier]:
 
 
 def _earlier(query: Query, filters: Filters, most: int) -> list[Earlier]:
-    newest, values = _newest(_VERSIONS, query, filters, most, ", v.memory_id")
+    by_row = _in_most_texts(query)
+    newest, values = _newest(_VERSIONS, query, filters, most, ", v.memory_id", by_row=by_row)
     sql = (
         "SELECT g.newest, g.count, m.gone_at IS NULL AND EXISTS (SELECT 1 FROM dreams_searchtext AS t"  # noqa: S608 - values are apart
         f" WHERE t.blob_id = m.sha256 AND {index.holds(query.terms)}) AS still"
@@ -230,6 +240,13 @@ def _earlier(query: Query, filters: Filters, most: int) -> list[Earlier]:
     )
     rows = index.rows(sql, [*query.terms, *values, MOST])
     return [Earlier(version, count, bool(still)) for version, count, still in rows]
+
+
+def _in_most_texts(query: Query) -> bool:
+    """Whether the words may be in so many texts that it is quicker to look at every version."""
+    [(last,)] = index.rows("SELECT max(id) FROM dreams_version", [])
+    many = (last or 0) // MANY + 1
+    return many <= CANDIDATES and index.is_common(query.terms, TextKind.MEMORY, many)
 
 
 def version_hits(groups: Sequence[Earlier], query: Query) -> list[VersionHit]:

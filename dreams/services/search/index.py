@@ -25,9 +25,9 @@ from dreams.services.search.query import CANDIDATES, TextKind, fold
 # The database in use: `sqlite` and `postgresql` have the same functions.
 
 
-def newest(terms: tuple[str, ...], kind: TextKind) -> tuple[str, list[Any]]:
+def newest(terms: tuple[str, ...], kind: TextKind, most: int = CANDIDATES) -> tuple[str, list[Any]]:
     """A query with its values for ids of the newest texts that may have all of `terms` (folded, see `query`), newest first."""
-    found: tuple[str, list[Any]] = _database().newest(terms, kind, CANDIDATES)
+    found: tuple[str, list[Any]] = _database().newest(terms, kind, most)
     return found
 
 
@@ -50,11 +50,11 @@ def rows(sql: str, values: Sequence[Any]) -> list[tuple[Any, ...]]:
     return found
 
 
-def is_common(terms: tuple[str, ...], kind: TextKind) -> bool:
-    """Whether `terms` may be in more texts than are searched; uses only the index."""
-    sql, values = newest(terms, kind)
+def is_common(terms: tuple[str, ...], kind: TextKind, many: int = CANDIDATES) -> bool:
+    """Whether `terms` may be in `many` texts, or more than are searched; uses only the index."""
+    sql, values = newest(terms, kind, many)
     [(found,)] = rows(f"SELECT count(*) FROM ({sql}) AS f", values)  # noqa: S608 - values are apart
-    return bool(found >= CANDIDATES)
+    return bool(found >= many)
 
 
 def reset() -> None:
