@@ -2,9 +2,10 @@
 
 from datetime import UTC, date, datetime
 
+import pytest
 from hypothesis import example, given, strategies as st
 
-from dreams.lib.memdir import Frontmatter, parse
+from dreams.lib.memdir import Frontmatter, frontmatter, parse
 from dreams.lib.memdir.frontmatter import read_simple, read_yaml
 from tests.world.cases import each
 from tests.world.strategies import tries
@@ -136,3 +137,13 @@ def test_the_fast_path_reads_what_yaml_reads(block: str):
     if fast is not None:
         slow = read_yaml(block)
         assert (slow.problem, dict(slow.raw)) == (None, fast)
+
+
+def test_a_head_that_takes_a_yaml_parser_is_read_once_however_often_its_file_is(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    read: list[str] = []
+    monkeypatch.setattr(frontmatter, "read_yaml", lambda block: read.append(block) or read_yaml(block))
+    files = [parse(f"---\ndescription: >\n  read once\n---\n\n{body}\n".encode()) for body in "abc"]
+    assert {each.frontmatter and each.frontmatter.description for each in files} == {"read once\n"}
+    assert len(read) == 1

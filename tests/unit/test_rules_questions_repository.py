@@ -10,6 +10,8 @@ import pytest
 from dulwich import porcelain
 from dulwich.repo import Repo
 
+from dreams.engines.rules.notes.bodies import units
+from dreams.engines.rules.questions import asking
 from dreams.engines.rules.repository import ever_there
 from dreams.engines.types import LineDate, Question
 from tests.world.rules import dream, memory
@@ -215,6 +217,18 @@ def test_a_file_that_is_gone_is_asked_about_wherever_it_is_named(tmp_path: Path)
     (question,) = (each for each in found if each.kind == "gone")
     assert [(place.path, place.line_no) for place in question.places] == [("one.md", 7), ("two.md", 5)]
     assert [option.id for option in question.options] == ["update", "keep"]
+
+
+def test_each_memory_is_taken_apart_once_for_all_questions(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Every place that names a lost file looked through all memories, and every family of questions did."""
+    read: list[str] = []
+    monkeypatch.setattr(asking, "units", lambda path, document: read.append(path) or units(path, document))
+    gone = {f"{name}.md": memory(f"- A part of the shop is `src/web/{name}.ts`\n{OTHER}") for name in "abcd"}
+    found = questions_of(tmp_path, {**gone, "MEMORY.md": "# Memory\n"}, REPO)
+    assert {place.path for each in found if each.kind == "gone" for place in each.places} == {*gone}
+    assert sorted(read) == ["MEMORY.md", *gone]
 
 
 def test_a_link_to_another_place_is_there_by_its_name(tmp_path: Path) -> None:

@@ -1,6 +1,7 @@
 """Parses the YAML block at the head of a memory file into the text a person sees: a fast path for simple lines, YAML for
 the rest. PURE."""
 
+import functools
 import json
 import re
 from collections.abc import Iterator, Mapping
@@ -177,6 +178,7 @@ def block_of(head: str) -> str:
 # --- From lines to values --------------------------------------------------------------------------------------------
 
 MAX_BLOCK_CHARS = 32_768  # chosen
+MOST_KEPT = 2_000  # blocks, which a dream parses repeatedly; chosen
 MAX_YAML_VALUES = 1_000  # counted after aliases are followed, so that an alias bomb stops here
 MAX_YAML_DEPTH = 12  # levels; chosen
 MAX_BRACKETS = 200  # thousands of nested ones would keep the YAML reader busy for a second
@@ -195,6 +197,7 @@ _NULL = frozenset({"", "~", "null", "Null", "NULL"})
 _SALVAGE = re.compile(r"(?P<indent>[ \t]*)(?P<key>[^\W\d][\w.-]*)[ \t]*:(?:[ \t]+(?P<value>.*))?")
 
 
+@functools.lru_cache(maxsize=MOST_KEPT)
 def parse_block(block: str) -> Frontmatter:
     """Parses the lines between the two `---` lines."""
     if len(block) > MAX_BLOCK_CHARS:

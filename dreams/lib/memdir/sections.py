@@ -85,7 +85,8 @@ def with_children(items: list[BodyItem], position: int) -> list[BodyItem]:
     blanks: list[BodyItem] = []
     if items[position].kind != "bullet":
         return result
-    for item in items[position + 1 :]:
+    for at in range(position + 1, len(items)):
+        item = items[at]
         if item.kind == "blank":
             blanks.append(item)
         elif item.depth > items[position].depth:

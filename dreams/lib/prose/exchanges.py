@@ -7,7 +7,7 @@ two commands, two words after a colon), or one is called old.
 import re
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
-from functools import partial
+from functools import lru_cache, partial
 from itertools import chain
 
 from dreams.lib.prose import lexicon
@@ -121,15 +121,17 @@ def _naming(index: StatementIndex, key: str) -> list[PlacedText]:
     near |= (
         dict.fromkeys(index.with_words([canonical(part.lower()) for part in parts])) if len(parts) > 1 else {}
     )
-    return _few([each for each in near if key in _names(each.text)])
+    return _few(
+        [
+            each
+            for each in near
+            if any(key in (value.key, value.key.partition(".")[0]) for value in each.reading.values)
+        ]
+    )
 
 
-def _names(text: str) -> set[str]:
-    keys = {value.key for value in read(text).values}
-    return keys | {key.partition(".")[0] for key in keys}
-
-
-def spans(text: str, thing: str) -> list[ValueSpan]:
+@lru_cache(maxsize=20_000)
+def spans(text: str, thing: str) -> tuple[ValueSpan, ...]:
     """The values of a text besides its thing; a name and the number after it are one ("Java 17")."""
     values = sorted((v for v in read(text).values if v.kind != "date"), key=lambda v: (v.start, -v.end))
     found: list[ValueSpan] = []
@@ -150,7 +152,7 @@ def spans(text: str, thing: str) -> list[ValueSpan]:
     ):
         start, end = slot.span("value")
         found.append(ValueSpan(start, end, text[start:end], text[start:end].strip("`").lower(), "slot"))
-    return found
+    return tuple(found)
 
 
 def _is_thing(key: str, thing: str) -> bool:

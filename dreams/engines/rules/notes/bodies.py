@@ -60,7 +60,7 @@ def _is_free(items: list[memdir.BodyItem], place: int) -> bool:
     if item.content.lstrip().startswith(">") or item.content.rstrip().endswith(":"):
         return False
     if item.kind == "paragraph":
-        following = next((other for other in items[place + 1 :] if other.kind != "blank"), None)
+        following = _beside(items, place, 1)
         return item.first_line == item.last_line and not (following and is_labelled(following.text))
     numbered = item.marker[:1].isdigit()
     return not numbered and not _is_explained(items, place) and len(memdir.with_children(items, place)) == 1
@@ -68,12 +68,14 @@ def _is_free(items: list[memdir.BodyItem], place: int) -> bool:
 
 def _is_explained(items: list[memdir.BodyItem], place: int) -> bool:
     """Whether a list has only this item, and the reason for it comes after."""
-    told = [
-        next((other for other in side if other.kind != "blank"), None)
-        for side in (reversed(items[:place]), items[place + 1 :])
-    ]
-    before, behind = told
+    before, behind = _beside(items, place, -1), _beside(items, place, 1)
     return bool(behind and REMARK.match(behind.text)) and not (before and before.kind == "bullet")
+
+
+def _beside(items: list[memdir.BodyItem], place: int, step: int) -> memdir.BodyItem | None:
+    """The next item after (1) or before (-1) one that is not blank."""
+    end = len(items) if step > 0 else -1
+    return next((items[at] for at in range(place + step, end, step) if items[at].kind != "blank"), None)
 
 
 # It belongs to the statement before it.
@@ -108,7 +110,8 @@ def _may_be_whole(items: list[memdir.BodyItem], place: int, text: str) -> bool:
 def _last_remark(items: list[memdir.BodyItem], place: int) -> int | None:
     """The index of the last remark after a statement, or its own; None if something else may depend on it."""
     last, opens_list = place, False
-    for at, item in enumerate(items[place + 1 :], start=place + 1):
+    for at in range(place + 1, len(items)):
+        item = items[at]
         if item.kind == "blank":
             continue
         if _is_remark(item):

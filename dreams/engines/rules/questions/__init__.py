@@ -9,7 +9,7 @@ from pathlib import PurePosixPath
 
 from dreams.engines.rules.notes.tree import Recorder, Tree, is_log, is_team
 from dreams.engines.rules.questions import days, gone, index, named_memories, repository, requests
-from dreams.engines.rules.questions.asking import KEEP, Asking, Draftsman, Family
+from dreams.engines.rules.questions.asking import KEEP, Asking, Draftsman, Family, askable
 from dreams.engines.rules.questions.same import same
 from dreams.engines.rules.questions.values import Changed, leaning, told_changes, told_otherwise, two_values
 from dreams.engines.rules.repository import Repository
@@ -74,8 +74,10 @@ def ask(
     draftsman = Draftsman(job.workspace, rec.report)
     before = draftsman.tree
     touched = _touched(before, rec.tree)
-    told = statements_of(before.texts)
-    context = Asking(job, rec.report, before, draftsman, heard, gathered, rec.edits, told, touched, repo)
+    told, alone = statements_of(before.texts), [*askable(before)]
+    context = Asking(
+        job, rec.report, before, draftsman, heard, gathered, rec.edits, told, alone, touched, repo
+    )
     found: list[Question] = []
     for family in FAMILIES:
         for question in map(_possible, family(context)):

@@ -3,7 +3,7 @@ the transcript."""
 
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import PurePosixPath
 from typing import Concatenate, ParamSpec
 
@@ -71,8 +71,8 @@ TALLEST = 40  # lines of one statement; chosen
 class Asking:
     """The input of a family: the memories as the dream found them, and what the dream changes.
 
-    `statements` are those of every file, read once for all families. `touched`: path → the original lines (1-based) that the
-    dream changes or removes.
+    `statements` are those of every file, `askable` the ones that can be removed alone, both read once for all families.
+    `touched`: path → the original lines (1-based) that the dream changes or removes.
     """
 
     job: Job
@@ -82,9 +82,10 @@ class Asking:
     heard: Sequence[Heard]
     gathered: Gathered
     edits: Sequence[Edit]
-    statements: Sequence[PlacedText] = ()
-    touched: Mapping[str, frozenset[int]] = field(default_factory=dict)
-    repository: Repository | None = None
+    statements: Sequence[PlacedText]
+    askable: Sequence[PlacedText]
+    touched: Mapping[str, frozenset[int]]
+    repository: Repository | None
 
     def is_touched(self, place: Place) -> bool:
         """Whether this dream already changes the statement."""

@@ -23,7 +23,7 @@ from dreams.engines.rules.notes.tree import (
     lines_gone,
 )
 from dreams.engines.rules.notes.wording import sentences
-from dreams.engines.rules.questions.asking import KEEP, NO_OPTION, Asking, askable, leads, place, removal
+from dreams.engines.rules.questions.asking import KEEP, NO_OPTION, Asking, leads, place, removal
 from dreams.engines.rules.steps import dating
 from dreams.engines.types import Option, Place, Question
 from dreams.lib import memdir
@@ -59,7 +59,7 @@ _MORE_VERBS = re.compile(
 def passed_days(context: Asking) -> Iterator[Question]:
     """Asks to remove, keep or put in the past tense what was true until a day that has passed."""
     today = context.job.now.astimezone(context.job.time_zone).date()
-    for unit in askable(context.tree_before):
+    for unit in context.askable:
         context.report.checkpoint()
         day = last_day(unit.text, _written(context, unit))
         if day is None or day >= today or any(map(_ANY_DAY.search, unit.headings)):
@@ -91,15 +91,14 @@ def last_day(text: str, written: dt.date | None = None) -> dt.date | None:
     A day without a year is the next one after the line was written.
     """
     text = _CODE_WITH_MORE.sub("`…`", text)
-    told = sentences(text)
-    if len(text) > LONGEST or "?" in text or len(told) > MOST_SENTENCES:
+    if len(text) > LONGEST or "?" in text:
         return None
     found, years = list(days.WRITTEN.finditer(text)), len(_ANY_DAY.findall(text))
     if not years and written:
         found = list(_NO_YEAR.finditer(text))
     elif years != 1:
         return None
-    if len(found) != 1:
+    if len(found) != 1 or len(told := sentences(text)) > MOST_SENTENCES:
         return None
     sentence = next((one for one in told if found[0][0] in one), "")
     before = sentence.partition(found[0][0])[0]
@@ -186,10 +185,11 @@ def old_states(context: Asking) -> Iterator[Question]:
             state = _state("This is a state as of", dated[0][1], context)
             yield from _sections(context, [dated[0][0]], state, dated[0][1])
             continue
-        day = _last_written(context, path)
         next_ = [each for each in sections if _HEADS_WHAT_IS_NEXT.fullmatch(each.heading.lstrip("#").strip())]
-        of_days = len({each.heading for each in next_}) < len(next_)  # plans of several days
-        if next_ and not of_days and day and _is_old(context, day):
+        if len({each.heading for each in next_}) < len(next_):
+            continue  # plans of several days
+        day = _last_written(context, path) if next_ else None
+        if day and _is_old(context, day):
             yield from _sections(
                 context,
                 next_,
@@ -313,9 +313,10 @@ def _statements(context: Asking, asked: set[str]) -> Iterator[Question]:
 
 def _dated(context: Asking) -> Iterator[tuple[PlacedText, str, dt.date]]:
     """The first sentence of each statement that reports a state, with its day."""
-    every = [*askable(context.tree_before)]
-    begun = leads(every)
-    for unit in every:
+    begun = leads(context.askable)
+    for unit in context.askable:
+        if not days.WRITTEN.search(unit.text):
+            continue
         found = next(((each, day) for each in sentences(unit.text) if (day := _state_day(each))), None)
         if found and (unit.path, unit.first_line) not in begun:
             yield unit, *found

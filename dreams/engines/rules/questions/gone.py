@@ -24,7 +24,7 @@ from dreams.engines.rules.notes.tree import (
     lines_changed,
 )
 from dreams.engines.rules.notes.wording import sentences
-from dreams.engines.rules.questions.asking import KEEP, NO_OPTION, Asking, askable, removal
+from dreams.engines.rules.questions.asking import KEEP, NO_OPTION, Asking, removal
 from dreams.engines.rules.repository import Repository, ever_there
 from dreams.engines.rules.steps.orphans import RECORD
 from dreams.engines.types import Citation, Option, Place, Question
@@ -263,7 +263,7 @@ def _line(tree: Tree, each: _Moved) -> Place:
 
 def _removal(context: Asking, at: Place, why: str, cited: Citation) -> Option:
     """The option to remove a short statement that is about this file only."""
-    for unit in askable(context.tree_before):
+    for unit in context.askable:
         if unit.path == at.path and unit.first_line == at.line_no and len(unit.text) <= LONGEST:
             return removal(context.draftsman, unit, why, cited)
     return NO_OPTION

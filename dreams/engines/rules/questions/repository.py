@@ -10,7 +10,7 @@ from dreams.engines.rules.notes.bodies import REMARK
 from dreams.engines.rules.notes.removing import fates, remove
 from dreams.engines.rules.notes.tree import Recorder, Tree, is_index
 from dreams.engines.rules.notes.wording import sentences
-from dreams.engines.rules.questions.asking import KEEP, Asking, askable, leads, place
+from dreams.engines.rules.questions.asking import KEEP, Asking, leads, place
 from dreams.engines.rules.repository import Repository
 from dreams.engines.types import Citation, Question
 from dreams.lib.files.text import quoted
@@ -56,7 +56,7 @@ def says_already(context: Asking) -> Iterator[Question]:
     repo = context.repository
     if repo is None:
         return
-    units = [unit for unit in askable(context.tree_before) if not day_in_name(unit.path)]
+    units = [unit for unit in context.askable if not day_in_name(unit.path)]
     instructed, told, begun = _Instructed(context.tree_before, repo, units), ConfigLines(repo), leads(units)
     found: dict[tuple[str, str], list[tuple[PlacedText, _Line]]] = defaultdict(list)
     for unit in units:
