@@ -61,7 +61,7 @@ def make_link(now: dt.datetime | None = None) -> Link:
         LoginLink.objects.filter(expires_at__lt=now - dt.timedelta(days=1)).delete()
         link = LoginLink.objects.create(token_hash=hashed(token), expires_at=now + LIFETIME)
         auditlog.record("login.link", object_id=str(link.pk))
-    return Link(f"/login/#token={token}", _grouped(token))
+    return Link(f"/login/#token={token}", "-".join(token[i : i + GROUP] for i in range(0, LENGTH, GROUP)))
 
 
 def use_code(code: str, now: dt.datetime | None = None) -> User | None:
@@ -217,10 +217,6 @@ def _cleaned(code: str) -> str:
     """A typed code in its standard form: it may have any case, dashes and spaces, O for 0, and I or L for 1."""
     kept = "".join(code.split()).replace("-", "").upper()[: LENGTH * 2]
     return kept.translate(str.maketrans("OIL", "011"))
-
-
-def _grouped(token: str) -> str:
-    return "-".join(token[i : i + GROUP] for i in range(0, LENGTH, GROUP))
 
 
 def hashed(token: str) -> str:

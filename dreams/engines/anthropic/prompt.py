@@ -241,7 +241,7 @@ def _said(sessions: Sequence[SessionBrief]) -> list[str]:
     for session in sessions[:MOST_SESSIONS]:
         # Without a transcript, the prompts are all there is to read.
         wanted = session.prompts if session.no_answer else filter(_is_telling, session.prompts)
-        telling = sorted(wanted, key=_weight)
+        telling = sorted(wanted, key=lambda prompt: not transcripts.is_correction(prompt.text))
         lines += [_prompt_line(session, prompt) for prompt in telling[:PROMPTS_PER_SESSION]]
     kept: list[str] = []
     for line in lines:
@@ -256,10 +256,6 @@ def _said(sessions: Sequence[SessionBrief]) -> list[str]:
 
 def _is_telling(prompt: PromptBrief) -> bool:
     return bool(_WISH.search(prompt.text)) or transcripts.is_correction(prompt.text)
-
-
-def _weight(prompt: PromptBrief) -> int:
-    return 0 if transcripts.is_correction(prompt.text) else 1
 
 
 def _prompt_line(session: SessionBrief, prompt: PromptBrief) -> str:

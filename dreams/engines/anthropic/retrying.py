@@ -309,7 +309,7 @@ class Asker:
 
     def _try(self, parts: Json) -> ModelReply | None:
         """One request; None when it should be retried."""
-        self.size = _size(parts)
+        self.size = len(repr(parts))
         most = self.budget.allow(self.model, self._expected(), self._most)
         self.limited_by_budget = most < self._most
         self.story.attempts += 1
@@ -428,7 +428,3 @@ class Asker:
             self.watch()
             time.sleep(min(SLEEP_SECONDS, left))
         self.watch()
-
-
-def _size(parts: Json) -> int:
-    return len(repr(parts))

@@ -9,7 +9,7 @@ from itertools import product
 from typing import Final
 
 from rapidfuzz import process
-from rapidfuzz.distance import Indel, LCSseq, Opcode
+from rapidfuzz.distance import Indel, LCSseq
 
 from dreams.lib.diff.hunks import Hunk
 from dreams.lib.diff.words import tokens
@@ -76,7 +76,8 @@ def moved_within(hunk: Hunk) -> list[tuple[int, int]]:
     old, new = (list(map(_statement, side)) for side in (hunk.base_lines, hunk.new_lines))
     stayed = {
         (b.src_start + n, b.dest_start + n)
-        for b in _equal_runs(old, new)
+        for b in LCSseq.opcodes(old, new)
+        if b.tag == "equal"
         for n in range(b.src_end - b.src_start)
     }
     kept_old, kept_new = {i for i, _ in stayed}, {j for _, j in stayed}
@@ -89,10 +90,6 @@ def moved_within(hunk: Hunk) -> list[tuple[int, int]]:
         for number, words in enumerate(old)
         if number not in kept_old and free.get(words)
     ]
-
-
-def _equal_runs(old: list[str], new: list[str]) -> list[Opcode]:
-    return [code for code in LCSseq.opcodes(old, new) if code.tag == "equal"]
 
 
 def _statement(line: str) -> str:

@@ -73,7 +73,8 @@ def pieces(row: DiffRow) -> list[RowPiece]:
     """The row's text cut at its spans, ready to be escaped and marked."""
     text, spans = row.text, row.spans
     if not is_printable(text):
-        return [RowPiece(shown, changed) for part, changed in _cut(text, spans) if (shown := _visible(part))]
+        parts = ((visible(part, "\n"), changed) for part, changed in _cut(text, spans))
+        return [RowPiece(shown, changed) for shown, changed in parts if shown]
     if not spans:
         return [RowPiece(text, False)] if text else []
     return [RowPiece(part, changed) for part, changed in _cut(text, spans) if part]
@@ -87,10 +88,6 @@ def _cut(text: str, spans: Sequence[CharacterSpan]) -> Iterator[tuple[str, bool]
         yield text[start:end], True
         at = end
     yield text[at:], False
-
-
-def _visible(text: str) -> str:
-    return visible(text, "\n")
 
 
 def _unchanged(

@@ -62,15 +62,11 @@ def _name(host: str) -> None:
             agent = agent_beside(file.path)
             if not agent:
                 told = agents_in(main) if told is None else told
-                agent = told.get(_id(file), "")
+                agent = told.get(PurePath(file.path).stem.removeprefix("agent-"), "")
             if agent or file.mtime_ns < long_ago:
                 file.agent = storable(agent, 200)
                 named.append(file)
     TranscriptFile.objects.bulk_update(named, ["agent"], batch_size=500)
-
-
-def _id(file: TranscriptFile) -> str:
-    return PurePath(file.path).stem.removeprefix("agent-")
 
 
 def _files_of(owner: Project) -> QuerySet[TranscriptFile]:

@@ -90,7 +90,7 @@ def post(digest: Digest, url: str) -> None:
     request = urllib.request.Request(url, body, headers, method="POST")  # noqa: S310 - http and https only, checked above
     place = urllib.parse.urlsplit(url).netloc.rpartition("@")[2]
     try:
-        with _opener().open(request, timeout=TIMEOUT_SECONDS):
+        with urllib.request.build_opener(_Stay).open(request, timeout=TIMEOUT_SECONDS):
             return
     except urllib.error.HTTPError as error:
         error.close()
@@ -129,10 +129,6 @@ class _Stay(urllib.request.HTTPRedirectHandler):
         self, req: urllib.request.Request, fp: IO[bytes], code: int, msg: str, headers: Message, newurl: str
     ) -> None:
         return None
-
-
-def _opener() -> urllib.request.OpenerDirector:
-    return urllib.request.build_opener(_Stay)
 
 
 def _reason(error: urllib.error.URLError) -> str:

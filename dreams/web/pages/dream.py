@@ -169,10 +169,6 @@ def _totals(run: DreamRun) -> _Totals:
     return _Totals(len(rows), last_at, turns, list(files))
 
 
-def _whole(value: object) -> int:
-    return value if isinstance(value, int) else 0
-
-
 def _waits_for(run: DreamRun, now: dt.datetime) -> str:
     """What a pending or stalled dream is waiting for; "" for a running or finished one."""
     is_quiet = run.lease_until is not None and run.lease_until < now
@@ -237,7 +233,7 @@ def _turn(row: Turn, turn: int | None) -> dict[str, Any]:
 def _counts(row: Turn) -> list[tuple[str, int]]:
     """What a turn counted, with its label; without zeros."""
     found = {"added": row.lines_added, "removed": row.lines_removed, **dict(list(row.counts.items())[:20])}
-    whole = [(str(name), _whole(count)) for name, count in found.items()]
+    whole = [(str(name), count) for name, count in found.items() if isinstance(count, int)]
     return [(_COUNTED.get(name, (name, name))[count != 1], count) for name, count in whole if count]
 
 
