@@ -73,11 +73,10 @@ def ask(
     """
     draftsman = Draftsman(job.workspace, rec.report)
     before = draftsman.tree
+    told, free = statements_of(before.texts), [*askable(before)]
     touched = _touched(before, rec.tree)
-    told, alone = statements_of(before.texts), [*askable(before)]
-    context = Asking(
-        job, rec.report, before, draftsman, heard, gathered, rec.edits, told, alone, touched, repo
-    )
+    given = (heard, gathered, rec.edits, told, free, touched, repo)
+    context = Asking(job, rec.report, before, draftsman, *given)
     found: list[Question] = []
     for family in FAMILIES:
         for question in map(_possible, family(context)):

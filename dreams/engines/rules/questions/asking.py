@@ -127,10 +127,11 @@ def askable(tree: Tree) -> Iterator[PlacedText]:
             continue
         if NO_MEMORY.fullmatch(PurePosixPath(path).name):
             continue
-        rows = _row_lines(tree, path) if is_index(path) else frozenset()
+        rows = memdir.parse_index(tree.texts[path]).rows if is_index(path) else ()
+        of_rows = {number for row in rows for number in range(row.line_no, row.end_line_no + 1)}
         document = tree.document(path)
         found = (*units(path, document), *wholes(path, document))
-        yield from (unit for unit in found if unit.first_line not in rows)
+        yield from (unit for unit in found if unit.first_line not in of_rows)
 
 
 def leads(units: Sequence[PlacedText]) -> set[tuple[str, int]]:
@@ -144,11 +145,6 @@ def leads(units: Sequence[PlacedText]) -> set[tuple[str, int]]:
         for unit in first
         if not BULLET.match(unit.raw) and any(each.first_line > unit.last_line for each in of_file[unit.path])
     }
-
-
-def _row_lines(tree: Tree, path: str) -> frozenset[int]:
-    rows = memdir.parse_index(tree.texts[path]).rows
-    return frozenset(number for row in rows for number in range(row.line_no, row.end_line_no + 1))
 
 
 def place(unit: PlacedText, note: str = "") -> Place:

@@ -314,9 +314,7 @@ def _statements(context: Asking, asked: set[str]) -> Iterator[Question]:
 def _dated(context: Asking) -> Iterator[tuple[PlacedText, str, dt.date]]:
     """The first sentence of each statement that reports a state, with its day."""
     begun = leads(context.askable)
-    for unit in context.askable:
-        if not days.WRITTEN.search(unit.text):
-            continue
+    for unit in (each for each in context.askable if days.WRITTEN.search(each.text)):
         found = next(((each, day) for each in sentences(unit.text) if (day := _state_day(each))), None)
         if found and (unit.path, unit.first_line) not in begun:
             yield unit, *found
