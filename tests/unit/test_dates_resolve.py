@@ -58,6 +58,8 @@ RESOLVED = [
     ("expires next Monday", "2026-03-09", "expires on 2026-03-09"),
     ("The migration ran on Monday and failed", "2026-03-02", "The migration ran on 2026-03-02 and failed"),
     ("We will deploy on Friday.", "2026-03-06", "We will deploy on 2026-03-06."),
+    ("the third Monday of last month", "2026-02-16", "2026-02-16"),
+    ("last Monday of March", "2026-03-30", "2026-03-30"),
     ("Released on Feb 20", "2026-02-20", "Released on 2026-02-20"),
     ("We met on 3 January", "2026-01-03", "We met on 2026-01-03"),
     ("Friday the 6th", "2026-03-06", "2026-03-06"),
@@ -149,6 +151,10 @@ LARGER = [
     ("We'll be away May 9 through 17", "2026-05-09/2026-05-17", "away 2026-05-09 through 2026-05-17"),
     ("We'll be away between the 9th and 17th of May", "2026-05-09/2026-05-17", "2026-05-09 and 2026-05-17"),
     ("It was down from Feb. 2 to Feb. 9", "2026-02-02/2026-02-09", "from 2026-02-02 to 2026-02-09"),
+    ("We moved it in the third week of this year", "2026-W03", None),
+    ("It failed in the first ten days of last year", "2025-01-01/2025-01-11", None),
+    ("It will be blocked for the last 3 weeks of this year", "2026-12-14/2027-01-04", None),
+    ("We shipped it in the second month of last quarter", "2025-11", None),
     ("It fell in the last two weeks", "2026-02-18/2026-03-02", "the two weeks before 2026-03-04"),
     ("It will grow over the next 3 months", "2026-04-01/2026-06-04", "the 3 months after 2026-03-04"),
     ("She left twenty-one days ago", "2026-02-11", None),
@@ -171,12 +177,6 @@ It ran for two weeks since 2011; it happened in two years since 2011
 the following Easter; 3 and 12 May were fine
 A large model today needs less memory
 the third week of this month
-We moved it in the third week of this year, and in the second month of last quarter
-It failed in the first ten days of last year
-It will be blocked for the last 3 weeks of this year
-We will move on the last Friday of next month
-It failed on the first Monday of March; the third Monday of last month
-We start in the first week of the coming year
 from the end of March to the middle of September
 end of day Friday
 In a second it is there; his last day, the next day

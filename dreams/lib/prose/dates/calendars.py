@@ -105,6 +105,18 @@ def part_of(period: Period, part: str) -> Period:
     raise ValueError(f"no {part} part of a {period.kind}")
 
 
+def nth_weekday(year: int, month: int, weekday: int, nth: int) -> dt.date:
+    """The nth such weekday of a month, -1 the last; ValueError if the month has no fifth."""
+    if nth == -1:
+        last = dt.date(year, month, days_in_month(year, month))
+        return last - ((last.weekday() - weekday) % 7) * DAY
+    first = dt.date(year, month, 1)
+    found = first + ((weekday - first.weekday()) % 7 + 7 * (nth - 1)) * DAY
+    if found.month != month:
+        raise ValueError("no such weekday in this month")
+    return found
+
+
 def before(date: dt.date, weekday: int) -> dt.date:
     """The nearest such weekday strictly before `date`."""
     return date - ((date.weekday() - weekday - 1) % 7 + 1) * DAY

@@ -89,6 +89,15 @@ def _edge_of_month(m: re.Match[str], context: Context, ref: Reference) -> DayRea
     return edge_reading(m["e"], base) if base else None
 
 
+def _nth_weekday(m: re.Match[str], context: Context, ref: Reference) -> DayReading | None:
+    nth = -1 if m["nth"].lower() == "last" else v.ordinal(m["nth"])
+    month, weekday = v.month(m["m"]), v.weekday(m["wd"])
+    period = chosen(
+        lambda year: calendars.day(calendars.nth_weekday(year, month, weekday, nth)), m, context, ref
+    )
+    return whole(period) if period else None
+
+
 def _quarter(m: re.Match[str], context: Context, ref: Reference) -> DayReading | None:
     if context.tense(m.start()) is None:
         return None
@@ -114,6 +123,7 @@ RULES: Table = {
     rf"\d{{1,2}}\s*(?:-|–|—|to|and|or|through|until|/)\s*\d{{1,2}}\s+{v.MONTH}|"
     rf"(?:from|between)\s+(?:the\s+)?(?:{v.EDGE}\s+)?{v.MONTH}\s+(?:to|and|until|through)\s+(?:the\s+)?(?:{v.EDGE}\s+)?{v.MONTH}|"
     rf"{v.MONTH}\s*(?:-|–|—|to|and|or|through|until|/)\s*{v.MONTH}": leave,
+    rf"(?:the\s+)?(?P<nth>{v.ORDINAL}|last)\s+(?P<wd>{v.WEEKDAY})\s+(?:of|in)\s+(?P<m>{v.MONTH})": _nth_weekday,
     rf"(?:the\s+)?week\s+of\s+(?:(?P<m>{v.MONTH})\s+)?(?:the\s+)?(?P<n>{v.ORDINAL})(?!\s+(?:of\b|{v.MONTH}))": leave,
     rf"{_NO_DAY_BEFORE}{_WEEKDAY_BEFORE}(?P<m>{v.MONTH})(?:\s+(?:the\s+)?|/){_NUMBER}{v.PART_OF_IT}(?!\s*(?:[-–—/%:$€]|(?!{v.CLOCK})\d|percent|{v.UNIT}\b|am\b|pm\b))": _month_day,
     rf"{_WEEKDAY_BEFORE}(?:the\s+)?(?<!\$)(?<!€)(?<![\d.,/:-])(?<!\d\s){_NUMBER}(?:\s+day)?\s+(?:of\s+)?(?P<m>{v.MONTH}){v.PART_OF_IT}(?!\s+\d)": _month_day,

@@ -36,6 +36,56 @@ _WINDOWS: Table = {
     rf"(?:last|past|previous|next|coming|following)\s+{v.COUNTED}\s+{v.UNIT}": leave,
 }
 
+_LARGER = {"week": 0, "month": 1, "quarter": 2, "year": 3}
+
+
+def _of_direction(m: re.Match[str], ref: Reference) -> Period:
+    return calendars.unit_of(ref.date, v.unit(m["u"]), v.direction(m["d"]))
+
+
+def _pieces(base: Period, unit: str) -> list[Period]:
+    """The units of a period, in order; ValueError if it is not made of complete ones."""
+    if unit == "day":
+        return [calendars.day(base.start + n * DAY) for n in range((base.end - base.start).days)]
+    if unit == "week":
+        return _iso_weeks(base)
+    if _LARGER[unit] >= _LARGER[base.kind]:
+        raise ValueError(f"no {unit} is a piece of a {base.kind}")
+    found = [calendars.unit_of(base.start, unit)]
+    while found[-1].end < base.end:
+        found.append(calendars.unit_of(found[-1].end, unit))
+    return found
+
+
+def _iso_weeks(base: Period) -> list[Period]:
+    if base.kind != "year":
+        raise ValueError("only a year has numbered weeks")
+    first = dt.date.fromisocalendar(base.start.year, 1, 1)
+    following = dt.date.fromisocalendar(base.start.year + 1, 1, 1)
+    return [calendars.unit_of(first + 7 * n * DAY, "week") for n in range((following - first).days // 7)]
+
+
+def _nth(m: re.Match[str], context: Context, ref: Reference) -> DayReading | None:
+    units = _pieces(_of_direction(m, ref), v.unit(m["piece"]))
+    place = len(units) if m["nth"].lower() == "last" else v.ordinal(m["nth"])
+    return whole(units[place - 1]) if place <= len(units) else None
+
+
+def _several(m: re.Match[str], context: Context, ref: Reference) -> DayReading | None:
+    base, count = _of_direction(m, ref), v.number(m["n"])
+    units = _pieces(base, v.unit(m["piece"]))
+    if count > len(units):
+        return None
+    taken = units[:count] if m["which"].lower() == "first" else units[-count:]
+    period = calendars.span(taken[0].start, taken[-1].end)
+    return DayReading(period, "range", f"{m['which']} {m['n']} {m['piece']} of {whole(base).words}", "in")
+
+
+_PIECES: Table = {
+    rf"(?:the\s+)?(?P<nth>{v.ORDINAL}|last)\s+(?P<piece>day|week|month|{v.QUARTER})\s+(?:(?:of|in)\s+)?(?:the\s+)?{v.DIRECTION}\s+(?P<u>{v.PERIOD})": _nth,
+    rf"(?P<which>first|last)\s+(?P<n>{v.COUNTED})\s+(?P<piece>days|weeks|months|quarters)\s+(?:of|in)\s+(?:the\s+)?{v.DIRECTION}\s+(?P<u>{v.PERIOD})": _several,
+}
+
 
 def _day_word(m: re.Match[str], context: Context, ref: Reference) -> DayReading:
     word = v.day_word(m["w"])
@@ -128,6 +178,12 @@ def _earlier(m: re.Match[str], context: Context, ref: Reference) -> DayReading:
     return DayReading(period, "range", f"{m['e']} in {whole(base).words}", "")
 
 
+def _nth_weekday(m: re.Match[str], context: Context, ref: Reference) -> DayReading:
+    base = calendars.unit_of(ref.date, "month", v.direction(m["d"])).start
+    nth = -1 if m["nth"].lower() == "last" else v.ordinal(m["nth"])
+    return whole(calendars.day(calendars.nth_weekday(base.year, base.month, v.weekday(m["wd"]), nth)))
+
+
 _END = r"(?=\s*(?:[.,;!?)]|$))"
 
 RULES: Table = {
@@ -141,8 +197,8 @@ RULES: Table = {
     r"(?:the|a)\s+last\s+(?:night|evening)": leave,
     r"(?:the\s+)?(?:night|morning|evening)\s+before\s+last(?:\s+night)?": leave,
     **counting.RANGES,
-    rf"(?:(?:the\s+)?(?:{v.ORDINAL}|last)\s+(?:day|week|month|{v.QUARTER}|{v.WEEKDAY})(?:\s+{v.PART}|\s+{v.CLOCK}|\s+to|\s+-)*|"
-    rf"(?:first|last)\s+{v.COUNTED}\s+(?:days|weeks|months|quarters))\s+(?:(?:of|in)\s+)?(?:the\s+)?{v.DIRECTION}\s+{v.PERIOD}": leave,
+    **_PIECES,
+    rf"(?:the\s+)?(?P<nth>{v.ORDINAL}|last)\s+(?P<wd>{v.WEEKDAY})(?:\s+{v.PART}|\s+{v.CLOCK}|\s+to|\s+-)*\s+(?:of|in)\s+(?:the\s+)?{v.DIRECTION}\s+month": _nth_weekday,
     rf"{v.DIRECTION}\s+week(?:['’]s|,?\s+(?:on|from|between))?,?\s+{v.WEEKDAY}(?:\s+(?:and|to)\s+{v.WEEKDAY})?": leave,
     r"(?:the\s+)?weekend\s+(?:before\s+last|after\s+next)": leave,
     rf"(?:the\s+)?(?P<u>{v.PERIOD})\s+(?:before\s+(?P<d>last)|after\s+(?:the\s+)?next)(?!\s+\w*(?:day|week|month|quarter|year|night)\b)": lambda m, c, r: (
