@@ -229,6 +229,11 @@ def test_a_file_without_a_head_gets_no_row_unasked(tmp_path: Path, head: str) ->
     assert [each.places[0].path for each in made.outcome.questions if each.kind == "learn"] == ["brief.md"]
 
 
+def test_a_row_of_a_renamed_file_is_pointed_to_it(tmp_path: Path):
+    made = dream(tmp_path, {"MEMORY.md": "- [Rel](Release-Notes.md) — how\n", "release_notes.md": A})
+    assert made.text("MEMORY.md") == "- [Rel](release_notes.md) — how\n"
+
+
 def test_a_dangling_row_stays_as_it_is_because_it_may_be_the_only_copy(tmp_path: Path):
     made = dream(tmp_path, {"MEMORY.md": "- [Licence](gone.md) — the licence server is at port 9099\n"})
     assert made.edits == []

@@ -100,7 +100,7 @@ def _bring_up_to_date(rec: Recorder, heard: Sequence[Heard], found: lessons.Gath
 
 def _pruning(job: Job, rec: Recorder) -> list[Step]:
     return [
-        lambda: index.repair_rows(rec, job.config.row_max),
+        lambda: index.repair_rows(rec, job.config.row_max, job.repo_dir),
         lambda: index.repair_links(rec),
         lambda: orphans.add_orphans(rec, job.config),
     ]

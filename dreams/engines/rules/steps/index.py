@@ -1,5 +1,5 @@
-"""Repairs index rows and links: removes a row that adds nothing to another one of its file, and points dead links to the only
-memory they can mean. Pure but for the recorder."""
+"""Repairs index rows and links: removes a row that adds nothing to another one of its file, and points rows and links that are
+dead to the only memory they can mean. Pure but for the recorder."""
 
 import re
 from collections import defaultdict
@@ -12,21 +12,29 @@ from dreams.engines.rules.notes.tree import (
     Tree,
     digest,
     from_memory,
+    is_index,
+    is_log,
+    is_team,
 )
 from dreams.engines.types import Citation, Fate
 from dreams.lib import memdir
+from dreams.lib.files.text import one_line
 from dreams.lib.prose import comparing
 from dreams.lib.prose.statement_pairs import name_of
 
 MOST_READ = 4_000  # characters of a file searched for the words of a title
+_LOOSE = re.compile(r"[-_ .]+")
 _CLAUSES = re.compile(r"[;.]\s+|\s[—–-]\s")
 _PIECE_END = re.compile(r"[,;.:]\s|\s[—–-]\s|$")
 
 
-def repair_rows(rec: Recorder, row_max: int) -> None:
-    """Remove rows that add nothing to another one of their file."""
+def repair_rows(rec: Recorder, row_max: int, repo_dir: Path | None) -> None:
+    """Point rows to renamed files, and remove rows that add nothing to another one of their file."""
     for path in rec.tree.indexes():
-        while path not in rec.tree.hand_edited and _undouble_one(rec, path, row_max):
+        if path in rec.tree.hand_edited:
+            continue
+        _resolve_all(rec, path, repo_dir)
+        while _undouble_one(rec, path, row_max):
             pass  # each pass removes a row, so this ends
 
 
@@ -49,11 +57,41 @@ def dangling(tree: Tree) -> int:
     )
 
 
+def _resolve_all(rec: Recorder, path: str, repo_dir: Path | None) -> None:
+    for old in memdir.parse_index(rec.tree.texts[path]).rows:
+        if not missing(rec.tree, path, old) or old.form != "link" or in_repository(repo_dir, old.target):
+            continue
+        target = _meant(rec.tree, path, old)
+        index = memdir.parse_index(rec.tree.texts[path])
+        row = next((r for r in index.rows if r.line_no == old.line_no and r.raw == old.raw), None)
+        if target is None or row is None:
+            continue
+        new = index.rewritten(row, target=target)
+        reason = f"The row pointed to {row.target}, which is gone; the file is now {target}."
+        if rec.operation(
+            "index", [NewText(path, new.text, reason, _moved(path, row, new), _seen(path, row))]
+        ):
+            rec.count("rows", 1)
+
+
 def in_repository(repo_dir: Path | None, target: str) -> bool:
     try:
         return repo_dir is not None and (repo_dir / target).exists()
     except (OSError, ValueError):
         return False
+
+
+def _meant(tree: Tree, index_path: str, row: memdir.IndexRow) -> str | None:
+    """The only file with the target's name in another spelling or folder."""
+    base = base_of(index_path)
+    # A row never moves between shared and private memory.
+    inside = (p for p in tree.texts if p.startswith(base) and is_team(p) == bool(base))
+    same_name = [p for p in inside if _name(p) == _name(row.target) and not is_index(p) and not is_log(p)]
+    return same_name[0].removeprefix(base) if len(same_name) == 1 else None
+
+
+def _name(path: str) -> str:
+    return _LOOSE.sub("", memdir.name_key(PurePosixPath(path).stem))
 
 
 def mentioned(index: memdir.Index, target: str) -> bool:
@@ -146,6 +184,11 @@ def has_children(index: memdir.Index, row: memdir.IndexRow) -> bool:
         line.strip() and len(line.expandtabs(4)) - len(line.expandtabs(4).lstrip()) > indent
         for line in following
     )
+
+
+def _moved(path: str, row: memdir.IndexRow, new: memdir.Index) -> tuple[Fate, ...]:
+    now = one_line("".join(new.lines[row.line_no - 1 : row.line_no]))
+    return tuple(Fate(line, "kept-in", path, now) for line in row.raw.split("\n"))
 
 
 def _seen(path: str, row: memdir.IndexRow) -> tuple[Citation, ...]:
