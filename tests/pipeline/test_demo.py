@@ -142,7 +142,7 @@ def test_its_transcripts_are_read_without_a_problem(
     assert sessions.count() == 21
     assert not sessions.exclude(malformed_lines=0).exists()
     assert not sessions.filter(title="").exists()
-    assert sessions.filter(corrections__gt=0).count() == 4
+    assert sessions.filter(corrections__gt=0).count() == 3
     assert sessions.get(title="Write a test for partial refunds").files.filter(kind="subagent").count() == 1
     reminded = sessions.filter(prompts__text__contains="system-reminder")
     assert not reminded.exists(), "what a hook says was typed by nobody"

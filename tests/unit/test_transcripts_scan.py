@@ -198,6 +198,8 @@ def test_a_prompt_says_where_it_stands_and_is_known_again_in_a_fork(file: Path) 
         ("Actually, that is fine as it was", True),
         ("don't use mocks here", True),
         ("Remember that we deploy on Fridays", False),
+        ("Please remember that the nightly export must never run before 04:00", False),
+        ("Remember the export.\nNo, it never ran", True),
         ("stop adding comments", True),
         ("there is no cache in the actual code", False),
         ("I don't know what this means", False),

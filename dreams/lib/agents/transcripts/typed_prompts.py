@@ -48,6 +48,7 @@ _HOOK = re.compile(
 _OPENING = r"\s*(?:no|nope|wrong|stop|actually|wait)\b[,.!: ]"
 _FIRST_LINE = re.compile(_OPENING, re.IGNORECASE)
 _LATER_LINE = re.compile(rf"\n{_OPENING}", re.IGNORECASE)
+_WISH = re.compile(r"\s*(?:please )?remember\b", re.IGNORECASE)
 # In lower case: (words of which one is in every match, pattern). Most texts have none of them, and a pattern is slow.
 _CORRECTIONS = tuple(
     (signs, re.compile(pattern))
@@ -83,7 +84,7 @@ def is_correction(text: str) -> bool:
     for signs, pattern in _CORRECTIONS:
         for sign in signs:
             if sign in lowered and pattern.search(lowered):
-                return True
+                return not _WISH.match(text)
     return False
 
 
