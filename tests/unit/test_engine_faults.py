@@ -133,10 +133,19 @@ def test_what_no_retry_mends_ends_at_once_with_the_remedy(tmp_path: Path, fault:
     assert run.files == {name: text.encode() for name, text in kit.FILES.items()}
 
 
-def test_a_server_that_redirects_is_told_by_the_place_it_names(tmp_path: Path) -> None:
-    elsewhere = status(307, location="https://user:secret@models.example/v1/messages")
-    run = kit.dream(tmp_path, [elsewhere])
-    assert run.calls == 1 and "it redirects to models.example)" in run.error and "secret" not in run.error
+@pytest.mark.parametrize(
+    ("location", "place"),
+    [
+        ("https://user:secret@models.example/v1/messages", "models.example"),
+        ("/secret", "another path"),
+        ("http://[secret", "another path"),
+    ],
+)
+def test_a_server_that_redirects_is_told_by_the_place_it_names(
+    tmp_path: Path, location: str, place: str
+) -> None:
+    run = kit.dream(tmp_path, [status(307, location=location)])
+    assert run.calls == 1 and f"it redirects to {place})" in run.error and "secret" not in run.error
     assert "the part before /v1/messages" in run.error
 
 

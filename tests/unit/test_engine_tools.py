@@ -339,6 +339,14 @@ def test_lists_numbers_and_objects_that_a_model_writes_as_text_are_read(tmp_path
         assert one(box, "Read", file_path="/memory/MEMORY.md", offset="two").refused
 
 
+def test_a_value_nested_too_deeply_is_refused_and_ends_no_dream(tmp_path: Path) -> None:
+    with kit.job(tmp_path) as job:
+        box = toolbox(job)
+        for deep in ("[" * 700 + "]" * 700, "[" * 5_000, "[" * 5_000 + "]" * 5_000):
+            assert edit(box, "make reset", "make fresh", citations=deep).refused
+        assert not edit(box, "make reset", "make fresh").refused
+
+
 def test_what_a_schema_calls_text_stays_text(tmp_path: Path) -> None:
     with kit.job(tmp_path) as job:
         box = toolbox(job)

@@ -121,15 +121,13 @@ def test_rows_that_few_memories_link_to_are_offered_first_and_no_more_than_the_i
     assert "r0.md" not in offered and len(offered) < 6
 
 
-def test_it_says_how_many_rows_a_later_dream_asks_about(tmp_path: Path) -> None:
+@pytest.mark.parametrize(("count", "more"), [(130, " A later dream asks about 21 more."), (90, "")])
+def test_it_says_how_many_rows_a_later_dream_asks_about(tmp_path: Path, count: int, more: str) -> None:
     hooks = [f"The queue of shop {n} is Redis 7.2 on host queue-{n}. {TAIL}" for n in range(61)]
-    question = asked(
-        over_budget(tmp_path, *((f"r{n}.md", hook, memory(f"{hook}\n")) for n, hook in enumerate(hooks)))
-    )
-    assert len(question.places) == 40
-    assert "40 rows could be shorter" in question.why and question.why.endswith(
-        " A later dream asks about 21 more."
-    )
+    rows = [(f"r{n}.md", hook, memory(f"{hook}\n")) for n, hook in enumerate(hooks)]
+    question = asked(over_budget(tmp_path, *rows, count=count))
+    assert len(question.places) == 40 and "40 rows could be shorter" in question.why
+    assert question.why.endswith(f" Their files have the rest already.{more}")
 
 
 def test_an_index_that_fits_is_not_asked_about(tmp_path: Path) -> None:

@@ -309,8 +309,12 @@ def _of_status(error: "anthropic.APIStatusError", collector: Collector) -> CallF
     code, location = int(error.status_code), str(error.response.headers.get("location", ""))
     if 300 <= code < 400:
         # It is not followed: that would send the transcripts to a host that nobody chose.
-        said = f"{code}: it redirects to {urlsplit(location).hostname or 'another path'}"
-        return CallFailed(FailureKind.WRONG_PLACE, said, tokens=collector.tokens())
+        place = "another path"
+        with suppress(ValueError):  # the server may send anything
+            place = urlsplit(location).hostname or place
+        return CallFailed(
+            FailureKind.WRONG_PLACE, f"{code}: it redirects to {place}", tokens=collector.tokens()
+        )
     if "html" in str(error.response.headers.get("content-type", "")):
         # This is no API but a proxy, a login or another server. Its text is a page without information.
         kind = FailureKind.WRONG_PLACE if code in (404, 405) else kind_of(code, "", "")

@@ -221,13 +221,15 @@ _TYPES: Mapping[str, type] = {"integer": int, "number": float, "boolean": bool, 
 
 def fitted(name: str, given: Json) -> Json:
     """The input of a call, read as its schema says: small models write lists, objects and numbers as text."""
-    return {**_fitted(given, next((tool["input_schema"] for tool in ALL if tool["name"] == name), {}))}
+    with suppress(RecursionError):  # a call nested too deeply is refused as it is
+        return {**_fitted(given, next((tool["input_schema"] for tool in ALL if tool["name"] == name), {}))}
+    return given
 
 
 def _fitted(value: Any, schema: Json) -> Any:
     wanted = _TYPES.get(schema.get("type", ""))
     if isinstance(value, str) and wanted is not None:
-        with suppress(ValueError, RecursionError):
+        with suppress(ValueError):
             read = json.loads(value)
             value = read if isinstance(read, wanted) else value
     if wanted is list and isinstance(value, dict):

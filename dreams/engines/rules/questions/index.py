@@ -57,11 +57,11 @@ def shorter_rows(context: Asking) -> Iterator[Question]:
         return
     need = state.bytes - config.index_max_bytes
     offers = _least_helpful(context) if need > 0 else []  # shorter rows do not reduce the lines
-    saved = accumulate((offer.gain for offer in offers), initial=0)
-    chosen = [offer for offer, before in zip(offers[:MOST_ROWS], saved, strict=False) if before < need * ROOM]
-    left = len(offers) - len(chosen) if len(chosen) == MOST_ROWS else 0
-    if sum(offer.gain for offer in chosen) < need * LEAST_SHARE or not chosen:
+    chosen = _needed(offers, need)[:MOST_ROWS]
+    saved = sum(offer.gain for offer in chosen)
+    if saved < need * LEAST_SHARE or not chosen:
         return
+    left = len(_needed(offers[len(chosen) :], need - saved))
     edits = tuple(edit for offer in chosen for edit in _edits(context, offer))
     yield Question(
         "index",
@@ -71,6 +71,12 @@ def shorter_rows(context: Asking) -> Iterator[Question]:
         (Option("demote", "Shorten the selected rows", edits), Option("keep", "Leave the index as it is")),
         weight=WEIGHT,
     )
+
+
+def _needed(offers: Sequence[_Offer], need: int) -> list[_Offer]:
+    """The first ones that save so many bytes, and a few more."""
+    saved = accumulate((offer.gain for offer in offers), initial=0)
+    return [offer for offer, before in zip(offers, saved, strict=False) if before < need * ROOM]
 
 
 TO_LIST = 0.5  # how useful an answer is, chosen: sessions do not find unlisted memories
