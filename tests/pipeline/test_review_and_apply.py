@@ -524,3 +524,21 @@ def test_changes_that_become_one_are_undecided_again_unless_they_were_decided_al
         applying.bring_up_to_date(proposal)
         [joined] = review.select_hunks(proposal)
         assert joined.verdict == (verdict if verdict == Hunk.Verdict.APPROVED else Hunk.Verdict.PENDING)
+
+
+def test_a_change_that_is_in_the_file_already_leaves_the_verdict_of_another_with_an_empty_line(
+    tmp_path: Path,
+) -> None:
+    """They are no changes that became one: an empty line is in most of them."""
+    old = "".join(f"Line {number} says what it says.\n\n" for number in range(5))
+    first = old.replace("Line 1", "Cranes nest in April.\n\nLine 1")
+    by_hand = "\nNobody signs the tags.\n"
+    project, path = world.make_project(tmp_path, {"project_deploy.md": old}), "project_deploy.md"
+    proposal = world.propose(
+        project, world.edit(path, old, first, "a"), world.edit(path, first, first + by_hand, "b")
+    )
+    review.decide(proposal, [hunk_with(proposal, "Cranes")], Hunk.Verdict.APPROVED, world.ME)
+    (world.folder(project) / path).write_text(old + by_hand)
+    applying.bring_up_to_date(proposal)
+    [left] = review.select_hunks(proposal)
+    assert left.verdict == Hunk.Verdict.APPROVED

@@ -194,16 +194,20 @@ def _replace_hunks(file: FileChange, old: Sequence[tuple[Hunk, diff.Hunk]], new:
     # A hunk whose surroundings changed has another id and nearly the same text: it takes the row most like it.
     placed: list[tuple[Hunk, diff.Hunk]] = []
     for hunk, row in matched:
-        reused = row or _nearest(hunk, left)
+        reused = row or _nearest(hunk, left.values())
         if row is None and reused is not None:
             left.pop(reused.hunk_id)
         placed.append((reused or Hunk(file=file), hunk))
+    old_lines = {row.pk: lines for row, lines in old}
+    gained = [
+        (row, hunk, _lines(hunk) - _lines(old_lines[row.pk])) for row, hunk in placed if row.pk in old_lines
+    ]
     for merged, lines in left.values():
-        into = _nearest(lines, {str(number): pair for number, pair in enumerate(placed)})
-        if into is not None and into.pk is not None:
+        # A line that it had before, such as an empty one, says nothing; the change may be in the file already.
+        into = _nearest(lines, [(row, hunk) for row, hunk, more in gained if more & _lines(lines)])
+        if into is not None:
             _join(into, merged, file)
     _delete_merged_hunks([row.pk for row, _ in left.values()])
-    old_lines = {row.pk: lines for row, lines in old}
     for number, (row, hunk) in enumerate(placed):
         _carry_verdict(row, old_lines.get(row.pk), hunk, file)
         row.hunk_id, row.number = hunk.id, number
@@ -264,12 +268,15 @@ def _carry_edit(row: Hunk, was: diff.Hunk, hunk: diff.Hunk, file: FileChange) ->
             row.verdict, row.edited_sha = Hunk.Verdict.PENDING, ""
 
 
-def _nearest(hunk: diff.Hunk, left: Mapping[str, tuple[Hunk, diff.Hunk]]) -> Hunk | None:
-    """The old hunk that shares most lines with `hunk`, if it shares any."""
-    ours = {*hunk.base_lines, *hunk.new_lines}
-    scored = [(len(ours & {*lines.base_lines, *lines.new_lines}), row) for row, lines in left.values()]
+def _nearest(hunk: diff.Hunk, among: Iterable[tuple[Hunk, diff.Hunk]]) -> Hunk | None:
+    """The one that shares most lines with `hunk`, if any shares one."""
+    scored = [(len(_lines(hunk) & _lines(lines)), row) for row, lines in among]
     best = max(scored, key=lambda pair: pair[0], default=(0, None))
     return best[1] if best[0] else None
+
+
+def _lines(hunk: diff.Hunk) -> set[str]:
+    return {*hunk.base_lines, *hunk.new_lines}
 
 
 def moved_to(proposal: Proposal) -> str:
