@@ -353,6 +353,13 @@ def test_of_a_statement_in_other_words_the_words_that_are_gone_are_told():
     assert told.severity == "warn" and "these words are gone: “Gotcha”" in told.message
 
 
+def test_a_word_that_is_gone_is_told_as_the_statement_has_it_and_not_as_it_is_compared():
+    """ "Max" is compared as "most"."""
+    old = "Gotcha: uploads have a max of 30 megabytes"
+    lost = facts.words_lost(old, "Uploads have 30 megabytes")
+    assert facts.as_written(lost, old) == ["Gotcha", "max"]
+
+
 def test_a_rule_turned_round_is_told_in_its_two_words():
     files = {"a.md": b"Never deploy on a Friday after noon.\n"}
     said = one(

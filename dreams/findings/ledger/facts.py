@@ -296,11 +296,14 @@ def as_written(words: Iterable[str], text: str) -> list[str]:
 
 
 def _words_of_forms(text: str) -> dict[str, set[str]]:
-    """The compared words by their form in a text, as its statements have both."""
+    """The compared words by their form in a text, as its statements have both; not of "max", which one of them has as "most"."""
     found = defaultdict[str, set[str]](set)
-    for one in (statement(text[:LONGEST]), plain_statement(text)):
+    told = (statement(text[:LONGEST]), plain_statement(text))
+    alike = {*told[0].written} & {*told[1].written}
+    for one in told:
         for word, form in zip(one.flow, one.written, strict=True):
-            found[form].update({word} & one.weights.keys())
+            if form in alike:
+                found[form].update({word} & one.weights.keys())
     return found
 
 
