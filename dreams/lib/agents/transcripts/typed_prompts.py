@@ -48,7 +48,7 @@ _HOOK = re.compile(
 _OPENING = r"\s*(?:no|nope|wrong|stop|actually|wait)\b[,.!: ]"
 _FIRST_LINE = re.compile(_OPENING, re.IGNORECASE)
 _LATER_LINE = re.compile(rf"\n{_OPENING}", re.IGNORECASE)
-_WISH = re.compile(r"\s*(?:please )?remember\b", re.IGNORECASE)
+_NO_WISH = r"\A(?!\s*(?:please )?remember\b)(?s:.*?)"  # what a wish forbids was not done yet
 # In lower case: (words of which one is in every match, pattern). Most texts have none of them, and a pattern is slow.
 _CORRECTIONS = tuple(
     (signs, re.compile(pattern))
@@ -56,9 +56,9 @@ _CORRECTIONS = tuple(
         (("actually,",), r"\bactually,"),
         (
             ("don't ", "dont ", "do not ", "never ", "stop "),
-            r"\b(?:don'?t|do not|never|stop) (?:do|doing|use|using|add|adding|make|create|write|run|commit|push|ever)\b",
+            rf"{_NO_WISH}\b(?:don'?t|do not|never|stop) (?:do|doing|use|using|add|adding|make|create|write|run|commit|push|ever)\b",
         ),
-        (("from now on",), r"\bfrom now on\b"),
+        (("from now on",), rf"{_NO_WISH}\bfrom now on\b"),
         (("that's ", "thats "), r"\bthat'?s (?:wrong|not (?:right|what|correct))\b"),
         ((" you",), r"\bi (?:told|said|asked) you\b"),
         ((" fix is", " fix was"), r"\b(?:the|our) fix (?:is|was)\b"),
@@ -84,7 +84,7 @@ def is_correction(text: str) -> bool:
     for signs, pattern in _CORRECTIONS:
         for sign in signs:
             if sign in lowered and pattern.search(lowered):
-                return not _WISH.match(text)
+                return True
     return False
 
 
