@@ -5,11 +5,12 @@ evidence. Edits that share an operation key only make sense together and are dec
 """
 
 import datetime as dt
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from decimal import Decimal
 from pathlib import Path
-from typing import Literal, Protocol
+from typing import Literal, Protocol, Self
 
 from dreams.conf import Config
 from dreams.engines.tokens import ModelUsage, PriceTable
@@ -285,6 +286,15 @@ class Work:
     tool_ms: int = 0
     lines_added: int = 0
     lines_removed: int = 0
+
+    @classmethod
+    def on(cls, edits: Sequence[Edit]) -> Self:
+        """The lines that the edits added and removed."""
+        added = removed = 0
+        for edit in edits:
+            before, after = (Counter((text or "").splitlines()) for text in (edit.before, edit.after))
+            added, removed = added + (after - before).total(), removed + (before - after).total()
+        return cls(lines_added=added, lines_removed=removed)
 
 
 @dataclass(slots=True)

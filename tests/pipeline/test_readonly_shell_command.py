@@ -81,6 +81,7 @@ def test_one_line_prints_its_output_and_ends_with_its_status(memory: Path) -> No
         (["--mount", "memory", "-c", "ls"], 2, "NAME=DIR"),
         (["--mount", "memory=/no/such/folder", "-c", "ls"], 1, "/no/such/folder"),
         (["--mount", "memory={memory}", "--cwd", "/nowhere", "-c", "ls"], 2, "--cwd"),
+        (["--mount", "a={memory}", "--mount", "/a/={memory}", "-c", "ls"], 2, "--mount a is given twice"),
         (["-c", "ls"], 2, "--mount"),
         (["--mount", "memory={memory}"], 2, "-c"),
     ],

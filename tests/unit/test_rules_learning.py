@@ -32,6 +32,12 @@ def test_a_wish_becomes_a_memory_with_an_index_row_and_the_prompt_as_evidence(tm
     assert made.summary.startswith("Learnt 1 thing from your prompts.")
 
 
+def test_the_lines_that_a_phase_added_and_removed_are_counted(tmp_path: Path):
+    made = dream(tmp_path, {"MEMORY.md": INDEX}, [session(7, "remember that the staging database is heron")])
+    added = sum(len(edit.after.splitlines()) for edit in made.edits if edit.after and edit.before is None)
+    assert [work.lines_added for work in made.told.work if work.lines_added] == [added + 1]
+
+
 def test_a_title_is_the_first_clause_and_the_file_is_named_by_its_words(tmp_path: Path):
     made = dream(
         tmp_path,

@@ -21,6 +21,7 @@ from dreams.engines.types import (
     Outcome,
     PromptBrief,
     SessionBrief,
+    Work,
 )
 from dreams.lib.files import text, workspace
 
@@ -35,8 +36,10 @@ class Told:
     turns: list[tuple[str, str, dict[str, int]]] = field(default_factory=list)
     checkpoints: int = 0
     edits: list[Edit] = field(default_factory=list)
+    work: list[Work] = field(default_factory=list)
 
     def turn(self, turn: EngineTurn) -> None:
+        self.work.append(turn.work)
         self.edits += turn.edits
         self.turns.append((turn.phase, turn.text, dict(turn.counts)))
 

@@ -4,7 +4,6 @@ Each turn is reported, and a reported turn is kept, whatever happens to the proc
 """
 
 import time
-from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
@@ -105,23 +104,12 @@ class Teller:
 
     def _work(self, edits: Sequence[Edit]) -> Work:
         now, before = self.asker.timing, self._timing
-        added, removed = lines_changed(edits)
-        return Work(
+        return replace(
+            Work.on(edits),
             api_ms=now.api_ms - before.api_ms,
             api_ms_without_retries=now.api_ms_without_retries - before.api_ms_without_retries,
             tool_ms=self.tool_ms,
-            lines_added=added,
-            lines_removed=removed,
         )
-
-
-def lines_changed(edits: Sequence[Edit]) -> tuple[int, int]:
-    """Lines that the edits added and removed."""
-    added = removed = 0
-    for edit in edits:
-        before, after = Counter((edit.before or "").splitlines()), Counter((edit.after or "").splitlines())
-        added, removed = added + (after - before).total(), removed + (before - after).total()
-    return added, removed
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,7 +10,7 @@ from dreams.engines.rules.steps import files, forgetting, index, learning, orpha
 from dreams.engines.rules.user_statements import lessons
 from dreams.engines.rules.user_statements.logs import noted
 from dreams.engines.rules.user_statements.prompts import Heard, read_prompts
-from dreams.engines.types import EngineTurn, Job, Outcome, Phase, Question, Reporter
+from dreams.engines.types import EngineTurn, Job, Outcome, Phase, Question, Reporter, Work
 from dreams.lib import memdir
 from dreams.lib.files import text
 from dreams.lib.files.text import plural
@@ -178,7 +178,7 @@ def _tell_phase(rec: Recorder, report: Reporter, phase: Phase, start: int, befor
     counts = {name: count for name, count in (rec.counts - before).items() if count}
     text = _told(counts) or "Nothing to do."
     paths = list(dict.fromkeys(edit.path for edit in made))
-    report.turn(EngineTurn(phase, text, files=paths, counts=counts, edits=made))
+    report.turn(EngineTurn(phase, text, files=paths, counts=counts, work=Work.on(made), edits=made))
 
 
 def _told(counts: dict[str, int]) -> str:

@@ -1,6 +1,7 @@
 """`readonly_shell`: run an agent's command lines on mounted directories. Needs no database."""
 
 import sys
+from collections import Counter
 from collections.abc import Iterable
 from pathlib import Path
 
@@ -34,7 +35,11 @@ class Command(base.Command):
         what.add_argument("--batch", action="store_true", help="read JSON lines from standard input")
 
     def run(self, options: base.Options) -> base.Result | None:
-        tree = Tree([_mounted(text) for text in options["mount"]])
+        mounts = [_mounted(text) for text in options["mount"]]
+        names = Counter(mount.name for mount in mounts)
+        if twice := [name for name, count in names.items() if count > 1]:
+            raise base.BadUsage(f"--mount {twice[0]} is given twice: name each mount once")
+        tree = Tree(mounts)
         try:
             cwd = _start(tree, options["cwd"])
             shell = _open(tree.mounts)
