@@ -160,6 +160,12 @@ def test_an_empty_answer_is_asked_again_once_and_is_no_dream_that_found_nothing(
     assert done.error == "" and done.outcome is not None and len(done.outcome.edits) == 1
 
 
+def test_an_empty_answer_in_the_last_turn_keeps_what_was_done(tmp_path: Path) -> None:
+    """Asking again would end the dream at its limit, and with it the work."""
+    run = kit.dream(tmp_path, [READ, ScriptedReply((kit.learn(),)), ScriptedReply()], max_turns=3)
+    assert run.error == "" and run.outcome is not None and len(run.outcome.edits) == 1
+
+
 def test_a_refusal_ends_the_dream_with_what_to_do(tmp_path: Path) -> None:
     run = kit.dream(
         tmp_path, [ScriptedReply((kit.learn(),)), ScriptedReply((Text("No."),), stop_reason="refusal")]

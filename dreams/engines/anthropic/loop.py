@@ -231,10 +231,12 @@ class Loop:
         return None
 
     def _is_asked_again(self, reply: ModelReply) -> bool:
-        """Whether the model is asked to go on after an empty answer: once. Raises EngineError if it then has done nothing."""
+        """Whether the model is asked to go on after an empty answer: once, and not if that risks its work. Raises EngineError if it
+        then has done nothing."""
+        has_worked = bool(self.toolbox.writer.edits or self.toolbox.questions.asked)
+        if has_worked and (self.progress.was_empty or not self.budget.has_room()):
+            return False
         if self.progress.was_empty:
-            if self.toolbox.writer.edits or self.toolbox.questions.asked:
-                return False
             self._say(reply, "The answer was empty again.")
             raise EngineError(SAID_NOTHING)
         self.progress.was_empty = True
