@@ -1,3 +1,6 @@
+// A login link that was opened by somebody who is logged in: its unused code does not stay in the address.
+if (location.hash.startsWith("#token=")) history.replaceState(null, "", location.pathname + location.search);
+
 // Pages poll only while they are visible or notifications are on, and immediately when they become visible.
 // The filters of hx-trigger would need eval, which the content security policy forbids.
 document.addEventListener("htmx:beforeRequest", (event) => {

@@ -25,6 +25,12 @@ def test_the_link_logs_in_and_leaves_nothing_in_the_address_bar(
     assert "token" not in visitor.url
 
 
+def test_a_link_opened_while_logged_in_leaves_no_code_in_the_address_bar(window: Page, address: str) -> None:
+    window.goto(address + make_link().path)
+    expect(window.get_by_role("heading", level=1)).to_have_text("Inbox")
+    expect(window).to_have_url(f"{address}/")
+
+
 @pytest.mark.sweep
 def test_without_javascript_the_code_can_be_pasted(plain: Page, address: str) -> None:
     page = plain
