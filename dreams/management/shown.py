@@ -12,10 +12,11 @@ from dreams.lib.files import text
 from dreams.lib.secrets.masking import Mask
 from dreams.management import named
 from dreams.management.base import fields
-from dreams.models import DreamRun, FileChange, Hunk, Proposal, Question
+from dreams.models import DreamRun, FileChange, Hunk, Proposal
 from dreams.services import blobs, dreaming, proposals, review
 from dreams.services.apply.applying import ApplyReport
 from dreams.services.proposals import summaries
+from dreams.services.questions.question_states import NOW_ASKED
 
 #: How many characters a second person must type of the digest of the shown state.
 LEAST_SEEN = 12
@@ -68,7 +69,7 @@ def dream(run: DreamRun) -> dict[str, Any]:
         "proposal": made.public_id if made else None,
         "files": [brief(file) for file in files_of([made] if made else [])],
         "left_out": run.left_out,
-        "questions": run.questions.filter(asked=True, state=Question.State.OPEN).count(),
+        "questions": run.questions.filter(NOW_ASKED).count(),
         "unfinished": dreaming.unfinished_files(run) if run.is_over else [],
         "usage": usage(run),
         "turns": sum(dreaming.is_turn(run, api_ms) for api_ms in run.turns.values_list("api_ms", flat=True)),

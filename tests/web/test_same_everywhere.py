@@ -13,7 +13,7 @@ from django.urls import reverse
 from django.utils import timezone
 
 from dreams.management import shown
-from dreams.models import COUNTED_MEMORIES, DreamRun, Memory, Project, Turn
+from dreams.models import COUNTED_MEMORIES, DreamRun, Memory, Project, Question, Turn
 from dreams.services import hosts, settings_changes
 from dreams.services.search import index
 from dreams.web.pages import inbox as inbox_page, project as project_page, timeline
@@ -69,6 +69,38 @@ def test_a_project_whose_folder_is_gone_is_counted_by_no_page_and_no_command(
     text = _text(browser, reverse("projects"))
     assert "<b>1 project</b>. 2 more are gone or not watched." in text
     assert "All <b>3</b>" in text
+
+
+def test_questions_of_a_project_that_is_not_watched_are_asked_nowhere(
+    browser: Client, project: Project, capsys: pytest.CaptureFixture[str]
+) -> None:
+    dream = make.make_dream(project)
+    question = Question.objects.create(
+        project=project, dream=dream, kind="changed", subject="now", asked=True
+    )
+    Question.objects.create(project=project, dream=dream, kind="changed", subject="later", asked=False)
+    page, asked, run = (
+        reverse("project", args=[project.pk]),
+        reverse("project-questions", args=[project.pk]),
+        reverse("dream", args=[dream.public_id]),
+    )
+    assert question.public_id in _text(browser, asked) and "1 question</a>" in _text(browser, page)
+    Project.objects.update(gone_at=timezone.now(), unwatched_at=timezone.now())
+    assert question.public_id not in _text(browser, asked) + _text(browser, reverse("questions"))
+    assert "No open questions" in _text(browser, asked)
+    assert "1 question" not in _text(browser, page) + _text(browser, run)
+    call_command("questions", str(project.pk), "--json")
+    found = json.loads(capsys.readouterr().out)
+    assert (found["questions"], found["more"]) == ([], 0)
+
+
+def test_where_no_project_is_watched_it_is_not_said_that_there_is_none(
+    browser: Client, project: Project, capsys: pytest.CaptureFixture[str]
+) -> None:
+    Project.objects.update(gone_at=timezone.now(), unwatched_at=timezone.now())
+    call_command("gates")
+    for text in (_text(browser, reverse("engines")), capsys.readouterr().out):
+        assert "No projects yet" not in text and "gone or not watched" in text
 
 
 @pytest.mark.parametrize("part", ["", "?show=memories"])

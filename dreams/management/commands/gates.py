@@ -14,6 +14,7 @@ from dreams.services.hosts import host
 from dreams.services.scheduling import gates, scheduler
 from dreams.services.scheduling.next_dream import NextDream
 
+ALL_AWAY = "All known projects are gone or not watched."
 #: The number of projects that are read together.
 AT_ONCE = 2_000
 #: Fields that no gate needs; dates above all are slow to read.
@@ -55,7 +56,8 @@ class Command(base.Command):
             for gate in project["gates"]:
                 yield f"  {'open  ' if gate['passed'] else 'closed'} {gate['name']:<9} {gate['reason']}"
         if not result["projects"]:
-            yield "No projects yet. `discover` looks for them."
+            is_known = Project.objects.filter(host=host()).exists()
+            yield ALL_AWAY if is_known else "No projects yet. `discover` looks for them."
 
 
 def _judged(projects: Sequence[Project], now: dt.datetime) -> Iterator[dict[str, Any]]:

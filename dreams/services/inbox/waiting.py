@@ -32,6 +32,7 @@ from dreams.services.memories import moved
 from dreams.services.proposals import rebase, summaries
 from dreams.services.proposals.decisions import Counts
 from dreams.services.proposals.summaries import Summary
+from dreams.services.questions.question_states import NOW_ASKED
 
 MOST = 200  # the title counts all
 ASKED = "It was asked to write this. It checks it again, then reports here."
@@ -376,9 +377,9 @@ def _questions() -> Iterator[WaitingItem]:
 @prepared
 def questions_counted() -> QuerySet[Question, tuple[Any, ...]]:
     """One row, or none without questions: (questions, projects, when the first was asked)."""
-    rows = Question.objects.filter(state=Question.State.OPEN, asked=True, project__gone_at__isnull=True)
     counted = (
-        rows.order_by()
+        Question.objects.filter(NOW_ASKED)
+        .order_by()
         .values("state")
         .annotate(count=Count("pk"), projects=Count("project", distinct=True), since=Min("created_at"))
     )

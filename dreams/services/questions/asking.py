@@ -227,7 +227,8 @@ def show_more(project: Project) -> int:
 
 def unshown(project: Project) -> Any:
     """The open questions that "show more" would show, the most useful first."""
-    rows = project.questions.filter(state=State.OPEN, asked=False).exclude(kind__in=muted_kinds(project))
+    rows = project.questions.filter(state=State.OPEN, asked=False, project__gone_at=None)
+    rows = rows.exclude(kind__in=muted_kinds(project))
     return rows.order_by("-weight", "pk")
 
 

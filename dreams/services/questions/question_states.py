@@ -17,6 +17,8 @@ NOT_NOW = dt.timedelta(days=7)  # how long “not now” lasts; chosen
 #: Open, or held back by the dream that asked; not put off by a person.
 UNANSWERED = Q(state=State.OPEN) | Q(state=State.LATER, later_until=None)
 LIVE = (State.OPEN, State.WAITING, State.LATER)
+#: Not those of a project that is gone or not watched: they are asked again when it returns.
+NOW_ASKED = Q(state=State.OPEN, asked=True, project__gone_at=None)
 
 
 def operations_of(question: Question) -> QuerySet[Operation]:

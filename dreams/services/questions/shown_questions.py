@@ -14,6 +14,7 @@ from dreams.models import DreamRun, Project, Proposal, Question, QuestionOption,
 from dreams.models.prepared import prepared
 from dreams.services import blobs
 from dreams.services.questions import asking, options
+from dreams.services.questions.question_states import NOW_ASKED
 
 State = Question.State
 #: How long an answered question is listed.
@@ -87,7 +88,7 @@ def of_project(project: Project, *, everything: bool = False) -> list[Question]:
     if not everything:
         recent = Q(answered_at__gte=timezone.now() - RECENT) | Q(dream=last_dream(project))
         done = Q(state__in=(State.ANSWERED, State.OUTDATED))
-        rows = rows.filter(asked=True).filter(~done | recent)
+        rows = rows.filter(NOW_ASKED | Q(asked=True) & ~Q(state=State.OPEN)).filter(~done | recent)
     return _ordered(rows)
 
 
@@ -221,7 +222,7 @@ def waiting_questions(limit: int = 20) -> Waiting:
 
 
 def _open() -> QuerySet[Question]:
-    return Question.objects.filter(state=State.OPEN, asked=True, project__gone_at__isnull=True)
+    return Question.objects.filter(NOW_ASKED)
 
 
 @prepared

@@ -12,11 +12,12 @@ from django.utils import timezone
 
 from dreams.lib import amounts
 from dreams.lib.files.text import plural
-from dreams.models import DreamRun, FileChange, Finding, Memory, Project, Proposal, Question, WorkStep
+from dreams.models import DreamRun, FileChange, Finding, Memory, Project, Proposal, WorkStep
 from dreams.models.prepared import Fixed, prepared
 from dreams.services import dreaming
 from dreams.services.proposals import summaries
 from dreams.services.proposals.summaries import Summary
+from dreams.services.questions.question_states import NOW_ASKED
 from dreams.services.scheduling import gates, next_dream
 from dreams.web.pages.projects import with_unique_names
 from dreams.web.paging import PageOfRows, RowQuery, page_of
@@ -193,7 +194,7 @@ def result(run: DreamRun) -> dict[str, Any]:
         and run.failure in (DreamRun.Failure.ENGINE, DreamRun.Failure.LIMIT),
         "blocks": found.get(Finding.Severity.BLOCK, 0) + found.get(Finding.Severity.REFUSE, 0),
         "warnings": found.get(Finding.Severity.WARN, 0),
-        "questions": run.questions.filter(state=Question.State.OPEN, asked=True).count(),
+        "questions": run.questions.filter(NOW_ASKED).count(),
     }
 
 

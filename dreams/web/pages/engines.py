@@ -52,6 +52,7 @@ def engines(number: str | None) -> dict[str, Any]:
         "values": _values(overrides.sourced(None)),
         "priced": [one for one in chosen if one.rate],
         "unpriced": [one for one in chosen if not one.rate],
+        "are_all_away": not page.paginator.count and Project.objects.exists(),
         "rows": listed(page, lambda project: _row(project, overrides, prices)),
         "uses_model": any(one.engine != RULES for one in choices),
     }

@@ -34,6 +34,7 @@ from dreams.services.cached_counts import CountKind, kept
 from dreams.services.inbox.waiting import counted
 from dreams.services.memories import instructions, lost_histories, moved
 from dreams.services.memories.lost_histories import LostHistory
+from dreams.services.questions.question_states import NOW_ASKED
 from dreams.services.scheduling import gates, next_dream
 from dreams.services.scheduling.gates.facts import Tally
 from dreams.web.pages.projects import WAITING
@@ -198,7 +199,7 @@ def _sessions_counted(project: int) -> QuerySet[Session, tuple[int, ...]]:
 @prepared
 def _waiting_counted(project: int) -> QuerySet[Project, tuple[int, ...]]:
     """Open questions that were asked, cards to review, and tasks that agents left unfinished."""
-    asked = Question.objects.filter(project=OuterRef("pk"), state=Question.State.OPEN, asked=True)
+    asked = Question.objects.filter(NOW_ASKED, project=OuterRef("pk"))
     cards = Card.objects.filter(project=OuterRef("pk"), state=Card.State.OPEN)
     left = session_notes.open_ends(OuterRef("pk"))
     rows = Project.objects.filter(pk=project).order_by()
