@@ -193,10 +193,11 @@ def test_a_row_that_leads_to_other_memories_too_is_not_removed(tmp_path: Path):
     assert not dream(tmp_path, {"MEMORY.md": index, **files}).outcome.questions
 
 
-@pytest.mark.parametrize("link", ["NOTES.md", "notes.md", "docs/NOTES.md"])
+@pytest.mark.parametrize("link", ["NOTES.md", "notes.md", "docs/NOTES.md", ".notes/deploys-log.md"])
 def test_a_row_for_a_file_of_the_repository_is_not_asked_about(tmp_path: Path, link: str):
     repo = tmp_path / "repo"
-    repo.mkdir()
+    (repo / ".notes").mkdir(parents=True)
+    (repo / ".notes/deploys-log.md").write_text("# Log\n")
     (repo / "NOTES.md").write_text("# Notes\n")
     index = f"- [Deploys](deploys.md) — on Fridays\n- [Notes]({link}) — of the repository\n"
     made = dream(tmp_path / "m", {"MEMORY.md": index, "deploys.md": memory("- on Fridays\n")}, repo=repo)

@@ -22,7 +22,7 @@ from dreams.engines.rules.notes.wording import IS_OVER, sentences
 from dreams.engines.rules.questions.asking import KEEP, Asking
 from dreams.engines.rules.questions.same import cited, place_of
 from dreams.engines.rules.steps.forgetting import remove_file
-from dreams.engines.rules.steps.index import Names, base_of, dead_links, missing
+from dreams.engines.rules.steps.index import Names, base_of, dead_links, in_repository, missing
 from dreams.engines.rules.steps.orphans import told_at
 from dreams.engines.types import Fate, Place, Question
 from dreams.lib import memdir
@@ -115,6 +115,8 @@ def _dead_rows(context: Asking) -> Iterator[Question]:
         leading = [row for row in index.rows if row.is_memory_target and row.form == "link"]
         dead = [row for row in leading if missing(tree, path, row) and len(row.targets) == 1]
         dead = [row for row in dead if PurePosixPath(row.target).name.casefold() not in here]
+        # Not every folder is read, as a hidden one.
+        dead = [row for row in dead if not in_repository(context.job.repo_dir, row.target)]
         if not dead or 2 * len(dead) > len(leading) or not tree.writable(path):
             continue
         dead = dead[:MOST_LINKS]
