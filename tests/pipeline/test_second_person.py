@@ -587,6 +587,20 @@ def test_the_pages_of_both_say_what_each_can_do(proposal: Proposal) -> None:
     assert first.get(address).content.decode().count("second approval by bea") == 1
 
 
+def test_where_a_finding_is_open_the_second_person_is_not_promised_that_it_is_written(
+    proposal: Proposal,
+) -> None:
+    approved(proposal)
+    hunk = Hunk.objects.get(file__proposal=proposal, file__path="team/releases.md")
+    finding = make.make_finding(proposal, "block", hunk=hunk, file=hunk.file, message="Look.")
+    page, other = f"/review/{proposal.public_id}/", logged_in("bea")
+    text = other.get(page).content.decode()
+    assert "1 finding must be confirmed first." in text and "Approve and write" not in text
+    other.post(f"{page}confirm/", {"finding": finding.key})
+    text = other.get(page).content.decode()
+    assert "What you approve is written immediately." in text and "Approve and write" in text
+
+
 def told(capsys: pytest.CaptureFixture[str], proposal: Proposal) -> dict[str, Any]:
     """What `proposal` says of the second person."""
     capsys.readouterr()
