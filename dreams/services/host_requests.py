@@ -117,7 +117,7 @@ def _not_accepted(key: str, what: str) -> NotAccepted:
 # --- Requesting ---------------------------------------------------------------------------------------------------
 
 
-def ask(new_request: NewRequest, actor: Actor) -> HostRequest:
+def ask(new_request: NewRequest, actor: Actor, *, again: bool = True) -> HostRequest:
     """Creates the request's row, or returns an equal one that already waits. Raises NotAccepted."""
     if not _takes_requests(new_request.owner):
         raise _not_accepted(new_request.owner, new_request.project.slug if new_request.project else "This")
@@ -138,8 +138,10 @@ def ask(new_request: NewRequest, actor: Actor) -> HostRequest:
             )
             record("request.asked", made, actor)
     except IntegrityError:
-        open_ones = HostRequest.objects.filter(digest=new_request.digest, state__in=HostRequest.OPEN)
-        made = open_ones.first() or ask(new_request, actor)  # it has just ended
+        equal = HostRequest.objects.filter(digest=new_request.digest, state__in=HostRequest.OPEN).first()
+        if equal is None and not again:
+            raise  # what it is about is gone
+        made = equal or ask(new_request, actor, again=False)  # it has just ended
     made.refresh_from_db()
     return made
 

@@ -147,6 +147,21 @@ def test_a_request_is_made_though_an_equal_one_ended_at_the_same_moment(
     assert _ask(approved).state == State.WAITING
 
 
+def test_a_request_about_what_is_gone_is_not_tried_without_end(
+    approved: Proposal, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    tried: list[object] = []
+
+    def gone(**given: object) -> None:
+        tried.append(given["proposal"])
+        raise IntegrityError("FOREIGN KEY constraint failed")  # the database says it at the commit
+
+    monkeypatch.setattr(HostRequest.objects, "create", gone)
+    with pytest.raises(IntegrityError):
+        _ask(approved)
+    assert tried == [approved, approved]
+
+
 def test_it_can_be_withdrawn_until_it_is_taken(approved: Proposal, two: TwoHosts) -> None:
     asked = _ask(approved)
     assert host_requests.withdraw(asked, world.ME)
