@@ -32,6 +32,12 @@ def test_a_wish_becomes_a_memory_with_an_index_row_and_the_prompt_as_evidence(tm
     assert made.summary.startswith("Learnt 1 thing from your prompts.")
 
 
+@pytest.mark.parametrize("after", ["tests failed", "ci green", "lunch break", "and push it"])
+def test_a_short_prompt_after_a_request_to_remember_does_not_take_it_back(tmp_path: Path, after: str) -> None:
+    said = session(7, "Remember that the staging database is called heron.", after)
+    assert "heron" in dream(tmp_path, {"MEMORY.md": INDEX}, [said]).text("MEMORY.md")
+
+
 def test_the_lines_that_a_phase_added_and_removed_are_counted(tmp_path: Path):
     made = dream(tmp_path, {"MEMORY.md": INDEX}, [session(7, "remember that the staging database is heron")])
     added = sum(len(edit.after.splitlines()) for edit in made.edits if edit.after and edit.before is None)

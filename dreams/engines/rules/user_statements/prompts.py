@@ -79,15 +79,18 @@ def read_prompts(job: Job, report: Reporter) -> list[Heard]:
         stated = [each for each in whole_statements(prompt.text) if _stands(prompt.text, each.quote, start)]
         doubted = [each for each in told if each.doubted]
         heard = Heard(session, prompt, asked, typed, stated, doubted)
-        if before is not None and _is_about(before.prompt.text, heard):
+        if before is not None and _is_about(before, heard):
             before.wishes, before.typed, before.stated, before.doubted = [], [], [], []
         last[session.pk] = heard
         found.append(heard)
     return found
 
 
-def _is_about(before: str, heard: Heard) -> bool:
-    """Whether a prompt retracts the previous one, or restricts or remarks on it and reports no change itself."""
+def _is_about(before: Heard, heard: Heard) -> bool:
+    """Whether a prompt retracts the previous one, or restricts or remarks on it and reports no change itself.
+
+    A remark does not retract what the person asked to remember: "remember that …", then "tests failed".
+    """
     prompt = heard.prompt.text
     if any(wish.handling == "forget" for wish in heard.wishes):
         return False
@@ -95,8 +98,9 @@ def _is_about(before: str, heard: Heard) -> bool:
         return True
     told_anew = heard.wishes or any(each.changes for each in heard.typed)
     stated = any(not each.unsure for each in heard.stated)
-    of_it = narrows(prompt) and read(prompt).anchors <= read(before).anchors
-    return not told_anew and (of_it or (not stated and is_remark(prompt, before)))
+    of_it = narrows(prompt) and read(prompt).anchors <= read(before.prompt.text).anchors
+    remark = not before.wishes and not stated and is_remark(prompt, before.prompt.text)
+    return not told_anew and (of_it or remark)
 
 
 def _stands(prompt: str, quote: str, start: int) -> bool:
