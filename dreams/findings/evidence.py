@@ -304,15 +304,31 @@ def weighed(
     """The findings, updated by the sessions' answers: what they support needs no quote, what they contradict is reported."""
     unsaid = {_place(one) for one in judged if not _is_said(one.heard)}
     said = {_place(one) for one in judged} - unsaid
-    typed = {(hunk.path, hunk.hunk_id) for hunk in subject.hunks if hunk.by_hand}
+    hunks = {(hunk.path, hunk.hunk_id): hunk for hunk in subject.hunks if not hunk.by_hand}
     denied = {
-        _place(one): _denied_by_session(one, one.heard.citation)
+        _place(one): _denied_by_session(one, place)
         for one in judged
-        if one.heard.answer == "contradicted" and one.heard.citation and (one.path, one.hunk_id) not in typed
+        if one.heard.answer == "contradicted" and (place := one.heard.citation)
+        if (hunk := hunks.get((one.path, one.hunk_id))) and not _both_kept(subject, hunk, one, place.quote)
     }
     asked = said | denied.keys()
     kept = [f for f in found if f.code not in ANSWERED or (f.path, f.hunk_id, f.about) not in asked]
     return [*kept, *denied.values()]
+
+
+def _both_kept(subject: Subject, hunk: ChangedHunk, one: JudgedStatement, quote: str) -> bool:
+    """Whether the operation adds what a person said and, beside it, what seems to contradict it: rules for two exports, say."""
+    parts = [each for each in subject.hunks if each.operation == hunk.operation] if hunk.operation else [hunk]
+    added = (unit for part in parts for unit, _ in added_units(subject, part) if unit.key != one.key)
+    said = claims.SessionText()
+    said.add(quote, 1, "user", prose=True)
+    own = _is_word_for_word(typed(hunk), one.text)
+    return own and any(_is_word_for_word(said, unit.text) for unit in added)
+
+
+def _is_word_for_word(heard: claims.SessionText, text: str) -> bool:
+    found = claims.stands(heard, text)
+    return found is not None and found.answer == "supported"
 
 
 def _place(one: JudgedStatement) -> tuple[str, str, str]:

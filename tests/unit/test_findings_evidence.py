@@ -269,6 +269,22 @@ def test_what_sessions_deny_is_told_of_an_engines_words_and_not_of_a_persons():
     assert [judged.heard.answer for judged in typed.judged] == ["contradicted"], "beside the change it stands"
 
 
+@pytest.mark.parametrize("kept", [True, False])
+def test_two_rules_of_one_change_that_a_person_said_are_not_held_against_each_other(kept: bool) -> None:
+    """If only one of them is added, the session that says the other is named."""
+    rules = [f"The nightly export number {number} must never run before 04:00 UTC." for number in (1, 2)]
+    lines = "".join(f"- {rule}\n" for rule in (rules if kept else rules[:1]))
+    subject = between(FILES, changed("deploy.md", END, END + lines))
+    newest = Citation("transcript", f"Remember that {rules[1]}", "b.jsonl", line_no=1, role="user")
+    own = said(f"Remember that {rules[0]}")
+    hunks = [replace(hunk, citations=own, operation="learn") for hunk in subject.hunks]
+
+    def heard(text: str) -> SessionAnswer:
+        return SessionAnswer("supported" if text in rules[1] else "contradicted", "", newest)
+
+    assert ("says-otherwise" not in codes(examine(replace(subject, hunks=hunks, heard=heard)))) is kept
+
+
 def test_no_more_statements_are_looked_up_than_the_bound(monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(evidence, "MOST_JUDGED", 2)
     assert len(heard_on("Ana has a cat", "Ben has a dog", "Cleo has a bird").judged) == 2
