@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from django.core.management import call_command
 
 from dreams.models import Card, Finding, Project
 from dreams.services import proposals, settings_changes
@@ -32,6 +33,21 @@ def test_a_card_that_a_person_approved_waits_for_their_submit(tmp_path: Path) ->
     assert Card.objects.get(pk=staging.pk).decided_by == world.ME.name
     cards.submit(project, world.ME)
     assert "db-2" in memory(project)
+
+
+def test_the_command_says_of_each_card_whether_it_was_applied_without_a_person(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    project, _ = caught(tmp_path, STAGING)
+    say(tmp_path, RELEASES, name="later")
+    call_command("extract", str(project.pk))
+    assert "applied" not in capsys.readouterr().out
+    allow()
+    say(tmp_path, "Remember that the importer runs on heron-7.", name="last")
+    call_command("extract", str(project.pk))
+    said = capsys.readouterr().out
+    assert "the importer runs on heron-7. (applied by a policy; can be undone)" in said
+    assert "heron-7" in memory(project)
 
 
 @pytest.mark.parametrize("severity", ["warn", "block"])

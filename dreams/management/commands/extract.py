@@ -2,10 +2,12 @@
 
 from dreams.lib.files.text import plural
 from dreams.management import base, named
-from dreams.models import Card, Project
+from dreams.models import Card, Project, Proposal
 from dreams.services import project_lock
 from dreams.services.catching import lifecycle
 from dreams.services.hosts import host
+
+APPLIED = " (applied by a policy; can be undone)"
 
 
 class Command(base.Command):
@@ -46,9 +48,9 @@ class Command(base.Command):
     def words(self, result: base.Result) -> base.Words:
         yield f"Read {plural(len(result['sessions']), 'session')}, caught {plural(len(result['caught']), 'thing')}."
         for card in result["caught"]:
-            yield f"  {card['id']}  {card['text']}"
-        if result["proposal"]:
-            yield f"Look at it: proposal {result['proposal']} --diff"
+            yield f"  {card['id']}  {card['text']}{APPLIED if card['applied'] else ''}"
+        for proposal in result["proposals"].values():
+            yield f"Look at it: proposal {proposal} --diff"
 
 
 def _result(done: list[tuple[Project, lifecycle.Caught]]) -> base.Result:
@@ -67,6 +69,7 @@ def _card(card: Card) -> base.Result:
         "id": card.public_id,
         "project": card.project.slug,
         **base.fields(card, "text", "said", "state"),
+        "applied": bool(card.proposal and card.proposal.state == Proposal.State.APPLIED),
         "session": card.session.session_id if card.session else None,
         "line": cited.get("line_no"),
     }
