@@ -44,6 +44,21 @@ def test_a_dropped_statement_blocks(path, line):
 
 
 @each(
+    ("line", "becomes", "is_lost"),
+    [
+        ("Never push to main.\n", "Pushing to main is not forbidden.\n", True),
+        ("Avoid mocks in tests.\n", "Mocks in tests are not avoided.\n", True),
+        ("Never push to main.\n", "Pushing to main is forbidden.\n", False),
+        ("Pushing to main is forbidden without a review.\n", "Never push to main without a review.\n", False),
+    ],
+)
+def test_a_prohibition_that_is_denied_is_no_prohibition(line, becomes, is_lost):
+    before = {**FILES, "user_role.md": f"# Ana\n\n{line}".encode()}
+    found = report(changed("user_role.md", line, becomes, before), before)
+    assert ("unexplained-loss" in codes(found)) == is_lost
+
+
+@each(
     ("link", "becomes", "code"),
     [
         ("[[ship_rules]]", "[[feedback_ship_rules]]", ""),

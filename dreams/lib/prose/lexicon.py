@@ -166,8 +166,9 @@ PHRASES = {
     "by hand": "manually", "a fortnight": "2 weeks", "at once": "immediately", "right away": "immediately", "free of": "without", "free from": "without", "look at": "check", "make sure": "ensure", "data base": "database", "time zone": "timezone",
 }  # fmt: skip
 STEPS = frozenset({"first", "then", "afterwards", "finally", "next"})
-NEGATIONS = frozenset(
-    "no non not never none cannot without avoid neither nor nothing nobody forbid forbidden".split()  # noqa: SIM905 - a word list
+PROHIBITIONS = frozenset({"avoid", "avoided", "forbid", "forbidden"})
+NEGATIONS = PROHIBITIONS | frozenset(
+    "no non not never none cannot without neither nor nothing nobody".split()  # noqa: SIM905 - a word list
 )
 NUMBER_WORDS = (
     {name: str(number) for name, number in CARDINALS.items() if number > 1}

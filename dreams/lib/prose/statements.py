@@ -288,7 +288,11 @@ class _Builder:
         low = text.lower().replace("’", "'")
         bare = words.american(low.removesuffix("'s"))
         if low in lexicon.NEGATIONS and not self.joined:
-            self.denials.append((clause, len(self.items)))
+            here = (clause, len(self.items))
+            if low in lexicon.PROHIBITIONS and self.denials[-1:] == [here]:  # "not forbidden"
+                self.denials.pop()
+            else:
+                self.denials.append(here)
         if low == lexicon.CONTRAST:
             self.contrasts.append((clause, len(self.items)))
         self._tense(bare, clause)
