@@ -461,9 +461,8 @@ def test_a_directory_that_leads_elsewhere_since_the_review_gets_nothing_until_a_
     home.mkdir()
     shutil.move(folder, tmp_path / "set aside")
     folder.symlink_to(home)
-    with pytest.raises(
-        review.ReviewRefused, match=rf"^Nothing was written\. {folder} was .* and is {home} now\."
-    ):
+    said = rf"^Nothing was written\. The memory folder was {folder} when .* and is {home} now\."
+    with pytest.raises(review.ReviewRefused, match=said):
         applying.apply(proposal, world.ME)
     assert not list(home.iterdir())
     applying.bring_up_to_date(proposal)

@@ -87,7 +87,9 @@ def test_questions_of_a_project_that_is_not_watched_are_asked_nowhere(
     assert question.public_id in _text(browser, asked) and "1 question</a>" in _text(browser, page)
     Project.objects.update(gone_at=timezone.now(), unwatched_at=timezone.now())
     assert question.public_id not in _text(browser, asked) + _text(browser, reverse("questions"))
-    assert "No open questions" in _text(browser, asked)
+    assert "No open questions" in _text(browser, asked) and "until the project returns" in _text(
+        browser, asked
+    )
     assert "1 question" not in _text(browser, page) + _text(browser, run)
     call_command("questions", str(project.pk), "--json")
     found = json.loads(capsys.readouterr().out)

@@ -104,8 +104,8 @@ def _refuse_if_moved(proposal: Proposal) -> None:
     """Raises ReviewRefused where the memory directory is another one than the one that was reviewed."""
     if now := rebase.moved_to(proposal):
         raise ReviewRefused(
-            f"Nothing was written. {proposal.project.memory_dir} was {proposal.directory} when this was proposed, and is {now} "
-            "now. Put it back, or bring the proposal up to date on its page to use that folder."
+            f"Nothing was written. The memory folder was {proposal.directory} when this was proposed, and is {now} now. "
+            "Put it back, or bring the proposal up to date on its page to use that folder."
         )
 
 
