@@ -127,7 +127,7 @@ def test_files_that_may_be_no_memories_get_no_index_and_are_named(tmp_path: Path
     files = {f"0{number}-stage.md": f"# Stage {number}\n\nIt says {number}.\n" for number in range(3)}
     made = dream(tmp_path, {**index, **files})
     assert made.edits == []
-    is_named = "There is no MEMORY.md, so no session finds the 3 files." in made.summary
+    is_named = "There is no MEMORY.md to list the 3 files." in made.summary
     assert is_named is (not index)
 
 

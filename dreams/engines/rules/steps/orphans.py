@@ -62,7 +62,7 @@ def add_orphans(rec: Recorder, config: Config) -> None:
                 _add(rec, index_path, path, config)
     is_free = memdir.INDEX_NAME not in rec.tree.texts and rec.tree.writable(memdir.INDEX_NAME)
     if is_free and (paths := rec.tree.memories()) and not _is_memory_folder(rec.tree):
-        rec.note(f"There is no {memdir.INDEX_NAME}, so no session finds the {plural(len(paths), 'file')}.")
+        rec.note(f"There is no {memdir.INDEX_NAME} to list the {plural(len(paths), 'file')}.")
 
 
 def _is_surely_listed(tree: Tree, path: str) -> bool:
