@@ -16,6 +16,7 @@ from django.utils import timezone
 from pytest_django import Settings
 
 from dreams.engines.types import Edit
+from dreams.management import mcp_server
 from dreams.management.base import Refused
 from dreams.models import Hunk, Project, Proposal
 from dreams.services import discovery, notify, review, secret_paths
@@ -150,9 +151,6 @@ def test_no_page_shows_a_secret_that_stands_in_a_name(
 def test_no_command_and_no_answer_to_an_agent_shows_one_and_each_takes_the_name_that_it_showed(
     project: Project, proposal: Proposal, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    # A second of imports: not for each worker that only collects this file.
-    from dreams.management import mcp_server
-
     call_command("history", str(project.pk), "--json")
     said = [capsys.readouterr().out]
     masked = next(row["path"] for row in json.loads(said[0])["versions"] if "deploy" in row["path"])
