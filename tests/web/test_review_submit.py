@@ -432,9 +432,9 @@ def test_an_open_finding_after_the_submit_says_what_to_do_instead_of_offering_a_
     here = f"/review/{proposal.public_id}/"
     text = html.unescape(browser.get(here).content.decode())
     assert "1 finding must be confirmed first." in text and "Write now" not in text
-    shown = html.unescape(
-        browser.get(re.search(rf'"({re.escape(here)}\?show=findings)"', text)[1]).content.decode()
-    )  # type: ignore[index]
+    findings = re.search(rf'"({re.escape(here)}\?show=findings)"', text)
+    assert findings
+    shown = html.unescape(browser.get(findings[1]).content.decode())
     [form] = re.findall(rf'<form[^>]*action="{here}confirm/"[^>]*>', shown)
     assert "hx-post" not in form  # the head of the page says what is next
     assert "Write now" in follow(browser, proposal, "confirm", finding=made.key)
