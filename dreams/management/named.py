@@ -80,6 +80,11 @@ def project(name: str, *, anywhere: bool = False) -> Project:
     return _one(partial(lookup.project, anywhere=anywhere), name)
 
 
+def any_project(name: str | None) -> Project | None:
+    """As `project`; None if none was named. An empty name, as from an unset variable of a script, is refused as unknown."""
+    return None if name is None else project(name)
+
+
 def session(name: str) -> Session:
     return _one(lookup.session, name)
 

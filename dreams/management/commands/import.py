@@ -17,7 +17,7 @@ class Command(base.Command):
         )
 
     def run(self, options: base.Options) -> base.Result:
-        project = None if options["project"] is None else named.project(options["project"])
+        project = named.any_project(options["project"])
         done = exports.bring_back(base.path(options["file"]), named.me(), project)
         return {"project": done.project.slug, "states": done.states, "versions": done.versions}
 

@@ -46,7 +46,7 @@ class Command(base.Command):
             kind=kind,
             cron=" ".join(cron),
             after=_job([options["after"]]) if options["after"] else None,
-            project=None if options["project"] is None else named.project(options["project"]),
+            project=named.any_project(options["project"]),
             once=options["once"],
             until=_day(options["until"]),
         )

@@ -19,7 +19,7 @@ class Command(base.Command):
         )
 
     def run(self, options: base.Options) -> None:
-        project = _here() if options["project"] is None else named.project(options["project"])
+        project = named.any_project(options["project"]) or _here()
         from dreams.management import mcp_server  # noqa: PLC0415 - takes a second to load, and only this command needs it
 
         mcp_server.server(project).run("stdio")

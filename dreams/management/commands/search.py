@@ -35,7 +35,7 @@ class Command(base.Command):
             index.begin_again()
         elif not wanted.terms:
             raise base.BadUsage(f"A search needs at least two characters, not {wanted.text!r}.")
-        project = None if options["project"] is None else named.project(options["project"])
+        project = named.any_project(options["project"])
         filters, limit = Filters(project.pk if project else None), max(1, min(options["limit"], finding.MOST))
         if waiting := index.catch_up(CATCH_UP_SECONDS):
             self.say(f"{waiting:,} texts are not indexed yet; search again later to include them.")

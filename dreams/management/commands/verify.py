@@ -16,8 +16,7 @@ class Command(base.Command):
         )
 
     def run(self, options: base.Options) -> base.Result:
-        name = options["project"]
-        report = verifying.verify(named.project(name) if name is not None else None)
+        report = verifying.verify(named.any_project(options["project"]))
         result = {
             "ok": not report.problems,
             "checked": report.checked,
