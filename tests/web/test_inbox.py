@@ -5,15 +5,17 @@ from __future__ import annotations
 import datetime as dt
 
 import pytest
+from django.core.cache import cache
 from django.db import connection
 from django.test import Client
 from django.test.utils import CaptureQueriesContext
+from django.urls import reverse
 from django.utils import timezone
 
 from dreams.models import AppliedBatch, AppliedFile, DreamRun, Finding, Hunk, Project, Proposal
-from dreams.services import settings_changes
+from dreams.services import discovery, settings_changes
 from dreams.services.inbox.waiting import WaitingItem
-from dreams.services.scheduling import next_dream
+from dreams.services.scheduling import next_dream, scheduler
 from dreams.web.pages import inbox as selector
 from dreams.web.pages.inbox import InboxQuery
 from tests.world import rows as make
@@ -115,7 +117,21 @@ def test_a_gate_that_only_a_judgement_can_tell_is_told_as_it_was_judged_last() -
         assert _inbox().next == [], "it does not open by the clock"
 
 
+@pytest.mark.parametrize("page", ["inbox", "projects"])
+def test_until_the_first_look_is_over_no_page_says_that_there_are_no_projects(browser: Client, page: str) -> None:
+    def text() -> str:
+        return browser.get(reverse(page)).content.decode()
+
+    assert "Looking for projects" in text() and "No projects yet" not in text()
+    cache.set(scheduler.LAST_TICK, timezone.now().isoformat())
+    cache.set(discovery.LAST_LOOK, timezone.now().isoformat())
+    assert "Looking for projects" in text() and "Looked in" not in text()
+    cache.delete(discovery.LAST_LOOK)  # as a look that found no project does
+    assert "No projects yet" in text() and "Looked in" in text()
+
+
 def test_an_empty_inbox_says_which_kind_of_empty(browser: Client) -> None:
+    cache.set(scheduler.LAST_TICK, timezone.now().isoformat())
     text = browser.get("/").content.decode()
     assert "No projects yet" in text and "no-root</code>, a folder that does not" in text
     project = make.make_project()

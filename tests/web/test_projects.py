@@ -6,6 +6,7 @@ import datetime as dt
 import re
 
 import pytest
+from django.core.cache import cache
 from django.db import connection
 from django.test import Client
 from django.test.utils import CaptureQueriesContext
@@ -14,7 +15,7 @@ from django.utils import timezone
 
 from dreams.models import DreamRun, Memory, Project, Proposal
 from dreams.services import cached_counts, settings_changes
-from dreams.services.scheduling import next_dream
+from dreams.services.scheduling import next_dream, scheduler
 from tests.world import rows as world
 
 
@@ -129,6 +130,7 @@ def test_a_search_with_what_a_database_refuses_finds_nothing(browser: Client) ->
 
 
 def test_with_no_project_the_page_says_where_it_looked_and_what_to_do(browser: Client) -> None:
+    cache.set(scheduler.LAST_TICK, timezone.now().isoformat())
     text = browser.get(reverse("projects")).content.decode()
     assert "No projects yet" in text
     assert "no-root" in text

@@ -19,7 +19,7 @@ from dreams.services.inbox.waiting import WaitingItem, WaitingKind
 from dreams.services.proposals import summaries
 from dreams.services.proposals.summaries import Summary, WriteSummary
 from dreams.services.scheduling import next_dream
-from dreams.web.pages.projects import config_folders, with_unique_names
+from dreams.web.pages.projects import config_folders, is_looking, with_unique_names
 from dreams.web.paging import chosen, number_or_none
 
 FINDINGS: Mapping[str, str] = {
@@ -285,6 +285,10 @@ class Inbox:
     @property
     def places(self) -> list[tuple[str, bool]]:
         return config_folders()
+
+    @property
+    def is_looking(self) -> bool:
+        return is_looking()
 
     @property
     def any_ever(self) -> bool:

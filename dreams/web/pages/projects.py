@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any, Literal, NamedTuple, TypeVar
 
+from django.core.cache import cache
 from django.db.models import (
     BooleanField,
     Case,
@@ -31,10 +32,10 @@ from dreams import conf
 from dreams.lib.files.text import is_folder
 from dreams.models import COUNTED_MEMORIES, DreamRun, Memory, Override, Project, Proposal
 from dreams.models.prepared import Fixed, prepared
-from dreams.services import hosts
+from dreams.services import discovery, hosts
 from dreams.services.cached_counts import CountKind, kept_each, per_project
 from dreams.services.discovery import configured_roots
-from dreams.services.scheduling import next_dream
+from dreams.services.scheduling import next_dream, scheduler
 from dreams.services.scheduling.next_dream import NextDream
 from dreams.web.pages.index_size import IndexSize, size_by_row
 from dreams.web.paging import PageOfRows, RowQuery, page_of
@@ -134,6 +135,7 @@ class Projects:
     away: int
     counts: list[tuple[str, str, int]]
     places: list[tuple[str, bool]]
+    is_looking: bool
 
     @property
     def here(self) -> int:
@@ -163,7 +165,13 @@ def projects(
             (STATES[rank].name, STATES[rank].label, counted[rank]) for rank in STATES if counted.get(rank)
         ],
         places=[] if counted else config_folders(),
+        is_looking=not counted and is_looking(),
     )
+
+
+def is_looking() -> bool:
+    """Whether the first look for projects is not over; a look that finds none clears its mark at its end."""
+    return cache.get(scheduler.LAST_TICK) is None or cache.get(discovery.LAST_LOOK) is not None
 
 
 def config_folders() -> list[tuple[str, bool]]:
