@@ -96,6 +96,24 @@ def test_questions_of_a_project_that_is_not_watched_are_asked_nowhere(
     assert (found["questions"], found["more"]) == ([], 0)
 
 
+def test_an_open_review_of_a_project_that_is_not_watched_rests_and_decided_work_does_not(
+    browser: Client, project: Project
+) -> None:
+    waits = make.make_proposal(project, make.make_dream(project))
+    decided = make.make_proposal(project, state="submitted")
+    assert "feedback_testing.md" in _text(browser, "/by-kind/")
+    Project.objects.update(gone_at=timezone.now(), unwatched_at=timezone.now())
+    text = _text(browser, "/")
+    assert waits.public_id not in text and decided.public_id in text
+    assert "<title>(1) Inbox" in text
+    assert "feedback_testing.md" not in _text(browser, "/by-kind/")
+    decided.delete()
+    assert waits.public_id in _text(browser, reverse("project", args=[project.pk]))
+    Project.objects.update(gone_at=None, unwatched_at=None)
+    text = _text(browser, "/")
+    assert waits.public_id in text and "<title>(1) Inbox" in text
+
+
 def test_where_no_project_is_watched_it_is_not_said_that_there_is_none(
     browser: Client, project: Project, capsys: pytest.CaptureFixture[str]
 ) -> None:

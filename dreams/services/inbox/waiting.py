@@ -133,9 +133,11 @@ def _with_snoozes(items: Iterable[WaitingItem], now: dt.datetime, reader: str) -
 
 
 def open_decisions(now: dt.datetime, reader: str = "") -> QuerySet[Proposal]:
-    """The proposals with an open decision that `reader` has not snoozed; the page title counts these and `to_finish`."""
+    """The proposals with an open decision that `reader` has not snoozed; the page title counts these and `to_finish`. As
+    its questions do, an open review of a project that is gone or not watched rests until the project is back."""
     put_off = put_off_by(whose(reader), now).filter(kind=WaitingKind.REVIEW.value).order_by().values("item")
-    return Proposal.objects.filter(_has_undecided(), state=State.OPEN).exclude(public_id__in=put_off)
+    rows = Proposal.objects.filter(_has_undecided(), state=State.OPEN, project__gone_at=None)
+    return rows.exclude(public_id__in=put_off)
 
 
 def all_decided() -> QuerySet[Proposal]:
@@ -195,7 +197,8 @@ _TOLD_BY = (
 @prepared
 def _rows() -> QuerySet[Any]:
     # "submitted" sorts after "open" and the order is descending, so MOST cuts off open ones first.
-    return _annotated(Proposal.objects.filter(state__in=[State.OPEN, State.SUBMITTED]))
+    is_here = Q(project__gone_at=None) | ~_has_undecided()
+    return _annotated(Proposal.objects.filter(Q(state=State.SUBMITTED) | Q(is_here, state=State.OPEN)))
 
 
 @prepared
