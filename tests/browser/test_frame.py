@@ -7,7 +7,10 @@ from itertools import pairwise
 import pytest
 from playwright.sync_api import Page, expect
 
+from dreams.services import people
 from dreams.services.login import make_link
+from dreams.services.people import Role
+from dreams.services.review import Actor
 from tests.browser.shots import log_in
 from tests.browser.windows import SIZE
 from tests.world import rows as make
@@ -29,6 +32,23 @@ def test_a_link_opened_while_logged_in_leaves_no_code_in_the_address_bar(window:
     window.goto(address + make_link().path)
     expect(window.get_by_role("heading", level=1)).to_have_text("Inbox")
     expect(window).to_have_url(f"{address}/")
+
+
+def test_a_link_opened_while_logged_in_as_somebody_else_logs_in_the_owner(
+    visitor: Page, address: str
+) -> None:
+    people.add("robin", Role.REVIEWER, Actor("owner"), password="heron and bittern 7")
+    visitor.goto(f"{address}/login/")
+    visitor.get_by_label("Name").fill("robin")
+    visitor.get_by_label("Password").fill("heron and bittern 7")
+    visitor.get_by_role("button", name="Log in").last.click()
+    expect(visitor.get_by_role("heading", level=1)).to_have_text("Inbox")
+    visitor.goto(f"{address}/login/")
+    expect(visitor.get_by_text("You are logged in as robin.")).to_be_visible()
+    visitor.goto(address + make_link().path)
+    visitor.wait_for_url(f"{address}/")
+    visitor.goto(f"{address}/account/")
+    expect(visitor.get_by_role("heading", level=1)).to_have_text("owner")
 
 
 @pytest.mark.sweep

@@ -26,7 +26,7 @@ def login(request: HttpRequest) -> HttpResponse:
     """The page that reads the code from its address, and the form to paste it."""
     if request.method == "POST":
         return _log_in_with_code(request)
-    if request.user.is_authenticated:
+    if request.user.is_authenticated and request.user.pk == logins.ensure_owner().pk:
         return redirect(safe_next(request))
     return _login_page(request)
 
