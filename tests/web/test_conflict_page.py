@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import html
+import re
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -56,7 +57,7 @@ def test_the_review_page_leads_to_the_conflict_and_takes_no_verdict_there(
     assert address(file) in text
     hunk = desk.hunk_with(file.proposal, "PostgreSQL 16")
     assert f'id="approve-{hunk.pk}"' not in text
-    assert "Leaves 1 waiting until its conflict is solved" in text
+    assert "Leaves 1 waiting until the conflict is solved" in text
 
 
 def test_the_three_sides_are_labelled_and_the_rest_is_merged(browser: Client, file: FileChange) -> None:
@@ -175,10 +176,27 @@ def test_a_file_that_one_side_removed_can_stay_removed(browser: Client, tmp_path
     (world.folder(project) / "user_role.md").write_bytes(now)
     assert rebase.rebase(change, now) == "conflict"
     text = browser.get(address(change)).content.decode()
-    assert "There is no such file." in text
+    assert "The file was changed on disk, and this dream wants to remove it. Choose what stays." in text
+    assert re.search(r"The\s+file is removed\.", text) and "in the same place" not in text
     browser.post(address(change), {"state": state(change), "choice-0": "theirs"})
     change.refresh_from_db()
     assert change.conflict is None and change.new_sha == ""
+
+
+def test_a_new_file_in_the_way_is_not_said_to_have_changed(browser: Client, tmp_path: Path) -> None:
+    project = desk.make_project(tmp_path)
+    made = world.propose(project, world.edit("user_port.md", None, "Port 80.\n", "new", "learn"))
+    review.decide(made, review.select_hunks(made), Hunk.Verdict.APPROVED, world.ME)
+    (world.folder(project) / "user_port.md").write_text("Port 90.\n")
+    assert rebase.rebase(made.files.get(), b"Port 90.\n") == "conflict"
+    text = browser.get(address(made.files.get())).content.decode()
+    assert (
+        "There is a file of this name on disk now, with another text" in text
+        and "There was no such file." in text
+    )
+    review_page = browser.get(f"/review/{made.public_id}/").content.decode()
+    assert "is on disk now, with another text." in review_page
+    assert "in the same place" not in text + review_page
 
 
 def test_a_stranger_sees_no_conflict(client: Client, file: FileChange) -> None:
