@@ -3,6 +3,7 @@
 import datetime as dt
 import logging
 from collections.abc import Callable, Mapping
+from dataclasses import asdict
 
 from django.db.models import Q
 from django.db.models.functions import Now
@@ -14,7 +15,7 @@ from dreams.lib.refusal import Refusal
 from dreams.models import HostRequest, Memory, Project, Proposal, ScheduledJob
 from dreams.services import blobs, hosts, jobs, project_lock, review, rollback, secret_purge
 from dreams.services.apply import applying, writing
-from dreams.services.apply.applying import ApplyReport
+from dreams.services.apply.applying import ApplyReport, FolderMoved
 from dreams.services.catching import cards, lifecycle
 from dreams.services.host_requests import (
     OVER,
@@ -105,13 +106,15 @@ def carry_out(pk: int) -> HostRequest | None:
     ):
         return None
     try:
-        state, said, report = _done(request)
+        state, said, done = _done(request)
+        report = asdict(done) if done else {}
     except _REFUSALS as refused:
-        state, said, report = State.REFUSED, str(refused), None
+        state, said = State.REFUSED, str(refused)
+        report = {"moved_to": refused.now} if isinstance(refused, FolderMoved) else {}
     except Exception as error:
         log.exception("request %s", request.public_id)
         state, said = State.REFUSED, f"An unexpected fault: {type(error).__name__}. The log there has more."
-        report = None
+        report = {}
     close(request, state, said, report=report)
     request.refresh_from_db()
     return request

@@ -10,7 +10,7 @@ import datetime as dt
 import hashlib
 import json
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -25,8 +25,8 @@ from dreams.models import Card, Host, HostRequest, Memory, Project, Proposal
 from dreams.models.prepared import prepared
 from dreams.services import auditlog, blobs, hosts, project_lock, proposals, review, rollback, secret_purge
 from dreams.services.apply import applying
-from dreams.services.apply.applying import ApplyReport
 from dreams.services.catching import card_states
+from dreams.services.proposals import rebase
 from dreams.services.review import Actor
 
 Deed = HostRequest.Deed
@@ -161,14 +161,14 @@ def close(
     said: str,
     *,
     was: HostRequest.State = State.TAKEN,
-    report: ApplyReport | None = None,
+    report: Mapping[str, Any] | None = None,
 ) -> bool:
     """Closes the request, unless its state is no longer `was`."""
     return bool(
         HostRequest.objects.filter(pk=request.pk, state=was).update(
             state=state,
             text=redact(said)[:1000],
-            report=asdict(report) if report else {},
+            report=report or {},
             ended_at=Now(),
         )
     )
@@ -312,6 +312,16 @@ def _shown(row: HostRequest, known: Mapping[str, hosts.KnownHost]) -> ShownReque
     asker = known.get(row.asked_on)
     asked_on = "" if row.asked_on == hosts.host() else asker.name if asker else row.asked_on
     return ShownRequest(row, known.get(row.host), asked_on)
+
+
+def moved_to(proposal: Proposal) -> str:
+    """Where its memory directory leads now, if not where it did; the host that has it says so when it refuses to write."""
+    if not is_elsewhere(proposal.project):
+        return rebase.moved_to(proposal)
+    last = (
+        HostRequest.objects.filter(proposal=proposal).exclude(state=State.WITHDRAWN).order_by("-pk").first()
+    )
+    return str(last.report.get("moved_to", "")) if last else ""
 
 
 def asked_to_write(proposals: Sequence[int]) -> set[int]:

@@ -179,6 +179,25 @@ def test_changed_files_are_brought_up_to_date_there(
     assert "Check the new result" in _text(browser, f"/review/{approved.public_id}/")
 
 
+def test_a_folder_that_leads_elsewhere_there_is_named_with_what_to_do_here(
+    browser: Client, approved: Proposal, two: TwoHosts, tmp_path: Path
+) -> None:
+    folder, here = world.folder(approved.project), f"/review/{approved.public_id}/"
+    Proposal.objects.filter(pk=approved.pk).update(directory=str(folder))
+    folder.rename(tmp_path / "set aside")
+    folder.symlink_to(tmp_path / "set aside")
+    _submit(browser, approved)
+    [refused] = two.work()
+    assert refused.state == HostRequest.State.REFUSED
+    page = _text(browser, here)
+    assert "The folder is another one now." in page and str(tmp_path / "set aside") in page
+    assert "Can be submitted once it is brought up to date" in page.partition('id="submit-says"')[2]
+    browser.post(f"{here}bring-up/", follow=True)
+    assert two.work()[0].state == HostRequest.State.DONE
+    page = _text(browser, here)
+    assert "The folder is another one now." not in page and "Can be submitted once" not in page
+
+
 def test_pages_that_need_the_disk_of_another_host_say_so_and_read_nothing_here(
     browser: Client, approved: Proposal, tmp_path: Path
 ) -> None:

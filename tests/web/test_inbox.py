@@ -118,7 +118,9 @@ def test_a_gate_that_only_a_judgement_can_tell_is_told_as_it_was_judged_last() -
 
 
 @pytest.mark.parametrize("page", ["inbox", "projects"])
-def test_until_the_first_look_is_over_no_page_says_that_there_are_no_projects(browser: Client, page: str) -> None:
+def test_until_the_first_look_is_over_no_page_says_that_there_are_no_projects(
+    browser: Client, page: str
+) -> None:
     def text() -> str:
         return browser.get(reverse(page)).content.decode()
 

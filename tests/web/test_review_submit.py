@@ -452,6 +452,18 @@ def test_what_is_refused_because_of_another_window_is_answered_with_the_reason(
     assert "This proposal is being submitted." in html.unescape(answer.content.decode())
 
 
+def test_the_bar_promises_no_write_for_files_that_changed_since_or_are_written_with_one(
+    browser: Client, proposal: Proposal
+) -> None:
+    approve(proposal, "reference_runbook")
+    review.decide(proposal, [desk.hunk_with(proposal, "very short")], Hunk.Verdict.APPROVED, world.ME)
+    path = world.folder(proposal.project) / "feedback_testing.md"
+    path.write_text(path.read_text() + "\nAdded by a session.\n")
+    shown = html.unescape(browser.get(f"/review/{proposal.public_id}/").content.decode())
+    assert "leaves 1 waiting until you have checked what changed since" in shown
+    assert "Writes 1 decision to " in shown
+
+
 def test_a_folder_that_leads_elsewhere_is_named_with_what_to_do(
     browser: Client, proposal: Proposal, tmp_path: Path
 ) -> None:
@@ -462,6 +474,8 @@ def test_a_folder_that_leads_elsewhere_is_named_with_what_to_do(
     folder.symlink_to(tmp_path / "set aside")
     text = html.unescape(browser.get(here).content.decode())
     assert "The folder is another one now." in text and str(tmp_path / "set aside") in text
+    bar = text.partition('id="submit-says"')[2]
+    assert "Can be submitted once it is brought up to date" in bar and 'aria-disabled="true"' in bar
     assert "another one now" not in follow(browser, proposal, "bring-up")
     folder.unlink()
     (tmp_path / "set aside").rename(folder)

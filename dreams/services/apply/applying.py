@@ -100,13 +100,20 @@ def apply(proposal: Proposal, reviewer: Actor, *, rebased: bool = False) -> Appl
     return report
 
 
-def _refuse_if_moved(proposal: Proposal) -> None:
-    """Raises ReviewRefused where the memory directory is another one than the one that was reviewed."""
-    if now := rebase.moved_to(proposal):
-        raise ReviewRefused(
-            f"Nothing was written. The memory folder was {proposal.directory} when this was proposed, and is {now} now. "
+class FolderMoved(ReviewRefused):
+    """The memory directory is not the one that was reviewed, but `now`."""
+
+    def __init__(self, was: str, now: str) -> None:
+        super().__init__(
+            f"Nothing was written. The memory folder was {was} when this was proposed, and is {now} now. "
             "Put it back, or bring the proposal up to date on its page to use that folder."
         )
+        self.now = now
+
+
+def _refuse_if_moved(proposal: Proposal) -> None:
+    if now := rebase.moved_to(proposal):
+        raise FolderMoved(proposal.directory, now)
 
 
 def apply_with_answers(proposal: Proposal, reviewer: Actor, *, rebased: bool = False) -> ApplyReport:

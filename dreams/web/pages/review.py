@@ -11,7 +11,7 @@ from django.db.models import Count, Min, Q
 from dreams.lib.files.text import plural
 from dreams.models import FileChange, Proposal
 from dreams.services import host_requests, review
-from dreams.services.proposals import decisions, rebase, summaries
+from dreams.services.proposals import decisions, summaries
 from dreams.web.pages import review_evidence, review_proposal
 from dreams.web.pages.recall import loads
 from dreams.web.pages.review_cards import FileCard, cards
@@ -114,13 +114,14 @@ def listing(found: Passing, shown: Window) -> dict[str, Any]:
 @dataclass(frozen=True, slots=True)
 class Bar:
     """The progress of the review in decisions, and what a submit would do. Approved decisions that are not written yet:
-    `clashing` in a file with a conflict, `for_second` in one that needs a second person; `files` counts the files of
-    the others. `batch` is for all decisions, if no filter hides any. `refuses` names the files' host if it takes no
-    requests."""
+    `clashing` for a file with a conflict, `stale` for one that changed since, `for_second` in one that needs a second
+    person; `files` counts the files of the others. `batch` is for all decisions, if no filter hides any. `refuses` says why
+    nothing can be submitted now."""
 
     total: int
     approved: int
     clashing: int
+    stale: int
     for_second: int
     rejected: int
     undecided: int
@@ -150,14 +151,16 @@ class Bar:
     def sentence(self) -> str:
         """What "Submit review" will do."""
         if self.refuses:
-            return f"Can be submitted on {self.refuses}, which has the files."
+            return self.refuses
         if not self.decided:
             return "Decide on a change first; nothing is written until you submit."
         said = []
-        if writes := self.approved - self.clashing - self.for_second:
+        if writes := self.approved - self.clashing - self.stale - self.for_second:
             said.append(f"writes {plural(writes, 'decision')} to {plural(self.files, 'file')}")
         if self.clashing:
-            said.append(f"leaves {self.clashing} waiting until its conflict is solved")
+            said.append(f"leaves {self.clashing} waiting until the conflict is solved")
+        if self.stale:
+            said.append(f"leaves {self.stale} waiting until you have checked what changed since")
         if self.for_second:
             said.append(f"leaves {self.for_second} waiting for a second person")
         if self.rejected:
@@ -177,13 +180,13 @@ def desk(loaded: LoadedProposal, asked: ReviewQuery) -> dict[str, Any]:
     return {
         "head": head(loaded),
         "state": state,
-        "moved_to": rebase.moved_to(loaded.proposal) if state.is_open or state.waits else "",
+        "moved_to": host_requests.moved_to(loaded.proposal) if state.is_open or state.waits else "",
         "listing": listing(found, shown),
         "files": files,
         "first_open": next((card.pk for card in on_page if card.decision.is_open), None),
         "unseen_result": _unseen_result(state, shown),
         "window": shown,
-        "bar": bar(found),
+        "bar": bar(found, state),
         "loads": loads(loaded, texts_of(loaded, ())),
         "general": _general(loaded.proposal, state),
         # Changes that the dream did not propose because a person rejected them before.
@@ -215,17 +218,19 @@ def some_cards(
     return cards(found, Window(tuple(part), tuple(shown), total=len(part)), state, view)
 
 
-def bar(found: Passing) -> Bar:
+def bar(found: Passing, state: review_proposal.ReviewState) -> Bar:
     loaded = found.loaded
     every = loaded.decisions
     states = [one.state for one in every]
     taken = [one for one in every if one.is_taken]
-    clashing = [one for one in taken if any(hunk.file.conflict for hunk in one.hunks)]
+    clashing = _waiting_for(taken, {file.path for file in state.conflicts})
     shared = {
         file.pk
         for file in review.lacking_second(loaded.proposal, {h.file for one in taken for h in one.hunks})
     }
     rest = [one for one in taken if one not in clashing]
+    stale = _waiting_for(rest, state.stale)
+    rest = [one for one in rest if one not in stale]
     for_second = [one for one in rest if any(hunk.file_id in shared for hunk in one.hunks)]
     writes = [
         hunk
@@ -241,6 +246,7 @@ def bar(found: Passing) -> Bar:
         total=len(every),
         approved=len(taken),
         clashing=len(clashing),
+        stale=len(stale),
         for_second=len(for_second),
         rejected=states.count("rejected"),
         undecided=states.count("undecided"),
@@ -253,8 +259,27 @@ def bar(found: Passing) -> Bar:
         next_open=where(found, first) if first else "",
         digest=loaded.digest,
         answers=loaded.answers,
-        refuses=host_requests.refuses(loaded.proposal.project),
+        refuses=_refuses(loaded.proposal, state),
     )
+
+
+def _waiting_for(taken: Iterable[Decision], paths: Collection[str]) -> list[Decision]:
+    """The decisions about these files, and about files that are only written together with one of them."""
+    every = [(one, {hunk.file.path for hunk in one.hunks}) for one in taken]
+    held = set(paths)
+    while more := set().union(*(files for _, files in every if files & held)) - held:
+        held |= more
+    return [one for one, files in every if files & held]
+
+
+def _refuses(proposal: Proposal, state: review_proposal.ReviewState) -> str:
+    if host := host_requests.refuses(proposal.project):
+        return f"Can be submitted on {host}, which has the files."
+    if state.is_away:
+        return "Can be submitted once the folder is back."
+    if host_requests.moved_to(proposal):
+        return "Can be submitted once it is brought up to date: the folder is another one now."
+    return ""
 
 
 def where(found: Passing, decision: Decision) -> str:

@@ -26,7 +26,13 @@ from dreams.services.review import ReviewRefused
 from dreams.web import hidden_secrets, render, verdicts
 from dreams.web.access import actor, reviewer
 from dreams.web.htmx import Request, SeeOther, rendered, wants_fragment
-from dreams.web.pages import memory as memory_pages, questions as question_pages, recall, review as pages
+from dreams.web.pages import (
+    memory as memory_pages,
+    questions as question_pages,
+    recall,
+    review as pages,
+    review_proposal,
+)
 from dreams.web.pages.recall import loads
 from dreams.web.pages.review import listing
 from dreams.web.pages.review_filter import ReviewQuery, batch_of, parse_query, passing, window
@@ -325,7 +331,7 @@ def around(request: Request, loaded: LoadedProposal, files: Collection[int | Non
         "listing": listed,
         # Only for the visible page of the list; with a filter, files may appear or vanish, so the full list is sent.
         "changed_entries": [entry for entry in listed["entries"] if entry["file"].pk in shown],
-        "bar": pages.bar(found),
+        "bar": pages.bar(found, review_proposal.state(loaded, loaded.files)),
         "loads": loads(loaded, texts_of(loaded, ())),
         "told": summaries.of_proposal(loaded.proposal).text,
     }
