@@ -24,11 +24,6 @@ from tests.world.agent_folder import Record, Root, answer, append, typed, write
 pytestmark = pytest.mark.django_db
 
 
-@pytest.fixture
-def root(tmp_path: Path) -> Root:
-    return Root(tmp_path)
-
-
 def _started(call: str, agent: str) -> Record:
     made = answer(f"m-{call}")
     made["message"]["content"] = [  # type: ignore[index] # a dict

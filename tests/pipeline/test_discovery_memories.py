@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-from pathlib import Path
 
 import pytest
 from django.db import connection
@@ -17,11 +16,6 @@ from dreams.services.memories import syncing
 from tests.world.agent_folder import Root, project, reasons
 
 pytestmark = pytest.mark.django_db
-
-
-@pytest.fixture
-def root(tmp_path: Path) -> Root:
-    return Root(tmp_path)
 
 
 def test_topics_and_team_memories_are_counted_indexes_and_logs_are_not(root: Root) -> None:

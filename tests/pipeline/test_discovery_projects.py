@@ -19,11 +19,6 @@ from tests.world.agent_folder import Root, closed_to_us, project, reasons, sessi
 pytestmark = pytest.mark.django_db
 
 
-@pytest.fixture
-def root(tmp_path: Path) -> Root:
-    return Root(tmp_path)
-
-
 def test_worktrees_of_a_repository_share_one_memory_directory_and_bring_their_folders(root: Root) -> None:
     app = root.repository("app")
     tree = root.worktree(app, "feature")

@@ -26,16 +26,6 @@ from tests.world.agent_folder import (
 pytestmark = pytest.mark.django_db
 
 
-@pytest.fixture
-def root(tmp_path: Path) -> Root:
-    return Root(tmp_path)
-
-
-@pytest.fixture
-def app(root: Root) -> Path:
-    return root.repository("app")
-
-
 def texts() -> list[str]:
     return sorted(Prompt.objects.values_list("text", flat=True))
 

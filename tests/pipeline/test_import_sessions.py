@@ -15,16 +15,6 @@ from tests.world.agent_folder import Root, answer, append, lines, session, typed
 pytestmark = pytest.mark.django_db
 
 
-@pytest.fixture
-def root(tmp_path: Path) -> Root:
-    return Root(tmp_path)
-
-
-@pytest.fixture
-def app(root: Root) -> Path:
-    return root.repository("app")
-
-
 def tokens() -> tuple[int, int]:
     found = RequestUsage.objects.aggregate(i=Sum("input_tokens"), o=Sum("output_tokens"))
     return found["i"] or 0, found["o"] or 0

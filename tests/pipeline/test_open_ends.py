@@ -26,16 +26,6 @@ pytestmark = pytest.mark.django_db
 SECRET = "ghp_" + "x7Kq2ZpL9vB4nM1cD8sF3gH6jW0tR5yUaEiO"
 
 
-@pytest.fixture
-def root(tmp_path: Path) -> Root:
-    return Root(tmp_path)
-
-
-@pytest.fixture
-def app(root: Root) -> Path:
-    return root.repository("app")
-
-
 def called(name: str, call: str = "c", **given: object) -> Record:
     block = {"type": "tool_use", "id": call, "name": name, "input": given}
     at = "2026-03-02T10:01:00.000Z"

@@ -26,11 +26,6 @@ AT = 1_772_445_600_000  # milliseconds: 2026-03-02 10:00
 
 
 @pytest.fixture
-def root(tmp_path: Path) -> Root:
-    return Root(tmp_path)
-
-
-@pytest.fixture
 def app(root: Root) -> Path:
     app = root.repository("app")
     root.session(app, "here", [typed("Hello there", cwd=str(app), sessionId="here")])

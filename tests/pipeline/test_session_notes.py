@@ -21,11 +21,6 @@ NOTES = "# Session Title\n_A short title_\n\nMove the queue\n\n# Learnings\n\nTh
 KEY = "sk-ant-api03-" + "abcDEF123_" * 9
 
 
-@pytest.fixture
-def root(tmp_path: Path) -> Root:
-    return Root(tmp_path)
-
-
 def _noted(root: Root, text: str = NOTES, name: str = "s1") -> Path:
     cwd = root.base / "work" / "app"
     cwd.mkdir(parents=True, exist_ok=True)
