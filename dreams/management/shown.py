@@ -15,6 +15,7 @@ from dreams.management.base import fields
 from dreams.models import DreamRun, FileChange, Hunk, Proposal
 from dreams.services import blobs, dreaming, proposals, review
 from dreams.services.apply.applying import ApplyReport
+from dreams.services.dreaming import unfinished
 from dreams.services.proposals import summaries
 from dreams.services.questions.question_states import NOW_ASKED
 
@@ -70,7 +71,7 @@ def dream(run: DreamRun) -> dict[str, Any]:
         "files": [brief(file) for file in files_of([made] if made else [])],
         "left_out": run.left_out,
         "questions": run.questions.filter(NOW_ASKED).count(),
-        "unfinished": dreaming.unfinished_files(run) if run.is_over else [],
+        "unfinished": unfinished.files(run) if run.is_over else [],
         "usage": usage(run),
         "turns": sum(dreaming.is_turn(run, api_ms) for api_ms in run.turns.values_list("api_ms", flat=True)),
     }

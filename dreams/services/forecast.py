@@ -122,20 +122,20 @@ def of_notes(session: Session, model: str) -> Decimal | None:
 def size_of(project: Project) -> Size:
     """The size of a dream's inputs now."""
     files, noted, index = next(iter(_notes(project.pk)), (0, 0, 0))
-    new = _new(project.pk)
+    unused = _unused(project.pk)
     first = (
         prompt.static_size()
         + LINE_CHARS * min(files, prompt.MOST_FILES)
         + min(index, prompt.INDEX_CHARS)
-        + SESSION_LINE_CHARS * min(len(new), prompt.MOST_SESSIONS)
-        + min(sum(_typed([pk for pk, _, _ in new])), prompt.PROMPTS_CHARS)
+        + SESSION_LINE_CHARS * min(len(unused), prompt.MOST_SESSIONS)
+        + min(sum(_typed([pk for pk, _, _ in unused])), prompt.PROMPTS_CHARS)
     )
-    material = noted + sum(max(0, size - used) for _, used, size in new)
-    return Size(first, material, len(new))
+    material = noted + sum(max(0, size - used) for _, used, size in unused)
+    return Size(first, material, len(unused))
 
 
 @prepared
-def _new(project: int) -> QuerySet[Session, tuple[int, int, int]]:
+def _unused(project: int) -> QuerySet[Session, tuple[int, int, int]]:
     rows = dream_inputs.unused(Session.objects.filter(project_id=project))
     return rows.values_list("pk", "used_bytes", "size")[: dream_inputs.MAX_SESSIONS]
 

@@ -43,7 +43,7 @@ def _told(now: dt.datetime = NOW) -> list[object]:
         Project.objects.get(pk=pk) for pk in Project.objects.order_by("pk").values_list("pk", flat=True)
     ]
     return [
-        next_dream.new_sessions(projects, now),
+        next_dream.tally_sessions(projects, now),
         [(pages.counts(each), timeline.pictures(each, now)) for each in projects],
         [pages._asides(each) for each in projects],
         [pages.some_memories(each, pages.counts(each).files).items for each in projects],
@@ -110,9 +110,9 @@ def test_what_is_kept_is_what_is_counted(project: Project, change: Callable[[Pro
 @pytest.mark.not_on_postgresql
 def test_a_project_without_sessions_is_counted_once_too() -> None:
     empty = world.make_project("empty")
-    next_dream.new_sessions([empty], NOW)
+    next_dream.tally_sessions([empty], NOW)
     with CaptureQueriesContext(connection) as again:
-        next_dream.new_sessions([empty], NOW)
+        next_dream.tally_sessions([empty], NOW)
     assert not [query for query in again if "dreams_session" in query["sql"]]
 
 
@@ -158,7 +158,7 @@ def test_a_session_that_the_agent_says_is_running_is_not_new(
 def test_a_session_that_may_be_running_is_counted_once_while_it_may(project: Project) -> None:
     def counted(minutes: int) -> bool:
         with CaptureQueriesContext(connection) as queries:
-            next_dream.new_sessions([project], NOW + dt.timedelta(minutes=minutes))
+            next_dream.tally_sessions([project], NOW + dt.timedelta(minutes=minutes))
         return any("dreams_session" in query["sql"] for query in queries)
 
     _session(project, touched_at=NOW)
@@ -168,8 +168,8 @@ def test_a_session_that_may_be_running_is_counted_once_while_it_may(project: Pro
 def test_a_clock_that_was_put_back_has_a_session_running_again(project: Project) -> None:
     _session(project, touched_at=NOW)
     quiet = NOW + dt.timedelta(minutes=11)
-    assert next_dream.new_sessions([project], quiet)[project.pk].live == 0
-    assert next_dream.new_sessions([project], NOW)[project.pk].live == 1
+    assert next_dream.tally_sessions([project], quiet)[project.pk].live == 0
+    assert next_dream.tally_sessions([project], NOW)[project.pk].live == 1
 
 
 def test_what_changes_with_every_line_of_a_transcript_keeps_the_marks(project: Project) -> None:

@@ -19,6 +19,7 @@ from dreams.engines.anthropic.engine import AnthropicEngine
 from dreams.lib import locks
 from dreams.models import DreamRun, LockHold, Override, Proposal
 from dreams.services import dreaming
+from dreams.services.dreaming import unfinished
 from tests.world import directory as world, model as kit
 from tests.world.model_server import ModelServer, Request, Script, ScriptedReply, ScriptedStep, Text, Use
 
@@ -85,7 +86,7 @@ def test_a_limit_has_its_own_words_keeps_the_work_and_waits_a_day(
     assert run is not None and words in run.error, run and run.error
     assert (run.status, run.failure) == ("failed", "limit")
     assert words.replace("$", "") in _page(browser, run).replace("$", "")
-    assert not Proposal.objects.exists() and dreaming.unfinished_files(run) == ["feedback_x.md"]
+    assert not Proposal.objects.exists() and unfinished.files(run) == ["feedback_x.md"]
     assert not LockHold.objects.exists() and locks.last_consolidated_ns(world.folder(project)) == clock
     project.refresh_from_db()
     assert project.not_before is not None

@@ -68,7 +68,7 @@ def test_what_a_dream_would_read_is_not_called_new_as_it_may_wait_in_a_review(pr
     project.sessions.update(touched_at=now - dt.timedelta(hours=1))
     project.last_consolidated_at = now
     project.save()
-    assert next_dream.new_sessions([project], now)[project.pk].plain == 0
+    assert next_dream.tally_sessions([project], now)[project.pk].plain == 0
     found = asked(project)
     assert f"2 sessions and its notes, {amounts.bytes_(found.size.material_bytes)}" in found.basis
 

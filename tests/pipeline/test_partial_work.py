@@ -35,7 +35,7 @@ from dreams.models import (
 )
 from dreams.services import dreaming, proposals, review, rollback
 from dreams.services.apply import applying
-from dreams.services.dreaming import steps
+from dreams.services.dreaming import unfinished
 from tests.world import directory as world, engines
 from tests.world.model_server import ModelServer, Script, ScriptedReply, Use, status
 from tests.world.strategies import tries
@@ -87,7 +87,7 @@ def stopped(project: Project, monkeypatch: pytest.MonkeyPatch, *replies: Any) ->
 
 
 def propose(run: DreamRun) -> Proposal:
-    return dreaming.propose_partial(run, "owner")
+    return unfinished.propose(run, "owner")
 
 
 def test_work_that_was_stopped_becomes_an_ordinary_proposal_when_asked_for(
@@ -96,7 +96,7 @@ def test_work_that_was_stopped_becomes_an_ordinary_proposal_when_asked_for(
     clock = locks.last_consolidated_ns(world.folder(project))
     run = stopped(project, monkeypatch, WRITE, edited("make reset", "make fresh"))
     assert not Proposal.objects.exists(), "never by itself"
-    assert dreaming.unfinished_files(run) == ["feedback_testing.md", "feedback_x.md"]
+    assert unfinished.files(run) == ["feedback_testing.md", "feedback_x.md"]
     made = propose(run)
     assert (made.partial, made.state, made.origin, made.by_policy) == (True, "open", "dream", False)
     assert "Unfinished" in made.summary and "2 steps" in made.summary
@@ -141,7 +141,7 @@ def test_it_is_proposed_once_and_then_no_longer_kept(
     run = stopped(project, monkeypatch, WRITE)
     made = propose(run)
     assert not WorkStep.objects.exists() and not WorkText.objects.exists()
-    with pytest.raises(dreaming.PartialRefused, match=made.public_id):
+    with pytest.raises(unfinished.UnfinishedRefused, match=made.public_id):
         propose(run)
 
 
@@ -150,7 +150,7 @@ def test_a_limit_reached_in_mid_work_keeps_it_too(project: Project, monkeypatch:
     Override.objects.create(key="max_turns", value=1)
     run = stopped(project, monkeypatch, WRITE, WRITE)
     assert "Turns per dream" in run.error
-    assert dreaming.unfinished_files(run) == ["feedback_x.md"]
+    assert unfinished.files(run) == ["feedback_x.md"]
 
 
 @pytest.mark.more
@@ -177,12 +177,10 @@ def test_what_changed_at_the_same_place_is_refused_with_its_name(
     path = world.folder(project) / "feedback_testing.md"
     path.write_text(world.TESTING.replace("make reset", "make clean"))
     with pytest.raises(
-        dreaming.PartialRefused, match=r"feedback_testing\.md has since changed in the same place"
+        unfinished.UnfinishedRefused, match=r"feedback_testing\.md has since changed in the same place"
     ):
         propose(run)
-    assert not Proposal.objects.exists() and dreaming.unfinished_files(run), (
-        "it is still there to be asked for"
-    )
+    assert not Proposal.objects.exists() and unfinished.files(run), "it is still there to be asked for"
 
 
 @pytest.mark.more
@@ -191,7 +189,7 @@ def test_work_that_stands_there_already_is_not_proposed(
 ) -> None:
     run = stopped(project, monkeypatch, edited("make reset", "make fresh"))
     (world.folder(project) / "feedback_testing.md").write_text(world.TESTING.replace("reset", "fresh"))
-    with pytest.raises(dreaming.PartialRefused, match="already in your notes"):
+    with pytest.raises(unfinished.UnfinishedRefused, match="already in your notes"):
         propose(run)
 
 
@@ -201,18 +199,18 @@ def test_an_open_review_a_running_dream_and_a_dream_that_ended_well_are_told_apa
 ) -> None:
     run = stopped(project, monkeypatch, WRITE)
     waiting = world.three_changes(project)
-    with pytest.raises(dreaming.PartialRefused, match=waiting.public_id):
+    with pytest.raises(unfinished.UnfinishedRefused, match=waiting.public_id):
         propose(run)
     waiting.delete()
     other = dreaming.request(project, DreamRun.Trigger.PAGE)
     with pytest.raises(
-        dreaming.PartialRefused, match=f"{other.public_id} is already running for this project"
+        unfinished.UnfinishedRefused, match=f"{other.public_id} is already running for this project"
     ):
         propose(run)
-    with pytest.raises(dreaming.PartialRefused, match="still running"):
+    with pytest.raises(unfinished.UnfinishedRefused, match="still running"):
         propose(other)
     DreamRun.objects.filter(pk=other.pk).update(status="completed", ended_at=timezone.now())
-    with pytest.raises(dreaming.PartialRefused, match="was completed"):
+    with pytest.raises(unfinished.UnfinishedRefused, match="was completed"):
         propose(other)
 
 
@@ -271,22 +269,22 @@ def test_only_a_beginning_is_kept_of_very_much_work(
     project: Project, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A prefix of the steps is a state that the files really had; a gap in them would not be."""
-    monkeypatch.setattr(steps, "MOST_STEPS", 2)
+    monkeypatch.setattr(unfinished, "MOST_STEPS", 2)
     run = stopped(project, monkeypatch, WRITE, edited("make reset", "make a"), edited("make a", "make b"))
-    assert [edit.after is not None and "make a" in edit.after for edit in steps.edits_of(run)] == [
+    assert [edit.after is not None and "make a" in edit.after for edit in unfinished.edits_of(run)] == [
         False,
         True,
     ]
-    monkeypatch.setattr(steps, "MOST_BYTES", 10)
-    steps.forget(run)
-    steps.save(run, [Edit("a.md", None, "x" * 11, "o", "learn", "why")])
+    monkeypatch.setattr(unfinished, "MOST_BYTES", 10)
+    unfinished.forget(run)
+    unfinished.save(run, [Edit("a.md", None, "x" * 11, "o", "learn", "why")])
     assert not run.steps.exists() and not run.step_texts.exists()
 
 
 @pytest.mark.more
 def test_old_work_and_too_much_of_it_is_swept(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
     now = timezone.now()
-    monkeypatch.setattr(steps, "MOST_DREAMS", 2)
+    monkeypatch.setattr(unfinished, "MOST_DREAMS", 2)
     ended = [dt.timedelta(days=days) for days in (0, 1, 2, 20)]
     runs = [
         DreamRun.objects.create(
@@ -296,8 +294,8 @@ def test_old_work_and_too_much_of_it_is_swept(project: Project, monkeypatch: pyt
     ]
     running = DreamRun.objects.create(project=project, engine="rules", trigger="page", status="running")
     for run in [*runs, running]:
-        steps.save(run, [Edit("a.md", None, "x\n", "o", "learn", "why")])
-    assert steps.sweep(now) == 2
+        unfinished.save(run, [Edit("a.md", None, "x\n", "o", "learn", "why")])
+    assert unfinished.sweep(now) == 2
     kept = set(WorkStep.objects.values_list("dream", flat=True))
     assert kept == {runs[0].pk, runs[1].pk, running.pk}
     assert set(WorkText.objects.values_list("dream", flat=True)) == kept
@@ -309,7 +307,7 @@ def test_a_purge_takes_a_secret_out_of_unfinished_work_too(project: Project) -> 
     from dreams.services.secret_purge import locating
 
     run = DreamRun.objects.create(project=project, engine="rules", trigger="page", status="failed")
-    steps.save(run, [Edit("a.md", None, "x\n", "o", "learn", "why")])
+    unfinished.save(run, [Edit("a.md", None, "x\n", "o", "learn", "why")])
     locating.rename(project, {})
     assert not WorkStep.objects.exists() and not WorkText.objects.exists()
 
@@ -350,8 +348,8 @@ edits = st.builds(
 @given(st.lists(edits, max_size=4))
 def test_steps_come_back_as_they_were(project: Project, made: list[Edit]) -> None:
     run = DreamRun.objects.create(project=project, engine="rules", trigger="page", status="failed")
-    steps.save(run, made)
-    assert steps.edits_of(run) == made
+    unfinished.save(run, made)
+    assert unfinished.edits_of(run) == made
     run.delete()
 
 

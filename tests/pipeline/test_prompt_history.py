@@ -104,9 +104,9 @@ def test_such_a_session_counts_for_no_dream(root: Root, app: Path) -> None:
     write(root, *(entry(f"Remember that rule {n} holds.", app, f"gone{n}") for n in range(9)))
     root.discover()
     project = Project.objects.get()
-    tally = next_dream.new_sessions([project], timezone.now())[project.pk]
+    tally = next_dream.tally_sessions([project], timezone.now())[project.pk]
     assert tally.plain + tally.corrected + tally.live == 1
-    assert [row.session_id for row in dream_inputs.new_sessions(project)] == ["here"]
+    assert [row.session_id for row in dream_inputs.unused(project.sessions.all())] == ["here"]
     assert project.sessions.count() == 10
 
 

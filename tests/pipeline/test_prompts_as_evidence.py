@@ -89,7 +89,7 @@ def test_the_review_labels_the_quote_and_leads_to_the_prompts_of_the_project(
 
 
 def test_they_are_used_once_and_open_no_gate(project: Project) -> None:
-    assert next_dream.new_sessions([project], timezone.now())[project.pk].plain == 1, (
+    assert next_dream.tally_sessions([project], timezone.now())[project.pk].plain == 1, (
         "the one with a transcript"
     )
     assert dream_inputs.with_prompts_only(project.sessions.all()).count() == 1

@@ -20,5 +20,6 @@ def test_a_changed_row_does_not_change_the_order() -> None:
     made = [world.make_session(project, touched_at=MOMENT, size=9, session_id=f"s{n}") for n in range(5)]
     for row in (made[1], made[3]):
         Session.objects.filter(pk=row.pk).update(lines=7)
-    assert dream_inputs.new_sessions(project).query.order_by == ("-touched_at", "pk")
-    assert [row.session_id for row in dream_inputs.new_sessions(project)] == [row.session_id for row in made]
+    rows = dream_inputs.unused(project.sessions.all())
+    assert rows.query.order_by == ("-touched_at", "pk")
+    assert [row.session_id for row in rows] == [row.session_id for row in made]

@@ -52,7 +52,7 @@ class Command(base.Command):
         signal.signal(signal.SIGTERM, signal.default_int_handler)  # like Ctrl-C
         dreaming.run_dream(dream.pk)
         dream.refresh_from_db()
-        dreaming.note_told([dream.public_id])
+        dreaming.mark_notified([dream.public_id])
         result = shown.dream(dream)
         if dream.status != DreamRun.Status.COMPLETED:
             self._say_unfinished(dream, result["unfinished"])

@@ -1,7 +1,8 @@
 """`proposal DREAM`: its changes, with evidence, findings and ledger."""
 
 from dreams.management import base, named, shown
-from dreams.services import dreaming, review
+from dreams.services import review
+from dreams.services.dreaming import unfinished
 
 
 class Command(base.Command):
@@ -19,7 +20,7 @@ class Command(base.Command):
 
     def run(self, options: base.Options) -> base.Result:
         if options["partial"]:
-            found = dreaming.propose_partial(named.dream(options["dream"]), named.me().name)
+            found = unfinished.propose(named.dream(options["dream"]), named.me().name)
         else:
             found = named.proposal(options["dream"])
         is_bare = options["show_secrets"]

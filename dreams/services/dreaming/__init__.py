@@ -1,12 +1,13 @@
 """Runs one dream, from the request to its end.
 
-`lifecycle` has all steps in order · `reporter` records the engine's turns and stops it · `dream_inputs` collects what it reads ·
-`self_review` runs the checks before a person sees the result · `steps` keeps usage and changes turn by turn, and proposes
-unfinished work if asked.
+`states` has how a dream is requested, claimed, cancelled and ended · `lifecycle` all steps of one in order · `reporter` records
+the engine's turns and stops it · `dream_inputs` collects what it reads · `self_review` runs the checks before a person sees the
+result · `unfinished` keeps the work of one that ends early, and proposes it if asked.
 """
 
 from dreams.services.dreaming.lifecycle import run_dream
-from dreams.services.dreaming.reporter import (
+from dreams.services.dreaming.reporter import is_turn, used_by_model, work_of
+from dreams.services.dreaming.states import (
     LEASE,
     active,
     back_off,
@@ -14,17 +15,8 @@ from dreams.services.dreaming.reporter import (
     forsaken,
     lost_its_command,
     lost_its_worker,
-    note_told,
+    mark_notified,
     refuse_second,
     request,
     under_way,
-)
-from dreams.services.dreaming.steps import (
-    PartialRefused,
-    changed as unfinished_files,
-    is_turn,
-    propose as propose_partial,
-    sweep as sweep_unfinished,
-    used_by_model,
-    work_of,
 )

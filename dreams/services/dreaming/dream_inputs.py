@@ -1,8 +1,8 @@
-"""Collects what an engine reads: the new parts of sessions, and when each line of a memory was written."""
+"""Collects what an engine reads: the parts of sessions that no dream has used, and when each line of a memory was written;
+and the fingerprint of all of it, as a dream with unchanged inputs does not start."""
 
 import datetime as dt
 import hashlib
-import logging
 from collections import Counter, deque
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
@@ -33,24 +33,20 @@ from dreams.services import blobs, database, discovery
 from dreams.services.memories import syncing
 from dreams.services.scheduling import gates
 
-# What a dream would read: new sessions, and a fingerprint of all inputs.
-
-
-MAX_SESSIONS = 500  # of one dream; the rest is still new for the next one
-
-
-def new_sessions(project: Project) -> QuerySet[Session]:
-    """Sessions with parts that no submitted proposal has used, newest first, without those of dreams."""
-    return unused(project.sessions.all())
+MAX_SESSIONS = 500  # of one dream; the rest stays for the next one
+MAX_PROMPTS = 5_000  # of one dream: a bound of memory
+_MEMORIES_AT_ONCE = 50  # whose versions are in memory together
+MAX_VERSIONS = 50  # of a memory, the newest; older lines get the date of the oldest of these
+SETTLING = dt.timedelta(days=7)  # how long hand edits are protected
+# Versions written by others, which date their lines; all others are our own.
+_OF_OTHERS = {Version.Origin.FOUND, Version.Origin.OUTSIDE, Version.Origin.EDIT}
 
 
 def unused(sessions: QuerySet[Session]) -> QuerySet[Session]:
-    """Those of `sessions` that `new_sessions` includes."""
-    return _new(sessions).order_by("-touched_at", "pk")
-
-
-def _new(sessions: QuerySet[Session]) -> QuerySet[Session]:
-    return sessions.filter(gone_at__isnull=True, own=False, size__gt=F("used_bytes"))
+    """Those with parts that no submitted proposal has used, newest first, without those of dreams. "New" sessions, which the
+    gates count, are another thing: touched since the last dream."""
+    rows = sessions.filter(gone_at__isnull=True, own=False, size__gt=F("used_bytes"))
+    return rows.order_by("-touched_at", "pk")
 
 
 def with_prompts_only(sessions: QuerySet[Session]) -> QuerySet[Any]:
@@ -61,16 +57,14 @@ def with_prompts_only(sessions: QuerySet[Session]) -> QuerySet[Any]:
     return sessions.filter(gone_at__isnull=False, own=False).annotate(end=end).filter(end__isnull=False)
 
 
-def _new_prompts_only(project: Project) -> QuerySet[Any]:
-    return (
-        with_prompts_only(project.sessions.all())
-        .filter(end__gt=F("used_bytes"))
-        .order_by(F("last_at").desc(nulls_last=True), "-pk")
-    )
+def _unused_prompts(sessions: QuerySet[Session]) -> QuerySet[Any]:
+    """As `unused`, of those `with_prompts_only`."""
+    rows = with_prompts_only(sessions).filter(end__gt=F("used_bytes"))
+    return rows.order_by(F("last_at").desc(nulls_last=True), "-pk")
 
 
 def fingerprint(project: Project) -> str:
-    """A digest of memories, new sessions, rejected changes and the engine. A few queries, no disk."""
+    """A digest of memories, unused sessions, rejected changes and the engine. A few queries, no disk."""
     return fingerprints([project])[project.pk]
 
 
@@ -98,7 +92,7 @@ def _add(digest: "hashlib._Hash", row: Iterable[object]) -> None:
 
 def _inputs(projects: Sequence[int]) -> list[tuple[QuerySet[Any, Any], int | None]]:
     """Ordered rows that begin with a project's id, and how many of them count for each project."""
-    mine = Session.objects.filter(project__in=projects).order_by("project", "session_id")
+    sessions, in_order = Session.objects.filter(project__in=projects), ("project", "session_id")
     return [
         (
             Memory.objects.filter(project__in=projects, gone_at__isnull=True)
@@ -106,10 +100,15 @@ def _inputs(projects: Sequence[int]) -> list[tuple[QuerySet[Any, Any], int | Non
             .values_list("project_id", "path", "sha256"),
             None,
         ),
-        (_new(mine).values_list("project_id", "session_id", "used_bytes", "size"), MAX_SESSIONS),
         (
-            with_prompts_only(mine)
-            .filter(end__gt=F("used_bytes"))
+            unused(sessions)
+            .order_by(*in_order)
+            .values_list("project_id", "session_id", "used_bytes", "size"),
+            MAX_SESSIONS,
+        ),
+        (
+            _unused_prompts(sessions)
+            .order_by(*in_order)
             .values_list("project_id", "session_id", "used_bytes", "end"),
             MAX_SESSIONS,
         ),
@@ -123,31 +122,19 @@ def _inputs(projects: Sequence[int]) -> list[tuple[QuerySet[Any, Any], int | Non
     ]
 
 
-log = logging.getLogger(__name__)
-
-
-MAX_PROMPTS = 5_000  # of one dream: a bound of memory
-
-_MEMORIES_AT_ONCE = 50  # whose versions are in memory together
-MAX_VERSIONS = 50  # of a memory, the newest; older lines get the date of the oldest of these
-SETTLING = dt.timedelta(days=7)  # how long hand edits are protected
-# Versions written by others, which date their lines; all others are our own.
-_OF_OTHERS = {Version.Origin.FOUND, Version.Origin.OUTSIDE, Version.Origin.EDIT}
-
-
 def review_sessions(dream: DreamRun) -> list[SessionBrief]:
-    """The sessions with new parts and their new prompts; records them as reviewed by this dream.
+    """The unused parts of sessions, with their prompts; records the sessions as reviewed by this dream.
 
     Sessions without a transcript have the prompts of the prompt history, except hidden ones.
     """
-    now = timezone.now()
+    now, sessions = timezone.now(), dream.project.sessions.all()
     live = discovery.live_session_ids(dream.project)
     chosen = [
         session
-        for session in new_sessions(dream.project)[:MAX_SESSIONS]
+        for session in unused(sessions)[:MAX_SESSIONS]
         if dream.forced or not gates.is_live(session.session_id in live or None, session.touched_at, now)
     ]
-    chosen += _new_prompts_only(dream.project)[: MAX_SESSIONS - len(chosen)]
+    chosen += _unused_prompts(sessions)[: MAX_SESSIONS - len(chosen)]
     DreamSession.objects.bulk_create(
         DreamSession(dream=dream, session=session, from_byte=session.used_bytes, to_byte=end_of(session))
         for session in chosen

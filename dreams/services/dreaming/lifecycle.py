@@ -33,9 +33,10 @@ from dreams.services import (
 )
 from dreams.services.apply import applying
 from dreams.services.catching import card_states as catching
-from dreams.services.dreaming import dream_inputs, self_review, steps
+from dreams.services.dreaming import dream_inputs, self_review, unfinished
 from dreams.services.dreaming.dream_inputs import hand_edited, line_dates, review_sessions
-from dreams.services.dreaming.reporter import DirectoryTaken, DreamReporter, claim, end
+from dreams.services.dreaming.reporter import DirectoryTaken, DreamReporter
+from dreams.services.dreaming.states import claim, end
 from dreams.services.memories import instructions, syncing
 from dreams.services.policies import earned
 from dreams.services.questions import answering, asking
@@ -206,7 +207,7 @@ def _complete(dream: DreamRun, held: locks.Held, fingerprint: str, summary: str)
     ended = end(dream, DreamRun.Status.COMPLETED, summary=summary, inputs_hash=fingerprint)
     if not ended:
         raise Cancelled
-    steps.forget(dream)
+    unfinished.forget(dream)
     released = held.release_completed(now)
     if not released.done:
         log.warning("dream %s: %s", dream.public_id, released.problem)

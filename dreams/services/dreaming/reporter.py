@@ -1,217 +1,40 @@
-"""Records an engine's turns, renews the lease, and stops it for a cancel, a lost lock or the time limit."""
+"""The engine's reporter: records its turns and what they used, renews the lease, and stops it for a cancel, a lost lock or the
+time limit.
+"""
 
 import datetime as dt
 import logging
 import threading
 import time
-from collections.abc import Collection, Mapping
+from collections.abc import Mapping
 from dataclasses import asdict
 from decimal import Decimal
-from typing import Any, Self
+from typing import Self
 
 from django.db import DatabaseError, close_old_connections, connection, transaction
-from django.db.models import F, Q, QuerySet
+from django.db.models import BooleanField, Case, F, Sum, Value, When
+from django.db.models.functions import Coalesce
 from django.utils import timezone
 
 from dreams import conf
+from dreams.engines.tokens import KINDS, Dollars, ModelUsage, Tokens
 from dreams.engines.types import (
     Allowance,
     Cancelled,
     EngineError,
     EngineTurn,
     LimitReached,
+    Usage,
+    Work,
 )
-from dreams.lib import locks, process
+from dreams.lib import locks
 from dreams.lib.secrets import redact
-from dreams.models import DreamRun, Project, Turn
-from dreams.models.prepared import prepared
-from dreams.services import auditlog, database, hosts, pricing, project_lock
-from dreams.services.dreaming import steps
-from dreams.services.dreaming.steps import book
-
-# The states of a dream: requested, claimed, ended, cancelled. Nothing leaves a terminal one: each step into
-# one is a conditional update that counts its rows.
-
+from dreams.models import DreamRun, DreamUsage, Turn
+from dreams.services import pricing
+from dreams.services.dreaming import unfinished
+from dreams.services.dreaming.states import LEASE
 
 log = logging.getLogger(__name__)
-
-
-LEASE = dt.timedelta(seconds=90)  # six missed renewals: the worker is gone
-
-
-def note_told(public_ids: Collection[str]) -> None:
-    """Record that a person has seen the results of these dreams, so that they are not reported again."""
-    untold = DreamRun.objects.filter(public_id__in=public_ids, notified_at__isnull=True)
-    untold.update(notified_at=timezone.now())
-
-
-@prepared
-def active() -> QuerySet[DreamRun]:
-    """Pending and running dreams of all projects, which are few; SQLite would otherwise scan all dreams of a project."""
-    found = DreamRun.objects.filter(status__in=DreamRun.UNFINISHED)
-    return found.only("project", "public_id", "status").order_by()
-
-
-def refuse_second(project: Project) -> None:
-    """Raises ProjectBusy while a dream of `project` is pending or running."""
-    running = project.dreams.filter(status__in=DreamRun.UNFINISHED).first()
-    if running is not None:
-        raise project_lock.ProjectBusy(
-            f"{project} is already dreaming ({running.public_id}). Wait for it, or cancel it."
-        )
-
-
-def request(
-    project: Project,
-    trigger: DreamRun.Trigger,
-    *,
-    engine: str = "",
-    forced: bool = False,
-    logs: bool = False,
-    actor: str = "",
-) -> DreamRun:
-    """Create a pending dream; `logs`: requested to read the daily logs. Raises ProjectBusy if one is pending or running."""
-    config = conf.current(project)
-    chosen = engine or config.engine
-    asked: dict[str, Any] = {"logs": True} if logs else {}
-    # A command's dream is in no queue: this shows if the command died before it began.
-    me = process.current() if trigger == DreamRun.Trigger.COMMAND else None
-    with transaction.atomic():
-        database.one_at_a_time(f"dreams of {project.pk}")
-        refuse_second(project)
-        dream = DreamRun.objects.create(
-            project=project,
-            engine=chosen,
-            model=config.model if chosen != "rules" else "",
-            trigger=trigger,
-            forced=forced,
-            requested_by=actor,
-            worker_pid=me.pid if me else None,
-            worker_started=me.start_time if me else None,
-        )
-        auditlog.record(
-            "dream.requested",
-            actor=actor,
-            project=project,
-            object_id=dream.public_id,
-            engine=chosen,
-            forced=forced,
-            **asked,
-        )
-    return dream
-
-
-#: This long after its lease ended any host may end a dream. Longer than any dream, and than differences of clocks.
-FORSAKEN = dt.timedelta(hours=2)
-
-
-def under_way(host: str, now: dt.datetime) -> int:
-    """The number of pending and running dreams of `host`, without those whose lease ended."""
-    ended = Q(status=DreamRun.Status.RUNNING, lease_until__lt=now)
-    return DreamRun.objects.filter(project__host=host, status__in=DreamRun.UNFINISHED).exclude(ended).count()
-
-
-def forsaken(now: dt.datetime) -> QuerySet[DreamRun]:
-    """Running dreams whose lease ended long ago on hosts that are not running, so that nobody else ends them."""
-    running = DreamRun.objects.filter(status=DreamRun.Status.RUNNING, lease_until__lt=now - FORSAKEN)
-    return running.filter(project__host__in=hosts.away().values("key"))
-
-
-def cancel(dream: DreamRun, actor: str) -> bool:
-    """Kill a dream: a pending or forsaken one at once, a running one at its next checkpoint. False when it was over already."""
-    now = timezone.now()
-    killed = DreamRun.objects.filter(pk=dream.pk, status=DreamRun.Status.PENDING).update(
-        status=DreamRun.Status.KILLED, ended_at=now, error="Cancelled before it started."
-    )
-    asked = DreamRun.objects.filter(pk=dream.pk, status=DreamRun.Status.RUNNING).update(
-        cancel_requested_at=now
-    )
-    if killed or asked:
-        auditlog.record("dream.cancelled", actor=actor, about=dream)
-    if asked and forsaken(now).filter(pk=dream.pk).exists():
-        dream.refresh_from_db()
-        lost_its_worker(dream)
-    return bool(killed or asked)
-
-
-def claim(dream_pk: int) -> DreamRun | None:
-    """Claim a pending dream by a conditional update, so that a task delivered twice runs once."""
-    me = process.current()
-    now = timezone.now()
-    taken = DreamRun.objects.filter(pk=dream_pk, status=DreamRun.Status.PENDING).update(
-        status=DreamRun.Status.RUNNING,
-        started_at=now,
-        lease_until=now + LEASE,
-        worker_pid=me.pid,
-        worker_started=me.start_time,
-        attempts=F("attempts") + 1,
-    )
-    return DreamRun.objects.select_related("project").get(pk=dream_pk) if taken else None
-
-
-def end(
-    dream: DreamRun,
-    status: DreamRun.Status,
-    error: str = "",
-    *,
-    failure: DreamRun.Failure | None = None,
-    wait: dt.timedelta = dt.timedelta(0),
-    **more: object,
-) -> bool:
-    """Move a running dream into a terminal state; False if it already was in one.
-
-    `failure` is what failed. A failed dream is retried after the back-off, and not before `wait`.
-    """
-    now = timezone.now()
-    moved = DreamRun.objects.filter(pk=dream.pk, status=DreamRun.Status.RUNNING).update(
-        status=status, ended_at=now, lease_until=None, failure=failure or "", error=error, **more
-    )
-    if not moved:
-        return False
-    project = Project.objects.filter(pk=dream.project_id)
-    if status == DreamRun.Status.FAILED:
-        failures = dream.project.failures + 1
-        project.update(failures=failures, not_before=now + max(wait, back_off(dream.project, failures)))
-    elif status == DreamRun.Status.COMPLETED:
-        project.update(failures=0, not_before=None)
-    # Its gates were open before it ran; the next tick judges them again.
-    project.filter(gate_fingerprint="open").update(gate_fingerprint="")
-    auditlog.record("dream.ended", about=dream, status=status.value, error=error[:300])
-    return True
-
-
-def back_off(project: Project, failures: int) -> dt.timedelta:
-    """The wait after consecutive failures: doubling, at most a day, and a day from `max_attempts` on."""
-    config = conf.current(project)
-    if failures >= config.max_attempts:
-        return dt.timedelta(days=1)
-    minutes: float = config.retry_minutes * 2.0 ** (failures - 1)
-    return min(dt.timedelta(minutes=minutes), dt.timedelta(days=1))
-
-
-def lost_its_command(dream: DreamRun) -> bool:
-    """End a pending dream whose command died before it began; False when it has begun or ended meanwhile."""
-    ended = DreamRun.objects.filter(pk=dream.pk, status=DreamRun.Status.PENDING).update(
-        status=DreamRun.Status.KILLED,
-        ended_at=timezone.now(),
-        error="The command that requested it was stopped before it started. Nothing was changed.",
-    )
-    if ended:
-        auditlog.record("dream.ended", about=dream, status="killed")
-    return bool(ended)
-
-
-def lost_its_worker(dream: DreamRun) -> str:
-    """Mark a running dream whose worker died as failed, or as killed if a person had cancelled it.
-
-    Returns a sentence, "" if it had ended already. Lock and clock are healed by `project_lock.heal`.
-    """
-    if dream.cancel_requested_at is not None:
-        said = "Its worker was stopped. Nothing was changed, and the clock is put back."
-        return said if end(dream, DreamRun.Status.KILLED, said) else ""
-    said = process.DIED
-    return said if end(dream, DreamRun.Status.FAILED, said, failure=DreamRun.Failure.WORKER) else ""
-
 
 LEASE_EVERY_SECONDS = 15.0  # far below LEASE, which it renews; chosen
 
@@ -302,8 +125,8 @@ class DreamReporter:
                 output_tokens=used.output_tokens,
                 **asdict(turn.work),
             )
-            book(self._dream, number, now, used)
-            steps.save(self._dream, turn.edits)
+            _record_usage(self._dream, number, now, used)
+            unfinished.save(self._dream, turn.edits)
         DreamRun.objects.filter(pk=self._dream.pk, status=DreamRun.Status.RUNNING).update(phase=turn.phase)
         self.checkpoint()
 
@@ -326,3 +149,83 @@ class DreamReporter:
 def _without_secrets(tool: Mapping[str, object]) -> dict[str, object]:
     """A tool call without secrets, as a model can copy them from a file into a command."""
     return {key: redact.redact(value) if isinstance(value, str) else value for key, value in tool.items()}
+
+
+# --- Usage --------------------------------------------------------------------------------------------------------
+
+
+def _record_usage(dream: DreamRun, turn: int, at: dt.datetime, usage: Usage) -> None:
+    """Record what a turn used, even if the dream was ended meanwhile, as it is paid for.
+
+    Call it in the turn's transaction.
+    """
+    DreamUsage.objects.bulk_create(_usage_row(dream, turn, at, used) for used in usage.by_model)
+    if usage.by_model:
+        DreamRun.objects.filter(pk=dream.pk).update(**_grown(usage))
+
+
+def _usage_row(dream: DreamRun, turn: int, at: dt.datetime, used: ModelUsage) -> DreamUsage:
+    tokens = {f"{kind}_tokens": getattr(used.tokens, kind) for kind in KINDS}
+    dollars = {f"{kind}_usd": getattr(used.dollars, kind) for kind in KINDS} if used.dollars else {}
+    cost = used.dollars.total if used.dollars else None
+    return DreamUsage(
+        dream=dream,
+        turn=turn,
+        at=at,
+        model=used.model[:100],
+        requests=used.requests,
+        cost_usd=cost,
+        **tokens,
+        **dollars,
+    )
+
+
+def _grown(usage: Usage) -> dict[str, object]:
+    """The dream's own sums with one turn's added."""
+    kinds = ("input_tokens", "output_tokens", "cache_read_tokens", "cache_creation_tokens")
+    grown: dict[str, object] = {name: F(name) + getattr(usage, name) for name in kinds}
+    priced = [used.dollars.total for used in usage.by_model if used.dollars is not None]
+    if priced:
+        grown["priced_usd"] = Coalesce(F("priced_usd"), Decimal(0)) + sum(priced, Decimal(0))
+    unpriced = sum(used.tokens.total for used in usage.by_model if used.dollars is None)
+    # The reserved amount is spent now.
+    return {**grown, "unpriced_tokens": F("unpriced_tokens") + unpriced, "reserved_usd": None}
+
+
+def used_by_model(dream: DreamRun) -> list[ModelUsage]:
+    """Requests by model, most expensive first, with and without a price separately; one query."""
+    priced = Case(
+        When(cost_usd__isnull=False, then=Value(True)), default=Value(False), output_field=BooleanField()
+    )
+    rows = (
+        dream.usage.annotate(priced=priced)
+        .values("model", "priced")
+        .annotate(
+            n=Sum("requests"),
+            **{kind: Sum(f"{kind}_tokens") for kind in KINDS},
+            **{f"{kind}_cost": Sum(f"{kind}_usd") for kind in KINDS},
+        )
+        .order_by("-priced", "model")
+    )
+    found = [
+        ModelUsage(
+            row["model"],
+            row["n"],
+            Tokens.of(row),
+            Dollars.of(row) if row["priced"] else None,
+        )
+        for row in rows
+    ]
+    return sorted(found, key=lambda used: used.dollars.total if used.dollars else Decimal(-1), reverse=True)
+
+
+def is_turn(dream: DreamRun, api_ms: int) -> bool:
+    """Whether a row is a turn, and no note of the engine such as the model's name."""
+    return api_ms > 0 or dream.engine == "rules"
+
+
+def work_of(dream: DreamRun) -> Work:
+    """Time and lines of all turns; one query."""
+    names = ("api_ms", "api_ms_without_retries", "tool_ms", "lines_added", "lines_removed")
+    sums = dream.turns.aggregate(**{name: Sum(name) for name in names})
+    return Work(**{name: total or 0 for name, total in sums.items()})

@@ -108,7 +108,7 @@ def of_projects(
 ) -> dict[int, NextDream]:
     """Project pk → its next dream. A fixed number of queries for any number of projects."""
     everywhere = everywhere or Everywhere.load()
-    tallies = tallies or new_sessions(projects, now)
+    tallies = tallies or tally_sessions(projects, now)
     judged = dict(latest_gates([project.pk for project in projects]))
     return {
         project.pk: _next(project, everywhere, tallies[project.pk], judged.get(project.pk), now)
@@ -124,7 +124,7 @@ def upcoming(now: dt.datetime, most: int, host: str = "") -> list[tuple[Project,
     # Evaluating gates is the slowest step here, so projects without new sessions or with a proposal to review are left
     # out: no dream is near, or none starts without a person.
     rows = _used_last(host, list(everywhere.open_proposals))
-    tallies = new_sessions(rows, now)
+    tallies = tally_sessions(rows, now)
     projects = {row.pk: row for row in rows if tallies[row.pk].plain + tallies[row.pk].corrected}
     found = [
         (projects[pk], one)
@@ -209,7 +209,7 @@ NOBODY: AbstractSet[str] = frozenset()
 _counted: dict[int, _Counted] = {}
 
 
-def new_sessions(projects: Sequence[Project], now: dt.datetime) -> dict[int, Tally]:
+def tally_sessions(projects: Sequence[Project], now: dt.datetime) -> dict[int, Tally]:
     """Project pk → its sessions that are new to the next dream, as the sessions gate counts them.
 
     Touched since the last dream or given back; forks count once; running sessions are not ready yet. At most two queries;

@@ -39,6 +39,7 @@ from dreams.services import (
 )
 from dreams.services.apply import writing
 from dreams.services.catching import lifecycle as catching
+from dreams.services.dreaming import unfinished
 from dreams.services.hosts import cluster_name, host
 from dreams.services.scheduling import gates, next_dream
 from dreams.services.scheduling.gate_inputs import Everywhere, case_of, count_sessions
@@ -182,7 +183,7 @@ def _discover_now_and_then(report: TickReport) -> None:
                     cache.delete(discovery.LAST_LOOK)
             except discovery.DiscoveryBusy as error:
                 log.warning("%s", error)
-        dreaming.sweep_unfinished(now)
+        unfinished.sweep(now)
 
 
 def _retry_digests(now: dt.datetime) -> None:
@@ -255,7 +256,7 @@ def evaluate_many(projects: Sequence[Project], now: dt.datetime) -> Iterator[lis
     with stopwatch.part("memories"):
         everywhere = Everywhere.load(projects)
     with stopwatch.part("transcripts"):
-        tallies = next_dream.new_sessions(projects, now)
+        tallies = next_dream.tally_sessions(projects, now)
     for project in projects:
         yield evaluate_all(project, now, everywhere, tally=tallies[project.pk])
 

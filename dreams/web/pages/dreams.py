@@ -14,7 +14,7 @@ from dreams.lib import amounts
 from dreams.lib.files.text import plural
 from dreams.models import DreamRun, FileChange, Finding, Memory, Project, Proposal, WorkStep
 from dreams.models.prepared import Fixed, prepared
-from dreams.services import dreaming
+from dreams.services.dreaming import unfinished
 from dreams.services.proposals import summaries
 from dreams.services.proposals.summaries import Summary
 from dreams.services.questions.question_states import NOW_ASKED
@@ -185,7 +185,7 @@ def result(run: DreamRun) -> dict[str, Any]:
         "changed": changed[:MOST_NAMES],
         "more": max(0, len(changed) - MOST_NAMES),
         "left_out": run.left_out[:MOST_LEFT_OUT],
-        "unfinished": [] if run.status == DreamRun.Status.COMPLETED else dreaming.unfinished_files(run),
+        "unfinished": [] if run.status == DreamRun.Status.COMPLETED else unfinished.files(run),
         "mended": run.self_review,
         "is_all_mended": all(one["mended"] for one in run.self_review),
         "mended_sentence": _mended_sentence(run.self_review),

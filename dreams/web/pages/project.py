@@ -120,7 +120,7 @@ class Head(Counts):
 
 def head(project: Project) -> Head:
     config = conf.current(project)
-    tally = next_dream.new_sessions([project], timezone.now())[project.pk]
+    tally = next_dream.tally_sessions([project], timezone.now())[project.pk]
     review = next(iter(_to_review(project.pk)), ("",))[0]
     labels = conf.specs()["engine"].choices or {}
     switches = project.agent_settings

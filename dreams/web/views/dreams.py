@@ -10,6 +10,7 @@ from django.views.decorators.http import require_POST, require_safe
 
 from dreams.models import DreamRun
 from dreams.services import dreaming
+from dreams.services.dreaming import unfinished
 from dreams.services.people import role_of
 from dreams.web.access import actor, allows
 from dreams.web.htmx import Request, go, page, wants_fragment
@@ -55,7 +56,7 @@ def _tell_once(request: Request, run: DreamRun) -> None:
     looked = request.method == "GET" and "prefetch" not in request.headers.get("Sec-Purpose", "")
     looked = looked and allows(role_of(request.user), "news-seen", posts=True)
     if looked and run.is_over and run.notified_at is None:
-        dreaming.note_told([run.public_id])
+        dreaming.mark_notified([run.public_id])
 
 
 @require_POST
@@ -73,8 +74,8 @@ def propose_partial(request: Request, public_id: str) -> HttpResponse:
     """Makes the changes of an unfinished dream a proposal. Only a person can start this."""
     run = _run(public_id)
     try:
-        made = dreaming.propose_partial(run, actor(request))
-    except dreaming.PartialRefused as refused:
+        made = unfinished.propose(run, actor(request))
+    except unfinished.UnfinishedRefused as refused:
         messages.error(request, str(refused))
         return go(request, "dream", public_id=public_id)
     messages.success(

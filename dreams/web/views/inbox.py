@@ -41,7 +41,7 @@ def inbox(request: Request) -> HttpResponse:
 
 @require_POST
 def seen(request: Request) -> HttpResponse:
-    dreaming.note_told(request.POST.getlist("dream"))
+    dreaming.mark_notified(request.POST.getlist("dream"))
     return go(request, "inbox")
 
 

@@ -1,26 +1,23 @@
-"""Keeps the steps of a dream as they happen: usage of each turn, and the changes with reasons and evidence, in case it ends early.
-Bounded in steps, bytes, days and dreams; the kept steps are always the first ones, without gaps.
+"""The work of a dream that ended early: its changes with reasons and evidence are kept as they happen. Bounded in steps, bytes,
+days and dreams; the kept steps are always the first ones, without gaps.
 
-Unfinished work only becomes a proposal if a person asks for it, with hunks, findings and review like any other. The clock does
-not move and no session is used up, as the dream did not finish reading.
+It only becomes a proposal if a person asks for it, with hunks, findings and review like any other. The clock does not move and
+no session is used up, as the dream did not finish reading.
 """
 
 import datetime as dt
 from collections.abc import Mapping, Sequence
-from decimal import Decimal
 
 from django.db import IntegrityError, transaction
-from django.db.models import BooleanField, Case, F, Max, Sum, Value, When
-from django.db.models.functions import Coalesce
+from django.db.models import Max
 
 from dreams.engines import drafts
-from dreams.engines.tokens import KINDS, Dollars, ModelUsage, Tokens
-from dreams.engines.types import Edit, Usage, Work
+from dreams.engines.types import Edit
 from dreams.lib.diff import merge
 from dreams.lib.files import text, workspace
 from dreams.lib.files.text import plural
 from dreams.lib.refusal import Refusal
-from dreams.models import DreamRun, DreamUsage, Proposal, Session, WorkStep, WorkText
+from dreams.models import DreamRun, Proposal, Session, WorkStep, WorkText
 from dreams.services import auditlog, proposals
 from dreams.services.memories import syncing
 from dreams.services.proposals import rebase, saving
@@ -71,7 +68,7 @@ def _row(dream: DreamRun, number: int, edit: Edit) -> WorkStep:
 # --- Read back ----------------------------------------------------------------------------------------------------
 
 
-def changed(dream: DreamRun) -> list[str]:
+def files(dream: DreamRun) -> list[str]:
     """The files that the kept steps changed, by name; one query."""
     ends: dict[str, tuple[str, str]] = {}
     for path, before, after in dream.steps.values_list("path", "before_sha", "after_sha"):
@@ -119,95 +116,15 @@ def sweep(now: dt.datetime) -> int:
     return len(old)
 
 
-def book(dream: DreamRun, turn: int, at: dt.datetime, usage: Usage) -> None:
-    """Record what a turn used, even if the dream was ended meanwhile, as it is paid for.
-
-    Call it in the turn's transaction.
-    """
-    DreamUsage.objects.bulk_create(_usage_row(dream, turn, at, used) for used in usage.by_model)
-    if usage.by_model:
-        DreamRun.objects.filter(pk=dream.pk).update(**_grown(usage))
-
-
-def _usage_row(dream: DreamRun, turn: int, at: dt.datetime, used: ModelUsage) -> DreamUsage:
-    tokens = {f"{kind}_tokens": getattr(used.tokens, kind) for kind in KINDS}
-    dollars = {f"{kind}_usd": getattr(used.dollars, kind) for kind in KINDS} if used.dollars else {}
-    cost = used.dollars.total if used.dollars else None
-    return DreamUsage(
-        dream=dream,
-        turn=turn,
-        at=at,
-        model=used.model[:100],
-        requests=used.requests,
-        cost_usd=cost,
-        **tokens,
-        **dollars,
-    )
-
-
-def _grown(usage: Usage) -> dict[str, object]:
-    """The dream's own sums with one turn's added."""
-    kinds = ("input_tokens", "output_tokens", "cache_read_tokens", "cache_creation_tokens")
-    grown: dict[str, object] = {name: F(name) + getattr(usage, name) for name in kinds}
-    priced = [used.dollars.total for used in usage.by_model if used.dollars is not None]
-    if priced:
-        grown["priced_usd"] = Coalesce(F("priced_usd"), Decimal(0)) + sum(priced, Decimal(0))
-    unpriced = sum(used.tokens.total for used in usage.by_model if used.dollars is None)
-    # The reserved amount is spent now.
-    return {**grown, "unpriced_tokens": F("unpriced_tokens") + unpriced, "reserved_usd": None}
-
-
-# --- Read back ----------------------------------------------------------------------------------------------------
-
-
-def used_by_model(dream: DreamRun) -> list[ModelUsage]:
-    """Requests by model, most expensive first, with and without a price separately; one query."""
-    priced = Case(
-        When(cost_usd__isnull=False, then=Value(True)), default=Value(False), output_field=BooleanField()
-    )
-    rows = (
-        dream.usage.annotate(priced=priced)
-        .values("model", "priced")
-        .annotate(
-            n=Sum("requests"),
-            **{kind: Sum(f"{kind}_tokens") for kind in KINDS},
-            **{f"{kind}_cost": Sum(f"{kind}_usd") for kind in KINDS},
-        )
-        .order_by("-priced", "model")
-    )
-    found = [
-        ModelUsage(
-            row["model"],
-            row["n"],
-            Tokens.of(row),
-            Dollars.of(row) if row["priced"] else None,
-        )
-        for row in rows
-    ]
-    return sorted(found, key=lambda used: used.dollars.total if used.dollars else Decimal(-1), reverse=True)
-
-
-def is_turn(dream: DreamRun, api_ms: int) -> bool:
-    """Whether a row is a turn, and no note of the engine such as the model's name."""
-    return api_ms > 0 or dream.engine == "rules"
-
-
-def work_of(dream: DreamRun) -> Work:
-    """Time and lines of all turns; one query."""
-    names = ("api_ms", "api_ms_without_retries", "tool_ms", "lines_added", "lines_removed")
-    sums = dream.turns.aggregate(**{name: Sum(name) for name in names})
-    return Work(**{name: total or 0 for name, total in sums.items()})
-
-
 NAMED = 5  # files in one sentence; chosen
 
 
-class PartialRefused(Refusal):
+class UnfinishedRefused(Refusal):
     """The work cannot be proposed; the message is one line for a person, with the remedy."""
 
 
 def propose(dream: DreamRun, actor: str) -> Proposal:
-    """An open proposal of what `dream` had changed before it stopped. Raises PartialRefused without changing anything.
+    """An open proposal of what `dream` had changed before it stopped. Raises UnfinishedRefused without changing anything.
 
     If memories changed since, the changes are merged; conflicts are refused.
     """
@@ -220,30 +137,30 @@ def propose(dream: DreamRun, actor: str) -> Proposal:
             made = _proposed(dream, actor)
             forget(dream)
     except IntegrityError as error:
-        raise PartialRefused("Another proposal is open. Decide on it, then try again.") from error
+        raise UnfinishedRefused("Another proposal is open. Decide on it, then try again.") from error
     return made
 
 
 def _refuse(dream: DreamRun) -> None:
     before = dream.proposals.filter(partial=True).first()
     if before is not None:
-        raise PartialRefused(f"It has already been proposed, as {before.public_id}.")
+        raise UnfinishedRefused(f"It has already been proposed, as {before.public_id}.")
     if not dream.is_over:
-        raise PartialRefused(f"{dream.public_id} is still running. Wait for it, or cancel it.")
+        raise UnfinishedRefused(f"{dream.public_id} is still running. Wait for it, or cancel it.")
     if dream.status == DreamRun.Status.COMPLETED:
-        raise PartialRefused(f"{dream.public_id} was completed: its page shows what it proposed.")
-    if not changed(dream):
-        raise PartialRefused(
+        raise UnfinishedRefused(f"{dream.public_id} was completed: its page shows what it proposed.")
+    if not files(dream):
+        raise UnfinishedRefused(
             f"{dream.public_id} had changed nothing, or its work is no longer stored ({KEEP.days} days)."
         )
     running = dream.project.dreams.filter(status__in=DreamRun.UNFINISHED).first()
     if running is not None:
-        raise PartialRefused(
+        raise UnfinishedRefused(
             f"{running.public_id} is already running for this project. Wait for it, or cancel it."
         )
     waiting = proposals.open_dream_proposal(dream.project)
     if waiting is not None:
-        raise PartialRefused(f"{waiting.public_id} waits for a review. Decide on it first.")
+        raise UnfinishedRefused(f"{waiting.public_id} waits for a review. Decide on it first.")
 
 
 def _proposed(dream: DreamRun, actor: str) -> Proposal:
@@ -252,7 +169,7 @@ def _proposed(dream: DreamRun, actor: str) -> Proposal:
     after, moved = _brought_onto(now, edits)
     draft = drafts.draft(now, after, edits, proposals.rejected_hunks(dream.project))
     if draft.is_empty:
-        raise PartialRefused(
+        raise UnfinishedRefused(
             "Nothing is left to propose: it is already in your notes, or you rejected it before."
         )
     origin = proposals.ProposalOrigin(
@@ -278,7 +195,7 @@ def _brought_onto(now: Mapping[str, bytes], edits: Sequence[Edit]) -> tuple[dict
         else:
             after[path] = merged
     if torn:
-        raise PartialRefused(
+        raise UnfinishedRefused(
             f"{_named(torn)} has since changed in the same place, so this work no longer fits. Dream again instead."
         )
     return after, moved
