@@ -128,6 +128,9 @@ class Option:
     edits: tuple[Edit, ...] = ()
 
 
+KEEP = Option("keep", "Leave as it is")  # every question has this answer
+
+
 @dataclass(frozen=True, slots=True)
 class Question:
     """Something an engine noticed and cannot decide.

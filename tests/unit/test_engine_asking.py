@@ -44,6 +44,7 @@ def test_a_dream_hands_back_its_questions_with_drafted_answers_and_changes_nothi
     assert (newer.line_no, newer.text, newer.session_pk, newer.role) == (3, NEWER, 1, "user")
     replace, keep = asked.options
     assert (replace.id, replace.label, keep.id, keep.edits) == ("replace", "Use the newer host", "keep", ())
+    assert keep.label == "Leave as it is", "its name in docs/reviewing.md"
     (edit,) = replace.edits
     assert edit.before == kit.DEPLOY and edit.after == kit.DEPLOY.replace("alpha", "beta")
     assert (edit.kind, edit.operation, edit.citations) == ("update", "replace", asked.citations)

@@ -158,6 +158,7 @@ def test_what_has_passed_is_asked_about_and_what_is_ahead_is_not(tmp_path: Path)
 def test_where_the_past_is_more_than_one_word_it_is_no_option(tmp_path: Path) -> None:
     (question,) = asked(tmp_path, "Review the retention by 2026-03-14")
     assert [option.id for option in question.options] == ["remove", "keep"]
+    assert question.options[-1].label == "Leave as it is", "its name in docs/reviewing.md"
 
 
 def test_below_a_heading_with_a_day_it_is_a_log(tmp_path: Path) -> None:

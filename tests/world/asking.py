@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from dreams.engines.types import Edit, Fate, Job, Option, Place, Question
+from dreams.engines.types import KEEP, Edit, Fate, Job, Option, Place, Question
 from dreams.models import DreamRun, Project, Question as Row
 from dreams.services import dreaming
 from tests.world import engines
@@ -48,7 +48,7 @@ def asks(
             places=(Place(path, line, old),),
             options=(
                 Option("replace", label, (changes(path, old, new)(job),)),
-                Option("keep", "Leave as it is"),
+                KEEP,
             ),
             weight=weight,
         )

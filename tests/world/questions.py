@@ -8,7 +8,7 @@ from pathlib import Path
 from django.utils import timezone
 
 from dreams.engines import drafts
-from dreams.engines.types import Citation, Edit, Fate, Option, Place, Question as Asked
+from dreams.engines.types import KEEP, Citation, Edit, Fate, Option, Place, Question as Asked
 from dreams.lib.files import workspace
 from dreams.models import DreamRun, Project, Proposal, Question
 from dreams.services import proposals
@@ -50,7 +50,6 @@ MOCK = "Never mock the database in these tests."
 SNAPSHOTS = "Snapshots of its tables are reviewed by hand."
 HELPER = "The helper `scripts/reset_db.sh` empties it."
 FREEZE = "No releases before 18 November 2026, the audit is running."
-KEEP = Option("keep", "Leave as it is")
 
 
 def edit(path: str, old: str, new: str, operation: str = "step", *, explained: bool = True) -> Edit:

@@ -11,6 +11,7 @@ from typing import Any, cast
 from dreams.engines.anthropic.citations import BadCitations, CheckedCitation, QuoteFinder
 from dreams.engines.anthropic.edit_tools import Refusal, Writer
 from dreams.engines.types import (
+    KEEP,
     QUESTIONS,
     Citation,
     Edit,
@@ -34,7 +35,6 @@ MOST_EDITS = 20
 WHY_CHARS = 500
 LABEL_CHARS = 60
 USEFULNESS = 0.5  # of a question without a valid one: the middle
-KEEP = "keep"
 _KINDS: Mapping[str, OperationKind] = {
     "merge": "merge",
     "remove": "prune",
@@ -140,7 +140,7 @@ class Questions:
         if len(set(ids)) < len(ids) or not set(ids) <= set(QUESTIONS[kind]):
             raise Refusal(f"The answers to `{kind}` are {', '.join(QUESTIONS[kind])}, each at most once.")
         made = {str(entry["id"]): self._option(entry, why, citations) for entry in named}
-        made.setdefault(KEEP, Option(KEEP, "Leave it as it is"))
+        made.setdefault(KEEP.id, KEEP)
         if len(made) == 1:
             raise Refusal("Draft at least one answer that changes something.")
         return tuple(made[name] for name in QUESTIONS[kind] if name in made)
@@ -154,10 +154,10 @@ class Questions:
             or not all(isinstance(e, Mapping) for e in edits)
         ):
             raise Refusal(f"`edits` must be a list of at most {MOST_EDITS} objects.")
-        if name == KEEP:
+        if name == KEEP.id:
             if edits:
                 raise Refusal("`keep` changes nothing: it has no edits.")
-            return Option(KEEP, label)
+            return Option(KEEP.id, label)
         if not edits:
             raise Refusal(f"`{name}` has no edits. Draft what choosing it changes.")
         common = {

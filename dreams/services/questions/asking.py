@@ -10,7 +10,7 @@ from django.db.models import Window
 from django.db.models.functions import RowNumber
 
 from dreams import conf
-from dreams.engines.types import QUESTIONS, Edit, Option, Place, Question as Asked
+from dreams.engines.types import KEEP, QUESTIONS, Edit, Place, Question as Asked
 from dreams.lib.files import text
 from dreams.models import DreamRun, Project, Proposal, Question, QuestionOption, Session
 from dreams.services import blobs
@@ -32,7 +32,6 @@ MOST_OPTIONS = 6
 MORE = 7
 #: A kind is muted when fewer than `FEWEST_ACTS` of its last `LOOKED_AT` answers changed anything.
 LOOKED_AT, FEWEST_ACTS = 10, 4
-KEEP = Option("keep", "Leave as it is")
 
 
 def save(dream: DreamRun, proposal: Proposal | None, asked: Sequence[Asked]) -> None:

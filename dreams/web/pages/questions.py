@@ -8,6 +8,7 @@ from typing import Any, Final
 from django.db.models import Count, Q, QuerySet
 from django.utils import timezone
 
+from dreams.engines.types import KEEP
 from dreams.lib.files import text
 from dreams.models import Project, Proposal, Question
 from dreams.services.questions import asking, question_states, shown_questions
@@ -95,7 +96,7 @@ def muted(project: Project) -> list[dict[str, Any]]:
         last = list(answers.values_list("answer", flat=True)[: asking.LOOKED_AT])
         still = rows.filter(state=State.OPEN).order_by("-weight", "pk")
         label = str(Question.Kind(kind).label)
-        acts = sum(answer != asking.KEEP.id for answer in last)
+        acts = sum(answer != KEEP.id for answer in last)
         found.append(
             {"label": label, "acts": acts, "answers": len(last), "questions": list(still[:MOST_ACROSS])}
         )

@@ -9,14 +9,14 @@ from pathlib import PurePosixPath
 
 from dreams.engines.rules.notes.tree import Recorder, Tree, is_log, is_team
 from dreams.engines.rules.questions import days, gone, index, named_memories, repository, requests
-from dreams.engines.rules.questions.asking import KEEP, Asking, Draftsman, Family, askable
+from dreams.engines.rules.questions.asking import Asking, Draftsman, Family, askable
 from dreams.engines.rules.questions.same import same
 from dreams.engines.rules.questions.values import Changed, leaning, told_changes, told_otherwise, two_values
 from dreams.engines.rules.repository import Repository
 from dreams.engines.rules.steps.orphans import NO_MEMORY
 from dreams.engines.rules.user_statements.lessons import Gathered
 from dreams.engines.rules.user_statements.prompts import Heard
-from dreams.engines.types import Job, Question
+from dreams.engines.types import KEEP, Job, Question
 from dreams.lib import diff
 from dreams.lib.prose.statement_index import StatementIndex, statements_of
 

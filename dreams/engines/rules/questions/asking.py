@@ -116,7 +116,6 @@ Family = Callable[[Asking], Iterator[Question]]
 
 # --- Units ----------------------------------------------------------------------------------------------------------
 
-KEEP = Option("keep", "Leave it as it is")
 NO_OPTION = Option("none", "Not possible here")  # it is not offered
 
 

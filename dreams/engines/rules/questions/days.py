@@ -23,9 +23,9 @@ from dreams.engines.rules.notes.tree import (
     lines_gone,
 )
 from dreams.engines.rules.notes.wording import sentences
-from dreams.engines.rules.questions.asking import KEEP, NO_OPTION, Asking, leads, place, removal
+from dreams.engines.rules.questions.asking import NO_OPTION, Asking, leads, place, removal
 from dreams.engines.rules.steps import dating
-from dreams.engines.types import Option, Place, Question
+from dreams.engines.types import KEEP, Option, Place, Question
 from dreams.lib import memdir
 from dreams.lib.prose import comparing
 from dreams.lib.prose.statement_pairs import PlacedText

@@ -24,10 +24,10 @@ from dreams.engines.rules.notes.tree import (
     lines_changed,
 )
 from dreams.engines.rules.notes.wording import sentences
-from dreams.engines.rules.questions.asking import KEEP, NO_OPTION, Asking, removal
+from dreams.engines.rules.questions.asking import NO_OPTION, Asking, removal
 from dreams.engines.rules.repository import Repository, ever_there
 from dreams.engines.rules.steps.orphans import RECORD
-from dreams.engines.types import Citation, Option, Place, Question
+from dreams.engines.types import KEEP, Citation, Option, Place, Question
 from dreams.lib.files.text import one_line, plural
 
 LONGEST = 240  # characters of a statement about only one file

@@ -14,9 +14,9 @@ from dreams.engines.rules.notes.bodies import with_paragraph
 from dreams.engines.rules.notes.days import names_a_day
 from dreams.engines.rules.notes.tree import NewText, Recorder, Tree, from_memory, is_index
 from dreams.engines.rules.notes.wording import ends_open, sentences, summed_up
-from dreams.engines.rules.questions.asking import KEEP, Asking
+from dreams.engines.rules.questions.asking import Asking
 from dreams.engines.rules.steps import orphans
-from dreams.engines.types import Edit, Fate, Option, Place, Question
+from dreams.engines.types import KEEP, Edit, Fate, Option, Place, Question
 from dreams.lib import memdir
 from dreams.lib.files.text import decode, one_line, plural
 from dreams.lib.prose import lexicon

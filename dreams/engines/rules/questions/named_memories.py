@@ -19,12 +19,12 @@ from dreams.engines.rules.notes.tree import (
     lines_gone,
 )
 from dreams.engines.rules.notes.wording import IS_OVER, sentences
-from dreams.engines.rules.questions.asking import KEEP, Asking
+from dreams.engines.rules.questions.asking import Asking
 from dreams.engines.rules.questions.same import cited, place_of
 from dreams.engines.rules.steps.forgetting import remove_file
 from dreams.engines.rules.steps.index import Names, base_of, dead_links, in_repository, missing
 from dreams.engines.rules.steps.orphans import told_at
-from dreams.engines.types import Fate, Place, Question
+from dreams.engines.types import KEEP, Fate, Place, Question
 from dreams.lib import memdir
 from dreams.lib.files.text import decode, one_line, plural, quoted
 from dreams.lib.prose.statement_pairs import PlacedText

@@ -10,9 +10,9 @@ from dreams.engines.rules.notes.bodies import REMARK
 from dreams.engines.rules.notes.removing import fates, remove
 from dreams.engines.rules.notes.tree import Recorder, Tree, is_index
 from dreams.engines.rules.notes.wording import sentences
-from dreams.engines.rules.questions.asking import KEEP, Asking, leads, place
+from dreams.engines.rules.questions.asking import Asking, leads, place
 from dreams.engines.rules.repository import Repository
-from dreams.engines.types import Citation, Question
+from dreams.engines.types import KEEP, Citation, Question
 from dreams.lib.files.text import quoted
 from dreams.lib.prose import comparing
 from dreams.lib.prose.pieces import pieces

@@ -9,10 +9,10 @@ from dreams.engines.linedates import day_in_name
 from dreams.engines.rules.notes import days
 from dreams.engines.rules.notes.removing import Rewording, reword, surface, with_text
 from dreams.engines.rules.notes.tree import Recorder
-from dreams.engines.rules.questions.asking import KEEP, NO_OPTION, Asking, place_of_quote
+from dreams.engines.rules.questions.asking import NO_OPTION, Asking, place_of_quote
 from dreams.engines.rules.questions.same import MOST_REWORDED, cited, merge, place_of, subject_of
 from dreams.engines.rules.value_updates import Update, doubted_updates, everywhere, updates
-from dreams.engines.types import Citation, Edit, Option, Question
+from dreams.engines.types import KEEP, Citation, Edit, Option, Question
 from dreams.lib.files.text import quoted
 from dreams.lib.prose.comparing import TELLING, says_more
 from dreams.lib.prose.exchanges import (
