@@ -2,28 +2,34 @@
 
 import datetime as dt
 import logging
-from collections.abc import Iterator, Mapping, Sequence, Set
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from pathlib import Path, PurePosixPath
+from pathlib import Path
 
+from django.db import transaction
 from django.db.models import OuterRef, Subquery
+from django.utils import timezone
 
-from dreams.lib import locks
+from dreams.lib import locks, memdir, stopwatch
 from dreams.lib.agents.base import NOT_MARKDOWN, AgentSettings, FoundMemory
 from dreams.lib.files import text, workspace
-from dreams.lib.files.workspace import Snapshot
+from dreams.lib.files.workspace import Snapshot, SnapshotFile
 from dreams.lib.secrets.redact import redact
+from dreams.lib.storage.history import HistoryStore
 from dreams.lib.timestamps import from_ns
-from dreams.models import LockHold, Memory, Project, Version
+from dreams.models import LockHold, Memory, Project, Proposal, Version
+from dreams.services import blobs, database
 from dreams.services.discovery.places import KnownProject
 from dreams.services.discovery.rows import Tally
-from dreams.services.memories import first_looks, syncing
+from dreams.services.memories import syncing
 from dreams.services.scheduling import gates
+from dreams.services.search import index
 
 log = logging.getLogger(__name__)
 
 Numbers = dict[str, tuple[int, int, int]]
+Files = Mapping[str, SnapshotFile]
 # Bytes read from new or changed directories before they are written.
 DIRECTORIES_AT_ONCE = 50
 BYTES_AT_ONCE = 32 << 20
@@ -95,7 +101,7 @@ def _sync(stale: Sequence[_Look], tally: Tally) -> None:
 def _write(waiting: dict[int, tuple[_Look, Snapshot]], tally: Tally) -> None:
     saved = set[int]()
     try:
-        saved = first_looks.save((look.place.project, shot) for look, shot in waiting.values())
+        saved = _save_new((look.place.project, shot) for look, shot in waiting.values())
     except Exception as error:
         log.warning("first looks: %s", error)  # each one is now tried separately, and reports its error
     for pk, (look, snapshot) in waiting.items():
@@ -108,6 +114,75 @@ def _write(waiting: dict[int, tuple[_Look, Snapshot]], tally: Tally) -> None:
                 look.unread[text.storable(path)] = snapshot.skipped[path]
             if pk not in saved:
                 syncing.sync(look.place.project, snapshot)
+
+
+def _save_new(found: Iterable[tuple[Project, Snapshot]]) -> set[int]:
+    """Save histories, then rows, of projects that have neither yet, in few transactions and disk flushes; returns the ids of
+    those that have both now.
+
+    `syncing.sync` handles all others and reports errors. Raises the same errors as it.
+    """
+    looks = {project.pk: (project, snapshot.files) for project, snapshot in found if snapshot.files}
+    known = {pk for model in (Memory, Proposal) for pk in _with_any(model, looks)}
+    for pk in known:
+        del looks[pk]
+    begun = _histories(looks.values())
+    for some in _together((project, files) for project, files in looks.values() if project.pk in begun):
+        begun -= _rows(some)
+    return begun
+
+
+def _with_any(model: type[Memory | Proposal], projects: Iterable[int]) -> set[int]:
+    rows = model.objects.filter(project__in=list(projects)).order_by()
+    return set(rows.values_list("project", flat=True).distinct())
+
+
+@stopwatch.part("history")
+def _histories(looks: Iterable[tuple[Project, Files]]) -> set[int]:
+    """Begin the missing histories; returns the ids of their projects."""
+    new = {path.name: look for look in looks if not (path := syncing.history_path(look[0])).exists()}
+    states = {
+        name: syncing.history_state(project, files, syncing.Cause(), first_look=True)
+        for name, (project, files) in new.items()
+    }
+    made = HistoryStore.begin(syncing.history_folder(), states) if states else set()
+    return {new[name][0].pk for name in made}
+
+
+def _together(looks: Iterable[tuple[Project, Files]]) -> Iterator[dict[Project, Files]]:
+    """Batches for one transaction each: larger ones would block SQLite's only writer for seconds."""
+    some: dict[Project, Files] = {}
+    for project, files in looks:
+        some[project] = files
+        if sum(map(len, some.values())) >= syncing.ROWS_AT_ONCE:
+            yield some
+            some = {}
+    if some:
+        yield some
+
+
+def _rows(looks: dict[Project, Files]) -> set[int]:
+    """Add rows and bytes; returns the ids of projects to which another process added rows meanwhile."""
+    now = timezone.now()
+    found = [(syncing.new_row(project, file), file) for project, file in _memories(looks)]
+    with transaction.atomic():
+        for pk in sorted(project.pk for project in looks):
+            database.one_at_a_time(f"memories of {pk}")
+        late = _with_any(Memory, [project.pk for project in looks])
+        new = [(row, file) for row, file in found if row.project_id not in late]
+        blobs.put_many(file.data for _, file in new)
+        rows = Memory.objects.bulk_create([row for row, _ in new])
+        syncing.add_versions(rows, syncing.Cause(), now, first_look=True)
+        with stopwatch.part("search"):
+            index.add({file.sha256: file.data for _, file in new})
+    return late
+
+
+def _memories(looks: Mapping[Project, Files]) -> Iterator[tuple[Project, SnapshotFile]]:
+    for project, files in looks.items():
+        for path, file in files.items():
+            if syncing.is_memory(path):
+                yield project, file
 
 
 @contextmanager
@@ -129,7 +204,7 @@ def _one_line(error: Exception) -> str:
 
 def _is_topic(entry: FoundMemory) -> bool:
     """Whether it is a memory: not an index or a log."""
-    return entry.kind in ("topic", "team") and PurePosixPath(entry.path).name != "MEMORY.md"
+    return entry.kind in ("topic", "team") and not memdir.is_index(entry.path)
 
 
 def _describe(place: KnownProject, found: Sequence[FoundMemory], unread: Mapping[str, str]) -> bool:
