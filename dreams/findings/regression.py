@@ -93,7 +93,7 @@ def _touched(subject: Subject) -> dict[str, set[int] | None]:
     """Path → the lines (1-based) to ask about; None for all. Of an index only removed rows."""
     found: dict[str, set[int] | None] = {}
     for hunk in subject.hunks:
-        if hunk.path.rpartition("/")[2] != "MEMORY.md":
+        if not memdir.is_index(hunk.path):
             found[hunk.path] = None
             continue
         lines = found.setdefault(hunk.path, set())
@@ -106,10 +106,8 @@ def _touched(subject: Subject) -> dict[str, set[int] | None]:
 
 def _rowless(subject: Subject) -> Iterable[str]:
     """Memories that a removed row pointed to, which may no longer be found."""
-    gone = "\n".join(
-        line for hunk in subject.hunks if hunk.path.endswith("MEMORY.md") for line in hunk.removed
-    )
-    return [path for path in sorted(subject.before) if path != "MEMORY.md" and f"({path})" in gone]
+    gone = "\n".join(line for hunk in subject.hunks if memdir.is_index(hunk.path) for line in hunk.removed)
+    return [path for path in sorted(subject.before) if path != memdir.INDEX_NAME and f"({path})" in gone]
 
 
 def _without_answer(unit: Unit) -> str:

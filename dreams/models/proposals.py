@@ -32,6 +32,8 @@ class Proposal(models.Model):
 
     #: Changes drafted by an engine or an agent; a person wrote or restored the others.
     DRAFTED = (Origin.DREAM, Origin.ANSWERS, Origin.SUGGESTED, Origin.CAUGHT)
+    #: What a person rejects of these is not proposed again.
+    REMEMBERED = (Origin.DREAM, Origin.SUGGESTED)
 
     class State(models.TextChoices):
         OPEN = "open", "To review"
@@ -39,6 +41,9 @@ class Proposal(models.Model):
         APPLIED = "applied", "Applied"
         REJECTED = "rejected", "Rejected"
         SUPERSEDED = "superseded", "Superseded"
+
+    #: It waits for a review or to be written.
+    UNFINISHED = (State.OPEN, State.SUBMITTED)
 
     public_id = models.CharField(max_length=9, unique=True, default=public_ids.proposal_id)
     project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="proposals")
@@ -423,3 +428,9 @@ class Finding(models.Model):
 
     def __str__(self) -> str:
         return f"{self.severity}: {self.message[:80]}"
+
+    @property
+    def is_blocking(self) -> bool:
+        """Whether what it is about cannot be written: it is not confirmed, or never can be."""
+        is_open = self.severity == self.Severity.BLOCK and self.confirmed_at is None
+        return is_open or self.severity == self.Severity.REFUSE

@@ -84,7 +84,7 @@ def _refuse(project: Project, wanted: Suggestion) -> None:
 
 def _refuse_too_many(project: Project) -> None:
     rows = Proposal.objects.filter(project=project, origin=Proposal.Origin.SUGGESTED)
-    if rows.filter(state__in=(State.OPEN, State.SUBMITTED)).count() >= MOST_OPEN:
+    if rows.filter(state__in=Proposal.UNFINISHED).count() >= MOST_OPEN:
         raise NotTaken(
             f"{MOST_OPEN} suggestions are already waiting for the person. Try again once they are decided."
         )
@@ -102,7 +102,7 @@ def _refuse_repeated(project: Project, after: str) -> None:
         new_sha=text.sha256(text.encode(after)),
     ).order_by("-pk")
     states = set(same.values_list("proposal__state", flat=True))
-    if states & {State.OPEN, State.SUBMITTED}:
+    if not states.isdisjoint(Proposal.UNFINISHED):
         raise NotTaken("This suggestion is already waiting for the person.")
     if State.REJECTED in states:
         raise NotTaken("The person rejected this suggestion before.")

@@ -13,7 +13,7 @@ from dreams.services.review import Actor, ReviewRefused
 from dreams.web.htmx import Request
 
 if TYPE_CHECKING:
-    from dreams.web.pages.review_proposal import Decision
+    from dreams.web.pages.review_proposal import LoadedDecision
 
 MOST = 30  # steps that can be undone, kept in the session; chosen
 # The session is read with every request, so it must stay small: thousands of verdicts do not fit.
@@ -41,7 +41,7 @@ class UndoStep(TypedDict):
     before: list[Before]
 
 
-def remember(decided: "Iterable[Decision]") -> list[Before]:
+def remember(decided: "Iterable[LoadedDecision]") -> list[Before]:
     """The current verdicts on every change of these decisions."""
     return [
         Before(
@@ -57,7 +57,10 @@ def remember(decided: "Iterable[Decision]") -> list[Before]:
 
 
 def sentence(
-    verdict: Hunk.Verdict, decided: "Sequence[Decision]", before: Sequence[Before] = (), reason: str = ""
+    verdict: Hunk.Verdict,
+    decided: "Sequence[LoadedDecision]",
+    before: Sequence[Before] = (),
+    reason: str = "",
 ) -> str:
     """ "Approved 1 decision in a.md." Uses the file that each decision is shown with. A reason that is given later is a
     step of its own, whose undo leaves the verdict."""

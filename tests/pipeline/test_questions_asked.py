@@ -239,6 +239,6 @@ def test_the_inbox_ranks_by_weight_and_age_across_projects(tmp_path: Path, monke
     old = Question.objects.order_by("weight").first()
     Question.objects.filter(pk=old.pk).update(created_at=timezone.now() - dt.timedelta(days=60))
     Question.objects.filter(weight=0.06).update(project=second)
-    found = shown_questions.waiting_questions(3)
+    found = shown_questions.open_questions(3)
     assert (found.count, found.projects) == (7, 2)
     assert found.questions[0] == old and [row.weight for row in found.questions[1:]] == [0.06, 0.05]

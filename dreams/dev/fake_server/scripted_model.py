@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from typing import Any, Protocol
 
 from dreams.dev.fake_server.messages import Block, ScriptedReply, Text, Use, as_blocks
+from dreams.lib.memdir import INDEX_NAME
 from dreams.lib.secrets.redact import MARK
 
 
@@ -133,7 +134,7 @@ class DemoModel:
 
     def _orient(self, request: Request) -> ScriptedReply:
         paths = [found["path"] for found in _LISTED.finditer(_briefing(request))][:MOST_READS]
-        reads = [Use("Read", {"file_path": f"/memory/{path}"}) for path in paths if path != "MEMORY.md"]
+        reads = [Use("Read", {"file_path": f"/memory/{path}"}) for path in paths if path != INDEX_NAME]
         return _reply("I look at what is known already.", "orient", *reads)
 
     def _gather(self, request: Request) -> ScriptedReply:

@@ -12,7 +12,7 @@ from dreams.engines.anthropic.citations import BadCitations, QuoteFinder, fates_
 from dreams.engines.types import Citation, Edit, Fate, FateKind, OperationKind
 from dreams.lib.files import safefs
 from dreams.lib.files.workspace import Workspace, WorkspaceRefused
-from dreams.lib.memdir import INDEX_NAME as INDEX
+from dreams.lib.memdir import INDEX_NAME
 from dreams.lib.secrets import redact
 
 if TYPE_CHECKING:
@@ -144,7 +144,7 @@ class Writer:
     def _deleted(self, path: str, before: str | None, given: Mapping[str, Any]) -> None:
         if before is None:
             raise Refusal(f"There is no {path}.")
-        if path == INDEX:
+        if path == INDEX_NAME:
             raise Refusal("The index cannot be removed. Edit its rows.")
         self._must_have_read(path)
 
@@ -172,7 +172,7 @@ class Writer:
             checked = self._evidence.check(given.get("citations"))
         except BadCitations as error:
             raise Refusal(str(error)) from error
-        if not checked.citations and path != INDEX:
+        if not checked.citations and path != INDEX_NAME:
             raise Refusal(
                 "Cite at least one passage that speaks for this change: a session, or the memory itself."
             )
@@ -250,7 +250,7 @@ def _kind(name: str, path: str, before: str | None, given: Mapping[str, Any]) ->
     stated = given.get("kind")
     if stated in _KINDS and stated not in ("edit", "undo"):
         return cast(OperationKind, stated)
-    if path == INDEX:
+    if path == INDEX_NAME:
         return "index"
     if name == "Delete":
         return "prune"

@@ -39,7 +39,7 @@ class Written:
 
 
 @dataclass(frozen=True, slots=True)
-class Waiting:
+class NotWritten:
     """A file that was not written, why, and the sha256 of what would be written once confirmed."""
 
     path: str
@@ -53,8 +53,8 @@ class ApplyReport:
     wrote nothing; `applied` is what was written then."""
 
     applied: tuple[Written, ...] = ()
-    conflicts: tuple[Waiting, ...] = ()
-    rebased: tuple[Waiting, ...] = ()
+    conflicts: tuple[NotWritten, ...] = ()
+    rebased: tuple[NotWritten, ...] = ()
     untouched: tuple[str, ...] = ()
     said: tuple[str, ...] = ()
     error: str = ""
@@ -80,7 +80,7 @@ def apply(proposal: Proposal, reviewer: Actor, *, rebased: bool = False) -> Appl
     project_lock.refuse_elsewhere(proposal.project)
     recover_first()
     proposal.refresh_from_db()
-    if proposal.state in (Proposal.State.OPEN, Proposal.State.SUBMITTED):
+    if proposal.state in Proposal.UNFINISHED:
         review.refuse_if_away(proposal.project)
         _refuse_if_moved(proposal)
     if proposal.state == Proposal.State.OPEN:
@@ -174,8 +174,7 @@ def answers_with(proposal: Proposal) -> list[Proposal]:
 
 def waiting_answers(project: Project) -> list[Proposal]:
     """The project's proposals of answers that are not on disk yet, the oldest first."""
-    states = [Proposal.State.OPEN, Proposal.State.SUBMITTED]
-    found = project.proposals.filter(origin=Proposal.Origin.ANSWERS, state__in=states)
+    found = project.proposals.filter(origin=Proposal.Origin.ANSWERS, state__in=Proposal.UNFINISHED)
     return list(found.order_by("pk"))
 
 
@@ -215,7 +214,7 @@ def _apply_held(proposal: Proposal, reviewer: Actor, confirmed: bool, held: lock
     close_if_done(proposal)
     return ApplyReport(
         applied=tuple(Written(item.path, item.sha256) for item in result.applied),
-        conflicts=conflicts + tuple(Waiting(c.path, f"conflict: {c.why}") for c in result.conflicts),
+        conflicts=conflicts + tuple(NotWritten(c.path, f"conflict: {c.why}") for c in result.conflicts),
         rebased=unconfirmed,
         untouched=_never_written(proposal, {item.path for item in result.applied}),
         said=result.said,
@@ -242,9 +241,9 @@ def _rebase_all(proposal: Proposal, reviewer: Actor, snapshot: workspace.Snapsho
     return moved
 
 
-def _conflicts(files: Iterable[FileChange], snapshot: workspace.Snapshot) -> tuple[Waiting, ...]:
+def _conflicts(files: Iterable[FileChange], snapshot: workspace.Snapshot) -> tuple[NotWritten, ...]:
     return tuple(
-        Waiting(file.path, f"conflict: {_why_not(file.path, snapshot)}")
+        NotWritten(file.path, f"conflict: {_why_not(file.path, snapshot)}")
         for file in files
         if file.conflict or _is_unseen(file, snapshot)
     )
@@ -265,18 +264,18 @@ def _why_not(path: str, snapshot: workspace.Snapshot) -> str:
     return f"it cannot be read now ({unread})" if unread else "it was removed since your review"
 
 
-def _alone(proposal: Proposal, files: Sequence[FileChange], told: set[str]) -> tuple[Waiting, ...]:
+def _alone(proposal: Proposal, files: Sequence[FileChange], told: set[str]) -> tuple[NotWritten, ...]:
     """Files that one person approved where two must."""
     lacking = review.lacking_second(proposal, files)
-    return tuple(Waiting(file.path, submitting.NEEDS_ANOTHER) for file in lacking if file.path not in told)
+    return tuple(NotWritten(file.path, submitting.NEEDS_ANOTHER) for file in lacking if file.path not in told)
 
 
 def _unconfirmed(
     files: Iterable[FileChange], texts: proposals.Texts, snapshot: workspace.Snapshot
-) -> tuple[Waiting, ...]:
+) -> tuple[NotWritten, ...]:
     """Rebased files that nobody has confirmed yet."""
     return tuple(
-        Waiting(
+        NotWritten(
             file.path,
             "it changed after your review; check the new result and confirm it",
             text.sha256(wanted) if (wanted := proposals.decided_bytes(file, texts=texts)) is not None else "",

@@ -62,7 +62,7 @@ def keep_undone(undo: Proposal, batch: AppliedBatch, back: TakenBack) -> None:
 
 def _supersede_others(undo: Proposal, first: Proposal) -> None:
     """Other undos that wait to undo what `undo` has undone, all of it, can no longer be applied."""
-    waiting = first.undone_by.filter(state__in=[Proposal.State.OPEN, Proposal.State.SUBMITTED])
+    waiting = first.undone_by.filter(state__in=Proposal.UNFINISHED)
     for other in waiting.exclude(pk=undo.pk):
         asked = TakenBack.of(other).hunks
         if asked and not Hunk.objects.filter(pk__in=asked, undone_in__isnull=True).exists():

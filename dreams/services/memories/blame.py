@@ -91,7 +91,7 @@ class Write:
 
 
 @dataclass(frozen=True, slots=True)
-class Cause:
+class LineCause:
     """What added a line. `hunk` is set for a dream's change, `write` for an agent's write.
 
     `came_from` are the memories that a dream moved the words from. `sure` is False where a session wrote to the file at
@@ -106,7 +106,7 @@ class Cause:
 
 
 @dataclass(frozen=True, slots=True)
-class Causes:
+class LineCauses:
     """The data to find the cause of each line of one memory; `of` returns it for one line."""
 
     chain: Chain
@@ -115,12 +115,12 @@ class Causes:
     writes: Sequence[Write] = ()
     arrivals: Mapping[int, Sequence[tuple[str, str]]] = field(default_factory=dict)
 
-    def of(self, place: StateLine, line: str) -> Cause:
+    def of(self, place: StateLine, line: str) -> LineCause:
         """The cause of `line`, which was added at `place`."""
         version = self.chain.states[place.state]
         if version.origin in UNSEEN:
             return self._unseen(place.state, version, line.strip())
-        return Cause(
+        return LineCause(
             version, hunk=self._hunk(version, place.line, line), came_from=self._came_from(version, line)
         )
 
@@ -137,29 +137,29 @@ class Causes:
         found = [hunk for hunk, lines in self.hunks.get(version.proposal_id or 0, ()) if line in lines]
         return min(found, key=lambda hunk: abs(hunk.new_start - at), default=None)
 
-    def _unseen(self, state: int, version: Version, line: str) -> Cause:
+    def _unseen(self, state: int, version: Version, line: str) -> LineCause:
         # A file's mtime may be older than its text, as copies and clones keep or set it.
         found = version.origin == Version.Origin.FOUND
         seen = max(version.at, self.first_seen) if found else version.at
         before = [write for write in self.writes if write.at <= seen + SLACK]
         wrote = next((write for write in before if line in (write.added or ())), None)
         if wrote is not None:
-            return Cause(version, write=wrote)
+            return LineCause(version, write=wrote)
         previous = self.chain.states[state - 1].at if state else None
         blind = [
             write
             for write in before
             if write.added is None and (previous is None or write.at > previous - SLACK)
         ]
-        return Cause(version, write=blind[0], sure=False) if len(blind) == 1 else Cause(version)
+        return LineCause(version, write=blind[0], sure=False) if len(blind) == 1 else LineCause(version)
 
 
-def causes(memory: Memory, chain: Chain) -> Causes:
+def causes(memory: Memory, chain: Chain) -> LineCauses:
     """The causes for all lines of `chain`. Reads the database, and at most MAX_WRITES transcript records."""
     used = {chain.states[place.state] for origin in chain.origins for place in (origin.first, origin.here)}
     made = {version.proposal_id for version in used if version.proposal_id is not None}
     unseen = any(version.origin in UNSEEN for version in used)
-    return Causes(
+    return LineCauses(
         chain,
         memory.first_seen_at,
         hunks=_hunks(memory, made),
@@ -196,7 +196,7 @@ def _of_file(file: FileChange, texts: Mapping[str, str]) -> Iterable[tuple[Hunk,
     for hunk in file.hunks.all():
         if hunk.applied_in_id is None:
             continue
-        lines = proposals.lines_of(hunk, base, new).new_lines
+        lines = proposals.diff_hunk(hunk, base, new).new_lines
         edited = hunk.verdict == Hunk.Verdict.EDITED
         yield hunk, frozenset(lines_of(texts.get(hunk.edited_sha, "")) if edited else lines)
 

@@ -94,9 +94,9 @@ def forget(memory: Memory, reviewer: Actor, *, reason: str = "") -> ApplyReport:
     """Remove a memory and the index rows that link only to it; its versions stay in the history."""
     now = _now(memory.project)
     after: dict[str, bytes | None] = {memory.path: None}
-    index = now.get("MEMORY.md")
-    if index is not None and memory.path != "MEMORY.md":
-        after["MEMORY.md"] = text.encode(_without_rows(text.decode(index), memory.path))
+    index = now.get(memdir.INDEX_NAME)
+    if index is not None and memory.path != memdir.INDEX_NAME:
+        after[memdir.INDEX_NAME] = text.encode(_without_rows(text.decode(index), memory.path))
     why = reason or FORGOTTEN.format(who=reviewer.name or "hand")
     before = {path: now.get(path) for path in after}
     return carry_out(memory.project, HandEdit(Proposal.Origin.FORGET, "prune", why, after, before), reviewer)
@@ -202,7 +202,7 @@ def _waiting(
     """The equal proposal that is not written yet, unless something of it was rejected or edited, or conflicts. `wanted`: path →
     the old and the new bytes."""
     shas = {path: tuple(map(_sha, sides)) for path, sides in wanted.items()}
-    rows = project.proposals.filter(origin=origin, state__in=[Proposal.State.OPEN, Proposal.State.SUBMITTED])
+    rows = project.proposals.filter(origin=origin, state__in=Proposal.UNFINISHED)
     against = Hunk.objects.filter(verdict__in=[Hunk.Verdict.REJECTED, Hunk.Verdict.EDITED])
     for row in rows.exclude(files__hunks__in=against).prefetch_related("files"):
         files = row.files.all()

@@ -386,12 +386,11 @@ def _told(value: str | None, most: int) -> str:
 
 
 def kind_of(path: str) -> Memory.Kind:
-    top = PurePosixPath(path).parts[0]
-    if top == "team":
+    if memdir.is_team(path):
         return Memory.Kind.TEAM
-    if top == "logs":
+    if memdir.is_log(path):
         return Memory.Kind.LOG
-    return Memory.Kind.INDEX if path == "MEMORY.md" else Memory.Kind.TOPIC
+    return Memory.Kind.INDEX if path == memdir.INDEX_NAME else Memory.Kind.TOPIC
 
 
 def _mark_gone(row: Memory, cause: Cause, now: dt.datetime) -> None:

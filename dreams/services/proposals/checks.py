@@ -131,10 +131,6 @@ def verdicts_on(proposal: Proposal, typed: str) -> TranscriptVerdicts:
     return verdicts
 
 
-#: Proposals of these origins are checked for lines that a person rejected before.
-_DRAFTED = (Proposal.Origin.DREAM, Proposal.Origin.SUGGESTED)
-
-
 def with_verdicts(subject: Subject, verdicts: TranscriptVerdicts) -> Subject:
     return replace(subject, heard=verdicts.ask, against=verdicts.against) if verdicts.sessions else subject
 
@@ -199,7 +195,9 @@ def _subject_of_draft(
         for file in draft.files
         for made in file.hunks
     ]
-    return _subject(project, before, after, changed, _rejected_in(project) if origin in _DRAFTED else {})
+    return _subject(
+        project, before, after, changed, _rejected_in(project) if origin in Proposal.REMEMBERED else {}
+    )
 
 
 def _subject(
@@ -237,7 +235,7 @@ def _recent_prompts(project: Project) -> list[str]:
 
 def _rejected_lines(proposal: Proposal) -> Mapping[str, dt.date]:
     """Empty for proposals that a person made: they may bring a rejected line back."""
-    return _rejected_in(proposal.project, besides=proposal) if proposal.origin in _DRAFTED else {}
+    return _rejected_in(proposal.project, besides=proposal) if proposal.origin in Proposal.REMEMBERED else {}
 
 
 def _rejected_in(project: Project, besides: Proposal | None = None) -> Mapping[str, dt.date]:

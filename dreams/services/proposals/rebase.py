@@ -14,7 +14,7 @@ from django.db import transaction
 from django.db.models import Exists, OuterRef, Q, QuerySet
 
 from dreams.engines import drafts
-from dreams.lib import diff
+from dreams.lib import diff, memdir
 from dreams.lib.diff import merge
 from dreams.lib.diff.index_merge import merge_index
 from dreams.lib.files import safefs, text, workspace
@@ -115,7 +115,7 @@ def three_way(sides: Sides, path: str) -> merge.Merge:
     ):
         sides_lines = [merge.TextLines(0, tuple(diff.split_lines(side))) for side in (base, now, wanted)]
         return merge.Merge((merge.Chunk("conflict", sides_lines[0], sides_lines[1], sides_lines[2]),))
-    if path.rpartition("/")[2] == "MEMORY.md":
+    if memdir.is_index(path):
         return merge_index(base, now, wanted)
     # Touching edits are both taken: the result is shown and confirmed before it is written, and notes grow at the
     # end, right behind the line that a dream changed.

@@ -57,10 +57,10 @@ def text_hunks(file: FileChange, texts: Texts | None = None) -> list[tuple[Hunk,
     """The rows of a file's hunks with their lines, in order."""
     texts = texts or Texts()
     base, new = texts.lines(file.base_sha), texts.lines(file.new_sha)
-    return [(row, lines_of(row, base, new)) for row in file.hunks.all()]
+    return [(row, diff_hunk(row, base, new)) for row in file.hunks.all()]
 
 
-def lines_of(row: Hunk, base: Sequence[str], new: Sequence[str]) -> diff.Hunk:
+def diff_hunk(row: Hunk, base: Sequence[str], new: Sequence[str]) -> diff.Hunk:
     """A hunk with its lines, from the split texts of its file."""
     return diff.Hunk(
         row.hunk_id,
@@ -178,7 +178,7 @@ def inputs_key(hunk: Hunk) -> str:
 
 def memory_type(path: str, data: bytes | None) -> str:
     """`index` for MEMORY.md, else the memory's own type, else empty."""
-    if path.rpartition("/")[2] == "MEMORY.md":
+    if memdir.is_index(path):
         return "index"
     return redact(memdir.memory_type(memdir.parse(data or b""), path) or "")
 

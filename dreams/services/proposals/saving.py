@@ -284,12 +284,11 @@ def _evidence(row: Hunk, citation: Citation) -> Evidence:
     )
 
 
-_WAITING = (Proposal.State.OPEN, Proposal.State.SUBMITTED)
-
-
 def open_dream_proposal(project: Project) -> Proposal | None:
     """The dream's proposal that waits for a review or to be written, if there is one."""
-    return project.proposals.filter(origin=Proposal.Origin.DREAM, by_policy=False, state__in=_WAITING).first()
+    return project.proposals.filter(
+        origin=Proposal.Origin.DREAM, by_policy=False, state__in=Proposal.UNFINISHED
+    ).first()
 
 
 def open_with_origin(project: Project, origin: Proposal.Origin) -> Proposal | None:
@@ -303,7 +302,7 @@ def supersede(proposal: Proposal, actor: str) -> dict[tuple[str, str], Hunk]:
     Its sessions become unread again.
     """
     with transaction.atomic():
-        closed = Proposal.objects.filter(pk=proposal.pk, state__in=_WAITING).update(
+        closed = Proposal.objects.filter(pk=proposal.pk, state__in=Proposal.UNFINISHED).update(
             state=Proposal.State.SUPERSEDED, closed_at=timezone.now()
         )
         if not closed:

@@ -41,6 +41,8 @@ _UNCOUNTED = "change"
 _REDO = "redo"
 _INDEX = "the index"
 _VERBS = {**decisions.WORDS, _REDO: ("redid", "redo", _UNCOUNTED), "": ("made", "make", "other change")}
+#: Their reasons are those of their changes; nobody gave one for the whole.
+_BY_ENGINES = (Origin.DREAM, Origin.ANSWERS, Origin.CAUGHT)
 #: Verbs for changes that a person made without a dream.
 _BY_HAND: Mapping[str, str] = {
     Origin.EDIT: "Edited",
@@ -246,9 +248,7 @@ def _counted(number: int, noun: str, files: int) -> str:
 
 def reason(proposal: Proposal) -> str:
     """The reason that a person gave for making this proposal; empty without one."""
-    if proposal.origin in (Origin.DREAM, Origin.ANSWERS, Origin.CAUGHT) or proposal.summary.startswith(
-        "Undo of "
-    ):
+    if proposal.origin in _BY_ENGINES or proposal.summary.startswith("Undo of "):
         return ""
     return hand_edits.given(proposal.summary, proposal.created_by)
 
@@ -260,9 +260,8 @@ def reasons_in(path: str, proposals: Iterable[Proposal]) -> dict[int, str]:
     found: dict[int, dict[str, None]] = defaultdict(dict)
     for pk, why in rows.order_by("number").values_list("file__proposal", "operation__reason"):
         found[pk][why or ""] = None
-    drafted = (Origin.DREAM, Origin.ANSWERS, Origin.CAUGHT)
     return {
-        pk: " ".join(filter(None, found[pk])) if proposal.origin in drafted else reason(proposal)
+        pk: " ".join(filter(None, found[pk])) if proposal.origin in _BY_ENGINES else reason(proposal)
         for pk, proposal in made.items()
     }
 

@@ -8,11 +8,12 @@ import time
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import get_args
 
 from django.db.models import Q
 
 from dreams.engines.types import Citation
-from dreams.findings.base import NewFinding, SessionAnswer
+from dreams.findings.base import Answer, NewFinding, SessionAnswer
 from dreams.lib.agents.base import NO_ANSWER
 from dreams.lib.files import text
 from dreams.lib.prose import claims
@@ -195,14 +196,9 @@ def stored_answer(line_no: int, statement: str, answer: SessionAnswer) -> dict[s
 
 def loaded_answer(row: dict[str, object]) -> tuple[str, SessionAnswer]:
     """(statement, answer) of a saved one; an unknown answer counts as unsupported."""
-    answer = row.get("answer")
+    answer: Answer = next((one for one in get_args(Answer) if one == row.get("answer")), "unsupported")
     place = _place(row) if row.get("quote") else None
-    why = str(row.get("why") or "")
-    if answer == "supported":
-        return str(row.get("text")), SessionAnswer("supported", why, place)
-    if answer == "contradicted":
-        return str(row.get("text")), SessionAnswer("contradicted", why, place)
-    return str(row.get("text")), SessionAnswer("unsupported", why, place)
+    return str(row.get("text")), SessionAnswer(answer, str(row.get("why") or ""), place)
 
 
 def _place(row: dict[str, object]) -> Citation:

@@ -162,8 +162,8 @@ def is_held(question: Question) -> bool:
 
 def _waits_for_its_dream(question: Question) -> bool:
     """Whether it is held back and the dream's changes are not decided."""
-    states = (Proposal.State.OPEN, Proposal.State.SUBMITTED)
-    return is_held(question) and question.proposal is not None and question.proposal.state in states
+    proposal = question.proposal
+    return is_held(question) and proposal is not None and proposal.state in Proposal.UNFINISHED
 
 
 def is_due(question: Question) -> bool:

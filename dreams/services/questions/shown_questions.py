@@ -57,7 +57,7 @@ def _range(start: int, lines: Sequence[str]) -> str:
 
 
 @dataclass(frozen=True, slots=True)
-class Choice:
+class ShownOption:
     """One option and the files it changes; for an `index` question also its rows."""
 
     id: str
@@ -75,7 +75,7 @@ class ShownQuestion:
     """A question with its choices; `sessions` maps the rows that its places name to session ids."""
 
     row: Question
-    choices: tuple[Choice, ...]
+    choices: tuple[ShownOption, ...]
     sessions: Mapping[int, str]
 
 
@@ -136,13 +136,13 @@ def shown(questions: Sequence[Question]) -> list[ShownQuestion]:
     ]
 
 
-def _choice(option: QuestionOption, row: Question, texts: Mapping[str, bytes]) -> Choice:
+def _choice(option: QuestionOption, row: Question, texts: Mapping[str, bytes]) -> ShownOption:
     option.question = row
     files = tuple(OptionFile(path, *sides) for path, sides in options.ends(option, texts).items())
     rows = (
         dict.fromkeys(edit["operation"] for edit in option.edits) if row.kind == Question.Kind.INDEX else ()
     )
-    return Choice(option.option_id, option.label, files, tuple(rows))
+    return ShownOption(option.option_id, option.label, files, tuple(rows))
 
 
 def as_json(questions: Sequence[Question], *, is_bare: bool = False) -> list[dict[str, Any]]:
@@ -189,7 +189,7 @@ def _json(one: ShownQuestion) -> dict[str, Any]:
     }
 
 
-def _option(choice: Choice) -> dict[str, Any]:
+def _option(choice: ShownOption) -> dict[str, Any]:
     made: dict[str, Any] = {"id": choice.id, "label": choice.label, "diff": _printable(choice.diff)}
     return made | ({"rows": list(choice.rows)} if choice.rows else {})
 
@@ -203,7 +203,7 @@ def _printable(content: str) -> str:
 
 
 @dataclass(frozen=True, slots=True)
-class Waiting:
+class OpenQuestions:
     """The most useful open questions of all projects, with the number of questions and projects."""
 
     questions: tuple[Question, ...]
@@ -211,14 +211,14 @@ class Waiting:
     projects: int
 
 
-def waiting_questions(limit: int = 20) -> Waiting:
+def open_questions(limit: int = 20) -> OpenQuestions:
     """The open questions ranked by weight and age; at most `limit`."""
     counted, now = _ranked(), timezone.now()
     ranked = sorted(counted, key=lambda one: (-rank(one[2], now - one[3]), one[0]))
     chosen = [pk for pk, *_ in ranked[:limit]]
-    found = _waiting(chosen) if chosen else []
+    found = _with_options(chosen) if chosen else []
     ordered = sorted(found, key=lambda row: chosen.index(row.pk))
-    return Waiting(tuple(ordered), len(counted), len({project for _, project, *_ in counted}))
+    return OpenQuestions(tuple(ordered), len(counted), len({project for _, project, *_ in counted}))
 
 
 def _open() -> QuerySet[Question]:
@@ -231,7 +231,7 @@ def _ranked() -> QuerySet[Question, tuple[int, int, float, dt.datetime]]:
 
 
 @prepared
-def _waiting(pks: list[int]) -> QuerySet[Question]:
+def _with_options(pks: list[int]) -> QuerySet[Question]:
     rows = _open().filter(pk__in=pks).select_related("project", "dream", "proposal")
     return rows.prefetch_related("options")
 

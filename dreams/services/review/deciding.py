@@ -314,10 +314,8 @@ def blocking_findings(proposal: Proposal, hunks: Iterable[Hunk] | None = None) -
     """Findings that block what is approved (or `hunks`) from being applied."""
     if hunks is None:
         hunks = Hunk.objects.filter(file__proposal=proposal, verdict__in=Hunk.TAKEN).only("file_id")
-    unsettled = proposal.findings.filter(
-        Q(severity=Finding.Severity.REFUSE) | Q(severity=Finding.Severity.BLOCK, confirmed_at=None)
-    )
-    found = list(unsettled.select_related("file", "hunk"))
+    severe = proposal.findings.filter(severity__in=(Finding.Severity.REFUSE, Finding.Severity.BLOCK))
+    found = list(severe.select_related("file", "hunk"))
     return filter_blocking(found, hunks) if found else []
 
 
@@ -329,16 +327,9 @@ def filter_blocking(findings: Iterable[Finding], hunks: Iterable[Hunk]) -> list[
     return [
         found
         for found in findings
-        if _is_unsettled(found)
+        if found.is_blocking
         and (found.hunk_id in files if found.hunk_id is not None else found.file_id in concerned)
     ]
-
-
-def _is_unsettled(finding: Finding) -> bool:
-    is_confirmed = finding.confirmed_at is not None
-    return finding.severity == Finding.Severity.REFUSE or (
-        finding.severity == Finding.Severity.BLOCK and not is_confirmed
-    )
 
 
 def is_undecided(proposal: Proposal) -> bool:

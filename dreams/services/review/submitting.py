@@ -129,7 +129,7 @@ MOST_AT_ONCE = 250  # rows of one transaction: about 20 ms of SQLite's write loc
 def _stage_rejected(proposal: Proposal) -> None:
     """Save what is rejected, in several transactions; it counts after the last one of the submit."""
     LeftOut.objects.filter(proposal=proposal, is_staged=True).delete()  # of an interrupted submit
-    if proposal.origin in (Proposal.Origin.DREAM, Proposal.Origin.SUGGESTED):
+    if proposal.origin in Proposal.REMEMBERED:
         rejected = Hunk.objects.filter(file__proposal=proposal, verdict=Hunk.Verdict.REJECTED)
         for part in database.in_parts(_rows(proposal, rejected), MOST_AT_ONCE):
             for row in part:

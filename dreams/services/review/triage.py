@@ -109,7 +109,7 @@ def digest(parts: Collection[Sequence[Hunk]], against: Collection[int]) -> str:
 
 
 def decide_shown(wanted: Sequence[int], seen: str, verdict: Hunk.Verdict, reviewer: Actor) -> TriageResult:
-    """Decide on these operations, all as they were shown, or on none of them. Raises Changed.
+    """Decide on these operations, all as they were shown, or on none of them. Raises ShownHasChanged.
 
     A proposal that refuses it, such as one submitted at this moment, stops no other.
     """

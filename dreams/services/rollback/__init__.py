@@ -22,7 +22,7 @@ from dreams.lib.storage import journal
 from dreams.models import Hunk, Proposal, Version
 from dreams.services import project_lock, proposals, review
 from dreams.services.apply import undoing, writing
-from dreams.services.apply.applying import ApplyReport, Waiting, Written
+from dreams.services.apply.applying import ApplyReport, NotWritten, Written
 from dreams.services.apply.writing import WriteOrder
 from dreams.services.memories import syncing
 from dreams.services.proposals import rebase
@@ -74,7 +74,7 @@ def rollback(
         _release(held, result)
     return ApplyReport(
         applied=tuple(Written(item.path, item.sha256) for item in result.applied),
-        conflicts=tuple(Waiting(c.path, c.why) for c in result.conflicts),
+        conflicts=tuple(NotWritten(c.path, c.why) for c in result.conflicts),
         untouched=result.untouched,
         said=result.said,
         error=result.error,
@@ -106,7 +106,7 @@ def propose(
 
 
 def _waiting(proposal: Proposal, asked: undoing.TakenBack) -> Proposal | None:
-    not_written = proposal.undone_by.filter(state__in=[Proposal.State.OPEN, Proposal.State.SUBMITTED])
+    not_written = proposal.undone_by.filter(state__in=Proposal.UNFINISHED)
     in_part = Hunk.objects.exclude(verdict__in=Hunk.TAKEN)
     found = not_written.exclude(state=Proposal.State.SUBMITTED, files__hunks__in=in_part)
     return next((made for made in found if undoing.TakenBack.of(made) == asked), None)
@@ -119,7 +119,7 @@ def _asked(planned: Preview, reason: str, *, never_again: bool, at_once: bool = 
 
 def _withdraw(proposal: Proposal) -> None:
     """Close undos of `proposal` that were to be written at once but stopped before anything was written, without a person's words."""
-    waiting = Proposal.objects.filter(state__in=[Proposal.State.OPEN, Proposal.State.SUBMITTED])
+    waiting = Proposal.objects.filter(state__in=Proposal.UNFINISHED)
     stopped = waiting.filter(undoes=proposal, undo_asked__at_once=True, applications__isnull=True)
     for made in stopped.exclude(files__is_worded=True):
         if "worded" not in made.undo_asked and not writing.interrupted(made):
@@ -264,7 +264,7 @@ def _conflict_report(planned: Preview, snapshot: workspace.Snapshot) -> ApplyRep
         return f"it has since {since}; solve it on its page"
 
     return ApplyReport(
-        conflicts=tuple(Waiting(file.path, why(file)) for file in planned.conflicts),
+        conflicts=tuple(NotWritten(file.path, why(file)) for file in planned.conflicts),
         untouched=tuple(file.path for file in planned.files if file.merged is None),
         said=("Nothing was written.",),
         proposal=planned.proposal.public_id,

@@ -81,8 +81,9 @@ def count_sessions(project: Project, now: dt.datetime) -> None:
 
 @prepared
 def _open_proposals() -> QuerySet[Proposal, tuple[int, str, str, int]]:
-    states = [Proposal.State.OPEN, Proposal.State.SUBMITTED]
-    waiting = Proposal.objects.filter(origin=Proposal.Origin.DREAM, by_policy=False, state__in=states)
+    waiting = Proposal.objects.filter(
+        origin=Proposal.Origin.DREAM, by_policy=False, state__in=Proposal.UNFINISHED
+    )
     return waiting.values_list("project_id", "public_id", "state", "pk")
 
 

@@ -191,8 +191,7 @@ def _refuse_if_it_waits(project: Project, texts: Collection[str]) -> None:
         raise PurgeRefused(
             "A dream is running, which may have read it and would propose it again. Wait for it, or cancel it."
         )
-    states = [Proposal.State.OPEN, Proposal.State.SUBMITTED]
-    waiting = FileChange.objects.filter(proposal__project=project, proposal__state__in=states)
+    waiting = FileChange.objects.filter(proposal__project=project, proposal__state__in=Proposal.UNFINISHED)
     named = waiting.filter(base_sha__in=texts) | waiting.filter(new_sha__in=texts)
     first = named.select_related("proposal").first()
     if first is not None:

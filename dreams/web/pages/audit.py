@@ -44,7 +44,7 @@ MOST_ACTORS = 50  # to choose from; chosen
 
 
 @dataclass(frozen=True, slots=True)
-class Filter:
+class AuditFilter:
     action: str = ""
     actor: str = ""
     project: int | None = None
@@ -55,7 +55,7 @@ class Filter:
         return bool(self.action or self.actor or self.project or self.text)
 
 
-def entries(wanted: Filter, number: str | None = None, you: str = "") -> PageOfRows[dict[str, Any]]:
+def entries(wanted: AuditFilter, number: str | None = None, you: str = "") -> PageOfRows[dict[str, Any]]:
     """`you` is the reader's name: their own actions are shown as "you"."""
     page = page_of(_rows(wanted).order_by("-number"), number, PAGE_SIZE)
     found = list(page.object_list)
@@ -91,7 +91,7 @@ class _Known:
         return reverse("dream", args=[name]) if name in self.dreams else ""
 
 
-def _rows(wanted: Filter) -> QuerySet[AuditEntry]:
+def _rows(wanted: AuditFilter) -> QuerySet[AuditEntry]:
     rows = AuditEntry.objects.all()
     if wanted.action:
         rows = rows.filter(action=wanted.action)
@@ -160,7 +160,7 @@ def chain() -> dict[str, Any]:
     }
 
 
-def lines(wanted: Filter) -> Iterator[str]:
+def lines(wanted: AuditFilter) -> Iterator[str]:
     """JSON lines, oldest first, with all hashed fields, so that the chain can be checked elsewhere."""
     for row in _rows(wanted).order_by("number").iterator(chunk_size=1000):
         yield json.dumps(_exported(row), ensure_ascii=False, sort_keys=True) + "\n"

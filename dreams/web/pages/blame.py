@@ -11,7 +11,7 @@ from dreams.lib.secrets.masking import Mask
 from dreams.models import Evidence, Hunk, Memory, Operation, Session, Version
 from dreams.services import blobs
 from dreams.services.memories import hand_edits
-from dreams.services.memories.blame import Cause, Causes, Chain, Write, causes, chain, written_in
+from dreams.services.memories.blame import Chain, LineCause, LineCauses, Write, causes, chain, written_in
 from dreams.services.proposals import summaries
 from dreams.web.hidden_secrets import Sight
 from dreams.web.pages.memory import Looks
@@ -76,20 +76,20 @@ def blame(memory: Memory, version: Version, *, is_bare: bool = False) -> dict[st
 @dataclass(frozen=True, slots=True)
 class _BlamedLine:
     line: BlameLine
-    cause: Cause
-    before: Cause | None
+    cause: LineCause
+    before: LineCause | None
 
     @property
     def key(self) -> tuple[object, ...]:
         return (_key(self.cause), self.before and _key(self.before))
 
 
-def _key(cause: Cause) -> tuple[object, ...]:
+def _key(cause: LineCause) -> tuple[object, ...]:
     write = (cause.write.session.pk, cause.write.offset) if cause.write else None
     return (cause.version.pk, cause.hunk and cause.hunk.pk, write, cause.came_from)
 
 
-def _told(found: Chain, why: Causes, mask: Mask) -> Iterator[_BlamedLine]:
+def _told(found: Chain, why: LineCauses, mask: Mask) -> Iterator[_BlamedLine]:
     for number, (text, origin) in enumerate(zip(found.lines, found.origins, strict=True), 1):
         cause = why.of(origin.here, text)
         before = why.of(origin.before, text) if origin.before else None
@@ -144,7 +144,7 @@ def _first_kind(item: _BlamedLine) -> str:
     return _kind(item.before if is_back and item.before else item.cause)
 
 
-def _kind(cause: Cause) -> str:
+def _kind(cause: LineCause) -> str:
     if cause.write is not None:
         return "session"
     origin = cause.version.origin
@@ -156,7 +156,7 @@ def _kind(cause: Cause) -> str:
     return named.get(Version.Origin(origin), "hand")
 
 
-def _source(cause: Cause, looks: Looks) -> dict[str, Any]:
+def _source(cause: LineCause, looks: Looks) -> dict[str, Any]:
     """The origin of a run of lines. `kind` is dream, session, hand, outside or found."""
     if cause.write is not None:
         return _by_session(cause, cause.write)
@@ -183,7 +183,7 @@ def _source(cause: Cause, looks: Looks) -> dict[str, Any]:
     }
 
 
-def _by_session(cause: Cause, write: Write) -> dict[str, Any]:
+def _by_session(cause: LineCause, write: Write) -> dict[str, Any]:
     title = str(write.session)
     note = "" if cause.sure else "It wrote to this file at that time; what it wrote can no longer be read."
     return {

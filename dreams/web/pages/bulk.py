@@ -124,7 +124,7 @@ def index_last(hunks: Iterable[Hunk]) -> list[Hunk]:
 def masked_parts(hunks: Sequence[Hunk], texts: proposals.Texts) -> tuple[list[FileChanges], str, Mask]:
     """The lines of each hunk with secrets masked, all removed text unmasked, and the mask. Raises MissingBlob."""
     found = [
-        proposals.lines_of(hunk, texts.lines(hunk.file.base_sha), texts.lines(hunk.file.new_sha))
+        proposals.diff_hunk(hunk, texts.lines(hunk.file.base_sha), texts.lines(hunk.file.new_sha))
         for hunk in hunks
     ]
     mask = Mask.of(text for lines in found for text in (lines.removed, lines.added))

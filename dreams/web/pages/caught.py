@@ -8,6 +8,7 @@ from django.db.models import F, Prefetch, Q
 from django.utils import timezone
 
 from dreams.lib.agents.base import NO_ANSWER
+from dreams.lib.memdir import INDEX_NAME
 from dreams.models import Card, Finding, Project
 from dreams.services.catching import card_states, lifecycle
 from dreams.services.scheduling.gate_inputs import Everywhere
@@ -60,7 +61,7 @@ def _next_open(rows: Sequence[Card], after: str) -> str:
 
 def _shown(row: Card, is_now: bool) -> dict[str, Any]:
     hunks = list(row.operation.hunks.all()) if row.operation else []
-    file = next((hunk.file for hunk in hunks if hunk.file.path != "MEMORY.md"), None)
+    file = next((hunk.file for hunk in hunks if hunk.file.path != INDEX_NAME), None)
     # A line, its file's description and its index row have the same findings.
     findings = list({found.code: found for hunk in reversed(hunks) for found in hunk.findings.all()}.values())
     cited = row.citations[0] if row.citations else {}
@@ -75,12 +76,6 @@ def _shown(row: Card, is_now: bool) -> dict[str, Any]:
         "path": file.path if file else "",
         "is_new_file": bool(file and file.kind == "add"),
         "findings": [found for found in findings if found.severity == Finding.Severity.WARN],
-        "blocks": [found for found in findings if _blocks(found)],
+        "blocks": [found for found in findings if found.is_blocking],
         "is_now": is_now,
     }
-
-
-def _blocks(found: Finding) -> bool:
-    """Whether it prevents approval: it is not confirmed yet or cannot be."""
-    is_confirmed = found.severity == Finding.Severity.BLOCK and found.confirmed_at is not None
-    return found.severity != Finding.Severity.WARN and not is_confirmed

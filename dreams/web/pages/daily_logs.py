@@ -9,6 +9,7 @@ from django.urls import reverse
 
 from dreams.engines.linedates import day_of_log
 from dreams.lib import diff
+from dreams.lib.memdir import is_index
 from dreams.lib.secrets.masking import Mask
 from dreams.models import Evidence, Memory, Project, Proposal
 from dreams.services import daily_logs
@@ -120,7 +121,7 @@ def _became(project: Project, paths: Iterable[str]) -> dict[tuple[str, int], dic
     for row in rows:
         file, line = row.hunk.file, (row.place, row.line_no or 0)
         if row.hunk.applied_in_id and not row.hunk.undone_in_id and file.path in known:
-            if line not in found or not file.path.endswith("MEMORY.md"):
+            if line not in found or not is_index(file.path):
                 found[line] = {
                     "said": f"in {diff.visible(file.path)}",
                     "href": reverse("memory", args=[known[file.path]]),

@@ -13,7 +13,7 @@ from dreams.services.scheduling.next_dream import NextDream, beside_its_moment
 
 
 @dataclass(frozen=True, slots=True)
-class Gate:
+class GateRow:
     kind: rules.Gate
     passed: bool
     reason: str
@@ -24,7 +24,7 @@ class Gate:
 class Gates:
     """All gates of a project now, and those that apply to a manual start. `refuses` as in a review."""
 
-    gates: list[Gate]
+    gates: list[GateRow]
     next: NextDream
     sentence: str
     supersedes: str
@@ -41,11 +41,11 @@ class Gates:
         return "Nothing is written until you approve it."
 
     @property
-    def closed(self) -> list[Gate]:
+    def closed(self) -> list[GateRow]:
         return [gate for gate in self.gates if not gate.passed]
 
     @property
-    def opened(self) -> list[Gate]:
+    def opened(self) -> list[GateRow]:
         return [gate for gate in self.gates if gate.passed]
 
     @property
@@ -53,7 +53,7 @@ class Gates:
         return not self.closed
 
     @property
-    def unforceable(self) -> list[Gate]:
+    def unforceable(self) -> list[GateRow]:
         """Closed gates that cannot be forced."""
         return [gate for gate in self.closed if not gate.kind.forceable]
 
@@ -77,7 +77,7 @@ def gates_of(project: Project, now: dt.datetime, tally: Tally | None = None) -> 
     results = scheduler.evaluate_all(project, now, everywhere, tally=tally)
     active = next((row for row in dreaming.active() if row.project_id == project.pk), None)
     found = [
-        Gate(gates.GATES[result.name], result.passed, beside_its_moment(result), result.opens_at)
+        GateRow(gates.GATES[result.name], result.passed, beside_its_moment(result), result.opens_at)
         for result in results
     ]
     together = NextDream.of(results)

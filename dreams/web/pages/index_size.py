@@ -87,4 +87,4 @@ def size_of(project: Project, config: conf.Config) -> tuple[IndexSize | None, in
 
 @prepared
 def _index_row(project: int) -> QuerySet[Memory]:
-    return Memory.objects.filter(project_id=project, path="MEMORY.md", gone_at__isnull=True)[:1]
+    return Memory.objects.filter(project_id=project, path=memdir.INDEX_NAME, gone_at__isnull=True)[:1]

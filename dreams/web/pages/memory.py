@@ -307,12 +307,12 @@ def links_in(memory: Memory) -> list[dict[str, Any]]:
     return found[:MOST_LINKS]
 
 
-# --- Evidence -----------------------------------------------------------------------------------------------------
-
-
 def leaving(memory: Memory) -> dict[str, Any]:
+    """What else changes where the memory is forgotten: its index rows are removed, and links to it lead nowhere."""
     index = (
-        memory.project.memories.filter(path="MEMORY.md", gone_at__isnull=True).exclude(pk=memory.pk).first()
+        memory.project.memories.filter(path=memdir.INDEX_NAME, gone_at__isnull=True)
+        .exclude(pk=memory.pk)
+        .first()
     )
     data = blobs.get_many([index.sha256]).get(index.sha256) if index else None
     content = text.decode(data or b"")
@@ -320,5 +320,5 @@ def leaving(memory: Memory) -> dict[str, Any]:
     rows = memdir.parse_index(content).rows_for(memory.path)
     return {
         "index_rows": [diff.visible(mask(row.raw)) for row in rows[:MOST_LINKS]],
-        "linked_from": [link for link in links_in(memory) if link["label"] != "MEMORY.md"],
+        "linked_from": [link for link in links_in(memory) if link["label"] != memdir.INDEX_NAME],
     }

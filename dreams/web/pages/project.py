@@ -37,7 +37,6 @@ from dreams.services.memories.lost_histories import LostHistory
 from dreams.services.questions.question_states import NOW_ASKED
 from dreams.services.scheduling import gates, next_dream
 from dreams.services.scheduling.gates.facts import Tally
-from dreams.web.pages.projects import WAITING
 from dreams.web.paging import PageOfRows, RowQuery, listed, page_of
 
 if TYPE_CHECKING:
@@ -78,7 +77,7 @@ class SessionRow:
 
 
 @dataclass(frozen=True, slots=True)
-class Counts:
+class TabCounts:
     """The counts on a project's tabs. `memories` and `sessions` are those on disk, as in the `projects` command."""
 
     memories: int
@@ -93,7 +92,7 @@ class Counts:
 
 
 @dataclass(frozen=True, slots=True)
-class Head(Counts):
+class Head(TabCounts):
     """The head and the side of a project's page: figures, folders, switches."""
 
     review: str
@@ -143,7 +142,7 @@ def head(project: Project) -> Head:
     )
 
 
-def counts(project: Project) -> Counts:
+def counts(project: Project) -> TabCounts:
     """For the other pages of a project; three queries."""
     memories = kept(
         CountKind.MEMORIES,
@@ -155,7 +154,7 @@ def counts(project: Project) -> Counts:
         CountKind.SESSIONS, project.pk, "counts", lambda: next(iter(_sessions_counted(project.pk)), (0, 0))
     )
     [others] = _waiting_counted(project.pk)
-    return Counts(*memories, *sessions, *others)
+    return TabCounts(*memories, *sessions, *others)
 
 
 def _asides(project: Project) -> list[Version]:
@@ -177,7 +176,7 @@ def _switch(value: object) -> str:
 
 @prepared
 def _memories_counted(project: int) -> QuerySet[Memory, tuple[int, ...]]:
-    """In the order of `Counts`: `files` are all current ones, with indexes and logs; `memories` without them."""
+    """In the order of `TabCounts`: `files` are all current ones, with indexes and logs; `memories` without them."""
     present = Q(gone_at__isnull=True)
     rows = Memory.objects.filter(project_id=project).order_by().values("project")
     return rows.annotate(
@@ -210,7 +209,7 @@ def _waiting_counted(project: int) -> QuerySet[Project, tuple[int, ...]]:
 
 @prepared
 def _to_review(project: int) -> QuerySet[Proposal, tuple[str]]:
-    rows = Proposal.objects.filter(project_id=project, state__in=WAITING).exclude(origin=CAUGHT)
+    rows = Proposal.objects.filter(project_id=project, state__in=Proposal.UNFINISHED).exclude(origin=CAUGHT)
     return rows.order_by("-created_at").values_list("public_id")[:1]
 
 
@@ -229,32 +228,19 @@ def move_choices(project: Project, memories: int) -> dict[str, Any] | None:
     return {"source": None, "memories": memories, "targets": list(others[:MOST_FILES])}
 
 
-def folders(project: Project) -> list[str]:
-    """The folders of its transcripts."""
-    return _folders(project.pk)
-
-
 @prepared
-def _folders(project: int) -> QuerySet[TranscriptFolder, str]:
+def folders(project: int) -> QuerySet[TranscriptFolder, str]:
+    """The folders of its transcripts."""
     rows = TranscriptFolder.objects.filter(project_id=project, gone_at__isnull=True)
     return rows.values_list("path", flat=True)[:MOST_FILES]
 
 
-def memories(
-    project: Project,
-    text: str = "",
-    number: str | None = None,
-    *,
-    gone: bool = False,
-    total: int | None = None,
-) -> PageOfRows[Any]:
+def memories(project: Project, text: str, number: str | None, *, gone: bool, total: int) -> PageOfRows[Any]:
     """The index, then topics by their last change, then team notes and logs. `total` as in `sessions`."""
-    if total is not None and not text:
-        ask = partial(_memories_listed, project.pk, gone=gone, most=Fixed(MEMORIES_PAGE))
-        return _as_they_are(page_of(RowQuery(total, ask), number, MEMORIES_PAGE))
-    rows = _memories(project.pk, gone=gone)
+    rows: Any = RowQuery(total, partial(_memories_listed, project.pk, gone=gone, most=Fixed(MEMORIES_PAGE)))
     if text:
-        rows = rows.filter(Q(path__icontains=text) | Q(name__icontains=text) | Q(description__icontains=text))
+        is_match = Q(path__icontains=text) | Q(name__icontains=text) | Q(description__icontains=text)
+        rows = _memories(project.pk, gone=gone).filter(is_match)
     return _as_they_are(page_of(rows, number, MEMORIES_PAGE))
 
 
@@ -281,22 +267,13 @@ def _memories_listed(project: int, start: Fixed, *, gone: bool, most: Fixed) -> 
 
 
 def sessions(
-    project: Project,
-    text: str = "",
-    number: str | None = None,
-    *,
-    gone: bool = False,
-    total: int | None = None,
+    project: Project, text: str, number: str | None, *, gone: bool, total: int
 ) -> PageOfRows[SessionRow]:
-    """`total` is the number of sessions if known, to avoid another count. A search counts its matches."""
-    if total is not None and not text:
-        ask = partial(_sessions_listed, project.pk, gone=gone, most=Fixed(SESSIONS_PAGE))
-        return _sessions_rows(project, page_of(RowQuery(total, ask), number, SESSIONS_PAGE))
-    rows = _sessions(project.pk, gone=gone)
+    """`total` is the number of sessions, which is not counted again. A search counts its matches."""
+    rows: Any = RowQuery(total, partial(_sessions_listed, project.pk, gone=gone, most=Fixed(SESSIONS_PAGE)))
     if text:
-        rows = rows.filter(
-            Q(title__icontains=text) | Q(session_id__icontains=text) | Q(branch__icontains=text)
-        )
+        is_match = Q(title__icontains=text) | Q(session_id__icontains=text) | Q(branch__icontains=text)
+        rows = _sessions(project.pk, gone=gone).filter(is_match)
     return _sessions_rows(project, page_of(rows, number, SESSIONS_PAGE))
 
 
@@ -323,7 +300,7 @@ def _sessions_listed(project: int, start: Fixed, *, gone: bool, most: Fixed) -> 
 @prepared
 def _in_review(sessions: list[int]) -> QuerySet[DreamSession, int]:
     """Those of `sessions` whose dream's proposal waits for a person."""
-    rows = DreamSession.objects.filter(session__in=sessions, dream__proposals__state__in=WAITING)
+    rows = DreamSession.objects.filter(session__in=sessions, dream__proposals__state__in=Proposal.UNFINISHED)
     return rows.values_list("session_id", flat=True)
 
 

@@ -69,7 +69,6 @@ STATES: Mapping[int, RowState] = {
     GONE: RowState("gone", "Gone", "", "trash"),
 }
 FILTERS = {state.name: state.label for state in STATES.values()}
-WAITING = (Proposal.State.OPEN, Proposal.State.SUBMITTED)
 
 
 class ProjectOrder(TextChoices):
@@ -185,7 +184,7 @@ def _ranked() -> QuerySet[Any]:
     Waiting proposals and running dreams are found by their state, once for all projects, as they are few.
     """
     off = Override.objects.filter(key="dreaming", value=False, project__isnull=False)
-    waiting = Proposal.objects.filter(state__in=WAITING)
+    waiting = Proposal.objects.filter(state__in=Proposal.UNFINISHED)
     dreaming = DreamRun.objects.filter(status__in=DreamRun.UNFINISHED)
     return Project.objects.annotate(
         rank=Case(
@@ -291,7 +290,9 @@ def _indexes(projects: list[int]) -> QuerySet[Memory, tuple[int, int, int]]:
 
 @prepared
 def _waiting(projects: list[int]) -> QuerySet[Proposal, tuple[int, str, str]]:
-    rows = Proposal.objects.filter(project__in=projects, state__in=WAITING).order_by("created_at", "pk")
+    rows = Proposal.objects.filter(project__in=projects, state__in=Proposal.UNFINISHED).order_by(
+        "created_at", "pk"
+    )
     return rows.values_list("project_id", "public_id", "state")
 
 

@@ -24,7 +24,7 @@ RECENTLY: Final = dt.timedelta(days=1)
 
 
 @dataclass(frozen=True, slots=True)
-class Page:
+class QuestionList:
     """A list of questions: `cards` are open; `done` were answered or postponed and can be undone; `waits` are open
     proposals with answers that are written when they are submitted."""
 
@@ -48,24 +48,26 @@ def words(count: int, projects: int | None = None) -> str:
     return said if projects is None else f"{said} in {text.plural(projects, 'project')}"
 
 
-def across() -> Page:
+def across() -> QuestionList:
     """The most useful open questions of all projects, and recent answers."""
-    found = shown_questions.waiting_questions(MOST_ACROSS)
+    found = shown_questions.open_questions(MOST_ACROSS)
     done = _recent(Question.objects.filter(project__gone_at__isnull=True))
-    return Page(cards(found.questions), found.count, found.projects, done=cards(done), waits=waits(None))
+    return QuestionList(
+        cards(found.questions), found.count, found.projects, done=cards(done), waits=waits(None)
+    )
 
 
-def some_across() -> Page:
+def some_across() -> QuestionList:
     """The first few for the inbox, with the count of all. The inbox lists proposals itself."""
-    found = shown_questions.waiting_questions(MOST_IN_INBOX)
-    return Page(cards(found.questions), found.count, found.projects)
+    found = shown_questions.open_questions(MOST_IN_INBOX)
+    return QuestionList(cards(found.questions), found.count, found.projects)
 
 
-def of_project(project: Project) -> Page:
+def of_project(project: Project) -> QuestionList:
     """The questions of one project, also those that belong to a proposal."""
     made = cards(shown_questions.of_project(project))
     still_open = [card for card in made if card.is_open]
-    return Page(
+    return QuestionList(
         still_open,
         len(still_open),
         done=[card for card in made if card.is_waiting or card.is_later or card.can_undo],
@@ -74,12 +76,12 @@ def of_project(project: Project) -> Page:
     )
 
 
-def of_proposal(proposal: Proposal) -> Page:
+def of_proposal(proposal: Proposal) -> QuestionList:
     """The questions beside a review: those of its dream, and those whose answers it contains."""
     made = cards(shown_questions.of_proposal(proposal))
     is_open = proposal.state == Proposal.State.OPEN
     still_open = [card for card in made if card.is_open]
-    return Page(
+    return QuestionList(
         still_open,
         len(still_open),
         done=[card for card in made if not card.is_open],

@@ -127,7 +127,7 @@ def answer(
             {"chosen": one, "lines": _lines(one.path, files[one.path][: one.bytes], question)}
             for one in found.chosen
         ],
-        index_lines=_lines("MEMORY.md", found.index, question),
+        index_lines=_lines(memdir.INDEX_NAME, found.index, question),
     )
 
 
@@ -246,7 +246,7 @@ def _written_lines(answer: RecallAnswer, other: RecallAnswer) -> list[dict[str, 
 def _said(answer: RecallAnswer) -> list[tuple[str, str]]:
     """The matches in the opened memories; if none are opened, those in the index."""
     lines = [(memory["chosen"].path, line.text) for memory in answer.opened for line in memory["lines"]]
-    return lines or [("MEMORY.md", line.text) for line in answer.index_lines]
+    return lines or [(memdir.INDEX_NAME, line.text) for line in answer.index_lines]
 
 
 @dataclass(frozen=True, slots=True)
@@ -301,7 +301,7 @@ def _tenths(count: int) -> str:
 def loads(loaded: LoadedProposal, texts: Mapping[str, bytes]) -> Loads | None:
     """None if the project has no index and gets none, or if nothing of a closed proposal was ever written."""
     is_on_disk = any(hunk.applied_in_id for hunk in loaded.all_hunks)
-    waits = loaded.proposal.state in (Proposal.State.OPEN, Proposal.State.SUBMITTED)
+    waits = loaded.proposal.state in Proposal.UNFINISHED
     if not (is_on_disk or waits):
         return None
     before, after = _written(loaded) if is_on_disk else _decided(loaded, texts)

@@ -18,6 +18,7 @@ from dreams.web.pages.review_cards import FileCard, cards
 from dreams.web.pages.review_evidence import Remark
 from dreams.web.pages.review_filter import (
     FILTERS,
+    LETTER_WORDS,
     LETTERS,
     Batch,
     Passing,
@@ -27,11 +28,10 @@ from dreams.web.pages.review_filter import (
     choices,
     everything,
     filter_of,
-    kind_of,
     passing,
     window,
 )
-from dreams.web.pages.review_proposal import WORST, Decision, LoadedProposal, address, by_severity
+from dreams.web.pages.review_proposal import WORST, LoadedDecision, LoadedProposal, address, by_severity
 from dreams.web.pages.review_texts import texts_of
 
 # Filters of a closed review, which has nothing undecided.
@@ -64,7 +64,7 @@ def entry_of(loaded: LoadedProposal, file: FileChange) -> dict[str, Any]:
         "is_long": len(folder + slash + name) > LINE,
         "was": old.path if old else "",
         "letter": letter,
-        "kind": kind_of(letter),
+        "kind": LETTER_WORDS[letter],
         "added": sum(hunk.new_count for hunk in rows),
         "removed": sum(hunk.base_count for hunk in rows),
         "dots": dots,
@@ -128,7 +128,7 @@ class Bar:
     files: int
     batch: Batch
     waiting: int
-    waits_at: Decision | None
+    waits_at: LoadedDecision | None
     next_open: str
     digest: str
     answers: str
@@ -263,7 +263,7 @@ def bar(found: Passing, state: review_proposal.ReviewState) -> Bar:
     )
 
 
-def _waiting_for(taken: Iterable[Decision], paths: Collection[str]) -> list[Decision]:
+def _waiting_for(taken: Iterable[LoadedDecision], paths: Collection[str]) -> list[LoadedDecision]:
     """The decisions about these files, and about files that are only written together with one of them."""
     every = [(one, {hunk.file.path for hunk in one.hunks}) for one in taken]
     held = set(paths)
@@ -282,7 +282,7 @@ def _refuses(proposal: Proposal, state: review_proposal.ReviewState) -> str:
     return ""
 
 
-def where(found: Passing, decision: Decision) -> str:
+def where(found: Passing, decision: LoadedDecision) -> str:
     """The address of a decision: with the current filter, unless that hides it."""
     asked, proposal, anchor = found.asked, found.loaded.proposal, f"hunk-{decision.pk}"
     if any(one.key == decision.key for one in found.decisions):

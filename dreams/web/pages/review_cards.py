@@ -11,21 +11,20 @@ from urllib.parse import urlencode
 from django.db.models import Q
 from django.urls import reverse
 
-from dreams.lib import diff
+from dreams.lib import diff, memdir
 from dreams.lib.files import text
 from dreams.models import Evidence, FileChange, Finding, Hunk, LedgerEntry, Memory, Proposal
 from dreams.services.proposals.decisions import line_of
-from dreams.web.pages import diffs, review_evidence as proof
+from dreams.web.pages import diffs, review_evidence as proof, review_filter
 from dreams.web.pages.diffs import Block
 from dreams.web.pages.review_evidence import CardEvidence, Remark
-from dreams.web.pages.review_filter import LETTERS, OPEN_LINES, Batch, Passing, Window, file_batch, kind_of
+from dreams.web.pages.review_filter import LETTERS, OPEN_LINES, Batch, Passing, Window, file_batch
 from dreams.web.pages.review_proposal import (
-    Decision,
+    LoadedDecision,
     LoadedProposal,
     ReviewState,
     address,
     by_severity,
-    is_index,
 )
 from dreams.web.pages.review_texts import (
     FileTexts,
@@ -68,7 +67,7 @@ class CardChange:
 
     @property
     def kind(self) -> str:
-        return kind_of(self.letter)
+        return review_filter.LETTER_WORDS[self.letter]
 
     @property
     def line(self) -> int | None:
@@ -85,7 +84,7 @@ class CardChange:
 class ReviewCard:
     """One decision, its texts masked."""
 
-    decision: Decision
+    decision: LoadedDecision
     reason: str
     parts: tuple[CardChange, ...]
     evidence: CardEvidence
@@ -138,7 +137,7 @@ class FileCard:
 
     @property
     def kind(self) -> str:
-        return kind_of(self.letter)
+        return review_filter.LETTER_WORDS[self.letter]
 
     @property
     def view(self) -> str:
@@ -291,7 +290,7 @@ def _elsewhere(made_from: Material, file: FileChange) -> Iterable[tuple[str, str
         yield one.main.file.path, made_from.ties.href(one.main)
 
 
-def _card(made_from: Material, decision: Decision) -> ReviewCard:
+def _card(made_from: Material, decision: LoadedDecision) -> ReviewCard:
     can_decide = made_from.state.is_open and not any(hunk.file.conflict for hunk in decision.hunks)
     can_approve = can_decide and not _is_refused(made_from, decision)
     quotes = made_from.quotes(decision.hunks)
@@ -310,17 +309,17 @@ def _card(made_from: Material, decision: Decision) -> ReviewCard:
     )
 
 
-def _heard(made_from: Material, decision: Decision) -> tuple[proof.AddedStatement, ...]:
+def _heard(made_from: Material, decision: LoadedDecision) -> tuple[proof.AddedStatement, ...]:
     """The statements to show. An index row repeats its memory: only its contradicted ones are included."""
     mask = made_from.sight.mask
-    own = [hunk for hunk in decision.hunks if hunk is decision.main or not is_index(hunk.file)]
+    own = [hunk for hunk in decision.hunks if hunk is decision.main or not memdir.is_index(hunk.file.path)]
     rows = [hunk for hunk in decision.hunks if hunk not in own]
     found = proof.statements((made_from.heard[hunk.pk] for hunk in own), mask)
     repeated = proof.statements((made_from.heard[hunk.pk] for hunk in rows), mask)
     return (*(one for one in repeated if one.answer == "contradicted" and one not in found), *found)
 
 
-def _is_refused(made_from: Material, decision: Decision) -> bool:
+def _is_refused(made_from: Material, decision: LoadedDecision) -> bool:
     """Whether one of its changes or their files has a finding that cannot be confirmed."""
     said = [*made_from.findings(decision.hunks), *made_from.findings_on(hunk.file for hunk in decision.hunks)]
     return any(finding.severity == Finding.Severity.REFUSE for finding in said)
@@ -332,7 +331,7 @@ class _Shown:
     def __init__(
         self,
         made_from: Material,
-        decision: Decision,
+        decision: LoadedDecision,
         can_edit: bool,
         quotes: Sequence[Evidence],
         heard: Sequence[proof.AddedStatement],
@@ -358,7 +357,7 @@ class _Shown:
         found = self.made_from.texts[hunk.file_id]
         hunks = found.as_shown() if self.made_from.state.is_open else found.as_submitted(hunk)
         made = diffs.blocks(text.decode(found.base or b""), hunks, hunk.file.path)
-        is_new = hunk.file.kind == FileChange.Kind.ADD and not is_index(hunk.file)
+        is_new = hunk.file.kind == FileChange.Kind.ADD and not memdir.is_index(hunk.file.path)
         own = (block for block in made if block.hunk.id == hunk.hunk_id)
         return tuple(diffs.without_frontmatter(block) if is_new else block for block in own)
 

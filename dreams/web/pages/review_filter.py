@@ -14,7 +14,7 @@ from django.http import QueryDict
 from dreams.models import FileChange, Hunk, Operation, Proposal
 from dreams.services import blobs
 from dreams.services.proposals import decisions
-from dreams.web.pages.review_proposal import Decision, LoadedProposal, address
+from dreams.web.pages.review_proposal import LoadedDecision, LoadedProposal, address
 from dreams.web.pages.review_texts import file_texts
 from dreams.web.paging import number_or_none
 
@@ -95,11 +95,6 @@ class ReviewQuery:
         return ", ".join(said)
 
 
-def kind_of(letter: str) -> str:
-    """A word for the change of a file, such as "Added"."""
-    return LETTER_WORDS[letter]
-
-
 def kinds() -> dict[str, str]:
     """The kinds to filter by: changes of files, then reasons."""
     return {**LETTER_WORDS, **{kind.value: str(kind.label) for kind in Operation.Kind}}
@@ -130,7 +125,7 @@ class Passing:
     hunks: frozenset[int]
 
     @cached_property
-    def decisions(self) -> list[Decision]:
+    def decisions(self) -> list[LoadedDecision]:
         return [one for one in self.loaded.decisions if any(hunk.pk in self.hunks for hunk in one.hunks)]
 
     @cached_property
@@ -158,8 +153,8 @@ def passing(loaded: LoadedProposal, asked: ReviewQuery) -> Passing:
 
 def _is_in(loaded: LoadedProposal, hunk: Hunk, file: int) -> bool:
     """Whether the change is in the file or in its other name."""
-    names = {hunk.file_id, *(other.pk for other in (_other_name(loaded, hunk),) if other)}
-    return file in names
+    other = _other_name(loaded, hunk)
+    return file == hunk.file_id or (other is not None and file == other.pk)
 
 
 def _other_name(loaded: LoadedProposal, hunk: Hunk) -> FileChange | None:
@@ -239,11 +234,11 @@ class Batch:
     name on the button: EVERY, OTHERS or nothing."""
 
     scope: str
-    undecided: Sequence[Decision] = ()
-    free: Sequence[Decision] = ()
+    undecided: Sequence[LoadedDecision] = ()
+    free: Sequence[LoadedDecision] = ()
     which: str = ""
 
-    def of(self, verdict: str) -> Sequence[Decision]:
+    def of(self, verdict: str) -> Sequence[LoadedDecision]:
         """The decisions for a verdict: approving takes those without findings and conflicts, rejecting all."""
         return self.free if verdict == Hunk.Verdict.APPROVED else self.undecided
 
@@ -284,7 +279,7 @@ class Batch:
         )
 
 
-def batch(loaded: LoadedProposal, scope: str, shown: Iterable[Decision]) -> Batch:
+def batch(loaded: LoadedProposal, scope: str, shown: Iterable[LoadedDecision]) -> Batch:
     undecided = [one for one in shown if one.is_open]
     return Batch(scope, undecided, loaded.free(undecided))
 
@@ -304,7 +299,7 @@ def everything(loaded: LoadedProposal) -> Batch:
     return replace(made, which=EVERY if len(made.undecided) == len(loaded.decisions) else OTHERS)
 
 
-def file_batch(loaded: LoadedProposal, shown: Sequence[Decision], file: FileChange, view: str) -> Batch:
+def file_batch(loaded: LoadedProposal, shown: Sequence[LoadedDecision], file: FileChange, view: str) -> Batch:
     """The decisions shown with a file. The rendered view shows no other file, so it has no decisions that include one."""
     own = {part.pk for part in loaded.parts_of(file)}
     if view == "rendered":
@@ -316,7 +311,7 @@ def file_batch(loaded: LoadedProposal, shown: Sequence[Decision], file: FileChan
 class Window:
     """One page of decisions: `first` to `last` (1-based) of `total`, and their files."""
 
-    decisions: tuple[Decision, ...]
+    decisions: tuple[LoadedDecision, ...]
     files: tuple[FileChange, ...]
     is_paged: bool = False
     number: int = 1
@@ -355,7 +350,7 @@ def window(passing: Passing) -> Window:
     )
 
 
-def _sections(passing: Passing, found: Sequence[Decision]) -> Iterable[FileChange]:
+def _sections(passing: Passing, found: Sequence[LoadedDecision]) -> Iterable[FileChange]:
     """The files with a decision, and those shown anyway: the requested file, or without a filter all."""
     homes = {one.file_id for one in found}
     wanted = set() if passing.asked.is_narrowed else {file.pk for file in passing.files}
@@ -372,7 +367,7 @@ def _height(row: Hunk) -> int:
     return _FRAME + max(_PROOF, _LINE * min(row.base_count + row.new_count, OPEN_LINES))
 
 
-def _starts(found: Sequence[Decision], heights: Sequence[int]) -> list[int]:
+def _starts(found: Sequence[LoadedDecision], heights: Sequence[int]) -> list[int]:
     """The index at which each page starts. Pages are limited in number and height. A file is only split if it alone
     exceeds a page."""
     starts, height, file_at = [0], 0, 0
@@ -386,7 +381,7 @@ def _starts(found: Sequence[Decision], heights: Sequence[int]) -> list[int]:
     return starts
 
 
-def _page(found: Sequence[Decision], starts: Sequence[int], asked: ReviewQuery) -> int:
+def _page(found: Sequence[LoadedDecision], starts: Sequence[int], asked: ReviewQuery) -> int:
     """The requested page, or the one with the requested change."""
     wanted = next((n for n, one in enumerate(found) if asked.hunk in {h.pk for h in one.hunks}), None)
     if wanted is not None:

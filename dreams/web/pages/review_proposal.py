@@ -30,7 +30,7 @@ _HOMES = {FileChange.Kind.ADD: 0, FileChange.Kind.MODIFY: 1, FileChange.Kind.DEL
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Decision:
+class LoadedDecision:
     """The changes that one verdict decides. `hunks` are in reading order; the decision is shown with the first one's file."""
 
     key: int
@@ -112,11 +112,11 @@ class LoadedProposal:
         return [hunk for file in self.files for hunk in self.hunks[file.pk]]
 
     @cached_property
-    def decisions(self) -> list[Decision]:
+    def decisions(self) -> list[LoadedDecision]:
         """In the order of the files that show them."""
         order = {file.pk: number for number, file in enumerate(self.files)}
         found = [
-            Decision(key, tuple(sorted(rows, key=self._reading)))
+            LoadedDecision(key, tuple(sorted(rows, key=self._reading)))
             for key, rows in decisions.grouped(self.all_hunks).items()
         ]
         return sorted(found, key=lambda one: (order[one.file_id], one.main.number))
@@ -125,14 +125,14 @@ class LoadedProposal:
         file = hunk.file
         return (
             file.pk in self.old_names,
-            is_index(file),
+            memdir.is_index(file.path),
             _HOMES[FileChange.Kind(file.kind)],
             file.path,
             hunk.number,
         )
 
     @cached_property
-    def decision_of(self) -> Mapping[int, Decision]:
+    def decision_of(self) -> Mapping[int, LoadedDecision]:
         """Hunk → its decision."""
         return {hunk.pk: decision for decision in self.decisions for hunk in decision.hunks}
 
@@ -214,7 +214,7 @@ class LoadedProposal:
         of = (first if f.code in _OF_NO_DECISION else f.hunk_id for f in self.found_in.get(hunk.file_id, ()))
         return any(pk in (hunk.pk, None) for pk in of)
 
-    def free(self, among: Iterable[Decision]) -> list[Decision]:
+    def free(self, among: Iterable[LoadedDecision]) -> list[LoadedDecision]:
         """The undecided ones of `among` without any finding or conflict."""
         return [one for one in among if one.is_open and one.key not in self._spoken_of]
 
@@ -238,10 +238,6 @@ class LoadedProposal:
             if (saved := fresh.get(hunk.pk)) is not None:
                 hunk.verdict, hunk.edited_sha = saved.verdict, saved.edited_sha
                 hunk.decide_reason = saved.decide_reason
-
-
-def is_index(file: FileChange) -> bool:
-    return memdir.is_index(file.path)
 
 
 def find(public_id: str) -> Proposal | None:
@@ -389,7 +385,7 @@ class ReviewState:
     @property
     def undo_waits(self) -> list[Proposal]:
         """Undos that a person must still decide on."""
-        return [undo for undo in self._undos if undo.state in (Proposal.State.OPEN, Proposal.State.SUBMITTED)]
+        return [undo for undo in self._undos if undo.state in Proposal.UNFINISHED]
 
     @property
     def redo(self) -> str:

@@ -89,7 +89,7 @@ def file_texts(file: FileChange, rows: Sequence[Hunk], texts: Mapping[str, bytes
     return FileTexts(
         base=base if file.base_sha else None,
         new=new if file.new_sha else None,
-        hunks=tuple((row, proposals.lines_of(row, old_lines, new_lines)) for row in rows),
+        hunks=tuple((row, proposals.diff_hunk(row, old_lines, new_lines)) for row in rows),
         edited={
             row.hunk_id: text.decode(texts.get(row.edited_sha, b""))
             for row in rows
@@ -193,7 +193,7 @@ def _blocks(body: str) -> list[str]:
 
 
 def typed(loaded: LoadedProposal, hunk: Hunk, preview: review.EditPreview) -> dict[str, Any]:
-    texts = texts_of(loaded, {hunk.file_id, *(old.pk for old in [loaded.renames.get(hunk.file_id)] if old)})
+    texts = texts_of(loaded, {part.pk for part in loaded.parts_of(hunk.file)})
     mask = Sight.of([preview.text, *map(text.decode, texts.values())], is_bare=loaded.is_bare).mask
     texts, shown = masked(texts, mask), mask(preview.text)
     old = loaded.renames.get(hunk.file_id)

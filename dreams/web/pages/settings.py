@@ -35,7 +35,7 @@ REMOVING = (Operation.Kind.MERGE, Operation.Kind.UPDATE, Operation.Kind.PRUNE)
 
 
 @dataclass(frozen=True, slots=True)
-class Cell:
+class PolicyCell:
     """One policy of the form. `action` is its value here ("" if not set), `otherwise` what happens without it."""
 
     label: str
@@ -45,17 +45,17 @@ class Cell:
 
 
 @dataclass(frozen=True, slots=True)
-class SettingRow:
+class PolicyRow:
     label: str
-    cells: list[Cell]
+    cells: list[PolicyCell]
 
 
-def by_type(project: Project | None, typed: Mapping[str, str] | None = None) -> list[SettingRow]:
+def by_type(project: Project | None, typed: Mapping[str, str] | None = None) -> list[PolicyRow]:
     """`typed`: field → action of a refused form."""
     found = table(project)
     own = project is not None
     rows = [
-        SettingRow(
+        PolicyRow(
             memory_type.capitalize() or "Any type",
             [_cell(found, (own, "", memory_type, operation.value), operation.label) for operation in BY_TYPE],
         )
@@ -64,22 +64,22 @@ def by_type(project: Project | None, typed: Mapping[str, str] | None = None) -> 
     return [_as_typed(row, typed or {}) for row in rows]
 
 
-def by_kind(project: Project | None, typed: Mapping[str, str] | None = None) -> list[SettingRow]:
+def by_kind(project: Project | None, typed: Mapping[str, str] | None = None) -> list[PolicyRow]:
     """As `by_type`, by kind of change; the last row is for cards, to which no other policy applies."""
     found = table(project)
     own = project is not None
     caught = _cell(found, (own, "", "", Policy.Operation.CATCH), "Policy")
     rows = [
-        SettingRow(decisions.kind_label(kind), [_cell(found, (own, kind, "", ""), "Policy")])
+        PolicyRow(decisions.kind_label(kind), [_cell(found, (own, kind, "", ""), "Policy")])
         for kind in decisions.KINDS_IN_ORDER
         if kind in POLICY_KINDS
     ]
-    rows.append(SettingRow("Caught in your sessions", [caught]))
+    rows.append(PolicyRow("Caught in your sessions", [caught]))
     return [_as_typed(row, typed or {}) for row in rows]
 
 
-def _as_typed(row: SettingRow, typed: Mapping[str, str]) -> SettingRow:
-    return SettingRow(
+def _as_typed(row: PolicyRow, typed: Mapping[str, str]) -> PolicyRow:
+    return PolicyRow(
         row.label, [replace(cell, action=typed.get(cell.field, cell.action)) for cell in row.cells]
     )
 
@@ -90,12 +90,12 @@ def otherwise(policy: Policy) -> str:
     return _cell(table(policy.project), here, "").otherwise
 
 
-def _cell(found: Table, here: tuple[bool, str, str, str], label: str) -> Cell:
+def _cell(found: Table, here: tuple[bool, str, str, str], label: str) -> PolicyCell:
     _, kind, memory_type, operation = here
     without = {key: action for key, action in found.items() if key != here}
     otherwise = action_for(without, memory_type, operation, kind)
     words = {Policy.Action.AUTO: "applied", Policy.Action.REVIEW: "reviewed"}
-    return Cell(
+    return PolicyCell(
         label=str(label),
         field=field_of(memory_type, operation, kind),
         action=found.get(here, ""),

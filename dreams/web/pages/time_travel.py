@@ -25,7 +25,6 @@ from dreams.web.pages.project import READING_ORDER
 from dreams.web.paging import PageOfRows, page_of
 
 PAGE_SIZE = 60  # rows; chosen
-INDEX = "MEMORY.md"
 
 
 def iso(moment: dt.datetime) -> str:
@@ -99,7 +98,7 @@ def _file(row: time_travel.MemoryThen, version: Version, look: Look) -> dict[str
 
 
 def _loaded(project: Project, when: dt.datetime) -> dict[str, Any] | None:
-    row = time_travel.memories_at(project, when).filter(path=INDEX).first()
+    row = time_travel.memories_at(project, when).filter(path=memdir.INDEX_NAME).first()
     data = _bytes(project, row.then_sha) if row else None
     if data is None:
         return None

@@ -174,13 +174,13 @@ def _dreamt(since: dt.datetime) -> QuerySet[DreamRun, int]:
 
 
 def _used(cells: Sequence[Cell], of_projects: Sequence[Cell], names: dict[int, str], book: PriceBook) -> Used:
-    projects = usage_sums.lines_of(
+    projects = usage_sums.rows_by(
         of_projects,
         lambda cell: str(cell.project),
         lambda key: names.get(int(key)) or "a project",
         numbered=True,
     )
-    models = usage_sums.lines_of(cells, lambda cell: cell.model, lambda key: key or "unnamed model")
+    models = usage_sums.rows_by(cells, lambda cell: cell.model, lambda key: key or "unnamed model")
     return Used(
         total=usage_sums.total_of(cells),
         models=[replace(line, limits=book.limits(line.name)) for line in models[:MOST_LINES]],

@@ -283,7 +283,7 @@ def total_of(cells: Iterable[Cell]) -> Total:
     return total
 
 
-def lines_of(
+def rows_by(
     cells: Iterable[Cell],
     key_of: Callable[[Cell], str],
     name_of: Callable[[str], str],

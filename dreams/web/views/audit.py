@@ -34,8 +34,8 @@ def export(request: Request) -> HttpResponse:
     return response  # type: ignore[return-value] # a streaming response is a response to every middleware
 
 
-def _wanted(request: Request) -> pages.Filter:
-    return pages.Filter(
+def _wanted(request: Request) -> pages.AuditFilter:
+    return pages.AuditFilter(
         action=chosen(request.GET.get("action"), list(auditlog.ACTIONS)),
         actor=search_text(request.GET.get("actor")),
         project=number_or_none(request.GET.get("project")),

@@ -115,7 +115,7 @@ def _file(public_id: str, file_pk: int) -> FileChange:
     found = rows.filter(pk=file_pk, proposal__public_id=public_id).first()
     if found is None:
         raise Http404("no such file in this proposal")
-    if found.proposal.state not in (Proposal.State.OPEN, Proposal.State.SUBMITTED):
+    if found.proposal.state not in Proposal.UNFINISHED:
         raise Http404("the proposal is closed")
     return found
 

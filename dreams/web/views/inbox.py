@@ -30,7 +30,9 @@ def inbox(request: Request) -> HttpResponse:
     # Without JavaScript an answer leads to the page of all questions, where it can be undone.
     context = {
         "inbox": found,
-        "questions": questions.Page([], 0) if found.waiting.are_questions_later else questions.some_across(),
+        "questions": questions.QuestionList([], 0)
+        if found.waiting.are_questions_later
+        else questions.some_across(),
         "next": reverse("questions"),
         "kinds": triage.counts(now, actor(request)),
         "offers": settings.offers(),

@@ -295,9 +295,7 @@ def _carried_out(request: Request, found: Memory, act: Callable[[], ApplyReport]
 def _to_waiting(request: Request, found: Memory) -> HttpResponse:
     """Redirects to the review if the change became a proposal that waits; else to the memory."""
     by_hand = [Proposal.Origin.EDIT, Proposal.Origin.FORGET, Proposal.Origin.RESTORE]
-    waiting = found.project.proposals.filter(
-        origin__in=by_hand, state__in=[Proposal.State.OPEN, Proposal.State.SUBMITTED]
-    )
+    waiting = found.project.proposals.filter(origin__in=by_hand, state__in=Proposal.UNFINISHED)
     proposal = waiting.filter(files__path=found.path).order_by("-pk").first()
     if proposal is None:
         return go(request, "memory", pk=found.pk)

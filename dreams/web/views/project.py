@@ -109,7 +109,7 @@ def _overview(found: Project, head: pages.Head) -> dict[str, Any]:
         "index_size": index_size,
         "memories": pages.some_memories(found, head.files),
         "sessions": pages.some_sessions(found, head.sessions),
-        "folders": pages.folders(found),
+        "folders": pages.folders(found.pk),
         "files": pages.instruction_files(found),
         "timeline": timeline.timeline(found, size=LATELY),
         "on_disk": pages.exists_on_disk(found),

@@ -180,8 +180,8 @@ def _words(request: Request, found: Question) -> str:
     """The number of open questions on the page, in words."""
     proposal = _review_of(request)
     if proposal is None and request.POST.get("across") == "1":
-        waiting = shown_questions.waiting_questions(0)
-        return pages.words(waiting.count, waiting.projects)
+        across = shown_questions.open_questions(0)
+        return pages.words(across.count, across.projects)
     rows = (
         shown_questions.of_project(found.project)
         if proposal is None

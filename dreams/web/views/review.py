@@ -36,7 +36,7 @@ from dreams.web.pages import (
 from dreams.web.pages.recall import loads
 from dreams.web.pages.review import listing
 from dreams.web.pages.review_filter import ReviewQuery, batch_of, parse_query, passing, window
-from dreams.web.pages.review_proposal import Decision, LoadedProposal, address, find, load as load_rows
+from dreams.web.pages.review_proposal import LoadedDecision, LoadedProposal, address, find, load as load_rows
 from dreams.web.pages.review_texts import texts_of
 
 A_YEAR = 60 * 60 * 24 * 365  # seconds for which a layout is remembered; chosen
@@ -88,7 +88,7 @@ def decide(request: Request, public_id: str) -> HttpResponse:
     return answer(request, loaded, asked_for)
 
 
-def _proposed(request: Request, asked_for: Sequence[Decision]) -> list[Hunk]:
+def _proposed(request: Request, asked_for: Sequence[LoadedDecision]) -> list[Hunk]:
     """The edited change whose proposed text is to be restored; empty for other buttons."""
     wanted = request.POST.get("hunk", "") if "as_proposed" in request.POST else ""
     return [hunk for one in asked_for for hunk in one.hunks if str(hunk.pk) == wanted]
@@ -107,7 +107,7 @@ def take_back(request: Request, public_id: str) -> HttpResponse:
     return answer(request, loaded, list(found.values()), goes_there=True)
 
 
-def named(request: Request, loaded: LoadedProposal, *, keeps: bool = True) -> list[Decision] | str:
+def named(request: Request, loaded: LoadedProposal, *, keeps: bool = True) -> list[LoadedDecision] | str:
     """The decision that the form names by one of its changes; or the reason if it changed since the page was opened.
 
     Actions that save nothing (not `keeps`) are allowed on a changed one: a preview may arrive after a quick save.
@@ -122,7 +122,7 @@ def named(request: Request, loaded: LoadedProposal, *, keeps: bool = True) -> li
     return [decision] if same and is_seen else CHANGED
 
 
-def _batch(request: Request, loaded: LoadedProposal, scope: str, verdict: str) -> list[Decision] | str:
+def _batch(request: Request, loaded: LoadedProposal, scope: str, verdict: str) -> list[LoadedDecision] | str:
     """The decisions that the form's button counted; or a message with their current number if they changed."""
     file = file_of(request, loaded) if scope == "file" else None
     batch = batch_of(passing(loaded, parse_query(_view_of(request))), scope, file)
@@ -143,7 +143,7 @@ def _view_of(request: Request) -> QueryDict:
     return query
 
 
-def whole(request: Request, named: Sequence[Decision]) -> Hunk:
+def whole(request: Request, named: Sequence[LoadedDecision]) -> Hunk:
     [decision] = named
     hunk = next(hunk for hunk in decision.hunks if str(hunk.pk) == request.POST.get("hunk"))
     return Hunk.objects.select_related("file__proposal__project").get(pk=hunk.pk)
@@ -279,7 +279,7 @@ def changed_file(request: Request, loaded: LoadedProposal, file: FileChange) -> 
 def answer(
     request: Request,
     loaded: LoadedProposal,
-    touched: Sequence[Decision],
+    touched: Sequence[LoadedDecision],
     *,
     file: int | None = None,
     goes_there: bool = False,
@@ -377,7 +377,7 @@ def file_of(request: Request, loaded: LoadedProposal) -> FileChange:
     return found
 
 
-def _main(request: Request, touched: Sequence[Decision]) -> Decision | None:
+def _main(request: Request, touched: Sequence[LoadedDecision]) -> LoadedDecision | None:
     """The decision that the person acted on, among all that changed with it."""
     wanted = request.POST.get("hunk", "")
     own = (one for one in touched if wanted in {str(hunk.pk) for hunk in one.hunks})

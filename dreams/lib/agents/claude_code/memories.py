@@ -5,11 +5,11 @@ import stat
 from collections.abc import Iterator
 
 from dreams.lib.files.text import is_utf8
+from dreams.lib.memdir import INDEX_NAME
 
 from ..base import NOT_MARKDOWN, FoundMemory, MemoryKind, Skipped
 from .listing import entries, not_a_file, odd, open_folder, printable, why
 
-INDEX = "MEMORY.md"
 MAX_DEPTH = 8  # folders below a memory directory; chosen
 MAX_FILES = 20_000  # of one directory; chosen
 
@@ -84,7 +84,7 @@ def kind_of(path: str) -> MemoryKind | None:
         return None
     if path.startswith("team/"):
         return "team"
-    return "index" if path == INDEX else "topic"
+    return "index" if path == INDEX_NAME else "topic"
 
 
 def holds_memories(memory_dir: str) -> bool:
