@@ -20,8 +20,9 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from bench.corpus import SHAPES, Corpus
-from dreams.lib.agents.transcripts import Reader, Scan, UsageRow, keep_best, read_whole, scan, without_replays
+from dreams.lib.agents.transcripts import Reader, Scan, UsageRow, keep_best, read_whole, scan
 from dreams.lib.agents.transcripts.read_ahead import Ahead, cores
+from tests.world.transcripts import without_replays
 
 ROUNDS = 5
 

@@ -19,9 +19,9 @@ from dreams.lib.agents.transcripts import (
     UsageRow,
     scan,
     uuid_key,
-    without_replays,
 )
 from tests.world.cases import each
+from tests.world.transcripts import without_replays
 
 T0 = "2026-03-01T10:00:00.000Z"
 

@@ -1,7 +1,10 @@
-"""A written session of a made-up project, as lines of a transcript."""
+"""A written session of a made-up project, as lines of a transcript; and what the requests of many come to."""
 
 import json
+from collections.abc import Iterable
 from pathlib import Path
+
+from dreams.lib.agents.transcripts import UsageRow, keep_best
 
 _READER = """package reader
 
@@ -65,3 +68,21 @@ def write(path: Path, lines: list[dict[str, object]] | None = None) -> Path:
     chosen = LINES if lines is None else lines
     path.write_text("".join(json.dumps(line) + "\n" for line in chosen), encoding="utf-8")
     return path
+
+
+def without_replays(rows: Iterable[UsageRow]) -> list[UsageRow]:
+    """Rows of many files, each request once, for the totals of a root.
+
+    Besides the key, a sub-agent's copy of a message under a **new** request id is removed: a sidechain row whose
+    `message_key` another row has (one of the main conversation, else the one with the smallest key).
+    """
+    best: dict[int, UsageRow] = {}
+    for row in rows:
+        keep_best(best, row)
+    keeper: dict[int, UsageRow] = {}
+    for row in sorted(best.values(), key=lambda r: (r.sidechain, r.key)):
+        if row.message_key:
+            keeper.setdefault(row.message_key, row)
+    return [
+        r for r in best.values() if not (r.sidechain and r.message_key and keeper[r.message_key] is not r)
+    ]

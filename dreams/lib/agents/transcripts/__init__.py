@@ -14,5 +14,5 @@ from .reader import Cancelled, Cursor, Reader
 from .scan import Batch, Prompt, Scan, scan, uuid_key
 from .turns import Turn, TurnPart, line_at, page
 from .typed_prompts import is_correction
-from .usage import UsageRow, keep_best, without_replays
+from .usage import UsageRow, keep_best
 from .whole_file import FileStat, Whole, identity_of, read_whole, seen

@@ -7,7 +7,6 @@ no request ever had. A row from the main conversation is preferred to its copy i
 """
 
 import re
-from collections.abc import Iterable
 from datetime import datetime
 
 import msgspec
@@ -163,21 +162,3 @@ def keep_best(rows: dict[int, UsageRow], row: UsageRow) -> None:
     old = rows.get(row.key)
     if old is None or better(row, old):
         rows[row.key] = row
-
-
-def without_replays(rows: Iterable[UsageRow]) -> list[UsageRow]:
-    """Rows of many files, each request once, for the totals of a root.
-
-    Besides the key, a sub-agent's copy of a message under a **new** request id is removed: a sidechain row whose
-    `message_key` another row has (one of the main conversation, else the one with the smallest key).
-    """
-    best: dict[int, UsageRow] = {}
-    for row in rows:
-        keep_best(best, row)
-    keeper: dict[int, UsageRow] = {}
-    for row in sorted(best.values(), key=lambda r: (r.sidechain, r.key)):
-        if row.message_key:
-            keeper.setdefault(row.message_key, row)
-    return [
-        r for r in best.values() if not (r.sidechain and r.message_key and keeper[r.message_key] is not r)
-    ]
