@@ -44,6 +44,7 @@ def make_projects(base: Path, count: int) -> list[Path]:
             name=f"p{n}",
             history_key=uuid.uuid4().hex,
             last_consolidated_at=from_ns(an_hour_ago_ns),
+            last_session_at=timezone.now(),  # so that quiet sessions are looked for
         )
         for n, folder in enumerate(folders)
     )

@@ -8,16 +8,30 @@ from pathlib import Path
 
 import pytest
 from django.core.cache import cache
+from django.db import connection
+from django.db.models import F
+from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 from django_q.models import OrmQ, Schedule
 
 from dreams import conf, tasks
 from dreams.lib import process
-from dreams.models import DreamRun, GateEvaluation, LockHold, Override, Project, Proposal, ScheduledJob
+from dreams.models import (
+    DreamRun,
+    GateEvaluation,
+    LockHold,
+    Override,
+    Project,
+    Proposal,
+    ScheduledJob,
+    Session,
+)
 from dreams.services import discovery, dreaming
+from dreams.services.catching import lifecycle as catching
 from dreams.services.doctor import work
 from dreams.services.hosts import host
 from dreams.services.scheduling import scheduler
+from dreams.services.scheduling.gate_inputs import Everywhere
 from tests.world import directory as world, engines
 from tests.world.rows import make_project
 
@@ -259,7 +273,7 @@ def test_a_machine_that_wakes_up_does_not_end_a_dream_whose_worker_had_no_time_t
 
 @pytest.mark.parametrize(
     ("broken", "named"),
-    [("dreams.services.catching.lifecycle._has_new", "catching"), (f"{scheduler.__name__}.judge", "gates")],
+    [("dreams.services.catching.lifecycle._News.has", "catching"), (f"{scheduler.__name__}.judge", "gates")],
 )
 @pytest.mark.not_on_postgresql
 def test_a_project_that_cannot_be_looked_at_stops_nothing_and_the_health_page_names_it(
@@ -286,7 +300,7 @@ def test_there_is_one_schedule_row_however_often_it_is_ensured() -> None:
 def test_an_applied_dream_uses_its_sessions_up_and_an_undo_gives_them_back(
     tmp_path: Path, monkeypatch
 ) -> None:
-    from dreams.models import Hunk, Session
+    from dreams.models import Hunk
     from dreams.services import review, rollback
     from dreams.services.apply import applying
 
@@ -320,9 +334,24 @@ def test_a_tick_asks_the_database_no_more_per_project_than_a_few_times(
     assert conf.current().paused
 
 
+def test_looking_for_quiet_sessions_of_many_projects_costs_no_more_queries_than_of_few(
+    tmp_path: Path,
+) -> None:
+    counts = []
+    for name in ("ab", "cdefgh"):
+        for letter in name:
+            world.write_sessions(tmp_path, 2, slug=f"-quiet-{letter}")
+        discovery.discover()
+        Session.objects.update(caught_bytes=F("size"))
+        with CaptureQueriesContext(connection) as queries:
+            assert not list(catching.due(timezone.now(), Everywhere.load()))
+        counts.append(len(queries))
+    assert counts[0] == counts[1]
+
+
 @pytest.mark.more
 def test_what_was_left_undecided_is_proposed_again_by_a_later_dream(tmp_path: Path) -> None:
-    from dreams.models import Hunk, Session
+    from dreams.models import Hunk
     from dreams.services import review
 
     project = found_project(tmp_path, 5)

@@ -9,13 +9,13 @@ checked for one window of text, and again before each request.
 import datetime as dt
 import functools
 import os
+from collections import defaultdict
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, nullcontext, suppress
 from dataclasses import dataclass, field
 
 from django.core.cache import cache
 from django.db import transaction
-from django.db.models import QuerySet
 from django.utils import timezone
 
 from dreams import conf
@@ -99,48 +99,65 @@ def due(
 
     `going_on` handles an error in one project, so that the others are still checked.
     """
-    rows = Project.objects.filter(host=host(), gone_at__isnull=True, last_session_at__gte=now - ACTIVE)
-    first = functools.cache(unread_parts.first_run)
-    for project in rows.order_by("-last_session_at"):
+    news = _News(everywhere, now)
+    for project in unread_parts.active(host(), now - ACTIVE).order_by("-last_session_at"):
         is_due = False
         with going_on(f"catching in {project}"):
             is_due = (
-                not why_not_read(project, everywhere, now)
-                and _has_new(project, everywhere, now, first)
+                everywhere.config(project).catching  # the cheapest first: most projects have nothing new
+                and news.has(project)
+                and not why_not_read(project, everywhere, now)
                 and not is_dreaming(project, everywhere, now)
             )
         if is_due:
             yield project
 
 
-def _has_new(
-    project: Project, everywhere: Everywhere, now: dt.datetime, first: Callable[[str], dt.datetime | None]
-) -> bool:
-    pause = dt.timedelta(minutes=everywhere.config(project).catch_minutes)
-    before = now - pause
-    return (
-        bool(unread_parts.first_quiet(project.pk, before, now + pause))
-        or bool(
-            unread_parts.first_prompts(project.pk, before, unread_parts.began(project, first(project.host)))
+class _News:
+    """Which active projects have something new, in a fixed number of queries for all of them."""
+
+    def __init__(self, everywhere: Everywhere, now: dt.datetime) -> None:
+        self._everywhere, self._now, here = everywhere, now, (host(), now - ACTIVE)
+        # By the pause after which a session is quiet, which a project may have of its own.
+        self._quiet = functools.cache(
+            lambda pause: {*unread_parts.with_quiet(*here, now - pause, now + pause)}
         )
-        or any(at > known for at, known in _touched(project.pk) if at <= before)
-    )
+        self._prompts = functools.cache(lambda pause: dict(unread_parts.last_prompts(*here, now - pause)))
+        self._first = functools.cache(unread_parts.first_run)
 
+    def has(self, project: Project) -> bool:
+        pause = dt.timedelta(minutes=self._everywhere.config(project).catch_minutes)
+        last = self._prompts(pause).get(project.pk)
+        return (
+            project.pk in self._quiet(pause)
+            or bool(last and last >= unread_parts.began(project, self._first(project.host)))
+            or any(at > known for at, known in self._touched(project.pk) if at <= self._now - pause)
+        )
 
-def _touched(project: int) -> Iterator[tuple[dt.datetime, dt.datetime]]:
-    """(current modification time, the one at the last reading) of each transcript on disk; one directory listing."""
-    known = dict(unread_parts.touched(project))
-    for folder in unread_parts.folders_of(project):
-        try:
-            with os.scandir(folder) as entries:
-                found = [entry for entry in entries if entry.name.endswith(".jsonl")]
-        except OSError:
-            continue
-        for entry in found:
-            with suppress(OSError, ValueError):  # deleted since it was listed, or with an impossible date
-                if entry.is_file(follow_symlinks=False):
-                    at = dt.datetime.fromtimestamp(entry.stat(follow_symlinks=False).st_mtime, dt.UTC)
-                    yield at, known.get(entry.path, LONG_AGO) + CLOCK_STEP
+    @functools.cached_property
+    def _folders(self) -> dict[int, list[str]]:
+        found = defaultdict[int, list[str]](list)
+        for project, path in unread_parts.folders_of_active(host(), self._now - ACTIVE):
+            found[project].append(path)
+        return found
+
+    @functools.cached_property
+    def _known(self) -> dict[str, dt.datetime]:
+        return dict(unread_parts.touched(host(), self._now - ACTIVE))
+
+    def _touched(self, project: int) -> Iterator[tuple[dt.datetime, dt.datetime]]:
+        """(current modification time, the one at the last reading) of each transcript on disk; one directory listing."""
+        for folder in self._folders.get(project, ()):
+            try:
+                with os.scandir(folder) as entries:
+                    found = [entry for entry in entries if entry.name.endswith(".jsonl")]
+            except OSError:
+                continue
+            for entry in found:
+                with suppress(OSError, ValueError):  # deleted since it was listed, or with an impossible date
+                    if entry.is_file(follow_symlinks=False):
+                        at = dt.datetime.fromtimestamp(entry.stat(follow_symlinks=False).st_mtime, dt.UTC)
+                        yield at, self._known.get(entry.path, LONG_AGO) + CLOCK_STEP
 
 
 def catch(
@@ -211,10 +228,6 @@ def _parts(
         return unread_parts.parts(
             [*unread_parts.unread(project), *unread_parts.unread_prompts(project, now)], None
         )
-    quiet = [*unread_parts.quiet(project, now), *_quiet_prompts(project, now, unread_parts.wait(project))]
-    return unread_parts.parts(quiet, unread_parts.began(project))
-
-
-def _quiet_prompts(project: Project, now: dt.datetime, pause: dt.timedelta) -> QuerySet[Session]:
-    """Sessions without a known transcript that ended a while ago; older prompts are left out."""
-    return unread_parts.unread_prompts(project, now - pause, unread_parts.began(project))
+    began, before = unread_parts.began(project), now - unread_parts.wait(project)
+    quiet = [*unread_parts.quiet(project, now), *unread_parts.unread_prompts(project, before, began)]
+    return unread_parts.parts(quiet, began)

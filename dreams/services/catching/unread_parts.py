@@ -14,7 +14,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from django.db import transaction
-from django.db.models import F, Min, Q, QuerySet
+from django.db.models import F, Max, Min, Q, QuerySet
 from django.db.models.functions import Coalesce
 
 from dreams import conf
@@ -101,32 +101,43 @@ def _quiet(sessions: QuerySet[Session], before: dt.datetime, ahead: dt.datetime)
     return _unread(sessions).filter(is_quiet | Q(hinted_at__gte=F("touched_at")))
 
 
-@prepared
-def first_quiet(project: int, before: dt.datetime, ahead: dt.datetime) -> QuerySet[Session, int]:
-    """One of the `quiet` sessions, if any: every tick asks this for many projects."""
-    sessions = Session.objects.filter(project=project)
-    return _quiet(sessions, before, ahead).order_by().values_list("pk", flat=True)[:1]
+def active(host: str, since: dt.datetime) -> QuerySet[Project]:
+    """The projects of a host that were used since then."""
+    return Project.objects.filter(host=host, gone_at__isnull=True, last_session_at__gte=since)
+
+
+def _of_active(host: str, since: dt.datetime) -> QuerySet[Session]:
+    return Session.objects.filter(project__in=active(host, since)).order_by()
 
 
 @prepared
-def first_prompts(project: int, until: dt.datetime, since: dt.datetime) -> QuerySet[Session, int]:
-    """One of `unread_prompts`, if any."""
-    sessions = Session.objects.filter(project=project)
-    return _unread_prompts(sessions, until, since).order_by().values_list("pk", flat=True)[:1]
+def with_quiet(
+    host: str, since: dt.datetime, before: dt.datetime, ahead: dt.datetime
+) -> QuerySet[Session, int]:
+    """Those of the `active` projects that have `quiet` sessions."""
+    rows = _quiet(_of_active(host, since), before, ahead)
+    return rows.order_by().values_list("project", flat=True).distinct()
 
 
 @prepared
-def folders_of(project: int) -> QuerySet[TranscriptFolder, str]:
-    return TranscriptFolder.objects.filter(project=project, gone_at__isnull=True).values_list(
-        "path", flat=True
-    )
+def last_prompts(
+    host: str, since: dt.datetime, until: dt.datetime
+) -> QuerySet[Session, tuple[int, dt.datetime]]:
+    """The time of the last of `unread_prompts` of each `active` project that has some."""
+    rows = _unread_prompts(_of_active(host, since), until, None).order_by()
+    return rows.values("project").annotate(last=Max("last_at")).values_list("project", "last")
 
 
 @prepared
-def touched(project: int) -> QuerySet[Session, tuple[str, dt.datetime]]:
+def folders_of_active(host: str, since: dt.datetime) -> QuerySet[TranscriptFolder, tuple[int, str]]:
+    rows = TranscriptFolder.objects.filter(project__in=active(host, since), gone_at__isnull=True)
+    return rows.values_list("project", "path")
+
+
+@prepared
+def touched(host: str, since: dt.datetime) -> QuerySet[Session, tuple[str, dt.datetime]]:
     """The path of each transcript, and its modification time at the last reading."""
-    rows = Session.objects.filter(project=project, gone_at__isnull=True).order_by()
-    return rows.values_list("path", "touched_at")
+    return _of_active(host, since).filter(gone_at__isnull=True).values_list("path", "touched_at")
 
 
 def wait(project: Project) -> dt.timedelta:

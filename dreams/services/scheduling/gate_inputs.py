@@ -107,7 +107,7 @@ def case_of(
     `engine` overrides the project's setting. `tally`: its session counts, where they were loaded for many projects at once.
     """
     config = everywhere.config(project)
-    config = replace(config, engine=engine) if engine else config
+    config = replace(config, engine=engine) if engine not in ("", config.engine) else config
     is_here = project.host == hosts.host()
     clock: Callable[[], int | None] = partial(_clock if is_here else _clock_seen, project)
     sessions: Callable[[], Iterable[gates.SessionFact] | Tally] = partial(_sessions, project, now, scan)
