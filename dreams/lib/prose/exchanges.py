@@ -8,7 +8,7 @@ import re
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache, partial
-from itertools import chain
+from itertools import chain, islice
 
 from dreams.lib.prose import lexicon
 from dreams.lib.prose.comparing import TELLING, UNITS, of_one_sort
@@ -121,13 +121,12 @@ def _naming(index: StatementIndex, key: str) -> list[PlacedText]:
     near |= (
         dict.fromkeys(index.with_words([canonical(part.lower()) for part in parts])) if len(parts) > 1 else {}
     )
-    return _few(
-        [
-            each
-            for each in near
-            if any(key in (value.key, value.key.partition(".")[0]) for value in each.reading.values)
-        ]
-    )
+    found = (each for each in near if _has_name(each.reading.anchors, key))
+    return _few([*islice(found, MOST_OF_A_THING + 1)])
+
+
+def _has_name(anchors: Collection[str], key: str) -> bool:
+    return key in anchors or any(anchor.partition(".")[0] == key for anchor in anchors)
 
 
 @lru_cache(maxsize=20_000)
