@@ -8,7 +8,7 @@ import datetime as dt
 import hashlib
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Literal
+from typing import Any, Literal
 
 from dreams.conf import Config
 from dreams.engines.types import Citation, Fate
@@ -83,6 +83,8 @@ class Subject:
     irregular: Mapping[str, str] = field(
         default_factory=dict
     )  # path → why it is not a regular file, or its type changed
+    #: What several checks need of all files, worked out once.
+    memo: dict[str, Any] = field(default_factory=dict, init=False, repr=False, compare=False)
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,7 +15,7 @@ from dreams.findings.base import (
     Subject,
 )
 from dreams.findings.ledger import facts
-from dreams.findings.ledger.state import DirectoryStatements
+from dreams.findings.ledger.state import DirectoryStatements, all_of
 from dreams.findings.ledger.units import (
     Unit,
     added_units,
@@ -44,7 +44,7 @@ _DATE_WORDS = lexicon.DAYS | {stem(name) for name in lexicon.DAYS}
 
 
 def check(subject: Subject) -> Iterator[NewFinding]:
-    before = DirectoryStatements(subject.before)
+    before = all_of(subject, "before")
     for hunk in progress.each("Looking for sources", subject.hunks):
         yield from _missing_quotes(hunk)
         if not hunk.by_hand:
@@ -242,7 +242,7 @@ def judge(subject: Subject) -> list[JudgedStatement]:
     if subject.heard is None:
         return []
     found: list[JudgedStatement] = []
-    before = DirectoryStatements(subject.before)
+    before = all_of(subject, "before")
     for hunk, unit, line_no in _claims(subject, before):
         if len(found) >= MOST_JUDGED:
             break

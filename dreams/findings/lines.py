@@ -48,8 +48,9 @@ def added_lines(subject: Subject) -> Iterator[CheckedLine]:
 
 def new_lines(subject: Subject) -> Iterator[CheckedLine]:
     """Added lines that were in no file before; moved lines are left out."""
-    known = {line.strip() for data in subject.before.values() for line in lines_of(data)}
-    return (line for line in added_lines(subject) if line.text.strip() not in known)
+    if "lines" not in subject.memo:
+        subject.memo["lines"] = {line.strip() for data in subject.before.values() for line in lines_of(data)}
+    return (line for line in added_lines(subject) if line.text.strip() not in subject.memo["lines"])
 
 
 def standing_lines(subject: Subject) -> Iterator[CheckedLine]:

@@ -12,7 +12,7 @@ from typing import Literal
 
 from dreams.findings.base import NewFinding, Subject
 from dreams.findings.ledger import facts, keeping
-from dreams.findings.ledger.state import DirectoryStatements, PlacedStatement
+from dreams.findings.ledger.state import DirectoryStatements, PlacedStatement, all_of
 from dreams.findings.ledger.units import Unit, units_of
 from dreams.findings.ledger.wordings import LONGEST
 from dreams.lib import memdir
@@ -137,10 +137,9 @@ class CheckedQuestion:
 
 def run(subject: Subject) -> list[CheckedQuestion]:
     """The questions that were answered before, each with its result now."""
-    old = DirectoryStatements(subject.before)
+    old, new = all_of(subject, "before"), all_of(subject, "after")
     limits = recall.IndexLimits(subject.config.index_max_lines, subject.config.index_max_bytes)
     before, after = recall.shelf(subject.before, limits), recall.shelf(subject.after, limits)
-    new = DirectoryStatements(subject.after)
     rows = memdir.parse_index(decode(after.index))
     return [
         _checked(question, after, rows, (old, new))

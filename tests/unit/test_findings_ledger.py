@@ -6,11 +6,13 @@ import datetime as dt
 import os
 import subprocess
 import sys
+from collections import Counter
+from dataclasses import replace
 
 from dreams.engines.types import Citation, Fate
 from dreams.findings import examine
 from dreams.findings.directories import between
-from dreams.findings.ledger import facts, keeping
+from dreams.findings.ledger import facts, keeping, state
 from dreams.findings.ledger.units import units_of
 from tests.world.cases import each
 from tests.world.findings import DEPLOY, FILES, INDEX, changed, codes, one, report
@@ -463,3 +465,22 @@ def test_what_a_statement_is_held_against_is_the_same_in_every_process() -> None
 
 def test_what_comes_with_something_is_what_it_has() -> None:
     assert keeping.says_all("The kit comes with a pump.", "The kit has a pump.", merged=True)
+
+
+def test_the_statements_of_an_unchanged_file_are_collected_once_for_each_state(monkeypatch):
+    collected = Counter()
+
+    def counted(path, data):
+        collected[path] += 1
+        return units_of(path, data)
+
+    monkeypatch.setattr(state, "units_of", counted)
+    before = {
+        **FILES,
+        "unchanged.md": b"# Only this test has it\n\nThe lighthouse is painted every third year.\n",
+    }
+    after = changed("deploy.md", "Deploys go through `make ship`.", "Use `make send`.", before)
+    asked = ["Which indentation do I prefer in Go code?"]
+    examine(replace(between(before, after), asked=asked))
+    # The third time by headings, to see whether statements changed places.
+    assert collected["unchanged.md"] == 3

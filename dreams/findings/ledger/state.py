@@ -11,6 +11,7 @@ from collections import defaultdict
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Literal
 
 from dreams.findings.base import Subject
 from dreams.findings.ledger import facts, keeping
@@ -24,7 +25,6 @@ _DATE = re.compile(r"\b(?:19|20)\d{2}\b")
 PROSE_FIELDS = frozenset({"description", "name", "summary", "title"})
 CANDIDATES = 12  # statements compared closely with a removed one
 ENOUGH = 60  # candidates, after which common words add no more
-MOST_KEPT = 20_000  # results kept in memory
 COMMON = 400  # a word in more statements than this finds no candidates
 
 
@@ -65,11 +65,11 @@ class DirectoryStatements:
         return found
 
     @cached_property
-    def _by_word(self) -> dict[str, set[int]]:
-        found: dict[str, set[int]] = defaultdict(set)
+    def _by_word(self) -> dict[str, list[int]]:
+        found: dict[str, list[int]] = defaultdict(list)
         for place, placed in enumerate(self.all):
             for word in _words(placed.unit.key):
-                found[word].add(place)
+                found[word].append(place)
         return found
 
     @cached_property
@@ -132,8 +132,6 @@ class DirectoryStatements:
         """The statements that share most words with `text`, weighted by rarity, best first."""
         key = words_key(text)
         if key not in self._similar:
-            if len(self._similar) > MOST_KEPT:
-                self._similar.clear()
             self._similar[key] = self._ranked(key)
         return [self.all[place] for place in self._similar[key]]
 
@@ -174,6 +172,12 @@ def contains(text: str, other: str, *, merged: bool) -> bool:
 @functools.lru_cache(maxsize=50_000)
 def _words(key: str) -> frozenset[str]:
     return frozenset(_WORD.findall(key))
+
+
+def all_of(subject: Subject, state: Literal["before", "after"]) -> DirectoryStatements:
+    """All statements of one state, taken apart once for all checks."""
+    made: DirectoryStatements = subject.memo.setdefault(state, DirectoryStatements(getattr(subject, state)))
+    return made
 
 
 def added(subject: Subject) -> DirectoryStatements:
@@ -256,9 +260,11 @@ class Exchange:
         """The statement that moved to the location of `unit`, which itself moved elsewhere; None if there is none."""
         was, now = (locations_of(path, files.get(path)) for files in (self._before, self._after))
         for point in was.points.get(unit, ()):
-            if point.key in self._now and now.place_of(point) < 0:
-                for other in self._newcomers(point, was, now):
-                    if (
+            if now.place_of(point) < 0:
+                for key, other in self._newcomers(point, was, now):
+                    # Only these two need every file.
+                    moved = point.key in self._now and key in self._was
+                    if moved and (
                         point.own
                         or self._mutual(point, other, was, now)
                         or keeping.replaced(unit.text, other.text)
@@ -286,11 +292,9 @@ class Exchange:
             len(each) == 1 and each <= was.names & now.names for each in names
         )
 
-    def _newcomers(self, point: Point, was: Locations, now: Locations) -> Iterator[Unit]:
-        word_forms = {key for key, _ in was.at[point.location]}
-        yield from (
-            unit for key, unit in now.at.get(point.location, ()) if key not in word_forms and key in self._was
-        )
+    def _newcomers(self, point: Point, was: Locations, now: Locations) -> list[tuple[str, Unit]]:
+        known = {key for key, _ in was.at[point.location]}
+        return [each for each in now.at.get(point.location, ()) if each[0] not in known]
 
     def _mutual(self, point: Point, other: Unit, was: Locations, now: Locations) -> bool:
         """Whether the two are exactly in each other's place."""

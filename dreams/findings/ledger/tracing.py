@@ -23,6 +23,7 @@ from dreams.findings.ledger.state import (
     Exchange,
     PlacedStatement,
     added,
+    all_of,
     contains,
 )
 from dreams.findings.ledger.units import (
@@ -227,9 +228,8 @@ class BothStates:
 def both_states(subject: Subject) -> BothStates:
     # Agents load no logs: what stands only there is kept nowhere.
     kept = {path: data for path, data in subject.after.items() if not memdir.is_log(path)}
-    return BothStates(
-        subject, DirectoryStatements(kept), added(subject), Exchange(subject.before, subject.after)
-    )
+    after = DirectoryStatements(kept) if len(kept) < len(subject.after) else all_of(subject, "after")
+    return BothStates(subject, after, added(subject), Exchange(subject.before, subject.after))
 
 
 class Trace:
