@@ -192,14 +192,16 @@ def _is_cut(head: Head, last: AuditEntry | None) -> bool:
 
 
 def _keep_head() -> None:
-    """Write the head after the commit. The process with the later entry may be first, so a lower number replaces none that still
-    exists."""
+    """Write the head after the commit, which must survive a power cut if the head does. The process with the later entry may be
+    first, so a lower number replaces none that still exists."""
     last = AuditEntry.objects.order_by("-number").values_list("number", "hash").first()
     head = _head()
     if last is None or (head and last[0] <= head.number and _has(head)):
         return
     draft = head_file().with_name(f".audit-head.{os.getpid()}")
     try:
+        with suppress(FileNotFoundError), Path(f"{connection.settings_dict['NAME']}-wal").open("rb") as file:
+            flush.to_disk(file.fileno())  # SQLite's log; PostgreSQL flushes its own
         flags = os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_NOFOLLOW
         with os.fdopen(os.open(draft, flags, 0o600), "w") as file:
             file.write(f"{last[0]} {last[1]}\n")

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import contextlib
 import json
+import os
 import stat
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -120,3 +122,19 @@ def test_a_slower_process_puts_no_older_head_back() -> None:
     auditlog._keep_head()
     AuditEntry.objects.filter(number=30).update(number=3)
     assert auditlog.head_file().read_text().startswith("30 ")
+
+
+@pytest.mark.not_on_postgresql
+def test_an_entry_survives_a_power_cut_if_the_head_that_names_it_does(
+    committing: Committing, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    flushed: list[tuple[str, str]] = []
+
+    def seen(fd: int) -> None:
+        flushed.append((Path(f"/proc/self/fd/{fd}").readlink().name, auditlog.head_file().read_text()[:2]))
+
+    monkeypatch.setattr(os, "fsync", seen)
+    with committing():
+        auditlog.record("login", actor="d")
+    log = Path(connection.settings_dict["NAME"]).name + "-wal"
+    assert flushed == [(log, "3 ")] and auditlog.head_file().read_text().startswith("4 ")
