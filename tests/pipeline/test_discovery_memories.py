@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 
 import pytest
+from django.core.management import call_command
 from django.db import connection
 from django.test import Client
 from django.test.utils import CaptureQueriesContext
@@ -13,7 +14,7 @@ from django.urls import reverse
 from dreams.lib import memdir
 from dreams.models import Memory, Project, Version
 from dreams.services.memories import syncing
-from tests.world.agent_folder import Root, project, reasons
+from tests.world.agent_folder import Root, closed_to_us, project, reasons
 
 pytestmark = pytest.mark.django_db
 
@@ -151,6 +152,22 @@ def test_of_more_than_are_named_a_page_does_not_say_that_these_are_all(
     root.discover()
     page = " ".join(browser.get(reverse("project", args=[project().pk])).content.decode().split())
     assert "At least 2 things in this folder are not read" in page
+
+
+def test_a_memory_folder_that_cannot_be_read_is_named_once_and_what_is_kept_is_still_listed_and_exported(
+    root: Root, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    app = root.repository("app")
+    root.memory(app, "fact.md")
+    root.discover()
+    folder = root.folder(app) / "memory"
+    with closed_to_us(folder):
+        report = root.discover()
+        call_command("history", str(project().pk))
+        call_command("export", str(project().pk), str(tmp_path / "kept"))
+    assert [(skip.path, skip.reason) for skip in report.skipped] == [(str(folder), "permission denied")]
+    assert "fact.md" in capsys.readouterr().out and (tmp_path / "kept").stat().st_size
+    assert Memory.objects.get().gone_at is None
 
 
 @pytest.mark.not_on_postgresql

@@ -300,6 +300,15 @@ def test_a_lock_path_that_is_no_lock_file_is_refused_with_the_remedy(memory, tmp
         last_consolidated_ns(memory)
 
 
+@pytest.mark.parametrize("has_lock_file", [False, True])
+def test_a_directory_that_cannot_be_written_to_has_no_usable_lock(memory, monkeypatch, has_lock_file):
+    if has_lock_file:
+        put(memory)
+    assert not status(memory, now()).error
+    monkeypatch.setattr(os, "access", lambda *_args, **_options: False)  # root may write everywhere
+    assert "Permission denied. Give yourself the right to write there" in status(memory, now()).error
+
+
 def test_a_memory_path_that_is_a_file_or_a_link_is_refused(memory):
     file = memory / "file"
     file.write_text("")

@@ -81,7 +81,7 @@ def status(memory_dir: Path | str, now: datetime, *, known: ProcessIdentity | No
     try:
         if _is_anchor(partial(os.open, "..", os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC, dir_fd=dir_fd)):
             return LockFact(held=True)
-        return judge(peek(dir_fd), now, known)
+        return _judged(dir_fd, now, known)
     except FileNotFoundError:
         return LockFact()  # removed just now
     except OSError as error:
@@ -95,11 +95,20 @@ def _status_resolved(memory_dir: Path, now: datetime, known: ProcessIdentity | N
         if _is_anchor(lambda: nearest_existing(memory_dir)[1]):
             return LockFact(held=True)
         with opened_directory(memory_dir) as dir_fd:
-            return judge(peek(dir_fd), now, known)
+            return _judged(dir_fd, now, known)
     except FileNotFoundError:
         return LockFact()
     except OSError as error:
         return _unusable(error)
+
+
+def _judged(dir_fd: int, now: datetime, known: ProcessIdentity | None) -> LockFact:
+    found = peek(dir_fd)
+    fact = judge(found, now, known)
+    if not fact.held and not os.access(LOCK_NAME if found else ".", os.W_OK, dir_fd=dir_fd):
+        number = errno.EROFS if os.fstatvfs(dir_fd).f_flag & os.ST_RDONLY else errno.EACCES
+        raise OSError(number, os.strerror(number), LOCK_NAME)
+    return fact
 
 
 def _unusable(error: OSError) -> LockFact:
