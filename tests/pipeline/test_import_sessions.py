@@ -206,12 +206,21 @@ def test_no_session_ended_after_its_file_was_written_began_before_agents_or_gave
         typed("Hello"),
         typed("Later", timestamp="2999-01-01T00:00:00Z"),
         typed("Once", timestamp=12),
+        typed("Dead clock", timestamp="1970-01-01T00:00:00.000Z"),
     ]
     root.session(app, "s1", [*records, answer("m1", tokens=(5, -7))])
     root.discover()
     found = session("s1")
     assert (found.started_at, found.last_at) == (dt.datetime(2026, 3, 2, 10, tzinfo=dt.UTC), found.touched_at)
     assert tokens() == (5, 0)
+
+
+def test_a_file_from_before_agents_says_nothing_of_when_its_session_ended(root: Root, app: Path) -> None:
+    os.utime(root.session(app, "s1", [typed("Hello")]), (0, 0))
+    root.session(app, "s2", [typed("Ahead", timestamp="2999-01-01T00:00:00Z")])
+    root.discover()
+    assert session("s1").last_at == session("s1").started_at == dt.datetime(2026, 3, 2, 10, tzinfo=dt.UTC)
+    assert session("s2").last_at == session("s2").started_at == session("s2").touched_at
 
 
 def test_an_empty_transcript_is_a_session_with_nothing_in_it(root: Root, app: Path) -> None:

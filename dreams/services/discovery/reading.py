@@ -11,6 +11,7 @@ from django.conf import settings
 from django.utils import timezone
 
 from dreams.lib.agents.transcripts import (
+    FIRST_YEAR,
     FileStat,
     Prompt,
     Scan,
@@ -75,10 +76,11 @@ def signed(number: int) -> int:
     return number - 2**64 if number >= 2**63 else number
 
 
-def _believed(last: dt.datetime | None, touched: dt.datetime) -> dt.datetime | None:
-    """When a session's last record was written: not much later than its file's time, whatever the record says."""
+def _believed(said: dt.datetime | None, touched: dt.datetime) -> dt.datetime | None:
+    """When a record was written: not much later than its file's time, unless that is from before there were agents."""
     limit = later(touched, _CLOCKS_DIFFER)
-    return touched if last is not None and limit is not None and last > limit else last
+    is_late = said is not None and limit is not None and said > limit and touched.year >= FIRST_YEAR
+    return touched if is_late else said
 
 
 def session_row(reading: FileReading) -> rows.Row:
@@ -90,7 +92,7 @@ def session_row(reading: FileReading) -> rows.Row:
         job.found.session_id[:200],
         job.found.path,
         storable(summary.title, 300),
-        rows.as_cell(summary.first_at),
+        rows.as_cell(_believed(summary.first_at, touched)),
         rows.as_cell(_believed(summary.last_at, touched)),
         rows.as_cell(touched),
         storable(summary.last_branch, 255),

@@ -28,8 +28,8 @@ def key64(*parts: str) -> int:
 # --- Times -----------------------------------------------------------------------------------------------------------
 
 _MILLISECONDS = 1e11  # a larger number cannot be seconds: it would be past the year 5000
-# A smaller number would be before September 2001, when no agent wrote.
-_FIRST_SECOND = 1e9
+# Before that no agent wrote: 1e9 seconds are September 2001.
+FIRST_YEAR, _FIRST_SECOND = 2001, 1e9
 _parsed_time = datetime.fromisoformat
 
 
@@ -61,10 +61,12 @@ def _sortable(stamps: list[Stamp]) -> list[str] | None:
 
 
 def instant(value: str | int | float | None) -> datetime | None:
-    """ISO 8601 text (without an offset: UTC) or seconds or milliseconds since 1970; None for anything else."""
+    """ISO 8601 text (without an offset: UTC) or seconds or milliseconds since 1970; None for anything else, or before 2001."""
     try:
         if isinstance(value, str):
             found = _parsed_time(value)
+            if found.year < FIRST_YEAR:
+                return None
             if found.tzinfo is UTC:  # nearly all of them, and there are millions
                 return found
         elif value is None or value < _FIRST_SECOND:
