@@ -247,7 +247,7 @@ def diff_words(result: dict[str, Any] | Any) -> list[str]:
 
 
 def _cited(quote: Mapping[str, Any]) -> str:
-    """A quote with its place; says if it was not found there."""
+    """A quote with its place; says if it was not found there, or what is known of that."""
     line = f", line {quote['line']}" if quote["line"] else ""
-    mark = "" if quote["found"] else f", NOT FOUND: {quote['note']}"
+    mark = quote["note"] and f", {quote['note']}" if quote["found"] else f", NOT FOUND: {quote['note']}"
     return f"“{quote['quote']}” ({quote['role'] or quote['source']}, {quote['place']}{line}{mark})"

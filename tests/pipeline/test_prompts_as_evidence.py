@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 from django.core.cache import cache
+from django.core.management import call_command
 from django.test import Client
 from django.urls import reverse
 from django.utils import timezone
@@ -61,8 +62,12 @@ def _gone() -> Session:
     return Session.objects.get(session_id=GONE)
 
 
-def test_a_dream_learns_from_them_and_says_that_no_answer_was_kept(project: Project) -> None:
+def test_a_dream_learns_from_them_and_says_that_no_answer_was_kept(
+    project: Project, capsys: pytest.CaptureFixture[str]
+) -> None:
     done = _dream(project)
+    call_command("proposal", done.public_id)
+    assert f"line 1, {NO_ANSWER})" in capsys.readouterr().out
     cited = Evidence.objects.filter(hunk__file__proposal__dream=done, session=_gone())
     assert {(one.quote, one.role, one.note, one.found) for one in cited} == {(WISH, "user", NO_ANSWER, True)}
     hunks = Hunk.objects.filter(file__proposal__dream=done)

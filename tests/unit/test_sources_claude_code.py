@@ -344,6 +344,11 @@ def test_the_environment_switches_auto_memory_before_all(root: Path, value: str,
     assert source(root).settings().auto_memory.value is on
 
 
+def test_settings_with_a_byte_order_mark_are_read(root: Path) -> None:
+    (root / "settings.json").write_text('\ufeff{"autoMemoryEnabled": false}', encoding="utf-8")
+    assert source(root).settings().auto_memory.value is False
+
+
 def test_broken_settings_are_reported_and_not_used(root: Path) -> None:
     (root / "settings.json").write_text("{nope")
     found = source(root)

@@ -5,6 +5,7 @@ a repository's. The memory *directory* is taken from a project's files only if t
 repository could point it at somebody's keys.
 """
 
+import codecs
 import os
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -51,7 +52,7 @@ def load(path: str, *, trusted: bool) -> SettingsFile | Skipped | None:
     """A settings file; None if it does not exist, Skipped if it cannot be used."""
     try:
         # A person's own file is often a link into their dotfiles; a repository's may lead anywhere.
-        values = msgspec.json.decode(read_small(path, follow=trusted))
+        values = msgspec.json.decode(read_small(path, follow=trusted).removeprefix(codecs.BOM_UTF8))
     except (FileNotFoundError, NotADirectoryError):
         return None
     except OSError as error:
