@@ -76,7 +76,9 @@ AUDIT_REMEDY = (
 def verify(project: Project | None = None) -> VerifyReport:
     """Checks the stored data of `project`, or of all; journals and the audit log always cover all projects."""
     report = VerifyReport()
-    paths = [syncing.history_path(project)] if project else _all_histories()
+    paths = (
+        [syncing.history_path(project)] if project else sorted({*syncing.history_paths(), *lost_histories()})
+    )
     report.add("histories", len(paths), _histories(paths))
     versions = Version.objects.exclude(sha256="")
     if project:
@@ -88,11 +90,6 @@ def verify(project: Project | None = None) -> VerifyReport:
     report.add("journals", len(journal.list_journals(folder)) if folder.is_dir() else 0, _journals(folder))
     report.add("audit entries", AuditEntry.objects.count(), _audit_log())
     return report
-
-
-def _all_histories() -> list[Path]:
-    """The histories that exist, and those that should."""
-    return sorted({*syncing.history_paths(), *lost_histories()})
 
 
 def lost_histories() -> list[Path]:

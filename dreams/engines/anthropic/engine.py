@@ -113,7 +113,9 @@ class AnthropicEngine:
                 loop.teller.rest()
             raise
         edits, asked = loop.toolbox.writer.edits, loop.toolbox.questions.standing()
-        told = summary or _default_summary(len(edits))
+        told = summary or (
+            f"Proposed {plural(len(edits), 'change')}." if edits else "Found nothing to change."
+        )
         return Outcome(edits, told, questions=asked, usage=loop.budget.ledger.usage())
 
     def _loop(self, job: Job, report: Reporter, line: ModelConnection, reads: ReadTools) -> Loop:
@@ -157,7 +159,3 @@ def _opening(job: Job, endpoint: keys.Endpoint, loop: Loop) -> str:
         f"Asking {job.config.model} at {endpoint.host}{effort}, by the instructions of version "
         f"{prompt.version()}.{price}"
     )
-
-
-def _default_summary(edits: int) -> str:
-    return f"Proposed {plural(edits, 'change')}." if edits else "Found nothing to change."

@@ -84,7 +84,9 @@ def _as_second(options: base.Options) -> base.Result:
         )
     proposal = named.proposal(options["dream"])
     waits = review.second_person_waits([proposal]).get(proposal.pk)
-    seen = waits.seen if waits and _is_start(options["second"], waits.seen) else options["second"]
+    seen = options["second"]
+    if waits and len(seen) >= shown.LEAST_SEEN and waits.seen.startswith(seen):
+        seen = waits.seen
     if options["approve"]:
         hunks = review.approve_as_second(proposal, seen, named.me())
     else:
@@ -95,7 +97,3 @@ def _as_second(options: base.Options) -> base.Result:
         "decided": [{"path": h.file.path, "hunk": h.hunk_id, "verdict": verdict.value} for h in hunks],
         "confirmed_findings": 0,
     }
-
-
-def _is_start(given: str, seen: str) -> bool:
-    return len(given) >= shown.LEAST_SEEN and seen.startswith(given)

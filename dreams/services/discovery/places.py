@@ -213,8 +213,8 @@ def mark_gone(
     now = timezone.now()
     others = _not_among(places, host)
     unseen = [row for row in others if row.root in roots]
-    waiting = _waiting_for_trust(unseen)
-    lost = {row.pk for row in unseen if row.pk in waiting or _is_away(row.memory_dir, tally)}
+    lost = {row.pk for row in unseen if not is_folder(row.memory_dir) and not tally.unsure(row.memory_dir)}
+    lost |= _waiting_for_trust(unseen)
     _mark(lost, gone_at=now, unwatched_at=None)
     _mark({row.pk for row in unseen if row.unwatched_at} - lost, gone_at=None, unwatched_at=None)
     if leave_others:
@@ -245,10 +245,6 @@ def _not_among(places: list[KnownProject], host: str) -> list[Project]:
 def _mark(projects: Collection[int], **moments: dt.datetime | None) -> None:
     for some in database.in_parts(sorted(projects), 500):
         Project.objects.filter(pk__in=some).update(**moments)
-
-
-def _is_away(memory_dir: str, tally: Tally) -> bool:
-    return not is_folder(memory_dir) and not tally.unsure(memory_dir)
 
 
 def _waiting_for_trust(rows: Iterable[Project]) -> set[int]:

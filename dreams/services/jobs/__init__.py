@@ -204,7 +204,8 @@ def tick(now: dt.datetime, enqueue: Enqueue) -> list[JobRun]:
 def _start_due(rows: Sequence[ScheduledJob], now: dt.datetime, clock: job_list.Clock) -> list[JobRun]:
     """Create the due runs, each once. A broken job does not stop the others."""
     started = []
-    for job in sorted((row for row in rows if row.next_at and row.next_at <= now), key=_next_at):
+    due = [row for row in rows if row.next_at and row.next_at <= now]
+    for job in sorted(due, key=lambda row: row.next_at or now):
         try:
             run = None if _ends_now(job, now, clock) else runs.fire(job, now, clock)
         except Exception:
@@ -212,10 +213,6 @@ def _start_due(rows: Sequence[ScheduledJob], now: dt.datetime, clock: job_list.C
             continue
         started += [run] if run else []
     return started
-
-
-def _next_at(job: ScheduledJob) -> dt.datetime:
-    return job.next_at or job.made_at
 
 
 def _ends_now(job: ScheduledJob, now: dt.datetime, clock: job_list.Clock) -> bool:

@@ -110,16 +110,13 @@ def signature(body: bytes, seconds: int, secret: str) -> str:
 
 
 def _headers(body: bytes, seconds: int) -> dict[str, str]:
+    secret = str(settings.WEBHOOK_SECRET) or datadir.webhook_secret(settings.DATA_DIR)
     return {
         "Content-Type": "application/json",
         "User-Agent": "memoryweb",
         "X-Memoryweb-Delivery": hashlib.sha256(body).hexdigest()[:32],
-        "X-Memoryweb-Signature": signature(body, seconds, _secret()),
+        "X-Memoryweb-Signature": signature(body, seconds, secret),
     }
-
-
-def _secret() -> str:
-    return str(settings.WEBHOOK_SECRET) or datadir.webhook_secret(settings.DATA_DIR)
 
 
 class _Stay(urllib.request.HTTPRedirectHandler):

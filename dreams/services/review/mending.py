@@ -56,14 +56,10 @@ def _redacted(hunk: Hunk, lines: diff.Hunk) -> str:
     return without(lines.added, values(lines.added))
 
 
-def _unhidden(hunk: Hunk, lines: diff.Hunk) -> str:
-    return "".join(without_hidden(line) for line in lines.new_lines)
-
-
 _MENDS: Mapping[Mend, Callable[[Hunk, diff.Hunk], str]] = {
     "keep": _kept,
     "redact": _redacted,
-    "unhide": _unhidden,
+    "unhide": lambda _hunk, lines: "".join(map(without_hidden, lines.new_lines)),
 }
 
 
