@@ -183,6 +183,27 @@ def test_a_file_that_one_side_removed_can_stay_removed(browser: Client, tmp_path
     assert change.conflict is None and change.new_sha == ""
 
 
+def test_a_file_that_is_kept_keeps_its_index_row(browser: Client, tmp_path: Path) -> None:
+    project = desk.make_project(tmp_path)
+    row = next(line for line in desk.INDEX.splitlines(keepends=True) if "feedback_tests_2.md" in line)
+    path = world.folder(project) / "feedback_tests_2.md"
+    made = world.propose(
+        project,
+        world.edit(path.name, path.read_text(), None, "gone", "prune"),
+        world.edit("MEMORY.md", desk.INDEX, desk.INDEX.replace(row, ""), "gone", "prune"),
+    )
+    made.findings.all().delete()
+    review.decide(made, review.select_hunks(made), Hunk.Verdict.APPROVED, world.ME)
+    now = path.read_bytes() + b"Added by a session.\n"
+    path.write_bytes(now)
+    change = made.files.get(path=path.name)
+    assert rebase.rebase(change, now) == "conflict"
+    browser.post(address(change), {"state": state(change), "choice-0": "ours"})
+    assert not Hunk.objects.filter(file__proposal=made, verdict__in=Hunk.TAKEN).exists()
+    applying.apply(made, world.ME)
+    assert row in (world.folder(project) / "MEMORY.md").read_text() and path.read_bytes() == now
+
+
 def test_a_new_file_in_the_way_is_not_said_to_have_changed(browser: Client, tmp_path: Path) -> None:
     project = desk.make_project(tmp_path)
     made = world.propose(project, world.edit("user_port.md", None, "Port 80.\n", "new", "learn"))

@@ -1,6 +1,6 @@
 """Files that changed since they were decided: confirms how one was rebased, and solves its conflicts."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from django.db import transaction
 from django.utils import timezone
@@ -56,7 +56,7 @@ def solve_conflict(
             if words & lines[hunk.pk]:
                 hunk.verdict = Hunk.Verdict.EDITED
         if not lines:  # what is in the file was kept
-            decided = before
+            decided = [*before, *_reject_the_rest(file, before, reviewer)]
             for hunk in decided:
                 hunk.verdict = Hunk.Verdict.REJECTED
         keep_decisions(file.proposal, decided, reviewer)
@@ -68,6 +68,16 @@ def solve_conflict(
             base=file.base_sha,
             now=file.new_sha,
         )
+
+
+def _reject_the_rest(file: FileChange, kept: Sequence[Hunk], reviewer: Actor) -> list[Hunk]:
+    """Rejects what only makes sense with the changes that are not made, such as the removal of a kept file's row."""
+    operations = {hunk.operation_id for hunk in kept if hunk.operation_id}
+    rows = Hunk.objects.filter(file__proposal=file.proposal, operation__in=operations, applied_in=None)
+    rest = list(rows.exclude(file=file).select_related("file", "operation"))
+    rows = Hunk.objects.filter(pk__in=[hunk.pk for hunk in rest])
+    rows.update(verdict=Hunk.Verdict.REJECTED, decided_by=reviewer.name, decided_at=timezone.now())
+    return rest
 
 
 def _worded(file: FileChange, choices: Mapping[int, Choice]) -> set[str]:
