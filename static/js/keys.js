@@ -71,9 +71,12 @@ function press(key, heldFor = null) {
     hold({ card: inside?.id, key });
     return true;
   }
-  // No card is current yet: the first undecided one with this key becomes current, and a second press acts.
-  if (!target && !inside) {
-    const could = shown("[data-hunk]").filter((card) => offered(card, wanted).length && !card.querySelector('[aria-pressed="true"]'));
+  // No card is current yet, or only a question, which no such key answers: the first undecided one with this key becomes
+  // current, and a second press acts.
+  const isAsked = inside?.matches(".question");
+  if (!target && (!inside || isAsked)) {
+    const undecided = (card) => offered(card, wanted).length && !card.querySelector('[aria-pressed="true"]');
+    const could = shown(`[data-hunk]${isAsked ? ":not(.question)" : ""}`).filter(undecided);
     const first = could.find((card) => file?.contains(card)) ?? could.find(isInSight) ?? could[0];
     if (first) makePresent(first);
     return Boolean(first);

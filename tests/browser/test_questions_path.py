@@ -73,6 +73,20 @@ def test_by_keys_beside_a_review(window: Page, address: str, tmp_path: Path) -> 
     assert state(conflict) == state(changed) == "answered" and state(expired) == "later"
 
 
+def test_the_key_of_a_decision_leads_from_the_questions_to_the_first_undecided_one(
+    window: Page, address: str, tmp_path: Path
+) -> None:
+    project = asked.make_project(tmp_path)
+    proposal = asked.propose(project)
+    asked.ask_all(project, proposal)
+    window.goto(f"{address}/review/{proposal.public_id}/")
+    window.keyboard.press("a")
+    expect(window.locator("article.review-hunk").first).to_be_focused()
+    expect(window.locator("#review-bar")).to_contain_text("0 of 2 decided")
+    window.keyboard.press("a")
+    expect(window.locator("#review-bar")).to_contain_text("1 of 2 decided")
+
+
 @pytest.mark.sweep
 def test_keys_act_on_no_question_out_of_sight_and_not_in_fields(
     window: Page, address: str, tmp_path: Path
