@@ -10,8 +10,10 @@ import pytest
 from playwright.sync_api import expect
 
 from dreams.models import AuditEntry, Hunk, Proposal
+from dreams.services import review
+from dreams.services.apply import applying
 from tests.browser.windows import Line, until
-from tests.world import review as desk
+from tests.world import directory as world, review as desk
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, Page
@@ -103,3 +105,22 @@ def test_nothing_is_submitted_when_the_decision_was_not_kept(
     context.close()
     proposal.refresh_from_db()
     assert proposal.state == Proposal.State.OPEN
+
+
+def test_boxes_of_an_undo_that_are_unticked_quicker_than_the_server_stay_unticked(
+    window: Page, address: str, tmp_path: Path
+) -> None:
+    made = world.three_changes(world.make_project(tmp_path))
+    review.decide(made, review.select_hunks(made), Hunk.Verdict.APPROVED, world.ME)
+    applying.apply(made, world.ME)
+    line = Line(window, "**/undo/?*")
+    window.goto(f"{address}/review/{made.public_id}/undo/")
+    boxes = window.locator("#undo input[name=hunk]")
+    count = boxes.count()
+    with line.held():
+        boxes.nth(0).uncheck()
+        boxes.nth(1).uncheck()
+    expect(window.locator("#undo")).to_contain_text(f"{count - 2} of {count} ticked")
+    expect(boxes.nth(0)).not_to_be_checked()
+    expect(boxes.nth(1)).not_to_be_checked()
+    window.unroute_all(behavior="wait")

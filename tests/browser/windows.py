@@ -54,6 +54,10 @@ class Line:
                 route.continue_()
 
 
+#: How htmx reports a request that a later one replaced, as `hx-sync` asks. A failed one has other words, too.
+REPLACED = ("htmx:afterRequest", "htmx:sendAbort")
+
+
 @dataclass
 class _Window:
     """What its console complained of, and whatever it asked of another host."""
@@ -63,7 +67,9 @@ class _Window:
 
     def __post_init__(self) -> None:
         heard = self.complaints.append
-        self.page.on("console", lambda message: message.type == "error" and heard(message.text))
+        self.page.on(
+            "console", lambda m: m.type == "error" and not m.text.startswith(REPLACED) and heard(m.text)
+        )
         self.page.on("pageerror", lambda error: heard(str(error)))
         self.page.on("request", lambda asked: _is_elsewhere(asked.url) and heard(f"asked for {asked.url}"))
 
