@@ -12,8 +12,11 @@ from django.http import QueryDict
 from django.template import Context, VariableDoesNotExist
 from django.test import Client
 
+from dreams.models import Proposal
 from tests.conftest import logged_in
 from tests.web.reading import Reader
+from tests.world import review
+from tests.world.kept import Keep, Kept
 
 
 @pytest.fixture(autouse=True)
@@ -63,3 +66,14 @@ def browser(owner: AbstractUser) -> Client:
     reader = Reader()
     logged_in(reader, owner)
     return reader
+
+
+@pytest.fixture(scope="module")
+def made(kept: Keep) -> Kept[Proposal]:
+    """Seven changes in five files, unless a module makes another proposal."""
+    return kept(lambda folder: review.make_proposal(review.make_project(folder)))
+
+
+@pytest.fixture
+def proposal(made: Kept[Proposal], db: None) -> Proposal:
+    return made.anew()

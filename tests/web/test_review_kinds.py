@@ -22,11 +22,6 @@ def made(kept: Keep) -> Kept[Proposal]:
     return kept(lambda folder: kinds.make_proposal(kinds.make_project(folder)))
 
 
-@pytest.fixture
-def proposal(made: Kept[Proposal], db: None) -> Proposal:
-    return made.anew()
-
-
 def page(browser: Client, proposal: Proposal, query: str = "") -> str:
     return html.unescape(browser.get(f"/review/{proposal.public_id}/{query}").content.decode())
 

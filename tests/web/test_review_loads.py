@@ -16,23 +16,11 @@ from dreams.services.apply import applying
 from dreams.services.memories import syncing
 from dreams.services.rollback import Selection
 from tests.world import directory as world, review as desk
-from tests.world.kept import Keep, Kept
 
 pytestmark = pytest.mark.django_db
 
 #: What counts of an index of so many rows: its title, and a blank line.
 ROWS_3, ROWS_2 = 5, 4
-
-
-@pytest.fixture(scope="module")
-def made(kept: Keep) -> Kept[Proposal]:
-    return kept(lambda folder: desk.make_proposal(desk.make_project(folder)))
-
-
-@pytest.fixture
-def proposal(made: Kept[Proposal], db: None) -> Proposal:
-    """It takes one of three rows out, and adds another one."""
-    return made.anew()
 
 
 def loads(browser: Client, proposal: Proposal) -> str:

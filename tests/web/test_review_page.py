@@ -19,19 +19,8 @@ from dreams.models import Evidence, FileChange, Hunk, Project, Proposal, Session
 from dreams.services import proposals, review
 from dreams.services.memories import syncing
 from tests.world import directory as world, review as desk
-from tests.world.kept import Keep, Kept
 
 pytestmark = pytest.mark.django_db
-
-
-@pytest.fixture(scope="module")
-def made(kept: Keep) -> Kept[Proposal]:
-    return kept(lambda folder: desk.make_proposal(desk.make_project(folder)))
-
-
-@pytest.fixture
-def proposal(made: Kept[Proposal], db: None) -> Proposal:
-    return made.anew()
 
 
 @pytest.fixture

@@ -9,19 +9,8 @@ from django.test import Client
 
 from dreams.models import Blob, Decision, FileChange, Hunk, Proposal
 from tests.world import review as desk
-from tests.world.kept import Keep, Kept
 
 pytestmark = pytest.mark.django_db
-
-
-@pytest.fixture(scope="module")
-def made(kept: Keep) -> Kept[Proposal]:
-    return kept(lambda folder: desk.make_proposal(desk.make_project(folder)))
-
-
-@pytest.fixture
-def proposal(made: Kept[Proposal], db: None) -> Proposal:
-    return made.anew()
 
 
 def preview(browser: Client, hunk: Hunk, text: str, **headers: str):

@@ -36,11 +36,6 @@ def made(kept: Keep) -> Kept[Proposal]:
 
 
 @pytest.fixture
-def proposal(made: Kept[Proposal], db: None) -> Proposal:
-    return made.anew()
-
-
-@pytest.fixture
 def project(tmp_path: Path) -> Project:
     """Without a proposal, and none beside it: that of the module is there once it was made."""
     Proposal.objects.all().delete()

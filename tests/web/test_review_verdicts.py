@@ -14,20 +14,9 @@ from dreams.models import Decision, FileChange, Finding, Hunk, Proposal
 from dreams.web import verdicts as verdict_steps
 from dreams.web.pages import review_proposal as selector
 from tests.world import directory as world, review as desk
-from tests.world.kept import Keep, Kept
 from tests.world.pressing import form, press
 
 pytestmark = pytest.mark.django_db
-
-
-@pytest.fixture(scope="module")
-def made(kept: Keep) -> Kept[Proposal]:
-    return kept(lambda folder: desk.make_proposal(desk.make_project(folder)))
-
-
-@pytest.fixture
-def proposal(made: Kept[Proposal], db: None) -> Proposal:
-    return made.anew()
 
 
 def post(browser: Client, proposal: Proposal, verb: str, data: dict[str, object], **headers: str):

@@ -37,12 +37,6 @@ def made(kept: Keep) -> Kept[Proposal]:
     return kept(applied)
 
 
-@pytest.fixture
-def proposal(made: Kept[Proposal], db: None) -> Proposal:
-    """Everything applied."""
-    return made.anew()
-
-
 def undo(browser: Client, proposal: Proposal, seen: str | None = None, **data: object):
     selection = selector.Selection(
         tuple(filter(None, [str(data.get("path", ""))])), tuple(filter(None, [str(data.get("hunk", ""))]))
