@@ -59,22 +59,16 @@ def set_override(key: str, raw: object, *, actor: str, project: Project | None =
             row = row or Override(project=project, key=key)
             row.value, row.changed_by = value, actor
             row.save()
-        auditlog.record(
-            "setting.changed",
-            actor=actor,
-            project=project,
-            object_id=key,
-            was=_logged(key, was),
-            now=_logged(key, value),
-        )
+        _record_change(key, was, value, actor, project)
         if key in DIGEST_ADDRESSES and value:
             jobs.ensure_digest(actor)
-        _look_soon(key)
     return value
 
 
-def _look_soon(key: str) -> None:
-    """After a change of the config folders, the next tick reads them, as the person waits for their contents."""
+def _record_change(key: str, was: object, now: object, actor: str, project: Project | None) -> None:
+    """Also has the next tick read changed config folders, as the person waits for their contents."""
+    was, now = _logged(key, was), _logged(key, now)
+    auditlog.record("setting.changed", actor=actor, project=project, object_id=key, was=was, now=now)
     if key == "roots":
         transaction.on_commit(partial(cache.delete, discovery.LAST_LOOK))
 
@@ -110,15 +104,7 @@ def reset_override(key: str, *, actor: str, project: Project | None = None) -> b
         if row is None:
             return False
         row.delete()
-        auditlog.record(
-            "setting.changed",
-            actor=actor,
-            project=project,
-            object_id=key,
-            was=_logged(key, row.value),
-            now=None,
-        )
-        _look_soon(key)
+        _record_change(key, row.value, None, actor, project)
     return True
 
 
