@@ -7,14 +7,12 @@ import io
 import json
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from decimal import Decimal
 from functools import partial
-from pathlib import Path
 from typing import Any
 
 import pytest
-from django.core.cache import cache
 from django.core.management import call_command
 from django.db import OperationalError, connection
 
@@ -28,7 +26,6 @@ from dreams.services.dreaming.reporter import DreamReporter
 from tests.world import directory as world
 from tests.world.manifest import manifest
 from tests.world.model_server import (
-    DemoModel,
     Fault,
     ModelServer,
     Script,
@@ -60,14 +57,6 @@ pytestmark = pytest.mark.django_db(transaction=True)
 
 
 @pytest.fixture
-def project(tmp_path: Path, settings: Any) -> Project:
-    """Two sessions with a wish each, beside a memory directory of two notes."""
-    cache.clear()
-    settings.ROOTS = (tmp_path,)
-    return world.discovered(tmp_path)
-
-
-@pytest.fixture
 def price(db: None) -> None:
     Price.objects.update_or_create(
         model="claude-sonnet-5-5",
@@ -81,13 +70,6 @@ def price(db: None) -> None:
             "cache_read": Decimal("0.2"),
         },
     )
-
-
-@pytest.fixture
-def model(monkeypatch: pytest.MonkeyPatch) -> Iterator[ModelServer]:
-    with ModelServer(DemoModel()) as server:
-        monkeypatch.setenv("ANTHROPIC_BASE_URL", server.url)
-        yield server
 
 
 def command(project: Project) -> dict[str, Any]:

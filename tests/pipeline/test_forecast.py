@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import datetime as dt
 import io
-from collections.abc import Iterator
 from decimal import Decimal
 from pathlib import Path
 from typing import Any
@@ -22,7 +21,7 @@ from dreams.models import DreamRun, DreamUsage, Override, Price, Project, Turn
 from dreams.services import forecast
 from dreams.services.scheduling import next_dream
 from tests.world import directory as world
-from tests.world.model_server import DemoModel, ModelServer
+from tests.world.model_server import ModelServer
 
 
 @pytest.fixture
@@ -30,13 +29,6 @@ def project(tmp_path: Path, settings: Any, transactional_db: None) -> Project:
     cache.clear()
     settings.ROOTS = (tmp_path,)
     return world.discovered(tmp_path)
-
-
-@pytest.fixture
-def model(monkeypatch: pytest.MonkeyPatch) -> Iterator[ModelServer]:
-    with ModelServer(DemoModel()) as server:
-        monkeypatch.setenv("ANTHROPIC_BASE_URL", server.url)
-        yield server
 
 
 def asked(project: Project) -> forecast.Forecast:

@@ -5,11 +5,9 @@ from __future__ import annotations
 import datetime as dt
 import io
 import json
-from pathlib import Path
 from typing import Any
 
 import pytest
-from django.core.cache import cache
 from django.core.management import call_command
 from django.test import Client
 from django.urls import reverse
@@ -42,13 +40,6 @@ from tests.world.strategies import tries
 
 QUOTE = "Snapshots are reviewed by hand."
 pytestmark = pytest.mark.django_db(transaction=True)
-
-
-@pytest.fixture
-def project(tmp_path: Path, settings: Any) -> Project:
-    cache.clear()
-    settings.ROOTS = (tmp_path,)
-    return world.discovered(tmp_path)
 
 
 def wrote(path: str, content: str, quote: str = QUOTE) -> ScriptedReply:

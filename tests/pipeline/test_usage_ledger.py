@@ -4,13 +4,10 @@ from __future__ import annotations
 
 import os
 import signal
-from collections.abc import Iterator
 from decimal import Decimal
 from pathlib import Path
-from typing import Any
 
 import pytest
-from django.core.cache import cache
 from django.db.models import Sum
 
 from dreams import conf
@@ -20,7 +17,6 @@ from dreams.models import DreamRun, DreamUsage, Price, Project
 from dreams.services import dreaming
 from tests.world import directory as world
 from tests.world.model_server import (
-    DemoModel,
     ModelServer,
     Script,
     ScriptedReply,
@@ -47,20 +43,6 @@ WRITE = ScriptedReply(
     )
 )
 READ = ScriptedReply((Use("Read", {"file_path": "/memory/MEMORY.md"}),))
-
-
-@pytest.fixture
-def project(tmp_path: Path, settings: Any) -> Project:
-    cache.clear()
-    settings.ROOTS = (tmp_path,)
-    return world.discovered(tmp_path)
-
-
-@pytest.fixture
-def model(monkeypatch: pytest.MonkeyPatch) -> Iterator[ModelServer]:
-    with ModelServer(DemoModel()) as server:
-        monkeypatch.setenv("ANTHROPIC_BASE_URL", server.url)
-        yield server
 
 
 def dream(project: Project) -> DreamRun:
