@@ -12,7 +12,7 @@ from dataclasses import replace
 from dreams.engines.types import Citation, Fate
 from dreams.findings import examine
 from dreams.findings.directories import between
-from dreams.findings.ledger import facts, keeping, state
+from dreams.findings.ledger import facts, keeping, state, units
 from dreams.findings.ledger.units import units_of
 from tests.world.cases import each
 from tests.world.findings import DEPLOY, FILES, INDEX, changed, codes, one, report
@@ -484,3 +484,20 @@ def test_the_statements_of_an_unchanged_file_are_collected_once_for_each_state(m
     examine(replace(between(before, after), asked=asked))
     # The third time by headings, to see whether statements changed places.
     assert collected["unchanged.md"] == 3
+
+
+def test_of_more_than_a_thousand_memories_each_is_taken_apart_once_and_then_forgotten(monkeypatch):
+    real, taken_apart = units._fields, []
+
+    def counted(head):
+        taken_apart.append(head)
+        return real(head)
+
+    monkeypatch.setattr(units, "_fields", counted)
+    before = {**FILES, **{f"m{number}.md": f"Room {number} is red.\n".encode() for number in range(1_100)}}
+    examine(
+        between(before, changed("deploy.md", "Deploys go through `make ship`.", "Use `make send`.", before))
+    )
+    assert 1_100 <= len(taken_apart) <= 1_105
+    examine(between(before, changed("deploy.md", "Deploys go through `make ship`.", "", before)))
+    assert len(taken_apart) > 2_200

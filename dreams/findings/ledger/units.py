@@ -10,6 +10,7 @@ from typing import Literal
 from dreams.findings.base import ChangedHunk, Subject
 from dreams.lib import memdir
 from dreams.lib.files import text
+from dreams.lib.files.workspace import MAX_FILES
 from dreams.lib.prose import comparing
 from dreams.lib.prose.statements import plain, statement, unmarked
 from dreams.lib.prose.words import code_spans
@@ -17,6 +18,7 @@ from dreams.lib.secrets.redact import redact
 
 UnitKind = Literal["sentence", "row", "title", "field", "heading", "code", "table", "comment", "reference"]
 
+MOST_KEPT = 1_024  # files, after a change was checked
 MAX_FILE_CHARS = 2_000_000  # of one file; the rest is compared line by line
 BAR = re.compile(r"(?<!\\)\|")
 _DUNDER = re.compile(r"[\w.-]*/(?:[\w.-]*/)*__\w+__")
@@ -100,7 +102,13 @@ def _spread(is_index: bool, data: bytes) -> UnitsByLine:
     return UnitsByLine(_units(is_index, data) if data else ())
 
 
-@functools.lru_cache(maxsize=1024)
+def forget_many() -> None:
+    """Forgets the statements of a large directory: those of a thousand memories take 50 MB."""
+    if _units.cache_info().currsize > MOST_KEPT:
+        _units.cache_clear()
+
+
+@functools.lru_cache(maxsize=2 * MAX_FILES)  # of both states: with fewer each check would begin anew
 def _units(is_index: bool, data: bytes) -> tuple[Unit, ...]:
     document = memdir.parse(data)
     rows = memdir.parse_index(document.text).rows if is_index else ()
