@@ -9,7 +9,7 @@ import pytest
 
 from dreams.engines.rules import questions
 from dreams.engines.rules.notes.tree import NewText, Recorder
-from dreams.engines.rules.questions import Asking
+from dreams.engines.rules.questions import Inputs
 from dreams.engines.types import Place, Question
 from tests.world.rules import dream, memory
 
@@ -21,7 +21,7 @@ INDEX = "- [Ports](ports.md) — which port\n"
 def family_about(line_no: int, text: str, weight: float = 0.5) -> questions.Family:
     """Asks whether to remove a line of ports.md."""
 
-    def family(context: Asking) -> Iterator[Question]:
+    def family(context: Inputs) -> Iterator[Question]:
         def work(rec: Recorder) -> object:
             old = rec.tree.texts["ports.md"]
             return rec.operation("prune", [NewText("ports.md", old.replace(f"{text}\n", ""), "Asked.")])

@@ -11,7 +11,7 @@ from dulwich import porcelain
 from dulwich.repo import Repo
 
 from dreams.engines.rules.notes.bodies import units
-from dreams.engines.rules.questions import asking
+from dreams.engines.rules.questions import families
 from dreams.engines.rules.repository import ever_there
 from dreams.engines.types import LineDate, Question
 from tests.world.rules import dream, memory
@@ -224,7 +224,7 @@ def test_each_memory_is_taken_apart_once_for_all_questions(
 ) -> None:
     """Every place that names a lost file looked through all memories, and every family of questions did."""
     read: list[str] = []
-    monkeypatch.setattr(asking, "units", lambda path, document: read.append(path) or units(path, document))
+    monkeypatch.setattr(families, "units", lambda path, document: read.append(path) or units(path, document))
     gone = {f"{name}.md": memory(f"- A part of the shop is `src/web/{name}.ts`\n{OTHER}") for name in "abcd"}
     found = questions_of(tmp_path, {**gone, "MEMORY.md": "# Memory\n"}, REPO)
     assert {place.path for each in found if each.kind == "gone" for place in each.places} == {*gone}

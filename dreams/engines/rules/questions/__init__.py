@@ -9,7 +9,7 @@ from pathlib import PurePosixPath
 
 from dreams.engines.rules.notes.tree import Recorder, Tree, is_log, is_team
 from dreams.engines.rules.questions import days, gone, index, named_memories, repository, requests
-from dreams.engines.rules.questions.asking import Asking, Draftsman, Family, askable
+from dreams.engines.rules.questions.families import Draftsman, Family, Inputs, askable
 from dreams.engines.rules.questions.same import same
 from dreams.engines.rules.questions.values import Changed, leaning, told_changes, told_otherwise, two_values
 from dreams.engines.rules.repository import Repository
@@ -23,7 +23,7 @@ from dreams.lib.prose.statement_index import StatementIndex, statements_of
 MOST_QUESTIONS = 200  # of one dream, the most useful first
 
 
-def about_statements(asking: Asking) -> Iterator[Question]:
+def about_statements(asking: Inputs) -> Iterator[Question]:
     """All families that use one index of the memories as the dream found them."""
     texts = {
         path: text
@@ -76,7 +76,7 @@ def ask(
     told, free = statements_of(before.texts), [*askable(before)]
     touched = _touched(before, rec.tree)
     given = (heard, gathered, rec.edits, told, free, touched, repo)
-    context = Asking(job, rec.report, before, draftsman, *given)
+    context = Inputs(job, rec.report, before, draftsman, *given)
     found: list[Question] = []
     for family in FAMILIES:
         for question in map(_possible, family(context)):

@@ -23,7 +23,7 @@ from dreams.engines.rules.notes.tree import (
     lines_gone,
 )
 from dreams.engines.rules.notes.wording import sentences
-from dreams.engines.rules.questions.asking import NO_OPTION, Asking, leads, place, removal
+from dreams.engines.rules.questions.families import NO_OPTION, Inputs, leads, place, removal
 from dreams.engines.rules.steps import dating
 from dreams.engines.types import KEEP, Option, Place, Question
 from dreams.lib import memdir
@@ -56,7 +56,7 @@ _MORE_VERBS = re.compile(
 )
 
 
-def passed_days(context: Asking) -> Iterator[Question]:
+def passed_days(context: Inputs) -> Iterator[Question]:
     """Asks to remove, keep or put in the past tense what was true until a day that has passed."""
     today = context.job.now.astimezone(context.job.time_zone).date()
     for unit in context.askable:
@@ -78,7 +78,7 @@ def passed_days(context: Asking) -> Iterator[Question]:
         )
 
 
-def _written(context: Asking, unit: PlacedText) -> dt.date | None:
+def _written(context: Inputs, unit: PlacedText) -> dt.date | None:
     """The latest day on which the line may have been written; None also if only the memory names it, as its author may have
     forgotten to update that."""
     line = context.line_date(unit.path, unit.first_line)
@@ -111,7 +111,7 @@ def last_day(text: str, written: dt.date | None = None) -> dt.date | None:
     return day if ends and not _HAPPENED.search(sentence) else None
 
 
-def _past(context: Asking, unit: PlacedText, note: str) -> Option:
+def _past(context: Inputs, unit: PlacedText, note: str) -> Option:
     """The option to put the statement in the past tense; `NO_OPTION` if that takes more than one word."""
     verbs = list(_ONE_VERB.finditer(unit.raw))
     if len(verbs) != 1 or _MORE_VERBS.search(unit.raw):
@@ -171,7 +171,7 @@ class _Section:
     last_line: int
 
 
-def old_states(context: Asking) -> Iterator[Question]:
+def old_states(context: Inputs) -> Iterator[Question]:
     asked: set[str] = set()
     for path, sections in _by_file(context.tree_before):
         context.report.checkpoint()
@@ -199,11 +199,11 @@ def old_states(context: Asking) -> Iterator[Question]:
     yield from _statements(context, asked)
 
 
-def _is_old(context: Asking, day: dt.date) -> bool:
+def _is_old(context: Inputs, day: dt.date) -> bool:
     return (context.job.now.astimezone(context.job.time_zone).date() - day).days >= OLD
 
 
-def _state(said: str, day: dt.date, context: Asking) -> str:
+def _state(said: str, day: dt.date, context: Inputs) -> str:
     months = (context.job.now.date() - day).days // 30
     return f"{said} {'on ' if said.endswith(',') else ''}{day.isoformat()}, {months} months ago."
 
@@ -245,7 +245,7 @@ def _heads_a_state(heading: str) -> dt.date | None:
     return days.written(found[0], last=True)
 
 
-def _last_written(context: Asking, path: str) -> dt.date | None:
+def _last_written(context: Inputs, path: str) -> dt.date | None:
     """The newest known day of a file: of its lines, else the newest that it names."""
     known = [
         line.day
@@ -258,7 +258,7 @@ def _last_written(context: Asking, path: str) -> dt.date | None:
     return max(known, default=None) or max(past, default=None)
 
 
-def _sections(context: Asking, sections: Sequence[_Section], state: str, day: dt.date) -> Iterator[Question]:
+def _sections(context: Inputs, sections: Sequence[_Section], state: str, day: dt.date) -> Iterator[Question]:
     label = "Remove the section" if len(sections) == 1 else "Remove these sections"
     option = context.draftsman.option("remove", label, _take_out, sections=sections, note=state)
     places = tuple(Place(each.path, each.line, _text(context.tree_before, each)) for each in sections)
@@ -294,7 +294,7 @@ def _take_out(rec: Recorder, sections: Sequence[_Section], note: str) -> None:
 # --- Statements -------------------------------------------------------------------------------------------------------
 
 
-def _statements(context: Asking, asked: set[str]) -> Iterator[Question]:
+def _statements(context: Inputs, asked: set[str]) -> Iterator[Question]:
     """Asks about the first old state of each memory that no section was asked of."""
     for unit, told, day in (*_dated(context), *_labelled(context)):
         context.report.checkpoint()
@@ -311,7 +311,7 @@ def _statements(context: Asking, asked: set[str]) -> Iterator[Question]:
             yield Question("expired", subject, why, place, (option, KEEP), cited, weight=OF_A_STATE)
 
 
-def _dated(context: Asking) -> Iterator[tuple[PlacedText, str, dt.date]]:
+def _dated(context: Inputs) -> Iterator[tuple[PlacedText, str, dt.date]]:
     """The first sentence of each statement that reports a state, with its day."""
     begun = leads(context.askable)
     for unit in (each for each in context.askable if days.WRITTEN.search(each.text)):
@@ -320,7 +320,7 @@ def _dated(context: Asking) -> Iterator[tuple[PlacedText, str, dt.date]]:
             yield unit, *found
 
 
-def _labelled(context: Asking) -> Iterator[tuple[PlacedText, str, dt.date]]:
+def _labelled(context: Inputs) -> Iterator[tuple[PlacedText, str, dt.date]]:
     """A state dated by its label: "**Status as of 2026-03-30:** …"."""
     for each in context.statements:
         label = _LABEL.match(each.text) if each.source == "body" else None
@@ -341,7 +341,7 @@ def _state_day(sentence: str) -> dt.date | None:
     return found.pop() if len(found) == 1 else None
 
 
-def _without(context: Asking, unit: PlacedText, told: str, note: str) -> Option:
+def _without(context: Inputs, unit: PlacedText, told: str, note: str) -> Option:
     """The option to remove the sentence, or the whole statement if it says nothing else."""
     if told == unit.text or len(sentences(unit.text)) == 1:
         return removal(context.draftsman, unit, note, from_memory(unit.path, unit.first_line, unit.raw, note))
@@ -358,7 +358,7 @@ MOST = 200  # lines of one dream, to bound time: those that were answered count 
 OF_A_LINE = 0.25  # how useful an answer is, chosen: it concerns one phrase
 
 
-def relative_days(context: Asking) -> Iterator[Question]:
+def relative_days(context: Inputs) -> Iterator[Question]:
     """Asks whether "yesterday" may be written as a day: even if the line's day is known, four in ten of such words mean no day."""
     undated = dating.undated(context.tree_before, context.job.line_dates)
     for found in itertools.islice(undated, MOST):

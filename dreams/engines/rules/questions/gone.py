@@ -24,7 +24,7 @@ from dreams.engines.rules.notes.tree import (
     lines_changed,
 )
 from dreams.engines.rules.notes.wording import sentences
-from dreams.engines.rules.questions.asking import NO_OPTION, Asking, removal
+from dreams.engines.rules.questions.families import NO_OPTION, Inputs, removal
 from dreams.engines.rules.repository import Repository, ever_there
 from dreams.engines.rules.steps.orphans import RECORD
 from dreams.engines.types import KEEP, Citation, Option, Place, Question
@@ -66,7 +66,7 @@ _LEADS_NOWHERE = re.compile(
 NOTE = "(no longer in the repository)"
 
 
-def no_longer_there(context: Asking) -> Iterator[Question]:
+def no_longer_there(context: Inputs) -> Iterator[Question]:
     """Moved files, one question per folder; then missing files."""
     repo = context.repository
     if repo is None or not repo.complete:
@@ -118,7 +118,7 @@ class _Named:
     written: dt.date  # the first day if unknown
 
 
-def _named(context: Asking) -> Iterator[_Named]:
+def _named(context: Inputs) -> Iterator[_Named]:
     tree = context.tree_before
     for path in sorted(tree.texts):
         is_record = is_log(path) or is_daily(path) or RECORD.fullmatch(PurePosixPath(path).stem)
@@ -220,7 +220,7 @@ def _by_folder(moved: Sequence[_Moved]) -> Iterator[list[_Moved]]:
     yield from groups.values()
 
 
-def _ask_of_moved(context: Asking, group: Sequence[_Moved]) -> Iterator[Question]:
+def _ask_of_moved(context: Inputs, group: Sequence[_Moved]) -> Iterator[Question]:
     group = [each for each in group if not context.is_touched(_line(context.tree_before, each))]
     if not group:
         return
@@ -261,7 +261,7 @@ def _line(tree: Tree, each: _Moved) -> Place:
     return Place(each.path, each.line_no, tree.texts[each.path].split("\n")[each.line_no - 1].strip())
 
 
-def _removal(context: Asking, at: Place, why: str, cited: Citation) -> Option:
+def _removal(context: Inputs, at: Place, why: str, cited: Citation) -> Option:
     """The option to remove a short statement that is about this file only."""
     for unit in context.askable:
         if unit.path == at.path and unit.first_line == at.line_no and len(unit.text) <= LONGEST:
@@ -291,7 +291,7 @@ def _renamed(match: re.Match[str], each: _Moved) -> str:
 
 
 def _ask_of_gone(
-    context: Asking, missing: "_Missing", files: Sequence[Sequence[_Named]]
+    context: Inputs, missing: "_Missing", files: Sequence[Sequence[_Named]]
 ) -> Iterator[Question]:
     """One question for the files that the same memories name: say that they are gone, or remove a statement about one."""
     lines = [one for each in files for one in each]

@@ -14,7 +14,7 @@ from dreams.engines.rules.notes.bodies import with_paragraph
 from dreams.engines.rules.notes.days import names_a_day
 from dreams.engines.rules.notes.tree import NewText, Recorder, Tree, from_memory, is_index
 from dreams.engines.rules.notes.wording import ends_open, sentences, summed_up
-from dreams.engines.rules.questions.asking import Asking
+from dreams.engines.rules.questions.families import Inputs
 from dreams.engines.rules.steps import orphans
 from dreams.engines.types import KEEP, Edit, Fate, Option, Place, Question
 from dreams.lib import memdir
@@ -48,7 +48,7 @@ class _Offer:
         return len(self.row.hook.encode("utf-8", "replace")) - len(self.hook.encode("utf-8", "replace"))
 
 
-def shorter_rows(context: Asking) -> Iterator[Question]:
+def shorter_rows(context: Inputs) -> Iterator[Question]:
     """One question about MEMORY.md, if it is too long and rows can be shortened."""
     path = memdir.INDEX_NAME
     tree, config = context.tree_before, context.job.config
@@ -83,7 +83,7 @@ TO_LIST = 0.5  # how useful an answer is, chosen: sessions do not find unlisted 
 MOST_UNLISTED = 7  # memories of one question; the rest come in later dreams
 
 
-def unlisted(context: Asking) -> Iterator[Question]:
+def unlisted(context: Inputs) -> Iterator[Question]:
     """One question about memories without a row that this dream does not list itself, as no certain title is written."""
     tree, path = context.tree_before, memdir.INDEX_NAME
     if not tree.writable(path):
@@ -106,7 +106,7 @@ def unlisted(context: Asking) -> Iterator[Question]:
     )
 
 
-def _index_after(context: Asking) -> tuple[memdir.Loaded, str]:
+def _index_after(context: Inputs) -> tuple[memdir.Loaded, str]:
     """The index after this dream, as an agent loads it, and a sentence that gives its length."""
     path, config = memdir.INDEX_NAME, context.job.config
     made = [edit.after for edit in context.edits if edit.path == path]
@@ -134,7 +134,7 @@ def _place(offer: _Offer) -> Place:
     return Place(memdir.INDEX_NAME, offer.row.line_no, offer.row.raw, note=note)
 
 
-def _least_helpful(context: Asking) -> list[_Offer]:
+def _least_helpful(context: Inputs) -> list[_Offer]:
     """All rows that could be shorter: first those whose file says everything already, with few links, then old; preferences of the person
     last."""
     tree = context.tree_before
@@ -167,7 +167,7 @@ def _links(tree: Tree) -> Counter[str]:
     return found
 
 
-def _day(context: Asking, topic: str) -> dt.date:
+def _day(context: Inputs, topic: str) -> dt.date:
     known = [line.day for line in context.job.line_dates.get(topic, ()) if line]
     return max(known, default=dt.date.min)
 
@@ -207,7 +207,7 @@ def rules_in(text: str) -> set[str]:
     return {word for word in (found.casefold() for found in _WORD.findall(text)) if word in _RULES}
 
 
-def _edits(context: Asking, offer: _Offer) -> tuple[Edit, ...]:
+def _edits(context: Inputs, offer: _Offer) -> tuple[Edit, ...]:
     """Edits with the row's target as their operation."""
     made = context.draftsman.edits(_shorten, offer=offer)
     return tuple(replace(edit, operation=offer.topic) for edit in made)
@@ -262,7 +262,7 @@ class _Section:
         return self.last_line - self.line
 
 
-def sections_of_a_full_index(context: Asking) -> Iterator[Question]:
+def sections_of_a_full_index(context: Inputs) -> Iterator[Question]:
     """One question about sections of MEMORY.md; each is decided separately."""
     path, config = memdir.INDEX_NAME, context.job.config
     tree = context.tree_before
@@ -291,7 +291,7 @@ def sections_of_a_full_index(context: Asking) -> Iterator[Question]:
     )
 
 
-def _sections(context: Asking) -> Iterator[_Section]:
+def _sections(context: Inputs) -> Iterator[_Section]:
     tree, path = context.tree_before, memdir.INDEX_NAME
     text = tree.texts[path]
     lines = memdir.split_lines(text)
@@ -331,7 +331,7 @@ def _topic(tree: Tree, heading: str) -> str:
     return f"{prefix}{words}.md"
 
 
-def _section_edits(context: Asking, section: _Section) -> tuple[Edit, ...]:
+def _section_edits(context: Inputs, section: _Section) -> tuple[Edit, ...]:
     """Edits with the new memory's path as their operation."""
     made = context.draftsman.edits(_move, section=section, row_max=context.job.config.row_max)
     return tuple(replace(edit, operation=section.topic) for edit in made)

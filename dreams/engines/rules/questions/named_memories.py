@@ -19,7 +19,7 @@ from dreams.engines.rules.notes.tree import (
     lines_gone,
 )
 from dreams.engines.rules.notes.wording import IS_OVER, sentences
-from dreams.engines.rules.questions.asking import Asking
+from dreams.engines.rules.questions.families import Inputs
 from dreams.engines.rules.questions.same import cited, place_of
 from dreams.engines.rules.steps.forgetting import remove_file
 from dreams.engines.rules.steps.index import Names, base_of, dead_links, in_repository, missing
@@ -45,7 +45,7 @@ _PASSIVE = re.compile(
 )
 
 
-def about_named_memories(context: Asking) -> Iterator[Question]:
+def about_named_memories(context: Inputs) -> Iterator[Question]:
     """Memories that another one calls out of date; dead rows and dead links, one question each."""
     names = Names(context.tree_before)
     yield from _called_out_of_date(context, names)
@@ -53,7 +53,7 @@ def about_named_memories(context: Asking) -> Iterator[Question]:
     yield from _dead(context, names)
 
 
-def _called_out_of_date(context: Asking, names: Names) -> Iterator[Question]:
+def _called_out_of_date(context: Inputs, names: Names) -> Iterator[Question]:
     tree = context.tree_before
     asked: set[str] = set()
     for unit in context.statements:
@@ -78,7 +78,7 @@ def _older(names: Names, sentence: str) -> Iterator[str]:
             yield path
 
 
-def _history(context: Asking, old: str, unit: PlacedText, sentence: str) -> Iterator[Question]:
+def _history(context: Inputs, old: str, unit: PlacedText, sentence: str) -> Iterator[Question]:
     label = f"Say so at the top of {old}"
     option = context.draftsman.option("history", label, _put_above, old, unit, sentence)
     tree = context.tree_before
@@ -106,7 +106,7 @@ def _put_above(rec: Recorder, path: str, unit: PlacedText, sentence: str) -> Non
     rec.operation("update", [NewText(path, after, reason, (), cited)], key=digest(path, unit.text))
 
 
-def _dead_rows(context: Asking) -> Iterator[Question]:
+def _dead_rows(context: Inputs) -> Iterator[Question]:
     """Index rows whose files are missing; none if most are missing, as in an incomplete copy."""
     tree, repo = context.tree_before, context.repository
     here = {PurePosixPath(each).name.casefold() for each in repo.files} if repo else ()  # in any folder
@@ -145,7 +145,7 @@ def _unlist(rec: Recorder, path: str, rows: Sequence[memdir.IndexRow]) -> None:
     rec.operation("index", [NewText(path, after, "The rows pointed to files that are missing.", told, cited)])
 
 
-def _dead(context: Asking, names: Names) -> Iterator[Question]:
+def _dead(context: Inputs, names: Names) -> Iterator[Question]:
     """One question for all dead links."""
     tree = context.tree_before
     repo = context.repository
@@ -198,7 +198,7 @@ OVER = 0.5  # how useful an answer is, chosen
 OPENING = 30  # characters at the start of a first statement; chosen
 
 
-def said_to_be_over(context: Asking) -> Iterator[Question]:
+def said_to_be_over(context: Inputs) -> Iterator[Question]:
     """Memories whose row, description or first statement says that they are over."""
     told: dict[str, PlacedText] = {}
     begun: set[str] = set()
@@ -226,7 +226,7 @@ def said_to_be_over(context: Asking) -> Iterator[Question]:
 BEHIND = 0.6  # how useful an answer is; chosen
 
 
-def against_its_files(context: Asking) -> Iterator[Question]:
+def against_its_files(context: Inputs) -> Iterator[Question]:
     """Rows with only days before those of their file's description, which was updated since."""
     described = {each.path: each for each in context.statements if each.source == "description"}
     for each in context.statements:
@@ -235,7 +235,7 @@ def against_its_files(context: Asking) -> Iterator[Question]:
             yield from _behind(context, each, described[each.target])
 
 
-def _behind(context: Asking, row: PlacedText, described: PlacedText) -> Iterator[Question]:
+def _behind(context: Inputs, row: PlacedText, described: PlacedText) -> Iterator[Question]:
     before, since = _days(row.text), _days(described.text)
     if not before or not since or max(before) >= min(since):
         return

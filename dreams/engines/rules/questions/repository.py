@@ -10,7 +10,7 @@ from dreams.engines.rules.notes.bodies import REMARK
 from dreams.engines.rules.notes.removing import fates, remove
 from dreams.engines.rules.notes.tree import Recorder, Tree, is_index
 from dreams.engines.rules.notes.wording import sentences
-from dreams.engines.rules.questions.asking import Asking, leads, place
+from dreams.engines.rules.questions.families import Inputs, leads, place
 from dreams.engines.rules.repository import Repository
 from dreams.engines.types import KEEP, Citation, Question
 from dreams.lib.files.text import quoted
@@ -51,7 +51,7 @@ _SORTS = {
 }
 
 
-def says_already(context: Asking) -> Iterator[Question]:
+def says_already(context: Inputs) -> Iterator[Question]:
     """One question for each memory and the file that repeats it."""
     repo = context.repository
     if repo is None:
@@ -94,7 +94,7 @@ def _is_sentence(text: str) -> bool:
     return text.endswith(".") and ": " not in text.replace("*", "")
 
 
-def _derived(context: Asking, path: str, pairs: "Sequence[tuple[PlacedText, _Line]]") -> Iterator[Question]:
+def _derived(context: Inputs, path: str, pairs: "Sequence[tuple[PlacedText, _Line]]") -> Iterator[Question]:
     cited = tuple(
         Citation("repository", line.text[:300], place=path, line_no=line.line_no) for _, line in pairs
     )

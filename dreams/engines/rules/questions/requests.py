@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterator, Sequence
 
 from dreams.engines.rules.notes.wording import sentences
-from dreams.engines.rules.questions.asking import Asking, place_of_quote
+from dreams.engines.rules.questions.families import Inputs, place_of_quote
 from dreams.engines.rules.questions.same import cited, place_of, subject_of
 from dreams.engines.rules.steps import forgetting, learning
 from dreams.engines.rules.user_statements.lessons import Lesson
@@ -24,7 +24,7 @@ TO_FORGET = 0.9  # how useful an answer is, chosen: the person asked for it
 MOST_PROMPT = 600  # characters
 
 
-def forget(asking: Asking, index: StatementIndex) -> Iterator[Question]:
+def forget(asking: Inputs, index: StatementIndex) -> Iterator[Question]:
     """One question for each statement that a request may mean."""
     typed = [each for each in asking.heard if not each.is_logged]
     for heard, wish in (*forgetting.requests(typed), *_maybe_requests(typed, may_ask_to_forget)):
@@ -36,7 +36,7 @@ def forget(asking: Asking, index: StatementIndex) -> Iterator[Question]:
         yield from _questions(asking, heard, wish, [each for each in near if _is_cited(each, wish.quote)])
 
 
-def _questions(asking: Asking, heard: Heard, wish: Wish, found: Sequence[PlacedText]) -> Iterator[Question]:
+def _questions(asking: Inputs, heard: Heard, wish: Wish, found: Sequence[PlacedText]) -> Iterator[Question]:
     candidates = [each for each in found if not asking.is_touched(place_of(each))]
     if len(candidates) <= MOST_CANDIDATES:
         for each in candidates:
@@ -64,7 +64,7 @@ def _is_cited(statement: PlacedText, sentence: str) -> bool:
     return is_meant and len(theirs - mine) <= MOST_ELSE and not values
 
 
-def _to_forget(asking: Asking, heard: Heard, wish: Wish, statement: PlacedText) -> Iterator[Question]:
+def _to_forget(asking: Inputs, heard: Heard, wish: Wish, statement: PlacedText) -> Iterator[Question]:
     if not asking.tree_before.writable(statement.path):
         return
     work = forgetting.forget_statement
@@ -89,7 +89,7 @@ PER_SESSION = 0.1  # more for each further session in which it was typed
 MOST_WEIGHT = 0.7  # chosen: below explicit requests
 
 
-def typed_in_passing(context: Asking) -> Iterator[Question]:
+def typed_in_passing(context: Inputs) -> Iterator[Question]:
     """Questions of kind `learn`: most often typed first, then newest."""
     found = sorted(enumerate(context.gathered.asked), key=lambda row: (-row[1].sessions, -row[0]))
     for _, lesson in found[:MOST_QUESTIONS]:

@@ -17,7 +17,7 @@ from dreams.engines.rules.notes.bodies import (
 )
 from dreams.engines.rules.notes.removing import Rewording, fates, remove, reword
 from dreams.engines.rules.notes.tree import NewText, Recorder, Tree, from_memory, is_index
-from dreams.engines.rules.questions.asking import Asking
+from dreams.engines.rules.questions.families import Inputs
 from dreams.engines.rules.steps import files, orphans
 from dreams.engines.types import Citation, Fate, Option, Place, Question
 from dreams.lib import memdir
@@ -36,7 +36,7 @@ _NAMING = frozenset({"code", "address", "path", "identifier"})
 KEPT_WHOLE = frozenset({"code", "table", "comment"})  # a file with these is not merged into another
 
 
-def same(asking: Asking, index: StatementIndex, changing: Collection[PlacedText]) -> Iterator[Question]:
+def same(asking: Inputs, index: StatementIndex, changing: Collection[PlacedText]) -> Iterator[Question]:
     """One question per group of places that seem to say the same fact, without `changing`, which other questions cover."""
     tree, asked = asking.tree_before, set[str]()
     bodies = [each for each in index.statements if each.source == "body"]
@@ -81,7 +81,7 @@ def _paths(places: Sequence[PlacedText]) -> tuple[str, ...]:
     return tuple(sorted(each.path for each in places))
 
 
-def _of_two_files(asking: Asking, groups: Sequence[list[PlacedText]], score: float) -> Iterator[Question]:
+def _of_two_files(asking: Inputs, groups: Sequence[list[PlacedText]], score: float) -> Iterator[Question]:
     """Facts that two files share, as one question if there are several."""
     keep, drop = (each.path for each in _by_fitness(asking.tree_before, groups[0]))
     pairs = [sorted(group, key=lambda each: each.path == drop) for group in groups]
@@ -132,7 +132,7 @@ def cited(statement: PlacedText) -> Citation:
     return from_memory(statement.path, statement.first_line, statement.text)
 
 
-def _question(asking: Asking, statements: list[PlacedText], why: str, score: float) -> Iterator[Question]:
+def _question(asking: Inputs, statements: list[PlacedText], why: str, score: float) -> Iterator[Question]:
     for keep in _by_fitness(asking.tree_before, statements):
         rest = [each for each in statements if each != keep]
         given = (keep, rest, asking.job.config.row_max)

@@ -9,7 +9,7 @@ from dreams.engines.linedates import day_in_name
 from dreams.engines.rules.notes import days
 from dreams.engines.rules.notes.removing import Rewording, reword, surface, with_text
 from dreams.engines.rules.notes.tree import Recorder
-from dreams.engines.rules.questions.asking import NO_OPTION, Asking, place_of_quote
+from dreams.engines.rules.questions.families import NO_OPTION, Inputs, place_of_quote
 from dreams.engines.rules.questions.same import MOST_REWORDED, cited, merge, place_of, subject_of
 from dreams.engines.rules.value_updates import Update, doubted_updates, everywhere, updates
 from dreams.engines.types import KEEP, Citation, Edit, Option, Question
@@ -46,7 +46,7 @@ class Changed:
     citations: tuple[Citation, ...]
 
 
-def told_changes(asking: Asking, index: StatementIndex) -> Iterator[tuple[Question, Changed | None]]:
+def told_changes(asking: Inputs, index: StatementIndex) -> Iterator[tuple[Question, Changed | None]]:
     """One question for each typed sentence, with the statements that it changes."""
     asked: set[PlacedText] = set()
     for find in (updates, doubted_updates):
@@ -57,7 +57,7 @@ def told_changes(asking: Asking, index: StatementIndex) -> Iterator[tuple[Questi
                 yield found
 
 
-def _told_question(asking: Asking, update: Update) -> tuple[Question, Changed] | None:
+def _told_question(asking: Inputs, update: Update) -> tuple[Question, Changed] | None:
     old, new, statements, quote = update.old, update.new, update.statements, update.typed.quote
     quotes = (update.heard.citation(quote),)
     said, wrote = ("Your agent’s log says",) * 2 if update.heard.is_logged else ("You said", "You wrote")
@@ -84,7 +84,7 @@ def _told_question(asking: Asking, update: Update) -> tuple[Question, Changed] |
 
 
 def told_otherwise(
-    asking: Asking, index: StatementIndex, changing: Collection[PlacedText]
+    asking: Inputs, index: StatementIndex, changing: Collection[PlacedText]
 ) -> Iterator[Question]:
     """Requests to remember something that contradicts memory."""
     for lesson in asking.gathered.lessons:
@@ -101,7 +101,7 @@ def told_otherwise(
 
 
 def as_history(
-    asking: Asking, meant: Sequence[PlacedText], new: str, day: dt.date | None, quoted: tuple[Citation, ...]
+    asking: Inputs, meant: Sequence[PlacedText], new: str, day: dt.date | None, quoted: tuple[Citation, ...]
 ) -> Option:
     """The old value as history: until when it was true, and what is true now."""
     until = f"until {day.isoformat()}" if day else "before"
@@ -140,7 +140,7 @@ class TwoValues:
         return 0.5 + self.score / 2
 
 
-def two_values(asking: Asking, index: StatementIndex) -> Iterator[tuple[Question, Changed | None]]:
+def two_values(asking: Inputs, index: StatementIndex) -> Iterator[tuple[Question, Changed | None]]:
     """Questions of kind `changed` if one is newer, else `conflict`."""
     asked: set[frozenset[PlacedText]] = set()
     for pair in (*_corrected(index), *_of_things(index), *_compared(index)):
@@ -264,7 +264,7 @@ def _beside(statement: PlacedText, thing: str) -> set[str]:
     return {word for word in reading.terms if word not in reading.anchors and word not in thing}
 
 
-def _day_of(asking: Asking, statement: PlacedText) -> dt.date | None:
+def _day_of(asking: Inputs, statement: PlacedText) -> dt.date | None:
     """The day that a statement gives for itself, else when its line was added."""
     named = list(days.WRITTEN.finditer(statement.text))
     if len(named) == 1:
@@ -274,7 +274,7 @@ def _day_of(asking: Asking, statement: PlacedText) -> dt.date | None:
 
 
 def _changed(
-    asking: Asking, index: StatementIndex, pair: TwoValues, day: dt.date | None
+    asking: Inputs, index: StatementIndex, pair: TwoValues, day: dt.date | None
 ) -> Iterator[tuple[Question, Changed | None]]:
     old, new = pair.one, pair.other
     option = _option(asking, index, "replace", "Replace the older one", pair)
@@ -293,7 +293,7 @@ def _bare(value: str) -> str:
     return value.strip("`")
 
 
-def _conflict(asking: Asking, index: StatementIndex, pair: TwoValues) -> Iterator[Question]:
+def _conflict(asking: Inputs, index: StatementIndex, pair: TwoValues) -> Iterator[Question]:
     one, other = pair.one, pair.other
     first = _option(asking, index, "first", f"It is {_bare(pair.value)}", pair.turned())
     second = _option(asking, index, "second", f"It is {_bare(pair.second)}", pair)
@@ -307,7 +307,7 @@ def _conflict(asking: Asking, index: StatementIndex, pair: TwoValues) -> Iterato
     )
 
 
-def _option(asking: Asking, index: StatementIndex, name: str, label: str, pair: TwoValues) -> Option:
+def _option(asking: Inputs, index: StatementIndex, name: str, label: str, pair: TwoValues) -> Option:
     """The option to write the second one's value into the first statement and its file's summaries.
 
     With "replace" the older one is merged into the newer if it then says nothing more. If no order is known nothing is
@@ -338,7 +338,7 @@ SHORT_NUMBER = 2  # digits: "5" is everywhere
 MOST_LINES = 200  # of an edit that are compared
 
 
-def leaning(asking: Asking, index: StatementIndex, exchanges: Sequence[Changed]) -> Iterator[Question]:
+def leaning(asking: Inputs, index: StatementIndex, exchanges: Sequence[Changed]) -> Iterator[Question]:
     """One question for each statement that still has an old value."""
     for each in (*exchanges, *_exchanged(asking.edits)):
         for statement in having(index, each):
@@ -390,7 +390,7 @@ def _one_for_another(old: str, new: str) -> tuple[Value, Value] | None:
 
 
 def _leaning_question(
-    asking: Asking, index: StatementIndex, statement: PlacedText, exchange: Changed
+    asking: Inputs, index: StatementIndex, statement: PlacedText, exchange: Changed
 ) -> Iterator[Question]:
     wordings = everywhere(index, [statement], exchange.old, exchange.new)
     if not wordings or not asking.tree_before.writable(statement.path):

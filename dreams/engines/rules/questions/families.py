@@ -61,14 +61,14 @@ class Draftsman:
         self.tree.put(edit.path, edit.before)
 
 
-# --- Asking ---------------------------------------------------------------------------------------------------------
+# --- Inputs ---------------------------------------------------------------------------------------------------------
 
 
 TALLEST = 40  # lines of one statement; chosen
 
 
 @dataclass(frozen=True, slots=True)
-class Asking:
+class Inputs:
     """The input of a family: the memories as the dream found them, and what the dream changes.
 
     `statements` are those of every file, `askable` the ones that can be removed alone, both read once for all families.
@@ -111,7 +111,7 @@ class Asking:
         return next(holds, place.text.count("\n") + 1)
 
 
-Family = Callable[[Asking], Iterator[Question]]
+Family = Callable[[Inputs], Iterator[Question]]
 
 
 # --- Units ----------------------------------------------------------------------------------------------------------
