@@ -61,23 +61,27 @@ IN_FULL = { echo "What failed, once more with its values:"; $(1) -q --last-faile
 BESIDE = log=$$(mktemp); { $(2); } >"$$log" 2>&1 & other=$$!; trap 'rm -f "$$log"' EXIT; \
 	$(1); first=$$?; wait $$other; second=$$?; cat "$$log"; exit $$((first + second))
 
-# Compiled once by all cores, and not by each process of the tests anew. Three processes, as each takes ten seconds to collect.
+# One process more than cores, as tests wait at times; not more than eight, as each takes ten seconds to collect.
+CORES := $(shell cores=$$(getconf _NPROCESSORS_ONLN 2>/dev/null || echo 2); echo $$((cores < 7 ? cores : 7)))
+PROCESSES := $(shell echo $$(($(CORES) + 1)))
+
+# Compiled once by all cores, and not by each process of the tests anew.
 test: install
 	@$(BIN)/python -m compileall -q -j 0 dreams memoryweb tests
-	@$(call BESIDE,$(PYTEST) -n 3 --assert=plain --dist loadfile --no-loadscope-reorder -m "not more and not sweep and not by_hand" $(ARGS) || $(call IN_FULL,$(BIN)/python -m pytest),\
+	@$(call BESIDE,$(PYTEST) -n $(PROCESSES) --assert=plain --dist loadfile --no-loadscope-reorder -m "not more and not sweep and not by_hand" $(ARGS) || $(call IN_FULL,$(BIN)/python -m pytest),\
 		$(MAKE) --no-print-directory lint)
 
 # A server of the tests' own, where PostgreSQL is installed; the driver is under the LGPL, so only tests install it.
 ON_POSTGRESQL := $(BIN)/python -m tests.world.processes.postgres
 FAILED_THERE := -o cache_dir=$(VENV)/failed-on-postgresql
 
-# Long tests that wait for processes a third of their time: four beside each other, and whoever has none left takes another's.
+# Long tests that wait for processes a third of their time: one process more, and whoever has none left takes another's.
 # On PostgreSQL there is one process, as a second one would collect all and make its database once more. It goes first, or it
 # would be left alone with one of two cores.
 test-more: install
 	@$(PIP) install --require-hashes -r requirements/postgresql.txt || \
 		echo "Without its driver the tests on PostgreSQL are reported as not run." >&2
-	@$(call BESIDE,export HYPOTHESIS_PROFILE=more; nice -n 3 $(PYTEST) -n 4 --assert=plain --dist worksteal -m "(more or sweep) and not by_hand" $(ARGS) || $(call IN_FULL,$(BIN)/python -m pytest),\
+	@$(call BESIDE,export HYPOTHESIS_PROFILE=more; nice -n 3 $(PYTEST) -n $$(($(PROCESSES) + 1)) --assert=plain --dist worksteal -m "(more or sweep) and not by_hand" $(ARGS) || $(call IN_FULL,$(BIN)/python -m pytest),\
 		echo "On PostgreSQL:"; $(ON_POSTGRESQL) $(PYTEST) -n 0 $(FAILED_THERE) --assert=plain -m "(not more and not sweep or also_on_postgresql) and not by_hand and not not_on_postgresql" tests/pipeline || $(call IN_FULL,$(ON_POSTGRESQL) $(BIN)/python -m pytest $(FAILED_THERE)))
 
 lint: install
