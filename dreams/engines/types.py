@@ -152,7 +152,8 @@ class Question:
 class SessionBrief:
     """A session to learn from: bytes `from_byte` to `to_byte` of its transcript are new.
 
-    `no_answer`: the transcript was deleted and only the prompts are known; lines and bytes are in the prompt history.
+    `no_answer`: the transcript was deleted and only the prompts are known; lines and bytes are those that they had there, or in the
+    prompt history.
     """
 
     pk: int

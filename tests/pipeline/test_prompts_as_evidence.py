@@ -15,11 +15,13 @@ from django.urls import reverse
 from django.utils import timezone
 
 from dreams.lib.agents.base import NO_ANSWER
-from dreams.models import Card, DreamRun, Evidence, HiddenPrompt, Hunk, Project, Prompt, Session
-from dreams.services import discovery, dreaming, settings_changes
+from dreams.models import Card, DreamRun, Evidence, HiddenPrompt, Hunk, Project, Prompt, Proposal, Session
+from dreams.services import discovery, dreaming, review, settings_changes
+from dreams.services.apply import applying
 from dreams.services.catching import lifecycle
 from dreams.services.dreaming import dream_inputs
 from dreams.services.scheduling import next_dream
+from tests.world import directory as world
 from tests.world.model_server import ModelServer, Script, ScriptedReply, Use
 from tests.world.talking import Talk, first_start
 
@@ -106,6 +108,26 @@ def test_they_are_used_once_and_open_no_gate(project: Project) -> None:
 
 def _end() -> int:
     return Prompt.objects.filter(session=_gone()).order_by("-offset").values_list("offset", flat=True)[0] + 1
+
+
+def test_a_transcript_that_went_before_a_dream_read_it_still_teaches_what_was_typed(
+    project: Project, tmp_path: Path, browser: Client
+) -> None:
+    talk = Talk(tmp_path, "gone").user("Remember that backups are kept for 35 days.").agent("Noted.").save()
+    discovery.discover([tmp_path])
+    talk.path.unlink()
+    discovery.discover([tmp_path])
+    done = _dream(project)
+    cited = Evidence.objects.filter(hunk__file__proposal__dream=done, session__session_id=talk.id)
+    assert {(one.note, one.found) for one in cited} == {(NO_ANSWER, True)}
+    proposal = Proposal.objects.get(dream=done)
+    assert "backups are kept for 35 days" in browser.get(f"/review/{proposal.public_id}/").content.decode()
+    place = reverse("session-prompt", args=[Session.objects.get(session_id=talk.id).pk, 1])
+    assert "backups are kept" in browser.get(place, follow=True).content.decode()
+    assert not proposal.findings.filter(severity="block").exists(), "its quote is found"
+    review.decide(proposal, review.select_hunks(proposal), Hunk.Verdict.APPROVED, world.ME)
+    applying.apply(proposal, world.ME)
+    assert not _dream(project).reviewed.filter(session__session_id=talk.id).exists(), "once"
 
 
 def test_a_hidden_prompt_is_not_cited(project: Project) -> None:

@@ -19,7 +19,6 @@ from dreams.models import (
     DreamRun,
     DreamSession,
     HiddenPrompt,
-    HistoryPrompt,
     LeftOut,
     Memory,
     MemoryWrite,
@@ -50,10 +49,10 @@ def unused(sessions: QuerySet[Session]) -> QuerySet[Session]:
 
 
 def with_prompts_only(sessions: QuerySet[Session]) -> QuerySet[Any]:
-    """Sessions without a transcript: `end` is the position after their last prompt in the prompt history, in bytes. Gates do not
-    count them."""
-    last = HistoryPrompt.objects.filter(prompt__session=OuterRef("pk")).order_by().values("prompt__session")
-    end = Subquery(last.annotate(end=Max("prompt__offset") + 1).values("end"))
+    """Sessions without a transcript: `end` is the position after their last prompt, in bytes of the transcript that was read before
+    it went, or of the prompt history. Gates do not count them."""
+    last = Prompt.objects.filter(session=OuterRef("pk")).order_by().values("session")
+    end = Subquery(last.annotate(end=Max("offset") + 1).values("end"))
     return sessions.filter(gone_at__isnull=False, own=False).annotate(end=end).filter(end__isnull=False)
 
 
@@ -125,7 +124,7 @@ def _inputs(projects: Sequence[int]) -> list[tuple[QuerySet[Any, Any], int | Non
 def review_sessions(dream: DreamRun) -> list[SessionBrief]:
     """The unused parts of sessions, with their prompts; records the sessions as reviewed by this dream.
 
-    Sessions without a transcript have the prompts of the prompt history, except hidden ones.
+    Sessions without a transcript have the prompts that are kept, without hidden ones of the prompt history.
     """
     now, sessions = timezone.now(), dream.project.sessions.all()
     live = discovery.live_session_ids(dream.project)
@@ -158,7 +157,7 @@ def without_hidden(rows: QuerySet[Prompt]) -> QuerySet[Prompt]:
 
 
 def end_of(session: Session) -> int:
-    """The end of a session's readable part; for `with_prompts_only` in the prompt history."""
+    """The end of a session's readable part; for `with_prompts_only` that of its prompts."""
     return int(getattr(session, "end", session.size))
 
 

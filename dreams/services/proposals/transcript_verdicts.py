@@ -51,8 +51,8 @@ class TranscriptVerdicts:
         """
         if dream is None:
             return cls(())
-        on_disk, in_history = Q(session__gone_at__isnull=True), Q(session__prompts__history__isnull=False)
-        rows = dream.reviewed.filter(on_disk | in_history, session__own=False).distinct()
+        on_disk, is_typed = Q(session__gone_at__isnull=True), Q(session__prompts__isnull=False)
+        rows = dream.reviewed.filter(on_disk | is_typed, session__own=False).distinct()
         sessions = [row.session for row in rows.select_related("session").order_by("-session__touched_at")]
         return cls(sessions, is_here=dream.project.host == hosts.host())
 
@@ -143,11 +143,11 @@ class TranscriptVerdicts:
 
 
 def _evidence(session: Session) -> claims.SessionText:
-    """The transcript's text; of a deleted transcript, its prompts from the prompt history. Raises OSError."""
+    """The transcript's text; of a deleted transcript, the prompts that are kept. Raises OSError."""
     if session.gone_at is None:
         return claims.read(session.path)
     typed = claims.SessionText()
-    for prompt in session.prompts.filter(history__isnull=False).order_by("offset"):
+    for prompt in session.prompts.order_by("offset"):
         typed.add(prompt.text, prompt.line_no, "user", prose=True)
     return typed
 
