@@ -447,6 +447,15 @@ def test_what_is_refused_because_of_another_window_is_answered_with_the_reason(
     assert "This proposal is being submitted." in html.unescape(answer.content.decode())
 
 
+def test_no_later_dream_is_promised_for_what_an_undo_leaves_undecided(
+    browser: Client, proposal: Proposal
+) -> None:
+    approve(proposal, "reference_runbook")
+    Proposal.objects.update(origin=Proposal.Origin.ROLLBACK)
+    shown = html.unescape(browser.get(f"/review/{proposal.public_id}/").content.decode())
+    assert re.search(r"leaves \d+ undecided\.", shown) and "later dream" not in shown
+
+
 def test_the_bar_promises_no_write_for_files_that_changed_since_or_are_written_with_one(
     browser: Client, proposal: Proposal
 ) -> None:

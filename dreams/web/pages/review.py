@@ -133,6 +133,7 @@ class Bar:
     digest: str
     answers: str
     refuses: str
+    is_dreamt: bool
 
     @property
     def decided(self) -> int:
@@ -166,7 +167,7 @@ class Bar:
         if self.rejected:
             said.append(f"rejects {self.rejected}")
         if self.undecided:
-            said.append(f"leaves {self.undecided} undecided for a later dream")
+            said.append(f"leaves {self.undecided} undecided{' for a later dream' if self.is_dreamt else ''}")
         return ", ".join(said).capitalize() + "."
 
 
@@ -260,6 +261,7 @@ def bar(found: Passing, state: review_proposal.ReviewState) -> Bar:
         digest=loaded.digest,
         answers=loaded.answers,
         refuses=_refuses(loaded.proposal, state),
+        is_dreamt=loaded.proposal.origin == Proposal.Origin.DREAM,
     )
 
 
