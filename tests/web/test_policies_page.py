@@ -191,3 +191,8 @@ def _queries(browser: Client) -> int:
     with CaptureQueriesContext(connection) as asked:
         assert browser.get("/").status_code == 200
     return len(asked)
+
+
+def test_a_policy_for_index_changes_is_called_that(browser: Client) -> None:
+    text = browser.get("/settings/").content.decode()
+    assert "Index changes" in text and "Made index changes" not in text

@@ -43,9 +43,9 @@ def count_label(kind: str, number: int) -> str:
 
 
 def kind_label(kind: str) -> str:
-    """ "Fixed relative dates"; an unknown kind is returned as it is."""
+    """ "Fixed relative dates", "Index changes"; an unknown kind is returned as it is."""
     past, _, noun = WORDS.get(kind, (kind, "", ""))
-    return f"{past} {noun}s".capitalize() if noun else kind.capitalize()
+    return f"{'' if past == 'made' else past} {noun}s".strip().capitalize() if noun else kind.capitalize()
 
 
 Verdict = Hunk.Verdict
