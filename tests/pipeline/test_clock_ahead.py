@@ -101,7 +101,10 @@ def test_a_session_from_then_is_quiet_and_read() -> None:
     Session.objects.filter(pk=rows.make_session(project).pk).update(touched_at=timezone.now() + YEARS, size=9)
     session = Session.objects.get()
     assert not gates.is_live(None, session.touched_at, timezone.now())
-    assert unread_parts.quiet(project, timezone.now()).exists()
+    minute = dt.timedelta(minutes=1)
+    assert unread_parts.quiet(
+        project.sessions.all(), timezone.now() - minute, timezone.now() + minute
+    ).exists()
     dream = rows.make_dream(project, "running")
     assert [brief.session_id for brief in dream_reading.review_sessions(dream)] == [session.session_id]
 

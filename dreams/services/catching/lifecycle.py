@@ -224,10 +224,9 @@ def _parts(
     if session is not None:
         session.refresh_from_db()
         return unread_parts.parts([session], None, again=True)
+    rows = project.sessions.all()
     if asked:
-        return unread_parts.parts(
-            [*unread_parts.unread(project), *unread_parts.unread_prompts(project, now)], None
-        )
-    began, before = unread_parts.began(project), now - unread_parts.wait(project)
-    quiet = [*unread_parts.quiet(project, now), *unread_parts.unread_prompts(project, before, began)]
-    return unread_parts.parts(quiet, began)
+        return unread_parts.parts([*unread_parts.unread(rows), *unread_parts.unread_prompts(rows, now)], None)
+    began, pause = unread_parts.began(project), dt.timedelta(minutes=conf.current(project).catch_minutes)
+    quiet = unread_parts.quiet(rows, now - pause, now + pause)
+    return unread_parts.parts([*quiet, *unread_parts.unread_prompts(rows, now - pause, began)], began)

@@ -17,7 +17,6 @@ from django.db import transaction
 from django.db.models import F, Max, Min, Q, QuerySet
 from django.db.models.functions import Coalesce
 
-from dreams import conf
 from dreams.engines.types import PromptBrief, SessionBrief
 from dreams.lib.agents.claude_code.history import FILE
 from dreams.lib.files import safefs
@@ -64,41 +63,26 @@ class UnreadPart:
         return brief(self.session, self.from_byte, self.to_byte, typed)
 
 
-def unread(project: Project) -> QuerySet[Session]:
-    """Sessions with unread bytes, oldest first; not those of our own dreams."""
-    return _unread(project.sessions.all())
-
-
-def _unread(sessions: QuerySet[Session]) -> QuerySet[Session]:
+def unread(sessions: QuerySet[Session]) -> QuerySet[Session]:
+    """Those with unread bytes, oldest first; not those of our own dreams."""
     rows = sessions.filter(gone_at__isnull=True, own=False)
     return rows.exclude(size=Coalesce(F("caught_bytes"), 0)).order_by("touched_at", "pk")
 
 
 def unread_prompts(
-    project: Project, until: dt.datetime, since: dt.datetime | None = None
+    sessions: QuerySet[Session], until: dt.datetime, since: dt.datetime | None = None
 ) -> QuerySet[Session]:
-    """Sessions without a transcript that have unread prompts in the prompt history; the last prompt of each was typed
+    """Those without a transcript that have unread prompts in the prompt history; the last prompt of each was typed
     between `since` and `until`."""
-    return _unread_prompts(project.sessions.all(), until, since)
-
-
-def _unread_prompts(
-    sessions: QuerySet[Session], until: dt.datetime, since: dt.datetime | None
-) -> QuerySet[Session]:
     rows = with_prompts_only(sessions).filter(end__gt=Coalesce(F("caught_bytes"), 0), last_at__lte=until)
     return (rows.filter(last_at__gte=since) if since else rows).order_by("last_at", "pk")
 
 
-def quiet(project: Project, now: dt.datetime) -> QuerySet[Session]:
-    """The `unread` sessions that were not written to for a while, or that the agent's hook reported as ended."""
-    pause = wait(project)
-    return _quiet(project.sessions.all(), now - pause, now + pause)
-
-
-def _quiet(sessions: QuerySet[Session], before: dt.datetime, ahead: dt.datetime) -> QuerySet[Session]:
+def quiet(sessions: QuerySet[Session], before: dt.datetime, ahead: dt.datetime) -> QuerySet[Session]:
+    """The `unread` ones that were last written to `before` this time, or that the agent's hook reported as ended."""
     # Touched far in the future: from a wrong clock.
     is_quiet = Q(touched_at__lte=before) | Q(touched_at__gt=ahead)
-    return _unread(sessions).filter(is_quiet | Q(hinted_at__gte=F("touched_at")))
+    return unread(sessions).filter(is_quiet | Q(hinted_at__gte=F("touched_at")))
 
 
 def active(host: str, since: dt.datetime) -> QuerySet[Project]:
@@ -115,7 +99,7 @@ def with_quiet(
     host: str, since: dt.datetime, before: dt.datetime, ahead: dt.datetime
 ) -> QuerySet[Session, int]:
     """Those of the `active` projects that have `quiet` sessions."""
-    rows = _quiet(_of_active(host, since), before, ahead)
+    rows = quiet(_of_active(host, since), before, ahead)
     return rows.order_by().values_list("project", flat=True).distinct()
 
 
@@ -124,7 +108,7 @@ def last_prompts(
     host: str, since: dt.datetime, until: dt.datetime
 ) -> QuerySet[Session, tuple[int, dt.datetime]]:
     """The time of the last of `unread_prompts` of each `active` project that has some."""
-    rows = _unread_prompts(_of_active(host, since), until, None).order_by()
+    rows = unread_prompts(_of_active(host, since), until, None).order_by()
     return rows.values("project").annotate(last=Max("last_at")).values_list("project", "last")
 
 
@@ -138,11 +122,6 @@ def folders_of_active(host: str, since: dt.datetime) -> QuerySet[TranscriptFolde
 def touched(host: str, since: dt.datetime) -> QuerySet[Session, tuple[str, dt.datetime]]:
     """The path of each transcript, and its modification time at the last reading."""
     return _of_active(host, since).filter(gone_at__isnull=True).values_list("path", "touched_at")
-
-
-def wait(project: Project) -> dt.timedelta:
-    """How long a session must be quiet before it is read."""
-    return dt.timedelta(minutes=conf.current(project).catch_minutes)
 
 
 def first_run(host: str) -> dt.datetime | None:
