@@ -117,6 +117,13 @@ def test_trust_is_switched_and_written_down(browser: Client, real_project: Proje
     assert auditlog.verify_chain() == []
 
 
+def test_how_long_the_agent_keeps_transcripts_is_said(browser: Client, real_project: Project) -> None:
+    assert "deletes them" not in _text(browser, real_project), "it is not known before the first discovery"
+    Project.objects.update(agent_settings={"cleanup_days": 3})
+    told = "Your agent deletes them 3 days after their last line. What you typed is kept here."
+    assert told in re.sub(r"<[^>]+>", "", _text(browser, real_project))
+
+
 def test_the_index_stands_first_and_shows_what_falls_off(browser: Client, tmp_path: Path) -> None:
     rows = "".join(f"- [Note {n}](note_{n}.md) — about {n}\n" for n in range(230))
     project = real.make_project(tmp_path, {"MEMORY.md": f"# Memory\n\n{rows}", "a.md": "A\n"})

@@ -103,6 +103,7 @@ class Head(TabCounts):
     tally: Tally
     auto_memory: str
     agent_dreams: str
+    cleanup_days: int | None
     asides: list[Version]
     lost_history: LostHistory | None
     only_agent_dreamt: bool
@@ -136,6 +137,7 @@ def head(project: Project) -> Head:
         tally=tally,
         auto_memory=_switch(switches.get("auto_memory", True)),
         agent_dreams=_switch(switches.get("auto_dream")),
+        cleanup_days=switches.get("cleanup_days"),
         asides=_asides(project),
         lost_history=lost_histories.of(project),
         only_agent_dreamt=not project.dreams.filter(status=DreamRun.Status.COMPLETED).exists(),
