@@ -126,6 +126,34 @@ def test_a_cancelled_dream_is_killed_at_its_next_checkpoint_and_proposes_nothing
     assert project.failures == 0, "a cancel is no failure"
 
 
+def test_a_dream_that_is_cancelled_at_its_very_end_proposes_nothing(tmp_path: Path, monkeypatch) -> None:
+    project = world.make_project(tmp_path)
+
+    def act(job: Job, report: Reporter) -> list:
+        edits = FRESH(job, report)
+        report.checkpoint()  # the row is looked at, and not again for half a second
+        assert dreaming.cancel(DreamRun.objects.get(), "owner")
+        return edits
+
+    engines.use(monkeypatch, act)
+    assert dream(project).status == "killed"
+    assert clock(project) is None and not Proposal.objects.exists()
+
+
+def test_no_policy_applies_what_was_cancelled_while_it_was_proposed(tmp_path: Path, monkeypatch) -> None:
+    project = world.make_project(tmp_path)
+    Policy.objects.create(operation="add", action="auto")
+    settings_changes.set_override("policy_findings", "warn", actor="owner")
+    fact = "---\nname: Export\ntype: project\n---\n\nThe export runs at 04:00 UTC.\n"
+    engines.use(monkeypatch, engines.add("project_export.md", fact))
+    monkeypatch.setattr(
+        "dreams.services.dreaming.lifecycle._ask", lambda run, outcome: dreaming.cancel(run, "owner")
+    )
+    dream(project)
+    assert Proposal.objects.get().state == "open"
+    assert not (world.folder(project) / "project_export.md").exists()
+
+
 def test_nothing_leaves_a_terminal_state(tmp_path: Path, monkeypatch) -> None:
     project = world.make_project(tmp_path)
     engines.use(monkeypatch, FRESH)

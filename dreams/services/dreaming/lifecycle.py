@@ -238,7 +238,8 @@ def _apply_by_policy(dream: DreamRun, chosen_by: policies.Table) -> None:
     part = dream.proposals.filter(by_policy=True).first()
     if part is None:
         return
-    why = policies.refused(part, chosen_by)
+    dream.refresh_from_db(fields=["cancel_requested_at"])
+    why = "it was cancelled" if dream.cancel_requested_at else policies.refused(part, chosen_by)
     try:
         if why:
             log.info("dream %s: left to a person: %s", dream.public_id, why)

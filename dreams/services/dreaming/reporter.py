@@ -104,8 +104,9 @@ class DreamReporter:
             raise Cancelled
 
     def last_checkpoint(self) -> None:
-        """Check again before proposing, as the directory may have been moved or taken since the last beat."""
+        """Check again before proposing, as it may have been cancelled, or the directory moved or taken, since the last look."""
         self._beat.beat()
+        self._looked_at = -CANCEL_LOOK_SECONDS
         self.checkpoint()
 
     def turn(self, turn: EngineTurn) -> None:

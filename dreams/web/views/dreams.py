@@ -63,7 +63,8 @@ def _tell_once(request: Request, run: DreamRun) -> None:
 def cancel(request: Request, public_id: str) -> HttpResponse:
     run = _run(public_id)
     if dreaming.cancel(run, actor(request)):
-        messages.success(request, "Cancelled. It will stop at its next step and does not count as a dream.")
+        said = "Cancelled. It stops at its next step and does not count as a dream, unless it is proposing already."
+        messages.success(request, said)
     else:
         messages.info(request, "It had already ended; there was nothing to cancel.")
     return go(request, "dream", public_id=public_id)
