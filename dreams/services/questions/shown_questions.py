@@ -86,7 +86,8 @@ def of_project(project: Project, *, everything: bool = False) -> list[Question]:
     """
     rows = project.questions.all()
     if not everything:
-        recent = Q(answered_at__gte=timezone.now() - RECENT) | Q(dream=last_dream(project))
+        last = project.dreams.filter(questions__isnull=False).order_by("-pk").first()
+        recent = Q(answered_at__gte=timezone.now() - RECENT) | Q(dream=last)
         done = Q(state__in=(State.ANSWERED, State.OUTDATED))
         rows = rows.filter(NOW_ASKED | Q(asked=True) & ~Q(state=State.OPEN)).filter(~done | recent)
     return _ordered(rows)
@@ -110,11 +111,6 @@ def no_longer_asked(project: Project) -> list[Question]:
     """Open questions of the kinds that are muted in this project; a checkup lists them."""
     muted = asking.muted_kinds(project)
     return _ordered(project.questions.filter(state=State.OPEN, kind__in=muted)) if muted else []
-
-
-def last_dream(project: Project) -> DreamRun | None:
-    """The last dream that asked a question."""
-    return project.dreams.filter(questions__isnull=False).order_by("-pk").first()
 
 
 def _ordered(rows: QuerySet[Question]) -> list[Question]:
