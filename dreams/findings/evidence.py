@@ -1,7 +1,8 @@
 """Checks that each added statement has a source: a quote, the old text, the file it summarizes, or a session. PURE."""
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections import defaultdict
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from pathlib import PurePath
 
 from dreams.engines.types import Citation
@@ -45,10 +46,14 @@ _DATE_WORDS = lexicon.DAYS | {stem(name) for name in lexicon.DAYS}
 
 def check(subject: Subject) -> Iterator[NewFinding]:
     before = all_of(subject, "before")
+    # A statement whose secret was removed is not new. A line of nothing else is removed by one hunk and added by the next.
+    bare: dict[str, set[str]] = defaultdict(set)
+    for hunk in subject.hunks:
+        bare[hunk.path].update(*map(keys_without_secrets, units_of_lines(hunk.removed)))
     for hunk in progress.each("Looking for sources", subject.hunks):
         yield from _missing_quotes(hunk)
         if not hunk.by_hand:
-            yield from _unsupported(subject, hunk, before)
+            yield from _unsupported(subject, hunk, before, bare[hunk.path])
             yield from _only_tools(hunk)
 
 
@@ -66,10 +71,10 @@ def _missing_quotes(hunk: ChangedHunk) -> Iterator[NewFinding]:
             )
 
 
-def _unsupported(subject: Subject, hunk: ChangedHunk, before: DirectoryStatements) -> Iterator[NewFinding]:
+def _unsupported(
+    subject: Subject, hunk: ChangedHunk, before: DirectoryStatements, bare: Collection[str]
+) -> Iterator[NewFinding]:
     quoted, heard = _sources(hunk), typed(hunk)
-    # A statement whose secret was removed is not new.
-    bare = {key for unit in units_of_lines(hunk.removed) for key in keys_without_secrets(unit)}
     for unit, line_no in added_units(subject, hunk):
         if needs_no_source(unit) or before.same_words(unit) or unit.key in bare:
             continue

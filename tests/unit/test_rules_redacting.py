@@ -43,6 +43,7 @@ def test_no_check_holds_it_against_a_reviewer(tmp_path: Path) -> None:
     [
         f"```bash\nTOKEN='{TOKEN}'  node  bot.js\n```\n",
         f"| Host | Token |\n|---|---|\n| web_1 | `{TOKEN}` |\n",
+        f"**Tried:**\n- {TOKEN}\n- {TOKEN[:-1]}y\n\n**Result:** none works.\n",
         f"The store: postgresql://ledger:{TOKEN}@10.0.0.15:5432/ledger?pool=20\n",
     ],
 )

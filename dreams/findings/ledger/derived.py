@@ -223,13 +223,14 @@ class Context:
                 return StatementOutcome("kept-in", placed, DATED)
         return None
 
-    def redacted(self, unit: Unit, fresh: list[PlacedStatement]) -> StatementOutcome | None:
-        """Kept by a new statement that only lacks its secrets."""
+    def redacted(self, unit: Unit) -> StatementOutcome | None:
+        """Kept by a new statement of the file that only lacks its secrets; a line of nothing else is a hunk of its own."""
         keys = keys_without_secrets(unit)
-        found = next((s for s in fresh if s.unit.key in keys), None) if keys else None
-        if not found and self._key_lines.issuperset(range(unit.first_line, unit.last_line + 1)):
-            here = (s for s in self.added.all if s.path == self.path)
-            found = next((s for s in here if MARK in s.unit.text), None)
+        is_of_key = self._key_lines.issuperset(range(unit.first_line, unit.last_line + 1))
+        if not (keys or is_of_key):
+            return None
+        here = [s for s in self.added.all if s.path == self.path and MARK in s.unit.text]
+        found = next((s for s in here if s.unit.key in keys), here[0] if here and is_of_key else None)
         return StatementOutcome("kept-in", found, REDACTED) if found else None
 
     @cached_property

@@ -264,7 +264,7 @@ class Trace:
         """The first outcome that applies; rewordings are found later, in pairs."""
         return (
             self.context.dated(unit, self.fresh)
-            or self.context.redacted(unit, self.fresh)
+            or self.context.redacted(unit)
             or self.context.newer(unit, self.fresh)
             or self._changed(unit)
             or self._kept(unit)
