@@ -67,20 +67,19 @@ def state(question: Question) -> str:
 def test_a_long_statement_is_shown_from_the_sentence_that_the_question_rests_on(
     browser: Client, tmp_path: Path
 ) -> None:
-    said = "It supersedes [[project_seam_check]]."
+    said = "As of 2020-03-02 the importer skips step 3."
     others = "The importer of step 2 keeps what it read in a table beside the rows of step 1.\n" * 8
     project = directory.make_project(
         tmp_path,
         {
-            "project_seam_check.md": "The seam check lists 61 packages with go list, and keeps a copy.\n",
-            "project_importer.md": f"{others}{said}\n",
+            "project_importer.md": f"The importer reads orders.\n\n{others}{said}\n",
         },
     )
     run = dreaming.run_dream(dreaming.request(project, DreamRun.Trigger.COMMAND, forced=True).pk)
     assert run is not None
-    (question,) = Question.objects.filter(kind="changed")
+    (question,) = Question.objects.filter(kind="expired")
     one = card(page(browser, f"/projects/{project.pk}/questions/"), question)
-    assert one.count("<mark>") == 1 and f"<mark>{said}</mark>" in one
+    assert one.partition("</blockquote>")[0].count("<mark>") == 1 and f"<mark>{said}</mark>" in one, one
     shown = one.partition("<blockquote")[2].partition(f"<mark>{said}")[0].rpartition("<blockquote")[2]
     assert "… " in shown and len(shown) < 300
 

@@ -229,8 +229,6 @@ def _recall(row: Question, known: _Known) -> str:
 
 def _places(row: Question, known: _Known) -> tuple[PlaceCard, ...]:
     made = [_place(place, row.project_id, known) for place in row.places]
-    if len(made) < 2:
-        return tuple(made)
     said = [one.runs[0].text for one in made]
     quotes = [diff.visible(known.mask(str(found.get("quote", "")))) for found in row.evidence]
     cited = [_cited(words, quotes) for words in said]
@@ -240,7 +238,7 @@ def _places(row: Question, known: _Known) -> tuple[PlaceCard, ...]:
     )
     firsts = [n - n % 2 if by_two else 0 for n in range(len(said))]
     found = [_differences(said[first], words) for first, words in zip(firsts, said, strict=True)]
-    if row.kind not in COMPARED or (found[1] is None and any(cited)):
+    if len(made) < 2 or row.kind not in COMPARED or (found[1] is None and any(cited)):
         marks = cited
     else:
         sides = [
