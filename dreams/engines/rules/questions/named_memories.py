@@ -1,4 +1,4 @@
-"""Questions about what a memory or row says about another memory: dead links, missing files, "superseded", older dates. PURE."""
+"""Questions about what a memory or row says about another memory: dead links, missing files, older dates. PURE."""
 
 import datetime as dt
 import re
@@ -10,100 +10,30 @@ from dreams.engines.rules.notes.removing import is_linked
 from dreams.engines.rules.notes.tree import (
     NewText,
     Recorder,
-    digest,
     from_memory,
-    is_daily,
-    is_index,
-    is_log,
     lines_changed,
     lines_gone,
 )
-from dreams.engines.rules.notes.wording import IS_OVER, sentences
+from dreams.engines.rules.notes.wording import IS_OVER
 from dreams.engines.rules.questions.families import Inputs
 from dreams.engines.rules.questions.same import cited, place_of
 from dreams.engines.rules.steps.forgetting import remove_file
-from dreams.engines.rules.steps.index import Names, base_of, dead_links, in_repository, missing
-from dreams.engines.rules.steps.orphans import told_at
+from dreams.engines.rules.steps.index import Names, base_of, dead_links, in_repository, missing, untyped
 from dreams.engines.types import KEEP, Fate, Place, Question
 from dreams.lib import memdir
-from dreams.lib.files.text import decode, one_line, plural, quoted
+from dreams.lib.files.text import plural
 from dreams.lib.prose.statement_pairs import PlacedText
 
-MOST_LINKS, MOST_NAMED = 12, 3  # of one question; in its sentence
+MOST_PLACES, MOST_NAMED = 12, 3  # of one question; in its sentence
 # How useful an answer is, chosen: every session loads rows; a dead link misleads nobody.
-OUT_OF_DATE, DEAD_ROWS, DEAD_LINKS = 0.65, 0.4, 0.15
+DEAD_ROWS, DEAD_LINKS = 0.4, 0.15
 _NO_NAME = re.compile(r" |\.(?!md$)")  # "[[auth.email]]" is a table of TOML, "[[task #35]]" of another list
-_MARK = "\0"  # stands for the name of the other memory
-# "supersedes X", "corrects X": X is older. "corrected X" may be a record of work on X.
-_ACTIVE = re.compile(
-    rf"\b(?:(?:supersed|replac|overrid|obsolet)(?:es|ing)|correct(?:s|ing))\b[^.;]{{0,80}}?{_MARK}",
-    re.I,
-)
-_PASSIVE = re.compile(
-    rf"{_MARK}\W*(?:\w+\W+){{0,2}}?(?:is|are|was|were|been|now)\b(?: \w+)?? (?:superseded|obsolete|outdated|out of date|stale|wrong)\b",
-    re.I,
-)
 
 
 def about_named_memories(context: Inputs) -> Iterator[Question]:
-    """Memories that another one calls out of date; dead rows and dead links, one question each."""
-    names = Names(context.tree_before)
-    yield from _called_out_of_date(context, names)
+    """Dead rows of each index and dead links, one question each."""
     yield from _dead_rows(context)
-    yield from _dead(context, names)
-
-
-def _called_out_of_date(context: Inputs, names: Names) -> Iterator[Question]:
-    tree = context.tree_before
-    asked: set[str] = set()
-    for unit in context.statements:
-        context.report.checkpoint()
-        if unit.source == "description" or is_log(unit.path) or is_daily(unit.path):
-            continue
-        for sentence in sentences(one_line(unit.text)):
-            for old in _older(names, sentence):
-                if old in asked or old == unit.path or is_index(old) or not tree.writable(old):
-                    continue
-                if names.is_named(unit.path, tree.texts[old]):
-                    continue  # it says so itself
-                asked.add(old)
-                yield from _history(context, old, unit, sentence)
-
-
-def _older(names: Names, sentence: str) -> Iterator[str]:
-    """The memories that a sentence calls out of date."""
-    for start, end, path in names.mentions(sentence):
-        marked = sentence[:start] + _MARK + sentence[end:]
-        if _ACTIVE.search(marked) or _PASSIVE.search(marked):
-            yield path
-
-
-def _history(context: Inputs, old: str, unit: PlacedText, sentence: str) -> Iterator[Question]:
-    label = f"Say so at the top of {old}"
-    option = context.draftsman.option("history", label, _put_above, old, unit, sentence)
-    tree = context.tree_before
-    yield Question(
-        "changed",
-        f"{old} {unit.path}",
-        f"Another memory says that it replaces or corrects {old}, which does not say so.",
-        (
-            Place(old, *told_at(tree, old)),
-            Place(unit.path, unit.first_line, unit.text),
-        ),
-        (option, KEEP),
-        (from_memory(unit.path, unit.first_line, sentence),),
-        weight=OUT_OF_DATE,
-    )
-
-
-def _put_above(rec: Recorder, path: str, unit: PlacedText, sentence: str) -> None:
-    document = rec.tree.document(path)
-    said = f"> See [[{unit.path.removesuffix('.md')}]]: {sentence}\n\n"
-    lead = document.body[: len(document.body) - len(document.body.lstrip("\r\n"))]
-    after = decode(memdir.with_body(document, lead + said + document.body[len(lead) :]).to_bytes())
-    reason = f"{unit.path} says: {quoted(sentence)}."
-    cited = (from_memory(unit.path, unit.first_line, unit.text),)
-    rec.operation("update", [NewText(path, after, reason, (), cited)], key=digest(path, unit.text))
+    yield from _dead(context, Names(context.tree_before))
 
 
 def _dead_rows(context: Inputs) -> Iterator[Question]:
@@ -119,7 +49,6 @@ def _dead_rows(context: Inputs) -> Iterator[Question]:
         dead = [row for row in dead if not in_repository(context.job.repo_dir, row.target)]
         if not dead or 2 * len(dead) > len(leading) or not tree.writable(path):
             continue
-        dead = dead[:MOST_LINKS]
         label = f"Remove the {'row' if len(dead) == 1 else 'rows'}"
         option = context.draftsman.option("remove", label, _unlist, path=path, rows=dead)
         names = [row.target for row in dead]
@@ -128,7 +57,7 @@ def _dead_rows(context: Inputs) -> Iterator[Question]:
             "gone",
             " ".join(names)[:300],
             f"{plural(len(dead), 'row')} of {path} {them} missing: {_first_of(names)}.",
-            tuple(Place(path, row.line_no, row.raw.strip()) for row in dead),
+            tuple(Place(path, row.line_no, row.raw.strip()) for row in dead[:MOST_PLACES]),
             (option, KEEP),
             weight=DEAD_ROWS,
         )
@@ -149,9 +78,10 @@ def _dead(context: Inputs, names: Names) -> Iterator[Question]:
     """One question for all dead links."""
     tree = context.tree_before
     repo = context.repository
-    # Also files ("[[CLAUDE.md]]") and folders ("[[release-notes]]", a skill) of the repository. "[[name]]" tells how to link.
+    # Also files ("[[CLAUDE.md]]", a memory of another agent) and folders ("[[release-notes]]", a skill) of the repository. "[[name]]"
+    # tells how to link.
     here = (*repo.files, *repo.folders) if repo else ()
-    elsewhere = {"name", *(PurePosixPath(each).name for each in here)}
+    elsewhere = {"name", *map(untyped, {PurePosixPath(each).name for each in here})}
     found = [
         (path, text.count("\n", 0, link.start) + 1, link)
         for path in tree.topics()
@@ -159,8 +89,8 @@ def _dead(context: Inputs, names: Names) -> Iterator[Question]:
         for link in dead_links(names, text)
         if not _NO_NAME.search(re.split(r"[#|]", text[link.start + 2 : link.end])[0])
         if names.without_type(link.target) is None
-        if elsewhere.isdisjoint((link.target, f"{link.target.removesuffix('.md')}.md"))
-    ][:MOST_LINKS]
+        if untyped(link.target) not in elsewhere
+    ]
     option = context.draftsman.option("remove", "Keep the words, without the links", _unlink, found=found)
     named = sorted({link.target for _, _, link in found})
     yield Question(
@@ -172,7 +102,7 @@ def _dead(context: Inputs, names: Names) -> Iterator[Question]:
             dict.fromkeys(
                 Place(path, line, tree.texts[path].split("\n")[line - 1].strip()) for path, line, _ in found
             )
-        ),
+        )[:MOST_PLACES],
         (option, KEEP),
         weight=DEAD_LINKS,
     )

@@ -197,7 +197,6 @@ def _seen(path: str, row: memdir.IndexRow) -> tuple[Citation, ...]:
 
 # --- Links ----------------------------------------------------------------------------------------------------------
 
-_FILE = re.compile(r"`?[\w./-]+\.md`?")
 _NO_LETTERS = re.compile(r"(?:[^\w/]|_)+")
 
 
@@ -248,27 +247,11 @@ class Names:
                 self._paths.setdefault(_key(name), path)
         for path in tree.memories():
             for name in _names_of(tree, path):
-                kind, _, rest = _key(name).partition("-")
-                if kind in memdir.MEMORY_TYPES and rest:
+                if (rest := untyped(name)) != _key(name):
                     self._untyped[rest].add(path)
 
     def is_known(self, target: str) -> bool:
         return _key(target) in self._paths or _key(target) in self._unread
-
-    def mentions(self, text: str) -> Iterator[tuple[int, int, str]]:
-        """(start, end, path) of each memory that a text mentions by wikilink, Markdown link or file name."""
-        for wiki in memdir.wikilinks(text):
-            if path := self._paths.get(_key(wiki.target)):
-                yield wiki.start, wiki.end, path
-        for link in memdir.markdown_links(text):
-            if path := self._paths.get(_key(link.path)):
-                yield link.start, link.end, path
-        for found in _FILE.finditer(text):
-            if path := self._paths.get(_key(found[0].strip("`"))):
-                yield found.start(), found.end(), path
-
-    def is_named(self, path: str, text: str) -> bool:
-        return any(found == path for _, _, found in self.mentions(text))
 
     def without_type(self, target: str) -> str | None:
         """The path of the only memory with this name after its type prefix."""
@@ -287,6 +270,12 @@ def _names_of(tree: Tree, path: str) -> Iterator[str]:
     front = tree.document(path).frontmatter
     if front and front.name:
         yield front.name
+
+
+def untyped(name: str) -> str:
+    """The key of a name without its type: "x" for `feedback_x.md`."""
+    kind, _, rest = _key(name).partition("-")
+    return rest if kind in memdir.MEMORY_TYPES and rest else _key(name)
 
 
 def _key(name: str) -> str:
