@@ -221,7 +221,7 @@ def test_a_merge_writes_each_entry_once_and_with_one_bullet(tmp_path: Path) -> N
         "MEMORY.md": "- [Flash](flash.md) — the flash\n- [Frames](frames.md) — the frames\n",
         "flash.md": memory("- The OV2640 has a `flash_time` of 2000 ms\n", "feedback"),
         "frames.md": memory(
-            "The camera:\n- **OV2640:** `flash_time` 2000 ms (steady in ~2 frames)\n- **Owner:** Carla Castellanos\n"
+            "The camera:\n- **OV2640:** `flash_time` 2000 ms (steady in ~2 frames)\n\nIts owner is Carla Castellanos.\n"
         ),
     }
     (question,) = of_kind(tmp_path, "same", files)
@@ -237,7 +237,7 @@ def test_what_cannot_be_taken_out_of_its_place_is_the_one_that_stays(tmp_path: P
     files = {
         "MEMORY.md": "- [Pumps](pumps.md) — the pumps\n- [Valves](valves.md) — the valves\n",
         fixed_in: memory(f"**Why:** {told}.\n" + "".join(OWN[:4])),
-        plain: memory(f"- {told}\n" + "".join(OWN[4:8])),
+        plain: memory(f"- {told}.\n" + "".join(OWN[4:8])),
     }
     (question,) = of_kind(tmp_path, "same", files)
     assert question.options[0].label == f"Merge into {fixed_in}"
@@ -248,7 +248,7 @@ def test_a_statement_with_reasons_of_its_own_stays_where_they_are(tmp_path: Path
     told = "The `pump-reader` is started by hand, with its own valve, ladder and pressure plate"
     files = {
         "MEMORY.md": "- [Pumps](pumps.md) — the pumps\n- [Valves](valves.md) — the valves\n",
-        "pumps.md": memory(f"- {told}\n" + "".join(OWN[:4]), "feedback"),
+        "pumps.md": memory(f"- {told}.\n" + "".join(OWN[:4]), "feedback"),
         "valves.md": memory("".join(OWN[4:8]) + f"\n{told}.\n\n**Why:** The harbour master asked.\n"),
     }
     (question,) = of_kind(tmp_path, "same", files)
@@ -325,11 +325,24 @@ def test_few_things_of_many_that_two_files_both_say_are_asked_about_one_by_one(t
     kept = "".join(f"\n{each}.\n\n**Why:** The harbour master asked.\n" for each in told[1:])
     files = {
         "MEMORY.md": "- [Pumps](pumps.md) — the pumps\n- [Valves](valves.md) — the valves\n",
-        "pumps.md": memory("".join(f"- {each}\n" for each in told) + "".join(OWN[:4])),
+        "pumps.md": memory("".join(f"- {each}.\n" for each in told) + "".join(OWN[:4])),
         "valves.md": memory("".join(OWN[4:8]) + f"- {told[0]}.\n{kept}"),
     }
     found = of_kind(tmp_path, "same", files)
     assert len(found) == 3 and not any("things alike" in each.why for each in found)
+
+
+@pytest.mark.parametrize(("end", "asks"), [(" on deck", False), (" on deck.", True), ("", True)])
+def test_an_entry_is_not_taken_out_of_a_list_that_keeps_others_unless_it_is_a_sentence_or_told_alike(
+    tmp_path: Path, end: str, asks: bool
+) -> None:
+    told = "The `pump-reader` has its own valve, ladder and pressure plate"
+    files = {
+        "MEMORY.md": "- [Pumps](pumps.md) — the pumps\n- [Valves](valves.md) — the valves\n",
+        "pumps.md": memory(f"- {told}\n" + "".join(OWN[:4])),
+        "valves.md": memory("".join(OWN[4:8]) + f"- {told}{end}\n"),
+    }
+    assert len(of_kind(tmp_path, "same", files)) == asks
 
 
 def test_a_product_that_two_memories_name_is_no_double(tmp_path: Path) -> None:

@@ -194,6 +194,21 @@ def test_who_leans_on_an_asked_change_is_asked_too(tmp_path: Path) -> None:
     assert "on 50020 before each drill" in (texts(leaning, "update")["b.md"] or "")
 
 
+def test_who_tells_of_an_asked_change_does_not_lean_on_its_old_value(tmp_path: Path) -> None:
+    files = {
+        "MEMORY.md": "- [A](a.md)\n- [B](b.md)\n",
+        "a.md": memory("- **Table:** intersection_centroid_vec (135 rows)\n- **Use:** tier 1\n"),
+        "b.md": memory(
+            "- intersection_centroid_vec rebuilt (135→123 rows)\n"
+            "- intersection_centroid_vec: 135 → 123 rows, of which 71 are ours\n"
+        ),
+    }
+    made = dream(tmp_path, files)
+    question, *_ = asked(made, "changed")
+    assert not asked(made, "leans")
+    assert "- **Table:** intersection_centroid_vec (123 rows)\n" in (texts(question, "replace")["a.md"] or "")
+
+
 def test_a_name_in_many_statements_has_nobody_leaning_on_it() -> None:
     lines = [
         f"- The nightly build of `larch-{word}` on Windows fails at its page.\n" for word in "abcdefghijkl"

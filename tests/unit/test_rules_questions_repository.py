@@ -219,6 +219,13 @@ def test_a_file_that_is_gone_is_asked_about_wherever_it_is_named(tmp_path: Path)
     assert [option.id for option in question.options] == ["update", "keep"]
 
 
+def test_what_else_a_statement_says_stays_when_its_file_is_gone(tmp_path: Path) -> None:
+    (question,) = asked(tmp_path, "All five shops sell by weight. The basket is in `src/web/basket.ts`.")
+    remove = question.options[0]
+    assert (remove.id, remove.label) == ("remove", "Remove the sentence")
+    assert "- All five shops sell by weight.\n" in (remove.edits[0].after or "")
+
+
 def test_each_memory_is_taken_apart_once_for_all_questions(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -375,6 +382,8 @@ def test_files_that_one_memory_names_are_one_question_and_a_name_without_a_folde
         "We removed `src/web/basket.ts` in May",
         "Mails are sent by `src/core/mailer.py`; nun `lib/mailer.py`",
         "Results are in `src/web/report.json`",
+        "`src/core/mailer.py` movido para `src/lib/`",
+        "**Deleted in May:**\n  - `src/web/basket.ts`",
         "The script is `npm run typecheck` in the sister project, not here",
     ],
 )

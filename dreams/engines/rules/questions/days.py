@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from dreams.engines.linedates import day_in_name
 from dreams.engines.rules.notes import days
 from dreams.engines.rules.notes.bodies import REMARK
-from dreams.engines.rules.notes.removing import fates, remove_sentence
+from dreams.engines.rules.notes.removing import fates
 from dreams.engines.rules.notes.tree import (
     NewText,
     Recorder,
@@ -23,7 +23,14 @@ from dreams.engines.rules.notes.tree import (
     lines_gone,
 )
 from dreams.engines.rules.notes.wording import sentences
-from dreams.engines.rules.questions.families import NO_OPTION, Inputs, leads, place, removal
+from dreams.engines.rules.questions.families import (
+    NO_OPTION,
+    Inputs,
+    leads,
+    place,
+    removal,
+    removal_of_sentence,
+)
 from dreams.engines.rules.steps import dating
 from dreams.engines.types import KEEP, Option, Place, Question
 from dreams.lib import memdir
@@ -301,14 +308,14 @@ def _statements(context: Inputs, asked: set[str]) -> Iterator[Question]:
         if unit.path in asked or any(map(_ANY_DAY.search, unit.headings)) or not _is_old(context, day):
             continue
         note = f"It describes the state as of {day.isoformat()}."
-        option = _without(context, unit, told, note)
+        cited = from_memory(unit.path, unit.first_line, told, note)
+        option = removal_of_sentence(context, unit, told, note, cited)
         if option.edits:
             asked.add(unit.path)
             why = f"{_state('This is a state as of', day, context)} {STILL_USEFUL}"
             subject = f"{comparing.normalised(told)[:200]} {day.isoformat()}"
-            cited = (from_memory(unit.path, unit.first_line, unit.raw, note),)
             place = (Place(unit.path, unit.first_line, unit.raw),)
-            yield Question("expired", subject, why, place, (option, KEEP), cited, weight=OF_A_STATE)
+            yield Question("expired", subject, why, place, (option, KEEP), (cited,), weight=OF_A_STATE)
 
 
 def _dated(context: Inputs) -> Iterator[tuple[PlacedText, str, dt.date]]:
@@ -339,17 +346,6 @@ def _state_day(sentence: str) -> dt.date | None:
         and not (_IS_DONE.search(before) or _OF_AN_ASIDE.search(before))
     }
     return found.pop() if len(found) == 1 else None
-
-
-def _without(context: Inputs, unit: PlacedText, told: str, note: str) -> Option:
-    """The option to remove the sentence, or the whole statement if it says nothing else."""
-    if told == unit.text or len(sentences(unit.text)) == 1:
-        return removal(context.draftsman, unit, note, from_memory(unit.path, unit.first_line, unit.raw, note))
-    if is_index(unit.path):
-        return NO_OPTION
-    place, label = (unit.path, unit.first_line), "Remove the sentence"
-    cited = from_memory(*place, told, note)
-    return context.draftsman.option("remove", label, remove_sentence, place, told, note, note, cited)
 
 
 # --- Line days ------------------------------------------------------------------------------------------------------

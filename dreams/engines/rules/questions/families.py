@@ -1,6 +1,7 @@
 """What families of questions share: their input, drafting an option, and the option that removes a statement. PURE but for
 the transcript."""
 
+import re
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -8,8 +9,9 @@ from pathlib import PurePosixPath
 from typing import Concatenate, ParamSpec
 
 from dreams.engines.rules.notes.bodies import BULLET, units, wholes
-from dreams.engines.rules.notes.removing import fates, remove
+from dreams.engines.rules.notes.removing import fates, remove, remove_sentence
 from dreams.engines.rules.notes.tree import Recorder, Tree, is_daily, is_index, is_log, is_team
+from dreams.engines.rules.notes.wording import sentences
 from dreams.engines.rules.repository import Repository
 from dreams.engines.rules.steps.orphans import NO_MEMORY
 from dreams.engines.rules.user_statements.lessons import Gathered
@@ -64,7 +66,7 @@ class Draftsman:
 # --- Inputs ---------------------------------------------------------------------------------------------------------
 
 
-TALLEST = 40  # lines of one statement; chosen
+TALLEST, LABEL = 40, 4  # lines of one statement, words of a label; chosen
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,6 +118,8 @@ Family = Callable[[Inputs], Iterator[Question]]
 
 # --- Units ----------------------------------------------------------------------------------------------------------
 
+_ENTRY = re.compile(r"\s*(?:[-*+]|\d+[.)])\s")
+_BEHIND_A_LABEL = re.compile(r": | [—–] ")
 NO_OPTION = Option("none", "Not possible here")  # it is not offered
 
 
@@ -146,6 +150,23 @@ def leads(units: Sequence[PlacedText]) -> set[tuple[str, int]]:
     }
 
 
+def leaves_entries(units: Sequence[PlacedText], told: Sequence[PlacedText]) -> bool:
+    """Whether one of these is not a complete sentence and has a neighbouring entry that stays: it belongs to its list."""
+    gone = {(each.path, each.first_line, each.text) for each in told}
+    entries = [each for each in units if each.path in {each.path for each in told} and _ENTRY.match(each.raw)]
+    stay = [each for each in entries if (each.path, each.first_line, each.text) not in gone]
+    parts = [each for each in entries if each not in stay and not is_sentence(each.text)]
+    edges = {(each.path, line) for each in parts for line in (each.first_line - 1, each.last_line + 1)}
+    return any(not edges.isdisjoint(((e.path, e.first_line), (e.path, e.last_line))) for e in stay)
+
+
+def is_sentence(text: str) -> bool:
+    """Whether it ends like one, and begins with no label."""
+    label, *rest = _BEHIND_A_LABEL.split(text.replace("*", ""), maxsplit=1)
+    ends = text.rstrip("*_)").endswith((".", "。", "!"))
+    return ends and not (rest and len(label.split()) <= LABEL)
+
+
 def place(unit: PlacedText, note: str = "") -> Place:
     return Place(unit.path, unit.first_line, unit.raw, note=note)
 
@@ -161,3 +182,15 @@ def removal(draftsman: Draftsman, unit: PlacedText, note: str, *cited: Citation)
     """The option that removes the statement; without edits if the file would be left empty."""
     told = fates(unit, "stated", note=note)
     return draftsman.option("remove", "Remove it", remove, unit, "prune", note, told, cited)
+
+
+def removal_of_sentence(context: Inputs, unit: PlacedText, told: str, note: str, cited: Citation) -> Option:
+    """The option to remove one sentence of the statement, or all of it if it says nothing else."""
+    if told == unit.text or len(sentences(unit.text)) == 1:
+        return removal(context.draftsman, unit, note, cited)
+    if is_index(unit.path):
+        return NO_OPTION
+    place = (unit.path, unit.first_line)
+    return context.draftsman.option(
+        "remove", "Remove the sentence", remove_sentence, place, told, note, note, cited
+    )

@@ -24,7 +24,7 @@ from dreams.engines.rules.notes.tree import (
     lines_changed,
 )
 from dreams.engines.rules.notes.wording import sentences
-from dreams.engines.rules.questions.families import NO_OPTION, Inputs, removal
+from dreams.engines.rules.questions.families import NO_OPTION, Inputs, removal_of_sentence
 from dreams.engines.rules.repository import Repository, ever_there
 from dreams.engines.rules.steps.orphans import RECORD
 from dreams.engines.types import KEEP, Citation, Option, Place, Question
@@ -120,6 +120,8 @@ class _Named:
 
 def _named(context: Inputs) -> Iterator[_Named]:
     tree = context.tree_before
+    deleted = [each for each in context.askable if any(map(_NOT_NOW.search, each.frame))]  # "**Deleted:**"
+    past = {(each.path, each.first_line) for each in deleted}
     for path in sorted(tree.texts):
         is_record = is_log(path) or is_daily(path) or RECORD.fullmatch(PurePosixPath(path).stem)
         if is_record or is_team(path) or day_in_name(path) or not tree.writable(path):
@@ -131,7 +133,8 @@ def _named(context: Inputs) -> Iterator[_Named]:
             for name in dict.fromkeys(match[1] for form in (_NAMED, _BARE) for match in form.finditer(line)):
                 if _ANY_FILE.search(name) or _NO_SOURCE.search(name):
                     continue
-                is_now, on = not coded and _is_now(line, name), context.line_date(path, number)
+                is_now = not coded and (path, number) not in past and _is_now(line, name)
+                on = context.line_date(path, number)
                 yield _Named(path, number, line, name, is_now, on.day if on else dt.date.min)
 
 
@@ -187,7 +190,7 @@ class _Found:
         told = (
             not new
             or new in one.line
-            or "/".join(PurePosixPath(new).parts[-2:]) in one.line.replace(one.path_named, "")
+            or _is_named(PurePosixPath(new), one.line.replace(one.path_named, ""))
             or _LEADS_NOWHERE.search(_CODE.sub(" ", _sentence(one.line, one.path_named)))
         )
         return None if told else _Moved(one.path, one.line_no, one.path_named, new)
@@ -213,6 +216,12 @@ class _Found:
         return likely[0] if len(likely) == 1 and best >= least else ""
 
 
+def _is_named(path: PurePosixPath, line: str) -> bool:
+    """Whether a line names the path by its last folder, or its folder alone ("git mv a.md docs/old/")."""
+    folder = rf"(?<![\w./-]){re.escape(str(path.parent))}/(?![\w.])"
+    return "/".join(path.parts[-2:]) in line or re.search(folder, line) is not None
+
+
 def _by_folder(moved: Sequence[_Moved]) -> Iterator[list[_Moved]]:
     groups: dict[tuple[str, str], list[_Moved]] = defaultdict(list)
     for each in moved:
@@ -232,8 +241,9 @@ def _ask_of_moved(context: Inputs, group: Sequence[_Moved]) -> Iterator[Question
     label = f"Write {one.new}" if len(names) == 1 else "Write the new paths"
     update = context.draftsman.option("update", label, _write_paths, group=group, cited=cited)
     places = {(each.path, each.line_no): _line(context.tree_before, each) for each in group}
-    why = f"The repository has no {one.old}."
-    remove = _removal(context, next(iter(places.values())), why, cited[0]) if len(places) == 1 else NO_OPTION
+    remove = (
+        _removal(context, next(iter(places.values())), one.old, cited[0]) if len(places) == 1 else NO_OPTION
+    )
     yield Question(
         "gone",
         " ".join(f"{old} {new}" for old, new in sorted(names.items())[:3]),
@@ -261,11 +271,12 @@ def _line(tree: Tree, each: _Moved) -> Place:
     return Place(each.path, each.line_no, tree.texts[each.path].split("\n")[each.line_no - 1].strip())
 
 
-def _removal(context: Inputs, at: Place, why: str, cited: Citation) -> Option:
-    """The option to remove a short statement that is about this file only."""
+def _removal(context: Inputs, at: Place, name: str, cited: Citation) -> Option:
+    """The option to remove the sentence about this file from a short statement, or all of it if it says nothing else."""
     for unit in context.askable:
         if unit.path == at.path and unit.first_line == at.line_no and len(unit.text) <= LONGEST:
-            return removal(context.draftsman, unit, why, cited)
+            note = f"The repository has no {name}."
+            return removal_of_sentence(context, unit, _sentence(unit.text, name), note, cited)
     return NO_OPTION
 
 
@@ -307,7 +318,7 @@ def _ask_of_gone(
     note = context.draftsman.option("update", label, _note, lines=lines, why=why, cited=cited)
     if not places:
         return
-    remove = _removal(context, places[0], why, cited[0]) if len(lines) == 1 else NO_OPTION
+    remove = _removal(context, places[0], lines[0].path_named, cited[0]) if len(lines) == 1 else NO_OPTION
     subject = " ".join(sorted(names))[:300]
     yield Question(
         "gone", subject, why, tuple(places[:MOST_PLACES]), (remove, note, KEEP), cited, weight=GONE

@@ -10,7 +10,7 @@ from dreams.engines.rules.notes.bodies import REMARK
 from dreams.engines.rules.notes.removing import fates, remove
 from dreams.engines.rules.notes.tree import Recorder, Tree, is_index
 from dreams.engines.rules.notes.wording import sentences
-from dreams.engines.rules.questions.families import Inputs, leads, place
+from dreams.engines.rules.questions.families import Inputs, is_sentence, leads, leaves_entries, place
 from dreams.engines.rules.repository import Repository
 from dreams.engines.types import KEEP, Citation, Question
 from dreams.lib.files.text import quoted
@@ -35,7 +35,6 @@ NEAR = 3  # lines around a line that belong to it
 RARE = 3  # lines of all configuration that have a value which tells where it is from
 _WORD = re.compile(r"[\w@.+/:^~><=*-]*\w[\w@.+/:^~><=*-]*")
 _CODE = re.compile(r"`([^`\n]+)`")
-_ENTRY = re.compile(r"\s*(?:[-*+]|\d+[.)])\s")
 _PLAIN = re.compile(r"[A-Z]?[a-z]+|[A-Z]+")
 _NAME = re.compile(r"[A-Za-z][\w-]*\w")
 _JOINS = re.compile(r"=+|(?<=\w)@")
@@ -71,27 +70,15 @@ def says_already(context: Inputs) -> Iterator[Question]:
         if any(REMARK.search(unit.raw) for unit, _ in pairs):
             continue  # the file does not say its reason, which would be left behind or lost
         alone = path in repo.configs and len(pairs) == 1 and told_by[memory] > FEW
-        if alone and not _is_sentence(pairs[0][0].text):
+        if alone and not is_sentence(pairs[0][0].text):
             continue  # one label among many; of sixteen on public directories none was worth an answer
         is_rule = is_index(memory) or context.tree_before.is_rule(memory)
         is_little = len(pairs) * LITTLE < told_by[memory]
-        is_torn = path not in repo.configs and _leaves_entries(units, [unit for unit, _ in pairs])
+        is_torn = path not in repo.configs and leaves_entries(units, [unit for unit, _ in pairs])
         # A repeated fact may belong to its context; a rule is needed once, but not taken out of a long list.
         if (is_little and is_torn) if is_rule else (is_little or is_torn):
             continue
         yield from _derived(context, path, pairs[:MOST_PLACES])
-
-
-def _leaves_entries(units: Sequence[PlacedText], told: Sequence[PlacedText]) -> bool:
-    """Whether one of these is not a complete sentence and has a neighbouring entry that stays: it belongs to its list."""
-    entries = [each for each in units if each.path == told[0].path and _ENTRY.match(each.raw)]
-    parts = [each for each in told if each in entries and not _is_sentence(each.text)]
-    edges = {line for each in parts for line in (each.first_line - 1, each.last_line + 1)}
-    return any(not edges.isdisjoint((e.first_line, e.last_line)) for e in entries if e not in told)
-
-
-def _is_sentence(text: str) -> bool:
-    return text.endswith(".") and ": " not in text.replace("*", "")
 
 
 def _derived(context: Inputs, path: str, pairs: "Sequence[tuple[PlacedText, _Line]]") -> Iterator[Question]:

@@ -3,7 +3,7 @@
 A merge keeps one statement and everything that only the others say: values, and words without a counterpart.
 """
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import replace
 
@@ -17,22 +17,21 @@ from dreams.engines.rules.notes.bodies import (
 )
 from dreams.engines.rules.notes.removing import Rewording, fates, remove, reword
 from dreams.engines.rules.notes.tree import NewText, Recorder, Tree, from_memory, is_index
-from dreams.engines.rules.questions.families import Inputs
+from dreams.engines.rules.questions.families import Inputs, leaves_entries
 from dreams.engines.rules.steps import files, orphans
 from dreams.engines.types import Citation, Fate, Option, Place, Question
 from dreams.lib import memdir
 from dreams.lib.files.text import decode, one_line, quoted
-from dreams.lib.prose.comparing import MOST_NEW, says_more
+from dreams.lib.prose.comparing import MOST_NEW, same as is_same, says_more
 from dreams.lib.prose.statement_index import FEW, StatementIndex
 from dreams.lib.prose.statement_pairs import PlacedText, places_of
-from dreams.lib.prose.values import Value, read, shared_values
+from dreams.lib.prose.values import read, shared_values
 
 LEAST, RANGE = 0.35, 0.4  # usefulness for the least similar; how much more for the most similar
 MOST_WORDS = 12  # of a subject
 MANY = 3  # facts in both of two files, which become one question; chosen
 # Share of a statement's weight that may be paraphrase if the values are the same.
 MOST_REWORDED = 0.7
-_NAMING = frozenset({"code", "address", "path", "identifier"})
 KEPT_WHOLE = frozenset({"code", "table", "comment"})  # a file with these is not merged into another
 
 
@@ -102,18 +101,8 @@ def _of_two_files(asking: Inputs, groups: Sequence[list[PlacedText]], score: flo
 
 
 def _why(statements: Sequence[PlacedText]) -> str:
-    number = {2: "Two", 3: "Three", 4: "Four", 5: "Five"}[len(statements)]
-    text, least = statements[0].text, 4  # letters: "es" or 140 does not show the topic
-    told = [value for value in _shared(statements) if value.kind in _NAMING and len(value.key) >= least]
-    names = {text[value.start : value.end].strip("`") for value in told}
-    named = " and ".join(sorted(names, key=lambda name: (-len(name), name))[:2])
-    return f"{number} places seem to say the same thing{f' about {named}' if named else ''}."
-
-
-def _shared(statements: Sequence[PlacedText]) -> list[Value]:
-    """The values that all have, as the first one writes them."""
-    shared = frozenset[str].intersection(*(each.reading.anchors for each in statements))
-    return [value for value in statements[0].reading.values if value.key in shared]
+    *paths, last = dict.fromkeys(each.path for each in statements)
+    return f"{', '.join(paths)} and {last} seem to say the same thing."
 
 
 def subject_of(statements: Sequence[PlacedText]) -> str:
@@ -133,8 +122,13 @@ def cited(statement: PlacedText) -> Citation:
 
 
 def _question(asking: Inputs, statements: list[PlacedText], why: str, score: float) -> Iterator[Question]:
+    told = Counter(unit.path for unit in asking.askable)
+    is_long = min(told[each.path] for each in statements) > FEW
     for keep in _by_fitness(asking.tree_before, statements):
         rest = [each for each in statements if each != keep]
+        drop = [each for each in rest if not is_same(each.text, keep.text)]
+        if is_long and leaves_entries(asking.askable, drop):
+            return
         given = (keep, rest, asking.job.config.row_max)
         option = asking.draftsman.option("merge", f"Merge into {keep.path}", merge, *given)
         left = _left(option, rest)

@@ -9,7 +9,7 @@ from dreams.engines.linedates import day_in_name
 from dreams.engines.rules.notes import days
 from dreams.engines.rules.notes.removing import Rewording, reword, surface, with_text
 from dreams.engines.rules.notes.tree import Recorder
-from dreams.engines.rules.questions.families import NO_OPTION, Inputs, place_of_quote
+from dreams.engines.rules.questions.families import NO_OPTION, Inputs, leaves_entries, place_of_quote
 from dreams.engines.rules.questions.same import MOST_REWORDED, cited, merge, place_of, subject_of
 from dreams.engines.rules.value_updates import Update, doubted_updates, everywhere, updates
 from dreams.engines.types import KEEP, Citation, Edit, Option, Question
@@ -104,7 +104,7 @@ def as_history(
     asking: Inputs, meant: Sequence[PlacedText], new: str, day: dt.date | None, quoted: tuple[Citation, ...]
 ) -> Option:
     """The old value as history: until when it was true, and what is true now."""
-    until = f"until {day.isoformat()}" if day else "before"
+    until = f"until {day.isoformat()}" if day else "formerly"
     wordings = [Rewording(each, f"{each.text.rstrip(' .')} ({until}; now {new}).") for each in meant]
     given = (wordings, f"Changed to {new}.", "The old value is history.", quoted)
     return asking.draftsman.option("history", "Keep the old value as history", reword, *given)
@@ -324,6 +324,7 @@ def _option(asking: Inputs, index: StatementIndex, name: str, label: str, pair: 
         if (
             name == "replace"
             and done
+            and not leaves_entries(asking.askable, [wrong])
             and not says_more(days.WRITTEN.sub(" ", now.text), right.text, MOST_REWORDED)
         ):
             merge(rec, right, [now], asking.job.config.row_max)
@@ -342,7 +343,9 @@ def leaning(asking: Inputs, index: StatementIndex, exchanges: Sequence[Changed])
     """One question for each statement that still has an old value."""
     for each in (*exchanges, *_exchanged(asking.edits)):
         for statement in having(index, each):
-            if statement not in each.about and not asking.is_touched(place_of(statement)):
+            # A statement with both values records the change.
+            is_told = read(each.new).keys <= statement.reading.keys
+            if statement not in each.about and not is_told and not asking.is_touched(place_of(statement)):
                 yield from _leaning_question(asking, index, statement, each)
 
 
