@@ -198,7 +198,8 @@ def test_a_file_that_is_kept_keeps_its_index_row(browser: Client, tmp_path: Path
     path.write_bytes(now)
     change = made.files.get(path=path.name)
     assert rebase.rebase(change, now) == "conflict"
-    browser.post(address(change), {"state": state(change), "choice-0": "ours"})
+    answer = browser.post(address(change), {"state": state(change), "choice-0": "ours"}, follow=True)
+    assert "What belongs to it in MEMORY.md is rejected with it." in answer.content.decode()
     assert not Hunk.objects.filter(file__proposal=made, verdict__in=Hunk.TAKEN).exists()
     applying.apply(made, world.ME)
     assert row in (world.folder(project) / "MEMORY.md").read_text() and path.read_bytes() == now
@@ -289,3 +290,28 @@ def test_a_file_that_is_gone_is_not_told_as_changed(browser: Client, tmp_path: P
     pages = ["/", f"/review/{proposal.public_id}/", address(change)]
     for text in (html.unescape(browser.get(page).content.decode()) for page in pages):
         assert "no longer on disk" in text and "in the same place" not in text
+
+
+def test_a_row_that_is_kept_as_it_is_on_disk_drops_no_approved_change_of_its_memory(
+    browser: Client, tmp_path: Path
+) -> None:
+    project = desk.make_project(tmp_path)
+    row = next(line for line in desk.INDEX.splitlines(keepends=True) if "feedback_tests_2.md" in line)
+    path = world.folder(project) / "feedback_tests_2.md"
+    learnt = path.read_text() + "The port is 5433.\n"
+    made = world.propose(
+        project,
+        world.edit(path.name, path.read_text(), learnt, "port", "update"),
+        world.edit(
+            "MEMORY.md", desk.INDEX, desk.INDEX.replace(row, row.rstrip() + ", the port\n"), "port", "update"
+        ),
+    )
+    made.findings.all().delete()
+    review.decide(made, review.select_hunks(made), Hunk.Verdict.APPROVED, world.ME)
+    now = desk.INDEX.replace(row, row.rstrip() + ", by a session\n").encode()
+    (world.folder(project) / "MEMORY.md").write_bytes(now)
+    change = made.files.get(path="MEMORY.md")
+    assert rebase.rebase(change, now) == "conflict"
+    browser.post(address(change), {"state": state(change), "choice-0": "ours"})
+    applying.apply(made, world.ME)
+    assert path.read_text() == learnt

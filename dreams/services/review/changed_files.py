@@ -3,11 +3,12 @@
 from collections.abc import Mapping, Sequence
 
 from django.db import transaction
+from django.db.models import Q
 from django.utils import timezone
 
-from dreams.lib import diff
+from dreams.lib import diff, memdir
 from dreams.lib.diff.merge import Choice, Edited
-from dreams.models import FileChange, Hunk
+from dreams.models import FileChange, Hunk, Operation
 from dreams.services import auditlog, proposals
 from dreams.services.auditlog import Actor
 from dreams.services.proposals import rebase
@@ -32,8 +33,9 @@ def confirm_rebase(file: FileChange, base: str, reviewer: Actor) -> bool:
 
 def solve_conflict(
     file: FileChange, choices: Mapping[int, Choice], reviewer: Actor, *, remove: bool = False
-) -> None:
-    """As `rebase.resolve`, for the conflict as it is in `file`. Whoever solves it decided what is written.
+) -> list[str]:
+    """As `rebase.resolve`, for the conflict as it is in `file`. Whoever solves it decided what is written. Returns the other
+    files with changes that are rejected with it.
 
     Raises ReviewRefused, rebase.ConflictChanged or NoConflict, `merge.UnresolvedConflictError` for a place without a choice.
     """
@@ -55,8 +57,10 @@ def solve_conflict(
         for hunk in decided:
             if words & lines[hunk.pk]:
                 hunk.verdict = Hunk.Verdict.EDITED
+        rest: list[Hunk] = []
         if not lines:  # what is in the file was kept
-            decided = [*before, *_reject_the_rest(file, before, reviewer)]
+            rest = _reject_the_rest(file, before, reviewer)
+            decided = [*before, *rest]
             for hunk in decided:
                 hunk.verdict = Hunk.Verdict.REJECTED
         keep_decisions(file.proposal, decided, reviewer)
@@ -68,13 +72,19 @@ def solve_conflict(
             base=file.base_sha,
             now=file.new_sha,
         )
+    return sorted({hunk.file.path for hunk in rest})
 
 
 def _reject_the_rest(file: FileChange, kept: Sequence[Hunk], reviewer: Actor) -> list[Hunk]:
-    """Rejects what only makes sense with the changes that are not made, such as the removal of a kept file's row."""
+    """Rejects what only makes sense with the changes that are not made, such as the removal of a kept file's row. A row that is
+    kept takes nothing back that its memory learnt, only the removal of its file or a move out of the index."""
     operations = {hunk.operation_id for hunk in kept if hunk.operation_id}
     rows = Hunk.objects.filter(file__proposal=file.proposal, operation__in=operations, applied_in=None)
-    rest = list(rows.exclude(file=file).select_related("file", "operation"))
+    rows = rows.exclude(file=file)
+    if memdir.is_index(file.path):
+        leaves = Q(file__kind=FileChange.Kind.DELETE) | Q(operation__kind=Operation.Kind.INDEX)
+        rows = rows.filter(operation__in=rows.filter(leaves).values("operation"))
+    rest = list(rows.select_related("file", "operation"))
     rows = Hunk.objects.filter(pk__in=[hunk.pk for hunk in rest])
     rows.update(verdict=Hunk.Verdict.REJECTED, decided_by=reviewer.name, decided_at=timezone.now())
     return rest

@@ -51,14 +51,15 @@ def _solve(request: Request, file: FileChange, found: pages.Conflict) -> HttpRes
         )
     removes = _removes(file, chosen)
     try:
-        review.solve_conflict(file, _choices(chosen, typed), reviewer(request), remove=removes)
+        rest = review.solve_conflict(file, _choices(chosen, typed), reviewer(request), remove=removes)
     except rebase.ConflictChanged as changed:
         return _again(request, file, str(changed), chosen, typed, 409)
     except Refusal as refused:
         messages.error(request, str(refused))
         return _to_file(file)
     proposals.examine(file.proposal, syncing.contents(file.proposal.project))
-    messages.success(request, f"{file.path}: solved, and not written yet.")
+    told = f" What belongs to it in {', '.join(rest)} is rejected with it." if rest else ""
+    messages.success(request, f"{file.path}: solved, and not written yet.{told}")
     return _to_file(file)
 
 
