@@ -104,9 +104,11 @@ def test_the_stepper_shows_what_is_done_now_and_ahead(browser: Client) -> None:
     run = _running(phase="consolidate")
     states = re.findall(r'<li class="(done|now|ahead|stopped)"', _page(browser, run))
     assert states == ["done", "done", "now", "ahead"]
+    assert "not reached" not in _page(browser, run)
     DreamRun.objects.filter(pk=run.pk).update(status="failed", ended_at=timezone.now())
     states = re.findall(r'<li class="(done|now|ahead|stopped)"', _page(browser, run))
     assert states == ["done", "done", "stopped", "ahead"]
+    assert "not reached" in _page(browser, run)
 
 
 def test_a_turn_shows_its_text_tools_refusals_counts_and_files(browser: Client) -> None:
