@@ -42,6 +42,22 @@ def test_a_folder_whose_cwd_is_gone_stands_alone(root: Root) -> None:
     assert alone.memory_dir == str(root.folder(app / "no-longer") / "memory")
 
 
+def test_sessions_of_a_removed_worktree_that_the_agent_made_stay_with_its_repository(root: Root) -> None:
+    app = root.repository("app")
+    tree = root.worktree(app, "feature", app / ".claude" / "worktrees" / "feature")
+    (tree / "src").mkdir()
+    root.session(tree / "src", "s1")
+    assert root.discover().projects == 1
+    shutil.rmtree(tree)
+    assert root.discover().projects == 1
+    found = project()
+    assert (found.name, found.repo_dir) == ("app", str(app))
+    assert found.memory_dir == str(root.folder(app) / "memory")
+    shutil.rmtree(app)
+    root.discover()
+    assert Project.objects.get(gone_at=None).memory_dir == str(root.folder(tree / "src") / "memory")
+
+
 def test_a_folder_whose_cwd_goes_takes_its_sessions_with_it_unread(root: Root) -> None:
     app = root.repository("app")
     tree = root.worktree(app, "feature")

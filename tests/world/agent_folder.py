@@ -49,8 +49,8 @@ class Root:
         (path / ".git").mkdir(parents=True)
         return path
 
-    def worktree(self, repo: Path, name: str) -> Path:
-        git, path = repo / ".git" / "worktrees" / name, self.base / "trees" / name
+    def worktree(self, repo: Path, name: str, path: Path | None = None) -> Path:
+        git, path = repo / ".git" / "worktrees" / name, path or self.base / "trees" / name
         git.mkdir(parents=True)
         path.mkdir(parents=True)
         (git / "commondir").write_text("../..\n")

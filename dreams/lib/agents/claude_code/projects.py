@@ -58,6 +58,9 @@ def folder_name(path: str, existing: Iterable[str]) -> str:
 
 _MAX_DEPTH = 64  # folders up to a repository; chosen
 _GIT_FILE_BYTES = 4096  # a `.git` file is one line with a path; PATH_MAX
+_AGENTS_WORKTREES = (
+    "/.claude/worktrees/"  # in a repository: made by the agent for one session, and often removed after it
+)
 
 
 def repository_of(cwd: str) -> str | None:
@@ -78,6 +81,12 @@ def repository_of(cwd: str) -> str | None:
             return None
         here = parent
     return None
+
+
+def made_from(worktree: str) -> str | None:
+    """The repository of a worktree that the agent made in it and that is no longer there, from its path."""
+    repo, inside, _ = worktree.partition(_AGENTS_WORKTREES)
+    return _repository_at(os.path.realpath(repo)) if inside else None
 
 
 def _repository_at(folder: str) -> str | None:
@@ -203,7 +212,7 @@ class Projects:
             return None
         cwd = cwd or cwd_of(_newest_first(sessions))
         exists = cwd is not None and os.path.isdir(cwd)
-        repo = self._repository(cwd) if cwd and exists else None
+        repo = (self._repository(cwd) if exists else made_from(cwd)) if cwd else None
         used = has_dir and holds_memories(memory)
         return _Folder(path, name, cwd, exists, repo, bool(sessions), used)
 
