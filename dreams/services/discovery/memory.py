@@ -56,7 +56,7 @@ def refresh_all(places: list[KnownProject], host: str, tally: Tally) -> None:
 
 @dataclass(slots=True)
 class _Look:
-    """The listing of one memory directory; `found` is None if it could not be listed completely. `stale`: files differ from their rows;
+    """The listing of one memory directory; `found` is None if it could not be listed. `stale`: files differ from their rows;
     `rows`: paths with a row; `unread`: names that are not read, with the reason."""
 
     place: KnownProject
@@ -75,7 +75,7 @@ def _look(place: KnownProject, known: Numbers, tally: Tally) -> _Look:
                 found.append(entry)
             else:
                 tally.pass_over(entry)
-                if entry.path == place.project.memory_dir:
+                if entry.path == place.project.memory_dir and not found:
                     return look
                 if entry.reason != NOT_MARKDOWN:
                     look.unread[entry.path.removeprefix(f"{place.project.memory_dir}/")] = entry.reason
