@@ -193,14 +193,18 @@ def test_a_file_that_is_kept_keeps_its_index_row(browser: Client, tmp_path: Path
         world.edit("MEMORY.md", desk.INDEX, desk.INDEX.replace(row, ""), "gone", "prune"),
     )
     made.findings.all().delete()
-    review.decide(made, review.select_hunks(made), Hunk.Verdict.APPROVED, world.ME)
+    removal = Hunk.objects.get(file__proposal=made, file__path="MEMORY.md")
+    review.edit(made, removal, "- Tests\n", world.ME, reason="Shorter.")
     now = path.read_bytes() + b"Added by a session.\n"
     path.write_bytes(now)
     change = made.files.get(path=path.name)
     assert rebase.rebase(change, now) == "conflict"
     answer = browser.post(address(change), {"state": state(change), "choice-0": "ours"}, follow=True)
     assert "What belongs to it in MEMORY.md is rejected with it." in answer.content.decode()
+    removal.refresh_from_db()
+    assert (removal.verdict, removal.edited_sha, removal.decide_reason) == ("rejected", "", "")
     assert not Hunk.objects.filter(file__proposal=made, verdict__in=Hunk.TAKEN).exists()
+    assert not Decision.objects.filter(verdict="rejected").exclude(text_sha="").exists()
     applying.apply(made, world.ME)
     assert row in (world.folder(project) / "MEMORY.md").read_text() and path.read_bytes() == now
 

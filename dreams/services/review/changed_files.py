@@ -79,15 +79,14 @@ def _reject_the_rest(file: FileChange, kept: Sequence[Hunk], reviewer: Actor) ->
     """Rejects what only makes sense with the changes that are not made, such as the removal of a kept file's row. A row that is
     kept takes nothing back that its memory learnt, only the removal of its file or a move out of the index."""
     operations = {hunk.operation_id for hunk in kept if hunk.operation_id}
-    rows = Hunk.objects.filter(file__proposal=file.proposal, operation__in=operations, applied_in=None)
-    rows = rows.exclude(file=file)
+    rest = Hunk.objects.filter(file__proposal=file.proposal, operation__in=operations, applied_in=None)
+    rest = rest.exclude(file=file).select_related("file", "operation")
     if memdir.is_index(file.path):
         leaves = Q(file__kind=FileChange.Kind.DELETE) | Q(operation__kind=Operation.Kind.INDEX)
-        rows = rows.filter(operation__in=rows.filter(leaves).values("operation"))
-    rest = list(rows.select_related("file", "operation"))
-    rows = Hunk.objects.filter(pk__in=[hunk.pk for hunk in rest])
-    rows.update(verdict=Hunk.Verdict.REJECTED, decided_by=reviewer.name, decided_at=timezone.now())
-    return rest
+        rest = rest.filter(operation__in=rest.filter(leaves).values("operation"))
+    told = {"decided_by": reviewer.name, "decided_at": timezone.now(), "decide_reason": ""}
+    rest.update(verdict=Hunk.Verdict.REJECTED, edited_sha="", **told)
+    return list(rest)
 
 
 def _worded(file: FileChange, choices: Mapping[int, Choice]) -> set[str]:
