@@ -7,10 +7,18 @@ PURE: no Django. The wire format is that of the public API reference: JSON and s
 network faults for it in `tests/world/model_server.py`.
 """
 
-from dreams.dev.fake_server.messages import FakeLimits, PromptCache
-from dreams.dev.fake_server.scripted_model import DemoModel, Request, ScriptedModel
-
 from .dialects import NAMED, Dialect
-from .faults import Fault, status
-from .messages import ScriptedReply, Text, Think, Use, say, use
+from .messages import (
+    FakeLimits,
+    Fault,
+    PromptCache,
+    ScriptedReply,
+    Text,
+    Think,
+    Use,
+    say,
+    status,
+    use,
+)
+from .scripted_model import DemoModel, Request, ScriptedModel
 from .server import ModelServer

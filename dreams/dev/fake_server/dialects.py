@@ -8,10 +8,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Literal
 
-from dreams.dev.fake_server.messages import as_blocks
-
-from .faults import Fault, status
-from .messages import Json
+from dreams.dev.fake_server.messages import Fault, Json, as_blocks, status
 
 Shape = Literal["anthropic", "openai", "llama.cpp", "text", "detail"]
 

@@ -8,10 +8,10 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any, ClassVar, Self
 
 from dreams.dev.fake_server.dialects import Dialect
-from dreams.dev.fake_server.faults import Fault, status
 from dreams.dev.fake_server.messages import (
     Counted,
     FakeLimits,
+    Fault,
     Json,
     PromptCache,
     ScriptedReply,
@@ -20,6 +20,7 @@ from dreams.dev.fake_server.messages import (
     prefixes,
     refusal,
     sse,
+    status,
     whole_message,
 )
 from dreams.dev.fake_server.scripted_model import Request, ScriptedModel
