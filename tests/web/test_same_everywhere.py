@@ -13,8 +13,9 @@ from django.urls import reverse
 from django.utils import timezone
 
 from dreams.management import shown
-from dreams.models import COUNTED_MEMORIES, DreamRun, Memory, Project, Question, Turn
+from dreams.models import COUNTED_MEMORIES, DreamRun, Memory, Project, Proposal, Question, Turn
 from dreams.services import hosts, settings_changes
+from dreams.services.inbox import waiting
 from dreams.services.search import index
 from dreams.web.pages import inbox as inbox_page, project as project_page, timeline
 from dreams.web.pages.inbox import InboxQuery
@@ -226,6 +227,22 @@ def test_to_find_what_was_never_tidied_does_not_go_through_the_dreams_of_each_me
         connection.connection.set_progress_handler(None, 0)
         steps.append(len(counted))
     assert steps[1] < 1.5 * steps[0]
+
+
+@pytest.mark.not_on_postgresql  # as above
+def test_to_find_what_waits_does_not_go_through_what_was_closed(project: Project) -> None:
+    steps = []
+    for closed in (1, 400):
+        rows = (Proposal(project=project, origin="edit", state="applied") for _ in range(closed))
+        Proposal.objects.bulk_create(rows)
+        connection.cursor().execute("ANALYZE")
+        waiting.waiting(timezone.now())  # the SQL
+        counted: list[int] = []
+        connection.connection.set_progress_handler(lambda counted=counted: counted.append(1), 100)
+        waiting.waiting(timezone.now())
+        connection.connection.set_progress_handler(None, 0)
+        steps.append(len(counted))
+    assert steps[1] < steps[0] + 10
 
 
 def test_a_directory_that_the_agent_tidied_itself_is_not_called_never_tidied(

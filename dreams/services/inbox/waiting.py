@@ -197,8 +197,8 @@ _TOLD_BY = (
 @prepared
 def _rows() -> QuerySet[Any]:
     # "submitted" sorts after "open" and the order is descending, so MOST cuts off open ones first.
-    is_here = Q(project__gone_at=None) | ~_has_undecided()
-    return _annotated(Proposal.objects.filter(Q(state=State.SUBMITTED) | Q(is_here, state=State.OPEN)))
+    rests = Q(_has_undecided(), state=State.OPEN, project__gone_at__isnull=False)
+    return _annotated(Proposal.objects.filter(~rests, state__in=Proposal.UNFINISHED))
 
 
 @prepared
