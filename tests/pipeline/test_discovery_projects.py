@@ -58,6 +58,15 @@ def test_sessions_of_a_removed_worktree_that_the_agent_made_stay_with_its_reposi
     assert Project.objects.get(gone_at=None).memory_dir == str(root.folder(tree / "src") / "memory")
 
 
+def test_a_worktree_without_a_repository_is_not_of_the_one_in_which_the_server_was_started(
+    root: Root, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(root.repository("app"))
+    root.session(Path("/.claude/worktrees/gone"), "s1")
+    root.discover()
+    assert project().repo_dir == "/.claude/worktrees/gone"
+
+
 def test_a_folder_whose_cwd_goes_takes_its_sessions_with_it_unread(root: Root) -> None:
     app = root.repository("app")
     tree = root.worktree(app, "feature")

@@ -86,7 +86,7 @@ def repository_of(cwd: str) -> str | None:
 def made_from(worktree: str) -> str | None:
     """The repository of a worktree that the agent made in it and that is no longer there, from its path."""
     repo, inside, _ = worktree.partition(_AGENTS_WORKTREES)
-    return _repository_at(os.path.realpath(repo)) if inside else None
+    return _repository_at(os.path.realpath(repo or "/")) if inside else None
 
 
 def _repository_at(folder: str) -> str | None:
