@@ -152,10 +152,11 @@ def leads(units: Sequence[PlacedText]) -> set[tuple[str, int]]:
 
 def leaves_entries(units: Sequence[PlacedText], told: Sequence[PlacedText]) -> bool:
     """Whether one of these is not a complete sentence and has a neighbouring entry that stays: it belongs to its list."""
-    gone = {(each.path, each.first_line, each.text) for each in told}
-    entries = [each for each in units if each.path in {each.path for each in told} and _ENTRY.match(each.raw)]
+    gone, paths = {(each.path, each.first_line, each.text) for each in told}, {each.path for each in told}
+    entries = [each for each in units if each.path in paths and _ENTRY.match(each.raw)]
     stay = [each for each in entries if (each.path, each.first_line, each.text) not in gone]
-    parts = [each for each in entries if each not in stay and not is_sentence(each.text)]
+    left = [each for each in entries if (each.path, each.first_line, each.text) in gone]
+    parts = [each for each in left if not is_sentence(each.text)]
     edges = {(each.path, line) for each in parts for line in (each.first_line - 1, each.last_line + 1)}
     return any(not edges.isdisjoint(((e.path, e.first_line), (e.path, e.last_line))) for e in stay)
 
