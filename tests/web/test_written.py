@@ -10,6 +10,7 @@ import pytest
 from django.test import Client
 from django.utils import timezone
 
+from dreams.findings.ledger import units
 from dreams.models import Hunk, Memory, Prompt, Proposal
 from dreams.services import review
 from dreams.services.apply import applying
@@ -64,6 +65,17 @@ def _panel(browser: Client, proposal: Proposal) -> str:
 def _ask(proposal: Proposal, text: str) -> None:
     session = rows.make_session(proposal.project)
     Prompt.objects.create(key=len(text), session=session, offset=0, line_no=1, at=timezone.now(), text=text)
+
+
+@pytest.mark.parametrize("page", ["/review/{0.public_id}/", "/projects/{0.project_id}/instructions/"])
+def test_a_page_keeps_the_statements_of_no_large_directory_in_memory(
+    browser: Client, proposal: Proposal, page: str
+) -> None:
+    _write(proposal)
+    for number in range(units.MOST_KEPT + 1):
+        units.units_of("a.md", f"Room {number} is red.\n".encode())
+    assert browser.get(page.format(proposal)).status_code == 200
+    assert units._units.cache_info().currsize <= units.MOST_KEPT
 
 
 def test_what_is_new_and_what_is_gone_is_said_of_each_memory(browser: Client, proposal: Proposal) -> None:

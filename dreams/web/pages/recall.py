@@ -11,7 +11,7 @@ from django.db.models import F
 from dreams import conf
 from dreams.engines import drafts
 from dreams.findings.ledger import facts
-from dreams.findings.ledger.units import Unit, units_of
+from dreams.findings.ledger.units import Unit, forget_many, units_of
 from dreams.lib import diff, memdir
 from dreams.lib.diff import visible
 from dreams.lib.files import text
@@ -159,7 +159,9 @@ def known_since(proposal: Proposal) -> dict[str, Any] | None:
     known = {row.path: row for row in proposal.project.memories.filter(path__in=first)}
     changed = list(_changed(before, now, first, known))
     new = [unit for path in first for unit in _new(before, now, path)]
-    return {"memories": changed, "asked": _asked(proposal, new, before, now)} if changed else None
+    asked = _asked(proposal, new, before, now) if changed else None
+    forget_many()
+    return {"memories": changed, "asked": asked} if changed else None
 
 
 def _before(now: Texts, shas: Mapping[str, str]) -> dict[str, bytes]:
