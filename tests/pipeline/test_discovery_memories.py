@@ -169,7 +169,7 @@ def test_of_more_than_are_named_a_page_does_not_say_that_these_are_all(
 
 
 def test_a_memory_folder_that_cannot_be_read_is_named_once_and_what_is_kept_is_still_listed_and_exported(
-    root: Root, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    root: Root, tmp_path: Path, capsys: pytest.CaptureFixture[str], caplog: pytest.LogCaptureFixture
 ) -> None:
     app = root.repository("app")
     root.memory(app, "fact.md")
@@ -182,6 +182,8 @@ def test_a_memory_folder_that_cannot_be_read_is_named_once_and_what_is_kept_is_s
     assert [(skip.path, skip.reason) for skip in report.skipped] == [(str(folder), "permission denied")]
     assert "fact.md" in capsys.readouterr().out and (tmp_path / "kept").stat().st_size
     assert Memory.objects.get().gone_at is None
+    said = [record.getMessage() for record in caplog.records if "as last seen" in record.getMessage()]
+    assert len(said) == 2 and all(f"{folder}: Permission denied" in one for one in said)
 
 
 @pytest.mark.not_on_postgresql

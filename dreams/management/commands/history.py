@@ -1,7 +1,5 @@
 """`history PROJECT [PATH]`: every kept version."""
 
-from contextlib import suppress
-
 from dreams.management import base, named
 from dreams.models import Version
 from dreams.services.memories import syncing
@@ -19,8 +17,7 @@ class Command(base.Command):
 
     def run(self, options: base.Options) -> base.Result:
         project = named.project(options["project"])
-        with suppress(OSError):  # what is kept is listed even if the folder cannot be read now
-            syncing.refresh_if_here(project)
+        syncing.refresh_if_possible(project)
         rows = Version.objects.filter(memory__project=project).select_related("memory", "proposal__dream")
         if options["path"]:
             rows = rows.filter(memory__path=options["path"])

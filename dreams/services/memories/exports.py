@@ -9,7 +9,6 @@ import itertools
 import secrets
 import shutil
 from collections.abc import Iterator
-from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -50,8 +49,7 @@ class BroughtBack:
 def write(project: Project, target: Path) -> None:
     """Export the history of `project` to the file `target`, even if its folder cannot be read now. Raises history.HistoryError,
     OSError."""
-    with suppress(OSError):
-        syncing.refresh_if_here(project)
+    syncing.refresh_if_possible(project)
     with syncing.open_history(project) as store:
         store.export(target)
 
