@@ -466,6 +466,10 @@ def test_the_bar_promises_no_write_for_files_that_changed_since_or_are_written_w
     shown = html.unescape(browser.get(f"/review/{proposal.public_id}/").content.decode())
     assert "leaves 1 waiting until you have checked what changed since" in shown
     assert "Writes 1 decision to " in shown
+    applying.bring_up_to_date(proposal)
+    shown = html.unescape(browser.get(f"/review/{proposal.public_id}/").content.decode())
+    assert "leaves 1 waiting until you have checked what changed since" in shown, "it is not confirmed yet"
+    assert [file.path for file in applying.apply(proposal, world.ME).rebased] == [path.name]
 
 
 def test_a_folder_that_leads_elsewhere_is_named_with_what_to_do(

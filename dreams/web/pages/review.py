@@ -114,9 +114,9 @@ def listing(found: Passing, shown: Window) -> dict[str, Any]:
 @dataclass(frozen=True, slots=True)
 class Bar:
     """The progress of the review in decisions, and what a submit would do. Approved decisions that are not written yet:
-    `clashing` for a file with a conflict, `stale` for one that changed since, `for_second` in one that needs a second
-    person; `files` counts the files of the others. `batch` is for all decisions, if no filter hides any. `refuses` says why
-    nothing can be submitted now."""
+    `clashing` for a file with a conflict, `stale` for one that changed since and is not confirmed, `for_second` in one that
+    needs a second person; `files` counts the files of the others. `batch` is for all decisions, if no filter hides any. `refuses`
+    says why nothing can be submitted now."""
 
     total: int
     approved: int
@@ -230,7 +230,7 @@ def bar(found: Passing, state: review_proposal.ReviewState) -> Bar:
         for file in review.lacking_second(loaded.proposal, {h.file for one in taken for h in one.hunks})
     }
     rest = [one for one in taken if one not in clashing]
-    stale = _waiting_for(rest, state.stale)
+    stale = _waiting_for(rest, {*state.stale, *(file.path for file in state.unconfirmed)})
     rest = [one for one in rest if one not in stale]
     for_second = [one for one in rest if any(hunk.file_id in shared for hunk in one.hunks)]
     writes = [
