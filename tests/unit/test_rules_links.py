@@ -127,6 +127,16 @@ def test_a_link_to_a_file_or_a_folder_of_the_repository_is_not_dead(tmp_path: Pa
     assert asked.why.startswith("1 link leads to a memory that does not exist: no-such-note.")
 
 
+def test_a_folder_that_is_called_like_a_missing_memory_without_its_type_is_not_that_memory(
+    tmp_path: Path,
+) -> None:
+    (tmp_path / "repo" / "guides").mkdir(parents=True)
+    (tmp_path / "repo" / "guides" / "brakes.py").write_text("Bleed them.\n")
+    made = _dream(tmp_path, "Read [[project_guides]] before a change.", repo=tmp_path / "repo")
+    (asked,) = made.outcome.questions
+    assert asked.why.startswith("1 link leads to a memory that does not exist: project_guides.")
+
+
 def _indexed(tmp_path: Path, *there: str) -> Dreamt:
     names = ("deploys", "queue", "tests", "style")
     index = "# Memory\n\n" + "".join(f"- [{name}]({name}.md) — about {name} here\n" for name in names)

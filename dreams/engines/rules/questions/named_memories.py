@@ -81,7 +81,8 @@ def _dead(context: Inputs, names: Names) -> Iterator[Question]:
     # Also files ("[[CLAUDE.md]]", a memory of another agent) and folders ("[[release-notes]]", a skill) of the repository. "[[name]]"
     # tells how to link.
     here = (*repo.files, *repo.folders) if repo else ()
-    elsewhere = {"name", *map(untyped, {PurePosixPath(each).name for each in here})}
+    elsewhere = {"name", *(PurePosixPath(each).name for each in here)}
+    memories = {untyped(name) for name in elsewhere if name.endswith(".md")}
     found = [
         (path, text.count("\n", 0, link.start) + 1, link)
         for path in tree.topics()
@@ -89,7 +90,7 @@ def _dead(context: Inputs, names: Names) -> Iterator[Question]:
         for link in dead_links(names, text)
         if not _NO_NAME.search(re.split(r"[#|]", text[link.start + 2 : link.end])[0])
         if names.without_type(link.target) is None
-        if untyped(link.target) not in elsewhere
+        if link.target not in elsewhere and untyped(link.target) not in memories
     ]
     option = context.draftsman.option("remove", "Keep the words, without the links", _unlink, found=found)
     named = sorted({link.target for _, _, link in found})
