@@ -341,6 +341,25 @@ def test_two_things_said_of_one_thing_are_no_two_values_of_it(tmp_path: Path, on
     assert asked(two(tmp_path, one, other, dated=True), "changed") == []
 
 
+@pytest.mark.parametrize(
+    ("said", "line"),
+    [
+        (
+            "Remember that e2e runs need `pnpm build` first, otherwise WebKit gets a stale bundle.",
+            "The login of all e2e tests is a fixture that registers once: import `{ test, expect }` from `./fixtures.ts` and call it.",
+        ),
+        (
+            "Remember that the Bash tool rejects quoted strings in flag names.",
+            "The sweep of the README leaves no telling Strings behind.",
+        ),
+    ],
+)
+def test_what_is_told_of_one_thing_is_no_value_of_another_that_it_shares_a_word_with(
+    tmp_path: Path, said: str, line: str
+) -> None:
+    assert asked(dream(tmp_path, {"a.md": memory(f"{line}\n")}, [session(1, said)]), "changed") == []
+
+
 def test_the_days_of_two_statements_are_not_their_values(tmp_path: Path) -> None:
     one, other = "Entry 2025-09-12: Lint tool of larch: ruff", "Entry 2026-01-21: Lint tool of larch: clippy"
     questions = asked(two(tmp_path, one, other, dated=True), "changed")

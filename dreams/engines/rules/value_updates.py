@@ -191,7 +191,7 @@ def _exchanged(typed: Typed, thing: str, about: Sequence[PlacedText]) -> _Meant 
         if (
             made
             and not thing
-            and not made.named
+            and not is_told_past(made.old.text, typed.text)
             and not _is_spoken_of(each, typed, f"{made.old.text} {made.new.text}")
         ):
             continue

@@ -166,7 +166,7 @@ def _span(text: str, start: int, end: int, value: Value | None) -> ValueSpan:
 
 def _sort(text: str, value: Value | None) -> str:
     """The kind of a value, equal for "#alerts" and "#ops-night", "Java 17" and "Go 1.22", "eu-west-1" and "us-east-2"."""
-    if value and (value.kind in {"number", "code", "address"} or (value.kind == "path" and "/" in text)):
+    if value and (value.kind in {"number", "address"} or (value.kind == "path" and "/" in text)):
         return value.kind
     bare = text.strip("`")
     if bare.isalpha():
