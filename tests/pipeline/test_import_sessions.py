@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 from django.db.models import Sum
+from django.utils import timezone
 
 from dreams.models import MemoryWrite, Prompt, RequestUsage, Session, TranscriptFile
 from tests.world.agent_folder import Root, answer, append, lines, session, typed
@@ -218,7 +219,10 @@ def test_no_session_ended_after_its_file_was_written_began_before_agents_or_gave
 def test_a_file_from_before_agents_says_nothing_of_when_its_session_ended(root: Root, app: Path) -> None:
     os.utime(root.session(app, "s1", [typed("Hello")]), (0, 0))
     root.session(app, "s2", [typed("Ahead", timestamp="2999-01-01T00:00:00Z")])
+    os.utime(root.session(app, "s3", [typed("Both", timestamp="2999-01-01T00:00:00Z")]), (0, 0))
     root.discover()
+    both = session("s3").last_at
+    assert both and both <= timezone.now()
     assert session("s1").last_at == session("s1").started_at == dt.datetime(2026, 3, 2, 10, tzinfo=dt.UTC)
     assert session("s2").last_at == session("s2").started_at == session("s2").touched_at
 

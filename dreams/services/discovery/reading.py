@@ -77,10 +77,10 @@ def signed(number: int) -> int:
 
 
 def _believed(said: dt.datetime | None, touched: dt.datetime) -> dt.datetime | None:
-    """When a record was written: not much later than its file's time, unless that is from before there were agents."""
-    limit = later(touched, _CLOCKS_DIFFER)
-    is_late = said is not None and limit is not None and said > limit and touched.year >= FIRST_YEAR
-    return touched if is_late else said
+    """When a record was written: not much later than its file's time, or than now if that is from before there were agents."""
+    last = touched if touched.year >= FIRST_YEAR else timezone.now()
+    limit = later(last, _CLOCKS_DIFFER)
+    return last if said is not None and limit is not None and said > limit else said
 
 
 def session_row(reading: FileReading) -> rows.Row:
