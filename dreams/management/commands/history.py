@@ -2,7 +2,7 @@
 
 from dreams.management import base, named
 from dreams.models import Version
-from dreams.services.memories import syncing
+from dreams.services.memories import exports
 
 LIMIT = 10_000  # rows at once; chosen
 
@@ -17,7 +17,7 @@ class Command(base.Command):
 
     def run(self, options: base.Options) -> base.Result:
         project = named.project(options["project"])
-        syncing.refresh_if_possible(project)
+        exports.refresh_if_possible(project)
         rows = Version.objects.filter(memory__project=project).select_related("memory", "proposal__dream")
         if options["path"]:
             rows = rows.filter(memory__path=options["path"])

@@ -6,6 +6,7 @@ memory directory is not changed: only versions are imported, and `restore` write
 
 import datetime as dt
 import itertools
+import logging
 import secrets
 import shutil
 from collections.abc import Iterator
@@ -25,6 +26,7 @@ from dreams.services import auditlog, blobs, lookup, project_lock
 from dreams.services.memories import syncing
 from dreams.services.review import Actor
 
+log = logging.getLogger(__name__)
 #: The trailer with the memory directory of a state.
 DIRECTORY = "Directory"
 #: How many commits or texts are in memory at a time.
@@ -46,10 +48,18 @@ class BroughtBack:
     versions: int
 
 
+def refresh_if_possible(project: Project) -> None:
+    """What is kept is listed and exported even if the folder cannot be read now."""
+    try:
+        syncing.refresh_if_here(project)
+    except OSError as error:
+        log.warning("%s is as last seen: %s", project, flush.refusal(error, project.memory_dir))
+
+
 def write(project: Project, target: Path) -> None:
     """Export the history of `project` to the file `target`, even if its folder cannot be read now. Raises history.HistoryError,
     OSError."""
-    syncing.refresh_if_possible(project)
+    refresh_if_possible(project)
     with syncing.open_history(project) as store:
         store.export(target)
 

@@ -5,7 +5,6 @@ overwritten before it was saved.
 """
 
 import datetime as dt
-import logging
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
@@ -17,7 +16,7 @@ from django.db.models import Q
 from django.utils import timezone
 
 from dreams.lib import memdir, stopwatch
-from dreams.lib.files import flush, safefs, text, workspace
+from dreams.lib.files import safefs, text, workspace
 from dreams.lib.secrets import redact
 from dreams.lib.storage import history
 from dreams.models import AppliedFile, Memory, Project, Proposal, Version
@@ -25,7 +24,6 @@ from dreams.services import auditlog, blobs, database, project_lock
 from dreams.services.questions import question_states
 from dreams.services.search import index
 
-log = logging.getLogger(__name__)
 NAME_LIMIT, PATH_LIMIT = 300, 1000  # characters in the columns
 ROWS_AT_ONCE = 500  # in one query; chosen
 
@@ -135,14 +133,6 @@ def refresh_if_here(project: Project) -> None:
     """`refresh` for readers: does nothing for a project of another host, which is shown as last seen."""
     with suppress(project_lock.ProjectElsewhere):
         refresh(project)
-
-
-def refresh_if_possible(project: Project) -> None:
-    """As `refresh_if_here`, for what is kept: it is shown and exported even if the folder cannot be read now."""
-    try:
-        refresh_if_here(project)
-    except OSError as error:
-        log.warning("%s is as last seen: %s", project, flush.refusal(error, project.memory_dir))
 
 
 def sync(project: Project, snapshot: workspace.Snapshot, cause: Cause | None = None) -> list[str]:
