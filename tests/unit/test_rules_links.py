@@ -137,6 +137,48 @@ def test_a_folder_that_is_called_like_a_missing_memory_without_its_type_is_not_t
     assert asked.why.startswith("1 link leads to a memory that does not exist: project_guides.")
 
 
+@pytest.mark.parametrize(
+    "body",
+    [
+        "This supersedes [[feedback_harness_design]]: there is one layer now.",
+        "**Key fact (corrects [[feedback_harness_design]]):** there is one layer.",
+    ],
+)
+def test_a_memory_that_another_calls_out_of_date_is_asked_about(tmp_path: Path, body: str) -> None:
+    made = _dream(tmp_path, body)
+    (asked,) = [each for each in made.outcome.questions if each.kind == "changed"]
+    assert [place.path for place in asked.places] == ["feedback_harness_design.md", "feedback_rules.md"]
+    old = asked.places[0]  # the line that is told stands where it is said to stand
+    assert old.text in made.before[old.path].decode().split("\n")[(old.line_no or 0) - 1]
+    history = next(option for option in asked.options if option.id == "history")
+    assert "> See [[feedback_rules]]: " in (history.edits[0].after or "")
+    assert "The harness has two layers." in (history.edits[0].after or "")
+
+
+def test_a_memory_that_is_called_out_of_date_at_its_top_keeps_its_byte_order_mark(tmp_path: Path) -> None:
+    old = {"feedback_harness_design.md": "\ufeff" + HARNESS.format(name="feedback-harness-design")}
+    made = _dream(tmp_path, "This supersedes [[feedback_harness_design]]: there is one layer now.", **old)
+    [asked] = [each for each in made.outcome.questions if each.kind == "changed"]
+    history = next(option for option in asked.options if option.id == "history")
+    assert (history.edits[0].after or "").startswith("\ufeff---\n")
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        "This is superseded by [[feedback_harness_design]].",
+        "See [[feedback_harness_design]]; the old parser was replaced long ago.",
+        "Read [[feedback_harness_design]] before a change.",
+        "Each run overrides the defaults, see [[feedback_harness_design]].",
+        "See [[rules]] for what was replaced and [[feedback_harness_design]] for why there are two layers.",
+        "I wrongly “corrected” the two layers of [[feedback_harness_design]]: it was right.",
+        "See [[feedback_harness_design]] for the other thing that the column is wrong about.",
+    ],
+)
+def test_a_memory_that_is_only_named_is_not_asked_about(tmp_path: Path, body: str) -> None:
+    assert not [each for each in _dream(tmp_path, body).outcome.questions if each.kind == "changed"]
+
+
 def _indexed(tmp_path: Path, *there: str) -> Dreamt:
     names = ("deploys", "queue", "tests", "style")
     index = "# Memory\n\n" + "".join(f"- [{name}]({name}.md) — about {name} here\n" for name in names)

@@ -1,4 +1,4 @@
-"""Questions about what a memory or row says about another memory: dead links, missing files, older dates. PURE."""
+"""Questions about what a memory or row says about another memory: dead links, missing files, "superseded", older dates. PURE."""
 
 import datetime as dt
 import re
@@ -10,30 +10,74 @@ from dreams.engines.rules.notes.removing import is_linked
 from dreams.engines.rules.notes.tree import (
     NewText,
     Recorder,
+    digest,
     from_memory,
+    is_daily,
+    is_index,
+    is_log,
     lines_changed,
     lines_gone,
 )
-from dreams.engines.rules.notes.wording import IS_OVER
+from dreams.engines.rules.notes.wording import IS_OVER, sentences
 from dreams.engines.rules.questions.families import Inputs
 from dreams.engines.rules.questions.same import cited, place_of
 from dreams.engines.rules.steps.forgetting import remove_file
 from dreams.engines.rules.steps.index import Names, base_of, dead_links, in_repository, missing, untyped
+from dreams.engines.rules.steps.orphans import told_at
 from dreams.engines.types import KEEP, Fate, Place, Question
 from dreams.lib import memdir
-from dreams.lib.files.text import plural
+from dreams.lib.files.text import decode, one_line, plural, quoted
 from dreams.lib.prose.statement_pairs import PlacedText
 
 MOST_PLACES, MOST_NAMED = 12, 3  # of one question; in its sentence
 # How useful an answer is, chosen: every session loads rows; a dead link misleads nobody.
-DEAD_ROWS, DEAD_LINKS = 0.4, 0.15
+OUT_OF_DATE, DEAD_ROWS, DEAD_LINKS = 0.65, 0.4, 0.15
 _NO_NAME = re.compile(r" |\.(?!md$)")  # "[[auth.email]]" is a table of TOML, "[[task #35]]" of another list
+# "supersedes X", "corrects X": X is older. "Corrected X" may be a record of work on X, "overrides X" is said of settings.
+_SUPERSEDES = re.compile(r"\b(?:supersed(?:es|ing)|correct(?:s|ing))\b[^.;]{0,80}?\[\[([^\]|#]+)", re.I)
 
 
 def about_named_memories(context: Inputs) -> Iterator[Question]:
-    """Dead rows of each index and dead links, one question each."""
+    """Memories that another one calls out of date; dead rows of each index and dead links, one question each."""
+    names = Names(context.tree_before)
+    yield from _called_out_of_date(context, names)
     yield from _dead_rows(context)
-    yield from _dead(context, Names(context.tree_before))
+    yield from _dead(context, names)
+
+
+def _called_out_of_date(context: Inputs, names: Names) -> Iterator[Question]:
+    tree, asked = context.tree_before, set[str]()
+    for unit in context.statements:
+        context.report.checkpoint()
+        if unit.source == "description" or is_log(unit.path) or is_daily(unit.path):
+            continue
+        for sentence in sentences(one_line(unit.text)):
+            for old in map(names.path_of, _SUPERSEDES.findall(sentence)):
+                if not old or old in {*asked, unit.path} or is_index(old) or not tree.writable(old):
+                    continue
+                if any(names.path_of(link.target) == unit.path for link in memdir.wikilinks(tree.texts[old])):
+                    continue  # it says so itself
+                asked.add(old)
+                yield _history(context, old, unit, sentence)
+
+
+def _history(context: Inputs, old: str, unit: PlacedText, sentence: str) -> Question:
+    label = f"Say so at the top of {old}"
+    option = context.draftsman.option("history", label, _put_above, old, unit, sentence)
+    why = f"Another memory says that it replaces or corrects {old}, which does not say so."
+    places = (Place(old, *told_at(context.tree_before, old)), place_of(unit))
+    cited = (from_memory(unit.path, unit.first_line, sentence),)
+    return Question("changed", f"{old} {unit.path}", why, places, (option, KEEP), cited, weight=OUT_OF_DATE)
+
+
+def _put_above(rec: Recorder, path: str, unit: PlacedText, sentence: str) -> None:
+    document = rec.tree.document(path)
+    said = f"> See [[{unit.path.removesuffix('.md')}]]: {sentence}\n\n"
+    lead = document.body[: len(document.body) - len(document.body.lstrip("\r\n"))]
+    after = decode(memdir.with_body(document, lead + said + document.body[len(lead) :]).to_bytes())
+    reason = f"{unit.path} says: {quoted(sentence)}."
+    cited = (from_memory(unit.path, unit.first_line, unit.text),)
+    rec.operation("update", [NewText(path, after, reason, (), cited)], key=digest(path, unit.text))
 
 
 def _dead_rows(context: Inputs) -> Iterator[Question]:

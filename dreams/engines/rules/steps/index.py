@@ -253,6 +253,9 @@ class Names:
     def is_known(self, target: str) -> bool:
         return _key(target) in self._paths or _key(target) in self._unread
 
+    def path_of(self, target: str) -> str | None:
+        return self._paths.get(_key(target))
+
     def without_type(self, target: str) -> str | None:
         """The path of the only memory with this name after its type prefix."""
         found = self._untyped.get(_key(target), set())
