@@ -181,7 +181,6 @@ def desk(loaded: LoadedProposal, asked: ReviewQuery) -> dict[str, Any]:
     return {
         "head": head(loaded),
         "state": state,
-        "moved_to": host_requests.moved_to(loaded.proposal) if state.is_open or state.waits else "",
         "listing": listing(found, shown),
         "files": files,
         "first_open": next((card.pk for card in on_page if card.decision.is_open), None),
@@ -279,7 +278,7 @@ def _refuses(proposal: Proposal, state: review_proposal.ReviewState) -> str:
         return f"Can be submitted on {host}, which has the files."
     if state.is_away:
         return "Can be submitted once the folder is back."
-    if host_requests.moved_to(proposal):
+    if state.moved_to:
         return "Can be submitted once it is brought up to date: the folder is another one now."
     return ""
 

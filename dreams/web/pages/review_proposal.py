@@ -345,6 +345,10 @@ class ReviewState:
         return self.proposal.closed_at or self.proposal.submitted_at
 
     @cached_property
+    def moved_to(self) -> str:
+        return host_requests.moved_to(self.proposal) if self.is_open or self.waits else ""
+
+    @cached_property
     def told(self) -> str:
         """Its result, without a full stop."""
         return summaries.of_proposal(self.proposal).text
