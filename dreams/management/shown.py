@@ -7,8 +7,9 @@ from typing import Any, cast
 
 from dreams.engines.tokens import KINDS, ModelUsage
 from dreams.findings.examining import rule_of
-from dreams.lib.diff import Hunk as DiffHunk, split_lines
+from dreams.lib.diff import Hunk as DiffHunk, hunks, split_lines
 from dreams.lib.files import text
+from dreams.lib.secrets import masking
 from dreams.lib.secrets.masking import Mask
 from dreams.management import named
 from dreams.management.base import fields
@@ -56,6 +57,28 @@ def report_words(result: dict[str, Any] | Any) -> list[str]:
     lines += [f"left     {path}" for path in result["untouched"]]
     # The refusal reports the failure.
     return [*lines, *result["said"]] or ([] if result["error"] else ["Nothing to write."])
+
+
+def preview(
+    path: str, now: bytes | None, then: bytes | None, outcome: str, *, is_bare: bool = False
+) -> dict[str, Any]:
+    """What `--preview` shows of one file: how it would be, and the lines that differ. Secrets are masked unless `is_bare`."""
+    before, after = text.decode(now or b""), text.decode(then or b"")
+    mask = Mask() if is_bare else Mask.of((before, after))
+    lines = [
+        sign + line
+        for hunk in masking.hunks(mask, hunks(before, after, path=path))
+        for sign, side in (("- ", hunk.base_lines), ("+ ", hunk.new_lines))
+        for line in printable(side)
+    ]
+    sha = None if then is None else text.sha256(then)
+    return {"path": path, "outcome": outcome, "sha256": sha, "diff": lines}
+
+
+def preview_words(files: Iterable[Mapping[str, Any]]) -> list[str]:
+    return [
+        f"{row['path']}: {row['outcome']}" + "".join(f"\n  {line}" for line in row["diff"]) for row in files
+    ]
 
 
 def dream(run: DreamRun) -> dict[str, Any]:

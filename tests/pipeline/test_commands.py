@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
+from django.utils import timezone
 
 from dreams.management.base import table
 from dreams.management.commands.apply import why_refused
@@ -249,6 +250,55 @@ def test_a_version_comes_back_as_a_new_change(processes: Processes) -> None:
     assert processes.json("history", SLUG, "project_deploy.md")["versions"][0]["origin"] == "restore"
 
 
+def test_all_memories_of_a_day_come_back_by_a_proposal_that_is_undone_like_any_other(
+    discovered: Shell,
+) -> None:
+    then, before = timezone.now().isoformat(), texts(discovered.memory)
+    world.put(discovered.memory / "project_deploy.md", world.DEPLOY.replace("alpha", "beta"))
+    world.put(discovered.memory / "later.md", "Written later.\n")
+    (discovered.memory / "feedback_testing.md").unlink()
+    since = manifest(discovered.memory)
+
+    preview = discovered.json("restore", SLUG, "--to", then, "--preview")
+    outcomes = {"feedback_testing.md": "restored", "later.md": "removed", "project_deploy.md": "restored"}
+    assert {row["path"]: row["outcome"] for row in preview["files"]} == outcomes
+    assert "- Written later." in preview["files"][1]["diff"]
+    assert preview["proposal"] is None and not Proposal.objects.exists()
+    assert (
+        "project_deploy.md: restored\n" in discovered.run("restore", SLUG, "--to", then, "--preview").stdout
+    )
+
+    made = discovered.json("restore", SLUG, "--to", then)
+    assert made["files"] == preview["files"] and manifest(discovered.memory) == since
+    discovered.json("decide", made["proposal"], "--approve", "--confirm-findings")
+    discovered.json("apply", made["proposal"])
+    assert texts(discovered.memory) == before
+    discovered.json("rollback", made["proposal"], "--path", "later.md")
+    assert (discovered.memory / "later.md").read_text() == "Written later.\n"
+    assert (discovered.memory / "feedback_testing.md").exists()
+
+
+def texts(folder: Path) -> dict[str, str]:
+    found = without_lock(manifest(folder))
+    return {path: entry.sha256 for path, entry in found.items() if entry.sha256}
+
+
+def test_one_memory_of_a_day_comes_back_alone_and_a_day_with_all_as_now_proposes_nothing(
+    discovered: Shell,
+) -> None:
+    then = timezone.now().isoformat()
+    for name in ("project_deploy.md", "feedback_testing.md"):
+        world.put(discovered.memory / name, "Changed since.\n")
+    assert "Nothing differs" in discovered.run("restore", SLUG, "--to", f"{timezone.localdate()}").stdout
+    discovered.run("restore", SLUG, "project_deploy.md", "--to", then)
+    [made] = Proposal.objects.all()
+    assert (made.state, [file.path for file in made.files.all()]) == ("open", ["project_deploy.md"])
+
+
+def test_a_day_before_the_first_check_is_said_to_be(discovered: Shell) -> None:
+    assert "before memoryweb’s first check" in discovered.run("restore", SLUG, "--to", "2020-01-01").stdout
+
+
 @pytest.mark.parametrize(
     ("arguments", "code", "said"),
     [
@@ -260,6 +310,10 @@ def test_a_version_comes_back_as_a_new_change(processes: Processes) -> None:
         (("apply", "d00000000"), 1, "No dream"),
         (("decide", "d00000000"), 2, "required"),
         (("restore", SLUG, "MEMORY.md", "--version", "abc"), 2, "too short"),
+        (("restore", SLUG, "MEMORY.md"), 2, "required"),
+        (("restore", SLUG, "--version", "abcdef"), 2, "restores one PATH"),
+        (("restore", SLUG, "--to", "last Friday"), 2, "is no day or time"),
+        (("restore", SLUG, "nothing.md", "--to", "2026-03-01"), 1, "nothing.md is no memory of"),
     ],
 )
 def test_bad_input_is_one_clear_line_and_an_exit_code(

@@ -110,7 +110,7 @@ def test_steps_lead_to_the_changes_before_and_after(project: Project) -> None:
 
 
 def test_a_step_lands_on_the_far_side_of_its_change(project: Project) -> None:
-    when = pages.moment_of(pages.iso(HOURS[1]))
+    when = time_travel.moment_of(pages.iso(HOURS[1]))
     assert when == HOURS[1]
     assert time_travel.states_at(project, when) != time_travel.states_at(
         project, when - dt.timedelta(microseconds=1)
@@ -325,6 +325,6 @@ def test_a_time_without_an_offset_is_the_end_of_what_was_typed_in_the_pages_zone
     typed: str, read: str
 ) -> None:
     with timezone.override("Europe/Berlin"):
-        found = pages.moment_of(typed)
+        found = time_travel.moment_of(typed)
         assert found == timezone.make_aware(dt.datetime.fromisoformat(read))
-    assert pages.moment_of("2026-03-01T12:30:05Z") == dt.datetime(2026, 3, 1, 12, 30, 5, tzinfo=dt.UTC)
+    assert time_travel.moment_of("2026-03-01T12:30:05Z") == dt.datetime(2026, 3, 1, 12, 30, 5, tzinfo=dt.UTC)

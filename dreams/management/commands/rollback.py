@@ -3,10 +3,6 @@
 from functools import partial
 from itertools import chain
 
-from dreams.lib import diff
-from dreams.lib.files import text
-from dreams.lib.secrets import masking
-from dreams.lib.secrets.masking import Mask
 from dreams.management import base, named, queued, shown
 from dreams.models import Proposal
 from dreams.services import host_requests, review, rollback
@@ -77,10 +73,7 @@ class Command(base.Command):
             return queued.words(result)
         if "files" not in result:
             return shown.report_words(result)
-        return [
-            f"{row['path']}: {row['outcome']}" + "".join(f"\n  {line}" for line in row["diff"])
-            for row in result["files"]
-        ]
+        return shown.preview_words(result["files"])
 
 
 def _preview(proposal: Proposal, selection: rollback.Selection, *, is_bare: bool) -> list[base.Result]:
@@ -92,17 +85,8 @@ def _preview(proposal: Proposal, selection: rollback.Selection, *, is_bare: bool
 def _previewed(file: rollback.UndoneFile, *, is_bare: bool) -> base.Result:
     if file.merged is not None:
         return {"path": file.path, "outcome": "conflict", "sha256": None, "diff": []}
-    before, after = text.decode(file.now or b""), text.decode(file.result or b"")
-    mask = Mask() if is_bare else Mask.of((before, after))
-    lines = [
-        sign + line
-        for hunk in masking.hunks(mask, diff.hunks(before, after, path=file.path))
-        for sign, side in (("- ", hunk.base_lines), ("+ ", hunk.new_lines))
-        for line in shown.printable(side)
-    ]
     outcome = "removed" if file.result is None else "restored" if file.is_exact else "merged"
-    sha = text.sha256(file.result) if file.result is not None else None
-    return {"path": file.path, "outcome": outcome, "sha256": sha, "diff": lines}
+    return shown.preview(file.path, file.now, file.result, outcome, is_bare=is_bare)
 
 
 def _joined(reports: list[applying.ApplyReport]) -> applying.ApplyReport:

@@ -123,12 +123,22 @@ def propose_moment(
 ) -> Proposal | None:
     """An open proposal that restores the directory, or `paths` in it, to `when`; None when nothing differs.
 
-    Nothing is written: it is reviewed file by file. It removes files added since, which stay in the history. Raises
-    ReviewRefused for more than MAX_RESTORED files, and history errors for a state that is not stored.
+    Nothing is written: it is reviewed file by file. It removes files added since, which stay in the history. Raises as
+    `at_moment`.
     """
     syncing.refresh(project)
+    return propose(project, at_moment(project, when, paths, reason=reason), reviewer)
+
+
+def at_moment(
+    project: Project, when: dt.datetime, paths: Collection[str] = (), *, reason: str = ""
+) -> HandEdit:
+    """The change from the directory as last seen, or `paths` in it, to how it was. Raises ReviewRefused for a path that is
+    in neither and for more than MAX_RESTORED files, and history errors for a state that is not stored."""
     wanted = time_travel.states_at(project, when)
     now = time_travel.states_now(project)
+    if unknown := sorted(set(paths) - wanted.keys() - now.keys()):
+        raise ReviewRefused(f"{', '.join(unknown)} is no memory of {project.slug}, now or then.")
     changed = sorted(path for path in wanted.keys() | now.keys() if wanted.get(path) != now.get(path))
     named = [path for path in changed if not paths or path in paths]
     if len(named) > MAX_RESTORED:
@@ -138,8 +148,7 @@ def propose_moment(
         )
     kept = time_travel.bytes_of(project, [wanted[path] for path in named if path in wanted])
     after = {path: kept[wanted[path]] if path in wanted else None for path in named}
-    change = HandEdit(Proposal.Origin.RESTORE, "edit", reason or moment_reason(when), after, apart=True)
-    return propose(project, change, reviewer)
+    return HandEdit(Proposal.Origin.RESTORE, "edit", reason or moment_reason(when), after, apart=True)
 
 
 def moment_reason(when: dt.datetime) -> str:

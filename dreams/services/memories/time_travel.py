@@ -5,6 +5,7 @@ from collections.abc import Collection, Mapping
 from typing import TYPE_CHECKING, TypeAlias, TypedDict
 
 from django.db.models import OuterRef, QuerySet, Subquery
+from django.utils import timezone
 
 from dreams.models import Memory, Project, Version
 from dreams.services import blobs
@@ -23,6 +24,31 @@ class Then(TypedDict):
 
 
 MemoryThen: TypeAlias = "WithAnnotations[Memory, Then]"
+
+
+def moment_of(typed: str) -> dt.datetime | None:
+    """The typed or linked time; without an offset it is in the zone of the pages.
+
+    A day, a minute or a second means its end, so changes within it are included. None if it is not a time.
+    """
+    given = typed.strip()[:40]
+    try:
+        found = dt.datetime.fromisoformat(given)
+    except ValueError:
+        return None
+    try:
+        if found.tzinfo is None:
+            return timezone.make_aware(found + _rest_of(given))
+        return found.astimezone(dt.UTC)
+    except (OverflowError, ValueError):
+        return None
+
+
+def _rest_of(given: str) -> dt.timedelta:
+    """The duration of the typed unit, to add to its beginning."""
+    units = {10: dt.timedelta(days=1), 16: dt.timedelta(minutes=1), 19: dt.timedelta(seconds=1)}
+    unit = units.get(len(given))
+    return unit - dt.timedelta(microseconds=1) if unit else dt.timedelta()
 
 
 def memories_at(project: Project, when: dt.datetime) -> QuerySet[MemoryThen]:

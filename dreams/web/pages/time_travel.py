@@ -6,8 +6,6 @@ from collections.abc import Callable, Mapping, Sequence
 from itertools import islice
 from typing import Any
 
-from django.utils import timezone
-
 from dreams import conf
 from dreams.lib import diff, memdir
 from dreams.lib.files import text
@@ -30,31 +28,6 @@ PAGE_SIZE = 60  # rows; chosen
 def iso(moment: dt.datetime) -> str:
     """The time for an address, with microseconds: a change at exactly that time must count as included."""
     return moment.astimezone(dt.UTC).isoformat().replace("+00:00", "Z")
-
-
-def moment_of(typed: str) -> dt.datetime | None:
-    """The typed or linked time; without an offset it is in the page's zone.
-
-    A day, a minute or a second means its end, so changes within it are included. None if it is not a time.
-    """
-    given = typed.strip()[:40]
-    try:
-        found = dt.datetime.fromisoformat(given)
-    except ValueError:
-        return None
-    try:
-        if found.tzinfo is None:
-            return timezone.make_aware(found + _rest_of(given))
-        return found.astimezone(dt.UTC)
-    except (OverflowError, ValueError):
-        return None
-
-
-def _rest_of(given: str) -> dt.timedelta:
-    """The duration of the typed unit, to add to its beginning."""
-    units = {10: dt.timedelta(days=1), 16: dt.timedelta(minutes=1), 19: dt.timedelta(seconds=1)}
-    unit = units.get(len(given))
-    return unit - dt.timedelta(microseconds=1) if unit else dt.timedelta()
 
 
 def directory(project: Project, when: dt.datetime, number: str | None = None) -> dict[str, Any]:

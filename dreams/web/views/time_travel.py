@@ -100,7 +100,7 @@ def restore(request: Request, pk: int) -> HttpResponse:
 def propose(request: Request, pk: int) -> HttpResponse:
     """Makes it a proposal and redirects to its review."""
     project = get_object_or_404(Project, pk=pk)
-    when = pages.moment_of(request.POST.get("when", ""))
+    when = time_travel.moment_of(request.POST.get("when", ""))
     if when is None:
         raise Http404("no such moment")
     path = request.POST.get("path", "")[:MAX_PATH]
@@ -132,7 +132,7 @@ def _back(pk: int, when: dt.datetime) -> HttpResponse:
 
 def _moment(request: Request, name: str) -> dt.datetime:
     typed = request.GET.get(name, "")
-    found = pages.moment_of(typed) if typed else None
+    found = time_travel.moment_of(typed) if typed else None
     if typed and found is None:
         messages.warning(request, UNREADABLE)
     return found or timezone.now()
