@@ -165,3 +165,20 @@ def test_the_last_question_is_answered_and_opened_again_wherever_it_is_shown(
     if "projects" in where:
         expect(window.locator(".questions-count")).to_have_text("1 question")
         expect(window.locator(".questions-left")).to_have_text("1")
+
+
+def test_an_answer_in_the_inbox_changes_only_what_is_shown_there(
+    window: Page, address: str, tmp_path: Path
+) -> None:
+    """The console complains of what has no place on the page. A proposal without a row is named above the questions."""
+    question, other = asked.ask(asked.make_project(tmp_path), asked.conflict(), asked.expired())
+    window.goto(address)
+    card(window, question).get_by_role("button", name="Port 8443").click()
+    expect(card(window, question)).to_contain_text("You answered: Port 8443")
+    expect(window.locator("#questions-wait")).to_contain_text("1 answer in orders-api waits for your submit.")
+    expect(window.locator("#why-questions")).to_contain_text("1 question in 1 project")
+    card(window, other).get_by_role("button", name="Not now").click()
+    expect(window.locator("#why-questions")).to_have_text("No open questions.")
+    card(window, question).get_by_role("button", name="Undo").click()
+    expect(card(window, question).get_by_role("button", name="Port 8443")).to_be_visible()
+    expect(window.locator("#questions-wait")).to_have_text("")

@@ -47,8 +47,8 @@ def test_an_operation_that_a_check_blocks_or_with_a_wrong_day_is_taken_back_and_
     after, summary, told = _dream(tmp_path, blocks, code)
     assert "release_notes.md" in after["MEMORY.md"]
     assert "other.md" not in after["MEMORY.md"]
-    assert "Undid 1 change that failed the checks." in summary
-    assert "undid 1 change" in told.turns[-1][1]
+    named = "1 change that failed the checks: MEMORY.md, “- [Other thing](other.md) - Something else”: Does not hold."
+    assert f"Undid {named}" in summary and told.turns[-1][1].endswith(f"undid {named}")
     assert "Repaired 1 index row." in summary and "added" not in summary
 
 

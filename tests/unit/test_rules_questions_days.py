@@ -21,7 +21,7 @@ def test_what_only_asks_does_not_say_that_nothing_needs_to_change(tmp_path: Path
     files = {"notes.md": memory(f"- {line}\n{OTHER}"), "MEMORY.md": "- [Notes](notes.md)\n"}
     outcome = dream(tmp_path, files, written=WRITTEN).outcome
     assert outcome.questions
-    assert outcome.summary == "Nothing is certain enough to change."
+    assert outcome.summary == "Nothing was changed."
 
 
 def asked(folder: Path, line: str, written: LineDate = WRITTEN, **more: str) -> list[Question]:

@@ -364,9 +364,11 @@ def test_in_the_inbox_an_answer_changes_what_each_row_says(
         return " ".join(re.sub(r"<[^>]*>", " ", row[1]).split()) if row else "missing"
 
     one, two = asked.ask(project, asked.conflict(), asked.expired(), proposal=proposal)
-    here = {**HTMX, "HX-Current-URL": "http://testserver/"}
+    rows = f"{proposal.public_id} questions"
+    assert f'{{"shown": "{rows}"}}' in page(browser, "/")
+    given = {"next": "/questions/", "across": "1", "shown": rows}
     for question, option in ((one, "first"), (two, "later")):
-        shown = text_of(answer(browser, question, option, next="/questions/", across="1", headers=here))
+        shown = text_of(answer(browser, question, option, headers=HTMX, **given))
         now = page(browser, "/")
         assert said(shown, proposal.public_id) == said(now, proposal.public_id) != "missing"
     assert "No open questions" in said(shown, "questions")

@@ -12,8 +12,10 @@ from dreams.engines.rules.user_statements.logs import noted
 from dreams.engines.rules.user_statements.prompts import Heard, read_prompts
 from dreams.engines.types import EngineTurn, Job, Outcome, Phase, Question, Reporter, Work
 from dreams.lib import memdir
+from dreams.lib.diff import Hunk
 from dreams.lib.files import text
 from dreams.lib.files.text import plural
+from dreams.lib.secrets.redact import redact
 
 Step = Callable[[], None]
 ROUNDS = 6  # one step may make work for another; more than two rounds were hardly ever needed
@@ -136,11 +138,11 @@ def _tidy(
 def _mend(job: Job, rec: Recorder, report: Reporter) -> None:
     """Undoes what a check would block."""
     report.checkpoint()
-    taken = take_back(job, rec) if rec.edits else 0
-    if taken:
-        rec.note(f"Undid {plural(taken, 'change')} that failed the checks.")
-        told = f"Checked the work and undid {plural(taken, 'change')} that failed the checks."
-        report.turn(EngineTurn("prune", told))
+    undone = take_back(job, rec) if rec.edits else []
+    if undone:
+        told = f"{plural(len(undone), 'change')} that failed the checks: {' '.join(undone)}"
+        rec.note(f"Undid {told}")
+        report.turn(EngineTurn("prune", f"Checked the work and undid {told}"))
 
 
 def _note_lost_rows(rec: Recorder) -> None:
@@ -204,7 +206,7 @@ def _told(counts: dict[str, int]) -> str:
 
 
 def summary(rec: Recorder, asked: Sequence[Question] = ()) -> str:
-    nothing = "Nothing is certain enough to change." if asked else "Nothing needs to change."
+    nothing = "Nothing was changed." if asked else "Nothing needs to change."
     return " ".join([_told(dict(rec.counts)) or nothing, *rec.notes])
 
 
@@ -214,31 +216,26 @@ def summary(rec: Recorder, asked: Sequence[Question] = ()) -> str:
 _WRONG_DAYS = frozenset({"date-changed", "date-without-source"})
 
 
-def take_back(job: Job, rec: Recorder) -> int:
-    """Undo the operations that block or give a wrong date; returns how many. Their edits stay listed, but change no line."""
-    problems = [
-        problem for problem in job.examine(rec.edits) if problem.blocks or problem.code in _WRONG_DAYS
-    ]
-    wanted = frozenset[str]().union(*(problem.operations for problem in problems))
-    if not wanted:
-        return 0
-    before = job.workspace.snapshot.contents()
-    now = job.workspace.contents()
+def take_back(job: Job, rec: Recorder) -> list[str]:
+    """Undo the operations that block or give a wrong date; names them. Their edits stay listed, but change no line."""
+    problems = [one for one in job.examine(rec.edits) if one.blocks or one.code in _WRONG_DAYS]
+    if not problems:
+        return []
+    before, now = job.workspace.snapshot.contents(), job.workspace.contents()
     made = drafts.draft(before, now, rec.edits)
-    kept = drafts.only(made, before, made.operations.keys() - wanted)
-    rec.take_back(
-        frozenset[str]().union(*(made.operations[key].steps for key in wanted & made.operations.keys()))
-    )
+    why = {key: one.message for one in problems for key in one.operations & made.operations.keys()}
+    kept = drafts.only(made, before, made.operations.keys() - why.keys())
+    rec.take_back(frozenset[str]().union(*(made.operations[key].steps for key in why)))
     for path in sorted(now.keys() | kept.keys()):
         if now.get(path) != kept.get(path):
-            _put(job, rec, path, kept.get(path))
-    return len(wanted & made.operations.keys())
+            data = kept.get(path)
+            rec.put(path, None if data is None else text.decode(data))
+    first = {
+        one.operation: (file.path, one.hunk) for file in reversed(made.files) for one in reversed(file.hunks)
+    }
+    return [_named(*first[key], why[key]) for key in sorted(why)]
 
 
-def _put(job: Job, rec: Recorder, path: str, data: bytes | None) -> None:
-    content = None if data is None else text.decode(data)
-    if content is None:
-        job.workspace.delete(path)
-    else:
-        job.workspace.write(path, content)
-    rec.tree.put(path, content)
+def _named(path: str, hunk: Hunk, why: str) -> str:
+    line = next((line for line in (hunk.added + hunk.removed).split("\n") if line.strip()), "")
+    return f"{path}, {text.quoted(redact(line))}: {why}"

@@ -115,6 +115,10 @@ class Listing:
         return any(item.kind is WaitingKind.QUESTIONS for item in self.later)
 
     @property
+    def keys(self) -> list[str]:
+        return [item.key for group in self.groups for item in group.items]
+
+    @property
     def findings(self) -> Mapping[str, str]:
         return FINDINGS
 

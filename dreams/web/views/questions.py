@@ -168,12 +168,14 @@ def _fragment(request: Request, public_id: str, *, with_messages: bool = False) 
 
 
 def _inbox(request: Request, found: Question) -> dict[str, object]:
-    """The items of the inbox for questions and this project's proposals; empty on other pages."""
-    if urlsplit(request.htmx.current_url or "").path != reverse("inbox"):
-        return {}
-    items = waiting.waiting(timezone.now(), actor(request))
+    """The items that the inbox shows of questions and of this project; empty on other pages. A new one has no place there."""
+    shown = request.POST.get("shown", "").split()
+    items = (
+        [one for one in waiting.waiting(timezone.now(), actor(request)) if one.key in shown] if shown else []
+    )
     changed = [one for one in items if one.key == waiting.QUESTIONS_KEY or one.project_pk == found.project_id]
-    return {"items": changed, "none_left": all(one.key != waiting.QUESTIONS_KEY for one in changed)}
+    asked = waiting.QUESTIONS_KEY in shown
+    return {"items": changed, "none_left": asked and all(one.key != waiting.QUESTIONS_KEY for one in changed)}
 
 
 def _words(request: Request, found: Question) -> str:
@@ -191,7 +193,10 @@ def _words(request: Request, found: Question) -> str:
 
 
 def _waits(request: Request, project: Project) -> Iterable[Proposal] | None:
-    """The proposals with answers that wait for a submit; None for pages that do not show them."""
+    """The proposals with answers that wait for a submit, in the inbox only those of `project`, whose row may be missing; None
+    for pages that do not show them."""
+    if "shown" in request.POST:
+        return pages.waits(project)
     match = _page_of(request)
     if match is None or match.url_name not in ("questions", "project-questions"):
         return None

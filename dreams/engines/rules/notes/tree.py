@@ -180,13 +180,16 @@ class Recorder:
         old = Counter((self.tree.texts.get(change.path) or "").split("\n"))
         return any(names_a_day(line) for line in Counter((change.after or "").split("\n")) - old)
 
+    def put(self, path: str, after: str | None) -> None:
+        if after is None:
+            self.tree.workspace.delete(path)
+        else:
+            self.tree.workspace.write(path, after)
+        self.tree.put(path, after)
+
     def _make(self, change: NewText, operation: str, kind: OperationKind) -> None:
         before = self.tree.texts.get(change.path)
-        if change.after is None:
-            self.tree.workspace.delete(change.path)
-        else:
-            self.tree.workspace.write(change.path, change.after)
-        self.tree.put(change.path, change.after)
+        self.put(change.path, change.after)
         self.edits.append(
             Edit(
                 change.path,
