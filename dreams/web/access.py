@@ -37,7 +37,7 @@ _REVIEWER = """
     news-seen snooze bring-back bulk bulk-decide by-kind by-kind-decide
     project-dream project-questions-more project-caught-read project-caught-submit card-decide card-edit card-take-back
     project-recall-model project-open-ends project-logs evidence project-prompts prompt-hide project-secrets project-redact
-    project-restore project-propose project-copy memory-secrets memory-restore memory-edit memory-forget
+    project-restore project-propose project-copy memory-secrets memory-restore memory-edit memory-forget memory-move
     session session-prompt session-write-notes session-ask-notes session-cancel-notes session-notes-now session-notes
     question-answer question-take-back dream-cancel dream-propose-partial request-withdraw
     review-decide review-take-back review-edit review-mend review-preview review-confirm review-viewed review-secrets
@@ -122,7 +122,9 @@ def _who_can(role: Role, needed: Role | None) -> str:
 # --- Links and forms that the reader may use ------------------------------------------------------------------------------
 
 #: Pages whose only purpose is a change: links to them are removed with their text.
-_DEEDS = frozenset({"undo", "conflict", "snooze", "bulk", "memory-edit", "memory-forget", "project-restore"})
+_DEEDS = frozenset(
+    {"undo", "conflict", "snooze", "bulk", "memory-edit", "memory-forget", "memory-move", "project-restore"}
+)
 _FORM = re.compile(r"<form\b([^>]*)>.*?</form>", re.DOTALL)
 _LINK = re.compile(r"<a\b([^>]*)>(.*?)</a>", re.DOTALL)
 _BUTTON = re.compile(r"<button\b([^>]*)>.*?</button>|<(?:input|select)\b([^>]*)>", re.DOTALL)

@@ -1,7 +1,7 @@
 """All URLs of the pages, grouped by prefix. One address per action; changes are POSTs.
 
 Names that other pages may rely on, with their arguments: projects · project (pk) · memory (pk) · memory-edit (pk) ·
-memory-forget (pk) · session (pk) · dreams · dream (public_id) · review (a proposal's public_id) ·
+memory-forget (pk) · memory-move (pk) · session (pk) · dreams · dream (public_id) · review (a proposal's public_id) ·
 conflict (a proposal's public_id) · account · questions · question (public_id) · audit · usage.
 """
 
@@ -109,6 +109,7 @@ urlpatterns = [
     path("memories/<int:pk>/restore/", view("memory.restore"), name="memory-restore"),
     path("memories/<int:pk>/edit/", view("memory.edit"), name="memory-edit"),
     path("memories/<int:pk>/forget/", view("memory.forget"), name="memory-forget"),
+    path("memories/<int:pk>/move/", view("memory.move"), name="memory-move"),
     path("sessions/<int:pk>/", view("session.session"), name="session"),
     path("sessions/<int:pk>/prompt/<int:line>/", view("project.prompt_of_session"), name="session-prompt"),
     path("sessions/<int:pk>/notes/", view("session.write_notes"), name="session-write-notes"),

@@ -1,4 +1,5 @@
-"""A repository that was moved or renamed gets the memories of its former path, once a person approved them."""
+"""A repository that was moved or renamed gets the memories of its former path, once a person approved them; and a memory
+that belongs to another project moves there."""
 
 from __future__ import annotations
 
@@ -7,18 +8,21 @@ import datetime as dt
 import importlib
 import os
 import shutil
+from functools import partial
 from pathlib import Path
 from types import CodeType
 
 import pytest
 from django.apps import apps
+from django.core.management import call_command
 from django.utils import timezone
 
-from dreams.models import Hunk, Project, Proposal
-from dreams.services import review
+from dreams.management.base import Refused
+from dreams.models import Hunk, LedgerEntry, Memory, Project, Proposal
+from dreams.services import review, rollback
 from dreams.services.apply import applying
 from dreams.services.inbox import waiting
-from dreams.services.memories import moved
+from dreams.services.memories import hand_edits, moved
 from dreams.services.review import Actor, ReviewRefused
 from tests.world.agent_folder import Root
 
@@ -200,3 +204,112 @@ def test_copies_made_before_they_had_a_word_of_their_own_are_called_copied(root:
     importlib.import_module("dreams.migrations.0064_earlier_copies").name(apps, None)
     assert set(made.operations.values_list("kind", flat=True)) == {"copy"}
     assert edited.operations.get().kind == "edit"
+
+
+# --- One memory, to another project -------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def both(root: Root) -> tuple[Memory, Project]:
+    """A memory of one project, and another project that has an index."""
+    shop = root.repository("shop")
+    root.session(shop, "s2")
+    root.memory(shop, "MEMORY.md", "# Shop\n\n- [Host](host.md) - the host\n")
+    root.memory(root.base / "work" / "app", "user.md", "# Words\n\nThe user writes short sentences.\n")
+    root.discover()
+    return Memory.objects.get(path="port.md"), Project.objects.get(repo_dir=str(shop))
+
+
+def files(project: Project) -> dict[str, str]:
+    return {path.name: path.read_text() for path in Path(project.memory_dir).glob("*.md")}
+
+
+def move(memory: Memory, project: Project) -> tuple[Proposal, Proposal]:
+    """The two changes of a move, applied."""
+    arrived, left = moved.arrive(memory, project, ME), hand_edits.forget(memory, ME, moved_to=project)
+    assert arrived.complete and left.complete
+    return Proposal.objects.get(public_id=arrived.proposal), Proposal.objects.get(public_id=left.proposal)
+
+
+def test_a_memory_moves_with_its_row_and_the_ledger_says_where_it_went(both: tuple[Memory, Project]) -> None:
+    memory, shop = both
+    _, left = move(memory, shop)
+    assert files(shop) == {
+        "port.md": FACT,
+        "MEMORY.md": "# Shop\n\n- [Host](host.md) - the host\n- [Port](port.md) - the port of the API\n",
+    }
+    assert "port.md" not in files(memory.project) and "port.md" not in files(memory.project)["MEMORY.md"]
+    notes = set(LedgerEntry.objects.filter(hunk__file__proposal=left).values_list("fate", "note"))
+    assert notes == {("stated", f"Moved to {shop} ({shop.memory_dir}).")}
+    assert not left.findings.exists()
+
+
+def test_each_half_of_a_move_is_undone_alone(both: tuple[Memory, Project]) -> None:
+    memory, shop = both
+    before, there = files(memory.project), files(shop)
+    arrived, left = move(memory, shop)
+    rollback.rollback(left, ME)
+    assert files(memory.project) == before and "port.md" in files(shop)
+    rollback.rollback(arrived, ME)
+    assert files(shop) == there and files(memory.project) == before
+
+
+def test_a_move_that_stopped_between_is_in_both_and_goes_on(both: tuple[Memory, Project]) -> None:
+    memory, shop = both
+    moved.arrive(memory, shop, ME)
+    assert "port.md" in files(shop) and "port.md" in files(memory.project)
+    assert moved.arrive(memory, shop, ME).applied == ()
+    assert hand_edits.forget(memory, ME, moved_to=shop).complete
+    assert "port.md" in files(shop) and "port.md" not in files(memory.project)
+
+
+def test_a_memory_leaves_only_once_its_text_is_in_the_other_project(both: tuple[Memory, Project]) -> None:
+    memory, shop = both
+    with pytest.raises(ReviewRefused, match="stays"):
+        hand_edits.forget(memory, ME, moved_to=shop)
+    moved.arrive(memory, shop, ME)
+    (Path(memory.project.memory_dir) / "port.md").write_text(FACT.replace("8087", "9999"))
+    with pytest.raises(ReviewRefused, match="stays"):
+        hand_edits.forget(memory, ME, moved_to=shop)
+    with pytest.raises(ReviewRefused, match="has another memory of this name"):
+        moved.arrive(memory, shop, ME)
+    assert "9999" in files(memory.project)["port.md"] and files(shop)["port.md"] == FACT
+
+
+def test_a_first_memory_that_moves_brings_only_its_own_row(both: tuple[Memory, Project], root: Root) -> None:
+    memory, shop = both
+    (Path(shop.memory_dir) / "MEMORY.md").unlink()
+    root.memory(Path(memory.project.repo_dir), "MEMORY.md", INDEX + "- [User](user.md) - who\n")
+    move(memory, shop)
+    assert files(shop)["MEMORY.md"] == "- [Port](port.md) — the port of the API\n"
+
+
+def test_what_blocks_the_arrival_keeps_the_memory_where_it_is(both: tuple[Memory, Project]) -> None:
+    memory, shop = both
+    leaked = FACT + "token: ghp_" + "q7Rk2WvX9cT4pB1zN8hQ3dJ5sL6yG0fAuEoM\n"
+    (Path(memory.project.memory_dir) / "port.md").write_text(leaked)
+    with pytest.raises(Refused, match="It waits as"):
+        call_command("copy_memories", str(memory.project.pk), str(shop.pk), "--move", "port.md")
+    assert files(memory.project)["port.md"] == leaked and "port.md" not in files(shop)
+
+
+def test_a_command_moves_a_memory_and_names_both_undos(
+    both: tuple[Memory, Project], capsys: pytest.CaptureFixture[str]
+) -> None:
+    memory, shop = both
+    ask = partial(call_command, "copy_memories", str(memory.project.pk), str(shop.pk), "--move", "port.md")
+    ask()
+    said = capsys.readouterr().out
+    made = Proposal.objects.order_by("pk").values_list("public_id", flat=True)
+    assert [f"`rollback {name}` undoes it." in said for name in made] == [True, True]
+    assert "port.md" in files(shop) and "port.md" not in files(memory.project)
+    with pytest.raises(Refused, match="is no memory of"):
+        ask()
+
+
+@pytest.mark.not_on_postgresql
+def test_one_memory_that_moved_is_no_answer_to_the_offer_of_all(root: Root) -> None:
+    root.memory(root.base / "work" / "app", "host.md", FACT.replace("8087", "8088"))
+    _, project = renamed(root)
+    move(Memory.objects.get(path="port.md", project__repo_dir__endswith="app"), project)
+    assert len(of_kind(waiting.WaitingKind.MOVED)) == 1

@@ -284,6 +284,37 @@ def test_forgetting_twice_says_that_it_is_gone(browser: Client, memory: Memory) 
     assert "no longer on disk" in response.content.decode()
 
 
+def test_a_memory_moves_to_another_project_in_two_changes_with_an_undo_each(
+    browser: Client, project: Project, tmp_path: Path
+) -> None:
+    other = real.make_project(tmp_path / "other", {})
+    testing = project.memories.get(path="feedback_testing.md")
+    shown = _page(browser, "memory-move", testing)
+    assert f'<option value="{other.pk}">' in shown and f'<option value="{project.pk}">' not in shown
+    assert "<del>- [Testing](feedback_testing.md) — how tests run</del>" in shown
+    done = browser.post(reverse("memory-move", args=[testing.pk]), {"to": other.pk}, follow=True)
+    said = done.content.decode()
+    undos = [reverse("undo", args=[made.public_id]) for made in Proposal.objects.all()]
+    assert len(undos) == 2 and all(f'<a href="{undo}">Undo</a>' in said for undo in undos)
+    assert not _on_disk(testing).exists()
+    assert "feedback_testing.md" in syncing.contents(other)
+
+
+def test_a_move_whose_first_half_waits_goes_on_in_its_review(
+    browser: Client, project: Project, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    other = real.make_project(tmp_path / "other", {})
+    testing = project.memories.get(path="feedback_testing.md")
+
+    def blocked(*_: object, **__: object) -> None:
+        raise ReviewRefused("A secret stands in it.")
+
+    monkeypatch.setattr(applying, "apply", blocked)
+    response = browser.post(reverse("memory-move", args=[testing.pk]), {"to": other.pk})
+    assert response["Location"] == reverse("review", args=[Proposal.objects.get(project=other).public_id])
+    assert _on_disk(testing).exists()
+
+
 def test_a_long_history_is_cut_into_pages(browser: Client, memory: Memory) -> None:
     Version.objects.bulk_create(
         Version(

@@ -35,6 +35,7 @@ PAGES: dict[str, Callable[[World], str]] = {
     "bring back": lambda world: reverse("project-restore", args=[world.project.pk]) + "?when=2000-01-01",
     "edit": lambda world: reverse("memory-edit", args=[world.memory.pk]),
     "forget": lambda world: reverse("memory-forget", args=[world.memory.pk]),
+    "move": lambda world: reverse("memory-move", args=[world.memory.pk]),
     "session": lambda world: reverse("session", args=[world.session.pk]),
     "dreams": lambda world: reverse("dreams"),
     "dream": lambda world: reverse("dream", args=[world.dream.public_id]),
@@ -106,7 +107,7 @@ def test_a_change_without_the_forms_token_is_refused(owner: AbstractUser, world:
 
 @pytest.mark.more
 def test_asked_by_htmx_a_page_is_its_part_alone(browser: Client, world: World) -> None:
-    for name in PAGES.keys() - {"edit", "forget"}:
+    for name in PAGES.keys() - {"edit", "forget", "move"}:
         text = browser.get(PAGES[name](world), headers={"HX-Request": "true"}).content.decode()
         assert "<html" not in text, name
         assert TAG.sub("", text).strip(), name

@@ -100,6 +100,7 @@ PAGES: dict[str, Address] = {
     "memory-compare": _memory("memory-compare"),
     "memory-edit": _memory("memory-edit"),
     "memory-forget": _memory("memory-forget"),
+    "memory-move": _memory("memory-move"),
     "session": lambda world: reverse("session", args=[world.session.pk]),
     "search": _plain("search", "?q=database"),
     "search: one kind": _plain("search", "?q=database&kind=versions&since=year"),

@@ -9,7 +9,7 @@ from functools import partial
 from django.utils import timezone
 
 from dreams.engines import drafts
-from dreams.engines.types import Edit, OperationKind
+from dreams.engines.types import Citation, Edit, Fate, OperationKind
 from dreams.lib import diff, memdir
 from dreams.lib.files import text, workspace
 from dreams.lib.refusal import Refusal
@@ -43,6 +43,9 @@ class HandEdit:
         default_factory=dict
     )  # the texts that a person saw, to detect later changes
     apart: bool = False  # each file is a separate decision
+    citations: tuple[
+        Citation, ...
+    ] = ()  # where the removed lines are now; then the reason is also that of the ledger
 
 
 def edit(memory: Memory, content: str, base_sha: str, reviewer: Actor, *, reason: str = "") -> ApplyReport:
@@ -90,16 +93,26 @@ def _with_line_ends_of(old: bytes, content: str) -> str:
     return "".join([*made, *was[at:]])
 
 
-def forget(memory: Memory, reviewer: Actor, *, reason: str = "") -> ApplyReport:
-    """Remove a memory and the index rows that link only to it; its versions stay in the history."""
+def forget(
+    memory: Memory, reviewer: Actor, *, reason: str = "", moved_to: Project | None = None
+) -> ApplyReport:
+    """Remove a memory and the index rows that link only to it; its versions stay in the history. If it was moved to another
+    project, its text must be there. Raises Stale, ReviewRefused."""
     now = _now(memory.project)
+    if moved_to and now.get(memory.path) not in _now(moved_to).values():
+        raise ReviewRefused(f"{memory.path} stays: {moved_to} does not have this text of it. Move it again.")
     after: dict[str, bytes | None] = {memory.path: None}
     index = now.get(memdir.INDEX_NAME)
     if index is not None and memory.path != memdir.INDEX_NAME:
         after[memdir.INDEX_NAME] = text.encode(_without_rows(text.decode(index), memory.path))
     why = reason or FORGOTTEN.format(who=reviewer.name or "hand")
-    before = {path: now.get(path) for path in after}
-    return carry_out(memory.project, HandEdit(Proposal.Origin.FORGET, "prune", why, after, before), reviewer)
+    before, citations = {path: now.get(path) for path in after}, tuple[Citation, ...]()
+    if moved_to:
+        why = f"Moved to {moved_to} ({moved_to.memory_dir})."
+        quote = memory.description or memory.title
+        citations = (Citation("memory", quote, f"{moved_to.memory_dir}/{memory.path}"),)
+    change = HandEdit(Proposal.Origin.FORGET, "prune", why, after, before, citations=citations)
+    return carry_out(memory.project, change, reviewer)
 
 
 def _without_rows(index: str, path: str) -> str:
@@ -164,10 +177,13 @@ def carry_out(project: Project, change: HandEdit, reviewer: Actor) -> ApplyRepor
     """
     syncing.refresh(project)
     made = propose(project, change, reviewer)
-    if made is None:
-        return NO_DIFFERENCE
+    return approve_and_apply(made, reviewer, change.reason) if made else NO_DIFFERENCE
+
+
+def approve_and_apply(made: Proposal, reviewer: Actor, reason: str) -> ApplyReport:
+    """Raises as `carry_out`."""
     if made.state == Proposal.State.OPEN:
-        review.decide(made, review.select_hunks(made), Hunk.Verdict.APPROVED, reviewer, reason=change.reason)
+        review.decide(made, review.select_hunks(made), Hunk.Verdict.APPROVED, reviewer, reason=reason)
     try:
         return applying.apply(made, reviewer)
     except (ReviewRefused, project_lock.ProjectBusy) as refused:
@@ -193,6 +209,12 @@ def propose(project: Project, change: HandEdit, reviewer: Actor) -> Proposal | N
             f"hand {number}" if change.apart else "hand",
             change.kind,
             change.reason,
+            change.citations,
+            tuple(
+                Fate(line, "stated", note=change.reason)
+                for line in (_decoded(before.get(path)) or "").splitlines()
+                if change.citations
+            ),
         )
         for number, path in enumerate(change.after)
         if before.get(path) != after.get(path)

@@ -1,4 +1,4 @@
-"""Copies the memories of a repository that was moved or renamed.
+"""Copies the memories of a repository that was moved or renamed, and moves a memory to another project.
 
 An agent names its memory directory after the repository's path, so it starts without memories at a new path. Discovery
 saves which project a new one follows; copying is a normal proposal, and the former directory is not changed.
@@ -18,10 +18,12 @@ from dreams.lib.files import text
 from dreams.models import COUNTED_MEMORIES, Memory, Project, Proposal, Session
 from dreams.models.prepared import prepared
 from dreams.services import project_lock, proposals
-from dreams.services.memories import syncing
+from dreams.services.apply.applying import ApplyReport
+from dreams.services.memories import hand_edits, syncing
 from dreams.services.review import Actor, ReviewRefused
 
 MOST = 1_000  # memories in one proposal, the limit of a restore; a person decides on each
+MOVES = "Moves "  # begins the summary of a single memory, which is no copy of all
 State = Proposal.State
 
 
@@ -62,15 +64,30 @@ def unanswered(project: int | None = None) -> QuerySet[Project]:
     proposed = Proposal.objects.filter(project=OuterRef("pk"), origin=Proposal.Origin.COPIED)
     rows = Project.objects.filter(moved_from__isnull=False, gone_at__isnull=True).select_related("moved_from")
     rows = rows if project is None else rows.filter(pk=project)
-    return rows.filter(Exists(left)).exclude(Exists(proposed.exclude(state=State.SUPERSEDED)))
+    proposed = proposed.exclude(state=State.SUPERSEDED).exclude(summary__startswith=MOVES)
+    return rows.filter(Exists(left)).exclude(Exists(proposed))
 
 
 # --- Copying --------------------------------------------------------------------------------------------------------
 
 
-def propose(source: Project, project: Project, reviewer: Actor) -> Proposal | None:
-    """An open proposal to copy the memories of `source` to `project`, with their index rows; None if `project` has them
-    all. A second call returns the same proposal.
+def arrive(memory: Memory, project: Project, reviewer: Actor) -> ApplyReport:
+    """The first half of a move: write the memory and its index row into `project`. `hand_edits.forget` is the second, and
+    asks whether it arrived: what stops between leaves it in both, and both are called again.
+
+    Raises as `propose`, and ReviewRefused if it waits for a review or its name is taken there.
+    """
+    if not memdir.is_topic(memory.path):
+        raise ReviewRefused(f"{memory.path} belongs to its project and cannot be moved.")
+    made = propose(memory.project, project, reviewer, memory.path)
+    if made is None:
+        return ApplyReport(said=(f"{project} has this memory already.",))
+    return hand_edits.approve_and_apply(made, reviewer, made.summary)
+
+
+def propose(source: Project, project: Project, reviewer: Actor, only: str = "") -> Proposal | None:
+    """An open proposal to copy the memories of `source`, or the one at the path `only`, to `project`, with their index rows;
+    None if `project` has them all. A second call returns the same proposal.
 
     A memory whose file name is taken by another text is not copied; the summary says so. Raises ReviewRefused,
     ProjectElsewhere, SafeFsError, OSError.
@@ -80,15 +97,20 @@ def propose(source: Project, project: Project, reviewer: Actor) -> Proposal | No
     if source.pk == project.pk:
         raise ReviewRefused("Both are the same project.")
     syncing.refresh(project)
+    if only:
+        syncing.refresh(source)
     there, here = syncing.contents(source), syncing.contents(project)
-    wanted, taken = _wanted(there, here)
+    wanted, taken = _wanted({only: there.get(only, b"")} if only else there, here)
+    if only and (taken or only not in there):
+        why = f"{project} has another memory of this name" if taken else "it is no longer on disk"
+        raise ReviewRefused(f"{only} was not moved: {why}.")
     if len(wanted) > MOST:
         raise ReviewRefused(
             f"{len(wanted):,} memories are too many for one review; at most {MOST:,} can be copied at once."
         )
     waiting = partial(_waiting, project, {path: text.sha256(there[path]) for path in wanted})
-    summary = _summary(source, len(wanted), taken)
-    steps = list(_steps(wanted, there, here, f"From {source.repo_dir or source.memory_dir}."))
+    summary = f"{MOVES}{only} here from {source}." if only else _summary(source, len(wanted), taken)
+    steps = list(_steps(wanted, there, here, f"From {source.repo_dir or source.memory_dir}.", only))
     if not steps:
         return None
     after = {**here, **{step.path: text.encode(step.after or "") for step in steps}}
@@ -120,16 +142,19 @@ def _summary(source: Project, count: int, taken: list[str]) -> str:
 
 
 def _steps(
-    wanted: list[str], there: Mapping[str, bytes], here: Mapping[str, bytes], reason: str
+    wanted: list[str], there: Mapping[str, bytes], here: Mapping[str, bytes], reason: str, only: str
 ) -> Iterator[Edit]:
-    """The edits: one for each file, and one for the index. Without an index here, the former one is copied unchanged."""
+    """The edits: one for each file, and one for the index. Without an index here, the former one is copied unchanged,
+    but with `only` one memory its row, which is then decided with it."""
     former = memdir.parse_index(text.decode(there.get(memdir.INDEX_NAME, b"")))
     index = text.decode(here[memdir.INDEX_NAME]) if memdir.INDEX_NAME in here else None
-    listed = former.text if index is None else _listed(memdir.parse_index(index), former, wanted).text
+    is_whole = index is None and not only
+    listed = former.text if is_whole else _listed(memdir.parse_index(index or ""), former, wanted).text
     if listed != index and listed.strip():
-        yield Edit(memdir.INDEX_NAME, index, listed, "copy index", "copy", reason)
+        yield Edit(memdir.INDEX_NAME, index, listed, "move" if only else "copy index", "copy", reason)
     for number, path in enumerate(wanted):
-        yield Edit(path, None, text.decode(there[path]), f"copy {number}", "copy", reason)
+        key = "move" if only else f"copy {number}"
+        yield Edit(path, None, text.decode(there[path]), key, "copy", reason)
 
 
 def _listed(index: memdir.Index, former: memdir.Index, wanted: Iterable[str]) -> memdir.Index:

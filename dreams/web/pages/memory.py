@@ -14,7 +14,7 @@ from dreams.lib.files import text
 from dreams.lib.secrets import masking
 from dreams.lib.secrets.masking import Mask
 from dreams.models import Blob, Memory, Project, Version
-from dreams.services import blobs
+from dreams.services import blobs, hosts
 from dreams.services.proposals import summaries, undos
 from dreams.web.pages import diffs
 from dreams.web.paging import EVERYTHING, OUTSIDE, SYSTEM, WORDS, Filter, PageOfRows, page_of
@@ -305,6 +305,13 @@ def links_in(memory: Memory) -> list[dict[str, Any]]:
         if sha in texts and wanted & {_key(target) for target in _targets(text.decode(texts[sha]))}
     ]
     return found[:MOST_LINKS]
+
+
+def move_targets(memory: Memory) -> QuerySet[Project]:
+    """The projects of this host that it can move to."""
+    others = Project.objects.filter(host=hosts.host(), gone_at=None, repo_gone_at=None)
+    others = others if memory.project.host == hosts.host() else others.none()
+    return others.exclude(pk=memory.project_id).order_by("name", "pk")
 
 
 def leaving(memory: Memory) -> dict[str, Any]:

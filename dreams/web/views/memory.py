@@ -1,4 +1,4 @@
-"""One memory: read, compare and restore versions, edit by hand, forget. Every change is a POST."""
+"""One memory: read, compare and restore versions, edit by hand, forget, move. Every change is a POST."""
 
 from collections.abc import Callable
 from functools import partial
@@ -19,7 +19,7 @@ from dreams.lib.storage import history
 from dreams.models import Memory, Project, Proposal, Version
 from dreams.services import blobs, host_requests, project_lock
 from dreams.services.apply.applying import ApplyReport
-from dreams.services.memories import hand_edits
+from dreams.services.memories import hand_edits, moved
 from dreams.services.review import ReviewRefused, submitting
 from dreams.web import hidden_secrets
 from dreams.web.access import is_path_here, reviewer
@@ -258,13 +258,42 @@ def forget(request: Request, pk: int) -> HttpResponse:
     return render(request, "dreams/memory_forget.html", context)
 
 
+@require_http_methods(["GET", "HEAD", "POST"])
+def move(request: Request, pk: int) -> HttpResponse:
+    """Two changes, each with its undo: it is written to the other project, then removed here."""
+    found = _memory(pk)
+    targets = pages.move_targets(found)
+    if request.method == "POST":
+        target, who = get_object_or_404(targets, pk=number_or_none(request.POST.get("to"))), reviewer(request)
+        arrive = partial(moved.arrive, found, target, who)
+        leave = partial(hand_edits.forget, found, who, moved_to=target)
+        try:
+            return (
+                _waits(request, found, arrive, f"Written to {target}: {found.path}.", target)
+                or _waits(request, found, leave, f"Removed here: {found.path}.", found.project)
+                or go(request, "memory", pk=pk)
+            )
+        except hand_edits.Stale:
+            messages.error(request, f"It changed a moment ago, so it is here and in {target}. Move it again.")
+            return go(request, "memory", pk=pk)
+    context = {"memory": found, "project": found.project, "leaving": pages.leaving(found), "targets": targets}
+    return render(request, "dreams/memory_move.html", context)
+
+
 def _carried_out(request: Request, found: Memory, act: Callable[[], ApplyReport], done: str) -> HttpResponse:
     """Does it and reports the result; a blocked change continues in its proposal. Raises hand_edits.Stale."""
+    return _waits(request, found, act, done, found.project) or go(request, "memory", pk=found.pk)
+
+
+def _waits(
+    request: Request, found: Memory, act: Callable[[], ApplyReport], done: str, project: Project
+) -> HttpResponse | None:
+    """As `_carried_out`, in `project`; None if nothing of it waits."""
     try:
         report = act()
     except ReviewRefused as refused:
         messages.warning(request, str(refused))
-        return _to_waiting(request, found)
+        return _to_waiting(request, found, project)
     except (
         blobs.MissingBlob,
         history.HistoryError,
@@ -281,7 +310,7 @@ def _carried_out(request: Request, found: Memory, act: Callable[[], ApplyReport]
             messages.info(request, "Nothing is written yet: a second person must approve it.")
         else:
             messages.error(request, f"Nothing was written: {why}")
-        return _to_waiting(request, found)
+        return _to_waiting(request, found, project)
     if report.applied:
         undo = reverse("undo", args=[report.proposal])
         messages.success(request, format_html('{} <a href="{}">Undo</a>', done, undo))
@@ -289,13 +318,14 @@ def _carried_out(request: Request, found: Memory, act: Callable[[], ApplyReport]
             messages.warning(request, said)
     else:
         messages.info(request, " ".join(report.said) or "Nothing differs from the current files.")
-    return go(request, "memory", pk=found.pk)
+    return None
 
 
-def _to_waiting(request: Request, found: Memory) -> HttpResponse:
+def _to_waiting(request: Request, found: Memory, project: Project) -> HttpResponse:
     """Redirects to the review if the change became a proposal that waits; else to the memory."""
-    by_hand = [Proposal.Origin.EDIT, Proposal.Origin.FORGET, Proposal.Origin.RESTORE]
-    waiting = found.project.proposals.filter(origin__in=by_hand, state__in=Proposal.UNFINISHED)
+    origins = Proposal.Origin
+    by_hand = [origins.EDIT, origins.FORGET, origins.RESTORE, origins.COPIED]
+    waiting = project.proposals.filter(origin__in=by_hand, state__in=Proposal.UNFINISHED)
     proposal = waiting.filter(files__path=found.path).order_by("-pk").first()
     if proposal is None:
         return go(request, "memory", pk=found.pk)
