@@ -240,6 +240,8 @@ class Job:
     `prices` has the current prices of models, empty if not needed.
 
     `known` are statements that were proposed to the person elsewhere and are not to be proposed again.
+
+    `described_then`: the line of an index row → the description that its file had when the row was written, if it has another one now.
     """
 
     project_name: str
@@ -258,6 +260,7 @@ class Job:
     logs: Sequence[LogBrief] = ()
     agent: str = ""
     scope: str = ""
+    described_then: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(slots=True)

@@ -60,3 +60,25 @@ def test_a_directory_that_was_copied_has_no_days(tmp_path: Path) -> None:
         tmp_path, {f"note_{number}.md": "We moved yesterday.\n" for number in range(5)}
     )
     assert {day for lines in dream_inputs.line_dates(project, dt.UTC).values() for day in lines} == {None}
+
+
+def test_a_rows_file_may_have_had_another_description_when_it_was_written(tmp_path: Path) -> None:
+    def note(description: str) -> str:
+        return f"---\nname: n\ndescription: {description}\ntype: project\n---\n\nThe probe.\n"
+
+    rows = {name: f"- [{name}]({name}.md) — planned" for name in ("a", "b", "c")}
+    project = world.make_project(
+        tmp_path,
+        {"MEMORY.md": f"{rows['a']}\n{rows['b']}\n"} | {f"{name}.md": note("Planned") for name in rows},
+    )
+    here = world.folder(project)
+    for changed in ({"a.md": note("Done"), "c.md": note("Built")}, {"MEMORY.md": "\n".join(rows.values())}):
+        for path, text in changed.items():
+            (here / path).write_text(text)
+        syncing.refresh(project)
+    assert dream_inputs.described_then(project) == {rows["a"]: "Planned"}, (
+        "the row of c is newer than its file"
+    )
+    (here / "a.md").write_text(note("Planned") + "It is built.\n")
+    syncing.refresh(project)
+    assert dream_inputs.described_then(project) == {}, "it is described as it was"

@@ -205,6 +205,31 @@ def test_a_row_all_of_whose_days_are_before_its_files_description_may_take_it(
         assert [place.path for place in each.places] == ["MEMORY.md", "probe.md"]
 
 
+@pytest.mark.parametrize(
+    ("then", "now", "is_asked"),
+    [
+        ("Probe: planned, waits for cables", "Probe: wired and in service", True),
+        (
+            "Probe: planned, waits for cables",
+            "Probe: planned, waits for cables and a mast",
+            False,
+        ),  # says more
+        ("The sky probe", "Probe: wired and in service", False),  # the row never said that
+        ("", "Probe: wired and in service", False),  # nobody saw it change
+        ("探头：计划中，等电缆", "探头：已接线", True),
+    ],
+)
+def test_a_row_that_says_what_a_description_no_longer_does_may_take_the_new_one(
+    tmp_path: Path, then: str, now: str, is_asked: bool
+) -> None:
+    row = f"- [Probe](probe.md) — {'计划中，等电缆' if '探' in then else 'planned, waits for cables'}"
+    files = {"MEMORY.md": f"{row}\n", "probe.md": memory("It feeds the shader.\n", description=now)}
+    found = dream(tmp_path, files, described_then={row: then} if then else {}).outcome.questions
+    assert [[option.id for option in each.options] for each in found] == [["replace", "keep"]] * is_asked
+    for each in found:
+        assert each.options[0].edits[0].after == f"- [Probe](probe.md) — {now}\n"
+
+
 def test_a_rule_is_kept_where_the_rules_are(tmp_path: Path) -> None:
     rule = "- New prompts go into `backend/app/prompts/`, never into a router.\n"
     files = {

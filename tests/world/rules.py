@@ -84,6 +84,7 @@ def dream(
     hand_edited: frozenset[str] = frozenset(),
     logs: Iterable[str] | Mapping[str, frozenset[int]] = (),
     unread: Mapping[str, str] = MappingProxyType({}),
+    described_then: Mapping[str, str] = MappingProxyType({}),
 ) -> Dreamt:
     """Dreams over `files`; `written` is the day of all lines, or has days by file or line.
 
@@ -105,7 +106,8 @@ def dream(
     }
     with workspace.Workspace.create(folder / "scratch", snapshot) as scratch:
         job = Job("p", repo, scratch, sessions, dates, conf.Config(), now, dt.UTC, hand_edited=hand_edited)
-        job = replace(job, logs=[_log(path, contents[path], logs) for path in logs])
+        briefs = [_log(path, contents[path], logs) for path in logs]
+        job = replace(job, logs=briefs, described_then=described_then)
         outcome = engines.get("rules").run(job, told)
         return Dreamt(contents, scratch.contents(), outcome, told)
 

@@ -3,7 +3,7 @@ and the fingerprint of all of it, as a dream with unchanged inputs does not star
 
 import datetime as dt
 import hashlib
-from collections import Counter, deque
+from collections import Counter, defaultdict, deque
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -14,6 +14,8 @@ from django.utils import timezone
 from dreams import conf
 from dreams.engines import linedates
 from dreams.engines.types import LineDate, PromptBrief, SessionBrief
+from dreams.lib import memdir
+from dreams.lib.files.text import decode
 from dreams.models import (
     AppliedFile,
     DreamRun,
@@ -209,6 +211,29 @@ def line_dates(project: Project, zone: dt.tzinfo) -> Mapping[str, Sequence[LineD
             ]
             found[path] = linedates.line_dates(kept, zone, path)
     return found
+
+
+def described_then(project: Project) -> Mapping[str, str]:
+    """For rows of the index, by line: the description that the file had when the row was written, if it has another one now."""
+    kept = defaultdict[str, list[tuple[dt.datetime, str]]](list)
+    versions = Version.objects.filter(memory__project=project, memory__gone_at__isnull=True)
+    in_order = versions.exclude(sha256="").order_by("at", "pk")
+    for path, at, sha256 in in_order.values_list("memory__path", "at", "sha256"):
+        kept[path].append((at, sha256))
+    index = kept.pop(memdir.INDEX_NAME, [])[-MAX_VERSIONS:]
+    data = blobs.get_many(sha256 for _, sha256 in index)
+    texts = [(at, decode(data.get(sha256, b""))) for at, sha256 in index]
+    written = {line.strip(): at for at, text in reversed(texts) for line in text.splitlines()}
+    changed: dict[str, tuple[str, str]] = {}
+    for row in memdir.parse_index(texts[-1][1]).rows if texts else ():
+        if (its := kept.get(row.target)) and (day := written.get(row.raw.strip())):
+            then = next((sha256 for since, sha256 in reversed(its) if since <= day), its[0][1])
+            changed[row.raw.strip()] = then, its[-1][1]
+    data = blobs.get_many({sha256 for then, now in changed.values() if then != now for sha256 in (then, now)})
+    fronts = {sha256: memdir.parse(each).frontmatter for sha256, each in data.items()}
+    described = {sha256: (front and front.description) or "" for sha256, front in fronts.items()}
+    pairs = {line: (described.get(then, ""), described.get(now, "")) for line, (then, now) in changed.items()}
+    return {line: then for line, (then, now) in pairs.items() if then and now and then != now}
 
 
 def _last_versions(memories: Iterable[int]) -> Mapping[int, Sequence[Version]]:

@@ -129,6 +129,7 @@ def _dream_under_lock(dream: DreamRun, held: locks.Held, reporter: DreamReporter
             logs=logs,
             agent=project.agent_name,
             scope=project.scope,
+            described_then=dream_inputs.described_then(project),
         )
         with progress.watched(lambda *_: reporter.checkpoint()):  # long checks can be cancelled, too
             outcome = engines.get(dream.engine).run(job, reporter)

@@ -18,7 +18,7 @@ from dreams.engines.rules.notes.tree import (
     lines_changed,
     lines_gone,
 )
-from dreams.engines.rules.notes.wording import IS_OVER, sentences
+from dreams.engines.rules.notes.wording import IS_OVER, sentences, summed_up
 from dreams.engines.rules.questions.families import Inputs
 from dreams.engines.rules.questions.same import cited, place_of
 from dreams.engines.rules.steps.forgetting import remove_file
@@ -28,6 +28,7 @@ from dreams.engines.types import KEEP, Fate, Place, Question
 from dreams.lib import memdir
 from dreams.lib.files.text import decode, one_line, plural, quoted
 from dreams.lib.prose.statement_pairs import PlacedText
+from dreams.lib.prose.values import read
 
 MOST_PLACES, MOST_NAMED = 12, 3  # of one question; in its sentence
 # How useful an answer is, chosen: every session loads rows; a dead link misleads nobody.
@@ -202,53 +203,50 @@ BEHIND = 0.6  # how useful an answer is; chosen
 
 
 def against_its_files(context: Inputs) -> Iterator[Question]:
-    """Rows with only days before those of their file's description, which was updated since."""
+    """Rows that are older than their file's description, which they may take."""
     described = {each.path: each for each in context.statements if each.source == "description"}
-    for each in context.statements:
+    for row in context.statements:
         context.report.checkpoint()
-        if each.source == "row" and each.target in described:
-            yield from _behind(context, each, described[each.target])
+        now = described.get(row.target) if row.source == "row" else None
+        then = context.job.described_then.get(row.raw.strip(), "")
+        if now and (told := _is_behind(row.text, then, now.text)):
+            text = summed_up(now.text, context.job.config.row_max) or now.text
+            label = "Use the description as its row"
+            option = context.draftsman.option("replace", label, _row_says, row=row, text=text)
+            places, quotes = (place_of(row), place_of(now)), (cited(row), cited(now))
+            subject = f"{row.target} {told[0]}"
+            yield Question("changed", subject, told[1], places, (option, KEEP), quotes, weight=BEHIND)
 
 
-def _behind(context: Inputs, row: PlacedText, described: PlacedText) -> Iterator[Question]:
-    before, since = _days(row.text), _days(described.text)
-    if not before or not since or max(before) >= min(since):
-        return
-    label = "Use the description as its row"
-    yield Question(
-        "changed",
-        f"{row.target} {max(before)} {min(since)}",
-        f"The row of {row.target} is as of {max(before)}, the file’s description as of {min(since)}.",
-        (place_of(row), place_of(described)),
-        (context.draftsman.option("replace", label, _row_says, row=row, text=described.text), KEEP),
-        (cited(row), cited(described)),
-        weight=BEHIND,
+def _is_behind(row: str, then: str, now: str) -> tuple[str, str] | None:
+    """What is newer in the description, and a sentence about it."""
+    before, since = _days(row), _days(now)
+    if before and since and max(before) < min(since):
+        days = f"{max(before)}", f"{min(since)}"
+        return " ".join(days), f"The row is as of {days[0]}, the description of its file as of {days[1]}."
+    said, was, has = (read(text).terms.keys() for text in (row, then, now))
+    is_behind = (said & was) - has and has - was - said  # of 58 such rows of public memories 47 were
+    return (
+        (now[:200], "The row says what its file’s description once said and no longer does.")
+        if is_behind
+        else None
     )
 
 
 def _days(text: str) -> set[dt.date]:
     """The days in a text, without months."""
-    found = [
-        match
-        for match in days.WRITTEN.finditer(text)
-        if (match["iso"] or "")[7:] or match["d"] or match["d2"]
-    ]
-    return {day for match in found if (day := days.written(match))}
+    whole = (at for at in days.WRITTEN.finditer(text) if (at["iso"] or "")[7:] or at["d"] or at["d2"])
+    return {day for at in whole if (day := days.written(at))}
 
 
 def _row_says(rec: Recorder, row: PlacedText, text: str) -> None:
     index = memdir.parse_index(rec.tree.texts[row.path])
-    base = base_of(row.path)
-    found = [
-        each
-        for each in index.rows
-        if base + each.target == row.target and row.text in " ".join(each.raw.split())
-    ]
+    leading = (each for each in index.rows if base_of(row.path) + each.target == row.target)
+    found = [each for each in leading if row.text in one_line(each.raw)]
     if len(found) != 1 or found[0].form != "link":
         return
     after = index.rewritten(found[0], hook=text).text
     told = (Fate(found[0].raw, "superseded-by", row.target, text),)
     cited = (from_memory(row.path, found[0].line_no, found[0].raw),)
-    rec.operation(
-        "update", [NewText(row.path, after, f"You took the description of {row.target}.", told, cited)]
-    )
+    reason = f"You took the description of {row.target}."
+    rec.operation("update", [NewText(row.path, after, reason, told, cited)])
