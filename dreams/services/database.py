@@ -56,7 +56,16 @@ def is_full(error: BaseException | None) -> bool:
     code = getattr(cause, "sqlite_errorcode", 0)
     # The second: no room for SQLite's shared memory file, which it reports as an I/O error.
     full = code & 0xFF == sqlite3.SQLITE_FULL or code == sqlite3.SQLITE_IOERR_SHMSIZE
+    full = full or (code & 0xFF == sqlite3.SQLITE_CANTOPEN and takes_no_file())
     return full or getattr(cause, "sqlstate", None) == FULL_POSTGRES
+
+
+def takes_no_file() -> bool:
+    """Whether all inodes of the data directory's disk are used; not every file system has a fixed number."""
+    with suppress(OSError):
+        disk = os.statvfs(settings.DATA_DIR)
+        return disk.f_files > 0 and disk.f_favail == 0
+    return False
 
 
 def is_damaged(error: BaseException | None) -> bool:
@@ -78,6 +87,8 @@ def why_damaged(error: BaseException) -> str:
 def why_full(error: BaseException | None) -> str:
     """Which disk is full, as far as the error names it."""
     named = getattr(error, "filename", None)
+    if takes_no_file():
+        return f"No more files fit on the disk of {settings.DATA_DIR}: all its inodes are used."
     return f"No space is left for {named if isinstance(named, str) else settings.DATA_DIR}."
 
 

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 
+from dreams.lib.files import flush
 from dreams.lib.storage import history, journal
 from dreams.services import secret_purge
 from dreams.services.apply import writing
@@ -69,4 +70,7 @@ def _try(found: Recovery, what: str, do: Callable[[], None]) -> None:
         found.problems.append(f"{what}: {error}")
     except Exception as error:
         log.exception("recovering %s", what)
-        found.problems.append(f"{what} could not be recovered: {error}")
+        why = f"{str(error).rstrip('.')}. `verify` says what is damaged."
+        if isinstance(error, OSError) and error.errno:
+            why = flush.refusal(error, "")
+        found.problems.append(f"{what} could not be recovered: {why}")

@@ -215,8 +215,8 @@ def test_from_discover_to_rollback_by_command_with_a_bare_slug(shell: Shell) -> 
     shell.json("rollback", dreamt["dream"])
     assert without_lock(manifest(shell.memory)) == without_lock(before)
 
-    again = shell.run("rollback", dreamt["dream"])
-    assert again.returncode == 1 and "nothing to undo" in again.stderr
+    again = shell.json("rollback", dreamt["dream"])
+    assert again["already"] and "nothing to undo" in again["said"][0]
 
 
 def without_lock(found):

@@ -141,6 +141,17 @@ def test_a_full_disk_is_said_in_time(monkeypatch: pytest.MonkeyPatch, free: int,
     assert (found("Disk").state, found("Disk").said) == (state, f"{amounts.bytes_(free)} free")
 
 
+def test_a_disk_with_room_that_takes_no_more_files_is_full(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(
+        "os.statvfs",
+        lambda path: SimpleNamespace(
+            f_files=100, f_favail=0, f_bavail=10**9, f_blocks=1, f_frsize=4096, f_bfree=1
+        ),
+    )
+    check = found("Disk")
+    assert (check.state, check.said) == ("bad", "No more files fit") and "Remove files" in check.remedy
+
+
 def test_on_a_full_disk_it_is_not_said_that_no_worker_runs(monkeypatch: pytest.MonkeyPatch) -> None:
     since = (timezone.now() - dt.timedelta(minutes=2)).isoformat()
     started = server_registry.Running(1, 1.0, "", 1, since)

@@ -60,6 +60,8 @@ def test_a_chain_by_command() -> None:
         (["run"], {}, BadUsage, "Name one job"),
         (["remove", "jnothing0"], {}, Refused, "There is no job"),
         (["list", "all"], {}, BadUsage, "takes no arguments"),
+        (["list"], {"once": True}, BadUsage, "Only `jobs add` takes --project, --after, --once, --until"),
+        (["run", "jnothing0"], {"project": "nowhere"}, BadUsage, "Only `jobs add` takes --project"),
     ],
 )
 def test_what_cannot_be_is_refused_in_one_line(

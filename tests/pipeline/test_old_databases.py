@@ -11,6 +11,7 @@ import sqlite3
 import subprocess
 from collections.abc import Callable
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 from django.db import OperationalError, connection
@@ -178,10 +179,20 @@ def test_an_update_that_fails_says_where_the_copy_is(tmp_path: Path) -> None:
     assert "already exists" in done.stderr and str(copy) in done.stderr
 
 
-def test_a_full_disk_is_no_database_from_before(monkeypatch: pytest.MonkeyPatch) -> None:
-    """SQLite calls it an I/O error where there is no room for the file that its processes share."""
+@pytest.mark.parametrize(
+    ("code", "left", "says"),
+    [
+        (sqlite3.SQLITE_IOERR_SHMSIZE, 9, r"No space is left .* Make room there"),
+        (sqlite3.SQLITE_CANTOPEN, 0, r"No more files fit .* all its inodes are used. Make room there"),
+    ],
+)
+def test_a_full_disk_is_no_database_from_before(
+    monkeypatch: pytest.MonkeyPatch, code: int, left: int, says: str
+) -> None:
+    """SQLite calls it an I/O error where there is no room for the file that its processes share, or cannot open it."""
     cause = sqlite3.OperationalError("disk I/O error")
-    cause.sqlite_errorcode = sqlite3.SQLITE_IOERR_SHMSIZE
+    cause.sqlite_errorcode = code
+    monkeypatch.setattr("os.statvfs", lambda path: SimpleNamespace(f_files=100, f_favail=left))
     error = OperationalError("disk I/O error")
     error.__cause__ = cause
 
@@ -189,7 +200,7 @@ def test_a_full_disk_is_no_database_from_before(monkeypatch: pytest.MonkeyPatch)
         raise error
 
     monkeypatch.setattr(connection, "cursor", cursor)
-    with pytest.raises(database.DatabaseUnavailable, match=r"No space is left .* Make room there"):
+    with pytest.raises(database.DatabaseUnavailable, match=says):
         database.ensure()
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import os
 import re
@@ -132,7 +133,8 @@ def test_what_cannot_be_recovered_is_named_and_stops_nothing_else(
     (settings.DATA_DIR / "history" / "0000.git").mkdir(parents=True)
     dream = make_dream(project, DreamRun.Status.RUNNING, worker_pid=2**22 + 1, worker_started=1.0)
     result = damage("recover")
-    assert "0000.git" in " ".join(result["problems"])
+    [problem] = result["problems"]
+    assert "0000.git" in problem and problem.endswith("`verify` says what is damaged.")
     dream.refresh_from_db()
     assert dream.status == DreamRun.Status.FAILED
 
@@ -154,6 +156,17 @@ def test_a_write_whose_folder_is_another_one_now_is_a_problem_until_it_is_given_
     assert call("recover", abandon="p1-1")["problems"] == []
     assert AuditEntry.objects.get(action="apply.abandoned").object_id == "p1-1"
     assert apply_all(project)
+
+
+def test_what_the_disk_refused_has_its_remedy(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
+    def full(*_: object, **__: object) -> list[str]:
+        raise OSError(errno.ENOSPC, "No space left on device", "/data/journal")
+
+    monkeypatch.setattr(writing, "recovered", full)
+    [problem] = recovery.recover().problems
+    assert problem.endswith(
+        "/data/journal: No space left on device. The disk is full: make room on it, then try again."
+    )
 
 
 def test_an_apply_that_runs_now_is_left_alone(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import importlib
 import os
+from io import StringIO
 from pathlib import Path
 from typing import Any
 
@@ -25,6 +26,7 @@ from dreams.services.proposals import rebase, saving, summaries
 from dreams.services.rollback import Selection
 from tests.world import directory as world
 from tests.world.manifest import manifest
+from tests.world.rows import make_dream
 
 pytestmark = pytest.mark.django_db
 
@@ -144,6 +146,24 @@ def test_an_undo_of_a_dream_that_proposed_nothing_is_refused(tmp_path: Path) -> 
     dream = dreaming.request(world.make_project(tmp_path), DreamRun.Trigger.COMMAND)
     with pytest.raises(Refused, match="nothing to undo"):
         call_command("rollback", dream.public_id)
+
+
+def test_by_command_a_part_that_was_undone_before_leaves_no_other_part_standing(tmp_path: Path) -> None:
+    project = world.make_project(tmp_path)
+    before = manifest(world.folder(project))
+    applied(project)
+    more = world.edit("project_deploy.md", world.DEPLOY, world.DEPLOY + "\nIt takes a minute.\n", "a")
+    second = world.propose(project, more)
+    review.decide(second, review.select_hunks(second), Hunk.Verdict.APPROVED, world.ME)
+    assert applying.apply(second, world.ME).complete
+    dream = make_dream(project, DreamRun.Status.COMPLETED)
+    Proposal.objects.update(dream=dream)
+    rollback.rollback(second, world.ME)
+    call_command("rollback", dream.public_id)
+    assert manifest(world.folder(project)) == before
+    out = StringIO()
+    call_command("rollback", dream.public_id, stdout=out)
+    assert "has already been undone" in out.getvalue()
 
 
 @pytest.mark.not_on_postgresql

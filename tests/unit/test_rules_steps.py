@@ -87,6 +87,8 @@ def test_a_row_without_a_description_has_the_first_sentence_that_says_something(
         ("project_freeze_weeks.md", memory("## The result\n\nx y\n", name="freeze-weeks"), "Freeze weeks"),
         ("project_freeze_2026_05_26.md", memory("## Done\n\nx y\n"), "Freeze 2026-05-26"),
         ("project_freeze_weeks.md", memory("Status: all phases are done.\n"), "Freeze weeks"),
+        ("project_api_of_github.md", memory("Status: the API of GitHub is met.\n"), "API of GitHub"),
+        ("project_api_of_ci.md", memory("Status: an API; no api of CI. NO CI.\n"), "Api of CI"),
         (
             "f.md",
             memory("x y\n", name=f"The freeze — {'in each week of the year ' * 4}and after"),

@@ -60,6 +60,15 @@ def test_the_review_page_leads_to_the_conflict_and_takes_no_verdict_there(
     assert "Leaves 1 waiting until the conflict is solved" in text
 
 
+def test_the_bar_says_in_how_many_files_a_conflict_waits(browser: Client, file: FileChange) -> None:
+    proposal = file.proposal
+    Hunk.objects.filter(file__proposal=proposal).update(verdict=Hunk.Verdict.APPROVED)
+    for other in proposal.files.exclude(pk=file.pk)[:1]:
+        FileChange.objects.filter(pk=other.pk).update(conflict=file.conflict)
+    text = browser.get(f"/review/{proposal.public_id}/").content.decode()
+    assert "waiting until the conflicts in 2 files are solved" in text
+
+
 def test_the_three_sides_are_labelled_and_the_rest_is_merged(browser: Client, file: FileChange) -> None:
     text = html.unescape(browser.get(address(file)).content.decode())
     for label in ("Now on disk", "This dream", "Before", "Both", "My own text", "Place 1 of 1"):

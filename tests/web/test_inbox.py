@@ -13,7 +13,7 @@ from django.urls import reverse
 from django.utils import timezone
 
 from dreams.models import AppliedBatch, AppliedFile, DreamRun, Finding, Hunk, Project, Proposal
-from dreams.services import discovery, settings_changes
+from dreams.services import discovery, server_registry, settings_changes
 from dreams.services.inbox.waiting import WaitingItem
 from dreams.services.scheduling import next_dream, scheduler
 from dreams.web.pages import inbox as selector
@@ -119,11 +119,14 @@ def test_a_gate_that_only_a_judgement_can_tell_is_told_as_it_was_judged_last() -
 
 @pytest.mark.parametrize("page", ["inbox", "projects"])
 def test_until_the_first_look_is_over_no_page_says_that_there_are_no_projects(
-    browser: Client, page: str
+    browser: Client, page: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def text() -> str:
         return browser.get(reverse(page)).content.decode()
 
+    assert "State: has never run. Start it with <code>" in text() and "serve</code>" in text()
+    started = server_registry.Running(1, 1.0, "", 1, timezone.now().isoformat())
+    monkeypatch.setattr("dreams.services.server_registry.running", lambda: started)
     assert "Looking for projects" in text() and "No projects yet" not in text()
     cache.set(scheduler.LAST_TICK, timezone.now().isoformat())
     cache.set(discovery.LAST_LOOK, timezone.now().isoformat())

@@ -10,6 +10,8 @@ from dreams.models import JobRun, ScheduledJob
 from dreams.services import jobs
 from dreams.services.hosts import host, name_of
 
+OF_ADD = ("project", "after", "once", "until")
+
 
 class Command(base.Command):
     help = "Manage scheduled jobs: add CRON KIND, or add KIND --after ID; list; run ID; remove ID. KIND is dream, checkup, digest, verify or export."
@@ -26,6 +28,8 @@ class Command(base.Command):
 
     def run(self, options: base.Options) -> base.Result:
         words: list[str] = options["words"]
+        if options["action"] != "add" and any(options[name] for name in OF_ADD):
+            raise base.BadUsage(f"Only `jobs add` takes {', '.join(f'--{name}' for name in OF_ADD)}.")
         match options["action"]:
             case "add":
                 return self._add(words, options)

@@ -1,13 +1,16 @@
 """`rollback DREAM`: undo all of it, some files or some hunks."""
 
+from collections.abc import Callable, Sequence
 from functools import partial
 from itertools import chain
+from typing import TypeVar
 
 from dreams.management import base, named, queued, shown
 from dreams.models import Proposal
 from dreams.services import host_requests, review, rollback
 from dreams.services.apply import applying, writing
 
+Done = TypeVar("Done")
 SHOWN = 3  # files with conflicts; --json has all
 
 
@@ -27,23 +30,20 @@ class Command(base.Command):
 
     def run(self, options: base.Options) -> base.Result:
         selection = rollback.Selection(tuple(options["path"]), tuple(options["hunk"]))
-        reports: list[applying.ApplyReport] = []
+        chosen = self._applied(options["dream"])
+        if not chosen:
+            raise base.Refused(f"{options['dream']} proposed nothing, so there is nothing to undo.")
+        if options["preview"]:
+            look = partial(_preview, selection=selection, is_bare=options["show_secrets"])
+            return {"files": list(chain.from_iterable(_each(chosen, look)))}
+        if host_requests.is_elsewhere(chosen[0].project):
+            return self._asked(chosen, selection, options)
+        writing.recover()
+        undo = partial(rollback.rollback, reviewer=named.me(), selection=selection, reason=options["reason"])
         try:
-            chosen = self._applied(options["dream"])
-            if not chosen:
-                raise base.Refused(f"{options['dream']} proposed nothing, so there is nothing to undo.")
-            if options["preview"]:
-                bare = options["show_secrets"]
-                rows = [_preview(proposal, selection, is_bare=bare) for proposal in chosen]
-                return {"files": list(chain.from_iterable(rows))}
-            if host_requests.is_elsewhere(chosen[0].project):
-                return self._asked(chosen, selection, options)
-            writing.recover()
-            for proposal in chosen:
-                reports.append(rollback.rollback(proposal, named.me(), selection, reason=options["reason"]))
-        except rollback.NothingToUndo:
-            if not reports:
-                raise
+            reports = _each(chosen, undo)
+        except rollback.AlreadyUndone as nothing:
+            reports = [applying.ApplyReport(said=(str(nothing),), proposal=chosen[0].public_id, already=True)]
         result = shown.report(_joined(reports))
         if failed := [report for report in reports if report.error]:
             raise base.Refused(failed[0].refusal, result)
@@ -76,6 +76,19 @@ class Command(base.Command):
         return shown.preview_words(result["files"])
 
 
+def _each(chosen: Sequence[Proposal], do: Callable[[Proposal], Done]) -> list[Done]:
+    """What `do` makes of each part that has something to undo. Raises NothingToUndo if none has."""
+    done, nothing = [], []
+    for proposal in chosen:
+        try:
+            done.append(do(proposal))
+        except rollback.NothingToUndo as why:
+            nothing.append(why)
+    if not done:
+        raise next((why for why in nothing if isinstance(why, rollback.AlreadyUndone)), nothing[0])
+    return done
+
+
 def _preview(proposal: Proposal, selection: rollback.Selection, *, is_bare: bool) -> list[base.Result]:
     if is_bare:
         review.log_secrets_shown(proposal, named.me())
@@ -97,5 +110,6 @@ def _joined(reports: list[applying.ApplyReport]) -> applying.ApplyReport:
         untouched=tuple(path for report in reports for path in report.untouched),
         said=tuple(line for report in reports for line in report.said),
         error=" ".join(report.error for report in reports if report.error),
-        proposal=reports[0].proposal if reports else "",
+        proposal=reports[0].proposal,
+        already=all(report.already for report in reports),
     )

@@ -23,6 +23,7 @@ from dreams.lib import amounts
 from dreams.lib.files.text import plural
 from dreams.lib.sandbox.tool_worker import fences
 from dreams.services import auditlog, verifying
+from dreams.services.database import takes_no_file
 from dreams.services.doctor.check import MOST_NAMES, Check, State
 from dreams.services.search import postgresql
 from memoryweb import version
@@ -157,6 +158,9 @@ def disk() -> Check:
     free = shutil.disk_usage(settings.DATA_DIR).free
     state: State = "bad" if free < LITTLE_SPACE else "warn" if free < SOME_SPACE else "ok"
     remedy = "" if state == "ok" else "Make room on this disk."
+    if takes_no_file():
+        remedy = "Remove files from this disk: all its inodes are used."
+        return Check("Disk", "bad", "No more files fit", str(settings.DATA_DIR), remedy)
     return Check("Disk", state, f"{amounts.bytes_(free)} free", str(settings.DATA_DIR), remedy)
 
 

@@ -29,6 +29,7 @@ from dreams.services.proposals import rebase
 from dreams.services.review import Actor
 from dreams.services.rollback.previewing import (
     EVERYTHING,
+    AlreadyUndone,
     NothingToUndo,
     Preview,
     Selection,

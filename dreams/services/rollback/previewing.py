@@ -19,7 +19,11 @@ from dreams.services.proposals import rebase
 
 
 class NothingToUndo(Refusal):
-    """Nothing selected is applied, or it was already undone; the message says which."""
+    """Nothing selected is applied; the message says why."""
+
+
+class AlreadyUndone(NothingToUndo):
+    """All that is selected was applied and undone."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,9 +132,10 @@ def _selected(proposal: Proposal, selection: Selection) -> list[Hunk]:
     """The applied hunks to undo, with the parts that must be undone with them."""
     applied = Hunk.objects.filter(file__proposal=proposal, applied_in__isnull=False).select_related("file")
     standing = list(applied.filter(undone_in__isnull=True).order_by("file__path", "number"))
+    if not standing and not applied.exists():
+        raise NothingToUndo(f"{proposal.public_id} was never applied; there is nothing to undo.")
     if not standing:
-        what = "has already been undone" if applied.exists() else "was never applied"
-        raise NothingToUndo(f"{proposal.public_id} {what}; there is nothing to undo.")
+        raise AlreadyUndone(f"{proposal.public_id} has already been undone; there is nothing to undo.")
     if selection.is_all:
         return standing
     named = review.select_hunks(proposal, paths=selection.paths, hunk_ids=selection.hunk_ids)
@@ -141,9 +146,8 @@ def _selected(proposal: Proposal, selection: Selection) -> list[Hunk]:
         chosen |= _removals_of(named)
     found = [hunk for hunk in standing if hunk.pk in chosen]
     if not found:
-        raise NothingToUndo(
-            f"None of that is currently applied in {proposal.public_id}; there is nothing to undo."
-        )
+        nothing = AlreadyUndone if applied.filter(pk__in=chosen).exists() else NothingToUndo
+        raise nothing(f"None of that is currently applied in {proposal.public_id}; there is nothing to undo.")
     return found
 
 

@@ -14,12 +14,13 @@ from dreams.findings.index_limits import MANY_WITHOUT_A_DREAM
 from dreams.models import COUNTED_MEMORIES, AppliedBatch, DreamRun, Memory, Project, Proposal
 from dreams.models.prepared import prepared
 from dreams.services import hosts, people
+from dreams.services.doctor.check import Check
 from dreams.services.inbox import waiting
 from dreams.services.inbox.waiting import WaitingItem, WaitingKind
 from dreams.services.proposals import summaries
 from dreams.services.proposals.summaries import Summary, WriteSummary
 from dreams.services.scheduling import next_dream
-from dreams.web.pages.projects import config_folders, is_looking, with_unique_names
+from dreams.web.pages.projects import config_folders, looking, with_unique_names
 from dreams.web.paging import chosen, number_or_none
 
 FINDINGS: Mapping[str, str] = {
@@ -291,8 +292,8 @@ class Inbox:
         return config_folders()
 
     @property
-    def is_looking(self) -> bool:
-        return is_looking()
+    def looking(self) -> Check | None:
+        return looking()
 
     @property
     def any_ever(self) -> bool:

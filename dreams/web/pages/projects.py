@@ -32,9 +32,11 @@ from dreams import conf
 from dreams.lib.files.text import is_folder
 from dreams.models import COUNTED_MEMORIES, DreamRun, Memory, Override, Project, Proposal
 from dreams.models.prepared import Fixed, prepared
-from dreams.services import discovery, hosts
+from dreams.services import discovery, hosts, server_registry
 from dreams.services.cached_counts import CountKind, kept_each, per_project
 from dreams.services.discovery import configured_roots
+from dreams.services.doctor import work
+from dreams.services.doctor.check import Check
 from dreams.services.scheduling import next_dream, scheduler
 from dreams.services.scheduling.next_dream import NextDream
 from dreams.web.pages.index_size import IndexSize, size_by_row
@@ -134,7 +136,7 @@ class Projects:
     away: int
     counts: list[tuple[str, str, int]]
     places: list[tuple[str, bool]]
-    is_looking: bool
+    looking: Check | None
 
     @property
     def here(self) -> int:
@@ -164,13 +166,17 @@ def projects(
             (STATES[rank].name, STATES[rank].label, counted[rank]) for rank in STATES if counted.get(rank)
         ],
         places=[] if counted else config_folders(),
-        is_looking=not counted and is_looking(),
+        looking=None if counted else looking(),
     )
 
 
-def is_looking() -> bool:
-    """Whether the first look for projects is not over; a look that finds none clears its mark at its end."""
-    return cache.get(scheduler.LAST_TICK) is None or cache.get(discovery.LAST_LOOK) is not None
+def looking() -> Check | None:
+    """The scheduler, until its first look for projects is over: one that finds none clears its mark at its end."""
+    if cache.get(scheduler.LAST_TICK) is not None and cache.get(discovery.LAST_LOOK) is None:
+        return None
+    now, server = timezone.now(), server_registry.running()
+    is_new = server is not None and now - server.since < work.LATE
+    return Check("Scheduler", "ok", "Starting") if is_new else work.ticks(now)
 
 
 def config_folders() -> list[tuple[str, bool]]:

@@ -114,13 +114,14 @@ def listing(found: Passing, shown: Window) -> dict[str, Any]:
 @dataclass(frozen=True, slots=True)
 class Bar:
     """The progress of the review in decisions, and what a submit would do. Approved decisions that are not written yet:
-    `clashing` for a file with a conflict, `stale` for one that changed since and is not confirmed, `for_second` in one that
-    needs a second person; `files` counts the files of the others. `batch` is for all decisions, if no filter hides any. `refuses`
+    `clashing` for one of the files with `conflicts`, `stale` for one that changed since and is not confirmed, `for_second` in one
+    that needs a second person; `files` counts the files of the others. `batch` is for all decisions, if no filter hides any. `refuses`
     says why nothing can be submitted now."""
 
     total: int
     approved: int
     clashing: int
+    conflicts: int
     stale: int
     for_second: int
     rejected: int
@@ -159,7 +160,8 @@ class Bar:
         if writes := self.approved - self.clashing - self.stale - self.for_second:
             said.append(f"writes {plural(writes, 'decision')} to {plural(self.files, 'file')}")
         if self.clashing:
-            said.append(f"leaves {self.clashing} waiting until the conflict is solved")
+            conflict = "conflict is" if self.conflicts == 1 else f"conflicts in {self.conflicts} files are"
+            said.append(f"leaves {self.clashing} waiting until the {conflict} solved")
         if self.stale:
             said.append(f"leaves {self.stale} waiting until you have checked what changed since")
         if self.for_second:
@@ -246,6 +248,7 @@ def bar(found: Passing, state: review_proposal.ReviewState) -> Bar:
         total=len(every),
         approved=len(taken),
         clashing=len(clashing),
+        conflicts=len(state.conflicts),
         stale=len(stale),
         for_second=len(for_second),
         rejected=states.count("rejected"),

@@ -187,20 +187,11 @@ class Recorder:
             self.tree.workspace.write(path, after)
         self.tree.put(path, after)
 
-    def _make(self, change: NewText, operation: str, kind: OperationKind) -> None:
-        before = self.tree.texts.get(change.path)
-        self.put(change.path, change.after)
+    def _make(self, change: NewText, name: str, kind: OperationKind) -> None:
+        path, before = change.path, self.tree.texts.get(change.path)
+        self.put(path, change.after)
         self.edits.append(
-            Edit(
-                change.path,
-                before,
-                change.after,
-                operation,
-                kind,
-                change.reason,
-                change.citations,
-                change.fates,
-            )
+            Edit(path, before, change.after, name, kind, change.reason, change.citations, change.fates)
         )
 
     def note(self, sentence: str) -> None:

@@ -38,6 +38,7 @@ RECORD = re.compile(
     r"(?:^|.*[_-])(?:(?:change)?log|journal|diary|session|hand(?:off|over))s?(?:[_-]?\d.*)?|hand(?:off|over)[_-].*",
     re.IGNORECASE,
 )
+_WORD = re.compile(r"[^\W_]+")
 _NAMED_DAY = re.compile(r"(?<!\d)(\d{4})[-_](\d\d)[-_](\d\d)(?!\d)")
 # Files about the folder, not memories.
 NO_MEMORY = re.compile(r"(?:README|CLAUDE|AGENTS|CHANGELOG|LICENSE|INSTALL|SKILL)(?![a-z]).*")
@@ -226,8 +227,13 @@ def _is_text(words: str) -> bool:
 
 
 def title_of(tree: Tree, path: str) -> str:
-    """The written title, else the file name in words."""
-    return written_title(tree, path) or _as_words(PurePosixPath(path).stem)
+    """The written title, else the file name in words, with the capitals that the file always gives them: API, GitHub."""
+    if title := written_title(tree, path):
+        return title
+    # Sorted, the form with fewest capitals comes last.
+    said = {word.lower(): word for word in sorted(set(_WORD.findall(tree.texts[path])))}
+    spelt = {key: word for key, word in said.items() if word[1:] != word[1:].lower()}
+    return _WORD.sub(lambda word: spelt.get(word[0].lower(), word[0]), _as_words(PurePosixPath(path).stem))
 
 
 def written_title(tree: Tree, path: str) -> str:
