@@ -107,6 +107,7 @@ def test_nothing_is_submitted_when_the_decision_was_not_kept(
     assert proposal.state == Proposal.State.OPEN
 
 
+@pytest.mark.more
 def test_boxes_of_an_undo_that_are_unticked_quicker_than_the_server_stay_unticked(
     window: Page, address: str, tmp_path: Path
 ) -> None:

@@ -53,6 +53,7 @@ def test_a_confirmed_finding_is_not_asked_again_after_a_rebase(tmp_path: Path, c
         assert LINE not in file.read_text()
 
 
+@pytest.mark.more
 def test_a_finding_confirmed_on_a_persons_own_words_is_not_asked_again(tmp_path: Path) -> None:
     project = world.make_project(tmp_path)
     after = world.DEPLOY.replace("host alpha", "host beta")

@@ -68,6 +68,7 @@ def test_an_apply_that_was_not_recorded_is_recorded_by_the_next_and_not_written_
     assert not approved.files.filter(conflict=True).exists()
 
 
+@pytest.mark.more
 def test_a_part_that_waited_is_written_where_the_first_part_was_not_recorded(
     approved: Proposal, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -56,6 +56,7 @@ def test_each_card_is_decided_apart(tmp_path: Path, files: dict[str, str] | None
     assert "Tuesdays" in memory(project) and "db-2" not in memory(project)
 
 
+@pytest.mark.more
 @pytest.mark.not_on_postgresql
 def test_a_card_in_an_empty_directory_is_listed_in_an_index_of_its_own(tmp_path: Path) -> None:
     project, (card,) = caught(tmp_path, STAGING, files={})
@@ -86,6 +87,7 @@ def test_a_decision_can_be_taken_back_before_the_submit(tmp_path: Path) -> None:
     assert Hunk.objects.exclude(verdict="pending").count() == 0
 
 
+@pytest.mark.more
 def test_a_card_can_be_remembered_in_other_words(tmp_path: Path) -> None:
     project, (card,) = caught(tmp_path, STAGING)
     cards.edit(card, "Staging runs on db-2.internal.", world.ME)

@@ -121,6 +121,7 @@ def test_what_was_put_off_then_is_in_the_inbox() -> None:
     assert [row.item for row in snoozing.put_off_by("me", timezone.now())] == ["pdef"]
 
 
+@pytest.mark.more
 def test_suggestions_of_then_do_not_fill_todays_limit(tmp_path: Path) -> None:
     project = world.make_project(tmp_path)
     for number in range(suggesting.MOST_A_DAY):

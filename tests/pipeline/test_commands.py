@@ -95,6 +95,7 @@ def test_a_dream_that_is_refused_says_so_in_one_line(discovered: Shell):
     assert "move it away" in done.stderr and "Traceback" not in done.stderr
 
 
+@pytest.mark.more
 def test_a_dream_that_is_refused_has_the_fields_of_one_that_ran(discovered: Shell):
     ran = discovered.json("dream", SLUG, "--force")
     refused = discovered.json("dream", SLUG, code=1)
@@ -386,6 +387,7 @@ def test_a_refusal_that_names_a_file_spells_out_what_moves_a_terminals_cursor(di
     assert "\x1b" not in done.stderr and done.stderr.endswith("\n")
 
 
+@pytest.mark.more
 def test_a_terminal_without_a_character_shows_its_number(processes: Processes) -> None:
     """A process of its own: the encoding is that of its start."""
     environment = {**processes.env, "PYTHONIOENCODING": "latin-1", "PYTHONUTF8": "0"}

@@ -65,6 +65,7 @@ def test_what_a_dream_would_read_is_not_called_new_as_it_may_wait_in_a_review(pr
     assert f"2 sessions and its notes, {amounts.bytes_(found.size.material_bytes)}" in found.basis
 
 
+@pytest.mark.more
 @pytest.mark.not_on_postgresql
 def test_it_reckons_with_the_first_prompt_as_it_is_sent(project: Project, model: ModelServer) -> None:
     reckoned = asked(project).size.prompt_chars

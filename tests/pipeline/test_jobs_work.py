@@ -225,6 +225,7 @@ def test_a_lock_is_waited_for_an_hour_and_no_longer(tmp_path: Path) -> None:
     assert run.status == "nothing" and "lock is held" in run.text
 
 
+@pytest.mark.more
 @pytest.mark.not_on_postgresql
 def test_a_dream_that_is_under_way_is_waited_for(tmp_path: Path) -> None:
     project = ready(tmp_path)

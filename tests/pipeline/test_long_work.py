@@ -41,6 +41,7 @@ class Enough(Exception):
     pass
 
 
+@pytest.mark.more
 def test_an_undo_that_is_stopped_at_any_step_leaves_everything_as_it_was(tmp_path: Path) -> None:
     proposal = applied(tmp_path)
     folder = world.folder(proposal.project)

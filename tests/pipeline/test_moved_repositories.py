@@ -174,6 +174,7 @@ def test_a_project_is_not_copied_to_itself(root: Root) -> None:
         moved.propose(former, former, ME)
 
 
+@pytest.mark.more
 @pytest.mark.not_on_postgresql
 def test_the_index_is_not_read_again_for_each_memory_that_is_copied(root: Root) -> None:
     """Read once for each row, an index of a thousand rows took most of half a minute."""

@@ -23,6 +23,7 @@ def allow() -> None:
     settings_changes.set_override("policy_findings", "warn", actor="owner")
 
 
+@pytest.mark.more
 def test_a_card_that_a_person_approved_waits_for_their_submit(tmp_path: Path) -> None:
     project, (staging,) = caught(tmp_path, STAGING)
     cards.approve(staging, world.ME)
@@ -35,6 +36,7 @@ def test_a_card_that_a_person_approved_waits_for_their_submit(tmp_path: Path) ->
     assert "db-2" in memory(project)
 
 
+@pytest.mark.more
 def test_the_command_says_of_each_card_whether_it_was_applied_without_a_person(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -92,6 +94,7 @@ def test_what_a_check_finds_only_beside_the_other_approved_cards_counts(
     assert {card.state for card in Card.objects.all()} == {"open"}, "a person decides"
 
 
+@pytest.mark.more
 def test_cards_are_caught_where_the_folder_is_busy(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     from dreams.services import project_lock
     from dreams.services.apply import applying

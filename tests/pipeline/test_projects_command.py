@@ -41,6 +41,7 @@ def root(tmp_path: Path) -> Root:
     return root
 
 
+@pytest.mark.more
 @pytest.mark.not_on_postgresql
 def test_a_fresh_machine_discovers_and_lists_its_projects_in_a_private_database(
     root: Root, tmp_path: Path

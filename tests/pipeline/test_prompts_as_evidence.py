@@ -195,6 +195,7 @@ def test_a_model_is_given_them_and_its_quotes_are_looked_up_there(
     assert not rows.filter(quote="not said", found=True).exists()
 
 
+@pytest.mark.more
 @pytest.mark.not_on_postgresql
 def test_a_model_that_catches_is_given_them_too(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
     settings_changes.set_override("catch_engine", "anthropic", actor="me")

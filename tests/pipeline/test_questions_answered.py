@@ -106,6 +106,7 @@ def test_leaving_it_as_it_is_answers_without_a_change(tmp_path: Path, monkeypatc
     assert not Proposal.objects.exists()
 
 
+@pytest.mark.more
 def test_an_answer_taken_back_leaves_the_proposal_as_it_was(tmp_path: Path, monkeypatch) -> None:
     project = world.make_project(tmp_path)
     run = asking.dream(project, monkeypatch, ASK_RESET, ASK, act=SNAPSHOTS)
@@ -125,6 +126,7 @@ def test_an_answer_taken_back_leaves_the_proposal_as_it_was(tmp_path: Path, monk
     assert not proposal.operations.filter(key__startswith="q").exists()
 
 
+@pytest.mark.more
 @pytest.mark.not_on_postgresql
 def test_the_last_answer_taken_back_closes_the_projects_answers(tmp_path: Path, monkeypatch) -> None:
     project = world.make_project(tmp_path)
@@ -137,6 +139,7 @@ def test_the_last_answer_taken_back_closes_the_projects_answers(tmp_path: Path, 
     assert again.proposal != made and again.question.state == "waiting"
 
 
+@pytest.mark.more
 @pytest.mark.not_on_postgresql
 def test_a_submit_of_answers_takes_none_in_and_gives_none_back(tmp_path: Path, monkeypatch) -> None:
     project = world.make_project(tmp_path)

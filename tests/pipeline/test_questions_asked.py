@@ -154,6 +154,7 @@ def test_a_question_whose_statement_is_gone_vanishes(tmp_path: Path, monkeypatch
     assert Question.objects.get(state="open").places[0]["path"] == "feedback_testing.md"
 
 
+@pytest.mark.more
 @pytest.mark.parametrize("put_off", [False, True])
 def test_a_folder_that_is_back_as_it_was_has_the_questions_of_the_last_dream_again(
     tmp_path: Path, monkeypatch, put_off: bool
@@ -211,6 +212,7 @@ def test_a_statement_put_together_from_several_lines_is_found_by_its_first_words
     assert asking.states(project) == ["open"]
 
 
+@pytest.mark.more
 def test_a_kind_that_is_mostly_left_as_it_is_is_no_longer_asked(tmp_path: Path, monkeypatch) -> None:
     project = world.make_project(tmp_path)
     asking.dream(project, monkeypatch, *many(10))

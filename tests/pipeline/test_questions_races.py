@@ -91,6 +91,8 @@ def test_an_answer_beside_a_submit_is_written_or_waits_for_the_next(tmp_path: Pa
     assert Question.objects.get().state == "answered"
 
 
+@pytest.mark.more
+@pytest.mark.also_on_postgresql
 def test_an_answer_taken_back_beside_a_submit_is_one_or_the_other(tmp_path: Path, monkeypatch) -> None:
     project = world.make_project(tmp_path)
     asking.dream(project, monkeypatch, ASK, ASK_RESET)
@@ -105,6 +107,8 @@ def test_an_answer_taken_back_beside_a_submit_is_one_or_the_other(tmp_path: Path
     assert (question.state, written) in {("open", False), ("answered", True)}
 
 
+@pytest.mark.more
+@pytest.mark.also_on_postgresql
 def test_answers_survive_a_dream_that_supersedes_their_proposal(tmp_path: Path, monkeypatch) -> None:
     project = world.make_project(tmp_path)
     add = engines.add("project_export.md", FACT)

@@ -256,6 +256,7 @@ def test_the_projects_page_says_that_the_index_of_its_history_is_damaged(
     )
 
 
+@pytest.mark.more
 def test_the_projects_page_says_that_its_history_is_damaged_and_sets_it_aside(
     project: Project, browser: Client
 ) -> None:
@@ -302,6 +303,7 @@ def test_the_doctor_names_a_lost_history_before_a_new_one_is_begun(project: Proj
     assert str(entry.project_label) == str(project)
 
 
+@pytest.mark.more
 def test_the_projects_page_says_that_its_history_is_lost_and_what_that_costs(
     project: Project, tmp_path: Path, browser: Client
 ) -> None:

@@ -38,6 +38,7 @@ def _standing(proposal: Proposal) -> int:
     ).count()
 
 
+@pytest.mark.more
 @pytest.mark.not_on_postgresql
 def test_redone_it_counts_as_written_again_and_can_be_undone_again(written: Proposal) -> None:
     after, count = _texts(written), _standing(written)
@@ -63,6 +64,7 @@ def test_one_change_is_undone_and_redone(written: Proposal) -> None:
     assert _texts(written) == after and _standing(written) == count
 
 
+@pytest.mark.more
 @pytest.mark.not_on_postgresql
 def test_what_was_never_to_be_proposed_again_may_be_once_it_is_redone(written: Proposal) -> None:
     undo = _undo(written, never_again=True)

@@ -56,6 +56,7 @@ def test_what_was_approved_and_undone_for_good_was_not_rejected(project: Project
     assert said_again(project) == []
 
 
+@pytest.mark.more
 @pytest.mark.not_on_postgresql
 def test_what_was_rejected_once_and_approved_later_is_no_longer_rejected(project: Project) -> None:
     reject(proposed(project))

@@ -80,6 +80,7 @@ def test_a_removed_file_comes_back_with_its_attributes(tmp_path: Path, paths: tu
     }
 
 
+@pytest.mark.more
 def test_an_undo_that_died_before_the_rows_were_told_is_one_after_recovery(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -189,6 +190,7 @@ def test_the_rest_can_be_undone_after_one_hunk_was(tmp_path: Path) -> None:
         rollback.rollback(proposal, world.ME)
 
 
+@pytest.mark.more
 def test_a_file_that_is_undone_change_by_change_is_at_last_as_it_was(tmp_path: Path) -> None:
     """Each undo changes it, which is no edit by anybody else."""
     project = world.make_project(tmp_path)
@@ -337,6 +339,7 @@ def killed_undo(proposal: Proposal, monkeypatch: pytest.MonkeyPatch, **how: Any)
     return proposal.undone_by.get()
 
 
+@pytest.mark.more
 def test_an_undo_that_was_killed_before_its_write_is_written_in_a_persons_own_words(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -364,6 +367,7 @@ def test_an_undo_that_was_killed_before_its_write_is_one_once_it_is_written(
     assert {row.reason for row in LeftOut.objects.filter(proposal=proposal)} == {"Not so."}
 
 
+@pytest.mark.more
 def test_an_undo_that_was_killed_in_an_earlier_version_is_withdrawn_by_the_next(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -376,6 +380,7 @@ def test_an_undo_that_was_killed_in_an_earlier_version_is_withdrawn_by_the_next(
     assert undo.state == Proposal.State.REJECTED
 
 
+@pytest.mark.more
 def test_an_undo_that_was_killed_keeps_a_persons_own_words_when_another_file_is_undone(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -459,6 +464,7 @@ def test_an_undo_by_review_can_itself_be_undone(tmp_path: Path) -> None:
     assert not Hunk.objects.filter(file__proposal=proposal, undone_in__isnull=False).exists()
 
 
+@pytest.mark.more
 def test_an_undo_by_review_that_waits_for_a_word_survives_another_undo(tmp_path: Path) -> None:
     """Submitted, and not written because its file changed once more."""
     proposal = applied(world.make_project(tmp_path))

@@ -131,6 +131,7 @@ def test_the_next_project_dreams_when_one_dream_has_ended_and_still_one_at_a_tim
     assert DreamRun.objects.count() == dream_tasks() == 3
 
 
+@pytest.mark.more
 @pytest.mark.not_on_postgresql
 def test_a_pause_during_a_dream_keeps_the_next_from_starting(tmp_path: Path) -> None:
     for number in (1, 2):

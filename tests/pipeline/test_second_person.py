@@ -149,6 +149,7 @@ def test_the_same_person_cannot_be_both(proposal: Proposal) -> None:
     assert on_disk(proposal) == RELEASE
 
 
+@pytest.mark.more
 def test_whoever_solved_a_conflict_wrote_the_text_and_is_not_its_second_person(proposal: Proposal) -> None:
     approved(proposal)
     there = world.folder(proposal.project) / "team/releases.md"
@@ -187,6 +188,7 @@ def test_two_are_enough_where_the_second_has_solved_a_conflict_of_another_file(p
     assert made.submitted_by == "anna"
 
 
+@pytest.mark.more
 @pytest.mark.parametrize("first", ["anna", "bea"])
 def test_of_two_files_each_person_approves_the_one_that_the_other_decided(
     project: Project, first: str
@@ -236,6 +238,7 @@ def test_whoever_only_submitted_has_decided_nothing_and_may_be_the_second(propos
     review.approve_as_second(proposal, seen(proposal), BEA)
 
 
+@pytest.mark.more
 def test_of_one_file_that_two_decided_each_approves_the_part_of_the_other(project: Project) -> None:
     words = RELEASE + "\n".join(f"Line {number}." for number in range(9)) + "\nTags are signed.\n"
     (world.folder(project) / "team/releases.md").write_text(words)
@@ -261,6 +264,7 @@ def test_of_one_file_that_two_decided_each_approves_the_part_of_the_other(projec
     assert on_disk(made) == both
 
 
+@pytest.mark.more
 def test_where_two_decided_parts_that_became_one_whoever_confirms_it_is_not_its_second(
     project: Project,
 ) -> None:
@@ -442,6 +446,7 @@ def test_an_undo_in_a_persons_own_words_needs_two(proposal: Proposal) -> None:
     assert "cut by Anna" in on_disk(undo)
 
 
+@pytest.mark.more
 def test_an_undo_whose_conflict_was_solved_in_a_persons_own_words_needs_two(proposal: Proposal) -> None:
     approved(proposal)
     review.approve_as_second(proposal, seen(proposal), BEA)
@@ -456,6 +461,7 @@ def test_an_undo_whose_conflict_was_solved_in_a_persons_own_words_needs_two(prop
     assert "Anna" not in on_disk(undo)
 
 
+@pytest.mark.more
 def test_words_that_a_host_with_an_earlier_version_notes_at_the_undo_need_two_people_too(
     proposal: Proposal,
 ) -> None:

@@ -207,6 +207,7 @@ def test_an_undo_after_a_purge_brings_back_all_but_the_secret(project: Project) 
     assert text == LEAKED.replace(TOKEN, "[redacted: github-token]")
 
 
+@pytest.mark.more
 def test_the_reason_for_an_undo_keeps_nothing_of_it_in_the_journal_and_the_history(project: Project) -> None:
     made = world.propose(project, world.edit("other.md", "Another.\n", "Another one.\n", "reworded"))
     review.decide(made, review.select_hunks(made), Hunk.Verdict.APPROVED, ME)
@@ -220,6 +221,7 @@ def test_the_reason_for_an_undo_keeps_nothing_of_it_in_the_journal_and_the_histo
     assert "It came with [redacted: github-token]." in reasons
 
 
+@pytest.mark.more
 def test_a_purge_reaches_tasks_of_sessions_and_the_reason_for_an_undo_that_waits(tmp_path: Path) -> None:
     """A password is told by the name before it, so where it is alone only a purge knows it."""
     password = "kX9vQ2mLp7" + "ZsW4rT"
@@ -292,6 +294,7 @@ def test_a_purge_that_a_crash_interrupts_is_finished_at_the_next_start(
     assert verifying.verify().problems == []
 
 
+@pytest.mark.more
 @pytest.mark.not_on_postgresql
 def test_a_key_over_several_lines_leaves_line_numbers_as_they_were(tmp_path: Path) -> None:
     head, foot = "-----BEGIN " + "PRIVATE KEY-----", "-----END " + "PRIVATE KEY-----"
@@ -312,6 +315,7 @@ def _noted(project: Project, text: str) -> SessionNotes:
     return SessionNotes.objects.get(pk=row.pk)
 
 
+@pytest.mark.more
 def test_a_purge_reaches_notes_on_sessions_and_leaves_the_rest_of_them(project: Project) -> None:
     notes = _noted(project, f"# Learnings\n\nDeploys use {TOKEN} there.\n")
     _redacted(project)
@@ -369,6 +373,7 @@ def test_one_stored_text_is_counted_in_the_singular() -> None:
     assert "(1 stored text)" in told
 
 
+@pytest.mark.more
 def test_a_purge_takes_no_text_from_a_proposal_of_another_project(project: Project, tmp_path: Path) -> None:
     """As a copy of the memories into the repository's new folder: its versions have the text only once it is applied."""
     other = world.make_project(tmp_path / "other", {"other.md": "Another.\n"})
@@ -392,6 +397,7 @@ def asking_of(project: Project) -> str:
     return str(QuestionOption.objects.get(question__project=project, option_id="replace").edits[0]["after"])
 
 
+@pytest.mark.more
 def test_a_conflict_that_waits_stays_solvable_after_a_purge(project: Project) -> None:
     """Its three texts are named by the conflict alone; here the one that was applied had the secret."""
     moved = LEAKED.replace("host alpha", "host beta")

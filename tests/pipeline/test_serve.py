@@ -108,6 +108,7 @@ def test_a_second_server_says_where_the_first_one_is(served: Served) -> None:
     assert str(served.process.pid) in second.stderr
 
 
+@pytest.mark.more
 def test_a_second_queue_is_refused(served: Served) -> None:
     until(lambda: served.home.rows("select 1 from django_q_schedule"), "the first queue")
     second = served.home.run("cluster")

@@ -189,6 +189,7 @@ def test_a_line_of_a_policy_that_is_corrected_by_hand_ends_it_and_another_line_d
     assert policy.action == action
 
 
+@pytest.mark.more
 def test_a_text_of_a_policy_that_is_no_longer_stored_stops_no_write(
     project: Project, monkeypatch: pytest.MonkeyPatch
 ) -> None:

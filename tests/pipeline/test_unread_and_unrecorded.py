@@ -86,6 +86,7 @@ def _refuse(project: Project) -> history.HistoryStore:
     raise history.HistoryError("the disk is full")
 
 
+@pytest.mark.more
 def test_what_an_apply_wrote_is_told_as_that_apply_when_it_is_recorded_later(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

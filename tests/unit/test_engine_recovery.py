@@ -122,6 +122,7 @@ def test_a_context_that_overflows_in_the_answer_is_shortened_once(tmp_path: Path
     assert "larger context" in again.error
 
 
+@pytest.mark.more
 def test_a_conversation_is_shortened_again_once_it_has_grown_again(tmp_path: Path) -> None:
     full = status(400, "prompt is too long: 9000 tokens > 8192 maximum")
     long = [READ, ScriptedReply((Use("Glob", {"pattern": "/memory/*"}),))] * 3

@@ -9,6 +9,8 @@ import sys
 from collections import Counter
 from dataclasses import replace
 
+import pytest
+
 from dreams.engines.types import Citation, Fate
 from dreams.findings import examine
 from dreams.findings.directories import between
@@ -449,6 +451,7 @@ print([(each.path, each.unit.first_line) for each in DirectoryStatements(files).
 """
 
 
+@pytest.mark.more
 def test_what_a_statement_is_held_against_is_the_same_in_every_process() -> None:
     told = {
         subprocess.run(

@@ -54,6 +54,7 @@ def test_a_path_out_of_scope_is_refused(path, code):
     assert (found.severity, found.path) == ("refuse", path)
 
 
+@pytest.mark.more
 def test_a_text_that_could_not_be_read_again_to_undo_it_is_refused():
     assert "irregular" not in codes(report({**FILES, "big.md": b"x" * MAX_FILE_BYTES}))
     found = one(report({**FILES, "big.md": b"x" * (MAX_FILE_BYTES + 1)}), "irregular")

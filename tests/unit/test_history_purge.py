@@ -177,6 +177,7 @@ def test_loose_objects_written_by_other_programs_are_packed_too(store):
     assert store.verify() == []
 
 
+@pytest.mark.more
 def test_a_state_can_be_restored_after_many_more_commits_and_repacks(store):
     first = store.log()[-1]
     for day in range(4, 40):
@@ -186,6 +187,7 @@ def test_a_state_can_be_restored_after_many_more_commits_and_repacks(store):
     assert len(store.log(limit=100)) == 40
 
 
+@pytest.mark.more
 def test_many_commits_leave_few_files_to_hold_open(store):
     made = [keep(store, day, a=b"text %d" % day).id for day in range(4, MAX_PACKS + 9)]
     assert len(list(store.path.glob("objects/pack/*.pack"))) < 10
@@ -193,6 +195,7 @@ def test_many_commits_leave_few_files_to_hold_open(store):
     assert store.verify() == []
 
 
+@pytest.mark.more
 def test_a_state_is_kept_where_old_ones_cannot_be_repacked(store, monkeypatch):
     def fail(repo):
         raise HistoryDamaged("an object is missing")

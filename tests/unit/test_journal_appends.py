@@ -226,6 +226,7 @@ def test_generated_directories_killed_at_random_calls_lose_no_line(tmp_path: Pat
     assert min(figures.before, figures.after) > 5
 
 
+@pytest.mark.more
 def test_lines_appended_while_files_are_written_are_all_there(tmp_path: Path) -> None:
     load = kills.appends(tmp_path, 300, seed=7)
     assert (load.lost, load.mixed) == ([], 0)

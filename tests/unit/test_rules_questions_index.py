@@ -121,6 +121,7 @@ def test_rows_that_few_memories_link_to_are_offered_first_and_no_more_than_the_i
     assert "r0.md" not in offered and len(offered) < 6
 
 
+@pytest.mark.more
 @pytest.mark.parametrize(("count", "more"), [(130, " A later dream asks about 21 more."), (90, "")])
 def test_it_says_how_many_rows_a_later_dream_asks_about(tmp_path: Path, count: int, more: str) -> None:
     hooks = [f"The queue of shop {n} is Redis 7.2 on host queue-{n}. {TAIL}" for n in range(61)]
@@ -182,6 +183,7 @@ def test_a_remark_with_brackets_in_it_keeps_all_its_letters(heading: str, row: s
     assert f"- [Cranes](cranes.md) — {row}\n" in after["MEMORY.md"]
 
 
+@pytest.mark.more
 def test_a_section_with_a_heading_in_another_script_becomes_a_memory_of_its_name(tmp_path: Path) -> None:
     facts = "".join(f"- Crane {n} lifts {n} tons at berth {n}.\n" for n in range(16))
     question = asked(
@@ -190,6 +192,7 @@ def test_a_section_with_a_heading_in_another_script_becomes_a_memory_of_its_name
     assert "起重机.md" in {edit.path for edit in question.options[0].edits}
 
 
+@pytest.mark.more
 def test_a_section_that_cannot_move_is_not_counted(tmp_path: Path) -> None:
     """A line that counts from its own day would count from another one in a new memory."""
     facts = "".join(f"- Crane {n} lifts {n} tons at berth {n}.\n" for n in range(8))

@@ -79,6 +79,7 @@ def test_approving_several_writes_each_and_each_can_be_undone(browser: Client, t
         assert browser.get(f"/review/{proposal.public_id}/undo/").status_code == 200
 
 
+@pytest.mark.more
 def test_several_proposals_of_one_change_each_are_one_batch(browser: Client, two: list[Proposal]) -> None:
     browser.post("/several/decide/", _form(browser, two, "approve"))
     batches = set(Decision.objects.values_list("batch", flat=True))

@@ -88,6 +88,7 @@ def test_what_a_test_found_stands_on_the_page_with_its_facts_until_the_next_one(
     assert "at a different address: " + server.url.removeprefix("http://") in text(browser)
 
 
+@pytest.mark.more
 def test_a_projects_own_model_is_the_one_that_is_tested(
     browser: Client, monkeypatch: pytest.MonkeyPatch
 ) -> None:

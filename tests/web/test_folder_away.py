@@ -34,6 +34,7 @@ def _text(browser: Client, proposal: Proposal) -> str:
     return " ".join(unescape(page).split())
 
 
+@pytest.mark.more
 @pytest.mark.parametrize("is_seen", [False, True])
 def test_a_review_is_as_it_was_once_its_folder_is_back(
     browser: Client, proposal: Proposal, is_seen: bool

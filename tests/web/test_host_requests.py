@@ -75,6 +75,7 @@ def test_a_review_that_is_submitted_here_is_written_there_and_reported_here(
     assert manifest(world.folder(approved.project)) != before
 
 
+@pytest.mark.more
 def test_nothing_can_be_decided_until_the_host_that_was_asked_has_written(
     browser: Client, approved: Proposal, two: TwoHosts
 ) -> None:
@@ -179,6 +180,7 @@ def test_changed_files_are_brought_up_to_date_there(
     assert "Check the new result" in _text(browser, f"/review/{approved.public_id}/")
 
 
+@pytest.mark.more
 def test_a_folder_that_leads_elsewhere_there_is_named_with_what_to_do_here(
     browser: Client, approved: Proposal, two: TwoHosts, tmp_path: Path
 ) -> None:

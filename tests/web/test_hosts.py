@@ -77,6 +77,7 @@ def test_a_review_of_another_host_is_your_move_until_you_submit_it(two: Client) 
     assert len(seen) == 2
 
 
+@pytest.mark.more
 def test_a_count_is_of_the_host_that_is_shown(two: Client) -> None:
     assert "<b>2 projects</b>" in two.get("/projects/").content.decode()
     assert "<b>1 project</b>" in two.get("/projects/?host=desk").content.decode()

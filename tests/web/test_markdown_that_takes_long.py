@@ -50,6 +50,7 @@ def test_a_text_that_is_slow_to_read_is_shown_and_the_next_one_is_read(text: str
     assert markdown("*still* here") == "<p><em>still</em> here</p>"
 
 
+@pytest.mark.more
 def test_a_worker_that_was_killed_is_replaced() -> None:
     assert markdown("*before* it") == "<p><em>before</em> it</p>"
     workers = [child for child in psutil.Process().children() if _is_a_worker(child)]

@@ -41,6 +41,7 @@ def test_a_page_and_its_addresses_say_get_or_post_and_no_more(
     assert browser.delete(reverse(name)).status_code == 405
 
 
+@pytest.mark.more
 def test_a_number_that_no_row_can_have_is_a_page_that_is_not_there(browser: Client, world: World) -> None:
     found = {}
     for one in urlpatterns:

@@ -265,6 +265,7 @@ def test_leaving_it_as_it_is_makes_no_change(browser: Client, project: Project) 
     assert "anna answered: <b>Leave as it is</b>" in page(browser, f"/projects/{project.pk}/questions/")
 
 
+@pytest.mark.more
 def test_an_answer_with_an_open_finding_asks_to_confirm_it_first(browser: Client, project: Project) -> None:
     question = asked.ask(project, asked.blocked())[0]
     here = f"/projects/{project.pk}/questions/"
@@ -341,6 +342,7 @@ def test_questions_that_were_put_off_are_not_told_in_the_inbox(browser: Client, 
     assert "questions-count" not in text and 'class="hunk question' not in text
 
 
+@pytest.mark.more
 def test_where_all_is_answered_no_heading_says_that_something_is_open(
     browser: Client, project: Project, proposal: Proposal
 ) -> None:
@@ -356,6 +358,7 @@ def test_where_all_is_answered_no_heading_says_that_something_is_open(
         assert ("None open here" if "/review/" in here else "No open questions") in text
 
 
+@pytest.mark.more
 def test_in_the_inbox_an_answer_changes_what_each_row_says(
     browser: Client, project: Project, proposal: Proposal
 ) -> None:

@@ -61,6 +61,7 @@ def test_evidence_of_an_operation_is_shown_once(browser: Client, proposal: Propo
         assert of_file(browser, proposal, path).count("<blockquote") == 1
 
 
+@pytest.mark.more
 def test_a_line_that_changed_its_place_in_the_file_says_so(browser: Client, proposal: Proposal) -> None:
     text = of_file(browser, proposal, "feedback_rules.md")
     assert ">line 10</a>" in text and "Moved to" in text and "Moved from" in text

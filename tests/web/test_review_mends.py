@@ -54,6 +54,7 @@ def test_a_line_that_would_be_lost_is_kept_on_one_press_and_the_loss_is_gone(
     assert "Tuesdays at 10:00.\nDeploys leave when ready.\n" in _text(proposal)
 
 
+@pytest.mark.more
 def test_the_last_line_of_a_file_is_kept_as_a_line_of_its_own(browser: Client, tmp_path: Path) -> None:
     before = "# Deploy\n\nDeploys leave on Tuesdays at 10:00."
     proposal = _proposal(tmp_path, "# Deploy\n\nDeploys leave when ready.\n", before)

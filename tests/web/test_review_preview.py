@@ -33,6 +33,7 @@ def test_a_preview_shows_the_lines_the_reading_and_the_findings_and_keeps_nothin
     assert (Blob.objects.count(), Decision.objects.count(), proposal.findings.count()) == before
 
 
+@pytest.mark.more
 def test_a_preview_compares_what_is_typed_without_the_lines_around_it(
     browser: Client, proposal: Proposal
 ) -> None:

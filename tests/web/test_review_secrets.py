@@ -57,6 +57,7 @@ def test_no_view_of_a_redaction_shows_the_secret(browser: Client, redaction: Pro
     assert (world.folder(redaction.project) / "deploy.md").read_text() == BEFORE
 
 
+@pytest.mark.more
 def test_its_undo_and_a_comparison_of_its_versions_do_not_either(
     browser: Client, redaction: Proposal
 ) -> None:

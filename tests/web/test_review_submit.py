@@ -74,6 +74,7 @@ def test_submitting_writes_what_is_approved_and_says_so(browser: Client, proposa
 ALREADY = "Everything approved had already been applied; nothing was written."
 
 
+@pytest.mark.more
 def test_a_form_that_was_sent_twice_is_told_to_have_written_nothing_more(
     browser: Client, proposal: Proposal
 ) -> None:
@@ -157,6 +158,7 @@ def test_rejecting_everything_closes_it_without_a_write(browser: Client, proposa
     assert manifest(world.folder(proposal.project)) == before
 
 
+@pytest.mark.more
 def test_a_file_changed_before_the_submit_is_brought_up_shown_and_confirmed(
     browser: Client, proposal: Proposal
 ) -> None:
@@ -191,6 +193,7 @@ def test_a_file_changed_at_the_submit_waits_for_one_confirmation(browser: Client
     assert file.read_text() == outside.replace("](runbook.md)", "](reference_runbook.md)")
 
 
+@pytest.mark.more
 def test_a_new_result_is_confirmed_only_where_it_is_shown(browser: Client, proposal: Proposal) -> None:
     approve(proposal, "reference_runbook")
     (world.folder(proposal.project) / "feedback_testing.md").write_text(
@@ -384,6 +387,7 @@ def test_answers_that_cannot_be_written_leave_what_was_and_say_why(
     assert "Written: 1 file." in text and "Your answers were not written: reference_staging.md has" in text
 
 
+@pytest.mark.more
 @pytest.mark.parametrize("verdict", [Hunk.Verdict.REJECTED, Hunk.Verdict.PENDING])
 def test_the_lines_of_a_written_review_have_the_numbers_of_the_file(
     browser: Client, project: Project, verdict: str

@@ -170,6 +170,7 @@ def test_approving_the_rest_of_a_proposal_that_changed_is_refused(
     assert set(verdicts(proposal).values()) == {"pending"}
 
 
+@pytest.mark.more
 def test_each_verdict_can_be_undone_one_after_the_other(browser: Client, proposal: Proposal) -> None:
     hunk, other = desk.hunk_with(proposal, "very short"), desk.hunk_with(proposal, "PostgreSQL 16")
     post(browser, proposal, "edit", about(hunk, text="Likes brief answers."))

@@ -158,6 +158,7 @@ def test_a_reviewer_decides_and_undoes_and_leaves_settings_alone(bare_refusals: 
     assert _as_the_table_says(found, Role.REVIEWER)
 
 
+@pytest.mark.more
 def test_an_admin_reaches_everything(bare_refusals: None) -> None:
     found = answers(Role.ADMIN)
     assert all(verbs == "get post" for verbs in found.values())
@@ -216,6 +217,7 @@ def test_no_page_leads_its_reader_to_what_they_may_not_use(role: Role, world: Wo
             assert text.count("<form") == text.count("</form>"), name
 
 
+@pytest.mark.more
 def test_nothing_is_left_of_what_a_role_may_not_do(world: World) -> None:
     viewer, reviewer, admin = (client_of(role) for role in (Role.VIEWER, Role.REVIEWER, Role.ADMIN))
     Question.objects.create(project=world.project, kind="same", subject="x", why="Said twice.", asked=True)

@@ -69,6 +69,7 @@ def test_without_secrets_there_is_nothing_to_press(browser: Client, tmp_path: Pa
     assert "No memory contains a secret now." in page
 
 
+@pytest.mark.more
 def test_once_it_is_purged_no_review_says_that_it_is_still_kept(browser: Client, project: Project) -> None:
     browser.post(f"/projects/{project.pk}/secrets/redact/")
     made = Proposal.objects.get()

@@ -106,6 +106,7 @@ def test_secrets_in_statements_are_masked(browser: Client, tmp_path: Path) -> No
     assert token not in page(browser, f"/projects/{project.pk}/statements/?value=token")
 
 
+@pytest.mark.more
 def test_a_kind_that_is_no_longer_asked_is_listed_on_the_checkup(
     browser: Client, project: Project, capsys: pytest.CaptureFixture[str]
 ) -> None:

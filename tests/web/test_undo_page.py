@@ -76,6 +76,7 @@ def test_boxes_of_like_changes_are_told_apart_by_their_line(browser: Client, pro
     assert f"{role.file.path}, line {role.new_start + 1}" in text
 
 
+@pytest.mark.more
 def test_a_renamed_file_is_one_change_as_in_its_review(browser: Client, tmp_path: Path) -> None:
     made = kinds.make_proposal(kinds.make_project(tmp_path))
     # A file that goes, one that comes, and the row that names it.
@@ -135,6 +136,7 @@ def test_never_again_is_kept_with_its_reason(browser: Client, proposal: Proposal
     assert LeftOut.objects.get().reason == "no need"
 
 
+@pytest.mark.more
 def test_a_redo_is_called_a_redo_wherever_a_version_is_told(browser: Client, proposal: Proposal) -> None:
     undone = Proposal.objects.get(public_id=rollback.rollback(proposal, world.ME).proposal)
     memory = Memory.objects.get(path=next(iter(proposal.files.filter(kind="modify"))).path)
@@ -171,6 +173,7 @@ def test_later_edits_elsewhere_stay(browser: Client, proposal: Proposal) -> None
     assert file.read_text() == desk.TESTING.replace("Rule 5:", "Rule five:")
 
 
+@pytest.mark.more
 def test_what_one_of_two_submits_wrote_is_undone_from_its_own_line_in_the_lists(
     browser: Client, tmp_path: Path
 ) -> None:

@@ -176,6 +176,7 @@ def test_several_undos_are_redone_one_by_one_and_the_button_says_so(
     assert "Redo" not in _panel(browser, proposal)
 
 
+@pytest.mark.more
 def test_an_undo_of_an_undo_is_a_redo_everywhere_and_the_next_one_an_undo(
     browser: Client, proposal: Proposal
 ) -> None:
