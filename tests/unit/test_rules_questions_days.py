@@ -176,6 +176,15 @@ def test_a_day_from_a_copied_file_is_filled_in_and_asked(tmp_path: Path) -> None
     assert after is not None and "- We moved to Valkey on 2026-09-30.\n" in after
 
 
+def test_a_file_whose_name_has_the_day_tells_what_today_is(tmp_path: Path) -> None:
+    note = memory("- We moved to Valkey yesterday.\n")
+    found = {
+        path: dream(tmp_path / path, {path: note, "MEMORY.md": f"- [N]({path})\n"}).outcome.questions
+        for path in ("project_status.md", "project_status_2026-10-01.md")
+    }
+    assert [len(each) for each in found.values()] == [1, 0]
+
+
 def test_each_of_many_relative_days_is_asked_about(tmp_path: Path) -> None:
     """A line that stays as it is keeps its question, so the others must not wait for its place."""
     files = {f"n{n}.md": memory(f"- We moved pump {n} yesterday.\n") for n in range(25)}

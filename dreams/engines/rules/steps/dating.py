@@ -6,6 +6,7 @@ from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
+from dreams.engines.linedates import day_in_name
 from dreams.engines.rules.notes import bodies, days as days_of
 from dreams.engines.rules.notes.tree import NewText, Recorder, Tree, digest, is_daily, is_index, is_team
 from dreams.engines.types import Citation, Fate, LineDate
@@ -48,8 +49,8 @@ def undated(tree: Tree, line_dates: Mapping[str, Sequence[LineDate | None]]) -> 
     """Every line whose relative dates can be worked out, if it was written on its day."""
     for path in sorted(tree.texts):
         known = line_dates.get(path)
-        if not known or not tree.writable(path) or is_team(path) or is_daily(path):
-            continue
+        if not known or not tree.writable(path) or is_team(path) or is_daily(path) or day_in_name(path):
+            continue  # of eight questions about files whose name has the day none was useful
         lines = memdir.split_lines(tree.texts[path])
         found: dict[int, list[dates.DateSpan]] = defaultdict(list)  # by line, as it may have two sentences
         for sentence, days in _sentences(tree.document(path)):
