@@ -25,6 +25,7 @@ from dreams.services.apply import applying, writing
 from dreams.services.proposals import rebase, saving, summaries
 from dreams.services.rollback import Selection
 from tests.world import directory as world
+from tests.world.kept import Keep, Kept
 from tests.world.manifest import manifest
 from tests.world.rows import make_dream
 
@@ -36,6 +37,17 @@ def applied(project) -> Proposal:
     review.decide(proposal, review.select_hunks(proposal), Hunk.Verdict.APPROVED, world.ME)
     assert applying.apply(proposal, world.ME).complete
     return proposal
+
+
+@pytest.fixture(scope="module")
+def written(kept: Keep[Proposal]) -> Kept[Proposal]:
+    return kept(lambda folder: applied(world.make_project(folder)))
+
+
+@pytest.fixture
+def proposal(written: Kept[Proposal]) -> Proposal:
+    """Three changes that were applied."""
+    return written.anew()
 
 
 def hunk_id(proposal: Proposal, words: str) -> str:
@@ -108,10 +120,8 @@ def test_an_undo_that_died_before_the_rows_were_told_is_one_after_recovery(
 @pytest.mark.more
 @pytest.mark.parametrize("how", ["refused", "died"])
 def test_an_undo_that_was_not_written_does_not_wait_to_be_written(
-    tmp_path: Path, how: str, monkeypatch: pytest.MonkeyPatch
+    proposal: Proposal, how: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    proposal = applied(world.make_project(tmp_path))
-
     def fail(*_: object) -> None:
         raise OSError(28, "No space left on device") if how == "refused" else KeyboardInterrupt
 
@@ -168,9 +178,8 @@ def test_by_command_a_part_that_was_undone_before_leaves_no_other_part_standing(
 
 
 @pytest.mark.not_on_postgresql
-def test_one_hunk_is_undone_and_the_others_stay(tmp_path: Path) -> None:
-    project = world.make_project(tmp_path)
-    proposal = applied(project)
+def test_one_hunk_is_undone_and_the_others_stay(proposal: Proposal) -> None:
+    project = proposal.project
     rollback.rollback(proposal, world.ME, Selection(hunk_ids=(hunk_id(proposal, "make fresh"),)))
     written = (world.folder(project) / "feedback_testing.md").read_text()
     assert "make reset" in written and "never with -u" in written
@@ -206,18 +215,16 @@ def test_a_file_that_is_undone_change_by_change_is_at_last_as_it_was(tmp_path: P
 
 
 @pytest.mark.not_on_postgresql
-def test_one_file_is_undone_and_the_others_stay(tmp_path: Path) -> None:
-    project = world.make_project(tmp_path)
-    proposal = applied(project)
+def test_one_file_is_undone_and_the_others_stay(proposal: Proposal) -> None:
+    project = proposal.project
     rollback.rollback(proposal, world.ME, Selection(paths=("feedback_testing.md",)))
     assert (world.folder(project) / "feedback_testing.md").read_text() == world.TESTING
     assert (world.folder(project) / "project_export.md").exists()
 
 
 @pytest.mark.not_on_postgresql
-def test_a_later_edit_elsewhere_in_the_file_survives_the_undo(tmp_path: Path) -> None:
-    project = world.make_project(tmp_path)
-    proposal = applied(project)
+def test_a_later_edit_elsewhere_in_the_file_survives_the_undo(proposal: Proposal) -> None:
+    project = proposal.project
     path = world.folder(project) / "feedback_testing.md"
     path.write_text(path.read_text() + "\nLater line.\n")
     assert rollback.rollback(proposal, world.ME).complete
@@ -225,10 +232,9 @@ def test_a_later_edit_elsewhere_in_the_file_survives_the_undo(tmp_path: Path) ->
 
 
 @pytest.mark.not_on_postgresql
-def test_a_mode_that_was_set_since_survives_the_undo(tmp_path: Path) -> None:
+def test_a_mode_that_was_set_since_survives_the_undo(proposal: Proposal) -> None:
     """Somebody made it private: an undo of its text must not open it to others again."""
-    project = world.make_project(tmp_path)
-    proposal = applied(project)
+    project = proposal.project
     path = world.folder(project) / "feedback_testing.md"
     path.chmod(0o600)
     assert rollback.rollback(proposal, world.ME).complete
@@ -236,9 +242,8 @@ def test_a_mode_that_was_set_since_survives_the_undo(tmp_path: Path) -> None:
 
 
 @pytest.mark.not_on_postgresql
-def test_a_later_edit_in_the_same_place_is_a_conflict_and_nothing_is_written(tmp_path: Path) -> None:
-    project = world.make_project(tmp_path)
-    proposal = applied(project)
+def test_a_later_edit_in_the_same_place_is_a_conflict_and_nothing_is_written(proposal: Proposal) -> None:
+    project = proposal.project
     path = world.folder(project) / "feedback_testing.md"
     path.write_text(path.read_text().replace("make fresh", "make other"))
     before = manifest(world.folder(project))
@@ -248,9 +253,10 @@ def test_a_later_edit_in_the_same_place_is_a_conflict_and_nothing_is_written(tmp
 
 
 @pytest.mark.not_on_postgresql
-def test_a_refused_undo_names_what_happened_to_each_file_and_what_to_do(tmp_path: Path) -> None:
-    project = world.make_project(tmp_path)
-    proposal = applied(project)
+def test_a_refused_undo_names_what_happened_to_each_file_and_what_to_do(
+    proposal: Proposal, tmp_path: Path
+) -> None:
+    project = proposal.project
     path = world.folder(project) / "feedback_testing.md"
     path.rename(path.with_name("renamed.md"))
     with pytest.raises(
@@ -267,9 +273,8 @@ def test_a_refused_undo_names_what_happened_to_each_file_and_what_to_do(tmp_path
 
 
 @pytest.mark.not_on_postgresql
-def test_a_conflict_of_an_undo_can_be_solved_and_applied(tmp_path: Path) -> None:
-    project = world.make_project(tmp_path)
-    proposal = applied(project)
+def test_a_conflict_of_an_undo_can_be_solved_and_applied(proposal: Proposal) -> None:
+    project = proposal.project
     path = world.folder(project) / "feedback_testing.md"
     path.write_text(path.read_text().replace("make fresh", "make other"))
     undo = rollback.propose(proposal, world.ME, Selection(paths=("feedback_testing.md",)))
@@ -291,8 +296,7 @@ def solve(undo: Proposal, choice: merge.Choice) -> None:
     rebase.resolve(undo.files.get(path="feedback_testing.md"), {0: choice})
 
 
-def test_an_undo_that_is_asked_for_twice_waits_once(tmp_path: Path) -> None:
-    proposal = applied(world.make_project(tmp_path))
+def test_an_undo_that_is_asked_for_twice_waits_once(proposal: Proposal) -> None:
     undo = clashing_undo(proposal, reason="It was wrong")
     assert rollback.propose(proposal, world.ME, reason="It was wrong", selection=rollback.EVERYTHING) == undo
     assert clashing_undo(proposal, never_again=True) != undo
@@ -300,9 +304,8 @@ def test_an_undo_that_is_asked_for_twice_waits_once(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("clashes", [False, True])
 def test_an_undo_that_is_asked_for_again_before_it_is_made_waits_once(
-    tmp_path: Path, clashes: bool, monkeypatch: pytest.MonkeyPatch
+    proposal: Proposal, clashes: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    proposal = applied(world.make_project(tmp_path))
     check, made = saving.check_draft, list[Proposal]()
 
     def ask() -> Proposal:
@@ -320,8 +323,7 @@ def test_an_undo_that_is_asked_for_again_before_it_is_made_waits_once(
     assert made[0].state == (Proposal.State.OPEN if clashes else Proposal.State.SUBMITTED)
 
 
-def test_an_undo_that_a_person_worded_is_the_same_when_it_is_asked_for_again(tmp_path: Path) -> None:
-    proposal = applied(world.make_project(tmp_path))
+def test_an_undo_that_a_person_worded_is_the_same_when_it_is_asked_for_again(proposal: Proposal) -> None:
     undo = clashing_undo(proposal)
     words = merge.Edited("Reset it with make clean.\n")
     review.solve_conflict(undo.files.get(path="feedback_testing.md"), {0: words}, world.ME)
@@ -341,9 +343,8 @@ def killed_undo(proposal: Proposal, monkeypatch: pytest.MonkeyPatch, **how: Any)
 
 @pytest.mark.more
 def test_an_undo_that_was_killed_before_its_write_is_written_in_a_persons_own_words(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    proposal: Proposal, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    proposal = applied(world.make_project(tmp_path))
     undo = killed_undo(proposal, monkeypatch)
     path = world.folder(proposal.project) / "feedback_testing.md"
     path.write_text(path.read_text().replace("make fresh", "make other"))
@@ -357,9 +358,8 @@ def test_an_undo_that_was_killed_before_its_write_is_written_in_a_persons_own_wo
 
 
 def test_an_undo_that_was_killed_before_its_write_is_one_once_it_is_written(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    proposal: Proposal, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    proposal = applied(world.make_project(tmp_path))
     undo = killed_undo(proposal, monkeypatch, reason="Not so.", never_again=True)
     assert applying.apply(undo, world.ME).complete
     assert not Hunk.objects.filter(file__proposal=proposal).exclude(undone_in__proposal=undo).exists()
@@ -369,9 +369,8 @@ def test_an_undo_that_was_killed_before_its_write_is_one_once_it_is_written(
 
 @pytest.mark.more
 def test_an_undo_that_was_killed_in_an_earlier_version_is_withdrawn_by_the_next(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    proposal: Proposal, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    proposal = applied(world.make_project(tmp_path))
     undo = killed_undo(proposal, monkeypatch)
     Proposal.objects.filter(pk=undo.pk).update(undo_asked={})
     importlib.import_module("dreams.migrations.0065_worded_files").move(apps, None)
@@ -382,9 +381,8 @@ def test_an_undo_that_was_killed_in_an_earlier_version_is_withdrawn_by_the_next(
 
 @pytest.mark.more
 def test_an_undo_that_was_killed_keeps_a_persons_own_words_when_another_file_is_undone(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    proposal: Proposal, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    proposal = applied(world.make_project(tmp_path))
     undo = killed_undo(proposal, monkeypatch, selection=Selection(paths=("feedback_testing.md",)))
     path = world.folder(proposal.project) / "feedback_testing.md"
     path.write_text(path.read_text().replace("make fresh", "make other"))
@@ -400,8 +398,7 @@ def test_an_undo_that_was_killed_keeps_a_persons_own_words_when_another_file_is_
     assert undo.state == Proposal.State.SUPERSEDED  # nothing is left that it could undo
 
 
-def test_an_undo_that_was_submitted_and_waits_is_not_proposed_again(tmp_path: Path) -> None:
-    proposal = applied(world.make_project(tmp_path))
+def test_an_undo_that_was_submitted_and_waits_is_not_proposed_again(proposal: Proposal) -> None:
     undo = clashing_undo(proposal)
     solve(undo, "theirs")
     review.decide(undo, review.select_hunks(undo), Hunk.Verdict.APPROVED, world.ME)
@@ -411,8 +408,7 @@ def test_an_undo_that_was_submitted_and_waits_is_not_proposed_again(tmp_path: Pa
     assert clashing_undo(proposal) != undo, "it would not write all of it"
 
 
-def test_an_undo_whose_conflicts_were_solved_by_hand_is_an_undo(tmp_path: Path) -> None:
-    proposal = applied(world.make_project(tmp_path))
+def test_an_undo_whose_conflicts_were_solved_by_hand_is_an_undo(proposal: Proposal) -> None:
     undo = clashing_undo(proposal, reason="It was wrong", never_again=True)
     solve(undo, "theirs")
     review.decide(undo, review.select_hunks(undo), Hunk.Verdict.APPROVED, world.ME)
@@ -424,8 +420,7 @@ def test_an_undo_whose_conflicts_were_solved_by_hand_is_an_undo(tmp_path: Path) 
         rollback.rollback(proposal, world.ME)
 
 
-def test_what_an_undo_by_review_leaves_as_it_is_can_still_be_undone(tmp_path: Path) -> None:
-    proposal = applied(world.make_project(tmp_path))
+def test_what_an_undo_by_review_leaves_as_it_is_can_still_be_undone(proposal: Proposal) -> None:
     undo = clashing_undo(proposal)
     solve(undo, "ours")
     review.decide(undo, review.select_hunks(undo), Hunk.Verdict.APPROVED, world.ME)
@@ -440,8 +435,7 @@ def test_what_an_undo_by_review_leaves_as_it_is_can_still_be_undone(tmp_path: Pa
 
 
 @pytest.mark.more
-def test_an_undo_by_review_of_some_files_leaves_the_others_done(tmp_path: Path) -> None:
-    proposal = applied(world.make_project(tmp_path))
+def test_an_undo_by_review_of_some_files_leaves_the_others_done(proposal: Proposal) -> None:
     undo = clashing_undo(proposal, Selection(paths=("feedback_testing.md",)))
     solve(undo, "theirs")
     assert applying.apply(undo, world.ME).complete
@@ -452,8 +446,7 @@ def test_an_undo_by_review_of_some_files_leaves_the_others_done(tmp_path: Path) 
 
 
 @pytest.mark.more
-def test_an_undo_by_review_can_itself_be_undone(tmp_path: Path) -> None:
-    proposal = applied(world.make_project(tmp_path))
+def test_an_undo_by_review_can_itself_be_undone(proposal: Proposal) -> None:
     undo = clashing_undo(proposal)
     now = {p.name: p.read_bytes() for p in world.folder(proposal.project).iterdir()}
     solve(undo, "theirs")
@@ -465,9 +458,8 @@ def test_an_undo_by_review_can_itself_be_undone(tmp_path: Path) -> None:
 
 
 @pytest.mark.more
-def test_an_undo_by_review_that_waits_for_a_word_survives_another_undo(tmp_path: Path) -> None:
+def test_an_undo_by_review_that_waits_for_a_word_survives_another_undo(proposal: Proposal) -> None:
     """Submitted, and not written because its file changed once more."""
-    proposal = applied(world.make_project(tmp_path))
     undo = clashing_undo(proposal, Selection(paths=("feedback_testing.md",)))
     solve(undo, "theirs")
     review.submit(undo, world.ME)
@@ -482,10 +474,8 @@ def test_an_undo_by_review_that_waits_for_a_word_survives_another_undo(tmp_path:
 
 
 def test_an_undo_that_broke_off_before_it_was_submitted_does_not_wait_for_a_review(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    proposal: Proposal, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    proposal = applied(world.make_project(tmp_path))
-
     def fail(*_: object, **__: object) -> None:
         raise OperationalError("database is locked")
 
@@ -496,10 +486,8 @@ def test_an_undo_that_broke_off_before_it_was_submitted_does_not_wait_for_a_revi
 
 
 def test_an_undo_by_review_is_made_with_its_conflicts_or_not_at_all(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    proposal: Proposal, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    proposal = applied(world.make_project(tmp_path))
-
     def fail(*_: object, **__: object) -> None:
         raise OperationalError("database is locked")
 
@@ -529,9 +517,8 @@ def test_a_folder_that_the_apply_made_goes_with_its_undo_though_the_journal_cann
 
 
 @pytest.mark.not_on_postgresql
-def test_an_undo_can_be_undone(tmp_path: Path) -> None:
-    project = world.make_project(tmp_path)
-    proposal = applied(project)
+def test_an_undo_can_be_undone(proposal: Proposal) -> None:
+    project = proposal.project
     with_changes = {p.name: p.read_bytes() for p in world.folder(project).iterdir()}
     report = rollback.rollback(proposal, world.ME)
     undo = Proposal.objects.get(public_id=report.proposal)
@@ -540,9 +527,8 @@ def test_an_undo_can_be_undone(tmp_path: Path) -> None:
 
 
 @pytest.mark.not_on_postgresql
-def test_a_preview_writes_nothing_and_equals_the_later_undo(tmp_path: Path) -> None:
-    project = world.make_project(tmp_path)
-    proposal = applied(project)
+def test_a_preview_writes_nothing_and_equals_the_later_undo(proposal: Proposal) -> None:
+    project = proposal.project
     before = manifest(world.folder(project))
     preview = rollback.preview(proposal)
     assert manifest(world.folder(project)) == before
@@ -565,7 +551,7 @@ def test_a_memory_directory_that_the_apply_made_goes_with_its_undo(tmp_path: Pat
     assert not folder.exists()
     assert manifest(folder.parent) == parent
     # The lock file that went with the folder is told as no memory.
-    [undo] = AppliedBatch.objects.exclude(proposal=proposal)
+    undo = AppliedBatch.objects.get(proposal__in=proposal.undone_by.all())
     told = [summaries.of_applications([undo])[undo.pk].text]
     rows = list(AuditEntry.objects.filter(action="rollback.done"))
     told += [audit_sentences.Sentences.of(rows).sentence(row) for row in rows]
