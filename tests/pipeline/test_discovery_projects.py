@@ -143,7 +143,7 @@ def test_a_missing_config_folder_is_said_and_stops_nothing(root: Root) -> None:
     root.session(root.repository("app"), "s1")
     report = discovery.discover([root.base / "nowhere", root.path])
     assert report.projects == 1
-    assert reasons(report) == {"nowhere": "no such folder"}
+    assert reasons(report) == {"nowhere": "a folder that does not exist"}
 
 
 def test_a_config_folder_that_cannot_be_looked_at_stops_nothing(root: Root, settings: Any) -> None:
@@ -151,10 +151,37 @@ def test_a_config_folder_that_cannot_be_looked_at_stops_nothing(root: Root, sett
     root.session(root.repository("app"), "s1")
     odd = root.base / ("x" * 300)
     report = discovery.discover([odd, root.path])
-    assert report.projects == 1 and reasons(report)[odd.name] == "no such folder"
+    assert report.projects == 1 and reasons(report)[odd.name] == "a folder that does not exist"
     settings.ROOTS = (odd, root.path)
     assert work.roots().state == "warn" and str(odd) in work.roots().said
     assert work.watched().state != "bad"
+
+
+@pytest.mark.parametrize(
+    ("file", "said"),
+    [
+        ("config.toml", "Codex’s folder"),
+        ("memories/MEMORY.md", "Codex’s folder"),
+        ("workspace/MEMORY.md", "OpenClaw’s folder"),
+        ("MEMORY.md", "a folder of memories"),
+    ],
+)
+def test_a_folder_of_another_agent_is_named_and_what_is_read_instead(
+    root: Root, file: str, said: str
+) -> None:
+    root.session(root.repository("app"), "s1")
+    other = root.base / "other"
+    (other / file).parent.mkdir(parents=True)
+    (other / file).write_text("model = 1\n")
+    report = discovery.discover([other, root.path])
+    assert report.projects == 1 and list(reasons(report)) == ["other"]
+    assert (
+        reasons(report)["other"].startswith(said)
+        and "memoryweb reads Claude Code’s" in reasons(report)["other"]
+    )
+    (root.path / file).parent.mkdir(exist_ok=True)
+    (root.path / file).write_text("model = 1\n")
+    assert discovery.discover([root.path]).skipped == (), "a config folder that is read may have such a file"
 
 
 def test_agent_memory_is_a_project_of_its_own_and_counts_no_session_twice(root: Root) -> None:

@@ -94,6 +94,13 @@ def test_a_second_config_folder_that_is_missing_stops_nothing(settings: Settings
     assert (check.state, check.said) == ("warn", "Not found: /nowhere")
 
 
+def test_a_config_folder_of_another_agent_is_told(tmp_path: Path, settings: Settings) -> None:
+    (tmp_path / "config.toml").touch()
+    settings.ROOTS = (tmp_path,)
+    check = found("Config folders")
+    assert (check.state, f"{tmp_path} is Codex’s folder" in check.said) == ("warn", True)
+
+
 def test_a_memory_directory_without_a_right_to_it_is_named(
     tmp_path: Path, settings: Settings, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import datetime as dt
+from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 from django.core.cache import cache
@@ -20,6 +22,9 @@ from dreams.web.pages import inbox as selector
 from dreams.web.pages.inbox import InboxQuery
 from tests.world import rows as make
 from tests.world.rows import World
+
+if TYPE_CHECKING:
+    from pytest_django.fixtures import SettingsWrapper
 
 pytestmark = pytest.mark.django_db
 
@@ -135,10 +140,15 @@ def test_until_the_first_look_is_over_no_page_says_that_there_are_no_projects(
     assert "No projects yet" in text() and "Looked in" in text()
 
 
-def test_an_empty_inbox_says_which_kind_of_empty(browser: Client) -> None:
+def test_an_empty_inbox_says_which_kind_of_empty(
+    browser: Client, tmp_path: Path, settings: SettingsWrapper
+) -> None:
     cache.set(scheduler.LAST_TICK, timezone.now().isoformat())
     text = browser.get("/").content.decode()
     assert "No projects yet" in text and "no-root</code>, a folder that does not" in text
+    settings.ROOTS = (tmp_path,)
+    (tmp_path / "config.toml").touch()
+    assert "Codex’s folder; memoryweb reads Claude Code’s" in browser.get("/").content.decode()
     project = make.make_project()
     assert b"No proposals yet" in browser.get("/").content
     make.make_proposal(project, state=Proposal.State.REJECTED)

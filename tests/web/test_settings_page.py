@@ -95,7 +95,7 @@ def test_a_config_folder_is_a_whole_path_and_one_that_is_missing_is_told(browser
     assert refused.status_code == 422 and "“my/notes” does not start with / or ~" in refused.content.decode()
     saved = browser.post("/settings/", {"group": "Places", "roots": "/\n/no/such"}, follow=True)
     text = saved.content.decode()
-    assert "/no/such does not exist; nothing is read there until it does." in text
+    assert "/no/such is a folder that does not exist. Nothing is read there." in text
     assert text.count("does not exist") == 1
 
 

@@ -1,12 +1,13 @@
 """The list of agents whose config folders are read. Pure: no Django."""
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
 from dreams.lib.agents.base import AgentSource
 from dreams.lib.agents.claude_code import ClaudeCode
+from dreams.lib.files.text import is_folder
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,6 +23,27 @@ class Agent:
 AGENTS: list[Agent] = [
     Agent(ClaudeCode.name, lambda _root: True, ClaudeCode),
 ]
+
+
+#: Folders that are given for a config folder and are none that is read, by what lies in them; not where `_OURS` is, too.
+_OURS = ("projects", "agent-memory")
+_OTHERS = {
+    "Codex’s folder": ("config.toml", "memories/MEMORY.md", "memories/memory_summary.md"),
+    "OpenClaw’s folder": ("openclaw.json", "workspace/MEMORY.md"),
+    "a folder of memories, not the config folder above it": ("MEMORY.md",),
+}
+
+
+def why_unread(root: str | os.PathLike[str]) -> str:
+    """What a config folder is in which nothing is read, for “… is” or after a comma; "" where an agent's projects may be."""
+
+    def has(names: Iterable[str]) -> bool:
+        return any(os.path.exists(os.path.join(root, name)) for name in names)
+
+    if not is_folder(root):
+        return "a folder that does not exist"
+    found = next((what for what, names in _OTHERS.items() if has(names)), "")
+    return f"{found}; memoryweb reads Claude Code’s, such as ~/.claude" if found and not has(_OURS) else ""
 
 
 def read(

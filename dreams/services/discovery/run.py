@@ -14,7 +14,7 @@ from dreams import conf
 from dreams.lib import stopwatch
 from dreams.lib.agents import registry
 from dreams.lib.agents.base import AgentSource, FoundProject
-from dreams.lib.files.text import is_folder, with_home
+from dreams.lib.files.text import with_home
 from dreams.lib.refusal import Refusal
 from dreams.models import Project, Session, TranscriptFolder
 from dreams.services import secret_paths
@@ -152,8 +152,8 @@ def _sources(roots: Iterable[Path | str] | None, tally: Tally) -> list[AgentSour
     found: dict[str, AgentSource] = {}
     for root in configured_roots() if roots is None else roots:
         source = registry.read(root, trusted=trusted.__contains__, cwds=cwds.get)
-        if not is_folder(source.root.real_path):
-            tally.skip(source.root.path, "no such folder")
+        if why := registry.why_unread(source.root.real_path):
+            tally.skip(source.root.path, why)
         found.setdefault(source.root.real_path, source)
     return list(found.values())
 

@@ -12,6 +12,7 @@ from django.utils import timezone
 from dreams import conf
 from dreams.engines.anthropic import keys
 from dreams.lib import amounts
+from dreams.lib.agents import registry
 from dreams.lib.files.text import is_folder, plural
 from dreams.models import DreamRun, HistoryFile, Project, ScheduledJob
 from dreams.services import demo, discovery, hosts, notify, server_registry
@@ -37,8 +38,10 @@ def roots() -> Check:
     projects = _projects_on(host())
     number = plural(len(projects), "project")
     names = ", ".join(str(root) for root in found)
-    if missing:
-        return Check("Config folders", "warn", f"Not found: {missing}", f"{number} in {names}", remedy)
+    unread = [f"{root} is {why}" for root in found if (why := registry.why_unread(root))]
+    if missing or unread:
+        said = "; ".join([*([f"Not found: {missing}"] if missing else []), *unread])
+        return Check("Config folders", "warn", said, f"{number} in {names}", remedy)
     folders = [one.memory_dir for one in projects if is_folder(one.memory_dir)]
     if closed := [folder for folder in folders if not os.access(folder, os.R_OK | os.W_OK | os.X_OK)]:
         said = f"No right to read and write {plural(len(closed), 'memory directory', 'memory directories')}"

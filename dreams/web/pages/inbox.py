@@ -288,7 +288,7 @@ class Inbox:
         return sum(_projects_counted())
 
     @property
-    def places(self) -> list[tuple[str, bool]]:
+    def places(self) -> list[tuple[str, str]]:
         return config_folders()
 
     @property

@@ -29,7 +29,7 @@ from django.db.models.functions import Lower
 from django.utils import timezone
 
 from dreams import conf
-from dreams.lib.files.text import is_folder
+from dreams.lib.agents import registry
 from dreams.models import COUNTED_MEMORIES, DreamRun, Memory, Override, Project, Proposal
 from dreams.models.prepared import Fixed, prepared
 from dreams.services import discovery, hosts, server_registry
@@ -135,7 +135,7 @@ class Projects:
     total: int
     away: int
     counts: list[tuple[str, str, int]]
-    places: list[tuple[str, bool]]
+    places: list[tuple[str, str]]
     looking: Check | None
 
     @property
@@ -179,9 +179,9 @@ def looking() -> Check | None:
     return Check("Scheduler", "ok", "Starting") if is_new else work.ticks(now)
 
 
-def config_folders() -> list[tuple[str, bool]]:
-    """The config folders of agents, and whether each is there."""
-    return [(str(root), is_folder(root)) for root in configured_roots()]
+def config_folders() -> list[tuple[str, str]]:
+    """The config folders of agents, and why nothing is read in one; "" if its projects are."""
+    return [(str(root), registry.why_unread(root)) for root in configured_roots()]
 
 
 def _ranked() -> QuerySet[Any]:

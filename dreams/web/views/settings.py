@@ -109,9 +109,9 @@ def _settings(request: Request, project: Project | None) -> HttpResponse:
     said = " and ".join(plural(*one) for one in done if one[0])
     messages.success(request, f"{said} changed." if said else "Nothing changed.")
     if "roots" in form.wanted:
-        for place, exists in config_folders():
-            if not exists:
-                messages.warning(request, f"{place} does not exist; nothing is read there until it does.")
+        for place, why in config_folders():
+            if why:
+                messages.warning(request, f"{place} is {why}. Nothing is read there.")
     return _back(request, project)
 
 
