@@ -305,6 +305,20 @@ def test_a_policy_by_kind_applies_that_kind_and_no_other(
     assert on_disk(project).count(trusting.DAY) == 1
 
 
+def test_what_a_person_undid_is_written_by_no_policy_that_is_set_later(
+    project: Project, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    made = Proposal.of(trusting.dream(project, monkeypatch, trusting.dating([10])))
+    assert made is not None
+    trusting.approve_each(made)
+    rollback.rollback(made, world.ME)
+    settings_changes.set_policy("", "auto", kind="date", actor="owner")
+    trusting.dream(project, monkeypatch, trusting.dating([10, 11, 30]))
+    text = on_disk(project).splitlines()
+    assert trusting.line(10).strip() in text, "also where it is one change with its neighbour"
+    assert trusting.line(30).strip() not in text
+
+
 @pytest.mark.parametrize("kind", ["date", "learn", "index"])
 def test_a_policy_by_kind_does_not_take_a_models_word_for_the_kind(
     kind: str, project: Project, monkeypatch: pytest.MonkeyPatch

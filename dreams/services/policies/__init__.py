@@ -3,7 +3,8 @@
 `earned` has the policies that memoryweb offers after many similar decisions, `routine` which changes these may cover.
 
 A project's policies take precedence over those for all, and a kind of change over type and operation. Without a policy
-a person reviews. A removal is automatic only with a policy for removals, or for that kind of change.
+a person reviews. A removal is automatic only with a policy for removals, or for that kind of change. What a person undid
+is not: it is reviewed when it is proposed again.
 """
 
 from collections.abc import Callable, Collection, Mapping, Sequence
@@ -15,7 +16,9 @@ from dreams import conf
 from dreams.engines import drafts
 from dreams.engines.types import Edit
 from dreams.findings.base import FindingsReport
-from dreams.models import DreamRun, Policy, Project, Proposal
+from dreams.lib import diff
+from dreams.lib.prose import comparing
+from dreams.models import DreamRun, FileChange, Policy, Project, Proposal
 from dreams.models.prepared import prepared
 from dreams.services import proposals
 from dreams.services.policies import earned
@@ -23,6 +26,7 @@ from dreams.services.policies.earned import POLICY_ACTOR, corrected, undone, wou
 from dreams.services.policies.routine import is_shared, miscalled
 
 Table = Mapping[tuple[bool, str, str, str], str]
+LEAST_WORDS = 3  # of a line by which an undone change is known again; chosen
 #: Blocking findings are never accepted, whatever the setting.
 ACCEPTED = {
     "none": frozenset[str](),
@@ -109,6 +113,8 @@ def automatic(
     """
     found = table(dream.project)
     said = _said(found, draft, miscalled(draft) if earned.is_by_model(dream) else frozenset())
+    for key in _undone_before(dream.project, draft):
+        said[key].add(Policy.Action.REVIEW)
     by_hand = {key for key, actions in said.items() if actions == {Policy.Action.AUTO}}
     open_to_trust = {key for key, actions in said.items() if Policy.Action.REVIEW not in actions} - by_hand
     trusted = earned.trusted(dream, draft, edits, open_to_trust)
@@ -138,6 +144,39 @@ def _said(found: Table, draft: drafts.Draft, miscalled: Collection[str]) -> dict
                 for memory_type in _types_of(file)
             }
     return said
+
+
+def _undone_before(project: Project, draft: drafts.Draft) -> set[str]:
+    """The operations that would bring back a change that a person undid: with a line that it added, or took from there."""
+    rows = FileChange.objects.filter(proposal__project=project, hunks__undone_in__isnull=False).distinct()
+    files = list(rows.prefetch_related("hunks"))
+    if not files:
+        return set()
+    texts = proposals.texts_of(files)
+    taken_back = {
+        line
+        for file in files
+        for row, lines in proposals.text_hunks(file, texts)
+        if row.undone_in_id
+        for line in _telling(file.path, lines)
+    }
+    return {
+        hunk.operation
+        for file in draft.files
+        for hunk in file.hunks
+        if not taken_back.isdisjoint(_telling(file.path, hunk.hunk))
+    }
+
+
+def _telling(path: str, hunk: diff.Hunk) -> set[tuple[str, str]]:
+    """The lines that a hunk adds, wherever, and those that it removes at `path`; without such as “type: project”."""
+    sides = (("", hunk.new_lines), (path, hunk.base_lines))
+    return {
+        (where, comparing.normalised(line))
+        for where, lines in sides
+        for line in lines
+        if len(line.split()) >= LEAST_WORDS
+    }
 
 
 def accepted(project: Project) -> frozenset[str]:
