@@ -42,6 +42,10 @@ def directory(project: Project) -> str:
     return redact(text.storable(os.path.realpath(project.memory_dir))) if project.host == host() else ""
 
 
+#: What we do while we hold the lock, by the purpose that `hold` was given.
+_DOING = {"apply": "writes", "rollback": "undoes something", "dream": "dreams", "import": "imports"}
+
+
 @contextmanager
 def hold(project: Project, purpose: str, *, keep_dir_mtime: bool = False) -> Iterator[locks.Held]:
     """Takes the lock of `project` for the block. Raises ProjectBusy.
@@ -59,7 +63,13 @@ def hold(project: Project, purpose: str, *, keep_dir_mtime: bool = False) -> Ite
         before_write=lambda record: _save(project, record, purpose),
     )
     if isinstance(taken, locks.Busy):
-        raise ProjectBusy(taken.reason)
+        ours = LockHold.objects.filter(project=project, pid=taken.holder or 0).first()
+        doing = _DOING.get(ours.purpose) if ours else None
+        raise ProjectBusy(
+            f"memoryweb {doing} in {project} at the moment. Try again once it is done."
+            if doing
+            else taken.reason
+        )
     try:
         with taken:
             yield taken

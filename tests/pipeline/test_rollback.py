@@ -20,7 +20,7 @@ from dreams.lib.storage import journal
 from dreams.management import shown
 from dreams.management.base import Refused
 from dreams.models import AppliedBatch, AuditEntry, DreamRun, Hunk, LeftOut, Proposal, Version
-from dreams.services import audit_sentences, dreaming, proposals, review, rollback
+from dreams.services import audit_sentences, dreaming, project_lock, proposals, review, rollback
 from dreams.services.apply import applying, writing
 from dreams.services.proposals import rebase, saving, summaries
 from dreams.services.rollback import Selection
@@ -68,6 +68,12 @@ def test_a_dream_is_undone_to_the_same_bytes_modes_and_mtimes(tmp_path: Path) ->
     assert report.complete
     assert manifest(world.folder(project)) == before
     assert Version.objects.filter(origin="rollback").exists()
+
+
+def test_who_undoes_while_another_undo_writes_reads_what_is_going_on(proposal: Proposal) -> None:
+    with project_lock.hold(proposal.project, "rollback"), pytest.raises(project_lock.ProjectBusy) as busy:
+        rollback.rollback(proposal, world.ME)
+    assert str(busy.value) == "memoryweb undoes something in app at the moment. Try again once it is done."
 
 
 @pytest.mark.parametrize("paths", [(), ("feedback_testing.md",)], ids=["all is undone", "one file is"])
