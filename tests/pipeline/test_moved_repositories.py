@@ -255,6 +255,19 @@ def test_each_half_of_a_move_is_undone_alone(both: tuple[Memory, Project]) -> No
     assert files(shop) == there and files(memory.project) == before
 
 
+def test_who_undoes_the_arrival_alone_is_told_that_the_memory_is_in_neither_project(
+    both: tuple[Memory, Project],
+) -> None:
+    memory, shop = both
+    arrived, left = move(memory, shop)
+    told = rollback.rollback(arrived, ME).said
+    assert told == (f"port.md is in neither project now: `rollback {left.public_id}` restores it in app.",)
+    rollback.rollback(left, ME)
+    arrived, _ = move(memory, shop)
+    rollback.rollback(Proposal.objects.filter(origin="forget").latest("pk"), ME)
+    assert rollback.rollback(arrived, ME).said == ()
+
+
 def test_a_move_that_stopped_between_is_in_both_and_goes_on(both: tuple[Memory, Project]) -> None:
     memory, shop = both
     moved.arrive(memory, shop, ME)

@@ -5,7 +5,7 @@ from dataclasses import asdict, dataclass, replace
 
 from django.utils import timezone
 
-from dreams.models import AppliedBatch, FileChange, Hunk, LeftOut, Proposal, Session
+from dreams.models import AppliedBatch, Evidence, FileChange, Hunk, LeftOut, Proposal, Session
 from dreams.services import daily_logs, policies, review
 from dreams.services.questions import question_states
 
@@ -113,3 +113,24 @@ def policies_ended(made: AppliedBatch) -> list[str]:
     undone = Hunk.objects.filter(undone_in=made)
     ended = policies.undone(proposal.undoes, undone, actor=made.actor) if proposal.undoes else []
     return ended + policies.corrected(made)
+
+
+def in_neither(made: AppliedBatch) -> list[str]:
+    """After the undo of the arrival of memories that had moved: where each can be restored that left its project since."""
+    first = made.proposal.undoes
+    if first is None or first.origin != Proposal.Origin.COPIED:
+        return []
+    paths = first.files.filter(hunks__undone_in=made, kind=FileChange.Kind.ADD).values_list("path", flat=True)
+    places = {f"{first.project.memory_dir}/{path}": path for path in paths}
+    left = Evidence.objects.filter(
+        place__in=places,
+        hunk__file__proposal__origin=Proposal.Origin.FORGET,
+        hunk__applied_in__isnull=False,
+        hunk__undone_in__isnull=True,
+        hunk__file__kind=FileChange.Kind.DELETE,
+    ).select_related("hunk__file__proposal__project")
+    return [
+        f"{places[row.place]} is in neither project now: `rollback {away.public_id}` restores it in {away.project}."
+        for row in left
+        for away in [row.hunk.file.proposal]
+    ]

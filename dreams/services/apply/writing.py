@@ -170,7 +170,7 @@ def record_result(proposal: Proposal, result: journal.Result, meta: Mapping[str,
         if undone_hunks := json.loads(meta.get("undone", "[]")):
             back = undoing.TakenBack(tuple(undone_hunks), bool(meta["never_again"]), meta["reason"])
             undoing.keep_undone(proposal, made, back)
-        ended = undoing.policies_ended(made)
+        ended = undoing.policies_ended(made) + undoing.in_neither(made)
         close_if_done(proposal)
         auditlog.record(
             "rollback.done" if origin == Version.Origin.ROLLBACK else "apply.done",
