@@ -216,6 +216,13 @@ def test_a_row_all_of_whose_days_are_before_its_files_description_may_take_it(
         ),  # says more
         ("The sky probe", "Probe: wired and in service", False),  # the row never said that
         ("", "Probe: wired and in service", False),  # nobody saw it change
+        # Its first sentence is not newer, and no sentence of the other one fits into a row.
+        (
+            "The sky probe. It is planned.",
+            "The sky probe. " + "It is wired and in service, " * 9 + "too.",
+            False,
+        ),
+        ("Probe: planned", "It is wired and in service, " * 9 + "too", False),
         ("探头：计划中，等电缆", "探头：已接线", True),
     ],
 )

@@ -203,34 +203,32 @@ BEHIND = 0.6  # how useful an answer is; chosen
 
 
 def against_its_files(context: Inputs) -> Iterator[Question]:
-    """Rows that are older than their file's description, which they may take."""
+    """Rows that are older than their file's description, which they may take, or the first sentences of it that fit."""
     described = {each.path: each for each in context.statements if each.source == "description"}
     for row in context.statements:
         context.report.checkpoint()
         now = described.get(row.target) if row.source == "row" else None
+        new = summed_up(now.text, max(context.job.config.row_max, len(row.text))) if now else ""
         then = context.job.described_then.get(row.raw.strip(), "")
-        if now and (told := _is_behind(row.text, then, now.text)):
-            text = summed_up(now.text, context.job.config.row_max) or now.text
+        if now and new and (told := _is_behind(row.text, then, now.text, new)):
             label = "Use the description as its row"
-            option = context.draftsman.option("replace", label, _row_says, row=row, text=text)
+            option = context.draftsman.option("replace", label, _row_says, row=row, text=new)
             places, quotes = (place_of(row), place_of(now)), (cited(row), cited(now))
             subject = f"{row.target} {told[0]}"
             yield Question("changed", subject, told[1], places, (option, KEEP), quotes, weight=BEHIND)
 
 
-def _is_behind(row: str, then: str, now: str) -> tuple[str, str] | None:
+def _is_behind(row: str, then: str, now: str, new: str) -> tuple[str, str] | None:
     """What is newer in the description, and a sentence about it."""
     before, since = _days(row), _days(now)
     if before and since and max(before) < min(since):
         days = f"{max(before)}", f"{min(since)}"
         return " ".join(days), f"The row is as of {days[0]}, the description of its file as of {days[1]}."
-    said, was, has = (read(text).terms.keys() for text in (row, then, now))
-    is_behind = (said & was) - has and has - was - said  # of 58 such rows of public memories 47 were
-    return (
-        (now[:200], "The row says what its file’s description once said and no longer does.")
-        if is_behind
-        else None
-    )
+    said, was, has, gets = (read(text).terms.keys() for text in (row, then, now, new))
+    # Of 58 such rows of public memories 47 were out of date.
+    if not (said & was) - has or not gets - was - said:
+        return None
+    return now[:200], "The row says what its file’s description once said and no longer does."
 
 
 def _days(text: str) -> set[dt.date]:
