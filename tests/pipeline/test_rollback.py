@@ -426,6 +426,18 @@ def test_an_undo_whose_conflicts_were_solved_by_hand_is_an_undo(proposal: Propos
         rollback.rollback(proposal, world.ME)
 
 
+def test_one_file_that_a_person_keeps_in_an_undo_leaves_the_others_to_be_undone(proposal: Proposal) -> None:
+    folder = world.folder(proposal.project)
+    undo = clashing_undo(proposal)
+    review.solve_conflict(undo.files.get(path="feedback_testing.md"), {0: "ours"}, world.ME)
+    rest = review.select_hunks(undo, paths=("MEMORY.md", "project_export.md"))
+    assert {hunk.verdict for hunk in rest} == {Hunk.Verdict.PENDING}, "decided with another file"
+    review.decide(undo, rest, Hunk.Verdict.APPROVED, world.ME)
+    assert applying.apply(undo, world.ME).complete
+    assert (folder / "MEMORY.md").read_text() == world.INDEX and not (folder / "project_export.md").exists()
+    assert "make other" in (folder / "feedback_testing.md").read_text()
+
+
 def test_what_an_undo_by_review_leaves_as_it_is_can_still_be_undone(proposal: Proposal) -> None:
     undo = clashing_undo(proposal)
     solve(undo, "ours")
@@ -435,7 +447,7 @@ def test_what_an_undo_by_review_leaves_as_it_is_can_still_be_undone(proposal: Pr
     assert applying.apply(undo, world.ME).complete
     left = Hunk.objects.filter(file__proposal=proposal, undone_in=None)
     kept = set(left.values_list("file__path", flat=True))
-    assert "feedback_testing.md" in kept and "project_export.md" in kept
+    assert kept == {"MEMORY.md", "project_export.md"}
     assert proposal.applications.filter(undone_at=None).exists(), "a part of it still stands"
     assert not LeftOut.objects.filter(proposal=proposal).exists()
 

@@ -60,6 +60,14 @@ def test_the_review_page_leads_to_the_conflict_and_takes_no_verdict_there(
     assert "Leaves 1 waiting until the conflict is solved" in text
 
 
+def test_a_file_that_stays_as_it_is_on_disk_has_no_picture_without_a_name(
+    browser: Client, file: FileChange
+) -> None:
+    rebase.resolve(file, {0: "ours"})
+    Hunk.objects.filter(file=file).delete()  # what is the same on both sides leaves no change
+    assert 'aria-label=""' not in browser.get(f"/review/{file.proposal.public_id}/").content.decode()
+
+
 def test_the_bar_says_in_how_many_files_a_conflict_waits(browser: Client, file: FileChange) -> None:
     proposal = file.proposal
     Hunk.objects.filter(file__proposal=proposal).update(verdict=Hunk.Verdict.APPROVED)

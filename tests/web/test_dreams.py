@@ -125,7 +125,7 @@ def test_a_turn_shows_its_text_tools_refusals_counts_and_files(browser: Client) 
         "I **read** it. <script>y()</script>",
         tools=tools,
         files=["a.md"],
-        counts={"rows": 7, "files": 1, "known": 0},
+        counts={"rows": 7, "files": 1, "known": 0, "links": 1, "listed": 1},
     )
     text = _page(browser, run)
     assert "<strong>read</strong>" in text
@@ -137,6 +137,9 @@ def test_a_turn_shows_its_text_tools_refusals_counts_and_files(browser: Client) 
     assert "Ask gone, It moved.</code></summary>" in text, "no list in the notation of Python"
     assert "a.md" in text
     assert '<b class="number">7</b> index rows' in text
+    assert (
+        '<b class="number">1</b> link repaired' in text and '<b class="number">1</b> index row added' in text
+    )
     assert '<b class="number">1</b> memory merged' in text
     assert "already known" not in text, "it did not happen"
 

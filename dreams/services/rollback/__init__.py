@@ -4,7 +4,7 @@ all others. `previewing` computes what it would do.
 A file that nothing else has changed is restored exactly: bytes, mode and mtime, and its folder's mtime.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from dataclasses import asdict
 from functools import partial
@@ -140,8 +140,9 @@ def _propose(
             after[file.path] = file.offered
     label = planned.proposal.dream.public_id if planned.proposal.dream else planned.proposal.public_id
     why = asked.reason or f"Undo of {label}."
+    together = _together(planned.hunks)
     edits = [
-        Edit(path, _text(before.get(path)), _text(after.get(path)), f"undo:{label}", "undo", why)
+        Edit(path, _text(before.get(path)), _text(after.get(path)), f"undo:{together[path]}", "undo", why)
         for path in sorted(before.keys() | after.keys())
         if before.get(path) != after.get(path)
     ]
@@ -173,6 +174,18 @@ def _propose(
             )
             made.refresh_from_db()
     return made
+
+
+def _together(hunks: Iterable[Hunk]) -> dict[str, str]:
+    """Each file with the first of those that are undone with it: a change of both, or of others between them, is one decision."""
+    decisions: dict[int, set[str]] = {}
+    groups: list[set[str]] = []
+    for hunk in hunks:
+        decisions.setdefault(hunk.operation_id or -hunk.pk, set()).add(hunk.file.path)
+    for files in decisions.values():
+        joined = [group for group in groups if group & files]
+        groups = [group for group in groups if not group & files] + [files.union(*joined)]
+    return {path: min(group) for group in groups for path in group}
 
 
 def _text(data: bytes | None) -> str | None:

@@ -99,6 +99,8 @@ _COUNTED = {
     "superseded": ("statement superseded", "statements superseded"),
     "forgotten": ("statement forgotten", "statements forgotten"),
     "expired": ("expired statement", "expired statements"),
+    "links": ("link repaired", "links repaired"),
+    "listed": ("index row added", "index rows added"),
     "derived": ("already in the repository", "already in the repository"),
     "redacted": ("secret removed", "secrets removed"),
     "refused": ("call refused", "calls refused"),
