@@ -106,7 +106,7 @@ def test_an_old_version_is_restored_beside_its_new_name_or_refused(tmp_path: Pat
     assert set(now.values()) <= set(texts_of(project).values())
 
 
-#: What else is run there: everything that is written, undone and recovered.
+#: What else is run there: everything that is written, undone and recovered, but no variant of what another test shows.
 ALSO = ("test_rollback.py", "test_redo.py", "test_by_hand.py")
 
 
@@ -118,7 +118,7 @@ def test_all_of_this_on_such_a_disk(tmp_path: Path) -> None:
     words = [
         "-q",
         "-m",
-        "not sweep",
+        "not more and not sweep",
         "-p",
         "no:cacheprovider",
         "-p",
