@@ -42,6 +42,21 @@ def test_a_transcript_that_shrank_is_read_anew(root: Root, app: Path) -> None:
     assert RequestUsage.objects.count() == 0
 
 
+def test_a_transcript_that_came_from_a_backup_is_read_anew_and_is_no_news_for_a_dream(
+    root: Root, app: Path
+) -> None:
+    path = root.session(app, "s1", [typed("One"), answer("m1")])
+    root.discover()
+    used = path.stat().st_size
+    Session.objects.update(used_bytes=used)
+    path.rename(root.base / "backup")
+    root.discover()
+    path.write_bytes((root.base / "backup").read_bytes())
+    append(path, [typed("Two")])
+    root.discover()
+    assert (texts(), session("s1").used_bytes) == (["One", "Two"], used)
+
+
 def test_a_transcript_replaced_by_one_of_the_same_size_is_read_anew(root: Root, app: Path) -> None:
     path = root.session(app, "s1", [typed("One"), answer("m1")])
     root.discover()

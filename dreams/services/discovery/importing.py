@@ -14,7 +14,7 @@ from typing import NamedTuple, TypeVar
 from django.db import DatabaseError, DataError, IntegrityError, transaction
 
 from dreams.lib.agents.claude_code.listing import printable, why
-from dreams.lib.agents.transcripts import Batch, Prompt, Reader, Scan, UsageRow, scan, seen
+from dreams.lib.agents.transcripts import Batch, Prompt, Reader, Scan, UsageRow, begins_as, scan, seen
 from dreams.lib.agents.transcripts.read_ahead import Ahead, children_for
 from dreams.lib.agents.transcripts.reader import opened
 from dreams.lib.agents.transcripts.whole_file import Whole
@@ -293,7 +293,7 @@ class Importer:
             before = seen(fd)
             start = resume(state, fd)
             if start is None:
-                self._start_over(job)
+                self._start_over(job, is_copy=state is not None and begins_as(state.mark, fd))
             if self._chunk.full:
                 self._write()
             problems = list(state.problems) if state and start else []
@@ -332,12 +332,12 @@ class Importer:
         for path in self._chunk.write():
             self._tally.skip(printable(path), "the database refused what it holds; see the log")
 
-    def _start_over(self, job: Job) -> None:
+    def _start_over(self, job: Job, *, is_copy: bool) -> None:
         """The file was replaced: deletes its session's rows, and reads all files that may have shared them again."""
         self._write()
         if job.known is None:
             return
-        files = start_over(job.known.session, main=job.known.kind == "main")
+        files = start_over(job.known.session, is_other=job.known.kind == "main" and not is_copy)
         self._queue.extend(
             self._plan.again({pk: path for pk, path in files.items() if path != job.found.path})
         )

@@ -71,8 +71,9 @@ def state_of(scan: Scan) -> bytes:
     return _encode(_State(scan.summary, scan.cursor.skipping))
 
 
-def start_over(session: int, *, main: bool) -> dict[int, str]:
-    """Deletes the rows of a session whose transcript was replaced; returns the files to read again, id → path.
+def start_over(session: int, *, is_other: bool) -> dict[int, str]:
+    """Deletes the rows of a session whose transcript was replaced; returns the files to read again, id → path. What dreams have
+    used of it stays used unless its main transcript `is_other`, and no copy of the one before.
 
     Tokens and prompts that forks share are stored with one of them, so the forks are read again too, without deleting rows.
     All are marked as unread in the same transaction, so after a crash they are read again.
@@ -81,7 +82,7 @@ def start_over(session: int, *, main: bool) -> dict[int, str]:
         root_key, host = Session.objects.values_list("root_key", "project__host").get(pk=session)
         for model in (RequestUsage, Prompt, MemoryWrite, OpenEnd):
             model.objects.filter(session=session).delete()
-        if main:
+        if is_other:
             Session.objects.filter(pk=session).update(used_bytes=0, given_back_at=None)
         files = TranscriptFile.objects.filter(session=session)
         if root_key is not None:

@@ -4,7 +4,7 @@
 tell whether a file needs to be read at all. `read_ahead` reads many files on all cores, `search` finds words in one.
 """
 
-from dreams.lib.agents.transcripts.reader import FileGrowth, FileMark, change, same_stat
+from dreams.lib.agents.transcripts.reader import FileGrowth, FileMark, begins_as, change, same_stat
 from dreams.lib.agents.transcripts.records import FIRST_YEAR, key64
 from dreams.lib.agents.transcripts.scan import Summary
 from dreams.lib.agents.transcripts.search import Match, find_quote

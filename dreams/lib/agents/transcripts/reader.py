@@ -311,11 +311,18 @@ def change(known: FileMark, source: Source) -> FileGrowth:
         st = os.fstat(fd)
         if same_stat(known, st.st_ino, st.st_size, st.st_mtime_ns):
             return FileGrowth.UNCHANGED
-        if st.st_ino != known.inode or st.st_size < known.offset:
-            return FileGrowth.REPLACED
-        if samples(fd, known.offset) != (bytes.fromhex(known.head), bytes.fromhex(known.tail)):
+        if st.st_ino != known.inode or not begins_as(known, fd):
             return FileGrowth.REPLACED
     return FileGrowth.UNCHANGED if st.st_size == known.size else FileGrowth.APPENDED
+
+
+def begins_as(known: FileMark, fd: int) -> bool:
+    """Whether the file begins with what was read, by its samples, also as another inode: a copy from a backup. Raises OSError."""
+    is_long_enough = os.fstat(fd).st_size >= known.offset
+    return is_long_enough and samples(fd, known.offset) == (
+        bytes.fromhex(known.head),
+        bytes.fromhex(known.tail),
+    )
 
 
 def samples(fd: int, offset: int, head: bytes = b"") -> tuple[bytes, bytes]:
