@@ -145,7 +145,7 @@ def test_an_empty_inbox_says_which_kind_of_empty(
 ) -> None:
     cache.set(scheduler.LAST_TICK, timezone.now().isoformat())
     text = browser.get("/").content.decode()
-    assert "No projects yet" in text and "no-root</code>, a folder that does not" in text
+    assert "No projects yet" in text and "no-root</code> (a folder that does not" in text
     settings.ROOTS = (tmp_path,)
     (tmp_path / "config.toml").touch()
     assert "Codex’s folder; memoryweb reads Claude Code’s" in browser.get("/").content.decode()
