@@ -73,6 +73,14 @@ class Proposal(models.Model):
         blank=True,
         help_text="Of an undo: the hunks it undoes, whether they may be proposed again, the reason, whether without a review.",
     )
+    moved_to = models.ForeignKey(
+        Project,
+        on_delete=models.SET_NULL,
+        null=True,
+        blank=True,
+        related_name="+",
+        help_text="What it removes was moved there, and must be there when it is removed.",
+    )
     created_at = models.DateTimeField(auto_now_add=True)
     created_by = models.CharField(max_length=150, blank=True)
     submitted_at = models.DateTimeField(null=True, blank=True)
@@ -127,8 +135,8 @@ class FileChange(models.Model):
     memory_type = models.CharField(max_length=40, blank=True)
     base_sha = models.CharField(max_length=64, blank=True, help_text="Empty: the file does not exist.")
     new_sha = models.CharField(max_length=64, blank=True, help_text="Empty: the file is removed.")
-    mode = models.IntegerField(null=True, blank=True, help_text="Only set if a rollback restores it.")
-    mtime_ns = models.BigIntegerField(null=True, blank=True, help_text="Only set if a rollback restores it.")
+    mode = models.IntegerField(null=True, blank=True, help_text="Only set if the file had it before.")
+    mtime_ns = models.BigIntegerField(null=True, blank=True, help_text="Only set if the file had it before.")
     rebased_from = models.CharField(
         max_length=64, blank=True, help_text="The base before the file was changed outside memoryweb."
     )

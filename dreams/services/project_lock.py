@@ -46,6 +46,11 @@ def directory(project: Project) -> str:
 _DOING = {"apply": "writes", "rollback": "undoes something", "dream": "dreams", "import": "imports"}
 
 
+def is_same_directory(one: Project, other: Project) -> bool:
+    """Whether both projects of this host have the same memory directory, as where one of two roots links to the other."""
+    return os.path.realpath(one.memory_dir) == os.path.realpath(other.memory_dir)
+
+
 @contextmanager
 def hold(project: Project, purpose: str, *, keep_dir_mtime: bool = False) -> Iterator[locks.Held]:
     """Takes the lock of `project` for the block. Raises ProjectBusy.

@@ -17,10 +17,12 @@ from django.apps import apps
 from django.core.management import call_command
 from django.utils import timezone
 
+from dreams.lib import locks
+from dreams.lib.storage import journal
 from dreams.management.base import Refused
-from dreams.models import Hunk, LedgerEntry, Memory, Project, Proposal
-from dreams.services import review, rollback
-from dreams.services.apply import applying
+from dreams.models import Evidence, Hunk, LedgerEntry, Memory, Project, Proposal
+from dreams.services import project_lock, review, rollback
+from dreams.services.apply import applying, writing
 from dreams.services.inbox import waiting
 from dreams.services.memories import hand_edits, moved
 from dreams.services.review import Actor, ReviewRefused
@@ -241,7 +243,7 @@ def test_a_memory_moves_with_its_row_and_the_ledger_says_where_it_went(both: tup
     }
     assert "port.md" not in files(memory.project) and "port.md" not in files(memory.project)["MEMORY.md"]
     notes = set(LedgerEntry.objects.filter(hunk__file__proposal=left).values_list("fate", "note"))
-    assert notes == {("stated", f"Moved to {shop} ({shop.memory_dir}).")}
+    assert notes == {("stated", f"The memory moved to {shop} ({shop.memory_dir}).")}
     assert not left.findings.exists()
 
 
@@ -288,6 +290,89 @@ def test_a_memory_leaves_only_once_its_text_is_in_the_other_project(both: tuple[
     with pytest.raises(ReviewRefused, match="has another memory of this name"):
         moved.arrive(memory, shop, ME)
     assert "9999" in files(memory.project)["port.md"] and files(shop)["port.md"] == FACT
+
+
+def test_a_directory_that_two_projects_share_keeps_its_memory(both: tuple[Memory, Project]) -> None:
+    memory, shop = both
+    shutil.rmtree(shop.memory_dir)
+    Path(shop.memory_dir).symlink_to(memory.project.memory_dir)
+    with pytest.raises(ReviewRefused, match="same folder"):
+        moved.arrive(memory, shop, ME)
+    with pytest.raises(ReviewRefused, match="stays"):
+        hand_edits.forget(memory, ME, moved_to=shop)
+    assert files(memory.project)["port.md"] == FACT
+
+
+def test_a_removal_that_waited_is_not_written_once_the_arrival_was_undone(
+    both: tuple[Memory, Project],
+) -> None:
+    memory, shop = both
+    arrived = moved.arrive(memory, shop, ME)
+    with project_lock.hold(memory.project, "dream"), pytest.raises(ReviewRefused, match="It waits as"):
+        hand_edits.forget(memory, ME, moved_to=shop)
+    rollback.rollback(Proposal.objects.get(public_id=arrived.proposal), ME)
+    left = Proposal.objects.get(origin=Proposal.Origin.FORGET)
+    with pytest.raises(ReviewRefused, match="does not have"):
+        applying.apply(left, ME)
+    assert files(memory.project)["port.md"] == FACT
+    moved.arrive(memory, shop, ME)
+    assert applying.apply(left, ME).complete and "port.md" not in files(memory.project)
+
+
+def test_of_two_who_move_it_in_opposite_directions_at_once_only_one_removes_it(
+    both: tuple[Memory, Project], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    memory, shop = both
+    moved.arrive(memory, shop, ME)
+    there, write = Memory.objects.get(path="port.md", project=shop), applying.write
+
+    def meanwhile(order: writing.WriteOrder, held: locks.Held) -> journal.Result:
+        monkeypatch.setattr(applying, "write", write)
+        with pytest.raises(ReviewRefused, match="It waits as"):
+            hand_edits.forget(there, ME, moved_to=memory.project)
+        return write(order, held)
+
+    monkeypatch.setattr(applying, "write", meanwhile)
+    assert hand_edits.forget(memory, ME, moved_to=shop).complete
+    assert files(shop)["port.md"] == FACT
+
+
+def test_a_private_memory_stays_private_and_keeps_its_time(both: tuple[Memory, Project]) -> None:
+    memory, shop = both
+    here = Path(memory.project.memory_dir) / "port.md"
+    here.chmod(0o600)
+    os.utime(here, (1_700_000_000, 1_700_000_000))
+    move(memory, shop)
+    now = (Path(shop.memory_dir) / "port.md").stat()
+    assert (now.st_mode & 0o777, now.st_mtime) == (0o600, 1_700_000_000)
+
+
+def test_a_move_does_not_approve_what_somebody_rejected(both: tuple[Memory, Project]) -> None:
+    memory, shop = both
+    made = moved.propose(memory.project, shop, ME, "port.md")
+    assert made is not None
+    review.decide(made, review.select_hunks(made), Hunk.Verdict.REJECTED, ME)
+    moved.arrive(memory, shop, ME)
+    assert set(Hunk.objects.filter(file__proposal=made).values_list("verdict", flat=True)) == {"rejected"}
+
+
+def test_a_move_that_waits_is_not_proposed_again(both: tuple[Memory, Project]) -> None:
+    memory, shop = both
+    with project_lock.hold(shop, "dream"):
+        for _ in range(2):
+            with pytest.raises(ReviewRefused, match="It waits as"):
+                moved.arrive(memory, shop, ME)
+    assert Proposal.objects.count() == 1
+    assert moved.arrive(memory, shop, ME).complete and files(shop)["port.md"] == FACT
+
+
+def test_the_ledger_names_the_file_that_has_the_text(both: tuple[Memory, Project]) -> None:
+    memory, shop = both
+    (Path(shop.memory_dir) / "ports.md").write_text(FACT)
+    moved.arrive(memory, shop, ME)
+    left = hand_edits.forget(memory, ME, moved_to=shop)
+    cited = Evidence.objects.filter(hunk__file__proposal__public_id=left.proposal)
+    assert set(cited.values_list("place", flat=True)) == {f"{shop.memory_dir}/ports.md"}
 
 
 def test_a_first_memory_that_moves_brings_only_its_own_row(both: tuple[Memory, Project], root: Root) -> None:

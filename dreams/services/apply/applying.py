@@ -4,7 +4,8 @@ One apply: take the lock · read the disk and record outside changes · rebase s
 with everything that belongs to it · write the rest through the journal, all or nothing (`writing`).
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 
 from dreams.lib import locks
@@ -94,10 +95,29 @@ def apply(proposal: Proposal, reviewer: Actor, *, rebased: bool = False) -> Appl
         raise ReviewRefused(
             f"This proposal is {proposal.get_state_display().lower()}; nothing of it can be applied."
         )
-    with project_lock.hold(proposal.project, "apply", keep_dir_mtime=True) as held:
+    with project_lock.hold(proposal.project, "apply", keep_dir_mtime=True) as held, _where_it_moved(proposal):
         report = _apply_held(proposal, reviewer, rebased, held)
         held.release_keeping_clock()
     return report
+
+
+@contextmanager
+def _where_it_moved(proposal: Proposal) -> Iterator[None]:
+    """For the second half of a move, holds the project that must have what this removes. Raises ReviewRefused, ProjectBusy."""
+    target = proposal.moved_to
+    if target is None:
+        yield
+        return
+    with project_lock.hold(target, "apply", keep_dir_mtime=True) as held:
+        there = workspace.take(syncing.memory_dir(target)).contents().values()
+        removed = proposal.files.filter(kind=FileChange.Kind.DELETE)
+        lost = removed.exclude(base_sha__in=set(map(text.sha256, there))).first()
+        if lost is not None:
+            raise ReviewRefused(
+                f"Nothing was written. {target} does not have {lost.path} any more. Move it again, or reject its removal."
+            )
+        yield
+        held.release_keeping_clock()
 
 
 class FolderMoved(ReviewRefused):

@@ -46,6 +46,7 @@ class HandEdit:
     citations: tuple[
         Citation, ...
     ] = ()  # where the removed lines are now; then the reason is also that of the ledger
+    moved_to: Project | None = None
 
 
 def edit(memory: Memory, content: str, base_sha: str, reviewer: Actor, *, reason: str = "") -> ApplyReport:
@@ -99,8 +100,7 @@ def forget(
     """Remove a memory and the index rows that link only to it; its versions stay in the history. If it was moved to another
     project, its text must be there. Raises Stale, ReviewRefused."""
     now = _now(memory.project)
-    if moved_to and now.get(memory.path) not in _now(moved_to).values():
-        raise ReviewRefused(f"{memory.path} stays: {moved_to} does not have this text of it. Move it again.")
+    arrived = _arrived(memory, now.get(memory.path), moved_to) if moved_to else ""
     after: dict[str, bytes | None] = {memory.path: None}
     index = now.get(memdir.INDEX_NAME)
     if index is not None and memory.path != memdir.INDEX_NAME:
@@ -108,11 +108,22 @@ def forget(
     why = reason or FORGOTTEN.format(who=reviewer.name or "hand")
     before, citations = {path: now.get(path) for path in after}, tuple[Citation, ...]()
     if moved_to:
-        why = f"Moved to {moved_to} ({moved_to.memory_dir})."
+        why = f"The memory moved to {moved_to} ({moved_to.memory_dir})."
         quote = memory.description or memory.title
-        citations = (Citation("memory", quote, f"{moved_to.memory_dir}/{memory.path}"),)
-    change = HandEdit(Proposal.Origin.FORGET, "prune", why, after, before, citations=citations)
+        citations = (Citation("memory", quote, f"{moved_to.memory_dir}/{arrived}"),)
+    change = HandEdit(
+        Proposal.Origin.FORGET, "prune", why, after, before, citations=citations, moved_to=moved_to
+    )
     return carry_out(memory.project, change, reviewer)
+
+
+def _arrived(memory: Memory, data: bytes | None, project: Project) -> str:
+    """The path at which `project` has this text of the memory. Raises ReviewRefused if it has none of its own."""
+    there = _now(project)
+    same = [path for path in [memory.path, *there] if there.get(path) == data]
+    if data is None or not same or project_lock.is_same_directory(memory.project, project):
+        raise ReviewRefused(f"{memory.path} stays: {project} does not have this text of it. Move it again.")
+    return same[0]
 
 
 def _without_rows(index: str, path: str) -> str:
@@ -222,18 +233,23 @@ def propose(project: Project, change: HandEdit, reviewer: Actor) -> Proposal | N
     if not edits:
         return None
     wanted = {edit.path: (before.get(edit.path), after.get(edit.path)) for edit in edits}
-    waiting = partial(_waiting, project, change.origin, wanted)
-    origin = proposals.ProposalOrigin(change.origin, actor=reviewer.name, summary=change.reason)
-    return proposals.create(project, origin, drafts.draft(before, after, edits), before, unless=waiting)
+    again = partial(waiting, project, change.origin, wanted, change.moved_to)
+    origin = proposals.ProposalOrigin(
+        change.origin, actor=reviewer.name, summary=change.reason, moved_to=change.moved_to
+    )
+    return proposals.create(project, origin, drafts.draft(before, after, edits), before, unless=again)
 
 
-def _waiting(
-    project: Project, origin: Proposal.Origin, wanted: Mapping[str, tuple[bytes | None, bytes | None]]
+def waiting(
+    project: Project,
+    origin: Proposal.Origin,
+    wanted: Mapping[str, tuple[bytes | None, bytes | None]],
+    moved_to: Project | None = None,
 ) -> Proposal | None:
     """The equal proposal that is not written yet, unless something of it was rejected or edited, or conflicts. `wanted`: path →
     the old and the new bytes."""
     shas = {path: tuple(map(_sha, sides)) for path, sides in wanted.items()}
-    rows = project.proposals.filter(origin=origin, state__in=Proposal.UNFINISHED)
+    rows = project.proposals.filter(origin=origin, state__in=Proposal.UNFINISHED, moved_to=moved_to)
     against = Hunk.objects.filter(verdict__in=[Hunk.Verdict.REJECTED, Hunk.Verdict.EDITED])
     for row in rows.exclude(files__hunks__in=against).prefetch_related("files"):
         files = row.files.all()

@@ -96,6 +96,8 @@ def propose(source: Project, project: Project, reviewer: Actor, only: str = "") 
         project_lock.refuse_elsewhere(each)
     if source.pk == project.pk:
         raise ReviewRefused("Both are the same project.")
+    if project_lock.is_same_directory(source, project):
+        raise ReviewRefused(f"{source} and {project} have the same folder of memories.")
     syncing.refresh(project)
     if only:
         syncing.refresh(source)
@@ -108,13 +110,20 @@ def propose(source: Project, project: Project, reviewer: Actor, only: str = "") 
         raise ReviewRefused(
             f"{len(wanted):,} memories are too many for one review; at most {MOST:,} can be copied at once."
         )
-    waiting = partial(_waiting, project, {path: text.sha256(there[path]) for path in wanted})
     summary = f"{MOVES}{only} here from {source}." if only else _summary(source, len(wanted), taken)
     steps = list(_steps(wanted, there, here, f"From {source.repo_dir or source.memory_dir}.", only))
     if not steps:
         return None
     after = {**here, **{step.path: text.encode(step.after or "") for step in steps}}
-    origin = proposals.ProposalOrigin(Proposal.Origin.COPIED, actor=reviewer.name, summary=summary)
+    stats = source.memories.filter(path__in=wanted).values_list("path", "mode", "mtime_ns")
+    kept = {path: proposals.RestoredStat(mode, mtime_ns) for path, mode, mtime_ns in stats}
+    copied = Proposal.Origin.COPIED
+    origin = proposals.ProposalOrigin(copied, actor=reviewer.name, summary=summary, restored=kept)
+    if only:
+        sides = {step.path: (here.get(step.path), after[step.path]) for step in steps}
+        waiting = partial(hand_edits.waiting, project, copied, sides)
+    else:
+        waiting = partial(_waiting, project, {path: text.sha256(there[path]) for path in wanted})
     return proposals.create(project, origin, drafts.draft(here, after, steps), here, unless=waiting)
 
 

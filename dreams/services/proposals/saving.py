@@ -75,7 +75,7 @@ def _number(value: object) -> int | None:
 
 @dataclass(frozen=True, slots=True)
 class RestoredStat:
-    """Mode and time that a rollback gives back to a file."""
+    """Mode and time of a file that comes back by an undo, or from another project."""
 
     mode: int | None = None
     mtime_ns: int | None = None
@@ -101,6 +101,7 @@ class ProposalOrigin:
     by_policy: bool = False
     partial: bool = False
     undoes: Proposal | None = None
+    moved_to: Project | None = None
     undo_asked: Mapping[str, Any] = field(default_factory=dict)
     restored: Mapping[str, RestoredStat] = field(default_factory=dict)
     conflicts: Mapping[str, Mapping[str, str]] = field(default_factory=dict)  # as in `FileChange.conflict`
@@ -139,6 +140,7 @@ def create(
             origin=origin.kind,
             summary=origin.summary,
             undoes=origin.undoes,
+            moved_to=origin.moved_to,
             undo_asked=dict(origin.undo_asked),
             created_by=origin.actor,
             directory=project_lock.directory(project),
