@@ -319,6 +319,40 @@ def test_what_a_person_undid_is_written_by_no_policy_that_is_set_later(
     assert trusting.line(30).strip() not in text
 
 
+@pytest.mark.parametrize("old", ["Moved yesterday", "昨天搬到机房"])
+def test_what_a_person_undid_is_known_again_by_few_words_too(
+    old: str, project: Project, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def act(job: Job, report: Reporter) -> list[Edit]:
+        before = job.workspace.read(trusting.NOTE) or ""
+        after = f"{before}{old}\n"
+        job.workspace.write(trusting.NOTE, after)
+        cited = Citation("file", trusting.line(1).strip(), trusting.NOTE, line_no=8)
+        return [Edit(trusting.NOTE, before, after, "a", "learn", "It was said.", (cited,))]
+
+    made = Proposal.of(trusting.dream(project, monkeypatch, act))
+    assert made is not None
+    trusting.approve_each(made)
+    rollback.rollback(made, world.ME)
+    settings_changes.set_policy("add", "auto", actor="owner")
+    settings_changes.set_override("policy_findings", "warn", actor="owner")
+    trusting.dream(project, monkeypatch, act)
+    assert old not in on_disk(project)
+
+
+def test_a_policy_writes_nothing_in_a_file_of_which_it_is_lost_what_a_person_undid(
+    project: Project, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    made = Proposal.of(trusting.dream(project, monkeypatch, trusting.dating([10])))
+    assert made is not None
+    trusting.approve_each(made)
+    rollback.rollback(made, world.ME)
+    Blob.objects.filter(sha256__in=FileChange.objects.values("new_sha").filter(proposal=made)).delete()
+    settings_changes.set_policy("", "auto", kind="date", actor="owner")
+    trusting.dream(project, monkeypatch, trusting.dating([30]))
+    assert trusting.DAY not in on_disk(project)
+
+
 @pytest.mark.parametrize("kind", ["date", "learn", "index"])
 def test_a_policy_by_kind_does_not_take_a_models_word_for_the_kind(
     kind: str, project: Project, monkeypatch: pytest.MonkeyPatch

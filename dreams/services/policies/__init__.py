@@ -20,13 +20,13 @@ from dreams.lib import diff
 from dreams.lib.prose import comparing
 from dreams.models import DreamRun, FileChange, Policy, Project, Proposal
 from dreams.models.prepared import prepared
-from dreams.services import proposals
+from dreams.services import blobs, proposals
 from dreams.services.policies import earned
 from dreams.services.policies.earned import POLICY_ACTOR, corrected, undone, would_apply
 from dreams.services.policies.routine import is_shared, miscalled
 
 Table = Mapping[tuple[bool, str, str, str], str]
-LEAST_WORDS = 3  # of a line by which an undone change is known again; chosen
+LEAST_WORDS = 3  # of an added line by which an undone change is known again in any file; chosen
 #: Blocking findings are never accepted, whatever the setting.
 ACCEPTED = {
     "none": frozenset[str](),
@@ -113,18 +113,16 @@ def automatic(
     """
     found = table(dream.project)
     said = _said(found, draft, miscalled(draft) if earned.is_by_model(dream) else frozenset())
-    for key in _undone_before(dream.project, draft):
-        said[key].add(Policy.Action.REVIEW)
     by_hand = {key for key, actions in said.items() if actions == {Policy.Action.AUTO}}
     open_to_trust = {key for key, actions in said.items() if Policy.Action.REVIEW not in actions} - by_hand
     trusted = earned.trusted(dream, draft, edits, open_to_trust)
     if not by_hand and not trusted:
         return Automatic()
     report, fine = examine(as_judged(dream, draft)), accepted(dream.project)
-    by_hand -= _spoken_against(draft, report, fine)
-    trusted = earned.within_a_day(
-        dream.project, trusted, _spoken_against(draft, report, fine & earned.ACCEPTED)
-    )
+    again = _undone_before(dream.project, draft)
+    by_hand -= _spoken_against(draft, report, fine) | again
+    bad = _spoken_against(draft, report, fine & earned.ACCEPTED) | again
+    trusted = earned.within_a_day(dream.project, trusted, bad)
     return Automatic(frozenset(by_hand | trusted.keys()), trusted, found)
 
 
@@ -147,35 +145,38 @@ def _said(found: Table, draft: drafts.Draft, miscalled: Collection[str]) -> dict
 
 
 def _undone_before(project: Project, draft: drafts.Draft) -> set[str]:
-    """The operations that would bring back a change that a person undid: with a line that it added, or took from there."""
-    rows = FileChange.objects.filter(proposal__project=project, hunks__undone_in__isnull=False).distinct()
-    files = list(rows.prefetch_related("hunks"))
-    if not files:
-        return set()
-    texts = proposals.texts_of(files)
-    taken_back = {
-        line
-        for file in files
-        for row, lines in proposals.text_hunks(file, texts)
-        if row.undone_in_id
-        for line in _telling(file.path, lines)
-    }
+    """The operations that would bring back a change that a person undid: with a line that it added, or took from there, or in
+    a file of which it is no longer known. A change that was redone stands."""
+    rows = FileChange.objects.filter(proposal__project=project, hunks__undone_in__isnull=False)
+    files = list(rows.filter(proposal__undoes=None).distinct().prefetch_related("hunks"))
+    texts, taken_back, lost = proposals.texts_of(files), set[tuple[str, str, str]](), set[str]()
+    for file in files:
+        try:
+            for row, lines in proposals.text_hunks(file, texts):
+                taken_back |= _telling(file.path, lines) if row.undone_in_id else set()
+        except blobs.MissingBlob:
+            lost.add(file.path)
     return {
         hunk.operation
         for file in draft.files
         for hunk in file.hunks
-        if not taken_back.isdisjoint(_telling(file.path, hunk.hunk))
+        if file.path in lost or not taken_back.isdisjoint(_telling(file.path, hunk.hunk))
     }
 
 
-def _telling(path: str, hunk: diff.Hunk) -> set[tuple[str, str]]:
-    """The lines that a hunk adds, wherever, and those that it removes at `path`; without such as “type: project”."""
-    sides = (("", hunk.new_lines), (path, hunk.base_lines))
+def _telling(path: str, hunk: diff.Hunk) -> set[tuple[str, str, str]]:
+    """The lines that a hunk adds, wherever, and those that it removes at `path`. Short ones that it adds, such as “type: project”,
+    count only there."""
+    sides = (("added", hunk.new_lines), ("removed", hunk.base_lines))
     return {
-        (where, comparing.normalised(line))
-        for where, lines in sides
+        (
+            side,
+            "" if side == "added" and len(line.split()) >= LEAST_WORDS else path,
+            comparing.normalised(line),
+        )
+        for side, lines in sides
         for line in lines
-        if len(line.split()) >= LEAST_WORDS
+        if any(map(str.isalnum, line))
     }
 
 
