@@ -44,7 +44,7 @@ class Command(base.Command):
             reports = _each(chosen, undo)
         except rollback.AlreadyUndone as nothing:
             reports = [applying.ApplyReport(said=(str(nothing),), proposal=chosen[0].public_id, already=True)]
-        result = shown.report(_joined(reports))
+        result = shown.report(applying.joined(reports[0].proposal, reports))
         if failed := [report for report in reports if report.error]:
             raise base.Refused(failed[0].refusal, result)
         if any(not report.complete for report in reports):
@@ -100,16 +100,3 @@ def _previewed(file: rollback.UndoneFile, *, is_bare: bool) -> base.Result:
         return {"path": file.path, "outcome": "conflict", "sha256": None, "diff": []}
     outcome = "removed" if file.result is None else "restored" if file.is_exact else "merged"
     return shown.preview(file.path, file.now, file.result, outcome, is_bare=is_bare)
-
-
-def _joined(reports: list[applying.ApplyReport]) -> applying.ApplyReport:
-    """One report for the undo of a dream with several applied parts."""
-    return applying.ApplyReport(
-        applied=tuple(w for report in reports for w in report.applied),
-        conflicts=tuple(w for report in reports for w in report.conflicts),
-        untouched=tuple(path for report in reports for path in report.untouched),
-        said=tuple(line for report in reports for line in report.said),
-        error=" ".join(report.error for report in reports if report.error),
-        proposal=reports[0].proposal,
-        already=all(report.already for report in reports),
-    )

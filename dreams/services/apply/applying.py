@@ -151,11 +151,11 @@ def apply_with_answers(proposal: Proposal, reviewer: Actor, *, rebased: bool = F
         if reports and reports[-1].error:
             break
         reports.append(_apply_answers(each, reviewer))
-    joined = _joined(proposal, reports)
+    whole = joined(proposal.public_id, reports)
     if not stays_open:
-        return joined
+        return whole
     told = f"Nothing of {proposal.public_id} is decided yet, so its review stays open; only your answers were considered."
-    return replace(joined, said=(*joined.said, told))
+    return replace(whole, said=(*whole.said, told))
 
 
 def _apply_answers(answers: Proposal, reviewer: Actor) -> ApplyReport:
@@ -198,8 +198,8 @@ def waiting_answers(project: Project) -> list[Proposal]:
     return list(found.order_by("pk"))
 
 
-def _joined(proposal: Proposal, reports: Sequence[ApplyReport]) -> ApplyReport:
-    """One report of several writes; it names the proposal that still needs confirmation or a solution."""
+def joined(name: str, reports: Sequence[ApplyReport]) -> ApplyReport:
+    """One report of several writes for the proposal `name`; it names the one that still needs confirmation or a solution."""
     if len(reports) == 1:
         return reports[0]
     incomplete = next((report for report in reports if not report.complete), None)
@@ -211,7 +211,7 @@ def _joined(proposal: Proposal, reports: Sequence[ApplyReport]) -> ApplyReport:
         untouched=tuple(dict.fromkeys(p for report in reports for p in report.untouched if p not in written)),
         said=tuple(said for report in reports for said in report.said),
         error=next((report.error for report in reports if report.error), ""),
-        proposal=incomplete.proposal if incomplete else proposal.public_id,
+        proposal=incomplete.proposal if incomplete else name,
         already=all(report.already for report in reports),
     )
 
