@@ -178,11 +178,19 @@ def test_a_day_from_a_copied_file_is_filled_in_and_asked(tmp_path: Path) -> None
 
 def test_a_file_whose_name_has_the_day_tells_what_today_is(tmp_path: Path) -> None:
     note = memory("- We moved to Valkey yesterday.\n")
-    found = {
-        path: dream(tmp_path / path, {path: note, "MEMORY.md": f"- [N]({path})\n"}).outcome.questions
-        for path in ("project_status.md", "project_status_2026-10-01.md")
-    }
-    assert [len(each) for each in found.values()] == [1, 0]
+    own = LineDate(dt.date(2026, 10, 2), "memory", "the memory’s own date")
+    found = [
+        dream(
+            tmp_path / path / day.source, {path: note, "MEMORY.md": f"- [N]({path})\n"}, written=day
+        ).outcome.questions
+        for path, day in (
+            ("project_status.md", WRITTEN),
+            ("project_status_2026-10-01.md", WRITTEN),
+            ("project_status_2026-10-01.md", own),
+            ("project_status_2026-09-20.md", WRITTEN),  # a line that was added on another day
+        )
+    ]
+    assert [len(each) for each in found] == [1, 0, 0, 1]
 
 
 def test_each_of_many_relative_days_is_asked_about(tmp_path: Path) -> None:

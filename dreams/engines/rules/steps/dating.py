@@ -49,8 +49,8 @@ def undated(tree: Tree, line_dates: Mapping[str, Sequence[LineDate | None]]) -> 
     """Every line whose relative dates can be worked out, if it was written on its day."""
     for path in sorted(tree.texts):
         known = line_dates.get(path)
-        if not known or not tree.writable(path) or is_team(path) or is_daily(path) or day_in_name(path):
-            continue  # of eight questions about files whose name has the day none was useful
+        if not known or not tree.writable(path) or is_team(path) or is_daily(path):
+            continue
         lines = memdir.split_lines(tree.texts[path])
         found: dict[int, list[dates.DateSpan]] = defaultdict(list)  # by line, as it may have two sentences
         for sentence, days in _sentences(tree.document(path)):
@@ -79,16 +79,16 @@ def write_out(rec: Recorder, found: Undated) -> bool:
 
 
 def _counts(path: str, days: frozenset[str], known: LineDate) -> bool:
-    """Whether that day is when the line was written.
+    """Whether that day is when the line was written, and not known without it.
 
     The index changes in most sessions, so its date says little about one row; and a section that names an earlier day was
-    probably written then.
+    probably written then. Of eight questions about files whose name has the day none was useful.
     """
-    if known.ours or not LEAST_YEAR <= known.day.year <= MOST_YEAR:
+    named, is_of_all = day_in_name(path), known.source in {"file", "memory"}
+    if known.ours or known.day == named or not LEAST_YEAR <= known.day.year <= MOST_YEAR:
         return False
-    is_of_all = known.source in {"file", "memory"}
     is_earlier = any(day < known.day.isoformat() for day in days)
-    return not (is_of_all and (is_index(path) or is_earlier))
+    return not (is_of_all and (named or is_index(path) or is_earlier))
 
 
 def _written_out(sentence: memdir.Sentence, dated: Mapping[int, LineDate]) -> list[dates.DateSpan]:
