@@ -298,6 +298,8 @@ def test_a_memory_moves_to_another_project_in_two_changes_with_an_undo_each(
     assert len(undos) == 2 and all(f'<a href="{undo}">Undo</a>' in said for undo in undos)
     assert not _on_disk(testing).exists()
     assert "feedback_testing.md" in syncing.contents(other)
+    assert "Moved to another project" in said and ">Forgotten<" not in said
+    assert "Moved “Testing” to another project" in html.unescape(browser.get("/").content.decode())
 
 
 def test_a_move_whose_first_half_waits_goes_on_in_its_review(

@@ -389,6 +389,8 @@ def _write_summary(
 def _write_text(
     proposal: Proposal, each: Sequence[DecisionRow], reverted: _Batch, names: str, is_redo: bool
 ) -> str:
+    if proposal.moved_to_id:
+        return f"Moved {names} to another project"
     if proposal.origin in _BY_HAND:
         return f"{_BY_HAND[proposal.origin]} {names}"
     if proposal.origin == Origin.ROLLBACK:

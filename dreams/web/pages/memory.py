@@ -1,5 +1,6 @@
 """The page of one memory: text, metadata, links, and every earlier version."""
 
+from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import PurePosixPath
@@ -13,7 +14,7 @@ from dreams.lib import diff, memdir
 from dreams.lib.files import text
 from dreams.lib.secrets import masking
 from dreams.lib.secrets.masking import Mask
-from dreams.models import Blob, Memory, Project, Version
+from dreams.models import Blob, Memory, Project, Proposal, Version
 from dreams.services import blobs, hosts
 from dreams.services.proposals import summaries, undos
 from dreams.web.pages import diffs
@@ -57,28 +58,37 @@ ORIGINS = {
     Version.Origin.COPIED: Look("memory", "ok", "Copied from another project"),
 }
 REDONE = Look("redo", "ok", "Redone")
+MOVED = Look("right", "ok", "Moved to another project")
 
 
 @dataclass(frozen=True, slots=True)
 class Looks:
-    """Version → its look. The undo of an undo is a redo: one query, or none if nothing was undone."""
+    """Version → its look. The undo of an undo is a redo, and a memory may leave for another project: a query each, or none
+    if nothing was undone or left."""
 
     redos: frozenset[int | None]
+    moves: frozenset[int | None]
 
     @classmethod
     def of(cls, rows: Iterable[Version]) -> "Looks":
-        undone = {
-            row.proposal_id for row in rows if row.origin == Version.Origin.ROLLBACK and row.proposal_id
-        }
-        return cls(frozenset(undos.redos(undone) if undone else ()))
+        made = defaultdict[str, set[int]](set)
+        for row in rows:
+            if row.proposal_id:
+                made[row.origin].add(row.proposal_id)
+        undone, left = made[Version.Origin.ROLLBACK], made[Version.Origin.FORGET]
+        moves = Proposal.objects.filter(pk__in=left, moved_to__isnull=False).values_list("pk", flat=True)
+        return cls(frozenset(undos.redos(undone) if undone else ()), frozenset(moves if left else ()))
 
     def __call__(self, row: Version) -> Look:
-        is_redo = row.origin == Version.Origin.ROLLBACK and row.proposal_id in self.redos
-        return REDONE if is_redo else ORIGINS[Version.Origin(row.origin)]
+        if row.origin == Version.Origin.ROLLBACK and row.proposal_id in self.redos:
+            return REDONE
+        if row.origin == Version.Origin.FORGET and row.proposal_id in self.moves:
+            return MOVED
+        return ORIGINS[Version.Origin(row.origin)]
 
 
 # Labels in the filter that differ from those of the rows.
-_KINDS = {Version.Origin.ROLLBACK: "Undone or redone"}
+_KINDS = {Version.Origin.ROLLBACK: "Undone or redone", Version.Origin.FORGET: "Forgotten or moved away"}
 
 # Not made by memoryweb; the author is unknown.
 _NOT_OURS = (Version.Origin.FOUND, Version.Origin.OUTSIDE)
