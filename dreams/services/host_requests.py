@@ -314,10 +314,10 @@ def _shown(row: HostRequest, known: Mapping[str, hosts.KnownHost]) -> ShownReque
     return ShownRequest(row, known.get(row.host), asked_on)
 
 
-def moved_to(proposal: Proposal) -> str:
+def leads_to(proposal: Proposal) -> str:
     """Where its memory directory leads now, if not where it did; the host that has it says so when it refuses to write."""
     if not is_elsewhere(proposal.project):
-        return rebase.moved_to(proposal)
+        return rebase.leads_to(proposal)
     last = (
         HostRequest.objects.filter(proposal=proposal).exclude(state=State.WITHDRAWN).order_by("-pk").first()
     )

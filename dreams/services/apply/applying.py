@@ -132,7 +132,7 @@ class FolderMoved(ReviewRefused):
 
 
 def _refuse_if_moved(proposal: Proposal) -> None:
-    if now := rebase.moved_to(proposal):
+    if now := rebase.leads_to(proposal):
         raise FolderMoved(proposal.directory, now)
 
 

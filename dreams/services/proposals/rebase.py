@@ -279,7 +279,7 @@ def _lines(hunk: diff.Hunk) -> set[str]:
     return {*hunk.base_lines, *hunk.new_lines}
 
 
-def moved_to(proposal: Proposal) -> str:
+def leads_to(proposal: Proposal) -> str:
     """Where its memory directory leads now, if it is not the one that it was made for; else ""."""
     now = project_lock.directory(proposal.project)
     return now if proposal.directory not in ("", now) else ""

@@ -281,7 +281,7 @@ def _refuses(proposal: Proposal, state: review_proposal.ReviewState) -> str:
         return f"Can be submitted on {host}, which has the files."
     if state.is_away:
         return "Can be submitted once the folder is back."
-    if state.moved_to:
+    if state.leads_to:
         return "Can be submitted once it is brought up to date: the folder is another one now."
     return ""
 

@@ -345,8 +345,8 @@ class ReviewState:
         return self.proposal.closed_at or self.proposal.submitted_at
 
     @cached_property
-    def moved_to(self) -> str:
-        return host_requests.moved_to(self.proposal) if self.is_open or self.waits else ""
+    def leads_to(self) -> str:
+        return host_requests.leads_to(self.proposal) if self.is_open or self.waits else ""
 
     @cached_property
     def told(self) -> str:
