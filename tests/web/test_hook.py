@@ -145,7 +145,7 @@ def test_the_command_posts_the_ids_alone_with_the_token(tmp_path: Path, settings
     Receiver.seen.clear()
     typed = {"session_id": "s1", "transcript_path": "/t.jsonl", "cwd": "/secret", "prompt": "private"}
     # On a busy machine its time may be over before it has begun.
-    done = run_hook(tmp_path, json.dumps(typed).encode(), first="session_hook.left = lambda: 30.0")
+    done = run_hook(tmp_path, json.dumps(typed).encode(), first="session_hook.SECONDS = 30.0")
     server.shutdown()
     assert (done.returncode, done.stdout, done.stderr) == (0, b"", b"")
     ((headers, body),) = Receiver.seen
