@@ -76,3 +76,18 @@ def test_times_are_absolute_on_focus(window: Page, address: str, project: Projec
     time.focus()
     shown = time.evaluate("node => getComputedStyle(node, '::after').content")
     assert shown.strip('"') == time.get_attribute("title")
+
+
+def test_in_a_narrow_window_no_number_of_a_table_is_cut(
+    window: Page, address: str, transactional_db: None, tmp_path: Path
+) -> None:
+    head = "| Service | Port | Host | Owner | Note |\n|---|---|---|---|---|\n"
+    text = head + "| mill | 3000 | host-0.mill.example | team-0 | a note that is longer than the others |\n"
+    project = outside_loop(lambda: real.make_project(tmp_path, {"ports.md": text}))
+    window.set_viewport_size({"width": 390, "height": 844})
+    window.goto(f"{address}/memories/{project.memories.get(path='ports.md').pk}/")
+    port = window.get_by_role("cell", name="3000", exact=True)
+    lines = port.evaluate(
+        "cell => { const r = new Range(); r.selectNodeContents(cell); return r.getClientRects().length }"
+    )
+    assert lines == 1
