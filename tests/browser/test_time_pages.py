@@ -91,3 +91,5 @@ def test_in_a_narrow_window_no_number_of_a_table_is_cut(
         "cell => { const r = new Range(); r.selectNodeContents(cell); return r.getClientRects().length }"
     )
     assert lines == 1
+    table = window.locator(".prose table")
+    assert table.evaluate("table => table.scrollWidth === table.clientWidth"), "it would need keyboard focus"
