@@ -268,6 +268,9 @@ def test_who_undoes_the_arrival_alone_is_told_that_the_memory_is_in_neither_proj
     arrived, _ = move(memory, shop)
     rollback.rollback(Proposal.objects.filter(origin="forget").latest("pk"), ME)
     assert rollback.rollback(arrived, ME).said == ()
+    arrived, _ = move(memory, shop)
+    move(Memory.objects.get(path="port.md", project=shop), memory.project)
+    assert rollback.rollback(arrived, ME).said == () and "port.md" in files(memory.project)
 
 
 def test_a_move_that_stopped_between_is_in_both_and_goes_on(both: tuple[Memory, Project]) -> None:

@@ -183,6 +183,28 @@ def test_by_command_a_part_that_was_undone_before_leaves_no_other_part_standing(
     assert "has already been undone" in out.getvalue()
 
 
+def test_by_command_a_file_or_change_of_one_part_is_undone_and_an_unknown_one_undoes_nothing(
+    tmp_path: Path,
+) -> None:
+    project = world.make_project(tmp_path)
+    first = applied(project)
+    second = world.propose(project, world.edit("later.md", None, "Written later.\n", "a"))
+    review.decide(second, review.select_hunks(second), Hunk.Verdict.APPROVED, world.ME)
+    assert applying.apply(second, world.ME).complete
+    dream = make_dream(project, DreamRun.Status.COMPLETED)
+    Proposal.objects.update(dream=dream)
+    everything = manifest(world.folder(project))
+    with pytest.raises(Refused, match="no file nothing"):
+        call_command("rollback", dream.public_id, "--path", "later.md", "--path", "nothing.md")
+    assert manifest(world.folder(project)) == everything
+    call_command("rollback", dream.public_id, "--path", "later.md")
+    assert not (world.folder(project) / "later.md").exists() and first.applications.get().undone_at is None
+    hunk = Hunk.objects.filter(file__proposal=first).latest("pk")
+    call_command("rollback", dream.public_id, "--hunk", hunk.hunk_id)
+    hunk.refresh_from_db()
+    assert hunk.undone_in is not None
+
+
 @pytest.mark.not_on_postgresql
 def test_one_hunk_is_undone_and_the_others_stay(proposal: Proposal) -> None:
     project = proposal.project

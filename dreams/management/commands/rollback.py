@@ -3,14 +3,15 @@
 from collections.abc import Callable, Sequence
 from functools import partial
 from itertools import chain
-from typing import TypeVar
+from typing import TypeAlias, TypeVar
 
 from dreams.management import base, named, queued, shown
-from dreams.models import Proposal
+from dreams.models import Hunk, Proposal
 from dreams.services import host_requests, review, rollback
 from dreams.services.apply import applying, writing
 
 Done = TypeVar("Done")
+Part: TypeAlias = "tuple[Proposal, rollback.Selection]"
 SHOWN = 3  # files with conflicts; --json has all
 
 
@@ -33,15 +34,16 @@ class Command(base.Command):
         chosen = self._applied(options["dream"])
         if not chosen:
             raise base.Refused(f"{options['dream']} proposed nothing, so there is nothing to undo.")
+        parts = _parts(chosen, selection)
         if options["preview"]:
-            look = partial(_preview, selection=selection, is_bare=options["show_secrets"])
-            return {"files": list(chain.from_iterable(_each(chosen, look)))}
+            look = partial(_preview, is_bare=options["show_secrets"])
+            return {"files": list(chain.from_iterable(_each(parts, look)))}
         if host_requests.is_elsewhere(chosen[0].project):
             return self._asked(chosen, selection, options)
         writing.recover()
-        undo = partial(rollback.rollback, reviewer=named.me(), selection=selection, reason=options["reason"])
+        me, reason = named.me(), options["reason"]
         try:
-            reports = _each(chosen, undo)
+            reports = _each(parts, lambda one, part: rollback.rollback(one, me, part, reason=reason))
         except rollback.AlreadyUndone as nothing:
             reports = [applying.ApplyReport(said=(str(nothing),), proposal=chosen[0].public_id, already=True)]
         result = shown.report(applying.joined(reports[0].proposal, reports))
@@ -76,12 +78,31 @@ class Command(base.Command):
         return shown.preview_words(result["files"])
 
 
-def _each(chosen: Sequence[Proposal], do: Callable[[Proposal], Done]) -> list[Done]:
+def _parts(chosen: Sequence[Proposal], selection: rollback.Selection) -> list[Part]:
+    """The parts, each with what of the selection it has; one with all of it if some is in none, which is then refused."""
+    if selection.is_all:
+        return [(one, selection) for one in chosen]
+    rows = list(
+        Hunk.objects.filter(file__proposal__in=chosen).values_list("file__proposal", "file__path", "hunk_id")
+    )
+    parts = []
+    for one in chosen:
+        has = {name for pk, *names in rows if pk == one.pk for name in names}
+        paths, hunks = (
+            tuple(name for name in names if name in has) for names in (selection.paths, selection.hunk_ids)
+        )
+        if bool(paths) == bool(selection.paths) and bool(hunks) == bool(selection.hunk_ids):
+            parts.append((one, rollback.Selection(paths, hunks)))
+    found = {name for _, part in parts for name in (*part.paths, *part.hunk_ids)}
+    return parts if found == {*selection.paths, *selection.hunk_ids} else [(chosen[0], selection)]
+
+
+def _each(parts: Sequence[Part], do: Callable[[Proposal, rollback.Selection], Done]) -> list[Done]:
     """What `do` makes of each part that has something to undo. Raises NothingToUndo if none has."""
     done, nothing = [], []
-    for proposal in chosen:
+    for proposal, selection in parts:
         try:
-            done.append(do(proposal))
+            done.append(do(proposal, selection))
         except rollback.NothingToUndo as why:
             nothing.append(why)
     if not done:

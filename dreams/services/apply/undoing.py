@@ -133,4 +133,5 @@ def in_neither(made: AppliedBatch) -> list[str]:
         f"{places[row.place]} is in neither project now: `rollback {away.public_id}` restores it in {away.project}."
         for row in left
         for away in [row.hunk.file.proposal]
+        if not away.project.memories.filter(path=row.hunk.file.path, gone_at__isnull=True).exists()
     ]
