@@ -6,6 +6,7 @@ All migrations one by one take ten times as long as a new database does, so `mak
 from __future__ import annotations
 
 import json
+import os
 import shutil
 import sqlite3
 import subprocess
@@ -15,6 +16,7 @@ from types import SimpleNamespace
 
 import pytest
 from django.db import OperationalError, connection
+from filelock import FileLock
 
 from dreams.services import database
 from tests.world.processes import commands
@@ -60,8 +62,17 @@ def _tables(rows: Callable[[str], list[tuple[object, ...]]]) -> Tables:
 
 @pytest.fixture(scope="module")
 def old(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The data directory after the first command of this version."""
-    data = _first_day(tmp_path_factory.mktemp("old") / "data")
+    """The data directory after the first command of this version: made once in a run, as it takes 15 seconds of CPU, and
+    copied by each process that has one of these tests."""
+    made = Path(os.environ["TESTS_RUN"]) / "first-day"
+    with FileLock(f"{made}.lock"):
+        if not made.exists():
+            shutil.move(_brought_up_to_date(tmp_path_factory.mktemp("first") / "data"), made)
+    return Path(shutil.copytree(made, tmp_path_factory.mktemp("old") / "data"))
+
+
+def _brought_up_to_date(folder: Path) -> Path:
+    data = _first_day(folder)
     copies = data / database.COPIES
     copies.mkdir()
     for name in ("20250101T000000000000", "20250201T000000000000"):
