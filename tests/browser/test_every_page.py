@@ -378,7 +378,7 @@ def written(folder: Path) -> list[str]:
     at, here = f"/memories/{memory.pk}/", f"/projects/{project.pk}/at/"
     then = (timezone.now() - dt.timedelta(1)).strftime("%Y-%m-%dT%H:%M:%S")
     return [
-        *(f"{at}{more}" for more in ("", "?view=source", "blame/", "compare/", "edit/", "forget/")),
+        *(f"{at}{more}" for more in ("", "?view=source", "blame/", "compare/", "edit/", "move/", "forget/")),
         f"{at}compare/?a={first.pk}&restore=1",
         f"{here}?when={then}",
         f"{here}?path={memory.path}",
