@@ -264,7 +264,6 @@ def test_of_one_file_that_two_decided_each_approves_the_part_of_the_other(projec
     assert on_disk(made) == both
 
 
-@pytest.mark.more
 def test_where_two_decided_parts_that_became_one_whoever_confirms_it_is_not_its_second(
     project: Project,
 ) -> None:
@@ -446,7 +445,6 @@ def test_an_undo_in_a_persons_own_words_needs_two(proposal: Proposal) -> None:
     assert "cut by Anna" in on_disk(undo)
 
 
-@pytest.mark.more
 def test_an_undo_whose_conflict_was_solved_in_a_persons_own_words_needs_two(proposal: Proposal) -> None:
     approved(proposal)
     review.approve_as_second(proposal, seen(proposal), BEA)
