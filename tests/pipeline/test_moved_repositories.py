@@ -322,6 +322,24 @@ def test_a_removal_that_waited_is_not_written_once_the_arrival_was_undone(
     assert applying.apply(left, ME).complete and "port.md" not in files(memory.project)
 
 
+def test_a_removal_is_redone_only_while_the_other_project_has_the_memory(
+    both: tuple[Memory, Project],
+) -> None:
+    memory, shop = both
+    arrived, left = move(memory, shop)
+    undo = Proposal.objects.get(public_id=rollback.rollback(left, ME).proposal)
+    again = rollback.rollback(arrived, ME).proposal
+    with pytest.raises(ReviewRefused, match="does not have"):
+        rollback.rollback(undo, ME)
+    redo = rollback.propose(undo, ME, rollback.EVERYTHING)
+    review.decide(redo, review.select_hunks(redo), Hunk.Verdict.APPROVED, ME, or_submitted=True)
+    with pytest.raises(ReviewRefused, match="does not have"):
+        applying.apply(redo, ME)
+    assert files(memory.project)["port.md"] == FACT
+    rollback.rollback(Proposal.objects.get(public_id=again), ME)
+    assert rollback.rollback(undo, ME).complete and "port.md" not in files(memory.project)
+
+
 def test_of_two_who_move_it_in_opposite_directions_at_once_only_one_removes_it(
     both: tuple[Memory, Project], monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -95,26 +95,32 @@ def apply(proposal: Proposal, reviewer: Actor, *, rebased: bool = False) -> Appl
         raise ReviewRefused(
             f"This proposal is {proposal.get_state_display().lower()}; nothing of it can be applied."
         )
-    with project_lock.hold(proposal.project, "apply", keep_dir_mtime=True) as held, _where_it_moved(proposal):
+    redone = proposal.undoes and proposal.undoes.undoes
+    with (
+        project_lock.hold(proposal.project, "apply", keep_dir_mtime=True) as held,
+        moved_there(proposal, redone),
+    ):
         report = _apply_held(proposal, reviewer, rebased, held)
         held.release_keeping_clock()
     return report
 
 
 @contextmanager
-def _where_it_moved(proposal: Proposal) -> Iterator[None]:
-    """For the second half of a move, holds the project that must have what this removes. Raises ReviewRefused, ProjectBusy."""
-    target = proposal.moved_to
-    if target is None:
+def moved_there(*written: Proposal | None) -> Iterator[None]:
+    """For the second half of a move or its redo, holds the project that must have what is removed. Raises ReviewRefused,
+    ProjectBusy."""
+    left = next((one for one in written if one and one.moved_to_id), None)
+    target = left.moved_to if left else None
+    if left is None or target is None:
         yield
         return
     with project_lock.hold(target, "apply", keep_dir_mtime=True) as held:
         there = workspace.take(syncing.memory_dir(target)).contents().values()
-        removed = proposal.files.filter(kind=FileChange.Kind.DELETE)
+        removed = left.files.filter(kind=FileChange.Kind.DELETE)
         lost = removed.exclude(base_sha__in=set(map(text.sha256, there))).first()
         if lost is not None:
             raise ReviewRefused(
-                f"Nothing was written. {target} does not have {lost.path} any more. Move it again, or reject its removal."
+                f"Nothing was written. {target} does not have {lost.path} any more. Move it again, or leave it here."
             )
         yield
         held.release_keeping_clock()

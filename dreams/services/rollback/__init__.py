@@ -22,7 +22,7 @@ from dreams.lib.storage import journal
 from dreams.models import Hunk, Proposal, Version
 from dreams.services import project_lock, proposals, review
 from dreams.services.apply import undoing, writing
-from dreams.services.apply.applying import ApplyReport, NotWritten, Written
+from dreams.services.apply.applying import ApplyReport, NotWritten, Written, moved_there
 from dreams.services.apply.writing import WriteOrder
 from dreams.services.memories import syncing
 from dreams.services.proposals import rebase
@@ -65,8 +65,9 @@ def rollback(
         _withdraw(proposal)
         asked = _asked(planned, reason, never_again=never_again, at_once=True)
         try:
-            made = _propose(planned, reviewer, asked, snapshot)
-            result = writing.write(_order(planned, made, reviewer, asked, snapshot), held)
+            with moved_there(proposal.undoes):
+                made = _propose(planned, reviewer, asked, snapshot)
+                result = writing.write(_order(planned, made, reviewer, asked, snapshot), held)
         except BaseException:
             _withdraw(proposal)
             raise
