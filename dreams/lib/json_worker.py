@@ -92,8 +92,10 @@ class JsonWorker:
 def _line(handle: int, until: float) -> bytes:
     parts: list[bytes] = [b""]
     size = 0
+    reading = select.poll()  # `select` takes no handle above 1,023
+    reading.register(handle, select.POLLIN)
     while not parts[-1].endswith(b"\n"):
-        if not select.select([handle], [], [], max(0.0, until - time.monotonic()))[0]:
+        if not reading.poll(max(0.0, until - time.monotonic()) * 1_000):
             raise WorkerTooSlow("it took too long")
         data = os.read(handle, 1 << 16)
         size += len(data)

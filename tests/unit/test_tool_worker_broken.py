@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import json
 import os
+import resource
 import subprocess
 import sys
 import threading
 import time
 from collections.abc import Iterator, Mapping
+from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
@@ -49,6 +51,18 @@ def kill(worker: ToolWorker) -> None:
 
 def bash(worker: ToolWorker, line: str) -> ToolReply:
     return worker.run("Bash", {"command": line})
+
+
+def test_a_worker_answers_a_process_that_has_a_thousand_files_open(memory: Path) -> None:
+    limits = resource.getrlimit(resource.RLIMIT_NOFILE)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (limits[1], limits[1]))
+    with ExitStack() as opened:
+        opened.callback(resource.setrlimit, resource.RLIMIT_NOFILE, limits)
+        for _ in range(1_024):
+            opened.enter_context(open(os.devnull))
+        worker = ToolWorker(Mounts((("memory", str(memory), ()),)))
+        opened.callback(worker.close)
+        assert bash(worker, "cat /memory/a.md").text == "one fact\n"
 
 
 @pytest.mark.more

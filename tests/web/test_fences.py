@@ -7,6 +7,7 @@ import logging
 import os
 import sqlite3
 import time
+from contextlib import closing
 from pathlib import Path
 from urllib.parse import urlencode
 
@@ -206,7 +207,7 @@ def _broken(request: object) -> None:
 def _locked(request: HttpRequest) -> HttpResponse:
     """A database that another connection writes to, as Django tells it."""
     file = request.GET["file"]
-    with sqlite3.connect(file) as other, sqlite3.connect(file, timeout=0) as ours:
+    with closing(sqlite3.connect(file)) as other, closing(sqlite3.connect(file, timeout=0)) as ours:
         other.execute("BEGIN IMMEDIATE")
         try:
             ours.execute("BEGIN IMMEDIATE")
@@ -219,7 +220,7 @@ def _full(request: HttpRequest) -> HttpResponse:
     """A disk without room, as the system and as the database tell it."""
     if "file" in request.GET:
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), request.GET["file"])
-    with sqlite3.connect(":memory:") as ours:
+    with closing(sqlite3.connect(":memory:")) as ours:
         ours.execute("PRAGMA max_page_count = 1")
         try:
             ours.execute("CREATE TABLE t (x)")

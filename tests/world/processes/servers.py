@@ -15,6 +15,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable, Sequence
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -76,7 +77,9 @@ class Home:
         if url := self.environment.get("DATABASE_URL"):
             return postgres.rows(url, query.replace("?", "%s"), values)
         try:
-            with sqlite3.connect(f"file:{self.data}/memoryweb.sqlite3?mode=ro", uri=True) as connection:
+            with closing(
+                sqlite3.connect(f"file:{self.data}/memoryweb.sqlite3?mode=ro", uri=True)
+            ) as connection:
                 connection.row_factory = sqlite3.Row
                 return [dict(row) for row in connection.execute(query, values)]
         except sqlite3.OperationalError:
