@@ -179,9 +179,12 @@ def test_a_folder_of_another_agent_is_named_and_what_is_read_instead(
         reasons(report)["other"].startswith(said)
         and "memoryweb reads Claude Code’s" in reasons(report)["other"]
     )
-    (root.path / file).parent.mkdir(exist_ok=True)
-    (root.path / file).write_text("model = 1\n")
-    assert discovery.discover([root.path]).skipped == (), "a config folder that is read may have such a file"
+    new = root.base / "new"
+    (new / file).parent.mkdir(parents=True)
+    for name in (file, "settings.json"):
+        (new / name).write_text("{}\n")
+    found = discovery.discover([new, root.path])
+    assert found.skipped == (), "a config folder may have such a file, also before its first project"
 
 
 def test_agent_memory_is_a_project_of_its_own_and_counts_no_session_twice(root: Root) -> None:

@@ -26,7 +26,7 @@ AGENTS: list[Agent] = [
 
 
 #: Folders that are given for a config folder and are none that is read, by what lies in them; not where `_OURS` is, too.
-_OURS = ("projects", "agent-memory")
+_OURS = ("projects", "agent-memory", "settings.json", "history.jsonl")
 _OTHERS = {
     "Codex’s folder": ("config.toml", "memories/MEMORY.md", "memories/memory_summary.md"),
     "OpenClaw’s folder": ("openclaw.json", "workspace/MEMORY.md"),
