@@ -155,6 +155,29 @@ document.addEventListener("keydown", (event) => {
   (document.querySelector("[data-hunk].now, [data-file].now") ?? document.getElementById("main")).focus({ preventScroll: true });
 });
 
+// What is typed into that field while an answer is on its way stays, and is looked for next: the answer brings a new field.
+const finder = () => document.getElementById("files-q");
+let sent;
+let typed;
+document.addEventListener("htmx:configRequest", (event) => {
+  if (event.target.contains(finder())) sent = finder().value;
+});
+document.addEventListener("htmx:beforeSwap", () => {
+  const field = finder();
+  typed = field === document.activeElement ? [field.value, field.selectionStart, field.selectionEnd] : null;
+});
+document.addEventListener("htmx:afterSwap", () => {
+  const field = finder();
+  if (!typed || !field || field.value === typed[0]) return;
+  field.value = typed[0];
+  field.setSelectionRange(typed[1], typed[2]);
+});
+document.addEventListener("htmx:afterSettle", (event) => {
+  const field = finder();
+  const isNew = field && field === document.activeElement && event.target.contains?.(field);
+  if (isNew && field.value !== sent) field.dispatchEvent(new Event("change", { bubbles: true }));
+});
+
 // Sets the height of the bar, which depends on its text, for elements that stick above it.
 const bar = document.getElementById("review-bar");
 if (bar) {

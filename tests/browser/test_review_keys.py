@@ -11,7 +11,7 @@ from playwright.sync_api import expect
 from dreams.models import Hunk, Proposal
 from dreams.services import review
 from dreams.services.login import make_link
-from tests.browser.windows import until
+from tests.browser.windows import Line, until
 from tests.world import directory as world, review as desk
 
 if TYPE_CHECKING:
@@ -154,6 +154,26 @@ def test_the_present_mark_and_the_focus_stay_together(window: Page, address: str
     keys.type("v")
     keys.press("Escape")
     assert page.evaluate(marked) == [page.evaluate(FOCUS)] != ["files-q"]
+
+
+def test_what_is_typed_while_the_list_is_looked_through_stays_and_is_looked_for(
+    window: Page, address: str, proposal: Proposal
+) -> None:
+    page, keys = window, window.keyboard
+    line = Line(page, "**/review/*/?*q=*")
+    page.goto(f"{address}/review/{proposal.public_id}/")
+    keys.press("f")
+    field = page.get_by_placeholder("Find in files")
+    expect(field).to_be_focused()
+    with line.held():
+        with page.expect_request("**q=Post*"):
+            keys.type("Post")
+        keys.type("greSQL 1")
+    expect(page.locator(".review-bulk")).to_contain_text("with “PostgreSQL 1”")
+    keys.type("6")
+    expect(page.locator(".review-bulk")).to_contain_text("with “PostgreSQL 16”")
+    expect(field).to_have_value("PostgreSQL 16")
+    expect(field).to_be_focused()
 
 
 @pytest.mark.more
