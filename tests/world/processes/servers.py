@@ -131,7 +131,7 @@ def _first() -> Path:
 
 
 # Nothing takes this long, except on a busy machine.
-PATIENCE = 90.0
+PATIENCE = 180.0  # a first start of what nobody compiled took more than 90 beside four busy processes
 # Two seconds on an idle machine; much less than a worker that is not stopped before its task ends.
 PROMPTLY = 15.0
 
