@@ -21,7 +21,7 @@ from dreams.services.hosts import host, name_of
 
 
 class ProjectBusy(Refusal):
-    """Somebody else has this memory directory locked; the message says who, and until when."""
+    """Somebody else has this memory directory locked; the message says what we do there, or which process holds it."""
 
 
 class ProjectElsewhere(ProjectBusy):
