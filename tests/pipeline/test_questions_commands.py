@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from dreams.engines.types import Edit, Option, Place, Question as Asked
+from dreams.engines.types import Citation, Edit, Option, Place, Question as Asked
 from dreams.models import Question
 from tests.world import asking, directory as world
 from tests.world.asking import ALPHA
@@ -59,6 +60,18 @@ def test_a_question_is_listed_with_its_places_and_diffs(tmp_path: Path, monkeypa
         )
         assert one["options"][1]["diff"] == ""
     assert "replace: Replace it" in command("questions", project.slug)[1]
+
+
+def test_the_commit_that_removed_a_file_is_in_the_list_of_questions(
+    tmp_path: Path, monkeypatch, run, command
+) -> None:
+    project, note = world.make_project(tmp_path), "Removed in 3f2a91c, 2 May 2026: Drop the old \x1b[31mAPI"
+    cited = Citation("repository", "src/api.py", place="src/api.py", note=note)
+    asking.dream(project, monkeypatch, lambda job: replace(ASK(job), kind="gone", citations=(cited,)))
+    (one,) = run("questions", project.slug)["questions"]
+    assert one["evidence"] == [{"path": "src/api.py", "line": None, "text": "src/api.py", "note": note}]
+    out = command("questions", project.slug)[1]
+    assert "    src/api.py: Removed in 3f2a91c, 2 May 2026: Drop the old " in out and "\x1b" not in out
 
 
 def test_an_answer_is_applied_with_its_dream(tmp_path: Path, monkeypatch, run) -> None:

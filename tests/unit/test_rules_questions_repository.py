@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 from dulwich import porcelain
+from dulwich.objects import Blob, Commit, Tree
 from dulwich.repo import Repo
 
 from dreams.engines.rules.notes.bodies import units
@@ -16,6 +17,7 @@ from dreams.engines.rules.repository import ever_there
 from dreams.engines.types import LineDate, Question
 from tests.world.rules import dream, memory
 
+SECRET = "gh" + "p_" + "q8Rt2" * 7 + "x"
 OTHER = "- The docs are built with Sphinx.\n"
 REPO = {
     "CLAUDE.md": "# Rules\n\n- Run `just check` before every push, and read what it says.\n",
@@ -244,7 +246,9 @@ def test_a_link_to_another_place_is_there_by_its_name(tmp_path: Path) -> None:
     assert asked(tmp_path, "The basket is in `src/web/basket.ts`") == []
 
 
-def committed(folder: Path, files: Mapping[str, str], then: Mapping[str, str]) -> None:
+def committed(
+    folder: Path, files: Mapping[str, str], then: Mapping[str, str], subject: bytes = b"Files"
+) -> None:
     """A repository with two commits: these files, then those."""
     with porcelain.init(str(folder)) as repo:
         for here in (files, then):
@@ -254,7 +258,7 @@ def committed(folder: Path, files: Mapping[str, str], then: Mapping[str, str]) -
                 (folder / name).parent.mkdir(parents=True, exist_ok=True)
                 (folder / name).write_text(text)
             porcelain.add(repo, [str(folder / name) for name in here])
-            porcelain.commit(repo, b"Files", author=b"A <a@b>", committer=b"A <a@b>")
+            porcelain.commit(repo, subject, author=b"A <a@b>", committer=b"A <a@b>")
 
 
 def test_what_no_commit_ever_had_is_not_gone(tmp_path: Path) -> None:
@@ -262,6 +266,45 @@ def test_what_no_commit_ever_had_is_not_gone(tmp_path: Path) -> None:
     committed(tmp_path / "repo", {**REPO, "src/web/basket.ts": "x"}, REPO)
     (question,) = asked(tmp_path, "The basket is in `src/web/basket.ts`, paying in `src/web/pay.ts`")
     assert question.why == "The repository has src/web/, but no basket.ts in it."
+
+
+def test_the_commit_that_removed_or_moved_a_file_is_cited(tmp_path: Path) -> None:
+    subject = f"Drop the  old basket, key {SECRET}\n\nIt was slow."
+    before = {name: text for name, text in REPO.items() if name != "src/lib/mailer.py"}
+    before |= {"src/web/basket.ts": "x", "src/core/mailer.py": "x"}
+    committed(tmp_path / "repo", before, REPO, subject.encode())
+    line = "The basket is in `src/web/basket.ts`, mails are sent by `src/core/mailer.py`"
+    moved, gone = asked(tmp_path, line)
+    with Repo(str(tmp_path / "repo")) as repo:
+        commit = repo.head().decode()[:7]
+    today = dt.datetime.now(dt.UTC).date()
+    said = f"in {commit}, {today.day} {today:%B %Y}: Drop the old basket, key [redacted: github-token]"
+    assert [one.note for one in gone.citations] == [f"Removed {said}"]
+    assert [one.note for one in moved.citations] == [f"src/lib/mailer.py has its name. Moved {said}"]
+
+
+def test_the_commit_behind_a_merge_is_cited_and_not_the_merge(tmp_path: Path) -> None:
+    """A branch dropped the file while the main line went on with it; the merge only took that over."""
+    with porcelain.init(str(tmp_path)) as repo:
+
+        def commit(day: int, said: bytes, names: str, *parents: bytes) -> bytes:
+            tree, blob, made = Tree(), Blob.from_string(b"x"), Commit()
+            for name in names.split():
+                tree.add(name.encode(), 0o100644, blob.id)
+            made.tree, made.parents, made.message = tree.id, [*parents], said
+            made.author = made.committer = b"A <a@b>"
+            made.author_time = made.commit_time = day * 86_400
+            made.author_timezone = made.commit_timezone = 0
+            for each in (blob, tree, made):
+                repo.object_store.add_object(each)
+            return made.id
+
+        first = commit(1, b"First", "basket.ts cart.ts")
+        branch = commit(2, b"Drop the basket", "cart.ts", first)
+        main = commit(3, b"List", "basket.ts cart.ts list.ts", first)
+        repo.refs[b"HEAD"] = commit(4, b"Merge", "cart.ts list.ts", main, branch)
+    went = (ever_there(tmp_path, {"basket.ts": ""}) or {})["basket.ts"]
+    assert went.said == f"Removed in {branch.decode()[:7]}, 3 January 1970: Drop the basket"
 
 
 @pytest.mark.parametrize(("days", "asks"), [(-1, True), (2, False)])

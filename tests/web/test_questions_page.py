@@ -12,7 +12,7 @@ from django.db import connection
 from django.test import Client
 from django.test.utils import CaptureQueriesContext
 
-from dreams.engines.types import Edit, Option, Place
+from dreams.engines.types import Citation, Edit, Option, Place
 from dreams.models import DreamRun, Hunk, Project, Proposal, Question
 from dreams.services import dreaming
 from tests.world import directory, questions as asked
@@ -101,6 +101,15 @@ def test_a_review_shows_its_questions_with_places_marks_and_options(
     session = card(text, changed)
     assert "You, " in session and "Upgrade the test database, line 42</a>" in session
     assert "Evidence (1)" in session
+
+
+def test_a_lost_file_is_shown_with_the_commit_that_removed_it(browser: Client, project: Project) -> None:
+    note = "Removed in 3f2a91c, 2 May 2026: <b>Drop</b> the old\u202eAPI"
+    cited = Citation("repository", "scripts/reset_db.sh", place="scripts/reset_db.sh", note=note)
+    (question,) = asked.ask(project, replace(asked.blocked(), citations=(cited,)))
+    shown = browser.get(f"/projects/{project.pk}/questions/").content.decode()
+    evidence = card(shown, question).partition('<details class="fold question-evidence" open>')[2]
+    assert "2 May 2026: &lt;b&gt;Drop&lt;/b&gt; the old⟨U+202E⟩API</p>" in evidence.partition("</details>")[0]
 
 
 def test_an_answer_that_removes_a_whole_file_says_so_beside_its_button(

@@ -1,6 +1,7 @@
 """Reads a repository: its files, the names in them, and the texts of its configuration. Pure but for reading."""
 
 import datetime as dt
+import functools
 import re
 import stat
 from collections import defaultdict
@@ -8,17 +9,22 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 from dreams.lib.files import safefs, text as texts
+from dreams.lib.secrets.redact import redact
 
 if TYPE_CHECKING:
-    from dulwich.objects import ObjectID
+    from dulwich.objects import Commit, ObjectID, RawObjectID, ShaFile
+    from dulwich.repo import Repo
+
+    Getter = Callable[[ObjectID | RawObjectID], ShaFile]
 
 MOST_NAMES = 20_000  # files and folders, to bound time
 MOST_CONFIGS = 200  # files that are read, to bound time
 CONFIG_DEPTH = 3  # folders; deeper ones are about parts or examples
 MOST_COMMITS = 5_000  # in which a missing file is searched; chosen
+LONGEST_SAID = 240  # characters about the commit that removed a file; chosen
 MOST_BYTES = 300_000  # of one file; larger ones are rarely written by a person
 _NOT_ENTERED = frozenset(
     "node_modules vendor dist build target venv env __pycache__ coverage out site-packages".split()  # noqa: SIM905 - a word list
@@ -82,18 +88,26 @@ def read(repo: Path | None, checkpoint: Callable[[], None], *, shallow: bool = F
     return found
 
 
-def ever_there(repo: Path, became: Mapping[str, str]) -> dict[str, dt.date] | None:
-    """The paths that a commit has, the newest of which lacks their possible new place, and when each went; None without a history."""
-    from dulwich.object_store import tree_lookup_path  # noqa: PLC0415 - only where a file is missing
-    from dulwich.objects import Tree  # noqa: PLC0415 - as above
+@dataclass(frozen=True, slots=True)
+class Removal:
+    """When a path went, at the latest. `said`: the commit that removed it, in words; "" if none is known."""
+
+    day: dt.date = dt.date.max
+    said: str = ""
+
+
+def ever_there(repo: Path, became: Mapping[str, str]) -> dict[str, Removal] | None:
+    """The paths that a commit has, the newest of which lacks their possible new place, and how each went; None without a history."""
+    from dulwich.objects import Tree  # noqa: PLC0415 - only where a file is missing
     from dulwich.repo import Repo  # noqa: PLC0415 - as above
 
-    commits, after = 0, dt.date.max
+    after = dt.date.max
+    children: defaultdict[ObjectID, list[Commit]] = defaultdict(list)  # read before their parents
     below: defaultdict[str, set[str]] = defaultdict(set)  # folder → the names searched in it
     for path in became:
         for each in (PurePosixPath(path), *PurePosixPath(path).parents[:-1]):
             below[str(each.parent)].add(each.name)
-    found: dict[str, dt.date | None] = {}
+    found: dict[str, Removal | None] = {}
     seen: set[tuple[str, ObjectID]] = set()  # most commits do not change most folders
 
     def look(git: Repo, folder: str, tree: "ObjectID") -> None:
@@ -106,26 +120,51 @@ def ever_there(repo: Path, became: Mapping[str, str]) -> dict[str, dt.date] | No
                 mode, entry = entries[name.encode()]
                 path = str(PurePosixPath(folder, name))
                 if path in became and path not in found:
-                    found[path] = None if has(git, became[path]) else after
+                    went = _removal(git, get, children[step.commit.id], path, became[path])
+                    found[path] = None if _has(get, step.commit, became[path]) else went or Removal(after)
                 if path in below and stat.S_ISDIR(mode):
                     look(git, path, entry)
-
-    def has(git: Repo, path: str) -> bool:
-        with suppress(Exception):  # a parent does not exist or is not a folder
-            return bool(path and tree_lookup_path(git.get_object, step.commit.tree, path.encode()))
-        return False
 
     with (
         suppress(Exception),
         Repo(str(repo)) as git,
     ):  # a damaged repository may raise anything
+        get = functools.lru_cache(MOST_COMMITS)(git.get_object)
         for step in git.get_walker(max_entries=MOST_COMMITS):
-            commits += 1
             look(git, ".", step.commit.tree)
             if len(found) == len(became):
                 break
-            after = dt.datetime.fromtimestamp(step.commit.commit_time, dt.UTC).date()
-    return {path: day for path, day in found.items() if day} if commits > 1 else None
+            after = _day(step.commit)
+            for parent in git.get_parents(step.commit.id, step.commit):
+                children[parent].append(step.commit)
+    return {path: went for path, went in found.items() if went} if children else None
+
+
+def _removal(git: "Repo", get: "Getter", lacking: "Sequence[Commit]", path: str, new: str) -> Removal | None:
+    """By the commit that lacks the path, while its parents have it: one of these, or behind a merge."""
+    commit = min(lacking, key=lambda each: len(each.parents), default=None)
+    for _ in range(MOST_COMMITS):
+        parents = [cast("Commit", get(each)) for each in git.get_parents(commit.id, commit)] if commit else ()
+        without = next((each for each in parents if not _has(get, each, path)), None)
+        if commit and parents and without is None:
+            how, day = "Moved" if _has(get, commit, new) else "Removed", _day(commit)
+            subject = redact(commit.message.decode("utf-8", "replace").partition("\n")[0])
+            said = f"{how} in {commit.id.decode()[:7]}, {day.day} {day:%B %Y}: {texts.one_line(subject)}"
+            return Removal(day, texts.shortened(said, LONGEST_SAID))
+        commit = without
+    return None
+
+
+def _has(get: "Getter", commit: "Commit", path: str) -> bool:
+    from dulwich.object_store import tree_lookup_path  # noqa: PLC0415 - only where a file is missing
+
+    with suppress(Exception):  # a parent does not exist or is not a folder
+        return bool(path and tree_lookup_path(get, commit.tree, path.encode()))
+    return False
+
+
+def _day(commit: "Commit") -> dt.date:
+    return dt.datetime.fromtimestamp(commit.commit_time, dt.UTC).date()
 
 
 def _is_entered(path: str) -> bool:

@@ -49,6 +49,7 @@ def _question(one: base.Result) -> base.Words:
     for place in one["places"]:
         line = f", line {place['line']}" if place["line"] else ""
         yield f"    {place['session'] or place['path']}{line}: {place['text']}"
+    yield from (f"    {cited['path']}: {cited['note']}" for cited in one["evidence"] if cited["note"])
     for option in one["options"]:
         mark = "*" if option["id"] == one["answer"] else " "
         yield f"  {mark} {option['id']}: {option['label']}"

@@ -159,7 +159,8 @@ def _texts(found: Iterable[ShownQuestion]) -> list[str]:
         for file in choice.files
         for s in (file.before, file.after)
     ]
-    return [side for side in sides if side] + [place["text"] for one in found for place in one.row.places]
+    said = [place["text"] for one in found for place in one.row.places]
+    return [*filter(None, sides), *said, *(cited["quote"] for one in found for cited in one.row.evidence)]
 
 
 def _json(one: ShownQuestion) -> dict[str, Any]:
@@ -176,6 +177,10 @@ def _json(one: ShownQuestion) -> dict[str, Any]:
                 "session": one.sessions.get(place.get("session") or 0),
             }
             for place in row.places
+        ],
+        "evidence": [
+            {"path": one["place"], "line": one["line_no"], "text": one["quote"], "note": one["note"]}
+            for one in row.evidence
         ],
         "options": [_option(choice) for choice in one.choices],
         "state": row.state,

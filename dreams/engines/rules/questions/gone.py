@@ -25,7 +25,7 @@ from dreams.engines.rules.notes.tree import (
 )
 from dreams.engines.rules.notes.wording import sentences
 from dreams.engines.rules.questions.families import NO_OPTION, Inputs, removal_of_sentence
-from dreams.engines.rules.repository import Repository, ever_there
+from dreams.engines.rules.repository import Removal, Repository, ever_there
 from dreams.engines.rules.steps.orphans import RECORD
 from dreams.engines.types import KEEP, Citation, Option, Place, Question
 from dreams.lib.files.text import one_line, plural
@@ -83,27 +83,27 @@ def no_longer_there(context: Inputs) -> Iterator[Question]:
     became = {each.old: dict.fromkeys(each.once, each.new) for each in moved}
     was_here = _once_there(repo, became | {name: missing.once(gone[name]) for name in gone}, is_likely)
     for group in _by_folder([each for each in moved if each.old in was_here]):
-        yield from _ask_of_moved(context, group)
+        yield from _ask_of_moved(context, group, was_here)
     together: dict[frozenset[str], list[list[_Named]]] = defaultdict(list)
-    for name, day in was_here.items():
+    for name, went in was_here.items():
         # Who wrote a line later knew that the file was gone: of twelve such questions four were useful.
-        if lines := [one for one in gone.get(name, ()) if one.written <= day]:
+        if lines := [one for one in gone.get(name, ()) if one.written <= went.day]:
             together[frozenset(one.path for one in lines)].append(lines)
     for files in together.values():
-        yield from _ask_of_gone(context, missing, files)
+        yield from _ask_of_gone(context, missing, files, was_here)
 
 
 def _once_there(
     repo: Repository, places: Mapping[str, Mapping[str, str]], likely: bool
-) -> dict[str, dt.date]:
-    """The files that were in the repository, with the day on which each went; if its history cannot tell, all with a possible place if
+) -> dict[str, Removal]:
+    """The files that were in the repository, and how each went; if its history cannot tell, all with a possible place if
     that is `likely`. Others belong elsewhere, are generated or planned, or are not complete paths (docs/real-directories.md)."""
     every = {path: new for paths in places.values() for path, new in paths.items()}
     known = ever_there(repo.root, every) if every else None
     if known is None:
-        return {name: dt.date.max for name in places if places[name] and likely}
-    days = {name: known.keys() & places[name] for name in places}
-    return {name: max(known[path] for path in paths) for name, paths in days.items() if paths}
+        return {name: Removal() for name in places if places[name] and likely}
+    went = {name: [known[path] for path in known.keys() & places[name]] for name in places}
+    return {name: max(each, key=lambda one: (one.day, one.said)) for name, each in went.items() if each}
 
 
 @dataclass(frozen=True, slots=True)
@@ -229,13 +229,15 @@ def _by_folder(moved: Sequence[_Moved]) -> Iterator[list[_Moved]]:
     yield from groups.values()
 
 
-def _ask_of_moved(context: Inputs, group: Sequence[_Moved]) -> Iterator[Question]:
+def _ask_of_moved(
+    context: Inputs, group: Sequence[_Moved], was_here: Mapping[str, Removal]
+) -> Iterator[Question]:
     group = [each for each in group if not context.is_touched(_line(context.tree_before, each))]
     if not group:
         return
     one, names = group[0], {each.old: each.new for each in group}
     cited = tuple(
-        Citation("repository", old, place=new, note=f"{new} has its name.")
+        Citation("repository", old, place=new, note=f"{new} has its name. {was_here[old].said}".strip())
         for old, new in list(names.items())[:MOST_PLACES]
     )
     label = f"Write {one.new}" if len(names) == 1 else "Write the new paths"
@@ -302,7 +304,10 @@ def _renamed(match: re.Match[str], each: _Moved) -> str:
 
 
 def _ask_of_gone(
-    context: Inputs, missing: "_Missing", files: Sequence[Sequence[_Named]]
+    context: Inputs,
+    missing: "_Missing",
+    files: Sequence[Sequence[_Named]],
+    was_here: Mapping[str, Removal],
 ) -> Iterator[Question]:
     """One question for the files that the same memories name: say that they are gone, or remove a statement about one."""
     lines = [one for each in files for one in each]
@@ -313,7 +318,10 @@ def _ask_of_gone(
     if len(names) > 1:
         told = ", ".join(names[:3]) + (" …" if len(names) > 3 else "")
         why = f"The repository has none of {len(names):,} files that {lines[0].path} names: {told}."
-    cited = tuple(Citation("repository", name, place=name, note=missing.file(name)) for name in names)
+    went = [was_here[PurePosixPath(name).name].said or missing.file(name) for name in names]
+    cited = tuple(
+        Citation("repository", name, place=name, note=note) for name, note in zip(names, went, strict=True)
+    )
     label = "Note that it no longer exists" if len(names) == 1 else "Note that they no longer exist"
     note = context.draftsman.option("update", label, _note, lines=lines, why=why, cited=cited)
     if not places:
