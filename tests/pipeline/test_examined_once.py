@@ -8,14 +8,15 @@ from pathlib import Path
 import pytest
 
 from dreams import findings
+from dreams.engines.types import Edit, Job, Reporter
 from dreams.findings import secrets
 from dreams.findings.base import FindingsReport, Subject
-from dreams.models import Hunk, LeftOut, Project, Proposal
-from dreams.services import proposals, review
+from dreams.models import DreamRun, Hunk, LeftOut, Project, Proposal
+from dreams.services import dreaming, proposals, review
 from dreams.services.apply import applying
 from dreams.services.memories import syncing
 from dreams.services.proposals import checks
-from tests.world import directory as world
+from tests.world import directory as world, engines
 
 pytestmark = pytest.mark.django_db
 
@@ -52,6 +53,46 @@ def test_what_was_checked_when_it_was_proposed_is_written_without_another_look(
     assert len(looks) == 1
     assert len(applying.apply(proposal, world.ME).applied) == 3
     assert len(looks) == 1
+
+
+def _dream(project: Project) -> Proposal:
+    dreaming.run_dream(dreaming.request(project, DreamRun.Trigger.COMMAND, forced=True).pk)
+    return Proposal.objects.get(origin=Proposal.Origin.DREAM)
+
+
+def _a_loss(job: Job, report: Reporter) -> list[Edit]:
+    return engines.rewrite("project_deploy.md", world.DEPLOY, "Deployed by hand.\n")(job, report)
+
+
+@pytest.mark.not_on_postgresql
+def test_what_an_engine_had_checked_is_proposed_without_another_look(
+    tmp_path: Path, looks: list[Subject], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def lose(job: Job, report: Reporter) -> list[Edit]:
+        edits = _a_loss(job, report)
+        assert "unexplained-loss" in {problem.code for problem in job.examine(edits)}
+        return edits
+
+    engines.use(monkeypatch, lose)
+    proposal = _dream(world.make_project(tmp_path))
+    assert proposal.findings.filter(code="unexplained-loss").exists()
+    assert len(looks) == 1
+    _look(proposal)  # nothing of it is approved
+    proposals.examine(proposal, syncing.contents(proposal.project))
+    assert [len(subject.hunks) for subject in looks] == [1, 0, 1]
+
+
+def test_what_an_engine_changes_after_its_check_is_looked_at_again(
+    tmp_path: Path, looks: list[Subject], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def lose_more(job: Job, report: Reporter) -> list[Edit]:
+        job.examine(engines.add("new.md", "Deploys are quick.\n")(job, report))
+        return _a_loss(job, report)
+
+    engines.use(monkeypatch, lose_more)
+    proposal = _dream(world.make_project(tmp_path))
+    assert proposal.findings.filter(code="unexplained-loss").exists()
+    assert looks[0].after != looks[-1].after
 
 
 def test_a_part_is_looked_at_once_for_the_submit_and_the_write(tmp_path: Path, looks: list[Subject]) -> None:

@@ -7,6 +7,7 @@ import datetime as dt
 import logging
 from collections.abc import Mapping
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from types import MappingProxyType
 
@@ -158,9 +159,8 @@ def _propose(
         answering.move_answers(waiting)
     left_out = [{"path": path, "hunk": hunk} for path, hunk in whole.left_out]
     DreamRun.objects.filter(pk=dream.pk).update(left_out=left_out)
-    automatic = policies.automatic(
-        dream, whole, outcome.edits, lambda judged: self_review.examined(project, before, judged, verdicts)
-    )
+    check = partial(proposals.check_draft, project, Proposal.Origin.DREAM, before=before, verdicts=verdicts)
+    automatic = policies.automatic(dream, whole, outcome.edits, lambda judged: check(judged).report)
     if automatic.operations:
         halfway = drafts.only(whole, before, automatic.operations)
         part = policies.as_judged(dream, drafts.draft(before, halfway, outcome.edits))

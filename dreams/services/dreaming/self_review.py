@@ -7,14 +7,13 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
-from dreams import findings
 from dreams.engines import drafts
 from dreams.engines.types import Edit, Problem
-from dreams.findings.base import MENDABLE, FindingsReport, NewFinding
+from dreams.findings.base import MENDABLE, NewFinding
 from dreams.lib.files import text
 from dreams.lib.files.workspace import Workspace
-from dreams.models import DreamRun, Project
-from dreams.services import hosts, proposals
+from dreams.models import DreamRun, Project, Proposal
+from dreams.services import proposals
 
 #: Findings for an engine at once, to keep room in its context.
 MOST = 40
@@ -53,18 +52,12 @@ class Checks:
         """Problems by the findings' keys, which do not change when lines move."""
         before = self.scratch.snapshot.contents()
         made = drafts.draft(before, self.scratch.contents(), edits, proposals.rejected_hunks(self.project))
-        report = examined(self.project, before, made, self.verdicts)
+        report = proposals.check_draft(
+            self.project, Proposal.Origin.DREAM, made, before, self.verdicts
+        ).report
         places = {(file.path, hunk.hunk.id): hunk.operation for file in made.files for hunk in file.hunks}
         wanted = [found for found in report.findings if found.blocks or found.code in MENDABLE]
         return {found.key: _problem(found, places) for found in _of_each_kind(wanted)[:MOST]}
-
-
-def examined(
-    project: Project, before: Mapping[str, bytes], made: drafts.Draft, verdicts: proposals.TranscriptVerdicts
-) -> FindingsReport:
-    """The findings on a draft, checked against what the dream's sessions say."""
-    hosts.name_secrets()
-    return findings.examine(proposals.subject_of_draft(project, before, made, verdicts))
 
 
 def _of_each_kind(wanted: Sequence[NewFinding]) -> list[NewFinding]:

@@ -2,7 +2,7 @@
 hunks and bytes, `transcript_verdicts` searches the sessions, `rebase` follows a file that changed meanwhile. `decisions`
 counts decisions, and `summaries` puts the outcome in a sentence."""
 
-from dreams.services.proposals.checks import examine, report_with, subject_of, subject_of_draft, verdicts_on
+from dreams.services.proposals.checks import check_draft, examine, report_with, subject_of, verdicts_on
 from dreams.services.proposals.rows_to_hunks import (
     Texts,
     added_lines,

@@ -73,7 +73,7 @@ def examine(
     subject = subject_of(proposal, before, undecided=undecided)
     key = _subject_digest(subject, verdicts)
     if not Proposal.objects.filter(pk=proposal.pk, checked_digest=key).exists():
-        report = findings.examine(with_verdicts(subject, verdicts))
+        report = findings.examine(_with_verdicts(subject, verdicts))
         _save_report(proposal, subject.hunks, report, verdicts, key)
 
 
@@ -93,16 +93,22 @@ def check_draft(
     before: Mapping[str, bytes],
     verdicts: TranscriptVerdicts,
     *,
-    undo: bool,
+    undo: bool = False,
 ) -> CheckResults:
     """Check a draft before the transaction that saves it: during a transaction nobody else can write.
 
+    The report is kept with `verdicts`: engine, policy and proposal of a dream mostly check the same draft.
     `undo`: it is applied without a review, and each line that it removes was applied before.
     """
     hosts.name_secrets()
     subject = _subject_of_draft(project, before, draft, origin)
-    examine_all = findings.examine_undo if undo else findings.examine
-    return CheckResults(examine_all(with_verdicts(subject, verdicts)), subject, is_complete=not undo)
+    if undo:
+        report = findings.examine_undo(_with_verdicts(subject, verdicts))
+        return CheckResults(report, subject, is_complete=False)
+    key = _subject_digest(subject, verdicts)
+    if verdicts.reported is None or verdicts.reported[0] != key:
+        verdicts.reported = key, findings.examine(_with_verdicts(subject, verdicts))
+    return CheckResults(verdicts.reported[1], subject, is_complete=True)
 
 
 def save_check_results(
@@ -121,7 +127,7 @@ def report_with(
     """The report if these texts (hunk pk → text) replaced the proposed ones. Saves nothing."""
     hosts.name_secrets()
     subject = subject_of(proposal, before, undecided=True, instead=instead)
-    return findings.examine(with_verdicts(subject, TranscriptVerdicts.of_proposal(proposal)))
+    return findings.examine(_with_verdicts(subject, TranscriptVerdicts.of_proposal(proposal)))
 
 
 def verdicts_on(proposal: Proposal, typed: str) -> TranscriptVerdicts:
@@ -131,7 +137,7 @@ def verdicts_on(proposal: Proposal, typed: str) -> TranscriptVerdicts:
     return verdicts
 
 
-def with_verdicts(subject: Subject, verdicts: TranscriptVerdicts) -> Subject:
+def _with_verdicts(subject: Subject, verdicts: TranscriptVerdicts) -> Subject:
     return replace(subject, heard=verdicts.ask, against=verdicts.against) if verdicts.sessions else subject
 
 
@@ -162,17 +168,6 @@ def _put(files: dict[str, bytes], path: str, data: bytes | None) -> None:
         files.pop(path, None)
     else:
         files[path] = data
-
-
-def subject_of_draft(
-    project: Project,
-    before: Mapping[str, bytes],
-    draft: drafts.Draft,
-    verdicts: TranscriptVerdicts | None = None,
-) -> Subject:
-    """What a dream's draft would write if all of it were approved, before there is a proposal."""
-    subject = _subject_of_draft(project, before, draft, Proposal.Origin.DREAM)
-    return with_verdicts(subject, verdicts) if verdicts else subject
 
 
 def _subject_of_draft(

@@ -13,7 +13,7 @@ from typing import get_args
 from django.db.models import Q
 
 from dreams.engines.types import Citation
-from dreams.findings.base import Answer, NewFinding, SessionAnswer
+from dreams.findings.base import Answer, FindingsReport, NewFinding, SessionAnswer
 from dreams.lib.agents.base import NO_ANSWER
 from dreams.lib.files import text
 from dreams.lib.prose import claims
@@ -40,6 +40,9 @@ class TranscriptVerdicts:
     is_here: bool = True  # transcripts of another host are on its disk
     unread: int = 0  # sessions that could not be read, or not in time
     skipped: set[str] = field(default_factory=set)  # statements that were not looked up, for want of time
+    reported: tuple[str, FindingsReport] | None = (
+        None  # the last report made with them, by its subject's digest
+    )
     _read: list[tuple[Session, claims.SessionText]] | None = None
     _spent: float = 0.0
 
