@@ -4,6 +4,7 @@ from django.db import models
 
 from dreams.models.projects import Project
 from dreams.models.proposals import Hunk, Operation, Proposal
+from dreams.models.reasons import ReasonChars
 
 
 class Decision(models.Model):
@@ -33,7 +34,7 @@ class Decision(models.Model):
     is_routine = models.BooleanField(
         default=False, help_text="An earned policy would have applied the change as it was then."
     )
-    reason = models.CharField(max_length=500, blank=True)
+    reason = ReasonChars(max_length=500, blank=True)
     at = models.DateTimeField()
 
     class Meta:
@@ -101,7 +102,7 @@ class LeftOut(models.Model):
     added = models.JSONField(
         default=list, blank=True, help_text="Its new lines, to recognise them in a later change."
     )
-    reason = models.CharField(max_length=500, blank=True)
+    reason = ReasonChars(max_length=500, blank=True)
     proposal = models.ForeignKey(Proposal, on_delete=models.SET_NULL, null=True, blank=True)
     at = models.DateTimeField()
     is_staged = models.BooleanField(

@@ -4,6 +4,7 @@ them."""
 from django.db import models
 
 from dreams.models.projects import Project
+from dreams.models.reasons import ReasonChars
 from dreams.models.sessions import HistoryPrompt, Prompt, Session
 
 
@@ -190,7 +191,7 @@ class Purge(models.Model):
     at = models.DateTimeField()
     actor = models.CharField(max_length=150, blank=True)
     by_command = models.BooleanField(default=False)
-    reason = models.CharField(max_length=500, blank=True)
+    reason = ReasonChars(max_length=500, blank=True)
     replaced = models.JSONField(help_text="Old sha256 to the sha256 of the same text without the secret.")
     histories = models.JSONField(help_text="Keys of the histories still to be rewritten.")
     done_at = models.DateTimeField(null=True, blank=True)

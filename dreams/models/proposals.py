@@ -12,6 +12,7 @@ from dreams.lib.files import text
 from dreams.models import public_ids
 from dreams.models.dreams import DreamRun
 from dreams.models.projects import Project
+from dreams.models.reasons import ReasonChars, ReasonText
 from dreams.models.sessions import Session
 
 
@@ -58,7 +59,7 @@ class Proposal(models.Model):
     )
     origin = models.CharField(max_length=10, choices=Origin)
     state = models.CharField(max_length=10, choices=State, default=State.OPEN, db_index=True)
-    summary = models.TextField(blank=True, help_text="Why, in a sentence or two.")
+    summary = ReasonText(blank=True, help_text="Why, in a sentence or two.")
     directory = models.TextField(
         blank=True,
         default="",
@@ -190,7 +191,7 @@ class Operation(models.Model):
     proposal = models.ForeignKey(Proposal, on_delete=models.CASCADE, related_name="operations")
     key = models.CharField(max_length=40)
     kind = models.CharField(max_length=10, choices=Kind)
-    reason = models.TextField(help_text="One sentence for a person.")
+    reason = ReasonText(help_text="One sentence for a person.")
     maker = models.CharField(
         max_length=140,
         blank=True,
@@ -249,7 +250,7 @@ class Hunk(models.Model):
     )
     decided_by = models.CharField(max_length=150, blank=True)
     decided_at = models.DateTimeField(null=True, blank=True)
-    decide_reason = models.CharField(max_length=500, blank=True)
+    decide_reason = ReasonChars(max_length=500, blank=True)
     seconded_by = models.CharField(
         max_length=150,
         blank=True,

@@ -21,11 +21,12 @@ from django.db import connection, transaction
 from django.utils import timezone
 
 from dreams.lib.files import flush
-from dreams.lib.secrets.redact import redact
+from dreams.lib.secrets.redact import cut, redact
 from dreams.models import AuditEntry, Card, DreamRun, Project, Proposal, Question, ScheduledJob
 from dreams.services import database
 
 log = logging.getLogger(__name__)
+MOST_TYPED = 500  # characters of a reason, as in the columns
 # Registered actions, as a typo would make a kind of entry that no filter shows.
 ACTIONS = {
     "login.link": "Login link made",
@@ -128,7 +129,8 @@ def record(
         data["by_command"], actor = actor.by_command, actor.name
     if about is not None:
         project, object_id = about.project, about.public_id
-    bare = {key: redact(data[key]) for key in ("reason", "error") if isinstance(data.get(key), str)}
+    typed = {key: data[key] for key in ("reason", "error") if isinstance(data.get(key), str)}
+    bare = {key: cut(redact(value), MOST_TYPED) for key, value in typed.items()}
     entry = AuditEntry(
         action=action,
         actor=actor,

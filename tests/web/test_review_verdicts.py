@@ -51,6 +51,14 @@ def test_a_verdict_decides_the_other_parts_of_its_operation(browser: Client, pro
     assert row.verdict == "rejected" and row.decide_reason == "Wrong"
 
 
+def test_a_reason_with_a_secret_is_shown_without_it(browser: Client, proposal: Proposal) -> None:
+    key = "gh" + "p_" + "x7Kq2ZpL9vB4nM1cD8sF3gH6jW0tR5yUaEiO"
+    hunk = desk.hunk_with(proposal, "PostgreSQL 16")
+    wanted = about(hunk, verdict="rejected", reason=f"It has {key}.", shown=str(hunk.pk))
+    page = post(browser, proposal, "decide", wanted, **{"HX-Request": "true"}).content.decode()
+    assert "It has [redacted: github-token]." in page and key not in page
+
+
 def test_the_same_button_takes_a_verdict_back(browser: Client, proposal: Proposal) -> None:
     hunk = desk.hunk_with(proposal, "PostgreSQL 16")
     post(browser, proposal, "decide", about(hunk, verdict="approved"))

@@ -99,7 +99,7 @@ def _to(project: Project, options: base.Options) -> base.Result:
         made = hand_edits.propose(project, change, named.me())
     return {
         "proposal": made and made.public_id,
-        "summary": change.reason,
+        "summary": made.summary if made else change.reason,
         "when": when,
         "said": [BEFORE_FIRST_LOOK] if when < project.first_seen_at else [],
         "files": [

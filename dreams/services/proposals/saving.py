@@ -186,7 +186,7 @@ def _save_operations(
             proposal=proposal,
             key=made.key,
             kind=made.kind,
-            reason=text.storable(made.reason, 2000),
+            reason=made.reason,
             maker=mark.maker,
             is_routine=mark.is_routine,
             policy_id=mark.policy_pk,

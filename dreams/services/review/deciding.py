@@ -15,14 +15,12 @@ from django.utils import timezone
 from dreams.lib import diff, process
 from dreams.lib.files import text
 from dreams.lib.refusal import Refusal
-from dreams.models import Decision, FileChange, Finding, Hunk, Memory, Project, Proposal
+from dreams.models import Decision, FileChange, Finding, Hunk, Memory, Project, Proposal, reasons
 from dreams.services import auditlog, blobs, database, hosts, policies, proposals
 from dreams.services.auditlog import Actor
 from dreams.services.memories import syncing
 from dreams.services.proposals import decisions
 from dreams.services.questions import question_states
-
-REASON_LIMIT = 500  # letters of the column
 
 
 class ReviewRefused(Refusal):
@@ -144,7 +142,7 @@ def decide(
     Approving more than the edited hunk alone keeps its edit. `batch` joins decisions across proposals; several
     decisions in one call are always a batch.
     """
-    verdict = Hunk.Verdict(verdict)
+    verdict, reason = Hunk.Verdict(verdict), reasons.bare(reason)
     transcripts = _verdicts_on_original(proposal, hunks, verdict)
     with transaction.atomic():
         lock_open_proposal(proposal, or_submitted=or_submitted)
@@ -186,7 +184,7 @@ def edit(
     proposal: Proposal, hunk: Hunk, replacement: str, reviewer: Actor, *, reason: str = ""
 ) -> list[Hunk]:
     """Put `replacement` in place of the hunk's new lines and approve it, with the other parts of its operation."""
-    transcripts = proposals.verdicts_on(proposal, replacement)
+    transcripts, reason = proposals.verdicts_on(proposal, replacement), reasons.bare(reason)
     with transaction.atomic():
         lock_open_proposal(proposal)
         lines = next(lines for row, lines in proposals.text_hunks(hunk.file) if row.pk == hunk.pk)
@@ -248,7 +246,7 @@ def _set_verdict(hunk: Hunk, verdict: Hunk.Verdict, reviewer: Actor, reason: str
     hunk.verdict_base_sha = "" if pending else hunk.file.base_sha
     hunk.decided_by = "" if pending else reviewer.name
     hunk.decided_at = None if pending else now
-    hunk.decide_reason = reason[:REASON_LIMIT]
+    hunk.decide_reason = reason
 
 
 def _save(hunks: Sequence[Hunk]) -> None:
@@ -277,7 +275,7 @@ def _log(
         verdict=verdict.value,
         hunks=[[hunk.file.path, hunk.hunk_id, hunk.file.base_sha] for hunk in hunks],
         batch=batch,
-        reason=reason[:REASON_LIMIT],
+        reason=reason,
     )
 
 
@@ -302,7 +300,7 @@ def keep_decisions(
             operation=hunk.operation,
             batch=batch,
             is_routine=hunk.operation_id in routine,
-            reason=reason[:REASON_LIMIT],
+            reason=reason,
             at=now,
         )
         for hunk in hunks

@@ -21,7 +21,6 @@ from dreams.services.auditlog import Actor
 from dreams.services.catching import card_states
 from dreams.services.questions import question_states
 from dreams.services.review.deciding import (
-    REASON_LIMIT,
     ReviewRefused,
     claimed_to_submit,
     decide,
@@ -163,7 +162,7 @@ def _rows(proposal: Proposal, hunks: Iterable[Hunk], reason: str | None = None) 
             hunk_id=row.hunk_id,
             inputs_key=proposals.inputs_key(row),
             added=proposals.added_lines(lines),
-            reason=(row.decide_reason if reason is None else reason)[:REASON_LIMIT],
+            reason=row.decide_reason if reason is None else reason,
             proposal=proposal,
             at=now,
         )

@@ -93,7 +93,7 @@ def purge(project: Project, wanted: Collection[str], reviewer: Actor, *, reason:
             at=timezone.now(),
             actor=reviewer.name,
             by_command=reviewer.by_command,
-            reason=without(reason, values)[:500],
+            reason=without(reason, values),
             replaced=replaced,
             histories=[project.history_key],
         )
@@ -105,7 +105,7 @@ def purge(project: Project, wanted: Collection[str], reviewer: Actor, *, reason:
             actor=reviewer,
             project=project,
             object_id=str(made.pk),
-            reason=without(reason, values)[:500],
+            reason=without(reason, values),
             replaced=replaced,
         )
     waits = _finish(made)

@@ -37,7 +37,6 @@ from dreams.web.paging import Filter, chosen, number_or_none, search_text
 from dreams.web.views.host_requests import asked
 
 REASONS = ("It is wrong", "It is out of date", "It is private", "It is not useful")
-MAX_REASON = 500  # letters, as for a verdict
 UNREAD = "Its file cannot be read now, so nothing here can change it."
 
 
@@ -343,7 +342,7 @@ def _sight(request: Request, found: Memory, *texts: str) -> Sight:
 def _reason(request: Request) -> str:
     """A selected reason and the typed text as one sentence."""
     parts = [request.POST.get("chip", ""), request.POST.get("reason", "")]
-    return ". ".join(part.strip() for part in parts if part.strip())[:MAX_REASON]
+    return ". ".join(part.strip() for part in parts if part.strip())
 
 
 @require_safe

@@ -25,7 +25,6 @@ from dreams.web.views.host_requests import asked
 from dreams.web.views.project import beside
 
 UNREADABLE = "That is not a date and time. This is the current directory."
-MAX_REASON = 500  # letters, as for a verdict
 MAX_PATH = 1_000  # letters; chosen
 
 
@@ -104,7 +103,7 @@ def propose(request: Request, pk: int) -> HttpResponse:
     if when is None:
         raise Http404("no such moment")
     path = request.POST.get("path", "")[:MAX_PATH]
-    reason = request.POST.get("reason", "").strip()[:MAX_REASON]
+    reason = request.POST.get("reason", "").strip()
     paths = [path] if path else []
     new_request = partial(host_requests.to_propose_moment, project, when, paths, reason)
     if waits := asked(request, project, new_request, go(request, "project", pk=pk)):
