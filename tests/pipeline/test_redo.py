@@ -64,6 +64,23 @@ def test_one_change_is_undone_and_redone(written: Proposal) -> None:
     assert _texts(written) == after and _standing(written) == count
 
 
+def test_of_an_undo_that_is_redone_in_part_those_changes_count_as_written_again(written: Proposal) -> None:
+    after = _texts(written)
+    undo = _undo(written)
+    hunk = Hunk.objects.filter(file__proposal=undo, file__path="feedback_testing.md").first()
+    assert hunk
+    part = _undo(undo, selection=Selection(hunk_ids=(hunk.hunk_id,)))
+    assert _texts(written)["feedback_testing.md"] == after["feedback_testing.md"] and _standing(written) == 2
+    assert written.applications.filter(undone_at__isnull=True).exists()
+    _undo(part)
+    assert _standing(written) == 0
+    part = _undo(undo, selection=Selection(hunk_ids=(hunk.hunk_id,)))
+    _undo(undo)
+    assert _texts(written) == after and _standing(written) == 4
+    _undo(part)
+    assert _standing(written) == 2 and _texts(written)["MEMORY.md"] == after["MEMORY.md"]
+
+
 @pytest.mark.more
 @pytest.mark.not_on_postgresql
 def test_what_was_never_to_be_proposed_again_may_be_once_it_is_redone(written: Proposal) -> None:

@@ -155,6 +155,23 @@ def test_a_redo_is_called_a_redo_wherever_a_version_is_told(browser: Client, pro
     assert all("Redone" in words for words in told())
 
 
+def test_the_page_of_a_redo_counts_what_is_ticked_and_says_what_each_box_brings_back(
+    browser: Client, proposal: Proposal
+) -> None:
+    undone = Proposal.objects.get(public_id=rollback.rollback(proposal, world.ME).proposal)
+    address = f"/review/{undone.public_id}/undo/"
+    page = browser.get(address)
+    text = html.unescape(page.content.decode())
+    assert "What to redo" in text and "What to undo" not in text and "Redo 5 decisions" in text
+    assert "Undo of" not in text and all(operation.reason in text for operation in proposal.operations.all())
+    *_, last = page.context["undo"].choices
+    part = browser.get(address, {"choose": 1, "hunk": last["value"]}).context["undo"]
+    assert part.decisions < 5 and part.size.startswith(f"{part.decisions} decision")
+    undo(browser, undone, hunk=last["value"], choose=1)
+    said = " ".join(browser.get(f"/review/{proposal.public_id}/").content.decode().split())
+    assert "Part of it was undone" in said and "All of it was undone" not in said
+
+
 def test_what_changed_since_the_preview_is_shown_again_first(browser: Client, proposal: Proposal) -> None:
     file = world.folder(proposal.project) / "user_role.md"
     file.write_text(file.read_text() + "Lives in Oslo.\n")

@@ -3,6 +3,7 @@
 from collections.abc import Iterable
 from dataclasses import asdict, dataclass, replace
 
+from django.db.models import QuerySet
 from django.utils import timezone
 
 from dreams.models import AppliedBatch, Evidence, FileChange, Hunk, LeftOut, Proposal, Session
@@ -56,8 +57,8 @@ def keep_undone(undo: Proposal, batch: AppliedBatch, back: TakenBack) -> None:
     if not left.exists():
         first.applications.update(undone_at=timezone.now())
     _give_back_sessions(first)
-    if not left.exists() and first.undoes is not None:
-        _redone(first, first.undoes)
+    if first.undoes is not None:
+        _redone(first, first.undoes, left)
 
 
 def _supersede_others(undo: Proposal, first: Proposal) -> None:
@@ -69,16 +70,28 @@ def _supersede_others(undo: Proposal, first: Proposal) -> None:
             waiting.filter(pk=other.pk).update(state=Proposal.State.SUPERSEDED, closed_at=timezone.now())
 
 
-def _redone(undo: Proposal, first: Proposal) -> None:
-    """After the complete undo of an undo: what it had undone is applied again, and can be undone again."""
-    hunks = Hunk.objects.filter(file__proposal=first, undone_in__proposal=undo)
+def _redone(undo: Proposal, first: Proposal, left: QuerySet[Hunk]) -> None:
+    """After the undo of an undo, in the files where nothing of it is `left`: what it had undone there is applied again, and
+    can be undone again."""
+    undone = Hunk.objects.filter(file__proposal=first, undone_in__proposal=undo)
+    hunks = undone
+    if left.exists():
+        hunks = undone.filter(file__path__in=undo.files.exclude(hunks__in=left).values("path"))
     left_out = LeftOut.objects.filter(proposal=first, hunk_id__in=hunks.values("hunk_id"))
-    _remember(undo, [hunk.pk for hunk in hunks], never_again=left_out.exists())
+    redone = Hunk.objects.filter(pk__in=TakenBack.of(undo).hunks, file__path__in=_paths_undone(undo))
+    _remember(undo, [hunk.pk for hunk in undone | redone], never_again=left_out.exists())
     left_out.delete()
     first.applications.filter(hunks__in=hunks).update(undone_at=None)
     hunks.update(undone_in=None)
-    review.use_up_sessions(first)
+    if not left.exists():
+        review.use_up_sessions(first)
     _holds_again(first)
+
+
+def _paths_undone(undo: Proposal) -> QuerySet[FileChange, str]:
+    """The files that an undo restored completely and in which it was undone since."""
+    whole = undo.files.exclude(hunks__applied_in__isnull=True)
+    return whole.filter(hunks__undone_in__isnull=False).values_list("path", flat=True)
 
 
 def _remember(undo: Proposal, pks: list[int], *, never_again: bool) -> None:
@@ -91,7 +104,9 @@ def _holds_again(undo: Proposal) -> None:
     """After the undo of an undo was undone: the first undo is in effect again."""
     batch = undo.applications.order_by("pk").last()
     if batch is not None:
-        keep_undone(undo, batch, TakenBack.of(undo))
+        asked = TakenBack.of(undo)
+        hunks = Hunk.objects.filter(pk__in=asked.hunks).exclude(file__path__in=_paths_undone(undo))
+        keep_undone(undo, batch, replace(asked, hunks=tuple(hunk.pk for hunk in hunks)))
 
 
 def _give_back_sessions(proposal: Proposal) -> None:

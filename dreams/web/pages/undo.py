@@ -22,6 +22,8 @@ from dreams.web.pages import diffs
 MOST_SHOWN = 60
 # With more changes there are no boxes to tick: files are undone from the review page.
 MOST_CHOICES = 200
+# Of what a box of a redo brings back.
+MOST_REASONS = 4
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,6 +48,10 @@ class Undo:
     @property
     def doing(self) -> str:
         return "Redoing…" if self.is_redo else "Undoing…"
+
+    @property
+    def done(self) -> str:
+        return "redone" if self.is_redo else "undone"
 
     @property
     def chosen(self) -> int:
@@ -73,7 +79,7 @@ class Undo:
 def undo(proposal: Proposal, selection: Selection) -> Undo:
     """Reads the current files. Raises rollback.NothingToUndo, review.ReviewRefused."""
     planned = rollback.preview(proposal, selection)
-    counted = _brought_back(proposal) or planned.hunks
+    counted = _brought_back(proposal, planned, selection) or planned.hunks
     is_redo = undos.is_undo(proposal)
     return Undo(
         proposal=proposal,
@@ -101,11 +107,17 @@ def unticked(proposal: Proposal) -> Undo:
     )
 
 
-def _brought_back(proposal: Proposal) -> Sequence[Hunk]:
-    """The changes that a redo restores, as counted when they were undone: the undo itself is one change."""
+def _brought_back(proposal: Proposal, planned: Preview, selection: Selection) -> Sequence[Hunk]:
+    """The changes that a redo restores, as counted when they were undone: the undo itself is one change for each file."""
+    paths = {file.path for file in planned.files}
+    return [hunk for hunk in _undone_by(proposal) if selection.is_all or hunk.file.path in paths]
+
+
+def _undone_by(proposal: Proposal) -> Sequence[Hunk]:
     if proposal.undoes_id is None:
         return ()
-    return list(Hunk.objects.filter(undone_in__proposal=proposal).select_related("file").order_by("pk"))
+    rows = Hunk.objects.filter(undone_in__proposal=proposal).select_related("file", "operation")
+    return list(rows.order_by("file__path", "number"))
 
 
 def _size(hunks: Sequence[Hunk]) -> str:
@@ -152,18 +164,28 @@ def _choices(proposal: Proposal, planned: Preview, selection: Selection) -> tupl
     if len(groups) < 2 or len(groups) > MOST_CHOICES:
         return ()
     undone = {hunk.pk for hunk in planned.hunks}
-    return tuple(_choice(rows, undone) for rows in groups.values())
+    redone = _undone_by(proposal)
+    return tuple(_choice(rows, undone, redone) for rows in groups.values())
 
 
-def _choice(rows: Sequence[Hunk], undone: set[int]) -> dict[str, Any]:
-    operation = rows[0].operation
+def _choice(rows: Sequence[Hunk], undone: set[int], redone: Sequence[Hunk]) -> dict[str, Any]:
+    """`redone`: what was undone, if this is about its undo; the box says what comes back."""
+    paths = {row.file.path for row in rows}
+    meant = [hunk for hunk in redone if hunk.file.path in paths] or rows
+    operations = list({hunk.operation_id: hunk.operation for hunk in meant if hunk.operation}.values())
+    kinds = {operation.get_kind_display(): None for operation in operations}
     return {
         "value": rows[0].hunk_id,
-        "kind": operation.get_kind_display() if operation else "Changed",
-        "reason": operation.reason if operation else "",
+        "kind": ", ".join(kinds) or "Changed",
+        "reason": " ".join(_shortened([operation.reason for operation in operations])),
         "places": decisions.places(rows),
         "is_chosen": any(row.pk in undone for row in rows),
     }
+
+
+def _shortened(reasons: list[str]) -> list[str]:
+    more = len(reasons) - MOST_REASONS
+    return [*reasons[:MOST_REASONS], f"And {more} more."] if more > 0 else reasons
 
 
 def _what(proposal: Proposal, selection: Selection, is_redo: bool) -> str:

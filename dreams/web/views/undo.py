@@ -84,10 +84,10 @@ def _carry_out(request: Request, proposal: Proposal, found: pages.Undo) -> HttpR
         messages.error(request, str(refused))
         return SeeOther(address(proposal))
     if report.complete:
-        messages.success(request, f"{'Redone' if found.is_redo else 'Undone'}: {found.did}.")
+        messages.success(request, f"{found.done.capitalize()}: {found.did}.")
     else:
         why = report.error or "; ".join(f"{waiting.path}: {waiting.why}" for waiting in report.conflicts)
-        messages.error(request, f"Nothing was {'redone' if found.is_redo else 'undone'}: {why}")
+        messages.error(request, f"Nothing was {found.done}: {why}")
     for said in report.said:
         messages.info(request, said)
     # A redo is started on the page of the undone proposal, which it restores.
