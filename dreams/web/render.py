@@ -27,6 +27,8 @@ ATTRIBUTES = {
     "td": {"align"},
     "span": {"class"},
 }
+# Marks, borders and columns are on the side where its script begins.
+DIRECTIONS = {tag: {"dir": "auto"} for tag in ("ul", "ol", "blockquote", "table")}
 SCHEMES = {"http", "https", "mailto"}
 
 
@@ -55,6 +57,7 @@ def markdown(text: str, resolve: Resolver | None = None) -> str:
         converted,
         tags=TAGS,
         attributes=ATTRIBUTES,
+        set_tag_attribute_values=DIRECTIONS,
         url_schemes=SCHEMES,
         link_rel="noopener noreferrer nofollow",
     )

@@ -226,6 +226,7 @@ def test_without_scripts(plain: Page, address: str, proposal: Proposal) -> None:
     page.goto(at(address, proposal))
     page.get_by_label("Code").fill(make_link().code)
     page.get_by_role("button", name="Log in").click()
+    expect(page.locator("kbd").filter(visible=True)).to_have_count(0)
     # Each file alone is one link away.
     page.get_by_label("Kind of change").select_option("date")
     page.get_by_role("button", name="Find", exact=True).click()

@@ -47,7 +47,7 @@ ATTACKS = [
 ]
 ALLOWED = re.compile(
     r"</?(?:p|br|hr|h[2-6]|ul|ol|li|blockquote|pre|code|em|strong|del|a|table|thead|tbody|tr|th|td|span)"
-    r"(?: (?:href|title|class|start|align|rel)=\"[^\"<>]*\")*>"
+    r"(?: (?:href|title|class|start|align|rel|dir)=\"[^\"<>]*\")*>"
 )
 
 
@@ -86,6 +86,10 @@ def test_a_bare_address_is_a_link_without_the_sentence_around_it() -> None:
     out = markdown("Look at https://a.example/x_(y)?q=1, then (https://b.example/).")
     assert '<a href="https://a.example/x_(y)?q=1"' in out
     assert '<a href="https://b.example/"' in out
+
+
+def test_a_list_begins_on_the_side_where_its_script_begins() -> None:
+    assert '<ul dir="auto">' in markdown("- القاعدة الأولى") and '<ol dir="auto">' in markdown("1. قاعدة")
 
 
 def test_a_heading_of_a_note_is_below_the_heading_of_the_page() -> None:
