@@ -35,6 +35,7 @@ function tell(event, words, link) {
   if (!said || elt.matches?.("[data-poll]")) return;
   const message = document.createElement("div");
   message.className = "message error";
+  message.dataset.failed = "";
   message.append(words);
   if (link) {
     // In a new tab, to keep typed text on this page.
@@ -56,6 +57,11 @@ document.addEventListener("htmx:responseError", (event) => {
   const login = answer.querySelector('.actions a[href^="/login/"]');
   takeOver(answer);
   tell(event, title ? `${title}. ${why}` : "The server could not do that.", login && document.adoptNode(login));
+});
+// It is out of date once a later change was done.
+document.addEventListener("htmx:afterRequest", (event) => {
+  const { successful, requestConfig } = event.detail;
+  if (successful && requestConfig.verb !== "get") document.querySelector("#messages > [data-failed]")?.remove();
 });
 
 // After a login in another window, the forms of this page take the new CSRF token from the error response.

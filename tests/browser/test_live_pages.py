@@ -83,6 +83,7 @@ def test_what_is_typed_outlives_the_login(chromium: Browser, address: str) -> No
     text.press("Control+Enter")
     # Its words stand in the preview already.
     expect(page.locator(f"#hunk-{hunk.pk}")).to_contain_text("edited by you")
+    expect(page.locator("#messages")).to_have_text("")
     hunk.refresh_from_db()
     assert hunk.verdict == Hunk.Verdict.EDITED
     page.close()
