@@ -1,6 +1,6 @@
 """Finds the words and values of a sentence: numbers, code, names, paths, addresses and dates. Pure.
 
-Cost is linear in the text (RE2), whatever the text is.
+Cost is linear in the text, whatever the text is.
 """
 
 import functools
@@ -18,7 +18,7 @@ from dreams.lib.prose.words import MONTHS
 ValueKind = Literal["code", "address", "path", "date", "number", "identifier", "name"]
 
 LONGEST = 2_000  # characters of a statement that are read
-_TOKEN = re2.compile(
+_FORMS = (
     r"(?P<code>`[^`\n]{1,400}`)"
     r"|(?P<address>[a-z][a-z0-9+.-]{1,20}://[^\s<>\"'`)\]]+|[\w.+-]+@[\w-]+(?:\.[\w-]+)+)"
     r"|(?P<date>\b\d{4}-\d{2}-\d{2}\b)"
@@ -26,13 +26,21 @@ _TOKEN = re2.compile(
     r"|(?P<number>[#$€£]?\b[vV]?\d+(?:[.,:_]\d+)*(?:[eE]-\d+)?(?:\s?%|[a-zA-Zµ]{1,3}\b)?)"
     r"|(?P<word>#?[\pL\d_][\pL\pM\d_]*(?:[-_.:'’/][\pL\d_][\pL\pM\d_]*)*(?:\(\))?)"
 )
-_KINDS = ("", *sorted(_TOKEN.groupindex, key=_TOKEN.groupindex.__getitem__))
-# Inline code, or a word or number between spaces, which are most tokens; the others are found by RE2, which is slower to call.
-_PLAIN = re.compile(
-    r"`[^`\n]{1,400}`|(?<![^ \n])(?:[A-Za-z]+(?:[-_][A-Za-z0-9]+)*(?=[,.;:!?)]*(?:[ \n]|\Z))"
-    r"|[0-9]+(?=[,.;:!?)]+(?:[ \n]|\Z)|[ \n](?!%)|\Z))"
+_RE2 = re2.compile(_FORMS)
+# The same for Python, which is faster to call, where its classes are those of RE2: texts of these letters and marks, and of
+# characters that are neither. It reads a run of characters again from each place in it, so RE2 reads texts with long runs.
+_LETTERS, _MARKS = "a-zA-ZªµºÀ-ÖØ-öø-ʯΑ-ΡΣ-ώЀ-ҁҊ-ԯḀ-ỿぁ-ゖァ-ヺー-ヿ㐀-䶵一-龥가-힣", "\u0300-\u036f\ufe0f"
+_KNOWN = re.compile(
+    rf"[\0-\n\f-\x7f\xa0-\xbf×÷\u2000-\u2070\u20a0-\u20bf\u2190-\u2bff\U0001f300-\U0001faff{_LETTERS}{_MARKS}]*"
 )
-_ENDERS, _BETWEEN = tuple(".!?:;"), " \n,.;:!?)"
+_LONG_RUN = re.compile(r"[\w@.{}*:+/-]{100}", re.ASCII)
+_PLAIN = r"(?<![^ \n])[A-Za-z]+(?:[-_][A-Za-z0-9]+)*(?=[,.;:!?)]*(?:[ \n]|\Z))"  # most words
+_FAST = re.compile(
+    _FORMS.replace(r"\pL", _LETTERS).replace(r"\pM", _MARKS).replace("(?P<code>", f"{_PLAIN}|(?P<code>"),
+    re.ASCII,
+)
+_KINDS = {at: kind for kind, at in _FAST.groupindex.items()} | {None: "word"}
+_ENDERS = tuple(".!?:;")
 # The target of a link is not part of the text.
 _TARGET = re.compile(r"(?<=\])\([^()\s]{1,300}\)|\[\[[^\]\n]{1,200}\]\]")
 # Chinese and Japanese have no spaces: every two adjacent characters count as a word.
@@ -217,35 +225,20 @@ def _tokens(text: str) -> list[_Token]:
     """The tokens; only inline code and "%" after a number include a space."""
     found: list[_Token] = []
     before = 0
-    for plain in _PLAIN.finditer(text):
-        start, end = plain.span()
-        kind = "code" if text[start] == "`" else "number" if text[start].isdigit() else "word"
-        between = text[before:start]
-        if between == " ":  # before most tokens
-            found.append(_Token(kind, text[start:end], start, end, not before))
+    is_fast = _KNOWN.fullmatch(text) and not _LONG_RUN.search(text)
+    for match in (_FAST if is_fast else _RE2).finditer(text):
+        start, end = match.span()
+        if match.lastindex is None and text[before:start] == " ":  # most of them
+            found.append(_Token("word", match[0], start, end, not before))
         else:
-            before = _between(found, text, before, start) if between.strip(_BETWEEN) else before
-            found += _behind(text, before, kind, start, end)
+            found += _behind(text[before:start], match[0], _KINDS[match.lastindex], start)
         before = end
-    if text[before:].strip(_BETWEEN):
-        _between(found, text, before, len(text))
     return found
 
 
-def _between(found: list[_Token], text: str, start: int, end: int) -> int:
-    """Adds the tokens that RE2 finds there; returns the end of the last one."""
-    before = start
-    for match in _TOKEN.finditer(text[start:end]):
-        first, last = start + match.start(), start + match.end()
-        found += _behind(text, before, _KINDS[match.lastindex], first, last)
-        before = last
-    return before
-
-
-def _behind(text: str, before: int, kind: str, start: int, end: int) -> Iterator[_Token]:
+def _behind(between: str, held: str, kind: str, start: int) -> Iterator[_Token]:
     """A token, or its two parts, and whether it begins a sentence."""
-    between, held = text[before:start], text[start:end]
-    opens = not before or "\n" in between or between.rstrip(" *_\"'”’)")[-1:] in _ENDERS
+    opens = len(between) == start or "\n" in between or between.rstrip(" *_\"'”’)")[-1:] in _ENDERS
     if kind == "word" and ("/" in held or ":" in held or UNSPACED.search(held)):
         for part in _PARTS.finditer(held):  # "flags/args", "localhost:8080": two words
             at, told = start + part.start(), held[part.start() :][:2] if part["pair"] else part[0]

@@ -5,6 +5,7 @@ A weekday alone is a schedule ("releases are cut on Tuesday"), and repeated even
 
 import datetime as dt
 import re
+from functools import lru_cache
 
 from dreams.lib.prose import dates
 from dreams.lib.prose.words import MONTH_NAME, MONTH_NUMBERS
@@ -37,6 +38,7 @@ def spans(text: str, reference: dt.datetime | dt.date) -> list[dates.DateSpan]:
     return [span for span in found if _WHICH.search(span.text) or not _WEEKDAY.search(span.text)]
 
 
+@lru_cache(maxsize=5_000)
 def names_a_day(text: str) -> bool:
     """Whether the text has a relative date, which would change its meaning if the text moved to a line of another day."""
     return any(spans(text, day) for day in _SOME_DAYS)

@@ -180,17 +180,21 @@ def _corrected(index: StatementIndex) -> Iterator[TwoValues]:
             written = new.text[value.start : value.end]
             if not any(map(str.isdigit, value.key)) or not is_told_past(written, new.text):
                 continue
+            words = _beside(new, value.key)
+            more = value.key.replace(".", "").isdigit()  # 8080 may belong to two things
             for old in filter(_is_short, index.leans_on(value.key, new)):
+                if len(_beside(old, value.key) & words) <= more or _tells_its_past(old):
+                    continue
                 made = exchange(old.text, new.text, "")
-                shared = _beside(old, value.key) & _beside(new, value.key)
                 named = made and made.named and made.old.key == value.key and made.old.sort == made.new.sort
-                enough = len(shared) > value.key.replace(".", "").isdigit()  # 8080 may belong to two things
-                # A statement about its own past value records a change.
-                tells = any(is_told_past(old.text[v.start : v.end], old.text) for v in old.reading.values)
                 # "[AP-5] Wrong day in GMT-3": the label of an entry is no value.
-                is_label = made and new.text.lstrip("*").startswith(f"[{made.new.text}]")
-                if made and named and enough and not (tells or is_label):
+                if made and named and not new.text.lstrip("*").startswith(f"[{made.new.text}]"):
                     yield TwoValues(old, new, made.old.text, made.new.text, 1.0, corrects=True)
+
+
+def _tells_its_past(told: PlacedText) -> bool:
+    """Whether a statement records a change of a value of its own."""
+    return any(is_told_past(told.text[v.start : v.end], told.text) for v in told.reading.values)
 
 
 def _compared(index: StatementIndex) -> Iterator[TwoValues]:
