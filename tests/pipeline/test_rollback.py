@@ -193,6 +193,14 @@ def test_by_command_a_file_or_change_of_one_part_is_undone_and_an_unknown_one_un
     assert applying.apply(second, world.ME).complete
     dream = make_dream(project, DreamRun.Status.COMPLETED)
     Proposal.objects.update(dream=dream)
+    path = world.folder(project) / "feedback_testing.md"
+    path.rename(path.with_name("renamed.md"))
+    with pytest.raises(Refused, match=r"^Not all was undone\. feedback_testing\.md: ") as refused:
+        call_command("rollback", dream.public_id)
+    assert (refused.value.result or {})["said"] == []  # “Nothing was written.”, beside what was
+    path.with_name("renamed.md").rename(path)
+    undone = Proposal.objects.get(origin="rollback", applications__isnull=False)
+    call_command("rollback", undone.public_id)
     everything = manifest(world.folder(project))
     with pytest.raises(Refused, match="no file nothing"):
         call_command("rollback", dream.public_id, "--path", "later.md", "--path", "nothing.md")

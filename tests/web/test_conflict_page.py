@@ -71,10 +71,13 @@ def test_a_file_that_stays_as_it_is_on_disk_has_no_picture_without_a_name(
 def test_the_bar_says_in_how_many_files_a_conflict_waits(browser: Client, file: FileChange) -> None:
     proposal = file.proposal
     Hunk.objects.filter(file__proposal=proposal).update(verdict=Hunk.Verdict.APPROVED)
-    for other in proposal.files.exclude(pk=file.pk)[:1]:
-        FileChange.objects.filter(pk=other.pk).update(conflict=file.conflict)
+    other = proposal.files.exclude(pk=file.pk)[0]
+    FileChange.objects.filter(pk=other.pk).update(conflict=file.conflict)
     text = browser.get(f"/review/{proposal.public_id}/").content.decode()
     assert "waiting until the conflicts in 2 files are solved" in text
+    Hunk.objects.filter(file=other).update(verdict=Hunk.Verdict.REJECTED)
+    text = browser.get(f"/review/{proposal.public_id}/").content.decode()
+    assert "waiting until the conflict is solved" in text
 
 
 def test_the_three_sides_are_labelled_and_the_rest_is_merged(browser: Client, file: FileChange) -> None:

@@ -281,6 +281,5 @@ def _conflict_report(planned: Preview, snapshot: workspace.Snapshot) -> ApplyRep
     return ApplyReport(
         conflicts=tuple(NotWritten(file.path, why(file)) for file in planned.conflicts),
         untouched=tuple(file.path for file in planned.files if file.merged is None),
-        said=("Nothing was written.",),
         proposal=planned.proposal.public_id,
     )

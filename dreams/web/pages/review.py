@@ -248,7 +248,7 @@ def bar(found: Passing, state: review_proposal.ReviewState) -> Bar:
         total=len(every),
         approved=len(taken),
         clashing=len(clashing),
-        conflicts=len(state.conflicts),
+        conflicts=len({hunk.file_id for one in clashing for hunk in one.hunks if hunk.file.conflict}),
         stale=len(stale),
         for_second=len(for_second),
         rejected=states.count("rejected"),
