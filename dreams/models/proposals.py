@@ -80,7 +80,7 @@ class Proposal(models.Model):
         null=True,
         blank=True,
         related_name="+",
-        help_text="What it removes was moved there, and must be there when it is removed.",
+        help_text="Of the two halves of a move: where the memory moves to. What leaves must be there when it is removed.",
     )
     created_at = models.DateTimeField(auto_now_add=True)
     created_by = models.CharField(max_length=150, blank=True)
@@ -115,6 +115,11 @@ class Proposal(models.Model):
 
     def __str__(self) -> str:
         return self.public_id
+
+    @property
+    def leaves_for(self) -> Project | None:
+        """Of a move's second half, the project that must have what this removes."""
+        return None if self.moved_to_id == self.project_id else self.moved_to
 
     @classmethod
     def of(cls, dream: DreamRun) -> "Proposal | None":

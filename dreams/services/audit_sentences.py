@@ -182,7 +182,11 @@ def _proposed(s: Sentences, entry: AuditEntry) -> str:
         Proposal.Origin.COPIED: "{who} asked to copy memories from another project: changes",
         Proposal.Origin.CAUGHT: "something you said in a session was caught: changes",
     }
-    did = doers.get(entry.data.get("origin"), "{who} proposed changes").format(who=s.who(entry))
+    origin = entry.data.get("origin")
+    did = doers.get(origin, "{who} proposed changes").format(who=s.who(entry))
+    if target := entry.data.get("moved_to"):
+        way = f"to {target}" if origin == Proposal.Origin.FORGET else "here from another project"
+        did = f"{s.who(entry)} chose to move a memory {way}: changes"
     if entry.object_id in s.redos:
         did = did.replace("an undo of", "a redo of")
     return did + _to(s, entry, _paths_in(entry))

@@ -20,9 +20,10 @@ from django.utils import timezone
 from dreams.lib import locks
 from dreams.lib.storage import journal
 from dreams.management.base import Refused
-from dreams.models import Evidence, Hunk, LedgerEntry, Memory, Project, Proposal
+from dreams.models import AuditEntry, Evidence, Hunk, LedgerEntry, Memory, Project, Proposal
 from dreams.services import project_lock, review, rollback
 from dreams.services.apply import applying, writing
+from dreams.services.audit_sentences import Sentences
 from dreams.services.inbox import waiting
 from dreams.services.memories import hand_edits, moved
 from dreams.services.review import Actor, ReviewRefused
@@ -337,7 +338,14 @@ def test_a_removal_is_redone_only_while_the_other_project_has_the_memory(
         applying.apply(redo, ME)
     assert files(memory.project)["port.md"] == FACT
     rollback.rollback(Proposal.objects.get(public_id=again), ME)
-    assert rollback.rollback(undo, ME).complete and "port.md" not in files(memory.project)
+    done = rollback.rollback(undo, ME)
+    assert done.complete and "port.md" not in files(memory.project)
+    # The redo of a redo asks the same.
+    again_back = rollback.rollback(Proposal.objects.get(public_id=done.proposal), ME).proposal
+    (Path(shop.memory_dir) / "port.md").unlink()
+    with pytest.raises(ReviewRefused, match="does not have"):
+        rollback.rollback(Proposal.objects.get(public_id=again_back), ME)
+    assert files(memory.project)["port.md"] == FACT
 
 
 def test_of_two_who_move_it_in_opposite_directions_at_once_only_one_removes_it(
@@ -433,3 +441,68 @@ def test_one_memory_that_moved_is_no_answer_to_the_offer_of_all(root: Root) -> N
     _, project = renamed(root)
     move(Memory.objects.get(path="port.md", project__repo_dir__endswith="app"), project)
     assert len(of_kind(waiting.WaitingKind.MOVED)) == 1
+
+
+@pytest.mark.not_on_postgresql
+def test_what_moved_before_both_halves_had_a_column_is_no_answer_either(root: Root) -> None:
+    root.memory(root.base / "work" / "app", "host.md", FACT.replace("8087", "8088"))
+    _, project = renamed(root)
+    arrived, _ = move(Memory.objects.get(path="port.md", project__repo_dir__endswith="app"), project)
+    Proposal.objects.filter(pk=arrived.pk).update(moved_to=None)
+    importlib.import_module("dreams.migrations.0070_arriving_half").fill(apps, None)
+    arrived.refresh_from_db()
+    assert arrived.moved_to == project and arrived.leaves_for is None
+    Proposal.objects.filter(pk=arrived.pk).update(summary="In other words.")
+    assert len(of_kind(waiting.WaitingKind.MOVED)) == 1
+
+
+def test_all_index_rows_of_a_memory_move_with_it(both: tuple[Memory, Project], root: Root) -> None:
+    memory, shop = both
+    second = "- [Where the API is](port.md) - its port\n"
+    root.memory(Path(memory.project.repo_dir), "MEMORY.md", INDEX + second)
+    move(memory, shop)
+    assert files(shop)["MEMORY.md"].endswith(
+        "- [Port](port.md) - the port of the API\n- [Where the API is](port.md) - its port\n"
+    )
+    assert "port.md" not in files(memory.project)["MEMORY.md"]
+
+
+def test_a_name_that_differs_only_in_case_is_taken(both: tuple[Memory, Project]) -> None:
+    memory, shop = both
+    (Path(shop.memory_dir) / "Port.md").write_text("Another port.\n")
+    with pytest.raises(ReviewRefused, match="has another memory of this name"):
+        moved.arrive(memory, shop, ME)
+    assert not Proposal.objects.exists()
+
+
+def test_the_audit_log_says_where_a_memory_moved(both: tuple[Memory, Project]) -> None:
+    memory, shop = both
+    move(memory, shop)
+    entries = list(AuditEntry.objects.filter(action="proposal.made").order_by("number"))
+    arrived, left = map(Sentences.of(entries, "me").sentence, entries)
+    assert (
+        arrived
+        == "You chose to move a memory here from another project: changes to “Port” and the index in shop."
+    )
+    assert left == "You chose to move a memory to shop: changes to “Port” and the index in app."
+
+
+@pytest.mark.parametrize("here", ["team/port.md", "port.md"])
+def test_a_team_memory_and_a_pinned_one_leave_no_row_behind(root: Root, here: str) -> None:
+    app, shop = root.base / "work" / "app", root.repository("shop")
+    root.session(shop, "s2")
+    pinned = FACT.replace("type: project", "type: project\nmetadata:\n  pinned: true")
+    root.memory(app, here, pinned)
+    root.memory(app, "MEMORY.md", f"# Notes\n\n- [Port]({here}) - the port of the API\n")
+    root.memory(
+        app, "team/MEMORY.md", "- [Port](port.md) - the port of the API\n" if "/" in here else "# Team\n"
+    )
+    root.memory(shop, "MEMORY.md", "# Shop\n")
+    root.discover()
+    memory, target = Memory.objects.get(path=here), Project.objects.get(repo_dir=str(shop))
+    move(memory, target)
+    there, left = Path(target.memory_dir), Path(memory.project.memory_dir)
+    assert (there / here).read_text() == pinned and not (left / here).exists()
+    rows = [path.read_text() for path in left.rglob("MEMORY.md")]
+    assert not any("port.md" in each for each in rows)
+    assert "port.md" in (there / here).with_name("MEMORY.md").read_text()

@@ -3,6 +3,7 @@
 from dreams.lib.memdir.document import (
     INDEX_NAME,
     Document,
+    indexes_of,
     is_index,
     is_log,
     is_team,

@@ -139,6 +139,12 @@ def is_index(path: str) -> bool:
     return path.rpartition("/")[2] == INDEX_NAME
 
 
+def indexes_of(path: str) -> dict[str, str]:
+    """The indexes that may list a file, that of the directory and that of its folder; each with the file's path in it."""
+    folder, _, name = path.rpartition("/")
+    return {INDEX_NAME: path} | ({f"{folder}/{INDEX_NAME}": name} if folder else {})
+
+
 def is_topic(path: str) -> bool:
     """Whether the file is a memory, not an index or log."""
     return path.endswith(".md") and not is_index(path) and not is_log(path)

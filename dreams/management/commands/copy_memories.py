@@ -1,12 +1,10 @@
 """`copy_memories FROM TO`: propose the memories of one project to another, for example after a repository was moved."""
 
-from functools import partial
-
 from dreams.lib.files import safefs
 from dreams.lib.refusal import Refusal
 from dreams.management import base, named, shown
 from dreams.models import Memory, Project
-from dreams.services.memories import hand_edits, moved, syncing
+from dreams.services.memories import moved, syncing
 
 
 class Command(base.Command):
@@ -49,14 +47,12 @@ def _move(source: Project, path: str, target: Project) -> base.Result:
     if memory is None:
         raise base.Refused(f"{path} is no memory of {source.slug} now.")
     steps: list[dict[str, object]] = []
-    arrive = partial(moved.arrive, memory, target, named.me())
-    leave = partial(hand_edits.forget, memory, named.me(), moved_to=target)
-    for project, act in ((target, arrive), (source, leave)):
+    for half in moved.halves(memory, target, named.me()):
         try:
-            done = act()
+            done = half.act()
         except Refusal as refused:
             raise base.Refused(f"{path} stays in {source.slug}: {refused}", {"steps": steps}) from refused
-        steps.append({"project": project.slug, **shown.report(done)})
+        steps.append({"project": half.project.slug, **shown.report(done)})
         if not done.complete:
             why = done.error or f"it waits as {done.proposal}."
             raise base.Refused(f"{path} stays in {source.slug}: {why}", {"steps": steps})

@@ -95,10 +95,9 @@ def apply(proposal: Proposal, reviewer: Actor, *, rebased: bool = False) -> Appl
         raise ReviewRefused(
             f"This proposal is {proposal.get_state_display().lower()}; nothing of it can be applied."
         )
-    redone = proposal.undoes and proposal.undoes.undoes
     with (
         project_lock.hold(proposal.project, "apply", keep_dir_mtime=True) as held,
-        moved_there(proposal, redone),
+        moved_there(proposal),
     ):
         report = _apply_held(proposal, reviewer, rebased, held)
         held.release_keeping_clock()
@@ -106,11 +105,12 @@ def apply(proposal: Proposal, reviewer: Actor, *, rebased: bool = False) -> Appl
 
 
 @contextmanager
-def moved_there(*written: Proposal | None) -> Iterator[None]:
-    """For the second half of a move or its redo, holds the project that must have what is removed. Raises ReviewRefused,
-    ProjectBusy."""
-    left = next((one for one in written if one and one.moved_to_id), None)
-    target = left.moved_to if left else None
+def moved_there(left: Proposal | None) -> Iterator[None]:
+    """For the second half of a move or its redo, or the redo of that, holds the project that must have what is removed.
+    Raises ReviewRefused, ProjectBusy."""
+    while left and not left.leaves_for:
+        left = left.undoes and left.undoes.undoes
+    target = left.leaves_for if left else None
     if left is None or target is None:
         yield
         return

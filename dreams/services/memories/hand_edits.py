@@ -102,9 +102,9 @@ def forget(
     now = _now(memory.project)
     arrived = _arrived(memory, now.get(memory.path), moved_to) if moved_to else ""
     after: dict[str, bytes | None] = {memory.path: None}
-    index = now.get(memdir.INDEX_NAME)
-    if index is not None and memory.path != memdir.INDEX_NAME:
-        after[memdir.INDEX_NAME] = text.encode(_without_rows(text.decode(index), memory.path))
+    for index, path in memdir.indexes_of(memory.path).items():
+        if index in now and index != memory.path:
+            after[index] = text.encode(_without_rows(text.decode(now[index]), path))
     why = reason or FORGOTTEN.format(who=reviewer.name or "hand")
     before, citations = {path: now.get(path) for path in after}, tuple[Citation, ...]()
     if moved_to:
@@ -245,16 +245,19 @@ def waiting(
     origin: Proposal.Origin,
     wanted: Mapping[str, tuple[bytes | None, bytes | None]],
     moved_to: Project | None = None,
+    *,
+    also_decided: bool = False,
 ) -> Proposal | None:
-    """The equal proposal that is not written yet, unless something of it was rejected or edited, or conflicts. `wanted`: path →
-    the old and the new bytes."""
+    """The equal proposal that is not written yet. Unless `also_decided`, none of which something was rejected or edited, or
+    conflicts. `wanted`: path → the old and the new bytes; without the index, any will do."""
     shas = {path: tuple(map(_sha, sides)) for path, sides in wanted.items()}
     rows = project.proposals.filter(origin=origin, state__in=Proposal.UNFINISHED, moved_to=moved_to)
     against = Hunk.objects.filter(verdict__in=[Hunk.Verdict.REJECTED, Hunk.Verdict.EDITED])
-    for row in rows.exclude(files__hunks__in=against).prefetch_related("files"):
-        files = row.files.all()
+    rows = rows if also_decided else rows.exclude(files__hunks__in=against)
+    for row in rows.prefetch_related("files"):
+        files = [file for file in row.files.all() if file.path in shas or not memdir.is_index(file.path)]
         is_equal = {file.path: (file.base_sha, file.new_sha) for file in files} == shas
-        if is_equal and not any(file.conflict for file in files):
+        if is_equal and (also_decided or not any(file.conflict for file in files)):
             return row
     return None
 

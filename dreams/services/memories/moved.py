@@ -4,8 +4,9 @@ An agent names its memory directory after the repository's path, so it starts wi
 saves which project a new one follows; copying is a normal proposal, and the former directory is not changed.
 """
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import suppress
+from dataclasses import dataclass
 from functools import partial
 from pathlib import PurePath
 
@@ -18,12 +19,12 @@ from dreams.lib.files import text
 from dreams.models import COUNTED_MEMORIES, Memory, Project, Proposal, Session
 from dreams.models.prepared import prepared
 from dreams.services import project_lock, proposals
+from dreams.services.apply import writing
 from dreams.services.apply.applying import ApplyReport
 from dreams.services.memories import hand_edits, syncing
 from dreams.services.review import Actor, ReviewRefused
 
 MOST = 1_000  # memories in one proposal, the limit of a restore; a person decides on each
-MOVES = "Moves "  # begins the summary of a single memory, which is no copy of all
 State = Proposal.State
 
 
@@ -61,22 +62,45 @@ def _ended_before(former: Project, project: Project) -> bool:
 def unanswered(project: int | None = None) -> QuerySet[Project]:
     """Projects, or one by its id, that follow another with memories and have no proposal to copy them yet."""
     left = Memory.objects.filter(COUNTED_MEMORIES, project=OuterRef("moved_from"))
-    proposed = Proposal.objects.filter(project=OuterRef("pk"), origin=Proposal.Origin.COPIED)
+    proposed = Proposal.objects.filter(
+        project=OuterRef("pk"), origin=Proposal.Origin.COPIED, moved_to__isnull=True
+    )
     rows = Project.objects.filter(moved_from__isnull=False, gone_at__isnull=True).select_related("moved_from")
     rows = rows if project is None else rows.filter(pk=project)
-    proposed = proposed.exclude(state=State.SUPERSEDED).exclude(summary__startswith=MOVES)
-    return rows.filter(Exists(left)).exclude(Exists(proposed))
+    return rows.filter(Exists(left)).exclude(Exists(proposed.exclude(state=State.SUPERSEDED)))
 
 
 # --- Copying --------------------------------------------------------------------------------------------------------
 
 
-def arrive(memory: Memory, project: Project, reviewer: Actor) -> ApplyReport:
-    """The first half of a move: write the memory and its index row into `project`. `hand_edits.forget` is the second, and
-    asks whether it arrived: what stops between leaves it in both, and both are called again.
+@dataclass(frozen=True, slots=True)
+class Half:
+    """One of the two changes of a move, with the project that it changes. `act` raises as `propose`, and hand_edits.Stale."""
 
-    Raises as `propose`, and ReviewRefused if it waits for a review or its name is taken there.
+    project: Project
+    done: str
+    act: Callable[[], ApplyReport]
+
+
+def halves(memory: Memory, project: Project, reviewer: Actor) -> tuple[Half, Half]:
+    """The move of a memory to `project`; the second half only once the first is complete. It asks whether the text arrived:
+    what stops between leaves it in both, and both are called again."""
+    return (
+        Half(project, f"Written to {project}: {memory.path}.", partial(arrive, memory, project, reviewer)),
+        Half(
+            memory.project,
+            f"Removed here: {memory.path}.",
+            partial(hand_edits.forget, memory, reviewer, moved_to=project),
+        ),
+    )
+
+
+def arrive(memory: Memory, project: Project, reviewer: Actor) -> ApplyReport:
+    """Write the memory and its index rows into `project`.
+
+    Raises as `propose`, ProjectBusy, and ReviewRefused if it waits for a review or its name is taken there.
     """
+    writing.recover_first()  # what a killed move has half written is not there yet
     if not memdir.is_topic(memory.path):
         raise ReviewRefused(f"{memory.path} belongs to its project and cannot be moved.")
     made = propose(memory.project, project, reviewer, memory.path)
@@ -110,7 +134,7 @@ def propose(source: Project, project: Project, reviewer: Actor, only: str = "") 
         raise ReviewRefused(
             f"{len(wanted):,} memories are too many for one review; at most {MOST:,} can be copied at once."
         )
-    summary = f"{MOVES}{only} here from {source}." if only else _summary(source, len(wanted), taken)
+    summary = f"Moves {only} here from {source}." if only else _summary(source, len(wanted), taken)
     steps = list(_steps(wanted, there, here, f"From {source.repo_dir or source.memory_dir}.", only))
     if not steps:
         return None
@@ -118,29 +142,23 @@ def propose(source: Project, project: Project, reviewer: Actor, only: str = "") 
     stats = source.memories.filter(path__in=wanted).values_list("path", "mode", "mtime_ns")
     kept = {path: proposals.RestoredStat(mode, mtime_ns) for path, mode, mtime_ns in stats}
     copied = Proposal.Origin.COPIED
-    origin = proposals.ProposalOrigin(copied, actor=reviewer.name, summary=summary, restored=kept)
-    if only:
-        sides = {step.path: (here.get(step.path), after[step.path]) for step in steps}
-        waiting = partial(hand_edits.waiting, project, copied, sides)
-    else:
-        waiting = partial(_waiting, project, {path: text.sha256(there[path]) for path in wanted})
+    target = project if only else None
+    origin = proposals.ProposalOrigin(
+        copied, actor=reviewer.name, summary=summary, restored=kept, moved_to=target
+    )
+    # All of them are reviewed, in whatever index there is by then.
+    named = [step.path for step in steps if only] or wanted
+    sides = {path: (here.get(path), after[path]) for path in named}
+    waiting = partial(hand_edits.waiting, project, copied, sides, target, also_decided=not only)
     return proposals.create(project, origin, drafts.draft(here, after, steps), here, unless=waiting)
 
 
-def _waiting(project: Project, wanted: Mapping[str, str]) -> Proposal | None:
-    """The open proposal that copies exactly these files, if any; `wanted` maps paths to sha256."""
-    for made in project.proposals.filter(origin=Proposal.Origin.COPIED, state=State.OPEN):
-        files = made.files.exclude(path=memdir.INDEX_NAME)
-        if dict(files.values_list("path", "new_sha")) == wanted:
-            return made
-    return None
-
-
 def _wanted(there: Mapping[str, bytes], here: Mapping[str, bytes]) -> tuple[list[str], list[str]]:
-    """The files to copy, and those whose name is taken by another text."""
-    texts = set(here.values())
+    """The files to copy, and those whose name is taken by another text, in whatever case."""
+    texts, names = set(here.values()), set(map(memdir.name_key, here))
     missing = [path for path in sorted(there) if memdir.is_topic(path) and there[path] not in texts]
-    return [path for path in missing if path not in here], [path for path in missing if path in here]
+    taken = [path for path in missing if memdir.name_key(path) in names]
+    return [path for path in missing if path not in taken], taken
 
 
 def _summary(source: Project, count: int, taken: list[str]) -> str:
@@ -153,14 +171,19 @@ def _summary(source: Project, count: int, taken: list[str]) -> str:
 def _steps(
     wanted: list[str], there: Mapping[str, bytes], here: Mapping[str, bytes], reason: str, only: str
 ) -> Iterator[Edit]:
-    """The edits: one for each file, and one for the index. Without an index here, the former one is copied unchanged,
-    but with `only` one memory its row, which is then decided with it."""
-    former = memdir.parse_index(text.decode(there.get(memdir.INDEX_NAME, b"")))
-    index = text.decode(here[memdir.INDEX_NAME]) if memdir.INDEX_NAME in here else None
-    is_whole = index is None and not only
-    listed = former.text if is_whole else _listed(memdir.parse_index(index or ""), former, wanted).text
-    if listed != index and listed.strip():
-        yield Edit(memdir.INDEX_NAME, index, listed, "move" if only else "copy index", "copy", reason)
+    """The edits: one for each file, and one for each index. Without an index here, the former one is copied unchanged,
+    but with `only` one memory its rows, which are then decided with it."""
+    listing: dict[str, list[str]] = {}
+    for path in wanted:
+        for at, name in memdir.indexes_of(path).items():
+            listing.setdefault(at, []).append(name)
+    for at, names in listing.items():
+        former = memdir.parse_index(text.decode(there.get(at, b"")))
+        index = text.decode(here[at]) if at in here else None
+        is_whole = index is None and not only
+        listed = former.text if is_whole else _listed(memdir.parse_index(index or ""), former, names).text
+        if listed != index and listed.strip():
+            yield Edit(at, index, listed, "move" if only else f"copy {at}", "copy", reason)
     for number, path in enumerate(wanted):
         key = "move" if only else f"copy {number}"
         yield Edit(path, None, text.decode(there[path]), key, "copy", reason)
@@ -172,7 +195,7 @@ def _listed(index: memdir.Index, former: memdir.Index, wanted: Iterable[str]) ->
     last = index.rows[-1].heading if index.rows else None
     rows: dict[str | None, list[tuple[str, str, str]]] = {}
     for path in wanted:
-        for row in [] if index.rows_for(path) else former.rows_for(path)[:1]:
+        for row in [] if index.rows_for(path) else former.rows_for(path):
             heading = row.heading if row.heading in sections else last
             rows.setdefault(heading, []).append((row.title, path, row.hook))
     for heading, more in rows.items():

@@ -150,6 +150,7 @@ def create(
         save_check_results(proposal, checked, operations, transcripts)
         if verdicts:
             carry_over(proposal, verdicts)
+        moves: dict[str, Any] = {"moved_to": str(origin.moved_to)} if origin.moved_to else {}
         auditlog.record(
             "proposal.made",
             actor=origin.actor,
@@ -157,6 +158,7 @@ def create(
             object_id=proposal.public_id,
             origin=origin.kind.value,
             files={f.path: [text.sha256(f.base or b""), text.sha256(f.new or b"")] for f in draft.files},
+            **moves,
         )
     return proposal
 

@@ -390,7 +390,7 @@ def _write_text(
     proposal: Proposal, each: Sequence[DecisionRow], reverted: _Batch, names: str, is_redo: bool
 ) -> str:
     if proposal.moved_to_id:
-        return f"Moved {names} to another project"
+        return f"Moved {names} {'to' if proposal.leaves_for else 'here from'} another project"
     if proposal.origin in _BY_HAND:
         return f"{_BY_HAND[proposal.origin]} {names}"
     if proposal.origin == Origin.ROLLBACK:

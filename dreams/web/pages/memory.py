@@ -326,16 +326,13 @@ def move_targets(memory: Memory) -> QuerySet[Project]:
 
 def leaving(memory: Memory) -> dict[str, Any]:
     """What else changes where the memory is forgotten: its index rows are removed, and links to it lead nowhere."""
-    index = (
-        memory.project.memories.filter(path=memdir.INDEX_NAME, gone_at__isnull=True)
-        .exclude(pk=memory.pk)
-        .first()
-    )
-    data = blobs.get_many([index.sha256]).get(index.sha256) if index else None
-    content = text.decode(data or b"")
-    mask = Mask.of([content])
-    rows = memdir.parse_index(content).rows_for(memory.path)
+    names = memdir.indexes_of(memory.path)
+    indexes = memory.project.memories.filter(path__in=names, gone_at__isnull=True).exclude(pk=memory.pk)
+    kept = blobs.get_many([index.sha256 for index in indexes])
+    texts = {index.path: text.decode(kept.get(index.sha256, b"")) for index in indexes}
+    mask = Mask.of(texts.values())
+    rows = [row for at, content in texts.items() for row in memdir.parse_index(content).rows_for(names[at])]
     return {
         "index_rows": [diff.visible(mask(row.raw)) for row in rows[:MOST_LINKS]],
-        "linked_from": [link for link in links_in(memory) if link["label"] != memdir.INDEX_NAME],
+        "linked_from": [link for link in links_in(memory) if link["label"] not in names],
     }

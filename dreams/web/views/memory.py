@@ -264,17 +264,13 @@ def move(request: Request, pk: int) -> HttpResponse:
     targets = pages.move_targets(found)
     if request.method == "POST":
         target, who = get_object_or_404(targets, pk=number_or_none(request.POST.get("to"))), reviewer(request)
-        arrive = partial(moved.arrive, found, target, who)
-        leave = partial(hand_edits.forget, found, who, moved_to=target)
         try:
-            return (
-                _waits(request, found, arrive, f"Written to {target}: {found.path}.", target)
-                or _waits(request, found, leave, f"Removed here: {found.path}.", found.project)
-                or go(request, "memory", pk=pk)
-            )
+            for half in moved.halves(found, target, who):
+                if waits := _waits(request, found, half.act, half.done, half.project):
+                    return waits
         except hand_edits.Stale:
             messages.error(request, f"It changed a moment ago, so it is here and in {target}. Move it again.")
-            return go(request, "memory", pk=pk)
+        return go(request, "memory", pk=pk)
     context = {"memory": found, "project": found.project, "leaving": pages.leaving(found), "targets": targets}
     return render(request, "dreams/memory_move.html", context)
 
