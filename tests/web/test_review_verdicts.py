@@ -150,6 +150,21 @@ def test_a_verdict_on_what_another_window_decided_meanwhile_is_refused_and_that_
     assert hunk.verdict == "approved"
 
 
+def test_a_verdict_on_a_review_that_was_submitted_meanwhile_leads_to_its_page_as_it_is_now(
+    browser: Client, proposal: Proposal
+) -> None:
+    hunk = desk.hunk_with(proposal, "very short")
+    old = about(hunk, verdict="rejected", seen=selector.load(proposal).decision_of[hunk.pk].seen)
+    Proposal.objects.filter(pk=proposal.pk).update(state=Proposal.State.APPLIED)
+    answer = post(browser, proposal, "decide", old, **{"HX-Request": "true"})
+    assert answer.headers["HX-Redirect"] == f"/review/{proposal.public_id}/"
+    page = browser.get(answer.headers["HX-Redirect"]).content.decode()
+    assert "This proposal is applied: its decisions can no longer change." in page
+    # What was typed is not thrown away for it.
+    edited = post(browser, proposal, "edit", {**old, "text": "x"}, **{"HX-Request": "true"})
+    assert edited.status_code == 409 and "HX-Redirect" not in edited.headers
+
+
 def test_an_answer_brings_every_card_that_another_window_decided_meanwhile(
     browser: Client, proposal: Proposal
 ) -> None:

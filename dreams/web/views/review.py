@@ -25,7 +25,7 @@ from dreams.services.proposals import summaries
 from dreams.services.review import ReviewRefused
 from dreams.web import hidden_secrets, render, verdicts
 from dreams.web.access import actor, reviewer
-from dreams.web.htmx import Request, SeeOther, rendered, wants_fragment
+from dreams.web.htmx import Request, SeeOther, go, rendered, wants_fragment
 from dreams.web.pages import (
     memory as memory_pages,
     questions as question_pages,
@@ -338,10 +338,12 @@ def around(request: Request, loaded: LoadedProposal, files: Collection[int | Non
 
 
 def refuse(request: Request, loaded: LoadedProposal, why: str) -> HttpResponse:
-    """409 with the current page; with htmx the current file, with the reason above it."""
+    """409 with the current page; with htmx the current file, with the reason above it, or all of a page that is no longer open."""
     messages.error(request, why)
     loaded = load(request, proposal_of(loaded.proposal.public_id))
     asked = _asked(request)
+    if not loaded.is_open and wants_fragment(request) and "text" not in request.POST:
+        return go(request, address(loaded.proposal))
     if not wants_fragment(request):
         return page(request, loaded, asked, status=409)
     pk = request.POST.get("hunk", "")
