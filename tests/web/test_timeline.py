@@ -10,7 +10,7 @@ from django.test import Client
 from django.urls import reverse
 from django.utils import timezone
 
-from dreams.models import GateEvaluation, Hunk, Project
+from dreams.models import GateEvaluation, Hunk, Project, Proposal
 from dreams.services import review
 from dreams.services.apply import applying
 from dreams.services.memories import syncing
@@ -84,6 +84,9 @@ def test_a_review_is_told_with_what_it_left_undecided(project: Project) -> None:
     review.submit(proposal, real.ME)
     told = [each.what for each in timelines.timeline(project, Filter())["entries"] if each.kind == "reviews"]
     assert told[0] == "Reviewed 2 decisions: 1 approved, 1 left undecided"
+    Proposal.objects.filter(pk=proposal.pk).update(by_policy=True)
+    told = [each.what for each in timelines.timeline(project, Filter())["entries"] if each.kind == "reviews"]
+    assert told[0] == "Approved 1 decision without a review"
 
 
 def test_a_review_of_which_no_change_is_left_says_so(project: Project) -> None:

@@ -14,6 +14,7 @@ from dreams.findings.ledger import units
 from dreams.models import Hunk, Memory, Prompt, Proposal
 from dreams.services import review
 from dreams.services.apply import applying
+from dreams.services.memories import syncing
 from dreams.services.proposals import summaries
 from tests.world import directory as world, rows
 
@@ -90,6 +91,19 @@ def test_what_is_new_and_what_is_gone_is_said_of_each_memory(browser: Client, pr
         "The export runs at 04:00 UTC.",
     ]
     assert "<del>Use make reset before a run.</del>" in text
+
+
+def test_what_somebody_wrote_or_removed_since_is_not_said_of_the_review(
+    browser: Client, proposal: Proposal
+) -> None:
+    _write(proposal)
+    before = _panel(browser, proposal)
+    path = world.folder(proposal.project) / "feedback_testing.md"
+    path.write_text(
+        path.read_text().replace("Tests run against a real database.", "I wrote this line by hand.")
+    )
+    syncing.refresh(proposal.project)
+    assert _panel(browser, proposal) == before
 
 
 def test_what_took_the_place_of_a_line_is_told_also_where_another_memory_says_it(

@@ -2,7 +2,7 @@
 new and removed statements, and a question from a past session with the answers of the memory before and after.
 """
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -149,16 +149,20 @@ def known_since(proposal: Proposal) -> dict[str, Any] | None:
     rows = AppliedFile.objects.filter(
         application__proposal=proposal, application__undone_at__isnull=True
     ).order_by("application", "pk")
-    first: dict[str, str] = {}
+    first, last = dict[str, str](), dict[str, str]()
     for row in rows:
         first.setdefault(row.path, row.before_sha)
+        last[row.path] = row.after_sha
     if not first:
         return None
     now = syncing.contents(proposal.project)
     before = _before(now, first)
     known = {row.path: row for row in proposal.project.memories.filter(path__in=first)}
-    changed = list(_changed(before, now, first, known))
-    new = [unit for path in first for unit in _new(before, now, path)]
+    written = {
+        unit.key for path, data in _before(now, last).items() if path in last for unit in units_of(path, data)
+    }
+    changed = list(_changed(before, now, written, first, known))
+    new = [unit for path in first for unit in _new(before, now, path) if unit.key in written]
     asked = _asked(proposal, new, before, now) if changed else None
     forget_many()
     return {"memories": changed, "asked": asked} if changed else None
@@ -172,13 +176,15 @@ def _before(now: Texts, shas: Mapping[str, str]) -> dict[str, bytes]:
 
 
 def _changed(
-    before: Texts, now: Texts, paths: Iterable[str], known: Mapping[str, Memory]
+    before: Texts, now: Texts, written: Collection[str], paths: Iterable[str], known: Mapping[str, Memory]
 ) -> Iterator[dict[str, Any]]:
+    """Without what somebody else wrote or removed since: `written` has the keys of all statements as they were written."""
     mask = Mask.of(data.decode("utf-8", "replace") for side in (before, now) for data in side.values())
     for path in sorted(paths):
-        lost = _new(now, before, path)
+        lost = [unit for unit in _new(now, before, path) if unit.key not in written]
         # The replacement of a lost line is shown even if another memory already said it.
         new = _new(before, now, path) or (_new(_of(before, path), now, path) if lost else [])
+        new = [unit for unit in new if unit.key in written]
         learnt, gone = ([visible(mask(unit.text)) for unit in units] for units in (new, lost))
         if learnt or gone:
             row = known.get(path)

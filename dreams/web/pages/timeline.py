@@ -350,16 +350,18 @@ def _reviews(project: int, by: str | None, until: dt.datetime, size: Fixed) -> Q
 def _reviews_told(keys: list[int]) -> Iterator[TimelineEvent]:
     counts = decisions.counts(keys)
     for row in _rows(Proposal, keys):
-        what = _review(counts[row.pk])
+        what = _review(counts[row.pk], by_policy=row.by_policy)
         by = "policy" if row.by_policy else row.submitted_by
         assert row.submitted_at is not None  # noqa: S101 - the filter asks for a moment
         yield TimelineEvent(row.submitted_at, "reviews", "check", "ok", what, by, proposal=row.public_id)
 
 
-def _review(counts: decisions.Counts) -> str:
+def _review(counts: decisions.Counts, *, by_policy: bool) -> str:
     """ "Reviewed 5 decisions: 4 approved, 1 rejected", without what did not occur."""
     if not counts.decisions:
         return "Reviewed, and no change is left to write"
+    if by_policy:
+        return f"Approved {plural(counts.taken, 'decision')} without a review"
     each = {
         "approved": counts.taken,
         "rejected": counts.rejected,
