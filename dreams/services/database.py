@@ -23,7 +23,7 @@ LOCK_SECONDS = 120  # chosen: longer than any update is expected to take
 ANOTHER_UPDATES = f"Another process has been bringing the database up to date for {LOCK_SECONDS} s. Find it and end it or wait, then try again."
 OURS = "dreams"
 #: Migrations that a later one replaced; databases of earlier versions know them by name.
-REPLACED = {(OURS, "0001_squashed_0035_plain_names")}
+REPLACED = {(OURS, "0001_squashed_0035_plain_names"), (OURS, "0001_squashed_0053_snooze_per_account")}
 #: Folder of copies in the data directory, and how many are kept, in case an update is tried twice.
 COPIES, COPIES_KEPT = "database-copies", 2
 # SQLite's primary codes; PostgreSQL's: lock not available, deadlock, serialization failure, too many connections.

@@ -163,13 +163,15 @@ def test_a_database_that_a_newer_version_changed_is_refused_and_left_as_it_is(tm
     assert not (data / database.COPIES).exists()
 
 
+@pytest.mark.parametrize(
+    "earlier", ["0001_squashed_0035_plain_names", "0001_squashed_0053_snooze_per_account"]
+)
 def test_a_database_that_was_made_by_a_migration_that_is_no_more_is_as_good_as_another(
-    tmp_path: Path,
+    tmp_path: Path, earlier: str
 ) -> None:
     data = with_database(tmp_path / "data")
     known = "SELECT name FROM django_migrations WHERE app = 'dreams' AND name LIKE '%squashed%' ORDER BY name"
     (present,) = (str(name) for (name,) in _query(data / "memoryweb.sqlite3", known))
-    earlier = "0001_squashed_0035_plain_names"
     opened = sqlite3.connect(data / "memoryweb.sqlite3")
     with opened:
         opened.execute("UPDATE django_migrations SET name = ? WHERE name = ?", [earlier, present])

@@ -1,4 +1,4 @@
-"""A new database in one step: the tables as the migrations up to 0053 left them, their indexes and triggers, and prices.
+"""A new database in one step: the tables as the migrations up to 0069 left them, their indexes and triggers, and prices.
 
 A database that has some of those migrations goes on with them one by one, for what they do to rows; one that has all of
 them takes this as done.
@@ -7,10 +7,11 @@ them takes this as done.
 import django.db.models.deletion
 import django.db.models.functions.comparison
 import dreams.models.public_ids
+import dreams.models.questions
 from django.conf import settings
 from django.db import migrations, models
 
-from dreams.migrations._prices import seed_whole
+from dreams.migrations._prices import seed_more, seed_whole
 from dreams.migrations._statements import run
 from dreams.migrations._together import Together
 from dreams.services import cached_counts
@@ -19,7 +20,7 @@ from dreams.services.search import postgresql, sqlite
 
 def create_indexes(apps, editor):
     run(editor, {"sqlite": sqlite.CREATE, "postgresql": postgresql.CREATE})
-    run(editor, {"sqlite": cached_counts.CREATE_DAYS})
+    run(editor, {"sqlite": (*cached_counts.CREATE_DAYS, *cached_counts.CREATE_PROJECTS)})
 
 
 class Migration(migrations.Migration):
@@ -79,6 +80,22 @@ class Migration(migrations.Migration):
         ("dreams", "0051_session_counted"),
         ("dreams", "0052_undo_asked"),
         ("dreams", "0053_snooze_per_account"),
+        ("dreams", "0054_project_marks"),
+        ("dreams", "0055_question_kinds"),
+        ("dreams", "0056_unwatched"),
+        ("dreams", "0057_more_prices"),
+        ("dreams", "0058_resumed_sessions"),
+        ("dreams", "0059_memory_size_help"),
+        ("dreams", "0060_moved_repositories"),
+        ("dreams", "0061_copied_changes"),
+        ("dreams", "0062_where_lines_went"),
+        ("dreams", "0063_left_alone"),
+        ("dreams", "0064_earlier_copies"),
+        ("dreams", "0065_worded_files"),
+        ("dreams", "0066_second_person_of_a_change"),
+        ("dreams", "0067_proposal_directory"),
+        ("dreams", "0068_moved_memory"),
+        ("dreams", "0069_reasons_without_secrets"),
     ]
 
     dependencies = [
@@ -263,6 +280,11 @@ class Migration(migrations.Migration):
                 ('gate_fingerprint', models.CharField(blank=True, help_text='Digest of the latest gate results.', max_length=300)),
                 ('failures', models.PositiveIntegerField(default=0, help_text='Failed dreams in a row.')),
                 ('not_before', models.DateTimeField(blank=True, help_text='No new try before this time, after a failure.', null=True)),
+                ('unwatched_at', models.DateTimeField(blank=True, help_text='When its config folder was no longer in Places; it counts as gone since.', null=True)),
+                ('moved_from', models.ForeignKey(blank=True, help_text='The project of this repository before it was moved or renamed.', null=True, on_delete=django.db.models.deletion.SET_NULL, related_name='moved_to', to='dreams.project')),
+                ('repo_gone_at', models.DateTimeField(blank=True, help_text='When the repository was first missing from its path.', null=True)),
+                ('repo_identity', models.CharField(blank=True, db_default='', help_text='Device and inode of the repository’s folder when last seen; a folder keeps them when it is moved.', max_length=50)),
+                ('left_alone', models.JSONField(blank=True, help_text='Files of its memory folder that are not read: [[name, reason]]; empty for rows created before this field existed.', null=True)),
             ],
             options={
                 'ordering': ['name', 'slug'],
@@ -340,7 +362,7 @@ class Migration(migrations.Migration):
             options={
                 'verbose_name': 'dream',
                 'ordering': ['-created_at'],
-                'indexes': [models.Index(fields=['project', '-created_at'], name='dreams_drea_project_39edef_idx'), models.Index(fields=['-created_at', '-id'], name='dream_by_creation'), models.Index(fields=['-ended_at', '-id'], name='dream_by_end'), models.Index(fields=['started_at'], name='dream_by_start')],
+                'indexes': [models.Index(fields=['project', '-created_at'], name='dreams_drea_project_39edef_idx'), models.Index(fields=['-created_at', '-id'], name='dream_by_creation'), models.Index(fields=['-ended_at', '-id'], name='dream_by_end'), models.Index(fields=['started_at'], name='dream_by_start'), models.Index(condition=models.Q(('notified_at__isnull', True)), fields=['-ended_at'], name='dream_untold')],
                 'constraints': [models.UniqueConstraint(condition=models.Q(('status__in', ['pending', 'running'])), fields=('project',), name='one_dream_at_a_time')],
             },
         ),
@@ -398,8 +420,8 @@ class Migration(migrations.Migration):
                 ('name', models.CharField(blank=True, max_length=300)),
                 ('description', models.TextField(blank=True)),
                 ('pinned', models.BooleanField(default=False)),
-                ('sha256', models.CharField(blank=True, help_text='Size when last seen.', max_length=64)),
-                ('size', models.BigIntegerField(default=0)),
+                ('sha256', models.CharField(blank=True, help_text='Of the file when last seen.', max_length=64)),
+                ('size', models.BigIntegerField(default=0, help_text='Bytes when last seen.')),
                 ('lines', models.IntegerField(default=0)),
                 ('mode', models.IntegerField(default=420)),
                 ('mtime_ns', models.BigIntegerField(default=0)),
@@ -459,7 +481,7 @@ class Migration(migrations.Migration):
                 ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
                 ('memory_type', models.CharField(blank=True, help_text='user, feedback, project, reference, index; empty: any.', max_length=40)),
                 ('operation', models.CharField(blank=True, choices=[('add', 'Add'), ('change', 'Change'), ('remove', 'Remove'), ('catch', 'Remember what was caught')], help_text='Empty for a policy by kind of change.', max_length=10)),
-                ('kind', models.CharField(blank=True, choices=[('learn', 'Learnt'), ('merge', 'Merged'), ('date', 'Dated'), ('index', 'Index row'), ('demote', 'Shortened'), ('update', 'Updated'), ('prune', 'Removed'), ('edit', 'Edited'), ('undo', 'Undone')], help_text='Empty: any.', max_length=10, verbose_name='kind of change')),
+                ('kind', models.CharField(blank=True, choices=[('learn', 'Learnt'), ('merge', 'Merged'), ('date', 'Dated'), ('index', 'Index row'), ('demote', 'Shortened'), ('update', 'Updated'), ('prune', 'Removed'), ('edit', 'Edited'), ('copy', 'Copied'), ('undo', 'Undone')], help_text='Empty: any.', max_length=10, verbose_name='kind of change')),
                 ('maker', models.CharField(blank=True, help_text='Engine, model and version that earned this policy. Empty: a person set it.', max_length=140)),
                 ('action', models.CharField(choices=[('review', 'A person reviews'), ('auto', 'Apply without asking')], default='review', max_length=10)),
                 ('counted_after', models.BigIntegerField(default=0, help_text='Earned policies: only decisions with a higher id count towards the next offer.')),
@@ -603,10 +625,10 @@ class Migration(migrations.Migration):
                 ('public_id', models.CharField(default=dreams.models.public_ids.proposal_id, max_length=9, unique=True)),
                 ('by_policy', models.BooleanField(default=False, help_text='The part of a dream that a policy applies without review.', verbose_name='policy')),
                 ('partial', models.BooleanField(default=False, help_text='Changes of an unfinished dream, proposed because a person asked for them.')),
-                ('origin', models.CharField(choices=[('dream', 'Dream'), ('rollback', 'Undo'), ('restore', 'Restore'), ('edit', 'Edit by hand'), ('forget', 'Forget'), ('redaction', 'Redaction'), ('answers', 'Answers'), ('suggested', 'Suggested by your agent'), ('caught', 'Caught')], max_length=10)),
+                ('origin', models.CharField(choices=[('dream', 'Dream'), ('rollback', 'Undo'), ('restore', 'Restore'), ('edit', 'Edit by hand'), ('forget', 'Forget'), ('redaction', 'Redaction'), ('answers', 'Answers'), ('suggested', 'Suggested by your agent'), ('caught', 'Caught'), ('copied', 'Copy from another project')], max_length=10)),
                 ('state', models.CharField(choices=[('open', 'To review'), ('submitted', 'Submitted'), ('applied', 'Applied'), ('rejected', 'Rejected'), ('superseded', 'Superseded')], db_index=True, default='open', max_length=10)),
                 ('summary', models.TextField(blank=True, help_text='Why, in a sentence or two.')),
-                ('undo_asked', models.JSONField(blank=True, default=dict, help_text='For an undo in review: the hunks it undoes, whether they may be proposed again, and the reason.')),
+                ('undo_asked', models.JSONField(blank=True, default=dict, help_text='Of an undo: the hunks it undoes, whether they may be proposed again, the reason, whether without a review.')),
                 ('created_at', models.DateTimeField(auto_now_add=True)),
                 ('created_by', models.CharField(blank=True, max_length=150)),
                 ('submitted_at', models.DateTimeField(blank=True, null=True)),
@@ -618,6 +640,8 @@ class Migration(migrations.Migration):
                 ('project', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='proposals', to='dreams.project')),
                 ('dream', models.ForeignKey(blank=True, null=True, on_delete=django.db.models.deletion.SET_NULL, related_name='proposals', to='dreams.dreamrun')),
                 ('undoes', models.ForeignKey(blank=True, null=True, on_delete=django.db.models.deletion.SET_NULL, related_name='undone_by', to='dreams.proposal')),
+                ('directory', models.TextField(blank=True, db_default='', default='', help_text='Where its memory directory was, links resolved. Empty: not known.')),
+                ('moved_to', models.ForeignKey(blank=True, help_text='What it removes was moved there, and must be there when it is removed.', null=True, on_delete=django.db.models.deletion.SET_NULL, related_name='+', to='dreams.project')),
             ],
             options={
                 'ordering': ['-created_at'],
@@ -657,7 +681,7 @@ class Migration(migrations.Migration):
             ],
             options={
                 'ordering': ['-touched_at'],
-                'indexes': [models.Index(fields=['project', '-touched_at', 'gone_at', 'own', 'corrections', 'root_key', 'given_back_at', 'session_id'], name='session_counted'), models.Index(fields=['root_key'], name='session_root'), models.Index(condition=models.Q(('title_indexed_at__isnull', True)), fields=['touched_at'], name='session_title_waits')],
+                'indexes': [models.Index(fields=['project', '-touched_at', 'gone_at', 'own', 'corrections', 'root_key', 'given_back_at', 'session_id'], name='session_counted'), models.Index(condition=models.Q(('title_indexed_at__isnull', True)), fields=['touched_at'], name='session_title_waits'), models.Index(fields=['root_key', 'project', 'touched_at'], name='session_root')],
                 'constraints': [models.UniqueConstraint(fields=('project', 'path'), name='session_unique_per_project')],
             },
         ),
@@ -757,15 +781,14 @@ class Migration(migrations.Migration):
                 ('memory_type', models.CharField(blank=True, max_length=40)),
                 ('base_sha', models.CharField(blank=True, help_text='Empty: the file does not exist.', max_length=64)),
                 ('new_sha', models.CharField(blank=True, help_text='Empty: the file is removed.', max_length=64)),
-                ('mode', models.IntegerField(blank=True, help_text='Only set if a rollback restores it.', null=True)),
-                ('mtime_ns', models.BigIntegerField(blank=True, help_text='Only set if a rollback restores it.', null=True)),
+                ('mode', models.IntegerField(blank=True, help_text='Only set if the file had it before.', null=True)),
+                ('mtime_ns', models.BigIntegerField(blank=True, help_text='Only set if the file had it before.', null=True)),
                 ('rebased_from', models.CharField(blank=True, help_text='The base before the file was changed outside memoryweb.', max_length=64)),
                 ('rebase_confirmed', models.BooleanField(default=True, help_text='False: the file changed after the review, and the result waits for confirmation.')),
                 ('conflict', models.JSONField(blank=True, help_text='Parts that could not be merged, with the choices made.', null=True)),
                 ('viewed_sha', models.CharField(blank=True, help_text='The version a person marked as viewed.', max_length=64)),
-                ('seconded_by', models.CharField(blank=True, help_text='The second person who approved it, where a project asks for one.', max_length=150)),
-                ('seconded_sha', models.CharField(blank=True, help_text='The version that the second person approved.', max_length=64)),
                 ('proposal', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='files', to='dreams.proposal')),
+                ('is_worded', models.BooleanField(default=False, help_text='A person solved a conflict of it in their own words.')),
             ],
             options={
                 'ordering': ['path'],
@@ -883,7 +906,7 @@ class Migration(migrations.Migration):
             fields=[
                 ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
                 ('key', models.CharField(max_length=40)),
-                ('kind', models.CharField(choices=[('learn', 'Learnt'), ('merge', 'Merged'), ('date', 'Dated'), ('index', 'Index row'), ('demote', 'Shortened'), ('update', 'Updated'), ('prune', 'Removed'), ('edit', 'Edited'), ('undo', 'Undone')], max_length=10)),
+                ('kind', models.CharField(choices=[('learn', 'Learnt'), ('merge', 'Merged'), ('date', 'Dated'), ('index', 'Index row'), ('demote', 'Shortened'), ('update', 'Updated'), ('prune', 'Removed'), ('edit', 'Edited'), ('copy', 'Copied'), ('undo', 'Undone')], max_length=10)),
                 ('reason', models.TextField(help_text='One sentence for a person.')),
                 ('maker', models.CharField(blank=True, help_text='Engine, model and version of the code that made it. Empty unless a dream did.', max_length=140)),
                 ('is_routine', models.BooleanField(default=False, help_text='An earned policy may apply such a change: it removes nothing, for example.')),
@@ -977,7 +1000,7 @@ class Migration(migrations.Migration):
                 ('mode', models.IntegerField(default=420)),
                 ('mtime_ns', models.BigIntegerField(default=0)),
                 ('at', models.DateTimeField()),
-                ('origin', models.CharField(choices=[('found', 'Found'), ('outside', 'Edited outside'), ('apply', 'Applied'), ('rollback', 'Rolled back'), ('restore', 'Restored'), ('edit', 'Edited by hand'), ('forget', 'Forgotten'), ('redaction', 'Redacted')], max_length=10)),
+                ('origin', models.CharField(choices=[('found', 'Found'), ('outside', 'Edited outside'), ('apply', 'Applied'), ('rollback', 'Rolled back'), ('restore', 'Restored'), ('edit', 'Edited by hand'), ('forget', 'Forgotten'), ('redaction', 'Redacted'), ('copied', 'Copied from another project')], max_length=10)),
                 ('actor', models.CharField(blank=True, help_text='Empty: the system, or a change made outside memoryweb.', max_length=150)),
                 ('aside_at', models.DateTimeField(blank=True, help_text='When text was saved that was written during an apply; the file does not have it.', null=True)),
                 ('indexed', models.BooleanField(db_default=False, help_text='Indexed for search.')),
@@ -1088,6 +1111,8 @@ class Migration(migrations.Migration):
                 ('operation', models.ForeignKey(null=True, on_delete=django.db.models.deletion.SET_NULL, related_name='hunks', to='dreams.operation')),
                 ('applied_in', models.ForeignKey(blank=True, null=True, on_delete=django.db.models.deletion.SET_NULL, related_name='hunks', to='dreams.appliedbatch')),
                 ('undone_in', models.ForeignKey(blank=True, null=True, on_delete=django.db.models.deletion.SET_NULL, related_name='undone_hunks', to='dreams.appliedbatch')),
+                ('seconded_by', models.CharField(blank=True, help_text='The second person who approved it, where a project asks for one.', max_length=150)),
+                ('seconded_sha', models.CharField(blank=True, help_text='The version of the file that the second person approved.', max_length=64)),
             ],
             options={
                 'ordering': ['file', 'number'],
@@ -1099,7 +1124,7 @@ class Migration(migrations.Migration):
             fields=[
                 ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
                 ('public_id', models.CharField(default=dreams.models.public_ids.question_id, max_length=9, unique=True)),
-                ('kind', models.CharField(choices=[('same', 'Said twice'), ('changed', 'Changed'), ('conflict', 'Conflict'), ('forget', 'Forget'), ('expired', 'Expired'), ('derived', 'In the code'), ('leans', 'Depends on a change'), ('gone', 'Gone'), ('index', 'Index too long'), ('learn', 'Remember')], max_length=10)),
+                ('kind', models.CharField(choices=dreams.models.questions.kinds, max_length=10)),
                 ('subject', models.CharField(help_text='Digest of kind and subject; each subject is asked once.', max_length=64)),
                 ('why', models.TextField(help_text='Why it is asked, in one sentence.')),
                 ('places', models.JSONField(default=list, help_text='[{path, line, text, anchor, sha, session, offset, role, at, note}], in a fixed order.')),
@@ -1173,7 +1198,7 @@ class Migration(migrations.Migration):
             fields=[
                 ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
                 ('text', models.TextField(help_text='The removed text.')),
-                ('fate', models.CharField(choices=[('kept-in', 'Kept in'), ('merged-into', 'Merged into'), ('superseded-by', 'Superseded by'), ('stated', 'Left out because'), ('unexplained', 'Not explained')], max_length=14)),
+                ('fate', models.CharField(choices=[('kept-in', 'Kept in'), ('merged-into', 'Now in'), ('superseded-by', 'Superseded by'), ('stated', 'Left out because'), ('unexplained', 'Not explained')], max_length=14)),
                 ('target_path', models.CharField(blank=True, max_length=1000)),
                 ('target_line', models.IntegerField(blank=True, null=True)),
                 ('target_text', models.TextField(blank=True)),
@@ -1223,4 +1248,5 @@ class Migration(migrations.Migration):
         ),
         migrations.RunPython(create_indexes, migrations.RunPython.noop),
         migrations.RunPython(seed_whole, migrations.RunPython.noop),
+        migrations.RunPython(seed_more, migrations.RunPython.noop),
     ]
