@@ -132,6 +132,14 @@ KEEP = Option("keep", "Leave as it is")  # every question has this answer
 
 
 @dataclass(frozen=True, slots=True)
+class Repeated:
+    """A prompt that says what memory or an instruction file says already: `statement`, in their words."""
+
+    citation: Citation
+    statement: str
+
+
+@dataclass(frozen=True, slots=True)
 class Question:
     """Something an engine noticed and cannot decide.
 
@@ -312,6 +320,7 @@ class Outcome:
     edits: list[Edit] = field(default_factory=list)
     summary: str = ""
     questions: list[Question] = field(default_factory=list)
+    repeated: list[Repeated] = field(default_factory=list)
     usage: Usage = field(default_factory=Usage)
 
 

@@ -21,6 +21,7 @@ from dreams.models.sessions import (
     OpenEnd,
     Prompt,
     RequestUsage,
+    SaidAgain,
     Session,
     SessionNotes,
     TranscriptFile,

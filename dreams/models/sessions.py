@@ -368,6 +368,31 @@ class HistoryPrompt(models.Model):
         return str(self.prompt_id)
 
 
+class SaidAgain(models.Model):
+    """A prompt that says what a memory or an instruction file said already when its session began."""
+
+    class Loaded(models.TextChoices):
+        """Where it was then, nearest to the agent first."""
+
+        START = "start", "Loaded when the session began"
+        LINKED = "linked", "In a memory that the index named"
+        BEYOND = "beyond", "Beyond what an agent loads of the index"
+        UNLISTED = "unlisted", "In a memory that the index did not name"
+
+    # Without a constraint: a transcript that is read again brings its prompt back, with the same key.
+    prompt = models.ForeignKey(
+        Prompt, on_delete=models.DO_NOTHING, db_constraint=False, related_name="said_again"
+    )
+    statement = models.CharField(max_length=64, help_text="Digest of the statement’s words.")
+    loaded = models.CharField(max_length=10, choices=Loaded)
+
+    class Meta:
+        constraints = [models.UniqueConstraint(fields=["prompt", "statement"], name="said_again_once")]
+
+    def __str__(self) -> str:
+        return f"{self.prompt_id}: {self.get_loaded_display()}"
+
+
 class HiddenPrompt(models.Model):
     """A prompt that a person hid. By its key, which does not change if its transcript is read again."""
 

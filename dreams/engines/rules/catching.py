@@ -13,13 +13,13 @@ from dreams.engines.rules.notes.tree import Files, Recorder, Tree
 from dreams.engines.rules.notes.wording import sentences
 from dreams.engines.rules.steps.learning import learn_each
 from dreams.engines.rules.user_statements.in_passing import AT_HAND
-from dreams.engines.rules.user_statements.lessons import Lesson, all_statements, gather
+from dreams.engines.rules.user_statements.lessons import Lesson, all_statements, gather, repeated
 from dreams.engines.rules.user_statements.phrases import TROUBLE, is_own_word
 from dreams.engines.rules.user_statements.prompts import Heard, read_prompts
 from dreams.engines.rules.user_statements.requests import Wish, wishes
 from dreams.engines.rules.user_statements.speech import asks, typed_lines
 from dreams.engines.rules.user_statements.statements import names_change
-from dreams.engines.types import Citation, Edit, Job, Reporter, SessionBrief, Silent
+from dreams.engines.types import Citation, Edit, Job, Repeated, Reporter, SessionBrief, Silent
 from dreams.lib.agents import transcripts
 from dreams.lib.prose.values import read
 
@@ -42,8 +42,8 @@ _HELD_OUT = re.compile(
 )
 
 
-def said(job: Job, report: Reporter) -> list[Lesson]:
-    """Statements of the person in `job.sessions` that neither memory nor `job.known` has, oldest first."""
+def said(job: Job, report: Reporter) -> tuple[list[Lesson], list[Repeated]]:
+    """Statements of the person in `job.sessions` that neither memory nor `job.known` has, oldest first; and those that memory has."""
     rec = Recorder(Tree(job.workspace, report), report)
     heard = read_prompts(job, report)
     agreed: dict[str, tuple[Citation, ...]] = {}
@@ -52,13 +52,14 @@ def said(job: Job, report: Reporter) -> list[Lesson]:
         for wish, cited in _agreed(each):
             each.wishes.append(wish)
             agreed[wish.quote] = cited
+    again = [*repeated(job, rec.tree, heard)]
     found = gather(job, rec, heard)
     lessons = [*found.lessons, *found.asked]
     for lesson in lessons:
         lesson.citations = [one for cited in lesson.citations for one in agreed.get(cited.quote, (cited,))]
         if _PLACE.search(lesson.text):
             lesson.kind = "reference"
-    return sorted(lessons, key=lambda lesson: min(str(cited.at or "") for cited in lesson.citations))
+    return sorted(lessons, key=lambda lesson: min(str(cited.at or "") for cited in lesson.citations)), again
 
 
 def _plainly(heard: Heard) -> Iterator[Wish]:

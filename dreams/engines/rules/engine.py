@@ -31,6 +31,7 @@ class RulesEngine:
         rec = Recorder(tree, report)
         _orient(tree, report)
         logged, heard = noted(job, report), read_prompts(job, report)
+        repeated = [*lessons.repeated(job, tree, heard)]
         gathered = _gather(job, rec, [*logged, *heard], report)
         repo = repository.read(job.repo_dir, report.checkpoint)
         if repo is not None:
@@ -40,7 +41,7 @@ class RulesEngine:
         _note_lost_rows(rec)
         _note_budget(job, rec)
         asked = questions.ask(job, rec, [*logged, *heard], gathered, repo)
-        return Outcome(edits=rec.edits, summary=summary(rec, asked), questions=asked)
+        return Outcome(edits=rec.edits, summary=summary(rec, asked), questions=asked, repeated=repeated)
 
 
 def _orient(tree: Tree, report: Reporter) -> None:

@@ -5,6 +5,7 @@ or asked."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from hashlib import sha256
 from typing import Literal
 
 from rapidfuzz import fuzz, process
@@ -13,6 +14,11 @@ from dreams.lib.prose import lexicon
 from dreams.lib.prose.statements import asks, canonical, plain, statement
 from dreams.lib.prose.values import Value, WordsAndValues, missing, read
 from dreams.lib.prose.words import LONGEST
+
+
+def digest(text: str) -> str:
+    """The sha256 of a statement as `normalised`, for rows, which hold no text of memories."""
+    return sha256(normalised(text).encode("utf-8", "surrogatepass")).hexdigest()
 
 
 def normalised(text: str) -> str:

@@ -1,8 +1,9 @@
 """`checkup PROJECT`: findings about the current memories."""
 
 from dreams.lib.files.text import plural
+from dreams.lib.secrets.redact import redact
 from dreams.management import base, named
-from dreams.services.memories import checkup, syncing
+from dreams.services.memories import checkup, said_again, syncing
 from dreams.services.questions import shown_questions
 
 
@@ -21,6 +22,7 @@ class Command(base.Command):
             "project": project.slug,
             "files": made.files,
             "findings": [{**base.fields(one, *names), "line": one.line_no} for one in made.found],
+            "said_again": [_said_again(one) for one in said_again.listed(project)],
             "no_longer_asked": [
                 {"id": row.public_id, "kind": row.kind, "why": row.why}
                 for row in shown_questions.no_longer_asked(project)
@@ -32,6 +34,8 @@ class Command(base.Command):
             yield f"{result['project']}: no problems in {plural(result['files'], 'file')}."
         for one in result["findings"]:
             yield from named.words(one)
+        for one in result["said_again"]:
+            yield f"{one['path']}:{one['line']}: you said this again, {plural(one['times'], 'time')}: {one['text']} {one['remedy']}"
         for one in result["no_longer_asked"]:
             yield f"{one['id']} {one['kind']}: {one['why']}"
         if result["no_longer_asked"]:
@@ -39,3 +43,21 @@ class Command(base.Command):
                 "These are no longer asked, because most answers of their kind left things as they were. "
                 f"`answer {result['project']} QUESTION OPTION` still answers one."
             )
+
+
+def _said_again(one: said_again.StatementSaidAgain) -> base.Result:
+    return {
+        **base.fields(one, "path", "loaded", "remedy"),
+        "line": one.line_no,
+        "text": redact(one.statement),
+        "times": len(one.prompts),
+        "prompts": [
+            {
+                "session": quote.prompt.session.session_id,
+                "line": quote.prompt.line_no,
+                "at": quote.prompt.at,
+                "text": redact(quote.text),
+            }
+            for quote in one.quotes
+        ],
+    }

@@ -5,7 +5,6 @@ A project has at most one open proposal of cards, in addition to a dream's. It e
 written together. At most `MOST_OPEN` are listed; the others wait until there is room.
 """
 
-import hashlib
 import logging
 from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import TYPE_CHECKING
@@ -43,20 +42,16 @@ BY_POLICY = Actor(policies.POLICY_ACTOR)
 
 def create(project: Project, found: Sequence[CaughtStatement]) -> list[Card]:
     """Creates cards for new statements; one that was caught before is skipped. Call it in a transaction."""
-    rows = {_key(one.text): _card(project, one) for one in found}
+    rows = {comparing.digest(one.text): _card(project, one) for one in found}
     known = set(project.cards.filter(key__in=rows).values_list("key", flat=True))
     return Card.objects.bulk_create(row for key, row in rows.items() if key not in known)
-
-
-def _key(said: str) -> str:
-    return hashlib.sha256(comparing.normalised(said).encode("utf-8", "surrogatepass")).hexdigest()
 
 
 def _card(project: Project, one: CaughtStatement) -> Card:
     return Card(
         project=project,
         session_id=next((cited.session_pk for cited in one.citations if cited.session_pk), None),
-        key=_key(one.text),
+        key=comparing.digest(one.text),
         said=text.storable(one.said, QUOTE_LIMIT),
         text=text.storable(one.text, MOST_TEXT),
         memory_type=one.memory_type,
@@ -206,12 +201,12 @@ def edit(card: Card, wording: str, reviewer: Actor) -> Card:
     wording = text.one_line(wording)
     if not wording or len(wording) > MOST_TEXT:
         raise ReviewRefused(f"Write one line of at most {MOST_TEXT:,} characters.")
-    if card.project.cards.filter(key=_key(wording)).exclude(pk=card.pk).exists():
+    if card.project.cards.filter(key=comparing.digest(wording)).exclude(pk=card.pk).exists():
         raise ReviewRefused("Another card says this already.")
 
     def reword() -> None:
         changed = Card.objects.filter(pk=card.pk, state__in=(State.OPEN, State.APPROVED))
-        if changed.update(text=wording, key=_key(wording), state=State.OPEN):
+        if changed.update(text=wording, key=comparing.digest(wording), state=State.OPEN):
             _log("card.edited", card, reviewer)
 
     if wording != card.text:

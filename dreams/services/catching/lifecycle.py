@@ -24,6 +24,7 @@ from dreams.models import Card, DreamRun, Project, Proposal, Session
 from dreams.services import discovery, forecast, hosts, proposals
 from dreams.services.catching import cards, session_end_hook, statements, unread_parts
 from dreams.services.hosts import host
+from dreams.services.memories import said_again
 from dreams.services.review import ReviewRefused
 from dreams.services.scheduling import gates
 from dreams.services.scheduling.gate_inputs import Everywhere, case_of, paid, why_closed
@@ -198,6 +199,7 @@ def catch(
     with transaction.atomic():
         moved = {part.session.pk for part in unread_parts.move(read, now)}
         made = cards.create(project, [one for one in found.statements if moved.issuperset(one.sessions)])
+        said_again.record(project, found.repeated)
     proposal = _listed(project) if made else proposals.open_with_origin(project, Proposal.Origin.CAUGHT)
     shown = Card.objects.filter(pk__in=[card.pk for card in made])
     sessions = [part.session for part in read if part.session.pk in moved]

@@ -11,7 +11,7 @@ from django.conf import settings
 
 from dreams import conf
 from dreams.engines.anthropic import catching as model
-from dreams.engines.types import Citation, Job, SessionBrief, Silent
+from dreams.engines.types import Citation, Job, Repeated, SessionBrief, Silent
 from dreams.lib.agents import transcripts
 from dreams.lib.agents.base import NO_ANSWER
 from dreams.lib.files import workspace
@@ -19,7 +19,7 @@ from dreams.lib.secrets.redact import cut
 from dreams.models import LeftOut, ModelRequest, Project, Proposal
 from dreams.services import pricing, proposals
 from dreams.services.catching.unread_parts import UnreadPart
-from dreams.services.memories import syncing
+from dreams.services.memories import instructions, syncing
 
 MOST_OF_AN_ANSWER = 1_000  # characters of an answer of the agent; mainly the person's words matter
 
@@ -52,6 +52,7 @@ class CatchingResult:
     parts: list[UnreadPart]
     why: str = ""
     failed: bool = False
+    repeated: Sequence[Repeated] = ()
 
 
 def found(project: Project, parts: Sequence[UnreadPart], now: dt.datetime) -> CatchingResult:
@@ -62,11 +63,12 @@ def found(project: Project, parts: Sequence[UnreadPart], now: dt.datetime) -> Ca
             return _by_a_model(project, parts, job)
         from dreams.engines.rules import catching  # noqa: PLC0415 - its patterns are slow to build, and no page needs them
 
+        lessons, repeated = catching.said(job, Silent())
         said = [
             CaughtStatement(_said(lesson.citations), lesson.text, lesson.kind, tuple(lesson.citations))
-            for lesson in catching.said(job, Silent())
+            for lesson in lessons
         ]
-        return CatchingResult(said, list(parts))
+        return CatchingResult(said, list(parts), repeated=repeated)
 
 
 def _by_a_model(project: Project, parts: Sequence[UnreadPart], job: Job) -> CatchingResult:
@@ -85,6 +87,9 @@ def _by_a_model(project: Project, parts: Sequence[UnreadPart], job: Job) -> Catc
             if read.failed:
                 break
     memory = catching.known(job)
+    made.repeated = [
+        Repeated(one.citations[0], source) for one in made.statements for source in memory.sources(one.text)
+    ]
     made.statements = [one for one in made.statements if not memory.says(one.text)]
     return made
 
@@ -156,6 +161,7 @@ def _job(project: Project, parts: Sequence[UnreadPart], copy: workspace.Workspac
         time_zone=conf.zone(config),
         prices=pricing.table() if config.catch_engine == "anthropic" else {},
         known=known(project),
+        instructions=instructions.texts(project),
     )
 
 

@@ -38,7 +38,7 @@ from dreams.services.dreaming import dream_inputs, self_review, unfinished
 from dreams.services.dreaming.dream_inputs import hand_edited, line_dates, review_sessions
 from dreams.services.dreaming.reporter import DirectoryTaken, DreamReporter
 from dreams.services.dreaming.states import claim, end
-from dreams.services.memories import instructions, syncing
+from dreams.services.memories import instructions, said_again, syncing
 from dreams.services.policies import earned
 from dreams.services.questions import answering, asking
 from dreams.services.review import Actor
@@ -139,6 +139,7 @@ def _dream_under_lock(dream: DreamRun, held: locks.Held, reporter: DreamReporter
     reporter.last_checkpoint()
     chosen_by = _propose(dream, snapshot.contents(), after, outcome, checks.verdicts)
     _ask(dream, outcome)
+    said_again.record(dream.project, outcome.repeated)
     _complete(dream, held, fingerprint, outcome.summary)
     _apply_by_policy(dream, chosen_by)
 

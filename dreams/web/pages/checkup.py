@@ -9,7 +9,7 @@ from dreams.findings import prompt_injection
 from dreams.findings.base import NewFinding
 from dreams.lib import diff
 from dreams.models import Project
-from dreams.services.memories import checkup
+from dreams.services.memories import checkup, said_again
 from dreams.web.pages.review_evidence import without_place
 
 MOST = 300  # rows; chosen
@@ -74,6 +74,7 @@ def page(project: Project) -> dict[str, Any]:
             for path, found in steering.items()
         ],
         "files": [_file(path, pks.get(path), found) for path, found in by_path.items()],
+        "said_again": [(one, pks.get(one.path)) for one in said_again.listed(project)[:MOST]],
         "warnings": made.warnings,
         "sentence": made.sentence,
         "more": max(0, len(made.found) - MOST),

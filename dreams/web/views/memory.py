@@ -19,7 +19,7 @@ from dreams.lib.storage import history
 from dreams.models import Memory, Project, Proposal, Version
 from dreams.services import blobs, host_requests, project_lock
 from dreams.services.apply.applying import ApplyReport
-from dreams.services.memories import hand_edits, moved
+from dreams.services.memories import hand_edits, moved, said_again
 from dreams.services.review import ReviewRefused, submitting
 from dreams.web import hidden_secrets
 from dreams.web.access import is_path_here, reviewer
@@ -62,6 +62,7 @@ def memory(request: Request, pk: int) -> HttpResponse:
         "body": None if data is None else pages.body_of(sight.mask.bytes(data)),
         "view": view,
         "resolve": pages.resolver(found.project),
+        "said_again": said_again.listed(found.project, found.path) if data is not None else [],
         "links_out": [] if data is None else pages.links_out(found, data, sight.mask),
         "links_in": pages.links_in(found),
         "versions": pages.versions(found, request.GET.get("page"), wanted),

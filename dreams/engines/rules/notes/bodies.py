@@ -178,16 +178,19 @@ def _frame(items: list[memdir.BodyItem], place: int, end: int) -> tuple[str, ...
     return tuple(found)
 
 
-def statements(document: memdir.Document) -> Iterator[str]:
-    """Everything the file says, as lines and as sentences, including its description: what counts as known."""
+def statements(document: memdir.Document, *, indexed: bool = False) -> Iterator[tuple[int, str]]:
+    """Everything the file says, as lines and as sentences, including its description: what counts as known, with its line.
+    `indexed`: also what the rows of an index say."""
     front = document.frontmatter
     if front:
-        yield from (value for value in (front.name, front.description) if value)
+        yield from ((1, value) for value in (front.name, front.description) if value)
     for item in memdir.sections(document.body, document.body_start_line):
         if item.kind in {"code", "comment", "rule", "blank"}:
             continue
-        for line in (item.content or item.text).split("\n"):
-            yield from _told(line)
+        for number, line in enumerate((item.content or item.text).split("\n"), item.first_line):
+            yield from ((number, text) for text in _told(line))
+    if indexed:
+        yield from ((row.line_no, row.hook) for row in memdir.parse_index(document.text).rows)
 
 
 def _told(line: str) -> Iterator[str]:

@@ -47,10 +47,15 @@ class KnownStatements:
 
     def says(self, text: str, *, whole: bool = False) -> bool:
         """Whether the text, or each sentence of it, is known."""
-        if self.find(text, whole=whole) is not None:
-            return True
+        return bool(self.sources(text, whole=whole))
+
+    def sources(self, text: str, *, whole: bool = False) -> list[str]:
+        """The known statement that says the text, or those that say its sentences; none if a part of it is new."""
+        if (known := self.find(text, whole=whole)) is not None:
+            return [known]
         parts = sentences(text)
-        return len(parts) > 1 and all(self.find(part, whole=whole) is not None for part in parts)
+        found = [known for part in parts if (known := self.find(part, whole=whole)) is not None]
+        return found if 1 < len(parts) == len(found) else []
 
     def _near(self, text: str) -> list[int]:
         shared: Counter[int] = Counter()

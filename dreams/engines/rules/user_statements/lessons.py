@@ -2,7 +2,7 @@
 
 import datetime as dt
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 
 from dreams.engines.rules.notes.bodies import statements
@@ -13,19 +13,24 @@ from dreams.engines.rules.user_statements.in_passing import Sureness
 from dreams.engines.rules.user_statements.prompts import Heard
 from dreams.engines.rules.user_statements.requests import Handling, Wish
 from dreams.engines.rules.user_statements.speech import REVERTED
-from dreams.engines.rules.user_statements.statements import tells_change
-from dreams.engines.types import Citation, Job
+from dreams.engines.rules.user_statements.statements import Stated, Typed, tells_change
+from dreams.engines.types import Citation, Job, Repeated
 from dreams.lib import memdir
+from dreams.lib.files.text import encode
 from dreams.lib.prose import comparing, dates
 from dreams.lib.prose.comparing import compare
 from dreams.lib.prose.exchanges import is_last_number, is_told_past
 from dreams.lib.prose.pieces import keys_of
+from dreams.lib.prose.statement_index import SHORTEST
+from dreams.lib.prose.values import count_words
 
 MOST_LESSONS = 200  # of one dream, so that a proposal stays readable; chosen
 MOST_COMPARED = 200  # the newest, to bound time
 # A remark in so many sessions was not meant for one task.
 MANY_SESSIONS = 3
 SEVERAL_SESSIONS = 2
+LEAST_COMMON = 2  # words that two statements have in common that say the same
+_WORD = re.compile(r"\w{3,}")
 _MINE = re.compile(
     r"(?:i|i['’](?:m|ve|d|ll)|my|me|mine)\b(?!\s+(?:want|need|would like) you\b)|"
     r"(?:the )?user (?:always |never )?(?:prefers|likes|dislikes|hates)\b",
@@ -118,10 +123,39 @@ def all_statements(tree: Tree) -> Iterable[str]:
     """All statements of memory, without logs."""
     for path in sorted(tree.texts):
         if not is_log(path):
-            yield from statements(tree.document(path))
-        if is_index(path):
-            for row in memdir.parse_index(tree.texts[path]).rows:
-                yield row.hook
+            yield from (text for _, text in statements(tree.document(path), indexed=is_index(path)))
+
+
+def repeated(job: Job, tree: Tree, heard: Sequence[Heard]) -> Iterator[Repeated]:
+    """What people typed that memory, or an instruction file, says already."""
+    told = {each: said for each in heard if not each.is_logged and (said := _typed_in(each))}
+    if not told:
+        return
+    words = {word for said in told.values() for text in said for word in _beginnings(text)}
+    files = [memdir.parse(encode(text)) for text in job.instructions.values()]
+    instructed = (text for file in files for _, text in statements(file))
+    memory = KnownStatements(
+        text
+        for text in (*all_statements(tree), *instructed)
+        if not text.isascii() or len(words & _beginnings(text)) >= LEAST_COMMON
+    )
+    for each, said in told.items():
+        known = {source: quote for text, quote in said.items() for source in memory.sources(text)}
+        for source, quote in known.items():
+            if count_words(source) >= SHORTEST:
+                yield Repeated(each.citation(quote), source)
+
+
+def _beginnings(text: str) -> set[str]:
+    """Of words, to tell quickly which statements may say the same: taking one apart takes milliseconds."""
+    return {word[:4] for word in _WORD.findall(text.lower())}
+
+
+def _typed_in(heard: Heard) -> dict[str, str]:
+    """The wishes and statements of a prompt, also doubted ones, each with its quote: memory says whether they are so."""
+    wishes = (one for one in heard.wishes if one.handling not in {"secret", "forget"})
+    said: Iterable[Wish | Typed | Stated] = (*wishes, *heard.typed, *heard.doubted, *heard.stated)
+    return {one.text: one.quote for one in said}
 
 
 def _lesson(job: Job, heard: Heard, wish: Wish, found: Gathered) -> Lesson | None:

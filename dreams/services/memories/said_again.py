@@ -1,0 +1,172 @@
+"""What a person typed although a memory or an instruction file said it already when the session began.
+
+A row has no text: only its prompt, and the digest of the statement. It counts while a file has that statement.
+"""
+
+import datetime as dt
+import functools
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import NamedTuple
+
+from dreams import conf
+from dreams.engines.types import Repeated
+from dreams.lib import memdir
+from dreams.lib.agents.base import NO_ANSWER
+from dreams.lib.files import text
+from dreams.lib.prose.comparing import digest
+from dreams.models import HiddenPrompt, Project, Prompt, SaidAgain
+from dreams.services import blobs
+from dreams.services.memories import instructions, syncing, time_travel
+
+Loaded = SaidAgain.Loaded
+MOST_ROWS = 2_000  # the newest of a project; chosen
+MOST_QUOTES = 12  # of one statement, the newest; chosen
+#: Where the statement was when the newest of the sessions began, and what helps.
+REMEDIES = {
+    Loaded.START: "It was loaded when the session began. A note only asks; a hook or a check in the repository enforces.",
+    Loaded.LINKED: "It was in a file that your agent opens only if its index row seems to fit. Write the rule itself into that row.",
+    Loaded.BEYOND: "It was beyond what your agent loads of the index. Move its row up, or shorten the index.",
+    Loaded.UNLISTED: "No index row named its file, so only a search could find it. Give it a row.",
+}
+
+
+class Quote(NamedTuple):
+    """The sentence of a prompt that says it. `note`: as of a citation."""
+
+    prompt: Prompt
+    text: str
+    note: str
+
+
+@dataclass(frozen=True, slots=True)
+class StatementSaidAgain:
+    """A statement, where it is now, and the prompts that say it again, newest first. `loaded`: as of the newest."""
+
+    path: str
+    line_no: int
+    statement: str
+    loaded: SaidAgain.Loaded
+    prompts: tuple[Prompt, ...]
+
+    @property
+    def times(self) -> str:
+        return text.plural(len(self.prompts), "time")
+
+    @property
+    def remedy(self) -> str:
+        return REMEDIES[self.loaded]
+
+    @property
+    def quotes(self) -> list[Quote]:
+        from dreams.engines.rules.notes import bodies, wording  # noqa: PLC0415 - slow to build, rarely needed
+
+        words = bodies.words_of(self.statement)
+        found = []
+        for prompt in self.prompts[:MOST_QUOTES]:
+            sentences = wording.sentences(prompt.text)
+            said = max(sentences, key=lambda each: len(words & bodies.words_of(each)), default=prompt.text)
+            found.append(Quote(prompt, said, NO_ANSWER if hasattr(prompt, "history") else ""))
+        return found
+
+
+def record(project: Project, found: Iterable[Repeated]) -> None:
+    """Keeps what a file said already when the session began, which may be long before the prompt."""
+    cited = {(one.citation.session_pk, one.citation.offset): one.citation for one in found}
+    typed = Prompt.objects.filter(session__project=project, session__in={pk for pk, _ in cited if pk})
+    typed = typed.filter(offset__in={offset for _, offset in cited}).select_related("session")
+    prompts = {(row.session_id, row.offset): row for row in typed}
+    had = functools.cache(functools.partial(_had, project))
+    rows = []
+    for one in found:
+        prompt = prompts.get((one.citation.session_pk or 0, one.citation.offset or 0))
+        began = prompt.session.started_at if prompt else None
+        key = digest(one.statement)
+        if prompt and began and (loaded := had(began).get(key)):
+            rows.append(SaidAgain(prompt=prompt, statement=key, loaded=loaded))
+    SaidAgain.objects.bulk_create(rows, ignore_conflicts=True)
+
+
+def _had(project: Project, when: dt.datetime) -> dict[str, SaidAgain.Loaded]:
+    """The statements of memories and instruction files at that time, each as near to the agent as it was."""
+    states = time_travel.states_at(project, when)
+    kept = blobs.get_many(states.values())
+    files = {path: text.decode(kept[sha]) for path, sha in states.items() if sha in kept}
+    found = dict.fromkeys(_instructed(project, when), Loaded.START)
+    config, order = conf.current(project), list(Loaded)
+    indexes = {
+        path: memdir.loaded(content, max_lines=config.index_max_lines, max_bytes=config.index_max_bytes)
+        for path, content in files.items()
+        if memdir.is_index(path)
+    }
+    named = {target: how for path in indexes for target, how in _named(path, files[path], indexes[path])}
+    for path, content in files.items():
+        last = indexes[path].first_dropped_line if path in indexes else None
+        for line, statement in _statements(path, content):
+            how = named.get(path, Loaded.UNLISTED)
+            if path in indexes:
+                how = Loaded.BEYOND if last and line >= last else Loaded.START
+            key = digest(statement)
+            found[key] = min(found.get(key, how), how, key=order.index)
+    return found
+
+
+def _named(path: str, content: str, index: memdir.Loaded) -> Iterator[tuple[str, SaidAgain.Loaded]]:
+    """The memories that an index names, loaded ones last."""
+    folder = path.removesuffix(memdir.INDEX_NAME)
+    rows = sorted(memdir.parse_index(content).rows, key=lambda row: row not in index.rows_dropped)
+    for row in rows:
+        how = Loaded.BEYOND if row in index.rows_dropped else Loaded.LINKED
+        yield from ((folder + target, how) for target in row.targets)
+
+
+def _instructed(project: Project, when: dt.datetime) -> Iterator[str]:
+    """The digests of the statements of instruction files that have not changed since."""
+    for file in instructions.files(project, conditional=False):
+        with suppress(OSError):
+            if Path(file.path).stat().st_mtime <= when.timestamp():
+                yield from (digest(statement) for _, statement in _statements(file.path, file.text))
+
+
+def _statements(path: str, content: str) -> Iterator[tuple[int, str]]:
+    from dreams.engines.rules.notes import bodies  # noqa: PLC0415 - slow to build, rarely needed
+
+    if path.endswith(".md") and not memdir.is_log(path):
+        document = memdir.parse(text.encode(content))
+        yield from bodies.statements(document, indexed=memdir.is_index(path))
+
+
+# --- What is shown ------------------------------------------------------------------------------------------------
+
+
+def listed(project: Project, path: str = "") -> list[StatementSaidAgain]:
+    """The statements that were said again, most often and latest first; of one file, if `path` is given."""
+    rows = SaidAgain.objects.filter(prompt__session__project=project, prompt__session__own=False)
+    rows = rows.exclude(prompt__in=HiddenPrompt.objects.values("key")).select_related(
+        "prompt__session", "prompt__history"
+    )
+    by_statement: dict[str, list[SaidAgain]] = defaultdict(list)
+    for row in rows.order_by("-prompt__at", "-pk")[:MOST_ROWS]:
+        by_statement[row.statement].append(row)
+    found = []
+    for at, line, statement in _places(project, path) if by_statement else ():
+        if again := by_statement.pop(digest(statement), None):
+            prompts = tuple(row.prompt for row in again)
+            found.append(StatementSaidAgain(at, line, statement, Loaded(again[0].loaded), prompts))
+    return sorted(found, key=lambda one: (-len(one.prompts), -_moment(one.prompts[0]), one.path, one.line_no))
+
+
+def _moment(prompt: Prompt) -> float:
+    return prompt.at.timestamp() if prompt.at else 0.0
+
+
+def _places(project: Project, path: str) -> Iterator[tuple[str, int, str]]:
+    """Every statement with its place: of memories before indexes, and of instruction files."""
+    files: Mapping[str, bytes] = syncing.contents(project)
+    for name in [path] if path in files else sorted(files, key=lambda each: (memdir.is_index(each), each)):
+        yield from ((name, *one) for one in _statements(name, text.decode(files[name])))
+    for name, content in ({} if path else instructions.texts(project)).items():
+        yield from ((name, *one) for one in _statements(name, content))

@@ -1,0 +1,149 @@
+"""What a person has to say again although a memory said it when the session began."""
+
+from __future__ import annotations
+
+import datetime as dt
+import io
+import json
+from pathlib import Path
+
+import pytest
+from django.core.management import call_command
+from django.test import Client
+from django.utils import timezone
+
+from dreams.lib.prose.comparing import digest
+from dreams.models import DreamRun, HiddenPrompt, Memory, Project, Prompt, SaidAgain
+from dreams.services import discovery, dreaming
+from dreams.services.catching import lifecycle
+from dreams.services.memories import said_again
+from tests.world import directory as world
+from tests.world.talking import Talk, first_start, say
+
+pytestmark = pytest.mark.django_db
+
+RULE = "Integration tests must hit a real database, not mocks."
+AGAIN = "No! Integration tests must hit the real database, not mocks. Do it again for the importer."
+TESTING = (
+    f"---\nname: Testing\ndescription: how we test here\ntype: feedback\n---\n\n- Be patient.\n- {RULE}\n"
+)
+ROW = "- [Testing](testing.md) — how we test here\n"
+
+
+def start(root: Path, index: str = ROW, testing: str = TESTING) -> Project:
+    return first_start(root, {"MEMORY.md": f"# Memory\n\n{index}", "testing.md": testing})
+
+
+def told(project: Project) -> list[tuple[str, int, str, int]]:
+    return [(one.path, one.line_no, one.loaded, len(one.prompts)) for one in said_again.listed(project)]
+
+
+def test_a_rule_that_is_typed_again_is_counted_once_for_each_prompt_and_makes_no_card(tmp_path: Path) -> None:
+    project = start(tmp_path)
+    say(tmp_path, "Hello.", AGAIN, name="one")
+    say(tmp_path, AGAIN, name="two")
+    found = lifecycle.catch(project)
+    assert found.cards == [] and told(project) == [("testing.md", 8, "linked", 2)]
+    (one,) = said_again.listed(project)
+    said = "Integration tests must hit the real database, not mocks."
+    assert {(each.prompt.line_no, each.text) for each in one.quotes} == {(1, said), (3, said)}
+    lifecycle.catch(project, session=one.prompts[0].session)
+    assert SaidAgain.objects.count() == 2, "a session that is read again has said no more"
+
+
+def test_a_dream_counts_what_no_catching_read(tmp_path: Path) -> None:
+    Talk(tmp_path, "old").user(AGAIN, at=timezone.now() - dt.timedelta(days=3)).save(minutes_ago=60)
+    project = start(tmp_path)
+    dreaming.run_dream(dreaming.request(project, DreamRun.Trigger.COMMAND, forced=True).pk)
+    assert told(project) == [("testing.md", 8, "linked", 1)]
+
+
+@pytest.mark.parametrize(
+    ("index", "loaded"),
+    [
+        (ROW, "linked"),
+        (f"- [Testing](testing.md) — {RULE}\n", "start"),
+        ("- Something else.\n", "unlisted"),
+        ("- One line of many.\n" * 230 + ROW, "beyond"),
+        ("- One line of many.\n" * 230 + f"- {RULE}\n", "beyond"),
+    ],
+)
+def test_it_is_told_how_near_to_the_agent_the_rule_was(tmp_path: Path, index: str, loaded: str) -> None:
+    project = start(tmp_path, index)
+    say(tmp_path, AGAIN)
+    lifecycle.catch(project)
+    assert [how for _, _, how, _ in told(project)] == [loaded]
+
+
+def test_a_rule_of_the_instruction_files_is_counted_where_they_are(tmp_path: Path) -> None:
+    project = start(tmp_path / "home", "- Something else.\n", "Be patient.\n")
+    repo = tmp_path / "repo"
+    repo.mkdir()
+    (repo / "CLAUDE.md").write_text(f"# Rules\n\n- {RULE}\n")
+    Project.objects.filter(pk=project.pk).update(repo_dir=str(repo))
+    project.refresh_from_db()
+    later = timezone.now() + dt.timedelta(seconds=5)
+    Talk(tmp_path / "home").user(AGAIN, at=later).save()
+    lifecycle.catch(project)
+    assert told(project) == [("CLAUDE.md", 3, "start", 1)]
+
+
+def test_what_came_into_the_file_after_the_session_began_is_not_said_again(tmp_path: Path) -> None:
+    project = start(tmp_path, testing="Be patient.\n")
+    path = world.folder(project) / "testing.md"
+    talk = say(tmp_path, "Remember that integration tests must hit a real database, not mocks.")
+    path.write_text(TESTING)
+    discovery.refresh(project)
+    talk.user(AGAIN).save()
+    lifecycle.catch(project)
+    assert Prompt.objects.filter(text=AGAIN).exists() and not SaidAgain.objects.exists()
+
+
+def test_it_counts_while_a_file_says_it_and_the_prompt_is_not_hidden(tmp_path: Path) -> None:
+    project = start(tmp_path)
+    say(tmp_path, AGAIN)
+    lifecycle.catch(project)
+    path = world.folder(project) / "testing.md"
+    path.write_text(TESTING.replace(RULE, "Tests may use mocks."))
+    discovery.refresh(project)
+    assert told(project) == []
+    path.write_text(TESTING)
+    discovery.refresh(project)
+    assert len(told(project)) == 1
+    HiddenPrompt.objects.create(key=SaidAgain.objects.get().prompt_id)
+    assert told(project) == []
+
+
+def test_the_pages_and_the_command_say_it_with_links_to_the_lines(browser: Client, tmp_path: Path) -> None:
+    project = start(tmp_path)
+    say(tmp_path, "Hello.", AGAIN)
+    lifecycle.catch(project)
+    memory, session = Memory.objects.get(path="testing.md"), SaidAgain.objects.get().prompt.session
+    for address in (f"/memories/{memory.pk}/", f"/projects/{project.pk}/checkup/"):
+        text = browser.get(address).content.decode()
+        assert "You said this again 1 time, last " in text and RULE in text, address
+        assert "opens only if its index row seems to fit" in text
+        assert f"/sessions/{session.pk}/?line=3#line-3" in text
+        assert "Integration tests must hit the real database, not mocks." in text
+    out = io.StringIO()
+    call_command("checkup", str(project.pk), json=True, stdout=out)
+    (one,) = json.loads(out.getvalue())["said_again"]
+    assert (one["path"], one["line"], one["times"], one["loaded"]) == ("testing.md", 8, 1, "linked")
+    assert one["prompts"][0]["session"] == session.session_id and one["prompts"][0]["line"] == 3
+
+
+def test_a_secret_in_a_rule_is_shown_nowhere(browser: Client, tmp_path: Path) -> None:
+    token = "gh" + "p_" + "q8Rt2" * 7 + "x"
+    rule = f"The staging database needs the token {token} on every day."
+    project = start(tmp_path, testing=TESTING.replace(RULE, rule))
+    say(tmp_path, "Hello.")
+    discovery.refresh(project)
+    prompt = Prompt.objects.get(text="Hello.")
+    SaidAgain.objects.create(prompt=prompt, statement=digest(rule), loaded="start")
+    memory = Memory.objects.get(path="testing.md")
+    for address in (f"/memories/{memory.pk}/", f"/projects/{project.pk}/checkup/"):
+        text = browser.get(address).content.decode()
+        assert token not in text and "needs the token [redacted: " in text
+    out = io.StringIO()
+    call_command("checkup", str(project.pk), json=True, stdout=out)
+    assert token not in out.getvalue() and "needs the token [redacted: " in out.getvalue()
