@@ -152,3 +152,16 @@ def test_at_four_times_the_size_nothing_is_beside_the_window(window: Page, addre
         assert window.evaluate("document.documentElement.scrollWidth") == 320, path
         box = window.locator(".quick-link").bounding_box()
         assert box and box["width"] >= 24, path
+
+
+@pytest.mark.more
+def test_in_forced_colours_the_current_page_is_still_marked(window: Page, address: str) -> None:
+    window.emulate_media(forced_colors="active")
+    window.goto(f"{address}/projects/")
+    style = "(one, name) => getComputedStyle(one)[name]"
+    border, other = (
+        window.locator(f".nav a{which}").first.evaluate(style, "borderBottomColor")
+        for which in ("[aria-current]", ":not([aria-current])")
+    )
+    canvas = window.locator("body").evaluate(style, "backgroundColor")
+    assert other == canvas != border
