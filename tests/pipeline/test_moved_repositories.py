@@ -265,6 +265,9 @@ def test_who_undoes_the_arrival_alone_is_told_that_the_memory_is_in_neither_proj
     arrived, left = move(memory, shop)
     told = rollback.rollback(arrived, ME).said
     assert told == (f"port.md is in neither project now: `rollback {left.public_id}` restores it in app.",)
+    back = Proposal.objects.get(undoes=arrived)
+    again = rollback.rollback(back, ME).proposal
+    assert rollback.rollback(Proposal.objects.get(public_id=again), ME).said == told
     rollback.rollback(left, ME)
     arrived, _ = move(memory, shop)
     rollback.rollback(Proposal.objects.filter(origin="forget").latest("pk"), ME)

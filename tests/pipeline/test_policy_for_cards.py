@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 from django.core.management import call_command
 
-from dreams.models import Card, Finding, Project
-from dreams.services import proposals, settings_changes
+from dreams.models import Card, Finding, Project, Proposal
+from dreams.services import proposals, rollback, settings_changes
 from dreams.services.catching import cards, lifecycle
 from tests.pipeline.test_cards_decided import RELEASES, STAGING, caught, memory
 from tests.world import directory as world, rows
@@ -33,6 +33,17 @@ def test_a_card_that_a_person_approved_waits_for_their_submit(tmp_path: Path) ->
     assert Card.objects.get(pk=staging.pk).decided_by == world.ME.name
     cards.submit(project, world.ME)
     assert "db-2" in memory(project)
+
+
+def test_what_a_person_undid_is_not_written_again_where_it_is_said_again(tmp_path: Path) -> None:
+    allow()
+    project, _ = caught(tmp_path, STAGING)
+    assert "db-2" in memory(project)
+    rollback.rollback(Proposal.objects.get(), world.ME)
+    Card.objects.all().delete()  # as where a dream had written it
+    say(tmp_path, STAGING, name="later")
+    lifecycle.catch(project)
+    assert Card.objects.get().state == "open" and "db-2" not in memory(project)
 
 
 @pytest.mark.more

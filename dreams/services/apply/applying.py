@@ -23,7 +23,7 @@ from dreams.services.apply.writing import (
     write,
 )
 from dreams.services.memories import syncing
-from dreams.services.proposals import rebase
+from dreams.services.proposals import rebase, undos
 from dreams.services.review import Actor, ReviewRefused, submitting
 
 DEFAULT_MODE = 0o644  # the usual mode of a new file
@@ -108,8 +108,7 @@ def apply(proposal: Proposal, reviewer: Actor, *, rebased: bool = False) -> Appl
 def moved_there(left: Proposal | None) -> Iterator[None]:
     """For the second half of a move or its redo, or the redo of that, holds the project that must have what is removed.
     Raises ReviewRefused, ProjectBusy."""
-    while left and not left.leaves_for:
-        left = left.undoes and left.undoes.undoes
+    left = left and undos.redone(left)
     target = left.leaves_for if left else None
     if left is None or target is None:
         yield

@@ -8,6 +8,7 @@ from django.utils import timezone
 
 from dreams.models import AppliedBatch, Evidence, FileChange, Hunk, LeftOut, Proposal, Session
 from dreams.services import daily_logs, policies, review
+from dreams.services.proposals import undos
 from dreams.services.questions import question_states
 
 
@@ -133,7 +134,7 @@ def policies_ended(made: AppliedBatch) -> list[str]:
 def in_neither(made: AppliedBatch) -> list[str]:
     """After the undo of the arrival of memories that had moved: where each can be restored that left its project since."""
     first = made.proposal.undoes
-    if first is None or first.origin != Proposal.Origin.COPIED:
+    if first is None or undos.redone(first).origin != Proposal.Origin.COPIED:
         return []
     paths = first.files.filter(hunks__undone_in=made, kind=FileChange.Kind.ADD).values_list("path", flat=True)
     places = {f"{first.project.memory_dir}/{path}": path for path in paths}

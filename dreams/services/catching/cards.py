@@ -282,10 +282,10 @@ def remember_by_policy(project: Project) -> None:
     action = policies.action_for(policies.table(project), "", Policy.Operation.CATCH)
     if action != Policy.Action.AUTO:
         return
-    fine = policies.accepted(project)
+    fine, undone = policies.accepted(project), policies.UndoneLines.of(project)
     try:
         for card in card_states.listed(project):
-            if card.state == State.OPEN and _may_pass(card, fine):
+            if card.state == State.OPEN and _may_pass(card, fine, undone):
                 approve(card, BY_POLICY)
         if any(_is_by_policy(card) for card in card_states.listed(project)):
             # Drafted without the other cards, it may have other findings.
@@ -294,7 +294,7 @@ def remember_by_policy(project: Project) -> None:
                 BY_POLICY,
                 unless=lambda made: (
                     not all(
-                        _is_by_policy(card) and _may_pass(card, fine)
+                        _is_by_policy(card) and _may_pass(card, fine, undone)
                         for card in made.cards.filter(state=State.APPROVED)
                     )
                 ),
@@ -319,11 +319,18 @@ def _is_by_policy(card: Card) -> bool:
     return card.state == State.APPROVED and card.decided_by == policies.POLICY_ACTOR
 
 
-def _may_pass(card: Card, fine: Collection[str]) -> bool:
-    """Whether nothing is found against the card's changes or their files, and none is of team memory."""
+def _may_pass(card: Card, fine: Collection[str], undone: policies.UndoneLines) -> bool:
+    """Whether nothing is found against the card's changes or their files, none is of team memory, and none brings back what a
+    person undid."""
     if card.operation is None:
         return False
     files = FileChange.objects.filter(hunks__operation=card.operation)
     found = Finding.objects.filter(Q(hunk__operation=card.operation) | Q(hunk=None, file__in=files))
-    is_shared = any(map(policies.is_shared, files.values_list("path", flat=True)))
-    return not is_shared and not found.exclude(severity__in=fine).exists()
+    if found.exclude(severity__in=fine).exists():
+        return False
+    return not any(
+        policies.is_shared(file.path) or undone.come_back(file.path, lines)
+        for file in files.distinct().prefetch_related("hunks")
+        for row, lines in proposals.text_hunks(file)
+        if row.operation_id == card.operation_id
+    )

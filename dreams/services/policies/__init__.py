@@ -119,7 +119,9 @@ def automatic(
     if not by_hand and not trusted:
         return Automatic()
     report, fine = examine(as_judged(dream, draft)), accepted(dream.project)
-    again = _undone_before(dream.project, draft)
+    taken_back = UndoneLines.of(dream.project)
+    hunks = [(file.path, hunk) for file in draft.files for hunk in file.hunks]
+    again = {hunk.operation for path, hunk in hunks if taken_back.come_back(path, hunk.hunk)}
     by_hand -= _spoken_against(draft, report, fine) | again
     bad = _spoken_against(draft, report, fine & earned.ACCEPTED) | again
     trusted = earned.within_a_day(dream.project, trusted, bad)
@@ -144,24 +146,30 @@ def _said(found: Table, draft: drafts.Draft, miscalled: Collection[str]) -> dict
     return said
 
 
-def _undone_before(project: Project, draft: drafts.Draft) -> set[str]:
-    """The operations that would bring back a change that a person undid: with a line that it added, or took from there, or in
-    a file of which it is no longer known. A change that was redone stands."""
-    rows = FileChange.objects.filter(proposal__project=project, hunks__undone_in__isnull=False)
-    files = list(rows.filter(proposal__undoes=None).distinct().prefetch_related("hunks"))
-    texts, taken_back, lost = proposals.texts_of(files), set[tuple[str, str, str]](), set[str]()
-    for file in files:
-        try:
-            for row, lines in proposals.text_hunks(file, texts):
-                taken_back |= _telling(file.path, lines) if row.undone_in_id else set()
-        except blobs.MissingBlob:
-            lost.add(file.path)
-    return {
-        hunk.operation
-        for file in draft.files
-        for hunk in file.hunks
-        if file.path in lost or not taken_back.isdisjoint(_telling(file.path, hunk.hunk))
-    }
+@dataclass(frozen=True, slots=True)
+class UndoneLines:
+    """What changes that a person undid had added or removed, and the files of which that is no longer known. A change that was
+    redone stands."""
+
+    lines: Collection[tuple[str, str, str]]
+    lost: Collection[str]
+
+    @classmethod
+    def of(cls, project: Project) -> "UndoneLines":
+        rows = FileChange.objects.filter(proposal__project=project, hunks__undone_in__isnull=False)
+        files = list(rows.filter(proposal__undoes=None).distinct().prefetch_related("hunks"))
+        texts, found, lost = proposals.texts_of(files), set[tuple[str, str, str]](), set[str]()
+        for file in files:
+            try:
+                for row, lines in proposals.text_hunks(file, texts):
+                    found |= _telling(file.path, lines) if row.undone_in_id else set()
+            except blobs.MissingBlob:
+                lost.add(file.path)
+        return cls(frozenset(found), lost)
+
+    def come_back(self, path: str, hunk: diff.Hunk) -> bool:
+        """Whether the hunk adds such a line, or removes it there."""
+        return path in self.lost or not _telling(path, hunk).isdisjoint(self.lines)
 
 
 def _telling(path: str, hunk: diff.Hunk) -> set[tuple[str, str, str]]:

@@ -28,6 +28,13 @@ def redos(proposals: Collection[int]) -> set[int]:
     return {pk for pk, number in undo_depths(proposals).items() if number and number % 2 == 0}
 
 
+def redone(proposal: Proposal) -> Proposal:
+    """What a redo does again, also the redo of a redo; any other proposal itself."""
+    while proposal.undoes and proposal.undoes.undoes:
+        proposal = proposal.undoes.undoes
+    return proposal
+
+
 def is_undo(proposal: Proposal) -> bool:
     """Whether undoing it would be a redo."""
     return proposal.undoes_id is not None and undo_depths([proposal.pk])[proposal.pk] % 2 == 1
