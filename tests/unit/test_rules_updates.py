@@ -287,6 +287,22 @@ def test_few_words_change_the_one_value_that_can_be_meant(tmp_path: Path, said: 
     )
 
 
+@pytest.mark.parametrize(
+    ("line", "said"),
+    [
+        ("**Addons:** the modules of Odoo (`search_leads`, `crm_fields`) are in one folder.", "in the module search_leads allow another field of X for addresses that are no employee's"),
+        ("Never run git commands in PowerShell or Bash.", "all fine, only an issue with -> Setting up the PowerShell profile"),
+        ("The web host is https://shop.local:8443 behind the proxy.", "it stops at https://shop.local:8443/assets/web.min.js:77"),
+    ],
+)  # fmt: skip
+def test_a_task_that_shares_a_name_with_memory_gives_it_no_new_value(
+    tmp_path: Path, line: str, said: str
+) -> None:
+    made = told(tmp_path, line, said)
+    assert [question.why for question in made.outcome.questions] == []
+    assert made.edits == []
+
+
 def test_what_is_put_anew_is_written_as_it_was_typed(tmp_path: Path) -> None:
     line = "The importer is a service that reads CSV files from the shared bucket."
     now = "the importer is a service that reads CSV and XML files from the shared bucket"

@@ -19,6 +19,7 @@ from dreams.engines.rules.user_statements.statements import Typed
 from dreams.lib.prose.comparing import TELLING, says_more
 from dreams.lib.prose.exchanges import (
     MOST_OF_A_THING,
+    MOST_OWN,
     Exchange,
     exchange,
     is_about,
@@ -190,13 +191,7 @@ def _exchanged(typed: Typed, thing: str, about: Sequence[PlacedText]) -> _Meant 
         words = _shared(each, typed, thing)
         if (
             made
-            and not thing
-            and not is_told_past(made.old.text, typed.text)
-            and not _is_spoken_of(each, typed, f"{made.old.text} {made.new.text}")
-        ):
-            continue
-        if (
-            made
+            and _is_meant(each, typed, thing, made)
             and (made.sure or words or (thing and typed.changes))
             and (made.named or not _is_framed(typed, thing, each))
         ):
@@ -213,9 +208,21 @@ def _exchanged(typed: Typed, thing: str, about: Sequence[PlacedText]) -> _Meant 
     return tuple(same[:MOST_PLACES]), told.old.text, told.new.text, told.sure
 
 
-def _is_spoken_of(statement: PlacedText, typed: Typed, besides: str = "") -> bool:
-    """Whether a sentence without a named thing has most words of a statement, apart from some values."""
-    mine, theirs = (words_of(text) - words_of(besides) for text in (statement.text, typed.text))
+def _is_meant(statement: PlacedText, typed: Typed, thing: str, made: Exchange) -> bool:
+    """Whether the values are of the thing, as both say little else. The sentence may say more if it names the old value, and the
+    statement if a change is told. Without a thing, most words in common are enough."""
+    values = words_of(f"{thing} {made.old.text} {made.new.text}".replace("_", " "))
+    mine, theirs = (words_of(text) - values for text in (statement.text, typed.text))
+    of_it, of_mine = len(theirs - mine) <= MOST_OWN, len(mine - theirs) <= MOST_OWN
+    if thing:
+        return (of_it or made.named) and (of_mine or typed.changes)
+    is_past = is_told_past(made.old.text, typed.text)
+    return (is_past and of_it and of_mine) or 2 * len(mine & theirs) >= max(1, len(mine), len(theirs))
+
+
+def _is_spoken_of(statement: PlacedText, typed: Typed) -> bool:
+    """Whether a sentence has most words of a statement."""
+    mine, theirs = words_of(statement.text), words_of(typed.text)
     return 2 * len(mine & theirs) >= max(1, len(mine), len(theirs))
 
 
@@ -246,12 +253,12 @@ def _whole(index: StatementIndex, typed: Typed, thing: str, about: Sequence[Plac
     short = [
         each
         for each in about
-        if (thing or _is_spoken_of(each, typed))
+        if _is_spoken_of(each, typed)
         and not _is_framed(typed, thing, each)
         and len(each.text.split()) <= MOST_SHORT
         and len(sentences(each.text)) == 1
     ]
-    alike = [each for each in short if _shared(each, typed, thing)] or (short if thing else [])
+    alike = [each for each in short if _shared(each, typed, thing)] or short
     new = _NOW.sub("", typed.text).strip(" ,")
     one_fact = all(index.pair(alike[0], each).found.relation == "same" for each in alike[1:])
     return (tuple(alike), alike[0].text, new, False) if alike and one_fact else None
