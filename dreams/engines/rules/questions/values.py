@@ -230,13 +230,12 @@ def _is_short(statement: PlacedText) -> bool:
 
 
 def _in_place(one: PlacedText, other: PlacedText, thing: str) -> TwoValues | None:
+    # Many things may have the same two words ("border radius"), so a title must name them.
+    is_thing = is_in_a_title if thing in one.reading.pairs else lambda thing, each: is_about(each, thing)
+    if not (is_thing(thing, one) or is_thing(thing, other)) or are_about_two(one, other):
+        return None
     found = exchange(one.text, other.text, thing)
-    if (
-        found is None
-        or found.old.sort == "word"
-        or one.reading.environments != other.reading.environments
-        or are_about_two(one, other)
-    ):
+    if found is None or found.old.sort == "word" or one.reading.environments != other.reading.environments:
         return None
     if all(
         _names_beside(each, value.key, beside)
@@ -244,12 +243,9 @@ def _in_place(one: PlacedText, other: PlacedText, thing: str) -> TwoValues | Non
         for each, value, beside in ((one, found.old, other), (other, found.new, one))
     ):
         return None  # "the threshold of ledger-worker is 11", "the threshold of relay is 61"
-    # Many things may have the same two words ("border radius"), so a title must name them.
-    is_thing = is_in_a_title if thing in one.reading.pairs else lambda thing, each: is_about(each, thing)
-    about = is_thing(thing, one) or is_thing(thing, other)
-    about = about and not has_another_title(one, thing) and not has_another_title(other, thing)
     words = _beside(one, thing) & _beside(other, thing)
-    if not about or not ((found.sure and not found.named) or len(words) > 1):
+    enough = (found.sure and not found.named) or len(words) > 1
+    if not enough or has_another_title(one, thing) or has_another_title(other, thing):
         return None
     score = min(1.0, (1 + len(words)) / 4)
     alike = found.sure and len(words) > 1 and found.old.sort != "a-a"  # "user-facing" is a word

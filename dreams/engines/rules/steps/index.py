@@ -4,6 +4,7 @@ dead to the only memory they can mean. Pure but for the recorder."""
 import re
 from collections import defaultdict
 from collections.abc import Iterator
+from functools import lru_cache
 from pathlib import Path, PurePosixPath
 
 from dreams.engines.rules.notes.tree import (
@@ -90,6 +91,7 @@ def _meant(tree: Tree, index_path: str, row: memdir.IndexRow) -> str | None:
     return same_name[0].removeprefix(base) if len(same_name) == 1 else None
 
 
+@lru_cache(maxsize=5_000)  # asked for each lost row and file
 def _name(path: str) -> str:
     return _LOOSE.sub("", memdir.name_key(PurePosixPath(path).stem))
 
