@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 from django.utils import timezone
 
+from dreams.lib.agents import registry
 from dreams.models import Project, Session, TranscriptFolder
 from dreams.services import discovery
 from dreams.services.doctor import work
@@ -160,7 +161,7 @@ def test_a_config_folder_that_cannot_be_looked_at_stops_nothing(root: Root, sett
 @pytest.mark.parametrize(
     ("file", "said"),
     [
-        ("config.toml", "Codex’s folder"),
+        ("sessions/2026/11/29/rollout-1.jsonl", "Codex’s folder"),
         ("memories/MEMORY.md", "Codex’s folder"),
         ("workspace/MEMORY.md", "OpenClaw’s folder"),
         ("MEMORY.md", "a folder of memories"),
@@ -181,6 +182,8 @@ def test_a_folder_of_another_agent_is_named_and_what_is_read_instead(
     )
     new = root.base / "new"
     (new / file).parent.mkdir(parents=True)
+    (new / "config.toml").touch()  # any agent's, or none's
+    assert "Codex" not in registry.why_unread(new)
     for name in (file, "settings.json"):
         (new / name).write_text("{}\n")
     found = discovery.discover([new, root.path])

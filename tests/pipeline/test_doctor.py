@@ -95,7 +95,8 @@ def test_a_second_config_folder_that_is_missing_stops_nothing(settings: Settings
 
 
 def test_a_config_folder_of_another_agent_is_told(tmp_path: Path, settings: Settings) -> None:
-    (tmp_path / "config.toml").touch()
+    (tmp_path / "memories").mkdir()
+    (tmp_path / "memories" / "memory_summary.md").touch()
     settings.ROOTS = (tmp_path,)
     check = found("Config folders")
     assert (check.state, f"{tmp_path} is Codex’s folder" in check.said) == ("warn", True)

@@ -137,7 +137,7 @@ def test_an_index_that_its_rows_fill_takes_no_further_one(tmp_path: Path):
     rows = "".join(f"- [Note {n}](note_{n}.md) — {'as it was told ' * 170}\n" for n in range(9))
     made = dream(tmp_path, {"MEMORY.md": f"# Memory\n\n{rows}", **notes([f"note_{n}.md" for n in range(10)])})
     assert "](note_9.md)" not in made.text("MEMORY.md")
-    assert "1 memory is not in any index, and MEMORY.md has no room for a row for each." in made.summary
+    assert "1 memory is not in any index, and MEMORY.md has no room for its row." in made.summary
 
 
 def test_a_memory_that_the_prose_of_an_index_names_as_code_gets_no_row(tmp_path: Path):

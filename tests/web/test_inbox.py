@@ -147,7 +147,8 @@ def test_an_empty_inbox_says_which_kind_of_empty(
     text = browser.get("/").content.decode()
     assert "No projects yet" in text and "no-root</code> (a folder that does not" in text
     settings.ROOTS = (tmp_path,)
-    (tmp_path / "config.toml").touch()
+    (tmp_path / "memories").mkdir()
+    (tmp_path / "memories" / "memory_summary.md").touch()
     assert "Codex’s folder; memoryweb reads Claude Code’s" in browser.get("/").content.decode()
     project = make.make_project()
     assert b"No proposals yet" in browser.get("/").content

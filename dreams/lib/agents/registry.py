@@ -1,5 +1,6 @@
 """The list of agents whose config folders are read. Pure: no Django."""
 
+import glob
 import os
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
@@ -25,10 +26,10 @@ AGENTS: list[Agent] = [
 ]
 
 
-#: Folders that are given for a config folder and are none that is read, by what lies in them; not where `_OURS` is, too.
+#: Folders that are given for a config folder and are none that is read, by what lies in them (patterns); not where `_OURS` is, too.
 _OURS = ("projects", "agent-memory", "settings.json", "history.jsonl")
 _OTHERS = {
-    "Codex’s folder": ("config.toml", "memories/MEMORY.md", "memories/memory_summary.md"),
+    "Codex’s folder": ("memories/MEMORY.md", "memories/memory_summary.md", "sessions/*/*/*/rollout-*.jsonl"),
     "OpenClaw’s folder": ("openclaw.json", "workspace/MEMORY.md"),
     "a folder of memories, not the config folder above it": ("MEMORY.md",),
 }
@@ -38,7 +39,7 @@ def why_unread(root: str | os.PathLike[str]) -> str:
     """What a config folder is in which nothing is read, for “… is” or after a comma; "" where an agent's projects may be."""
 
     def has(names: Iterable[str]) -> bool:
-        return any(os.path.exists(os.path.join(root, name)) for name in names)
+        return any(any(glob.iglob(name, root_dir=root)) for name in names)
 
     if not is_folder(root):
         return "a folder that does not exist"

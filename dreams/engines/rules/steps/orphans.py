@@ -56,7 +56,8 @@ def add_orphans(rec: Recorder, config: Config) -> None:
         found = unlisted(rec.tree, index_path)
         if not has_room(rec.tree, index_path, found, config):
             told = plural(len(found), "memory is", "memories are")
-            rec.note(f"{told} not in any index, and {index_path} has no room for a row for each.")
+            rows = "its row" if len(found) == 1 else "a row for each"
+            rec.note(f"{told} not in any index, and {index_path} has no room for {rows}.")
             continue
         for path in found:
             if _is_surely_listed(rec.tree, path):
