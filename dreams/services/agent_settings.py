@@ -4,6 +4,7 @@ The only file outside memory directories and the data directory that memoryweb w
 nothing is written if it changed since the diff was shown.
 """
 
+import codecs
 import copy
 import datetime as dt
 import difflib
@@ -33,6 +34,7 @@ from memoryweb import BASE_DIR, IS_SOURCE, datadir
 
 log = logging.getLogger(__name__)
 
+UTF8 = "utf-8-sig"  # with or without the mark that some editors begin a file with
 NAME = "settings.json"
 EVENT = "SessionEnd"
 VERBS = ["hook", "session-end"]
@@ -177,7 +179,7 @@ def _without_ours(group: Any) -> Any:
 def _change(root: Path, change: Callable[[Values], Values]) -> SettingsChange:
     data, values = _read(root)
     made = change(values)
-    before = data.decode()
+    before = data.decode(UTF8)
     after = before if made == values else _text(made, before)
     return SettingsChange(root / NAME, before, after, text.sha256(data))
 
@@ -192,7 +194,7 @@ def _read(root: Path) -> tuple[bytes, Values]:
     except (OSError, safefs.SafeFsError) as error:
         raise SettingsRefused(f"{root / NAME}: {safefs.reason(error)}. Add the lines by hand.") from error
     try:
-        values = json.loads(data.decode(), object_pairs_hook=_once)
+        values = json.loads(data.decode(UTF8), object_pairs_hook=_once)
     except (ValueError, RecursionError) as error:
         raise SettingsRefused(f"{root / NAME} is not valid JSON ({error}). Fix it first.") from error
     if not isinstance(values, dict):
@@ -305,7 +307,8 @@ def _rewrite(root: Path, change: Callable[[Values], Values], shown: str, actor: 
         if made == values:
             return False
         _refuse_a_loss(values, made)
-        after = _text(made, data.decode()).encode()
+        mark = codecs.BOM_UTF8 if data.startswith(codecs.BOM_UTF8) else b""
+        after = mark + _text(made, data.decode(UTF8)).encode()
         if data:
             _back_up(root, data)
         _replace(root, after, stat)

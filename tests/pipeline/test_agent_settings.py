@@ -33,7 +33,7 @@ def write(root: Path, values: object, *, indent: int | str = 4) -> bytes:
 
 
 def read(root: Path) -> dict[str, object]:
-    return json.loads((root / "settings.json").read_text())
+    return json.loads((root / "settings.json").read_text("utf-8-sig"))
 
 
 def add(root: Path) -> bool:
@@ -63,6 +63,7 @@ def test_what_was_added_is_taken_out_again_to_the_byte(tmp_path: Path, indent: i
         '{\r\n  "model": "opus"\r\n}\r\n',
         '{"name": "\\u00fc \\ud83d", "ratio": 1.10, "large": 1e3 }',
         "{}\n",
+        '\ufeff{\r\n  "model": "opus"\r\n}\r\n',
         '{ "hooks": {"Stop": [{"hooks": [{"type": "command", "command": "say done"}]}]},\n\n  "ratio": 1.10}\n',
         '{\n    "hooks": {\n        "SessionEnd": [ {"hooks": [{"type": "command", "command": "x"}]} ]\n    },\n'
         '    "allow": ["a",\n  "b"], "large": 1e3 }\n',
@@ -77,7 +78,7 @@ def test_a_text_of_any_form_gets_our_lines_and_is_else_as_it_was(tmp_path: Path,
     file.write_bytes(text.encode())
     assert not [line for line in agent_settings.with_hook(tmp_path).diff if line.startswith("-")][1:]
     assert add(tmp_path) and agent_settings.has_hook(tmp_path)
-    assert read(tmp_path) == {**json.loads(text), "hooks": read(tmp_path)["hooks"]}
+    assert read(tmp_path) == {**json.loads(text.removeprefix("\ufeff")), "hooks": read(tmp_path)["hooks"]}
     assert b"\r\n" not in text.encode() or b"\n" not in file.read_bytes().replace(b"\r\n", b"")
     assert remove(tmp_path) and file.read_bytes() == text.encode()
 

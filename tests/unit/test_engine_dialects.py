@@ -248,7 +248,7 @@ def test_the_last_line_has_the_servers_own_most_frequent_error_and_not_the_last_
 def test_what_a_local_model_thinks_aloud_is_no_part_of_what_it_says(tmp_path: Path, opening: str) -> None:
     aloud = f"{opening}The person wants a summary. Let me see.\n</think>\n\n"
     steps = [
-        ScriptedReply((Text(f"{aloud}I read."), *READ.blocks[2:])),
+        ScriptedReply((Text(f"{aloud}I read. A `</think>` ends a thought."), *READ.blocks[2:])),
         ScriptedReply((Text(aloud), kit.learn())),
         say(f"{aloud}Learnt one rule."),
     ]
@@ -256,6 +256,11 @@ def test_what_a_local_model_thinks_aloud_is_no_part_of_what_it_says(tmp_path: Pa
     learnt(run)
     assert "Let me see" not in run.report.text and "I read." in run.report.text
     assert "Let me see" not in str(run.server.calls[-1].body["messages"])
+
+
+def test_a_tag_that_the_answer_speaks_of_cuts_nothing_off(tmp_path: Path) -> None:
+    spoken = ScriptedReply((Text("I keep what `</think>` ends."), *READ.blocks[2:]))
+    assert "I keep what `</think>` ends." in kit.dream(tmp_path, [spoken, *STEPS[1:]]).report.text
 
 
 def test_without_a_word_of_the_server_the_last_line_has_what_was_seen_most_often(tmp_path: Path) -> None:

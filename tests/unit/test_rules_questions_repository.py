@@ -145,6 +145,18 @@ def test_a_rule_is_taken_out_of_no_memory_that_alone_has_its_reason(tmp_path: Pa
         assert edits == {"enums.md": None, "MEMORY.md": ""}
 
 
+def test_a_reason_of_one_rule_keeps_no_other_from_being_asked_about(tmp_path: Path) -> None:
+    rules = [
+        "Pass one enum of actions to each view that is shared.",
+        "Split every payload into batches of forty.",
+    ]
+    notes = memory(f"- {rules[0]}\n  **Why:** eight closures were too many.\n- {rules[1]}\n", "feedback")
+    files = {"enums.md": notes, "MEMORY.md": "- [Enums](enums.md)\n"}
+    (question,) = questions_of(tmp_path, files, {"CLAUDE.md": "".join(f"- {rule}\n" for rule in rules)})
+    after = {edit.path: edit.after for edit in question.options[0].edits}["enums.md"]
+    assert after is not None and rules[0] in after and "Why" in after and rules[1] not in after
+
+
 @pytest.mark.parametrize(
     ("kind", "end", "asks"), [("project", ".", False), ("feedback", ".", True), ("feedback", "", False)]
 )

@@ -20,8 +20,9 @@ MOST_CHARS = 4_000_000  # of one answer, far above any model's longest; chosen
 ENDLESS = "it does not end"
 MOST_TOKENS = 1_000_000_000  # a higher count is a fault of the server; chosen
 _SURROGATE = re.compile("[\ud800-\udfff]")
-# What a local model thinks aloud before its answer; the opening tag may be part of its template.
-_THOUGHT_ALOUD = re.compile(r"\A.*?</think>\s*", re.DOTALL)
+# What a local model thinks aloud before its answer; the opening tag may be part of its template. Without one, a tag within a
+# line is one that the answer speaks of.
+_THOUGHT_ALOUD = re.compile(r"\A(?:\s*<think>.*?</think>|.*?^</think>[ \t]*$)\s*", re.DOTALL | re.MULTILINE)
 # Other servers' names for the same stop reasons.
 _OTHER_NAMES = {"stop": "end_turn", "length": "max_tokens", "tool_calls": "tool_use"}
 

@@ -63,12 +63,11 @@ def says_already(context: Inputs) -> Iterator[Question]:
         line = None if (unit.path, unit.first_line) in begun else instructed.by(unit)
         if line is None and not unit.frame:
             line = told.by(unit, least_values=2 if context.tree_before.is_rule(unit.path) else 1)
-        if line is not None:
+        # The file does not say its reason, which would be left behind or lost.
+        if line is not None and not REMARK.search(unit.raw):
             found[unit.path, line.path].append((unit, line))
     told_by = Counter(unit.path for unit in units)
     for (memory, path), pairs in found.items():
-        if any(REMARK.search(unit.raw) for unit, _ in pairs):
-            continue  # the file does not say its reason, which would be left behind or lost
         alone = path in repo.configs and len(pairs) == 1 and told_by[memory] > FEW
         if alone and not is_sentence(pairs[0][0].text):
             continue  # one label among many; of sixteen on public directories none was worth an answer
