@@ -196,10 +196,10 @@ def catch(
         if not found.parts:
             return Caught(closed=found.why)
     read = [*found.parts, *(part for part in parts if part not in fresh)]
+    said_again.record(project, found.repeated)
     with transaction.atomic():
         moved = {part.session.pk for part in unread_parts.move(read, now)}
         made = cards.create(project, [one for one in found.statements if moved.issuperset(one.sessions)])
-        said_again.record(project, found.repeated)
     proposal = _listed(project) if made else proposals.open_with_origin(project, Proposal.Origin.CAUGHT)
     shown = Card.objects.filter(pk__in=[card.pk for card in made])
     sessions = [part.session for part in read if part.session.pk in moved]

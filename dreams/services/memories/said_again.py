@@ -6,11 +6,13 @@ A row has no text: only its prompt, and the digest of the statement. It counts w
 import datetime as dt
 import functools
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import NamedTuple
+from typing import NamedTuple, TypeAlias
+
+from rapidfuzz import fuzz, utils
 
 from dreams import conf
 from dreams.engines.types import Repeated
@@ -23,6 +25,7 @@ from dreams.services import blobs
 from dreams.services.memories import instructions, syncing, time_travel
 
 Loaded = SaidAgain.Loaded
+Digests: TypeAlias = Callable[[str, str], Sequence[tuple[int, str]]]  # of a file's statements, with lines
 MOST_ROWS = 2_000  # the newest of a project; chosen
 MOST_QUOTES = 12  # of one statement, the newest; chosen
 #: Where the statement was when the newest of the sessions began, and what helps.
@@ -62,24 +65,24 @@ class StatementSaidAgain:
 
     @property
     def quotes(self) -> list[Quote]:
-        from dreams.engines.rules.notes import bodies, wording  # noqa: PLC0415 - slow to build, rarely needed
+        from dreams.engines.rules.notes import wording  # noqa: PLC0415 - slow to build, rarely needed
 
-        words = bodies.words_of(self.statement)
+        near = functools.partial(fuzz.token_sort_ratio, self.statement, processor=utils.default_process)
         found = []
         for prompt in self.prompts[:MOST_QUOTES]:
-            sentences = wording.sentences(prompt.text)
-            said = max(sentences, key=lambda each: len(words & bodies.words_of(each)), default=prompt.text)
+            said = max(wording.sentences(prompt.text), key=near, default=prompt.text)
             found.append(Quote(prompt, said, NO_ANSWER if hasattr(prompt, "history") else ""))
         return found
 
 
 def record(project: Project, found: Iterable[Repeated]) -> None:
-    """Keeps what a file said already when the session began, which may be long before the prompt."""
+    """Keeps what a file said already when the session began, which may be long before the prompt. Not in a transaction: it
+    reads all memories. A second call keeps nothing twice."""
     cited = {(one.citation.session_pk, one.citation.offset): one.citation for one in found}
     typed = Prompt.objects.filter(session__project=project, session__in={pk for pk, _ in cited if pk})
     typed = typed.filter(offset__in={offset for _, offset in cited}).select_related("session")
     prompts = {(row.session_id, row.offset): row for row in typed}
-    had = functools.cache(functools.partial(_had, project))
+    had = functools.cache(functools.partial(_had, project, functools.cache(_digests)))
     rows = []
     for one in found:
         prompt = prompts.get((one.citation.session_pk or 0, one.citation.offset or 0))
@@ -90,12 +93,12 @@ def record(project: Project, found: Iterable[Repeated]) -> None:
     SaidAgain.objects.bulk_create(rows, ignore_conflicts=True)
 
 
-def _had(project: Project, when: dt.datetime) -> dict[str, SaidAgain.Loaded]:
+def _had(project: Project, digests: Digests, when: dt.datetime) -> dict[str, SaidAgain.Loaded]:
     """The statements of memories and instruction files at that time, each as near to the agent as it was."""
     states = time_travel.states_at(project, when)
     kept = blobs.get_many(states.values())
     files = {path: text.decode(kept[sha]) for path, sha in states.items() if sha in kept}
-    found = dict.fromkeys(_instructed(project, when), Loaded.START)
+    found = dict.fromkeys(_instructed(project, digests, when), Loaded.START)
     config, order = conf.current(project), list(Loaded)
     indexes = {
         path: memdir.loaded(content, max_lines=config.index_max_lines, max_bytes=config.index_max_bytes)
@@ -105,11 +108,10 @@ def _had(project: Project, when: dt.datetime) -> dict[str, SaidAgain.Loaded]:
     named = {target: how for path in indexes for target, how in _named(path, files[path], indexes[path])}
     for path, content in files.items():
         last = indexes[path].first_dropped_line if path in indexes else None
-        for line, statement in _statements(path, content):
+        for line, key in digests(path, content):
             how = named.get(path, Loaded.UNLISTED)
             if path in indexes:
                 how = Loaded.BEYOND if last and line >= last else Loaded.START
-            key = digest(statement)
             found[key] = min(found.get(key, how), how, key=order.index)
     return found
 
@@ -123,12 +125,16 @@ def _named(path: str, content: str, index: memdir.Loaded) -> Iterator[tuple[str,
         yield from ((folder + target, how) for target in row.targets)
 
 
-def _instructed(project: Project, when: dt.datetime) -> Iterator[str]:
+def _instructed(project: Project, digests: Digests, when: dt.datetime) -> Iterator[str]:
     """The digests of the statements of instruction files that have not changed since."""
     for file in instructions.files(project, conditional=False):
         with suppress(OSError):
             if Path(file.path).stat().st_mtime <= when.timestamp():
-                yield from (digest(statement) for _, statement in _statements(file.path, file.text))
+                yield from (key for _, key in digests(file.path, file.text))
+
+
+def _digests(path: str, content: str) -> Sequence[tuple[int, str]]:
+    return [(line, digest(statement)) for line, statement in _statements(path, content)]
 
 
 def _statements(path: str, content: str) -> Iterator[tuple[int, str]]:
@@ -153,6 +159,8 @@ def listed(project: Project, path: str = "") -> list[StatementSaidAgain]:
         by_statement[row.statement].append(row)
     found = []
     for at, line, statement in _places(project, path) if by_statement else ():
+        if not by_statement:
+            break
         if again := by_statement.pop(digest(statement), None):
             prompts = tuple(row.prompt for row in again)
             found.append(StatementSaidAgain(at, line, statement, Loaded(again[0].loaded), prompts))

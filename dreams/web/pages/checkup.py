@@ -18,6 +18,7 @@ MOST_ALIKE = 3
 #: A finding with the same words in this many files is shown once, with a list of the files.
 LEAST_FILES = 3
 MOST_PLACES = 12
+MOST_SAID_AGAIN = 30  # statements, each with up to 12 quotes; chosen
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,6 +55,7 @@ class FindingGroup:
 def page(project: Project) -> dict[str, Any]:
     """`steering` are lines that could steer an agent, by file; `files` have all other findings that are not in a group."""
     made = checkup.check(project)
+    again = said_again.listed(project)
     pks = dict(project.memories.filter(gone_at__isnull=True).values_list("path", "pk"))
     shown = made.found[:MOST]
     groups = _groups(shown, pks)
@@ -74,7 +76,8 @@ def page(project: Project) -> dict[str, Any]:
             for path, found in steering.items()
         ],
         "files": [_file(path, pks.get(path), found) for path, found in by_path.items()],
-        "said_again": [(one, pks.get(one.path)) for one in said_again.listed(project)[:MOST]],
+        "said_again": [(one, pks.get(one.path)) for one in again[:MOST_SAID_AGAIN]],
+        "more_said_again": max(0, len(again) - MOST_SAID_AGAIN),
         "warnings": made.warnings,
         "sentence": made.sentence,
         "more": max(0, len(made.found) - MOST),
