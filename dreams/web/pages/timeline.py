@@ -362,12 +362,8 @@ def _review(counts: decisions.Counts, *, by_policy: bool) -> str:
         return "Reviewed, and no change is left to write"
     if by_policy:
         return f"Approved {plural(counts.taken, 'decision')} without a review"
-    each = {
-        "approved": counts.taken,
-        "rejected": counts.rejected,
-        "in part": counts.mixed,
-        "left undecided": counts.undecided,
-    }
+    each = {"approved": counts.taken, "rejected": counts.rejected, "in part": counts.mixed}
+    each["left undecided"] = counts.undecided
     outcome = ", ".join(f"{number:,} {how}" for how, number in each.items() if number)
     return f"Reviewed {plural(counts.decisions, 'decision')}: {outcome}"
 
