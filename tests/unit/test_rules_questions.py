@@ -237,6 +237,14 @@ def test_a_row_that_says_what_a_description_no_longer_does_may_take_the_new_one(
         assert each.options[0].edits[0].after == f"- [Probe](probe.md) — {now}\n"
 
 
+def test_what_a_row_would_lose_for_a_description_is_named(tmp_path: Path) -> None:
+    row = "- [Probe](probe.md) — planned, never at night"
+    now = memory("It feeds the shader.\n", description="Probe: wired and used at night")
+    files = {"MEMORY.md": f"{row}\n", "probe.md": now}
+    (question,) = dream(tmp_path, files, described_then={row: "Probe: planned"}).outcome.questions
+    assert question.why.endswith(" The new row does not say “planned, never”.")
+
+
 def test_a_rule_is_kept_where_the_rules_are(tmp_path: Path) -> None:
     rule = "- New prompts go into `backend/app/prompts/`, never into a router.\n"
     files = {

@@ -25,8 +25,8 @@ from dreams.engines.rules.steps.forgetting import remove_file
 from dreams.engines.rules.steps.index import Names, base_of, dead_links, in_repository, missing, untyped
 from dreams.engines.rules.steps.orphans import told_at
 from dreams.engines.types import KEEP, Fate, Place, Question
-from dreams.lib import memdir
-from dreams.lib.files.text import decode, one_line, plural, quoted
+from dreams.lib import diff, memdir
+from dreams.lib.files.text import decode, joined, one_line, plural, quoted
 from dreams.lib.prose.statement_pairs import PlacedText
 from dreams.lib.prose.values import read
 
@@ -214,8 +214,8 @@ def against_its_files(context: Inputs) -> Iterator[Question]:
             label = "Use the description as its row"
             option = context.draftsman.option("replace", label, _row_says, row=row, text=new)
             places, quotes = (place_of(row), place_of(now)), (cited(row), cited(now))
-            subject = f"{row.target} {told[0]}"
-            yield Question("changed", subject, told[1], places, (option, KEEP), quotes, weight=BEHIND)
+            subject, why = f"{row.target} {told[0]}", told[1] + _lost(row.text, new)
+            yield Question("changed", subject, why, places, (option, KEEP), quotes, weight=BEHIND)
 
 
 def _is_behind(row: str, then: str, now: str, new: str) -> tuple[str, str] | None:
@@ -229,6 +229,14 @@ def _is_behind(row: str, then: str, now: str, new: str) -> tuple[str, str] | Non
     if not (said & was) - has or not gets - was - said:
         return None
     return now[:200], "The row says what its file’s description once said and no longer does."
+
+
+def _lost(row: str, new: str) -> str:
+    """A sentence about what the row says and its new text does not, in its own words: “never” is lost as easily as a name."""
+    lost = [row[start:end].strip(" ,;:—–-") for start, end in diff.word_spans(row, new)[0]]
+    return (
+        f" The new row does not say {joined([quoted(each) for each in lost if each])}." if any(lost) else ""
+    )
 
 
 def _days(text: str) -> set[dt.date]:
