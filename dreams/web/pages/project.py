@@ -29,11 +29,10 @@ from dreams.models import (
 )
 from dreams.models.prepared import Fixed, prepared
 from dreams.models.sessions import continued_later
-from dreams.services import hosts, session_notes
+from dreams.services import hosts, session_notes, verifying
 from dreams.services.cached_counts import CountKind, kept
 from dreams.services.inbox.waiting import counted
-from dreams.services.memories import instructions, lost_histories, moved
-from dreams.services.memories.lost_histories import LostHistory
+from dreams.services.memories import instructions, moved
 from dreams.services.questions.question_states import NOW_ASKED
 from dreams.services.scheduling import gates, next_dream
 from dreams.services.scheduling.gates.facts import Tally
@@ -105,7 +104,7 @@ class Head(TabCounts):
     agent_dreams: str
     cleanup_days: int | None
     asides: list[Version]
-    lost_history: LostHistory | None
+    lost_history: verifying.LostHistory | None
     only_agent_dreamt: bool
 
     @property
@@ -139,7 +138,7 @@ def head(project: Project) -> Head:
         agent_dreams=_switch(switches.get("auto_dream")),
         cleanup_days=switches.get("cleanup_days"),
         asides=_asides(project),
-        lost_history=lost_histories.of(project),
+        lost_history=verifying.lost_history(project),
         only_agent_dreamt=not project.dreams.filter(status=DreamRun.Status.COMPLETED).exists(),
     )
 

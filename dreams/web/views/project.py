@@ -17,10 +17,10 @@ from dreams import conf
 from dreams.lib.files import safefs
 from dreams.lib.files.text import plural
 from dreams.models import Evidence, Project, Prompt
-from dreams.services import forecast, project_lock, secret_purge, settings_changes
+from dreams.services import forecast, project_lock, secret_purge, settings_changes, verifying
 from dreams.services.discovery import prompt_history
 from dreams.services.host_requests import Deed, NewRequest, to_purge
-from dreams.services.memories import hand_edits, lost_histories, moved
+from dreams.services.memories import hand_edits, moved
 from dreams.services.people import role_of
 from dreams.services.review import Actor, ReviewRefused
 from dreams.services.scheduling import scheduler
@@ -175,7 +175,7 @@ def set_trust(request: Request, pk: int) -> HttpResponse:
 def set_aside(request: Request, pk: int) -> HttpResponse:
     """Sets the project's damaged history aside, so that the next change can be written."""
     try:
-        name = lost_histories.set_aside(get_object_or_404(Project, pk=pk), Actor(actor(request)))
+        name = verifying.set_aside(get_object_or_404(Project, pk=pk), Actor(actor(request)))
     except OSError as error:
         messages.error(
             request, f"The history could not be moved: {error}. Check the disk of the data directory."
