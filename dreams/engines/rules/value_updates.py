@@ -209,14 +209,14 @@ def _exchanged(typed: Typed, thing: str, about: Sequence[PlacedText]) -> _Meant 
 
 
 def _is_meant(statement: PlacedText, typed: Typed, thing: str, made: Exchange) -> bool:
-    """Whether the values are of the thing, as both say little else. The sentence may say more if it names the old value, and the
-    statement if a change is told. Without a thing, most words in common are enough."""
+    """Whether the values are of the thing, as both say little else, or the old one is called past. The sentence may say more if it
+    names the old value, and the statement if a change is told. Without a thing, most words in common are enough."""
     values = words_of(f"{thing} {made.old.text} {made.new.text}".replace("_", " "))
     mine, theirs = (words_of(text) - values for text in (statement.text, typed.text))
+    is_past = is_told_past(made.old.text, typed.text)
     of_it, of_mine = len(theirs - mine) <= MOST_OWN, len(mine - theirs) <= MOST_OWN
     if thing:
-        return (of_it or made.named) and (of_mine or typed.changes)
-    is_past = is_told_past(made.old.text, typed.text)
+        return is_past or ((of_it or made.named) and (of_mine or typed.changes))
     return (is_past and of_it and of_mine) or 2 * len(mine & theirs) >= max(1, len(mine), len(theirs))
 
 
