@@ -179,12 +179,13 @@ class SessionBrief:
 
 @dataclass(frozen=True, slots=True)
 class PromptBrief:
-    """A prompt that a person typed in the new part of a session."""
+    """A prompt that a person typed in the new part of a session. `noted`: the agent wrote memory before the next prompt."""
 
     text: str
     line_no: int
     offset: int
     at: dt.datetime | None
+    noted: bool = False
 
 
 @dataclass(frozen=True, slots=True)

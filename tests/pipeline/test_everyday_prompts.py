@@ -7,8 +7,10 @@ from pathlib import Path
 import pytest
 
 from dreams.lib.agents.transcripts.typed_prompts import is_correction
-from dreams.models import Card
+from dreams.models import Card, DreamRun, Hunk
+from dreams.services import dreaming
 from dreams.services.catching import lifecycle
+from tests.world import directory as world
 from tests.world.talking import Talk, first_start, say
 
 pytestmark = pytest.mark.django_db
@@ -121,3 +123,15 @@ def test_a_session_with_a_correction_or_a_fix_is_known_as_such() -> None:
     assert is_correction("No, that's wrong. The port is 8081.")
     assert is_correction("ok so the fix was to pin urllib3 below 2")
     assert not is_correction("please fix the login bug")
+
+
+def test_a_dream_learns_nothing_from_a_prompt_that_the_agent_noted_at_once(tmp_path: Path) -> None:
+    project = first_start(tmp_path)
+    note = str(world.folder(project) / "project_deploy.md")
+    talk = Talk(tmp_path).user("Always use pnpm for installs, never npm.").wrote(note, world.DEPLOY)
+    talk.user("Remember that releases are cut on Tuesdays.").agent("Noted.").save()
+    run = dreaming.run_dream(dreaming.request(project, DreamRun.Trigger.PAGE, forced=True).pk)
+    assert run is not None and run.status == "completed", run and run.error
+    learnt = Hunk.objects.filter(file__proposal__dream=run).values_list("operation__reason", flat=True)
+    told = "\n".join(learnt)
+    assert "releases are cut on Tuesdays" in told and "pnpm" not in told

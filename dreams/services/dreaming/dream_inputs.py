@@ -142,14 +142,23 @@ def review_sessions(dream: DreamRun) -> list[SessionBrief]:
     )
     prompts: dict[int, list[PromptBrief]] = {}
     rows = Prompt.objects.filter(session__in=chosen, offset__gte=F("session__used_bytes"))
-    for row in without_hidden(rows).order_by(F("at").asc(nulls_first=True), "session", "offset")[
-        :MAX_PROMPTS
-    ]:
-        prompts.setdefault(row.session_id, []).append(PromptBrief(row.text, row.line_no, row.offset, row.at))
+    rows = without_hidden(rows).annotate(noted=_is_noted())
+    for row in rows.order_by(F("at").asc(nulls_first=True), "session", "offset")[:MAX_PROMPTS]:
+        typed = PromptBrief(row.text, row.line_no, row.offset, row.at, row.noted)
+        prompts.setdefault(row.session_id, []).append(typed)
     return [
         brief(session, session.used_bytes, end_of(session), prompts.get(session.pk, ()))
         for session in sorted(chosen, key=lambda session: session.at)
     ]
+
+
+def _is_noted() -> Exists:
+    """Whether the agent wrote memory after a prompt and before the next one."""
+    before = Prompt.objects.filter(session=OuterRef("session"), offset__lt=OuterRef("offset")).order_by(
+        "-offset"
+    )
+    written = MemoryWrite.objects.annotate(prompt=Subquery(before.values("offset")[:1]))
+    return Exists(written.filter(session=OuterRef("session"), prompt=OuterRef("offset")))
 
 
 def without_hidden(rows: QuerySet[Prompt]) -> QuerySet[Prompt]:

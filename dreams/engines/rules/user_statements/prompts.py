@@ -68,7 +68,11 @@ def read_prompts(job: Job, report: Reporter) -> list[Heard]:
         report.checkpoint()
         before = last.get(session.pk)
         start = standing_from(prompt.text)
-        asked = [wish for wish in wishes(prompt.text) if _stands(prompt.text, wish.quote, start)]
+        asked = [
+            wish
+            for wish in wishes(prompt.text)
+            if _stands(prompt.text, wish.quote, start) and (wish.handling == "forget" or not prompt.noted)
+        ]
         wanted = "\n".join(wish.quote for wish in asked if wish.fact)
         told = [
             replace(each, changes=each.changes or each.quote in wanted)
