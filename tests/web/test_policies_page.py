@@ -176,6 +176,19 @@ def test_a_dream_that_a_policy_applied_whole_is_not_said_to_be_applied_in_part(
     assert "applied part of this" in browser.get(f"/dreams/{world.dream.public_id}/").content.decode()
 
 
+@pytest.mark.parametrize("own", [False, True])
+def test_what_a_policy_applied_leads_to_where_that_policy_is_set(
+    browser: Client, world: World, own: bool
+) -> None:
+    policy = Policy.objects.create(kind="date", action="auto", project=world.project if own else None)
+    applied(world.proposal, policy)
+    page = browser.get(f"/review/{world.proposal.public_id}/").content.decode()
+    where = f"/projects/{world.project.pk}/settings/" if own else "/settings/"
+    assert f'by <a href="{where}#policies">a policy</a>' in page
+    shown = browser.get(where).content.decode()
+    assert '<option value="auto" selected>' in shown and 'more-settings" open>' in shown
+
+
 def applied(proposal: Proposal, policy: Policy) -> None:
     """As if the policy had applied all of `proposal` just now."""
     proposal.operations.update(policy=policy, kind="date")
@@ -184,7 +197,7 @@ def applied(proposal: Proposal, policy: Policy) -> None:
         proposal=proposal, journal_id=proposal.public_id, at=now, actor="policy"
     )
     Hunk.objects.filter(file__proposal=proposal).update(applied_in=done, verdict="approved")
-    Proposal.objects.filter(pk=proposal.pk).update(state="applied", by_policy=True)
+    Proposal.objects.filter(pk=proposal.pk).update(state="applied", by_policy=True, submitted_by="policy")
 
 
 def _queries(browser: Client) -> int:

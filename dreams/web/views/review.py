@@ -13,6 +13,7 @@ from urllib.parse import urlsplit
 from django.conf import settings
 from django.contrib import messages
 from django.http import Http404, HttpResponse, HttpResponseRedirect, QueryDict
+from django.shortcuts import resolve_url
 from django.utils import timezone
 from django.views.decorators.http import require_POST, require_safe
 
@@ -234,7 +235,15 @@ def _common(request: Request, loaded: LoadedProposal, asked: ReviewQuery) -> dic
         "resolve": resolver(loaded),
         "several": people.are_several(),
         "others": loaded.is_open and _others(loaded.proposal, actor(request)),
+        "policies_at": _policies_at(loaded.proposal) if loaded.proposal.by_policy else "",
     }
+
+
+def _policies_at(proposal: Proposal) -> str:
+    """The address of the policies that applied it."""
+    own = proposal.operations.filter(policy__project__isnull=False).exists()
+    page = resolve_url("project-settings", proposal.project_id) if own else resolve_url("settings")
+    return f"{page}#policies"
 
 
 def _others(proposal: Proposal, reader: str) -> bool:
