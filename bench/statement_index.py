@@ -14,6 +14,7 @@ import sys
 import time
 from functools import partial
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 sys.path.insert(0, os.environ.get("BENCH_CODE") or str(Path(__file__).resolve().parents[1]))
 
@@ -76,7 +77,21 @@ def one_more(memories: int, projects: int) -> Cost:
     return cost_of(taken_in)
 
 
-WORKS = {"duplicates": duplicates, "one more": one_more}
+def dream(memories: int, projects: int) -> Cost:
+    """A dream by rules over a directory of so many memories, without sessions."""
+    from bench._table import start_django
+
+    del projects
+    with TemporaryDirectory() as folder:
+        start_django(Path(folder))
+        from tests.world import rules
+
+        files = files_of(memories * 3, each=3)
+        rules.dream(Path(folder), {"a.md": files["note_0.md"]})  # so that no import counts
+        return cost_of(lambda: rules.dream(Path(folder), files).summary)
+
+
+WORKS = {"duplicates": duplicates, "one more": one_more, "dream": dream}
 
 
 def cost_in(code: Path, what: str, memories: int, projects: int) -> Cost:
@@ -115,6 +130,12 @@ ROWS = [
         partial(measure, "one more", 10_000, 1),
         {"seconds": 0.01},
         _OLDER,
+    ),
+    Row(
+        "dream-by-rules",
+        "a dream by rules over 1,000 memories",
+        partial(measure, "dream", 1_000, 1),
+        limit=_OLDER,
     ),
 ]
 

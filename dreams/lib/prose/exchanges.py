@@ -121,12 +121,13 @@ def _naming(index: StatementIndex, key: str) -> list[PlacedText]:
     near |= (
         dict.fromkeys(index.with_words([canonical(part.lower()) for part in parts])) if len(parts) > 1 else {}
     )
-    found = (each for each in near if _has_name(each.reading.anchors, key))
+    found = (each for each in near if key in _names(each.reading.anchors))
     return _few([*islice(found, MOST_OF_A_THING + 1)])
 
 
-def _has_name(anchors: Collection[str], key: str) -> bool:
-    return key in anchors or any(anchor.partition(".")[0] == key for anchor in anchors)
+@lru_cache(maxsize=20_000)
+def _names(anchors: frozenset[str]) -> frozenset[str]:
+    return anchors.union(anchor.partition(".")[0] for anchor in anchors)
 
 
 @lru_cache(maxsize=20_000)
