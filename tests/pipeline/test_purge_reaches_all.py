@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 from django.apps import apps
 from django.db import models
+from django.db.models import Value
 
 from dreams.models import InstructionText, Project
 from dreams.services import review, secret_purge
@@ -144,8 +145,11 @@ def test_a_purge_leaves_the_secret_in_no_column_of_any_row_of_the_project(projec
             is_json = isinstance(row._meta.get_field(name), models.JSONField)
             is_list = is_json and isinstance(row._meta.get_field(name).get_default(), list)
             shape = SHAPES.get(name, [{"said": TOKEN}] if is_list else {"said": TOKEN})
-            setattr(row, name, shape if is_json else f"It is {TOKEN}.")
-        row.save()
+            if is_json:
+                setattr(row, name, shape)
+                row.save(update_fields=[name])
+            else:  # as a host with an older version stores it: some columns mask what is saved
+                type(row)._default_manager.filter(pk=row.pk).update(**{name: Value(f"It is {TOKEN}.")})
     [leak] = secret_purge.find_secrets(project).found
     secret_purge.purge(project, [leak.id], ME)
     left = [
