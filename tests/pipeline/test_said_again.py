@@ -91,7 +91,7 @@ def test_the_checkup_shows_the_statements_said_most_often_and_how_many_more_ther
         for prompt in Prompt.objects.all()[: 1 if number < 10 else 2]
     )
     text = browser.get(f"/projects/{project.pk}/checkup/").content.decode()
-    assert text.count("You said this again 2 times") == 30 and "You said this again 1 time" not in text
+    assert text.count("You said this again 2 times") == 30 and "You said this again once" not in text
     assert "And 10 more; the command" in text
 
 
@@ -158,7 +158,7 @@ def test_the_pages_and_the_command_say_it_with_links_to_the_lines(browser: Clien
     memory, session = Memory.objects.get(path="testing.md"), SaidAgain.objects.get().prompt.session
     for address in (f"/memories/{memory.pk}/", f"/projects/{project.pk}/checkup/"):
         text = browser.get(address).content.decode()
-        assert "You said this again 1 time, last " in text and RULE in text, address
+        assert "You said this again once, last " in text and RULE in text, address
         assert "opens only if its index row seems to fit" in text
         assert f"/sessions/{session.pk}/?line=3#line-3" in text
         assert "Integration tests must hit the real database, not mocks." in text

@@ -35,7 +35,7 @@ class Command(base.Command):
         for one in result["findings"]:
             yield from named.words(one)
         for one in result["said_again"]:
-            yield f"{one['path']}:{one['line']}: you said this again, {plural(one['times'], 'time')}: {one['text']} {one['remedy']}"
+            yield f"{one['path']}:{one['line']}: you said this again ({plural(one['times'], 'time')}): {one['text']} {one['remedy']}"
         for one in result["no_longer_asked"]:
             yield f"{one['id']} {one['kind']}: {one['why']}"
         if result["no_longer_asked"]:

@@ -57,7 +57,7 @@ class StatementSaidAgain:
 
     @property
     def times(self) -> str:
-        return text.plural(len(self.prompts), "time")
+        return "once" if len(self.prompts) == 1 else f"{len(self.prompts):,} times"
 
     @property
     def remedy(self) -> str:
