@@ -52,6 +52,20 @@ def test_a_rule_that_is_typed_again_is_counted_once_for_each_prompt_and_makes_no
     assert SaidAgain.objects.count() == 2, "a session that is read again has said no more"
 
 
+@pytest.mark.parametrize(
+    "reversal",
+    [
+        "Integration tests must not hit a real database, use mocks.",
+        "Integration tests must hit mocks, not a real database.",
+    ],
+)
+def test_what_reverses_a_rule_is_not_the_rule_again(tmp_path: Path, reversal: str) -> None:
+    project = start(tmp_path)
+    say(tmp_path, f"Remember: {reversal}")
+    found = lifecycle.catch(project)
+    assert not SaidAgain.objects.exists() and [card.text for card in found.cards] == [reversal]
+
+
 def test_a_dream_counts_what_no_catching_read(tmp_path: Path) -> None:
     Talk(tmp_path, "old").user(AGAIN, at=timezone.now() - dt.timedelta(days=3)).save(minutes_ago=60)
     project = start(tmp_path)

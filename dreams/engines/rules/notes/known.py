@@ -4,6 +4,7 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable
 
 from dreams.engines.rules.notes.wording import sentences
+from dreams.findings.ledger.facts import negation_changes
 from dreams.lib.prose import comparing
 from dreams.lib.prose.comparing import compare, says_more
 from dreams.lib.prose.statements import statement
@@ -41,7 +42,8 @@ class KnownStatements:
         for place in self._near(text):
             known = self._texts[place]
             most = 0.0 if whole else MOST_NEW
-            if compare(text, known).relation == "same" and not says_more(text, known, most):
+            same = compare(text, known).relation == "same" and not says_more(text, known, most)
+            if same and not negation_changes(known, text):
                 return known
         return None
 
