@@ -81,6 +81,21 @@ def test_of_an_undo_that_is_redone_in_part_those_changes_count_as_written_again(
     assert _standing(written) == 2 and _texts(written)["MEMORY.md"] == after["MEMORY.md"]
 
 
+def test_a_redo_that_is_undone_after_another_undo_says_nothing_of_what_that_one_holds(
+    written: Proposal,
+) -> None:
+    after, count = _texts(written), _standing(written)
+    undo = _undo(written)
+    redo = _undo(undo)
+    second = _undo(written)
+    _undo(redo)  # nothing to write: the second undo has restored all of it
+    assert _standing(written) == 0
+    with pytest.raises(rollback.AlreadyUndone):
+        _undo(undo)
+    _undo(second)
+    assert _texts(written) == after and _standing(written) == count
+
+
 @pytest.mark.more
 @pytest.mark.not_on_postgresql
 def test_what_was_never_to_be_proposed_again_may_be_once_it_is_redone(written: Proposal) -> None:

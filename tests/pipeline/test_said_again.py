@@ -73,6 +73,19 @@ def test_a_dream_counts_what_no_catching_read(tmp_path: Path) -> None:
     assert told(project) == [("testing.md", 8, "linked", 1)]
 
 
+def test_a_fault_in_the_count_does_not_end_a_dream_that_has_proposed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fail(path: str, content: str) -> Iterator[tuple[int, str]]:
+        raise ValueError(path)
+
+    Talk(tmp_path, "old").user(AGAIN, at=timezone.now() - dt.timedelta(days=3)).save(minutes_ago=60)
+    project = start(tmp_path)
+    monkeypatch.setattr(said_again, "_statements", fail)
+    dream = dreaming.run_dream(dreaming.request(project, DreamRun.Trigger.COMMAND, forced=True).pk)
+    assert dream is not None and dream.status == DreamRun.Status.COMPLETED
+
+
 def test_memory_is_read_once_for_all_sessions_of_a_catching(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -73,11 +73,13 @@ def _supersede_others(undo: Proposal, first: Proposal) -> None:
 
 def _redone(undo: Proposal, first: Proposal, left: QuerySet[Hunk]) -> None:
     """After the undo of an undo, in the files where nothing of it is `left`: what it had undone there is applied again, and
-    can be undone again."""
+    can be undone again. Not where another undo holds: `first` would undo there what is undone already."""
     undone = Hunk.objects.filter(file__proposal=first, undone_in__proposal=undo)
     hunks = undone
     if left.exists():
         hunks = undone.filter(file__path__in=undo.files.exclude(hunks__in=left).values("path"))
+    held = Hunk.objects.filter(pk__in=TakenBack.of(first).hunks, undone_in__isnull=False)
+    hunks = hunks.exclude(file__path__in=held.values("file__path"))
     left_out = LeftOut.objects.filter(proposal=first, hunk_id__in=hunks.values("hunk_id"))
     redone = Hunk.objects.filter(pk__in=TakenBack.of(undo).hunks, file__path__in=_paths_undone(undo))
     _remember(undo, [hunk.pk for hunk in undone | redone], never_again=left_out.exists())
@@ -106,7 +108,8 @@ def _holds_again(undo: Proposal) -> None:
     batch = undo.applications.order_by("pk").last()
     if batch is not None:
         asked = TakenBack.of(undo)
-        hunks = Hunk.objects.filter(pk__in=asked.hunks).exclude(file__path__in=_paths_undone(undo))
+        hunks = Hunk.objects.filter(pk__in=asked.hunks, undone_in__isnull=True)
+        hunks = hunks.exclude(file__path__in=_paths_undone(undo))
         keep_undone(undo, batch, replace(asked, hunks=tuple(hunk.pk for hunk in hunks)))
 
 

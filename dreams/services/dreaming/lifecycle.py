@@ -139,7 +139,6 @@ def _dream_under_lock(dream: DreamRun, held: locks.Held, reporter: DreamReporter
     reporter.last_checkpoint()
     chosen_by = _propose(dream, snapshot.contents(), after, outcome, checks.verdicts)
     _ask(dream, outcome)
-    said_again.record(dream.project, outcome.repeated)
     _complete(dream, held, fingerprint, outcome.summary)
     _apply_by_policy(dream, chosen_by)
 
@@ -189,12 +188,13 @@ def _origin(
 
 
 def _ask(dream: DreamRun, outcome: Outcome) -> None:
-    """Save its questions. A fault here loses the questions, not the dream."""
+    """Save its questions and what was said again. A fault here loses those, not the dream."""
     waiting = dream.proposals.filter(by_policy=False).first()
     try:
         asking.save(dream, waiting, outcome.questions)
+        said_again.record(dream.project, outcome.repeated)
     except Exception:
-        log.exception("dream %s: its questions are not kept", dream.public_id)
+        log.exception("dream %s: its questions or what was said again are not kept", dream.public_id)
 
 
 def _fault(error: Exception) -> str:
