@@ -2,20 +2,24 @@
 
 from __future__ import annotations
 
+import datetime as dt
 from collections.abc import Callable
+from dataclasses import fields, replace
 from pathlib import Path
 
 import pytest
 
 from dreams import findings
+from dreams.conf import Config
 from dreams.engines.types import Edit, Job, Reporter
 from dreams.findings import secrets
-from dreams.findings.base import FindingsReport, Subject
-from dreams.models import DreamRun, Hunk, LeftOut, Project, Proposal
+from dreams.findings.base import ChangedHunk, FindingsReport, Repeated, Subject
+from dreams.models import DreamRun, Hunk, LeftOut, Project, Proposal, Session
 from dreams.services import dreaming, proposals, review
 from dreams.services.apply import applying
 from dreams.services.memories import syncing
 from dreams.services.proposals import checks
+from dreams.services.proposals.transcript_verdicts import TranscriptVerdicts
 from tests.world import directory as world, engines
 
 pytestmark = pytest.mark.django_db
@@ -153,6 +157,28 @@ def test_other_checks_look_again(
     _approve(proposal)
     _look(proposal)
     assert len(looks) == 2
+
+
+def test_whatever_differs_is_looked_at_again() -> None:
+    other: dict[str, object] = {
+        "before": {"a.md": b"One.\n"},
+        "after": {"a.md": b"One.\n"},
+        "hunks": [ChangedHunk("a.md", "h", 0, (), 0, ("One.",))],
+        "config": Config(index_max_lines=7),
+        "instructions": {"CLAUDE.md": "One.\n"},
+        "scope": "user",
+        "repeated": [Repeated("a.md", 1, "Makefile, line 3", "one")],
+        "asked": ["One?"],
+        "rejected": {"one": dt.date(2026, 1, 1)},
+        "hard_linked": frozenset({"a.md"}),
+        "irregular": {"a.md": "a link"},
+    }
+    assert other.keys() == {each.name for each in fields(Subject)} - {*checks._LAZY_FIELDS, "memo"}
+    none, sessions = TranscriptVerdicts(()), TranscriptVerdicts([Session(pk=1)])
+    bare = Subject({}, {}, ())
+    subjects = [bare, *(replace(bare, **{name: value}) for name, value in other.items())]  # type: ignore[arg-type]
+    seen = [checks._subject_digest(bare, sessions), *(checks._subject_digest(one, none) for one in subjects)]
+    assert len({*seen}) == len(seen)
 
 
 def test_a_process_that_has_just_started_names_a_secret_as_the_one_before_it(tmp_path: Path) -> None:
