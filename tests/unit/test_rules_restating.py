@@ -56,6 +56,7 @@ def test_values_additions_and_cuts_leave_it_the_same_statement(old: str, new: st
         ("Guide v1.3 of the team — install, first run", "Guide v1.3 of the team: published"),
         ("The importer has 12 checks in all", "The importer has 14 checks in all of the EU shops"),
         ("Ideas for the onboarding flow written down in May", "Ideas for the checkout flow: two built in May"),
+        ("Tests must hit a real database, not mocks.", "Tests must hit the real database, not mocks. Do it again for the importer."),
         ("Ideas for the onboarding flow are kept in the wiki of the design team in Oslo", "Ideas for the onboarding flow: two built, one left"),
     ],
 )  # fmt: skip
