@@ -184,10 +184,9 @@ OF_OLD_BARE, OF_NEW_BARE = 0.75, 0.5  # if they only said it
 
 def restated(old: str, new: str, *, asked: bool) -> bool:
     """Whether `new` is a new wording of `old`. `asked`: a person asked to note it, or said that memory is outdated."""
-    if keys_of(old) == keys_of(new) or is_later(old, new):
+    # A sentence more may be the task: "Tests hit a real database. Do it again for the importer."
+    if keys_of(old) == keys_of(new) or len(sentences(new)) > len(sentences(old)) or is_later(old, new):
         return is_later(old, new)
-    if len(sentences(new)) > len(sentences(old)):
-        return False  # the sentence more may be the task: "Tests hit a real database. Do it again for the importer."
     before, now = normalised(old), normalised(new)
     if len(before.split()) >= LEAST_SHARED and now.startswith(f"{before} "):
         return True  # the old words with additions
