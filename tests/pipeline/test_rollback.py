@@ -174,7 +174,7 @@ def test_by_command_a_part_that_was_undone_before_leaves_no_other_part_standing(
     review.decide(second, review.select_hunks(second), Hunk.Verdict.APPROVED, world.ME)
     assert applying.apply(second, world.ME).complete
     dream = make_dream(project, DreamRun.Status.COMPLETED)
-    Proposal.objects.update(dream=dream)
+    project.proposals.update(dream=dream)
     rollback.rollback(second, world.ME)
     call_command("rollback", dream.public_id)
     assert manifest(world.folder(project)) == before
@@ -192,14 +192,14 @@ def test_by_command_a_file_or_change_of_one_part_is_undone_and_an_unknown_one_un
     review.decide(second, review.select_hunks(second), Hunk.Verdict.APPROVED, world.ME)
     assert applying.apply(second, world.ME).complete
     dream = make_dream(project, DreamRun.Status.COMPLETED)
-    Proposal.objects.update(dream=dream)
+    project.proposals.update(dream=dream)
     path = world.folder(project) / "feedback_testing.md"
     path.rename(path.with_name("renamed.md"))
     with pytest.raises(Refused, match=r"^Not all was undone\. feedback_testing\.md: ") as refused:
         call_command("rollback", dream.public_id)
     assert (refused.value.result or {})["said"] == []  # “Nothing was written.”, beside what was
     path.with_name("renamed.md").rename(path)
-    undone = Proposal.objects.get(origin="rollback", applications__isnull=False)
+    undone = project.proposals.get(origin="rollback", applications__isnull=False)
     call_command("rollback", undone.public_id)
     everything = manifest(world.folder(project))
     with pytest.raises(Refused, match="no file nothing"):
