@@ -81,7 +81,9 @@ class _Window:
         page.goto("about:blank")
         page.context.clear_cookies()
         page.set_viewport_size(kind.get("viewport", SIZE))
-        page.emulate_media(color_scheme="null", reduced_motion=kind.get("reduced_motion", "null"))
+        page.emulate_media(
+            color_scheme="null", forced_colors="null", reduced_motion=kind.get("reduced_motion", "null")
+        )
         page.mouse.move(0, 0)
         self.complaints.clear()
 
