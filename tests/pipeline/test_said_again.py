@@ -52,6 +52,18 @@ def test_a_rule_that_is_typed_again_is_counted_once_for_each_prompt_and_makes_no
     assert SaidAgain.objects.count() == 2, "a session that is read again has said no more"
 
 
+def test_a_fault_in_keeping_what_was_said_again_costs_no_card(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fails(*_: object) -> None:
+        raise RuntimeError("no room")
+
+    project = start(tmp_path)
+    say(tmp_path, "Remember that releases are cut on Tuesdays.", AGAIN)
+    monkeypatch.setattr(said_again, "record", fails)
+    assert [card.text for card in lifecycle.catch(project).cards] == ["releases are cut on Tuesdays."]
+
+
 @pytest.mark.parametrize(
     "reversal",
     [

@@ -8,6 +8,7 @@ checked for one window of text, and again before each request.
 
 import datetime as dt
 import functools
+import logging
 import os
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Sequence
@@ -29,6 +30,7 @@ from dreams.services.review import ReviewRefused
 from dreams.services.scheduling import gates
 from dreams.services.scheduling.gate_inputs import Everywhere, case_of, paid, why_closed
 
+log = logging.getLogger(__name__)
 GATES = gates.SWITCHES + gates.OF_MODELS
 
 #: Projects without a session for longer than this are only checked by discovery.
@@ -196,7 +198,7 @@ def catch(
         if not found.parts:
             return Caught(closed=found.why)
     read = [*found.parts, *(part for part in parts if part not in fresh)]
-    said_again.record(project, found.repeated)
+    _keep_said_again(project, found)
     with transaction.atomic():
         moved = {part.session.pk for part in unread_parts.move(read, now)}
         made = cards.create(project, [one for one in found.statements if moved.issuperset(one.sessions)])
@@ -204,6 +206,14 @@ def catch(
     shown = Card.objects.filter(pk__in=[card.pk for card in made])
     sessions = [part.session for part in read if part.session.pk in moved]
     return Caught(sessions, list(shown), proposal, stopped=found.why)
+
+
+def _keep_said_again(project: Project, found: statements.CatchingResult) -> None:
+    """A fault here loses what was said again, not the cards."""
+    try:
+        said_again.record(project, found.repeated)
+    except Exception:
+        log.exception("%s: what was said again is not kept", project.slug)
 
 
 def _listed(project: Project) -> Proposal | None:
