@@ -6,7 +6,7 @@ A row has no text: only its prompt, and the digest of the statement. It counts w
 import datetime as dt
 import functools
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -173,8 +173,8 @@ def _moment(prompt: Prompt) -> float:
 
 def _places(project: Project, path: str) -> Iterator[tuple[str, int, str]]:
     """Every statement with its place: of memories before indexes, and of instruction files."""
-    files: Mapping[str, bytes] = syncing.contents(project)
-    for name in [path] if path in files else sorted(files, key=lambda each: (memdir.is_index(each), each)):
+    files = syncing.contents(project, path)
+    for name in sorted(files, key=lambda each: (memdir.is_index(each), each)):
         yield from ((name, *one) for one in _statements(name, text.decode(files[name])))
     for name, content in ({} if path else instructions.texts(project)).items():
         yield from ((name, *one) for one in _statements(name, content))

@@ -80,9 +80,9 @@ def restore_replaced(path: Path) -> bool:
     return False
 
 
-def contents(project: Project) -> dict[str, bytes]:
-    """Path → bytes of every memory as last seen, from the database."""
-    present = project.memories.filter(gone_at__isnull=True)
+def contents(project: Project, path: str = "") -> dict[str, bytes]:
+    """Path → bytes of every memory as last seen, or of the one at `path`, from the database."""
+    present = project.memories.filter(gone_at__isnull=True, **({"path": path} if path else {}))
     found = blobs.get_all(present.values_list("sha256", flat=True))
     return {path: found[sha] for path, sha in present.values_list("path", "sha256") if sha in found}
 
