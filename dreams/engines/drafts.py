@@ -92,6 +92,7 @@ KIND_ORDER: tuple[OperationKind, ...] = (
     "date",
     "edit",
     "copy",
+    "restore",
     "undo",
     "index",
 )

@@ -18,7 +18,7 @@ from dreams.lib.files.workspace import Workspace
 
 Phase = Literal["orient", "gather", "consolidate", "prune"]
 OperationKind = Literal[
-    "learn", "merge", "date", "index", "demote", "update", "prune", "edit", "copy", "undo"
+    "learn", "merge", "date", "index", "demote", "update", "prune", "edit", "copy", "restore", "undo"
 ]
 EvidenceSource = Literal["transcript", "memory", "file", "history", "repository", "agent"]
 FateKind = Literal["kept-in", "merged-into", "superseded-by", "stated"]

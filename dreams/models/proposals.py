@@ -191,6 +191,7 @@ class Operation(models.Model):
         PRUNE = "prune", "Removed"
         EDIT = "edit", "Edited"
         COPY = "copy", "Copied"
+        RESTORE = "restore", "As it was"
         UNDO = "undo", "Undone"
 
     proposal = models.ForeignKey(Proposal, on_delete=models.CASCADE, related_name="operations")
@@ -257,9 +258,7 @@ class Hunk(models.Model):
     decided_at = models.DateTimeField(null=True, blank=True)
     decide_reason = ReasonChars(max_length=500, blank=True)
     seconded_by = models.CharField(
-        max_length=150,
-        blank=True,
-        help_text="The second person who approved it, where a project asks for one.",
+        max_length=150, blank=True, help_text="The second person who approved it, where one is needed."
     )
     seconded_sha = models.CharField(
         max_length=64, blank=True, help_text="The version of the file that the second person approved."

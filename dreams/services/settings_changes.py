@@ -27,10 +27,9 @@ from dreams.services.hosts import host
 MEMORY_TYPES = ("", "user", "feedback", "project", "reference", "index")
 
 
-# The kinds of change in a dream; an undo needs no policy.
-POLICY_KINDS = tuple(
-    kind.value for kind in Operation.Kind if kind not in (Operation.Kind.COPY, Operation.Kind.UNDO)
-)
+_BY_PEOPLE = (Operation.Kind.COPY, Operation.Kind.RESTORE, Operation.Kind.UNDO)
+# The kinds of change in a dream; no policy is about another.
+POLICY_KINDS = tuple(kind.value for kind in Operation.Kind if kind not in _BY_PEOPLE)
 
 #: Setting one of them means that a digest is wanted, which a job sends.
 DIGEST_ADDRESSES = ("digest_email", "digest_webhook")

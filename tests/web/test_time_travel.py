@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import datetime as dt
+import importlib
 import re
 from pathlib import Path
 
 import pytest
+from django.apps import apps
 from django.db import connection
 from django.test import Client
 from django.test.utils import CaptureQueriesContext
@@ -17,6 +19,7 @@ from dreams.models import Blob, Hunk, Project, Proposal, Version
 from dreams.services import review, rollback
 from dreams.services.apply import applying
 from dreams.services.memories import hand_edits, syncing, time_travel
+from dreams.services.proposals import summaries
 from dreams.web.pages import time_travel as pages
 from tests.world import directory as real
 from tests.world.cases import each
@@ -260,6 +263,19 @@ def test_one_file_alone_comes_back(browser: Client, project: Project) -> None:
     made = Proposal.objects.get()
     assert [file.path for file in made.files.all()] == ["a.md"]
     assert made.summary.startswith("As it was on 2 Mar 2026")
+
+
+def test_a_restore_says_what_it_restores_and_what_it_removes(browser: Client, project: Project) -> None:
+    made = hand_edits.propose_moment(project, HOURS[0], real.ME)
+    assert made is not None
+    made.operations.update(kind="edit")  # as it was stored before
+    importlib.import_module("dreams.migrations.0072_restored_files").name_restores(apps, None)
+    assert summaries.of_proposal(made).text == "Proposes to restore 1 file, remove 1 newer file"
+    review.decide(made, review.select_hunks(made), Hunk.Verdict.APPROVED, real.ME)
+    applying.apply(made, real.ME)
+    assert summaries.of_proposal(made).text == "Restored 1 file, removed 1 newer file"
+    settings = browser.get(reverse("settings")).content.decode()
+    assert "Restored files" not in settings, "no policy is about what a person asked for"
 
 
 def test_bytes_are_taken_from_the_history_where_the_rows_have_none(project: Project) -> None:

@@ -139,7 +139,7 @@ def restore(project: Project, path: str, sha: str, reviewer: Actor, *, reason: s
         with syncing.open_history(project) as store:
             data = store.read(sha)
     why = reason or f"Restored version {sha[:12]} of {path}."
-    return carry_out(project, HandEdit(Proposal.Origin.RESTORE, "edit", why, {path: data}), reviewer)
+    return carry_out(project, HandEdit(Proposal.Origin.RESTORE, "restore", why, {path: data}), reviewer)
 
 
 def propose_moment(
@@ -172,7 +172,7 @@ def at_moment(
         )
     kept = time_travel.bytes_of(project, [wanted[path] for path in named if path in wanted])
     after = {path: kept[wanted[path]] if path in wanted else None for path in named}
-    return HandEdit(Proposal.Origin.RESTORE, "edit", reason or moment_reason(when), after, apart=True)
+    return HandEdit(Proposal.Origin.RESTORE, "restore", reason or moment_reason(when), after, apart=True)
 
 
 def moment_reason(when: dt.datetime) -> str:

@@ -31,6 +31,7 @@ WORDS: Mapping[str, tuple[str, str, str]] = {
     Kind.INDEX: ("made", "make", "index change"),
     Kind.EDIT: ("edited", "edit", "place"),
     Kind.COPY: ("copied", "copy", "file"),
+    Kind.RESTORE: ("restored", "restore", "file"),
     Kind.UNDO: ("undid", "undo", "change"),
 }
 KINDS_IN_ORDER = tuple(WORDS)
@@ -172,7 +173,7 @@ class Counts:
 
 @dataclass(frozen=True, slots=True)
 class DecisionRow:
-    """One decision of a proposal (its pk), and how many of its changes are on disk or were undone."""
+    """One decision of a proposal (its pk): how many of its changes are on disk, were undone, or remove a file."""
 
     proposal: int
     kind: str
@@ -180,6 +181,7 @@ class DecisionRow:
     state: State
     written: int
     undone: int
+    removals: int = 0
 
 
 def of_proposals(proposals: Collection[int]) -> list[DecisionRow]:
@@ -193,6 +195,7 @@ def of_proposals(proposals: Collection[int]) -> list[DecisionRow]:
             _state({verdict for verdict in verdicts if row[verdict]}),
             row["written"],
             row["undone"],
+            row["removals"],
         )
         for row in _rows(list(proposals))
     ]
@@ -235,6 +238,7 @@ def _rows(proposals: list[int]) -> QuerySet[Hunk, dict[str, Any]]:
         changes=Count("pk"),
         written=Count("pk", filter=Q(applied_in__isnull=False, undone_in__isnull=True)),
         undone=Count("pk", filter=Q(undone_in__isnull=False)),
+        removals=Count("pk", filter=Q(file__kind=FileChange.Kind.DELETE)),
         **per_verdict,
     )
     return cast("QuerySet[Hunk, dict[str, Any]]", rows)

@@ -39,8 +39,15 @@ LONGEST_NAME = 60  # letters; chosen
 #: An undo is one decision, but may undo several: two numbers for one thing, so files are counted.
 _UNCOUNTED = "change"
 _REDO = "redo"
+#: As it was then, without what was added since.
+_WITHOUT = "without"
 _INDEX = "the index"
-_VERBS = {**decisions.WORDS, _REDO: ("redid", "redo", _UNCOUNTED), "": ("made", "make", "other change")}
+_VERBS = {
+    **decisions.WORDS,
+    _WITHOUT: ("removed", "remove", "newer file"),
+    _REDO: ("redid", "redo", _UNCOUNTED),
+    "": ("made", "make", "other change"),
+}
 #: Their reasons are those of their changes; nobody gave one for the whole.
 _BY_ENGINES = (Origin.DREAM, Origin.ANSWERS, Origin.CAUGHT)
 #: Verbs for changes that a person made without a dream.
@@ -155,8 +162,12 @@ class _LoadedDecisions:
         again = undos.redos({one.proposal for one in found if one.kind == Kind.UNDO})
         by_proposal: dict[int, list[DecisionRow]] = defaultdict(list)
         for one in found:
-            is_redo = one.kind == Kind.UNDO and one.proposal in again
-            by_proposal[one.proposal].append(replace(one, kind=_REDO) if is_redo else one)
+            kind = one.kind
+            if kind == Kind.UNDO and one.proposal in again:
+                kind = _REDO
+            elif kind == Kind.RESTORE and one.removals:
+                kind = _WITHOUT
+            by_proposal[one.proposal].append(replace(one, kind=kind))
         names = decisions.renamed(pks)
         return cls(by_proposal, decisions.counts_of(pks, found, names), _files(pks, names))
 
