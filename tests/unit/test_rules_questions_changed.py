@@ -442,3 +442,22 @@ def test_what_is_to_be_remembered_and_denies_what_memory_says_is_asked_and_not_l
     (question,) = made.outcome.questions
     assert question.kind == "changed" and question.places[0].text == told
     assert told not in (question.options[0].edits[0].after or "")
+
+
+HERON = "the staging server is heron-3 now, not heron-2."
+
+
+@pytest.mark.parametrize(
+    "said", [f"Remember: {HERON}", HERON, "Remember that the staging server is heron-3."]
+)
+def test_a_change_that_memory_has_taken_over_in_these_words_is_neither_asked_about_nor_learnt_again(
+    tmp_path: Path, said: str
+) -> None:
+    made = dream(tmp_path, {"MEMORY.md": INDEX, "a.md": memory(f"- {HERON}\n")}, [session(1, said)])
+    assert (made.edits, asked(made, "changed")) == ([], [])
+
+
+def test_a_change_back_to_the_value_that_memory_calls_past_is_asked_about(tmp_path: Path) -> None:
+    said = "Remember: the staging server is heron-2 now, not heron-3."
+    made = dream(tmp_path, {"MEMORY.md": INDEX, "a.md": memory(f"- {HERON}\n")}, [session(1, said)])
+    [_] = asked(made, "changed")

@@ -6,7 +6,7 @@ one fact. Everything else is asked about."""
 
 import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence, Set
 from dataclasses import dataclass
 
 from dreams.engines.rules.notes.removing import Rewording, reword, with_text
@@ -101,7 +101,7 @@ def _of_sentence(
     spoken: set[PlacedText],
     is_settled: Callable[[PlacedText], bool],
 ) -> Iterator[Update]:
-    past = _past(typed)
+    past = _past(typed.text)
     spoken_of: list[tuple[str, tuple[PlacedText, ...], _Meant]] = []
     for thing, known in _things(index, typed, past):
         about = tuple(each for each in known if each not in spoken)
@@ -120,10 +120,13 @@ def _of_sentence(
         yield Update(heard, typed, thing, about, statements, old, new, sure, made)
 
 
-def _past(typed: Typed) -> set[str]:
+def _past(text: str) -> set[str]:
     """The values that a sentence calls past."""
-    values = read(typed.text).values
-    return {v.key for v in values if is_told_past(typed.text[v.start : v.end], typed.text)}
+    return {v.key for v in read(text).values if is_told_past(text[v.start : v.end], text)}
+
+
+def _present(statement: PlacedText) -> frozenset[str]:
+    return frozenset(statement.reading.anchors - _past(statement.text))
 
 
 def _things(index: StatementIndex, typed: Typed, past: set[str]) -> Iterator[tuple[str, list[PlacedText]]]:
@@ -151,7 +154,7 @@ def _nearest(index: StatementIndex, typed: Typed) -> list[PlacedText]:
 def _is_known(typed: Typed, thing: str, past: set[str], about: Sequence[PlacedText]) -> bool:
     """Whether memory says it."""
     new = read(typed.text).anchors - past
-    having = [each for each in about if new and new <= each.reading.anchors]
+    having = [each for each in about if new and new <= _present(each)]
     return (len(new) > 1 and bool(having)) or (
         thing not in new and any(_denies_as(each, typed.text) for each in having)
     )
@@ -159,21 +162,26 @@ def _is_known(typed: Typed, thing: str, past: set[str], about: Sequence[PlacedTe
 
 def is_said(update: Update) -> bool:
     """Whether memory has all of it word for word, so that it is not learnt either."""
-    past = _past(update.typed)
-    words, values = words_of(update.typed.text) - past, read(update.typed.text).anchors - past
-    told = (
-        each
-        for each in update.about
-        if values <= each.reading.anchors and past.isdisjoint(each.reading.anchors)
-    )
+    text, past = update.typed.text, _past(update.typed.text)
+    told = (each for each in update.about if past.isdisjoint(_present(each)))
+    return not update.wordings and any(_says(each, text, past) for each in told)
+
+
+def _says(statement: PlacedText, text: str, past: Set[str] = frozenset()) -> bool:
+    """Whether a statement has all words of a text, but for the values that are past, and denies as much."""
+    reading = read(text)
     # "Not db-1" does not negate db-2; "do not run" negates everything.
-    denials = read(_NOW.sub("", update.typed.text) if past else update.typed.text).denials
-    said = (each for each in told if each.reading.denials == denials)
-    return not update.wordings and any(words <= words_of(each.text) for each in said)
+    denies = past or _past(statement.text)
+    return (
+        reading.anchors - past <= _present(statement)
+        and words_of(text) - past <= words_of(statement.text)
+        and (_denies_as(statement, text) if denies else statement.reading.denials == reading.denials)
+    )
 
 
 def _denies_as(statement: PlacedText, text: str) -> bool:
-    return statement.reading.denials == read(_NOW.sub("", text)).denials
+    mine, theirs = (read(_NOW.sub("", each)).denials for each in (statement.text, text))
+    return mine == theirs
 
 
 _Meant = tuple[
@@ -269,7 +277,7 @@ def _wordings(
 ) -> tuple[Rewording, ...]:
     if old != meant[0].text:
         return tuple(everywhere(index, meant, old, new))
-    if any(words_of(new) <= words_of(each.text) and _denies_as(each, new) for each in meant):
+    if any(_says(each, new) for each in meant):
         return ()  # memory says it already
     told, paths = {each.text for each in meant}, {each.path for each in meant}
     sums = [each for each in index.statements if each.target in paths and each.text in told]
