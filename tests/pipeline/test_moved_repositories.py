@@ -294,7 +294,7 @@ def test_a_memory_leaves_only_once_its_text_is_in_the_other_project(both: tuple[
     (Path(memory.project.memory_dir) / "port.md").write_text(FACT.replace("8087", "9999"))
     with pytest.raises(ReviewRefused, match="stays"):
         hand_edits.forget(memory, ME, moved_to=shop)
-    with pytest.raises(ReviewRefused, match="has another memory of this name"):
+    with pytest.raises(ReviewRefused, match="has another text of"):
         moved.arrive(memory, shop, ME)
     assert "9999" in files(memory.project)["port.md"] and files(shop)["port.md"] == FACT
 
@@ -349,6 +349,23 @@ def test_a_removal_is_redone_only_while_the_other_project_has_the_memory(
     with pytest.raises(ReviewRefused, match="does not have"):
         rollback.rollback(Proposal.objects.get(public_id=again_back), ME)
     assert files(memory.project)["port.md"] == FACT
+
+
+def test_a_removal_is_not_redone_once_the_other_text_was_edited_and_the_way_on_is_named(
+    both: tuple[Memory, Project],
+) -> None:
+    memory, shop = both
+    _, left = move(memory, shop)
+    undo = Proposal.objects.get(public_id=rollback.rollback(left, ME).proposal)
+    (Path(shop.memory_dir) / "port.md").write_text(FACT.replace("8087", "9999"))
+    for refused in (
+        lambda: rollback.rollback(undo, ME),
+        lambda: moved.arrive(memory, shop, ME),
+        lambda: hand_edits.forget(memory, ME, moved_to=shop),
+    ):
+        with pytest.raises(ReviewRefused, match=r"has another text of port\.md\. Edit one of them"):
+            refused()
+    assert "9999" in files(shop)["port.md"] and files(memory.project)["port.md"] == FACT
 
 
 def test_of_two_who_move_it_in_opposite_directions_at_once_only_one_removes_it(
@@ -473,7 +490,7 @@ def test_all_index_rows_of_a_memory_move_with_it(both: tuple[Memory, Project], r
 def test_a_name_that_differs_only_in_case_is_taken(both: tuple[Memory, Project]) -> None:
     memory, shop = both
     (Path(shop.memory_dir) / "Port.md").write_text("Another port.\n")
-    with pytest.raises(ReviewRefused, match="has another memory of this name"):
+    with pytest.raises(ReviewRefused, match="has another text of"):
         moved.arrive(memory, shop, ME)
     assert not Proposal.objects.exists()
 

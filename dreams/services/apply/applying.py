@@ -4,7 +4,7 @@ One apply: take the lock · read the disk and record outside changes · rebase s
 with everything that belongs to it · write the rest through the journal, all or nothing (`writing`).
 """
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 
@@ -114,15 +114,20 @@ def moved_there(left: Proposal | None) -> Iterator[None]:
         yield
         return
     with project_lock.hold(target, "apply", keep_dir_mtime=True) as held:
-        there = workspace.take(syncing.memory_dir(target)).contents().values()
+        there = workspace.take(syncing.memory_dir(target)).contents()
         removed = left.files.filter(kind=FileChange.Kind.DELETE)
-        lost = removed.exclude(base_sha__in=set(map(text.sha256, there))).first()
+        lost = removed.exclude(base_sha__in=set(map(text.sha256, there.values()))).first()
         if lost is not None:
-            raise ReviewRefused(
-                f"Nothing was written. {target} does not have {lost.path} any more. Move it again, or leave it here."
-            )
+            raise ReviewRefused(f"Nothing was written. {why_it_stays(lost.path, target, there)}")
         yield
         held.release_keeping_clock()
+
+
+def why_it_stays(path: str, target: Project, there: Collection[str]) -> str:
+    """Of a memory whose text is not in the project that it moves to, with what to do; `there` are the paths in it."""
+    if path in there:
+        return f"{target} has another text of {path}. Edit one of them to say what both say, then forget the other."
+    return f"{target} does not have {path} any more. Move it again, or leave it here."
 
 
 class FolderMoved(ReviewRefused):

@@ -19,7 +19,7 @@ from dreams.lib.files import text
 from dreams.models import COUNTED_MEMORIES, Memory, Project, Proposal, Session
 from dreams.models.prepared import prepared
 from dreams.services import project_lock, proposals
-from dreams.services.apply import writing
+from dreams.services.apply import applying, writing
 from dreams.services.apply.applying import ApplyReport
 from dreams.services.memories import hand_edits, syncing
 from dreams.services.review import Actor, ReviewRefused
@@ -128,8 +128,9 @@ def propose(source: Project, project: Project, reviewer: Actor, only: str = "") 
     there, here = syncing.contents(source), syncing.contents(project)
     wanted, taken = _wanted({only: there.get(only, b"")} if only else there, here)
     if only and (taken or only not in there):
-        why = f"{project} has another memory of this name" if taken else "it is no longer on disk"
-        raise ReviewRefused(f"{only} was not moved: {why}.")
+        if taken:
+            raise ReviewRefused(f"{only} was not moved. {applying.why_it_stays(only, project, taken)}")
+        raise ReviewRefused(f"{only} was not moved: it is no longer on disk.")
     if len(wanted) > MOST:
         raise ReviewRefused(
             f"{len(wanted):,} memories are too many for one review; at most {MOST:,} can be copied at once."
