@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from dreams.findings.base import ChangedHunk, MessageParts, NewFinding, Severity, Subject
 from dreams.findings.ledger.units import lines_of, needs_no_source, units_by_line
-from dreams.lib import memdir
+from dreams.lib import memdir, progress
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,7 +41,7 @@ def found_at(
 
 
 def added_lines(subject: Subject) -> Iterator[CheckedLine]:
-    for hunk in subject.hunks:
+    for hunk in progress.each("Checking changes", subject.hunks):
         for offset, said in enumerate(hunk.added):
             yield CheckedLine(hunk.path, hunk.new_start + offset + 1, said, hunk)
 

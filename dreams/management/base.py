@@ -285,7 +285,7 @@ def progress_in_terminal() -> Iterator[None]:
         if now - began > QUIET_SECONDS and now - shown_at > EVERY_SECONDS:
             shown_at = now
             said = f"{what}: {done:,} of {total:,}" if total else f"{what}…"
-            sys.stderr.write(f"\r\033[K{said} (Ctrl-C stops)")
+            sys.stderr.write(f"\r\033[K{said}{' (Ctrl-C stops)' if progress.can_stop() else ''}")
             sys.stderr.flush()
 
     try:

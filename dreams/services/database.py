@@ -17,6 +17,7 @@ from django.core.management import call_command
 from django.db import DEFAULT_DB_ALIAS, connections
 from django.db.utils import DatabaseError, InterfaceError, OperationalError, ProgrammingError
 
+from dreams.lib import progress
 from memoryweb import datadir
 
 LOCK_SECONDS = 120  # chosen: longer than any update is expected to take
@@ -109,9 +110,12 @@ def why_away(error: BaseException) -> str:
     return f"The database server does not answer: {first.rstrip('.')}."
 
 
-def in_parts(rows: Sequence[Row], most: int) -> Iterator[Sequence[Row]]:
-    """`rows` in parts: queries take a limited number of values, and large transactions block SQLite's only writer."""
+def in_parts(rows: Sequence[Row], most: int, doing: str = "") -> Iterator[Sequence[Row]]:
+    """`rows` in parts: queries take a limited number of values, and large transactions block SQLite's only writer. `doing`
+    names long work that may be stopped before each part."""
     for start in range(0, len(rows), most):
+        if doing:
+            progress.step(doing, start, len(rows))
         yield rows[start : start + most]
 
 

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import os
+import signal
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
+from dreams.findings import examining
 from dreams.lib import progress
 from dreams.models import Hunk, Proposal
 from dreams.services import review, rollback, work_under_way
@@ -102,6 +105,40 @@ def test_a_submit_that_is_stopped_leaves_the_review_open(tmp_path: Path) -> None
     proposal.refresh_from_db()
     assert (proposal.state, proposal.submitting_by) == (Proposal.State.OPEN, "")
     assert review.submit(proposal, world.ME).state == Proposal.State.SUBMITTED
+
+
+def test_an_undo_of_many_changes_can_be_stopped_in_each_of_its_parts(tmp_path: Path) -> None:
+    steps = steps_of_an_undo(applied(tmp_path))
+    parts = ["Comparing files", "Checking changes", "Saving what was found", "Saving decisions"]
+    assert [part for part in dict.fromkeys(steps) if part in parts] == parts
+    assert steps.count("Checking changes") > len(examining.CHECKS) + 4
+
+
+def test_the_checks_of_a_review_can_be_stopped_while_they_read_memories_and_save(tmp_path: Path) -> None:
+    proposal, seen = world.all_approved(tmp_path), set[str]()
+    Proposal.objects.update(checked_digest="")
+    with progress.watched(lambda what, done, total: seen.add(what)):
+        review.submit(proposal, world.ME)
+    assert seen >= {"Reading changes", "Reading memories", "Checking changes"}
+
+
+def test_whoever_stops_an_undo_too_late_gets_all_of_it(tmp_path: Path) -> None:
+    proposal = applied(tmp_path)
+
+    def tell(what: str, done: int, total: int) -> None:
+        if what == "Recording what was written":
+            assert not progress.can_stop()
+            os.kill(os.getpid(), signal.SIGINT)
+            raise Enough
+
+    with progress.watched(tell):
+        report = rollback.rollback(proposal, world.ME)
+    undo = proposal.undone_by.get()
+    assert report.complete and undo.state == Proposal.State.APPLIED
+    assert undo.applications.get().files.count() == len(report.applied)
+    assert progress.can_stop()
+    with pytest.raises(KeyboardInterrupt):
+        os.kill(os.getpid(), signal.SIGINT)
 
 
 @pytest.mark.not_on_postgresql

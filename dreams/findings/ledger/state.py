@@ -18,6 +18,7 @@ from dreams.findings.ledger import facts, keeping
 from dreams.findings.ledger.facts import withdrawn
 from dreams.findings.ledger.units import Unit, cells, lines_of, units_of, words_key
 from dreams.findings.ledger.wordings import SAYS_NOTHING, has_word, plain_statement, word_forms
+from dreams.lib import progress
 
 _WORD = re.compile(r"\w+")
 _LABEL = re.compile(r"[*_]{0,3}[A-Za-z][A-Za-z ]{0,40}[*_]{0,3}: ")
@@ -52,7 +53,7 @@ class DirectoryStatements:
         paths = sorted(self._files if self._only is None else self._files.keys() & self._only.keys())
         return [
             PlacedStatement(path, unit)
-            for path in paths
+            for path in progress.each("Reading memories", paths)
             for unit in units_of(path, self._files[path])
             if self._only is None or self._only[path].intersection(range(unit.first_line - 1, unit.last_line))
         ]

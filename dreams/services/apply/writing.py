@@ -16,7 +16,7 @@ from django.conf import settings
 from django.db import transaction
 from django.utils import timezone
 
-from dreams.lib import locks
+from dreams.lib import locks, progress
 from dreams.lib.files import flush, workspace
 from dreams.lib.files.safefs import SafeFsError
 from dreams.lib.secrets.redact import redact
@@ -91,6 +91,15 @@ def write(order: WriteOrder, held: locks.Held) -> journal.Result:
     )
     held.heartbeat()
     result = _run(plan)
+    with progress.finishing("Recording what was written"):
+        return _recorded(order, plan, result, held)
+
+
+def _recorded(
+    order: WriteOrder, plan: journal.Plan, result: journal.Result, held: locks.Held
+) -> journal.Result:
+    """The result, with what recording it says. The files are written: nothing may stop this."""
+    project = order.proposal.project
     if result.status == "applied":
         if not held.file_made and Path(plan.target_dir).is_dir():
             held.directory_created(_clock_ns(project))

@@ -29,6 +29,7 @@ from dreams.findings.base import (
 )
 from dreams.findings.ledger.units import units_of_lines
 from dreams.findings.regression import LONGEST_PROMPT, MOST_PROMPTS
+from dreams.lib import progress
 from dreams.lib.files import text
 from dreams.lib.prose import comparing
 from dreams.lib.secrets import redact
@@ -154,7 +155,7 @@ def subject_of(
     texts = texts_of(files)
     base, after = dict(before), dict(before)
     changed: list[ChangedHunk] = []
-    for file in files:
+    for file in progress.each("Reading changes", files):
         _put(base, file.path, bytes_of(file.base_sha, texts))
         _put(after, file.path, decided_bytes(file, undecided=undecided, instead=instead, texts=texts))
         changed += changed_hunks(
@@ -282,6 +283,7 @@ HunksByPlace = Mapping[tuple[str, str], Hunk]
 _LINE = re.compile(r"\bline \d+")
 
 MOST_AT_ONCE = 200  # rows of one transaction: about 20 ms of SQLite's write lock
+SAVING = "Saving what was found"
 
 
 def _save_report(
@@ -359,7 +361,7 @@ def _save_findings(proposal: Proposal, hunks: HunksByPlace, report: FindingsRepo
         (at for at, pair in enumerate(pairs) if _without_pk(pair[0]) != _without_pk(pair[1])),
         min(len(old), len(new)),
     )
-    for part in database.in_parts(new[same:], MOST_AT_ONCE):
+    for part in database.in_parts(new[same:], MOST_AT_ONCE, SAVING):
         Finding.objects.bulk_create(part)
     for gone in database.in_parts(old[same:], MOST_AT_ONCE):
         Finding.objects.filter(pk__in=[row.pk for row in gone]).delete()
@@ -407,7 +409,7 @@ def _save_ledger(hunks: HunksByPlace, report: FindingsReport) -> None:
         for hunk, entries in by_hunk.items()
         if old[hunk.pk] != [tuple(getattr(entry, name) for name in _ENTRY_FIELDS) for entry in entries]
     ]
-    for part in database.in_parts(changed, MOST_AT_ONCE):
+    for part in database.in_parts(changed, MOST_AT_ONCE, SAVING):
         with transaction.atomic():
             LedgerEntry.objects.filter(hunk__in=[hunk for hunk, _ in part]).delete()
             LedgerEntry.objects.bulk_create(entry for _, entries in part for entry in entries)
@@ -436,5 +438,5 @@ def _save_transcript_verdicts(hunks: HunksByPlace, judged: Sequence[JudgedStatem
     changed = [hunk for place, hunk in hunks.items() if hunk.transcript_verdicts != answers[place]]
     for hunk in changed:
         hunk.transcript_verdicts = answers[hunk.file.path, hunk.hunk_id]
-    for part in database.in_parts(changed, MOST_AT_ONCE):
+    for part in database.in_parts(changed, MOST_AT_ONCE, SAVING):
         Hunk.objects.bulk_update(part, ["transcript_verdicts"])

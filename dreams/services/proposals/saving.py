@@ -15,7 +15,13 @@ from dreams.models import DreamRun, Evidence, FileChange, Hunk, LeftOut, Operati
 from dreams.services import auditlog, blobs, database, project_lock
 from dreams.services.catching import card_states
 from dreams.services.proposals import decisions
-from dreams.services.proposals.checks import check_draft, examine, save_check_results
+from dreams.services.proposals.checks import (
+    MOST_AT_ONCE,
+    SAVING,
+    check_draft,
+    examine,
+    save_check_results,
+)
 from dreams.services.proposals.rows_to_hunks import memory_type
 from dreams.services.proposals.transcript_verdicts import QUOTE_LIMIT, TranscriptVerdicts
 from dreams.services.questions import question_states
@@ -235,6 +241,14 @@ def _file_change(proposal: Proposal, file: drafts.DraftFile, origin: ProposalOri
 def _save_hunks(
     hunks: Sequence[tuple[FileChange, int, drafts.DraftHunk]], operations: Mapping[str, Operation]
 ) -> None:
+    saved = [_save_some_hunks(some, operations) for some in database.in_parts(hunks, MOST_AT_ONCE, SAVING)]
+    Evidence.objects.bulk_create(each for evidence in saved for each in evidence)
+
+
+def _save_some_hunks(
+    hunks: Sequence[tuple[FileChange, int, drafts.DraftHunk]], operations: Mapping[str, Operation]
+) -> list[Evidence]:
+    """Saves the hunks; returns their evidence, not saved yet."""
     rows = Hunk.objects.bulk_create(
         Hunk(
             file=change,
@@ -250,7 +264,7 @@ def _save_hunks(
         for change, number, made in hunks
     )
     pairs = zip(rows, hunks, strict=True)
-    Evidence.objects.bulk_create(_evidence(row, c) for row, (_, _, made) in pairs for c in made.citations)
+    return [_evidence(row, citation) for row, (_, _, made) in pairs for citation in made.citations]
 
 
 def save_hunk(row: Hunk, made: drafts.DraftHunk, operation: Operation, citations: Sequence[Citation]) -> None:

@@ -124,6 +124,7 @@ def with_parts(hunks: Sequence[decisions.Grouped]) -> list[Hunk]:
 
 _DECIDED = ("verdict", "edited_sha", "verdict_base_sha", "decided_by", "decided_at", "decide_reason")
 MOST_AT_ONCE = 500  # rows of one statement
+SAVING = "Saving decisions"
 MOST_CONFIRMED = 40  # of one transaction: each has an entry of its own in the audit log, about 2 ms
 
 
@@ -255,7 +256,7 @@ def _save(hunks: Sequence[Hunk]) -> None:
     for hunk in hunks:
         alike[tuple(getattr(hunk, name) for name in _DECIDED)].append(hunk.pk)
     for values, pks in alike.items():
-        for some in database.in_parts(pks, MOST_AT_ONCE):
+        for some in database.in_parts(pks, MOST_AT_ONCE, SAVING):
             Hunk.objects.filter(pk__in=some).update(**dict(zip(_DECIDED, values, strict=True)))
 
 
@@ -287,7 +288,7 @@ def keep_decisions(
     if not batch and len(decisions.grouped(hunks)) > 1:
         batch = uuid.uuid4().hex
     routine = policies.would_apply(proposal, hunks, policies.accepted(proposal.project))
-    Decision.objects.bulk_create(
+    rows = [
         Decision(
             proposal=proposal,
             path=hunk.file.path,
@@ -304,7 +305,9 @@ def keep_decisions(
             at=now,
         )
         for hunk in hunks
-    )
+    ]
+    for some in database.in_parts(rows, MOST_AT_ONCE, SAVING):
+        Decision.objects.bulk_create(some)
     return batch
 
 
