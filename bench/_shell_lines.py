@@ -14,8 +14,8 @@ COMMANDS = r"""
 30 grep 3 -n  -l  -i  -o  --include='*.md'  --include=*.txt  --exclude='a*'  --exclude-dir=deep : -r {basic} {folder}
 50 find 0 : {folder} {tests} {tests} {action}
 10 find 0 : {folder} \( {tests} -o {tests} \) {action}
-30 ls 3 -l  -a  -A  -1  -t  -r  -S  -h  -R  -d  -F  -p  -lt  -la : {files}
-10 ls 2 -l  -t  -r  -R  --time-style=long-iso  --full-time  --group-directories-first : {folder}
+30 ls 3 -l  -a  -A  -1  -t  -r  -S  -h  -R  -d  -F  -lt  -la : {files}
+10 ls 2 -l  -t  -r  -R  --time-style=long-iso : {folder}
 30 sort 3 -n  -r  -u  -f  -b  -s  -h  -V  -k2  -k2,2  -k 2n  -t,  -k1,1 -k3nr  -k2.2,3b : {files}
 20 head 1 -n 3  -5  -n5  -q -n 2  -v  --lines=4  -n -3  -c 30  -c -9 : {files}
 20 tail 1 -n 3  -5  -n5  -q -n 2  -v  --lines=4  -n +4 : {files}
@@ -57,13 +57,13 @@ POOLS = {
     "tests": r"""-name '*.md'  -iname 'A*'  -type f  -type d  -type f,l  -maxdepth 1  -mindepth 2  -empty  -path '*deep*'
         -size +0  -size -2  -size +100c  -mtime -7  -mtime +30  -mtime 0  -mmin -60  -mmin +500  -newer a.md
         -not -name '*.txt'  ! -type d  -newermt 2020-01-01  -perm -100  -name '[ab].*'  -regex '.*/[ab]\.md'
-        -name topic -prune  -depth  -true  -perm 644  -maxdepth 2""",
-    "action": r"""  -print  -print0  -printf '%f %s\n'  -printf '%p %d %m %y %h\n'  -printf '%T@ %P\n'  -quit  -print -quit
+        -name topic -prune  -perm 644  -maxdepth 2""",
+    "action": r"""  -print  -print0  -printf '%f %s\n'  -printf '%p %d %m %y %h\n'  -printf '%T@ %P\n'
         -printf '%TY-%Tm-%Td %M\n'  -ls""",
-    "cuts": "-d, -f1  -d ' ' -f2-  -f2  -c1-5  -b3,1  -d: -f1 -s  -d, -f1,3  -c2-4  -d, -f2 --complement",
+    "cuts": "-d, -f1  -d ' ' -f2-  -f2  -c1-5  -b3,1  -d: -f1 -s  -d, -f1,3  -c2-4",
     "sets": r"""a-z A-Z  -d ' '  -s o  '[:upper:]' '[:lower:]'  -cd '[:alnum:]\n'  ' ' '\n'  -s ' ' '\n'  abc x  -d '\n'
         -c '[:print:]\n' '?'""",
-    "formats": r"""-c '%n %s'  -c %Y  --format='%a %A %U %F'  -c '%y|%i|%h|%b|%o'  --printf='%n\t%s\n'  -c '%10s %-8a|'""",
+    "formats": r"""-c '%n %s'  -c %Y  --format='%a %A %U %F'  -c '%y|%i|%h|%b|%o'  -c '%10s %-8a|'""",
     "sizes": "-s topic  -sh .  -a topic  -b topic  -d 1 .  -ch *.md  a.md b.md  --apparent-size -s topic",
     "scripts": r"""2p  1,3p  $p  /foo/p  /foo/,/bar/p  2,/e/p  /o/,+1p  0,/a/p  /foo/!p  3q  s/o/0/  s/o/0/g  s/o/0/2
         s/\(fo\)\(o\)/\2\1/  s/[a-z]*/<&>/  s/x*/-/g  s/^/> /  s/$/ </  /^$/d  1d  $d  2,4d  s/foo/bar/p  s/FOO/x/I

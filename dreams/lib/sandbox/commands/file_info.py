@@ -12,11 +12,11 @@ from dreams.lib.sandbox.process import Process, Refused, Runner, UsageError, bel
 
 # --- stat ---------------------------------------------------------------------------------------------------------
 _STAT = Spec(
-    values="c,format printf",
+    values="c,format",
     why_not={
         "L": "links are never followed",
         "f": "file systems are not shown",
-        "t": "use -c with a format",
+        **dict.fromkeys(("t", "printf"), "use -c with a format"),
     },
 )
 _DEFAULT = (
@@ -26,7 +26,6 @@ _DEFAULT = (
     "Access: %x\nModify: %y\nChange: %z\n Birth: %w\n"
 )
 _DIRECTIVE = re.compile(r"%([-#+ 0']*)([0-9]{0,3})(\.[0-9]{1,3})?([HLQ]?[A-Za-z%])")
-_STAT_ESCAPES = {"a": "\a", "b": "\b", "e": "\x1b", "f": "\f", "n": "\n", "r": "\r", "t": "\t", "v": "\v"}
 
 Describe = Callable[[Process, str, os.stat_result], str | int]
 
@@ -78,11 +77,7 @@ def stat(name: str, argv: list[str]) -> Runner:
     args = read(name, _STAT, argv)
     if not args.operands:
         raise UsageError("missing operand")
-    fmt = {
-        "c": f"{args.last('c')}\n",
-        "printf": _stat_unescaped(args.last("printf") or ""),
-        None: _DEFAULT,
-    }[args.last_of("c", "printf")]
+    fmt = f"{args.last('c')}\n" if args.has("c") else _DEFAULT
     for found in _DIRECTIVE.finditer(fmt):
         if found[4] not in (*_FIELDS, "%"):
             raise Refused(f"stat -c {found[0]}: not on offer; %{' %'.join(_FIELDS)} are")
@@ -94,13 +89,6 @@ def stat(name: str, argv: list[str]) -> Runner:
                 yield raw(_formatted(process, fmt, path, found))
 
     return run
-
-
-def _stat_unescaped(text: str) -> str:
-    def one(found: re.Match[str]) -> str:
-        return _STAT_ESCAPES.get(found[1], found[1])
-
-    return re.sub(r"\\(.)", one, text)
 
 
 def _formatted(process: Process, fmt: str, path: str, found: os.stat_result) -> str:

@@ -14,9 +14,9 @@ from dreams.lib.sandbox.process import Chunks, Process, Refused, Runner, UsageEr
 
 # --- cut ----------------------------------------------------------------------------------------------------------
 _CUT = Spec(
-    flags="complement s,only-delimited",
+    flags="s,only-delimited",
     values="b,bytes,c,characters d,delimiter f,fields",
-    why_not={"output-delimiter": "put tr or sed behind it"},
+    why_not={"output-delimiter": "put tr or sed behind it", "complement": "name the others, as in -f1,3-"},
 )
 _FOREVER = 1 << 62  # above any position in a line
 Picker = Callable[[bytes], bytes | None]
@@ -29,8 +29,6 @@ def cut(name: str, argv: list[str]) -> Runner:
         raise UsageError("you must specify a list of bytes, characters, or fields")
     kind = kinds.pop()
     ranges = _ranges(args.last(kind) or "", kind)
-    if args.has("complement"):
-        ranges = _complement(ranges)
     if kind == "b" and (args.has("d") or args.has("s")):
         raise UsageError("an input delimiter may be specified only when operating on fields")
     pick = _byte_picker(ranges) if kind == "b" else _field_picker(args, ranges)
@@ -72,13 +70,6 @@ def _merged(ranges: list[tuple[int, int]]) -> list[tuple[int, int]]:
         else:
             out.append((low, high))
     return out
-
-
-def _complement(ranges: list[tuple[int, int]]) -> list[tuple[int, int]]:
-    """The ranges before, between and after the given ones."""
-    lows = [1, *(high + 1 for _, high in ranges)]
-    highs = [*(low - 1 for low, _ in ranges), _FOREVER]
-    return [(low, high) for low, high in zip(lows, highs, strict=True) if low <= high]
 
 
 def _byte_picker(ranges: list[tuple[int, int]]) -> Picker:

@@ -23,6 +23,11 @@ _REFUSED = {
     **dict.fromkeys(
         ("-atime", "-amin", "-ctime", "-cmin", "-anewer", "-cnewer"), "use -mtime, -mmin or -newermt"
     ),
+    **dict.fromkeys(("-readable", "-executable"), "use -perm -111, or ls -l"),
+    **dict.fromkeys(("-wholename", "-iwholename"), "use -path"),
+    "-regextype": "-regex knows one syntax; put grep -E behind find for another",
+    "-depth": "put sort -r behind it",
+    "-quit": "put head -n 1 behind it",
     "-delete": "it removes files",
     "-files0-from": "file names are not taken from files",
 }
@@ -48,8 +53,7 @@ def find(name: str, argv: list[str]) -> Runner:
                 raise UsageError(f"'{reference}': {trouble(error)}") from None
         walk = _Walk(process, expression)
         for path in paths or ["."]:
-            if not walk.stopped:
-                yield from walk.from_operand(path)
+            yield from walk.from_operand(path)
 
     return run
 
@@ -71,7 +75,6 @@ class _Expression:
     test: Test = tests.print_line
     deepest: int = _DEEPEST
     shallowest: int = 0
-    depth_first: bool = False
     references: list[str] = field(default_factory=list)
 
 
@@ -84,7 +87,6 @@ class _Parser:
         self._acts = False
         self._nested = 0
         self._result = _Expression()
-        self._syntax = "emacs"
 
     def whole(self) -> _Expression:
         if self._words:
@@ -153,15 +155,11 @@ class _Parser:
         if word in tests.ALONE:
             self._acts = self._acts or word in ("-print", "-print0", "-ls")
             return tests.ALONE[word]
-        if word in ("-depth", "-d"):
-            self._result.depth_first = True
-            return tests.yes
         return tests.yes if word in _NOTHING else self._with_value(word)
 
     def _with_value(self, word: str) -> Test:
         newer = re.fullmatch(r"-newer(mt)?", word)
-        known = (*tests.VALUED, "-maxdepth", "-mindepth", "-regex", "-iregex", "-regextype")
-        if word not in known and newer is None:
+        if word not in (*tests.VALUED, "-maxdepth", "-mindepth") and newer is None:
             raise _refused(word)
         if self._peek() is None:
             raise UsageError(f"missing argument to `{word}'")
@@ -170,11 +168,6 @@ class _Parser:
             return self._newer(value, is_time=newer[1] is not None)
         if word in ("-maxdepth", "-mindepth"):
             return self._bound(word, value)
-        if word == "-regextype":
-            self._syntax = value
-            return tests.yes
-        if word in ("-regex", "-iregex"):
-            return tests.path_pattern(value, self._syntax, fold=word == "-iregex")
         self._acts = self._acts or word == "-printf"
         return tests.VALUED[word](word, value)
 
@@ -210,7 +203,6 @@ class _Walk:
     process: Process
     expression: _Expression
     out: list[bytes] = field(default_factory=list)
-    stopped: bool = False
 
     def from_operand(self, path: str) -> Iterator[bytes]:
         stat = self.process.attempt(self.process.stat, path, wording="'{}': {}")
@@ -220,24 +212,14 @@ class _Walk:
         yield from self._visit(Visit(path, name, stat, 0, path, self.process, self.out))
 
     def _visit(self, visit: Visit) -> Iterator[bytes]:
-        if self.stopped:
-            return
         self.process.meter.tick()
-        if not self.expression.depth_first:
-            yield from self._judge(visit)
-        descends = is_folder(visit.stat) and visit.depth < self.expression.deepest and not self.stopped
-        if descends and (self.expression.depth_first or not visit.pruned):
-            yield from self._below(visit)
-        if self.expression.depth_first and not self.stopped:
-            yield from self._judge(visit)
-
-    def _judge(self, visit: Visit) -> Iterator[bytes]:
         if visit.depth >= self.expression.shallowest:
             self.expression.test(visit)
-            self.stopped = visit.quit
         if self.out:
             yield b"".join(self.out)
             self.out.clear()
+        if is_folder(visit.stat) and visit.depth < self.expression.deepest and not visit.pruned:
+            yield from self._below(visit)
 
     def _below(self, visit: Visit) -> Iterator[bytes]:
         process = self.process

@@ -18,7 +18,7 @@ from dreams.lib.sandbox.process import Process, Refused, UsageError, raw
 
 @dataclass(slots=True)
 class Visit:
-    """A visited file; actions set `pruned` and `quit`."""
+    """A visited file; -prune sets `pruned`."""
 
     path: str
     name: str
@@ -28,11 +28,9 @@ class Visit:
     process: Process
     out: list[bytes]
     pruned: bool = False
-    quit: bool = False
 
     def print(self, text: str) -> bool:
-        if not self.quit:  # -quit ends everything at once, including the implied print
-            self.out.append(raw(text))
+        self.out.append(raw(text))
         return True
 
 
@@ -48,7 +46,7 @@ def yes(visit: Visit) -> bool:
 
 def _named(word: str, text: str) -> Test:
     fold = word.startswith("-i")
-    if word.endswith("name") and "whole" not in word:
+    if word.endswith("name"):
         return lambda visit: matches(text, visit.name, fold=fold)
     return lambda visit: matches(text, visit.path, fold=fold)
 
@@ -72,19 +70,14 @@ def _empty(visit: Visit) -> bool:
         return False
 
 
-def path_pattern(text: str, syntax: str, *, fold: bool) -> Test:
-    """-regex: matches the complete path."""
-    pattern, extended = raw(text), syntax in ("posix-extended", "posix-egrep", "egrep")
-    if syntax in ("emacs", "findutils-default"):
-        # Emacs' patterns are basic ones with + and ? as repetitions without a backslash.
-        pattern = re.sub(rb"\\.|\[\^?\]?[^]]*\]|[+?]", _emacs, pattern, flags=re.DOTALL)
-    elif not extended and syntax not in ("posix-basic", "grep", "sed"):
-        raise Refused(f"find -regextype {syntax[:20]}: posix-extended, egrep or emacs are on offer")
-    matcher = patterns.compiled(patterns.translate(pattern, extended=extended, fold=fold))
+def _path_pattern(word: str, text: str) -> Test:
+    """-regex: matches the complete path, by basic patterns with + and ? as repetitions without a backslash."""
+    pattern = re.sub(rb"\\.|\[\^?\]?[^]]*\]|[+?]", _repeated, raw(text), flags=re.DOTALL)
+    matcher = patterns.compiled(patterns.translate(pattern, extended=False, fold=word == "-iregex"))
     return lambda visit: matcher.fullmatch(raw(visit.path)) is not None
 
 
-def _emacs(found: re.Match[bytes]) -> bytes:
+def _repeated(found: re.Match[bytes]) -> bytes:
     return b"\\" + found[0] if found[0] in (b"+", b"?") else found[0]
 
 
@@ -214,11 +207,6 @@ def _prune(visit: Visit) -> bool:
     return True
 
 
-def _quit(visit: Visit) -> bool:
-    visit.quit = True
-    return True
-
-
 def _target(visit: Visit) -> str:
     return visit.process.link_target(visit.path)
 
@@ -286,15 +274,11 @@ ALONE: dict[str, Test] = {
     "-print0": lambda visit: visit.print(visit.path + "\0"),
     "-ls": _list_line,
     "-prune": _prune,
-    "-quit": _quit,
     "-empty": _empty,
-    "-true": yes,
-    "-false": lambda visit: False,
-    "-readable": yes,
-    "-executable": lambda visit: bool(visit.stat.st_mode & 0o111),
 }
 VALUED: dict[str, Callable[[str, str], Test]] = {
-    **dict.fromkeys(("-name", "-iname", "-path", "-ipath", "-wholename", "-iwholename"), _named),
+    **dict.fromkeys(("-name", "-iname", "-path", "-ipath"), _named),
+    **dict.fromkeys(("-regex", "-iregex"), _path_pattern),
     "-mtime": _days_old,
     "-mmin": _minutes_old,
     "-type": _of_type,

@@ -14,18 +14,18 @@ from dreams.lib.sandbox.process import Process, Refused, Runner, below, is_folde
 _LINKS = "links are never followed"
 _LS = Spec(
     flags=(
-        "1 A,almost-all a,all d,directory F full-time group-directories-first h,human-readable k l N,literal "
-        "p R,recursive r,reverse S t"
+        "1 A,almost-all a,all d,directory F,classify h,human-readable k l N,literal R,recursive r,reverse S t"
     ),
-    values="time-style sort",
-    optional="color F,classify",
+    values="time-style",
+    optional="color",
     why_not=dict.fromkeys(("L", "H", "dereference"), _LINKS)
     | dict.fromkeys(("m", "C", "x"), "names stand one on a line")
     | dict.fromkeys(("v", "X", "U"), "put sort behind it, as in ls | sort -V")
     | dict.fromkeys(("i", "s", "n", "g", "G", "o", "c", "u", "time"), "use ls -l or stat -c")
-    | dict.fromkeys(("I", "ignore"), "use find . -maxdepth 1 -not -name"),
+    | dict.fromkeys(("I", "ignore"), "use find . -maxdepth 1 -not -name")
+    | dict.fromkeys(("p", "group-directories-first"), "use ls -F, or ls -d */ for the folders")
+    | {"full-time": "use --time-style=full-iso", "sort": "use -S or -t, or put sort behind it"},
 )
-_SORTS = {"size": "S", "time": "t"}
 _DEEPEST = 64  # folders; chosen
 
 
@@ -54,13 +54,9 @@ class _Style:
 def _style_of(args: Args) -> _Style:
     if args.last("color") not in (None, "never", "none", "no", "auto", "tty", "if-tty"):
         raise Refused("ls --color: only never and auto are on offer")
-    if args.last("sort") not in (None, *_SORTS):
-        raise Refused(
-            "ls --sort: size and time are on offer; for others put sort behind it, as in ls | sort -V"
-        )
     return _Style(
         args=args,
-        long=args.has("l") or args.has("full-time"),
+        long=args.has("l"),
         hidden=args.last_of("a", "A"),
         when=_when_style(args),
     )
@@ -72,7 +68,7 @@ def _when_style(args: Args) -> str:
         metadata.check_format(style)
     elif style not in ("full-iso", "long-iso", "locale"):
         raise Refused("ls --time-style: full-iso, long-iso, locale and +FORMAT are on offer")
-    return "full-iso" if args.last_of("full-time", "time-style") == "full-time" else style
+    return style
 
 
 # --- Folders ------------------------------------------------------------------------------------------------------
@@ -128,17 +124,13 @@ def _dots(process: Process, style: _Style, path: str) -> list[FolderEntry]:
 
 
 def _sorted(style: _Style, entries: list[FolderEntry]) -> list[FolderEntry]:
-    by = style.args.last_of("t", "S", "sort")
-    by = _SORTS[style.args.last("sort") or "time"] if by == "sort" else by
+    by = style.args.last_of("t", "S")
 
     def key(entry: FolderEntry) -> tuple[int, bytes]:
         first = {"t": -entry.stat.st_mtime_ns, "S": -entry.stat.st_size}
         return first.get(by or "", 0), raw(entry.name)
 
-    ordered = sorted(entries, key=key, reverse=style.args.has("r"))
-    if style.args.has("group-directories-first"):
-        ordered.sort(key=lambda entry: not is_folder(entry.stat))
-    return ordered
+    return sorted(entries, key=key, reverse=style.args.has("r"))
 
 
 # --- Rows ---------------------------------------------------------------------------------------------------------
@@ -197,6 +189,4 @@ def _name(process: Process, style: _Style, entry: FolderEntry, folder: str) -> s
     if style.long and st.S_ISLNK(entry.stat.st_mode):
         target = process.link_target(below(folder, entry.name) if folder else entry.name)
         return f"{entry.name} -> {target or '?'}"
-    wanted = style.args.last_of("F", "p")
-    sign = metadata.suffix(entry.stat) if wanted else ""
-    return entry.name + (sign if wanted == "F" or sign == "/" else "")
+    return entry.name + (metadata.suffix(entry.stat) if style.args.has("F") else "")

@@ -136,14 +136,11 @@ _NAMED = {"now": 0, "today": 0, "yesterday": -_DAY, "tomorrow": _DAY}
 
 
 def parse_moment(text: str) -> Callable[[float], int]:
-    """Nanoseconds since 1970 for ISO dates and times, `@seconds`, `N days ago`, `last week`, yesterday and now.
+    """Nanoseconds since 1970 for ISO dates and times, `N days ago`, yesterday and now.
 
     Relative to the current time. Raises Refused for anything else, UsageError for a day that does not exist.
     """
-    words = re.sub(r"^(last|next) (?=second|min|hour|day|week)", _distance, " ".join(text.lower().split()))
-    if found := re.fullmatch(r"@(-?[0-9]{1,11})(?:\.[0-9]+)?", words):
-        seconds = int(found[1])
-        return lambda now: seconds * NS
+    words = " ".join(text.lower().split())
     if words in _NAMED:
         return lambda now: int((now + _NAMED[words]) * NS)
     if found := _AGO.fullmatch(words):
@@ -152,10 +149,6 @@ def parse_moment(text: str) -> Callable[[float], int]:
         return lambda now: int((now + distance) * NS)
     stamp = _iso(text.strip())
     return lambda now: stamp
-
-
-def _distance(found: re.Match[str]) -> str:
-    return "-1 " if found[1] == "last" else "+1 "
 
 
 def _iso(text: str) -> int:
