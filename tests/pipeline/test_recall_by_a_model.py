@@ -12,7 +12,6 @@ from django.core.management import call_command
 from django.test import Client
 
 from dreams.lib.prose import recall
-from dreams.management import mcp_server
 from dreams.models import ModelRequest, Project, SetAside
 from dreams.services import recalling, settings_changes
 from tests.world import directory as world
@@ -167,6 +166,8 @@ def test_the_page_asks_it_on_a_press_and_says_who_chose(
 def test_command_and_mcp_say_who_chose_and_what_it_cost(
     project: Project, monkeypatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
+    from dreams.management import mcp_server  # loads for a second: not in every process
+
     monkeypatch.setattr(mcp_server, "close_old_connections", lambda: None)  # the test's own
     with ModelServer(Script([choose("m2.md"), choose("m4.md")])) as wire:
         monkeypatch.setenv("ANTHROPIC_BASE_URL", wire.url)

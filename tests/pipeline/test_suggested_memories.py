@@ -11,7 +11,6 @@ import time_machine
 from django.test import Client
 from django.utils import timezone
 
-from dreams.management import mcp_server
 from dreams.models import DreamRun, Hunk, Operation, Policy, Project, Proposal, Session
 from dreams.services import dreaming, review, settings_changes, suggesting
 from dreams.services.apply import applying
@@ -153,6 +152,8 @@ def test_a_dream_runs_beside_it(project: Project) -> None:
 
 
 def test_the_session_is_known_by_the_agents_own_registry(project: Project) -> None:
+    from dreams.management import mcp_server  # loads for a second: not in every process
+
     session = _session(project, "abc")
     registry = Path(project.root) / "sessions"
     registry.mkdir()

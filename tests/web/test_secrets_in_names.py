@@ -16,7 +16,6 @@ from django.utils import timezone
 from pytest_django import Settings
 
 from dreams.engines.types import Edit
-from dreams.management import mcp_server
 from dreams.management.base import Refused
 from dreams.models import Hunk, Project, Proposal
 from dreams.services import discovery, notify, review, secret_paths
@@ -174,6 +173,8 @@ def test_no_command_and_no_answer_to_an_agent_shows_one_and_each_takes_the_name_
     with pytest.raises(Refused):
         call_command("doctor", "--json")
     said.append(capsys.readouterr().out)
+    from dreams.management import mcp_server  # loads for a second: not in every process
+
     monkeypatch.setattr(mcp_server, "close_old_connections", lambda: None)  # the test's own database
     desk = mcp_server.Desk(project.pk)
     said.append(answer := desk.recall("where is the database db-1.internal?"))
