@@ -120,18 +120,6 @@ def _usage_status(command: str) -> int:
 
 # --- Numbers ------------------------------------------------------------------------------------------------------
 
-_SUFFIXES = {"": 1, "b": 512, "kB": 1000, "k": 1024, "K": 1024, "KiB": 1024, "MB": 1000**2, "M": 1024**2}
-_SUFFIXES |= {"MiB": 1024**2, "GB": 1000**3, "G": 1024**3, "GiB": 1024**3}
-_COUNT = re.compile(r"([0-9]{1,18})([A-Za-z]{0,3})")
-
-
-def count_of(text: str, what: str) -> int:
-    """A count such as 10, 4K or 2MB."""
-    found = _COUNT.fullmatch(text)
-    if found is None or found[2] not in _SUFFIXES:
-        raise UsageError(f"invalid number of {what}: '{text}'")
-    return int(found[1]) * _SUFFIXES[found[2]]
-
 
 def digits_of(text: str, complaint: str, status: int = 1) -> int:
     """A number of decimal digits only, or UsageError with `complaint`."""

@@ -17,14 +17,15 @@ from dreams.lib.sandbox.process import Process, Refused, Runner, UsageError, raw
 _NO_FILES = "programs are not taken from files"
 _SPEC = Spec(
     flags=(
-        "a,ascii-output c,compact-output e,exit-status j,join-output M,monochrome-output n,null-input "
-        "R,raw-input r,raw-output S,sort-keys s,slurp tab"
+        "c,compact-output e,exit-status M,monochrome-output n,null-input R,raw-input r,raw-output S,sort-keys "
+        "s,slurp"
     ),
-    values="indent",
     why_not={
         **dict.fromkeys(("f", "from-file", "L"), _NO_FILES),
         **dict.fromkeys(("slurpfile", "rawfile"), "files are named as operands"),
         "args": "write the value into the program",
+        **dict.fromkeys(("tab", "indent"), "use -c for one line"),
+        **dict.fromkeys(("j", "join-output"), "use -r, and tr -d '\\n' behind it"),
     },
 )
 LONGEST = 20_000  # characters of a program: a page of jq has some 2,000
@@ -204,20 +205,11 @@ def _several(process: Process, text: str) -> Iterator[Any]:
 
 
 def _encoder(args: Args) -> json.JSONEncoder:
-    indent = "\t" if args.has("tab") else args.last("indent", "2") or "2"
-    if indent not in ("\t", *"01234567"):
-        raise Refused("jq --indent: 0 to 7")
-    is_compact = args.has("c") or indent == "0"
-    return json.JSONEncoder(
-        ensure_ascii=args.has("a"),
-        sort_keys=args.has("S"),
-        indent=None if is_compact else indent if indent == "\t" else int(indent),
-        separators=(",", ":") if is_compact else (",", ": "),
-    )
+    form: dict[str, Any] = {"separators": (",", ":")} if args.has("c") else {"indent": 2}
+    return json.JSONEncoder(ensure_ascii=False, sort_keys=args.has("S"), **form)
 
 
 def _line(value: Any, args: Args, encoder: json.JSONEncoder) -> bytes:
-    is_plain = isinstance(value, str) and (args.has("r") or args.has("j"))
-    shown = value if is_plain else encoder.encode(value)
+    shown = value if isinstance(value, str) and args.has("r") else encoder.encode(value)
     whole = shown.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
-    return raw(whole) + (b"" if args.has("j") else b"\n")
+    return raw(whole) + b"\n"

@@ -9,16 +9,17 @@ from itertools import islice
 
 from dreams.lib.files.safefs import SafeFsError
 from dreams.lib.sandbox.mounts import trouble
-from dreams.lib.sandbox.options import Args, Spec, count_of, digits_of, read
+from dreams.lib.sandbox.options import Args, Spec, digits_of, read
 from dreams.lib.sandbox.process import Chunks, Process, Refused, Runner, UsageError, raw
 
 # --- cat ----------------------------------------------------------------------------------------------------------
 
 _CAT = Spec(
-    flags=(
-        "A,show-all b,number-nonblank E,show-ends e n,number s,squeeze-blank T,show-tabs t u "
-        "v,show-nonprinting"
-    ),
+    flags="A,show-all n,number u",
+    why_not={
+        **dict.fromkeys(("E", "e", "T", "t", "v", "show-ends", "show-tabs", "show-nonprinting"), "use -A"),
+        **dict.fromkeys(("b", "s", "number-nonblank", "squeeze-blank"), "use -n"),
+    },
 )
 
 
@@ -30,68 +31,36 @@ def _shown_byte(byte: int) -> bytes:
     return bytes([byte]) if byte >= 32 else b"^" + bytes([byte + 64])
 
 
-_UNPRINTABLE = re.compile(rb"[\x00-\x08\x0b-\x1f\x7f-\xff]")
-
-
-@dataclass(slots=True)
-class _CatStyle:
-    number: bool
-    nonblank: bool
-    squeeze: bool
-    ends: bool
-    tabs: bool
-    visible: bool
-
-    @classmethod
-    def of(cls, args: Args) -> "_CatStyle":
-        def any_of(letters: str) -> bool:
-            return any(args.has(letter) for letter in letters)
-
-        return cls(args.has("n"), args.has("b"), args.has("s"), any_of("EAe"), any_of("TAt"), any_of("Aetv"))
-
-    @property
-    def plain(self) -> bool:
-        return not (self.number or self.nonblank or self.squeeze or self.ends or self.tabs or self.visible)
+_UNPRINTABLE = re.compile(rb"[\x00-\x1f\x7f-\xff]")
 
 
 def cat(name: str, argv: list[str]) -> Runner:
     args = read(name, _CAT, argv)
-    style = _CatStyle.of(args)
 
     def run(process: Process) -> Iterator[bytes]:
         chunks = (chunk for _, source in process.inputs(args.operands) for chunk in source)
-        return chunks if style.plain else _styled(process.lines(chunks), style)
+        return _styled(process.lines(chunks), args) if args.has("A") or args.has("n") else chunks
 
     return run
 
 
-def _styled(lines: Iterable[bytes], style: _CatStyle) -> Iterator[bytes]:
-    number = blanks = 0
-    for line in lines:
-        blanks = blanks + 1 if line == b"\n" else 0
-        if style.squeeze and blanks > 1:
-            continue
-        head = b""
-        if (style.nonblank and line != b"\n") or (style.number and not style.nonblank):
-            number += 1
-            head = b"%6d\t" % number
-        yield head + _line_shown(line, style)
+def _styled(lines: Iterable[bytes], args: Args) -> Iterator[bytes]:
+    for number, line in enumerate(lines, 1):
+        head = b"%6d\t" % number if args.has("n") else b""
+        yield head + (_line_shown(line) if args.has("A") else line)
 
 
-def _line_shown(line: bytes, style: _CatStyle) -> bytes:
-    body, end = line.removesuffix(b"\n"), line[-1:] if line.endswith(b"\n") else b""
-    if style.visible:
-        body = _UNPRINTABLE.sub(lambda found: _shown_byte(found[0][0]), body)
-    elif style.ends and end and body.endswith(b"\r"):
-        body = body[:-1] + b"^M"
-    if style.tabs:
-        body = body.replace(b"\t", b"^I")
-    return body + (b"$" if style.ends and end else b"") + end
+def _line_shown(line: bytes) -> bytes:
+    body = _UNPRINTABLE.sub(lambda found: _shown_byte(found[0][0]), line.removesuffix(b"\n"))
+    return body + (b"$\n" if line.endswith(b"\n") else b"")
 
 
 # --- nl -----------------------------------------------------------------------------------------------------------
 
-_NL = Spec(values="b,body-numbering s,number-separator w,number-width")
+_NL = Spec(
+    values="b,body-numbering",
+    why_not=dict.fromkeys(("s", "w", "number-separator", "number-width"), "put sed behind it"),
+)
 
 
 def nl(name: str, argv: list[str]) -> Runner:
@@ -99,8 +68,6 @@ def nl(name: str, argv: list[str]) -> Runner:
     style = args.last("b", "t")
     if style not in ("a", "t", "n"):
         raise Refused("nl -b: a, t or n are read")
-    width = min(max(digits_of(args.last("w", "6") or "", "invalid line number field width"), 1), 200)
-    separator = raw(args.last("s", "\t") or "")
 
     def run(process: Process) -> Iterator[bytes]:
         number = 0
@@ -111,9 +78,9 @@ def nl(name: str, argv: list[str]) -> Runner:
                     raise Refused("nl: logical pages are not on offer")
                 if style == "a" or (style == "t" and body):
                     number += 1
-                    yield b"%*d" % (width, number) + separator + body + b"\n"
+                    yield b"%6d\t" % number + body + b"\n"
                 else:
-                    yield b" " * (width + len(separator)) + body + b"\n"
+                    yield b" " * 7 + body + b"\n"
 
     return run
 
@@ -138,7 +105,7 @@ class _Wanted:
     def of(cls, args: Args) -> "_Wanted":
         kind = args.last_of("n", "c") or "n"
         text = args.last(kind, "10") or ""
-        number = count_of(text.lstrip("+-"), "bytes" if kind == "c" else "lines")
+        number = digits_of(text.lstrip("+-"), f"invalid number of {'bytes' if kind == 'c' else 'lines'}")
         return cls(args, kind == "c", text[:1], min(number, sys.maxsize))
 
     def headed(self, process: Process) -> Iterator[tuple[bytes, Iterator[bytes]]]:

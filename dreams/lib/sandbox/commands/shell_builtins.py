@@ -85,7 +85,7 @@ def echo(name: str, argv: list[str]) -> Runner:
 
 
 _DIRECTIVE = re.compile(
-    rb"%%|%([-+ 0#]*)([0-9]{0,3})(?:\.([0-9]{0,3}))?([diouxXcsbfFeEgG])|\\([abefnrtv\\\"'])|\\([0-7]{1,3})|\\x([0-9A-Fa-f]{1,2})|\\c"
+    rb"%%|%([-+ 0#]*)([0-9]{0,3})(?:\.([0-9]{0,3}))?([diouxXcsb])|\\([abefnrtv\\\"'])|\\([0-7]{1,3})|\\x([0-9A-Fa-f]{1,2})|\\c"
 )
 
 
@@ -99,7 +99,7 @@ def printf(name: str, argv: list[str]) -> Runner:
     fmt = raw(words[0])
     rest = re.sub(rb"%%", b"", _DIRECTIVE.sub(b"", fmt))
     if b"%" in rest:
-        raise Refused("printf: only %s, %b, %c, %d, %i, %o, %u, %x, %X, %f, %e and %g are read")
+        raise Refused("printf: only %s, %b, %c, %d, %i, %o, %u, %x and %X are read")
     return lambda process: _printed(process, fmt, [raw(word) for word in words[1:]])
 
 
@@ -137,8 +137,6 @@ def _directive(process: Process, found: re.Match[bytes], queue: list[bytes]) -> 
         text = _unescaped(value)[0] if kind == b"b" else value[:1] if kind == b"c" else value
         flags = re.sub(rb"^[-+ 0#]*", lambda given: b"-" if b"-" in given[0] else b"", flags)
         return (b"%" + flags + precision + b"s") % text
-    if kind in b"fFeEgG":
-        return (b"%" + flags + precision + kind) % _real(process, value)
     return (b"%" + flags + precision + kind.replace(b"i", b"d").replace(b"u", b"d")) % _whole(process, value)
 
 
@@ -149,15 +147,6 @@ def _whole(process: Process, value: bytes) -> int:
     if text:
         process.complain(f"{value.decode('utf-8', 'replace')}: invalid number")
     return 0
-
-
-def _real(process: Process, value: bytes) -> float:
-    text = value.strip()
-    if re.fullmatch(rb"[-+]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][-+]?[0-9]{1,3})?", text):
-        return float(text)
-    if text:
-        process.complain(f"{value.decode('utf-8', 'replace')}: invalid number")
-    return 0.0
 
 
 def true(name: str, argv: list[str]) -> Runner:
@@ -206,8 +195,6 @@ def _folder(path: str) -> str:
 
 # --- test ---------------------------------------------------------------------------------------------------------
 
-_DEEPEST = 50  # brackets of a test; chosen
-
 
 def test(name: str, argv: list[str]) -> Runner:
     words = list(argv)
@@ -222,18 +209,19 @@ def test(name: str, argv: list[str]) -> Runner:
 
 
 class _Test:
-    """Parses `test` by recursive descent: `-o`, `-a`, `!`, parentheses, then one condition."""
+    """One condition, with `!` before it."""
 
     def __init__(self, process: Process, words: list[str]) -> None:
         self._process = process
         self._words = words
         self._at = 0
-        self._nested = 0
 
     def whole(self) -> bool:
         if not self._words:
             return False
-        result = self._either()
+        result = self._not()
+        if self._peek() in ("-a", "-o"):
+            raise Refused(f"test {self._peek()}: use [ … ] && [ … ], or ||")
         if self._at < len(self._words):
             raise UsageError(f"extra argument '{self._words[self._at]}'", 2)
         return result
@@ -249,39 +237,12 @@ class _Test:
         self._at += 1
         return word
 
-    def _either(self) -> bool:
-        result = self._both()
-        while self._peek() == "-o":
-            self._at += 1
-            result = self._both() or result
-        return result
-
-    def _both(self) -> bool:
-        result = self._not()
-        while self._peek() == "-a":
-            self._at += 1
-            result = self._not() and result
-        return result
-
     def _not(self) -> bool:
         wanted = True
         while self._peek() == "!" and self._peek(1) is not None and self._peek(1) not in _BINARY:
             self._at += 1
             wanted = not wanted
-        if self._peek() == "(" and self._peek(1) not in _BINARY:
-            return self._group() == wanted
         return self._condition() == wanted
-
-    def _group(self) -> bool:
-        self._at += 1
-        self._nested += 1
-        if self._nested > _DEEPEST:
-            raise UsageError("parentheses nested too deeply", 2)
-        result = self._either()
-        if self._take() != ")":
-            raise UsageError("')' expected", 2)
-        self._nested -= 1
-        return result
 
     def _condition(self) -> bool:
         first = self._take()
@@ -298,16 +259,7 @@ class _Test:
     def _compare(self, a: str, operator: str, b: str) -> bool:
         if operator in _NUMERIC:
             return _NUMERIC[operator](_integer(a), _integer(b))
-        if operator in ("-nt", "-ot"):
-            ages = [self._mtime(path) for path in (a, b)]
-            return ages[0] > ages[1] if operator == "-nt" else ages[0] < ages[1]
         return {"=": a == b, "==": a == b, "!=": a != b, "<": a < b, ">": a > b}[operator]
-
-    def _mtime(self, path: str) -> int:
-        try:
-            return self._process.stat(path).st_mtime_ns
-        except (OSError, SafeFsError):
-            return -1
 
     def _about(self, operator: str, word: str) -> bool:
         if operator in ("-z", "-n"):
@@ -351,7 +303,7 @@ _NUMERIC: dict[str, Callable[[int, int], bool]] = {
     "-gt": lambda a, b: a > b,
     "-ge": lambda a, b: a >= b,
 }
-_BINARY = {"=", "==", "!=", "<", ">", "-nt", "-ot", *_NUMERIC}
+_BINARY = {"=", "==", "!=", "<", ">", *_NUMERIC}
 
 
 COMMANDS = {

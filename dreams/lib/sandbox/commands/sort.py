@@ -5,23 +5,21 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from dreams.lib.sandbox.options import Args, Spec, read
-from dreams.lib.sandbox.process import Process, Runner, UsageError, raw
+from dreams.lib.sandbox.process import Process, Refused, Runner, UsageError, raw
 
 _WRITES = "it writes a file"
 _SORT = Spec(
-    flags=(
-        "b,ignore-leading-blanks f,ignore-case h,human-numeric-sort n,numeric-sort r,reverse s,stable "
-        "u,unique V,version-sort"
-    ),
+    flags=("f,ignore-case h,human-numeric-sort n,numeric-sort r,reverse s,stable u,unique V,version-sort"),
     values="k,key t,field-separator",
     why_not={
         **dict.fromkeys(("o", "output", "T", "temporary-directory"), _WRITES),
         "compress-program": "it runs a program",
         "files0-from": "file names are not taken from files",
         **dict.fromkeys(("c", "C", "check"), "compare with: sort FILE | cmp - FILE"),
+        **dict.fromkeys(("b", "ignore-leading-blanks"), "take the blanks out with sed before it"),
     },
 )
-_MODES = "bfhnrV"
+_MODES = "fhnrV"
 
 
 def sort(name: str, argv: list[str]) -> Runner:
@@ -29,7 +27,7 @@ def sort(name: str, argv: list[str]) -> Runner:
     separator = _separator(args)
     overall = "".join(letter for letter in _MODES if args.has(letter))
     keys = [_read_key(text, overall) for text in args.all("k")]
-    keys = keys or [_Key(start_blanks="b" in overall, end_blanks="b" in overall, modes=overall)]
+    keys = keys or [_Key(modes=overall)]
     for key in keys:
         if len(set("nhV") & set(key.modes)) > 1:
             raise UsageError(f"options '-{''.join(sorted(key.modes))}' are incompatible", 2)
@@ -69,39 +67,25 @@ def _sorted(process: Process, args: Args, order: "SortOrder") -> Iterator[bytes]
 
 # --- Keys ---------------------------------------------------------------------------------------------------------
 
-_KEY = re.compile(
-    r"([0-9]{1,15})(?:\.([0-9]{1,15}))?([bfhnrV]*)(?:,([0-9]{1,15})(?:\.([0-9]{1,15}))?([bfhnrV]*))?"
-)
+_KEY = re.compile(r"([0-9]{1,15})([fhnrV]*)(?:,([0-9]{1,15})([fhnrV]*))?")
 
 
 @dataclass(frozen=True, slots=True)
 class _Key:
-    """One -k: from a field and character to another, and how to compare the text between."""
+    """One -k: from a field to another, and how to compare the text between."""
 
     start: int = 1
-    start_char: int = 1
     end: int = 0  # 0: to the end of the line
-    end_char: int = 0  # 0: to the end of the field
-    start_blanks: bool = False
-    end_blanks: bool = False
     modes: str = ""
 
 
 def _read_key(text: str, overall: str) -> _Key:
     found = _KEY.fullmatch(text)
-    if found is None or found[1] == "0" or found[4] == "0":
+    if found is None and re.match(r"[0-9]+[.b]|[0-9a-zA-Z]+,[0-9]+[.b]", text):
+        raise Refused(f"sort -k {text[:20]}: keys are whole fields; cut the part out before it")
+    if found is None or found[1] == "0" or found[3] == "0":
         raise UsageError(f"invalid field specification '{text}'", 2)
-    own = (found[3] or "") + (found[6] or "")
-    blanks = not own and "b" in overall
-    return _Key(
-        start=int(found[1]),
-        start_char=int(found[2] or 1),
-        end=int(found[4] or 0),
-        end_char=int(found[5] or 0),
-        start_blanks="b" in (found[3] or "") or blanks,
-        end_blanks="b" in (found[6] or "") or blanks,
-        modes=(own or overall).replace("b", ""),
-    )
+    return _Key(int(found[1]), int(found[3] or 0), found[2] + (found[4] or "") or overall)
 
 
 # A key to compare lines by: anything that Python can order.
@@ -153,24 +137,8 @@ def _by_key(
 
 
 def _part(line: bytes, key: _Key, separator: bytes | None) -> bytes:
-    if key.start == 1 and key.start_char == 1 and not key.end and not key.start_blanks:
-        return line
     start = _field_start(line, key.start, separator)
-    if key.start_blanks:
-        start = _skip_blanks(line, start)
-    start = min(start + key.start_char - 1, len(line))
-    return line[start : max(start, _limit(line, key, separator))]
-
-
-def _limit(line: bytes, key: _Key, separator: bytes | None) -> int:
-    if not key.end:
-        return len(line)
-    if not key.end_char:
-        return _field_end(line, key.end, separator)
-    at = _field_start(line, key.end, separator)
-    if key.end_blanks:
-        at = _skip_blanks(line, at)
-    return min(at + key.end_char, len(line))
+    return line[start : max(start, _field_end(line, key.end, separator) if key.end else len(line))]
 
 
 def _field_start(line: bytes, field: int, separator: bytes | None) -> int:
@@ -187,17 +155,11 @@ def next_field(line: bytes, at: int, separator: bytes | None) -> int:
     if separator is not None:
         stop = line.find(separator, at)
         return len(line) if stop < 0 else stop + 1
-    found = _BLANK.search(line, _skip_blanks(line, at))
-    return found.start() if found else len(line)
+    found = _END_OF_FIELD.match(line, at)
+    return found.end() if found else len(line)
 
 
-_BLANK = re.compile(rb"[ \t\n]")
-_NOT_BLANK = re.compile(rb"[^ \t\n]")
-
-
-def _skip_blanks(line: bytes, at: int) -> int:
-    found = _NOT_BLANK.search(line, at)
-    return found.start() if found else len(line)
+_END_OF_FIELD = re.compile(rb"[ \t\n]*[^ \t\n]*")
 
 
 def _field_end(line: bytes, field: int, separator: bytes | None) -> int:
