@@ -182,9 +182,13 @@ def test_what_a_policy_applied_leads_to_where_that_policy_is_set(
 ) -> None:
     policy = Policy.objects.create(kind="date", action="auto", project=world.project if own else None)
     applied(world.proposal, policy)
+    world.proposal.operations.update(policy=None)  # only an earned one is named there
     page = browser.get(f"/review/{world.proposal.public_id}/").content.decode()
     where = f"/projects/{world.project.pk}/settings/" if own else "/settings/"
     assert f'by <a href="{where}#policies">a policy</a>' in page
+    assert f'<a href="{where}#policies">a policy</a>' in browser.get("/").content.decode()
+    timeline = browser.get(f"/projects/{world.project.pk}/?show=timeline").content.decode()
+    assert f'<a href="/projects/{world.project.pk}/settings/#policies">policy</a>' in timeline
     shown = browser.get(where).content.decode()
     assert '<option value="auto" selected>' in shown and 'more-settings" open>' in shown
 

@@ -11,7 +11,7 @@ from django.utils import timezone
 
 from dreams import conf
 from dreams.findings.index_limits import MANY_WITHOUT_A_DREAM
-from dreams.models import COUNTED_MEMORIES, AppliedBatch, DreamRun, Memory, Project, Proposal
+from dreams.models import COUNTED_MEMORIES, AppliedBatch, DreamRun, Memory, Policy, Project, Proposal
 from dreams.models.prepared import prepared
 from dreams.services import hosts, people
 from dreams.services.doctor.check import Check
@@ -364,6 +364,8 @@ def _lately(now: dt.datetime, host: str) -> list[dict[str, Any]]:
 def _applied(since: dt.datetime, host: str) -> QuerySet[AppliedBatch]:
     recent = AppliedBatch.objects.filter(at__gte=since).select_related("proposal__project")
     recent = recent.filter(proposal__project__host=host) if host else recent
+    own = Policy.objects.filter(project=OuterRef("proposal__project"), action=Policy.Action.AUTO)
+    recent = recent.annotate(by_own_policy=Exists(own))
     done = Q(state=Proposal.State.APPLIED) & ~Q(applications__undone_at__isnull=False)
     undos = Prefetch("proposal__undone_by", Proposal.objects.filter(done), to_attr="undos")
     return recent.prefetch_related(undos).order_by("-at", "-pk")[:MOST_LATELY]

@@ -19,7 +19,7 @@ from django.views.decorators.http import require_POST, require_safe
 
 from dreams.lib import memdir
 from dreams.lib.files.text import plural
-from dreams.models import FileChange, Hunk, Proposal
+from dreams.models import FileChange, Hunk, Policy, Proposal
 from dreams.services import people, review
 from dreams.services.inbox.waiting import open_decisions
 from dreams.services.proposals import summaries
@@ -241,7 +241,7 @@ def _common(request: Request, loaded: LoadedProposal, asked: ReviewQuery) -> dic
 
 def _policies_at(proposal: Proposal) -> str:
     """The address of the policies that applied it."""
-    own = proposal.operations.filter(policy__project__isnull=False).exists()
+    own = Policy.objects.filter(project=proposal.project_id, action=Policy.Action.AUTO).exists()
     page = resolve_url("project-settings", proposal.project_id) if own else resolve_url("settings")
     return f"{page}#policies"
 
