@@ -44,10 +44,10 @@ FILTERS = r"""
 1 nl 0 :
 """
 POOLS = {
-    "basic": r"""foo  Foo  ^a  e$  o*  fo\+  [a-z]*  [[:digit:]]+  a.b  a\.b  x\|y  note  ^$  t[oO]  \bfoo\b  \<foo  bar\>
+    "basic": r"""foo  Foo  ^a  e$  o*  fo\+  [a-z]*  [[:digit:]]+  a.b  a\.b  x\|y  note  ^$  t[oO]  \bfoo\b
         \w\+  b\{1,2\}  ^.*e  [^a-z]  \(fo\)o  *a  []x[]  a\?  .  ü  \.  [0-9][0-9]*  \[x\]  type: [a-z]*""",
     "extended": r"""foo|bar  (foo|fo)o?  [0-9]+  ^(a|b)  b{2}  e+$  x?1  (a|ab)(c|bcd)?  a{1  ()  a**  ^*  t(ype|odo)
-        [[:upper:]][a-z]+  \w+-\w+  (^|x)f  fo{1,}  a||b  \S+  *x  a|*b  \bthe\b  .{3}  \<[A-Z]*[a-z]+\>""",
+        [[:upper:]][a-z]+  \w+-\w+  (^|x)f  fo{1,}  a||b  \S+  *x  a|*b  \bthe\b  .{3}""",
     "folder": ".  topic  topic/  ./topic  logs  .hidden  missing  a.md",
     "glob": "*.md  *.txt  topic/*  */a.md  [ab].md  ?.md  no*match  *  .h*/*.md  topic/*.md  'odd names/'*",
     "file": r"""MEMORY.md  a.md  b.md  build.md  data.csv  nums.txt  empty.txt  no_newline.txt  'my notes.md'  missing.md

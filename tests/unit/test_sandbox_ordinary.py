@@ -144,6 +144,8 @@ def test_a_command_that_is_not_on_offer_names_what_to_use_instead(
         ("sort -k1.2 a.md", "cut the part out"),
         ("sort -b a.md", "sed"),
         ("jq --tab . a.md", "use -c"),
+        ("grep '\\<note' a.md", "use \\b"),
+        ("sed 's/note\\>/x/' a.md", "use \\b"),
     ],
 )
 def test_a_refused_option_or_loop_names_what_to_use_instead(world: World, line: str, remedy: str) -> None:

@@ -35,10 +35,8 @@ def span(pattern: str, text: str, *, extended: bool = True, fold: bool = False) 
         ("a{1", "a{1", (0, 3)),
         ("*a", "a", (0, 1)),
         ("a**", "aa", (0, 2)),
-        ("\\<ab", "xab ab", (4, 6)),
-        ("ab\\>", "abx ab", (4, 6)),
-        ("\\<(a|-)b", "-b ab", (3, 5)),
-        ("\\<[A-Z][a-z]*\\>", "aB Bc", (3, 5)),
+        ("\\bab", "xab ab", (4, 6)),
+        ("ab\\b", "abx ab", (4, 6)),
         ("\\w+", "é_a", (2, 4)),
         ("\\.", "a.b", (1, 2)),
         ("()", "a", (0, 0)),
@@ -77,7 +75,7 @@ def test_case_is_folded_for_ascii_alone() -> None:
     assert span("[^a]", "A", fold=True) is None
 
 
-@each("pattern", ["(a)\\1", "\\9", "a{1001}", "(" * 70 + ")" * 70, "a" * 9000, "[[.a.]]", "\\<(a*)*b"])
+@each("pattern", ["(a)\\1", "\\9", "a{1001}", "(" * 70 + ")" * 70, "a" * 9000, "[[.a.]]"])
 def test_what_cannot_be_matched_in_linear_time_is_refused(pattern: str) -> None:
     with pytest.raises(Refused):
         patterns.translate(pattern.encode(), extended=True)

@@ -78,7 +78,7 @@ class _Chars:
 
 @dataclass(frozen=True, slots=True)
 class _Sign:
-    """A position between bytes: `^`, `$`, `\\b`, `\\B`, or the start `<` or end `>` of a word."""
+    """A position between bytes: `^`, `$`, `\\b` or `\\B`."""
 
     kind: str
 
@@ -142,73 +142,9 @@ def _folded(of: frozenset[int]) -> frozenset[int]:
     return of | frozenset(byte ^ 32 for byte in of if byte < 128 and chr(byte).isalpha())
 
 
-# --- Words --------------------------------------------------------------------------------------------------------
-
-
-def _row_of(parts: list[_Node]) -> _Node:
-    """A row with `\\<` and `\\>` replaced by `\\b`. With `\\b` the word may be on either side, so the neighbours are
-    restricted to bytes of a word."""
-    for at, part in enumerate(parts):
-        if part == _Sign("<"):
-            return _row_of([*parts[:at], _Sign("b"), _edged(_row_of(parts[at + 1 :]), first=True)])
-    for at in range(len(parts) - 1, -1, -1):
-        if parts[at] == _Sign(">"):
-            return _Row((_edged(_row_of(parts[:at]), first=False), _Sign("b"), *parts[at + 1 :]))
-    return parts[0] if len(parts) == 1 else _Row(tuple(parts))
-
-
-def _may_be_empty(node: _Node) -> bool:
-    if isinstance(node, _Row):
-        return all(map(_may_be_empty, node.parts))
-    if isinstance(node, _Either):
-        return any(map(_may_be_empty, node.choices))
-    if isinstance(node, _Times):
-        return node.least == 0 or _may_be_empty(node.part)
-    return isinstance(node, _Sign) or (isinstance(node, _Group) and _may_be_empty(node.part))
-
-
-def _edged(node: _Node, *, first: bool) -> _Node:
-    """The node with its first (or last) byte restricted to bytes of a word."""
-    if isinstance(node, _Chars):
-        return _Chars(node.of & WORD)
-    if isinstance(node, _Group):
-        return _Group(_edged(node.part, first=first))
-    if isinstance(node, _Either):
-        return _Either(tuple(_edged(choice, first=first) for choice in node.choices))
-    if isinstance(node, _Row) and node.parts:
-        return _edged_row(node.parts, first=first)
-    if isinstance(node, _Times) and node.least > 0:
-        rest = _Times(node.part, node.least - 1, None if node.most is None else node.most - 1)
-        return _joined(_edged(node.part, first=first), (rest,), first=first)
-    raise _unclear_edge()
-
-
-def _edged_row(parts: tuple[_Node, ...], *, first: bool) -> _Node:
-    edge, rest = (parts[0], parts[1:]) if first else (parts[-1], parts[:-1])
-    if not _may_be_empty(edge):
-        return _joined(_edged(edge, first=first), rest, first=first)
-    without = _edged(_Row(rest), first=first)
-    if isinstance(edge, _Sign):
-        return _joined(edge, (without,), first=first)
-    if not isinstance(edge, _Times) or edge.least or _may_be_empty(edge.part):
-        raise _unclear_edge()
-    if edge.most == 0:
-        return without
-    present = _edged(_Times(edge.part, 1, edge.most), first=first)
-    return _Either((_joined(present, rest, first=first), without))
-
-
-def _joined(edge: _Node, rest: tuple[_Node, ...], *, first: bool) -> _Node:
-    return _Row((edge, *rest) if first else (*rest, edge))
-
-
-def _unclear_edge() -> Refused:
-    return Refused("\\< or \\> beside something that may be empty; use \\b or grep -w")
-
-
 # --- Reading ------------------------------------------------------------------------------------------------------
 
-_SIGNS = {b"b": "b", b"B": "B", b"<": "<", b">": ">", b"`": "^", b"'": "$"}
+_SIGNS = {b"b": "b", b"B": "B", b"`": "^", b"'": "$"}
 _OPEN_BRACKET = "Unmatched [, [^, [:, [., or [="
 
 
@@ -252,7 +188,7 @@ class _Reader:
         parts: list[_Node] = []
         while self._at < len(self._text) and not self._next_is(b"|") and not self._closes():
             parts.append(self._piece(first=not parts or (not self._extended and parts == [_Sign("^")])))
-        return _row_of(parts)
+        return parts[0] if len(parts) == 1 else _Row(tuple(parts))
 
     def _closes(self) -> bool:
         if not self._next_is(b")"):
@@ -340,6 +276,8 @@ class _Reader:
             raise UsageError("Trailing backslash", 2)
         if char in b"123456789":
             raise Refused(f"the back-reference \\{char.decode()}: it cannot be matched in linear time")
+        if char in b"<>":
+            raise Refused(f"\\{char.decode()}: use \\b for the edge of a word, or grep -w")
         if not self._extended and char == b"{":
             raise UsageError("Invalid preceding regular expression", 2)
         sets = {b"w": WORD, b"W": self._any - WORD, b"s": SPACE, b"S": self._any - SPACE}
