@@ -61,6 +61,7 @@ def test_beside_a_review_it_takes_back_the_answer_and_no_verdict(
     assert Hunk.objects.filter(verdict=Hunk.Verdict.APPROVED).exists(), "the verdict before was taken back"
 
 
+@pytest.mark.more
 def test_who_went_on_to_the_next_question_is_not_called_back(
     window: Page, line: Line, address: str, tmp_path: Path
 ) -> None:

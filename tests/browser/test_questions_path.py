@@ -73,6 +73,7 @@ def test_by_keys_beside_a_review(window: Page, address: str, tmp_path: Path) -> 
     assert state(conflict) == state(changed) == "answered" and state(expired) == "later"
 
 
+@pytest.mark.more
 def test_the_key_of_a_decision_leads_from_the_questions_to_the_first_undecided_one(
     window: Page, address: str, tmp_path: Path
 ) -> None:

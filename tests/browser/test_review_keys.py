@@ -112,6 +112,7 @@ def test_the_first_key_on_a_page_leads_to_a_card_and_the_second_decides_it(
     expect(card(page, second)).to_be_focused()
 
 
+@pytest.mark.more
 def test_a_key_pressed_while_the_next_page_comes_decides_nothing_on_the_last_one(
     window: Page, address: str, proposal: Proposal
 ) -> None:
@@ -134,6 +135,7 @@ def test_a_key_pressed_while_the_next_page_comes_decides_nothing_on_the_last_one
     assert first.verdict == Hunk.Verdict.PENDING
 
 
+@pytest.mark.more
 def test_the_present_mark_and_the_focus_stay_together(window: Page, address: str, proposal: Proposal) -> None:
     page, keys = window, window.keyboard
     page.goto(f"{address}/review/{proposal.public_id}/")

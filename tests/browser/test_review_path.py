@@ -131,6 +131,7 @@ def test_from_the_code_to_the_undo_without_javascript(plain: Page, address: str,
     assert manifest(memory(project)) == before
 
 
+@pytest.mark.more
 def test_keys_decide_the_present_change_and_undo_it(window: Page, address: str, proposal: Proposal) -> None:
     window.goto(f"{address}/review/{proposal.public_id}/")
     second = Hunk.objects.filter(file__proposal=proposal, file__path="feedback_testing.md").order_by(

@@ -70,6 +70,7 @@ def test_without_a_script_a_removed_memory_comes_back_and_two_versions_are_compa
     expect(page.locator("ins").first).to_contain_text("fresh")
 
 
+@pytest.mark.more
 def test_times_are_absolute_on_focus(window: Page, address: str, project: Project) -> None:
     window.goto(f"{address}/projects/{project.pk}/?show=timeline")
     time = window.locator("time.moment").first

@@ -65,6 +65,7 @@ def test_lines_that_nobody_edited_keep_their_bytes(tmp_path: Path, was: bytes, b
     assert (world.folder(project) / "notes.md").read_bytes() == becomes
 
 
+@pytest.mark.more
 @pytest.mark.not_on_postgresql
 def test_a_private_memory_that_comes_back_is_private(tmp_path: Path) -> None:
     project = world.make_project(tmp_path)
@@ -117,6 +118,7 @@ def test_a_form_that_is_sent_again_before_the_first_is_done_makes_one_proposal(
     assert [hand_edits.propose_moment(project, when, world.ME)] == made == list(Proposal.objects.all())
 
 
+@pytest.mark.more
 @pytest.mark.not_on_postgresql
 def test_what_waits_for_other_bytes_is_not_what_is_asked_for_now(tmp_path: Path) -> None:
     project = world.make_project(tmp_path)
@@ -213,6 +215,7 @@ def test_an_old_version_comes_back_as_a_new_change(tmp_path: Path) -> None:
     assert origins == ["found", "edit", "restore"]
 
 
+@pytest.mark.more
 def test_what_was_edited_by_hand_in_the_last_week_is_told_to_a_dream_until_it_is_undone(
     tmp_path: Path,
 ) -> None:

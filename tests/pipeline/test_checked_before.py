@@ -58,6 +58,7 @@ def _use(monkeypatch: pytest.MonkeyPatch, engine: Careless) -> Careless:
     return engine
 
 
+@pytest.mark.more
 @pytest.mark.not_on_postgresql
 def test_an_engine_is_told_of_an_unexplained_loss_with_place_and_remedy(
     project: Project, monkeypatch: pytest.MonkeyPatch

@@ -251,6 +251,7 @@ def test_a_version_comes_back_as_a_new_change(processes: Processes) -> None:
     assert processes.json("history", SLUG, "project_deploy.md")["versions"][0]["origin"] == "restore"
 
 
+@pytest.mark.more
 def test_all_memories_of_a_day_come_back_by_a_proposal_that_is_undone_like_any_other(
     discovered: Shell,
 ) -> None:

@@ -334,6 +334,7 @@ def test_a_removal_is_never_automatic_unless_a_policy_names_removals(tmp_path: P
     assert (world.folder(project) / "project_deploy.md").exists()
 
 
+@pytest.mark.more
 @pytest.mark.parametrize("engine", ["rules", "anthropic"])
 @pytest.mark.parametrize("moved", [False, True], ids=["gone", "moved to where no policy writes"])
 def test_a_policy_for_removals_takes_no_models_word_for_why_a_line_may_go(

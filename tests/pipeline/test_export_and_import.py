@@ -252,6 +252,7 @@ def test_the_copy_of_an_import_that_was_killed_goes_at_the_next_start(
     assert not copies()
 
 
+@pytest.mark.more
 @pytest.mark.parametrize("name", ["s\udcff.md", "d/" * 500 + "long.md"], ids=["not UTF-8", "too long"])
 def test_a_file_that_no_row_can_name_stays_in_the_history_and_does_not_stop_an_import(
     project: Project, tmp_path: Path, name: str

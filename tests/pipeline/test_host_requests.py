@@ -321,6 +321,7 @@ def test_redaction_extraction_a_dream_and_a_job_are_started_there(approved: Prop
     assert job.runs.count() == 1
 
 
+@pytest.mark.more
 def test_a_purge_is_done_there_though_each_host_names_secrets_with_a_key_of_its_own(
     two: TwoHosts, tmp_path: Path, settings: SettingsWrapper
 ) -> None:
@@ -372,6 +373,7 @@ def test_by_command_secrets_of_another_host_are_listed_and_their_removal_is_aske
     assert not secret_purge.find_secrets(project).found
 
 
+@pytest.mark.more
 def test_a_state_of_before_is_proposed_there(approved: Proposal, two: TwoHosts) -> None:
     before = timezone.now()
     with two.there():
@@ -467,6 +469,7 @@ def test_apply_prints_who_has_it_queued_and_waits_where_that_is_asked(
     assert printed["queued"][0]["last_seen"] and printed["applied"] == []
 
 
+@pytest.mark.more
 @pytest.mark.not_on_postgresql
 def test_apply_waits_for_what_came_of_it_where_that_is_asked(
     approved: Proposal,

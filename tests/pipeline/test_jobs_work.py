@@ -197,6 +197,7 @@ def held_lock(project: Project) -> Path:
     return lock
 
 
+@pytest.mark.more
 def test_a_lock_is_waited_for(tmp_path: Path) -> None:
     project = ready(tmp_path)
     lock = held_lock(project)

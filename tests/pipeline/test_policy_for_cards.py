@@ -23,6 +23,7 @@ def allow() -> None:
     settings_changes.set_override("policy_findings", "warn", actor="owner")
 
 
+@pytest.mark.more
 def test_a_card_that_a_person_approved_waits_for_their_submit(tmp_path: Path) -> None:
     project, (staging,) = caught(tmp_path, STAGING)
     cards.approve(staging, world.ME)

@@ -110,6 +110,7 @@ def _end() -> int:
     return Prompt.objects.filter(session=_gone()).order_by("-offset").values_list("offset", flat=True)[0] + 1
 
 
+@pytest.mark.more
 def test_a_transcript_that_went_before_a_dream_read_it_still_teaches_what_was_typed(
     project: Project, tmp_path: Path, browser: Client
 ) -> None:

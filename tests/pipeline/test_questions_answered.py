@@ -258,6 +258,7 @@ def test_what_the_dreams_own_changes_touch_is_not_asked(tmp_path: Path, monkeypa
     assert [row.places[0]["path"] for row in asked] == ["feedback_testing.md"]
 
 
+@pytest.mark.more
 @pytest.mark.not_on_postgresql
 def test_a_question_held_back_by_the_dreams_change_is_asked_once_that_is_applied(
     tmp_path: Path, monkeypatch
@@ -358,6 +359,7 @@ def test_an_answer_that_fits_no_longer_outdates_its_question_and_says_why(
     assert Question.objects.get().state == "outdated"  # although its own file is as the dream saw it
 
 
+@pytest.mark.more
 def test_an_answer_with_a_blocking_finding_asks_for_a_confirmation_first(tmp_path: Path, monkeypatch) -> None:
     project = world.make_project(tmp_path)
     secret = "ghp_" + "A1b2C3d4" * 4 + "A1b2"
@@ -396,6 +398,7 @@ def test_apply_of_a_dream_writes_the_answers_too(tmp_path: Path, monkeypatch) ->
     assert BETA in read(project, "project_deploy.md")
 
 
+@pytest.mark.more
 @pytest.mark.not_on_postgresql
 def test_approving_or_rejecting_everything_leaves_answers_alone(tmp_path: Path, monkeypatch) -> None:
     project = world.make_project(tmp_path)

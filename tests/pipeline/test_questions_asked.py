@@ -120,6 +120,7 @@ def test_a_dream_replaces_the_open_questions_of_the_one_before(tmp_path: Path, m
     assert Question.objects.exclude(pk=kept.pk).get().state == "outdated"
 
 
+@pytest.mark.more
 @pytest.mark.not_on_postgresql
 def test_not_now_ends_after_a_week_when_its_file_changed(tmp_path: Path, monkeypatch) -> None:
     project = world.make_project(tmp_path)

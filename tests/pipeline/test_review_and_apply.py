@@ -66,6 +66,7 @@ def test_a_review_in_which_nothing_is_decided_is_not_closed(tmp_path: Path) -> N
     assert manifest(world.folder(project)) == before
 
 
+@pytest.mark.more
 @pytest.mark.not_on_postgresql
 def test_of_a_new_index_only_the_rows_that_were_approved_are_written_and_undone(tmp_path: Path) -> None:
     project = world.make_project(
@@ -197,6 +198,7 @@ def test_a_change_in_the_same_place_is_a_conflict_and_writes_nothing_there(tmp_p
     assert (folder / "feedback_testing.md").read_text() == outside
 
 
+@pytest.mark.more
 def test_an_apply_in_which_every_file_waits_is_not_recorded_as_written(tmp_path: Path) -> None:
     project = world.make_project(tmp_path)
     folder = world.folder(project)

@@ -139,6 +139,7 @@ def test_an_undo_that_was_not_written_does_not_wait_to_be_written(
     assert states == [Proposal.State.APPLIED, Proposal.State.REJECTED]
 
 
+@pytest.mark.more
 @pytest.mark.not_on_postgresql
 def test_a_removed_file_comes_back_in_a_directory_with_too_many_names(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
@@ -338,6 +339,7 @@ def test_an_undo_that_is_asked_for_twice_waits_once(proposal: Proposal) -> None:
     assert clashing_undo(proposal, never_again=True) != undo
 
 
+@pytest.mark.more
 @pytest.mark.parametrize("clashes", [False, True])
 def test_an_undo_that_is_asked_for_again_before_it_is_made_waits_once(
     proposal: Proposal, clashes: bool, monkeypatch: pytest.MonkeyPatch
@@ -393,6 +395,7 @@ def test_an_undo_that_was_killed_before_its_write_is_written_in_a_persons_own_wo
     assert "make clean" in path.read_text()
 
 
+@pytest.mark.more
 def test_an_undo_that_was_killed_before_its_write_is_one_once_it_is_written(
     proposal: Proposal, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -415,6 +418,7 @@ def test_an_undo_that_was_killed_in_an_earlier_version_is_withdrawn_by_the_next(
     assert undo.state == Proposal.State.REJECTED
 
 
+@pytest.mark.more
 def test_an_undo_that_was_killed_keeps_a_persons_own_words_when_another_file_is_undone(
     proposal: Proposal, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -433,6 +437,7 @@ def test_an_undo_that_was_killed_keeps_a_persons_own_words_when_another_file_is_
     assert undo.state == Proposal.State.SUPERSEDED  # nothing is left that it could undo
 
 
+@pytest.mark.more
 def test_an_undo_that_was_submitted_and_waits_is_not_proposed_again(proposal: Proposal) -> None:
     undo = clashing_undo(proposal)
     solve(undo, "theirs")
@@ -443,6 +448,7 @@ def test_an_undo_that_was_submitted_and_waits_is_not_proposed_again(proposal: Pr
     assert clashing_undo(proposal) != undo, "it would not write all of it"
 
 
+@pytest.mark.more
 def test_an_undo_whose_conflicts_were_solved_by_hand_is_an_undo(proposal: Proposal) -> None:
     undo = clashing_undo(proposal, reason="It was wrong", never_again=True)
     solve(undo, "theirs")
@@ -467,6 +473,7 @@ def test_one_file_that_a_person_keeps_in_an_undo_leaves_the_others_to_be_undone(
     assert "make other" in (folder / "feedback_testing.md").read_text()
 
 
+@pytest.mark.more
 def test_what_an_undo_by_review_leaves_as_it_is_can_still_be_undone(proposal: Proposal) -> None:
     undo = clashing_undo(proposal)
     solve(undo, "ours")
@@ -549,6 +556,7 @@ def test_an_undo_by_review_is_made_with_its_conflicts_or_not_at_all(
     assert proposal.undone_by.get().files.filter(conflict__isnull=False).exists()
 
 
+@pytest.mark.more
 def test_a_folder_that_the_apply_made_goes_with_its_undo_though_the_journal_cannot_be_read(
     tmp_path: Path,
 ) -> None:

@@ -264,6 +264,7 @@ def test_of_one_file_that_two_decided_each_approves_the_part_of_the_other(projec
     assert on_disk(made) == both
 
 
+@pytest.mark.more
 def test_where_two_decided_parts_that_became_one_whoever_confirms_it_is_not_its_second(
     project: Project,
 ) -> None:
@@ -417,6 +418,7 @@ def test_an_undo_needs_one_person(proposal: Proposal) -> None:
     assert on_disk(proposal) == RELEASE
 
 
+@pytest.mark.more
 @pytest.mark.not_on_postgresql
 def test_an_undo_that_was_looked_at_first_needs_one_person_too(proposal: Proposal) -> None:
     approved(proposal)
@@ -445,6 +447,7 @@ def test_an_undo_in_a_persons_own_words_needs_two(proposal: Proposal) -> None:
     assert "cut by Anna" in on_disk(undo)
 
 
+@pytest.mark.more
 def test_an_undo_whose_conflict_was_solved_in_a_persons_own_words_needs_two(proposal: Proposal) -> None:
     approved(proposal)
     review.approve_as_second(proposal, seen(proposal), BEA)
@@ -591,6 +594,7 @@ def test_the_pages_of_both_say_what_each_can_do(proposal: Proposal) -> None:
     assert first.get(address).content.decode().count("second approval by bea") == 1
 
 
+@pytest.mark.more
 def test_where_a_finding_is_open_the_second_person_is_not_promised_that_it_is_written(
     proposal: Proposal,
 ) -> None:

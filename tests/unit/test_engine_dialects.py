@@ -109,6 +109,7 @@ def test_the_rules_reach_a_server_that_takes_only_a_system_text(tmp_path: Path) 
     assert rest == ["\n\n".join(block["text"] for block in first)] * 3
 
 
+@pytest.mark.more
 @pytest.mark.parametrize("at", [0, 1, 200])
 @pytest.mark.parametrize("strike", [closed, reset, ended, garbage])
 def test_an_answer_in_one_piece_that_breaks_off_is_asked_for_again(

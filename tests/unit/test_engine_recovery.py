@@ -141,6 +141,7 @@ def test_a_context_that_is_full_in_the_first_answer_is_not_said_to_have_been_sho
     assert "does not fit the model’s context, not even shortened" in run.error and "again" not in run.error
 
 
+@pytest.mark.more
 def test_a_model_that_repeats_itself_is_told_and_ended_before_its_turns_are_used_up(tmp_path: Path) -> None:
     run = kit.dream(tmp_path / "a", [READ] * 60)
     assert run.calls == 9 and "made the same tool calls 9 times in a row" in run.error

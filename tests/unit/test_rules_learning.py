@@ -246,6 +246,7 @@ def test_the_name_of_a_file_keeps_a_denial_and_the_marks_of_its_letters(
     assert made.after.keys() - files.keys() == {name}
 
 
+@pytest.mark.more
 @pytest.mark.parametrize("more", [0, 60], ids=["a new file", "more than there are new files for"])
 def test_what_is_learnt_is_counted_as_it_is_decided_on(tmp_path: Path, more: int):
     """What one new file says is one decision, however many things these are."""

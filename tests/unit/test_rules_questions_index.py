@@ -77,6 +77,7 @@ def test_the_description_of_the_file_comes_before_a_part_of_the_row(tmp_path: Pa
     assert "- [Row](<one.md>) — Redis 7.2 on queue-1 holds all the jobs\n" in edit.after
 
 
+@pytest.mark.more
 def test_a_description_replaces_no_row_that_is_newer_than_the_file(tmp_path: Path) -> None:
     told = f"The queue is Redis 7.2 on host queue-1. {TAIL}"
     text = memory("The queue is Redis.\n", description="Redis 7.0 on queue-9 holds all the jobs")
@@ -96,6 +97,7 @@ def test_what_only_a_row_says_moves_into_its_file(tmp_path: Path) -> None:
     assert after["only.md"] == memory(f"The queue is Redis.\n\n{told}\n")
 
 
+@pytest.mark.more
 def test_a_row_that_would_lose_a_rule_is_not_offered(tmp_path: Path) -> None:
     rule = f"The queue is Redis 7.2 on host queue-1. {TAIL} Never flush it."
     half = f"The queue is Redis 7.2 on host queue-1 and {TAIL[:-1].lower()}"
@@ -172,6 +174,7 @@ def test_a_section_of_a_full_index_could_be_a_memory(tmp_path: Path) -> None:
     assert after["cranes.md"].endswith(f"type: project\n---\n\n{facts}")
 
 
+@pytest.mark.more
 @pytest.mark.parametrize(
     ("heading", "row"), [("— as built (in 2019)", "as built (in 2019)"), (": (old) list", "(old) list")]
 )

@@ -114,6 +114,7 @@ def test_rows_for_orphans_are_decided_one_by_one(tmp_path: Path):
     assert len(made.operations("index")) == 40
 
 
+@pytest.mark.more
 @pytest.mark.parametrize("index", [{}, {"MEMORY.md": "# Memory\n"}], ids=["none", "empty"])
 def test_an_index_that_has_no_room_for_all_orphans_takes_none_by_its_name(
     tmp_path: Path, index: dict[str, str]

@@ -216,6 +216,7 @@ def test_what_git_would_ignore_is_hidden(tmp_path: Path, path: str, hidden: bool
         assert Ignored(root)(path, False) is hidden
 
 
+@pytest.mark.more
 def test_a_hostile_ignore_file_costs_no_time(tmp_path: Path) -> None:
     hostile = "\n".join(["*a" * 400 + "b", "**/" * 300 + "x"] * 35)
     assert len(hostile) < LONGEST_FILE

@@ -58,6 +58,7 @@ def test_what_is_compared_runs_in_turn_and_preparing_is_not_counted() -> None:
     assert found.to_limit == Cost(3, 1.5) and found.to_peer is None
 
 
+@pytest.mark.more
 @pytest.mark.django_db
 @pytest.mark.parametrize("work", ["undo", "findings"])
 def test_what_a_row_of_a_large_review_measures_still_runs(work: str, tmp_path: Path) -> None:

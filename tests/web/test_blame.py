@@ -86,6 +86,7 @@ def test_a_dreams_line_has_its_change_its_reason_and_the_quote_behind_it(
     assert "Because of snapshots." in shown
 
 
+@pytest.mark.more
 def test_a_line_that_a_dream_moved_from_another_memory_says_from_which(
     browser: Client, project: Project
 ) -> None:
@@ -159,6 +160,7 @@ def test_a_hands_line_names_the_hand_and_its_reason(browser: Client, deploy: Mem
     assert "Asked the team" in shown
 
 
+@pytest.mark.more
 def test_lines_that_an_undo_brought_back_say_where_they_first_stood(
     browser: Client, project: Project, deploy: Memory
 ) -> None:

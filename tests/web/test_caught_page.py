@@ -53,6 +53,7 @@ def test_one_press_decides_a_card_and_leads_to_the_next(browser: Client, tmp_pat
     assert "Save 1 to memory " in " ".join(page.split())
 
 
+@pytest.mark.more
 def test_with_htmx_the_same_address_answers_with_the_cards_alone(browser: Client, tmp_path: Path) -> None:
     _, (first, *_) = caught(tmp_path)
     answer = browser.post(

@@ -203,6 +203,7 @@ def test_a_file_that_one_side_removed_can_stay_removed(browser: Client, tmp_path
     assert change.conflict is None and change.new_sha == ""
 
 
+@pytest.mark.more
 def test_a_file_that_is_kept_keeps_its_index_row(browser: Client, tmp_path: Path) -> None:
     project = desk.make_project(tmp_path)
     row = next(line for line in desk.INDEX.splitlines(keepends=True) if "feedback_tests_2.md" in line)

@@ -177,6 +177,7 @@ def test_a_press_asks_for_a_dream(browser: Client, project: Project) -> None:
     assert answer["Location"] == f"/dreams/{run.public_id}/" and not run.forced
 
 
+@pytest.mark.more
 def test_what_stands_in_its_way_is_said(browser: Client, project: Project) -> None:
     proposal = proposed(project)
     Project.objects.update(mode="daily-log")

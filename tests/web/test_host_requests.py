@@ -119,6 +119,7 @@ def test_a_request_is_withdrawn_on_the_page_until_it_is_taken(
     assert "Too late: desk has taken it" in answer.content.decode()
 
 
+@pytest.mark.more
 @pytest.mark.parametrize(
     "verb", ["edit", *(pytest.param(name, marks=MORE) for name in ("forget", "restore"))]
 )

@@ -52,6 +52,7 @@ def test_a_list_names_each_rows_host_and_shows_one_hosts_rows_alone(two: Client,
     assert 'class="tag host">desk' in one and 'class="tag host">laptop' not in one
 
 
+@pytest.mark.more
 def test_two_projects_of_one_name_are_told_apart_wherever_one_is_chosen(two: Client) -> None:
     Project.objects.update(name="app")
     for project in Project.objects.all():

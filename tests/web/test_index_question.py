@@ -60,6 +60,7 @@ def test_after_the_first_rows_the_rest_is_folded(card: str) -> None:
     assert first.count('name="row"') == 8 and folded.count('name="row"') == 17
 
 
+@pytest.mark.more
 def test_no_places_are_said_to_be_left_out(browser: Client, tmp_path: Path) -> None:
     project = world.make_project(tmp_path, {"MEMORY.md": INDEX})
     _ask(project)

@@ -187,6 +187,7 @@ def test_its_proposal_is_told_as_one_in_the_title_only_while_it_waits(
     assert "0 waiting" in places.page("inbox") and "1 waiting" not in places.page("inbox")
 
 
+@pytest.mark.more
 def test_an_edit_says_what_it_counts_and_an_index_change_names_the_index_once(
     tmp_path: Path, browser: Client
 ) -> None:

@@ -73,6 +73,7 @@ def _steps_to_count(project: Project) -> int:
     return len(steps)
 
 
+@pytest.mark.more
 @pytest.mark.not_on_postgresql  # whose steps nobody counts
 def test_counting_them_grows_with_the_sessions_and_not_with_their_square(project: Project) -> None:
     steps = []

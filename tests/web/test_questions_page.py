@@ -124,6 +124,7 @@ def test_an_answer_that_removes_a_whole_file_says_so_beside_its_button(
     assert ">removes " not in card(text, kept)
 
 
+@pytest.mark.more
 def test_only_a_review_that_is_open_says_that_questions_do_not_block_its_submit(
     browser: Client, project: Project, proposal: Proposal
 ) -> None:
@@ -307,6 +308,7 @@ def test_each_row_of_an_index_question_is_ticked_by_itself(browser: Client, proj
     assert state(question) == "waiting" and Hunk.objects.count() == 1, changed
 
 
+@pytest.mark.more
 def test_an_answer_that_is_no_longer_open_is_refused_in_words(browser: Client, project: Project) -> None:
     question = asked.ask(project, asked.expired())[0]
     here = f"/projects/{project.pk}/questions/"
@@ -419,6 +421,7 @@ def test_secrets_in_a_question_are_masked(browser: Client, project: Project) -> 
     assert token not in page(browser, f"/questions/{question.public_id}/")
 
 
+@pytest.mark.more
 def test_a_page_of_many_questions_asks_no_more_than_one_of_few(
     browser: Client, project: Project, tmp_path: Path
 ) -> None:

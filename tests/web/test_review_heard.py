@@ -50,6 +50,7 @@ def test_a_supported_statement_is_quoted_with_a_link_to_its_line(
     assert "and it says all of this" in text and "What the sessions say" not in text
 
 
+@pytest.mark.more
 def test_what_an_edit_adds_is_not_said_by_the_quote_beside_it(
     browser: Client, project: Project, tmp_path: Path
 ) -> None:

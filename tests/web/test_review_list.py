@@ -326,6 +326,7 @@ def test_what_a_verdict_replaces_is_there_where_one_file_has_no_filters(
     assert re.search(r'id="review-filters"[^>]* hidden', whole)
 
 
+@pytest.mark.more
 def test_an_answer_sends_of_the_list_only_what_is_on_the_page(
     browser: Client, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

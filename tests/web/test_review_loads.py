@@ -88,6 +88,7 @@ def test_what_is_approved_and_not_written_counts_without_what_was_left(
     assert f"{ROWS_2} of 200 lines (when this was proposed: {ROWS_3})" in loads(browser, proposal)
 
 
+@pytest.mark.more
 def test_a_row_that_no_session_loads_is_not_told_as_known_alone(browser: Client, tmp_path: Path) -> None:
     project = desk.make_project(tmp_path)
     settings_changes.set_override("index_max_lines", 10, actor="owner", project=project)

@@ -62,6 +62,7 @@ def test_the_last_line_of_a_file_is_kept_as_a_line_of_its_own(browser: Client, t
     assert _text(proposal) == f"{before}\nDeploys leave when ready.\n"
 
 
+@pytest.mark.more
 def test_what_a_person_let_go_is_not_kept_with_the_rest(browser: Client, tmp_path: Path) -> None:
     proposal = _proposal(tmp_path, BEFORE.replace(BEFORE[10:-10], "Deploys leave.\n\n"))
     gone = proposal.findings.get(code="unexplained-loss", message__contains="make rollback")

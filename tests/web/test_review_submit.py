@@ -378,6 +378,7 @@ def test_confirming_a_changed_result_confirms_no_answers_that_the_page_does_not_
     assert "9443" in question_world.read(answered.project, "reference_staging.md")
 
 
+@pytest.mark.more
 def test_answers_that_cannot_be_written_leave_what_was_and_say_why(
     browser: Client, answered: Proposal, tmp_path: Path
 ) -> None:
@@ -419,6 +420,7 @@ def _numbers(browser: Client, proposal: Proposal, words: str) -> list[str]:
     return [number for number, line in rows if words in re.sub("<[^>]*>", "", line)]
 
 
+@pytest.mark.more
 def test_an_open_finding_after_the_submit_says_what_to_do_instead_of_offering_a_write(
     browser: Client, proposal: Proposal
 ) -> None:
@@ -460,6 +462,7 @@ def test_no_later_dream_is_promised_for_what_an_undo_leaves_undecided(
     assert re.search(r"leaves \d+ undecided\.", shown) and "later dream" not in shown
 
 
+@pytest.mark.more
 def test_the_bar_promises_no_write_for_files_that_changed_since_or_are_written_with_one(
     browser: Client, proposal: Proposal
 ) -> None:
@@ -476,6 +479,7 @@ def test_the_bar_promises_no_write_for_files_that_changed_since_or_are_written_w
     assert [file.path for file in applying.apply(proposal, world.ME).rebased] == [path.name]
 
 
+@pytest.mark.more
 def test_a_folder_that_leads_elsewhere_is_named_with_what_to_do(
     browser: Client, proposal: Proposal, tmp_path: Path
 ) -> None:

@@ -367,6 +367,7 @@ def test_an_undo_says_what_it_undid_and_leads_to_it_wherever_it_is(
     assert "Undone: approved 1 decision in project_release_train.md." in answer.content.decode()
 
 
+@pytest.mark.more
 def test_an_edit_is_shown_against_the_proposal_and_can_go_back_to_it(
     browser: Client, proposal: Proposal
 ) -> None:

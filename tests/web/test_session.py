@@ -271,6 +271,7 @@ def test_an_address_typed_wrong_shows_the_start(
     assert "First" in _text(browser, session, query)
 
 
+@pytest.mark.more
 @settings(max_examples=25, deadline=None)
 @given(lengths=st.lists(st.integers(0, 40), min_size=1, max_size=40), data=st.data())
 def test_the_offset_of_a_line_is_found_from_any_known_line(

@@ -56,6 +56,7 @@ def test_those_who_did_something_can_be_chosen(browser: Client, project: Project
     assert '<input type="hidden" name="kind" value="dreams">' in shown
 
 
+@pytest.mark.more
 def test_what_matches_nothing_says_so_and_leads_back(browser: Client, project: Project) -> None:
     shown = browser.get(reverse("project", args=[project.pk]) + "?show=timeline&who=nobody").content.decode()
     assert "Nothing matches" in shown
@@ -89,6 +90,7 @@ def test_a_review_is_told_with_what_it_left_undecided(project: Project) -> None:
     assert told[0] == "Approved 1 decision without a review"
 
 
+@pytest.mark.more
 def test_a_review_of_which_no_change_is_left_says_so(project: Project) -> None:
     """The file had its change before it was written."""
     before, after = "Moved.\n", "Moved.\nAsk Anna.\n"

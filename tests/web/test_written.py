@@ -68,6 +68,7 @@ def _ask(proposal: Proposal, text: str) -> None:
     Prompt.objects.create(key=len(text), session=session, offset=0, line_no=1, at=timezone.now(), text=text)
 
 
+@pytest.mark.more
 @pytest.mark.parametrize("page", ["/review/{0.public_id}/", "/projects/{0.project_id}/instructions/"])
 def test_a_page_keeps_the_statements_of_no_large_directory_in_memory(
     browser: Client, proposal: Proposal, page: str
