@@ -17,7 +17,7 @@ COMMANDS = r"""
 30 ls 3 -l  -a  -A  -1  -t  -r  -S  -h  -R  -d  -F  -lt  -la : {files}
 10 ls 2 -l  -t  -r  -R  --time-style=long-iso : {folder}
 30 sort 3 -n  -r  -u  -f  -s  -h  -V  -k2  -k2,2  -k 2n  -t,  -k1,1 -k3nr : {files}
-20 head 1 -n 3  -5  -n5  -q -n 2  -v  --lines=4  -n -3  -c 30  -c -9 : {files}
+20 head 1 -n 3  -5  -n5  -q -n 2  -v  --lines=4  -c 30 : {files}
 20 tail 1 -n 3  -5  -n5  -q -n 2  -v  --lines=4  -n +4 : {files}
 20 wc 2 -l  -w  -c  -m : {files}
 10 cat 1 -n  -A  -nA : {files}
@@ -26,7 +26,7 @@ COMMANDS = r"""
 10 nl 1 -ba : {file}
 10 stat 0 : {formats} {files}
 20 diff 1 -u  -q  -i  -w  -b  -U 1  -u0 : {file} {file}
-30 sed 1 -n  -s  -n -s : '{scripts}' {text} {text}
+30 sed 1 -n : '{scripts}' {text} {text}
 10 cmp 1 -s : {text} {text}
 5 du 0 : {sizes}
 20 - 0 : {small}
@@ -35,7 +35,7 @@ FILTERS = r"""
 3 grep 2 -v  -i  -c  -n  -o  -w  -x : {basic}
 2 sort 2 -n  -r  -u  -f  -k2 :
 2 uniq 1 -c  -d  -u  -i :
-2 head 1 -3  -n 2  -c 20  -n -2 :
+2 head 1 -3  -n 2  -c 20 :
 2 tail 1 -3  -n 2  -c 20  -n +3  +2 :
 1 wc 2 -l  -w  -c :
 1 cut 0 : {cuts}
@@ -65,10 +65,10 @@ POOLS = {
         -c '[:print:]\n' '?'""",
     "formats": r"""-c '%n %s'  -c %Y  --format='%a %A %U %F'  -c '%y|%i|%h|%b|%o'  -c '%10s %-8a|'""",
     "sizes": "-s topic  -sh .  -a topic  -b topic  -d 1 .  -ch *.md  a.md b.md  --apparent-size -s topic",
-    "scripts": r"""2p  1,3p  $p  /foo/p  /foo/,/bar/p  2,/e/p  /o/,+1p  0,/a/p  /foo/!p  3q  s/o/0/  s/o/0/g  s/o/0/2
+    "scripts": r"""2p  1,3p  $p  /foo/p  /foo/,/bar/p  2,/e/p  /foo/!p  3q  s/o/0/  s/o/0/g
         s/\(fo\)\(o\)/\2\1/  s/[a-z]*/<&>/  s/x*/-/g  s/^/> /  s/$/ </  /^$/d  1d  $d  2,4d  s/foo/bar/p  s/FOO/x/I
-        s|a.b|a/b|g  1p;3p  /note/d;s/a/A/g  5,2p  2p;2q  2q  $!d  /a/,3d  /a/,+2s/^/+/  1,/o/d
-        s/[^,]*,//2  s/a\|b/<&>/g  s/\//|/g  s/.*/[&]/;s/x/y/3g  2,4!s/^/- /  s,a,/,g  $s/$/\nend/  1s/^/start\n/
+        s|a.b|a/b|g  1p;3p  /note/d;s/a/A/g  5,2p  2p;2q  2q  $!d  /a/,3d  1,/o/d
+        s/a\|b/<&>/g  s/\//|/g  s/.*/[&]/;s/x/y/g  2,4!s/^/- /  s,a,/,g  $s/$/\nend/  1s/^/start\n/
         /x/,$p  2,2p  /foo/I,/BAR/Ip  3d;2,3p  s/\t/\x41/""",
     "small": r"""pwd  echo foo bar  echo -n x  echo -e 'a\tb'  printf '%s\n' a b  printf '%d-%s\n' 1 x 2 y  true  false
         basename topic/a.md .md  dirname topic/a.md  test -f a.md  [ -d topic ]  [ -s empty.txt ]  test 3 -gt 2

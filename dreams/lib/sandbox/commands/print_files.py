@@ -94,7 +94,7 @@ _TAIL = replace(_HEAD, why_not=dict.fromkeys(("f", "F", "follow", "retry", "pid"
 
 @dataclass(slots=True)
 class _Wanted:
-    """The part of each file to print: `sign` is the `-` of head or the `+` of tail."""
+    """The part of each file to print: `sign` is the `+` of tail."""
 
     args: Args
     is_bytes: bool
@@ -142,17 +142,16 @@ def _opened(process: Process, path: str) -> Iterator[bytes] | None:
 
 def head(name: str, argv: list[str]) -> Runner:
     wanted = _Wanted.of(read(name, _HEAD, _classic(argv)))
+    if wanted.sign == "-":
+        raise Refused("head without the last lines: count them with wc -l, and name how many to print")
 
     def run(process: Process) -> Iterator[bytes]:
         for heading, chunks in wanted.headed(process):
             yield heading
             lines = process.lines(chunks)
-            if wanted.sign == "-":
-                yield from _all_but(process, chunks if wanted.is_bytes else lines, wanted)
-            else:
-                yield from (
-                    _first_bytes(chunks, wanted.number) if wanted.is_bytes else islice(lines, wanted.number)
-                )
+            yield from (
+                _first_bytes(chunks, wanted.number) if wanted.is_bytes else islice(lines, wanted.number)
+            )
 
     return run
 
@@ -163,21 +162,6 @@ def _first_bytes(chunks: Iterator[bytes], wanted: int) -> Iterator[bytes]:
         wanted -= len(chunk)
 
 
-def _all_but(process: Process, pieces: Iterator[bytes], wanted: _Wanted) -> Iterator[bytes]:
-    if wanted.is_bytes:
-        data = b"".join(process.held(pieces))
-        yield data[: max(len(data) - wanted.number, 0)]
-        return
-    waiting: deque[bytes] = deque()
-    for line in pieces:
-        waiting.append(line)
-        process.meter.hold(len(line) + 64)
-        if len(waiting) > wanted.number:
-            process.meter.hold(-len(waiting[0]) - 64)
-            yield waiting.popleft()
-    process.meter.hold(-sum(len(line) + 64 for line in waiting))
-
-
 # --- tail ---------------------------------------------------------------------------------------------------------
 
 
@@ -186,6 +170,8 @@ def tail(name: str, argv: list[str]) -> Runner:
     if argv and re.fullmatch(r"[-+][0-9]+[a-z]*", argv[0]) and len(args.operands) > 1:
         raise UsageError(f"option used in invalid context -- {argv[0][1:2]}; write -n {argv[0].lstrip('-')}")
     wanted = _Wanted.of(args)
+    if wanted.sign == "+" and wanted.is_bytes:
+        raise Refused("tail from a byte on: use tail -n +2 for lines, or tail -c for the last bytes")
 
     def run(process: Process) -> Iterator[bytes]:
         if not wanted.number and wanted.sign != "+":
@@ -193,11 +179,7 @@ def tail(name: str, argv: list[str]) -> Runner:
         for heading, chunks in wanted.headed(process):
             yield heading
             if wanted.sign == "+":
-                yield from (
-                    _from_byte(chunks, wanted.number)
-                    if wanted.is_bytes
-                    else islice(process.lines(chunks), max(wanted.number - 1, 0), None)
-                )
+                yield from islice(process.lines(chunks), max(wanted.number - 1, 0), None)
                 continue
             if isinstance(chunks, Chunks):
                 _skip_ahead(chunks, wanted)
@@ -231,13 +213,6 @@ def _skip_ahead(chunks: Chunks, wanted: _Wanted) -> None:
             chunks.go(size - near)
             return
         near *= 8
-
-
-def _from_byte(chunks: Iterator[bytes], first: int) -> Iterator[bytes]:
-    skip = max(first - 1, 0)
-    for chunk in chunks:
-        yield chunk[skip:]
-        skip = max(skip - len(chunk), 0)
 
 
 def _last_lines(process: Process, lines: Iterator[bytes], wanted: int) -> Iterator[bytes]:

@@ -1,4 +1,4 @@
-"""sed for reading: addresses, and the commands s, p, d, q and =. Lines are bytes, in the C locale."""
+"""sed for reading: addresses, and the commands s, p, d and q. Lines are bytes, in the C locale."""
 
 import re
 from collections.abc import Iterable, Iterator
@@ -13,12 +13,13 @@ from dreams.lib.sandbox.process import Process, Refused, Runner, SandboxLimit, U
 
 _NO_PROGRAM_FILE = "programs are not taken from files"
 _SED = Spec(
-    flags="E,r,regexp-extended n,quiet,silent s,separate u,unbuffered",
+    flags="E,r,regexp-extended n,quiet,silent u,unbuffered",
     values="e,expression",
     why_not={
         **dict.fromkeys(("i", "in-place"), "it writes the file"),
         **dict.fromkeys(("f", "file"), _NO_PROGRAM_FILE),
         **dict.fromkeys(("z", "null-data"), "join lines with tr '\\n' ' '"),
+        **dict.fromkeys(("s", "separate"), "call it once for each file"),
     },
 )
 _JOINS = "lines are looked at one by one; join them with tr '\\n' ' ', or use grep -A"
@@ -32,6 +33,7 @@ _INSTEAD = {
     "y": "use tr",
     "l": "use cat -A",
     "Q": "use q, or head",
+    "=": "use grep -n, or wc -l for the last line",
     "z": "use s/.*//",
     "m": "a pattern is matched against one line",
     "M": "a pattern is matched against one line",
@@ -51,10 +53,8 @@ def sed(name: str, argv: list[str]) -> Runner:
 
     def run(process: Process) -> Iterator[bytes]:
         inputs = (process.lines(chunks) for _, chunks in process.inputs(args.operands, 2))
-        joined = (line for lines in inputs for line in lines)
-        work = _ProgramRun(process, commands, quiet=args.has("n"))
-        for lines in inputs if args.has("s") else [joined]:
-            yield from work.all(lines)
+        lines = (line for each in inputs for line in each)
+        yield from _ProgramRun(process, commands, quiet=args.has("n")).all(lines)
 
     return run
 
@@ -67,9 +67,9 @@ COMMANDS = {"sed": sed}
 
 @dataclass(frozen=True, slots=True)
 class _Address:
-    """A line number, the last line (`$`), a pattern, or `+number` lines more."""
+    """A line number, the last line (`$`) or a pattern."""
 
-    kind: Literal["number", "last", "pattern", "more"]
+    kind: Literal["number", "last", "pattern"]
     number: int = 0
     pattern: re2._Regexp | None = None
 
@@ -81,7 +81,6 @@ class _Substitution:
     pattern: re2._Regexp
     replacement: list[bytes | int]
     everywhere: bool
-    nth: int
     printed: bool
 
 
@@ -122,9 +121,9 @@ class _Reader:
         letter = self._take(r"[\s\S]")
         if not letter:
             raise UsageError("missing command")
-        if letter not in tuple("spdq="):
+        if letter not in tuple("spdq"):
             raise Refused(
-                f"sed {letter}: {_INSTEAD.get(letter, 's, p, d, q and = with addresses are on offer')}"
+                f"sed {letter}: {_INSTEAD.get(letter, 's, p, d and q with addresses are on offer')}"
             )
         substitution = self._substitution() if letter == "s" else None
         if self._take(r"[ \t]*(?:#[^\n]*)?(?=[;\n}]|$)") == "" and self._peek() not in ("", ";", "\n", "}"):
@@ -145,24 +144,21 @@ class _Reader:
         first = self._address()
         self._take(r"[ \t]*")
         if first is None or self._peek() != ",":
-            if first == _Address("number"):
-                raise UsageError("invalid usage of line address 0")
             return first, None
         self._take(r",[ \t]*")
-        if self._peek() == "~":
-            raise Refused("sed: an end such as ,~4 is not on offer; write the line's number")
-        more = self._take(r"\+[0-9]{1,15}")
-        last = _Address("more", int(more)) if more else self._address()
+        if self._peek() in ("~", "+"):
+            raise Refused(f"sed: an end such as ,{self._peek()}4 is not on offer; write the line's number")
+        last = self._address()
         if last is None:
             raise UsageError("unexpected `,'")
-        if first == _Address("number") and last.kind != "pattern":
-            raise UsageError("invalid usage of line address 0")
         return first, last
 
     def _address(self) -> _Address | None:
         if number := self._take(r"[0-9]{1,15}"):
             if self._peek() == "~":
                 raise Refused("sed: steps such as 1~2 are not on offer; write the lines' numbers")
+            if not int(number):
+                raise Refused("sed: the address 0 is not on offer; the first line is 1")
             return _Address("number", int(number))
         if self._take(r"\$"):
             return _Address("last")
@@ -198,18 +194,14 @@ class _Reader:
         if not delimiter:
             raise UsageError("unterminated `s' command")
         pattern, replacement = self._until(delimiter), self._replacement(delimiter)
-        letters = self._take(r"[gpiI0-9]*")
+        letters = self._take(r"[gpiI]*")
         if self._peek() not in ("", ";", " ", "\t", "}", "\n"):
-            why = _INSTEAD.get(self._peek(), "g, p, i and a number are on offer")
-            raise Refused(f"sed s///{self._peek()}: {why}")
-        number = re.sub(r"[^0-9]", "", letters)[:9]
-        if number and not int(number):
-            raise UsageError("number option to `s' command may not be zero")
+            raise Refused(f"sed s///{self._peek()}: {_INSTEAD.get(self._peek(), 'g, p and i are on offer')}")
         compiled = self._compiled(pattern, fold="i" in letters.lower())
         for part in replacement:
             if isinstance(part, int) and part > compiled.groups:
                 raise UsageError(f"invalid reference \\{part} on `s' command's RHS")
-        return _Substitution(compiled, replacement, "g" in letters, int(number or 1), "p" in letters)
+        return _Substitution(compiled, replacement, "g" in letters, "p" in letters)
 
     def _replacement(self, delimiter: str) -> list[bytes | int]:
         out: list[bytes | int] = []
@@ -267,12 +259,9 @@ class _ProgramRun:
         self._ended = False
 
     def all(self, lines: Iterator[bytes]) -> Iterator[bytes]:
-        """The output for one input, with lines and ranges counted from its start."""
         self._number = 0
-        self._open: dict[int, int | None] = {
-            at: None for at, one in enumerate(self._commands) if one.first == _Address("number")
-        }
-        following = next(lines, None) if not self._ended else None
+        self._open: dict[int, int | None] = {}
+        following = next(lines, None)
         while following is not None and not self._ended:
             line, following = following, next(lines, None)
             self._number += 1
@@ -291,8 +280,6 @@ class _ProgramRun:
                 return
             if command.letter == "p":
                 self._print(self._text, self._end)
-            elif command.letter == "=":
-                self._print(b"%d" % self._number, b"\n")
             elif command.substitution is not None:
                 self._substitute(command.substitution)
             else:
@@ -335,10 +322,9 @@ class _ProgramRun:
     def _begins(self, at: int, first: _Address, last: _Address) -> bool:
         if not self._holds(first):
             return False
-        if last.kind in ("number", "more"):
-            end = last.number + (self._number if last.kind == "more" else 0)
-            if end > self._number:
-                self._open[at] = end
+        if last.kind == "number":
+            if last.number > self._number:
+                self._open[at] = last.number
         else:
             self._open[at] = None
         return True
@@ -357,10 +343,8 @@ def _substituted(one: _Substitution, text: bytes, process: Process) -> bytes | N
     patterns.check_cost(one.pattern, text)
     out: list[bytes] = []
     copied = size = 0
-    for count, found in enumerate(_found(one.pattern, text), start=1):
+    for found in _found(one.pattern, text):
         process.meter.tick()
-        if count < one.nth:
-            continue
         out += [text[copied : found.start()], _filled(one.replacement, found)]
         size += len(out[-1])
         if size > _LONGEST:
