@@ -10,22 +10,26 @@ import pytest
 from django.conf import settings
 from django.db import connection
 
-from dreams.engines.types import Edit, Option, Place, Question as Asked
+from dreams.engines.types import KEEP, Edit, Option, Place, Question as Asked
+from dreams.lib.prose.comparing import digest
 from dreams.lib.storage import history
 from dreams.management.commands.secrets import Command
 from dreams.models import (
     AuditEntry,
     Blob,
+    Card,
     Decision,
     Finding,
     Hunk,
     LedgerEntry,
     OpenEnd,
     Project,
+    Prompt,
     Proposal,
     Purge,
     Question,
     QuestionOption,
+    SaidAgain,
     SearchText,
     SessionNotes,
     Version,
@@ -104,6 +108,24 @@ def _database_files() -> list[str]:
     with connection.cursor() as cursor:
         cursor.execute("PRAGMA database_list")
         return [row[2] for row in cursor.fetchall() if row[2]]
+
+
+def test_no_digest_of_a_text_with_the_secret_is_kept(project: Project) -> None:
+    statement = f"Deploys use {TOKEN} there."
+    prompt = Prompt.objects.create(key=1, session=rows.make_session(project), offset=0, line_no=1)
+    for said in ("Another.", statement):
+        SaidAgain.objects.create(prompt=prompt, statement=digest(said), loaded="start")
+    card = Card.objects.create(project=project, key=digest(statement), said=statement, text=statement)
+    asked = Asked(
+        "forget", statement, f"It says {statement}", (Place("project_deploy.md", 8, statement),), (KEEP,)
+    )
+    questions_asking.save(rows.make_dream(project), None, [asked])
+    _redacted(project)
+    secret_purge.purge(project, {_id(project)}, ME)
+    assert [row.statement for row in SaidAgain.objects.all()] == [digest("Another.")]
+    card.refresh_from_db()
+    assert card.key != digest(statement)
+    assert Question.objects.get().subject != questions_asking.digest(asked)
 
 
 def test_where_a_secret_stands_is_said_and_the_secret_is_not(project: Project) -> None:

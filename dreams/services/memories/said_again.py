@@ -125,6 +125,18 @@ def _named(path: str, content: str, index: memdir.Loaded) -> Iterator[tuple[str,
         yield from ((folder + target, how) for target in row.targets)
 
 
+def forget(project: Project, contents: Iterable[str], secrets: Iterable[str]) -> None:
+    """Delete the rows of statements in these texts that have one of the secrets."""
+    gone = {
+        digest(statement)
+        for content in contents
+        for path in ("memory.md", memdir.INDEX_NAME)
+        for _, statement in _statements(path, content)
+        if any(secret in statement for secret in secrets)
+    }
+    SaidAgain.objects.filter(prompt__session__project=project, statement__in=gone).delete()
+
+
 def _instructed(project: Project, digests: Digests, when: dt.datetime) -> Iterator[str]:
     """The digests of the statements of instruction files that have not changed since."""
     for file in instructions.files(project, conditional=False):

@@ -99,6 +99,7 @@ def purge(project: Project, wanted: Collection[str], reviewer: Actor, *, reason:
         )
         locating.rename(project, replaced)
         locating.drop(sha for sha, content in locating.unnamed() if _holds(content, values))
+        locating.forget_digests(project, (texts[sha] for sha in new), values)
         locating.scrub(project, values)
         auditlog.record(
             "history.purged",

@@ -6,6 +6,7 @@ A secret is identified by a keyed hash (`findings.secrets.fingerprint`); its tex
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
+from secrets import token_hex
 from typing import Any
 
 from django.db.models import F, Model, Q, QuerySet, Value
@@ -47,6 +48,7 @@ from dreams.models import (
     WorkText,
 )
 from dreams.services import blobs, hosts
+from dreams.services.memories import said_again
 from dreams.services.search import index
 
 # All columns that can name a purged text, or quote from it.
@@ -105,6 +107,20 @@ def drop(shas: Iterable[str]) -> None:
 def _rename(rows: QuerySet[Any], column: str, replaced: Mapping[str, str]) -> None:
     for old, new in replaced.items():
         rows.filter(**{column: old}).update(**{column: new})
+
+
+def forget_digests(project: Project, contents: Iterable[str], values: Mapping[str, str]) -> None:
+    """Forget what is known of a text with a secret by the text's digest, from which a short secret could be guessed.
+    `contents` are the stored texts; before `scrub`."""
+    said_again.forget(project, contents, values)
+    for rows, texts, digest in (
+        (Card.objects.filter(project=project), ("said", "text"), "key"),
+        (Question.objects.filter(project=project), ("why", "places", "evidence"), "subject"),
+    ):
+        for row in rows.only("pk", *texts).iterator(chunk_size=ROWS_AT_ONCE):
+            said = [getattr(row, name) for name in texts]
+            if MARK in str(said) or said != _without(said, values):
+                rows.filter(pk=row.pk).update(**{digest: token_hex(32)})
 
 
 def scrub(project: Project, values: Mapping[str, str]) -> None:
