@@ -75,14 +75,15 @@ test: install
 ON_POSTGRESQL := $(BIN)/python -m tests.world.processes.postgres
 FAILED_THERE := -o cache_dir=$(VENV)/failed-on-postgresql
 
-# Long tests that wait for processes a third of their time: one process more, and whoever has none left takes another's.
+# Long tests that wait for processes, disks and browsers more than half of their time: three processes more, and whoever has
+# none left takes another's.
 # On PostgreSQL there is one process, as a second one would collect all and make its database once more. It goes first, or it
 # would be left alone with one of two cores.
 test-more: install
 	@$(PIP) install --require-hashes -r requirements/postgresql.txt || \
 		echo "Without its driver the tests on PostgreSQL are reported as not run." >&2
-	@$(call BESIDE,export HYPOTHESIS_PROFILE=more; nice -n 3 $(PYTEST) -n $$(($(PROCESSES) + 1)) --assert=plain --dist worksteal -m "(more or sweep) and not by_hand" $(ARGS) || $(call IN_FULL,$(BIN)/python -m pytest),\
-		echo "On PostgreSQL:"; $(ON_POSTGRESQL) $(PYTEST) -n 0 $(FAILED_THERE) --assert=plain -m "(not more and not sweep or also_on_postgresql) and not by_hand and not not_on_postgresql" tests/pipeline || $(call IN_FULL,$(ON_POSTGRESQL) $(BIN)/python -m pytest $(FAILED_THERE)))
+	@$(call BESIDE,export HYPOTHESIS_PROFILE=more; nice -n 3 $(PYTEST) -n $$(($(PROCESSES) + 3)) --assert=plain --dist worksteal -m "(more or sweep) and not by_hand" $(ARGS) || $(call IN_FULL,$(BIN)/python -m pytest),\
+		echo "On PostgreSQL:"; $(ON_POSTGRESQL) $(PYTEST) -n 0 $(FAILED_THERE) --assert=plain -m "(not more and not sweep and not not_on_postgresql or also_on_postgresql) and not by_hand" tests/pipeline || $(call IN_FULL,$(ON_POSTGRESQL) $(BIN)/python -m pytest $(FAILED_THERE)))
 
 lint: install
 	$(BIN)/ruff check .

@@ -120,6 +120,7 @@ def test_what_grew_or_went_is_seen(root: Root) -> None:
     assert _sessions() == []
 
 
+@pytest.mark.not_on_postgresql
 def test_the_agent_is_known_by_the_file_beside_its_transcript_before_it_answered(root: Root) -> None:
     app = root.repository("app")
     _memory(root.path / "agent-memory" / "reviewer")
@@ -164,6 +165,7 @@ def test_its_sessions_are_read_for_what_a_person_said_and_an_agents_task_is_no_p
     assert owner.sessions.get().caught_bytes == path.stat().st_size, "read to its end"
 
 
+@pytest.mark.not_on_postgresql
 def test_looking_up_agents_is_bounded_and_goes_on_next_time(
     root: Root, monkeypatch: pytest.MonkeyPatch
 ) -> None:

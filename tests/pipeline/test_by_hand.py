@@ -20,7 +20,7 @@ from dreams.services.review import ReviewRefused
 from tests.world import directory as world
 from tests.world.manifest import manifest
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.not_on_postgresql]
 
 
 def memory(path: str) -> Memory:
@@ -86,6 +86,7 @@ def test_an_edit_of_an_old_state_is_refused_and_nothing_is_written(tmp_path: Pat
     assert manifest(world.folder(project)) == before
 
 
+@pytest.mark.also_on_postgresql
 def test_a_form_that_is_sent_twice_makes_one_proposal(tmp_path: Path) -> None:
     project = world.make_project(tmp_path)
     row, changed = memory("project_deploy.md"), world.DEPLOY.replace("alpha", "beta")
@@ -101,6 +102,7 @@ def test_a_form_that_is_sent_twice_makes_one_proposal(tmp_path: Path) -> None:
     ]
 
 
+@pytest.mark.also_on_postgresql
 def test_a_form_that_is_sent_again_before_the_first_is_done_makes_one_proposal(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -147,6 +149,7 @@ def test_a_change_between_look_and_write_is_seen(tmp_path: Path, monkeypatch) ->
     assert (world.folder(project) / "project_deploy.md").read_text() == "written meanwhile\n"
 
 
+@pytest.mark.also_on_postgresql
 def test_an_edit_while_somebody_else_is_at_the_folder_says_where_it_waits(tmp_path: Path) -> None:
     project = world.make_project(tmp_path)
     row = memory("project_deploy.md")

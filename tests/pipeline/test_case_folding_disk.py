@@ -23,7 +23,7 @@ from tests.world import directory as world
 from tests.world.manifest import manifest
 from tests.world.processes import faulty_disk, folding_disk
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.not_on_postgresql]
 NEW = world.TESTING.replace("make reset", "make fresh")
 OTHER = "---\nname: Other\ntype: project\n---\n\nNobody else says this.\n"
 

@@ -24,6 +24,7 @@ def cards(**of: object) -> list[str]:
     return list(Card.objects.filter(**of).values_list("text", flat=True))
 
 
+@pytest.mark.not_on_postgresql
 def test_what_was_asked_for_becomes_a_card_and_a_proposal_that_only_adds(tmp_path: Path) -> None:
     project = first_start(tmp_path)
     say(tmp_path, WISH)
@@ -50,6 +51,7 @@ def test_a_session_is_read_once(tmp_path: Path) -> None:
     assert more.proposal == again.proposal
 
 
+@pytest.mark.not_on_postgresql
 def test_a_session_that_is_written_to_is_not_read_before_it_is_quiet(tmp_path: Path) -> None:
     project = first_start(tmp_path)
     talk = say(tmp_path, WISH, minutes_ago=0)
@@ -90,6 +92,7 @@ def test_what_a_resumed_session_repeats_is_not_caught_again(tmp_path: Path) -> N
     assert cards() == ["releases are cut on Tuesdays."], "records are known by their uuid"
 
 
+@pytest.mark.not_on_postgresql
 def test_where_the_agent_wrote_memory_itself_only_the_cursor_moves(tmp_path: Path) -> None:
     project = first_start(tmp_path)
     path = str(world.folder(project) / "project_deploy.md")
@@ -123,6 +126,7 @@ def test_a_closed_gate_leaves_the_cursor_where_it_is(tmp_path: Path, key: str, v
     assert lifecycle.catch(project).cards
 
 
+@pytest.mark.not_on_postgresql
 def test_the_agents_own_switch_and_modes_close_it(tmp_path: Path) -> None:
     project = first_start(tmp_path)
     say(tmp_path, WISH)
@@ -166,6 +170,7 @@ def test_it_waits_while_somebody_dreams_and_takes_no_lock(tmp_path: Path) -> Non
     assert not (world.folder(project) / ".consolidate-lock").exists(), "the clock is not touched"
 
 
+@pytest.mark.not_on_postgresql
 def test_subagents_hooks_commands_and_summaries_are_never_the_person(tmp_path: Path) -> None:
     project = first_start(tmp_path)
     talk = Talk(tmp_path)
@@ -187,6 +192,7 @@ def test_subagents_hooks_commands_and_summaries_are_never_the_person(tmp_path: P
     assert cards() == []
 
 
+@pytest.mark.not_on_postgresql
 def test_pasted_text_is_not_the_person(tmp_path: Path) -> None:
     import json
 
@@ -208,6 +214,7 @@ def test_pasted_text_is_not_the_person(tmp_path: Path) -> None:
     assert cards() == ["releases are cut on Tuesdays."]
 
 
+@pytest.mark.not_on_postgresql
 def test_a_secret_is_never_kept(tmp_path: Path) -> None:
     project = first_start(tmp_path)
     key = "sk-ant-" + "api03-" + "A1b2" * 20
@@ -223,6 +230,7 @@ def test_what_memory_says_is_not_caught(tmp_path: Path) -> None:
     assert cards() == []
 
 
+@pytest.mark.not_on_postgresql
 def test_at_most_five_cards_are_open_and_the_rest_is_counted(tmp_path: Path) -> None:
     from dreams.services.catching import card_states
 

@@ -149,6 +149,7 @@ def test_what_it_left_is_said_too_and_stays_a_finding(
     assert Proposal.of(run).findings.filter(code="unexplained-loss", severity="block").exists()
 
 
+@pytest.mark.not_on_postgresql
 def test_a_secret_that_was_left_is_not_counted_as_mended_by_a_worker_that_has_just_started(
     project: Project, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -183,6 +184,7 @@ def test_many_problems_of_one_kind_do_not_crowd_out_another(
     assert {"index-over-budget", "no-evidence"} <= set(codes) and len(codes) <= 40
 
 
+@pytest.mark.also_on_postgresql
 @pytest.mark.parametrize(
     ("accepted", "applied"),
     [pytest.param("none", False, marks=pytest.mark.more), ("info", False), ("warn", True)],
@@ -201,6 +203,7 @@ def test_a_policy_lets_in_only_what_has_no_worse_finding_than_it_accepts(
     assert (UNSOURCED in text) is applied
 
 
+@pytest.mark.not_on_postgresql
 def test_a_change_cannot_write_itself_the_type_that_a_policy_lets_in(
     project: Project, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -88,6 +88,7 @@ def test_a_dream_that_failed_then_is_tried_again(tmp_path: Path) -> None:
     assert next(one for one in found if one.name == "throttle").passed
 
 
+@pytest.mark.not_on_postgresql
 def test_discovery_and_lost_tasks_wait_for_no_such_time(tmp_path: Path, settings) -> None:
     settings.ROOTS = [tmp_path]
     cache.set(discovery.LAST_LOOK, (timezone.now() + YEARS).isoformat(), None)

@@ -40,6 +40,7 @@ def test_a_merge_with_its_rows_and_a_new_memory_with_its_row_are_one_decision_ea
     assert decisions.count(hunks(proposal)) == len(decisions.grouped(hunks(proposal))) == 5
 
 
+@pytest.mark.not_on_postgresql
 def test_a_change_without_an_operation_is_a_decision_of_its_own(proposal: Proposal) -> None:
     proposal.operations.all().delete()
     assert counts(proposal).decisions == len(hunks(proposal)) == decisions.count(hunks(proposal))
@@ -85,6 +86,7 @@ def test_many_proposals_take_as_many_queries_as_one(tmp_path: Path) -> None:
     assert asked[0] == asked[1] <= 5
 
 
+@pytest.mark.not_on_postgresql
 def test_a_digest_changes_with_a_verdict_and_with_what_is_among_them(proposal: Proposal) -> None:
     rows = hunks(proposal)
     before = decisions.digest(rows)

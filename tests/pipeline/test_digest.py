@@ -73,6 +73,7 @@ def _set(key: str, value: object) -> None:
     settings_changes.set_override(key, value, actor="owner")
 
 
+@pytest.mark.not_on_postgresql
 def test_nothing_is_sent_until_somebody_gives_an_address(project: Project) -> None:
     world.three_changes(project)
     assert daily() == {}
@@ -80,6 +81,7 @@ def test_nothing_is_sent_until_somebody_gives_an_address(project: Project) -> No
     assert not Channel.objects.exists()
 
 
+@pytest.mark.not_on_postgresql
 def test_a_mail_says_what_waits_and_where_and_never_what_is_in_it(
     project: Project, post_office: MailServer
 ) -> None:
@@ -96,6 +98,7 @@ def test_a_mail_says_what_waits_and_where_and_never_what_is_in_it(
     assert "make fresh" not in text and "make reset" not in text
 
 
+@pytest.mark.not_on_postgresql
 def test_a_webhook_gets_json_whose_signature_its_receiver_can_check(
     project: Project, hook: PostServer
 ) -> None:
@@ -112,6 +115,7 @@ def test_a_webhook_gets_json_whose_signature_its_receiver_can_check(
     assert AuditEntry.objects.filter(action="digest.sent").count() == 1
 
 
+@pytest.mark.not_on_postgresql
 def test_the_same_things_are_told_again_only_after_twice_the_time(project: Project, hook: PostServer) -> None:
     world.three_changes(project)
     start = timezone.now()
@@ -119,6 +123,7 @@ def test_the_same_things_are_told_again_only_after_twice_the_time(project: Proje
     assert told == [0, 2, 6], "after one day, two and four more there was nothing new"
 
 
+@pytest.mark.not_on_postgresql
 def test_what_is_new_is_told_the_next_time(project: Project, hook: PostServer) -> None:
     start = timezone.now()
     DreamRun.objects.create(project=project, status=DreamRun.Status.FAILED, ended_at=start - HOUR)
@@ -147,6 +152,7 @@ def test_what_a_policy_applied_is_told_once_though_nothing_waits(project: Projec
     assert digest.collect(start).is_empty
 
 
+@pytest.mark.not_on_postgresql
 def test_only_a_digest_with_something_to_review_leads_to_a_review(project: Project) -> None:
     _set("public_url", "https://memory.example.org/")
     now = timezone.now()
@@ -166,6 +172,7 @@ def test_only_a_digest_with_something_to_review_leads_to_a_review(project: Proje
     assert "Go through what waits: https://memory.example.org/next/" in found.as_text()
 
 
+@pytest.mark.not_on_postgresql
 def test_answers_that_wait_to_be_written_are_told_and_open_questions_are_only_counted(tmp_path: Path) -> None:
     project, now = asked.make_project(tmp_path / "asked"), timezone.now()
     asked.ask(project, asked.expired())
@@ -184,6 +191,7 @@ def test_nothing_waiting_sends_nothing(project: Project, hook: PostServer) -> No
     assert hook.posts == []
 
 
+@pytest.mark.not_on_postgresql
 @pytest.mark.parametrize(("status", "says"), [(500, "answered 500"), (302, "Redirects are not followed")])
 def test_a_receiver_that_fails_is_tried_again_later_and_later(
     project: Project, hook: PostServer, status: int, says: str
@@ -204,6 +212,7 @@ def test_a_receiver_that_fails_is_tried_again_later_and_later(
     assert notify.retry(start + 9 * HOUR) == []
 
 
+@pytest.mark.not_on_postgresql
 def test_a_mail_server_that_refuses_does_not_stop_the_webhook(
     project: Project, hook: PostServer, post_office: MailServer
 ) -> None:
@@ -214,6 +223,7 @@ def test_a_mail_server_that_refuses_does_not_stop_the_webhook(
     assert said["webhook"] == ""
 
 
+@pytest.mark.not_on_postgresql
 def test_a_mail_server_without_encryption_is_told_with_the_setting_for_it(
     project: Project, post_office: MailServer, settings: object
 ) -> None:

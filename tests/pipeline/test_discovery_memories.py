@@ -72,6 +72,7 @@ def test_a_new_file_that_is_too_large_to_read_is_named(root: Root, monkeypatch: 
     assert list(Memory.objects.values_list("path", flat=True)) == ["fact.md"]
 
 
+@pytest.mark.not_on_postgresql
 def test_an_edit_from_outside_is_seen_as_a_version_and_no_edit_as_none(root: Root) -> None:
     fact = root.memory(root.repository("app"), "fact.md", "One\n")
     root.discover()
@@ -81,6 +82,7 @@ def test_an_edit_from_outside_is_seen_as_a_version_and_no_edit_as_none(root: Roo
     assert list(Version.objects.order_by("pk").values_list("origin", flat=True)) == ["found", "outside"]
 
 
+@pytest.mark.not_on_postgresql
 def test_a_memory_that_vanished_keeps_its_row_and_comes_back(root: Root) -> None:
     fact = root.memory(root.repository("app"), "fact.md", "One\n")
     root.memory(root.repository("other"), "kept.md")

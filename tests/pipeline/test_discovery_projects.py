@@ -17,7 +17,7 @@ from dreams.services import discovery
 from dreams.services.doctor import work
 from tests.world.agent_folder import Root, closed_to_us, project, reasons, session, typed
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.not_on_postgresql]
 
 
 def test_worktrees_of_a_repository_share_one_memory_directory_and_bring_their_folders(root: Root) -> None:
@@ -43,6 +43,7 @@ def test_a_folder_whose_cwd_is_gone_stands_alone(root: Root) -> None:
     assert alone.memory_dir == str(root.folder(app / "no-longer") / "memory")
 
 
+@pytest.mark.also_on_postgresql
 def test_sessions_of_a_removed_worktree_that_the_agent_made_stay_with_its_repository(root: Root) -> None:
     app = root.repository("app")
     tree = root.worktree(app, "feature", app / ".claude" / "worktrees" / "feature")
@@ -103,6 +104,7 @@ def test_a_project_without_a_memory_directory_is_known_before_its_first_dream(ro
     assert not Path(project().memory_dir).exists()
 
 
+@pytest.mark.also_on_postgresql
 def test_a_project_that_vanishes_is_marked_and_comes_back(root: Root) -> None:
     app = root.repository("app")
     root.session(app, "s1")
@@ -308,6 +310,7 @@ def test_sessions_of_our_own_dreams_are_known_as_such(root: Root, settings: obje
     assert [session("s1").own, session("s2").own] == [True, False]
 
 
+@pytest.mark.also_on_postgresql
 def test_one_project_can_be_refreshed_alone(root: Root) -> None:
     app = root.repository("app")
     root.session(app, "s1")

@@ -59,6 +59,7 @@ def test_the_number_of_queries_does_not_grow_with_the_number_of_files(tmp_path: 
     assert len(queries(few)) == len(queries(many)) < 15
 
 
+@pytest.mark.not_on_postgresql
 def test_one_appended_file_among_many_costs_its_new_bytes(tmp_path: Path) -> None:
     root = Root(tmp_path)
     fill(root, 5)
@@ -68,6 +69,7 @@ def test_one_appended_file_among_many_costs_its_new_bytes(tmp_path: Path) -> Non
     assert root.discover().bytes_read == len(line)
 
 
+@pytest.mark.not_on_postgresql
 def test_a_file_under_another_name_is_seen_though_its_numbers_stay(tmp_path: Path) -> None:
     root = Root(tmp_path)
     fill(root, 2)
@@ -80,6 +82,7 @@ def test_a_file_under_another_name_is_seen_though_its_numbers_stay(tmp_path: Pat
     assert TranscriptFile.objects.get(path=str(folder / "renamed.jsonl")).gone_at is None
 
 
+@pytest.mark.not_on_postgresql
 def test_a_file_that_went_and_came_back_as_it_was_is_there_again_unread(tmp_path: Path) -> None:
     root = Root(tmp_path)
     fill(root, 2)
@@ -109,6 +112,7 @@ def test_a_fork_in_a_folder_where_nothing_differs_is_read_again_with_what_it_sha
     assert session("fork").requests.count() == 2
 
 
+@pytest.mark.not_on_postgresql
 def test_a_file_of_another_host_is_not_taken_for_ours(tmp_path: Path) -> None:
     root = Root(tmp_path)
     fill(root, 1)

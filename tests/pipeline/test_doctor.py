@@ -28,7 +28,7 @@ from tests.world import directory as world
 from tests.world.model_server import ModelServer, Script, use
 from tests.world.rows import make_dream, make_project
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.not_on_postgresql]
 
 
 @pytest.fixture(autouse=True)
@@ -73,6 +73,7 @@ def test_an_address_for_the_digest_that_no_job_sends_to_is_told() -> None:
     assert check.state == "warn" and "no job sends it" in check.said and "jobs add" in check.remedy
 
 
+@pytest.mark.also_on_postgresql
 def test_hours_of_the_digest_that_nobody_reads_any_more_are_told(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("MEMORYWEB_DIGEST_HOURS", "12")
     assert "no longer used" in found("Schedule").said
@@ -149,6 +150,7 @@ def test_a_full_disk_is_said_in_time(monkeypatch: pytest.MonkeyPatch, free: int,
     assert (found("Disk").state, found("Disk").said) == (state, f"{amounts.bytes_(free)} free")
 
 
+@pytest.mark.also_on_postgresql
 def test_a_disk_with_room_that_takes_no_more_files_is_full(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(
         "os.statvfs",
@@ -205,6 +207,7 @@ def test_a_pause_stops_dreams() -> None:
     assert found("Dreaming").state == "bad"
 
 
+@pytest.mark.also_on_postgresql
 def test_a_failing_project_is_named_with_its_last_error() -> None:
     project = make_project("acme-api", failures=2)
     make_dream(project, "failed", error="The disk was full.")
@@ -214,6 +217,7 @@ def test_a_failing_project_is_named_with_its_last_error() -> None:
     assert "The disk was full." in check.detail
 
 
+@pytest.mark.also_on_postgresql
 def test_a_scheduler_that_stands_still_while_a_server_runs_stops_dreams() -> None:
     now = timezone.now()
     server = server_registry.write("http://127.0.0.1:1", 1)
@@ -226,6 +230,7 @@ def test_a_scheduler_that_stands_still_while_a_server_runs_stops_dreams() -> Non
     assert work.ticks(server.since + work.LATE).state == "warn", "no server is no fault"
 
 
+@pytest.mark.also_on_postgresql
 def test_workers_are_counted_and_none_while_a_server_runs_stops_dreams(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:

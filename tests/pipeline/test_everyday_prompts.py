@@ -28,6 +28,7 @@ EVERYDAY = {
 }
 
 
+@pytest.mark.not_on_postgresql
 def test_statements_a_correction_a_decision_a_fix_a_confirmation_and_a_reference_are_each_caught(
     tmp_path: Path,
 ) -> None:
@@ -56,6 +57,7 @@ def test_statements_a_correction_a_decision_a_fix_a_confirmation_and_a_reference
     assert types["I prefer tabs over spaces in Makefiles."] == "user"
 
 
+@pytest.mark.not_on_postgresql
 def test_the_evidence_of_a_confirmation_is_what_the_agent_said_and_the_person_agreed_to(
     tmp_path: Path,
 ) -> None:
@@ -111,6 +113,7 @@ no, `mv` it back and then `git mv` it
 no, first show me what is in build-12.md"""
 
 
+@pytest.mark.not_on_postgresql
 def test_ordinary_work_is_not_caught(tmp_path: Path) -> None:
     project = first_start(tmp_path)
     for number, prompt in enumerate(WORK.splitlines()):

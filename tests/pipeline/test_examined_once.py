@@ -86,6 +86,7 @@ def test_what_an_engine_had_checked_is_proposed_without_another_look(
     assert [len(subject.hunks) for subject in looks] == [1, 0, 1]
 
 
+@pytest.mark.not_on_postgresql
 def test_what_an_engine_changes_after_its_check_is_looked_at_again(
     tmp_path: Path, looks: list[Subject], monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -149,6 +150,7 @@ def test_it_is_looked_at_again_when_this_changed(
     assert len(looks) > before
 
 
+@pytest.mark.not_on_postgresql
 def test_other_checks_look_again(
     tmp_path: Path, looks: list[Subject], monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -181,6 +183,7 @@ def test_whatever_differs_is_looked_at_again() -> None:
     assert len({*seen}) == len(seen)
 
 
+@pytest.mark.not_on_postgresql
 def test_a_process_that_has_just_started_names_a_secret_as_the_one_before_it(tmp_path: Path) -> None:
     """By its name a confirmation is found again."""
     token = "gh" + "p_" + "q8Rt2" * 7 + "x"

@@ -21,7 +21,7 @@ from dreams.services.memories import exports, syncing
 from tests.world import directory as world
 from tests.world.directory import ME
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.not_on_postgresql]
 TOKEN = "ghp_" + "x7Kq2ZpL9vB4nM1cD8sF3gH6jW0tR5yUaEiO"
 
 
@@ -108,6 +108,7 @@ def test_bringing_the_same_file_back_twice_changes_nothing_more(project: Project
     assert exports.bring_back(file, ME).versions == 0
 
 
+@pytest.mark.also_on_postgresql
 def test_a_memory_that_was_gone_long_ago_comes_back_as_gone(project: Project, tmp_path: Path) -> None:
     (world.folder(project) / "feedback_testing.md").unlink()
     syncing.refresh(project)
@@ -193,6 +194,7 @@ def _killed_at(project: Project) -> Callable[[Path, Path], Path]:
     return rename
 
 
+@pytest.mark.also_on_postgresql
 def test_a_crash_between_the_two_renames_is_healed(
     project: Project, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -209,6 +211,7 @@ def test_a_crash_between_the_two_renames_is_healed(
     assert not list((Path(settings.DATA_DIR) / "history").glob(".*replaced"))
 
 
+@pytest.mark.also_on_postgresql
 def test_what_changes_between_a_crash_of_an_import_and_the_next_start_costs_no_state(
     project: Project, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -225,6 +228,7 @@ def test_what_changes_between_a_crash_of_an_import_and_the_next_start_costs_no_s
     assert not AuditEntry.objects.filter(action="history.begun_anew").exists()
 
 
+@pytest.mark.also_on_postgresql
 @pytest.mark.parametrize(
     "moment",
     ["dreams.lib.storage.history.durable.sync_trees", "dreams.services.memories.exports._take_its_place"],

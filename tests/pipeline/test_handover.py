@@ -57,6 +57,7 @@ def _written(talk: Talk) -> dict[str, str]:
     return sections.read(session_notes.text_of(notes))
 
 
+@pytest.mark.not_on_postgresql
 def test_each_section_has_what_the_transcript_shows(talk: Talk) -> None:
     found = _written(talk)
     assert found["title"] == str(_session(talk))
@@ -79,6 +80,7 @@ def test_each_section_has_what_the_transcript_shows(talk: Talk) -> None:
     assert found["system"] == found["learnings"] == ""
 
 
+@pytest.mark.not_on_postgresql
 def test_a_file_that_was_written_in_one_long_call_is_listed(tmp_path: Path) -> None:
     """Only the beginning of a long call is read: it says which file."""
     project = first_start(tmp_path)
@@ -126,6 +128,7 @@ def test_they_are_downloaded_as_markdown_with_whole_addresses(talk: Talk, browse
     assert browser.get(reverse("session-notes", args=[session.pk, "model"])).status_code == 404
 
 
+@pytest.mark.not_on_postgresql
 def test_the_newest_hand_over_is_first_and_the_agents_own_notes_are_last(talk: Talk) -> None:
     session = _session(talk)
     made = session_notes.by_rules(session)
@@ -148,6 +151,7 @@ def test_they_are_found_by_search_and_written_again_in_place(talk: Talk) -> None
     assert hit.session == session
 
 
+@pytest.mark.not_on_postgresql
 def test_secrets_are_not_in_them(tmp_path: Path) -> None:
     project = first_start(tmp_path)
     made = Talk(tmp_path, "leak").user(f"Use {TOKEN} there.").called("Bash", command=f"x {TOKEN}").save()
@@ -168,6 +172,7 @@ def test_a_session_whose_transcript_is_gone_is_refused_with_a_sentence(talk: Tal
         call_command("notes", talk.id)
 
 
+@pytest.mark.not_on_postgresql
 def test_the_command_takes_the_beginning_of_an_id_and_prints_one_object(talk: Talk, capsys) -> None:
     call_command("notes", talk.id[:13], json=True)
     found = json.loads(capsys.readouterr().out)
@@ -181,6 +186,7 @@ def test_the_command_takes_the_beginning_of_an_id_and_prints_one_object(talk: Ta
     assert capsys.readouterr().out.startswith("# Title\n")
 
 
+@pytest.mark.not_on_postgresql
 def test_a_long_transcript_is_read_at_both_ends(talk: Talk, monkeypatch: pytest.MonkeyPatch) -> None:
     size = talk.path.stat().st_size
     monkeypatch.setattr(rules, "FIRST_BYTES", size // 5)

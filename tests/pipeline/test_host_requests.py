@@ -84,6 +84,7 @@ def _memory(proposal: Proposal) -> Memory:
     return Memory.objects.select_related("project").get(project=proposal.project, path="feedback_testing.md")
 
 
+@pytest.mark.not_on_postgresql
 def test_asking_writes_nothing_and_makes_no_task(approved: Proposal) -> None:
     before = manifest(world.folder(approved.project))
     asked = _ask(approved)
@@ -94,6 +95,7 @@ def test_asking_writes_nothing_and_makes_no_task(approved: Proposal) -> None:
     assert AuditEntry.objects.filter(action="request.asked", object_id=approved.public_id).exists()
 
 
+@pytest.mark.not_on_postgresql
 def test_the_host_with_the_files_takes_it_once_into_its_own_queue_and_writes(
     approved: Proposal, two: TwoHosts
 ) -> None:
@@ -111,6 +113,7 @@ def test_the_host_with_the_files_takes_it_once_into_its_own_queue_and_writes(
         assert host_request_worker.take() == []
 
 
+@pytest.mark.not_on_postgresql
 def test_a_host_that_did_not_accept_is_asked_for_nothing_and_takes_nothing(
     approved: Proposal, two: TwoHosts
 ) -> None:
@@ -182,6 +185,7 @@ def test_it_ends_with_its_proposal(approved: Proposal, two: TwoHosts) -> None:
     assert asked.state == State.REFUSED and "applied now" in asked.text
 
 
+@pytest.mark.not_on_postgresql
 def test_after_a_week_it_asks_again_instead_of_writing(approved: Proposal, two: TwoHosts) -> None:
     asked = _ask(approved)
     HostRequest.objects.update(asked_at=timezone.now() - dt.timedelta(days=8))
@@ -191,6 +195,7 @@ def test_after_a_week_it_asks_again_instead_of_writing(approved: Proposal, two: 
     assert _ask(approved).pk != asked.pk
 
 
+@pytest.mark.not_on_postgresql
 def test_what_was_decided_otherwise_meanwhile_is_not_written(approved: Proposal, two: TwoHosts) -> None:
     _ask(approved)
     before = manifest(world.folder(approved.project))
@@ -205,6 +210,7 @@ def test_what_was_decided_otherwise_meanwhile_is_not_written(approved: Proposal,
     assert manifest(world.folder(approved.project)) == before
 
 
+@pytest.mark.not_on_postgresql
 def test_what_only_its_host_can_see_stops_it(approved: Proposal, two: TwoHosts, tmp_path: Path) -> None:
     _ask(approved)
     (tmp_path / "second-name").hardlink_to(world.folder(approved.project) / "feedback_testing.md")
@@ -321,6 +327,7 @@ def test_redaction_extraction_a_dream_and_a_job_are_started_there(approved: Prop
     assert job.runs.count() == 1
 
 
+@pytest.mark.also_on_postgresql
 @pytest.mark.more
 def test_a_purge_is_done_there_though_each_host_names_secrets_with_a_key_of_its_own(
     two: TwoHosts, tmp_path: Path, settings: SettingsWrapper
@@ -452,6 +459,7 @@ def test_sessions_of_another_host_are_not_read_here(approved: Proposal, tmp_path
     assert found.left_out() is not None
 
 
+@pytest.mark.not_on_postgresql
 def test_approved_cards_are_written_there_unless_one_changed(approved: Proposal, two: TwoHosts) -> None:
     asked = host_requests.ask(host_requests.to_write_cards(approved.project), world.ME)
     assert asked.seen == {}
@@ -460,6 +468,7 @@ def test_approved_cards_are_written_there_unless_one_changed(approved: Proposal,
     assert not Card.objects.exists()
 
 
+@pytest.mark.not_on_postgresql
 def test_apply_prints_who_has_it_queued_and_waits_where_that_is_asked(
     approved: Proposal, two: TwoHosts, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -493,6 +502,7 @@ def test_a_host_that_is_away_is_named_with_when_it_was_last_seen(
     assert "It is away (last seen 3 h ago)" in capsys.readouterr().out
 
 
+@pytest.mark.not_on_postgresql
 def test_the_scheduler_of_a_host_takes_what_is_asked_of_it(approved: Proposal, two: TwoHosts) -> None:
     asked = _ask(approved)
     with two.there():

@@ -46,6 +46,7 @@ def _gone_quiet(name: str) -> None:
     Host.objects.filter(name=name).update(last_seen_at=timezone.now() - dt.timedelta(hours=2))
 
 
+@pytest.mark.not_on_postgresql
 def test_a_computer_that_is_renamed_keeps_its_projects(
     tmp_path: Path, settings: SettingsWrapper, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -185,6 +186,7 @@ def test_a_command_and_a_message_name_a_host_by_its_name(
         call_command("gates", str(Project.objects.get(host=elsewhere).pk))
 
 
+@pytest.mark.not_on_postgresql
 def test_doctor_speaks_of_one_host(elsewhere: str, capsys: pytest.CaptureFixture[str]) -> None:
     make_project("broken", host=elsewhere, failures=2)
     _gone_quiet("desk")

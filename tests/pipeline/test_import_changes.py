@@ -23,7 +23,7 @@ from tests.world.agent_folder import (
     write,
 )
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.not_on_postgresql]
 
 
 def texts() -> list[str]:
@@ -66,6 +66,7 @@ def test_a_transcript_replaced_by_one_of_the_same_size_is_read_anew(root: Root, 
     assert RequestUsage.objects.count() == 1
 
 
+@pytest.mark.also_on_postgresql
 def test_a_transcript_overwritten_in_place_and_grown_is_read_anew(root: Root, app: Path) -> None:
     path = root.session(app, "s1", [typed("One")])
     root.discover()
@@ -87,6 +88,7 @@ def test_a_touched_transcript_is_touched_and_not_read(root: Root, app: Path) -> 
     assert texts() == ["One"]
 
 
+@pytest.mark.also_on_postgresql
 def test_what_forks_share_survives_the_one_that_was_read_first(root: Root, app: Path) -> None:
     shared = [typed("Shared"), answer("m1")]
     first = root.session(app, "s1", shared)
@@ -191,6 +193,7 @@ def test_a_crash_between_removing_and_reading_is_repaired_by_the_next_discovery(
     assert RequestUsage.objects.count() == 2
 
 
+@pytest.mark.also_on_postgresql
 def test_what_the_database_refuses_of_one_session_does_not_stop_the_others(
     root: Root, app: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -13,7 +13,7 @@ from django.utils import timezone
 from dreams.models import MemoryWrite, Prompt, RequestUsage, Session, TranscriptFile
 from tests.world.agent_folder import Root, answer, append, lines, session, typed
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.not_on_postgresql]
 
 
 def tokens() -> tuple[int, int]:
@@ -21,6 +21,7 @@ def tokens() -> tuple[int, int]:
     return found["i"] or 0, found["o"] or 0
 
 
+@pytest.mark.also_on_postgresql
 def test_a_session_is_described_by_its_records(root: Root, app: Path) -> None:
     base = {"cwd": str(app), "gitBranch": "main", "version": "2.1.0", "sessionId": "s1"}
     path = root.session(
@@ -75,6 +76,7 @@ def test_cache_writes_are_kept_by_lifetime_and_add_up(root: Root, app: Path) -> 
     )
 
 
+@pytest.mark.also_on_postgresql
 def test_a_fork_is_a_session_but_what_it_copied_counts_once(root: Root, app: Path) -> None:
     shared = [typed("First"), answer("m1")]
     root.session(app, "s1", [*shared, answer("m2")])
@@ -181,6 +183,7 @@ def test_writes_to_memory_files_are_found_with_their_place(root: Root, app: Path
     ]
 
 
+@pytest.mark.also_on_postgresql
 def test_text_that_a_database_cannot_hold_is_kept_as_far_as_it_can(root: Root, app: Path) -> None:
     root.session(app, "s1", [typed("a\0b \ud800 c", gitBranch="x" * 500)])
     root.discover()
@@ -200,6 +203,7 @@ def test_absurd_numbers_and_dates_stop_nothing(root: Root, app: Path) -> None:
     assert root.discover().bytes_read == 0
 
 
+@pytest.mark.also_on_postgresql
 def test_no_session_ended_after_its_file_was_written_began_before_agents_or_gave_tokens_back(
     root: Root, app: Path
 ) -> None:

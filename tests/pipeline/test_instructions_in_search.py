@@ -110,6 +110,7 @@ def test_a_file_outside_of_the_repository_is_found_only_while_the_project_is_tru
     assert found(browser, "gannet") and not found(browser, "fulmar")
 
 
+@pytest.mark.not_on_postgresql
 def test_its_secrets_are_neither_kept_nor_found_nor_shown(root: Root, browser: Client) -> None:
     index.catch_up(5)
     assert not found(browser, SECRET)
@@ -133,6 +134,7 @@ def test_a_secret_in_its_name_is_not_shown_either(root: Root, browser: Client) -
     assert all("Herons" in page and name not in page for page in pages), "nor that of one which is missing"
 
 
+@pytest.mark.not_on_postgresql
 def test_what_several_projects_load_is_one_result_that_leads_to_the_one_looked_through(
     root: Root, browser: Client
 ) -> None:
@@ -150,6 +152,7 @@ def test_what_several_projects_load_is_one_result_that_leads_to_the_one_looked_t
     assert "and 1 more project" in browser.get("/search/", {"q": "wren"}).content.decode()
 
 
+@pytest.mark.not_on_postgresql
 def test_many_and_long_files_are_bounded(root: Root, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(instruction_files, "MOST_FILES", 3)
     repo = Path(shop().repo_dir)

@@ -48,6 +48,7 @@ def test_a_chain_by_command() -> None:
     assert jobs("remove", first["id"])["removed"] == [first["id"], second["id"]]
 
 
+@pytest.mark.not_on_postgresql
 @pytest.mark.parametrize(
     ("words", "options", "error", "says"),
     [

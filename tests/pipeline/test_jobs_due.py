@@ -86,6 +86,7 @@ def test_it_stays_due_while_its_last_run_is_not_over() -> None:
     assert len(start(START + 62 * MINUTE)) == 1
 
 
+@pytest.mark.not_on_postgresql
 def test_it_starts_a_little_later_than_its_time_and_always_as_much() -> None:
     late = set()
     for hour in range(20):
@@ -142,6 +143,7 @@ def test_quiet_hours_that_make_no_sense_are_refused(text: str) -> None:
         settings_changes.set_override("quiet_hours", text, actor="owner")
 
 
+@pytest.mark.not_on_postgresql
 def test_what_follows_starts_when_the_one_before_has_ended() -> None:
     checkup = add("checkup")
     dream = add("verify", "", after=checkup)
@@ -211,6 +213,7 @@ def test_another_time_zone_moves_what_is_to_come_and_loses_nothing() -> None:
     assert len(start(at(2, 20, 16))) == 1, "it was due already when the zone changed"
 
 
+@pytest.mark.not_on_postgresql
 def test_there_are_fifty_jobs_at_most_and_ended_ones_do_not_count() -> None:
     for minute in range(50):
         add(expression=f"{minute} 3 * * *")
@@ -220,6 +223,7 @@ def test_there_are_fifty_jobs_at_most_and_ended_ones_do_not_count() -> None:
     assert add(expression="0 4 * * *")
 
 
+@pytest.mark.not_on_postgresql
 def test_a_job_is_in_the_list_once_until_it_has_ended(tmp_path: Path) -> None:
     first = add()
     with pytest.raises(jobs.SameJob, match=rf"Verify: all projects: already scheduled .*{first.public_id}"):
@@ -247,6 +251,7 @@ def test_a_job_removed_takes_what_follows_it_along_and_leaves_its_runs() -> None
     assert AuditEntry.objects.filter(action="job.removed").count() == 2
 
 
+@pytest.mark.not_on_postgresql
 @pytest.mark.parametrize(
     ("more", "says"),
     [
@@ -267,6 +272,7 @@ def test_a_digest_is_of_no_single_project(tmp_path: Path) -> None:
         add("digest", project=world.make_project(tmp_path))
 
 
+@pytest.mark.not_on_postgresql
 def test_three_failures_in_a_row_are_in_the_inbox_until_it_works() -> None:
     job = add()
     for day in (2, 3, 4):
@@ -282,6 +288,7 @@ def test_three_failures_in_a_row_are_in_the_inbox_until_it_works() -> None:
     assert waiting.waiting(at(5, 5)) == []
 
 
+@pytest.mark.not_on_postgresql
 def test_a_failing_job_of_a_project_stands_under_the_projects_name(tmp_path: Path) -> None:
     project = world.make_project(tmp_path)
     job = add("export", project=project)

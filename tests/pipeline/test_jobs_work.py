@@ -60,6 +60,7 @@ def ready(tmp_path: Path, sessions: int = 5) -> Project:
 # --- Checkup, verify, export --------------------------------------------------------------------------------------
 
 
+@pytest.mark.not_on_postgresql
 def test_a_checkup_says_what_the_page_says(tmp_path: Path) -> None:
     project = world.make_project(tmp_path)
     run = done("checkup", project=project)
@@ -81,6 +82,7 @@ def test_of_all_projects_one_that_fails_stops_no_other(tmp_path: Path, monkeypat
     assert {part["project"]: part["state"] for part in run.parts} == {first.pk: "failed", other.pk: "done"}
 
 
+@pytest.mark.not_on_postgresql
 def test_verify_fails_where_something_is_damaged(tmp_path: Path) -> None:
     world.make_project(tmp_path)
     verify = job("verify")
@@ -90,6 +92,7 @@ def test_verify_fails_where_something_is_damaged(tmp_path: Path) -> None:
     assert run.status == "failed" and run.text.startswith("1 thing is damaged: version")
 
 
+@pytest.mark.not_on_postgresql
 def test_of_exports_the_last_seven_are_kept_and_each_can_be_brought_back(tmp_path: Path, monkeypatch) -> None:
     project = world.make_project(tmp_path)
     export = job("export", project=project)

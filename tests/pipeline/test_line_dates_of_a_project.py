@@ -12,7 +12,7 @@ from dreams.services.dreaming import dream_inputs
 from dreams.services.memories import syncing
 from tests.world import directory as world
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.not_on_postgresql]
 
 
 def in_three_states(folder: Path, count: int) -> Project:
@@ -37,6 +37,7 @@ def test_a_line_has_the_day_of_the_version_that_brought_it(tmp_path: Path) -> No
         assert [line and line.day for line in lines[:3]] == [row.at.date() for row in versions]
 
 
+@pytest.mark.also_on_postgresql
 def test_more_memories_are_no_more_queries(tmp_path: Path, django_assert_max_num_queries) -> None:
     project = in_three_states(tmp_path, 20)
     with django_assert_max_num_queries(6):

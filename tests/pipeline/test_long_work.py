@@ -107,6 +107,7 @@ def test_a_submit_that_is_stopped_leaves_the_review_open(tmp_path: Path) -> None
     assert review.submit(proposal, world.ME).state == Proposal.State.SUBMITTED
 
 
+@pytest.mark.not_on_postgresql
 def test_an_undo_of_many_changes_can_be_stopped_in_each_of_its_parts(tmp_path: Path) -> None:
     steps = steps_of_an_undo(applied(tmp_path))
     parts = ["Comparing files", "Checking changes", "Saving what was found", "Saving decisions"]
@@ -114,6 +115,7 @@ def test_an_undo_of_many_changes_can_be_stopped_in_each_of_its_parts(tmp_path: P
     assert steps.count("Checking changes") > len(examining.CHECKS) + 4
 
 
+@pytest.mark.not_on_postgresql
 def test_the_checks_of_a_review_can_be_stopped_while_they_read_memories_and_save(tmp_path: Path) -> None:
     proposal, seen = world.all_approved(tmp_path), set[str]()
     Proposal.objects.update(checked_digest="")

@@ -37,6 +37,7 @@ def judged(project: Project) -> dict[str, gates.GateResult]:
     return {result.name: result for result in scheduler.evaluate_all(project, timezone.now())}
 
 
+@pytest.mark.not_on_postgresql
 def test_without_a_key_no_dream_is_started_and_the_reason_stands_once(
     project: Project, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -52,6 +53,7 @@ def test_without_a_key_no_dream_is_started_and_the_reason_stands_once(
     assert judged(project)["engine"].passed
 
 
+@pytest.mark.not_on_postgresql
 def test_a_server_on_this_machine_needs_no_key_and_the_rules_need_nothing(
     project: Project, monkeypatch: pytest.MonkeyPatch
 ) -> None:

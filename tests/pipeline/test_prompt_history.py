@@ -45,6 +45,7 @@ def kept() -> list[str]:
     return list(HistoryPrompt.objects.order_by("prompt__offset").values_list("prompt__text", flat=True))
 
 
+@pytest.mark.not_on_postgresql
 def test_a_session_whose_transcript_is_gone_keeps_its_prompts(root: Root, app: Path) -> None:
     write(root, entry("Use tabs", app), entry("Ship it on Friday", app, at=AT + 60_000))
     root.discover()
@@ -92,6 +93,7 @@ def test_a_prompt_gives_way_when_its_transcript_comes(root: Root, app: Path) -> 
     assert Session.objects.get(session_id="late").gone_at is None
 
 
+@pytest.mark.not_on_postgresql
 def test_prompts_stay_when_a_transcript_that_was_read_goes(root: Root, app: Path) -> None:
     write(root, entry("Hello there", app, "here"))
     root.discover()
@@ -100,6 +102,7 @@ def test_prompts_stay_when_a_transcript_that_was_read_goes(root: Root, app: Path
     assert list(Prompt.objects.values_list("text", flat=True)) == ["Hello there"] and kept() == []
 
 
+@pytest.mark.not_on_postgresql
 def test_such_a_session_counts_for_no_dream(root: Root, app: Path) -> None:
     write(root, *(entry(f"Remember that rule {n} holds.", app, f"gone{n}") for n in range(9)))
     root.discover()
@@ -110,6 +113,7 @@ def test_such_a_session_counts_for_no_dream(root: Root, app: Path) -> None:
     assert project.sessions.count() == 10
 
 
+@pytest.mark.not_on_postgresql
 def test_only_what_was_appended_is_read(root: Root, app: Path) -> None:
     write(root, entry("One", app), b"not json\n", b'{"display": 5}\n', entry("Two", app, at=AT + 1)[:-9])
     root.discover()

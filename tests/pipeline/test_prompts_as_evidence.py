@@ -110,6 +110,7 @@ def _end() -> int:
     return Prompt.objects.filter(session=_gone()).order_by("-offset").values_list("offset", flat=True)[0] + 1
 
 
+@pytest.mark.also_on_postgresql
 @pytest.mark.more
 def test_a_transcript_that_went_before_a_dream_read_it_still_teaches_what_was_typed(
     project: Project, tmp_path: Path, browser: Client
@@ -131,6 +132,7 @@ def test_a_transcript_that_went_before_a_dream_read_it_still_teaches_what_was_ty
     assert not _dream(project).reviewed.filter(session__session_id=talk.id).exists(), "once"
 
 
+@pytest.mark.not_on_postgresql
 def test_a_hidden_prompt_is_not_cited(project: Project) -> None:
     HiddenPrompt.objects.create(key=Prompt.objects.get(text=WISH).pk)
     done = _dream(project)
@@ -138,6 +140,7 @@ def test_a_hidden_prompt_is_not_cited(project: Project) -> None:
     assert done.reviewed.filter(session=_gone()).exists()
 
 
+@pytest.mark.not_on_postgresql
 def test_a_transcript_that_comes_back_is_read_from_its_beginning(project: Project, tmp_path: Path) -> None:
     Session.objects.filter(pk=_gone().pk).update(used_bytes=500, caught_bytes=500)
     talk = Talk(tmp_path, "back").user(WISH).agent("Noted.")
@@ -160,6 +163,7 @@ def test_catching_makes_a_card_of_them_that_says_so(project: Project, browser: C
     assert lifecycle.catch(project).read == [], "once"
 
 
+@pytest.mark.not_on_postgresql
 def test_old_prompts_are_caught_when_they_are_asked_for_only(project: Project) -> None:
     long_ago = timezone.now() - dt.timedelta(days=30)
     Prompt.objects.filter(session=_gone()).update(at=long_ago)

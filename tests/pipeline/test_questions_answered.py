@@ -55,6 +55,7 @@ def test_an_answer_joins_the_open_proposal_and_is_approved_there(tmp_path: Path,
     assert Hunk.objects.exclude(pk=hunk.pk).get().verdict == "pending"
 
 
+@pytest.mark.not_on_postgresql
 def test_an_answer_is_called_by_what_it_changes_not_by_what_was_asked(tmp_path: Path, monkeypatch) -> None:
     """ "Put it in the past tense" removes nothing, although "Remove it" would be another answer."""
     project = world.make_project(tmp_path)
@@ -98,6 +99,7 @@ def test_without_a_proposal_the_answer_waits_in_the_projects_answers(tmp_path: P
     assert asking.states(project) == ["answered", "answered"]
 
 
+@pytest.mark.not_on_postgresql
 def test_leaving_it_as_it_is_answers_without_a_change(tmp_path: Path, monkeypatch) -> None:
     project = world.make_project(tmp_path)
     asking.dream(project, monkeypatch, ASK)
@@ -181,6 +183,7 @@ def test_an_answer_whose_change_was_rejected_is_asked_again(tmp_path: Path, monk
     assert (question.state, question.answer, question.operation) == ("open", "", None)
 
 
+@pytest.mark.not_on_postgresql
 def test_an_answer_in_a_proposal_that_a_newer_one_replaced_is_asked_again(
     tmp_path: Path, monkeypatch
 ) -> None:
@@ -250,6 +253,7 @@ def test_two_answers_that_touch_the_same_lines_are_given_one_after_the_other(
     assert asking.states(project) == ["waiting", "open"]
 
 
+@pytest.mark.not_on_postgresql
 def test_what_the_dreams_own_changes_touch_is_not_asked(tmp_path: Path, monkeypatch) -> None:
     project = world.make_project(tmp_path)
     gamma = engines.rewrite("project_deploy.md", "host alpha", "host gamma")
@@ -275,6 +279,7 @@ def test_a_question_held_back_by_the_dreams_change_is_asked_once_that_is_applied
     assert (question.state, question.asked) == ("open", True)
 
 
+@pytest.mark.not_on_postgresql
 def test_a_question_held_back_is_still_held_back_once_its_folder_is_back(tmp_path: Path, monkeypatch) -> None:
     project = world.make_project(tmp_path)
     asking.dream(project, monkeypatch, ASK, act=engines.rewrite("project_deploy.md", ALPHA, f"{ALPHA}  "))
@@ -301,6 +306,7 @@ def test_a_question_held_back_is_asked_by_the_next_dream_where_the_change_was_re
     assert (question.state, question.asked) == ("open", True)
 
 
+@pytest.mark.not_on_postgresql
 def test_the_answer_explains_the_lines_that_the_question_showed(tmp_path: Path, monkeypatch) -> None:
     """Nothing else says where they went, and the person saw them; a line that was not shown still has to be confirmed."""
     listed = world.TESTING.replace("Snapshots", "- Snapshots")

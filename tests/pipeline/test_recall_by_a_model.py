@@ -66,6 +66,7 @@ def test_it_sees_names_and_descriptions_and_never_a_body_or_a_secret(project: Pr
     assert "kumquat" in found.chosen[0].text
 
 
+@pytest.mark.not_on_postgresql
 def test_at_most_five_are_taken_and_names_it_was_not_given_are_dropped(project: Project, monkeypatch) -> None:
     named = [
         "../../etc/passwd",
@@ -88,6 +89,7 @@ def test_at_most_five_are_taken_and_names_it_was_not_given_are_dropped(project: 
     assert next(one.why for one in found.left_out if one.path == "m6.md") == "5 others match better"
 
 
+@pytest.mark.not_on_postgresql
 @pytest.mark.parametrize("reply", [choose(), ScriptedReply((Text("I am not sure."),))])
 def test_unsure_means_none(project: Project, monkeypatch, reply: ScriptedReply) -> None:
     found, _ = asked(monkeypatch, project, [reply])
@@ -130,6 +132,7 @@ def test_the_rules_choose_where_the_model_is_away_odd_or_slow_and_that_is_said(
     assert found.by.note.endswith("The rules chose instead.")
 
 
+@pytest.mark.not_on_postgresql
 def test_the_rules_choose_where_the_budget_is_used_up(project: Project, monkeypatch) -> None:
     settings_changes.set_override("max_cost_day", 0.001, actor="me")
     found, requests = asked(monkeypatch, project, [choose("m2.md")])
@@ -137,6 +140,7 @@ def test_the_rules_choose_where_the_budget_is_used_up(project: Project, monkeypa
     assert "could pass the $0.0010 for today" in found.by.note and "dream" not in found.by.note
 
 
+@pytest.mark.not_on_postgresql
 def test_no_model_is_asked_where_none_is_set_or_nothing_is_left_to_choose(
     project: Project, monkeypatch
 ) -> None:

@@ -54,6 +54,7 @@ def test_redone_it_counts_as_written_again_and_can_be_undone_again(written: Prop
     assert _texts(written) == after and _standing(written) == count
 
 
+@pytest.mark.not_on_postgresql
 def test_one_change_is_undone_and_redone(written: Proposal) -> None:
     after, count = _texts(written), _standing(written)
     hunk = Hunk.objects.filter(file__proposal=written, file__path="feedback_testing.md").first()

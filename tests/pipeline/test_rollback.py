@@ -339,6 +339,7 @@ def test_an_undo_that_is_asked_for_twice_waits_once(proposal: Proposal) -> None:
     assert clashing_undo(proposal, never_again=True) != undo
 
 
+@pytest.mark.also_on_postgresql
 @pytest.mark.more
 @pytest.mark.parametrize("clashes", [False, True])
 def test_an_undo_that_is_asked_for_again_before_it_is_made_waits_once(
@@ -395,6 +396,7 @@ def test_an_undo_that_was_killed_before_its_write_is_written_in_a_persons_own_wo
     assert "make clean" in path.read_text()
 
 
+@pytest.mark.also_on_postgresql
 @pytest.mark.more
 def test_an_undo_that_was_killed_before_its_write_is_one_once_it_is_written(
     proposal: Proposal, monkeypatch: pytest.MonkeyPatch
@@ -418,6 +420,7 @@ def test_an_undo_that_was_killed_in_an_earlier_version_is_withdrawn_by_the_next(
     assert undo.state == Proposal.State.REJECTED
 
 
+@pytest.mark.also_on_postgresql
 @pytest.mark.more
 def test_an_undo_that_was_killed_keeps_a_persons_own_words_when_another_file_is_undone(
     proposal: Proposal, monkeypatch: pytest.MonkeyPatch

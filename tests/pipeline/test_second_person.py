@@ -264,6 +264,7 @@ def test_of_one_file_that_two_decided_each_approves_the_part_of_the_other(projec
     assert on_disk(made) == both
 
 
+@pytest.mark.also_on_postgresql
 @pytest.mark.more
 def test_where_two_decided_parts_that_became_one_whoever_confirms_it_is_not_its_second(
     project: Project,
