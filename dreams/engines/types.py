@@ -30,7 +30,7 @@ QuestionKind = Literal[
 #: All kinds of questions and their answers, besides `later`, which every kind has. Labels are in `models/questions.py`.
 QUESTIONS: Mapping[QuestionKind, tuple[str, ...]] = {
     "same": ("merge", "keep"),
-    "changed": ("replace", "keep", "history"),
+    "changed": ("replace", "keep", "history", "both"),
     "conflict": ("first", "second", "keep"),
     "forget": ("remove", "keep"),
     "expired": ("remove", "past", "keep"),

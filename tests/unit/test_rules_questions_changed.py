@@ -461,3 +461,49 @@ def test_a_change_back_to_the_value_that_memory_calls_past_is_asked_about(tmp_pa
     said = "Remember: the staging server is heron-2 now, not heron-3."
     made = dream(tmp_path, {"MEMORY.md": INDEX, "a.md": memory(f"- {HERON}\n")}, [session(1, said)])
     [_] = asked(made, "changed")
+
+
+@pytest.mark.parametrize(
+    ("has", "said"),
+    [
+        ("The staging server is heron-3.", "the staging server is heron-4"),
+        ("Releases go out on Tuesdays at 14:00 UTC", "releases go out on Thursdays at 14:00 UTC"),
+        ("We deploy with Argo.", "we deploy with Flux now"),
+    ],
+)
+def test_a_request_with_another_value_is_asked_about_and_not_learnt_beside_the_old_one(
+    tmp_path: Path, has: str, said: str
+) -> None:
+    files = {"MEMORY.md": "- [A](a.md) - staging\n", "a.md": memory(f"- {has}\n- Ask Maria first.\n")}
+    made = dream(tmp_path, files, [session(1, f"Remember: {said}")])
+    [question] = made.outcome.questions
+    assert (made.edits, question.kind) == ([], "changed")
+    assert [option.id for option in question.options] == ["replace", "keep", "history", "both"]
+    both = "".join(text or "" for text in {**files, **texts(question, "both")}.values())
+    assert both.count(has) == 1 and f"- {said}\n" in both
+
+
+@pytest.mark.parametrize(
+    ("has", "said"),
+    [
+        ("The staging server is heron-3.", "the staging server is heron-4"),
+        ("The API is on port 8080", "the API is on port 9090"),
+    ],
+)
+def test_an_older_value_beside_what_a_card_wrote_is_asked_about_once_and_removed(
+    tmp_path: Path, has: str, said: str
+) -> None:
+    card = memory(f"- {said}\n", name=said, description=said)
+    files = {"MEMORY.md": INDEX, "a.md": memory(f"- {has}\n- Ask Maria first.\n"), "b.md": card}
+    made = dream(tmp_path, files, [session(1, f"Remember: {said}")], written={"a.md": OLD, "b.md": NEW})
+    [question] = made.outcome.questions
+    assert (made.edits, question.kind) == ([], "changed")
+    after = {**files, **texts(question, "replace")}
+    assert (after["a.md"], after["b.md"]) == (memory("- Ask Maria first.\n"), card)
+
+
+def test_a_memory_named_by_its_only_statement_is_compared_with_what_is_said(tmp_path: Path) -> None:
+    said = "releases go out on Tuesdays at 14:00 UTC"
+    files = {"MEMORY.md": INDEX, "a.md": memory(f"- {said}\n", name=said, description=said)}
+    made = dream(tmp_path, files, [session(1, "no, releases go out on Thursdays at 14:00 UTC")])
+    [_] = asked(made, "changed")

@@ -553,3 +553,16 @@ def _with_edits(made: Dreamt) -> findings.Subject:
         citations = tuple(c for edit in own for c in edit.citations)
         hunks.append(dataclasses.replace(hunk, fates=fates, citations=citations))
     return dataclasses.replace(subject, hunks=hunks)
+
+
+@pytest.mark.parametrize("title", ["the staging server is heron-4", "The staging server is heron-4"])
+def test_a_memory_that_is_named_by_its_statement_has_the_new_value_in_its_name_and_row(
+    tmp_path: Path, title: str
+) -> None:
+    def files(number: int) -> dict[str, str]:
+        said = f"the staging server is heron-{number}"
+        learnt = memory(f"- {said}.\n", name=said, description=f"{said}.")
+        return {"MEMORY.md": f"- [{title[:-1]}{number}](staging.md)\n", "staging.md": learnt}
+
+    made = dream(tmp_path, files(4), [session(1, "the staging server is heron-5 now, not heron-4.")])
+    assert {path: made.text(path) for path in made.after} == files(5)

@@ -96,9 +96,10 @@ def _consolidating(job: Job, rec: Recorder, heard: Sequence[Heard], found: lesso
 
 
 def _bring_up_to_date(rec: Recorder, heard: Sequence[Heard], found: lessons.Gathered) -> None:
-    told = value_updates.update(rec, heard)
+    told, unsure = value_updates.update(rec, heard, learns=bool(found.lessons))
     lessons.drop(found, told)
     lessons.drop(found, restating.restate(rec, heard, found.lessons, told))
+    lessons.doubt(found, unsure)
 
 
 def _pruning(job: Job, rec: Recorder) -> list[Step]:

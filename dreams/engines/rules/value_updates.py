@@ -7,7 +7,7 @@ one fact. Everything else is asked about."""
 import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence, Set
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from dreams.engines.rules.notes.removing import Rewording, reword, with_text
 from dreams.engines.rules.notes.tree import Recorder, Tree, is_index, is_log
@@ -108,7 +108,7 @@ def _of_sentence(
         if any(map(is_settled, about)):
             break  # then the others depend on it
         if about and _is_known(typed, thing, past, about):
-            yield Update(heard, typed, thing, about)
+            yield _older(index, Update(heard, typed, thing, about))
             return
         meant = _exchanged(typed, thing, about) or _whole(index, typed, thing, about) if about else None
         spoken_of += [(thing, about, meant)] if meant else []
@@ -118,6 +118,17 @@ def _of_sentence(
     ):
         made = _wordings(index, statements, old, new)
         yield Update(heard, typed, thing, about, statements, old, new, sure, made)
+
+
+def _older(index: StatementIndex, known: Update) -> Update:
+    """The same with what it changes, if memory has the sentence word for word, as of a card, beside an older value."""
+    has = saying(known)
+    meant = has and _exchanged(known.typed, known.thing, [each for each in known.about if each not in has])
+    if not meant:
+        return known
+    statements, old, new, sure = meant
+    made = _wordings(index, statements, old, new)
+    return replace(known, statements=statements, old=old, new=new, sure=sure, wordings=made)
 
 
 def _past(text: str) -> set[str]:
@@ -162,9 +173,14 @@ def _is_known(typed: Typed, thing: str, past: set[str], about: Sequence[PlacedTe
 
 def is_said(update: Update) -> bool:
     """Whether memory has all of it word for word, so that it is not learnt either."""
+    return not update.wordings and bool(saying(update))
+
+
+def saying(update: Update) -> list[PlacedText]:
+    """The statements that have all of the sentence word for word, such as those of a card."""
     text, past = update.typed.text, _past(update.typed.text)
     told = (each for each in update.about if past.isdisjoint(_present(each)))
-    return not update.wordings and any(_says(each, text, past) for each in told)
+    return [each for each in told if _says(each, text, past)]
 
 
 def _says(statement: PlacedText, text: str, past: Set[str] = frozenset()) -> bool:
@@ -298,7 +314,7 @@ def everywhere(index: StatementIndex, meant: Sequence[PlacedText], old: str, new
 def is_certain(update: Update, heard: Sequence[Heard]) -> bool:
     """Whether no question is needed: the sentence calls the old value past, or a number at the end of equal words differs."""
     text = update.typed.text
-    if not update.wordings or not update.is_value or looks_secret(text) or TASK.match(text):
+    if not update.wordings or not update.is_value or looks_secret(text) or TASK.match(text) or saying(update):
         return False
     if "1" in {update.old, update.new}:
         return False  # "1 year" and "3 years"
@@ -346,17 +362,22 @@ def _stands(update: Update, heard: Sequence[Heard]) -> bool:
 CHANGED = "You said that it has changed."
 
 
-def update(rec: Recorder, heard: Sequence[Heard]) -> set[str]:
-    """Write certain new values into memory; returns the sentences that it now has, so that other steps do not use them again."""
-    if not any(typed.changes for each in heard for typed in each.typed):
-        return set()
+def update(rec: Recorder, heard: Sequence[Heard], *, learns: bool) -> tuple[set[str], set[str]]:
+    """Write certain new values into memory. Returns the sentences that it now has, so that other steps do not use them again,
+    and, if something is to be learnt, those that the person is asked about."""
+    changes = any(typed.changes for each in heard for typed in each.typed)
+    done, unsure = set[str](), set[str]()
+    if not changes and not learns:
+        return done, unsure
     index = StatementIndex({path: text for path, text in rec.tree.texts.items() if not is_log(path)})
-    done: set[str] = set()
     for each in list(updates(index, heard)):
         rec.report.checkpoint()
-        if is_said(each) or (is_certain(each, heard) and _write(rec, each)):
-            done |= {each.typed.text, each.typed.quote}
-    return done
+        said = {each.typed.text, each.typed.quote}
+        if changes and (is_said(each) or (is_certain(each, heard) and _write(rec, each))):
+            done |= said
+        elif each.wordings:
+            unsure |= said
+    return done, unsure
 
 
 def _write(rec: Recorder, each: Update) -> bool:

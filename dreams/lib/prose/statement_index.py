@@ -93,7 +93,7 @@ def _of_file(path: str, text: str) -> Iterator[PlacedText]:
                     path, "row", item.first_line, item.last_line, hook, item.text, item.under, base + target
                 )
             continue
-        if told == name_of_it:
+        if told == name_of_it and item.kind == "paragraph":
             continue  # the title of the memory
         if count_words(told) >= SHORTEST and len(told) <= LONGEST and not told.rstrip("*_ ").endswith(":"):
             yield PlacedText(

@@ -1,7 +1,7 @@
 """Removes or rewords a statement in its file, if that is possible. Pure but for the recorder."""
 
 import re
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import PurePosixPath
 
@@ -247,12 +247,30 @@ def reword(
         if after is None:
             return False
         changed[path] = after
+        changed.update(list(_retitled(rec.tree, changed, each)))
         key += [each.statement.text, each.text]
     changes = [
         NewText(path, after, reason, tuple(_fates(rec.tree.texts[path], after, path, note)), cited)
         for path, after in changed.items()
     ]
     return bool(changes) and rec.operation("update", changes, key=digest(*key))
+
+
+def _retitled(tree: Tree, changed: Mapping[str, str], wording: Rewording) -> Iterator[tuple[str, str]]:
+    """The file and the indexes with the new words where the statement is the memory's name, as of one that was learnt alone."""
+    path, told, said = wording.statement.path, wording.statement.text, wording.text
+    old, new = told.rstrip("."), said.rstrip(".")
+    lines = changed[path].split("\n")
+    for field, was, now in (("name", old, new), ("description", told, said)):
+        line, other = (f"{field}: {memdir.render_value(value)}" for value in (was, now))
+        lines = [each.replace(line, other) if each.rstrip("\r") == line else each for each in lines]
+    yield path, "\n".join(lines)
+    for name in filter(tree.writable, tree.indexes()):
+        index = memdir.parse_index(changed.get(name, tree.texts[name]))
+        row = next((row for row in index.rows_for(path) if row.title.lower() == old.lower()), None)
+        if row and row.form == "link":
+            title = new[:1].upper() + new[1:] if row.title[:1].isupper() else new
+            yield name, index.rewritten(row, title=title).text
 
 
 def _with(tree: Tree, path: str, text: str, wording: Rewording) -> str | None:
@@ -277,5 +295,5 @@ def _fates(before: str, after: str, path: str, note: str) -> Iterator[Fate]:
     for at, line in enumerate(gone):
         now = come[min(at, len(come) - 1)].strip() if come else ""
         rows = memdir.parse_index(now).rows if is_index(path) else ()
-        now = rows[0].hook if rows else now
+        now = rows[0].hook or rows[0].title if rows else now
         yield Fate(line.rstrip("\r"), "superseded-by", path, now, note)

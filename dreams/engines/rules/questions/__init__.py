@@ -37,7 +37,9 @@ def about_statements(asking: Inputs) -> Iterator[Question]:
     asking.report.checkpoint()
     yield from requests.forget(asking, index)
     exchanges: list[Changed] = []
-    for question, exchange in (*told_changes(asking, corrected), *two_values(asking, index)):
+    told = [*told_changes(asking, corrected)]
+    settled = {each for _, exchange in told if exchange for each in exchange.about}
+    for question, exchange in (*told, *two_values(asking, index, settled)):
         yield question
         exchanges += [exchange] if exchange else []
     yield from leaning(asking, index, exchanges)

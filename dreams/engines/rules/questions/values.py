@@ -2,7 +2,7 @@
 
 import datetime as dt
 from collections import defaultdict
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence, Set
 from dataclasses import dataclass, replace
 
 from dreams.engines.linedates import day_in_name
@@ -11,10 +11,11 @@ from dreams.engines.rules.notes.removing import Rewording, reword, surface, with
 from dreams.engines.rules.notes.tree import Recorder
 from dreams.engines.rules.questions.families import NO_OPTION, Inputs, leaves_entries, place_of_quote
 from dreams.engines.rules.questions.same import MOST_REWORDED, cited, merge, place_of, subject_of
-from dreams.engines.rules.value_updates import Update, doubted_updates, everywhere, updates
+from dreams.engines.rules.steps.learning import learn
+from dreams.engines.rules.value_updates import Update, doubted_updates, everywhere, saying, updates
 from dreams.engines.types import KEEP, Citation, Edit, Option, Question
 from dreams.lib.files.text import quoted
-from dreams.lib.prose.comparing import TELLING, says_more
+from dreams.lib.prose.comparing import TELLING, normalised, says_more
 from dreams.lib.prose.exchanges import (
     MOST_OWN,
     are_about_two,
@@ -63,7 +64,15 @@ def _told_question(asking: Inputs, update: Update) -> tuple[Question, Changed] |
     said, wrote = ("Your agent’s log says",) * 2 if update.heard.is_logged else ("You said", "You wrote")
 
     given = (update.wordings, update.heard.reason(quote), f"{said} that it has changed.", quotes)
-    replacing = asking.draftsman.option("replace", "Replace it", reword, *given)
+    kept = next(iter(saying(update)), None)
+
+    def replace_by_it(rec: Recorder) -> None:
+        if reword(rec, *given) and kept:
+            now = [each.statement._replace(text=each.text) for each in update.wordings]
+            merge(rec, kept, [each for each in now if each.source == "body"], asking.job.config.row_max)
+
+    label = "Remove the older one" if kept else "Replace it"
+    replacing = asking.draftsman.option("replace", label, replace_by_it)
     if not replacing.edits:
         return None
     places = (*(place_of(each) for each in statements), place_of_quote(*quotes))
@@ -72,13 +81,17 @@ def _told_question(asking: Inputs, update: Update) -> tuple[Question, Changed] |
         why = f"{wrote} {quoted(quote)}; memory has {quoted(old)}."
     at = update.heard.prompt.at
     day = at.astimezone(asking.job.time_zone).date() if at else None
-    keep = Option("keep", "Keep it as it is")
+    keep = Option("keep", "Keep both" if kept else "Keep it as it is")
     history = as_history(asking, statements, new, day, quotes) if update.is_value else NO_OPTION
+    wished = [
+        each for each in asking.gathered.asked if normalised(each.text) == normalised(update.typed.text)
+    ]
+    both = asking.draftsman.option("both", "Remember both", learn, wished, asking.job.config)
     citations = (*quotes, *map(cited, statements))
     subject = f"{subject_of(statements)} {new.strip('`').lower()}"
     about = tuple(each.statement for each in update.wordings)
     return (
-        Question("changed", subject, why, places, (replacing, keep, history), citations, TOLD),
+        Question("changed", subject, why, places, (replacing, keep, history, both), citations, TOLD),
         Changed(update.thing, old, new, statements[0].text, about, citations),
     )
 
@@ -140,13 +153,16 @@ class TwoValues:
         return 0.5 + self.score / 2
 
 
-def two_values(asking: Inputs, index: StatementIndex) -> Iterator[tuple[Question, Changed | None]]:
-    """Questions of kind `changed` if one is newer, else `conflict`."""
+def two_values(
+    asking: Inputs, index: StatementIndex, settled: Set[PlacedText]
+) -> Iterator[tuple[Question, Changed | None]]:
+    """Questions of kind `changed` if one is newer, else `conflict`, but none about statements that are `settled`."""
     asked: set[frozenset[PlacedText]] = set()
     for pair in (*_corrected(index), *_of_things(index), *_compared(index)):
         statements = frozenset((pair.one, pair.other))
         if (
             statements in asked
+            or not settled.isdisjoint(statements)
             or sum(map(_says_much_else, (pair, pair.turned())))
             > (1 + pair.alike) * index.is_of_a_short_file(pair.one, pair.other)
             or any(

@@ -18,7 +18,7 @@ from dreams.engines.types import Citation
 from dreams.lib import memdir
 from dreams.lib.files.text import decode, quoted
 from dreams.lib.prose import lexicon
-from dreams.lib.prose.exchanges import denied, exchange, things
+from dreams.lib.prose.exchanges import denied
 from dreams.lib.prose.statement_index import StatementIndex
 from dreams.lib.prose.statements import statement
 from dreams.lib.prose.words import tokens
@@ -35,15 +35,11 @@ _WEAK_IN_NAMES = frozenset(
 
 
 def learn(rec: Recorder, lessons: Sequence[Lesson], config: Config) -> None:
-    """Add lessons to memory. Left to a question: contradictions of memory, and remarks in passing with another value."""
+    """Add lessons to memory. Contradictions of memory are left to a question."""
     if not lessons:
         return
     index = StatementIndex(rec.tree.texts)
-    lessons = [
-        lesson
-        for lesson in lessons
-        if not denied(index, lesson.text) and not (lesson.in_passing and _changes(index, lesson.text))
-    ]
+    lessons = [lesson for lesson in lessons if not denied(index, lesson.text)]
     about = _topics(rec.tree) if lessons else {}
     # New files, which later lessons on their topic are added to; what a person said and what a log says stay apart.
     fresh: dict[tuple[str, bool], dict[str, frozenset[str]]] = defaultdict(dict)
@@ -79,14 +75,6 @@ def _topics(tree: Tree) -> dict[str, dict[str, frozenset[str]]]:
     for path in tree.topics():
         about.setdefault(tree.kind(path) or "", {})[path] = _about(tree, path)
     return about
-
-
-def _changes(index: StatementIndex, text: str) -> bool:
-    return any(
-        found and (found.sure or found.named)
-        for thing, about in things(index, text)
-        for found in (exchange(each.text, text, thing, [other.text for other in about]) for each in about)
-    )
 
 
 def _reason(lessons: Sequence[Lesson]) -> str:

@@ -2,7 +2,7 @@
 
 import datetime as dt
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence, Set
 from dataclasses import dataclass, field
 
 from dreams.engines.rules.notes.bodies import statements
@@ -117,6 +117,13 @@ def drop(found: Gathered, told: Iterable[str]) -> None:
     said = {comparing.normalised(text) for text in told}
     found.lessons = [each for each in found.lessons if comparing.normalised(each.text) not in said]
     found.asked = [each for each in found.asked if comparing.normalised(each.text) not in said]
+
+
+def doubt(found: Gathered, unsure: Set[str]) -> None:
+    """Ask about the lessons that may replace something in memory, instead of adding them to it."""
+    said = {comparing.normalised(text) for text in unsure}
+    found.asked += [each for each in found.lessons if comparing.normalised(each.text) in said]
+    found.lessons = [each for each in found.lessons if comparing.normalised(each.text) not in said]
 
 
 def all_statements(tree: Tree) -> Iterable[str]:
