@@ -5,7 +5,6 @@ import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from itertools import pairwise
 
 from dreams.findings.base import FateName, Subject
 from dreams.findings.ledger import facts, keeping
@@ -68,7 +67,6 @@ _CUTS = (
     re.compile(r"[;:,()]\s+|\s?[—–]\s?|\s-\s|[()]"),
 )
 _CLAUSES = (re.compile(r"\s+and\s+"), re.compile(r";\s+"), re.compile(r"\s?[—–]\s?|\s-\s"))
-FARTHEST = 2  # lines from one part to the next
 LONGEST_TITLE = 6  # words of meaning
 LEAST_PART = 3  # words of meaning on each side of an "and" that a sentence may be cut at
 NEARLY_ALL = 0.99  # all words, apart from rounding
@@ -271,23 +269,21 @@ class Context:
         return None
 
     def _last_kept_part(self, unit: Unit, parts: list[str], *, whole: bool) -> PlacedStatement | None:
-        """The place of the last part, if all are kept. Parts that are `whole` clauses may be anywhere, others must be side by
-        side, because what follows a label is about it.
+        """The place of the last part, if all are kept. Parts that are `whole` clauses may be anywhere; others must be in one statement,
+        because what follows a label is about it.
 
-        A single statement may keep all parts only if it says the whole: "A or B" has both parts of "A and B".
+        One statement may keep all parts only if it says the whole: "A or B" has both parts of "A and B".
         """
         places = list[PlacedStatement]()
         for part in parts:
             if not (place := self._kept_part(part)):
                 return None
             places.append(place)
-        stand = whole or _side_by_side(parts, places)
-        if len({place.unit.text for place in places}) == 1:
-            said = places[0].unit.text
-            alike = facts.coverage(said, unit.text) >= keeping.MOST
-            crossed = alike and swapped(unit.text, said)
-            stand = not (crossed or facts.lost(unit.text, said))
-        return places[-1] if stand else None
+        if len({place.unit.text for place in places}) > 1:
+            return places[-1] if whole else None
+        said = places[0].unit.text
+        crossed = facts.coverage(said, unit.text) >= keeping.MOST and swapped(unit.text, said)
+        return None if crossed or facts.lost(unit.text, said) else places[-1]
 
     def _kept_part(self, part: str) -> PlacedStatement | None:
         found = self.added.line(part) or self.added.container(part)
@@ -299,15 +295,6 @@ class Context:
         whole = found.unit.text
         stands = words_key(part) in found.unit.key or keeping.in_one_piece(part, whole)
         return found if stands and not facts.withdrawn(part, whole) else None
-
-
-def _side_by_side(parts: Sequence[str], places: Sequence[PlacedStatement]) -> bool:
-    """Whether each part is a separate statement, right after the one before it."""
-    own = all(words_key(part) == place.unit.key for part, place in zip(parts, places, strict=True))
-    return own and all(
-        one.path == other.path and 0 <= other.unit.first_line - one.unit.last_line <= FARTHEST
-        for one, other in pairwise(places)
-    )
 
 
 def _only_names(unit: Unit) -> bool:
