@@ -43,10 +43,8 @@ class HandEdit:
         default_factory=dict
     )  # the texts that a person saw, to detect later changes
     apart: bool = False  # each file is a separate decision
-    citations: tuple[
-        Citation, ...
-    ] = ()  # where the removed lines are now; then the reason is also that of the ledger
-    moved_to: Project | None = None
+    citations: tuple[Citation, ...] = ()
+    moved_to: Project | None = None  # has the removed lines; then the reason is also that of the ledger
 
 
 def edit(memory: Memory, content: str, base_sha: str, reviewer: Actor, *, reason: str = "") -> ApplyReport:
@@ -226,7 +224,7 @@ def propose(project: Project, change: HandEdit, reviewer: Actor) -> Proposal | N
             tuple(
                 Fate(line, "stated", note=change.reason)
                 for line in (_decoded(before.get(path)) or "").splitlines()
-                if change.citations
+                if change.moved_to
             ),
         )
         for number, path in enumerate(change.after)
