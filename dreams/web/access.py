@@ -28,7 +28,7 @@ from dreams.web.views import errors
 OPEN = frozenset({"login", "login-password", "logout", "feed", "hook-session-end"})
 
 _VIEWER = """
-    inbox pulse next projects project project-questions project-caught project-checkup project-statements project-recall
+    inbox pulse next projects projects-several project project-questions project-caught project-checkup project-statements project-recall
     project-instructions project-at project-between memory memory-blame memory-related memory-compare memory-skill questions question
     search dreams dream schedules review usage audit health account login-end logins-end-others
     account-password

@@ -71,6 +71,7 @@ urlpatterns = [
     path("people/<int:pk>/remove/", view("account.remove"), name="person-remove"),
     # --- projects, memories, sessions ---
     path("projects/", view("project.projects"), name="projects"),
+    path("projects/several/", view("project.several"), name="projects-several"),
     path("projects/<int:pk>/", view("project.project"), name="project"),
     path("projects/<int:pk>/dream/", view("project.dream"), name="project-dream"),
     path("projects/<int:pk>/checkup/", view("project.checkup"), name="project-checkup"),

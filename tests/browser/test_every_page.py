@@ -207,6 +207,7 @@ def full_installation(folder: Path) -> list[str]:
         *asking(folder / "asking"),
         "/",
         "/projects/",
+        "/projects/several/",
         "/dreams/",
         "/usage/",
         "/audit/?check=1",

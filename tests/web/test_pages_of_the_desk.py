@@ -18,6 +18,7 @@ TAG = re.compile(r"<[^>]+>")
 
 PAGES: dict[str, Callable[[World], str]] = {
     "projects": lambda world: reverse("projects"),
+    "in several projects": lambda world: reverse("projects-several"),
     "project": lambda world: reverse("project", args=[world.project.pk]),
     "project memories": lambda world: reverse("project", args=[world.project.pk]) + "?show=memories",
     "project sessions": lambda world: reverse("project", args=[world.project.pk]) + "?show=sessions",
@@ -108,7 +109,7 @@ def test_a_change_without_the_forms_token_is_refused(owner: AbstractUser, world:
 
 @pytest.mark.more
 def test_asked_by_htmx_a_page_is_its_part_alone(browser: Client, world: World) -> None:
-    for name in PAGES.keys() - {"edit", "forget", "move"}:
+    for name in PAGES.keys() - {"edit", "forget", "move", "in several projects"}:
         text = browser.get(PAGES[name](world), headers={"HX-Request": "true"}).content.decode()
         assert "<html" not in text, name
         assert TAG.sub("", text).strip(), name

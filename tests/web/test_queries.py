@@ -76,6 +76,7 @@ PAGES: dict[str, Address] = {
     "by-kind": _plain("by-kind"),
     "snooze": lambda world: reverse("snooze") + f"?proposal={world.proposal.public_id}",
     "projects": _plain("projects"),
+    "projects-several": _plain("projects-several"),
     "project": _project("project"),
     "project: memories": _project("project", "?show=memories"),
     "project: sessions": _project("project", "?show=sessions"),

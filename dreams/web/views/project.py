@@ -37,6 +37,7 @@ from dreams.web.pages import (
     projects as projects_pages,
     prompts as prompts_pages,
     questions,
+    several_projects,
     statements,
     timeline,
 )
@@ -215,6 +216,12 @@ def instructions(request: Request, pk: int) -> HttpResponse:
     text, line = (number_or_none(request.GET.get(name)) for name in ("text", "line"))
     found = instructions_pages.page(project, folder, text, line)
     return beside(request, project, "instructions", found=found)
+
+
+@require_safe
+def several(request: Request) -> HttpResponse:
+    """What memories of several projects say about the person."""
+    return render(request, "dreams/several_projects.html", several_projects.page())
 
 
 @require_safe
