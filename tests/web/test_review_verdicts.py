@@ -193,6 +193,21 @@ def test_approving_the_rest_of_a_proposal_that_changed_is_refused(
     assert set(verdicts(proposal).values()) == {"pending"}
 
 
+def test_a_tab_left_open_says_that_the_review_was_submitted_meanwhile(
+    browser: Client, proposal: Proposal
+) -> None:
+    Finding.objects.filter(proposal=proposal).delete()
+    hunk = desk.hunk_with(proposal, "very short")
+    one = about(hunk, verdict="approved", seen=selector.load(proposal).decision_of[hunk.pk].seen)
+    address, fields = form(browser.get(f"/review/{proposal.public_id}/").content.decode(), "Approve all 5")
+    Hunk.objects.filter(file__proposal=proposal).update(verdict="approved")
+    Proposal.objects.filter(pk=proposal.pk).update(state=Proposal.State.APPLIED)
+    for old, to in ((fields, address), (one, f"/review/{proposal.public_id}/decide/")):
+        answer = browser.post(to, old)
+        assert answer.status_code == 409
+        assert "This proposal is applied: its decisions can no longer change." in answer.content.decode()
+
+
 @pytest.mark.more
 def test_each_verdict_can_be_undone_one_after_the_other(browser: Client, proposal: Proposal) -> None:
     hunk, other = desk.hunk_with(proposal, "very short"), desk.hunk_with(proposal, "PostgreSQL 16")

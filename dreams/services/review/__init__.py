@@ -22,6 +22,7 @@ from dreams.services.review.deciding import (
     refuse_if_undecided,
     refuse_open_findings,
     select_hunks,
+    why_closed,
     with_parts,
 )
 from dreams.services.review.mending import EditPreview, Mend, mend, preview_edit

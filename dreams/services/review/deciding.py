@@ -84,9 +84,15 @@ def lock_open_proposal(proposal: Proposal, *, or_submitted: bool = False) -> Non
             "This proposal is being submitted. Wait until that is done, then look at it again."
         )
     if state != Proposal.State.OPEN and not (or_submitted and state == Proposal.State.SUBMITTED):
-        undo = " What was applied can be undone." if state == Proposal.State.APPLIED else ""
-        label = Proposal.State(state).label.lower()
-        raise ReviewRefused(f"This proposal is {label}: its decisions can no longer change.{undo}")
+        raise ReviewRefused(why_closed(state))
+
+
+def why_closed(state: str) -> str:
+    """Why nothing can be decided in a proposal that is not open."""
+    undo = " What was applied can be undone." if state == Proposal.State.APPLIED else ""
+    return (
+        f"This proposal is {Proposal.State(state).label.lower()}: its decisions can no longer change.{undo}"
+    )
 
 
 def select_hunks(

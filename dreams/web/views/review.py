@@ -120,7 +120,9 @@ def named(request: Request, loaded: LoadedProposal, *, keeps: bool = True) -> li
     decision = loaded.decision_of[hunk.pk]
     same = hunk.file.base_sha == request.POST.get("base", "")
     is_seen = not keeps or request.POST.get("seen") in (None, decision.seen)
-    return [decision] if same and is_seen else CHANGED
+    if same and is_seen:
+        return [decision]
+    return CHANGED if loaded.is_open else review.why_closed(loaded.proposal.state)
 
 
 def _batch(request: Request, loaded: LoadedProposal, scope: str, verdict: str) -> list[LoadedDecision] | str:
@@ -133,6 +135,8 @@ def _batch(request: Request, loaded: LoadedProposal, scope: str, verdict: str) -
     )
     if same:
         return found
+    if not loaded.is_open:
+        return review.why_closed(loaded.proposal.state)
     return f"This list changed since you opened the page: it has {plural(len(found), 'decision')} now. Nothing was decided."
 
 
