@@ -160,6 +160,7 @@ def test_a_form_from_before_the_login_is_told_so(owner: object) -> None:
     response = strict.post("/settings/pause/")
     assert response.status_code == 403
     assert b"too old" in response.content
+    assert b"If you typed something, go back and copy it first. Then reload the page" in response.content
 
 
 def test_a_form_of_an_ended_login_is_told_so_and_leads_back_to_its_page(client: Client) -> None:
@@ -167,6 +168,7 @@ def test_a_form_of_an_ended_login_is_told_so_and_leads_back_to_its_page(client: 
     response = strict.post("/review/p1/decide/")
     assert response.status_code == 403
     page = response.content.decode()
+    assert "If you typed something, go back and copy it first." in page
     assert "You are logged out" in page and 'href="/login/?next=%2Freview%2Fp1%2F%3Fq%3Dx"' in page
 
 

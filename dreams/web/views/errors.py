@@ -156,13 +156,14 @@ def what_became(request: HttpRequest) -> str:
 def stale_form(request: HttpRequest, reason: str = "") -> HttpResponse:
     """The CSRF check failed: almost always because the page was opened before the last login, or the login has expired."""
     back, is_part = _page_of_the_form(request), wants_fragment(request)
+    copy = "If you typed something, go back and copy it first"
     if not request.user.is_authenticated:
-        stays = " What you typed is still here: log in, come back, and try again." if is_part else ""
-        said = f"Nothing was changed.{stays}"
+        stays = "What you typed is still here: log in, come back, and try again." if is_part else f"{copy}."
+        said = f"Nothing was changed. {stays}"
         return _page(request, 403, "You are logged out", said, onward=login_page(back), way_on="Log in")
     since = "You logged in or out since this page was opened, so nothing was changed."
     # A page that stays open gets the new token from this response.
-    said = f"{since} {'Do it again now.' if is_part else 'Reload it and try again.'}"
+    said = f"{since} {'Do it again now.' if is_part else f'{copy}. Then reload the page and try again.'}"
     return _page(request, 403, "This page was too old", said, onward=back)
 
 
