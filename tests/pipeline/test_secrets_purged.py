@@ -45,7 +45,7 @@ from dreams.services import (
     verifying,
 )
 from dreams.services.apply import applying
-from dreams.services.memories import syncing
+from dreams.services.memories import said_again, syncing
 from dreams.services.proposals import rebase
 from dreams.services.questions import answering, asking as questions_asking
 from dreams.services.search import index
@@ -112,9 +112,7 @@ def _database_files() -> list[str]:
 
 def test_no_digest_of_a_text_with_the_secret_is_kept(project: Project) -> None:
     statement = f"Deploys use {TOKEN} there."
-    prompt = Prompt.objects.create(key=1, session=rows.make_session(project), offset=0, line_no=1)
-    for said in ("Another.", statement):
-        SaidAgain.objects.create(prompt=prompt, statement=digest(said), loaded="start")
+    _said_again(project, "Another.", statement)
     card = Card.objects.create(project=project, key=digest(statement), said=statement, text=statement)
     asked = Asked(
         "forget", statement, f"It says {statement}", (Place("project_deploy.md", 8, statement),), (KEEP,)
@@ -126,6 +124,28 @@ def test_no_digest_of_a_text_with_the_secret_is_kept(project: Project) -> None:
     card.refresh_from_db()
     assert card.key != digest(statement)
     assert Question.objects.get().subject != questions_asking.digest(asked)
+
+
+def test_a_purge_keeps_nobody_from_writing_while_it_reads_each_text_for_statements(
+    project: Project, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    read, statements = list[bool](), said_again._statements
+
+    def look(path: str, content: str) -> Iterator[tuple[int, str]]:
+        read.append(connection.in_atomic_block)
+        return statements(path, content)
+
+    monkeypatch.setattr(said_again, "_statements", look)
+    _said_again(project, f"Deploys use {TOKEN} there.")
+    _redacted(project)
+    secret_purge.purge(project, {_id(project)}, ME)
+    assert read and not any(read) and not SaidAgain.objects.exists()
+
+
+def _said_again(project: Project, *statements: str) -> None:
+    prompt = Prompt.objects.create(key=1, session=rows.make_session(project), offset=0, line_no=1)
+    for said in statements:
+        SaidAgain.objects.create(prompt=prompt, statement=digest(said), loaded="start")
 
 
 def test_where_a_secret_stands_is_said_and_the_secret_is_not(project: Project) -> None:

@@ -130,16 +130,18 @@ def _named(path: str, content: str, index: memdir.Loaded) -> Iterator[tuple[str,
         yield from ((folder + target, how) for target in row.targets)
 
 
-def forget(project: Project, contents: Iterable[str], secrets: Iterable[str]) -> None:
-    """Delete the rows of statements in these texts that have one of the secrets."""
-    gone = {
-        digest(statement)
-        for content in contents
+def with_secrets(project: Project, contents: Iterable[str], secrets: Iterable[str]) -> set[str]:
+    """The digests of statements in these texts that have one of the secrets, of those that rows have. Not in a transaction:
+    it reads each text."""
+    rows = SaidAgain.objects.filter(prompt__session__project=project)
+    known = set(rows.values_list("statement", flat=True))
+    return {
+        key
+        for content in (contents if known else ())
         for path in ("memory.md", memdir.INDEX_NAME)
         for _, statement in _statements(path, content)
-        if any(secret in statement for secret in secrets)
+        if any(secret in statement for secret in secrets) and (key := digest(statement)) in known
     }
-    SaidAgain.objects.filter(prompt__session__project=project, statement__in=gone).delete()
 
 
 def _instructed(project: Project, digests: Digests, when: dt.datetime) -> Iterator[str]:

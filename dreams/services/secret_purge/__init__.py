@@ -25,7 +25,7 @@ from dreams.lib.storage import history, journal
 from dreams.models import DreamRun, FileChange, Project, Proposal, Purge
 from dreams.services import auditlog, blobs, database, hosts
 from dreams.services.apply import writing
-from dreams.services.memories import hand_edits, syncing
+from dreams.services.memories import hand_edits, said_again, syncing
 from dreams.services.review import Actor
 from dreams.services.secret_purge import locating
 from dreams.services.secret_purge.locating import Leak, find_secrets
@@ -87,6 +87,7 @@ def purge(project: Project, wanted: Collection[str], reviewer: Actor, *, reason:
     new = {sha: without(content, values) for sha, content in texts.items() if _holds(content, values)}
     _refuse_if_it_waits(project, new)
     replaced = {sha: text.sha256(text.encode(content)) for sha, content in new.items()}
+    said = said_again.with_secrets(project, (texts[sha] for sha in new), values)
     _keep_replacements(project, new)
     with _really_gone(), transaction.atomic():
         made = Purge.objects.create(
@@ -99,7 +100,7 @@ def purge(project: Project, wanted: Collection[str], reviewer: Actor, *, reason:
         )
         locating.rename(project, replaced)
         locating.drop(sha for sha, content in locating.unnamed() if _holds(content, values))
-        locating.forget_digests(project, (texts[sha] for sha in new), values)
+        locating.forget_digests(project, said, values)
         locating.scrub(project, values)
         auditlog.record(
             "history.purged",

@@ -4,7 +4,7 @@ A secret is identified by a keyed hash (`findings.secrets.fingerprint`); its tex
 """
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from secrets import token_hex
 from typing import Any
@@ -40,6 +40,7 @@ from dreams.models import (
     Proposal,
     Question,
     QuestionOption,
+    SaidAgain,
     Session,
     SessionNotes,
     Turn,
@@ -48,7 +49,6 @@ from dreams.models import (
     WorkText,
 )
 from dreams.services import blobs, hosts
-from dreams.services.memories import said_again
 from dreams.services.search import index
 
 # All columns that can name a purged text, or quote from it.
@@ -109,10 +109,10 @@ def _rename(rows: QuerySet[Any], column: str, replaced: Mapping[str, str]) -> No
         rows.filter(**{column: old}).update(**{column: new})
 
 
-def forget_digests(project: Project, contents: Iterable[str], values: Mapping[str, str]) -> None:
+def forget_digests(project: Project, said: Collection[str], values: Mapping[str, str]) -> None:
     """Forget what is known of a text with a secret by the text's digest, from which a short secret could be guessed.
-    `contents` are the stored texts; before `scrub`."""
-    said_again.forget(project, contents, values)
+    `said` are those of what was said again (`said_again.with_secrets`); before `scrub`."""
+    SaidAgain.objects.filter(prompt__session__project=project, statement__in=said).delete()
     for rows, texts, digest in (
         (Card.objects.filter(project=project), ("said", "text"), "key"),
         (Question.objects.filter(project=project), ("why", "places", "evidence"), "subject"),
