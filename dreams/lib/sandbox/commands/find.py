@@ -23,7 +23,8 @@ _REFUSED = {
     **dict.fromkeys(
         ("-atime", "-amin", "-ctime", "-cmin", "-anewer", "-cnewer"), "use -mtime, -mmin or -newermt"
     ),
-    **dict.fromkeys(("-readable", "-executable"), "use -perm -111, or ls -l"),
+    "-readable": "leave it out: whatever is found can be read",
+    "-executable": "use -perm -111, or ls -l",
     **dict.fromkeys(("-wholename", "-iwholename"), "use -path"),
     "-regextype": "-regex knows one syntax; put grep -E behind find for another",
     "-depth": "put sort -r behind it",

@@ -220,9 +220,9 @@ class _Test:
         if not self._words:
             return False
         result = self._not()
-        if self._peek() in ("-a", "-o"):
-            raise Refused(f"test {self._peek()}: use [ … ] && [ … ], or ||")
         if self._at < len(self._words):
+            for word in filter(_NOT_ON_OFFER.get, self._words):
+                raise Refused(f"test {word}: {_NOT_ON_OFFER[word]}")
             raise UsageError(f"extra argument '{self._words[self._at]}'", 2)
         return result
 
@@ -304,6 +304,10 @@ _NUMERIC: dict[str, Callable[[int, int], bool]] = {
     "-ge": lambda a, b: a >= b,
 }
 _BINARY = {"=", "==", "!=", "<", ">", *_NUMERIC}
+_NOT_ON_OFFER = {
+    **dict.fromkeys(("-a", "-o", "("), "use [ … ] && [ … ], or ||"),
+    **dict.fromkeys(("-nt", "-ot"), "use ls -t, or find -newer"),
+}
 
 
 COMMANDS = {
