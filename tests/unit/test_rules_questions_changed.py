@@ -507,3 +507,19 @@ def test_a_memory_named_by_its_only_statement_is_compared_with_what_is_said(tmp_
     files = {"MEMORY.md": INDEX, "a.md": memory(f"- {said}\n", name=said, description=said)}
     made = dream(tmp_path, files, [session(1, "no, releases go out on Thursdays at 14:00 UTC")])
     [_] = asked(made, "changed")
+
+
+@pytest.mark.parametrize(
+    ("told", "said"),
+    [
+        ("The worker runs on db-2, not db-1.", "From now on the worker does not run on db-2."),
+        ("The staging server is heron-3 now, not heron-2.", "The staging server is not heron-3 any more."),
+        ("Do not use port 8080 for the importer.", "Use port 8080 for the importer from now on, not 8090."),
+    ],
+)
+def test_a_denial_of_the_present_value_is_no_denial_of_a_past_one(
+    tmp_path: Path, told: str, said: str
+) -> None:
+    made = dream(tmp_path, {"MEMORY.md": INDEX, "a.md": memory(f"- {told}\n")}, [session(1, said)])
+    [question] = asked(made, "changed")
+    assert question.places[0].text == told

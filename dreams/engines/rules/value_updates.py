@@ -16,6 +16,7 @@ from dreams.engines.rules.user_statements.phrases import TASK, looks_secret
 from dreams.engines.rules.user_statements.prompts import Heard
 from dreams.engines.rules.user_statements.speech import REVERTED
 from dreams.engines.rules.user_statements.statements import Typed
+from dreams.lib.prose import lexicon
 from dreams.lib.prose.comparing import TELLING, says_more
 from dreams.lib.prose.exchanges import (
     MOST_OF_A_THING,
@@ -34,8 +35,11 @@ from dreams.lib.prose.values import read
 
 MOST_SHORT = 16  # words of a statement that a typed one may replace completely
 MOST_PLACES = 5  # statements that one newer one replaces
+# "Does not run" is what is so now, unlike "on db-2, not db-1".
+_NOT = "".join(rf"(?<!\b{verb} )" for verb in sorted(lexicon.BE | lexicon.DO | lexicon.MODALS)) + "not"
 _NOW = re.compile(
-    r",?\s*\b(?:instead of `[^`]+`|(?:(?:from )?now(?: on)?|these days|from today(?: on)?|as of (?:now|today|this \w+)|(?:and )?not \S+(?: any ?more)?|instead of \S+)\b)|\s*\([^()]*\)$",
+    r",?\s*\b(?:instead of `[^`]+`|(?:(?:from )?now(?: on)?|these days|from today(?: on)?|as of (?:now|today|this \w+)|"
+    rf"(?:and )?{_NOT} \S+(?: any ?more)?|instead of \S+)\b)|\s*\([^()]*\)$",
     re.IGNORECASE,
 )
 
