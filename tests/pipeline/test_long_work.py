@@ -124,6 +124,15 @@ def test_the_checks_of_a_review_can_be_stopped_while_they_read_memories_and_save
     assert seen >= {"Reading changes", "Reading memories", "Checking changes"}
 
 
+@pytest.fixture
+def ctrl_c() -> Iterator[None]:
+    """Ctrl-C raises KeyboardInterrupt, also where a shell runs the tests in the background, which then ignore it."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
+
+
+@pytest.mark.usefixtures("ctrl_c")
 def test_whoever_stops_an_undo_too_late_gets_all_of_it(tmp_path: Path) -> None:
     proposal = applied(tmp_path)
 
