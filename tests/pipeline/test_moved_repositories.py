@@ -299,6 +299,19 @@ def test_a_memory_leaves_only_once_its_text_is_in_the_other_project(both: tuple[
     assert "9999" in files(memory.project)["port.md"] and files(shop)["port.md"] == FACT
 
 
+def test_a_memory_that_is_gone_here_is_not_said_to_have_another_text_there(
+    both: tuple[Memory, Project],
+) -> None:
+    memory, shop = both
+    move(memory, shop)
+    for again in (
+        lambda: moved.arrive(memory, shop, ME),
+        lambda: hand_edits.forget(memory, ME, moved_to=shop),
+    ):
+        with pytest.raises(ReviewRefused, match=r"^port\.md (was not moved: it )?is no longer on disk\.$"):
+            again()
+
+
 def test_a_directory_that_two_projects_share_keeps_its_memory(both: tuple[Memory, Project]) -> None:
     memory, shop = both
     shutil.rmtree(shop.memory_dir)

@@ -117,11 +117,13 @@ def forget(
 
 def _arrived(memory: Memory, data: bytes | None, project: Project) -> str:
     """The path at which `project` has this text of the memory. Raises ReviewRefused if it has none of its own."""
+    if data is None:
+        raise ReviewRefused(f"{memory.path} is no longer on disk.")
     there = _now(project)
     same = [path for path in [memory.path, *there] if there.get(path) == data]
     if project_lock.is_same_directory(memory.project, project):
         raise ReviewRefused(f"{memory.path} stays: {project} has the same folder of memories.")
-    if data is None or not same:
+    if not same:
         raise ReviewRefused(f"{memory.path} stays. {applying.why_it_stays(memory.path, project, there)}")
     return same[0]
 

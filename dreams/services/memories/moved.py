@@ -126,11 +126,11 @@ def propose(source: Project, project: Project, reviewer: Actor, only: str = "") 
     if only:
         syncing.refresh(source)
     there, here = syncing.contents(source), syncing.contents(project)
-    wanted, taken = _wanted({only: there.get(only, b"")} if only else there, here)
-    if only and (taken or only not in there):
-        if taken:
-            raise ReviewRefused(f"{only} was not moved. {applying.why_it_stays(only, project, taken)}")
+    if only and only not in there:
         raise ReviewRefused(f"{only} was not moved: it is no longer on disk.")
+    wanted, taken = _wanted({only: there[only]} if only else there, here)
+    if only and taken:
+        raise ReviewRefused(f"{only} was not moved. {applying.why_it_stays(only, project, taken)}")
     if len(wanted) > MOST:
         raise ReviewRefused(
             f"{len(wanted):,} memories are too many for one review; at most {MOST:,} can be copied at once."
