@@ -53,6 +53,14 @@ def test_an_edit_replaces_one_passage_and_says_what_it_stands_for(tmp_path: Path
         assert made.citations[0].source == "memory" and made.citations[0].line_no == 7
 
 
+@pytest.mark.parametrize("kind", ["copy", "edit", "restore", "undo"])
+def test_a_kind_of_change_that_only_people_make_is_not_taken_from_a_model(tmp_path: Path, kind: str) -> None:
+    with kit.job(tmp_path) as job:
+        box = toolbox(job)
+        edit(box, "make reset", "make fresh", kind=kind)
+        assert [made.kind for made in box.writer.edits] == ["update"]
+
+
 @pytest.mark.parametrize(
     ("old", "new", "why"),
     [

@@ -9,6 +9,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any, cast, get_args
 
 from dreams.engines.anthropic.citations import BadCitations, QuoteFinder, fates_of, memory_path
+from dreams.engines.anthropic.schemas import KINDS
 from dreams.engines.types import Citation, Edit, Fate, FateKind, OperationKind
 from dreams.lib.files import safefs
 from dreams.lib.files.workspace import Workspace, WorkspaceRefused
@@ -21,7 +22,6 @@ if TYPE_CHECKING:
 MASKED = re.compile(rf"{redact.MARKED.pattern}|⟨(?:U\+[0-9A-F]{{4,6}}|0x[0-9A-F]{{2}})⟩")
 _BOM = "\ufeff"
 _FATES = get_args(FateKind)
-_KINDS = get_args(OperationKind)
 
 
 class Refusal(Exception):
@@ -248,7 +248,7 @@ def _label(given: Mapping[str, Any]) -> str:
 
 def _kind(name: str, path: str, before: str | None, given: Mapping[str, Any]) -> OperationKind:
     stated = given.get("kind")
-    if stated in _KINDS and stated not in ("edit", "undo"):
+    if stated in KINDS:
         return cast(OperationKind, stated)
     if path == INDEX_NAME:
         return "index"

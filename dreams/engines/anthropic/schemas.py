@@ -45,9 +45,10 @@ _OPERATION: Json = {
         "halves of a merge. Leave it out for a change that makes sense alone."
     ),
 }
+KINDS = ["learn", "merge", "date", "index", "demote", "update", "prune"]
 _KIND: Json = {
     "type": "string",
-    "enum": ["learn", "merge", "date", "index", "demote", "update", "prune"],
+    "enum": KINDS,
     "description": "What kind of change it is, if the tool does not already say it.",
 }
 _FATES: Json = {
