@@ -274,6 +274,10 @@ def test_a_restore_says_what_it_restores_and_what_it_removes(browser: Client, pr
     review.decide(made, review.select_hunks(made), Hunk.Verdict.APPROVED, real.ME)
     applying.apply(made, real.ME)
     assert summaries.of_proposal(made).text == "Restored 1 file, removed 1 newer file"
+    written = made.applications.get()
+    assert summaries.of_applications([written])[written.pk].text == (
+        "Restored 1 file, removed 1 newer file: “a.md”, “b.md”"
+    )
     settings = browser.get(reverse("settings")).content.decode()
     assert "Restored files" not in settings, "no policy is about what a person asked for"
 

@@ -162,11 +162,8 @@ class _LoadedDecisions:
         again = undos.redos({one.proposal for one in found if one.kind == Kind.UNDO})
         by_proposal: dict[int, list[DecisionRow]] = defaultdict(list)
         for one in found:
-            kind = one.kind
-            if kind == Kind.UNDO and one.proposal in again:
-                kind = _REDO
-            elif kind == Kind.RESTORE and one.removals:
-                kind = _WITHOUT
+            is_redo = one.kind == Kind.UNDO and one.proposal in again
+            kind = _REDO if is_redo else _kind(one.kind, removes=one.removals > 0)
             by_proposal[one.proposal].append(replace(one, kind=kind))
         names = decisions.renamed(pks)
         return cls(by_proposal, decisions.counts_of(pks, found, names), _files(pks, names))
@@ -181,6 +178,10 @@ class _LoadedDecisions:
         is_open = any(proposal.state == State.OPEN for proposal in proposals)
         rest = _rest(each, counts, is_open=is_open)
         return Summary(f"{head}; {rest}" if rest else head, tone, counts=counts, files=files)
+
+
+def _kind(kind: str, *, removes: bool) -> str:
+    return _WITHOUT if kind == Kind.RESTORE and removes else kind
 
 
 def _files(proposals: Collection[int], names: Counter[int]) -> Counter[int]:
@@ -308,9 +309,9 @@ class _Batch:
 
     def add(self, hunk: Hunk) -> None:
         key = decisions.key(hunk)
-        old = self.each.get(key) or DecisionRow(
-            0, hunk.operation.kind if hunk.operation else "", 0, "approved", 0, 0
-        )
+        removes = hunk.file.kind == FileChange.Kind.DELETE
+        kind = _kind(hunk.operation.kind, removes=removes) if hunk.operation else ""
+        old = self.each.get(key) or DecisionRow(0, kind, 0, "approved", 0, 0)
         undone = hunk.undone_in_id is not None
         self.each[key] = DecisionRow(
             0, old.kind, old.changes + 1, "approved", old.written + (not undone), old.undone + undone
@@ -349,7 +350,7 @@ def of_applications(rows: Collection[AppliedBatch]) -> dict[int, WriteSummary]:
 def _by_application(pks: Sequence[int], by: str) -> defaultdict[int, _Batch]:
     found: defaultdict[int, _Batch] = defaultdict(_Batch)
     hunks = Hunk.objects.filter(**{f"{by}__in": pks}).select_related("operation", "file")
-    for hunk in hunks.only("operation__kind", "file__path", "applied_in", "undone_in"):
+    for hunk in hunks.only("operation__kind", "file__path", "file__kind", "applied_in", "undone_in"):
         found[getattr(hunk, f"{by}_id")].add(hunk)
     return found
 
@@ -402,7 +403,7 @@ def _write_text(
 ) -> str:
     if proposal.moved_to_id:
         return f"Moved {names} {'to' if proposal.leaves_for else 'here from'} another project"
-    if proposal.origin in _BY_HAND:
+    if proposal.origin in _BY_HAND and not any(one.kind == _WITHOUT for one in each):
         return f"{_BY_HAND[proposal.origin]} {names}"
     if proposal.origin == Origin.ROLLBACK:
         many = f"{plural(len(reverted.each), 'decision')}:" if reverted.each else "changes to"
