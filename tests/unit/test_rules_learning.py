@@ -7,7 +7,7 @@ import pytest
 
 from dreams.engines import drafts
 from dreams.lib.files.text import plural
-from dreams.lib.memdir import parse
+from dreams.lib.memdir import parse, parse_index
 from tests.world.rules import NOON, dream, memory, session
 
 INDEX = "# Memory\n\n- [Queue](project_queue.md) — the queue\n"
@@ -258,3 +258,12 @@ def test_what_is_learnt_is_counted_as_it_is_decided_on(tmp_path: Path, more: int
     decided = drafts.draft(made.before, made.after, made.edits).operations
     assert made.summary.startswith(f"Learnt {plural(len(decided), 'thing')} from your prompts.")
     assert "make bounce" in "".join(text.decode() for text in made.after.values())
+
+
+def test_a_row_of_an_index_of_prose_that_is_too_long_comes_before_its_sections(tmp_path: Path) -> None:
+    prose = "# Notes\n\n## Radio\n" + "".join(f"Line {number} tells of the radio.\n" for number in range(230))
+    made = dream(
+        tmp_path, {"MEMORY.md": prose}, [session(1, "Remember that the staging server is called heron-2.")]
+    )
+    (row,) = parse_index(made.text("MEMORY.md")).rows
+    assert made.text("MEMORY.md") == prose.replace("## Radio", f"{row.raw}\n\n## Radio")

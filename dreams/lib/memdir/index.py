@@ -350,11 +350,17 @@ class Index:
         return result
 
     def with_first(self, title: str, target: str, hook: str) -> "Index":
-        """The index with one more row before the first one that points to a memory, or at the end if none does."""
+        """The index with one more row before the first one that points to a memory; if none does, before the first section."""
         found = (row for row in self.rows if row.is_memory_target and row.form != "table" and not row.indent)
         row = next(found, None)
         if row is None:
-            return self.appended(title, target, hook)
+            at = next((number for number, level, _ in headings(self.text) if level > 1), None)
+            lines = [render_row(title, target, hook), ""]
+            return (
+                parse_index(replace_lines(self.text, at, at, lines))
+                if at
+                else self.appended(title, target, hook)
+            )
         line = render_row(title, target, hook, **_style_of(row))
         return parse_index(replace_lines(self.text, row.line_no, row.line_no, [line], self.newline))
 
