@@ -168,6 +168,18 @@ def test_the_last_question_is_answered_and_opened_again_wherever_it_is_shown(
         expect(window.locator(".questions-left")).to_have_text("1")
 
 
+def test_in_a_narrow_window_a_quote_that_scrolls_is_reached_by_keyboard(
+    window: Page, address: str, tmp_path: Path
+) -> None:
+    (question,) = asked.ask(asked.make_project(tmp_path), asked.expired())
+    question.places[0]["text"] = "The importer of step two keeps what it read in a table. " * 5 + "It is old."
+    question.save()
+    window.set_viewport_size({"width": 360, "height": 844})
+    window.goto(f"{address}/questions/{question.public_id}/")
+    scrolling = "all => all.filter(one => one.scrollHeight > one.clientHeight).map(one => one.tabIndex)"
+    assert window.locator(".question blockquote").evaluate_all(scrolling) == [0]
+
+
 def test_an_answer_in_the_inbox_changes_only_what_is_shown_there(
     window: Page, address: str, tmp_path: Path
 ) -> None:

@@ -65,7 +65,7 @@ class PlaceCard:
     @property
     def is_long(self) -> bool:
         """Whether it scrolls inside its frame; then it must be focusable by keyboard."""
-        return sum(len(run.text) for run in self.runs) > 420
+        return sum(len(run.text) for run in self.runs) > 240  # seven lines of a narrow window
 
 
 @dataclass(frozen=True, slots=True)
