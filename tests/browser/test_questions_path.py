@@ -148,6 +148,7 @@ def test_without_scripts(plain: Page, address: str, tmp_path: Path) -> None:
     assert Proposal.objects.filter(state="applied").count() == 1
 
 
+@pytest.mark.more
 @pytest.mark.parametrize("where", ["/projects/{project}/questions/", "/questions/{question}/"])
 def test_the_last_question_is_answered_and_opened_again_wherever_it_is_shown(
     window: Page, address: str, tmp_path: Path, where: str

@@ -205,6 +205,7 @@ def test_no_policy_set_before_applies_to_cards(tmp_path: Path) -> None:
     assert card.state == "open" and "db-2" not in memory(project)
 
 
+@pytest.mark.also_on_postgresql
 @pytest.mark.more
 def test_a_policy_of_its_own_lets_cards_in(tmp_path: Path) -> None:
     settings_changes.set_policy("catch", "auto", actor="owner")

@@ -38,6 +38,7 @@ def test_what_was_asked_for_becomes_a_card_and_a_proposal_that_only_adds(tmp_pat
     assert (world.folder(project) / "MEMORY.md").read_text() == world.INDEX, "nothing is written"
 
 
+@pytest.mark.not_on_postgresql
 def test_a_session_is_read_once(tmp_path: Path) -> None:
     project = first_start(tmp_path)
     talk = say(tmp_path, WISH)
@@ -60,6 +61,7 @@ def test_a_session_that_is_written_to_is_not_read_before_it_is_quiet(tmp_path: P
     assert [session.session_id for session in later.read] == [talk.id]
 
 
+@pytest.mark.not_on_postgresql
 def test_at_first_start_nothing_old_is_caught_until_it_is_asked_for(tmp_path: Path) -> None:
     long_ago = timezone.now() - dt.timedelta(days=3)
     Talk(tmp_path, "old").user(WISH, at=long_ago).save(minutes_ago=3 * 24 * 60)
@@ -223,6 +225,7 @@ def test_a_secret_is_never_kept(tmp_path: Path) -> None:
     assert cards() == []
 
 
+@pytest.mark.not_on_postgresql
 def test_what_memory_says_is_not_caught(tmp_path: Path) -> None:
     project = first_start(tmp_path)
     say(tmp_path, "Remember that tests run against a real database.")
@@ -245,6 +248,7 @@ def test_at_most_five_cards_are_open_and_the_rest_is_counted(tmp_path: Path) -> 
     assert len(card_states.listed(project)) == 5
 
 
+@pytest.mark.not_on_postgresql
 def test_a_secret_that_is_purged_leaves_the_cards_too(tmp_path: Path) -> None:
     from dreams.services.secret_purge import locating
 

@@ -58,6 +58,7 @@ def test_a_renamed_file_is_one_decision_and_one_change(tmp_path: Path) -> None:
     assert rows == 2 and found.decisions == 1 and found.changes == len(hunks(made)) - 1
 
 
+@pytest.mark.not_on_postgresql
 def test_each_state_is_counted(proposal: Proposal) -> None:
     learnt = review_world.hunk_with(proposal, "Releases leave")
     review.decide(proposal, [learnt], Hunk.Verdict.APPROVED, BY)

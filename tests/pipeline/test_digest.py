@@ -133,6 +133,7 @@ def test_what_is_new_is_told_the_next_time(project: Project, hook: PostServer) -
     assert [len(json.loads(body)["waiting"]) for _, _, body in hook.posts] == [0, 1]
 
 
+@pytest.mark.not_on_postgresql
 def test_what_a_policy_applied_is_told_once_though_nothing_waits(project: Project, hook: PostServer) -> None:
     proposal, start = world.three_changes(project), timezone.now()
     done = AppliedBatch.objects.create(proposal=proposal, journal_id="j", at=start - HOUR, actor="policy")

@@ -173,6 +173,7 @@ def test_on_a_full_disk_it_is_not_said_that_no_worker_runs(monkeypatch: pytest.M
     assert check.said == "Not known" and "disk is full" in check.remedy
 
 
+@pytest.mark.also_on_postgresql
 def test_the_database_is_up_to_date_and_lets_pages_read_while_dreams_write() -> None:
     check = found("Database")
     assert check.state == "ok"

@@ -101,7 +101,6 @@ def booked(project: Project, at: dt.datetime, cost: str | None, model: str = "m"
     )
 
 
-@pytest.mark.not_on_postgresql
 def test_the_least_of_day_month_and_project_is_what_is_left(tmp_path: Path) -> None:
     project = world.make_project(tmp_path)
     for days, cost in ((0, "1.5"), (5, "2"), (40, "100"), (0, None)):

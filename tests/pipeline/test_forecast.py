@@ -23,6 +23,8 @@ from dreams.services.scheduling import next_dream
 from tests.world import directory as world
 from tests.world.model_server import ModelServer
 
+pytestmark = pytest.mark.not_on_postgresql
+
 
 @pytest.fixture
 def project(tmp_path: Path, settings: Any, transactional_db: None) -> Project:
@@ -98,6 +100,7 @@ def past(project: Project, *costs: str) -> None:
         )
 
 
+@pytest.mark.also_on_postgresql
 def test_three_dreams_say_more_than_a_formula(project: Project) -> None:
     past(project, "0.1", "0.2")
     assert asked(project).dreams == 0
@@ -108,6 +111,7 @@ def test_three_dreams_say_more_than_a_formula(project: Project) -> None:
     assert "from the last 3 dreams of this project" in found.sentence
 
 
+@pytest.mark.also_on_postgresql
 def test_no_forecast_is_over_the_limits_of_a_dream(project: Project) -> None:
     past(project, "0.5", "0.6", "0.9")
     assert asked(project).cost == "about $0.35 to $1.00"
@@ -130,6 +134,7 @@ def test_the_projects_page_says_it_where_a_dream_is_started(
     assert "It stops at $1.00." in text
 
 
+@pytest.mark.also_on_postgresql
 def test_a_dream_that_the_budget_refuses_is_not_said_to_stop_at_its_limit(
     project: Project, browser: Client
 ) -> None:

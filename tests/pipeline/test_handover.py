@@ -95,6 +95,7 @@ def test_a_file_that_was_written_in_one_long_call_is_listed(tmp_path: Path) -> N
     assert found["workflow"].startswith("- `echo xxx")
 
 
+@pytest.mark.not_on_postgresql
 def test_tasks_that_were_left_unfinished_are_what_is_left_to_do(tmp_path: Path) -> None:
     project = first_start(tmp_path)
     todos = [{"content": "Write the migration", "status": "pending", "activeForm": "x"}]

@@ -174,6 +174,7 @@ def test_a_transcript_that_cannot_be_read_is_said_and_read_when_it_can(root: Roo
     assert Session.objects.count() == 2
 
 
+@pytest.mark.also_on_postgresql
 def test_a_crash_between_removing_and_reading_is_repaired_by_the_next_discovery(
     root: Root, app: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -126,6 +126,7 @@ def test_the_gates_of_another_hosts_project_look_at_no_folder_here(two: TwoHosts
     assert not facts.lock().held and facts.clock() is None
 
 
+@pytest.mark.not_on_postgresql
 def test_a_purge_that_was_cut_off_is_finished_by_the_host_with_the_history(
     two: TwoHosts, tmp_path: Path
 ) -> None:

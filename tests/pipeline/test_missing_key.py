@@ -75,6 +75,7 @@ def test_the_command_says_the_remedy_even_with_force_and_the_rules_can_be_asked_
     assert DreamRun.objects.get().status == "completed"
 
 
+@pytest.mark.not_on_postgresql
 def test_an_engine_that_is_asked_for_once_is_judged_too(project: Project) -> None:
     Override.objects.all().delete()
     with pytest.raises(Refused, match="ANTHROPIC_API_KEY"):

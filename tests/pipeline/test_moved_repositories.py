@@ -29,7 +29,7 @@ from dreams.services.memories import hand_edits, moved
 from dreams.services.review import Actor, ReviewRefused
 from tests.world.agent_folder import Root
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.not_on_postgresql]
 ME = Actor("me")
 FACT = (
     "---\nname: Port\ndescription: The port of the API\ntype: project\n---\n\nThe API listens on port 8087.\n"
@@ -79,6 +79,7 @@ def test_a_renamed_repository_is_known_by_its_folder(root: Root) -> None:
     assert former.repo_gone_at
 
 
+@pytest.mark.also_on_postgresql
 def test_what_was_moved_there_and_back_follows_nothing(root: Root) -> None:
     _, project = renamed(root)
     shutil.move(project.repo_dir, root.base / "work" / "app")
@@ -96,6 +97,7 @@ def test_another_repository_follows_nothing(root: Root) -> None:
     assert Project.objects.get(repo_dir=str(other)).moved_from is None
 
 
+@pytest.mark.also_on_postgresql
 @pytest.mark.parametrize(("last_used", "follows"), [("2026-03-01", True), ("2026-03-03", False)])
 def test_a_fresh_clone_of_that_name_follows_it_if_it_was_used_later(
     root: Root, last_used: str, *, follows: bool
@@ -200,6 +202,7 @@ def _reads_a_row(code: object) -> bool:
     return isinstance(code, CodeType) and (Path(code.co_filename).name, code.co_name) == ("index.py", "_row")
 
 
+@pytest.mark.also_on_postgresql
 def test_copies_made_before_they_had_a_word_of_their_own_are_called_copied(root: Root) -> None:
     made = copied(*renamed(root))
     made.operations.update(kind="edit")
@@ -258,6 +261,7 @@ def test_each_half_of_a_move_is_undone_alone(both: tuple[Memory, Project]) -> No
     assert files(shop) == there and files(memory.project) == before
 
 
+@pytest.mark.also_on_postgresql
 def test_who_undoes_the_arrival_alone_is_told_that_the_memory_is_in_neither_project(
     both: tuple[Memory, Project],
 ) -> None:
@@ -323,6 +327,7 @@ def test_a_directory_that_two_projects_share_keeps_its_memory(both: tuple[Memory
     assert files(memory.project)["port.md"] == FACT
 
 
+@pytest.mark.also_on_postgresql
 def test_a_removal_that_waited_is_not_written_once_the_arrival_was_undone(
     both: tuple[Memory, Project],
 ) -> None:
@@ -381,6 +386,7 @@ def test_a_removal_is_not_redone_once_the_other_text_was_edited_and_the_way_on_i
     assert "9999" in files(shop)["port.md"] and files(memory.project)["port.md"] == FACT
 
 
+@pytest.mark.also_on_postgresql
 def test_of_two_who_move_it_in_opposite_directions_at_once_only_one_removes_it(
     both: tuple[Memory, Project], monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -418,6 +424,7 @@ def test_a_move_does_not_approve_what_somebody_rejected(both: tuple[Memory, Proj
     assert set(Hunk.objects.filter(file__proposal=made).values_list("verdict", flat=True)) == {"rejected"}
 
 
+@pytest.mark.also_on_postgresql
 def test_a_move_that_waits_is_not_proposed_again(both: tuple[Memory, Project]) -> None:
     memory, shop = both
     with project_lock.hold(shop, "dream"):
@@ -445,6 +452,7 @@ def test_a_first_memory_that_moves_brings_only_its_own_row(both: tuple[Memory, P
     assert files(shop)["MEMORY.md"] == "- [Port](port.md) — the port of the API\n"
 
 
+@pytest.mark.also_on_postgresql
 def test_what_blocks_the_arrival_keeps_the_memory_where_it_is(both: tuple[Memory, Project]) -> None:
     memory, shop = both
     leaked = FACT + "token: ghp_" + "q7Rk2WvX9cT4pB1zN8hQ3dJ5sL6yG0fAuEoM\n"

@@ -32,6 +32,7 @@ def verdicts(proposal: Proposal) -> dict[str, str]:
     return dict(Hunk.objects.filter(file__proposal=proposal).values_list("file__path", "verdict"))
 
 
+@pytest.mark.not_on_postgresql
 def test_a_new_dream_keeps_the_verdict_on_what_it_says_again_in_all_its_parts(tmp_path: Path) -> None:
     project = world.make_project(tmp_path)
     before = learnt(project, 4)

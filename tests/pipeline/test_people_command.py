@@ -65,6 +65,7 @@ def test_what_cannot_be_done_is_refused_in_one_line(words: tuple[str, ...], why:
         call_command("people", *words)
 
 
+@pytest.mark.not_on_postgresql
 @pytest.mark.parametrize(
     "words", [("add", "bea"), ("list", "bea"), ("remove", "bea", "--role", "admin"), ("end",)]
 )

@@ -56,6 +56,7 @@ def test_a_folder_taken_out_of_places_is_watched_no_more_until_it_is_put_in_agai
     assert "no longer in Settings" not in browser.get(f"/projects/{_second().pk}/").content.decode()
 
 
+@pytest.mark.also_on_postgresql
 @pytest.mark.more
 @pytest.mark.parametrize("part", ["", "?show=memories", "checkup/"])
 def test_no_note_is_promised_where_nothing_is_watched(part: str, roots: list[str], browser: Client) -> None:

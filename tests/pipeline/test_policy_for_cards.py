@@ -84,6 +84,7 @@ def test_a_finding_on_the_cards_file_counts(
     assert Card.objects.get().state == "open" and "db-2" not in memory(project)
 
 
+@pytest.mark.more
 def test_what_a_check_finds_only_beside_the_other_approved_cards_counts(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -64,6 +64,7 @@ def _gone() -> Session:
     return Session.objects.get(session_id=GONE)
 
 
+@pytest.mark.not_on_postgresql
 def test_a_dream_learns_from_them_and_says_that_no_answer_was_kept(
     project: Project, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -95,6 +96,7 @@ def test_the_review_labels_the_quote_and_leads_to_the_prompts_of_the_project(
     assert f'id="prompt-{key}"' in browser.get(answer["Location"]).content.decode()
 
 
+@pytest.mark.not_on_postgresql
 def test_they_are_used_once_and_open_no_gate(project: Project) -> None:
     assert next_dream.tally_sessions([project], timezone.now())[project.pk].plain == 1, (
         "the one with a transcript"

@@ -33,6 +33,7 @@ def read(project, path: str) -> str:
     return (world.folder(project) / path).read_text()
 
 
+@pytest.mark.not_on_postgresql
 def test_an_answer_joins_the_open_proposal_and_is_approved_there(tmp_path: Path, monkeypatch) -> None:
     project = world.make_project(tmp_path)
     run = asking.dream(project, monkeypatch, ASK, act=SNAPSHOTS)
@@ -173,6 +174,7 @@ def test_leave_as_it_is_and_not_now_can_be_taken_back(tmp_path: Path, monkeypatc
         assert answering.take_back(Question.objects.get(), world.ME).state == "open"
 
 
+@pytest.mark.not_on_postgresql
 def test_an_answer_whose_change_was_rejected_is_asked_again(tmp_path: Path, monkeypatch) -> None:
     project = world.make_project(tmp_path)
     asking.dream(project, monkeypatch, ASK)
@@ -306,6 +308,7 @@ def test_a_question_held_back_is_asked_by_the_next_dream_where_the_change_was_re
     assert (question.state, question.asked) == ("open", True)
 
 
+@pytest.mark.more
 @pytest.mark.not_on_postgresql
 def test_the_answer_explains_the_lines_that_the_question_showed(tmp_path: Path, monkeypatch) -> None:
     """Nothing else says where they went, and the person saw them; a line that was not shown still has to be confirmed."""

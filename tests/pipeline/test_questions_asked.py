@@ -44,6 +44,7 @@ def test_the_most_useful_are_asked_and_the_rest_waits_behind_show_more(tmp_path:
     assert min(row.weight for row in asked.all()) == pytest.approx(0.56)
 
 
+@pytest.mark.not_on_postgresql
 def test_the_setting_says_how_many(tmp_path: Path, monkeypatch) -> None:
     project = world.make_project(tmp_path)
     settings_changes.set_override("questions_per_dream", 0, actor="owner")
@@ -51,6 +52,7 @@ def test_the_setting_says_how_many(tmp_path: Path, monkeypatch) -> None:
     assert Question.objects.count() == 2 and not Question.objects.filter(asked=True).exists()
 
 
+@pytest.mark.not_on_postgresql
 def test_a_question_whose_every_answer_changes_something_can_be_left_as_it_is(
     tmp_path: Path, monkeypatch
 ) -> None:
@@ -136,6 +138,7 @@ def test_not_now_ends_after_a_week_when_its_file_changed(tmp_path: Path, monkeyp
     assert asking.states(project) == ["open"]
 
 
+@pytest.mark.not_on_postgresql
 def test_not_now_goes_on_while_nothing_changed(tmp_path: Path, monkeypatch) -> None:
     project = world.make_project(tmp_path)
     asking.dream(project, monkeypatch, ASK)
@@ -145,6 +148,7 @@ def test_not_now_goes_on_while_nothing_changed(tmp_path: Path, monkeypatch) -> N
     assert asking.states(project) == ["later"]
 
 
+@pytest.mark.not_on_postgresql
 def test_a_question_whose_statement_is_gone_vanishes(tmp_path: Path, monkeypatch) -> None:
     project = world.make_project(tmp_path)
     asking.dream(project, monkeypatch, ASK, ASK_RESET)
@@ -175,6 +179,7 @@ def test_a_folder_that_is_back_as_it_was_has_the_questions_of_the_last_dream_aga
     assert asking.states(project) == before == ["outdated", "later" if put_off else "open"]
 
 
+@pytest.mark.not_on_postgresql
 def test_a_file_that_is_back_otherwise_waits_for_the_next_dream(tmp_path: Path, monkeypatch) -> None:
     project = world.make_project(tmp_path)
     asking.dream(project, monkeypatch, ASK)
@@ -187,6 +192,7 @@ def test_a_file_that_is_back_otherwise_waits_for_the_next_dream(tmp_path: Path, 
     assert asking.states(project) == ["outdated"]
 
 
+@pytest.mark.not_on_postgresql
 def test_a_statement_that_moved_or_wraps_otherwise_is_still_there(tmp_path: Path, monkeypatch) -> None:
     project = world.make_project(tmp_path)
     asking.dream(project, monkeypatch, ASK)
@@ -196,6 +202,7 @@ def test_a_statement_that_moved_or_wraps_otherwise_is_still_there(tmp_path: Path
     assert asking.states(project) == ["open"]
 
 
+@pytest.mark.not_on_postgresql
 def test_a_statement_put_together_from_several_lines_is_found_by_its_first_words(
     tmp_path: Path, monkeypatch
 ) -> None:

@@ -224,6 +224,7 @@ def test_a_flipped_bit_in_a_history_is_found(project: Project) -> None:
     )
 
 
+@pytest.mark.also_on_postgresql
 @pytest.mark.more
 def test_with_a_damaged_history_an_undo_says_what_helps_and_that_helps(
     project: Project, tmp_path: Path, client: Client

@@ -43,6 +43,7 @@ def write(proposal: Proposal) -> None:
     assert applying.apply(proposal, world.ME).complete
 
 
+@pytest.mark.not_on_postgresql
 def test_what_was_rejected_is_told_with_its_day(project: Project) -> None:
     reject(proposed(project))
     assert said_again(project) == [f"You rejected this on {timezone.localtime():%-d %b %Y}."]

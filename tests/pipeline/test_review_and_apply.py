@@ -18,7 +18,7 @@ from dreams.services.review import Actor
 from tests.world import directory as world
 from tests.world.manifest import manifest
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.not_on_postgresql]
 
 
 def hunk_with(proposal: Proposal, words: str) -> Hunk:
@@ -198,6 +198,7 @@ def test_a_change_in_the_same_place_is_a_conflict_and_writes_nothing_there(tmp_p
     assert (folder / "feedback_testing.md").read_text() == outside
 
 
+@pytest.mark.also_on_postgresql
 @pytest.mark.more
 def test_an_apply_in_which_every_file_waits_is_not_recorded_as_written(tmp_path: Path) -> None:
     project = world.make_project(tmp_path)
@@ -352,6 +353,7 @@ def test_rejecting_the_clashing_change_lets_the_rest_of_the_file_be_applied(tmp_
     assert "make wipe" in written and "never with -u" in written
 
 
+@pytest.mark.also_on_postgresql
 def test_a_finding_that_a_rebase_brings_up_after_the_submit_can_be_confirmed(tmp_path: Path) -> None:
     project = world.make_project(tmp_path)
     folder = world.folder(project)
@@ -372,6 +374,7 @@ def test_a_finding_that_a_rebase_brings_up_after_the_submit_can_be_confirmed(tmp
     assert (folder / "feedback_testing.md").read_text() == gone
 
 
+@pytest.mark.also_on_postgresql
 def test_what_a_rejected_destination_loses_is_kept_for_the_person_to_confirm(tmp_path: Path) -> None:
     project = world.make_project(tmp_path)
     gone = world.TESTING.replace("Use make reset before a run.\n\n", "")
@@ -391,6 +394,7 @@ def test_what_a_rejected_destination_loses_is_kept_for_the_person_to_confirm(tmp
     assert applying.apply(proposal, world.ME).complete
 
 
+@pytest.mark.also_on_postgresql
 def test_what_is_said_of_an_undecided_change_stays_when_a_submit_is_refused(tmp_path: Path) -> None:
     project = world.make_project(tmp_path)
     gone = world.TESTING.replace("Use make reset before a run.\n\n", "")
@@ -412,6 +416,7 @@ def test_what_is_said_of_an_undecided_change_stays_when_a_submit_is_refused(tmp_
     assert set(blocked) == {"feedback_testing.md", "project_deploy.md"}
 
 
+@pytest.mark.also_on_postgresql
 def test_a_directory_that_was_away_and_came_back_as_it_was_asks_for_nothing(tmp_path: Path) -> None:
     project = world.make_project(tmp_path)
     folder = world.folder(project)
@@ -442,6 +447,7 @@ def test_a_file_to_remove_is_not_taken_for_removed_while_its_directory_is_away(t
     assert not (folder / "project_deploy.md").exists()
 
 
+@pytest.mark.also_on_postgresql
 def test_a_memory_that_an_apply_removes_ends_with_a_version_of_that_apply(tmp_path: Path) -> None:
     project = world.make_project(tmp_path)
     gone = world.edit("project_deploy.md", world.DEPLOY, None, "remove", "prune")
@@ -505,6 +511,7 @@ def test_a_conflict_solved_in_own_words_is_an_edit_of_that_place_alone(tmp_path:
     }
 
 
+@pytest.mark.also_on_postgresql
 def test_who_kept_what_is_in_the_file_is_among_the_decisions(tmp_path: Path) -> None:
     project = world.make_project(tmp_path, {"project_deploy.md": LINES})
     new = LINES.replace("Line 0", "The first line")
@@ -527,6 +534,7 @@ def test_changes_that_become_one_are_undecided_again_unless_they_were_decided_al
         assert joined.verdict == (verdict if verdict == Hunk.Verdict.APPROVED else Hunk.Verdict.PENDING)
 
 
+@pytest.mark.also_on_postgresql
 def test_a_change_that_is_in_the_file_already_leaves_the_verdict_of_another_with_an_empty_line(
     tmp_path: Path,
 ) -> None:

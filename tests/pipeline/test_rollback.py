@@ -60,6 +60,7 @@ def hunk_id(proposal: Proposal, words: str) -> str:
     return found[0]
 
 
+@pytest.mark.not_on_postgresql
 def test_a_dream_is_undone_to_the_same_bytes_modes_and_mtimes(tmp_path: Path) -> None:
     project = world.make_project(tmp_path)
     before = manifest(world.folder(project))
@@ -166,6 +167,7 @@ def test_an_undo_of_a_dream_that_proposed_nothing_is_refused(tmp_path: Path) -> 
         call_command("rollback", dream.public_id)
 
 
+@pytest.mark.not_on_postgresql
 def test_by_command_a_part_that_was_undone_before_leaves_no_other_part_standing(tmp_path: Path) -> None:
     project = world.make_project(tmp_path)
     before = manifest(world.folder(project))
@@ -333,6 +335,7 @@ def solve(undo: Proposal, choice: merge.Choice) -> None:
     rebase.resolve(undo.files.get(path="feedback_testing.md"), {0: choice})
 
 
+@pytest.mark.not_on_postgresql
 def test_an_undo_that_is_asked_for_twice_waits_once(proposal: Proposal) -> None:
     undo = clashing_undo(proposal, reason="It was wrong")
     assert rollback.propose(proposal, world.ME, reason="It was wrong", selection=rollback.EVERYTHING) == undo
@@ -362,6 +365,7 @@ def test_an_undo_that_is_asked_for_again_before_it_is_made_waits_once(
     assert made[0].state == (Proposal.State.OPEN if clashes else Proposal.State.SUBMITTED)
 
 
+@pytest.mark.not_on_postgresql
 def test_an_undo_that_a_person_worded_is_the_same_when_it_is_asked_for_again(proposal: Proposal) -> None:
     undo = clashing_undo(proposal)
     words = merge.Edited("Reset it with make clean.\n")
@@ -464,6 +468,7 @@ def test_an_undo_whose_conflicts_were_solved_by_hand_is_an_undo(proposal: Propos
         rollback.rollback(proposal, world.ME)
 
 
+@pytest.mark.not_on_postgresql
 def test_one_file_that_a_person_keeps_in_an_undo_leaves_the_others_to_be_undone(proposal: Proposal) -> None:
     folder = world.folder(proposal.project)
     undo = clashing_undo(proposal)

@@ -21,7 +21,7 @@ from dreams.services.memories import said_again
 from tests.world import directory as world
 from tests.world.talking import Talk, first_start, say
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.not_on_postgresql]
 
 RULE = "Integration tests must hit a real database, not mocks."
 AGAIN = "No! Integration tests must hit the real database, not mocks. Do it again for the importer."
@@ -39,6 +39,7 @@ def told(project: Project) -> list[tuple[str, int, str, int]]:
     return [(one.path, one.line_no, one.loaded, len(one.prompts)) for one in said_again.listed(project)]
 
 
+@pytest.mark.also_on_postgresql
 def test_a_rule_that_is_typed_again_is_counted_once_for_each_prompt_and_makes_no_card(tmp_path: Path) -> None:
     project = start(tmp_path)
     say(tmp_path, "Hello.", AGAIN, name="one")
@@ -208,6 +209,7 @@ def test_the_pages_and_the_command_say_it_with_links_to_the_lines(browser: Clien
     assert one["prompts"][0]["session"] == session.session_id and one["prompts"][0]["line"] == 3
 
 
+@pytest.mark.also_on_postgresql
 def test_a_secret_in_a_rule_is_shown_nowhere(browser: Client, tmp_path: Path) -> None:
     token = "gh" + "p_" + "q8Rt2" * 7 + "x"
     rule = f"The staging database needs the token {token} on every day."

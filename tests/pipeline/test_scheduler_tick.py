@@ -104,6 +104,7 @@ def test_nothing_after_the_first_closed_gate_is_asked(tmp_path: Path, monkeypatc
     assert GateEvaluation.objects.get().results[-1]["name"] == "project"
 
 
+@pytest.mark.more
 @pytest.mark.not_on_postgresql
 def test_a_first_start_on_a_large_root_makes_no_storm(tmp_path: Path) -> None:
     for number, days in ((1, 30), (2, 2), (3, 9)):

@@ -51,6 +51,7 @@ def _say(folder: Path, *texts: str) -> None:
         file.writelines(json.dumps(line) + "\n" for line in lines)
 
 
+@pytest.mark.not_on_postgresql
 def test_a_memory_can_be_found_as_soon_as_it_was_seen_and_what_it_said_before_still(tmp_path: Path) -> None:
     project = world.make_project(memory_dir=str(tmp_path))
     (tmp_path / "a.md").write_text("The lantern is red.\n")
@@ -65,6 +66,7 @@ def test_a_memory_can_be_found_as_soon_as_it_was_seen_and_what_it_said_before_st
     assert _count("red", TextKind.MEMORY) == 1
 
 
+@pytest.mark.not_on_postgresql
 def test_what_was_typed_waits_after_a_discovery_and_the_next_tick_takes_it_in(folder: Path) -> None:
     _say(folder, "never deploy on a friday", "use the turbine")
     discovery.discover([folder.parents[1]])
@@ -87,6 +89,7 @@ def test_a_transcript_that_was_replaced_takes_its_words_along(folder: Path) -> N
     assert (_count("turbine", TextKind.TYPED), _count("windmill", TextKind.TYPED)) == (0, 1)
 
 
+@pytest.mark.not_on_postgresql
 def test_a_session_is_found_by_its_title_and_by_the_new_one_once_it_changed(folder: Path) -> None:
     _say(folder, "use the turbine")
     discovery.discover([folder.parents[1]])
@@ -178,6 +181,7 @@ def test_the_command_answers_with_places() -> None:
     assert words.getvalue() == "Nothing found.\n"
 
 
+@pytest.mark.not_on_postgresql
 def test_the_scheduler_fills_the_index_and_leaves_to_a_task_what_a_tick_has_no_room_for(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:

@@ -595,6 +595,7 @@ def test_the_pages_of_both_say_what_each_can_do(proposal: Proposal) -> None:
     assert first.get(address).content.decode().count("second approval by bea") == 1
 
 
+@pytest.mark.also_on_postgresql
 @pytest.mark.more
 def test_where_a_finding_is_open_the_second_person_is_not_promised_that_it_is_written(
     proposal: Proposal,

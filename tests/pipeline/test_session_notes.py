@@ -16,7 +16,7 @@ from dreams.services.search import finding, index
 from dreams.services.search.query import parse
 from tests.world.agent_folder import Root, project, session
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.not_on_postgresql]
 NOTES = "# Session Title\n_A short title_\n\nMove the queue\n\n# Learnings\n\nThe zeppelin worker needs two cores.\n"
 KEY = "sk-ant-api03-" + "abcDEF123_" * 9
 
@@ -100,6 +100,7 @@ def test_notes_that_are_too_large_are_named_among_what_was_skipped(root: Root) -
     assert [skipped.path for skipped in report.skipped] == [str(path)]
 
 
+@pytest.mark.also_on_postgresql
 def test_many_notes_cost_the_session_page_and_a_search_no_more_queries(root: Root, browser: Client) -> None:
     _noted(root)
     index.catch_up(5)
@@ -118,6 +119,7 @@ def test_many_notes_cost_the_session_page_and_a_search_no_more_queries(root: Roo
     assert asked() == few
 
 
+@pytest.mark.also_on_postgresql
 def test_a_look_at_one_project_asks_for_the_notes_of_its_sessions_only(root: Root) -> None:
     path = _noted(root)
     with CaptureQueriesContext(connection) as caught:

@@ -18,7 +18,7 @@ from dreams.services.proposals import transcript_verdicts
 from dreams.services.secret_purge.locating import scrub
 from tests.world import directory as world, rows
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.not_on_postgresql]
 SAID = "The export runs at 04:00 UTC on host beta."
 OTHERWISE = "The import never runs on host alpha."
 NOWHERE = "The mailer sends 12 letters a day through Brevo."
@@ -89,6 +89,7 @@ def test_each_added_statement_has_an_answer_with_its_place(project: Project, dre
     assert [code for message, code in codes.items() if OTHERWISE in message] == ["says-otherwise"]
 
 
+@pytest.mark.also_on_postgresql
 def test_an_answer_is_read_back_as_it_was_kept() -> None:
     place = Citation("transcript", SAID, "/s.jsonl", session_pk=7, line_no=3, role="user", note="no answer")
     heard = SessionAnswer("contradicted", "another host", place)
@@ -128,6 +129,7 @@ def test_what_was_answered_once_is_not_read_again(
     assert answers(made) == kept
 
 
+@pytest.mark.also_on_postgresql
 def test_what_a_person_types_is_looked_up_before_the_transaction_that_keeps_it(
     project: Project, dream: DreamRun, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -62,6 +62,7 @@ def test_what_is_exported_is_imported_elsewhere(tmp_path: Path) -> None:
     assert set(Policy.objects.values_list("operation", "project")) == {("add", project.pk), ("catch", None)}
 
 
+@pytest.mark.not_on_postgresql
 def test_a_dated_copy_of_what_holds_now_is_kept_first(tmp_path: Path) -> None:
     folder = Path(settings.DATA_DIR) / "settings"
     for old in folder.glob("*.json") if folder.exists() else ():

@@ -19,7 +19,7 @@ from dreams.services.review import triage
 from dreams.services.suggesting import NotTaken, Suggestion
 from tests.world import directory as world
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.not_on_postgresql]
 
 
 @pytest.fixture
@@ -151,6 +151,7 @@ def test_a_dream_runs_beside_it(project: Project) -> None:
     assert Proposal.objects.get(origin=Proposal.Origin.SUGGESTED).state == Proposal.State.OPEN
 
 
+@pytest.mark.also_on_postgresql
 def test_the_session_is_known_by_the_agents_own_registry(project: Project) -> None:
     from dreams.management import mcp_server  # loads for a second: not in every process
 
@@ -163,6 +164,7 @@ def test_the_session_is_known_by_the_agents_own_registry(project: Project) -> No
     assert mcp_server.session_of(project) is None  # none of our own ancestors is an agent
 
 
+@pytest.mark.also_on_postgresql
 def test_pages_say_who_suggested_it_and_in_which_session(browser: Client, project: Project) -> None:
     session = _session(project)
     made = suggesting.suggest(project, _wanted(), session)

@@ -130,6 +130,7 @@ def test_an_undo_that_was_taken_back_says_so_in_plain_words() -> None:
     assert told[redone.pk].text == "Redid changes to “Testing”; undone since"
 
 
+@pytest.mark.more
 def test_many_cost_no_more_queries_than_few() -> None:
     def cost() -> list[int]:
         rows = list(AppliedBatch.objects.select_related("proposal"))

@@ -15,7 +15,7 @@ from dreams.services.catching import cards
 from dreams.services.policies import earned
 from tests.world import directory as world, engines, trusting
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.not_on_postgresql]
 
 RELEASE = (
     "---\nname: Releases\ndescription: how we release\ntype: project\n---\n\nWe moved to tags yesterday.\n"

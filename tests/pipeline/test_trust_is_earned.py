@@ -305,6 +305,7 @@ def test_a_policy_by_kind_applies_that_kind_and_no_other(
     assert on_disk(project).count(trusting.DAY) == 1
 
 
+@pytest.mark.not_on_postgresql
 def test_what_a_person_undid_is_written_by_no_policy_that_is_set_later(
     project: Project, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -319,6 +320,7 @@ def test_what_a_person_undid_is_written_by_no_policy_that_is_set_later(
     assert trusting.line(30).strip() not in text
 
 
+@pytest.mark.not_on_postgresql
 @pytest.mark.parametrize("old", ["Moved yesterday", "昨天搬到机房"])
 def test_what_a_person_undid_is_known_again_by_few_words_too(
     old: str, project: Project, monkeypatch: pytest.MonkeyPatch
@@ -353,6 +355,7 @@ def test_a_policy_writes_nothing_in_a_file_of_which_it_is_lost_what_a_person_und
     assert trusting.DAY not in on_disk(project)
 
 
+@pytest.mark.not_on_postgresql
 @pytest.mark.parametrize("kind", ["date", "learn", "index"])
 def test_a_policy_by_kind_does_not_take_a_models_word_for_the_kind(
     kind: str, project: Project, monkeypatch: pytest.MonkeyPatch

@@ -24,7 +24,7 @@ from dreams.services.policies import earned
 from tests.world import directory as world
 from tests.world.trusting import decided, offered
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.not_on_postgresql]
 
 
 @pytest.fixture
@@ -125,6 +125,7 @@ def test_what_removes_something_is_never_offered(project: Project, kind: str) ->
     assert not earned.records() and not offered()
 
 
+@pytest.mark.also_on_postgresql
 def test_an_offer_that_is_not_what_was_shown_is_refused(project: Project) -> None:
     decided(project)
     [shown] = earned.offers()
@@ -137,6 +138,7 @@ def test_an_offer_that_is_not_what_was_shown_is_refused(project: Project) -> Non
     assert not Policy.objects.exists()
 
 
+@pytest.mark.also_on_postgresql
 def test_a_declined_offer_comes_again_after_as_many_decisions(project: Project) -> None:
     decided(project)
     [offer] = earned.offers()

@@ -48,6 +48,7 @@ def approved(proposal: Proposal) -> Proposal:
     return proposal
 
 
+@pytest.mark.more
 @pytest.mark.not_on_postgresql
 def test_a_removal_of_a_file_that_cannot_be_read_is_not_done_and_waits(
     project: Project, unreadable: set[str]

@@ -21,7 +21,7 @@ from dreams.services.memories import checkup, instructions, syncing
 from dreams.services.scheduling.gate_inputs import Everywhere
 from tests.world import directory as world, talking
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.not_on_postgresql]
 NAMES = ("gone-at-stat.md", "gone-at-open.md", "gone-at-stat.jsonl", "gone-at-open.jsonl")
 
 
@@ -108,6 +108,7 @@ def test_a_session_that_went_quiet_is_seen_beside_one_that_went_away(
     assert list(lifecycle.due(timezone.now(), Everywhere.load())) == [project]
 
 
+@pytest.mark.also_on_postgresql
 def test_a_journal_that_is_thrown_away_meanwhile_is_no_damage(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

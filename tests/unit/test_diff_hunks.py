@@ -209,6 +209,7 @@ def test_frontmatter_fields_are_decided_one_by_one():
     assert [h.added for h in found] == ["name: b\n", "type: project\n"]
 
 
+@pytest.mark.more
 @settings(max_examples=5, deadline=None)
 @given(st.integers(2_500, 4_000))
 def test_thousands_of_lines_that_repeat_are_compared_within_bounds(count):

@@ -45,6 +45,7 @@ def test_found_wordings_are_none_of_our_own_and_cover_each_fact() -> None:
         assert not {*own.said, *own.told} & {*found.said, *found.told}
 
 
+@pytest.mark.more
 def test_what_must_be_kept_or_go_stands_there_before_unless_it_is_only_said(made: World) -> None:
     for directory in made.directories:
         before = DirectoryPassages(directory.files)

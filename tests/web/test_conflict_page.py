@@ -180,6 +180,7 @@ def test_a_second_click_on_a_solved_conflict_is_told_so(
     assert "feedback_testing.md no longer has a conflict." in text
 
 
+@pytest.mark.more
 def test_a_solved_conflict_leads_back_to_the_review(browser: Client, file: FileChange) -> None:
     browser.post(address(file), {"state": state(file), "choice-0": "ours"})
     response = browser.get(address(file))

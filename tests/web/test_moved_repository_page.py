@@ -83,6 +83,7 @@ def test_the_former_page_lets_choose_where_it_is_now(client: Client, owner: Abst
     assert f'<option value="{project.pk}">' in page(client, former)
 
 
+@pytest.mark.more
 @pytest.mark.parametrize("to", ["", "x", "0", "99999999999999999999"])
 def test_an_unknown_project_is_no_error(client: Client, owner: AbstractUser, pair: Pair, to: str) -> None:
     client.force_login(owner)

@@ -179,6 +179,7 @@ def test_what_was_written_and_undone_is_told_in_the_same_numbers(places: Places,
     assert "improved" not in places.page("inbox").lower()
 
 
+@pytest.mark.more
 def test_its_proposal_is_told_as_one_in_the_title_only_while_it_waits(
     places: Places, proposal: Proposal
 ) -> None:

@@ -89,6 +89,7 @@ def test_a_failing_project_shows_the_fault_of_its_last_dream(browser: Client) ->
     assert "The disk is full." in browser.get(reverse("projects")).content.decode()
 
 
+@pytest.mark.more
 @pytest.mark.parametrize("mode", ["", "daily-log", "remote"])
 def test_a_failing_project_is_retried_only_where_dreams_start_by_themselves(
     browser: Client, mode: str

@@ -80,6 +80,7 @@ def test_a_page_keeps_the_statements_of_no_large_directory_in_memory(
     assert units._units.cache_info().currsize <= units.MOST_KEPT
 
 
+@pytest.mark.more
 def test_what_is_new_and_what_is_gone_is_said_of_each_memory(browser: Client, proposal: Proposal) -> None:
     assert not _panel(browser, proposal)
     _write(proposal)
@@ -238,6 +239,7 @@ def test_what_was_undone_is_redone_from_the_inbox(browser: Client, proposal: Pro
     assert here not in text
 
 
+@pytest.mark.more
 def test_a_hand_edits_saved_carries_its_undo(browser: Client, proposal: Proposal) -> None:
     memory = Memory.objects.get(project=proposal.project, path="project_deploy.md")
     data = {"content": world.DEPLOY.replace("alpha", "beta"), "base_sha": memory.sha256}
