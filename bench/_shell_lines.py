@@ -58,8 +58,8 @@ POOLS = {
         -size +0  -size -2  -size +100c  -mtime -7  -mtime +30  -mtime 0  -mmin -60  -mmin +500  -newer a.md
         -not -name '*.txt'  ! -type d  -newermt 2020-01-01  -perm -100  -name '[ab].*'  -regex '.*/[ab]\.md'
         -name topic -prune  -perm 644  -maxdepth 2""",
-    "action": r"""  -print  -print0  -printf '%f %s\n'  -printf '%p %d %m %y %h\n'  -printf '%T@ %P\n'
-        -printf '%TY-%Tm-%Td %M\n'  -ls""",
+    "action": r"""  -print  -print0  -printf '%f %s\n'  -printf '%p %d %m %y %h\n'  -printf '%T@ %P\n'  -quit  -print -quit
+        -printf '%TY-%Tm-%Td %M\n'  -ls  -executable""",
     "cuts": "-d, -f1  -d ' ' -f2-  -f2  -c1-5  -b3,1  -d: -f1 -s  -d, -f1,3  -c2-4",
     "sets": r"""a-z A-Z  -d ' '  -s o  '[:upper:]' '[:lower:]'  -cd '[:alnum:]\n'  ' ' '\n'  -s ' ' '\n'  abc x  -d '\n'
         -c '[:print:]\n' '?'""",

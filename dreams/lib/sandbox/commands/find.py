@@ -24,11 +24,9 @@ _REFUSED = {
         ("-atime", "-amin", "-ctime", "-cmin", "-anewer", "-cnewer"), "use -mtime, -mmin or -newermt"
     ),
     "-readable": "leave it out: whatever is found can be read",
-    "-executable": "use -perm -111, or ls -l",
     **dict.fromkeys(("-wholename", "-iwholename"), "use -path"),
     "-regextype": "-regex knows one syntax; put grep -E behind find for another",
     "-depth": "put sort -r behind it",
-    "-quit": "put head -n 1 behind it",
     "-delete": "it removes files",
     "-files0-from": "file names are not taken from files",
 }
@@ -53,8 +51,11 @@ def find(name: str, argv: list[str]) -> Runner:
             except (OSError, SafeFsError) as error:
                 raise UsageError(f"'{reference}': {trouble(error)}") from None
         walk = _Walk(process, expression)
-        for path in paths or ["."]:
-            yield from walk.from_operand(path)
+        try:
+            for path in paths or ["."]:
+                yield from walk.from_operand(path)
+        except tests.Quit:
+            yield b"".join(walk.out)
 
     return run
 

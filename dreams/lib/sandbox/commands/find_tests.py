@@ -202,6 +202,14 @@ def _escaped(name: str) -> str:
     return "".join(map(one, raw(name)))
 
 
+class Quit(Exception):
+    """-quit ends the walk at once, including the implied print."""
+
+
+def _quit(visit: Visit) -> bool:
+    raise Quit
+
+
 def _prune(visit: Visit) -> bool:
     visit.pruned = True
     return True
@@ -274,6 +282,8 @@ ALONE: dict[str, Test] = {
     "-print0": lambda visit: visit.print(visit.path + "\0"),
     "-ls": _list_line,
     "-prune": _prune,
+    "-quit": _quit,
+    "-executable": lambda visit: bool(visit.stat.st_mode & 0o111),
     "-empty": _empty,
 }
 VALUED: dict[str, Callable[[str, str], Test]] = {
