@@ -15,7 +15,7 @@ from django.utils import timezone
 
 from dreams.lib.prose.comparing import digest
 from dreams.models import DreamRun, Evidence, HiddenPrompt, Memory, Project, Prompt, SaidAgain
-from dreams.services import discovery, dreaming
+from dreams.services import discovery, dreaming, settings_changes
 from dreams.services.catching import lifecycle
 from dreams.services.memories import said_again
 from tests.world import directory as world
@@ -279,3 +279,21 @@ def test_a_row_without_room_keeps_what_only_it_says_and_loses_what_the_descripti
     Path(project.memory_dir, "testing.md").write_text(TESTING.replace("how we test here", long))
     discovery.refresh(project)
     assert put_in_row(browser, project)[1] == f"# Memory\n\n- [Testing](testing.md) — {RULE}\n"
+
+
+def test_no_row_is_offered_that_cannot_be_written_or_would_take_another_ones_place(
+    browser: Client, tmp_path: Path
+) -> None:
+    """An open code fence takes no row; a longer row may move the last one beyond what an agent loads."""
+    project = start(tmp_path, "- [Other](other.md) — else\n\n```\nmake test\n")
+    say(tmp_path, AGAIN)
+    lifecycle.catch(project)
+    shown = browser.get(f"/projects/{project.pk}/checkup/")
+    assert shown.status_code == 200 and "index-row" not in shown.content.decode()
+    full = f"# Memory\n\n{ROW}" + "".join(f"- [Rule {n}](rule_{n}.md) — rule {n}\n" for n in range(40))
+    Path(project.memory_dir, "MEMORY.md").write_text(full)
+    discovery.refresh(project)
+    SaidAgain.objects.update(loaded=SaidAgain.Loaded.LINKED)
+    assert said_again.row_edits(project, said_again.listed(project))
+    settings_changes.set_override("index_max_bytes", len(full.encode()) + 20, actor="me", project=project)
+    assert said_again.row_edits(project, said_again.listed(project)) == {}

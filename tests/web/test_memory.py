@@ -334,9 +334,8 @@ def test_a_memory_is_downloaded_as_a_skill_with_its_description_and_without_secr
 ) -> None:
     secret = "ghp_" + "x7Kq2ZpL9vB4nM1cD8sF3gH6jW0tR5yUaEiO"
     steps = f"1. Run `make test`.\n2. Log in with {secret}.\n"
-    _write_outside(
-        memory, f'---\nname: Release: the shop\ndescription: How "shop" is released\n---\n\n{steps}'.encode()
-    )
+    head = '---\nname: Release: the shop\ndescription: How "shop" is released\n---\n\n'
+    _write_outside(memory, f"{head}{steps}".encode() + b"3. Have a caf\xe9.\n")
     address = reverse("memory-skill", args=[memory.pk])
     assert address in _page(browser, "memory", memory)
     made = browser.get(address)
@@ -347,6 +346,7 @@ def test_a_memory_is_downloaded_as_a_skill_with_its_description_and_without_secr
         "release-the-shop",
         'How "shop" is released',
     )
+    assert made.content.endswith(b"caf\xe9.\n"), "bytes that are no UTF-8 stay"
     body = skill.body.lstrip()
     assert body.startswith("1. Run `make test`.\n2. Log in with ") and secret not in body
     index = memory.project.memories.get(path="MEMORY.md")

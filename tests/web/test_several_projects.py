@@ -102,6 +102,13 @@ def test_the_copies_can_go_once_every_project_loads_a_file_that_says_it(
     assert all(f"/memories/{memory.pk}/forget/" in text for memory in Memory.objects.filter(path="short.md"))
 
 
+def test_a_memory_with_a_short_line_of_its_own_is_edited_and_not_forgotten(root: Root) -> None:
+    short = next(root.path.rglob("short.md"))
+    short.write_text(f"{short.read_text()}\nUse tabs.\n")
+    discovery.discover()
+    assert sorted(cards()[0][3]) == [False, True, True]
+
+
 def test_a_file_that_one_of_the_projects_does_not_load_is_not_enough(root: Root) -> None:
     write_down(root.base / "work" / "app" / "CLAUDE.md", f"- {COMMIT}\n")
     assert cards()[1][2] == []

@@ -209,14 +209,16 @@ def row_edits(
     wanted = [one for one in found if one.loaded in (Loaded.LINKED, Loaded.UNLISTED)]
     if not wanted or project.host != hosts.host():
         return {}
-    rows = project.memories.filter(gone_at__isnull=True, unread="")
+    config, rows = conf.current(project), project.memories.filter(gone_at__isnull=True, unread="")
     shas = dict(rows.filter(path__endswith=memdir.INDEX_NAME).values_list("path", "sha256"))
     kept = blobs.get_many(shas.values())
     indexes = {path: kept[sha] for path, sha in shas.items() if sha in kept}
     memories = {row.path: row for row in rows.filter(path__in={one.path for one in wanted})}
     edits = {}
     for one in wanted:
-        changed = _with_rule(project, indexes, memories[one.path], one) if one.path in memories else None
+        changed = None
+        with suppress(KeyError, memdir.MemoryEditError):  # gone since, or the index has an open code fence
+            changed = _with_rule(config, indexes, memories[one.path], one)
         if changed:
             why = f"You said this again {one.times}; your agent loads an index row when its session begins."
             before, cited = {path: indexes[path] for path in changed}, tuple(map(_cited, one.quotes))
@@ -227,10 +229,9 @@ def row_edits(
 
 
 def _with_rule(
-    project: Project, indexes: Mapping[str, bytes], memory: Memory, one: StatementSaidAgain
+    config: conf.Config, indexes: Mapping[str, bytes], memory: Memory, one: StatementSaidAgain
 ) -> dict[str, bytes] | None:
-    """The index that has the statement in the row of its memory; None if the row says it, or has no room for it."""
-    config = conf.current(project)
+    """The index that has the statement in the row of its memory; None if the row says it, or there is no room for it."""
     for path, target in reversed(memdir.indexes_of(memory.path).items()):
         index = memdir.parse_index(text.decode(indexes.get(path, b"")))
         plain = (row for row in index.rows_for(target) if row.form == "link" and len(row.targets) == 1)
@@ -240,13 +241,21 @@ def _with_rule(
         for hook in _hooks(row.hook if row else "", one.statement, memory.description):
             title = memory.name or PurePosixPath(memory.path).stem
             made = index.rewritten(row, hook=hook) if row else index.appended(title, target, hook)
-            loaded = memdir.loaded(
-                made.text, max_lines=config.index_max_lines, max_bytes=config.index_max_bytes
-            )
-            now = made.rows_for(target)[0]
-            if now.length <= config.row_max and now not in loaded.rows_dropped:
+            now = made.rows_for(target)[index.rows_for(target).index(row) if row else -1]
+            dropped = _dropped(made, config)
+            if (
+                now.length <= config.row_max
+                and now not in dropped
+                and len(dropped) <= len(_dropped(index, config))
+            ):
                 return {path: text.encode(made.text)}
     return None
+
+
+def _dropped(index: memdir.Index, config: conf.Config) -> Sequence[memdir.IndexRow]:
+    """The rows that an agent does not load."""
+    most = {"max_lines": config.index_max_lines, "max_bytes": config.index_max_bytes}
+    return memdir.loaded(index.text, **most).rows_dropped
 
 
 def _hooks(hook: str, rule: str, description: str) -> Iterator[str]:

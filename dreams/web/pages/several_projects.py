@@ -121,7 +121,8 @@ def _compared(kept: Sequence[_Kept], texts: Mapping[str, bytes]) -> list[Shared]
     having: defaultdict[tuple[tuple[str, str], str], dict[int, None]] = defaultdict(dict)
     for one in kept:
         for _, key in lines[one.pk]:
-            having[one.home, key][one.pk] = None
+            if len(text.encode(key)) >= LEAST_BYTES:
+                having[one.home, key][one.pk] = None
     alike: defaultdict[tuple[int, ...], set[str]] = defaultdict(set)
     for (_, key), memories in having.items():
         if len({project[pk] for pk in memories}) >= LEAST_PROJECTS:
@@ -143,5 +144,5 @@ def _keys(content: str) -> Iterator[tuple[int, str]]:
     for number, line in enumerate(document.body.splitlines(), document.body_start_line):
         said = _MARK.sub("", line.strip(), count=1) if not line.startswith("#") else ""
         key = " ".join(said.replace("**", "").casefold().split()).rstrip(".!")
-        if len(text.encode(key)) >= LEAST_BYTES:
+        if key:
             yield number, key

@@ -109,9 +109,8 @@ def skill(request: Request, pk: int) -> HttpResponse:
     if data is None or found.kind != Memory.Kind.TOPIC:
         raise Http404("There is no text to make a skill of.")
     headers = {"Content-Disposition": 'attachment; filename="SKILL.md"'}
-    return HttpResponse(
-        pages.as_skill(found, data), content_type="text/markdown; charset=utf-8", headers=headers
-    )
+    made = text.encode(pages.as_skill(found, data))
+    return HttpResponse(made, content_type="text/markdown; charset=utf-8", headers=headers)
 
 
 @require_safe
