@@ -109,6 +109,14 @@ def test_a_memory_with_a_short_line_of_its_own_is_edited_and_not_forgotten(root:
     assert sorted(cards()[0][3]) == [False, True, True]
 
 
+def test_the_text_to_copy_is_the_shared_line_whatever_separates_lines_in_the_description(root: Root) -> None:
+    for name in NAMES[:2]:
+        words = note(f"- Not on Fridays.\n- {COMMIT}").replace("how we", "how\u2028we")
+        root.memory(root.base / "work" / name, "work.md", words)
+    discovery.discover()
+    assert f"- {COMMIT}" in [card[1] for card in cards()]
+
+
 def test_a_file_that_one_of_the_projects_does_not_load_is_not_enough(root: Root) -> None:
     write_down(root.base / "work" / "app" / "CLAUDE.md", f"- {COMMIT}\n")
     assert cards()[1][2] == []

@@ -140,9 +140,8 @@ def _compared(kept: Sequence[_Kept], texts: Mapping[str, bytes]) -> list[Shared]
 
 def _keys(content: str) -> Iterator[tuple[int, str]]:
     """Each line below the frontmatter that says something, with its number from 1: without case, list mark and bold type."""
-    document = memdir.parse(text.encode(content))
-    for number, line in enumerate(document.body.splitlines(), document.body_start_line):
+    lines = memdir.parse(text.encode(content)).body.splitlines()
+    for number, line in enumerate(lines, len(content.splitlines()) - len(lines) + 1):
         said = _MARK.sub("", line.strip(), count=1) if not line.startswith("#") else ""
-        key = " ".join(said.replace("**", "").casefold().split()).rstrip(".!")
-        if key:
+        if key := " ".join(said.replace("**", "").casefold().split()).rstrip(".!"):
             yield number, key
