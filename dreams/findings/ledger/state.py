@@ -28,6 +28,9 @@ CANDIDATES = 12  # statements compared closely with a removed one
 ENOUGH = 60  # candidates, after which common words add no more
 COMMON = 400  # a word in more statements than this finds no candidates
 
+# Keys of the headings and labels above, outermost first, then of the statement's own label or cell.
+Location = tuple[str, ...]
+
 
 @dataclass(frozen=True, slots=True)
 class PlacedStatement:
@@ -85,8 +88,21 @@ class DirectoryStatements:
         units = [
             unit for path in files for unit in units_of(path, self._files[path]) if unit.kind == "heading"
         ]
-        told = {unit.text for unit in (*units, *(placed.unit for placed in self.all))}
-        return frozenset[str]().union(*map(word_forms, told))
+        told = list({unit.text for unit in (*units, *(placed.unit for placed in self.all))})
+        return frozenset[str]().union(*map(word_forms, progress.each("Reading memories", told)))
+
+    def at(self, key: str) -> list[tuple[Location, PlacedStatement]]:
+        """The statements with this key at a location; looks only at files in which one statement has all its words."""
+        words = _words(key)
+        places = min((self._by_word.get(word, []) for word in words), key=len, default=range(len(self.all)))
+        near = {self.all[n].path for n in places if words <= _words(self.all[n].unit.key)}
+        return [
+            (point.location, PlacedStatement(path, unit))
+            for path in filter(near.__contains__, self._files)
+            for unit, points in locations_of(path, self._files[path]).points.items()
+            for point in points
+            if point.key == key
+        ]
 
     def missing_words(self, text: str) -> list[str]:
         """The words of a text that no statement has in any form. If there are any, nothing says all of the text."""
@@ -189,9 +205,6 @@ def added(subject: Subject) -> DirectoryStatements:
     return DirectoryStatements(subject.after, lines)
 
 
-# Keys of the headings and labels above, outermost first, then of the statement's own label or cell.
-Location = tuple[str, ...]
-_PointsByKey = dict[str, list[tuple[Location, PlacedStatement]]]  # where each statement is, by its key
 _LABELLED = re.compile(r"(?P<label>[^.;:|]{1,60}?)\s?(?::[*_]{0,3}|\s[—–]|\s-)\s+(?P<value>\S.*)$", re.DOTALL)
 _BULLET = re.compile(r"\s*(?:[-*+]|\d{1,9}[.)])\s")
 _NAMING = frozenset({"row", "title", "field", "heading"})  # these name their own topic
@@ -237,22 +250,15 @@ def locations_of(path: str, data: bytes | None) -> Locations:
 class Exchange:
     """Two states of a directory, to find statements that took each other's place."""
 
-    def __init__(self, before: Mapping[str, bytes], after: Mapping[str, bytes]) -> None:
-        self._before, self._after = before, after
-
-    @cached_property
-    def _was(self) -> _PointsByKey:
-        return _points_by_key(self._before)
-
-    @cached_property
-    def _now(self) -> _PointsByKey:
-        return _points_by_key(self._after)
+    def __init__(self, subject: Subject) -> None:
+        self._before, self._after = subject.before, subject.after
+        self._was, self._now = (functools.cache(all_of(subject, state).at) for state in ("before", "after"))
 
     def relabelled(self, unit: Unit, path: str) -> PlacedStatement | None:
         """The statement that turned a heading with a value below it into "label: value", or the reverse."""
         points = locations_of(path, self._before.get(path)).points.get(unit, ())
         for point in points if not unit.columns else ():
-            for location, placed in self._now.get(point.key, ()):
+            for location, placed in self._now(point.key):
                 if _name(location) == _name(point.location) != "":
                     return placed
         return None
@@ -264,7 +270,7 @@ class Exchange:
             if now.place_of(point) < 0:
                 for key, other in self._newcomers(point, was, now):
                     # Only these two need every file.
-                    moved = point.key in self._now and key in self._was
+                    moved = self._now(point.key) and self._was(key)
                     if moved and (
                         point.own
                         or self._mutual(point, other, was, now)
@@ -302,7 +308,7 @@ class Exchange:
         came = next(each for each in now.points[other] if each.location == point.location)
         locations = (
             {(at.path, location) for location, at in side}
-            for side in (self._was[came.key], self._now[point.key])
+            for side in (self._was(came.key), self._now(point.key))
         )
         return now.place_of(came) == was.place_of(point) and bool(set.intersection(*locations))
 
@@ -347,12 +353,3 @@ def _points(unit: Unit, location: Location) -> Iterator[Point]:
 def _name(location: Location) -> str:
     """The innermost heading or label."""
     return next((key for key in reversed(location) if key), "")
-
-
-def _points_by_key(files: Mapping[str, bytes]) -> _PointsByKey:
-    found: _PointsByKey = defaultdict(list)
-    for path, data in files.items():
-        for unit, points in locations_of(path, data).points.items():
-            for point in points:
-                found[point.key].append((point.location, PlacedStatement(path, unit)))
-    return found

@@ -229,7 +229,7 @@ def both_states(subject: Subject) -> BothStates:
     # Agents load no logs: what stands only there is kept nowhere.
     kept = {path: data for path, data in subject.after.items() if not memdir.is_log(path)}
     after = DirectoryStatements(kept) if len(kept) < len(subject.after) else all_of(subject, "after")
-    return BothStates(subject, after, added(subject), Exchange(subject.before, subject.after))
+    return BothStates(subject, after, added(subject), Exchange(subject))
 
 
 class Trace:
