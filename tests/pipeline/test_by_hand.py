@@ -15,7 +15,7 @@ from dreams.services import project_lock, rollback
 from dreams.services.apply import applying
 from dreams.services.dreaming.dream_inputs import hand_edited
 from dreams.services.memories import hand_edits, syncing
-from dreams.services.proposals import saving
+from dreams.services.proposals import saving, summaries
 from dreams.services.review import ReviewRefused
 from tests.world import directory as world
 from tests.world.manifest import manifest
@@ -213,6 +213,8 @@ def test_an_old_version_comes_back_as_a_new_change(tmp_path: Path) -> None:
     row = memory("project_deploy.md")
     hand_edits.edit(row, "other\n", row.sha256, world.ME)
     hand_edits.restore(project, "project_deploy.md", text.sha256(world.DEPLOY.encode()), world.ME)
+    restored = Proposal.objects.get(origin=Proposal.Origin.RESTORE)
+    assert summaries.of_proposal(restored).text == "Restored 1 file"
     assert (world.folder(project) / "project_deploy.md").read_text() == world.DEPLOY
     origins = list(Version.objects.filter(memory=row).order_by("pk").values_list("origin", flat=True))
     assert origins == ["found", "edit", "restore"]
