@@ -102,6 +102,15 @@ def test_the_copies_can_go_once_every_project_loads_a_file_that_says_it(
     assert all(f"/memories/{memory.pk}/forget/" in text for memory in Memory.objects.filter(path="short.md"))
 
 
+def test_a_rule_that_is_loaded_at_some_files_alone_is_not_enough(root: Root) -> None:
+    for name in NAMES:
+        (root.base / "work" / name / "importer.py").touch()
+    write_down(root.path / "rules" / "python.md", f'---\npaths: "*.py"\n---\n\n- {COMMIT}\n')
+    assert cards()[1][2] == []
+    write_down(root.path / "rules" / "python.md", f"- {COMMIT}\n")
+    assert cards()[1][2] == ["python.md"]
+
+
 def test_a_memory_with_a_short_line_of_its_own_is_edited_and_not_forgotten(root: Root) -> None:
     short = next(root.path.rglob("short.md"))
     short.write_text(f"{short.read_text()}\nUse tabs.\n")

@@ -100,12 +100,19 @@ def _put(
     host: str, file: InstructionFile, text: str, known: Mapping[str, InstructionText]
 ) -> InstructionText:
     row = known.get(file.path)
-    if row is not None and row.text == text and row.scope == file.scope:
+    when = storable(file.when)
+    if row is not None and (row.text, row.scope, row.when) == (text, file.scope, when):
         return row
     row, _ = InstructionText.objects.update_or_create(
         host=host,
         path=file.path,
-        defaults={"scope": file.scope, "text": text, "changed_at": _changed_at(file.path), "indexed": False},
+        defaults={
+            "scope": file.scope,
+            "when": when,
+            "text": text,
+            "changed_at": _changed_at(file.path),
+            "indexed": False,
+        },
     )
     return row
 

@@ -95,8 +95,9 @@ def _as_written(content: str, numbers: Sequence[int]) -> str:
 
 
 def _loaded_together() -> list[InstructionText]:
-    """The instruction files that several projects load."""
-    rows = InstructionText.objects.annotate(loading=Count("projects")).filter(loading__gte=LEAST_PROJECTS)
+    """The instruction files that several projects always load."""
+    rows = InstructionText.objects.filter(when="").annotate(loading=Count("projects"))
+    rows = rows.filter(loading__gte=LEAST_PROJECTS)
     return list(rows.prefetch_related(Prefetch("projects", Project.objects.only("pk"))).order_by("path"))
 
 
