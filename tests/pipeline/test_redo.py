@@ -97,7 +97,6 @@ def test_a_redo_that_is_undone_after_another_undo_says_nothing_of_what_that_one_
     assert _texts(written) == after and _standing(written) == count
 
 
-@pytest.mark.more
 @pytest.mark.not_on_postgresql
 def test_what_was_never_to_be_proposed_again_may_be_once_it_is_redone(written: Proposal) -> None:
     undo = _undo(written, never_again=True)
