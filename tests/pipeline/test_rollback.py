@@ -424,8 +424,6 @@ def test_an_undo_that_was_killed_in_an_earlier_version_is_withdrawn_by_the_next(
     assert undo.state == Proposal.State.REJECTED
 
 
-@pytest.mark.also_on_postgresql
-@pytest.mark.more
 def test_an_undo_that_was_killed_keeps_a_persons_own_words_when_another_file_is_undone(
     proposal: Proposal, monkeypatch: pytest.MonkeyPatch
 ) -> None:
