@@ -11,6 +11,7 @@ import pytest
 
 from dreams.findings import examining
 from dreams.lib import progress
+from dreams.lib.storage.journal.store import Journal
 from dreams.models import Hunk, Proposal
 from dreams.services import review, rollback, work_under_way
 from dreams.services.apply import applying
@@ -150,6 +151,24 @@ def test_whoever_stops_an_undo_too_late_gets_all_of_it(tmp_path: Path) -> None:
     assert progress.can_stop()
     with pytest.raises(KeyboardInterrupt):
         os.kill(os.getpid(), signal.SIGINT)
+
+
+@pytest.mark.not_on_postgresql
+@pytest.mark.usefixtures("ctrl_c")
+def test_ctrl_c_while_an_undo_is_committed_does_not_say_that_it_was_stopped(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    proposal, put, pressed = applied(tmp_path), Journal.put, []
+
+    def interrupted(journal: Journal, name: str, content: object) -> None:
+        put(journal, name, content)
+        if name == "commit":
+            pressed.append(name)
+            os.kill(os.getpid(), signal.SIGINT)
+
+    monkeypatch.setattr(Journal, "put", interrupted)
+    assert rollback.rollback(proposal, world.ME).complete and pressed
+    assert proposal.undone_by.get().state == Proposal.State.APPLIED
 
 
 @pytest.mark.not_on_postgresql

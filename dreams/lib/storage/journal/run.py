@@ -5,6 +5,7 @@ from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 
+from dreams.lib import progress
 from dreams.lib.files import flush
 from dreams.lib.files.safefs import SafeFsError
 from dreams.lib.storage.journal.plan import End, Outcome, ResolvedPlan
@@ -92,7 +93,8 @@ def _carry_out(work: Work) -> Result:
     except BaseException:
         _take_back(work, result_of(resolved, "failed", error="interrupted"))
         raise
-    return _commit(work)
+    with progress.finishing("Keeping what was written"):
+        return _commit(work)
 
 
 def _words(error: Exception, resolved: ResolvedPlan) -> str:
