@@ -9,9 +9,7 @@ class Migration(migrations.Migration):
     operations = [
         migrations.AddField(
             model_name="instructiontext",
-            name="when",
-            field=models.TextField(
-                blank=True, db_default="", help_text="The files at which it is loaded. Empty: always."
-            ),
+            name="is_conditional",
+            field=models.BooleanField(db_default=False, help_text="Loaded at some files only."),
         ),
     ]

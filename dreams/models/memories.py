@@ -139,9 +139,7 @@ class InstructionText(models.Model):
     host = models.CharField(max_length=255)
     path = models.TextField(help_text="Absolute path.")
     scope = models.CharField(max_length=10, help_text="managed, user, project, rule or local.")
-    when = models.TextField(
-        blank=True, db_default="", help_text="The files at which it is loaded. Empty: always."
-    )
+    is_conditional = models.BooleanField(db_default=False, help_text="Loaded at some files only.")
     text = models.TextField(help_text="Line by line as in the file.")
     changed_at = models.DateTimeField(help_text="When the file was last changed.")
     indexed = models.BooleanField(db_default=False, help_text="Indexed for search.")

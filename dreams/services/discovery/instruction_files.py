@@ -100,15 +100,15 @@ def _put(
     host: str, file: InstructionFile, text: str, known: Mapping[str, InstructionText]
 ) -> InstructionText:
     row = known.get(file.path)
-    when = storable(file.when)
-    if row is not None and (row.text, row.scope, row.when) == (text, file.scope, when):
+    is_conditional = bool(file.when)
+    if row is not None and (row.text, row.scope, row.is_conditional) == (text, file.scope, is_conditional):
         return row
     row, _ = InstructionText.objects.update_or_create(
         host=host,
         path=file.path,
         defaults={
             "scope": file.scope,
-            "when": when,
+            "is_conditional": is_conditional,
             "text": text,
             "changed_at": _changed_at(file.path),
             "indexed": False,

@@ -96,7 +96,7 @@ def _as_written(content: str, numbers: Sequence[int]) -> str:
 
 def _loaded_together() -> list[InstructionText]:
     """The instruction files that several projects always load."""
-    rows = InstructionText.objects.filter(when="").annotate(loading=Count("projects"))
+    rows = InstructionText.objects.filter(is_conditional=False).annotate(loading=Count("projects"))
     rows = rows.filter(loading__gte=LEAST_PROJECTS)
     return list(rows.prefetch_related(Prefetch("projects", Project.objects.only("pk"))).order_by("path"))
 
