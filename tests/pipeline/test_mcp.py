@@ -58,7 +58,7 @@ class Desk:
     ) -> None:
         # A second of imports: not for each worker that only collects this file.
         from mcp import Client
-        from mcp.client.stdio import StdioServerParameters
+        from mcp.client.stdio import StdioServerParameters, stdio_client
 
         started = StdioServerParameters(
             command=sys.executable,
@@ -69,7 +69,8 @@ class Desk:
 
         async def talk() -> None:
             with anyio.fail_after(60):
-                async with Client(started) as client:
+                # By default the module's stderr at its first import: that of any test, perhaps none with a file.
+                async with Client(stdio_client(started, errlog=sys.__stderr__)) as client:
                     await ask(client)
 
         # In a thread of its own: where a browser ran before in this process, this one has a loop that runs already.
