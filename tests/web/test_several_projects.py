@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from typing import Any
 
@@ -68,6 +69,15 @@ def write_down(path: Path, text: str) -> None:
     path.write_text(text)
     Project.objects.update(instructions_read_at=None)
     instruction_files.read_due(host(), timezone.now())
+
+
+def test_a_memory_that_begins_two_cards_has_an_id_in_each(browser: Client, root: Root) -> None:
+    all_say, two_say = "Say what you did not try.", "Ask before you add a library."
+    for name, body in zip(reversed(NAMES), (all_say, *[f"{all_say}\n\n{two_say}"] * 2), strict=True):
+        root.memory(root.base / "work" / name, "both.md", note(body))
+    discovery.discover()
+    ids = re.findall(r' id="((?:copy|shared)-\d+)"', browser.get("/projects/several/").content.decode())
+    assert len(ids) == len(set(ids)) >= 4
 
 
 def test_what_memories_of_several_projects_say_about_the_person_is_listed_once_most_projects_first(

@@ -75,7 +75,6 @@ def _card(
     is_told = said <= {key for file in loaded for _, key in _keys(file.text)}
     lines = _as_written(content, one.lines)
     return {
-        "id": places[0].pk,
         "projects": len(projects),
         "text": diff.visible(Mask.of([lines])(lines)),
         "places": [(place, place.pk in one.alone) for place in places],
