@@ -241,30 +241,23 @@ def _file_change(proposal: Proposal, file: drafts.DraftFile, origin: ProposalOri
 def _save_hunks(
     hunks: Sequence[tuple[FileChange, int, drafts.DraftHunk]], operations: Mapping[str, Operation]
 ) -> None:
-    saved = [_save_some_hunks(some, operations) for some in database.in_parts(hunks, MOST_AT_ONCE, SAVING)]
-    Evidence.objects.bulk_create(each for evidence in saved for each in evidence)
-
-
-def _save_some_hunks(
-    hunks: Sequence[tuple[FileChange, int, drafts.DraftHunk]], operations: Mapping[str, Operation]
-) -> list[Evidence]:
-    """Saves the hunks; returns their evidence, not saved yet."""
-    rows = Hunk.objects.bulk_create(
-        Hunk(
-            file=change,
-            operation=operations.get(made.operation),
-            hunk_id=made.hunk.id,
-            number=number,
-            base_start=made.hunk.base_start,
-            base_count=len(made.hunk.base_lines),
-            new_start=made.hunk.new_start,
-            new_count=len(made.hunk.new_lines),
-            claims=[_claim(fate) for fate in made.fates],
+    for some in database.in_parts(hunks, MOST_AT_ONCE, SAVING):
+        rows = Hunk.objects.bulk_create(
+            Hunk(
+                file=change,
+                operation=operations.get(made.operation),
+                hunk_id=made.hunk.id,
+                number=number,
+                base_start=made.hunk.base_start,
+                base_count=len(made.hunk.base_lines),
+                new_start=made.hunk.new_start,
+                new_count=len(made.hunk.new_lines),
+                claims=[_claim(fate) for fate in made.fates],
+            )
+            for change, number, made in some
         )
-        for change, number, made in hunks
-    )
-    pairs = zip(rows, hunks, strict=True)
-    return [_evidence(row, citation) for row, (_, _, made) in pairs for citation in made.citations]
+        pairs = zip(rows, some, strict=True)
+        Evidence.objects.bulk_create(_evidence(row, c) for row, (_, _, made) in pairs for c in made.citations)
 
 
 def save_hunk(row: Hunk, made: drafts.DraftHunk, operation: Operation, citations: Sequence[Citation]) -> None:
