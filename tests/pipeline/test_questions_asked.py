@@ -149,6 +149,25 @@ def test_not_now_goes_on_while_nothing_changed(tmp_path: Path, monkeypatch) -> N
 
 
 @pytest.mark.not_on_postgresql
+def test_not_now_once_more_is_for_a_week_from_then_and_for_the_file_of_then(
+    tmp_path: Path, monkeypatch
+) -> None:
+    project = world.make_project(tmp_path)
+    asking.dream(project, monkeypatch, ASK)
+    answering.later(Question.objects.get(), world.ME)
+    path = world.folder(project) / "project_deploy.md"
+    path.write_text(path.read_text() + "\nDeploys are on Tuesdays.\n")
+    syncing.refresh(project)
+    soon = timezone.now() + dt.timedelta(hours=1)
+    Question.objects.update(later_until=soon)
+    answering.later(Question.objects.get(), world.ME)
+    assert Question.objects.get(state="later", later_until__gt=soon + dt.timedelta(days=6))
+    a_week_passes()
+    asking.dream(project, monkeypatch, ASK)
+    assert asking.states(project) == ["later"]
+
+
+@pytest.mark.not_on_postgresql
 def test_a_question_whose_statement_is_gone_vanishes(tmp_path: Path, monkeypatch) -> None:
     project = world.make_project(tmp_path)
     asking.dream(project, monkeypatch, ASK, ASK_RESET)

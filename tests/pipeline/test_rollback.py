@@ -77,6 +77,18 @@ def test_who_undoes_while_another_undo_writes_reads_what_is_going_on(proposal: P
     assert str(busy.value) == "memoryweb undoes something in app at the moment. Try again once it is done."
 
 
+def test_an_undo_does_not_touch_a_file_that_is_as_before_already(proposal: Proposal) -> None:
+    file = world.folder(proposal.project) / "feedback_testing.md"
+    file.write_text(world.TESTING)
+    before = manifest(file.parent)[file.name]
+    planned = rollback.preview(proposal)
+    assert [one.path for one in planned.files if one.changes] == ["MEMORY.md", "project_export.md"]
+    assert rollback.rollback(proposal, world.ME).complete
+    assert manifest(file.parent)[file.name] == before
+    [undo] = proposal.undone_by.all()
+    assert not undo.applications.filter(files__path=file.name).exists()
+
+
 @pytest.mark.parametrize("paths", [(), ("feedback_testing.md",)], ids=["all is undone", "one file is"])
 def test_a_removed_file_comes_back_with_its_attributes(tmp_path: Path, paths: tuple[str, ...]) -> None:
     project = world.make_project(tmp_path)
