@@ -198,6 +198,12 @@ def test_by_command_a_part_that_was_undone_before_leaves_no_other_part_standing(
     assert "has already been undone" in out.getvalue()
 
 
+def test_by_command_what_is_undone_is_left_out_for_good_if_that_is_asked(tmp_path: Path) -> None:
+    made = applied(world.make_project(tmp_path))
+    call_command("rollback", made.public_id, "--path", "feedback_testing.md", "--never-again")
+    assert {left.path for left in LeftOut.objects.all()} == {"feedback_testing.md"}
+
+
 def test_by_command_a_file_or_change_of_one_part_is_undone_and_an_unknown_one_undoes_nothing(
     tmp_path: Path,
 ) -> None:

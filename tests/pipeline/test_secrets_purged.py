@@ -126,6 +126,21 @@ def test_no_digest_of_a_text_with_the_secret_is_kept(project: Project) -> None:
     assert Question.objects.get().subject != questions_asking.digest(asked)
 
 
+def test_a_question_about_a_line_with_a_mask_is_not_asked_again_after_a_purge(project: Project) -> None:
+    """Its digest is of the mask, so it has nothing of a secret."""
+    statement = "Staging uses [redacted: github-token] there."
+    Card.objects.create(project=project, key=digest(statement), said=statement, text=statement)
+    asked = Asked("forget", statement, "It is old.", (Place("other.md", 1, statement),), (KEEP,))
+    dream = rows.make_dream(project)
+    questions_asking.save(dream, None, [asked])
+    answering.answer(Question.objects.get(), "keep", ME)
+    _redacted(project)
+    secret_purge.purge(project, {_id(project)}, ME)
+    questions_asking.save(dream, None, [asked])
+    assert Question.objects.get().state == "answered"
+    assert Card.objects.get().key == digest(statement)
+
+
 def test_a_purge_keeps_nobody_from_writing_while_it_reads_each_text_for_statements(
     project: Project, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -24,6 +24,11 @@ class Command(base.Command):
         parser.add_argument("--hunk", action="append", default=[], metavar="ID")
         parser.add_argument("--reason", default="", metavar="TEXT")
         parser.add_argument(
+            "--never-again",
+            action="store_true",
+            help="do not propose this again, unless new sessions support it",
+        )
+        parser.add_argument(
             "--preview", action="store_true", help="show what would change, and change nothing"
         )
         named.add_show_secrets(parser)
@@ -41,9 +46,10 @@ class Command(base.Command):
         if host_requests.is_elsewhere(chosen[0].project):
             return self._asked(chosen, selection, options)
         writing.recover()
-        me, reason = named.me(), options["reason"]
+        undo = partial(rollback.rollback, reason=options["reason"], never_again=options["never_again"])
+        me = named.me()
         try:
-            reports = _each(parts, lambda one, part: rollback.rollback(one, me, part, reason=reason))
+            reports = _each(parts, lambda one, part: undo(one, me, part))
         except rollback.AlreadyUndone as nothing:
             reports = [applying.ApplyReport(said=(str(nothing),), proposal=chosen[0].public_id, already=True)]
         result = shown.report(applying.joined(reports[0].proposal, reports))
@@ -62,7 +68,8 @@ class Command(base.Command):
         if len(chosen) > 1:
             names = ", ".join(one.public_id for one in chosen)
             raise base.Refused(f"Its parts were applied separately. Undo them one by one: {names}")
-        new_request = partial(host_requests.to_undo, chosen[0], selection, reason=options["reason"])
+        wanted = {"reason": options["reason"], "never_again": options["never_again"]}
+        new_request = partial(host_requests.to_undo, chosen[0], selection, **wanted)
         return queued.ask(new_request, options["wait"])
 
     def _applied(self, name: str) -> list[Proposal]:

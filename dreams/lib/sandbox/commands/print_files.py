@@ -105,6 +105,8 @@ class _Wanted:
     def of(cls, args: Args) -> "_Wanted":
         kind = args.last_of("n", "c") or "n"
         text = args.last(kind, "10") or ""
+        if re.fullmatch(r"[0-9]+[a-zA-Z]+", text):
+            raise Refused(f"-{kind} {text[:20]}: write the number without a unit, as in -c 4096")
         number = digits_of(text.lstrip("+-"), f"invalid number of {'bytes' if kind == 'c' else 'lines'}")
         return cls(args, kind == "c", text[:1], min(number, sys.maxsize))
 

@@ -81,8 +81,10 @@ class _Key:
 
 def _read_key(text: str, overall: str) -> _Key:
     found = _KEY.fullmatch(text)
-    if found is None and re.match(r"[0-9]+[.b]|[0-9a-zA-Z]+,[0-9]+[.b]", text):
-        raise Refused(f"sort -k {text[:20]}: keys are whole fields; cut the part out before it")
+    if found is None and re.match(r"([0-9]+[fhnrV]*,)?[0-9]+[fhnrV]*[.b]", text):
+        raise Refused(
+            f"sort -k {text[:20]}: keys are whole fields, and n and h skip blanks without b; cut the part out before it"
+        )
     if found is None or found[1] == "0" or found[3] == "0":
         raise UsageError(f"invalid field specification '{text}'", 2)
     return _Key(int(found[1]), int(found[3] or 0), found[2] + (found[4] or "") or overall)
