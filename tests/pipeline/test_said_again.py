@@ -53,6 +53,13 @@ def test_a_rule_that_is_typed_again_is_counted_once_for_each_prompt_and_makes_no
     assert SaidAgain.objects.count() == 2, "a session that is read again has said no more"
 
 
+def test_a_rule_that_is_in_the_description_is_listed_at_its_line(tmp_path: Path) -> None:
+    project = start(tmp_path, testing=f"---\nname: Testing\ndescription: {RULE}\n---\n\n- Be patient.\n")
+    say(tmp_path, "Hello.", AGAIN, name="one")
+    lifecycle.catch(project)
+    assert told(project) == [("testing.md", 3, "linked", 1)]
+
+
 def test_a_fault_in_keeping_what_was_said_again_costs_no_card(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -240,9 +240,8 @@ def test_a_completed_dream_says_what_came_of_it_and_leads_to_the_review(browser:
     project = world.make_project()
     memory = world.make_memory(project)
     told = [{"path": "a.md", "said": "A loss.", "mended": done} for done in (True, False)]
-    run = world.make_dream(
-        project, left_out=[{"path": "old.md", "hunk": "h123", "why": ""}], self_review=told
-    )
+    left_out = [{"path": "old.md", "hunk": "h123", "why": ""}]
+    run = world.make_dream(project, left_out=left_out, self_review=told, summary="Learnt 2 things.")
     proposal = world.make_proposal(project, run)
     for severity in ("block", "warn", "warn", "info"):
         world.make_finding(proposal, severity)
@@ -252,6 +251,7 @@ def test_a_completed_dream_says_what_came_of_it_and_leads_to_the_review(browser:
     assert reverse("memory", args=[memory.pk]) in text
     assert reverse("review", args=[proposal.public_id]) in text
     assert "1 change left out because you rejected it before" in text
+    assert "What the engine says it did, with what was left out" in text
     assert ">1 to confirm<" in text and ">2 warnings<" in text
     assert '<details class="fold" open><summary>The engine was asked to fix 2 problems' in text
     assert "Fix the port" in text and '<dt>Sessions</dt><dd class="number">1</dd>' in text

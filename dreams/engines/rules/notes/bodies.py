@@ -181,9 +181,11 @@ def _frame(items: list[memdir.BodyItem], place: int, end: int) -> tuple[str, ...
 def statements(document: memdir.Document, *, indexed: bool = False) -> Iterator[tuple[int, str]]:
     """Everything the file says, as lines and as sentences, including its description: what counts as known, with its line.
     `indexed`: also what the rows of an index say."""
-    front = document.frontmatter
-    if front:
-        yield from ((1, value) for value in (front.name, front.description) if value)
+    if front := document.frontmatter:
+        head = [line.strip() for line in document.head.split("\n")]
+        for key, value in (("name:", front.name), ("description:", front.description)):
+            if value:
+                yield next((at for at, line in enumerate(head, 1) if line.startswith(key)), 1), value
     for item in memdir.sections(document.body, document.body_start_line):
         if item.kind in {"code", "comment", "rule", "blank"}:
             continue
