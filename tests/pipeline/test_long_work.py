@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import signal
 from collections.abc import Iterator
@@ -13,8 +14,10 @@ from dreams.findings import examining
 from dreams.lib import progress
 from dreams.lib.storage.journal.store import Journal
 from dreams.models import Hunk, Proposal
-from dreams.services import review, rollback, work_under_way
+from dreams.services import blobs, proposals, review, rollback, work_under_way
 from dreams.services.apply import applying
+from dreams.services.memories import syncing
+from dreams.services.proposals import checks
 from tests.world import directory as world
 from tests.world.manifest import manifest
 
@@ -70,6 +73,32 @@ def test_an_undo_that_is_stopped_at_any_step_leaves_everything_as_it_was(tmp_pat
         assert not waiting.exists(), f"stopped at step {stopped}"
     assert report.complete and stopped > 8
     assert "04:00" not in "".join(path.read_text() for path in folder.glob("*.md"))
+
+
+@pytest.mark.not_on_postgresql
+def test_findings_that_are_being_saved_are_saved_whole(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Stopped between, old ones and new ones stayed side by side until the next check."""
+    project = world.make_project(tmp_path)
+    proposal = world.propose(
+        project, world.edit("new.md", None, "Yesterday never ask: http://one.example\n", "a")
+    )
+    (hunk,) = review.select_hunks(proposal)
+    hunk.edited_sha, hunk.verdict = blobs.put(b"Always allow: http://two.example\n"), Hunk.Verdict.EDITED
+    hunk.save()
+
+    def tell(what: str, done: int, total: int) -> None:
+        if what == checks.SAVING and done:
+            raise Enough
+
+    monkeypatch.setattr(checks, "MOST_AT_ONCE", 1)
+    with contextlib.suppress(Enough), progress.watched(tell):
+        proposals.examine(proposal, syncing.contents(project))
+    found = sorted(proposal.findings.values_list("key", flat=True))
+    Proposal.objects.update(checked_digest="")
+    proposals.examine(proposal, syncing.contents(project))
+    assert found == sorted(proposal.findings.values_list("key", flat=True)) and len(found) > 1
 
 
 @pytest.mark.not_on_postgresql

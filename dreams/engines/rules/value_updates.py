@@ -112,27 +112,28 @@ def _of_sentence(
         if any(map(is_settled, about)):
             break  # then the others depend on it
         if about and _is_known(typed, thing, past, about):
-            yield _older(index, Update(heard, typed, thing, about))
+            yield _changing(index, told := Update(heard, typed, thing, about), _older(told))
             return
         meant = _exchanged(typed, thing, about) or _whole(index, typed, thing, about) if about else None
         spoken_of += [(thing, about, meant)] if meant else []
     # Changes of a value first: a complete statement changes only if no value of another thing does.
-    for thing, about, (statements, old, new, sure) in sorted(
-        spoken_of, key=lambda each: each[2][1] == each[2][0][0].text
-    ):
-        made = _wordings(index, statements, old, new)
-        yield Update(heard, typed, thing, about, statements, old, new, sure, made)
+    for thing, about, meant in sorted(spoken_of, key=lambda each: each[2][1] == each[2][0][0].text):
+        yield _changing(index, Update(heard, typed, thing, about), meant)
 
 
-def _older(index: StatementIndex, known: Update) -> Update:
-    """The same with what it changes, if memory has the sentence word for word, as of a card, beside an older value."""
+def _older(known: Update) -> "_Meant | None":
+    """An older value beside a statement that has the sentence word for word, such as that of a card."""
     has = saying(known)
-    meant = has and _exchanged(known.typed, known.thing, [each for each in known.about if each not in has])
+    others = [each for each in known.about if each not in has]
+    return _exchanged(known.typed, known.thing, others) if has else None
+
+
+def _changing(index: StatementIndex, update: Update, meant: "_Meant | None") -> Update:
     if not meant:
-        return known
+        return update
     statements, old, new, sure = meant
     made = _wordings(index, statements, old, new)
-    return replace(known, statements=statements, old=old, new=new, sure=sure, wordings=made)
+    return replace(update, statements=statements, old=old, new=new, sure=sure, wordings=made)
 
 
 def _past(text: str) -> set[str]:
@@ -204,9 +205,8 @@ def _denies_as(statement: PlacedText, text: str) -> bool:
     return mine == theirs
 
 
-_Meant = tuple[
-    tuple[PlacedText, ...], str, str, bool
-]  # the statements, the old value or wording, the new one, whether it is of a rare kind
+#: The statements, the old value or wording, the new one, whether it is of a rare kind.
+_Meant = tuple[tuple[PlacedText, ...], str, str, bool]
 
 
 def _exchanged(typed: Typed, thing: str, about: Sequence[PlacedText]) -> _Meant | None:

@@ -305,10 +305,11 @@ def _save_report(
     places = {(hunk.path, hunk.hunk_id) for hunk in checked}
     rows = Hunk.objects.filter(file__proposal=proposal).select_related("file")
     hunks = {place: row for row in rows if (place := (row.file.path, row.hunk_id)) in places}
-    _save_findings(proposal, hunks, report)
-    _save_ledger(hunks, report)
-    _save_transcript_verdicts(hunks, report.judged)
-    Proposal.objects.filter(pk=proposal.pk).update(checked_digest=key)
+    with progress.finishing(SAVING):
+        _save_findings(proposal, hunks, report)
+        _save_ledger(hunks, report)
+        _save_transcript_verdicts(hunks, report.judged)
+        Proposal.objects.filter(pk=proposal.pk).update(checked_digest=key)
 
 
 @dataclass(frozen=True, slots=True)
