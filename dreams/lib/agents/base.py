@@ -33,6 +33,18 @@ class Skipped:
     reason: str
 
 
+def printable(path: str) -> str:
+    """A path as text that any page or terminal can show."""
+    return "".join(
+        c if c.isprintable() else c.encode("unicode_escape", "surrogatepass").decode() for c in path
+    )
+
+
+def why(error: OSError) -> str:
+    """An OS error in plain words."""
+    return (error.strerror or type(error).__name__).lower()
+
+
 @dataclass(frozen=True, slots=True)
 class FoundRoot:
     """An agent's config folder. `path` is as configured, `real_path` has its links resolved, once."""

@@ -13,7 +13,7 @@ from typing import NamedTuple, TypeVar
 
 from django.db import DatabaseError, DataError, IntegrityError, transaction
 
-from dreams.lib.agents.claude_code.listing import printable, why
+from dreams.lib.agents.base import printable, why
 from dreams.lib.agents.transcripts import Batch, Prompt, Reader, Scan, UsageRow, begins_as, scan, seen
 from dreams.lib.agents.transcripts.read_ahead import Ahead, children_for
 from dreams.lib.agents.transcripts.reader import opened

@@ -12,8 +12,7 @@ from django.db.models import Q
 from django.utils import timezone
 
 from dreams.lib.agents import registry
-from dreams.lib.agents.base import AgentSource, FoundProject, LiveSession, Mark
-from dreams.lib.agents.claude_code.listing import printable
+from dreams.lib.agents.base import AgentSource, FoundProject, LiveSession, Mark, printable
 from dreams.lib.files.text import is_folder, storable
 from dreams.models import Project, Session, TranscriptFolder
 from dreams.services import database, secret_paths

@@ -13,9 +13,9 @@ from django.db import transaction
 from django.db.models import Count, Exists, F, Max, Min, OuterRef, Subquery
 from django.utils import timezone
 
+from dreams.lib.agents.base import printable, why
 from dreams.lib.agents.claude_code import slug_of
 from dreams.lib.agents.claude_code.history import FILE, History, PromptEntry
-from dreams.lib.agents.claude_code.listing import printable, why
 from dreams.lib.agents.transcripts import (
     FileGrowth,
     FileMark,

@@ -5,7 +5,7 @@ import stat
 from collections.abc import Iterator, Set
 from contextlib import contextmanager
 
-from ..base import Mark, Skipped
+from ..base import Mark, Skipped, printable, why
 
 _DIRECTORY = os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC | os.O_NONBLOCK
 
@@ -58,18 +58,6 @@ def not_a_file(found: os.stat_result) -> str:
     if not (stat.S_ISREG(found.st_mode) or stat.S_ISDIR(found.st_mode)):
         return "not a regular file"
     return ""
-
-
-def printable(path: str) -> str:
-    """A path as text that any page or terminal can show."""
-    return "".join(
-        c if c.isprintable() else c.encode("unicode_escape", "surrogatepass").decode() for c in path
-    )
-
-
-def why(error: OSError) -> str:
-    """An OS error in plain words."""
-    return (error.strerror or type(error).__name__).lower()
 
 
 def read_small(path: str, limit: int = 1 << 20, *, dir_fd: int | None = None, follow: bool = False) -> bytes:

@@ -7,8 +7,8 @@ from collections.abc import Iterator
 from dreams.lib.files.text import is_utf8
 from dreams.lib.memdir import INDEX_NAME
 
-from ..base import NOT_MARKDOWN, FoundMemory, MemoryKind, Skipped
-from .listing import entries, not_a_file, odd, open_folder, printable, why
+from ..base import NOT_MARKDOWN, FoundMemory, MemoryKind, Skipped, printable, why
+from .listing import entries, not_a_file, odd, open_folder
 
 MAX_DEPTH = 8  # folders below a memory directory; chosen
 MAX_FILES = 20_000  # of one directory; chosen

@@ -16,8 +16,10 @@ from dreams.lib.agents.base import (
     ProjectKind,
     Scope,
     Skipped,
+    printable,
+    why,
 )
-from dreams.lib.agents.claude_code.listing import entries, odd, open_folder, printable, read_small, why
+from dreams.lib.agents.claude_code.listing import entries, odd, open_folder, read_small
 from dreams.lib.agents.claude_code.memories import holds_memories
 from dreams.lib.agents.claude_code.sessions import Listed, cwd_of, transcripts_in
 from dreams.lib.agents.claude_code.settings import Settings

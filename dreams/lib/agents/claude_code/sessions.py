@@ -17,8 +17,17 @@ from typing import Any
 
 import msgspec
 
-from dreams.lib.agents.base import FoundNotes, FoundTranscript, FoundUnchanged, LiveSession, Mark, Skipped
-from dreams.lib.agents.claude_code.listing import entries, odd, open_folder, printable, read_small, why
+from dreams.lib.agents.base import (
+    FoundNotes,
+    FoundTranscript,
+    FoundUnchanged,
+    LiveSession,
+    Mark,
+    Skipped,
+    printable,
+    why,
+)
+from dreams.lib.agents.claude_code.listing import entries, odd, open_folder, read_small
 
 MOST_BYTES = 256 * 1024 * 1024  # read of one main transcript
 LONGEST_LINE = 4 * 1024 * 1024  # of a line, read at once; chosen

@@ -16,8 +16,8 @@ from dreams.lib.files.safefs import Root, SafeFsError
 from dreams.lib.files.text import is_below
 from dreams.lib.sandbox.ignore import Ignored, Rules
 
-from ..base import AgentSettings, Setting, Skipped
-from .listing import printable, read_small, why
+from ..base import AgentSettings, Setting, Skipped, printable, why
+from .listing import read_small
 
 DISABLE = "CLAUDE_CODE_DISABLE_AUTO_MEMORY"
 REMOTE = "CLAUDE_CODE_REMOTE"
