@@ -27,8 +27,10 @@ ATTRIBUTES = {
     "td": {"align"},
     "span": {"class"},
 }
-# Marks, borders and columns are on the side where its script begins.
-DIRECTIONS = {tag: {"dir": "auto"} for tag in ("ul", "ol", "blockquote", "table")}
+# Marks, borders and columns are on the side where its script begins; a table may scroll, so it is reached by keyboard.
+ADDED = {tag: {"dir": "auto"} for tag in ("ul", "ol", "blockquote")} | {
+    "table": {"dir": "auto", "tabindex": "0"}
+}
 SCHEMES = {"http", "https", "mailto"}
 
 
@@ -57,7 +59,7 @@ def markdown(text: str, resolve: Resolver | None = None) -> str:
         converted,
         tags=TAGS,
         attributes=ATTRIBUTES,
-        set_tag_attribute_values=DIRECTIONS,
+        set_tag_attribute_values=ADDED,
         url_schemes=SCHEMES,
         link_rel="noopener noreferrer nofollow",
     )
