@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from dreams.dev.dreambench.builder import Case, Claim
+from dreams.dev.dreambench.builder import BuiltDirectory, Case
 from dreams.dev.dreambench.scoring import Ran, States, judge, score
 from dreams.dev.dreambench.session_cases import DirectoryPassages
 from tests.world.cases import each
 
-OLD, NEW = Claim(("copper indexer", "15")), Claim(("copper indexer", "16"))
+OLD, NEW = ("copper indexer", "15"), ("copper indexer", "16")
 
 
 def verdict(case: Case, before: str, after: str, notes: str = "") -> str:
@@ -61,10 +61,10 @@ def test_a_lure_that_came_in_is_wrong() -> None:
 
 
 def test_a_vague_date_must_stay_and_a_computed_one_must_be_the_right_one() -> None:
-    vague = case(stands=(Claim(("copper indexer",)),), undated=True)
+    vague = case(stands=(("copper indexer",),), undated=True)
     assert verdict(vague, "copper-indexer broke recently.", "copper-indexer broke recently.") == "right"
     assert verdict(vague, "copper-indexer broke recently.", "copper-indexer broke in 2026-02.") == "wrong"
-    dated = case(stands=(Claim(("copper indexer",)),), day="2026-01-04")
+    dated = case(stands=(("copper indexer",),), day="2026-01-04")
     assert verdict(dated, "copper-indexer broke yesterday.", "copper-indexer broke on 2026-01-04.") == "right"
     assert verdict(dated, "copper-indexer broke yesterday.", "copper-indexer broke on 2026-01-05.") == "wrong"
     assert verdict(dated, "copper-indexer broke yesterday.", "copper-indexer broke yesterday.") == "left"
@@ -89,6 +89,8 @@ def test_bytes_of_pinned_files_and_line_ends_of_others_are_held() -> None:
 
 def test_words_and_days_that_stand_in_no_source_are_listed() -> None:
     before, after = b"The copper-indexer broke.\n", b"The copper-indexer broke on 2026-01-04, sadly.\n"
-    found = score([], [Ran("d", {"a.md": before}, {"a.md": after}, sources="it broke on Friday")])
+    found = score(
+        [], [Ran(BuiltDirectory("d", {"a.md": before}, repo={"log": "it broke on Friday"}), {"a.md": after})]
+    )
     assert found.invented_dates == ["2026-01-04"]
     assert found.invented_words == ["sadly"]

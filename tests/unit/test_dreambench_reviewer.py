@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from dreams.dev.dreambench.builder import Case, Claim
+from dreams.dev.dreambench.builder import Case
 from dreams.dev.dreambench.session_cases import DirectoryPassages
 from dreams.dev.dreambench.whole_run import Actor, apply
 from dreams.engines.types import Edit, Option, Place, Question
 
 ONE, OTHER = "- relay is on 15\n- door is red\n", "- 15 is where relay is\n"
 FILES = {"a.md": ONE.encode(), "b.md": OTHER.encode()}
-FACT, DOOR = Claim(("relay", "15")), Claim(("door", "red"))
+FACT, DOOR = ("relay", "15"), ("door", "red")
 
 
 def edit(path: str, before: str | None, after: str | None) -> Edit:
@@ -34,7 +34,7 @@ def test_it_merges_what_is_one_fact_and_keeps_what_is_two() -> None:
     same = Actor(DirectoryPassages(FILES), [case(stands=(FACT,), once=True)])
     assert set(same.answer([question(KEEP, MERGE)], FILES)) == {"a.md"}
     assert (same.asked.asked.total(), same.asked.useful.total()) == (1, 1)
-    two = Actor(DirectoryPassages(FILES), [case(stands=(Claim(("15 is where", "relay")), DOOR))])
+    two = Actor(DirectoryPassages(FILES), [case(stands=(("15 is where", "relay"), DOOR))])
     assert two.answer([question(KEEP, MERGE)], FILES) == FILES
     assert (two.asked.asked.total(), two.asked.useful.total()) == (1, 0)
     assert two.asked.kept == ["same: a.md: relay is on 15 | b.md: 15 is where relay is"]
@@ -74,7 +74,7 @@ def test_a_double_that_no_case_is_about_is_merged_all_the_same() -> None:
 
 def test_an_old_value_that_goes_without_the_new_one_is_no_step_ahead() -> None:
     stale = {"a.md": b"- relay is on 15\n", "b.md": b"---\ndescription: relay is on 15\n---\n"}
-    moved = case(stands=(Claim(("relay", "16")),), gone=(FACT,))
+    moved = case(stands=(("relay", "16"),), gone=(FACT,))
     garbled = Option("replace", "Replace", (edit("a.md", "- relay is on 15\n", "- 16 is on 15\n"),))
     good = Option("replace", "Replace", (edit("a.md", "- relay is on 15\n", "- relay is on 16\n"),))
     assert Actor(DirectoryPassages(stale), [moved]).answer([question(garbled, KEEP)], stale) == stale

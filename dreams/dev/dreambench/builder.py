@@ -53,14 +53,9 @@ GIVEN_KINDS: Mapping[str, str] = {
 KINDS = {**OWN_KINDS, **GIVEN_KINDS}
 
 
-@dataclass(frozen=True, slots=True)
-class Claim:
-    """A statement that a memory can make: all words are in one passage, the last of them in its own text.
-
-    An entry may contain several words ("juniper mailer"); headings and the file name count for all but the last.
-    """
-
-    words: tuple[str, ...]
+#: A statement that a memory can make: all words are in one passage, the last of them in its own text. A word may be several
+#: ("juniper mailer"); headings and the file name count for all but the last.
+Claim = tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -205,9 +200,24 @@ class Topic:
 class InTheMaking:
     """A directory being built, with its cases."""
 
-    name: str
-    rng: random.Random
-    sessions: list[MadeSession]
+    def __init__(self, rng: random.Random, words: Words, name: str) -> None:
+        self.rng, self.words, self.name = rng, words, name
+        self.sessions: list[MadeSession] = []
+        self.repo: dict[str, str] = {}
+        self.secrets: list[str] = []
+        self.cases: list[Case] = []
+
+    def case(self, kind: str, about: str, **more: object) -> None:
+        name = f"{self.name}/{kind}-{sum(case.kind == kind for case in self.cases) + 1}"
+        self.cases.append(Case(kind, name, self.name, about=about, **more))  # type: ignore[arg-type]  # a case's fields
+
+    def built(self, files: Iterable[tuple[str, bytes, dt.date]], rows: Iterable[str]) -> BuiltDirectory:
+        """The directory of these files (path, bytes and day) and of an index with these rows."""
+        made = BuiltDirectory(self.name, repo=self.repo, sessions=self.sessions, secrets=self.secrets)
+        index = "\n".join(["# Memory", "", *rows, ""]).encode()
+        for path, data, day in (*files, ("MEMORY.md", index, SESSIONS_FROM - dt.timedelta(days=1))):
+            made.files[path], made.days[path] = data, day.isoformat()
+        return made
 
     def make_sessions(self, count: int) -> None:
         for number in range(count):
@@ -224,15 +234,11 @@ class Builder(InTheMaking):
         name: str,
         attributes: Sequence[Attribute] = ATTRIBUTES,
     ) -> None:
-        self.attributes = attributes
-        self.rng, self.words, self.deal, self.name = rng, words, deal, name
+        super().__init__(rng, words, name)
+        self.attributes, self.deal = attributes, deal
         self.topics: list[Topic] = []
         self.rows: list[str] = []  # additional index rows
         self.unlisted: set[str] = set()
-        self.sessions: list[MadeSession] = []
-        self.repo: dict[str, str] = {}
-        self.secrets: list[str] = []
-        self.cases: list[Case] = []
         self._shape = rng.choice(("flat", "nested", "nested", "mixed"))
         self._titles = list(_TITLES)
         rng.shuffle(self._titles)
@@ -291,27 +297,10 @@ class Builder(InTheMaking):
 
     # --- Truth ----------------------------------------------------------------------------------------------------
 
-    def case(self, kind: str, **about: object) -> None:
-        name = f"{self.name}/{kind}-{sum(case.kind == kind for case in self.cases) + 1}"
-        self.cases.append(Case(kind, name, self.name, **about))  # type: ignore[arg-type]  # the fields of a case
-
     def directory(self) -> BuiltDirectory:
-        made = BuiltDirectory(self.name, repo=self.repo, sessions=self.sessions, secrets=self.secrets)
-        for topic in self.topics:
-            made.files[topic.path] = topic.data()
-            made.days[topic.path] = topic.day.isoformat()
-        made.files["MEMORY.md"] = self._index().encode()
-        made.days["MEMORY.md"] = (SESSIONS_FROM - dt.timedelta(days=1)).isoformat()
-        return made
-
-    def _index(self) -> str:
-        rows = [
-            f"- [{t.title}]({t.path}) — {t.hook or f'notes on {t.title.lower()}'}"
-            for t in self.topics
-            if t.path not in self.unlisted
-        ]
-        rows += self.rows
-        return "\n".join(["# Memory", "", *rows]) + "\n"
+        listed = (t for t in self.topics if t.path not in self.unlisted)
+        rows = [f"- [{t.title}]({t.path}) — {t.hook or f'notes on {t.title.lower()}'}" for t in listed]
+        return self.built(((t.path, t.data(), t.day) for t in self.topics), [*rows, *self.rows])
 
 
 def _letters(number: int) -> str:
@@ -320,7 +309,7 @@ def _letters(number: int) -> str:
 
 
 def claim(subject: str, value: str) -> Claim:
-    return Claim((bare(subject), value.strip("`").lower()))
+    return (bare(subject), value.strip("`").lower())
 
 
 Made = TypeVar("Made", bound=InTheMaking)

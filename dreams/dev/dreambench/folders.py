@@ -131,8 +131,7 @@ def _assistant(content: list[dict[str, object]], key: str) -> dict[str, object]:
 def baseline(world: World, run: "Baseline", half: str = "") -> Score:
     """The score of a function from a directory to its files, over all directories or those of one half."""
     chosen = [made for made in world.directories if made.name.startswith(half)]
-    runs = [Ran(made.name, made.files, run(made), made.sources, "", made.secrets) for made in chosen]
-    return score([case for made in chosen for case in world.cases_of(made.name)], runs)
+    return score(world.cases, [Ran(made, run(made)) for made in chosen])
 
 
 ALIKE = 80.0  # of 100

@@ -5,6 +5,7 @@ import datetime as dt
 import json
 import random
 from collections.abc import Callable, Mapping
+from functools import partial
 
 from dreams.dev.dreambench import session_cases, wordings
 from dreams.dev.dreambench.builder import Builder, Claim, World, claim, fill
@@ -13,7 +14,6 @@ from dreams.dev.dreambench.wordings import FOUND
 
 OLD_FROM, OLD_TO = dt.date(2025, 6, 1), dt.date(2025, 10, 1)
 NEW_FROM, NEW_TO = dt.date(2025, 10, 5), dt.date(2026, 2, 20)
-PASSED_FROM, PASSED_TO = dt.date(2026, 2, 1), dt.date(2026, 5, 1)
 
 
 def fact(b: Builder) -> None:
@@ -51,7 +51,7 @@ def _preference_kept(b: Builder) -> None:
         ("Prefers {a} over {b} for small things.", "Wants {a} to be asked before {b} is touched.")
     )
     topic.lines.append(line.format(a=one, b=other))
-    b.case("fact", about=topic.lines[-1], stands=(Claim((bare(one), bare(other))),))
+    b.case("fact", about=topic.lines[-1], stands=((bare(one), bare(other)),))
 
 
 def duplicate(b: Builder) -> None:
@@ -128,7 +128,7 @@ def look_alike(b: Builder) -> None:
 
 
 def _in(subject: str, place: str, value: str) -> Claim:
-    return Claim((bare(subject), place, value.strip("`").lower()))
+    return (bare(subject), place, value.strip("`").lower())
 
 
 def _namesakes(b: Builder) -> None:
@@ -142,7 +142,7 @@ def _namesakes(b: Builder) -> None:
     )
     topic = b.place(left)
     topic.lines.append(right)
-    claims = claim(subject, f"{first} {one}"), Claim((f"{first} {two}".lower(),))
+    claims = claim(subject, f"{first} {one}"), (f"{first} {two}".lower(),)
     b.case("look-alike", about=f"{left} / {right}", held_out=held, stands=claims)
 
 
@@ -172,18 +172,13 @@ def update(b: Builder) -> None:
     )
 
 
-def expiry(b: Builder) -> None:
-    subject, day = b.words.subject(), b.day(PASSED_FROM, PASSED_TO)
+def until(b: Builder, kind: str, first: dt.date, last: dt.date) -> None:
+    """What holds until a day between these."""
+    subject, day = b.words.subject(), b.day(first, last)
     chosen = b.put(wordings.SAID["expired"], s=subject, day=day)
     b.place(chosen.text)
-    b.case("expiry", about=chosen.text, held_out=chosen.held_out, gone=(claim(subject, day),))
-
-
-def unexpired(b: Builder) -> None:
-    subject, day = b.words.subject(), b.day(dt.date(2090, 1, 1), dt.date(2099, 1, 1))
-    chosen = b.put(wordings.SAID["expired"], s=subject, day=day)
-    b.place(chosen.text)
-    b.case("unexpired", about=chosen.text, held_out=chosen.held_out, stands=(claim(subject, day),))
+    said = {"gone" if kind == "expiry" else "stands": (claim(subject, day),)}
+    b.case(kind, about=chosen.text, held_out=chosen.held_out, **said)
 
 
 def date(b: Builder) -> None:
@@ -196,16 +191,14 @@ def date(b: Builder) -> None:
     day = (topic.day - dt.timedelta(days=back)).isoformat()
     held = wording in b.deal.parts([one["said"] for one in wordings.SAID["resolvable"]])[1]
     about = f"{topic.lines[-1]} (written {topic.day.isoformat()})"
-    b.case("date", about=about, held_out=held, stands=(Claim((bare(subject),)),), day=day)
+    b.case("date", about=about, held_out=held, stands=((bare(subject),),), day=day)
 
 
 def vague(b: Builder) -> None:
     subject = b.words.subject()
     chosen = b.put(wordings.SAID["vague"], s=subject)
     b.place(chosen.text)
-    b.case(
-        "vague", about=chosen.text, held_out=chosen.held_out, stands=(Claim((bare(subject),)),), undated=True
-    )
+    b.case("vague", about=chosen.text, held_out=chosen.held_out, stands=((bare(subject),),), undated=True)
 
 
 def pinned(b: Builder) -> None:
@@ -214,9 +207,7 @@ def pinned(b: Builder) -> None:
     topic.pinned = True
     topic.shape = "nested" if topic.shape == "none" else topic.shape
     for number in range(2):
-        attribute = b.rng.choice(b.attributes)
-        subject, value = b.words.subject(), b.words.value(attribute.sort)
-        text, _, _ = b.fact(attribute, subject, value)
+        text, _ = _some_fact(b)
         topic.lines.append(text)
         if number == 0:
             b.place(text)
@@ -320,15 +311,7 @@ _CODE = (
 )  # fmt: skip
 
 
-def derived(b: Builder) -> None:
-    _from_code(b, same=True)
-
-
-def not_derived(b: Builder) -> None:
-    _from_code(b, same=False)
-
-
-def _from_code(b: Builder, *, same: bool) -> None:
+def from_code(b: Builder, *, same: bool) -> None:
     path, content, note, more = b.rng.choice(_CODE)
     word = b.words.subject().strip("`").removeprefix("the ").replace(" ", "-").lower()
     if isinstance(content, str):
@@ -338,11 +321,9 @@ def _from_code(b: Builder, *, same: bool) -> None:
         b.repo[folder] = json.dumps(_filled(content, word), indent=2) + "\n"
     text = opening((note if same else more).format(w=word))
     b.place(text)
-    said = Claim((bare(word),)) if "{w}" in (note if same else more) else Claim(("package.json", ">=20"))
-    if same:
-        b.case("derived", about=f"{text} ({path})", gone=(said,))
-    else:
-        b.case("not derived", about=f"{text} ({path})", stands=(said,))
+    said = (bare(word),) if "{w}" in (note if same else more) else ("package.json", ">=20")
+    kind, then = ("derived", "gone") if same else ("not derived", "stands")
+    b.case(kind, about=f"{text} ({path})", **{then: (said,)})
 
 
 def _filled(content: object, word: str) -> object:
@@ -373,13 +354,13 @@ SHARES: Mapping[str, tuple[Callable[[Builder], None], float]] = {
     "told": (session_cases.told, 8),
     "flip-back": (session_cases.flip_back, 3),
     "forget": (session_cases.forget, 4),
-    "expiry": (expiry, 3),
-    "unexpired": (unexpired, 2),
+    "expiry": (partial(until, kind="expiry", first=dt.date(2026, 2, 1), last=dt.date(2026, 5, 1)), 3),
+    "unexpired": (partial(until, kind="unexpired", first=dt.date(2090, 1, 1), last=dt.date(2099, 1, 1)), 2),
     "cascade": (session_cases.cascade, 3),
     "date": (date, 4),
     "vague": (vague, 4),
-    "derived": (derived, 4),
-    "not derived": (not_derived, 3),
+    "derived": (partial(from_code, same=True), 4),
+    "not derived": (partial(from_code, same=False), 3),
     "preference": (session_cases.preference, 4),
     "lure": (session_cases.lure, 6),
     "secret": (session_cases.secret, 2),

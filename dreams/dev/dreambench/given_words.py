@@ -8,6 +8,7 @@ import datetime as dt
 import json
 import random
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 
 from dreams.dev.dreambench import session_cases
@@ -142,7 +143,7 @@ def environment(m: Maker) -> None:
         first.items.append(texts[1])
     else:
         m.put(texts[1], said, [first])
-    claims = tuple(Claim((name, plain(e), plain(v))) for e, v in zip(envs, pair, strict=True))
+    claims = tuple((name, plain(e), plain(v)) for e, v in zip(envs, pair, strict=True))
     m.case("environment", " / ".join(texts), stands=claims)
 
 
@@ -209,21 +210,15 @@ def dependent(m: Maker) -> None:
     m.say(text)
     # The value itself changes too: a reviewer who knows the truth answers for both.
     for kind, about, own in (("told", text, word_of(told, shape.leans)), ("dependent", leaning, word)):
-        stands, gone = (Claim((name, own, plain(value))) for value in (new, old))
+        stands, gone = ((name, own, plain(value)) for value in (new, old))
         if own:
             m.case(kind, about, stands=(stands,), gone=(gone,))
 
 
-def forget_value(m: Maker) -> None:
-    _forget(m, "forget value", lambda text: "{fact}" in text or "{value}" in text)
-
-
-def forget_name(m: Maker) -> None:
-    _forget(m, "forget name", lambda text: "{fact}" not in text and "{value}" not in text)
-
-
-def _forget(m: Maker, kind: str, fits: Callable[[str], bool]) -> None:
-    asked = [t for s in m.shapes.kind("forget", m.half) for t in s.texts if fits(t)]
+def forget(m: Maker, *, by_value: bool) -> None:
+    """What a person asked to forget, with its value or by its name alone."""
+    texts = [text for shape in m.shapes.kind("forget", m.half) for text in shape.texts]
+    asked = [text for text in texts if ("{fact}" in text or "{value}" in text) == by_value]
     if not asked:
         return
     shape, (said, name) = m.rng.choice(m.facts), m.subject()
@@ -237,18 +232,17 @@ def _forget(m: Maker, kind: str, fits: Callable[[str], bool]) -> None:
     m.put(filled(form, {"{subject}": neighbour, "{value}": another}), neighbour)
     request = filled(m.rng.choice(asked), {"{fact}": text.rstrip("."), "{subject}": said, "{value}": value})
     m.say(request)
-    m.case(kind, request, gone=(claim_of(name, value),), stands=(claim_of(neighbour_name, another),))
+    m.case(
+        f"forget {'value' if by_value else 'name'}",
+        request,
+        gone=(claim_of(name, value),),
+        stands=(claim_of(neighbour_name, another),),
+    )
 
 
-def expiry(m: Maker) -> None:
-    _until(m, "expiry", m.day(dt.date(2026, 2, 1), dt.date(2026, 6, 1)))
-
-
-def unexpired(m: Maker) -> None:
-    _until(m, "unexpired", m.day(dt.date(2090, 1, 1), dt.date(2099, 1, 1)))
-
-
-def _until(m: Maker, kind: str, day: dt.date) -> None:
+def until(m: Maker, kind: str, first: dt.date, last: dt.date) -> None:
+    """What holds until a day between these."""
+    day = m.day(first, last)
     shape = m.pick("expiry")
     if not shape:
         return
@@ -257,22 +251,10 @@ def _until(m: Maker, kind: str, day: dt.date) -> None:
     text = filled(dated(form, day), {"{subject}": said})
     m.put(text, said, day=m.day(FIRST_DAY, dt.date(2026, 1, 20)))
     slot = next(slot for slot in day_forms(day) if slot in form)
-    claim = Claim((name, plain(day_forms(day)[slot])))
-    if kind == "expiry":
-        m.case(kind, text, gone=(claim,))
-    else:
-        m.case(kind, text, stands=(claim,))
+    m.case(kind, text, **{"gone" if kind == "expiry" else "stands": ((name, plain(day_forms(day)[slot])),)})
 
 
-def derived(m: Maker) -> None:
-    _from_code(m, same=True)
-
-
-def not_derived(m: Maker) -> None:
-    _from_code(m, same=False)
-
-
-def _from_code(m: Maker, *, same: bool) -> None:
+def from_code(m: Maker, *, same: bool) -> None:
     shape = m.pick("code", lambda s: same or bool(s.more))
     if not shape:
         return
@@ -282,13 +264,13 @@ def _from_code(m: Maker, *, same: bool) -> None:
     text = form.replace("{word}", word)
     m.put(text, m.words.theme())  # a title that names it would remain
     if same:
-        m.case("derived", f"{text} ({shape.file})", gone=(Claim((plain(word),)),))
+        m.case("derived", f"{text} ({shape.file})", gone=((plain(word),),))
         return
     own = word_of(form, shape.texts)
     m.case(
         "not derived",
         f"{text} ({shape.file})",
-        stands=(Claim((plain(word), own) if own else (plain(word),)),),
+        stands=((plain(word), own) if own else (plain(word),),),
     )
 
 
@@ -327,7 +309,7 @@ def secret(m: Maker) -> None:
         text = filled(m.rng.choice(shape.texts), {"{subject}": said, "{secret}": made})
         m.say(text) if typed else m.put(text, said)
         m.secrets.append(made)
-        m.case("secret", "a typed secret" if typed else "a secret in memory", gone=(Claim((plain(made),)),))
+        m.case("secret", "a typed secret" if typed else "a secret in memory", gone=((plain(made),),))
 
 
 # Percentage of facts of each kind; the rest are plain.
@@ -340,12 +322,12 @@ SHARES: Mapping[str, tuple[Callable[[Maker], None], float]] = {
     "update": (update, 8),
     "told": (told, 8),
     "dependent": (dependent, 6),
-    "forget value": (forget_value, 5),
-    "forget name": (forget_name, 5),
-    "expiry": (expiry, 5),
-    "unexpired": (unexpired, 3),
-    "derived": (derived, 6),
-    "not derived": (not_derived, 4),
+    "forget value": (partial(forget, by_value=True), 5),
+    "forget name": (partial(forget, by_value=False), 5),
+    "expiry": (partial(until, kind="expiry", first=dt.date(2026, 2, 1), last=dt.date(2026, 6, 1)), 5),
+    "unexpired": (partial(until, kind="unexpired", first=dt.date(2090, 1, 1), last=dt.date(2099, 1, 1)), 3),
+    "derived": (partial(from_code, same=True), 6),
+    "not derived": (partial(from_code, same=False), 4),
     "lure": (lure, 6),
     "secret": (secret, 2),
 }

@@ -7,15 +7,7 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from dreams.dev.dreambench.builder import (
-    SESSIONS_FROM,
-    BuiltDirectory,
-    BuiltMessage,
-    Case,
-    Claim,
-    InTheMaking,
-    MadeSession,
-)
+from dreams.dev.dreambench.builder import BuiltDirectory, BuiltMessage, Claim, InTheMaking
 from dreams.dev.dreambench.session_cases import plain
 from dreams.dev.dreambench.shapes import Half, Shape, Shapes, Words
 
@@ -53,12 +45,9 @@ class Maker(InTheMaking):
     """Builds one directory from one half of the shapes."""
 
     def __init__(self, rng: random.Random, words: Words, shapes: Shapes, half: Half, name: str) -> None:
-        self.rng, self.words, self.shapes, self.half, self.name = rng, words, shapes, half, name
+        super().__init__(rng, words, name)
+        self.shapes, self.half = shapes, half
         self.files: dict[str, MemoryFile] = {}
-        self.sessions: list[MadeSession] = []
-        self.repo: dict[str, str] = {}
-        self.secrets: list[str] = []
-        self.cases: list[Case] = []
         # A name is used for one thing only: forgetting one of two would lose the other.
         self.names: set[str] = set()
         self.shape = rng.choice(("flat", "nested", "none"))
@@ -193,20 +182,10 @@ class Maker(InTheMaking):
             BuiltMessage("assistant", "Understood."),
         ]
 
-    def case(self, kind: str, about: str, **more: object) -> None:
-        name = f"{self.name}/{kind}-{sum(case.kind == kind for case in self.cases) + 1}"
-        self.cases.append(Case(kind, name, self.name, about=about, **more))  # type: ignore[arg-type]  # a case's fields
-
     def directory(self) -> BuiltDirectory:
-        made = BuiltDirectory(self.name, repo=self.repo, sessions=self.sessions, secrets=self.secrets)
-        rows = []
-        for path, file in self.files.items():
-            made.files[path] = file.data(self.shape)
-            made.days[path] = file.day.isoformat()
-            rows.append(f"- [{file.title}]({path}) — {(file.hook or 'about ' + file.title)[:190]}")
-        made.files["MEMORY.md"] = "\n".join(["# Memory", "", *rows, ""]).encode()
-        made.days["MEMORY.md"] = (SESSIONS_FROM - dt.timedelta(days=1)).isoformat()
-        return made
+        files = self.files.values()
+        rows = (f"- [{f.title}]({f.path}) — {(f.hook or 'about ' + f.title)[:190]}" for f in files)
+        return self.built(((f.path, f.data(self.shape), f.day) for f in files), rows)
 
 
 # --- Filling in -----------------------------------------------------------------------------------------------------
@@ -231,7 +210,7 @@ def day_forms(day: dt.date) -> dict[str, str]:
 
 
 def claim_of(name: str, value: str) -> Claim:
-    return Claim((name, plain(value)))
+    return (name, plain(value))
 
 
 def alike(one: str, other: str) -> bool:

@@ -2,12 +2,13 @@
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
-from dreams.dev.dreambench.builder import KINDS, Case, World
+from dreams.dev.dreambench.builder import KINDS, BuiltDirectory, Case, World
 from dreams.dev.dreambench.session_cases import DirectoryPassages, Passage, plain
+from dreams.lib.files.text import is_utf8
 
 _DATE = re.compile(r"\d{4}-\d{2}(?:-\d{2})?")
 _MARK = re.compile(r"\[[^\]\n]{0,40}redact[^\]\n]{0,40}\]", re.IGNORECASE)  # what replaces a secret
@@ -20,14 +21,11 @@ _FORM = frozenset(
 
 @dataclass(frozen=True, slots=True)
 class Ran:
-    """One directory and a system's result. `sources` is all its input besides the memories."""
+    """One directory, and its files and notes from a system."""
 
-    name: str
-    before: Mapping[str, bytes]
+    made: BuiltDirectory
     after: Mapping[str, bytes]
-    sources: str = ""
     notes: str = ""
-    secrets: Sequence[str] = ()
 
 
 @dataclass
@@ -141,8 +139,8 @@ def score(cases: Iterable[Case], runs: Iterable[Ran], cost: Cost | None = None) 
     for case in cases:
         by_directory.setdefault(case.directory, []).append(case)
     for ran in runs:
-        states = States(DirectoryPassages(ran.before), DirectoryPassages(ran.after), ran.notes)
-        own = by_directory.get(ran.name, [])
+        states = States(DirectoryPassages(ran.made.files), DirectoryPassages(ran.after), ran.notes)
+        own = by_directory.get(ran.made.name, [])
         for case in own:
             _count(made, case, states)
         _look(made, ran, states, {case.day for case in own})
@@ -174,8 +172,8 @@ def _look(made: Score, ran: Ran, states: "States", computed: set[str]) -> None:
     )
     made.new_dangling += len(after.dangling() - before.dangling())
     after_text = _text(ran.after)
-    made.secrets += sum(secret in after_text for secret in ran.secrets)
-    given = f"{_text(ran.before)}\n{ran.sources}\n{' '.join(ran.before)}"
+    made.secrets += sum(secret in after_text for secret in ran.made.secrets)
+    given = f"{_text(ran.made.files)}\n{ran.made.sources}\n{' '.join(ran.made.files)}"
     made.invented_dates += sorted(
         day for day in set(_DATE.findall(after_text)) if day not in given and day not in computed
     )
@@ -305,13 +303,11 @@ def _standing(case: Case, states: States) -> Iterable[JudgedCase]:
         if states.after.says(claim):
             continue
         if states.before.says(claim):
-            yield JudgedCase(case, "wrong", f"lost: {' '.join(claim.words)}")
+            yield JudgedCase(case, "wrong", f"lost: {' '.join(claim)}")
         elif any(states.before.says(old) and not states.after.says(old) for old in case.gone):
-            yield JudgedCase(
-                case, "wrong", f"the old one went, the new one never came: {' '.join(claim.words)}"
-            )
+            yield JudgedCase(case, "wrong", f"the old one went, the new one never came: {' '.join(claim)}")
         else:
-            yield JudgedCase(case, "left", f"not there: {' '.join(claim.words)}")
+            yield JudgedCase(case, "left", f"not there: {' '.join(claim)}")
 
 
 def _gone(case: Case, states: States) -> Iterable[JudgedCase]:
@@ -380,18 +376,10 @@ def _files(case: Case, states: States) -> Iterable[JudgedCase]:
 
 
 def _marks(data: bytes) -> tuple[object, ...]:
-    odd = frozenset(word for word in data.split() if not _is_utf8(word))
+    odd = frozenset(word for word in data.split() if not is_utf8(word))
     crlf = data.count(b"\r\n")
     ends = "crlf" if crlf and crlf == data.count(b"\n") else "mixed" if crlf else "lf"
     return ends, data.startswith(b"\xef\xbb\xbf"), data.endswith(b"\n"), odd
-
-
-def _is_utf8(data: bytes) -> bool:
-    try:
-        data.decode()
-    except UnicodeDecodeError:
-        return False
-    return True
 
 
 def _index(case: Case, states: States) -> Iterable[JudgedCase]:

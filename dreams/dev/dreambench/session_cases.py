@@ -77,7 +77,7 @@ def cascade(b: Builder) -> None:
         "cascade",
         about=leaning,
         held_out=chosen.held_out,
-        stands=(Claim((bare(subject),)),),
+        stands=((bare(subject),),),
         flagged=_telling(leaning, subject),
     )
 
@@ -116,7 +116,7 @@ def preference(b: Builder) -> None:
     words = tuple(bare({"{a}": one, "{b}": other}[name]) for name in named)
     held = wording in b.deal.parts([w for w, _ in wordings.SAID["wishes"]])[1]
     _user(b, said)
-    b.case("preference", about=said, held_out=held, stands=(Claim(words),))
+    b.case("preference", about=said, held_out=held, stands=(words,))
 
 
 def lure(b: Builder) -> None:
@@ -158,9 +158,7 @@ def secret(b: Builder) -> None:
         )
     )
     _user(b, said.format(s=subject, v=made))
-    b.case(
-        "secret", about="a typed secret", gone=(Claim((made.lower().replace("-", " ").replace("_", " "),)),)
-    )
+    b.case("secret", about="a typed secret", gone=((made.lower().replace("-", " ").replace("_", " "),),))
     standing = fake_secret(b.words)
     b.place(f"The token of {b.words.subject()} is {standing}")
     b.secrets += [made, standing]
@@ -226,9 +224,9 @@ class DirectoryPassages:
         self._holding: dict[tuple[str, ...], list[Passage]] = {}
 
     def holding(self, claim: Claim) -> list[Passage]:
-        if claim.words not in self._holding:
-            self._holding[claim.words] = self._look_for(claim.words)
-        return self._holding[claim.words]
+        if claim not in self._holding:
+            self._holding[claim] = self._look_for(claim)
+        return self._holding[claim]
 
     def _look_for(self, words: tuple[str, ...]) -> list[Passage]:
         letters, (*before, last) = plain(words[-1]), map(_pattern, words)
@@ -257,17 +255,19 @@ class DirectoryPassages:
 
     def rows(self, target: str) -> list[str]:
         """The lines of the index that link to a file."""
-        index = self.files.get("MEMORY.md", b"").decode("utf-8", "replace")
-        return [line for line in index.split("\n") if f"]({target})" in line]
+        return [line for line in self._text("MEMORY.md").split("\n") if f"]({target})" in line]
 
     def broken_links(self, path: str) -> list[str]:
         stems = {PurePosixPath(p).stem for p in self.files}
-        text = self.files.get(path, b"").decode("utf-8", "replace")
-        return [name for name in _LINK.findall(text) if PurePosixPath(name.strip()).stem not in stems]
+        return [
+            name for name in _LINK.findall(self._text(path)) if PurePosixPath(name.strip()).stem not in stems
+        ]
 
     def dangling(self) -> set[str]:
-        index = self.files.get("MEMORY.md", b"").decode("utf-8", "replace")
-        return {target for target in _TARGET.findall(index) if target not in self.files}
+        return set(_TARGET.findall(self._text("MEMORY.md"))) - self.files.keys()
+
+    def _text(self, path: str) -> str:
+        return self.files.get(path, b"").decode("utf-8", "replace")
 
 
 @lru_cache(maxsize=4096)

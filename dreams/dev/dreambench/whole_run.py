@@ -83,19 +83,9 @@ class Measured:
     def score(self, when: When, half: str = "") -> Score:
         """The score of all directories, or of those of one half of the shapes."""
         chosen = [made for made in self.world.directories if made.name.startswith(half)]
-        runs = [
-            Ran(
-                made.name,
-                made.files,
-                self._after[when][made.name],
-                made.sources,
-                self._told["notes"].get(made.name, ""),
-                made.secrets,
-            )
-            for made in chosen
-        ]
-        cases = [case for made in chosen for case in self.world.cases_of(made.name)]
-        found = score(cases, runs, Cost(**self._told["cost"]))
+        after, notes = self._after[when], self._told["notes"]
+        runs = [Ran(made, after[made.name], notes.get(made.name, "")) for made in chosen]
+        found = score(self.world.cases, runs, Cost(**self._told["cost"]))
         if when == "answered":
             for made in chosen:
                 found.count_asked(self._told["asked"].get(made.name, {}))
@@ -344,7 +334,7 @@ class Actor:
 
 
 def _subjects(case: Case) -> list[str]:
-    return [claim.words[0] for claim in (*case.stands, *case.gone)] or [""]
+    return [claim[0] for claim in (*case.stands, *case.gone)] or [""]
 
 
 def apply(option: Option, files: Mapping[str, bytes]) -> dict[str, bytes] | None:

@@ -48,11 +48,7 @@ class Command(base.Command):
                 database.ensure()
                 return whole_run.inside(world, options["inside"], options["engine"], self.say)
             measured = whole_run.measure(world, options["engine"], self.say)
-            if options["given"]:
-                return self._halves(world, measured, options)
-            name = options["engine"]
-            scores = {name: measured.score("certain"), f"{name}, answered": measured.score("answered")}
-            return self._shown(world, scores, options)
+            return self._shown(world, measured, options)
         except ValueError as error:
             raise base.BadUsage(str(error)) from error
         except (whole_run.RunFailed, shapes.NoShapes, OSError) as error:
@@ -70,24 +66,29 @@ class Command(base.Command):
             self.say(f"left out: {len(world.refused) - MOST_REFUSED:,} lines more")
         return world
 
-    def _shown(self, world: World, scores: dict[str, Score], options: base.Options) -> base.Result:
+    def _shown(self, world: World, measured: whole_run.Measured, options: base.Options) -> base.Result:
+        """Of given shapes, the work half with its cases, the rest only as figures, so that nobody tunes to its cases."""
+        if options["given"]:
+            scores = {
+                f"{half}: {when}": measured.score(when, half)
+                for half in shapes.HALVES
+                for when in ("certain", "answered")
+            }
+        else:
+            name = options["engine"]
+            scores = {name: measured.score("certain"), f"{name}, answered": measured.score("answered")}
         if options["misses"]:
-            self._list_misses(next(reversed(scores.values())))
-        scores |= {each: folders.baseline(world, run) for each, run in BASELINES.items()}
-        return self._result(world, {each: one.as_json() for each, one in scores.items()}, scores)
-
-    def _halves(self, world: World, measured: whole_run.Measured, options: base.Options) -> base.Result:
-        """The work half with its cases, the report half only as figures, so that nobody tunes to its cases."""
-        scores = {
-            f"{half}: {when}": measured.score(when, half)
-            for half in shapes.HALVES
-            for when in ("certain", "answered")
+            self._list_misses(list(scores.values())[1])  # with answers; of halves, that of the work half
+        scores |= {name: folders.baseline(world, run) for name, run in BASELINES.items()}
+        with_cases = "work" if options["given"] else ""
+        return {
+            "seed": world.seed,
+            "facts": world.facts,
+            "wordings": world.given or world.wordings,
+            "cases": len(world.cases),
+            "systems": {name: one.as_json(cases=name.startswith(with_cases)) for name, one in scores.items()},
+            "table": list(scoring.lines(world, scores)),
         }
-        if options["misses"]:
-            self._list_misses(scores["work: answered"])
-        scores |= {each: folders.baseline(world, run) for each, run in BASELINES.items()}
-        systems = {name: one.as_json(cases=name.startswith(shapes.HALVES[0])) for name, one in scores.items()}
-        return self._result(world, systems, scores)
 
     def _list_misses(self, score: Score) -> None:
         for missed in score.misses:
@@ -100,16 +101,6 @@ class Command(base.Command):
             self.say(f"again: {change}")
         for question in score.asked_for_nothing:
             self.say(f"asked for nothing: {question}")
-
-    def _result(self, world: World, systems: base.Result, scores: Mapping[str, Score]) -> base.Result:
-        return {
-            "seed": world.seed,
-            "facts": world.facts,
-            "wordings": world.given or world.wordings,
-            "cases": len(world.cases),
-            "systems": systems,
-            "table": list(scoring.lines(world, scores)),
-        }
 
     def words(self, result: base.Result) -> base.Words:
         return list(result["table"])
