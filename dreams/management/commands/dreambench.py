@@ -1,7 +1,6 @@
 """`dreambench`: measure an engine on generated directories with known answers."""
 
 from argparse import SUPPRESS
-from collections.abc import Mapping
 from pathlib import Path
 
 from dreams import conf
