@@ -13,9 +13,10 @@ from django.utils import timezone
 
 from dreams.lib.agents.claude_code import ClaudeCode
 from dreams.models import DreamRun, Memory, Project
-from dreams.services import discovery, dreaming
+from dreams.services import discovery, dreaming, people
 from dreams.services.discovery import instruction_files
 from dreams.services.hosts import host
+from dreams.services.review import Actor
 from dreams.web.pages import several_projects
 from tests.world.agent_folder import Root
 
@@ -110,6 +111,15 @@ def test_the_copies_can_go_once_every_project_loads_a_file_that_says_it(
     write_down(root.path / at, f"{SHORT}\n\n**Why:** I read on a telephone.\n")
     text = browser.get("/projects/several/").content.decode()
     assert all(f"/memories/{memory.pk}/forget/" in text for memory in Memory.objects.filter(path="short.md"))
+
+
+def test_a_viewer_is_not_led_to_copies_that_only_others_may_remove(browser: Client, root: Root) -> None:
+    viewer = Client()
+    viewer.force_login(people.add("vera", people.Role.VIEWER, Actor("owner")))
+    write_down(root.path / "CLAUDE.md", f"- {COMMIT}\n")
+    for words in ("can be removed from here", "work.md of importer"):
+        assert words in browser.get("/projects/several/").content.decode()
+        assert words not in viewer.get("/projects/several/").content.decode()
 
 
 def test_a_rule_that_is_loaded_at_some_files_alone_is_not_enough(root: Root) -> None:
