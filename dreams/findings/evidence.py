@@ -23,6 +23,7 @@ from dreams.findings.ledger.units import (
     has_content,
     keys_without_secrets,
     needs_no_source,
+    units_by_line,
     units_of,
     units_of_lines,
 )
@@ -49,7 +50,9 @@ def check(subject: Subject) -> Iterator[NewFinding]:
     # A statement whose secret was removed is not new. A line of nothing else is removed by one hunk and added by the next.
     bare: dict[str, set[str]] = defaultdict(set)
     for hunk in subject.hunks:
-        bare[hunk.path].update(*map(keys_without_secrets, units_of_lines(hunk.removed)))
+        was = units_by_line(hunk.path, subject.before.get(hunk.path))
+        gone = was.within(hunk.base_start + 1, hunk.base_start + len(hunk.removed))
+        bare[hunk.path].update(*map(keys_without_secrets, gone))
     for hunk in progress.each("Looking for sources", subject.hunks):
         yield from _missing_quotes(hunk)
         if not hunk.by_hand:

@@ -54,6 +54,14 @@ def test_a_line_of_code_or_of_a_table_without_its_secret_is_kept(tmp_path: Path,
     assert {found.severity for found in report.findings} <= {"info"}
 
 
+def test_a_description_of_several_paragraphs_without_its_secret_is_kept(tmp_path: Path) -> None:
+    told = f'---\nname: deploy\ndescription: "How we deploy.\n\n- token: {TOKEN}"\ntype: project\n---\n\nBy hand.\n'
+    made = dream(tmp_path, {"MEMORY.md": INDEX, "deploy.md": told})
+    report = examine(between(made.before, made.after))
+    assert TOKEN not in made.text("deploy.md")
+    assert {found.severity for found in report.findings} <= {"info"}
+
+
 def test_one_key_that_two_lines_hand_over_in_two_ways_is_taken_out_of_both(tmp_path: Path) -> None:
     key = "3c9d" + "0e57-5d5f-45b3-a9c3-3bb53d72" + "5cea"
     body = f"**API Key:** {key}\n\n**Server:** `tool add -H 'Authorization: Bearer {key}'`\n"

@@ -119,27 +119,28 @@ def _units(is_index: bool, data: bytes) -> tuple[Unit, ...]:
 
 def _fields(head: str) -> Iterator[Unit]:
     """One unit per `key: value` line; the lines of a block or folded value belong to their key."""
-    name, first, parts = "", 0, list[str]()
+    name, first, last, parts = "", 0, 0, list[str]()
     for number, line in enumerate(memdir.split_lines(head), 1):
         bare = line.strip()
         if bare == "---" or not bare or bare.startswith("#"):
             continue
         match = _FIELD.match(line.rstrip("\r\n"))
         if match:
-            yield from _field(name, first, parts)
+            yield from _field(name, first, last, parts)
             name, first, parts = match["key"].lower(), number, [match["value"]]
         else:
             parts.append(bare)
-    yield from _field(name, first, parts)
+        last = number
+    yield from _field(name, first, last, parts)
 
 
-def _field(name: str, first: int, parts: list[str]) -> Iterator[Unit]:
+def _field(name: str, first: int, last: int, parts: list[str]) -> Iterator[Unit]:
     value = " ".join(_BLOCK_VALUE.sub("", part.strip()) for part in parts).strip()
     for quote in "\"'":
         if len(value) > 1 and value[0] == value[-1] == quote:
             value = value[1:-1].replace("\\" + quote if quote == '"' else quote * 2, quote)
     if name and value:
-        yield from _split("field", value, first, first + len(parts) - 1, name)
+        yield from _split("field", value, first, last, name)
 
 
 def _split(kind: UnitKind, said: str, first: int, last: int, name: str) -> Iterator[Unit]:
