@@ -11,7 +11,7 @@ from django.utils import timezone
 
 from dreams.models import Card, DreamRun, LockHold, ModelRequest, Proposal, Session
 from dreams.services import settings_changes
-from dreams.services.catching import lifecycle
+from dreams.services.catching import cards as decisions, lifecycle
 from tests.world import directory as world
 from tests.world.talking import Talk, first_start, say
 
@@ -50,6 +50,45 @@ def test_a_session_is_read_once(tmp_path: Path) -> None:
     assert cards(state="open") == ["the staging database is db-2.internal.", "releases are cut on Tuesdays."]
     assert Proposal.objects.filter(origin="caught").count() == 1, "the new card joins the open proposal"
     assert more.proposal == again.proposal
+
+
+@pytest.mark.not_on_postgresql
+@pytest.mark.parametrize(
+    ("later", "left"),
+    [
+        ("No, the staging port is 8081.", ["the staging port is 8081"]),
+        ("Remember that the staging port is 8081.", ["the staging port is 8081."]),
+        ("Never mind.", []),
+        ("Which port has the production database?", ["the staging port is 8080."]),
+    ],
+)
+def test_what_is_changed_or_taken_back_in_a_later_reading_is_as_in_one(
+    tmp_path: Path, later: str, left: list[str]
+) -> None:
+    project = first_start(tmp_path)
+    talk = say(tmp_path, "Remember that the staging port is 8080.")
+    lifecycle.catch(project)
+    talk.user(later).agent("Done.").save()
+    lifecycle.catch(project)
+    assert cards(state="open") == left
+    said = "".join(Card.objects.filter(state="open").values_list("said", flat=True))
+    assert ("8081" in said) == ("8081" in later), "the left side of the card says what its line says"
+
+
+@pytest.mark.not_on_postgresql
+def test_what_was_read_before_is_read_again_for_cards_only_and_a_decided_one_stays(tmp_path: Path) -> None:
+    project = first_start(tmp_path, {"MEMORY.md": "# Memory\n\nReleases are cut on Tuesdays.\n"})
+    talk = say(tmp_path, WISH, "Remember that releases are cut on Tuesdays.")
+    lifecycle.catch(project)
+    world.put(world.folder(project) / "MEMORY.md", "# Memory\n")
+    talk.user("Which port has the production database?").agent("5432.").save()
+    lifecycle.catch(project)
+    assert cards() == ["the staging database is db-2.internal."], "what was forgotten since is no card"
+    approved = decisions.approve(Card.objects.get(), world.ME)
+    talk.user("Remember that the staging database is db-3.internal.").agent("Done.").save()
+    lifecycle.catch(project)
+    approved.refresh_from_db()
+    assert approved.state == "approved" and len(cards(state="open")) == 1
 
 
 @pytest.mark.not_on_postgresql

@@ -1,8 +1,10 @@
 """Updates cards when their proposal changes, and lists the statements that a dream must not propose again."""
 
+from collections.abc import Collection, Iterable
+
 from django.db.models import F
 
-from dreams.models import Card, Hunk, Project, Proposal
+from dreams.models import Card, Hunk, Project, Proposal, Session
 
 State = Card.State
 #: States of cards that a person has seen: a dream does not propose these again.
@@ -12,6 +14,18 @@ SEEN = (State.OPEN, State.APPROVED, State.REJECTED)
 def known_to_a_dream(project: Project) -> tuple[str, ...]:
     """The statements of cards that are open, approved or rejected."""
     return tuple(project.cards.filter(state__in=SEEN).values_list("text", flat=True))
+
+
+def undecided(project: Project, sessions: Collection[Session]) -> list[Card]:
+    """The cards that rules made of these sessions and that nobody decided on."""
+    rows = project.cards.filter(state__in=(State.OPEN, State.WAITING), engine="rules", session__in=sessions)
+    return list(rows.order_by("pk"))
+
+
+def take_back(cards: Iterable[Card]) -> bool:
+    """Marks those that are still undecided as no longer needed; whether there was one."""
+    rows = Card.objects.filter(pk__in=[card.pk for card in cards], state__in=(State.OPEN, State.WAITING))
+    return bool(rows.update(state=State.OUTDATED))
 
 
 def take_over_verdicts(proposal: Proposal) -> None:

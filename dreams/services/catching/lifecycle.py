@@ -23,7 +23,7 @@ from dreams import conf
 from dreams.engines.types import EngineError
 from dreams.models import Card, DreamRun, Project, Proposal, Session
 from dreams.services import discovery, forecast, hosts, proposals
-from dreams.services.catching import cards, session_end_hook, statements, unread_parts
+from dreams.services.catching import card_states, cards, session_end_hook, statements, unread_parts
 from dreams.services.hosts import host
 from dreams.services.memories import said_again
 from dreams.services.review import ReviewRefused
@@ -202,7 +202,10 @@ def catch(
     with transaction.atomic():
         moved = {part.session.pk for part in unread_parts.move(read, now)}
         made = cards.create(project, [one for one in found.statements if moved.issuperset(one.sessions)])
-    proposal = _listed(project) if made else proposals.open_with_origin(project, Proposal.Origin.CAUGHT)
+        gone = card_states.take_back(card for card in found.taken_back if card.session_id in moved)
+    proposal = (
+        _listed(project) if made or gone else proposals.open_with_origin(project, Proposal.Origin.CAUGHT)
+    )
     shown = Card.objects.filter(pk__in=[card.pk for card in made])
     sessions = [part.session for part in read if part.session.pk in moved]
     return Caught(sessions, list(shown), proposal, stopped=found.why)

@@ -2,9 +2,9 @@
 
 import datetime as dt
 import secrets
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from django.conf import settings
@@ -15,9 +15,11 @@ from dreams.engines.types import Citation, Job, Repeated, SessionBrief, Silent
 from dreams.lib.agents import transcripts
 from dreams.lib.agents.base import NO_ANSWER
 from dreams.lib.files import workspace
+from dreams.lib.prose.comparing import digest
 from dreams.lib.secrets.redact import cut
-from dreams.models import LeftOut, ModelRequest, Project, Proposal
+from dreams.models import Card, LeftOut, ModelRequest, Project, Proposal
 from dreams.services import pricing, proposals
+from dreams.services.catching import card_states
 from dreams.services.catching.unread_parts import UnreadPart
 from dreams.services.memories import instructions, syncing
 
@@ -53,22 +55,40 @@ class CatchingResult:
     why: str = ""
     failed: bool = False
     repeated: Sequence[Repeated] = ()
+    taken_back: Sequence[Card] = ()
 
 
 def found(project: Project, parts: Sequence[UnreadPart], now: dt.datetime) -> CatchingResult:
     """The statements in `parts` that are not yet in memory, in a card or in a dream's change, in order of time."""
     with scratch(project) as copy:
-        job = _job(project, parts, copy, now)
-        if job.config.catch_engine == "anthropic":
-            return _by_a_model(project, parts, job)
-        from dreams.engines.rules import catching  # noqa: PLC0415 - its patterns are slow to build, and no page needs them
+        if conf.current(project).catch_engine == "anthropic":
+            return _by_a_model(project, parts, _job(project, parts, copy, now))
+        return _by_rules(project, parts, copy, now)
 
-        lessons, repeated = catching.said(job, Silent())
-        said = [
-            CaughtStatement(_said(lesson.citations), lesson.text, lesson.kind, tuple(lesson.citations))
-            for lesson in lessons
-        ]
-        return CatchingResult(said, list(parts), repeated=repeated)
+
+def _by_rules(
+    project: Project, parts: Sequence[UnreadPart], copy: workspace.Workspace, now: dt.datetime
+) -> CatchingResult:
+    """What undecided cards are from is read again with what came after it: a later prompt may take back or change what an
+    earlier one said."""
+    from dreams.engines.rules import catching  # noqa: PLC0415 - its patterns are slow to build, and no page needs them
+
+    undecided = card_states.undecided(project, [part.session for part in parts])
+    older = [part.since_cards(undecided) for part in parts]
+    whole = [
+        replace(part, prompts=[*old.prompts, *part.prompts]) for old, part in zip(older, parts, strict=True)
+    ]
+    lessons, repeated = catching.said(_job(project, whole, copy, now, undecided), Silent())
+    new = {(part.session.pk, row.offset) for part in parts for row in part.prompts}
+    said = [
+        CaughtStatement(lesson.citations[0].quote, lesson.text, lesson.kind, tuple(lesson.citations))
+        for lesson in lessons
+        if any((cited.session_pk, cited.offset) in new for cited in lesson.citations)
+    ]
+    before = catching.said(_job(project, older, copy, now, undecided), Silent())[0] if undecided else ()
+    gone = {digest(each.text) for each in before} - {digest(each.text) for each in lessons}
+    taken_back = [card for card in undecided if card.key in gone]
+    return CatchingResult(said, list(parts), repeated=repeated, taken_back=taken_back)
 
 
 def _by_a_model(project: Project, parts: Sequence[UnreadPart], job: Job) -> CatchingResult:
@@ -133,11 +153,6 @@ def _messages(part: UnreadPart, brief: SessionBrief) -> Iterator[model.SessionMe
         offset = page.after
 
 
-def _said(citations: Sequence[Citation]) -> str:
-    """The person's words, or the agent's words that they agreed to, which are the first citation."""
-    return citations[0].quote
-
-
 @contextmanager
 def scratch(project: Project) -> Iterator[workspace.Workspace]:
     """A copy of the current memory directory. Edits made outside memoryweb are stored as versions first, as before a dream."""
@@ -148,7 +163,13 @@ def scratch(project: Project) -> Iterator[workspace.Workspace]:
         yield copy
 
 
-def _job(project: Project, parts: Sequence[UnreadPart], copy: workspace.Workspace, now: dt.datetime) -> Job:
+def _job(
+    project: Project,
+    parts: Sequence[UnreadPart],
+    copy: workspace.Workspace,
+    now: dt.datetime,
+    besides: Iterable[Card] = (),
+) -> Job:
     config = conf.current(project)
     return Job(
         project_name=str(project),
@@ -160,14 +181,14 @@ def _job(project: Project, parts: Sequence[UnreadPart], copy: workspace.Workspac
         now=now,
         time_zone=conf.zone(config),
         prices=pricing.table() if config.catch_engine == "anthropic" else {},
-        known=known(project),
+        known=known(project, besides),
         instructions=instructions.texts(project),
     )
 
 
-def known(project: Project) -> tuple[str, ...]:
+def known(project: Project, besides: Iterable[Card] = ()) -> tuple[str, ...]:
     """The texts of earlier cards, lines that a dream currently proposes, and lines of a dream that the person rejected."""
-    cards = project.cards.values_list("text", flat=True)
+    cards = project.cards.exclude(pk__in=[card.pk for card in besides]).values_list("text", flat=True)
     waiting = proposals.open_dream_proposal(project)
     added = _added(waiting) if waiting else ()
     rejected = LeftOut.objects.decided().filter(project=project).values_list("added", flat=True)

@@ -20,7 +20,7 @@ from django.db.models.functions import Coalesce
 from dreams.engines.types import PromptBrief, SessionBrief
 from dreams.lib.agents.claude_code.history import FILE
 from dreams.lib.files import safefs
-from dreams.models import MemoryWrite, Project, Prompt, Session, TranscriptFolder
+from dreams.models import Card, MemoryWrite, Project, Prompt, Session, TranscriptFolder
 from dreams.models.prepared import prepared
 from dreams.services.dreaming.dream_inputs import brief, end_of, with_prompts_only, without_hidden
 
@@ -44,6 +44,14 @@ class UnreadPart:
     def before(self, byte: int) -> "UnreadPart":
         """The part before `byte`."""
         return replace(self, to_byte=byte, prompts=[row for row in self.prompts if row.offset < byte])
+
+    def since_cards(self, cards: Iterable[Card]) -> "UnreadPart":
+        """What was read before, from the prompts of the oldest of these cards on."""
+        own = self.session.pk
+        cited = [one["offset"] for card in cards for one in card.citations if one.get("session_pk") == own]
+        rows = without_hidden(self.session.prompts.filter(caught_at__isnull=False))
+        rows = rows.filter(offset__gte=min(cited), offset__lt=self.from_byte) if cited else rows.none()
+        return replace(self, prompts=list(rows.order_by("offset")[:MOST_PROMPTS]))
 
     @property
     def cursor_after(self) -> int:

@@ -213,7 +213,7 @@ def _bring_up_to_date(said: list[Lesson], heard: Heard) -> None:
                 new = typed.text[found.new.start : found.new.end]
                 if is_told_past(old, typed.text) or is_last_number(lesson.text, old, typed.text, new):
                     lesson.text = f"{lesson.text[: found.old.start]}{new}{lesson.text[found.old.end :]}"
-                    lesson.citations.append(heard.citation(typed.quote))
+                    lesson.citations.insert(0, heard.citation(typed.quote))
     if REVERTED.search(heard.prompt.text):
         words = keys_of(heard.prompt.text)
         said[:] = [
