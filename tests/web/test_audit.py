@@ -9,7 +9,7 @@ from django.test import Client
 from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 
-from dreams.models import AuditEntry
+from dreams.models import AuditEntry, Policy
 from dreams.services import auditlog
 from tests.world import rows as world
 
@@ -110,6 +110,17 @@ def test_an_entry_leads_to_what_it_is_about_as_long_as_that_exists(browser: Clie
     text = _text(browser)
     assert not any(f'href="{address}"' in text for address in addresses)
     assert "acme" in text
+
+
+def test_what_a_policy_applied_leads_to_where_the_policies_of_its_project_are_set(browser: Client) -> None:
+    own, other = world.make_project("acme"), world.make_project("other")
+    Policy.objects.create(project=own, operation="add", action=Policy.Action.AUTO)
+    auditlog.record("apply.done", actor="me", project=own)
+    assert "#policies" not in _text(browser)
+    auditlog.record("apply.done", actor="policy", project=other)
+    assert f'href="{reverse("settings")}#policies"' in _text(browser)
+    auditlog.record("apply.done", actor="policy", project=own)
+    assert f'href="{reverse("project-settings", args=[own.pk])}#policies"' in _text(browser)
 
 
 def test_the_queries_do_not_grow_with_entries(browser: Client) -> None:

@@ -2,7 +2,7 @@
 
 import datetime as dt
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -12,8 +12,9 @@ from django.urls import reverse
 
 from dreams.models import AuditEntry, DreamRun, Project, Proposal
 from dreams.services import auditlog
-from dreams.services.audit_sentences import Sentences
+from dreams.services.audit_sentences import POLICY, Sentences
 from dreams.web.pages.projects import with_unique_names
+from dreams.web.pages.settings import policies_at
 from dreams.web.paging import PageOfRows, page_of
 
 
@@ -70,6 +71,7 @@ class _Known:
     projects: frozenset[int]
     proposals: frozenset[str]
     dreams: frozenset[str]
+    policies_at: Mapping[int, str]
 
     @classmethod
     def of(cls, rows: Sequence[AuditEntry]) -> "_Known":
@@ -79,11 +81,8 @@ class _Known:
             model.objects.filter(public_id__in=names).values_list("public_id", flat=True)
             for model in (Proposal, DreamRun)
         )
-        return cls(
-            frozenset(Project.objects.filter(pk__in=pks).values_list("pk", flat=True)),
-            frozenset(proposals),
-            frozenset(dreams),
-        )
+        projects = frozenset(Project.objects.filter(pk__in=pks).values_list("pk", flat=True))
+        return cls(projects, frozenset(proposals), frozenset(dreams), policies_at(projects))
 
     def address(self, name: str) -> str:
         if name in self.proposals:
@@ -147,6 +146,7 @@ def _row(row: AuditEntry, known: _Known, told: Sentences) -> dict[str, Any]:
         # An internal id means nothing to a reader.
         "object_id": "" if row.object_id.isdecimal() else row.object_id,
         "leads_to": known.address(row.object_id),
+        "policies_at": row.actor == POLICY and known.policies_at.get(row.project_id_was or 0),
         "data": json.dumps(row.data, ensure_ascii=False, indent=1)[:MOST_DATA] if row.data else "",
     }
 

@@ -8,6 +8,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+from django.urls import reverse
+
 from dreams import conf
 from dreams.engines import versions
 from dreams.lib.files.text import is_folder
@@ -48,6 +50,15 @@ class PolicyCell:
 class PolicyRow:
     label: str
     cells: list[PolicyCell]
+
+
+def policies_at(projects: Collection[int]) -> dict[int, str]:
+    """Project → the address of the policies that apply changes there: its own, or those of everywhere."""
+    own = Policy.objects.filter(project__in=projects, action=Policy.Action.AUTO).values_list(
+        "project", flat=True
+    )
+    pages = {pk: reverse("project-settings", args=[pk]) for pk in own}
+    return {pk: f"{pages.get(pk) or reverse('settings')}#policies" for pk in projects}
 
 
 def by_type(project: Project | None, typed: Mapping[str, str] | None = None) -> list[PolicyRow]:

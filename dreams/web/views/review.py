@@ -13,13 +13,12 @@ from urllib.parse import urlsplit
 from django.conf import settings
 from django.contrib import messages
 from django.http import Http404, HttpResponse, HttpResponseRedirect, QueryDict
-from django.shortcuts import resolve_url
 from django.utils import timezone
 from django.views.decorators.http import require_POST, require_safe
 
 from dreams.lib import memdir
 from dreams.lib.files.text import plural
-from dreams.models import FileChange, Hunk, Policy, Proposal
+from dreams.models import FileChange, Hunk, Proposal
 from dreams.services import people, review
 from dreams.services.inbox.waiting import open_decisions
 from dreams.services.proposals import summaries
@@ -39,6 +38,7 @@ from dreams.web.pages.review import listing
 from dreams.web.pages.review_filter import ReviewQuery, batch_of, parse_query, passing, window
 from dreams.web.pages.review_proposal import LoadedDecision, LoadedProposal, address, find, load as load_rows
 from dreams.web.pages.review_texts import texts_of
+from dreams.web.pages.settings import policies_at
 
 A_YEAR = 60 * 60 * 24 * 365  # seconds for which a layout is remembered; chosen
 CHANGED = "This changed since you opened the page, so your decision was not saved. Look at it again."
@@ -239,15 +239,9 @@ def _common(request: Request, loaded: LoadedProposal, asked: ReviewQuery) -> dic
         "resolve": resolver(loaded),
         "several": people.are_several(),
         "others": loaded.is_open and _others(loaded.proposal, actor(request)),
-        "policies_at": _policies_at(loaded.proposal) if loaded.proposal.by_policy else "",
+        "policies_at": loaded.proposal.by_policy
+        and policies_at([loaded.proposal.project_id])[loaded.proposal.project_id],
     }
-
-
-def _policies_at(proposal: Proposal) -> str:
-    """The address of the policies that applied it."""
-    own = Policy.objects.filter(project=proposal.project_id, action=Policy.Action.AUTO).exists()
-    page = resolve_url("project-settings", proposal.project_id) if own else resolve_url("settings")
-    return f"{page}#policies"
 
 
 def _others(proposal: Proposal, reader: str) -> bool:
