@@ -12,7 +12,7 @@ from dreams.dev.dreambench import folders, generator
 from dreams.dev.dreambench.builder import KINDS, OWN_KINDS, World
 from dreams.dev.dreambench.folders import naive_merge, nothing
 from dreams.dev.dreambench.session_cases import DirectoryPassages
-from dreams.dev.dreambench.wordings import ATTRIBUTES, FOUND, Deal
+from dreams.dev.dreambench.shapes import ATTRIBUTES, FOUND, Deal
 from dreams.lib.agents import transcripts
 from tests.world.cases import each
 

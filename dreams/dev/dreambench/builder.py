@@ -6,8 +6,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TypeVar
 
-from dreams.dev.dreambench.shapes import Words, bare, opening
-from dreams.dev.dreambench.wordings import ATTRIBUTES, SAID, Attribute, Chosen, Deal
+from dreams.dev.dreambench.shapes import ATTRIBUTES, SAID, Attribute, Chosen, Deal, Words, bare, opening
 
 # The truth of a generated directory: claims that a memory can make, and cases with their expected
 # outcome. Pure.

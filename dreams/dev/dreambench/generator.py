@@ -7,10 +7,9 @@ import random
 from collections.abc import Callable, Mapping
 from functools import partial
 
-from dreams.dev.dreambench import session_cases, wordings
+from dreams.dev.dreambench import session_cases
 from dreams.dev.dreambench.builder import Builder, Claim, World, claim, fill
-from dreams.dev.dreambench.shapes import Words, bare, opening
-from dreams.dev.dreambench.wordings import FOUND
+from dreams.dev.dreambench.shapes import ATTRIBUTES, FOUND, SAID, VOCABULARY, Deal, Words, bare, opening
 
 OLD_FROM, OLD_TO = dt.date(2025, 6, 1), dt.date(2025, 10, 1)
 NEW_FROM, NEW_TO = dt.date(2025, 10, 5), dt.date(2026, 2, 20)
@@ -27,14 +26,14 @@ def fact(b: Builder) -> None:
     text, _, held = b.fact(attribute, subject, value)
     topic = b.place(text)
     if b.rng.random() < 0.15:
-        topic.lines.append(b.rng.choice(wordings.SAID["remarks"]))
+        topic.lines.append(b.rng.choice(SAID["remarks"]))
     b.case("fact", about=text, held_out=held, stands=(claim(subject, value),))
     return None
 
 
 def _foreign(b: Builder) -> None:
     chosen = b.put(
-        wordings.SAID["french"] if b.rng.random() < 0.5 else wordings.SAID["korean"],
+        SAID["french"] if b.rng.random() < 0.5 else SAID["korean"],
         s=(s := b.words.subject()),
         v=(v := b.words.value("port")),
     )
@@ -61,7 +60,7 @@ def duplicate(b: Builder) -> None:
     subject, value = b.words.subject(), b.words.value(attribute.sort)
     one, wording, held = b.fact(attribute, subject, value)
     other, _, held_too = b.fact(attribute, subject, value, [wording] if b.rng.random() < 0.7 else [])
-    other = b.rng.choice(wordings.SAID["duplicate_frames"]).format(other)
+    other = b.rng.choice(SAID["duplicate_frames"]).format(other)
     topic = b.place(one)
     if b.rng.random() < 0.4:
         topic.lines.insert(b.rng.randrange(len(topic.lines) + 1), other)
@@ -132,8 +131,8 @@ def _in(subject: str, place: str, value: str) -> Claim:
 
 
 def _namesakes(b: Builder) -> None:
-    first = b.rng.choice(wordings.VOCABULARY["people"])
-    one, two = b.rng.sample(wordings.VOCABULARY["surnames"], 2)
+    first = b.rng.choice(VOCABULARY["people"])
+    one, two = b.rng.sample(VOCABULARY["surnames"], 2)
     subject, other = b.words.subject(), b.words.subject()
     attribute = next(a for a in b.attributes if a.sort == "person")
     left, wording, held = b.fact(attribute, subject, f"{first} {one}")
@@ -153,8 +152,8 @@ def update(b: Builder) -> None:
     before, wording, held = b.fact(attribute, subject, old)
     after, _, _ = b.fact(attribute, subject, new, [] if b.rng.random() < 0.6 else [wording])
     lines = [
-        b.deal.draw(wordings.SAID["dated_old"]).text.format(day=b.day(OLD_FROM, OLD_TO), fact=before),
-        b.deal.draw(wordings.SAID["dated_new"]).text.format(day=b.day(NEW_FROM, NEW_TO), fact=after),
+        b.deal.draw(SAID["dated_old"]).text.format(day=b.day(OLD_FROM, OLD_TO), fact=before),
+        b.deal.draw(SAID["dated_new"]).text.format(day=b.day(NEW_FROM, NEW_TO), fact=after),
     ]
     if b.rng.random() < 0.3:
         lines.reverse()
@@ -175,7 +174,7 @@ def update(b: Builder) -> None:
 def until(b: Builder, kind: str, first: dt.date, last: dt.date) -> None:
     """What holds until a day between these."""
     subject, day = b.words.subject(), b.day(first, last)
-    chosen = b.put(wordings.SAID["expired"], s=subject, day=day)
+    chosen = b.put(SAID["expired"], s=subject, day=day)
     b.place(chosen.text)
     said = {"gone" if kind == "expiry" else "stands": (claim(subject, day),)}
     b.case(kind, about=chosen.text, held_out=chosen.held_out, **said)
@@ -184,19 +183,19 @@ def until(b: Builder, kind: str, first: dt.date, last: dt.date) -> None:
 def date(b: Builder) -> None:
     topics = [t for t in b.topics if t.title.startswith("Log of") and len(t.lines) < 4]
     topic = topics[0] if topics else b.topic(title=f"Log of {b.words.subject().strip('`')}", is_open=False)
-    one = b.rng.choice(wordings.SAID["resolvable"])
+    one = b.rng.choice(SAID["resolvable"])
     wording, back = one["said"], -one["days"] if "days" in one else b.rng.randrange(2, 9)
     subject = b.words.subject()
     topic.lines.append(opening(wording.format(s=subject, n=back)))
     day = (topic.day - dt.timedelta(days=back)).isoformat()
-    held = wording in b.deal.parts([one["said"] for one in wordings.SAID["resolvable"]])[1]
+    held = wording in b.deal.parts([one["said"] for one in SAID["resolvable"]])[1]
     about = f"{topic.lines[-1]} (written {topic.day.isoformat()})"
     b.case("date", about=about, held_out=held, stands=((bare(subject),),), day=day)
 
 
 def vague(b: Builder) -> None:
     subject = b.words.subject()
-    chosen = b.put(wordings.SAID["vague"], s=subject)
+    chosen = b.put(SAID["vague"], s=subject)
     b.place(chosen.text)
     b.case("vague", about=chosen.text, held_out=chosen.held_out, stands=((bare(subject),),), undated=True)
 
@@ -374,7 +373,7 @@ SHARES: Mapping[str, tuple[Callable[[Builder], None], float]] = {
 }
 
 
-WORDINGS = {"own": wordings.ATTRIBUTES, "found": FOUND}
+WORDINGS = {"own": ATTRIBUTES, "found": FOUND}
 
 
 def make(seed: int, facts: int, wordings: str = "own") -> World:
@@ -401,7 +400,7 @@ def make(seed: int, facts: int, wordings: str = "own") -> World:
 def _builder(world: World, name: str, words: Words) -> Builder:
     rng = random.Random(f"{world.seed}/{name}")  # noqa: S311 - as above
     words.rng = rng
-    return Builder(rng, words, wordings.Deal(world.seed, rng), name, WORDINGS[world.wordings])
+    return Builder(rng, words, Deal(world.seed, rng), name, WORDINGS[world.wordings])
 
 
 def _add(world: World, b: Builder) -> None:

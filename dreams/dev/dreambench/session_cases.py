@@ -6,15 +6,13 @@ from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from pathlib import PurePosixPath
 
-from dreams.dev.dreambench import wordings
 from dreams.dev.dreambench.builder import Builder, BuiltMessage, Claim, claim
-from dreams.dev.dreambench.shapes import Words, bare, opening
-from dreams.dev.dreambench.wordings import Attribute
+from dreams.dev.dreambench.shapes import SAID, Attribute, Words, bare, opening
 
 
 def _user(b: Builder, text: str, after: int = -1) -> int:
     """Adds a prompt, with an opener or among other talk."""
-    opener = b.rng.choice(wordings.SAID["openers"])
+    opener = b.rng.choice(SAID["openers"])
     said = f"{opener}{text}"
     if b.rng.random() < 0.25:
         said = f"{said[:1].upper()}{said[1:]}{'' if said.endswith('.') else '.'}"
@@ -55,7 +53,7 @@ def flip_back(b: Builder) -> None:
     back = now.text.format(s=subject, v=value, o=other)
     if b.rng.random() < 0.4:
         fact = b.fact(attribute, subject, value)[0]
-        back = b.rng.choice(wordings.SAID["again"]).format(fact=fact, now=back)
+        back = b.rng.choice(SAID["again"]).format(fact=fact, now=back)
     at = _user(b, first)
     _user(b, back, after=at)
     b.case(
@@ -97,7 +95,7 @@ def forget(b: Builder) -> None:
     topic = b.place(text)
     neighbour = b.words.other_subject(subject)
     topic.lines.append(opening(wording.format(s=neighbour, v=other)))
-    chosen = b.deal.draw(wordings.SAID["forgets"])
+    chosen = b.deal.draw(SAID["forgets"])
     said = chosen.text.format(s=subject, fact=text[:1].lower() + text[1:].rstrip("."))
     _user(b, said)
     b.case(
@@ -110,11 +108,11 @@ def forget(b: Builder) -> None:
 
 
 def preference(b: Builder) -> None:
-    wording, named = b.rng.choice(wordings.SAID["wishes"])
+    wording, named = b.rng.choice(SAID["wishes"])
     one, other = b.words.subject().strip("`"), b.words.subject().strip("`")
     said = wording.format(a=one, b=other)
     words = tuple(bare({"{a}": one, "{b}": other}[name]) for name in named)
-    held = wording in b.deal.parts([w for w, _ in wordings.SAID["wishes"]])[1]
+    held = wording in b.deal.parts([w for w, _ in SAID["wishes"]])[1]
     _user(b, said)
     b.case("preference", about=said, held_out=held, stands=(words,))
 
@@ -126,19 +124,19 @@ def lure(b: Builder) -> None:
     form = b.rng.randrange(4)
     about = false
     if form == 0:
-        about = b.put(wordings.SAID["hypotheticals"], fact=false[:1].lower() + false[1:]).text
+        about = b.put(SAID["hypotheticals"], fact=false[:1].lower() + false[1:]).text
         b.say(BuiltMessage("user", about), BuiltMessage("assistant", "That would take a few changes."))
     elif form == 1:
-        wrong, right = b.rng.choice(wordings.SAID["mistakes"])
+        wrong, right = b.rng.choice(SAID["mistakes"])
         b.say(
             BuiltMessage("user", wrong.format(lure=false)), BuiltMessage("assistant", "Noted."),
             BuiltMessage("user", right.format(true=true[:1].lower() + true[1:])), BuiltMessage("assistant", "Alright."),
         )  # fmt: skip
     elif form == 2:
-        about = b.put(wordings.SAID["quotes"], fact=false).text
+        about = b.put(SAID["quotes"], fact=false).text
         b.say(BuiltMessage("user", about), BuiltMessage("assistant", "I cannot tell from here."))
     else:
-        about = b.put(wordings.SAID["tool_output"], fact=false).text
+        about = b.put(SAID["tool_output"], fact=false).text
         b.say(
             BuiltMessage("user", "what does that page say?"), BuiltMessage("tool", about),
             BuiltMessage("assistant", "It has advice for agents, which I leave alone."),

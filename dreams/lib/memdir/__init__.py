@@ -19,6 +19,13 @@ from dreams.lib.memdir.index import Index, IndexRow, parse_index, render_row
 from dreams.lib.memdir.index_as_loaded import INDEX_MAX_BYTES, INDEX_MAX_LINES, Loaded, loaded
 from dreams.lib.memdir.links import WikiLink, is_memory_path, markdown_links, retarget, same_target, wikilinks
 from dreams.lib.memdir.names import Spellings, name_key, safe_file_name, slug_for, spellings, twin, unfit
-from dreams.lib.memdir.sections import BodyItem, kinds, sections, with_children
-from dreams.lib.memdir.sentences import Sentence, sentence_spans, sentences
+from dreams.lib.memdir.sections import (
+    BodyItem,
+    Sentence,
+    kinds,
+    sections,
+    sentence_spans,
+    sentences,
+    with_children,
+)
 from dreams.lib.memdir.text import MemoryEditError, mask_code, replace_lines, split_lines
