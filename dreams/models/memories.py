@@ -136,10 +136,14 @@ class InstructionText(models.Model):
     """
 
     projects = models.ManyToManyField(Project, related_name="instruction_texts")
+    always_in = models.ManyToManyField(
+        Project,
+        related_name="texts_always",
+        help_text="Those of them that load it whatever file they are at.",
+    )
     host = models.CharField(max_length=255)
     path = models.TextField(help_text="Absolute path.")
     scope = models.CharField(max_length=10, help_text="managed, user, project, rule or local.")
-    is_conditional = models.BooleanField(db_default=False, help_text="Loaded at some files only.")
     text = models.TextField(help_text="Line by line as in the file.")
     changed_at = models.DateTimeField(help_text="When the file was last changed.")
     indexed = models.BooleanField(db_default=False, help_text="Indexed for search.")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from itertools import permutations
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +13,7 @@ from django.test import Client
 from django.utils import timezone
 
 from dreams.lib.agents.claude_code import ClaudeCode
-from dreams.models import DreamRun, Memory, Project
+from dreams.models import DreamRun, InstructionText, Memory, Project
 from dreams.services import discovery, dreaming, people
 from dreams.services.discovery import instruction_files
 from dreams.services.hosts import host
@@ -129,6 +130,24 @@ def test_a_rule_that_is_loaded_at_some_files_alone_is_not_enough(root: Root) -> 
     assert cards()[1][2] == []
     write_down(root.path / "rules" / "python.md", f"- {COMMIT}\n")
     assert cards()[1][2] == ["python.md"]
+
+
+def test_a_file_that_one_project_loads_always_and_another_at_some_files_is_not_enough(root: Root) -> None:
+    """Both load the same file. The one that was read last decided for both, and search read the file again each time."""
+    shared = "Branches are named by their ticket, never by their author."
+    outer = root.base / "work" / "app"
+    for repo in (outer, root.repository("app/inner")):
+        root.session(repo, "one")
+        root.memory(repo, "branches.md", note(f"- {shared}"))
+    discovery.discover()
+    for first, last in permutations(("app", "inner")):
+        write_down(outer / "inner" / "CLAUDE.md", f"- {shared}\n")
+        InstructionText.objects.update(indexed=True)
+        for name in (first, last):
+            Project.objects.filter(name=name).update(instructions_read_at=None)
+            instruction_files.read_due(host(), timezone.now())
+        (told,) = (card[2] for card in cards() if shared in card[1])
+        assert told == [] and not InstructionText.objects.filter(indexed=False).exists()
 
 
 def test_a_memory_with_a_short_line_of_its_own_is_edited_and_not_forgotten(root: Root) -> None:

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 
 from django.db import transaction
-from django.db.models import F, Q
+from django.db.models import F, Q, QuerySet
 
 from dreams.lib.agents.base import InstructionFile
 from dreams.lib.files.text import storable
@@ -50,9 +50,8 @@ def forget(project: Project) -> None:
     """Call it when trust changes: search finds none of the project's files until they are read again."""
     of_repository = Q(host=project.host, repo_dir=project.repo_dir) if project.repo_dir else Q(pk=project.pk)
     rows = Project.objects.filter(of_repository)
-    InstructionText.projects.through.objects.filter(project__in=rows.values("pk")).delete()
+    _unlink(rows)
     rows.update(instructions_read_at=None)
-    _forget_unloaded()
 
 
 def _due(host: str, now: dt.datetime) -> list[int]:
@@ -73,11 +72,15 @@ def _due(host: str, now: dt.datetime) -> list[int]:
 
 
 def _forget_gone(host: str) -> None:
-    links = InstructionText.projects.through.objects
-    gone = links.filter(project__host=host, project__gone_at__isnull=False)
-    if gone.exists():
-        gone.delete()
-        _forget_unloaded()
+    gone = Project.objects.filter(host=host, gone_at__isnull=False)
+    if InstructionText.projects.through.objects.filter(project__in=gone).exists():
+        _unlink(gone)
+
+
+def _unlink(projects: QuerySet[Project]) -> None:
+    for each in (InstructionText.projects, InstructionText.always_in):
+        each.through.objects.filter(project__in=projects.values("pk")).delete()
+    _forget_unloaded()
 
 
 def _forget_unloaded() -> None:
@@ -92,6 +95,8 @@ def _keep(project: Project, found: Iterable[InstructionFile]) -> None:
         known = {row.path: row for row in rows}
         kept = [_put(project.host, file, text, known) for (file, text) in texts.values()]
         project.instruction_texts.set(kept)
+        always = zip(kept, texts.values(), strict=True)
+        project.texts_always.set(row for row, (file, _) in always if not file.when)
         secret_paths.mark_folders((project.pk, path) for path in texts)
         _forget_unloaded()
 
@@ -100,15 +105,13 @@ def _put(
     host: str, file: InstructionFile, text: str, known: Mapping[str, InstructionText]
 ) -> InstructionText:
     row = known.get(file.path)
-    is_conditional = bool(file.when)
-    if row is not None and (row.text, row.scope, row.is_conditional) == (text, file.scope, is_conditional):
+    if row is not None and (row.text, row.scope) == (text, file.scope):
         return row
     row, _ = InstructionText.objects.update_or_create(
         host=host,
         path=file.path,
         defaults={
             "scope": file.scope,
-            "is_conditional": is_conditional,
             "text": text,
             "changed_at": _changed_at(file.path),
             "indexed": False,

@@ -70,7 +70,7 @@ def _card(
     content = text.decode(texts[places[0].sha256])
     projects = {place.project_id for place in places}
     said = {key for number, key in _keys(content) if number in one.lines}
-    loaded = [file for file in files if projects <= {each.pk for each in file.projects.all()}]
+    loaded = [file for file in files if projects <= {each.pk for each in file.always_in.all()}]
     saying = [file.path for file in loaded if said & {key for _, key in _keys(file.text)}]
     is_told = said <= {key for file in loaded for _, key in _keys(file.text)}
     lines = _as_written(content, one.lines)
@@ -95,9 +95,8 @@ def _as_written(content: str, numbers: Sequence[int]) -> str:
 
 def _loaded_together() -> list[InstructionText]:
     """The instruction files that several projects always load."""
-    rows = InstructionText.objects.filter(is_conditional=False).annotate(loading=Count("projects"))
-    rows = rows.filter(loading__gte=LEAST_PROJECTS)
-    return list(rows.prefetch_related(Prefetch("projects", Project.objects.only("pk"))).order_by("path"))
+    rows = InstructionText.objects.annotate(loading=Count("always_in")).filter(loading__gte=LEAST_PROJECTS)
+    return list(rows.prefetch_related(Prefetch("always_in", Project.objects.only("pk"))).order_by("path"))
 
 
 def _found() -> list[Shared]:
