@@ -20,18 +20,28 @@ from dreams.services import recovery, secret_purge, verifying
 from dreams.services.memories import exports, syncing
 from tests.world import directory as world
 from tests.world.directory import ME
+from tests.world.kept import Keep, Kept
 
 pytestmark = [pytest.mark.django_db, pytest.mark.not_on_postgresql]
 TOKEN = "ghp_" + "x7Kq2ZpL9vB4nM1cD8sF3gH6jW0tR5yUaEiO"
 
 
-@pytest.fixture
-def project(tmp_path: Path) -> Project:
-    """Three states: as found, then two edits outside."""
-    project = world.make_project(tmp_path / "claude")
+def with_three_states(folder: Path) -> Project:
+    project = world.make_project(folder)
     _change(project, "project_deploy.md", "Second.\n")
     _change(project, "project_deploy.md", "Third.\n")
     return project
+
+
+@pytest.fixture(scope="module")
+def made(kept: Keep[Project]) -> Kept[Project]:
+    return kept(with_three_states)
+
+
+@pytest.fixture
+def project(made: Kept[Project]) -> Project:
+    """As found, then two edits outside."""
+    return made.anew()
 
 
 def _change(project: Project, path: str, text: str) -> None:

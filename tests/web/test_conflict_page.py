@@ -20,6 +20,7 @@ from dreams.web.access import reviewer
 from dreams.web.htmx import Request
 from dreams.web.views import conflict as view
 from tests.world import directory as world, review as desk
+from tests.world.kept import Keep, Kept
 
 pytestmark = pytest.mark.django_db
 OUTSIDE = desk.TESTING.replace("shared PostgreSQL 15", "shared PostgreSQL 17").replace(
@@ -29,16 +30,25 @@ OURS = "Use the shared PostgreSQL 17 instance"
 THEIRS = "Use the PostgreSQL 16 container"
 
 
-@pytest.fixture
-def file(tmp_path: Path) -> FileChange:
-    """feedback_testing.md, approved, then changed outside in the same place."""
-    proposal = desk.make_proposal(desk.make_project(tmp_path))
+def clashing(folder: Path) -> FileChange:
+    proposal = desk.make_proposal(desk.make_project(folder))
     Finding.objects.filter(proposal=proposal).delete()
     review.decide(proposal, [desk.hunk_with(proposal, "PostgreSQL 16")], Hunk.Verdict.APPROVED, world.ME)
     (world.folder(proposal.project) / "feedback_testing.md").write_text(OUTSIDE)
     change = proposal.files.get(path="feedback_testing.md")
     assert rebase.rebase(change, OUTSIDE.encode()) == "conflict"
     return change
+
+
+@pytest.fixture(scope="module")
+def made(kept: Keep[FileChange]) -> Kept[FileChange]:
+    return kept(clashing)
+
+
+@pytest.fixture
+def file(made: Kept[FileChange]) -> FileChange:
+    """feedback_testing.md, approved, then changed outside in the same place."""
+    return made.anew()
 
 
 def address(file: FileChange) -> str:
@@ -89,12 +99,12 @@ def test_the_three_sides_are_labelled_and_the_rest_is_merged(browser: Client, fi
 
 @pytest.mark.more
 @pytest.mark.parametrize(
-    ("choice", "kept", "left"),
+    ("choice", "has", "left"),
     [("ours", [OURS], [THEIRS]), ("theirs", [THEIRS], [OURS]), ("both", [OURS, THEIRS], []),
      ("base", ["shared PostgreSQL 15"], [OURS, THEIRS])],
 )  # fmt: skip
 def test_what_is_chosen_is_what_the_proposal_wants(
-    browser: Client, file: FileChange, choice: str, kept: list[str], left: list[str]
+    browser: Client, file: FileChange, choice: str, has: list[str], left: list[str]
 ) -> None:
     response = browser.post(address(file), {"state": state(file), "choice-0": choice})
     assert response.status_code == 303
@@ -104,7 +114,7 @@ def test_what_is_chosen_is_what_the_proposal_wants(
     wanted = desk.proposals.bytes_of(file.new_sha)
     assert wanted is not None
     assert "Rule three:" in wanted.decode()
-    assert all(words in wanted.decode() for words in kept)
+    assert all(words in wanted.decode() for words in has)
     assert not any(words in wanted.decode() for words in left)
     # What goes together with an undecided change elsewhere is not approved without it.
     assert desk.hunk_with(file.proposal, "Never update them").verdict == Hunk.Verdict.PENDING
@@ -306,6 +316,7 @@ def test_what_the_proposal_wrote_itself_is_not_said_to_have_changed(browser: Cli
 
 
 def test_a_file_that_is_gone_is_not_told_as_changed(browser: Client, tmp_path: Path) -> None:
+    Proposal.objects.all().delete()  # the module's own has the other words in the inbox
     proposal = desk.make_proposal(desk.make_project(tmp_path))
     Finding.objects.filter(proposal=proposal).delete()
     review.decide(proposal, [desk.hunk_with(proposal, "PostgreSQL 16")], Hunk.Verdict.APPROVED, world.ME)

@@ -16,20 +16,25 @@ from dreams.services import review
 from dreams.services.apply import applying, writing
 from dreams.services.proposals import rebase
 from tests.world import directory as world
+from tests.world.kept import Keep, Kept
 
 pytestmark = pytest.mark.django_db
 HOST = "host alpha"
 
 
-@pytest.fixture
-def proposal(tmp_path: Path) -> Proposal:
-    """One change of one line, on a real directory."""
+def proposed(folder: Path) -> Proposal:
     after = world.DEPLOY.replace(HOST, "host beta")
     made = world.propose(
-        world.make_project(tmp_path), world.edit("project_deploy.md", world.DEPLOY, after, "x")
+        world.make_project(folder), world.edit("project_deploy.md", world.DEPLOY, after, "x")
     )
     made.findings.all().delete()
     return made
+
+
+@pytest.fixture(scope="module")
+def made(kept: Keep[Proposal]) -> Kept[Proposal]:
+    """One change of one line, on a real directory."""
+    return kept(proposed)
 
 
 def _inbox(browser: Client) -> str:

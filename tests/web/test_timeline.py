@@ -17,12 +17,11 @@ from dreams.services.memories import syncing
 from dreams.web.pages import timeline as timelines
 from dreams.web.paging import OUTSIDE, SYSTEM, Filter
 from tests.world import directory as real, rows as world
+from tests.world.kept import Keep, Kept
 
 
-@pytest.fixture
-def project(db: None, tmp_path: Path) -> Project:
-    """A gate, a dream of the scheduler's and one that was asked for, a review, an apply and an edit outside."""
-    project = real.make_project(tmp_path)
+def with_a_past(folder: Path) -> Project:
+    project = real.make_project(folder)
     GateEvaluation.objects.create(
         project=project, at=timezone.now(), open=True, results=[], fingerprint="open"
     )
@@ -34,6 +33,17 @@ def project(db: None, tmp_path: Path) -> Project:
     (Path(project.memory_dir) / "project_deploy.md").write_text("Moved.\n")
     syncing.refresh(project)
     return project
+
+
+@pytest.fixture(scope="module")
+def made(kept: Keep[Project]) -> Kept[Project]:
+    return kept(with_a_past)
+
+
+@pytest.fixture
+def project(made: Kept[Project], db: None) -> Project:
+    """A gate, a dream of the scheduler's and one that was asked for, a review, an apply and an edit outside."""
+    return made.anew()
 
 
 def _kinds(project: Project, who: str) -> set[str]:
