@@ -282,6 +282,10 @@ def of_one(folder: Path, said: str, *lines: str) -> list[Question]:
         ("pierGate keeps its sessions in SQLite", "we ripped out SQLite, sessions of pierGate sit in PostgreSQL 16", "pierGate keeps its sessions in PostgreSQL 16"),
         ("pier-gate opens at 72% of the tide", "for pier-gate it is 14% rather than 72%, the harbour asked", "pier-gate opens at 14% of the tide"),
         ("`north quay gate` opens at port 4187", "the crew says north quay gate has 4190, somebody wrote 4187 down wrong", "`north quay gate` opens at port 4190"),
+        ("larch-shipper, local: `localhost:4571`", "larch-shipper moved to 7344 last night, the old 4571 is dead", "larch-shipper, local: `localhost:7344`"),
+        ("Start larch-shipper with `PORT=4571`", "larch-shipper is on port 7344 now", "Start larch-shipper with `PORT=7344`"),
+        ("Reach larch-shipper at http://localhost:4571/ui", "larch-shipper moved to port 7344", "Reach larch-shipper at http://localhost:7344/ui"),
+        ("Build larch-shipper with `make reed-rel-12`", "larch-shipper moved to make birch-dbg-7 last night", "Build larch-shipper with `make birch-dbg-7`"),
         ("The pier gate keeps sessions in Cassandra", "oh and the pier gate goes to DynamoDB, so no need to mock Cassandra", "The pier gate keeps sessions in DynamoDB"),
     ],
 )  # fmt: skip
@@ -290,6 +294,18 @@ def test_a_new_value_of_a_thing_that_memory_knows_is_asked(
 ) -> None:
     (question,) = of_one(tmp_path, said, line, "The docs are built with Sphinx.")
     assert f"\n{after}" in (texts(question, "replace")["n0.md"] or "")
+
+
+def test_what_the_name_of_a_memory_says_is_what_its_statement_is_about(tmp_path: Path) -> None:
+    said = "larch-shipper now has ckpt-reed-3833 as its model checkpoint, after the incident"
+    files = {
+        "MEMORY.md": "",
+        "larch-shipper-model-checkpoint.md": memory("larch-shipper loads `ckpt-kelp-7443`.\n"),
+    }
+    (question,) = asked(dream(tmp_path, files, [session(1, said)]), "changed")
+    assert "`ckpt-reed-3833`" in "".join(text or "" for text in texts(question, "replace").values())
+    files["larch-shipper.md"] = files.pop("larch-shipper-model-checkpoint.md")
+    assert asked(dream(tmp_path / "other", files, [session(1, said)]), "changed") == []
 
 
 @pytest.mark.parametrize(

@@ -36,6 +36,7 @@ def told(folder: Path, line: str, *prompts: str, more: str = "", index: str = IN
         ("Stand-up is at 09:30, retro every second Friday.", "stand-up is at 10:00 now", "Stand-up is at 10:00, retro every second Friday."),
         ("The backup runs at 02:30 UTC and goes to s3://acme.", "the backup runs at 03:15 UTC now", "The backup runs at 03:15 UTC and goes to s3://acme."),
         ("Logs are kept for 30 days.", "Remember that logs are kept for 90 days.", "Logs are kept for 90 days."),
+        ("The loader is at 0x8000 in flash.", "we moved the loader from 0x8000 to 0x1f000", "The loader is at 0x1f000 in flash."),
         ("The importer has a timeout of 20 seconds.", "we raised the timeout of the importer to 45 seconds", "The importer has a timeout of 45 seconds."),
     ],
 )  # fmt: skip

@@ -242,7 +242,8 @@ def _is_meant(statement: PlacedText, typed: Typed, thing: str, made: Exchange) -
     values = words_of(f"{thing} {made.old.text} {made.new.text}".replace("_", " "))
     mine, theirs = (words_of(text) - values for text in (statement.text, typed.text))
     is_past = is_told_past(made.old.text, typed.text)
-    of_it, of_mine = len(theirs - mine) <= MOST_OWN, len(mine - theirs) <= MOST_OWN
+    titles = words_of(" ".join((statement.path, *statement.headings)))
+    of_it, of_mine = len(theirs - mine - titles) <= MOST_OWN, len(mine - theirs) <= MOST_OWN
     if thing:
         return is_past or ((of_it or made.named) and (of_mine or typed.changes))
     return (is_past and of_it and of_mine) or 2 * len(mine & theirs) >= max(1, len(mine), len(theirs))

@@ -24,6 +24,7 @@ MOST_SLOT = 4  # words of a value after a colon
 _COMMON_SORTS = frozenset({"A", "a", "slot", "word", "aA", "Aa"})  # just words or names
 _THE = ("renamed the ", "renamed our ", "rename the ", "rename our ")
 _SLOT = re.compile(r"(?::|\s=)\s+(?P<value>[^:=;,()]{2,40}?)\s*(?:\([^()]*\))?[.!]*$")
+_NUMBER_INSIDE = re.compile(r"[:=](\d{2,5})(?=/|`|$)")
 _WORD = re.compile(r"\w+")
 _RUNS = re.compile(r"[A-Z]+(?![a-z])|[A-Za-z]+|\d+")
 # Words right before, or right after, a past value.
@@ -172,8 +173,8 @@ def _sort(text: str, value: Value | None) -> str:
     bare = text.strip("`")
     if bare.isalpha():
         return "A"
-    if bare.startswith("#"):
-        return "#"
+    if bare.startswith(("#", "0x")):
+        return bare[0]
     shape = _RUNS.sub(lambda m: "0" if m[0].isdigit() else "A" if m[0][0].isupper() else "a", bare)
     return re.sub(r"(0)(?:[.]0)+", r"\1", re.sub(r"([aA])\1+", r"\1", shape))
 
@@ -183,8 +184,9 @@ def exchange(text: str, said: str, thing: str, known: Sequence[str] = ()) -> Exc
 
     `known` are other statements about the thing, whose values are not new.
     """
-    mine, theirs = spans(text, thing), spans(said, thing)
-    had = {span.key for each in (text, *known) for span in spans(each, thing)}
+    mine = (*spans(text, thing), *_numbers_inside(text))
+    theirs = [_with_program(span, said, mine) for span in spans(said, thing)]
+    had = {span.key for span in mine} | {span.key for each in known for span in spans(each, thing)}
     fresh = [span for span in theirs if span.key not in had]
     past = [span for span in mine if _named(span, said)]
     if fresh and past and (made := _of_named(past, fresh, said)):
@@ -196,6 +198,24 @@ def exchange(text: str, said: str, thing: str, known: Sequence[str] = ()) -> Exc
     if not pairs and alone and _beside(text, mine[0]) == _beside(said, theirs[0]):
         return Exchange(mine[0], fresh[0], True)
     return Exchange(*pairs[0], pairs[0][0].sort not in _COMMON_SORTS) if len(pairs) == 1 else None
+
+
+def _numbers_inside(text: str) -> Iterator[ValueSpan]:
+    """The numbers at the end of other values: of `PORT=8080`, `localhost:8080` and "http://localhost:8080/"."""
+    whole = dict.fromkeys((value.start, value.end) for value in read(text).values if value.kind != "number")
+    for start, end in whole:
+        if found := _NUMBER_INSIDE.search(text, start, end):
+            number = Value("number", found[1], *found.span(1))
+            yield ValueSpan(number.start, number.end, found[1], found[1], "number", number)
+
+
+def _with_program(span: ValueSpan, said: str, known: Sequence[ValueSpan]) -> ValueSpan:
+    """A command typed without backticks, with the words before it that a known one begins with."""
+    for each in known:
+        program = each.text.strip("`").rpartition(" ")[0]
+        if each.text[0] == "`" and program and said[: span.start].endswith(f"{program} "):
+            return _span(said, span.start - len(program) - 1, span.end, None)
+    return span
 
 
 def _beside(text: str, value: ValueSpan) -> list[str]:
