@@ -3,6 +3,7 @@
 import json
 import os
 import sys
+import textwrap
 from collections.abc import Sequence
 from io import TextIOWrapper
 from typing import TYPE_CHECKING
@@ -15,6 +16,7 @@ if TYPE_CHECKING:
 SYSTEM = os.name
 LAST_STREAM = 2  # stderr
 USAGE = 2  # exit code
+WIDTH = 100  # characters in a line of the list of commands
 
 
 def main() -> None:
@@ -49,9 +51,12 @@ def run(words: Sequence[str], command: str) -> None:
 def _execute(typed: list[str]) -> None:
     try:
         from django.core.exceptions import ImproperlyConfigured  # noqa: PLC0415 - it may be missing
-        from django.core.management import ManagementUtility  # noqa: PLC0415
+        from django.core.management import ManagementUtility, get_commands, load_command_class  # noqa: PLC0415
     except ImportError:
         sys.exit("Django is not installed here. Run `make install`, then use .venv/bin/python manage.py.")
+
+    def wrapped(text: str, later: str) -> str:
+        return textwrap.fill(text, WIDTH, subsequent_indent=later, break_on_hyphens=False)
 
     class Commands(ManagementUtility):
         def fetch_command(self, subcommand: str) -> "BaseCommand":
@@ -59,6 +64,21 @@ def _execute(typed: list[str]) -> None:
                 return super().fetch_command(subcommand)
             except SystemExit as unknown:  # Django exits with the code of a failure
                 sys.exit(unknown.code and USAGE)
+
+        def main_help_text(self, commands_only: bool = False) -> str:
+            """What each command of memoryweb does, in a sentence; Django's are named below."""
+            if commands_only:
+                return super().main_help_text(commands_only=True)
+            found = sorted(get_commands().items())
+            ours = {
+                name: load_command_class(app, name).help.partition(". ")[0].rstrip(".")
+                for name, app in found
+                if app == "dreams"
+            }
+            rows = [wrapped(f"  {name:16}{does}.", " " * 18) for name, does in ours.items()]
+            django = wrapped("  " + ", ".join(name for name, _ in found if name not in ours), "  ")
+            title = f"Commands. `{self.prog_name} COMMAND --help` has the options of each."
+            return "\n".join([title, "", *rows, "", "Commands of Django and its queue:", "", django])
 
     try:
         Commands(typed).execute()

@@ -66,6 +66,16 @@ class Command(BaseCommand):
     needs_database = True
     has_json = True
     is_watched = False  # a person waits for its first line, so stderr says why that takes long
+    # Django's own options work, but help and usage name only the command's: they are what a person looks for.
+    suppressed_base_arguments = {
+        "--version",
+        "--verbosity",
+        "--settings",
+        "--pythonpath",
+        "--traceback",
+        "--no-color",
+        "--force-color",
+    }
     requires_system_checks: Sequence[str] = ()  # type: ignore[assignment] # checks run in _checked, with one line a fault
 
     def arguments(self, parser: CommandParser) -> None:

@@ -334,6 +334,20 @@ def test_a_command_that_there_is_not_is_wrong_usage(processes: Processes) -> Non
         assert done.returncode == 2 and "Unknown command: 'nothing'" in done.stderr
 
 
+def test_help_says_what_each_command_does_and_its_usage_names_no_option_of_django(
+    processes: Processes,
+) -> None:
+    done = processes.run("help")
+    ours = done.stdout.partition("Commands of Django")[0]
+    commands = {path.stem for path in (ROOT / "dreams/management/commands").glob("[a-z]*.py")}
+    assert commands == {
+        line.split()[0] for line in ours.splitlines() if line[:3].strip() and line[:2] == "  "
+    }
+    assert "  apply           Submit the review and write what was approved" in ours
+    assert "--pythonpath" not in (usage := processes.run("answer", "--help").stdout)
+    assert "--row PATH" in usage
+
+
 def test_a_slug_of_two_projects_is_refused_with_the_candidates(shell: Shell, tmp_path: Path) -> None:
     other = tmp_path / "other/projects" / SLUG / "memory"
     world.put(other / "MEMORY.md", world.INDEX)

@@ -12,13 +12,13 @@ class Command(base.Command):
 
     def arguments(self, parser: base.CommandParser) -> None:
         parser.add_argument(
-            "verb",
+            "action",
             choices=("session-end", "remove"),
             help="session-end: for the agent, ids on stdin (manage.py answers it itself); remove: take the hook out",
         )
 
     def run(self, options: base.Options) -> base.Result:
-        if options["verb"] == "session-end":
+        if options["action"] == "session-end":
             from memoryweb import session_hook  # noqa: PLC0415 - ends the process
 
             session_hook.run(sys.argv[3:])

@@ -11,13 +11,13 @@ class Command(base.Command):
     help = "Save settings and policies to a file, or set them from one."
 
     def arguments(self, parser: base.CommandParser) -> None:
-        parser.add_argument("verb", choices=("export", "import"))
+        parser.add_argument("action", choices=("export", "import"))
         parser.add_argument("file", type=Path, metavar="FILE")
 
     def run(self, options: base.Options) -> base.Result:
         path: Path = options["file"]
         try:
-            if options["verb"] == "export":
+            if options["action"] == "export":
                 found = settings_changes.write(path)
                 count = len(found["everywhere"]) + sum(map(len, found["projects"].values()))
                 return {
