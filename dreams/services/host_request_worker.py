@@ -4,6 +4,7 @@ import datetime as dt
 import logging
 from collections.abc import Callable, Mapping
 from dataclasses import asdict
+from typing import TypeVar
 
 from django.db.models import Q
 from django.db.models.functions import Now
@@ -33,6 +34,7 @@ from dreams.services.review import Actor
 from dreams.services.scheduling import scheduler
 
 log = logging.getLogger(__name__)
+T = TypeVar("T")
 
 #: A request that no worker took for this long has lost its task.
 HAND_OUT_AGAIN = dt.timedelta(minutes=5)
@@ -170,26 +172,23 @@ def _in_words(report: ApplyReport) -> str:
     return report.refusal if report.error else "; ".join(f"{one.path}: {one.why}" for one in waits)
 
 
+def _there(found: T | None, what: str) -> T:
+    if found is None:
+        raise review.ReviewRefused(f"{what} is gone.")
+    return found
+
+
 def _proposal(request: HostRequest) -> Proposal:
-    if request.proposal is None:
-        raise review.ReviewRefused("Its proposal is gone.")
-    return request.proposal
+    return _there(request.proposal, "Its proposal")
 
 
 def _project(request: HostRequest) -> Project:
-    if request.project is None:
-        raise review.ReviewRefused("Its project is gone.")
-    return request.project
+    return _there(request.project, "Its project")
 
 
 def _memory(request: HostRequest) -> Memory:
-    found = Memory.objects.filter(pk=request.given["memory"], project=request.project).select_related(
-        "project"
-    )
-    row = found.first()
-    if row is None:
-        raise review.ReviewRefused("The memory is gone.")
-    return row
+    rows = Memory.objects.filter(pk=request.given["memory"], project=request.project)
+    return _there(rows.select_related("project").first(), "The memory")
 
 
 def _apply(request: HostRequest, actor: Actor) -> ApplyReport:

@@ -8,7 +8,7 @@ import datetime as dt
 import getpass
 import os
 import platform
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import lru_cache
@@ -245,14 +245,8 @@ def _move(former: str, projects: Iterable[Project]) -> Adopted:
 
 
 def _was_worked_on(project: Project) -> bool:
-    made: Sequence[bool] = (
-        project.dreams.exists(),
-        project.proposals.exists(),
-        project.jobs.exists(),
-        project.overrides.exists(),
-        project.policies.exists(),
-    )
-    return any(made)
+    made = ("dreams", "proposals", "jobs", "overrides", "policies")
+    return any(getattr(project, rows).exists() for rows in made)
 
 
 def _move_prompts(former: str) -> None:

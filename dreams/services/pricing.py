@@ -5,7 +5,7 @@ The table is edited in the admin. For a model that is not in it, tokens are coun
 
 import datetime as dt
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from decimal import Decimal
 from typing import Any, Self
 
@@ -22,6 +22,7 @@ from dreams.models import DreamRun, DreamUsage, ModelRequest, Price, Project, Se
 from dreams.models.prepared import prepared
 from dreams.services import auditlog, database
 
+_RATES = [each.name for each in fields(Rate)]  # what a row of the table has under the same names
 MOST_PRICES = 2_000  # the most rows to load: limits memory use
 
 
@@ -78,7 +79,7 @@ class PriceBook:
         rates: dict[str, list[Rate]] = {}
         for row in self.rows:
             if row.since <= day and newest.setdefault(row.model, row.since) == row.since:
-                rates.setdefault(row.model, []).append(_rate(row))
+                rates.setdefault(row.model, []).append(Rate(**{name: getattr(row, name) for name in _RATES}))
         return rates
 
 
@@ -90,18 +91,6 @@ def _prices() -> QuerySet[Price]:
 def table(on: dt.date | None = None) -> PriceTable:
     """The rates on a day; by default today in the person's time zone, which the table's dates use."""
     return PriceBook.load().on(on or timezone.now().astimezone(conf.zone(conf.current())).date())
-
-
-def _rate(row: Price) -> Rate:
-    return Rate(
-        input=row.input,
-        output=row.output,
-        cache_write_5m=row.cache_write_5m,
-        cache_write_1h=row.cache_write_1h,
-        cache_read=row.cache_read,
-        above_prompt_tokens=row.above_prompt_tokens,
-        web_search=row.web_search,
-    )
 
 
 # --- Changing a price ---------------------------------------------------------------------------------------------

@@ -215,10 +215,7 @@ class _Test:
             ("Model", f"{reply.model[:NAME_CHARS] or self.model}{self._unlisted()}"),
             ("Round trip", f"{ms} ms; the whole answer took {_took(seconds)}"),
             ("Tools", "Called" if called else "Not called, though asked to"),
-            (
-                "Streaming",
-                "Yes" if reply.streamed else "No: answers come in one piece",
-            ),
+            ("Streaming", "Yes" if reply.streamed else "No: answers come in one piece"),
             ("Prompt cache", self._caching(reply)),
             ("Used", f"{reply.tokens.prompt:,} tokens in, {reply.tokens.output:,} out"),
         )

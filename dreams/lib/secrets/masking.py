@@ -67,11 +67,15 @@ class Mask:
         return sum(value in text for value in self.shown)
 
 
+def masked(text: str) -> str:
+    """One text without its own secrets."""
+    return Mask.of([text])(text)
+
+
 def hunks(mask: Mask, found: Iterable[diff.Hunk]) -> list[diff.Hunk]:
     """The same hunks with their lines masked: hunks are made from the real texts, and only shown masked."""
     return [
-        replace(one, base_lines=_masked(mask, one.removed), new_lines=_masked(mask, one.added))
-        for one in found
+        replace(one, base_lines=_lines(mask, one.removed), new_lines=_lines(mask, one.added)) for one in found
     ]
 
 
@@ -80,7 +84,7 @@ def rows(mask: Mask, before: str, after: str, context: int | None = 3) -> list[d
     return diff.rows(mask(before), hunks(mask, diff.hunks(before, after)), context)
 
 
-def _masked(mask: Mask, text: str) -> tuple[str, ...]:
+def _lines(mask: Mask, text: str) -> tuple[str, ...]:
     return tuple(diff.split_lines(mask(text)))
 
 

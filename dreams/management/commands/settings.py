@@ -20,27 +20,15 @@ class Command(base.Command):
             if options["action"] == "export":
                 found = settings_changes.write(path)
                 count = len(found["everywhere"]) + sum(map(len, found["projects"].values()))
-                return {
-                    "file": str(path),
-                    "settings": count,
-                    "policies": len(found["policies"]),
-                    "unknown": [],
-                }
-            done = settings_changes.read(path, named.me().name)
+                done = settings_changes.Imported(count, len(found["policies"]))
+            else:
+                done = settings_changes.read(path, named.me().name)
         except OSError as error:
             raise base.Refused(base.refusal(error, path)) from error
-        return {
-            "file": str(path),
-            "settings": done.settings,
-            "policies": done.policies,
-            "unknown": done.unknown,
-        }
+        return {"file": str(path), **base.fields(done, "settings", "policies", "unknown")}
 
     def words(self, result: base.Result) -> base.Words:
-        settings, policies = (
-            plural(result["settings"], "setting"),
-            plural(result["policies"], "policy", "policies"),
-        )
-        yield f"{result['file']}: {settings} and {policies}."
+        policies = plural(result["policies"], "policy", "policies")
+        yield f"{result['file']}: {plural(result['settings'], 'setting')} and {policies}."
         for name in result["unknown"]:
             yield f"  not known here: {name}"

@@ -11,7 +11,7 @@ from dreams.lib.agents import registry
 from dreams.lib.agents.base import InstructionFile
 from dreams.lib.prose import claims
 from dreams.lib.refusal import Refusal
-from dreams.lib.secrets.masking import Mask
+from dreams.lib.secrets.masking import masked
 from dreams.models import Memory, Project
 from dreams.services import hosts
 from dreams.services.memories import syncing
@@ -125,19 +125,15 @@ def report(project: Project, folder: str = "") -> LoadedFiles:
         tuple(
             CheckedFile(
                 file,
-                _masked(shown(project, file.path)),
-                _masked(shown(project, file.included_by)) if file.included_by else "",
+                # Masked here, as other masks do not know the name of a missing included file.
+                masked(shown(project, file.path)),
+                masked(shown(project, file.included_by)) if file.included_by else "",
                 tokens(file.text),
                 tuple(against.get(file.path, ())) if not file.problem else (),
             )
             for file in found
         )
     )
-
-
-def _masked(name: str) -> str:
-    """Masks secrets here, as other masks do not know the name of a missing included file."""
-    return Mask.of([name])(name)
 
 
 def texts(project: Project) -> dict[str, str]:

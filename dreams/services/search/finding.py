@@ -14,7 +14,7 @@ from django.db.models import Count, Exists, F, Model, OuterRef, QuerySet, Subque
 
 from dreams.lib.files import text as texts
 from dreams.lib.secrets import redact
-from dreams.lib.secrets.masking import Mask
+from dreams.lib.secrets.masking import masked
 from dreams.models import HistoryPrompt, InstructionText, Memory, OpenEnd, Project, Prompt, Session, Version
 from dreams.models.prepared import prepared
 from dreams.services import blobs, session_notes
@@ -347,7 +347,7 @@ def instruction_hits(found: Sequence[tuple[int, int | None]], query: Query) -> l
             files[file],
             by_pk[project],
             files[file].loaded_by - 1,
-            excerpts(_masked(files[file].text), query.terms),
+            excerpts(masked(files[file].text), query.terms),
         )
         for file, project in loading.items()
         if project in by_pk
@@ -376,11 +376,7 @@ def projects() -> QuerySet[Project, tuple[int, str]]:
 
 
 def _excerpts(data: bytes, query: Query) -> list[Excerpt]:
-    return excerpts(_masked(texts.decode(data)), query.terms)
-
-
-def _masked(content: str) -> str:
-    return Mask.of([content])(content)
+    return excerpts(masked(texts.decode(data)), query.terms)
 
 
 def _marked(text: str, query: Query) -> tuple[ExcerptPart, ...]:

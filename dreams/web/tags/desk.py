@@ -23,7 +23,7 @@ from django.utils.safestring import SafeString, mark_safe
 
 from dreams.lib import amounts, diff
 from dreams.lib.files.text import plural
-from dreams.lib.secrets.masking import Mask
+from dreams.lib.secrets.masking import masked
 from dreams.models import Project
 from dreams.services import host_requests, hosts, secret_paths
 from dreams.services.people import role_of
@@ -58,6 +58,7 @@ register.filter("tokens", amounts.tokens)
 register.filter("rate", amounts.rate)
 register.filter("lasting", amounts.lasting)
 register.filter("money", amounts.money)
+register.filter("masked", masked)
 register.filter("shown", shown)
 
 
@@ -161,12 +162,6 @@ def markdown(text: str, resolve: render.Resolver | None = None) -> SafeString:
 def visible(text: str) -> str:
     """The text with invisible characters written out, such as ⟨U+202E⟩."""
     return diff.visible(str(text))
-
-
-@register.filter
-def masked(text: str) -> str:
-    """The text with its secrets masked."""
-    return Mask.of([text])(text)
 
 
 @register.filter

@@ -19,6 +19,7 @@ from dreams.lib.storage import history
 from dreams.models import Memory, Project, Proposal, Version
 from dreams.services import blobs, host_requests, project_lock
 from dreams.services.apply.applying import ApplyReport
+from dreams.services.host_requests import NewRequest
 from dreams.services.memories import hand_edits, moved, said_again
 from dreams.services.review import ReviewRefused, submitting
 from dreams.web import hidden_secrets
@@ -172,13 +173,8 @@ def restore(request: Request, pk: int) -> HttpResponse:
 
     sha, why = picked.version.sha256, _reason(request) or hand_edits.moment_reason(picked.version.at)
     new_request = partial(host_requests.to_restore, found.project, found.path, sha, why)
-    if waits := asked(request, found.project, new_request, go(request, "memory", pk=pk)):
-        return waits
-
-    def act() -> ApplyReport:
-        return hand_edits.restore(found.project, found.path, sha, reviewer(request), reason=why)
-
-    return _carried_out(request, found, act, f"Restored {found.path}.")
+    act = partial(hand_edits.restore, found.project, found.path, sha, reviewer(request), reason=why)
+    return _carried_out(request, found, new_request, act, f"Restored {found.path}.")
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
@@ -195,14 +191,9 @@ def edit(request: Request, pk: int) -> HttpResponse:
     if "preview" in request.POST:
         return _edit_page(request, found, data, typed, base, previewed=True)
     new_request = partial(host_requests.to_edit, found, typed, base, _reason(request))
-    if waits := asked(request, found.project, new_request, go(request, "memory", pk=pk)):
-        return waits
-
-    def act() -> ApplyReport:
-        return hand_edits.edit(found, typed, base, reviewer(request), reason=_reason(request))
-
+    act = partial(hand_edits.edit, found, typed, base, reviewer(request), reason=_reason(request))
     try:
-        return _carried_out(request, found, act, f"Saved {found.path}.")
+        return _carried_out(request, found, new_request, act, f"Saved {found.path}.")
     except hand_edits.Stale:
         # Typed text is never lost: it is shown again beside the new state.
         found.refresh_from_db()
@@ -276,14 +267,10 @@ def forget(request: Request, pk: int) -> HttpResponse:
         return go(request, "memory", pk=pk)
     if request.method == "POST":
         new_request = partial(host_requests.to_forget, found, _reason(request))
-        if waits := asked(request, found.project, new_request, go(request, "memory", pk=pk)):
-            return waits
-
-        def act() -> ApplyReport:
-            return hand_edits.forget(found, reviewer(request), reason=_reason(request))
-
+        act = partial(hand_edits.forget, found, reviewer(request), reason=_reason(request))
+        done = f"Forgotten: {found.path}. Its history is kept below."
         try:
-            return _carried_out(request, found, act, f"Forgotten: {found.path}. Its history is kept below.")
+            return _carried_out(request, found, new_request, act, done)
         except hand_edits.Stale:
             messages.error(request, "It changed a moment ago. Nothing was removed: please check it again.")
             return go(request, "memory", pk=pk)
@@ -314,9 +301,20 @@ def move(request: Request, pk: int) -> HttpResponse:
     return render(request, "dreams/memory_move.html", context)
 
 
-def _carried_out(request: Request, found: Memory, act: Callable[[], ApplyReport], done: str) -> HttpResponse:
-    """Does it and reports the result; a blocked change continues in its proposal. Raises hand_edits.Stale."""
-    return _waits(request, found, act, done, found.project) or go(request, "memory", pk=found.pk)
+def _carried_out(
+    request: Request,
+    found: Memory,
+    new_request: Callable[[], NewRequest],
+    act: Callable[[], ApplyReport],
+    done: str,
+) -> HttpResponse:
+    """Does it, or asks the host that has the files, and reports the result; a blocked change continues in its proposal.
+
+    Raises hand_edits.Stale.
+    """
+    here = go(request, "memory", pk=found.pk)
+    asks = asked(request, found.project, new_request, here)
+    return asks or _waits(request, found, act, done, found.project) or here
 
 
 def _waits(

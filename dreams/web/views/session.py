@@ -80,11 +80,7 @@ def _kept(file: TranscriptFile | None, wanted: query.Query) -> str:
 def _hits(request: Request, path: str, wanted: query.Query) -> Within | None:
     """`?look=` and `?look_line=` continue a search that stopped in a very long transcript."""
     start, line = number_or_none(request.GET.get("look")), number_or_none(request.GET.get("look_line"))
-    return (
-        pages.find_in_transcript(path, wanted, start, line)
-        if start and line
-        else pages.find_in_transcript(path, wanted)
-    )
+    return pages.find_in_transcript(path, wanted, *((start, line) if start and line else ()))
 
 
 def _is_new_search(request: Request) -> bool:

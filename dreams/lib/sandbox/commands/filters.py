@@ -239,7 +239,7 @@ _WC = Spec(
     },
 )
 _NOT_PRINTING = bytes(byte for byte in range(256) if not 32 <= byte < 127 and byte not in b"\t\n\v\f\r")
-_SPACES = b" \t\n\v\f\r"
+_SPACES = frozenset((b" ", b"\t", b"\n", b"\v", b"\f", b"\r"))
 
 
 @dataclass(slots=True)
@@ -275,9 +275,6 @@ def wc(name: str, argv: list[str]) -> Runner:
 def _count_one(process: Process, path: str, wanted: list[str]) -> _Counts | None:
     try:
         return _counted(process, process.chunks(path), wanted)
-    except IsADirectoryError as error:
-        process.complain(f"{path}: {trouble(error)}")
-        return _Counts()
     except (OSError, SafeFsError) as error:
         process.complain(f"{path}: {trouble(error)}")
         return _Counts() if trouble(error) == "Is a directory" else None
@@ -303,11 +300,8 @@ def _count_words(chunk: bytes, in_word: bool, counts: _Counts) -> bool:
     text = chunk.translate(None, _NOT_PRINTING)
     if not text:
         return in_word
-    counts.words += len(text.split()) - (in_word and text[:1] not in _SPACES_SET)
-    return text[-1:] not in _SPACES_SET
-
-
-_SPACES_SET = frozenset(bytes([byte]) for byte in _SPACES)
+    counts.words += len(text.split()) - (in_word and text[:1] not in _SPACES)
+    return text[-1:] not in _SPACES
 
 
 def _width(process: Process, paths: list[str], columns: int) -> int:
