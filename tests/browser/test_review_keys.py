@@ -15,7 +15,7 @@ from tests.browser.windows import Line, until
 from tests.world import directory as world, review as desk
 
 if TYPE_CHECKING:
-    from playwright.sync_api import Dialog, Locator, Page
+    from playwright.sync_api import Browser, Dialog, Locator, Page
 
 pytestmark = pytest.mark.django_db(transaction=True)
 FOCUS = "document.activeElement.id"
@@ -228,3 +228,25 @@ def test_on_a_phone_one_decision_fills_the_screen_and_its_verdict_is_at_the_thum
     own.get_by_placeholder("In your own words").fill("Not so.")
     own.get_by_role("button", name="Keep", exact=True).tap()
     expect(own).to_contain_text("Reason saved")
+
+
+@pytest.mark.parametrize("meanwhile", ["applied", pytest.param("decided", marks=pytest.mark.more)])
+def test_a_text_that_cannot_be_saved_stays_in_its_field_with_the_reason_below_it(
+    chromium: Browser, window: Page, address: str, proposal: Proposal, meanwhile: str
+) -> None:
+    context = chromium.new_context(storage_state=window.context.storage_state())
+    page = context.new_page()  # whose console may say that it was refused
+    page.goto(f"{address}/review/{proposal.public_id}/")
+    page.locator("#review [data-hunk]").first.focus()
+    page.keyboard.press("e")
+    field, below = (page.locator(f"details.edit[open] {one}") for one in ("textarea", ".edit-preview"))
+    field.fill("In my own words.")
+    expect(below).to_contain_text("As it will read")
+    if meanwhile == "applied":
+        Proposal.objects.filter(pk=proposal.pk).update(state=Proposal.State.APPLIED)
+    else:
+        review.decide(proposal, review.select_hunks(proposal), Hunk.Verdict.APPROVED, world.ME)
+    page.keyboard.press("Control+Enter")
+    expect(below).to_contain_text("Your version is not saved")
+    expect(field).to_have_value("In my own words.")
+    context.close()

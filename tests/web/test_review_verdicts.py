@@ -125,7 +125,7 @@ def test_a_verdict_on_a_state_that_is_gone_is_refused_and_the_new_one_shown(
     browser: Client, proposal: Proposal, verb: str
 ) -> None:
     hunk = desk.hunk_with(proposal, "very short")
-    old = about(hunk, verdict="approved", text="x")
+    old = about(hunk, verdict="approved") | ({"text": "x"} if verb == "edit" else {})
     FileChange.objects.filter(pk=hunk.file_id).update(base_sha=desk.rows.blob(desk.ROLE + "Oslo.\n"))
     response = post(browser, proposal, verb, old)
     assert response.status_code == 409
@@ -134,7 +134,11 @@ def test_a_verdict_on_a_state_that_is_gone_is_refused_and_the_new_one_shown(
     assert hunk.verdict == "pending"
     swapped = post(browser, proposal, verb, old, **{"HX-Request": "true"})
     assert swapped.status_code == 409
-    assert f'id="file-{hunk.file_id}"' in swapped.content.decode()
+    text = swapped.content.decode()
+    if verb == "edit":  # what was typed stays in its field
+        assert "changed since" in text and swapped.headers["HX-Retarget"] == f"#preview-{hunk.pk}"
+    else:
+        assert f'id="file-{hunk.file_id}"' in text and '<span class="block-text">This changed' in text
 
 
 def test_a_verdict_on_what_another_window_decided_meanwhile_is_refused_and_that_is_shown(

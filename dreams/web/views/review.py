@@ -15,6 +15,7 @@ from django.contrib import messages
 from django.http import Http404, HttpResponse, HttpResponseRedirect, QueryDict
 from django.utils import timezone
 from django.views.decorators.http import require_POST, require_safe
+from django_htmx.http import reswap, retarget
 
 from dreams.lib import memdir
 from dreams.lib.files.text import plural
@@ -345,19 +346,24 @@ def around(request: Request, loaded: LoadedProposal, files: Collection[int | Non
 
 
 def refuse(request: Request, loaded: LoadedProposal, why: str) -> HttpResponse:
-    """409 with the current page; with htmx the current file, with the reason above it, or all of a page that is no longer open."""
-    messages.error(request, why)
+    """409 with the current page; with htmx the current file, with the reason in the bar, or all of a page that is no longer open.
+
+    What was typed stays in its field, with the reason below it.
+    """
     loaded = load(request, proposal_of(loaded.proposal.public_id))
-    asked = _asked(request)
-    if not loaded.is_open and wants_fragment(request) and "text" not in request.POST:
-        return go(request, address(loaded.proposal))
-    if not wants_fragment(request):
-        return page(request, loaded, asked, status=409)
     pk = request.POST.get("hunk", "")
+    if wants_fragment(request) and "text" in request.POST:
+        typed = fragment(request, "dreams/_review_not_saved.html", loaded, {"why": why, "hunk": pk}, 409)
+        return reswap(retarget(typed, f"#preview-{pk}"), "innerHTML")
+    messages.error(request, why)
+    if not wants_fragment(request):
+        return page(request, loaded, _asked(request), status=409)
+    if not loaded.is_open:
+        return go(request, address(loaded.proposal))
     about = next((one for one in loaded.decisions for h in one.hunks if str(h.pk) == pk), None)
-    found, files = passing(loaded, asked), {about.file_id} if about else set()
+    found, files = passing(loaded, _asked(request)), {about.file_id} if about else set()
     cards = pages.some_cards(found, _shown(request).keys(), files) if about else []
-    context = {"whole": [card for card in cards if card.pk in files], "with_messages": True}
+    context = {"whole": [card for card in cards if card.pk in files], "with_messages": True, "refused": why}
     return _answer(request, loaded, context, files, 409)
 
 
