@@ -22,7 +22,7 @@ def bare(typed: str, most: int = MOST) -> str:
     return cut(redact(storable(typed)), most) if typed else typed
 
 
-class _WithoutSecrets(_Field):
+class TypedReason(_Field):
     """Masks secrets on the way into the database, also in `update` and `bulk_create`, and in the row that is saved. What is
     longer than the column is cut after that: half a secret is not recognised any more."""
 
@@ -41,9 +41,9 @@ class _WithoutSecrets(_Field):
         return name, f"django.db.models.{self.get_internal_type()}", args, kwargs
 
 
-class ReasonText(_WithoutSecrets, _Text):
+class ReasonText(TypedReason, _Text):
     pass
 
 
-class ReasonChars(_WithoutSecrets, _Chars):
+class ReasonChars(TypedReason, _Chars):
     pass

@@ -6,7 +6,7 @@ import hashlib
 import os
 import sqlite3
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import closing, contextmanager, suppress
 from pathlib import Path
 from typing import TypeVar
 
@@ -18,6 +18,8 @@ from django.db import DEFAULT_DB_ALIAS, connections
 from django.db.utils import DatabaseError, InterfaceError, OperationalError, ProgrammingError
 
 from dreams.lib import progress
+from dreams.lib.secrets.redact import redact_all
+from dreams.models.reasons import TypedReason
 from memoryweb import datadir
 
 LOCK_SECONDS = 120  # chosen: longer than any update is expected to take
@@ -182,6 +184,7 @@ def ensure(say: Callable[[str], object] | None = None) -> bool:
                 say(f"{'Updating' if applied else 'Making'} the database; this takes some seconds.")
             copy = _copied(folder) if applied else None
             _brought_up_to_date(copy)
+            _mask_copies()
     except filelock.Timeout as error:
         raise DatabaseUnavailable(ANOTHER_UPDATES) from error
     _make_private()
@@ -191,6 +194,27 @@ def ensure(say: Callable[[str], object] | None = None) -> bool:
 def copies() -> list[Path]:
     """The copies of the database made before migrations, oldest first."""
     return sorted((Path(settings.DATA_DIR) / COPIES).glob("*.sqlite3"))
+
+
+def _mask_copies() -> None:
+    """Reasons in copies lose their secrets, as those in the database did: a copy may be from before that."""
+    fields = (
+        field for model in apps.get_app_config(OURS).get_models() for field in model._meta.concrete_fields
+    )
+    columns = [(each.model._meta.db_table, each.attname) for each in fields if isinstance(each, TypedReason)]
+    for file in copies():
+        with suppress(sqlite3.Error), closing(sqlite3.connect(file)) as copy, copy:
+            copy.execute("PRAGMA secure_delete=ON")
+            for table, column in columns:
+                with suppress(sqlite3.OperationalError):  # a table or column that it does not have yet
+                    _mask(copy, table, column)
+
+
+def _mask(copy: sqlite3.Connection, table: str, column: str) -> None:
+    rows = copy.execute(f"SELECT rowid, {column} FROM {table} WHERE {column} <> ''").fetchall()  # noqa: S608 - our own names
+    masked = zip(rows, redact_all([typed for _, typed in rows]), strict=True)
+    changed = [(bare, row) for (row, typed), bare in masked if typed != bare]
+    copy.executemany(f"UPDATE {table} SET {column} = ? WHERE rowid = ?", changed)  # noqa: S608 - as above
 
 
 def forget_copies() -> None:

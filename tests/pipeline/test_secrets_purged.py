@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import sqlite3
 import zlib
 from collections.abc import Iterator
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -226,6 +228,26 @@ def test_a_purged_secret_is_nowhere_in_what_is_kept(project: Project) -> None:
     assert TOKEN.lower().encode() not in kept  # the search index folds case
     assert secret_purge.find_secrets(project).found == ()
     assert verifying.verify().problems == []
+
+
+@pytest.mark.not_on_postgresql
+def test_the_copy_before_an_update_has_no_secret_that_the_update_took_out_of_reasons(
+    project: Project, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    rows.make_proposal(project)
+    with connection.cursor() as cursor:
+        cursor.execute("UPDATE dreams_proposal SET summary = %s", [f"Use {TOKEN} again."])
+
+    def migrate() -> None:
+        Proposal.objects.update(summary="Use [redacted: github-token] again.")
+
+    monkeypatch.setattr(database, "_is_behind", lambda applied: True)
+    monkeypatch.setattr(database, "_migrate", migrate)
+    assert database.ensure()
+    (copy,) = database.copies()
+    with closing(sqlite3.connect(copy)) as opened:
+        (said,) = opened.execute("SELECT summary FROM dreams_proposal").fetchone()
+    assert said == "Use [redacted: github-token] again." and f"Use {TOKEN}".encode() not in copy.read_bytes()
 
 
 def test_all_else_of_the_old_version_stays_and_can_be_restored(project: Project) -> None:
