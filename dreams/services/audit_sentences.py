@@ -3,7 +3,6 @@
 Sentences are made from the entries alone; the names are looked up for a page at once, with ids for things that no longer exist.
 """
 
-from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from operator import itemgetter
@@ -20,6 +19,7 @@ from dreams.services.proposals import decisions, undos
 
 SYSTEM = "memoryweb"
 POLICY = "policy"
+_Say = Callable[["Sentences", AuditEntry], str]
 MOST_NAMED = 2  # in one sentence; chosen
 _OUTCOME = {"auto": "applied without asking", "review": "reviewed by a person"}
 
@@ -65,7 +65,7 @@ class Sentences:
         said = _SAID.get(entry.action)
         if said is None:
             return f"{self.who(entry)}: {entry.action} {entry.object_id}".strip()
-        text = said(self, entry).strip()
+        text = (said.format_map(_Words(self, entry)) if isinstance(said, str) else said(self, entry)).strip()
         reason = str(entry.data.get("reason") or "") if entry.action in _WITH_REASON else ""
         command = ", by command" if entry.data.get("by_command") else ""
         why = f" Reason: {reason.rstrip('.')}." if reason else ""
@@ -125,22 +125,15 @@ def _to(s: Sentences, entry: AuditEntry, paths: Iterable[str] = ()) -> str:
     return f" to {named}{_in(entry)}" if named else _in(entry)
 
 
-def _plain(text: str) -> Callable[[Sentences, AuditEntry], str]:
-    """A sentence from a template with `{who}` `{in}` `{to}` `{of}` and the entry's values."""
+@dataclass(frozen=True, slots=True)
+class _Words:
+    """What the templates of `_SAID` may name; each is made only where it is named."""
 
-    def said(s: Sentences, entry: AuditEntry) -> str:
-        return text.format(
-            who=s.who(entry),
-            **{"in": _in(entry), "to": _to(s, entry, _paths_in(entry)), "of": _in(entry, "of")},
-            id=entry.object_id,
-        )
+    sentences: Sentences
+    entry: AuditEntry
 
-    return said
-
-
-def _logged_in(s: Sentences, entry: AuditEntry) -> str:
-    by = entry.data.get("by")
-    return f"{s.who(entry)} logged in" + (f" with a {by}" if by else "")
+    def __getitem__(self, word: str) -> str:
+        return _WORDS[word](self.sentences, self.entry)
 
 
 def _logins_ended(s: Sentences, entry: AuditEntry) -> str:
@@ -204,11 +197,6 @@ def _decided(s: Sentences, entry: AuditEntry) -> str:
     return f"{s.who(entry)} {verbs.get(str(entry.data.get('verdict')), 'decided on')} {number}{_to(s, entry, _paths_in(entry))}"
 
 
-def _submitted(s: Sentences, entry: AuditEntry) -> str:
-    all_of_it = ", with everything rejected" if entry.data.get("state") == Proposal.State.REJECTED else ""
-    return f"{s.who(entry)} submitted the review of changes{_to(s, entry)}{all_of_it}"
-
-
 def _written(s: Sentences, entry: AuditEntry) -> str:
     """Each file: added, changed or removed."""
     files = _lists(entry.data.get("files"))
@@ -223,32 +211,11 @@ def _written(s: Sentences, entry: AuditEntry) -> str:
     return f"{s.who(entry)} {joined(said) if said else 'wrote nothing'}{_in(entry)}"
 
 
-def _undone(s: Sentences, entry: AuditEntry) -> str:
-    named = s.memories(entry, _paths_in(entry))
-    did = "redid" if entry.object_id in s.redos else "undid"
-    return f"{s.who(entry)} {did} changes" + (f" to {named}" if named else "") + _in(entry)
-
-
-def _failed(s: Sentences, entry: AuditEntry) -> str:
-    error = str(entry.data.get("error") or "the files changed meanwhile").rstrip(".")
-    return f"nothing was written{_in(entry)}, which {s.who(entry)} asked for: {error}"
-
-
-def _rebased(s: Sentences, entry: AuditEntry) -> str:
-    named = s.memories(entry, _paths_in(entry)) or "a file"
-    return f"the changes to {named}{_in(entry)} were merged into the current file"
-
-
 def _confirmed(s: Sentences, entry: AuditEntry) -> str:
     code = str(entry.data.get("code", "")).replace("-", " ")
     return (
         f"{s.who(entry)} confirmed a finding" + (f" ({code})" if code else "") + f" on changes{_to(s, entry)}"
     )
-
-
-def _secrets(s: Sentences, entry: AuditEntry) -> str:
-    where = s.title(entry, entry.object_id)
-    return f"{s.who(entry)} had the secrets in {where}{_in(entry)} shown"
 
 
 def _answered(s: Sentences, entry: AuditEntry) -> str:
@@ -308,19 +275,10 @@ def _earned(s: Sentences, entry: AuditEntry) -> str:
     return f"{s.who(entry)} ended the earned policy for {what}"
 
 
-def _trusted(s: Sentences, entry: AuditEntry) -> str:
-    verb = "trusted" if entry.data.get("now") else "no longer trusts"
-    return f"{s.who(entry)} {verb} the repository{_in(entry, 'of')} to say where its memories are"
-
-
 def _snoozed(s: Sentences, entry: AuditEntry) -> str:
     until = str(entry.data.get("until") or "")
     when = f"until {until[:10]}" if until else "until the next dream"
     return f"{s.who(entry)} snoozed {_waiting(s, entry)} {when}"
-
-
-def _brought_back(s: Sentences, entry: AuditEntry) -> str:
-    return f"{s.who(entry)} brought {_waiting(s, entry)} back to the inbox"
 
 
 def _waiting(s: Sentences, entry: AuditEntry) -> str:
@@ -332,27 +290,11 @@ def _waiting(s: Sentences, entry: AuditEntry) -> str:
     return f"changes{to}" if (to := _to(s, entry)) else entry.object_id
 
 
-def _digest(s: Sentences, entry: AuditEntry) -> str:
-    told = entry.data.get("told")
-    number = len(told) if isinstance(told, list) else 0
-    return f"{s.who(entry)} sent the digest by {entry.object_id}, about {plural(number, 'thing')}"
-
-
 def _job(s: Sentences, entry: AuditEntry) -> str:
     verb = {"job.added": "added", "job.removed": "removed", "job.started": "started"}[entry.action]
     label, when = str(entry.data.get("label") or ""), str(entry.data.get("when") or "")
     named = f"the job “{label}”" if label else "a job"
     return f"{s.who(entry)} {verb} {named}" + (f", {when}" if when else "")
-
-
-def _imported(s: Sentences, entry: AuditEntry) -> str:
-    return f"{s.who(entry)} imported {plural(int(entry.data.get('versions', 0)), 'version')} into the history{_in(entry, 'of')}"
-
-
-def _purged(s: Sentences, entry: AuditEntry) -> str:
-    replaced = entry.data.get("replaced")
-    number = Counter(map(str, replaced)).total() if isinstance(replaced, list | dict) else 0
-    return f"{s.who(entry)} removed secrets from {plural(number, 'kept text')}{_in(entry, 'of')}"
 
 
 def _asked_elsewhere(s: Sentences, entry: AuditEntry) -> str:
@@ -381,69 +323,95 @@ def _cut(page: Sentences, entry: AuditEntry) -> str:
     return f"memoryweb found the audit log cut off: {missing} missing"
 
 
-_SAID: Mapping[str, Callable[[Sentences, AuditEntry], str]] = {
-    "login.link": _plain("{who} created a login link"),
-    "login": _logged_in,
-    "login.password": _plain("{who} set a password"),
+def _number(value: object, one: str) -> str:
+    """A number, or that of the things in a list."""
+    return plural(len(value) if isinstance(value, list | dict) else int(str(value or 0)), one)
+
+
+_WORDS: Mapping[str, _Say] = {
+    "who": Sentences.who,
+    "in": lambda s, entry: _in(entry),
+    "of": lambda s, entry: _in(entry, "of"),
+    "to": lambda s, entry: _to(s, entry, _paths_in(entry)),
+    "id": lambda s, entry: entry.object_id,
+    "memory": lambda s, entry: s.title(entry, entry.object_id),
+    "files": lambda s, entry: s.memories(entry, _paths_in(entry)) or "a file",
+    "error": lambda s, entry: str(entry.data.get("error") or "the files changed meanwhile").rstrip("."),
+    "with_a": lambda s, entry: f" with a {by}" if (by := entry.data.get("by")) else "",
+    "trusts": lambda s, entry: "trusted" if entry.data.get("now") else "no longer trusts",
+    "undid": lambda s, entry: "redid" if entry.object_id in s.redos else "undid",
+    "waiting": _waiting,
+    "things": lambda s, entry: _number(entry.data.get("told"), "thing"),
+    "versions": lambda s, entry: _number(entry.data.get("versions"), "version"),
+    "texts": lambda s, entry: _number(entry.data.get("replaced"), "kept text"),
+    "nothing_kept": lambda s, entry: (
+        ", with everything rejected" if entry.data.get("state") == Proposal.State.REJECTED else ""
+    ),
+}
+#: By action: a template of `_WORDS`, or a function.
+_SAID: Mapping[str, str | _Say] = {
+    "login.link": "{who} created a login link",
+    "login": "{who} logged in{with_a}",
+    "login.password": "{who} set a password",
     "login.ended": _logins_ended,
     "person.added": _role,
     "person.changed": _role,
-    "person.removed": _plain("{who} removed the account of {id}"),
+    "person.removed": "{who} removed the account of {id}",
     "dream.requested": _requested,
-    "dream.cancelled": _plain("{who} cancelled a dream{in}"),
+    "dream.cancelled": "{who} cancelled a dream{in}",
     "dream.ended": _ended,
-    "dream.partial": _plain("{who} asked to review the unfinished work of a dream{in}"),
+    "dream.partial": "{who} asked to review the unfinished work of a dream{in}",
     "proposal.made": _proposed,
-    "proposal.superseded": _plain("a newer dream replaced the proposed changes{to}"),
+    "proposal.superseded": "a newer dream replaced the proposed changes{to}",
     "review.decided": _decided,
     "review.finding_confirmed": _confirmed,
-    "review.secrets_shown": _plain("{who} had the secrets in proposed changes{to} shown"),
-    "memory.secrets_shown": _secrets,
-    "review.submitted": _submitted,
-    "review.seconded": _plain("{who} approved changes{to} as the second person"),
-    "review.second_refused": _plain("{who} rejected changes{to} that waited for a second person"),
-    "card.approved": _plain("{who} approved what was caught{in}"),
-    "card.rejected": _plain("{who} rejected what was caught{in}"),
-    "card.edited": _plain("{who} reworded what was caught{in}"),
-    "card.taken_back": _plain("{who} undid the decision on what was caught{in}"),
+    "review.secrets_shown": "{who} had the secrets in proposed changes{to} shown",
+    "memory.secrets_shown": "{who} had the secrets in {memory}{in} shown",
+    "review.submitted": "{who} submitted the review of changes{to}{nothing_kept}",
+    "review.seconded": "{who} approved changes{to} as the second person",
+    "review.second_refused": "{who} rejected changes{to} that waited for a second person",
+    "card.approved": "{who} approved what was caught{in}",
+    "card.rejected": "{who} rejected what was caught{in}",
+    "card.edited": "{who} reworded what was caught{in}",
+    "card.taken_back": "{who} undid the decision on what was caught{in}",
     "question.answered": _answered,
     "question.taken_back": _answered,
     "question.later": _answered,
     "apply.done": _written,
-    "apply.failed": _failed,
-    "apply.rebased": _rebased,
-    "review.conflict_solved": _plain("{who} solved a conflict{to}"),
-    "review.rebase_confirmed": _plain("{who} confirmed the result after a change on disk{to}"),
-    "apply.recovered": _plain("{who} finished writing changes{to} after a crash"),
-    "apply.abandoned": _plain("{who} abandoned an interrupted write{to}"),
-    "rollback.done": _undone,
-    "lock.healed": _plain("{who} released the lock left by a stopped process{in}"),
+    "apply.failed": "nothing was written{in}, which {who} asked for: {error}",
+    "apply.rebased": "the changes to {files}{in} were merged into the current file",
+    "review.conflict_solved": "{who} solved a conflict{to}",
+    "review.rebase_confirmed": "{who} confirmed the result after a change on disk{to}",
+    "apply.recovered": "{who} finished writing changes{to} after a crash",
+    "apply.abandoned": "{who} abandoned an interrupted write{to}",
+    "rollback.done": "{who} {undid} changes{to}",
+    "lock.healed": "{who} released the lock left by a stopped process{in}",
     "setting.changed": _set,
-    "agent_settings.changed": _plain("{who} changed the hook in an agent’s settings"),
+    "agent_settings.changed": "{who} changed the hook in an agent’s settings",
     "policy.changed": _policy,
     "policy.earned": _earned,
     "policy.declined": _earned,
     "policy.ended": _earned,
     "price.changed": _set,
-    "price.removed": _plain("{who} removed the {id}"),
-    "project.trusted": _trusted,
+    "price.removed": "{who} removed the {id}",
+    "project.trusted": "{who} {trusts} the repository{of} to say where its memories are",
     "inbox.snoozed": _snoozed,
-    "inbox.brought_back": _brought_back,
-    "feed.made": _plain("{who} created an address for the feed"),
-    "feed.revoked": _plain("{who} revoked the address of the feed"),
-    "digest.sent": _digest,
+    "inbox.brought_back": "{who} brought {waiting} back to the inbox",
+    "feed.made": "{who} created an address for the feed",
+    "feed.revoked": "{who} revoked the address of the feed",
+    "digest.sent": "{who} sent the digest by {id}, about {things}",
     "job.added": _job,
     "job.removed": _job,
     "job.started": _job,
-    "host.adopted": _plain("{who} took over all projects of the host {id}"),
-    "host.accepts": _plain("{who} let {id} accept requests from other hosts"),
-    "host.declines": _plain("{who} stopped {id} from accepting requests from other hosts"),
+    "host.adopted": "{who} took over all projects of the host {id}",
+    "host.accepts": "{who} let {id} accept requests from other hosts",
+    "host.declines": "{who} stopped {id} from accepting requests from other hosts",
     "request.asked": _asked_elsewhere,
     "request.withdrawn": _asked_elsewhere,
-    "history.begun_anew": _plain("memoryweb found the history{of} gone and began a new one"),
-    "history.set_aside": _plain("{who} set the damaged history{of} aside"),
-    "history.imported": _imported,
-    "history.purged": _purged,
+    "history.begun_anew": "memoryweb found the history{of} gone and began a new one",
+    "history.set_aside": "{who} set the damaged history{of} aside",
+    "history.imported": "{who} imported {versions} into the history{of}",
+    "history.purged": "{who} removed secrets from {texts}{of}",
     "audit.cut": _cut,
-    "audit.cut_known": _plain("{who} explained why the newest audit entries are missing"),
+    "audit.cut_known": "{who} explained why the newest audit entries are missing",
 }
