@@ -1,11 +1,13 @@
 """`search QUERY`: search memories and their versions, titles of sessions, prompts, pastes and instruction files."""
 
 from collections.abc import Sequence
+from typing import Any
 
 from dreams.management import base, named
+from dreams.models import Project
 from dreams.services.search import finding, index, query
 from dreams.services.search.finding import Filters
-from dreams.services.search.hits import Excerpt, PromptHit, SessionHit
+from dreams.services.search.hits import Excerpt, InstructionHit, MemoryHit, PromptHit, SessionHit, VersionHit
 
 # The first search after a large discovery indexes waiting texts; it says if some are left.
 CATCH_UP_SECONDS = 60.0
@@ -39,77 +41,47 @@ class Command(base.Command):
         filters, limit = Filters(project.pk if project else None), max(1, min(options["limit"], finding.MOST))
         if waiting := index.catch_up(CATCH_UP_SECONDS):
             self.say(f"{waiting:,} texts are not indexed yet; search again later to include them.")
-        return {"query": wanted.text, **_answers(wanted, filters, limit), "waiting": waiting}
+        answers = {
+            kind: [_row(hit) for hit in hits(keys(wanted, filters)[:limit], wanted)]
+            for kind, (keys, hits) in finding.SEARCHED.items()
+        }
+        return {"query": wanted.text, **answers, "waiting": waiting}
 
     def words(self, result: base.Result) -> base.Words:
-        rows = [(kind, row["project"], _place(row), row["text"]) for kind in _KINDS for row in result[kind]]
+        rows = [
+            (kind, row["project"], _place(row), row["text"])
+            for kind in finding.SEARCHED
+            for row in result[kind]
+        ]
         if not result["query"]:
             return ["The index is being rebuilt."]
         return base.table(("what", "project", "where", "text"), rows) if rows else ["Nothing found."]
 
 
-_KINDS = ("memories", "sessions", "versions", "typed", "pasted", "instructions")
+def _row(hit: Any) -> base.Result:
+    match hit:
+        case MemoryHit(memory=row):
+            return {**_of(row.project, hit.excerpts), "path": row.path}
+        case SessionHit(session=row):
+            return {**_of(row.project, ()), "session": row.session_id, "text": _text_of(hit), "at": row.at}
+        case VersionHit(version=row):
+            place = {**_of(row.memory.project, hit.excerpts), "path": row.memory.path}
+            return {**place, "version": row.sha256, "at": row.at, "still": hit.still}
+        case PromptHit(prompt=row):
+            # The line is that of the prompt, also for a match in its paste.
+            place = {**_of(row.session.project, hit.excerpts), "session": row.session.session_id}
+            return {**place, "line": row.line_no, "at": row.at}
+        case InstructionHit(file=row):
+            place = {**_of(hit.project, hit.excerpts), "path": row.path}
+            return {**place, "scope": row.scope, "at": row.changed_at}
+    raise TypeError(hit)
 
 
-def _answers(wanted: query.Query, filters: Filters, limit: int) -> dict[str, list[base.Result]]:
-    return {
-        "memories": [
-            {**_of(str(hit.memory.project), hit.excerpts), "path": hit.memory.path}
-            for hit in finding.memory_hits(finding.memories(wanted, filters)[:limit], wanted)
-        ],
-        "sessions": [
-            {
-                "project": str(hit.session.project),
-                "session": hit.session.session_id,
-                "line": None,
-                "text": _text_of(hit),
-                "at": hit.session.at,
-            }
-            for hit in finding.session_hits(finding.sessions(wanted, filters)[:limit], wanted)
-        ],
-        "versions": [
-            {
-                **_of(str(hit.version.memory.project), hit.excerpts),
-                "path": hit.version.memory.path,
-                "version": hit.version.sha256,
-                "at": hit.version.at,
-                "still": hit.still,
-            }
-            for hit in finding.version_hits(finding.versions(wanted, filters)[:limit], wanted)
-        ],
-        "typed": [
-            _of_prompt(hit) for hit in finding.typed_hits(finding.typed(wanted, filters)[:limit], wanted)
-        ],
-        "pasted": [
-            _of_prompt(hit) for hit in finding.pasted_hits(finding.pasted(wanted, filters)[:limit], wanted)
-        ],
-        "instructions": [
-            {
-                **_of(str(hit.project), hit.excerpts),
-                "path": hit.file.path,
-                "scope": hit.file.scope,
-                "at": hit.file.changed_at,
-            }
-            for hit in finding.instruction_hits(finding.instructions(wanted, filters)[:limit], wanted)
-        ],
-    }
-
-
-def _of_prompt(hit: PromptHit) -> base.Result:
-    """`line` is that of the prompt, also for a match in its paste."""
-    return {
-        **_of(str(hit.prompt.session.project), hit.excerpts),
-        "session": hit.prompt.session.session_id,
-        "line": hit.prompt.line_no,
-        "at": hit.prompt.at,
-    }
-
-
-def _of(project: str, excerpts: Sequence[Excerpt]) -> base.Result:
+def _of(project: Project, excerpts: Sequence[Excerpt]) -> base.Result:
     """The fields of every row; a memory found only by its path has neither line nor text."""
     first = excerpts[0] if excerpts else None
     text = "".join(part.text for part in first.parts) if first else ""
-    return {"project": project, "line": first.line if first else None, "text": text}
+    return {"project": str(project), "line": first.line if first else None, "text": text}
 
 
 def _text_of(hit: SessionHit) -> str:

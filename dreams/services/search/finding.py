@@ -4,7 +4,7 @@ Every list is bounded, newest first, and takes a fixed number of queries.
 """
 
 import datetime as dt
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, TypeVar
@@ -381,3 +381,16 @@ def _excerpts(data: bytes, query: Query) -> list[Excerpt]:
 
 def _marked(text: str, query: Query) -> tuple[ExcerptPart, ...]:
     return tuple(marked(text, query.terms))
+
+
+Rows = Sequence[Any]
+Hits = Callable[[Rows, Query], Sequence[Any]]
+#: What is searched: how its rows are found, and what is shown of some of them.
+SEARCHED: Mapping[str, tuple[Callable[[Query, Filters], Rows], Hits]] = {
+    "memories": (memories, memory_hits),
+    "sessions": (sessions, session_hits),
+    "versions": (versions, version_hits),
+    "typed": (typed, typed_hits),
+    "pasted": (pasted, pasted_hits),
+    "instructions": (instructions, instruction_hits),
+}

@@ -16,14 +16,7 @@ from dreams.lib.files.text import one_line, plural
 from dreams.models import Project
 from dreams.services.memories import instructions
 from dreams.services.search import finding, index
-from dreams.services.search.finding import (
-    Filters,
-    instruction_hits,
-    memory_hits,
-    pasted_hits,
-    session_hits,
-    typed_hits,
-)
+from dreams.services.search.finding import Filters, Rows
 from dreams.services.search.hits import (
     Excerpt,
     ExcerptPart,
@@ -52,7 +45,6 @@ SINCE = {
     "quarter": ("Past three months", dt.timedelta(days=92)),
     "year": ("Past year", dt.timedelta(days=366)),
 }
-Rows = Sequence[Any]
 Kinds = Mapping[str, "_Kind"]
 
 log = logging.getLogger(__name__)
@@ -125,9 +117,8 @@ class _Kind:
     label: str
     hint: str
     of: TextKind
-    keys: Callable[[Query, Filters], Rows]
-    hits: Callable[[Rows, Query], Sequence[Any]]
     row: Callable[[Any, Query], SearchRow]
+    hits: finding.Hits | None = None  # if not the usual ones
 
 
 def found(
@@ -151,8 +142,9 @@ def _group(
     key: str, kind: _Kind, query: Query, filters: Filters, number: str | None, size: int
 ) -> SearchGroup:
     # All keys at once: counting before fetching the page would search the index twice.
-    page: Page[Any] = page_of(kind.keys(query, filters), number, size)
-    rows = [kind.row(hit, query) for hit in kind.hits(list(page.object_list), query)]
+    keys, hits = finding.SEARCHED[key]
+    page: Page[Any] = page_of(keys(query, filters), number, size)
+    rows = [kind.row(hit, query) for hit in (kind.hits or hits)(list(page.object_list), query)]
     is_capped = page.paginator.count >= finding.MOST or (filters.on and is_common(query.terms, kind.of))
     return SearchGroup(key, kind.label, kind.hint, PageOfRows(rows, page), is_capped)
 
@@ -257,34 +249,13 @@ def _at(excerpts: Sequence[Excerpt]) -> str:
 
 
 _SEARCHED: Kinds = {
-    "memories": _Kind("Memories", "as they are now", TextKind.MEMORY, finding.memories, memory_hits, _memory),
-    "sessions": _Kind(
-        "Sessions",
-        "by title, notes and open ends",
-        TextKind.SESSION,
-        finding.sessions,
-        session_hits,
-        _session,
-    ),
-    "versions": _Kind(
-        "Earlier versions", "as they were", TextKind.MEMORY, finding.versions, _version_hits, _version
-    ),
-    "typed": _Kind("What you typed", "in sessions", TextKind.TYPED, finding.typed, typed_hits, _prompt),
-    "pasted": _Kind(
-        "What you pasted",
-        "short texts of the prompt history",
-        TextKind.PASTED,
-        finding.pasted,
-        pasted_hits,
-        _prompt,
-    ),
+    "memories": _Kind("Memories", "as they are now", TextKind.MEMORY, _memory),
+    "sessions": _Kind("Sessions", "by title, notes and open ends", TextKind.SESSION, _session),
+    "versions": _Kind("Earlier versions", "as they were", TextKind.MEMORY, _version, _version_hits),
+    "typed": _Kind("What you typed", "in sessions", TextKind.TYPED, _prompt),
+    "pasted": _Kind("What you pasted", "short texts of the prompt history", TextKind.PASTED, _prompt),
     "instructions": _Kind(
-        "Instructions",
-        "CLAUDE.md and what it includes",
-        TextKind.INSTRUCTION,
-        finding.instructions,
-        instruction_hits,
-        _instruction,
+        "Instructions", "CLAUDE.md and what it includes", TextKind.INSTRUCTION, _instruction
     ),
 }
 

@@ -179,16 +179,9 @@ def offers() -> list[dict[str, Any]]:
 
 def _examples(wanted: Collection[int]) -> Mapping[int, dict[str, Any]]:
     rows = Operation.objects.filter(pk__in=wanted).select_related("proposal__project")
-    return {row.pk: _example(row) for row in rows.prefetch_related("hunks__file")}
-
-
-def _example(row: Operation) -> dict[str, Any]:
-    places = decisions.places(list(row.hunks.all()))
     return {
-        "reason": row.reason,
-        "places": places,
-        "project": str(row.proposal.project),
-        "proposal": row.proposal.public_id,
+        row.pk: {"row": row, "places": decisions.places(list(row.hunks.all()))}
+        for row in rows.prefetch_related("hunks__file")
     }
 
 
@@ -249,21 +242,12 @@ class Setting:
         return f"{low:,.15g} to {high:,.15g}" if low is not None and high is not None else ""
 
 
-def channels() -> list[dict[str, Any]]:
+def channels() -> list[tuple[Channel, str]]:
+    """Each way of sending the digest, with where to."""
     rows = {row.name: row for row in Channel.objects.all()}
     return [
-        _told(Channel.Name(name), _without_login(to), rows.get(name))
-        for name, to in notify.configured().items()
+        (rows.get(name) or Channel(name=name), _without_login(to)) for name, to in notify.configured().items()
     ]
-
-
-def _told(name: Channel.Name, to: str, row: Channel | None) -> dict[str, Any]:
-    return {
-        "label": str(name.label),
-        "to": to,
-        "sent_at": row.sent_at if row else None,
-        "error": row.error if row else "",
-    }
 
 
 def _without_login(to: str) -> str:
