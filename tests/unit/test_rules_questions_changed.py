@@ -44,6 +44,20 @@ def test_the_older_statement_comes_first_and_replacing_it_leaves_the_newer_value
     assert made.edits == []
 
 
+def test_of_several_newer_values_the_last_day_counts_and_two_of_one_day_are_of_two_things(
+    tmp_path: Path,
+) -> None:
+    third = OTHER.replace("50020", "50021")
+    last = LineDate(dt.date(2026, 10, 1), "history", "")
+    files = {"MEMORY.md": INDEX, "a.md": memory(f"{ONE}\n"), "b.md": memory(f"{OTHER}\n\n{third}\n")}
+    made = dream(tmp_path / "one day", files, written={"a.md": OLD, "b.md": NEW})
+    assert asked(made, "changed") == []
+    files |= {"b.md": memory(f"{OTHER}\n"), "c.md": memory(f"{third}\n")}
+    made = dream(tmp_path / "two days", files, written={"a.md": OLD, "b.md": NEW, "c.md": last})
+    of_it = [each for each in asked(made, "changed") if each.places[0].text == ONE]
+    assert [place.text for each in of_it for place in each.places] == [ONE, third]
+
+
 def test_a_number_never_takes_the_place_of_a_name_before_which_another_word_stands(tmp_path: Path) -> None:
     files = {"MEMORY.md": INDEX, "a.md": memory("ledger-worker listens on socket `/run/ledger.sock`.\n")}
     said = "ledger-worker now listens on port 50020 instead of `/run/ledger.sock`."
