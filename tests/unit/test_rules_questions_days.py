@@ -132,6 +132,17 @@ def test_a_statement_with_its_remarks_or_label_is_asked_about_and_goes_with_them
 
 
 @pytest.mark.parametrize(
+    "before", ["The team asked for two weeks of it.\n", "- The team asked.\n- It runs at night.\n"]
+)
+def test_a_remark_below_several_statements_is_about_all_of_them_and_goes_with_none(
+    tmp_path: Path, before: str
+) -> None:
+    body = f"{before}\nThe parallel run ends on 2026-03-14\n\n**How to apply:** Ask before you stop a job.\n"
+    files = {"notes.md": memory(body), "MEMORY.md": "- [Notes](notes.md)\n"}
+    assert dream(tmp_path, files).outcome.questions == []
+
+
+@pytest.mark.parametrize(
     "behind",
     [
         "```sh\nmake run\n```\n",

@@ -108,8 +108,11 @@ def _may_be_whole(items: list[memdir.BodyItem], place: int, text: str) -> bool:
 
 
 def _last_remark(items: list[memdir.BodyItem], place: int) -> int | None:
-    """The index of the last remark after a statement, or its own; None if something else may depend on it."""
+    """The index of the last remark after a statement, or its own; None if something else may depend on it: remarks below
+    several statements may be about all of them."""
     last, opens_list = place, False
+    before = _beside(items, place, -1)
+    is_first = before is None or before.kind in {"heading", "rule"} or _is_remark(before)
     for at in range(place + 1, len(items)):
         item = items[at]
         if item.kind == "blank":
@@ -120,6 +123,8 @@ def _last_remark(items: list[memdir.BodyItem], place: int) -> int | None:
             is_text = items[place].kind == "paragraph"
             led = is_text and (item.kind in {"bullet", "table"} or is_labelled(item.text))
             return None if led or item.kind == "code" else last
+        if not is_first:
+            return None
         last = at
     return last
 
