@@ -19,10 +19,11 @@ ValueKind = Literal["code", "address", "path", "date", "number", "identifier", "
 
 LONGEST = 2_000  # characters of a statement that are read
 _FORMS = (
-    r"(?P<code>`[^`\n]{1,400}`|\b0[xX][0-9a-fA-F]+\b|\b\d+[a-zA-Z]+\d[0-9a-zA-Z]*\b)"
+    r"(?P<code>`[^`\n]{1,400}`)"
     r"|(?P<address>[a-z][a-z0-9+.-]{1,20}://[^\s<>\"'`)\]]+|[\w.+-]+@[\w-]+(?:\.[\w-]+)+)"
     r"|(?P<date>\b\d{4}-\d{2}-\d{2}\b)"
     r"|(?P<path>(?:~|\.{1,2})?/[\w@.{}*:-]*[\w*}](?:/[\w@.{}*:-]+)*/?|[\w@.-]+(?:/[\w@.{}*:-]+){2,}|[\w@-]+(?:/[\w@-]+)*\.[a-z]{1,5}\b)"
+    r"|(?P<identifier>\b0[xX][0-9a-fA-F]+\b|\b\d+[a-zA-Z]+\d[0-9a-zA-Z]*\b)"
     r"|(?P<number>[#$€£]?\b[vV]?\d+(?:[.,:_]\d+)*(?:[eE]-\d+)?(?:\s?%|[a-zA-Zµ]{1,3}\b)?)"
     r"|(?P<word>#?[\pL\d_][\pL\pM\d_]*(?:[-_.:'’/][\pL\d_][\pL\pM\d_]*)*(?:\(\))?)"
 )
