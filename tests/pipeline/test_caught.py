@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 from django.utils import timezone
 
-from dreams.models import Card, DreamRun, LockHold, ModelRequest, Proposal, Session
-from dreams.services import settings_changes
+from dreams.models import Card, DreamRun, Hunk, LockHold, ModelRequest, Proposal, Session
+from dreams.services import review, settings_changes
 from dreams.services.catching import cards as decisions, lifecycle
 from tests.world import directory as world
 from tests.world.talking import Talk, first_start, say
@@ -76,6 +76,28 @@ def test_what_is_changed_or_taken_back_in_a_later_reading_is_as_in_one(
 
 
 @pytest.mark.not_on_postgresql
+@pytest.mark.parametrize(
+    ("between", "again"),
+    [
+        ("Never mind.", "Remember that the staging port is 8080."),
+        ("No, the staging port is 8081.", "No, the staging port is 8080."),
+    ],
+)
+def test_what_was_taken_back_and_is_said_again_is_a_card_again(
+    tmp_path: Path, between: str, again: str
+) -> None:
+    project = first_start(tmp_path)
+    talk = say(tmp_path, "Remember that the staging port is 8080.")
+    lifecycle.catch(project)
+    for said in (between, again):
+        talk.user(said).agent("Done.").save()
+        lifecycle.catch(project)
+    (card,) = Card.objects.filter(state="open")
+    assert card.text.rstrip(".") == "the staging port is 8080" and card.said == again
+    assert card.proposal is not None
+
+
+@pytest.mark.not_on_postgresql
 def test_what_was_read_before_is_read_again_for_cards_only_and_a_decided_one_stays(tmp_path: Path) -> None:
     project = first_start(tmp_path, {"MEMORY.md": "# Memory\n\nReleases are cut on Tuesdays.\n"})
     talk = say(tmp_path, WISH, "Remember that releases are cut on Tuesdays.")
@@ -89,6 +111,22 @@ def test_what_was_read_before_is_read_again_for_cards_only_and_a_decided_one_sta
     lifecycle.catch(project)
     approved.refresh_from_db()
     assert approved.state == "approved" and len(cards(state="open")) == 1
+
+
+@pytest.mark.not_on_postgresql
+def test_a_card_that_was_approved_on_the_page_of_its_proposal_stays_when_it_is_taken_back(
+    tmp_path: Path,
+) -> None:
+    project = first_start(tmp_path)
+    talk = say(tmp_path, WISH)
+    proposal = lifecycle.catch(project).proposal
+    assert proposal is not None
+    review.decide(proposal, review.select_hunks(proposal), Hunk.Verdict.APPROVED, world.ME)
+    talk.user("Never mind.").agent("Done.").save()
+    lifecycle.catch(project)
+    decisions.refresh(project)
+    assert Card.objects.get().state == "approved"
+    assert all(hunk.is_taken for hunk in review.select_hunks(proposal))
 
 
 @pytest.mark.not_on_postgresql

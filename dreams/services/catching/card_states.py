@@ -2,13 +2,17 @@
 
 from collections.abc import Collection, Iterable
 
-from django.db.models import F
+from django.db.models import F, Q
 
 from dreams.models import Card, Hunk, Project, Proposal, Session
 
 State = Card.State
 #: States of cards that a person has seen: a dream does not propose these again.
 SEEN = (State.OPEN, State.APPROVED, State.REJECTED)
+#: Neither here nor on the review page, whose verdicts a card takes over later.
+_UNDECIDED = Q(state__in=(State.OPEN, State.WAITING)) & ~Q(
+    operation__hunks__in=Hunk.objects.exclude(verdict=Hunk.Verdict.PENDING)
+)
 
 
 def known_to_a_dream(project: Project) -> tuple[str, ...]:
@@ -18,14 +22,15 @@ def known_to_a_dream(project: Project) -> tuple[str, ...]:
 
 def undecided(project: Project, sessions: Collection[Session]) -> list[Card]:
     """The cards that rules made of these sessions and that nobody decided on."""
-    rows = project.cards.filter(state__in=(State.OPEN, State.WAITING), engine="rules", session__in=sessions)
+    rows = project.cards.filter(_UNDECIDED, engine="rules", session__in=sessions)
     return list(rows.order_by("pk"))
 
 
-def take_back(cards: Iterable[Card]) -> bool:
-    """Marks those that are still undecided as no longer needed; whether there was one."""
-    rows = Card.objects.filter(pk__in=[card.pk for card in cards], state__in=(State.OPEN, State.WAITING))
-    return bool(rows.update(state=State.OUTDATED))
+def outdate(cards: Iterable[Card]) -> bool:
+    """Marks those that are still undecided as no longer needed; whether there was one. Their keys are free: what is said again
+    becomes a new card."""
+    rows = Card.objects.filter(_UNDECIDED, pk__in=[card.pk for card in cards])
+    return bool(rows.update(state=State.OUTDATED, key=F("public_id")))
 
 
 def take_over_verdicts(proposal: Proposal) -> None:

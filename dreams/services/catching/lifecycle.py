@@ -202,7 +202,7 @@ def catch(
     with transaction.atomic():
         moved = {part.session.pk for part in unread_parts.move(read, now)}
         made = cards.create(project, [one for one in found.statements if moved.issuperset(one.sessions)])
-        gone = card_states.take_back(card for card in found.taken_back if card.session_id in moved)
+        gone = card_states.outdate(card for card in found.taken_back if card.session_id in moved)
     proposal = (
         _listed(project) if made or gone else proposals.open_with_origin(project, Proposal.Origin.CAUGHT)
     )

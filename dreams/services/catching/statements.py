@@ -187,12 +187,12 @@ def _job(
 
 
 def known(project: Project, besides: Iterable[Card] = ()) -> tuple[str, ...]:
-    """The texts of earlier cards, lines that a dream currently proposes, and lines of a dream that the person rejected."""
-    cards = project.cards.exclude(pk__in=[card.pk for card in besides]).values_list("text", flat=True)
+    """The texts of earlier cards, without outdated ones, lines that a dream currently proposes, and those that the person rejected."""
+    cards = project.cards.exclude(state=Card.State.OUTDATED).exclude(pk__in=[card.pk for card in besides])
     waiting = proposals.open_dream_proposal(project)
     added = _added(waiting) if waiting else ()
     rejected = LeftOut.objects.decided().filter(project=project).values_list("added", flat=True)
-    return (*cards, *added, *(line for lines in rejected for line in lines))
+    return (*cards.values_list("text", flat=True), *added, *(line for lines in rejected for line in lines))
 
 
 def _added(proposal: Proposal) -> Iterator[str]:
