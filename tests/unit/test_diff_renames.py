@@ -13,6 +13,10 @@ def test_a_file_under_another_name_is_the_same_file_also_when_it_was_reworded_a_
 def test_another_text_is_another_file():
     assert renamed({"a.md": TEXT}, {"b.md": "Releases leave on Tuesdays, never before a holiday.\n"}) == {}
     assert renamed({"a.md": ""}, {"b.md": ""}) == {}
+    head = "---\nname: Testing\ndescription: how we test\ntype: feedback\n---\n\n"
+    come = {"b.md": head.replace("est", "ool") + "Always use pnpm here.\n"}
+    assert renamed({"a.md": head + "Run make test before a commit.\n"}, come) == {}
+    assert renamed({"a.md": head}, {"b.md": head.replace("est", "ool")}) == {"b.md": "a.md"}
 
 
 def test_the_likest_pair_goes_first_and_each_file_is_in_one():

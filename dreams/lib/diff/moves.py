@@ -148,6 +148,7 @@ LEAST: Final = 0.5
 # Comparing is quadratic in words and in files, so the number of pairs and of words is limited.
 MAX_PAIRS: Final = 400
 COMPARED_WORDS: Final = 1_500
+_HEAD: Final = re.compile(r"---[ \t]*\r?\n.*?^---[ \t]*\r?$", re.DOTALL | re.MULTILINE)
 
 
 def renamed(gone: Mapping[str, str], come: Mapping[str, str]) -> dict[str, str]:
@@ -188,4 +189,7 @@ def _by_likeness(old: Mapping[str, list[str]], new: Mapping[str, list[str]]) -> 
 
 
 def _words(text: str) -> list[str]:
+    """Of the body: two short memories can have most of their frontmatter in common."""
+    head = _HEAD.match(text)
+    text = text[head.end() :].strip() or text if head else text
     return [token for token in tokens(text[: COMPARED_WORDS * 12]) if not token.isspace()][:COMPARED_WORDS]
