@@ -183,8 +183,8 @@ def ensure(say: Callable[[str], object] | None = None) -> bool:
             if say:
                 say(f"{'Updating' if applied else 'Making'} the database; this takes some seconds.")
             copy = _copied(folder) if applied else None
-            _brought_up_to_date(copy)
             _mask_copies()
+            _brought_up_to_date(copy)
     except filelock.Timeout as error:
         raise DatabaseUnavailable(ANOTHER_UPDATES) from error
     _make_private()
@@ -197,7 +197,7 @@ def copies() -> list[Path]:
 
 
 def _mask_copies() -> None:
-    """Reasons in copies lose their secrets, as those in the database did: a copy may be from before that."""
+    """Reasons in copies lose their secrets, as those in the database do. Before the update: after it nothing would ask again."""
     fields = (
         field for model in apps.get_app_config(OURS).get_models() for field in model._meta.concrete_fields
     )

@@ -234,16 +234,19 @@ def test_a_purged_secret_is_nowhere_in_what_is_kept(project: Project) -> None:
 def test_the_copy_before_an_update_has_no_secret_that_the_update_took_out_of_reasons(
     project: Project, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    """Also if it is stopped right after: then the next start has nothing to update."""
     rows.make_proposal(project)
     with connection.cursor() as cursor:
         cursor.execute("UPDATE dreams_proposal SET summary = %s", [f"Use {TOKEN} again."])
 
     def migrate() -> None:
         Proposal.objects.update(summary="Use [redacted: github-token] again.")
+        raise KeyboardInterrupt
 
     monkeypatch.setattr(database, "_is_behind", lambda applied: True)
     monkeypatch.setattr(database, "_migrate", migrate)
-    assert database.ensure()
+    with pytest.raises(KeyboardInterrupt):
+        database.ensure()
     (copy,) = database.copies()
     with closing(sqlite3.connect(copy)) as opened:
         (said,) = opened.execute("SELECT summary FROM dreams_proposal").fetchone()
