@@ -498,10 +498,12 @@ def test_files_that_moved_together_are_one_question(tmp_path: Path) -> None:
         "It is a part of `../game/fog/plugin.ts`",
         "Reports have `game/fog/plugin.ts` as a dangling path",
         "Ours is `server/plugin.ts`",
+        "It has `web/api/fog/route.ts`",
     ],
 )
 def test_a_path_that_may_mean_another_file_is_left(tmp_path: Path, line: str) -> None:
     repo = {"packages/game/src/fog/plugin.ts": "", "a/fog/index.ts": "", "b/fog/index.ts": ""}
+    repo |= {"web/api/rain/route.ts": "", "web/snow/route.ts": ""}
     files = {"fog.md": memory(f"- {line}.\n- The fog is grey.\n"), "MEMORY.md": "- [Fog](fog.md) — the fog\n"}
     assert questions_of(tmp_path, files, repo) == []
 

@@ -54,10 +54,6 @@ _NOT_NOW = re.compile(
 _ANY_FILE = re.compile(r"(?:^|[^A-Za-z])(?:N{2,}|X{2,}|x{3,}|YYYY|foo|bar)(?:[^A-Za-z]|$)")
 # Build output, files of one machine, and "one.js/other.js".
 _NO_SOURCE = re.compile(r"(?:^|/)(?:dist|build|out|target|coverage|node_modules)/|\.local\.|\.[a-z]{1,4}/")
-# File names that every folder may have: only the folder identifies them.
-_OF_A_FOLDER = frozenset(
-    "index main mod lib init __init__ config types utils app setup action readme skill license package conftest".split()  # noqa: SIM905 - a word list
-)
 _COMMIT = re.compile(r"`[0-9a-f]{7,12}`")  # a record of past work
 _ELSEWHERE = re.compile(r"(?:^|[\s`(\"'])(?:[A-Z]:\\|~/|/(?:home|Users|opt|srv|mnt|usr|workspace)/)")
 _LEADS_NOWHERE = re.compile(
@@ -207,7 +203,7 @@ class _Found:
         shared = {path: (folders & Counter(PurePosixPath(path).parts[:-1])).total() for path in same_name}
         best = max(shared.values())
         likely = [path for path, count in shared.items() if count == best]
-        if PurePosixPath(old).stem.lower() in _OF_A_FOLDER:
+        if len(same_name) > 1:  # only their folder tells apart what several folders have
             likely = [
                 path for path in likely if PurePosixPath(path).parent.name == PurePosixPath(old).parent.name
             ]
