@@ -169,9 +169,19 @@ def test_a_section_of_a_full_index_could_be_a_memory(tmp_path: Path) -> None:
     assert {edit.operation for edit in question.options[0].edits} == {"cranes.md"}
     after = {edit.path: edit.after or "" for edit in question.options[0].edits}
     assert after["MEMORY.md"].startswith(
-        "# Memory\n\n## Cranes (2026-05-01)\n- [Cranes](cranes.md) — 2026-05-01\n\n## Lifting\n- Never"
+        "# Memory\n\n## Cranes (2026-05-01)\n- [Cranes](cranes.md)\n\n## Lifting\n- Never"
     )
     assert after["cranes.md"].endswith(f"type: project\n---\n\n{facts}")
+
+
+def test_the_row_of_a_section_is_its_first_sentence_whatever_that_begins_with(tmp_path: Path) -> None:
+    facts = "".join(f"- Crane {n} lifts {n} tons at berth {n}.\n" for n in range(16))
+    index = (
+        f"# Memory\n\n## Cranes (2026-05-01)\n`crane.py` steers them\nfrom the yard. It is old.\n{facts}\n"
+    )
+    question = asked(dream(tmp_path, _full_of_berths(index)))
+    after = {edit.path: edit.after or "" for edit in question.options[0].edits}
+    assert "- [Cranes](cranes.md) — `crane.py` steers them from the yard.\n" in after["MEMORY.md"]
 
 
 @pytest.mark.more

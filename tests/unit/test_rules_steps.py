@@ -208,6 +208,7 @@ def test_the_record_of_what_went_on_gets_no_row(tmp_path: Path, path: str, liste
         ("Cookies of ours: progress", "how they are signed"),
         ("cookies-of-ours", "how they are signed"),
         ("Cookies of ours, April 11, 2026", "how they are signed"),
+        ("Cookies of ours (12/06/2026)", "how they are signed"),
         ("Cookies of ours", "SUPERSEDED by sessions.md"),
     ],
 )

@@ -357,9 +357,11 @@ def _move(rec: Recorder, section: _Section, row_max: int) -> bool:
 
 def _summary(section: _Section, row_max: int) -> str:
     """The section's first sentence, if it begins with one; else the remark in its heading."""
-    first = next((line.strip() for line in section.body.split("\n") if line.strip()), "")
-    said = "" if first[:1] in "-*+|#`>0123456789" else next(iter(sentences(one_line(first))), "")
+    first = next(iter(memdir.sections(section.body)), None)
+    is_text = first is not None and first.kind == "paragraph" and not first.text.startswith(">")
+    said = next(iter(sentences(one_line(first.text))), "") if first and is_text else ""
     remark = _REMARK.search(section.heading)
     aside = remark[0].strip(" —–-:") if remark else ""
-    aside = aside[1:-1] if _IN_BRACKETS.fullmatch(aside) else aside
+    if _IN_BRACKETS.fullmatch(aside):
+        aside = "" if any(map(str.isdigit, aside)) else aside[1:-1]  # "(2026-05-01)" is no topic
     return (summed_up(said, row_max) or aside).rstrip(" :")

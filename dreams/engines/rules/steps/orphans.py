@@ -40,6 +40,7 @@ RECORD = re.compile(
 )
 _WORD = re.compile(r"[^\W_]+")
 _NAMED_DAY = re.compile(r"(?<!\d)(\d{4})[-_](\d\d)[-_](\d\d)(?!\d)")
+_DAY_WITH_SLASHES = re.compile(r"\d/\d\d?/\d")  # in any order
 # Files about the folder, not memories.
 NO_MEMORY = re.compile(r"(?:README|CLAUDE|AGENTS|CHANGELOG|LICENSE|INSTALL|SKILL)(?![a-z]).*")
 _FIELD = re.compile(r"[A-Z][\w ]{0,20}: ")  # "Transcript: /home/…" in a record
@@ -71,7 +72,7 @@ def _is_surely_listed(tree: Tree, path: str) -> bool:
     """Whether it has frontmatter and a written title about its topic. Titles made from file names, or with a state or day, are
     asked about."""
     title = written_title(tree, path)
-    dated = _NAMED_DAY.search(path) or WRITTEN.search(title)
+    dated = _NAMED_DAY.search(path) or WRITTEN.search(title) or _DAY_WITH_SLASHES.search(title)
     is_headed = tree.document(path).frontmatter is not None
     return bool(title) and is_headed and not dated and not _TELLS_A_STATE.search(title)
 
