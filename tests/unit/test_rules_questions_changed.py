@@ -73,6 +73,8 @@ def test_a_number_never_takes_the_place_of_a_name_before_which_another_word_stan
     [
         ("The staging database is db-stage-1.", "the staging database is db-stage-2, not db-stage-1"),
         ("The relay listens on port 8080.", "The relay moved from port 8080 to 9090."),
+        ("A stall of 6900 in motor-ctl resets the board", "motor-ctl: watchdog 6900 → 7100"),
+        ("Build motor-ctl with `make reed-dbg-65`.", "motor-ctl changed make reed-dbg-65 → make fern-hil-12"),
     ],
 )
 def test_what_says_that_another_value_is_past_is_the_newer_one_in_the_same_file_too(
@@ -336,6 +338,14 @@ def test_what_the_name_of_a_memory_says_is_what_its_statement_is_about(tmp_path:
 )
 def test_what_is_only_supposed_is_not_asked(tmp_path: Path, said: str) -> None:
     assert of_one(tmp_path, said, "larch-shipper listens on port 4571.") == []
+
+
+def test_a_value_of_one_environment_is_no_news_of_another(tmp_path: Path) -> None:
+    lines = ("Watchdog of larch-shipper in production: 9100 ms", "The docs are built with Sphinx.")
+    assert of_one(tmp_path / "one", "fyi staging larch-shipper uses 2250 ms now", *lines) == []
+    files = {"MEMORY.md": "- [N](n.md)\n", "n.md": memory(f"{lines[0]}\n")}
+    made = dream(tmp_path / "other", files, [session(1, "fyi production larch-shipper uses 2250 ms now")])
+    assert "production: 2250 ms" in made.text("n.md")
 
 
 @pytest.mark.parametrize(

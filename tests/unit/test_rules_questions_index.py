@@ -236,3 +236,15 @@ def test_more_memories_without_a_row_than_one_question_lists_are_all_counted(tmp
     assert len(question.places) == 7
     assert question.why.startswith("9 memories are not in any index")
     assert question.why.endswith("These are 7 of them.")
+
+
+def test_no_row_is_offered_for_a_memory_that_another_answer_would_remove(tmp_path: Path) -> None:
+    index = "# Memory\n\n- [Pier gate](gate.md) — its port\n"
+    files = {
+        "gate.md": memory("The `pier-gate` answers on port 4187.\n"),
+        "gate_again.md": memory("- `pier-gate` is reached on port 4187\n", name="Status of the pier gate"),
+        "fish.md": memory("We count fish.\n", name="Status of fish"),
+    }
+    made = dream(tmp_path, {"MEMORY.md": index, **files})
+    asked = {each.kind: [place.path for place in each.places] for each in made.outcome.questions}
+    assert asked == {"same": ["gate.md", "gate_again.md"], "learn": ["fish.md"]}

@@ -105,10 +105,11 @@ def _of_sentence(
     spoken: set[PlacedText],
     is_settled: Callable[[PlacedText], bool],
 ) -> Iterator[Update]:
-    past = _past(typed.text)
+    past, here = _past(typed.text), read(typed.text).environments
     spoken_of: list[tuple[str, tuple[PlacedText, ...], _Meant]] = []
     for thing, known in _things(index, typed, past):
-        about = tuple(each for each in known if each not in spoken)
+        near = (each for each in known if not here or not (own := _environments(each)) or own & here)
+        about = tuple(each for each in near if each not in spoken)
         if any(map(is_settled, about)):
             break  # then the others depend on it
         if about and _is_known(typed, thing, past, about):

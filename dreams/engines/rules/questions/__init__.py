@@ -51,7 +51,6 @@ def about_statements(asking: Inputs) -> Iterator[Question]:
 FAMILIES: tuple[Family, ...] = (
     index.shorter_rows,
     index.sections_of_a_full_index,
-    index.unlisted,
     about_statements,
     requests.typed_in_passing,
     days.passed_days,
@@ -62,6 +61,7 @@ FAMILIES: tuple[Family, ...] = (
     named_memories.about_named_memories,
     named_memories.against_its_files,
     named_memories.said_to_be_over,
+    index.unlisted,  # last: not what another answer would remove
 )
 
 
@@ -77,9 +77,9 @@ def ask(
     before = draftsman.tree
     told, free = statements_of(before.texts), [*askable(before)]
     touched = _touched(before, rec.tree)
-    given = (heard, gathered, rec.edits, told, free, touched, repo)
-    context = Inputs(job, rec.report, before, draftsman, *given)
     found: list[Question] = []
+    given = (heard, gathered, rec.edits, told, free, touched, repo, found)
+    context = Inputs(job, rec.report, before, draftsman, *given)
     for family in FAMILIES:
         for question in map(_possible, family(context)):
             rec.report.checkpoint()

@@ -74,7 +74,7 @@ class Inputs:
     """The input of a family: the memories as the dream found them, and what the dream changes.
 
     `statements` are those of every file, `askable` the ones that can be removed alone, both read once for all families.
-    `touched`: path → the original lines (1-based) that the dream changes or removes.
+    `touched`: path → the original lines (1-based) that the dream changes or removes. `found`: the questions of earlier families.
     """
 
     job: Job
@@ -88,6 +88,7 @@ class Inputs:
     askable: Sequence[PlacedText]
     touched: Mapping[str, frozenset[int]]
     repository: Repository | None
+    found: Sequence[Question]
 
     def is_touched(self, place: Place) -> bool:
         """Whether this dream already changes the statement."""

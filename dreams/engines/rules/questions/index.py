@@ -89,7 +89,9 @@ def unlisted(context: Inputs) -> Iterator[Question]:
     if not tree.writable(path):
         return
     listed = "\n".join(edit.after or "" for edit in context.edits if edit.path == path)
-    every = [each for each in orphans.unlisted(tree, path) if each not in listed]
+    options = (option for each in context.found for option in each.options)
+    removed = {edit.path for option in options for edit in option.edits if edit.after is None}
+    every = [each for each in orphans.unlisted(tree, path) if each not in listed and each not in removed]
     if not orphans.has_room(tree, path, every, context.job.config):
         return  # the summary says so
     found = every[:MOST_UNLISTED]

@@ -203,15 +203,17 @@ def _corrected(index: StatementIndex) -> Iterator[TwoValues]:
             written = new.text[value.start : value.end]
             if not any(map(str.isdigit, value.key)) or not is_told_past(written, new.text):
                 continue
-            words = _beside(new, value.key)
+            words, names = _beside(new, value.key), _names_beside(new, value.key)
             more = value.key.replace(".", "").isdigit()  # 8080 may belong to two things
             for old in filter(_is_short, index.leans_on(value.key, new)):
-                if len(_beside(old, value.key) & words) <= more or _tells_its_past(old):
+                alike = names & old.reading.keys or len(_beside(old, value.key) & words) > more
+                if not alike or _tells_its_past(old):
                     continue
                 made = exchange(old.text, new.text, "")
-                named = made and made.named and made.old.key == value.key and made.old.sort == made.new.sort
+                is_it = made and made.named and made.old.key.endswith(value.key)
                 # "[AP-5] Wrong day in GMT-3": the label of an entry is no value.
-                if made and named and not new.text.lstrip("*").startswith(f"[{made.new.text}]"):
+                labels = made and new.text.lstrip("*").startswith(f"[{made.new.text}]")
+                if made and is_it and not labels and made.old.sort == made.new.sort:
                     yield TwoValues(old, new, made.old.text, made.new.text, 1.0, corrects=True)
 
 
@@ -261,7 +263,7 @@ def _in_place(one: PlacedText, other: PlacedText, thing: str) -> TwoValues | Non
     if found is None or found.old.sort == "word" or one.reading.environments != other.reading.environments:
         return None
     if all(
-        _names_beside(each, value.key, beside)
+        _names_beside(each, value.key) - beside.reading.keys
         or (thing in each.reading.pairs and own_words(each, thing, value.text, beside.reading.terms))
         for each, value, beside in ((one, found.old, other), (other, found.new, one))
     ):
@@ -275,10 +277,9 @@ def _in_place(one: PlacedText, other: PlacedText, thing: str) -> TwoValues | Non
     return TwoValues(one, other, found.old.text, found.new.text, score, thing, alike=alike)
 
 
-def _names_beside(statement: PlacedText, value: str, other: PlacedText) -> set[str]:
-    """The names in a statement that the other one lacks, without its value."""
-    named = {each.key for each in statement.reading.values if not each.is_measured}
-    return named - {value} - other.reading.keys
+def _names_beside(statement: PlacedText, value: str) -> set[str]:
+    """The names in a statement, without its value."""
+    return {each.key for each in statement.reading.values if not each.is_measured} - {value}
 
 
 def _beside(statement: PlacedText, thing: str) -> set[str]:
