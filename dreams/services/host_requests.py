@@ -206,7 +206,7 @@ def decided(proposal: Proposal) -> dict[str, str]:
         texts = proposals.texts_of(files)
         for file in files:
             data = proposals.decided_bytes(file, texts=texts)
-            found[f"{one.public_id} {file.path}"] = text.sha256(data) if data is not None else ""
+            found[f"{one.public_id} {file.path}"] = text.sha_of(data)
     return found
 
 

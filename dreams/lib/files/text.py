@@ -28,9 +28,15 @@ def with_line_feeds(text: str) -> str:
     return text.replace("\r\n", "\n").replace("\r", "\n")
 
 
-def sha_of(side: str | None) -> str:
-    """As `sha256`, of a text; "" for None."""
-    return "" if side is None else sha256(encode(side))
+def decoded(data: bytes | None) -> str | None:
+    """As `decode`; None, for no file, stays None."""
+    return None if data is None else decode(data)
+
+
+def sha_of(side: str | bytes | None) -> str:
+    """As `sha256`, of bytes or a text; "" for None."""
+    data = encode(side) if isinstance(side, str) else side
+    return "" if data is None else sha256(data)
 
 
 def is_utf8(data: bytes) -> bool:

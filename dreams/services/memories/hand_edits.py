@@ -217,15 +217,15 @@ def propose(project: Project, change: HandEdit, reviewer: Actor) -> Proposal | N
     edits = [
         Edit(
             path,
-            _decoded(before.get(path)),
-            _decoded(after.get(path)),
+            text.decoded(before.get(path)),
+            text.decoded(after.get(path)),
             f"hand {number}" if change.apart else "hand",
             change.kind,
             change.reason,
             change.citations,
             tuple(
                 Fate(line, "stated", note=change.reason)
-                for line in (_decoded(before.get(path)) or "").splitlines()
+                for line in (text.decoded(before.get(path)) or "").splitlines()
                 if change.moved_to
             ),
         )
@@ -252,7 +252,7 @@ def waiting(
 ) -> Proposal | None:
     """The equal proposal that is not written yet. Unless `also_decided`, none of which something was rejected or edited, or
     conflicts. `wanted`: path → the old and the new bytes; without the index, any will do."""
-    shas = {path: tuple(map(_sha, sides)) for path, sides in wanted.items()}
+    shas = {path: tuple(map(text.sha_of, sides)) for path, sides in wanted.items()}
     rows = project.proposals.filter(origin=origin, state__in=Proposal.UNFINISHED, moved_to=moved_to)
     against = Hunk.objects.filter(verdict__in=[Hunk.Verdict.REJECTED, Hunk.Verdict.EDITED])
     rows = rows if also_decided else rows.exclude(files__hunks__in=against)
@@ -262,11 +262,3 @@ def waiting(
         if is_equal and (also_decided or not any(file.conflict for file in files)):
             return row
     return None
-
-
-def _sha(data: bytes | None) -> str:
-    return "" if data is None else text.sha256(data)
-
-
-def _decoded(data: bytes | None) -> str | None:
-    return None if data is None else text.decode(data)

@@ -46,7 +46,7 @@ class Sides:
 
 def rebase(file: FileChange, now: bytes | None) -> Outcome:
     """Rebase `file` onto the bytes that are on disk `now` (None: it was deleted)."""
-    sha = text.sha256(now) if now is not None else ""
+    sha = text.sha_of(now)
     if sha == file.base_sha and not _is_of_an_undo(file):
         if (
             file.conflict

@@ -115,11 +115,8 @@ def ends(
         after = brought_onto(before, edits)
     except DoesNotFit:  # rows drafted on the same text that touch each other
         return {}
-    decoded = {path: None if data is None else text.decode(data) for path, data in before.items()}
-    return {
-        path: (decoded[path], None if data is None else text.decode(data))
-        for path, data in sorted(after.items())
-    }
+    decoded = {path: text.decoded(data) for path, data in before.items()}
+    return {path: (decoded[path], text.decoded(data)) for path, data in sorted(after.items())}
 
 
 def _text(sha: str, kept: Mapping[str, bytes]) -> str | None:

@@ -143,9 +143,10 @@ def _propose(
     why = asked.reason or f"Undo of {label}."
     together = _together(planned.hunks)
     edits = [
-        Edit(path, _text(before.get(path)), _text(after.get(path)), f"undo:{together[path]}", "undo", why)
+        Edit(path, old, new, f"undo:{together[path]}", "undo", why)
         for path in sorted(before.keys() | after.keys())
-        if before.get(path) != after.get(path)
+        for old, new in [(text.decoded(before.get(path)), text.decoded(after.get(path)))]
+        if old != new
     ]
     origin = proposals.ProposalOrigin(
         Proposal.Origin.ROLLBACK,
@@ -187,10 +188,6 @@ def _together(hunks: Iterable[Hunk]) -> dict[str, str]:
         joined = [group for group in groups if group & files]
         groups = [group for group in groups if not group & files] + [files.union(*joined)]
     return {path: min(group) for group in groups for path in group}
-
-
-def _text(data: bytes | None) -> str | None:
-    return None if data is None else data.decode("utf-8", "surrogateescape")
 
 
 def _order(

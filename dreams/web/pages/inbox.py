@@ -3,7 +3,7 @@
 import datetime as dt
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 from django.db.models import Count, Exists, OuterRef, Prefetch, Q, QuerySet
 from django.http import QueryDict
@@ -97,6 +97,8 @@ class Listing:
     oldest: WaitingItem | None
     later: Sequence[WaitingItem]
     others: Sequence[WaitingItem]
+    findings: ClassVar = FINDINGS
+    sorts: ClassVar = SORTS
 
     @property
     def nobody_else(self) -> bool:
@@ -118,14 +120,6 @@ class Listing:
     @property
     def keys(self) -> list[str]:
         return [item.key for group in self.groups for item in group.items]
-
-    @property
-    def findings(self) -> Mapping[str, str]:
-        return FINDINGS
-
-    @property
-    def sorts(self) -> Mapping[str, str]:
-        return SORTS
 
 
 def listing(now: dt.datetime, asked: InboxQuery, reader: str = "") -> Listing:

@@ -241,8 +241,6 @@ def _sentence(file: UndoneFile, result: bytes | None, made_by: str) -> str:
 
 
 def _digest(planned: Preview) -> str:
-    states = [
-        f"{file.path}\0{text.sha256(file.now) if file.now is not None else ''}" for file in planned.files
-    ]
+    states = [f"{file.path}\0{text.sha_of(file.now)}" for file in planned.files]
     hunks = [str(hunk.pk) for hunk in planned.hunks]
     return hashlib.sha256("\n".join([*states, *hunks]).encode("utf-8", "surrogatepass")).hexdigest()[:24]
