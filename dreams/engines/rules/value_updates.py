@@ -247,12 +247,10 @@ def _is_meant(statement: PlacedText, typed: Typed, thing: str, made: Exchange) -
     of_it, of_mine = len(theirs - mine - titles) <= MOST_OWN, len(mine - theirs) <= MOST_OWN
     if thing:
         return is_past or ((of_it or made.named) and (of_mine or typed.changes))
-    return (is_past and of_it and of_mine) or 2 * len(mine & theirs) >= max(1, len(mine), len(theirs))
+    return (is_past and of_it and of_mine) or _share_most(mine, theirs)
 
 
-def _is_spoken_of(statement: PlacedText, typed: Typed) -> bool:
-    """Whether a sentence has most words of a statement."""
-    mine, theirs = words_of(statement.text), words_of(typed.text)
+def _share_most(mine: set[str], theirs: set[str]) -> bool:
     return 2 * len(mine & theirs) >= max(1, len(mine), len(theirs))
 
 
@@ -271,9 +269,8 @@ def _is_framed(typed: Typed, thing: str, statement: PlacedText) -> bool:
 def _shared(statement: PlacedText, typed: Typed, thing: str) -> int:
     """How many words both share besides the thing."""
     mine, theirs = statement.reading.terms, read(typed.text).terms
-    parts = set(re.split(r"[-_.\s]", thing)) | {thing}
-    both = [word for word, weight in mine.items() if weight >= TELLING / 2 and word in theirs]
-    return len({word for word in both if word not in parts and word not in thing})
+    both = (word for word, weight in mine.items() if weight >= TELLING / 2 and word in theirs)
+    return sum(word not in thing for word in both)
 
 
 def _whole(index: StatementIndex, typed: Typed, thing: str, about: Sequence[PlacedText]) -> _Meant | None:
@@ -283,7 +280,7 @@ def _whole(index: StatementIndex, typed: Typed, thing: str, about: Sequence[Plac
     short = [
         each
         for each in about
-        if _is_spoken_of(each, typed)
+        if _share_most(words_of(each.text), words_of(typed.text))
         and not _is_framed(typed, thing, each)
         and len(each.text.split()) <= MOST_SHORT
         and len(sentences(each.text)) == 1
