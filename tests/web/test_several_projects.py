@@ -14,7 +14,7 @@ from django.utils import timezone
 
 from dreams.lib.agents.claude_code import ClaudeCode
 from dreams.models import DreamRun, InstructionText, Memory, Project
-from dreams.services import discovery, dreaming, people
+from dreams.services import discovery, dreaming, people, settings_changes
 from dreams.services.discovery import instruction_files
 from dreams.services.hosts import host
 from dreams.services.review import Actor
@@ -148,6 +148,13 @@ def test_a_file_that_one_project_loads_always_and_another_at_some_files_is_not_e
             instruction_files.read_due(host(), timezone.now())
         (told,) = (card[2] for card in cards() if shared in card[1])
         assert told == [] and not InstructionText.objects.filter(indexed=False).exists()
+
+
+def test_a_file_is_not_enough_where_trust_changed_since_it_was_read(root: Root) -> None:
+    write_down(root.path / "CLAUDE.md", f"- {COMMIT}\n")
+    assert cards()[1][2] == ["CLAUDE.md"]
+    settings_changes.set_trusted(Project.objects.get(name="app"), True, actor="me")
+    assert cards()[1][2] == []
 
 
 def test_a_memory_with_a_short_line_of_its_own_is_edited_and_not_forgotten(root: Root) -> None:
