@@ -52,6 +52,9 @@ def test_of_several_newer_values_the_last_day_counts_and_two_of_one_day_are_of_t
     files = {"MEMORY.md": INDEX, "a.md": memory(f"{ONE}\n"), "b.md": memory(f"{OTHER}\n\n{third}\n")}
     made = dream(tmp_path / "one day", files, written={"a.md": OLD, "b.md": NEW})
     assert asked(made, "changed") == []
+    told = [f"ledger-worker moved from port 41873 to {port}." for port in (50020, 50021)]
+    files |= {"b.md": memory("\n\n".join(told) + "\n")}
+    assert asked(dream(tmp_path / "told", files, written={"a.md": OLD, "b.md": NEW}), "changed") == []
     files |= {"b.md": memory(f"{OTHER}\n"), "c.md": memory(f"{third}\n")}
     made = dream(tmp_path / "two days", files, written={"a.md": OLD, "b.md": NEW, "c.md": last})
     of_it = [each for each in asked(made, "changed") if each.places[0].text == ONE]

@@ -158,7 +158,7 @@ def two_values(
 ) -> Iterator[tuple[Question, Changed | None]]:
     """Questions of kind `changed` if one is newer, else `conflict`, but none about statements that are `settled`."""
     asked: set[frozenset[PlacedText]] = set()
-    later: defaultdict[PlacedText, list[tuple[dt.date, TwoValues]]] = defaultdict(list)
+    later: defaultdict[PlacedText, list[tuple[TwoValues, dt.date | None]]] = defaultdict(list)
     for pair in (*_corrected(index), *_of_things(index), *_compared(index)):
         statements = frozenset((pair.one, pair.other))
         if (
@@ -176,19 +176,20 @@ def two_values(
             continue
         first, second = _day_of(asking, pair.one), _day_of(asking, pair.other)
         if pair.corrects:
-            asked.add(statements)
-            yield from _changed(asking, index, pair, second)
+            later[pair.one].append((pair, second))
         elif first and second and first != second:
-            asked.add(statements)
             newer = pair if first < second else pair.turned()
-            later[newer.one].append((max(first, second), newer))
-        elif not pair.thing and any(map(str.isdigit, pair.value)):
-            yield from ((question, None) for question in _conflict(asking, index, pair))
+            later[newer.one].append((newer, max(first, second)))
+        else:
+            if not pair.thing and any(map(str.isdigit, pair.value)):
+                yield from ((question, None) for question in _conflict(asking, index, pair))
+            continue
+        asked.add(statements)
     for told in later.values():
-        day = max(on for on, _ in told)
-        newest = [pair for on, pair in told if on == day]
-        if len({_bare(pair.second) for pair in newest}) == 1:  # values of two things, if one day has two
-            yield from _changed(asking, index, newest[0], day)
+        last = max(day or dt.date.max for _, day in told)
+        newest = [(pair, day) for pair, day in told if (day or dt.date.max) == last]
+        if len({_bare(pair.second) for pair, _ in newest}) == 1:  # values of two things, if one day has two
+            yield from _changed(asking, index, *newest[0])
 
 
 def _says_much_else(pair: TwoValues) -> bool:
