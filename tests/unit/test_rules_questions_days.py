@@ -312,13 +312,15 @@ def test_what_is_pending_in_each_entry_of_a_log_is_no_question(tmp_path: Path) -
     assert [each for each in made.outcome.questions if each.kind == "expired"] == []
 
 
-def test_a_section_of_rows_or_one_that_is_most_of_its_file_is_left(tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    "leads",
+    ["- [Import](project_import.md) — the import", "See [the import](project_import.md) for all of it."],
+)
+def test_a_section_of_rows_or_one_that_is_most_of_its_file_is_left(tmp_path: Path, leads: str) -> None:
     files = project_file(
         "## Next steps\n\n- The reader, as of 2026-02-01 or so.\n- The writer.\n- The rest of it.\n"
     )
-    files["MEMORY.md"] = (
-        "# Memory\n\nKept since 2026-02-01.\n\n## TODOs\n\n- [Import](project_import.md) — the import\n"
-    )
+    files["MEMORY.md"] = f"# Memory\n\nKept since 2026-02-01.\n\n## TODOs\n\n{leads}\n"
     found = dream(tmp_path, files, written=None).outcome.questions
     assert [place.text for each in found for place in each.places if place.text.startswith("#")] == []
 

@@ -32,6 +32,7 @@ from dreams.engines.rules.questions.families import (
     removal_of_sentence,
 )
 from dreams.engines.rules.steps import dating
+from dreams.engines.rules.steps.index import lines_leading
 from dreams.engines.types import KEEP, Option, Place, Question
 from dreams.lib import memdir
 from dreams.lib.prose import comparing
@@ -226,7 +227,7 @@ def _by_file(tree: Tree) -> Iterator[tuple[str, list[_Section]]]:
         items = memdir.sections(document.body, document.body_start_line)
         headings = [item for item in items if item.kind == "heading"]
         last = len(memdir.split_lines(tree.texts[path]))
-        rows = {row.line_no for row in memdir.parse_index(tree.texts[path]).rows} if is_index(path) else set()
+        rows = lines_leading(tree.texts[path]) if is_index(path) else set()
         found = []
         for at, item in enumerate(headings):
             ends = (other.first_line - 1 for other in headings[at + 1 :] if other.level <= item.level)

@@ -16,6 +16,7 @@ from dreams.engines.rules.notes.tree import NewText, Recorder, Tree, from_memory
 from dreams.engines.rules.notes.wording import ends_open, sentences, summed_up
 from dreams.engines.rules.questions.families import Inputs
 from dreams.engines.rules.steps import orphans
+from dreams.engines.rules.steps.index import lines_leading
 from dreams.engines.types import KEEP, Edit, Fate, Option, Place, Question
 from dreams.lib import memdir
 from dreams.lib.files.text import decode, one_line, plural
@@ -298,7 +299,7 @@ def _sections(context: Inputs) -> Iterator[_Section]:
     text = tree.texts[path]
     lines = memdir.split_lines(text)
     document = tree.document(path)
-    rows = {row.line_no for row in memdir.parse_index(text).rows}
+    rows = lines_leading(text)
     headings = [
         item for item in memdir.sections(document.body, document.body_start_line) if item.kind == "heading"
     ]

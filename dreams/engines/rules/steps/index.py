@@ -45,6 +45,14 @@ def base_of(index_path: str) -> str:
     return "" if parent == "." else f"{parent}/"
 
 
+def lines_leading(text: str) -> set[int]:
+    """The lines of an index that lead to files: its rows, and its sentences with links."""
+    linked = [each.start for each in memdir.markdown_links(text) if each.path.endswith(".md")]
+    return {row.line_no for row in memdir.parse_index(text).rows} | {
+        text.count("\n", 0, at) + 1 for at in linked
+    }
+
+
 def missing(tree: Tree, index_path: str, row: memdir.IndexRow) -> bool:
     target = f"{base_of(index_path)}{row.target}"
     return row.is_memory_target and target not in tree.texts and not tree.workspace.snapshot.unread(target)
