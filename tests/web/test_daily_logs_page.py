@@ -75,9 +75,12 @@ def test_a_day_has_its_lines_with_numbers_and_marks_and_no_markup_of_its_own(
 
 def test_a_line_says_what_became_of_it(browser: Client, project: Project) -> None:
     proposal = proposed(project)
-    assert f'href="{reverse("review", args=[proposal.public_id])}">in review</a>' in logs(
-        browser, project, day="2026-03-02"
+    href, page = (
+        f'href="{reverse("review", args=[proposal.public_id])}"',
+        logs(browser, project, day="2026-03-02"),
     )
+    assert f"{href}>in review</a>" in page and "the next dream reads" not in page
+    assert f"are new until <a {href}>proposal {proposal.public_id}</a> is submitted" in page
     review.decide(proposal, review.select_hunks(proposal), "approved", world.ME)
     applying.apply(proposal, world.ME)
     page = logs(browser, project, day="2026-03-02")

@@ -5,13 +5,14 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
+from django.db.models import F
 from django.urls import reverse
 
 from dreams.engines.linedates import day_of_log
 from dreams.lib import diff
 from dreams.lib.memdir import is_index
 from dreams.lib.secrets.masking import Mask
-from dreams.models import Evidence, Memory, Project, Proposal
+from dreams.models import DreamLog, Evidence, Memory, Project, Proposal
 from dreams.services import daily_logs
 from dreams.services.scheduling import gates, scheduler
 from dreams.services.scheduling.next_dream import beside_its_moment
@@ -65,10 +66,17 @@ def page(project: Project, wanted: str, number: str | None) -> dict[str, Any]:
         "days": listed(page_of(days, shown, DAYS_PAGE), lambda day: day),
         "chosen": days[at] if days else None,
         "logs": logs,
+        "waiting": _waiting(by_day[keys[at]]) if keys else None,
         "new_lines": sum(line.mark == "new" for log in logs for line in log["lines"]),
         "newer": keys[at - 1] if at else "",
         "older": keys[at + 1] if at + 1 < len(keys) else "",
     }
+
+
+def _waiting(logs: Sequence[Memory]) -> Proposal | None:
+    """The open proposal whose dream read these logs as they are: when it is submitted, nothing in them is new."""
+    read = DreamLog.objects.filter(memory__in=logs, used=False, sha256=F("memory__sha256"))
+    return Proposal.objects.filter(dream__read_logs__in=read, state__in=Proposal.UNFINISHED).first()
 
 
 def key_of(path: str) -> str:
