@@ -126,6 +126,16 @@ def test_a_ref_that_a_loss_of_power_emptied_is_found_and_no_missing_one(store, n
         fill(store)
 
 
+def test_a_head_that_git_cannot_read_is_found_with_the_line_that_it_needs(store):
+    flip(store.path / "HEAD", 45)
+    (problem,) = store.verify()
+    assert "HEAD is damaged" in problem.what and "`ref: refs/heads/main`" in problem.remedy
+    (store.path / "HEAD").unlink()
+    assert len(store.verify()) == 1
+    (store.path / "HEAD").write_text("ref: refs/heads/main\n")
+    assert store.verify() == []
+
+
 def test_reading_a_damaged_text_fails_instead_of_giving_wrong_bytes(store):
     make_loose(store)
     flip(object_file(store, b"same"), 8 * 8)

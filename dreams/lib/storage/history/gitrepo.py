@@ -23,6 +23,7 @@ from . import durable
 from .model import HistoryBusy, HistoryDamaged, HistoryError
 
 MAIN = Ref(b"refs/heads/main")
+HEAD = b"ref: " + MAIN + b"\n"  # git needs it, to clone for example; nothing here does
 #: A ref to a commit whose tree names every stored text by its sha256; see `trees.Index`.
 INDEX = Ref(b"refs/memoryweb/index")
 REFS = (MAIN, INDEX)
@@ -316,7 +317,7 @@ def _new(aside: Path) -> None:
     """An empty repository with git's layout, without its example files."""
     for name in ("", "objects", "objects/pack", "refs", "refs/heads", "refs/tags", "refs/memoryweb"):
         (aside / name).mkdir(mode=0o700)
-    (aside / "HEAD").write_bytes(b"ref: refs/heads/main\n")
+    (aside / "HEAD").write_bytes(HEAD)
     (aside / "config").write_bytes(_CONFIG)
 
 

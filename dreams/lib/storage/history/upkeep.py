@@ -11,7 +11,7 @@ from dulwich.objects import Commit, ObjectID, Tag, Tree
 from dulwich.pack import Pack
 
 from dreams.lib.storage.history import durable, trees
-from dreams.lib.storage.history.gitrepo import FOLDER, INDEX, MAIN, GitRepo, object_id
+from dreams.lib.storage.history.gitrepo import FOLDER, HEAD, INDEX, MAIN, GitRepo, object_id
 from dreams.lib.storage.history.model import HistoryDamage, HistoryDamaged
 from dreams.lib.storage.history.trees import Index
 
@@ -82,6 +82,10 @@ def verify(repo: GitRepo) -> list[HistoryDamage]:
 
 
 def _files(repo: GitRepo) -> Iterator[HistoryDamage]:
+    head = repo.path / "HEAD"
+    if not head.is_file() or head.read_bytes() != HEAD:
+        line = HEAD.decode().strip()
+        yield HistoryDamage("HEAD is damaged, so git cannot read it", str(head), f"Let its line be `{line}`.")
     for name in repo.packs():
         yield from _pack(repo.pack_path(name))
     for oid, path in repo.loose():
