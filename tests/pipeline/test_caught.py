@@ -76,6 +76,18 @@ def test_what_is_changed_or_taken_back_in_a_later_reading_is_as_in_one(
 
 
 @pytest.mark.not_on_postgresql
+def test_a_correction_takes_back_only_the_request_that_it_is_about(tmp_path: Path) -> None:
+    project = first_start(tmp_path)
+    said = f"{WISH} Remember that the staging port is 8080. Remember that releases are cut on Tuesdays."
+    talk = say(tmp_path, said)
+    lifecycle.catch(project)
+    talk.user("No, the staging port is 8081.").agent("Done.").save()
+    lifecycle.catch(project)
+    others = ["the staging database is db-2.internal.", "releases are cut on Tuesdays."]
+    assert cards(state="open") == [*others, "the staging port is 8081"]
+
+
+@pytest.mark.not_on_postgresql
 @pytest.mark.parametrize(
     ("between", "again"),
     [

@@ -1,20 +1,16 @@
 """All prompts in order of time, with their requests and statements, without retracted ones. Pure."""
 
 import datetime as dt
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
 from dreams.engines.rules.user_statements.requests import Wish, wishes
-from dreams.engines.rules.user_statements.speech import (
-    is_remark,
-    narrows,
-    standing_from,
-    takes_back,
-)
+from dreams.engines.rules.user_statements.speech import is_remark, narrows, standing_from, takes_back
 from dreams.engines.rules.user_statements.statements import Stated, Typed, typed_sentences, whole_statements
 from dreams.engines.types import Citation, Job, LogBrief, PromptBrief, Reporter, SessionBrief
 from dreams.lib.agents.base import NO_ANSWER
 from dreams.lib.files.text import quoted
+from dreams.lib.prose.pieces import keys_of
 from dreams.lib.prose.values import read
 
 _LONG_AGO = dt.datetime(1970, 1, 1, tzinfo=dt.UTC)
@@ -84,10 +80,19 @@ def read_prompts(job: Job, report: Reporter) -> list[Heard]:
         doubted = [each for each in told if each.doubted]
         heard = Heard(session, prompt, asked, typed, stated, doubted)
         if before is not None and _is_about(before, heard):
-            before.wishes, before.typed, before.stated, before.doubted = [], [], [], []
+            before.wishes = _of_other_things(before.wishes, prompt.text)
+            before.typed, before.stated, before.doubted = [], [], []
         last[session.pk] = heard
         found.append(heard)
     return found
+
+
+def _of_other_things(wishes: Sequence[Wish], prompt: str) -> list[Wish]:
+    """The requests that a prompt does not take back: it is about those with most of its words, or about all if it has no word of
+    any."""
+    words = keys_of(prompt)
+    shared = [len(words & keys_of(wish.quote)) for wish in wishes]
+    return [wish for wish, number in zip(wishes, shared, strict=True) if number < max(shared)]
 
 
 def _is_about(before: Heard, heard: Heard) -> bool:
