@@ -93,3 +93,11 @@ def test_in_a_narrow_window_no_word_of_a_table_is_cut_and_what_scrolls_is_reache
     assert first.evaluate_all(lines)[:4] == [1, 1, 1, 1]
     table = window.locator(".prose table")
     assert table.evaluate("table => [table.tabIndex, table.scrollWidth < 1000]") == [0, True]
+    proposal = outside_loop(
+        lambda: real.propose(project, real.edit("ports.md", text, text + "More.\n", "more"))
+    )
+    window.goto(f"{address}/review/{proposal.public_id}/?file={proposal.files.get().pk}&view=rendered")
+    shown = window.locator(".review-rendered table")
+    assert shown.evaluate("table => table.getBoundingClientRect().right <= innerWidth"), (
+        "a review hides nothing"
+    )
