@@ -545,9 +545,12 @@ def test_an_older_value_beside_what_a_card_wrote_is_asked_about_once_and_removed
     assert (after["a.md"], after["b.md"]) == (memory("- Ask Maria first.\n"), card)
 
 
-def test_a_memory_named_by_its_only_statement_is_compared_with_what_is_said(tmp_path: Path) -> None:
+@pytest.mark.parametrize("mark", ["- ", ""])
+def test_a_memory_named_by_its_only_statement_is_compared_with_what_is_said(
+    tmp_path: Path, mark: str
+) -> None:
     said = "releases go out on Tuesdays at 14:00 UTC"
-    files = {"MEMORY.md": INDEX, "a.md": memory(f"- {said}\n", name=said, description=said)}
+    files = {"MEMORY.md": INDEX, "a.md": memory(f"{mark}{said}\n", name=said, description=said)}
     made = dream(tmp_path, files, [session(1, "no, releases go out on Thursdays at 14:00 UTC")])
     [_] = asked(made, "changed")
 

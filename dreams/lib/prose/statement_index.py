@@ -68,7 +68,6 @@ def _of_file(path: str, text: str) -> Iterator[PlacedText]:
         at = next((number for number, line in head if line.startswith("description:")), 1)
         last = document.body_start_line - 1
         yield PlacedText(path, "description", at, last, texts.one_line(said), said, (), path)
-    name_of_it = document.frontmatter.name if document.frontmatter else None
     lead = ""  # of the list that follows
     for item in memdir.sections(document.body, document.body_start_line):
         if item.kind not in {"bullet", "blank"}:
@@ -93,8 +92,6 @@ def _of_file(path: str, text: str) -> Iterator[PlacedText]:
                     path, "row", item.first_line, item.last_line, hook, item.text, item.under, base + target
                 )
             continue
-        if told == name_of_it and item.kind == "paragraph":
-            continue  # the title of the memory
         if count_words(told) >= SHORTEST and len(told) <= LONGEST and not told.rstrip("*_ ").endswith(":"):
             yield PlacedText(
                 path, "body", item.first_line, item.last_line, told, item.text, item.under, lead=lead
