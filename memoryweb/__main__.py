@@ -69,6 +69,8 @@ def _execute(typed: list[str]) -> None:
             """What each command of memoryweb does, in a sentence; Django's are named below."""
             if commands_only:
                 return super().main_help_text(commands_only=True)
+            if self.settings_exception:  # none of ours is listed then
+                raise self.settings_exception
             found = sorted(get_commands().items())
             ours = {
                 name: load_command_class(app, name).help.partition(". ")[0].rstrip(".")

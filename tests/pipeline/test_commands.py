@@ -372,6 +372,7 @@ def test_a_bad_environment_value_is_named(processes: Processes) -> None:
     assert done.returncode == 1
     assert "MEMORYWEB_WORKERS" in done.stderr and "Traceback" not in done.stderr
     assert processes.json("projects", code=1)["error"] == done.stderr.strip()
+    assert processes.run("help").stderr == done.stderr
 
 
 def test_a_memory_with_a_line_feed_in_its_name_is_recalled_in_one_line(tmp_path: Path) -> None:

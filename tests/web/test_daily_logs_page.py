@@ -75,10 +75,8 @@ def test_a_day_has_its_lines_with_numbers_and_marks_and_no_markup_of_its_own(
 
 def test_a_line_says_what_became_of_it(browser: Client, project: Project) -> None:
     proposal = proposed(project)
-    href, page = (
-        f'href="{reverse("review", args=[proposal.public_id])}"',
-        logs(browser, project, day="2026-03-02"),
-    )
+    href = f'href="{reverse("review", args=[proposal.public_id])}"'
+    page = logs(browser, project, day="2026-03-02")
     assert f"{href}>in review</a>" in page and "the next dream reads" not in page
     assert f"are new until <a {href}>proposal {proposal.public_id}</a> is submitted" in page
     review.decide(proposal, review.select_hunks(proposal), "approved", world.ME)
@@ -86,6 +84,18 @@ def test_a_line_says_what_became_of_it(browser: Client, project: Project) -> Non
     page = logs(browser, project, day="2026-03-02")
     made = Memory.objects.get(path__startswith="project_", gone_at=None)
     assert f'href="{reverse("memory", args=[made.pk])}">in ' in page and "are new" not in page
+
+
+def test_lines_that_no_submit_uses_up_are_for_the_next_dream(browser: Client, project: Project) -> None:
+    """Not those of a log that came since, nor what an unfinished dream read."""
+    proposal = proposed(project)
+    Proposal.objects.update(partial=True)
+    assert "the next dream reads" in logs(browser, project, day="2026-03-02")
+    Proposal.objects.update(partial=False)
+    world.put(world.folder(project) / SECOND.replace(".md", "-evening.md"), "- Late\n")
+    syncing.refresh(project)
+    page = logs(browser, project, day="2026-03-02")
+    assert "3 lines" in page and "the next dream reads" in page and proposal.public_id in page
 
 
 @pytest.mark.more

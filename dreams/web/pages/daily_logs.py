@@ -5,7 +5,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from django.db.models import F
+from django.db.models import Count, F
 from django.urls import reverse
 
 from dreams.engines.linedates import day_of_log
@@ -66,17 +66,18 @@ def page(project: Project, wanted: str, number: str | None) -> dict[str, Any]:
         "days": listed(page_of(days, shown, DAYS_PAGE), lambda day: day),
         "chosen": days[at] if days else None,
         "logs": logs,
-        "waiting": _waiting(by_day[keys[at]]) if keys else None,
+        "waiting": _waiting([log["pk"] for log in logs if any(line.mark == "new" for line in log["lines"])]),
         "new_lines": sum(line.mark == "new" for log in logs for line in log["lines"]),
         "newer": keys[at - 1] if at else "",
         "older": keys[at + 1] if at + 1 < len(keys) else "",
     }
 
 
-def _waiting(logs: Sequence[Memory]) -> Proposal | None:
-    """The open proposal whose dream read these logs as they are: when it is submitted, nothing in them is new."""
+def _waiting(logs: Sequence[int]) -> Proposal | None:
+    """The open proposal whose dream read all of these logs as they are: when it is submitted, nothing in them is new."""
     read = DreamLog.objects.filter(memory__in=logs, used=False, sha256=F("memory__sha256"))
-    return Proposal.objects.filter(dream__read_logs__in=read, state__in=Proposal.UNFINISHED).first()
+    found = Proposal.objects.filter(dream__read_logs__in=read, state=Proposal.State.OPEN, partial=False)
+    return found.annotate(covered=Count("dream__read_logs")).filter(covered=len(logs)).first()
 
 
 def key_of(path: str) -> str:
