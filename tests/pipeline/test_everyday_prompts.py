@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import pytest
@@ -55,6 +56,24 @@ def test_statements_a_correction_a_decision_a_fix_a_confirmation_and_a_reference
     types = dict(Card.objects.values_list("text", "memory_type"))
     assert types["The runbook is at https://wiki.acme.dev/runbooks/ingest"] == "reference"
     assert types["I prefer tabs over spaces in Makefiles."] == "user"
+
+
+@pytest.mark.not_on_postgresql
+def test_what_the_page_about_catching_gives_as_an_example_is_caught(tmp_path: Path) -> None:
+    page = Path("docs/catching.md").read_text()
+    section = page.partition("## What is caught")[2].partition("Only what you typed")[0]
+    quoted = re.findall(r'"([^"]+)"', page.partition("When a session")[0] + section)
+    whole = [text.replace("https://…", "https://wiki.example.com") for text in dict.fromkeys(quoted)]
+    # What an agent asks and a "yes" to it are a test of their own; words with "…" are beginnings.
+    said = {f"one-{at}": text for at, text in enumerate(whole) if " " in text and text[-1] not in "…?"}
+    assert len(said) >= 6
+    project = first_start(tmp_path, {})
+    for name, text in said.items():
+        say(tmp_path, text, name=name)
+    lifecycle.catch(project)
+    caught = dict(Card.objects.values_list("session__session_id", "said"))
+    left = {text for name, text in said.items() if Talk(tmp_path, name).id not in caught}
+    assert left == {"no, use pnpm here"}, "what the page says is not caught"
 
 
 @pytest.mark.not_on_postgresql
