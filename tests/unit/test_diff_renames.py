@@ -17,6 +17,8 @@ def test_another_text_is_another_file():
     come = {"b.md": head.replace("est", "ool") + "Always use pnpm here.\n"}
     assert renamed({"a.md": head + "Run make test before a commit.\n"}, come) == {}
     assert renamed({"a.md": head}, {"b.md": head.replace("est", "ool")}) == {"b.md": "a.md"}
+    other = "---\nname: Ports\ndescription: the number of each relay at the north quay, as its crew told us in May\n---\n"
+    assert renamed({"a.md": head}, {"b.md": other}) == {}
 
 
 def test_the_likest_pair_goes_first_and_each_file_is_in_one():

@@ -77,6 +77,7 @@ def test_a_number_never_takes_the_place_of_a_name_before_which_another_word_stan
         ("The staging database is db-stage-1.", "the staging database is db-stage-2, not db-stage-1"),
         ("The relay listens on port 8080.", "The relay moved from port 8080 to 9090."),
         ("A stall of 6900 in motor-ctl resets the board", "motor-ctl: watchdog 6900 → 7100"),
+        ("A stall of 6900 resets the board of pierGate", "pierGate: watchdog 6900 → 7100"),
         ("Build motor-ctl with `make reed-dbg-65`.", "motor-ctl changed make reed-dbg-65 → make fern-hil-12"),
     ],
 )

@@ -162,7 +162,10 @@ def _full_of_berths(begun: str) -> dict[str, str]:
 def test_a_section_of_a_full_index_could_be_a_memory(tmp_path: Path) -> None:
     facts = "".join(f"- Crane {n} lifts {n} tons at berth {n}.\n" for n in range(8))
     rules = "".join(f"- Never lift {n} tons in rain, always wait.\n" for n in range(8))
-    index = f"# Memory\n\n## Cranes (2026-05-01)\n{facts}\n## Lifting\n{rules}\n"
+    linking = (
+        f"See [the first](berth_1.md).\n{facts.replace('Crane', 'Hoist')}"  # its link must stay in the index
+    )
+    index = f"# Memory\n\n## Cranes (2026-05-01)\n{facts}\n## Lifting\n{rules}\n## Hoists\n{linking}\n"
     question = asked(dream(tmp_path, _full_of_berths(index)))
     assert [place.text for place in question.places] == ["## Cranes (2026-05-01)"]
     assert "1 section could become a memory with a row here: 8 lines fewer." in question.why
