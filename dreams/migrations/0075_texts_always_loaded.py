@@ -13,7 +13,7 @@ class Migration(migrations.Migration):
             name="always_in",
             field=models.ManyToManyField(
                 help_text="Those of them that load it whatever file they are at.",
-                related_name="texts_always",
+                related_name="always_loaded_texts",
                 to="dreams.project",
             ),
         ),

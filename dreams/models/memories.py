@@ -138,7 +138,7 @@ class InstructionText(models.Model):
     projects = models.ManyToManyField(Project, related_name="instruction_texts")
     always_in = models.ManyToManyField(
         Project,
-        related_name="texts_always",
+        related_name="always_loaded_texts",
         help_text="Those of them that load it whatever file they are at.",
     )
     host = models.CharField(max_length=255)

@@ -96,7 +96,7 @@ def _keep(project: Project, found: Iterable[InstructionFile]) -> None:
         kept = [_put(project.host, file, text, known) for (file, text) in texts.values()]
         project.instruction_texts.set(kept)
         always = zip(kept, texts.values(), strict=True)
-        project.texts_always.set(row for row, (file, _) in always if not file.when)
+        project.always_loaded_texts.set(row for row, (file, _) in always if not file.when)
         secret_paths.mark_folders((project.pk, path) for path in texts)
         _forget_unloaded()
 
