@@ -91,7 +91,22 @@ def dream(memories: int, projects: int) -> Cost:
         return cost_of(lambda: rules.dream(Path(folder), files).summary)
 
 
-WORKS = {"duplicates": duplicates, "one more": one_more, "dream": dream}
+def few_findings(memories: int, projects: int) -> Cost:
+    """The checks of one statement that left and one that was reworded, among memories of thirty statements."""
+    from dreams.findings import examine
+    from dreams.findings.directories import between
+
+    del projects
+    before = {path: text.encode() for path, text in files_of(memories * 30, each=30).items()}
+    lines = before["note_0.md"].split(b"\n")
+    lines[6:8] = [lines[7].replace(b"oldest", b"newest")]
+    after = {**before, "note_0.md": b"\n".join(lines)}
+    small = {"note_0.md": before["note_0.md"]}
+    examine(between(small, {"note_0.md": after["note_0.md"]}))  # so that no import counts
+    return cost_of(lambda: examine(between(before, after)).ledger)
+
+
+WORKS = {"duplicates": duplicates, "one more": one_more, "dream": dream, "few findings": few_findings}
 
 
 def cost_in(code: Path, what: str, memories: int, projects: int) -> Cost:
@@ -136,6 +151,13 @@ ROWS = [
         "a dream by rules over 1,000 memories",
         partial(measure, "dream", 1_000, 1),
         limit=_OLDER,
+    ),
+    Row(
+        "findings-few",
+        "findings of two changes among 1,000 memories",
+        partial(measure, "few findings", 1_000, 1),
+        {"limit": 0.5},
+        _OLDER,
     ),
 ]
 

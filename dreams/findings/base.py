@@ -66,23 +66,19 @@ class Subject:
     after: Mapping[str, bytes]
     hunks: Sequence[ChangedHunk]
     config: Config = field(default_factory=Config)
-    instructions: Mapping[str, str] = field(
-        default_factory=dict
-    )  # instruction files that every session loads (CLAUDE.md and the like): text by name
+    #: Instruction files that every session loads (CLAUDE.md and the like): text by name.
+    instructions: Mapping[str, str] = field(default_factory=dict)
     scope: str = ""  # of an agent's own memory: user, project or local
     repeated: Sequence[Repeated] = ()  # lines that repeat the project's code or git history
     asked: Sequence[str] = ()  # prompts of past sessions, newest first
-    rejected: Mapping[str, dt.date] = field(
-        default_factory=dict
-    )  # normalised line → when a person rejected it
+    #: Normalised line → when a person rejected it.
+    rejected: Mapping[str, dt.date] = field(default_factory=dict)
     hard_linked: frozenset[str] = frozenset()  # paths with more than one hard link
     against: Callable[[str], Citation | None] | None = None  # what sessions say against statements
-    heard: Callable[[str], SessionAnswer | None] | None = (
-        None  # what sessions say about statements; None: not checked
-    )
-    irregular: Mapping[str, str] = field(
-        default_factory=dict
-    )  # path → why it is not a regular file, or its type changed
+    #: What sessions say about statements; None: not checked.
+    heard: Callable[[str], SessionAnswer | None] | None = None
+    #: Path → why it is not a regular file, or its type changed.
+    irregular: Mapping[str, str] = field(default_factory=dict)
     #: What several checks need of all files, worked out once.
     memo: dict[str, Any] = field(default_factory=dict, init=False, repr=False, compare=False)
 

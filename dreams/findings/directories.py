@@ -73,12 +73,10 @@ class Said:
 
     def __init__(self, turns: Iterable[SessionTurn]) -> None:
         self._turns = list(turns)
-        self._sentences = DirectoryStatements({})
-        self._sentences.all = [
-            PlacedStatement(str(number), unit)
-            for number, turn in enumerate(self._turns)
-            for unit in units_of_lines(turn.text.split("\n"))
-        ]
+        texts = {f"{number:09}": turn.text for number, turn in enumerate(self._turns)}
+        self._sentences = DirectoryStatements(
+            dict.fromkeys(texts, b""), lambda number: units_of_lines(texts[number].split("\n"))
+        )
         self._heard = claims.SessionText()
         for number, turn in enumerate(self._turns, start=1):
             self._heard.add(turn.text, number, turn.role, prose=turn.role != "tool")

@@ -28,7 +28,7 @@ from dreams.findings.base import (
     Subject,
 )
 from dreams.findings.ledger import accounting
-from dreams.findings.ledger.units import forget_many, has_content
+from dreams.findings.ledger.units import has_content
 from dreams.findings.prompt_injection.weighing import ADVICE
 from dreams.lib import progress
 from dreams.lib.files.text import decode
@@ -117,7 +117,6 @@ def _run(checks: Iterable[tuple[str, Check]], subject: Subject) -> list[NewFindi
             found += check(subject)
         except Exception as error:
             found.append(_failed(name, error))
-    forget_many()  # the checks come last
     return found
 
 

@@ -12,7 +12,7 @@ from typing import Literal
 
 from dreams.findings.base import NewFinding, Subject
 from dreams.findings.ledger import facts, keeping
-from dreams.findings.ledger.state import DirectoryStatements, PlacedStatement, all_of
+from dreams.findings.ledger.state import DirectoryStatements, PlacedStatement, all_of, statements_of
 from dreams.findings.ledger.units import Unit, units_of
 from dreams.findings.ledger.wordings import LONGEST
 from dreams.lib import memdir
@@ -142,9 +142,9 @@ def run(subject: Subject) -> list[CheckedQuestion]:
     before, after = recall.shelf(subject.before, limits), recall.shelf(subject.after, limits)
     rows = memdir.parse_index(decode(after.index))
     return [
-        _checked(question, after, rows, (old, new))
+        _checked(question, statements_of(subject, recall.load(after, question.text).texts), rows, (old, new))
         for question in questions(subject, old)
-        if _standing(question, DirectoryStatements(recall.load(before, question.text).texts))
+        if _standing(question, statements_of(subject, recall.load(before, question.text).texts))
     ]
 
 
@@ -166,13 +166,12 @@ def check(subject: Subject) -> Iterator[NewFinding]:
 
 def _checked(
     question: RegressionQuestion,
-    after: recall.Shelf,
+    loaded: DirectoryStatements,
     rows: memdir.Index,
     states: tuple[DirectoryStatements, DirectoryStatements],
 ) -> CheckedQuestion:
-    """`rows` are the index rows that an agent loads; `states` the directory before and after."""
+    """`loaded` is what an agent loads, `rows` of the index; `states` the directory before and after."""
     old, new = states
-    loaded = DirectoryStatements(recall.load(after, question.text).texts)
     stands = _standing(question, loaded)
     if stands:
         return CheckedQuestion(question, "answered", stands)

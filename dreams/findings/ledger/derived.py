@@ -9,7 +9,7 @@ from functools import cached_property
 from dreams.findings.base import FateName, Subject
 from dreams.findings.ledger import facts, keeping
 from dreams.findings.ledger.facts import swapped
-from dreams.findings.ledger.state import DirectoryStatements, PlacedStatement
+from dreams.findings.ledger.state import DirectoryStatements, PlacedStatement, all_of
 from dreams.findings.ledger.units import HEADER, Unit, keys_without_secrets, units_of, words_key
 from dreams.findings.ledger.wordings import LONGEST, WHOLE, has_word, plain_statement, word_forms
 from dreams.lib import memdir
@@ -70,9 +70,8 @@ _CLAUSES = (re.compile(r"\s+and\s+"), re.compile(r";\s+"), re.compile(r"\s?[â€”â
 LONGEST_TITLE = 6  # words of meaning
 LEAST_PART = 3  # words of meaning on each side of an "and" that a sentence may be cut at
 NEARLY_ALL = 0.99  # all words, apart from rounding
-SHARE_OF_FILE = (
-    0.5  # the share of a summary's words that its file must have, besides all its names and numbers
-)
+# The share of a summary's words that its file must have, besides all its names and numbers.
+SHARE_OF_FILE = 0.5
 SHARE_OF_REMOVED = 0.34  # of a file that left, whose own lines are each accounted for
 _TOPICS = frozenset(stem(word) for word in lexicon.TOPICS)
 
@@ -95,12 +94,7 @@ class Context:
 
     def __init__(self, subject: Subject, path: str, added: DirectoryStatements) -> None:
         self.before, self.after_files = subject.before, subject.after
-        self.path, self.added = path, added
-
-    @cached_property
-    def _keys_before(self) -> frozenset[str]:
-        """The keys of all statements of the directory before."""
-        return frozenset(unit.key for path, data in self.before.items() for unit in units_of(path, data))
+        self.path, self.added, self.known = path, added, all_of(subject, "before")
 
     def is_frame(self, line: int, text: str) -> bool:
         """Whether the line is a frontmatter key that only groups other keys; `line` is 0-based."""
@@ -290,7 +284,7 @@ class Context:
         if found is None:
             return None
         short = len(statement(part).items) < LEAST_PART
-        if short and found.unit.key in self._keys_before:
+        if short and any(self.known.with_keys([found.unit.key])):
             return None  # one or two words may be in an old line by chance
         whole = found.unit.text
         stands = words_key(part) in found.unit.key or keeping.in_one_piece(part, whole)

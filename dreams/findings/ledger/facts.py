@@ -132,9 +132,8 @@ def swapped(old: str, new: str) -> bool:
         old, new = (_as_names(text, sorted(spans)) for text in (old, new))
         one, other = plain_statement(old), plain_statement(new)
     names = {name for _, name in one.names | other.names} | (capitals(old) & capitals(new))
-    mine, theirs = (
-        _neighbours(plain_statement(text.replace(": ", " ")), names) for text in (old, new)
-    )  # a label is said of what follows
+    # A label is said of what follows.
+    mine, theirs = (_neighbours(plain_statement(text.replace(": ", " ")), names) for text in (old, new))
     kinds_of = (one.numbers, one.codes, names)
     return any(
         _crossed(_without_kind(mine, kind), _without_kind(theirs, kind), a, b)

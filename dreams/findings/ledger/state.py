@@ -7,10 +7,11 @@ lost although every word is still there. A statement that only moves, with or wi
 import functools
 import heapq
 import re
-from collections import defaultdict
-from collections.abc import Iterator, Mapping
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import chain
 from typing import Literal
 
 from dreams.findings.base import Subject
@@ -19,15 +20,16 @@ from dreams.findings.ledger.facts import withdrawn
 from dreams.findings.ledger.units import Unit, cells, lines_of, units_of, words_key
 from dreams.findings.ledger.wordings import SAYS_NOTHING, has_word, plain_statement, word_forms
 from dreams.lib import progress
+from dreams.lib.memdir.words import WORD, FilesByWord, folded, words_in, words_of
 
-_WORD = re.compile(r"\w+")
 _LABEL = re.compile(r"[*_]{0,3}[A-Za-z][A-Za-z ]{0,40}[*_]{0,3}: ")
 _DATE = re.compile(r"\b(?:19|20)\d{2}\b")
 PROSE_FIELDS = frozenset({"description", "name", "summary", "title"})
 CANDIDATES = 12  # statements compared closely with a removed one
 ENOUGH = 60  # candidates, after which common words add no more
-COMMON = 400  # a word in more statements than this finds no candidates
+COMMON = 400  # a word that occurs more often than this finds no candidates
 
+_Place = tuple[str, int]  # a file, and the number of a statement in it
 # Keys of the headings and labels above, outermost first, then of the statement's own label or cell.
 Location = tuple[str, ...]
 
@@ -41,40 +43,48 @@ class PlacedStatement:
 
 
 class DirectoryStatements:
-    """All statements of a directory, searchable by words; `only` restricts them to those on some lines (0-based).
+    """The statements of a directory, searchable by words; only files that have those words are taken apart.
 
-    Built on first use: most changes lose nothing that has to be searched for.
+    `units`: those of one file, if not all of them count. `words`: as `words_in`, perhaps kept for another state.
     """
 
-    def __init__(self, files: Mapping[str, bytes], only: Mapping[str, set[int]] | None = None) -> None:
-        self._files = files
-        self._only = only
-        self._similar: dict[str, list[int]] = {}
+    def __init__(
+        self,
+        files: Mapping[str, bytes],
+        units: Callable[[str], Sequence[Unit]] | None = None,
+        words: Callable[[bytes], Mapping[str, int]] = words_in,
+    ) -> None:
+        self._files, self._units, self._words = files, units, words
+        self._placed: dict[str, list[PlacedStatement]] = {}
+        self._having: dict[str, list[_Place]] = {}
+        self._similar: dict[str, list[_Place]] = {}
 
     @cached_property
     def all(self) -> list[PlacedStatement]:
-        paths = sorted(self._files if self._only is None else self._files.keys() & self._only.keys())
-        return [
-            PlacedStatement(path, unit)
-            for path in progress.each("Reading memories", paths)
-            for unit in units_of(path, self._files[path])
-            if self._only is None or self._only[path].intersection(range(unit.first_line - 1, unit.last_line))
-        ]
+        paths = sorted(self._files)
+        return [placed for path in progress.each("Reading memories", paths) for placed in self._of(path)]
+
+    def _of(self, path: str) -> list[PlacedStatement]:
+        if path not in self._placed:
+            found = self._units(path) if self._units else units_of(path, self._files[path])
+            self._placed[path] = [PlacedStatement(path, unit) for unit in found]
+        return self._placed[path]
 
     @cached_property
-    def _by_key(self) -> dict[str, list[PlacedStatement]]:
-        found: dict[str, list[PlacedStatement]] = defaultdict(list)
-        for placed in self.all:
-            found[placed.unit.key].append(placed)
-        return found
+    def _by_word(self) -> FilesByWord:
+        paths = progress.each("Reading memories", sorted(self._files))
+        return FilesByWord({path: self._words_in(path) for path in paths})
 
-    @cached_property
-    def _by_word(self) -> dict[str, list[int]]:
-        found: dict[str, list[int]] = defaultdict(list)
-        for place, placed in enumerate(self.all):
-            for word in _words(placed.unit.key):
-                found[word].append(place)
-        return found
+    def _words_in(self, path: str) -> Mapping[str, int]:
+        if self._units is None:
+            return self._words(self._files[path])
+        return Counter(word for each in self._of(path) for word in words_of(folded(each.unit.key)))
+
+    def with_keys(self, keys: Iterable[str], path: str | None = None) -> Iterator[PlacedStatement]:
+        """The statements with one of these keys, in one file or all."""
+        for key in keys:
+            paths = self._by_word.having_all(key) if path is None else {path} & self._files.keys()
+            yield from (placed for each in paths for placed in self._of(each) if placed.unit.key == key)
 
     @cached_property
     def has_dates(self) -> bool:
@@ -92,13 +102,10 @@ class DirectoryStatements:
         return frozenset[str]().union(*map(word_forms, progress.each("Reading memories", told)))
 
     def at(self, key: str) -> list[tuple[Location, PlacedStatement]]:
-        """The statements with this key at a location; looks only at files in which one statement has all its words."""
-        words = _words(key)
-        places = min((self._by_word.get(word, []) for word in words), key=len, default=range(len(self.all)))
-        near = {self.all[n].path for n in places if words <= _words(self.all[n].unit.key)}
+        """The statements with this key at a location."""
         return [
             (point.location, PlacedStatement(path, unit))
-            for path in filter(near.__contains__, self._files)
+            for path in self._by_word.having_all(key)
             for unit, points in locations_of(path, self._files[path]).points.items()
             for point in points
             if point.key == key
@@ -114,33 +121,19 @@ class DirectoryStatements:
 
     def same_words(self, unit: Unit, near_path: str = "") -> PlacedStatement | None:
         """A statement with the same words (and links), in the file `near_path` if possible."""
-        links = facts.urls(unit.text)
-        found = [
-            s
-            for s in [*self._by_key.get(unit.key, ()), *self._by_key.get(words_key(unit.text), ())]
-            if links <= facts.urls(s.unit.text) and self._comparable(unit, s, near_path)
-        ]
-        return next((s for s in found if s.path == near_path), None) or next(iter(found), None)
-
-    def _comparable(self, unit: Unit, other: PlacedStatement, path: str) -> bool:
-        """Whether one could keep the other. Headings and standard fields state nothing: the word "user" does not keep `type: user`.
-
-        The fields of a removed file may be in another one, as after a rename.
-        """
-        if other.unit.kind == "title":
-            return unit.kind == "title"
-        if unit.kind == "heading":
-            return other.unit.kind in {"heading", "sentence"}
-        if unit.kind == "field" and unit.name not in PROSE_FIELDS:
-            return other.unit.name == unit.name and (other.path == path or path not in self._files)
-        return other.unit.kind != "heading" or len(unit.key.split()) > 3
+        links, keys = facts.urls(unit.text), dict.fromkeys((unit.key, words_key(unit.text)))
+        # The fields of a removed file may be in another one, as after a rename.
+        is_own = unit.kind == "field" and unit.name not in PROSE_FIELDS and near_path in self._files
+        found = chain(self.with_keys(keys, near_path), () if is_own else self.with_keys(keys))
+        fitting = (s for s in found if links <= facts.urls(s.unit.text) and _comparable(unit, s.unit))
+        return next(fitting, None)
 
     def line(self, text: str, path: str = "") -> PlacedStatement | None:
         """The statement that has the same words as `text`, or contains them."""
         key = words_key(text)
-        exact = self._by_key.get(key, [])
+        exact = next(chain(self.with_keys([key], path), self.with_keys([key])), None)
         if exact:
-            return next((s for s in exact if s.path == path), exact[0])
+            return exact
         if len(key) < 12:
             return None
         return next((s for s in self.most_similar(text) if f" {key} " in f" {s.unit.key} "), None)
@@ -150,26 +143,37 @@ class DirectoryStatements:
         key = words_key(text)
         if key not in self._similar:
             self._similar[key] = self._ranked(key)
-        return [self.all[place] for place in self._similar[key]]
+        return [self._of(path)[number] for path, number in self._similar[key]]
 
-    def _ranked(self, key: str) -> list[int]:
+    def _ranked(self, key: str) -> list[_Place]:
         """Rare words find candidates; once there are enough, common words only rank them."""
-        found = [places for word in dict.fromkeys(_WORD.findall(key)) if (places := self._by_word.get(word))]
-        scores: dict[int, int] = {}
-        for places in sorted(found, key=len):
-            if len(places) > COMMON:
-                break
-            worth = 1000 // len(places) + 100
-            if len(scores) < ENOUGH:
-                scores = dict.fromkeys(places, 0) | scores
-            for place in scores.keys() & places:
-                scores[place] += worth
-        best = heapq.nsmallest(CANDIDATES, [(-score, place) for place, score in scores.items()])
-        return [place for _, place in best]
+        times = {word: self._by_word.often(word) for word in WORD.findall(key)}
+        worth = {word: 1000 // often + 100 for word, often in times.items() if 0 < often <= COMMON}
+        near: dict[_Place, None] = {}
+        for word in sorted(worth, key=times.__getitem__):
+            if len(near) < ENOUGH:
+                near |= dict.fromkeys(self._places(word))
+
+        def rank(place: _Place) -> tuple[int, _Place]:
+            shared = worth.keys() & words_of(self._of(place[0])[place[1]].unit.key)
+            return -sum(map(worth.__getitem__, shared)), place
+
+        return heapq.nsmallest(CANDIDATES, near, key=rank)
+
+    def _places(self, word: str) -> list[_Place]:
+        """The statements with a word."""
+        if word not in self._having:
+            self._having[word] = [
+                (path, number)
+                for path in self._by_word.having(word)
+                for number, placed in enumerate(self._of(path))
+                if word in words_of(placed.unit.key)
+            ]
+        return self._having[word]
 
     def container(self, text: str) -> PlacedStatement | None:
         """A statement that certainly says everything in `text`."""
-        merged = self._only is not None
+        merged = self._units is not None
         if merged and "|" not in text and self.missing_words(text):
             return None  # only the cells of a row are looked for without their words
         return next((s for s in self.most_similar(text) if contains(text, s.unit.text, merged=merged)), None)
@@ -186,23 +190,41 @@ def contains(text: str, other: str, *, merged: bool) -> bool:
     return any(keeping.says_all(text, part) for part in parts) and not withdrawn(text, whole)
 
 
-@functools.lru_cache(maxsize=50_000)
-def _words(key: str) -> frozenset[str]:
-    return frozenset(_WORD.findall(key))
+def _comparable(unit: Unit, other: Unit) -> bool:
+    """Whether one could keep the other. Headings and standard fields state nothing: the word "user" does not keep `type: user`."""
+    if other.kind == "title":
+        return unit.kind == "title"
+    if unit.kind == "heading":
+        return other.kind in {"heading", "sentence"}
+    if unit.kind == "field" and unit.name not in PROSE_FIELDS:
+        return other.name == unit.name
+    return other.kind != "heading" or len(unit.key.split()) > 3
 
 
 def all_of(subject: Subject, state: Literal["before", "after"]) -> DirectoryStatements:
     """All statements of one state, taken apart once for all checks."""
-    made: DirectoryStatements = subject.memo.setdefault(state, DirectoryStatements(getattr(subject, state)))
+    made: DirectoryStatements = subject.memo.setdefault(
+        state, statements_of(subject, getattr(subject, state))
+    )
     return made
+
+
+def statements_of(subject: Subject, files: Mapping[str, bytes]) -> DirectoryStatements:
+    """The statements of some files of a subject; the words of a text are kept for all of them."""
+    return DirectoryStatements(files, words=subject.memo.setdefault("words", functools.cache(words_in)))
 
 
 def added(subject: Subject) -> DirectoryStatements:
     """The statements of the added lines alone."""
     lines: dict[str, set[int]] = defaultdict(set)
     for hunk in subject.hunks:
-        lines[hunk.path].update(range(hunk.new_start, hunk.new_start + len(hunk.added)))
-    return DirectoryStatements(subject.after, lines)
+        lines[hunk.path].update(range(hunk.new_start + 1, hunk.new_start + len(hunk.added) + 1))
+
+    def units(path: str) -> list[Unit]:
+        here = lines[path].intersection
+        return [u for u in units_of(path, subject.after[path]) if here(range(u.first_line, u.last_line + 1))]
+
+    return DirectoryStatements({path: subject.after[path] for path in lines if path in subject.after}, units)
 
 
 _LABELLED = re.compile(r"(?P<label>[^.;:|]{1,60}?)\s?(?::[*_]{0,3}|\s[—–]|\s-)\s+(?P<value>\S.*)$", re.DOTALL)

@@ -25,6 +25,7 @@ from dreams.findings.ledger.state import (
     added,
     all_of,
     contains,
+    statements_of,
 )
 from dreams.findings.ledger.units import (
     HEADER,
@@ -228,7 +229,7 @@ class BothStates:
 def both_states(subject: Subject) -> BothStates:
     # Agents load no logs: what stands only there is kept nowhere.
     kept = {path: data for path, data in subject.after.items() if not memdir.is_log(path)}
-    after = DirectoryStatements(kept) if len(kept) < len(subject.after) else all_of(subject, "after")
+    after = statements_of(subject, kept) if len(kept) < len(subject.after) else all_of(subject, "after")
     return BothStates(subject, after, added(subject), Exchange(subject))
 
 

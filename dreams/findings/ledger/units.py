@@ -10,7 +10,6 @@ from typing import Literal
 from dreams.findings.base import ChangedHunk, Subject
 from dreams.lib import memdir
 from dreams.lib.files import text
-from dreams.lib.files.workspace import MAX_FILES
 from dreams.lib.prose import comparing
 from dreams.lib.prose.statements import plain, statement, unmarked
 from dreams.lib.prose.words import code_spans
@@ -18,14 +17,13 @@ from dreams.lib.secrets.redact import redact
 
 UnitKind = Literal["sentence", "row", "title", "field", "heading", "code", "table", "comment", "reference"]
 
-MOST_KEPT = 1_024  # files, after a change was checked
+MOST_KEPT = 1_024  # files whose statements are kept, 50 MB
 MAX_FILE_CHARS = 2_000_000  # of one file; the rest is compared line by line
 BAR = re.compile(r"(?<!\\)\|")
 _DUNDER = re.compile(r"[\w.-]*/(?:[\w.-]*/)*__\w+__")
 HEADER = "header"
-_NUMBERED = re.compile(
-    r"^([*_]{0,3})\d{1,3}[.)]\s+(?=\S)"
-)  # the number of a list entry, also in bold or in a heading
+# The number of a list entry, also in bold or in a heading.
+_NUMBERED = re.compile(r"^([*_]{0,3})\d{1,3}[.)]\s+(?=\S)")
 _BOX = re.compile(r"\s*(?:!!!|\?\?\?|===)")
 _UNDERLINE = re.compile(r"\n {0,3}=+\s*$")
 _INDENTED = re.compile(r"(?: {4}|\t).*(?:\n(?: {4}|\t).*)*\n?")
@@ -102,13 +100,7 @@ def _spread(is_index: bool, data: bytes) -> UnitsByLine:
     return UnitsByLine(_units(is_index, data) if data else ())
 
 
-def forget_many() -> None:
-    """Forgets the statements of a large directory: those of a thousand memories take 50 MB."""
-    if _units.cache_info().currsize > MOST_KEPT:
-        _units.cache_clear()
-
-
-@functools.lru_cache(maxsize=2 * MAX_FILES)  # of both states: with fewer each check would begin anew
+@functools.lru_cache(maxsize=MOST_KEPT)
 def _units(is_index: bool, data: bytes) -> tuple[Unit, ...]:
     document = memdir.parse(data)
     rows = memdir.parse_index(document.text).rows if is_index else ()

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from dreams.findings.ledger.units import forget_many, units_of
+from dreams.findings.ledger.units import units_of
 from dreams.lib.agents import registry
 from dreams.lib.agents.base import InstructionFile
 from dreams.lib.prose import claims
@@ -120,7 +120,6 @@ def report(project: Project, folder: str = "") -> LoadedFiles:
     against: dict[str, list[Contradiction]] = {}
     for one in contradictions(project, found):
         against.setdefault(one.file, []).append(one)
-    forget_many()
     return LoadedFiles(
         tuple(
             CheckedFile(

@@ -11,7 +11,7 @@ from django.db.models import F
 from dreams import conf
 from dreams.engines import drafts
 from dreams.findings.ledger import facts
-from dreams.findings.ledger.units import Unit, forget_many, units_of
+from dreams.findings.ledger.units import Unit, units_of
 from dreams.lib import diff, memdir
 from dreams.lib.diff import visible
 from dreams.lib.files import text
@@ -164,7 +164,6 @@ def known_since(proposal: Proposal) -> dict[str, Any] | None:
     changed = list(_changed(before, now, written, first, known))
     new = [unit for path in first for unit in _new(before, now, path) if unit.key in written]
     asked = _asked(proposal, new, before, now) if changed else None
-    forget_many()
     return {"memories": changed, "asked": asked} if changed else None
 
 

@@ -1,0 +1,74 @@
+"""Which files of a directory have the words of a statement, without splitting the files into statements. PURE."""
+
+import functools
+import re
+from collections import Counter, defaultdict
+from collections.abc import Mapping, Sequence
+
+from dreams.lib.files import text
+
+WORD = re.compile(r"\w+")
+_KEY = re.compile(r"^\s*[a-z_][\w.-]*\s*:", re.MULTILINE)
+_LINK = re.compile(r"!?\[([^\]]{0,300})\]\([^)]{0,300}\)|\[\[(?:[^\]|]{0,200}\|)?([^\]]{0,200})\]\]")
+_MARKS = r"(?:[`*\"'“”‘’«»]|~~|\\(?=[\"']))+"
+_JOINED = re.compile(rf"\b\w++(?:{_MARKS}\w++)+")
+_BETWEEN = re.compile(rf"{_MARKS}|_")
+
+
+@functools.lru_cache(maxsize=50_000)
+def words_of(key: str) -> frozenset[str]:
+    return frozenset(WORD.findall(key))
+
+
+def folded(said: str) -> str:
+    """For looking words up, in any spelling of their case."""
+    return said.casefold().replace("_", "")
+
+
+def words_in(data: bytes) -> dict[str, int]:
+    """At least the folded words that the statements of a file have without their marks, and about how often.
+
+    0 for what is in the text alone: keys, addresses of links, and words that quotes or emphasis divide.
+    """
+    said, others = text.decode(data).casefold(), list[str]()
+    if said.startswith("---"):
+        head, fence, body = said.partition("\n---")
+        said, others = _KEY.sub("", head) + fence + body, _KEY.findall(head)
+    said = " ".join(said.split())
+    if "](" in said or "[[" in said:
+        others.append(said)
+        said = _LINK.sub(lambda link: link[1] or (link[2] or "").replace("_", " "), said)
+    joined = " ".join(_JOINED.findall(said))
+    left_out = f"{' '.join([*others, joined]).replace('_', '')} {_BETWEEN.sub('', joined)}"
+    bare = text.decode(text.encode(said).translate(None, b"`*_\"'"))
+    bare = bare if bare.isascii() else _BETWEEN.sub("", bare)
+    return {**dict.fromkeys(WORD.findall(left_out), 0), **Counter(WORD.findall(bare))}
+
+
+class FilesByWord:
+    """Files by the folded words that each has, and how often."""
+
+    def __init__(self, words: Mapping[str, Mapping[str, int]]) -> None:
+        self._words = words
+        self._having = defaultdict[str, list[str]](list)
+        self._times: dict[str, int] = {}
+        for path, here in words.items():
+            for word in here:
+                self._having[word].append(path)
+
+    def having(self, word: str) -> Sequence[str]:
+        return self._having.get(folded(word), ())
+
+    def having_all(self, key: str) -> Sequence[str]:
+        """The files with all words of a text, in order."""
+        words = words_of(folded(key))
+        fewest = min((self._having.get(word, []) for word in words), key=len, default=list(self._words))
+        return [path for path in fewest if words <= self._words[path].keys()]
+
+    def often(self, word: str) -> int:
+        """How often all files have a word."""
+        word = folded(word)
+        if word not in self._times:
+            paths = self._having.get(word, ())
+            self._times[word] = max(sum(self._words[path][word] for path in paths), len(paths) > 0)
+        return self._times[word]
