@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import json
 import os
 from pathlib import Path
@@ -14,6 +15,7 @@ from dreams.dev.dreambench.folders import BASELINES
 from dreams.dev.dreambench.scoring import Score
 from dreams.engines.rules.engine import RulesEngine
 from dreams.engines.types import Edit, Job, Option, Outcome, Question, Reporter
+from dreams.management.commands.dreambench import Command
 from dreams.models import Project
 from tests.world.processes.commands import run
 
@@ -113,6 +115,16 @@ def test_a_folder_of_shapes_is_measured_by_halves_and_what_was_asked_is_answered
     assert 0 < answered.useful["same"] <= answered.asked["same"]
     assert answered.kinds["same fact"]["right"] > certain.kinds["same fact"]["right"]
     assert answered.facts_kept == 1.0 and answered.wrong == 0, "an answer by the truth lost something"
+    shown = Command(stderr=io.StringIO())
+    systems = shown._shown(made, ran, {"given": given, "misses": True})["systems"]
+    with_cases = {name for name, one in systems.items() if "misses" in one}
+    assert with_cases == {"work: certain", "work: answered"} and "report: answered" in systems
+    listed = shown.stderr.getvalue()
+    assert listed.count("\n") == sum(map(len, _texts(systems["work: answered"])))
+
+
+def _texts(system: dict[str, Any]) -> list[list[str]]:
+    return [one for one in system.values() if isinstance(one, list)]
 
 
 def _asking_of_every_file(run: Any) -> Any:

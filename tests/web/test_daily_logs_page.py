@@ -87,15 +87,18 @@ def test_a_line_says_what_became_of_it(browser: Client, project: Project) -> Non
 
 
 def test_lines_that_no_submit_uses_up_are_for_the_next_dream(browser: Client, project: Project) -> None:
-    """Not those of a log that came since, nor what an unfinished dream read."""
+    """Not those of a log that came or grew since, nor what an unfinished dream read."""
     proposal = proposed(project)
     Proposal.objects.update(partial=True)
     assert "the next dream reads" in logs(browser, project, day="2026-03-02")
     Proposal.objects.update(partial=False)
-    world.put(world.folder(project) / SECOND.replace(".md", "-evening.md"), "- Late\n")
-    syncing.refresh(project)
-    page = logs(browser, project, day="2026-03-02")
-    assert "3 lines" in page and "the next dream reads" in page and proposal.public_id in page
+    for path, now in ((SECOND.replace(".md", "-evening.md"), "- Late\n"), (SECOND, f"{TEXT}- Went home\n")):
+        file = world.folder(project) / path
+        world.put(file, now)
+        syncing.refresh(project)
+        page = logs(browser, project, day="2026-03-02")
+        assert "3 lines" in page and "the next dream reads" in page and proposal.public_id in page
+        file.unlink()
 
 
 @pytest.mark.more
