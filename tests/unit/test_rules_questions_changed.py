@@ -344,6 +344,16 @@ def test_what_is_only_supposed_is_not_asked(tmp_path: Path, said: str) -> None:
     assert of_one(tmp_path, said, "larch-shipper listens on port 4571.") == []
 
 
+def test_a_command_is_changed_with_and_without_its_backticks(tmp_path: Path) -> None:
+    lines = (
+        "Build larch-shipper with `make reed-rel-12`",
+        "Confirm make reed-rel-12 is what larch-shipper has",
+    )
+    (question,) = of_one(tmp_path, "larch-shipper moved to make birch-dbg-7 last night", *lines)
+    after = texts(question, "replace")
+    assert all("make birch-dbg-7" in (after[path] or "") for path in ("n0.md", "n1.md"))
+
+
 def test_a_value_of_one_environment_is_no_news_of_another(tmp_path: Path) -> None:
     lines = ("Watchdog of larch-shipper in production: 9100 ms", "The docs are built with Sphinx.")
     assert of_one(tmp_path / "one", "fyi staging larch-shipper uses 2250 ms now", *lines) == []

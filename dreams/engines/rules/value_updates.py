@@ -228,13 +228,18 @@ def _exchanged(typed: Typed, thing: str, about: Sequence[PlacedText]) -> _Meant 
     if not fit:
         return None
     _, best, told = max(fit, key=lambda each: each[0])
-    keys = told.old.key, told.new.key
+    keys = _last_words(told)
     same = [
         each
         for _, each, made in fit
-        if (made.old.key, made.new.key) == keys and (each == best or not says_more(each.text, best.text))
+        if _last_words(made) == keys and (each == best or not says_more(each.text, best.text))
     ]
     return tuple(same[:MOST_PLACES]), told.old.text, told.new.text, told.sure
+
+
+def _last_words(made: Exchange) -> tuple[str, str]:
+    """Both values without a program before them, which one text may have in backticks: "make reed-12"."""
+    return made.old.key.split()[-1], made.new.key.split()[-1]
 
 
 def _is_meant(statement: PlacedText, typed: Typed, thing: str, made: Exchange) -> bool:
