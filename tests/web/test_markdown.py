@@ -47,7 +47,7 @@ ATTACKS = [
 ]
 ALLOWED = re.compile(
     r"</?(?:p|br|hr|h[2-6]|ul|ol|li|blockquote|pre|code|em|strong|del|a|table|thead|tbody|tr|th|td|span)"
-    r"(?: (?:href|title|class|start|align|rel|dir)=\"[^\"<>]*\")*>"
+    r"(?: (?:(?:href|title|class|start|align|rel|dir)=\"[^\"<>]*\"|tabindex=\"0\"))*>"
 )
 
 
