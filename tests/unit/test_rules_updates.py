@@ -39,6 +39,7 @@ def told(folder: Path, line: str, *prompts: str, more: str = "", index: str = IN
         ("The loader is at 0x8000 in flash.", "we moved the loader from 0x8000 to 0x1f000", "The loader is at 0x1f000 in flash."),
         ("Ask 3a1b@orbit.io about the relay.", "ask 9c2d@quay.io about the relay now, not 3a1b@orbit.io", "Ask 9c2d@quay.io about the relay."),
         ("The relay log is 2024q3.md.", "the relay log is notes.md now, not 2024q3.md", "The relay log is notes.md."),
+        ("larch-shipper splits at `;`", "we changed larch-shipper from `;` to ` `", "larch-shipper splits at ` `"),
         ("The importer has a timeout of 20 seconds.", "we raised the timeout of the importer to 45 seconds", "The importer has a timeout of 45 seconds."),
     ],
 )  # fmt: skip

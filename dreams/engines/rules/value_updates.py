@@ -239,7 +239,7 @@ def _exchanged(typed: Typed, thing: str, about: Sequence[PlacedText]) -> _Meant 
 
 def _last_words(made: Exchange) -> tuple[str, str]:
     """Both values without a program before them, which one text may have in backticks: "make reed-12"."""
-    return made.old.key.split()[-1], made.new.key.split()[-1]
+    return made.old.key.rpartition(" ")[2], made.new.key.rpartition(" ")[2]
 
 
 def _is_meant(statement: PlacedText, typed: Typed, thing: str, made: Exchange) -> bool:
