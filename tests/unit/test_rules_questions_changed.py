@@ -354,6 +354,12 @@ def test_a_command_is_changed_with_and_without_its_backticks(tmp_path: Path) -> 
     assert all("make birch-dbg-7" in (after[path] or "") for path in ("n0.md", "n1.md"))
 
 
+def test_a_value_that_is_a_space_is_replaced_like_any_other(tmp_path: Path) -> None:
+    said = "larch-shipper has `;` as separator now, not ` `"
+    (question,) = of_one(tmp_path, said, "The separator of larch-shipper is ` `")
+    assert "has `;` as separator" in (texts(question, "replace")["n0.md"] or "")
+
+
 def test_a_value_of_one_environment_is_no_news_of_another(tmp_path: Path) -> None:
     lines = ("Watchdog of larch-shipper in production: 9100 ms", "The docs are built with Sphinx.")
     assert of_one(tmp_path / "one", "fyi staging larch-shipper uses 2250 ms now", *lines) == []
