@@ -68,7 +68,7 @@ PROCESSES := $(shell echo $$(($(CORES) + 1)))
 # Compiled once by all cores, and not by each process of the tests anew.
 test: install
 	@$(BIN)/python -m compileall -q -j 0 dreams memoryweb tests
-	@$(call BESIDE,$(PYTEST) -p tests.side_by_side --copies $(PROCESSES) --assert=plain -m "not more and not sweep and not by_hand" $(ARGS) || $(call IN_FULL,$(BIN)/python -m pytest),\
+	@$(call BESIDE,$(PYTEST) -n $(PROCESSES) --assert=plain --dist loadfile --no-loadscope-reorder -m "not more and not sweep and not by_hand" $(ARGS) || $(call IN_FULL,$(BIN)/python -m pytest),\
 		$(MAKE) --no-print-directory lint)
 
 # A server of the tests' own, where PostgreSQL is installed; the driver is under the LGPL, so only tests install it.

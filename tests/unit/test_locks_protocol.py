@@ -27,12 +27,9 @@ from dreams.lib.locks import (
 )
 from dreams.lib.process import ProcessIdentity
 
+ME = process.current()
 LONG_AGO_NS = 1_600_000_000_123_456_789
 NOBODY = 2**31 - 1
-
-
-def me():
-    return process.current()
 
 
 def now():
@@ -55,7 +52,7 @@ def put(memory, body=b"", mtime_ns=None):
 
 
 def take(memory, **options):
-    taken = acquire(memory, me(), now(), **options)
+    taken = acquire(memory, ME, now(), **options)
     assert isinstance(taken, Held), taken
     return taken
 
@@ -85,7 +82,7 @@ def test_a_new_lock_file_has_the_mode_that_the_agent_would_give_it(memory):
 
 def test_a_second_taker_is_told_who_has_it_and_until_when(memory):
     with take(memory):
-        refused = acquire(memory, me(), now())
+        refused = acquire(memory, ME, now())
         assert isinstance(refused, Busy)
         assert refused.holder == os.getpid()
         assert refused.opens_at - refused.since == timedelta(minutes=60)
@@ -105,7 +102,7 @@ def test_a_dead_or_unreadable_holder_may_be_replaced(memory, body):
 def test_a_fresh_lock_of_a_living_process_is_never_taken(memory):
     path = put(memory, b"%d\n" % os.getppid())
     before = seen(memory)
-    assert isinstance(acquire(memory, me(), now()), Busy)
+    assert isinstance(acquire(memory, ME, now()), Busy)
     assert seen(memory) == before
     assert path.read_bytes() == b"%d\n" % os.getppid()
 
@@ -118,18 +115,18 @@ def test_a_lock_is_stale_after_sixty_minutes_even_if_its_holder_lives(memory, mi
     written = moment - timedelta(minutes=minutes, seconds=seconds)
     put(memory, b"%d" % os.getppid(), int(written.timestamp()) * 10**9)
     assert status(memory, moment).held is not free
-    assert isinstance(acquire(memory, me(), moment), Held) is free
+    assert isinstance(acquire(memory, ME, moment), Held) is free
 
 
 def test_a_reused_pid_is_seen_by_its_start_time(memory):
     put(memory, b"%d" % os.getppid())
     parent = ProcessIdentity(os.getppid(), process._start_time(psutil.Process(os.getppid())))
-    assert isinstance(acquire(memory, me(), now(), known=parent), Busy)
+    assert isinstance(acquire(memory, ME, now(), known=parent), Busy)
     reused = ProcessIdentity(parent.pid, parent.start_time - 500)
     other = ProcessIdentity(NOBODY, 1.0)
-    assert isinstance(acquire(memory, me(), now(), known=other), Busy)
+    assert isinstance(acquire(memory, ME, now(), known=other), Busy)
     with take(memory, known=reused):
-        assert not status(memory, now(), known=ProcessIdentity(me().pid, me().start_time - 500)).held
+        assert not status(memory, now(), known=ProcessIdentity(ME.pid, ME.start_time - 500)).held
 
 
 def test_a_completed_dream_moves_the_clock(memory):
@@ -181,7 +178,7 @@ def test_a_lock_file_of_somebody_else_whose_clock_could_not_be_put_back_is_not_t
         utime(target, *given, **named)
 
     monkeypatch.setattr(os, "utime", refused)
-    taken = acquire(memory, me(), now())
+    taken = acquire(memory, ME, now())
     assert isinstance(taken, Busy) and taken.broken
     assert f"make {LOCK_NAME} in it your own" in taken.reason
     assert seen(memory) == before
@@ -248,7 +245,7 @@ def test_a_stolen_lock_is_noticed_and_left_to_the_thief(memory):
 
 def test_a_second_dream_of_the_same_process_is_not_undone_by_the_first(memory):
     first = take(memory)
-    second = acquire(memory, me(), now() + timedelta(hours=2))
+    second = acquire(memory, ME, now() + timedelta(hours=2))
     assert isinstance(second, Held)
     with pytest.raises(LockLost):
         first.heartbeat()
@@ -291,7 +288,7 @@ def test_a_lock_path_that_is_no_lock_file_is_refused_with_the_remedy(memory, tmp
     victim = tmp_path / "victim"
     victim.write_bytes(b"precious")
     ODD[kind](memory / LOCK_NAME, victim)
-    refused = acquire(memory, me(), now())
+    refused = acquire(memory, ME, now())
     assert isinstance(refused, Busy)
     assert refused.broken
     assert "not a lock file; move it away" in refused.reason
@@ -318,7 +315,7 @@ def test_a_memory_path_that_is_a_file_or_a_link_is_refused(memory):
     link = memory / "link"
     link.symlink_to(memory)
     for path in (file, link):
-        refused = acquire(path, me(), now())
+        refused = acquire(path, ME, now())
         assert isinstance(refused, Busy)
         assert refused.broken
 
@@ -334,7 +331,7 @@ def test_what_heals_a_crash_is_known_before_the_file_is_touched(memory):
     with take(memory, before_write=save) as held:
         assert records == [held.record]
         assert (records[0].pid, records[0].prior_mtime_ns, records[0].prior_body) == (
-            me().pid,
+            ME.pid,
             LONG_AGO_NS,
             b"old",
         )
@@ -348,7 +345,7 @@ def test_nothing_is_written_when_the_record_cannot_be_kept(memory):
         raise RuntimeError("database is gone")
 
     with pytest.raises(RuntimeError):
-        acquire(memory, me(), now(), before_write=fail)
+        acquire(memory, ME, now(), before_write=fail)
     assert seen(memory) == before
     take(memory).rewind()
 
@@ -370,7 +367,7 @@ def test_a_missing_directory_is_held_by_its_parent_and_not_created(memory):
     with take(memory) as held:
         assert not held.file_made
         held.heartbeat()
-        refused = acquire(memory, me(), now())
+        refused = acquire(memory, ME, now())
         assert isinstance(refused, Busy)
         assert not refused.broken
         assert status(memory, now()).held
@@ -386,7 +383,7 @@ def test_a_hold_on_a_missing_directory_outlives_its_creation_by_somebody_else(me
     memory.rmdir()
     with take(memory):
         memory.mkdir()
-        assert isinstance(acquire(memory, me(), now()), Busy)
+        assert isinstance(acquire(memory, ME, now()), Busy)
     take(memory).rewind()
 
 
@@ -401,7 +398,7 @@ def test_two_missing_levels_are_held_too(memory):
     memory.parent.rmdir()
     with take(memory):
         memory.parent.mkdir()
-        assert isinstance(acquire(memory, me(), now()), Busy)
+        assert isinstance(acquire(memory, ME, now()), Busy)
 
 
 def test_the_lock_file_appears_when_apply_creates_the_directory(memory):
@@ -459,15 +456,15 @@ def test_a_dream_completed_without_a_directory_has_no_clock_to_move(memory):
 
 
 def test_healing_needs_a_dead_holder_whose_pid_still_stands_there(memory):
-    path = put(memory, b"%d" % me().pid)
-    assert heal(memory, me().pid, me().start_time, LONG_AGO_NS).outcome is Healing.ALIVE
+    path = put(memory, b"%d" % ME.pid)
+    assert heal(memory, ME.pid, ME.start_time, LONG_AGO_NS).outcome is Healing.ALIVE
     assert heal(memory, NOBODY, 1.0, LONG_AGO_NS).outcome is Healing.NOT_OURS
     assert heal(memory / "missing", NOBODY, 1.0, None).outcome is Healing.NOT_OURS
-    assert path.read_bytes() == b"%d" % me().pid
+    assert path.read_bytes() == b"%d" % ME.pid
     # The same PID with another start time: ours died, and its number was given out again.
-    assert heal(memory, me().pid, me().start_time - 500, LONG_AGO_NS).outcome is Healing.HEALED
+    assert heal(memory, ME.pid, ME.start_time - 500, LONG_AGO_NS).outcome is Healing.HEALED
     assert (path.read_bytes(), path.stat().st_mtime_ns) == (b"", LONG_AGO_NS)
-    assert heal(memory, me().pid, me().start_time - 500, LONG_AGO_NS).outcome is Healing.NOT_OURS
+    assert heal(memory, ME.pid, ME.start_time - 500, LONG_AGO_NS).outcome is Healing.NOT_OURS
 
 
 def test_healing_a_first_hold_removes_the_file(memory):
@@ -516,7 +513,7 @@ def test_no_descriptor_is_left_open(memory):
     before = descriptors()
     for _ in range(5):
         with take(memory):
-            acquire(memory, me(), now())
+            acquire(memory, ME, now())
             status(memory, now())
     memory.rmdir()
     for _ in range(5):
@@ -527,7 +524,7 @@ def test_no_descriptor_is_left_open(memory):
 
 def test_a_file_in_the_directorys_place_is_to_be_moved_away(tmp_path):
     (tmp_path / "memory").write_text("")
-    refused = acquire(tmp_path / "memory", me(), now())
+    refused = acquire(tmp_path / "memory", ME, now())
     assert isinstance(refused, Busy) and refused.broken
     assert refused.reason.endswith(
         "move away the file or link that is in the directory’s place, then try again."
