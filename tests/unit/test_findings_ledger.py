@@ -9,7 +9,7 @@ import sys
 from dataclasses import replace
 
 import pytest
-from hypothesis import given, strategies as st
+from hypothesis import example, given, strategies as st
 
 from dreams.engines.types import Citation, Fate
 from dreams.findings import examine
@@ -496,6 +496,7 @@ def test_of_a_large_directory_only_files_with_the_words_of_a_statement_that_left
 
 
 @given(st.lists(st.sampled_from(PIECES), max_size=12).map("".join))
+@example("| Page | For |\n|---|---|\n| [[deploy_notes|deploys]] | us |\n")
 def test_every_word_of_a_statement_is_among_the_words_of_its_file_before_it_is_taken_apart(said: str) -> None:
     data = said.encode()
     known = words.words_in(data).keys()

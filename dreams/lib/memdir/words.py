@@ -36,7 +36,7 @@ def words_in(data: bytes) -> dict[str, int]:
         said, others = _KEY.sub("", head) + fence + body, _KEY.findall(head)
     said = " ".join(said.split())
     if "](" in said or "[[" in said:
-        others.append(said)
+        others += said, said.replace("_", " ")  # a table divides [[some_page|words]]
         said = _LINK.sub(lambda link: link[1] or (link[2] or "").replace("_", " "), said)
     joined = " ".join(_JOINED.findall(said))
     left_out = f"{' '.join([*others, joined]).replace('_', '')} {_BETWEEN.sub('', joined)}"
