@@ -9,7 +9,7 @@ import re
 from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from functools import cache, cached_property, partial
+from functools import cache, cached_property, lru_cache, partial
 
 import re2
 
@@ -162,6 +162,7 @@ def entropy(value: str) -> float:
     return -sum(n / len(value) * math.log2(n / len(value)) for n in Counter(value).values())
 
 
+LONGEST_KEPT = 16_384  # characters of a text whose secrets are remembered: some 64 MB at most
 MAX_CHARS = 4_000_000  # of one text; callers pass files and transcript lines
 
 _NAME = (
@@ -315,9 +316,17 @@ _SET = re2.compile(_SETTING)
 
 def spans(text: str) -> list[SecretSpan]:
     """The secrets in `text`, in order, without overlaps; placeholders and references do not count."""
+    return list(_spans(text) if len(text) > LONGEST_KEPT else _kept_spans(text))
+
+
+def _spans(text: str) -> tuple[SecretSpan, ...]:
     text = _encodable(text[:MAX_CHARS])
     found = [*_prefixed(text), *_assigned(text)]
-    return list(_apart(sorted(found, key=_place)))
+    return tuple(_apart(sorted(found, key=_place)))
+
+
+#: An engine's round and each check of a dream search the same memories.
+_kept_spans = lru_cache(2_048)(_spans)
 
 
 def may_hold_any(text: str) -> bool:
