@@ -167,6 +167,10 @@ def test_a_verdict_on_a_review_that_was_submitted_meanwhile_leads_to_its_page_as
     # What was typed is not thrown away for it.
     edited = post(browser, proposal, "edit", {**old, "text": "x"}, **{"HX-Request": "true"})
     assert edited.status_code == 409 and "HX-Redirect" not in edited.headers
+    whole = post(browser, proposal, "edit", {**old, "text": "x"})
+    assert (
+        whole.status_code == 409 and "To keep what you typed, go back and copy it." in whole.content.decode()
+    )
 
 
 def test_an_answer_brings_every_card_that_another_window_decided_meanwhile(

@@ -348,14 +348,16 @@ def around(request: Request, loaded: LoadedProposal, files: Collection[int | Non
 def refuse(request: Request, loaded: LoadedProposal, why: str) -> HttpResponse:
     """409 with the current page; with htmx the current file, with the reason in the bar, or all of a page that is no longer open.
 
-    What was typed stays in its field, with the reason below it.
+    What was typed stays in its field, with the reason below it; without scripts the browser goes back to it.
     """
     loaded = load(request, proposal_of(loaded.proposal.public_id))
     pk = request.POST.get("hunk", "")
     if wants_fragment(request) and "text" in request.POST:
         typed = fragment(request, "dreams/_review_not_saved.html", loaded, {"why": why, "hunk": pk}, 409)
         return reswap(retarget(typed, f"#preview-{pk}"), "innerHTML")
-    messages.error(request, why)
+    messages.error(
+        request, f"{why} To keep what you typed, go back and copy it." if "text" in request.POST else why
+    )
     if not wants_fragment(request):
         return page(request, loaded, _asked(request), status=409)
     if not loaded.is_open:
