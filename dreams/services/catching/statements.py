@@ -78,14 +78,16 @@ def _by_rules(
     whole = [
         replace(part, prompts=[*old.prompts, *part.prompts]) for old, part in zip(older, parts, strict=True)
     ]
-    lessons, repeated = catching.said(_job(project, whole, copy, now, undecided), Silent())
+    job = _job(project, whole, copy, now, undecided)
+    lessons, repeated = catching.said(job, Silent())
     new = {(part.session.pk, row.offset) for part in parts for row in part.prompts}
     said = [
         CaughtStatement(lesson.citations[0].quote, lesson.text, lesson.kind, tuple(lesson.citations))
         for lesson in lessons
         if any((cited.session_pk, cited.offset) in new for cited in lesson.citations)
     ]
-    before = catching.said(_job(project, older, copy, now, undecided), Silent())[0] if undecided else ()
+    then = replace(job, sessions=[part.brief for part in older])
+    before = catching.said(then, Silent())[0] if undecided else ()
     gone = {digest(each.text) for each in before} - {digest(each.text) for each in lessons}
     taken_back = [card for card in undecided if card.key in gone]
     return CatchingResult(said, list(parts), repeated=repeated, taken_back=taken_back)
