@@ -16,7 +16,7 @@ from dreams.findings import examine
 from dreams.findings.directories import between
 from dreams.findings.ledger import facts, keeping, units
 from dreams.findings.ledger.units import units_of
-from dreams.lib.memdir import words
+from dreams.lib.memdir import files_by_word
 from tests.world.cases import each
 from tests.world.findings import DEPLOY, FILES, INDEX, changed, codes, one, report
 
@@ -499,7 +499,7 @@ def test_of_a_large_directory_only_files_with_the_words_of_a_statement_that_left
 @example("| Page | For |\n|---|---|\n| [[deploy_notes|deploys]] | us |\n")
 def test_every_word_of_a_statement_is_among_the_words_of_its_file_before_it_is_taken_apart(said: str) -> None:
     data = said.encode()
-    known = words.words_in(data).keys()
+    known = files_by_word.words_in(data).keys()
     for path in ("a.md", "MEMORY.md"):
         for unit in units_of(path, data):
-            assert words.words_of(words.folded(unit.key)) <= known
+            assert files_by_word.words_of_key(files_by_word.folded(unit.key)) <= known

@@ -20,7 +20,7 @@ from dreams.findings.ledger.facts import withdrawn
 from dreams.findings.ledger.units import Unit, cells, lines_of, units_of, words_key
 from dreams.findings.ledger.wordings import SAYS_NOTHING, has_word, plain_statement, word_forms
 from dreams.lib import progress
-from dreams.lib.memdir.words import WORD, FilesByWord, folded, words_in, words_of
+from dreams.lib.memdir.files_by_word import WORD, FilesByWord, folded, words_in, words_of_key
 
 _LABEL = re.compile(r"[*_]{0,3}[A-Za-z][A-Za-z ]{0,40}[*_]{0,3}: ")
 _DATE = re.compile(r"\b(?:19|20)\d{2}\b")
@@ -78,7 +78,7 @@ class DirectoryStatements:
     def _words_in(self, path: str) -> Mapping[str, int]:
         if self._units is None:
             return self._words(self._files[path])
-        return Counter(word for each in self._of(path) for word in words_of(folded(each.unit.key)))
+        return Counter(word for each in self._of(path) for word in words_of_key(folded(each.unit.key)))
 
     def with_keys(self, keys: Iterable[str], path: str | None = None) -> Iterator[PlacedStatement]:
         """The statements with one of these keys, in one file or all."""
@@ -155,7 +155,7 @@ class DirectoryStatements:
                 near |= dict.fromkeys(self._places(word))
 
         def rank(place: _Place) -> tuple[int, _Place]:
-            shared = worth.keys() & words_of(self._of(place[0])[place[1]].unit.key)
+            shared = worth.keys() & words_of_key(self._of(place[0])[place[1]].unit.key)
             return -sum(map(worth.__getitem__, shared)), place
 
         return heapq.nsmallest(CANDIDATES, near, key=rank)
@@ -167,7 +167,7 @@ class DirectoryStatements:
                 (path, number)
                 for path in self._by_word.having(word)
                 for number, placed in enumerate(self._of(path))
-                if word in words_of(placed.unit.key)
+                if word in words_of_key(placed.unit.key)
             ]
         return self._having[word]
 

@@ -16,7 +16,7 @@ _BETWEEN = re.compile(rf"{_MARKS}|_")
 
 
 @functools.lru_cache(maxsize=50_000)
-def words_of(key: str) -> frozenset[str]:
+def words_of_key(key: str) -> frozenset[str]:
     return frozenset(WORD.findall(key))
 
 
@@ -61,7 +61,7 @@ class FilesByWord:
 
     def having_all(self, key: str) -> Sequence[str]:
         """The files with all words of a text, in order."""
-        words = words_of(folded(key))
+        words = words_of_key(folded(key))
         fewest = min((self._having.get(word, []) for word in words), key=len, default=list(self._words))
         return [path for path in fewest if words <= self._words[path].keys()]
 
