@@ -60,6 +60,7 @@ def test_the_briefing_names_what_a_turn_would_otherwise_be_spent_on(tmp_path: Pa
         text = prompt.briefing(job)
     for wanted in (
         "Tuesday, 2026-03-10",
+        f"The memories (bytes, path below /memory; {len(''.join(kit.FILES.values()).encode())} bytes together):",
         "109 MEMORY.md",
         "5 of 200 lines, 109 of 25,000 bytes",
         f"/transcripts/-home-dev-app/{kit.SESSION}.jsonl “Health check”, last 2026-03-10 12:00",
@@ -168,8 +169,8 @@ def test_sessions_with_corrections_come_first(tmp_path: Path) -> None:
 def test_what_a_card_says_is_not_to_be_proposed(tmp_path: Path) -> None:
     with kit.job(tmp_path) as job:
         told = prompt.briefing(dataclasses.replace(job, known=("releases are cut on Tuesdays.",)))
-        assert "shown to the person as cards" not in prompt.briefing(job)
-    assert "- releases are cut on Tuesdays." in told and "Do not propose any of them again" in told
+        assert "already been shown these statements" not in prompt.briefing(job)
+    assert "- releases are cut on Tuesdays." in told and "already been shown these statements" in told
 
 
 def test_days_named_from_afar_come_with_the_date_that_follows(tmp_path: Path) -> None:
@@ -264,6 +265,9 @@ def test_a_quote_of_a_log_has_the_role_log_and_the_day_of_its_name(tmp_path: Pat
         "How a bug was fixed",
         "daily logs",
         "whatever the code contradicts is wrong",
+        "at most 120,000 bytes together, read all of them",
+        "that another place has overtaken",
+        "that its file has outgrown",
         "the last 50 hits",
         "Do not read transcripts from end to end",
         "Add to the memory that already covers the topic",

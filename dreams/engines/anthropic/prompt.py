@@ -107,8 +107,7 @@ def briefing(job: Job, watch: Callable[[], None] = lambda: None) -> str:
     parts = [
         f"Today is {job.now.astimezone(job.time_zone):%A, %Y-%m-%d}. The project is “{attribute(job.project_name)}”.",
         *_whose(job),
-        "The memories (bytes, path below /memory):",
-        fenced("listing", _listing(job)),
+        *_listing(job),
         *_index(job),
         *_dates(job),
         *_logs(job),
@@ -157,16 +156,18 @@ def _proposed(job: Job) -> list[str]:
     ]
 
 
-def _listing(job: Job) -> str:
+def _listing(job: Job) -> list[str]:
     paths = job.workspace.paths()
-    lines = []
-    for path in paths[:MOST_FILES]:
+    lines, total = list[str](), 0
+    for path in paths:
         note = job.workspace.read_only_because(path)
         size = len((job.workspace.read(path) or "").encode("utf-8", "surrogateescape"))
+        total += 0 if path.startswith("logs/") else size
         lines.append(f"{size:>7} {path}" + (f" (read-only: {note})" if note else ""))
-    if len(paths) > MOST_FILES:
-        lines.append(f"… and {len(paths) - MOST_FILES} more")
-    return "\n".join(lines) or "none yet"
+    if len(lines) > MOST_FILES:
+        lines[MOST_FILES:] = [f"… and {len(paths) - MOST_FILES} more"]
+    head = f"The memories (bytes, path below /memory; {total:,} bytes together):"
+    return [head, fenced("listing", "\n".join(lines) or "none yet")]
 
 
 def _index(job: Job) -> list[str]:
