@@ -14,6 +14,7 @@ from dreams.lib import memdir
 from dreams.lib.files.text import joined, plural
 from dreams.lib.locks import LOCK_NAME
 from dreams.models import AuditEntry, FileChange, HostRequest, Memory, Proposal, Question
+from dreams.services.auditlog import ACTIONS
 from dreams.services.inbox.snoozing import QUESTIONS_KEY
 from dreams.services.proposals import decisions, undos
 
@@ -62,10 +63,9 @@ class Sentences:
 
     def sentence(self, entry: AuditEntry) -> str:
         """One sentence, with a capital (except our own name) and a full stop."""
-        said = _SAID.get(entry.action)
-        if said is None:
+        if entry.action not in ACTIONS:
             return f"{self.who(entry)}: {entry.action} {entry.object_id}".strip()
-        text = (said.format_map(_Words(self, entry)) if isinstance(said, str) else said(self, entry)).strip()
+        text = ACTIONS[entry.action][1].format_map(_Words(self, entry)).strip()
         reason = str(entry.data.get("reason") or "") if entry.action in _WITH_REASON else ""
         command = ", by command" if entry.data.get("by_command") else ""
         why = f" Reason: {reason.rstrip('.')}." if reason else ""
@@ -127,7 +127,7 @@ def _to(s: Sentences, entry: AuditEntry, paths: Iterable[str] = ()) -> str:
 
 @dataclass(frozen=True, slots=True)
 class _Words:
-    """What the templates of `_SAID` may name; each is made only where it is named."""
+    """What the sentences of `ACTIONS` may name; each is made only where it is named."""
 
     sentences: Sentences
     entry: AuditEntry
@@ -347,71 +347,20 @@ _WORDS: Mapping[str, _Say] = {
     "nothing_kept": lambda s, entry: (
         ", with everything rejected" if entry.data.get("state") == Proposal.State.REJECTED else ""
     ),
-}
-#: By action: a template of `_WORDS`, or a function.
-_SAID: Mapping[str, str | _Say] = {
-    "login.link": "{who} created a login link",
-    "login": "{who} logged in{with_a}",
-    "login.password": "{who} set a password",
-    "login.ended": _logins_ended,
-    "person.added": _role,
-    "person.changed": _role,
-    "person.removed": "{who} removed the account of {id}",
-    "dream.requested": _requested,
-    "dream.cancelled": "{who} cancelled a dream{in}",
-    "dream.ended": _ended,
-    "dream.partial": "{who} asked to review the unfinished work of a dream{in}",
-    "proposal.made": _proposed,
-    "proposal.superseded": "a newer dream replaced the proposed changes{to}",
-    "review.decided": _decided,
-    "review.finding_confirmed": _confirmed,
-    "review.secrets_shown": "{who} had the secrets in proposed changes{to} shown",
-    "memory.secrets_shown": "{who} had the secrets in {memory}{in} shown",
-    "review.submitted": "{who} submitted the review of changes{to}{nothing_kept}",
-    "review.seconded": "{who} approved changes{to} as the second person",
-    "review.second_refused": "{who} rejected changes{to} that waited for a second person",
-    "card.approved": "{who} approved what was caught{in}",
-    "card.rejected": "{who} rejected what was caught{in}",
-    "card.edited": "{who} reworded what was caught{in}",
-    "card.taken_back": "{who} undid the decision on what was caught{in}",
-    "question.answered": _answered,
-    "question.taken_back": _answered,
-    "question.later": _answered,
-    "apply.done": _written,
-    "apply.failed": "nothing was written{in}, which {who} asked for: {error}",
-    "apply.rebased": "the changes to {files}{in} were merged into the current file",
-    "review.conflict_solved": "{who} solved a conflict{to}",
-    "review.rebase_confirmed": "{who} confirmed the result after a change on disk{to}",
-    "apply.recovered": "{who} finished writing changes{to} after a crash",
-    "apply.abandoned": "{who} abandoned an interrupted write{to}",
-    "rollback.done": "{who} {undid} changes{to}",
-    "lock.healed": "{who} released the lock left by a stopped process{in}",
-    "setting.changed": _set,
-    "agent_settings.changed": "{who} changed the hook in an agent’s settings",
-    "policy.changed": _policy,
-    "policy.earned": _earned,
-    "policy.declined": _earned,
-    "policy.ended": _earned,
-    "price.changed": _set,
-    "price.removed": "{who} removed the {id}",
-    "project.trusted": "{who} {trusts} the repository{of} to say where its memories are",
-    "inbox.snoozed": _snoozed,
-    "inbox.brought_back": "{who} brought {waiting} back to the inbox",
-    "feed.made": "{who} created an address for the feed",
-    "feed.revoked": "{who} revoked the address of the feed",
-    "digest.sent": "{who} sent the digest by {id}, about {things}",
-    "job.added": _job,
-    "job.removed": _job,
-    "job.started": _job,
-    "host.adopted": "{who} took over all projects of the host {id}",
-    "host.accepts": "{who} let {id} accept requests from other hosts",
-    "host.declines": "{who} stopped {id} from accepting requests from other hosts",
-    "request.asked": _asked_elsewhere,
-    "request.withdrawn": _asked_elsewhere,
-    "history.begun_anew": "memoryweb found the history{of} gone and began a new one",
-    "history.set_aside": "{who} set the damaged history{of} aside",
-    "history.imported": "{who} imported {versions} into the history{of}",
-    "history.purged": "{who} removed secrets from {texts}{of}",
-    "audit.cut": _cut,
-    "audit.cut_known": "{who} explained why the newest audit entries are missing",
+    "logins_ended": _logins_ended,
+    "role": _role,
+    "requested": _requested,
+    "ended": _ended,
+    "proposed": _proposed,
+    "decided": _decided,
+    "confirmed": _confirmed,
+    "answered": _answered,
+    "written": _written,
+    "set": _set,
+    "policy": _policy,
+    "earned": _earned,
+    "snoozed": _snoozed,
+    "job": _job,
+    "asked_elsewhere": _asked_elsewhere,
+    "cut": _cut,
 }

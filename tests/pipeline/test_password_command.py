@@ -32,7 +32,7 @@ def test_the_account_can_then_log_in_and_the_log_says_so() -> None:
     login.set_password("", GOOD)
     assert authenticate(username=login.OWNER, password=GOOD)
     assert AuditEntry.objects.filter(action="login.password", object_id=login.OWNER).exists()
-    assert auditlog.ACTIONS["login.password"] == "Password set"
+    assert auditlog.ACTIONS["login.password"][0] == "Password set"
 
 
 @pytest.mark.django_db

@@ -110,7 +110,7 @@ def choices() -> dict[str, Any]:
     named = [pk for _, pk in distinct(AuditEntry, "project_id_was", MOST_PROJECTS)]
     labels = AuditEntry.objects.filter(pk__in=named).values_list("project_id_was", "project_label")
     return {
-        "actions": [(name, label) for name, label in auditlog.ACTIONS.items() if name in actions],
+        "actions": [(name, label) for name, (label, _) in auditlog.ACTIONS.items() if name in actions],
         "actors": ["system", *actors[:MOST_ACTORS]],
         "projects": sorted(
             with_unique_names((pk or 0, label) for pk, label in labels), key=lambda pair: pair[1].lower()
@@ -139,7 +139,7 @@ _TONES = {
 def _row(row: AuditEntry, known: _Known, told: Sentences) -> dict[str, Any]:
     return {
         "row": row,
-        "label": auditlog.ACTIONS.get(row.action, row.action),
+        "label": auditlog.ACTIONS.get(row.action, (row.action, ""))[0],
         "tone": _TONES.get(row.action, ""),
         "sentence": told.sentence(row),
         "project_pk": row.project_id_was if row.project_id_was in known.projects else None,
