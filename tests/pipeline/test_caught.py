@@ -5,13 +5,15 @@ from __future__ import annotations
 import datetime as dt
 from decimal import Decimal
 from pathlib import Path
+from typing import Any
+from unittest.mock import Mock
 
 import pytest
 from django.utils import timezone
 
 from dreams.models import Card, DreamRun, Hunk, LockHold, ModelRequest, Proposal, Session
-from dreams.services import review, settings_changes
-from dreams.services.catching import cards as decisions, lifecycle
+from dreams.services import proposals, review, settings_changes
+from dreams.services.catching import cards as decisions, lifecycle, statements
 from tests.world import directory as world
 from tests.world.talking import Talk, first_start, say
 
@@ -59,6 +61,8 @@ def test_a_session_is_read_once(tmp_path: Path) -> None:
         ("No, the staging port is 8081.", ["the staging port is 8081"]),
         ("Remember that the staging port is 8081.", ["the staging port is 8081."]),
         ("Never mind.", []),
+        ("No, 8081.", []),
+        ("No, 2.", ["the staging port is 8080."]),  # another option than the one that the agent named
         ("Which port has the production database?", ["the staging port is 8080."]),
     ],
 )
@@ -72,7 +76,7 @@ def test_what_is_changed_or_taken_back_in_a_later_reading_is_as_in_one(
     lifecycle.catch(project)
     assert cards(state="open") == left
     said = "".join(Card.objects.filter(state="open").values_list("said", flat=True))
-    assert ("8081" in said) == ("8081" in later), "the left side of the card says what its line says"
+    assert ("8081" in said) == ("8081" in "".join(left)), "the left side of the card says what its line says"
 
 
 @pytest.mark.not_on_postgresql
@@ -107,6 +111,41 @@ def test_what_was_taken_back_and_is_said_again_is_a_card_again(
     (card,) = Card.objects.filter(state="open")
     assert card.text.rstrip(".") == "the staging port is 8080" and card.said == again
     assert card.proposal is not None
+
+
+@pytest.mark.not_on_postgresql
+def test_a_reading_that_ends_while_its_cards_are_listed_is_one_that_never_began(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    project = first_start(tmp_path)
+    talk = say(tmp_path, "Remember that the staging port is 8080.")
+    lifecycle.catch(project)
+    talk.user("No, the staging port is 8081.").agent("Done.").save()
+    with monkeypatch.context() as ends, pytest.raises(KeyboardInterrupt):
+        ends.setattr(proposals, "redraft", Mock(side_effect=KeyboardInterrupt))
+        lifecycle.catch(project)
+    assert cards(state="open") == ["the staging port is 8080."] == cards()
+    lifecycle.catch(project)
+    assert cards(state="open") == ["the staging port is 8081"]
+
+
+@pytest.mark.not_on_postgresql
+def test_of_two_readings_at_once_one_makes_the_card(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    project = first_start(tmp_path)
+    say(tmp_path, WISH)
+    found = statements.found
+
+    def found_by_both(*given: Any) -> statements.CatchingResult:
+        monkeypatch.undo()
+        both = found(*given)
+        (card,) = lifecycle.catch(project).cards
+        decisions.edit(card, "The staging database is db-3.internal.", world.ME)
+        return both
+
+    monkeypatch.setattr(statements, "found", found_by_both)
+    second = lifecycle.catch(project)
+    assert (second.read, second.cards) == ([], []), "the first one has read and made them"
+    assert cards() == ["The staging database is db-3.internal."]
 
 
 @pytest.mark.not_on_postgresql

@@ -50,7 +50,8 @@ def _write(root: Path, project: Project, *said: str) -> None:
         | {"project": "/home/dev/app"}
         for number, text in enumerate(said)
     ]
-    (root / "history.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines))
+    with (root / "history.jsonl").open("a") as history:
+        history.writelines(json.dumps(line) + "\n" for line in lines)
 
 
 def _dream(project: Project) -> DreamRun:
@@ -163,6 +164,20 @@ def test_catching_makes_a_card_of_them_that_says_so(project: Project, browser: C
     text = browser.get(reverse("project-caught", args=[project.pk])).content.decode()
     assert NO_ANSWER in text and reverse("session-prompt", args=[_gone().pk, 1]) in text
     assert lifecycle.catch(project).read == [], "once"
+
+
+@pytest.mark.not_on_postgresql
+def test_what_was_hidden_before_it_was_read_is_not_read_again_with_a_card_before_it(
+    project: Project, tmp_path: Path
+) -> None:
+    _write(tmp_path, project, "Remember that backups are kept for 35 days.")
+    discovery.discover([tmp_path])
+    HiddenPrompt.objects.create(key=Prompt.objects.get(text__contains="backups").pk)
+    lifecycle.catch(project)
+    _write(tmp_path, project, "Please remember that backups are kept for 35 days.")
+    discovery.discover([tmp_path])
+    (card,) = lifecycle.catch(project).cards
+    assert len(card.citations) == 1 and card.said.startswith("Please")
 
 
 @pytest.mark.not_on_postgresql

@@ -199,16 +199,19 @@ def catch(
             return Caught(closed=found.why)
     read = [*found.parts, *(part for part in parts if part not in fresh)]
     _keep_said_again(project, found)
-    with transaction.atomic():
+    made = Caught(stopped=found.why)
+
+    def keep() -> None:
         moved = {part.session.pk for part in unread_parts.move(read, now)}
-        made = cards.create(project, [one for one in found.statements if moved.issuperset(one.sessions)])
-        gone = card_states.outdate(card for card in found.taken_back if card.session_id in moved)
-    proposal = (
-        _listed(project) if made or gone else proposals.open_with_origin(project, Proposal.Origin.CAUGHT)
-    )
-    shown = Card.objects.filter(pk__in=[card.pk for card in made])
-    sessions = [part.session for part in read if part.session.pk in moved]
-    return Caught(sessions, list(shown), proposal, stopped=found.why)
+        made.read = [part.session for part in read if part.session.pk in moved]
+        made.cards = cards.create(
+            project, [one for one in found.statements if moved.issuperset(one.sessions)]
+        )
+        card_states.outdate(card for card in found.taken_back if card.session_id in moved)
+
+    made.proposal = _kept(project, keep, changed=bool(found.statements or found.taken_back))
+    made.cards = list(Card.objects.filter(pk__in=[card.pk for card in made.cards]))
+    return made
 
 
 def _keep_said_again(project: Project, found: statements.CatchingResult) -> None:
@@ -219,14 +222,18 @@ def _keep_said_again(project: Project, found: statements.CatchingResult) -> None
         log.exception("%s: what was said again is not kept", project.slug)
 
 
-def _listed(project: Project) -> Proposal | None:
-    """The proposal with the new cards; while it is being submitted, they wait to be listed."""
+def _kept(project: Project, keep: Callable[[], None], *, changed: bool) -> Proposal | None:
+    """Keeps what was read together with the proposal that lists it; while that is being submitted, new cards wait to be listed."""
     try:
-        proposal = cards.refresh(project)
+        listed = cards.refresh(project, decide=keep) if changed else None
     except ReviewRefused:
-        return proposals.open_with_origin(project, Proposal.Origin.CAUGHT)
-    cards.remember_by_policy(project)
-    return proposal
+        changed = False
+    if changed:
+        cards.remember_by_policy(project)
+        return listed
+    with transaction.atomic():
+        keep()
+    return proposals.open_with_origin(project, Proposal.Origin.CAUGHT)
 
 
 def _failed(project_pk: int) -> str:

@@ -49,8 +49,8 @@ class UnreadPart:
         """What was read before, from the prompts of the oldest of these cards on."""
         own = self.session.pk
         cited = [one["offset"] for card in cards for one in card.citations if one.get("session_pk") == own]
-        rows = without_hidden(self.session.prompts.filter(caught_at__isnull=False))
-        rows = rows.filter(offset__gte=min(cited), offset__lt=self.from_byte) if cited else rows.none()
+        rows = without_hidden(self.session.prompts.filter(offset__lt=self.from_byte))
+        rows = rows.filter(offset__gte=min(cited)) if cited else rows.none()
         return replace(self, prompts=list(rows.order_by("offset")[:MOST_PROMPTS]))
 
     @property

@@ -91,7 +91,7 @@ ASKED = re.compile(
 # A continuation, which accepts what came before.
 GOES_ON = re.compile(
     r"\W*(?:ok(?:ay)?|thanks?|thx|thank you|great|good|nice|perfect|cool|fine|yes|yep|yeah|sure|right|lgtm|looks good|done|continue|go on|go ahead|proceed|next|also|now|"
-    r"please|pls|can|could|would|will|let['’]?s|i (?:want|need|would like)|we need|so|hi|hello|hey|y)\b|/|!|\d+\W*$",
+    r"please|pls|can|could|would|will|let['’]?s|i (?:want|need|would like)|we need|so|hi|hello|hey|y)\b|/|!|\d\d?\W*$",
     re.IGNORECASE,
 )
 # Of one clause: unsure, not done, or a wish.
