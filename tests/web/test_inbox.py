@@ -156,6 +156,17 @@ def test_an_empty_inbox_says_which_kind_of_empty(
     assert b"All reviewed" in browser.get("/").content
 
 
+def test_nothing_is_called_due_only_where_nothing_dreams_or_is_next(browser: Client, world: World) -> None:
+    Proposal.objects.update(state="rejected")
+    assert b"Nothing is due." in browser.get("/").content
+    make.make_waiting_project("past", dt.timedelta(hours=-1))
+    text = browser.get("/").content.decode()
+    assert "The next dream is that of past." in text and "Nothing is due." not in text
+    make.make_dream(world.project, DreamRun.Status.RUNNING)
+    text = browser.get("/").content.decode()
+    assert "1 dream is running." in text and "The next dream" not in text
+
+
 def test_while_all_is_paused_no_new_session_is_said_to_open_a_gate(browser: Client, world: World) -> None:
     Proposal.objects.update(state="rejected")
     assert b"New sessions open the gates again" in browser.get("/").content

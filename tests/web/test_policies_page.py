@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import datetime as dt
 from html import unescape
+from pathlib import Path
 
 import pytest
 from django.db import connection
@@ -12,8 +13,10 @@ from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
 from dreams.models import AppliedBatch, AuditEntry, Hunk, Policy, Proposal
+from dreams.services import rollback
 from dreams.services.policies import earned
-from tests.world import rows as make
+from dreams.services.rollback import Selection
+from tests.world import directory, rows as make, trusting
 from tests.world.rows import World
 from tests.world.trusting import accepted, decided
 
@@ -119,8 +122,27 @@ def test_what_an_earned_policy_applied_is_listed_with_its_undo(browser: Client, 
     page = browser.get("/")
     [item] = page.context["passed"]
     assert (item.places, item.is_undone) == (("feedback_testing.md, line 8",), False)
-    assert f"/review/{world.proposal.public_id}/undo/?hunk={item.hunk_id}" in page.content.decode()
+    here, text = f"/review/{world.proposal.public_id}/", unescape(page.content.decode())
+    assert f'"{here}?hunk={item.hunk.pk}#hunk-{item.hunk.pk}"' in text, (
+        "at the change, not at the head of its proposal"
+    )
+    assert f"{here}undo/?hunk={item.hunk.hunk_id}" in text
     assert "1 applied" in browser.get("/settings/").content.decode()
+
+
+def test_an_undo_says_beforehand_which_policy_it_ends(
+    browser: Client, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    project = trusting.make_project(tmp_path)
+    decided(project)
+    accepted()
+    part = trusting.dream(project, monkeypatch, trusting.dating(range(2))).proposals.get(by_policy=True)
+    one = Hunk.objects.filter(file__proposal=part)[0]
+    ends = "This ends the policy you accepted: Fixed relative dates from the rules engine will wait"
+    address = f"/review/{part.public_id}/undo/?hunk={one.hunk_id}"
+    assert ends in browser.get(address).content.decode()
+    rollback.rollback(part, directory.ME, Selection(hunk_ids=(one.hunk_id,)))
+    assert ends not in browser.get(f"/review/{part.public_id}/undo/").content.decode(), "it has ended"
 
 
 def test_however_much_was_decided_and_applied_the_inbox_asks_as_often(browser: Client, world: World) -> None:

@@ -296,14 +296,23 @@ def _lines(content: str) -> set[str]:
 def undone(proposal: Proposal, hunks: Iterable[Hunk], *, actor: str) -> list[str]:
     """After an undo was written, end the policies of the undone kinds and restart their counts. Returns a sentence for each
     policy that was on."""
-    operations = Operation.objects.filter(pk__in={hunk.operation_id for hunk in hunks if hunk.operation_id})
-    kinds = operations.filter(kind__in=ROUTINE_KINDS).exclude(maker="").order_by()
     why = f"A change of {proposal.public_id} was undone."
     return [
         f"{named(kind, maker)} are no longer applied without asking."
-        for kind, maker in kinds.values_list("kind", "maker").distinct()
+        for kind, maker in _kinds_of(hunks)
         if _start_anew(kind, maker, "policy.ended", why, actor, by_itself=True)
     ]
+
+
+def ended_by(hunks: Iterable[Hunk]) -> list[str]:
+    """The policies, by name, that the undo of these would end."""
+    return [named(*found) for found in sorted(set(_kinds_of(hunks)).intersection(_automatic()))]
+
+
+def _kinds_of(hunks: Iterable[Hunk]) -> QuerySet[Operation, tuple[str, str]]:
+    operations = Operation.objects.filter(pk__in={hunk.operation_id for hunk in hunks if hunk.operation_id})
+    kinds = operations.filter(kind__in=ROUTINE_KINDS).exclude(maker="").order_by()
+    return kinds.values_list("kind", "maker").distinct()
 
 
 def named(kind: str, maker: str) -> str:
@@ -338,13 +347,11 @@ def _audit(action: str, row: Policy, actor: str, **data: Any) -> None:
 class AppliedByPolicy:
     """A change that an earned policy applied, with what is needed to undo it."""
 
-    kind: str
     reason: str
     places: tuple[str, ...]
     project: str
-    project_pk: int
     proposal: str
-    hunk_id: str
+    hunk: Hunk
     at: dt.datetime
     is_undone: bool
 
@@ -367,13 +374,11 @@ def _applied(since: dt.datetime) -> QuerySet[Operation]:
 
 def _passed(row: Operation, hunks: Sequence[Hunk]) -> AppliedByPolicy:
     return AppliedByPolicy(
-        kind=row.kind,
         reason=row.reason,
         places=decisions.places(hunks),
         project=str(row.proposal.project),
-        project_pk=row.proposal.project_id,
         proposal=row.proposal.public_id,
-        hunk_id=hunks[0].hunk_id,
+        hunk=hunks[0],
         at=max(hunk.applied_in.at for hunk in hunks if hunk.applied_in),
         is_undone=all(hunk.undone_in_id for hunk in hunks),
     )

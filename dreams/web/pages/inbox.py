@@ -373,7 +373,7 @@ def _written(row: AppliedBatch, deed: WriteSummary, undos: Sequence[Proposal]) -
 
 def _next(now: dt.datetime, host: str) -> list[dict[str, Any]]:
     return [
-        {"project": project, "reason": one.what_next(now), "opens_at": one.opens_at}
+        {"project": project, "reason": one.what_next(now), "dream": one}
         for project, one in next_dream.upcoming(now, MOST_NEXT, host)
     ]
 

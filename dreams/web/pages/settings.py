@@ -1,8 +1,8 @@
 """Settings and policies for the settings pages: current values, their sources, and earned policies."""
 
-import datetime as dt
 import json
 import urllib.parse
+from collections import Counter
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -20,7 +20,6 @@ from dreams.services.policies import Table, action_for, earned, table
 from dreams.services.proposals import decisions
 from dreams.services.settings_changes import MEMORY_TYPES, POLICY_KINDS
 
-LATELY = dt.timedelta(days=7)  # policies in force since then; chosen
 MOST_EXAMPLES = 40  # of one offer; chosen
 #: The operations that a policy can cover, besides a kind of change.
 BY_TYPE = (Policy.Operation.ADD, Policy.Operation.CHANGE, Policy.Operation.REMOVE)
@@ -147,11 +146,8 @@ def earned_rows() -> list[dict[str, Any]]:
     ]
 
 
-def _applied(rows: Iterable[Policy]) -> Mapping[int, int]:
-    found: dict[int, int] = {}
-    for pk in Operation.objects.filter(policy__in=rows).values_list("policy", flat=True):
-        found[pk or 0] = found.get(pk or 0, 0) + 1
-    return found
+def _applied(rows: Iterable[Policy]) -> Mapping[int | None, int]:
+    return Counter(Operation.objects.filter(policy__in=rows).values_list("policy", flat=True))
 
 
 def _ended(row: Policy) -> str:
@@ -183,10 +179,6 @@ def _examples(wanted: Collection[int]) -> Mapping[int, dict[str, Any]]:
         row.pk: {"row": row, "places": decisions.places(list(row.hunks.all()))}
         for row in rows.prefetch_related("hunks__file")
     }
-
-
-def applied_by_policies(now: dt.datetime) -> list[earned.AppliedByPolicy]:
-    return earned.applied_since(now - LATELY)
 
 
 SOURCES = {

@@ -12,7 +12,7 @@ from dreams.lib.files.text import joined, plural
 from dreams.lib.secrets import masking
 from dreams.lib.secrets.masking import Mask
 from dreams.models import Hunk, Proposal
-from dreams.services import rollback
+from dreams.services import policies, rollback
 from dreams.services.proposals import decisions, undos
 from dreams.services.proposals.rows_to_hunks import renames
 from dreams.services.rollback import Preview, Selection, UndoneFile
@@ -40,6 +40,7 @@ class Undo:
     selection: Selection
     choices: tuple[dict[str, Any], ...]
     is_redo: bool
+    ends: Sequence[str]
 
     @property
     def verb(self) -> str:
@@ -95,6 +96,7 @@ def undo(proposal: Proposal, selection: Selection) -> Undo:
         selection=selection,
         choices=_choices(proposal, planned, selection),
         is_redo=is_redo,
+        ends=policies.earned.ended_by(planned.hunks),
     )
 
 

@@ -14,6 +14,7 @@ from django.views.decorators.http import require_http_methods, require_POST, req
 from dreams.lib.files.text import plural
 from dreams.services import dreaming
 from dreams.services.inbox import feed, snoozing, waiting
+from dreams.services.policies import earned
 from dreams.services.review import triage
 from dreams.web.access import actor
 from dreams.web.htmx import Request, SeeOther, go, page
@@ -36,7 +37,7 @@ def inbox(request: Request) -> HttpResponse:
         "next": reverse("questions"),
         "kinds": triage.counts(now, actor(request)),
         "offers": settings.offers(),
-        "passed": settings.applied_by_policies(now),
+        "passed": earned.applied_since(now - inbox_pages.LATELY),
     }
     return page(request, "dreams/inbox.html", "dreams/_inbox.html", context)
 
