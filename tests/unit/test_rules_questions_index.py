@@ -7,7 +7,8 @@ from pathlib import Path
 import pytest
 
 from dreams.engines.types import Question
-from tests.world.rules import Dreamt, dream, memory
+from dreams.lib import memdir
+from tests.world.rules import Dreamt, dream, memory, session
 
 TAIL = "It was measured over many runs on the build host, and the numbers are in the file in full."
 
@@ -228,7 +229,7 @@ def test_a_full_index_without_a_heading_ends_no_dream(tmp_path: Path) -> None:
     assert dream(tmp_path, {**files, "MEMORY.md": rows}).edits == []
 
 
-def test_more_memories_without_a_row_than_one_question_lists_are_all_counted(tmp_path: Path) -> None:
+def test_all_memories_without_a_row_are_one_question(tmp_path: Path) -> None:
     words = ("gulls", "cranes", "ropes", "lamps", "tides", "fish", "nets", "ice", "oil")
     files = {f"{each}.md": memory(f"We count {each}.\n", name=f"Status of {each}") for each in words}
     index = "# Memory\n\n- [Piers](piers.md) — where they are\n"
@@ -236,9 +237,22 @@ def test_more_memories_without_a_row_than_one_question_lists_are_all_counted(tmp
         tmp_path, {"MEMORY.md": index, "piers.md": memory("Piers are north of the lock.\n"), **files}
     )
     (question,) = made.outcome.questions
-    assert len(question.places) == 7
-    assert question.why.startswith("9 memories are not in any index")
-    assert question.why.endswith("These are 7 of them.")
+    assert len(question.places) == 9
+    assert question.why == "9 memories are not in any index, so no session finds them."
+    assert all(f"]({path})" in (question.options[0].edits[-1].after or "") for path in files)
+
+
+def test_a_directory_without_an_index_is_asked_about_as_a_whole(tmp_path: Path) -> None:
+    words = ("gulls", "cranes", "ropes", "lamps", "tides", "fish", "nets", "ice", "oil")
+    files = {f"{each}.md": memory(f"We count {each}.\n", name=f"Counting {each}") for each in words}
+    made = dream(tmp_path / "1", files, [session(1, "Remember that we count boats at the lock on Mondays.")])
+    assert [edit.path for edit in made.edits if edit.path in files] == []
+    assert "gulls.md" not in made.text("MEMORY.md"), "only what was learnt is listed unasked"
+    (question,) = dream(tmp_path / "2", files).outcome.questions
+    assert question.subject == "no MEMORY.md", "a new file does not ask again"
+    assert question.options[0].label == "Create MEMORY.md"
+    index = question.options[0].edits[-1].after or ""
+    assert sorted(row.target for row in memdir.parse_index(index).rows) == sorted(files)
 
 
 def test_no_row_is_offered_for_a_memory_that_another_answer_would_remove(tmp_path: Path) -> None:

@@ -81,28 +81,28 @@ def _needed(offers: Sequence[_Offer], need: int) -> list[_Offer]:
 
 
 TO_LIST = 0.5  # how useful an answer is, chosen: sessions do not find unlisted memories
-MOST_UNLISTED = 7  # memories of one question; the rest come in later dreams
 
 
 def unlisted(context: Inputs) -> Iterator[Question]:
-    """One question about memories without a row that this dream does not list itself, as no certain title is written."""
+    """One question about memories without a row that this dream does not list itself: no certain title, or no index yet."""
     tree, path = context.tree_before, memdir.INDEX_NAME
     if not tree.writable(path):
         return
     listed = "\n".join(edit.after or "" for edit in context.edits if edit.path == path)
     options = (option for each in context.found for option in each.options)
     removed = {edit.path for option in options for edit in option.edits if edit.after is None}
-    every = [each for each in orphans.unlisted(tree, path) if each not in listed and each not in removed]
-    if not orphans.has_room(tree, path, every, context.job.config):
-        return  # the summary says so
-    found = every[:MOST_UNLISTED]
+    found = [each for each in orphans.unlisted(tree, path) if each not in listed and each not in removed]
     config = context.job.config
-    option = context.draftsman.option("learn", "Add to index", orphans.list_all, paths=found, config=config)
-    more = "" if len(found) == len(every) else f" These are {len(found)} of them."
+    if not orphans.has_room(tree, path, found, config):
+        return  # the summary says so
+    has_index = path in tree.texts
+    label = "Add to index" if has_index else f"Create {path}"
+    option = context.draftsman.option("learn", label, orphans.list_all, paths=found, config=config)
+    them = "it" if len(found) == 1 else "them"
     yield Question(
         "learn",
-        f"unlisted {' '.join(found)}",
-        f"{plural(len(every), 'memory is', 'memories are')} not in any index, so no session finds {'it' if len(every) == 1 else 'them'}.{more}",
+        f"unlisted {' '.join(found)}" if has_index else f"no {path}",
+        f"{plural(len(found), 'memory is', 'memories are')} not in any index, so no session finds {them}.",
         tuple(Place(each, *orphans.told_at(tree, each)) for each in found),
         (option, KEEP),
         weight=TO_LIST,

@@ -50,7 +50,7 @@ _TELLS_A_STATE = re.compile(
 
 
 def add_orphans(rec: Recorder, config: Config) -> None:
-    """Add a row for each file with a clear title, if the index has room for all: names do not show which ones to leave out."""
+    """Add a row for each file with a clear title, if the index has room for all. A first index is asked about as a whole."""
     for index_path in (memdir.INDEX_NAME, TEAM_INDEX):
         if not rec.tree.writable(index_path) or index_path in rec.tree.hand_edited:
             continue
@@ -60,7 +60,7 @@ def add_orphans(rec: Recorder, config: Config) -> None:
             rows = "its row" if len(found) == 1 else "a row for each"
             rec.note(f"{told} not in any index, and {index_path} has no room for {rows}.")
             continue
-        for path in found:
+        for path in found if index_path in rec.tree.workspace.snapshot.files else ():
             if _is_surely_listed(rec.tree, path):
                 _add(rec, index_path, path, config)
     is_free = memdir.INDEX_NAME not in rec.tree.texts and rec.tree.writable(memdir.INDEX_NAME)
@@ -84,7 +84,7 @@ def list_all(rec: Recorder, paths: Sequence[str], config: Config) -> None:
 
 
 def has_room(tree: Tree, index_path: str, paths: Sequence[str], config: Config) -> bool:
-    """Whether rows for all of them leave room for the next memory, or there are none."""
+    """Whether rows for all of them leave room for the next memory, or there are none. Names do not show which ones to leave out."""
     if len(paths) > ROOM * config.index_max_lines:  # each row is a line; making hundreds takes seconds
         return False
     if not paths:
