@@ -11,16 +11,16 @@ import dreams.models.questions
 from django.conf import settings
 from django.db import migrations, models
 
+from dreams.migrations import _marks
 from dreams.migrations._prices import seed_more, seed_whole
 from dreams.migrations._statements import run
 from dreams.migrations._together import Together
-from dreams.services import cached_counts
 from dreams.services.search import postgresql, sqlite
 
 
 def create_indexes(apps, editor):
     run(editor, {"sqlite": sqlite.CREATE, "postgresql": postgresql.CREATE})
-    run(editor, {"sqlite": (*cached_counts.CREATE_DAYS, *cached_counts.CREATE_PROJECTS)})
+    run(editor, {"sqlite": (*_marks.CREATE_DAYS, *_marks.CREATE_PROJECTS)})
 
 
 class Migration(migrations.Migration):

@@ -12,10 +12,11 @@ from django.db.backends.base.schema import BaseDatabaseSchemaEditor
 
 from dreams.migrations._statements import run
 from dreams.services.search import postgresql, sqlite
+from dreams.services.search.query import TextKind
 
 
 def create_index(apps: Apps, editor: BaseDatabaseSchemaEditor) -> None:
-    run(editor, {"sqlite": sqlite.CREATE_BEFORE_SESSIONS, "postgresql": postgresql.CREATE})
+    run(editor, {"sqlite": (*sqlite.TABLES, *sqlite.triggers(TextKind.TYPED)), "postgresql": postgresql.CREATE})
 
 
 def drop_index(apps: Apps, editor: BaseDatabaseSchemaEditor) -> None:

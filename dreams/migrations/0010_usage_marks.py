@@ -6,16 +6,16 @@ from django.apps.registry import Apps
 from django.db import migrations
 from django.db.backends.base.schema import BaseDatabaseSchemaEditor
 
-from dreams.services import cached_counts
+from dreams.migrations import _marks
 from dreams.migrations._statements import run
 
 
 def create(apps: Apps, editor: BaseDatabaseSchemaEditor) -> None:
-    run(editor, {"sqlite": cached_counts.CREATE_DAYS})
+    run(editor, {"sqlite": _marks.CREATE_DAYS})
 
 
 def drop(apps: Apps, editor: BaseDatabaseSchemaEditor) -> None:
-    run(editor, {"sqlite": cached_counts.DROP_DAYS})
+    run(editor, {"sqlite": _marks.DROP_DAYS})
 
 
 class Migration(migrations.Migration):

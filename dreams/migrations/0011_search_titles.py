@@ -9,6 +9,7 @@ from django.db.backends.base.schema import BaseDatabaseSchemaEditor
 
 from dreams.migrations._statements import run
 from dreams.services.search import sqlite
+from dreams.services.search.query import TextKind
 
 
 def only(*names: str) -> models.Q:
@@ -24,11 +25,11 @@ def drop_triggers(apps: Apps, editor: BaseDatabaseSchemaEditor) -> None:
 
 
 def create_triggers(apps: Apps, editor: BaseDatabaseSchemaEditor) -> None:
-    run(editor, {"sqlite": sqlite.TRIGGERS_BEFORE_INSTRUCTIONS})
+    run(editor, {"sqlite": sqlite.triggers(TextKind.TYPED, TextKind.SESSION)})
 
 
 def create_triggers_of_before(apps: Apps, editor: BaseDatabaseSchemaEditor) -> None:
-    run(editor, {"sqlite": sqlite.TRIGGERS_BEFORE_SESSIONS})
+    run(editor, {"sqlite": sqlite.triggers(TextKind.TYPED)})
 
 
 def forget_titles(apps: Apps, editor: BaseDatabaseSchemaEditor) -> None:

@@ -10,6 +10,7 @@ from django.db.backends.base.schema import BaseDatabaseSchemaEditor
 
 from dreams.migrations._statements import run
 from dreams.services.search import sqlite
+from dreams.services.search.query import TextKind
 
 OWNERS = ("blob", "prompt", "session", "history", "instruction")
 
@@ -27,7 +28,7 @@ def create_triggers(apps: Apps, editor: BaseDatabaseSchemaEditor) -> None:
 
 
 def create_triggers_of_before(apps: Apps, editor: BaseDatabaseSchemaEditor) -> None:
-    run(editor, {"sqlite": sqlite.TRIGGERS_BEFORE_INSTRUCTIONS})
+    run(editor, {"sqlite": sqlite.triggers(TextKind.TYPED, TextKind.SESSION)})
 
 
 def forget_texts(apps: Apps, editor: BaseDatabaseSchemaEditor) -> None:

@@ -7,16 +7,16 @@ from django.apps.registry import Apps
 from django.db import migrations, models
 from django.db.backends.base.schema import BaseDatabaseSchemaEditor
 
+from dreams.migrations import _marks
 from dreams.migrations._statements import run
-from dreams.services import cached_counts
 
 
 def create(apps: Apps, editor: BaseDatabaseSchemaEditor) -> None:
-    run(editor, {"sqlite": cached_counts.CREATE_PROJECTS})
+    run(editor, {"sqlite": _marks.CREATE_PROJECTS})
 
 
 def drop(apps: Apps, editor: BaseDatabaseSchemaEditor) -> None:
-    run(editor, {"sqlite": cached_counts.DROP_PROJECTS})
+    run(editor, {"sqlite": _marks.DROP_PROJECTS})
 
 
 class Migration(migrations.Migration):

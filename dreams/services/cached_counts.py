@@ -5,7 +5,7 @@ Days and projects (SQLite only): summing a year of requests takes half a second,
 changed or deleted row, so a stored count is valid while its mark is the same. Marks are random, because numbers would repeat
 after a backup is restored. PostgreSQL has no marks and counts each time, which is as fast.
 
-A migration that makes SQLite rebuild one of these tables loses its triggers and must create them again.
+The tables of marks and their triggers are in `dreams/migrations/_marks.py`.
 
 The whole database: SQLite tells each connection whether another one committed since the last question. A connection that
 never writes sees all commits, also of other processes, in microseconds. PostgreSQL is asked for its snapshot, which changes
@@ -25,9 +25,6 @@ from django.db import DatabaseError, connection
 from django.db.models import Count, QuerySet
 
 _DAYS, _PROJECTS = "dreams_usagemark", "dreams_projectmark"
-_USAGE, _SESSION, _MEMORY, _VERSION = (
-    f"dreams_{name}" for name in ("requestusage", "session", "memory", "version")
-)
 T = TypeVar("T")
 
 
@@ -40,69 +37,6 @@ def per_project(rows: QuerySet[Any]) -> QuerySet[Any, tuple[int, int]]:
 class CountKind(StrEnum):
     SESSIONS = "sessions"
     MEMORIES = "memories"
-
-
-def _day_marked(row: str) -> str:
-    """An upsert costs two microseconds for each row; an insert and an update cost six."""
-    return (
-        f"INSERT INTO {_DAYS} (date, mark) SELECT substr({row}.at, 1, 10), random() WHERE {row}.at IS NOT NULL"
-        " ON CONFLICT (date) DO UPDATE SET mark = excluded.mark;"
-    )
-
-
-_OF_SESSION = f"SELECT substr(at, 1, 10) FROM {_USAGE} WHERE session_id = new.id AND at IS NOT NULL"  # noqa: S608 - names of our own
-CREATE_DAYS = (
-    f"CREATE TABLE {_DAYS} (date TEXT PRIMARY KEY, mark INTEGER NOT NULL) WITHOUT ROWID",
-    f"INSERT INTO {_DAYS} SELECT DISTINCT substr(at, 1, 10), random() FROM {_USAGE} WHERE at IS NOT NULL"  # noqa: S608 - as above
-    " GROUP BY 1",
-    f"CREATE TRIGGER {_DAYS}_added AFTER INSERT ON {_USAGE} BEGIN {_day_marked('new')} END",
-    f"CREATE TRIGGER {_DAYS}_removed AFTER DELETE ON {_USAGE} BEGIN {_day_marked('old')} END",
-    f"CREATE TRIGGER {_DAYS}_changed AFTER UPDATE ON {_USAGE} BEGIN {_day_marked('old')} {_day_marked('new')} END",
-    f"CREATE TRIGGER {_DAYS}_moved AFTER UPDATE OF project_id ON {_SESSION} WHEN new.project_id <> old.project_id"  # noqa: S608 - as above
-    f" BEGIN UPDATE {_DAYS} SET mark = random() WHERE date IN ({_OF_SESSION}); END",
-)
-DROP_DAYS = (
-    *(f"DROP TRIGGER IF EXISTS {_DAYS}_{name}" for name in ("added", "removed", "changed", "moved")),
-    f"DROP TABLE IF EXISTS {_DAYS}",
-)
-
-#: Columns of a session that are counted; others change with every line of its transcript.
-_COUNTED = "project_id, session_id, touched_at, last_at, gone_at, own, corrections, root_key, given_back_at"
-
-
-def _project_marked(kind: CountKind, project: str) -> str:
-    return (
-        f"INSERT INTO {_PROJECTS} (kind, project, mark) SELECT '{kind}', {project}, random() WHERE {project} IS NOT NULL"
-        " ON CONFLICT (kind, project) DO UPDATE SET mark = excluded.mark;"
-    )
-
-
-def _triggers(table: str, kind: CountKind, project: str, columns: str = "") -> list[str]:
-    """`project`: an expression for the project of the row `{row}`."""
-    new, old = (_project_marked(kind, project.format(row=row)) for row in ("new", "old"))
-    of = f" OF {columns}" if columns else ""
-    return [
-        f"CREATE TRIGGER {table}_mark_added AFTER INSERT ON {table} BEGIN {new} END",
-        f"CREATE TRIGGER {table}_mark_removed AFTER DELETE ON {table} BEGIN {old} END",
-        f"CREATE TRIGGER {table}_mark_changed AFTER UPDATE{of} ON {table} BEGIN {old} {new} END",
-    ]
-
-
-_OF_VERSION = f"(SELECT project_id FROM {_MEMORY} WHERE id = {{row}}.memory_id)"  # noqa: S608 - names of our own
-CREATE_PROJECTS = (
-    f"CREATE TABLE {_PROJECTS} (kind TEXT, project INTEGER, mark INTEGER NOT NULL, PRIMARY KEY (kind, project)) WITHOUT ROWID",
-    *_triggers(_SESSION, CountKind.SESSIONS, "{row}.project_id", _COUNTED),
-    *_triggers(_MEMORY, CountKind.MEMORIES, "{row}.project_id"),
-    *_triggers(_VERSION, CountKind.MEMORIES, _OF_VERSION),
-)
-DROP_PROJECTS = (
-    *(
-        f"DROP TRIGGER IF EXISTS {table}_mark_{name}"
-        for table in (_SESSION, _MEMORY, _VERSION)
-        for name in ("added", "removed", "changed")
-    ),
-    f"DROP TABLE IF EXISTS {_PROJECTS}",
-)
 
 
 def has_marks() -> bool:

@@ -4,7 +4,7 @@ Trigrams find any three or more characters, in words, identifiers, paths and scr
 (`detail=none`, half the size), so rows with all trigrams of a term are checked again.
 """
 
-from collections.abc import Callable
+from collections.abc import Iterable
 from typing import Any
 
 from django.db import connection
@@ -29,28 +29,23 @@ _TAGS = {kind: f"\x01{letter}\x01" for kind, letter in _LETTERS.items()}
 _NOTHING = "\x01\x01\x01"
 
 
-def _indexed(*kinds: TextKind) -> Callable[[str], str]:
-    """The indexed form of a row: its tag, its text, and two more characters, so that its last two begin a trigram.
-
-    `kinds` are those with a column in the table; triggers of old migrations do not know later ones.
-    """
-
-    def of(row: str) -> str:
-        tag = _tag(TextKind.MEMORY)
-        for kind in kinds:
-            tag = f"iif({row}.{kind.value}_id IS NULL, {tag}, {_tag(kind)})"
-        return f"{tag} || {row}.text || char(10, 10)"
-
-    return of
+def _indexed(row: str, kinds: Iterable[TextKind]) -> str:
+    """The indexed form of a row: its tag, its text, and two more characters, so that its last two begin a trigram."""
+    tag = _tag(TextKind.MEMORY)
+    for kind in kinds:
+        tag = f"iif({row}.{kind.value}_id IS NULL, {tag}, {_tag(kind)})"
+    return f"{tag} || {row}.text || char(10, 10)"
 
 
 def _tag(kind: TextKind) -> str:
     return f"char(1, {ord(_LETTERS[kind])}, 1)"
 
 
-def _triggers(indexed: Callable[[str], str]) -> tuple[str, ...]:
-    delete = f"INSERT INTO {FTS} ({FTS}, rowid, text) VALUES ('delete', old.id, {indexed('old')})"  # noqa: S608 - names of our own
-    insert = f"INSERT INTO {FTS} (rowid, text) VALUES (new.id, {indexed('new')})"  # noqa: S608 - as above
+def triggers(*kinds: TextKind) -> tuple[str, ...]:
+    """`kinds` are those with a column in the table: old migrations do not know later ones."""
+    old, new = _indexed("old", kinds), _indexed("new", kinds)
+    delete = f"INSERT INTO {FTS} ({FTS}, rowid, text) VALUES ('delete', old.id, {old})"  # noqa: S608 - names of our own
+    insert = f"INSERT INTO {FTS} (rowid, text) VALUES (new.id, {new})"  # noqa: S608 - as above
     return (
         f"CREATE TRIGGER {TABLE}_added AFTER INSERT ON {TABLE} BEGIN {insert}; END",
         f"CREATE TRIGGER {TABLE}_removed AFTER DELETE ON {TABLE} BEGIN {delete}; END",
@@ -58,17 +53,13 @@ def _triggers(indexed: Callable[[str], str]) -> tuple[str, ...]:
     )
 
 
-_TABLES = (
+TABLES = (
     f"CREATE VIRTUAL TABLE {FTS} USING fts5(text, content='', columnsize=0, detail=none, tokenize='trigram')",
     f"CREATE VIRTUAL TABLE {VOCAB} USING fts5vocab({FTS}, 'row')",
 )
-CREATE_TRIGGERS = _triggers(_indexed(TextKind.TYPED, TextKind.SESSION, TextKind.PASTED, TextKind.INSTRUCTION))
+CREATE_TRIGGERS = triggers(TextKind.TYPED, TextKind.SESSION, TextKind.PASTED, TextKind.INSTRUCTION)
 DROP_TRIGGERS = tuple(f"DROP TRIGGER IF EXISTS {TABLE}_{name}" for name in ("added", "removed", "changed"))
-CREATE = (*_TABLES, *CREATE_TRIGGERS)
-# As migrations had them.
-TRIGGERS_BEFORE_SESSIONS = _triggers(_indexed(TextKind.TYPED))
-CREATE_BEFORE_SESSIONS = (*_TABLES, *TRIGGERS_BEFORE_SESSIONS)
-TRIGGERS_BEFORE_INSTRUCTIONS = _triggers(_indexed(TextKind.TYPED, TextKind.SESSION))
+CREATE = (*TABLES, *CREATE_TRIGGERS)
 DROP = (*DROP_TRIGGERS, f"DROP TABLE IF EXISTS {VOCAB}", f"DROP TABLE IF EXISTS {FTS}")
 
 
