@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import datetime as dt
 import json
+import unicodedata
 from pathlib import Path
 
 import pytest
@@ -75,9 +76,20 @@ def test_each_section_has_what_the_transcript_shows(talk: Talk) -> None:
     assert (
         found["worklog"]
         .splitlines()[0]
-        .endswith("“Move the queue to Redis, please”: 1 file changed, 2 commands, 1 failed (line 1)")
+        .endswith("asked “Move the queue to Redis, please”: 1 file changed, 2 commands, 1 failed (line 1)")
     )
     assert found["system"] == found["learnings"] == ""
+
+
+@pytest.mark.not_on_postgresql
+def test_the_worklog_reads_from_left_to_right_whatever_script_was_typed(tmp_path: Path) -> None:
+    """A line has the direction of its first letter, and a list that of its first line."""
+    project = first_start(tmp_path)
+    made = Talk(tmp_path, "arabic").user("تذكر أن الخادم هو db-4.internal").save()
+    discovery.refresh(project)
+    worklog = _written(made)["worklog"]
+    letters = (unicodedata.bidirectional(letter) for letter in worklog)
+    assert next(way for way in letters if way in ("L", "R", "AL")) == "L"
 
 
 @pytest.mark.not_on_postgresql

@@ -283,7 +283,7 @@ def _worklog(found: ReadTranscript, zone: dt.tzinfo) -> str:
     rows = []
     for step in found.asked:
         at = f"{step.at.astimezone(zone):%Y-%m-%d %H:%M} " if step.at else ""
-        rows.append(f"- {at}{quoted(one_line(step.text), BRIEF_CHARS)}: {_did(step)}{_at(step.line)}")
+        rows.append(f"- {at}asked {quoted(one_line(step.text), BRIEF_CHARS)}: {_did(step)}{_at(step.line)}")
     return _listed(rows)
 
 
