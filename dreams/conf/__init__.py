@@ -156,7 +156,7 @@ def bad_receiver(value: str) -> str:
     if trouble or value.startswith("https:"):
         return trouble
     host = urllib.parse.urlsplit(value).hostname or ""
-    return "" if _is_here(host) else f"{host} is another machine: its address must start with https://"
+    return "" if is_this_machine(host) else f"{host} is another machine: its address must start with https://"
 
 
 def _bad_address(value: str) -> str:
@@ -169,7 +169,7 @@ def _bad_address(value: str) -> str:
     return "" if good else f"“{value}” is not an address that starts with https://"
 
 
-def _is_here(host: str) -> bool:
+def is_this_machine(host: str) -> bool:
     try:
         return ipaddress.ip_address(host).is_loopback
     except ValueError:

@@ -110,7 +110,7 @@ def test_one_flipped_bit_in_a_record_is_found_and_named(place: Place, record: st
     data[len(data) // 2] ^= 1
     path.write_bytes(data)
     [trouble] = verify_journals(place.journal)
-    assert "d1.1" in trouble
+    assert f"d1.1: {record}" in trouble
     assert [entry.state for entry in list_journals(place.journal)] == ["damaged"]
 
 

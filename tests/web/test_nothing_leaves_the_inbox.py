@@ -8,12 +8,14 @@ from pathlib import Path
 
 import pytest
 from django.test import Client
+from django.utils import timezone
 
 from dreams.lib.files import workspace
 from dreams.lib.storage import journal
-from dreams.models import Hunk, Project, Proposal
+from dreams.models import HostRequest, Hunk, Project, Proposal
 from dreams.services import review
 from dreams.services.apply import applying, writing
+from dreams.services.inbox import waiting
 from dreams.services.proposals import rebase
 from tests.world import directory as world
 from tests.world.kept import Keep, Kept
@@ -143,6 +145,11 @@ def test_until_another_host_was_asked_to_write_what_it_has_it_is_your_move(
     Project.objects.update(host="laptop-d")
     row = _row(_inbox(browser), proposal)
     assert "Your move" in row and "Write now" in row and "laptop-d" in row
+    HostRequest.objects.create(
+        host="laptop-d", project=proposal.project, proposal=proposal, deed="apply", asked_at=timezone.now()
+    )
+    row = _row(_inbox(browser), proposal)
+    assert waiting.ASKED in row and "Write now" not in row and "laptop-d" in row
 
 
 @pytest.mark.parametrize(

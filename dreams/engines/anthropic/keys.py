@@ -9,7 +9,6 @@ A line without a host is for Anthropic's. A server on this machine gets a dummy 
 other host without a key is refused, so that a changed base URL can leak neither key nor transcripts.
 """
 
-import ipaddress
 import os
 import re
 import socket
@@ -22,6 +21,7 @@ from pathlib import Path
 from typing import Literal
 from urllib.parse import urlsplit
 
+from dreams.conf import is_this_machine
 from dreams.engines.types import EngineError
 from dreams.lib.files.text import with_home
 
@@ -190,7 +190,7 @@ def endpoint(environ: Mapping[str, str] | None = None) -> Endpoint:
     given = os.environ if environ is None else environ
     base_url = _base_url(given)
     host, name = _host_of(base_url)
-    local = _is_local(name)
+    local = is_this_machine(name)
     official = name == "anthropic.com" or name.endswith(".anthropic.com")
     if not base_url.startswith("https://") and not local:
         raise EngineError(
@@ -230,15 +230,6 @@ def _host_of(base_url: str) -> tuple[str, str]:
             "it for Anthropic’s own."
         )
     return (f"{name}:{port}" if port else name), name
-
-
-def _is_local(name: str) -> bool:
-    if name == "localhost":
-        return True
-    try:
-        return ipaddress.ip_address(name).is_loopback
-    except ValueError:
-        return False
 
 
 def _key_for(given: Mapping[str, str], hosts: list[str]) -> tuple[str, Source]:

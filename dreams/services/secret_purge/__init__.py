@@ -248,7 +248,6 @@ class _really_gone:
 
     def __exit__(self, *_: object) -> None:
         self._run("PRAGMA wal_checkpoint(TRUNCATE)")
-        self._run("PRAGMA secure_delete=OFF")
 
     def _run(self, statement: str) -> None:
         if connection.vendor == "sqlite" and not connection.in_atomic_block:

@@ -282,12 +282,12 @@ def encode(value: object) -> bytes:
     return sha256_of(body).encode("ascii") + b"\n" + body
 
 
-def decode(data: bytes, kind: type[T]) -> T:
-    """Raises JournalDamaged if any bit has changed."""
+def decode(data: bytes, kind: type[T], file: str) -> T:
+    """A record of this `file`. Raises JournalDamaged if any bit has changed."""
     checksum, _, body = data.partition(b"\n")
     if sha256_of(body).encode("ascii") != checksum:
-        raise JournalDamaged(f"its {kind.__name__} record does not have its checksum")
+        raise JournalDamaged(f"{file} differs from what was written")
     try:
         return msgspec.convert(json.loads(body), kind)
     except (ValueError, msgspec.ValidationError) as error:
-        raise JournalDamaged(f"a {kind.__name__} record cannot be read: {error}") from error
+        raise JournalDamaged(f"{file} cannot be read: {error}") from error

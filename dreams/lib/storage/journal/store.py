@@ -109,11 +109,12 @@ class Journal:
             self.system.fsync_dir(self._fd, name)
 
     def get(self, name: RecordName, kind: type[T]) -> T | None:
+        file = f"{name}.json"
         try:
-            data, _ = self.system.read(self._fd, f"{name}.json", _RECORD_LIMIT)
+            data, _ = self.system.read(self._fd, file, _RECORD_LIMIT)
         except FileNotFoundError:
             return None
-        return decode(data, kind)
+        return decode(data, kind, file)
 
     def has(self, name: RecordName) -> bool:
         return (self.path / f"{name}.json").exists()
