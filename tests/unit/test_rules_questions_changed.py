@@ -586,3 +586,26 @@ def test_a_denial_of_the_present_value_is_no_denial_of_a_past_one(
     made = dream(tmp_path, {"MEMORY.md": INDEX, "a.md": memory(f"- {told}\n")}, [session(1, said)])
     [question] = asked(made, "changed")
     assert question.places[0].text == told
+
+
+SHARED = "AuthGate talks to `cache-eu-3`."
+SPOKEN_OF = {
+    "what else is merged": {
+        "b.md": memory("Requests of AuthGate time out after 40s.\n"),
+        "b_2.md": memory("Requests of AuthGate time out after 40s.\n"),
+    },
+    "a secret of it": {"b.md": memory("- AuthGate token: `ghp_" + "k3J9xQ2mVb7LpR5tYw8N" * 2 + "`\n")},
+    "another value of it": {"b.md": memory("Requests of AuthGate time out after 40s.\n")},
+}
+
+
+@pytest.mark.parametrize("more", SPOKEN_OF.values(), ids=SPOKEN_OF)
+def test_a_change_of_one_value_is_asked_about_although_something_else_of_the_thing_changes(
+    tmp_path: Path, more: dict[str, str]
+) -> None:
+    files = {"MEMORY.md": INDEX, "a.md": memory(f"{SHARED}\n"), **more}
+    told = ["from now on AuthGate = cache-eu-7", "AuthGate times out after 60s now"]
+    made = dream(tmp_path, files, [session(1, told[0]), session(2, told[1])])
+    of_it = [each for each in asked(made, "changed") if each.places[0].text == SHARED]
+    assert [each.why for each in of_it] == ["You wrote that this is cache-eu-7 now; memory has cache-eu-3."]
+    assert not any("cache-eu-7" in (edit.after or "") for edit in made.edits)

@@ -48,13 +48,14 @@ _NOW = re.compile(
 class Update:
     """A typed sentence and the statements in which it changes `old` (a value or the full text) into `new`.
 
-    `about` are all statements of the thing. `sure`: values of this kind are rare. Without wordings memory already says it.
+    `about` are all statements of the thing, `known` those that have the new values already. `sure`: values of this kind are rare.
     """
 
     heard: Heard
     typed: Typed
     thing: str
     about: tuple[PlacedText, ...]
+    known: tuple[PlacedText, ...] = ()
     statements: tuple[PlacedText, ...] = ()
     old: str = ""
     new: str = ""
@@ -95,7 +96,7 @@ def _updates(
             found = next(_of_sentence(index, each, typed, spoken, is_settled), None)
             if found is not None:
                 yield found
-                spoken.update(found.about)
+                spoken.update((*found.known, *found.statements))
 
 
 def _of_sentence(
@@ -110,12 +111,12 @@ def _of_sentence(
     for thing, known in _things(index, typed, past):
         near = (each for each in known if not here or not (own := _environments(each)) or own & here)
         about = tuple(each for each in near if each not in spoken)
-        if any(map(is_settled, about)):
-            break  # then the others depend on it
-        if about and _is_known(typed, thing, past, about):
-            yield _changing(index, told := Update(heard, typed, thing, about), _older(told))
+        if having := _known(typed, thing, past, about):
+            yield _changing(index, told := Update(heard, typed, thing, about, having), _older(told))
             return
         meant = _exchanged(typed, thing, about) or _whole(index, typed, thing, about) if about else None
+        if meant and any(map(is_settled, meant[0])):
+            break  # then the others depend on it
         spoken_of += [(thing, about, meant)] if meant else []
     # Changes of a value first: a complete statement changes only if no value of another thing does.
     for thing, about, meant in sorted(spoken_of, key=lambda each: each[2][1] == each[2][0][0].text):
@@ -168,13 +169,12 @@ def _nearest(index: StatementIndex, typed: Typed) -> list[PlacedText]:
     return sorted((each for each, count in shared.items() if count == most), key=place_of)
 
 
-def _is_known(typed: Typed, thing: str, past: set[str], about: Sequence[PlacedText]) -> bool:
-    """Whether memory says it."""
+def _known(typed: Typed, thing: str, past: set[str], about: Sequence[PlacedText]) -> tuple[PlacedText, ...]:
+    """The statements that have all its values, if they say it."""
     new = read(typed.text).anchors - past
-    having = [each for each in about if new and new <= _present(each)]
-    return (len(new) > 1 and bool(having)) or (
-        thing not in new and any(_denies_as(each, typed.text) for each in having)
-    )
+    having = tuple(each for each in about if new and new <= _present(each))
+    is_said = thing not in new and any(_denies_as(each, typed.text) for each in having)
+    return having if len(new) > 1 or is_said else ()
 
 
 def is_said(update: Update) -> bool:

@@ -114,16 +114,19 @@ def _weighed(lesson: Lesson) -> Lesson:
 
 def drop(found: Gathered, told: Iterable[str]) -> None:
     """Remove the lessons that an update has already written into memory."""
-    said = {comparing.normalised(text) for text in told}
-    found.lessons = [each for each in found.lessons if comparing.normalised(each.text) not in said]
-    found.asked = [each for each in found.asked if comparing.normalised(each.text) not in said]
+    for lessons in (found.lessons, found.asked):
+        lessons[:] = [each for each in lessons if not _is_from(each, told)]
 
 
 def doubt(found: Gathered, unsure: Set[str]) -> None:
     """Ask about the lessons that may replace something in memory, instead of adding them to it."""
-    said = {comparing.normalised(text) for text in unsure}
-    found.asked += [each for each in found.lessons if comparing.normalised(each.text) in said]
-    found.lessons = [each for each in found.lessons if comparing.normalised(each.text) not in said]
+    found.asked += [each for each in found.lessons if _is_from(each, unsure)]
+    found.lessons = [each for each in found.lessons if not _is_from(each, unsure)]
+
+
+def _is_from(lesson: Lesson, said: Iterable[str]) -> bool:
+    words = {*map(comparing.normalised, (lesson.text, *(cited.quote for cited in lesson.citations)))}
+    return any(comparing.normalised(text) in words for text in said)
 
 
 def all_statements(tree: Tree) -> Iterable[str]:
