@@ -33,7 +33,6 @@ class ProcessIdentity:
 
 
 def current() -> ProcessIdentity:
-    """The calling process."""
     return ProcessIdentity(os.getpid(), _start_time(psutil.Process()))
 
 

@@ -282,7 +282,6 @@ def _snoozed(s: Sentences, entry: AuditEntry) -> str:
 
 
 def _waiting(s: Sentences, entry: AuditEntry) -> str:
-    """What waited in the inbox."""
     if label := str(entry.data.get("label") or ""):
         return f"the job “{label}”"
     if entry.object_id == QUESTIONS_KEY:

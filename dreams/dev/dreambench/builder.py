@@ -245,7 +245,6 @@ class Builder(InTheMaking):
     # --- Memory ---------------------------------------------------------------------------------------------------
 
     def topic(self, *, kind: str = "project", is_open: bool = True, title: str = "") -> Topic:
-        """A new topic file."""
         number = len(self.topics) + 1
         title = title or (self._titles.pop() if self._titles else f"{_letters(number)} corner")
         stem = title.lower().replace(" ", "_")

@@ -113,7 +113,6 @@ class Maker(InTheMaking):
         return first + dt.timedelta(days=self.rng.randrange((last - first).days))
 
     def file(self, subject: str, day: dt.date | None = None, suffix: str = "") -> MemoryFile:
-        """A new memory about a subject."""
         shape = self.pick("title")
         kind = self.rng.choice(_KINDS_OF_MEMORY)
         title = filled(self.rng.choice(shape.texts) if shape else "{subject}", {"{subject}": subject})

@@ -26,8 +26,6 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class ModelConnection:
-    """An open connection to the model of `config`."""
-
     config: Config
     endpoint: keys.Endpoint
     client: "Client"

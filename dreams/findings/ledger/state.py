@@ -36,8 +36,6 @@ Location = tuple[str, ...]
 
 @dataclass(frozen=True, slots=True)
 class PlacedStatement:
-    """A statement and the file it is in."""
-
     path: str
     unit: Unit
 
@@ -102,7 +100,6 @@ class DirectoryStatements:
         return frozenset[str]().union(*map(word_forms, progress.each("Reading memories", told)))
 
     def at(self, key: str) -> list[tuple[Location, PlacedStatement]]:
-        """The statements with this key at a location."""
         return [
             (point.location, PlacedStatement(path, unit))
             for path in self._by_word.having_all(key)
@@ -161,7 +158,6 @@ class DirectoryStatements:
         return heapq.nsmallest(CANDIDATES, near, key=rank)
 
     def _places(self, word: str) -> list[_Place]:
-        """The statements with a word."""
         if word not in self._having:
             self._having[word] = [
                 (path, number)

@@ -95,7 +95,6 @@ def unreadable(place: Match) -> bool:
 
 
 def _says_words(found: str) -> bool:
-    """Whether base64 says words."""
     try:
         text = base64.b64decode(found + "=" * (-len(found) % 4), validate=True).decode("ascii")
     except (binascii.Error, ValueError):

@@ -78,7 +78,6 @@ def near(*ideas: Idea, within: int = NEARBY) -> Near:
 
 
 def words(*alternatives: str) -> str:
-    """Any of them, as whole words."""
     return rf"\b(?:{'|'.join(alternatives)})\b"
 
 

@@ -32,17 +32,14 @@ class Hunk:
 
     @property
     def removed(self) -> str:
-        """The removed text."""
         return "".join(self.base_lines)
 
     @property
     def added(self) -> str:
-        """The added text."""
         return "".join(self.new_lines)
 
     @property
     def kind(self) -> Literal["add", "remove", "change"]:
-        """The kind of change."""
         if not self.base_lines:
             return "add"
         return "change" if self.new_lines else "remove"

@@ -65,7 +65,6 @@ class Merge:
 
     @property
     def clean(self) -> bool:
-        """Whether there are no conflicts."""
         return not self.conflicts
 
     @property

@@ -47,8 +47,6 @@ TIMED_OUT = 124  # the exit status of timeout(1)
 
 @dataclass(frozen=True, slots=True)
 class CommandLimits:
-    """The limits of one command line."""
-
     seconds: float = (
         9.0  # a second before the worker is ended (`tool_worker.CALL_SECONDS`), so that output is kept
     )

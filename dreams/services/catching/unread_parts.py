@@ -42,7 +42,6 @@ class UnreadPart:
     by_agent: bool = False  # the agent wrote memory itself in these bytes
 
     def before(self, byte: int) -> "UnreadPart":
-        """The part before `byte`."""
         return replace(self, to_byte=byte, prompts=[row for row in self.prompts if row.offset < byte])
 
     def since_cards(self, cards: Iterable[Card]) -> "UnreadPart":

@@ -87,7 +87,6 @@ class Chunk:
         )
 
     def add(self, reading: FileReading, found: Batch) -> None:
-        """Adds the rows of one batch."""
         owner = reading.owner
         self._usage.extend([(owner, row) for row in found.usage.values()])
         for row in found.prompts:

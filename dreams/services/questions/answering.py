@@ -208,7 +208,6 @@ def _move(question: Question) -> bool:
 
 
 def _added(edits: Sequence[Edit]) -> str:
-    """The lines that the edits add."""
     added: list[str] = []
     for edit in edits:
         before = set((edit.before or "").splitlines())

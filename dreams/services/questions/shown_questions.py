@@ -94,7 +94,6 @@ def of_project(project: Project, *, everything: bool = False) -> list[Question]:
 
 
 def of_dream(dream: DreamRun, *, everything: bool = False) -> list[Question]:
-    """The questions that this dream asked."""
     rows = dream.questions.all()
     return _ordered(rows if everything else rows.filter(asked=True))
 

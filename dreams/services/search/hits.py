@@ -83,7 +83,6 @@ def _clip(line: str, start: int) -> str:
 
 
 def marked(text: str, terms: tuple[str, ...]) -> Iterator[ExcerptPart]:
-    """All of `text`, in parts."""
     text, at = normal(text), 0
     for start, end in spans(text, terms):
         if start > at:

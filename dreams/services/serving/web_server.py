@@ -160,7 +160,6 @@ PAGE = """<!doctype html>
 
 
 def has_display() -> bool:
-    """Whether there is a display for a browser."""
     if os.environ.get("CI") or os.environ.get("SSH_CONNECTION"):
         return False
     return sys.platform == "darwin" or bool(os.environ.get("DISPLAY") or os.environ.get("WAYLAND_DISPLAY"))

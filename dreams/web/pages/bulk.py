@@ -33,8 +33,6 @@ MISSING = "The text of one of its files is missing. Decide on it in its review."
 
 @dataclass(frozen=True, slots=True)
 class FileChanges:
-    """The changed lines of one file."""
-
     path: str
     what: str
     lines: tuple[DiffLine, ...]

@@ -355,6 +355,5 @@ def _fields(old: str, new: str) -> str:
 
 
 def plain_lines(text: str, *, first: int = 1) -> tuple[DiffLine, ...]:
-    """A text as unchanged lines."""
     rows = diff.rows(text, (), None)
     return tuple(DiffLine("equal", number, runs(row)) for number, row in enumerate(rows, first))

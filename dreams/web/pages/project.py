@@ -231,7 +231,6 @@ def move_choices(project: Project, memories: int) -> dict[str, Any] | None:
 
 @prepared
 def folders(project: int) -> QuerySet[TranscriptFolder, str]:
-    """The folders of its transcripts."""
     rows = TranscriptFolder.objects.filter(project_id=project, gone_at__isnull=True)
     return rows.values_list("path", flat=True)[:MOST_FILES]
 

@@ -68,7 +68,6 @@ class ReviewQuery:
 
     @property
     def query(self) -> dict[str, str]:
-        """The filter as a query string."""
         return {"show": self.show, "q": self.q, "kind": self.kind, "folder": self.folder}
 
     def to(self, proposal: Proposal, anchor: str = "", **changes: object) -> str:

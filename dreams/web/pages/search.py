@@ -185,7 +185,6 @@ def _session(hit: SessionHit, query: Query) -> SearchRow:
 
 
 def _version_hits(found: Rows, query: Query) -> list[tuple[VersionHit, str]]:
-    """Matches in versions, each with its version."""
     hits = finding.version_hits(found, query)
     looks = Looks.of(hit.version for hit in hits)
     return [(hit, looks(hit.version).what) for hit in hits]

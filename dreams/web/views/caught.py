@@ -29,7 +29,6 @@ _VERDICTS: dict[str, Callable[..., Card]] = {"approve": cards.approve, "reject":
 
 @require_safe
 def of_project(request: Request, pk: int) -> HttpResponse:
-    """The cards of one project."""
     project = get_object_or_404(Project, pk=pk)
     return _page(request, project, request.GET.get("after", ""))
 

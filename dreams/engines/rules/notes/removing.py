@@ -211,8 +211,6 @@ def _rows_without(tree: Tree, index_path: str, unit: PlacedText) -> str | None:
 
 @dataclass(frozen=True, slots=True)
 class Rewording:
-    """A statement and its replacement."""
-
     statement: PlacedText
     text: str
 

@@ -150,8 +150,6 @@ def _sentence(line: str, name: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class _Moved:
-    """A path in a line, and its new path."""
-
     path: str  # of the memory
     line_no: int
     old: str

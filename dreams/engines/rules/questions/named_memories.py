@@ -120,7 +120,6 @@ def _unlist(rec: Recorder, path: str, rows: Sequence[memdir.IndexRow]) -> None:
 
 
 def _dead(context: Inputs, names: Names) -> Iterator[Question]:
-    """One question for all dead links."""
     tree = context.tree_before
     repo = context.repository
     # Also files ("[[CLAUDE.md]]", a memory of another agent) and folders ("[[release-notes]]", a skill) of the repository. "[[name]]"

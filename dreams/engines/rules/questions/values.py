@@ -279,7 +279,6 @@ def _in_place(one: PlacedText, other: PlacedText, thing: str) -> TwoValues | Non
 
 
 def _names_beside(statement: PlacedText, value: str) -> set[str]:
-    """The names in a statement, without its value."""
     return {each.key for each in statement.reading.values if not each.is_measured} - {value}
 
 

@@ -9,7 +9,6 @@ from collections import Counter
 
 
 def _words(*phrases: str) -> re.Pattern[str]:
-    """Any of the phrases, as whole words."""
     return re.compile(rf"\b(?:{'|'.join(phrases)})\b", re.IGNORECASE)
 
 

@@ -137,7 +137,6 @@ def _pieces(text: str) -> Iterator[AnchorToken]:
 
 
 def terms_in(text: str) -> set[str]:
-    """All terms of the pieces of a text."""
     spoken = _SILENT.sub(r"\1", text) if ":" in text or ">" in text else text
     return {term for token in TOKEN.findall(spoken) for term in terms_of(token)}
 

@@ -210,8 +210,6 @@ _ONLY_LEADS = frozenset(
 
 @dataclass
 class Context:
-    """One text to read."""
-
     text: str
     english: bool = True  # the role of a phrase is only checked in English
 

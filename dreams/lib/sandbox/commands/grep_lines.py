@@ -116,8 +116,6 @@ MOST_PASSED = 64  # blocks
 
 @dataclass(slots=True)
 class GrepPlan:
-    """The options of one grep."""
-
     args: Args
     line: re2._Regexp  # does a line match
     block: re2._Regexp  # may a block of lines contain a match: a quick first check

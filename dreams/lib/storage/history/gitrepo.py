@@ -114,15 +114,12 @@ class GitRepo:
         return kind, data
 
     def blob(self, oid: ObjectID) -> bytes:
-        """The bytes of a blob."""
         return self._of(Blob, oid).as_raw_string()
 
     def tree(self, oid: ObjectID) -> Tree:
-        """A tree object."""
         return self._of(Tree, oid)
 
     def commit(self, oid: ObjectID) -> Commit:
-        """A commit object."""
         return self._of(Commit, oid)
 
     def parsed(self, oid: ObjectID) -> ShaFile:

@@ -296,7 +296,6 @@ def find(repo: GitRepo, root: ObjectID, where: Location) -> ObjectID | None:
 
 
 def manifest_of(repo: GitRepo, commit: Commit) -> dict[str, ManifestEntry]:
-    """The manifest in a commit."""
     oid = find(repo, commit.tree, (MANIFEST,))
     if oid is None:
         raise HistoryDamaged(f"commit {commit.id.decode()} has no manifest; import an export of this history")
