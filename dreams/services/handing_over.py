@@ -10,7 +10,7 @@ import time
 from dataclasses import dataclass, field
 
 from django.db import IntegrityError, transaction
-from django.db.models import Q
+from django.db.models import Q, QuerySet
 from django.utils import timezone
 
 from dreams import conf
@@ -19,6 +19,7 @@ from dreams.engines.types import Cancelled, EngineError
 from dreams.lib.files.text import plural
 from dreams.lib.refusal import Refusal
 from dreams.models import ModelRequest, NotesRequest, Project, Session, SessionNotes
+from dreams.models.prepared import prepared
 from dreams.services import forecast, hosts, pricing, project_lock, session_notes
 from dreams.services.hosts import host
 from dreams.services.scheduling import gates
@@ -128,10 +129,17 @@ def cancel(asked: NotesRequest) -> bool:
 
 def repair(now: dt.datetime) -> int:
     """End requests of this host whose worker died, or that no queue took. Returns how many."""
-    rows = NotesRequest.objects.filter(session__project__host=host())
+    rows = NotesRequest.objects.filter(pk__in=[pk for pk, place in _unfinished() if place == host()])
     lost = Q(status=NotesRequest.Status.RUNNING, seen_at__lt=now - LOST)
     left = Q(status=NotesRequest.Status.PENDING, asked_at__lt=now - NOT_TAKEN)
     return rows.filter(lost | left).update(status=NotesRequest.Status.FAILED, ended_at=now, error=INTERRUPTED)
+
+
+@prepared
+def _unfinished() -> QuerySet[NotesRequest, tuple[int, str]]:
+    """With their hosts: a query for those of one host would pass all its sessions."""
+    rows = NotesRequest.objects.filter(status__in=NotesRequest.UNFINISHED)
+    return rows.values_list("pk", "session__project__host")
 
 
 def run(asked_pk: int) -> NotesRequest | None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import datetime as dt
 import os
+import random
 from collections.abc import Callable
 from pathlib import Path
 
@@ -13,12 +14,15 @@ from django.db import connection
 from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
+from dreams import conf
 from dreams.lib.timestamps import from_ns, to_ns
-from dreams.models import GateEvaluation, LeftOut, Override, Project
+from dreams.models import GateEvaluation, LeftOut, Override, Project, Prompt, TranscriptFolder
 from dreams.services import discovery
+from dreams.services.catching import lifecycle as catching
 from dreams.services.dreaming import dream_inputs
 from dreams.services.hosts import host
 from dreams.services.scheduling import gates, scheduler
+from dreams.services.scheduling.gate_inputs import Everywhere
 from tests.world import rows as make
 
 pytestmark = pytest.mark.django_db
@@ -131,3 +135,67 @@ def test_the_inputs_of_many_projects_are_told_as_those_of_one(tmp_path: Path) ->
     together = dream_inputs.fingerprints(projects)
     assert together == {project.pk: dream_inputs.fingerprint(project) for project in projects}
     assert len(set(together.values())) == 4
+
+
+def used(tmp_path: Path, number: int, chance: random.Random, now: dt.datetime) -> Project:
+    """A project with settings, a session, prompts and a transcript by chance."""
+
+    def ago(*minutes: int) -> dt.datetime:
+        return now - dt.timedelta(minutes=chance.choice(minutes))
+
+    project = make.make_project(f"u{number}", host=host(), last_session_at=ago(5, 60, 60 * 24 * 8))
+    Project.objects.filter(pk=project.pk).update(first_seen_at=ago(0, 60 * 24, 60 * 24 * 20))
+    for key, value in (("catching", chance.random() < 0.5), ("catch_minutes", chance.choice((1, 30)))):
+        if chance.random() < 0.2:
+            Override.objects.create(project=project, key=key, value=value)
+    folder = tmp_path / f"projects/-u{number}"
+    folder.mkdir(parents=True)
+    TranscriptFolder.objects.create(project=project, path=str(folder), slug=folder.name)
+    transcript, at = folder / "one.jsonl", ago(0, 10, 60)
+    session = make.make_session(
+        project,
+        path=str(transcript),
+        touched_at=at,
+        last_at=ago(2, 10, 60 * 24 * 2),
+        size=100,
+        caught_bytes=chance.choice((None, 0, 100, 100, 100)),
+        own=chance.random() < 0.1,
+        hinted_at=chance.choice((None, None, now)),
+        gone_at=chance.choice((None, None, now)),
+    )
+    if chance.random() < 0.5:
+        offset = chance.choice((50, 150))
+        Prompt.objects.create(key=number, session=session, offset=offset, line_no=1, at=now, text="Hello")
+    if session.gone_at is None:
+        transcript.touch()
+        written = to_ns(chance.choice((at, at, at, ago(2, 10))))
+        os.utime(transcript, ns=(written, written))
+    return project
+
+
+def has_news(project: Project, now: dt.datetime) -> bool:
+    """What the rows and the transcript of this project alone say."""
+    config = conf.current(project)
+    assert project.last_session_at is not None
+    if not config.catching or project.last_session_at < now - catching.ACTIVE:
+        return False
+    quiet = now - dt.timedelta(minutes=config.catch_minutes)
+    for session in project.sessions.filter(gone_at=None):
+        written = from_ns(os.stat(session.path).st_mtime_ns)
+        if session.touched_at + catching.CLOCK_STEP < written <= quiet:
+            return True
+    return bool(catching._parts(project, now, False, None))
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_a_tick_reads_the_projects_in_which_each_by_itself_has_something_new(
+    tmp_path: Path, seed: int
+) -> None:
+    chance, now = random.Random(seed), timezone.now()  # noqa: S311 - a chance, no secret
+    projects = [used(tmp_path, number, chance, now) for number in range(60)]
+    due = [project.name for project in catching.due(now, Everywhere.load())]
+    expected = {project.name for project in projects if has_news(Project.objects.get(pk=project.pk), now)}
+    assert sorted(due) == sorted(expected)
+    assert 5 < len(due) < 55
+    last = [Project.objects.get(name=name).last_session_at for name in due]
+    assert last == sorted(last, reverse=True)

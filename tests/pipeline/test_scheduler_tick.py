@@ -275,7 +275,10 @@ def test_a_machine_that_wakes_up_does_not_end_a_dream_whose_worker_had_no_time_t
 
 @pytest.mark.parametrize(
     ("broken", "named"),
-    [("dreams.services.catching.lifecycle._News.has", "catching"), (f"{scheduler.__name__}.judge", "gates")],
+    [
+        ("dreams.services.catching.lifecycle.why_not_read", "catching"),
+        (f"{scheduler.__name__}.judge", "gates"),
+    ],
 )
 @pytest.mark.not_on_postgresql
 def test_a_project_that_cannot_be_looked_at_stops_nothing_and_the_health_page_names_it(

@@ -14,6 +14,7 @@ from pathlib import Path
 
 from django.conf import settings
 from django.db import transaction
+from django.db.models import QuerySet
 from django.utils import timezone
 
 from dreams.lib import locks, progress
@@ -31,6 +32,7 @@ from dreams.models import (
     Proposal,
     Version,
 )
+from dreams.models.prepared import prepared
 from dreams.services import auditlog, blobs, database, project_lock
 from dreams.services.apply import undoing
 from dreams.services.memories import syncing
@@ -276,8 +278,7 @@ def abandon(plan_id: str, actor: Actor) -> bool:
 def _record_what_was_applied() -> list[str]:
     """Record what the journal applied and the database does not know."""
     said: list[str] = []
-    known = set(AppliedBatch.objects.values_list("journal_id", flat=True))
-    unknown = sorted(journal.plan_ids(journal_dir()) - known)
+    unknown = sorted(journal.plan_ids(journal_dir()).difference(_applied()))
     entries = [journal.read_journal(journal_dir(), plan_id) for plan_id in unknown]
     applied = [entry for entry in entries if entry and entry.state == "applied" and entry.result]
     named = Proposal.objects.filter(public_id__in={entry.meta.get("proposal", "") for entry in applied})
@@ -294,6 +295,11 @@ def _record_what_was_applied() -> list[str]:
         auditlog.record("apply.recovered", about=proposal, batch=entry.plan_id)
         said.append(f"{entry.plan_id} was on disk and is now in the database too.")
     return said
+
+
+@prepared
+def _applied() -> QuerySet[AppliedBatch, str]:
+    return AppliedBatch.objects.order_by().values_list("journal_id", flat=True)
 
 
 # Texts that somebody wrote during an apply and that are in no file become versions of their memory. The journal keeps them

@@ -7,10 +7,8 @@ checked for one window of text, and again before each request.
 """
 
 import datetime as dt
-import functools
 import logging
 import os
-from collections import defaultdict
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, nullcontext, suppress
 from dataclasses import dataclass, field
@@ -102,65 +100,74 @@ def due(
 
     `going_on` handles an error in one project, so that the others are still checked.
     """
-    news = _News(everywhere, now)
-    for project in unread_parts.active(host(), now - ACTIVE).order_by("-last_session_at"):
+    found = Project.objects.in_bulk(_News(everywhere, now).projects())
+    for project in sorted(found.values(), key=_last_used, reverse=True):
         is_due = False
         with going_on(f"catching in {project}"):
-            is_due = (
-                everywhere.config(project).catching  # the cheapest first: most projects have nothing new
-                and news.has(project)
-                and not why_not_read(project, everywhere, now)
-                and not is_dreaming(project, everywhere, now)
-            )
+            is_due = not why_not_read(project, everywhere, now) and not is_dreaming(project, everywhere, now)
         if is_due:
             yield project
 
 
+def _last_used(project: Project) -> dt.datetime:
+    return project.last_session_at or LONG_AGO
+
+
 class _News:
-    """Which active projects have something new, in a fixed number of queries for all of them."""
+    """Which active projects have something new, in a fixed number of queries: most have nothing, and their rows are not read."""
 
     def __init__(self, everywhere: Everywhere, now: dt.datetime) -> None:
-        self._everywhere, self._now, here = everywhere, now, (host(), now - ACTIVE)
-        # By the pause after which a session is quiet, which a project may have of its own.
-        self._quiet = functools.cache(
-            lambda pause: {*unread_parts.with_quiet(*here, now - pause, now + pause)}
-        )
-        self._prompts = functools.cache(lambda pause: dict(unread_parts.last_prompts(*here, now - pause)))
-        self._first = functools.cache(unread_parts.first_run)
+        self._everywhere, self._now, self._here = everywhere, now, (host(), now - ACTIVE)
+        own = everywhere.overrides.by_project.keys()
+        #: After which pause a session is quiet, for projects with settings of their own and (None) all others; where catching is on.
+        self._pauses = {
+            key: dt.timedelta(minutes=config.catch_minutes)
+            for key in (None, *own)
+            if (config := everywhere.config_of(key)).catching
+        }
 
-    def has(self, project: Project) -> bool:
-        pause = dt.timedelta(minutes=self._everywhere.config(project).catch_minutes)
-        last = self._prompts(pause).get(project.pk)
-        return (
-            project.pk in self._quiet(pause)
-            or bool(last and last >= unread_parts.began(project, self._first(project.host)))
-            or any(at > known for at, known in self._touched(project.pk) if at <= self._now - pause)
-        )
+    def projects(self) -> set[int]:
+        found = set[int]()
+        if not self._pauses or not unread_parts.active(*self._here).exists():
+            return found
+        for pause in {*self._pauses.values()}:
+            before = self._now - pause
+            quiet = unread_parts.with_quiet(*self._here, before, self._now + pause)
+            typed = unread_parts.with_prompts(*self._here, before)
+            found.update(one for one in (*quiet, *typed) if self._pause(one) == pause)
+        return found.union(self._touched(found))
 
-    @functools.cached_property
-    def _folders(self) -> dict[int, list[str]]:
-        found = defaultdict[int, list[str]](list)
-        for project, path in unread_parts.folders_of_active(host(), self._now - ACTIVE):
-            found[project].append(path)
-        return found
+    def _pause(self, project: int) -> dt.timedelta | None:
+        return self._pauses.get(project if project in self._everywhere.overrides.by_project else None)
 
-    @functools.cached_property
-    def _known(self) -> dict[str, dt.datetime]:
-        return dict(unread_parts.touched(host(), self._now - ACTIVE))
+    def _touched(self, without: set[int]) -> Iterator[int]:
+        """Those with a quiet transcript on disk that is newer than its last reading; one directory listing each."""
+        folders = unread_parts.folders_of_active(*self._here)
+        known = dict(unread_parts.touched(*self._here)) if folders else {}
+        for project, folder in folders:
+            pause = self._pause(project)
+            if pause is not None and project not in without:
+                before = self._now - pause
+                if any(
+                    known.get(path, LONG_AGO) + CLOCK_STEP < at <= before for path, at in _transcripts(folder)
+                ):
+                    yield project
 
-    def _touched(self, project: int) -> Iterator[tuple[dt.datetime, dt.datetime]]:
-        """(current modification time, the one at the last reading) of each transcript on disk; one directory listing."""
-        for folder in self._folders.get(project, ()):
-            try:
-                with os.scandir(folder) as entries:
-                    found = [entry for entry in entries if entry.name.endswith(".jsonl")]
-            except OSError:
-                continue
-            for entry in found:
-                with suppress(OSError, ValueError):  # deleted since it was listed, or with an impossible date
-                    if entry.is_file(follow_symlinks=False):
-                        at = dt.datetime.fromtimestamp(entry.stat(follow_symlinks=False).st_mtime, dt.UTC)
-                        yield at, self._known.get(entry.path, LONG_AGO) + CLOCK_STEP
+
+def _transcripts(folder: str) -> Iterator[tuple[str, dt.datetime]]:
+    """The path of each transcript on disk, and its modification time."""
+    try:
+        with os.scandir(folder) as entries:
+            found = [entry for entry in entries if entry.name.endswith(".jsonl")]
+    except (OSError, ValueError):
+        return
+    for entry in found:
+        with suppress(OSError, ValueError):  # deleted since it was listed, or with an impossible date
+            if entry.is_file(follow_symlinks=False):
+                yield (
+                    entry.path,
+                    dt.datetime.fromtimestamp(entry.stat(follow_symlinks=False).st_mtime, dt.UTC),
+                )
 
 
 def catch(

@@ -110,13 +110,21 @@ def with_quiet(
     return rows.order_by().values_list("project", flat=True).distinct()
 
 
+def with_prompts(host: str, since: dt.datetime, until: dt.datetime) -> list[int]:
+    """Those with `unread_prompts` whose last one is not too old."""
+    rows = _last_prompts(host, since, until)
+    first = first_run(host) if rows else None
+    return [project for project, seen, last in rows if last >= _began(first or seen, seen)]
+
+
 @prepared
-def last_prompts(
+def _last_prompts(
     host: str, since: dt.datetime, until: dt.datetime
-) -> QuerySet[Session, tuple[int, dt.datetime]]:
-    """The time of the last of `unread_prompts` of each `active` project that has some."""
+) -> QuerySet[Session, tuple[int, dt.datetime, dt.datetime]]:
+    """Each with the time when it was first seen, and that of its last unread prompt."""
     rows = unread_prompts(_of_active(host, since), until, None).order_by()
-    return rows.values("project").annotate(last=Max("last_at")).values_list("project", "last")
+    grouped = rows.values("project", "project__first_seen_at").annotate(last=Max("last_at"))
+    return grouped.values_list("project", "project__first_seen_at", "last")
 
 
 @prepared
@@ -137,13 +145,13 @@ def first_run(host: str) -> dt.datetime | None:
     return first
 
 
-def began(project: Project, first: dt.datetime | None = None) -> dt.datetime:
-    """Earlier prompts are too old: the later of memoryweb's first run here and shortly before the project was first seen.
+def began(project: Project) -> dt.datetime:
+    """Earlier prompts are too old: the later of memoryweb's first run here and shortly before the project was first seen."""
+    return _began(first_run(project.host) or project.first_seen_at, project.first_seen_at)
 
-    `first`: the host's `first_run`, if already known.
-    """
-    first = first or first_run(project.host) or project.first_seen_at
-    return max(first, project.first_seen_at - BEFORE_FIRST_SEEN)
+
+def _began(first: dt.datetime, seen: dt.datetime) -> dt.datetime:
+    return max(first, seen - BEFORE_FIRST_SEEN)
 
 
 def parts(sessions: Iterable[Session], since: dt.datetime | None, *, again: bool = False) -> list[UnreadPart]:

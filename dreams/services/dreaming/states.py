@@ -87,8 +87,14 @@ FORSAKEN = dt.timedelta(hours=2)
 
 def under_way(host: str, now: dt.datetime) -> int:
     """The number of pending and running dreams of `host`, without those whose lease ended."""
+    return len(_under_way(host, now))
+
+
+@prepared
+def _under_way(host: str, now: dt.datetime) -> QuerySet[DreamRun, int]:
     ended = Q(status=DreamRun.Status.RUNNING, lease_until__lt=now)
-    return DreamRun.objects.filter(project__host=host, status__in=DreamRun.UNFINISHED).exclude(ended).count()
+    rows = DreamRun.objects.filter(project__host=host, status__in=DreamRun.UNFINISHED).exclude(ended)
+    return rows.values_list("pk", flat=True)
 
 
 def forsaken(now: dt.datetime) -> QuerySet[DreamRun]:

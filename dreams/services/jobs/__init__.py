@@ -186,9 +186,9 @@ HAND_OUT_AGAIN = dt.timedelta(minutes=5)
 def tick(now: dt.datetime, enqueue: Enqueue) -> list[JobRun]:
     """Start due runs; `enqueue` queues a dream. Missed times start once, and nothing starts in quiet hours."""
     clock = job_list.Clock.load()
-    rows = job_list.active()
+    rows = job_list.active(host())
     job_list.replan(rows, now, clock)
-    unfinished = [run for run in runs.unfinished() if not runs.end_if_lost(run, now)]
+    unfinished = [run for run in runs.unfinished(host()) if not runs.end_if_lost(run, now)]
     busy = {run.job_id for run in unfinished}
     started = []
     if not clock.quiet_until(now):

@@ -8,11 +8,13 @@ from typing import Any
 
 from django.conf import settings
 from django.db import transaction
+from django.db.models import QuerySet
 from django.utils import timezone
 
 from dreams import conf
 from dreams.lib import cron
 from dreams.models import JobRun, Project, ScheduledJob
+from dreams.models.prepared import prepared
 from dreams.services import auditlog, database
 from dreams.services.hosts import host
 
@@ -243,10 +245,10 @@ def period(job: ScheduledJob, now: dt.datetime, clock: Clock) -> dt.timedelta:
     return max(second - first, dt.timedelta(0))
 
 
-def active() -> list[ScheduledJob]:
-    """The jobs of this host that have not ended."""
-    rows = ScheduledJob.objects.filter(ended_at__isnull=True, host=host())
-    return list(rows.select_related("project", "after"))
+@prepared
+def active(host: str) -> QuerySet[ScheduledJob]:
+    """The jobs of a host that have not ended."""
+    return ScheduledJob.objects.filter(ended_at__isnull=True, host=host).select_related("project", "after")
 
 
 def replan(rows: Iterable[ScheduledJob], now: dt.datetime, clock: Clock) -> None:

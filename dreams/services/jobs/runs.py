@@ -10,7 +10,7 @@ from typing import Any
 
 from django.conf import settings
 from django.db import IntegrityError, transaction
-from django.db.models import F
+from django.db.models import F, QuerySet
 from django.db.models.functions import Coalesce
 from django.utils import timezone
 
@@ -20,6 +20,7 @@ from dreams.lib.files.text import plural
 from dreams.lib.refusal import Refusal
 from dreams.lib.storage import history
 from dreams.models import JobRun, Project, ScheduledJob
+from dreams.models.prepared import prepared
 from dreams.services import auditlog, notify, verifying
 from dreams.services.hosts import host
 from dreams.services.jobs import job_list
@@ -248,10 +249,11 @@ def _count(job_pk: int, status: JobRun.Status, now: dt.datetime) -> None:
         row.update(failures=0, failing_since=None)
 
 
-def unfinished() -> list[JobRun]:
-    """Unfinished runs of this host, oldest first."""
-    rows = JobRun.objects.filter(status__in=JobRun.UNFINISHED, host=host())
-    return list(rows.select_related("job__project", "job__after").order_by("made_at", "pk"))
+@prepared
+def unfinished(host: str) -> QuerySet[JobRun]:
+    """Unfinished runs of a host, oldest first."""
+    rows = JobRun.objects.filter(status__in=JobRun.UNFINISHED, host=host)
+    return rows.select_related("job__project", "job__after").order_by("made_at", "pk")
 
 
 def end_if_lost(run: JobRun, now: dt.datetime) -> bool:

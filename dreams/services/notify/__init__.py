@@ -174,9 +174,9 @@ def send_scheduled(now: dt.datetime, period: dt.timedelta) -> dict[str, str]:
 
 def retries_due(now: dt.datetime) -> list[str]:
     """Channels whose last digest failed and is due to be tried again."""
-    rows = Channel.objects.filter(
-        _may_send(now), name__in=configured(), failures__gt=0, next_at__isnull=False
-    )
+    if not (names := configured()):
+        return []
+    rows = Channel.objects.filter(_may_send(now), name__in=names, failures__gt=0, next_at__isnull=False)
     return list(rows.values_list("name", flat=True))
 
 

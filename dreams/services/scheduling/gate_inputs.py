@@ -62,7 +62,10 @@ class Everywhere:
 
     def config(self, project: Project) -> conf.Config:
         """The project's settings; projects without overrides share one object."""
-        key = project.pk if project.pk in self.overrides.by_project else None
+        return self.config_of(project.pk if project.pk in self.overrides.by_project else None)
+
+    def config_of(self, key: int | None) -> conf.Config:
+        """The settings of a project with overrides, by its id; None: of all others."""
         if key not in self.configs:
             self.configs[key] = self.overrides.config(key)
         return self.configs[key]

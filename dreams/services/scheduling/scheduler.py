@@ -20,12 +20,14 @@ from django.db.models import F, QuerySet, TextField
 from django.db.models.functions import Cast
 from django.utils import timezone
 
+from dreams import conf
 from dreams.lib import locks, process, stopwatch
 from dreams.lib.refusal import Refusal
 from dreams.lib.secrets.redact import redact
 from dreams.lib.storage import journal
 from dreams.lib.timestamps import to_ns
 from dreams.models import DreamRun, GateEvaluation, LockHold, Project
+from dreams.models.prepared import prepared
 from dreams.services import (
     database,
     demo,
@@ -135,13 +137,11 @@ def _still_closed_by_clock(everywhere: Everywhere, now: dt.datetime) -> set[int]
     config, now_ns = everywhere.overrides.config(None), to_ns(now)
     if config.paused or not config.dreaming:
         return set()
-    rows = _here().filter(gate_fingerprint=gates.CLOSED_BY_CLOCK, mode="")
     judged_anew = everywhere.overrides.by_project.keys() | everywhere.open_proposals.keys()
     min_age = dt.timedelta(hours=config.min_hours)
-    stored = Cast("agent_settings", TextField())
     return {
         pk
-        for pk, memory_dir, switches in rows.values_list("pk", "memory_dir", stored)
+        for pk, memory_dir, switches in _closed_by_clock(host())
         if pk not in judged_anew
         and _has_memory(switches)
         and (last := locks.plain_mtime_ns(memory_dir)) is not None
@@ -149,36 +149,44 @@ def _still_closed_by_clock(everywhere: Everywhere, now: dt.datetime) -> set[int]
     }
 
 
+@prepared
+def _closed_by_clock(host: str) -> QuerySet[Project, tuple[int, str, str]]:
+    rows = _of(host).filter(gate_fingerprint=gates.CLOSED_BY_CLOCK, mode="").order_by()
+    return rows.values_list("pk", "memory_dir", Cast("agent_settings", TextField()))
+
+
 @lru_cache(maxsize=1_024)  # thousands of projects share a few
 def _has_memory(agent_settings: str) -> bool:
     return bool(json.loads(agent_settings).get("auto_memory", True))
 
 
-def _here() -> QuerySet[Project]:
-    return Project.objects.filter(host=host(), gone_at__isnull=True)
+def _of(host: str) -> QuerySet[Project]:
+    return Project.objects.filter(host=host, gone_at__isnull=True)
 
 
 def _projects(without: Collection[int]) -> Sequence[Project]:
     """Projects of this host that are not dreaming now; most recently used first, so that a first start begins with those
     that matter."""
-    busy = DreamRun.objects.filter(status__in=DreamRun.UNFINISHED)
-    rows = _here().exclude(pk__in=busy.values("project"))
-    rows = rows.order_by(F("last_session_at").desc(nulls_last=True), "pk")
-    if not without:
-        return list(rows)
-    wanted = [pk for pk in rows.values_list("pk", flat=True) if pk not in without]
+    wanted = [pk for pk in _not_dreaming(host()) if pk not in without]
     found = Project.objects.in_bulk(wanted)
     return [found[pk] for pk in wanted if pk in found]
 
 
+@prepared
+def _not_dreaming(host: str) -> QuerySet[Project, int]:
+    busy = DreamRun.objects.filter(status__in=DreamRun.UNFINISHED)
+    rows = _of(host).exclude(pk__in=busy.values("project"))
+    return rows.order_by(F("last_session_at").desc(nulls_last=True), "pk").values_list("pk", flat=True)
+
+
 def _discover_now_and_then(report: TickReport) -> None:
     now, last = report.at, cache.get(discovery.LAST_LOOK)
-    throttle = dt.timedelta(minutes=Everywhere.load().overrides.config(None).scan_minutes)
+    throttle = dt.timedelta(minutes=conf.current().scan_minutes)
     if last is None or not dt.timedelta(0) <= now - dt.datetime.fromisoformat(last) < throttle:
         cache.set(discovery.LAST_LOOK, now.isoformat(), None)
         with report.going_on("discovery"):
             try:
-                if not discovery.discover(leave_others=True).projects and not _here().exists():
+                if not discovery.discover(leave_others=True).projects and not _of(host()).exists():
                     # No project yet: a person waits for the agent's first session, so the next tick looks again.
                     cache.delete(discovery.LAST_LOOK)
             except discovery.DiscoveryBusy as error:
@@ -199,8 +207,9 @@ def _run_jobs(report: TickReport) -> None:
 
 def _catch(report: TickReport, everywhere: Everywhere) -> None:
     """Reads sessions that went quiet in separate tasks, as one may ask a model."""
-    for project in catching.due(report.at, everywhere, report.going_on):
-        report.caught += catching.enqueue(project)
+    with report.going_on("catching"):
+        for project in catching.due(report.at, everywhere, report.going_on):
+            report.caught += catching.enqueue(project)
 
 
 # --- Judging ------------------------------------------------------------------------------------------------------
@@ -336,27 +345,32 @@ def repair(report: TickReport | None = None) -> TickReport:
     report = report or TickReport(at=timezone.now())
     _finish_applies(report)
     handing_over.repair(report.at)
-    for dream in DreamRun.objects.filter(status=DreamRun.Status.RUNNING, project__host=host()).select_related(
-        "project"
-    ):
+    for dream in _dreams(host(), DreamRun.Status.RUNNING):
         if _worker_is_dead(dream, report.at):
             said = dreaming.lost_its_worker(dream)
             report.lost += [dream.public_id] if said else []
     for dream in dreaming.forsaken(report.at).select_related("project"):
         report.lost += [dream.public_id] if dreaming.lost_its_worker(dream) else []
-    for hold in LockHold.objects.filter(project__host=host()).select_related("project"):
+    for hold in _holds(host()):
         if not process.is_alive(hold.pid, hold.process_started):
             said = project_lock.heal(hold.project)
             report.healed += [said] if said else []
-    waiting = DreamRun.objects.filter(status=DreamRun.Status.PENDING, project__host=host()).select_related(
-        "project"
-    )
-    for dream in waiting:
+    for dream in _dreams(host(), DreamRun.Status.PENDING):
         if dream.worker_pid is not None and _worker_is_dead(dream, report.at):
             report.lost += [dream.public_id] if dreaming.lost_its_command(dream) else []
         elif not report.at - PENDING_TOO_LONG <= dream.created_at <= report.at + PENDING_TOO_LONG:
             _hand_out_again(dream, report.at)
     return report
+
+
+@prepared
+def _dreams(host: str, status: DreamRun.Status) -> QuerySet[DreamRun]:
+    return DreamRun.objects.filter(status=status, project__host=host).select_related("project")
+
+
+@prepared
+def _holds(host: str) -> QuerySet[LockHold]:
+    return LockHold.objects.filter(project__host=host).select_related("project")
 
 
 def _finish_applies(report: TickReport) -> None:
