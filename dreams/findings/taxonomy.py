@@ -5,7 +5,6 @@ lines that were rejected before). PURE.
 import re
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
-from itertools import chain
 from pathlib import PurePosixPath
 
 from dreams.findings import index_limits
@@ -21,7 +20,7 @@ from dreams.findings.lines import (
     standing_lines,
 )
 from dreams.lib import memdir
-from dreams.lib.files.text import decode, plural
+from dreams.lib.files.text import decode, encode, plural
 from dreams.lib.prose import comparing
 
 CHECK = "taxonomy"
@@ -266,18 +265,18 @@ def _rows_standing(files: Mapping[str, bytes]) -> Iterator[NewFinding]:
 
 def _rows_lost(subject: Subject) -> Iterator[NewFinding]:
     """Memories that lost their row, and rows whose memory was removed or never existed."""
-    before, after = _pointed_to(subject.before), _pointed_to(subject.after)
+    before, after, places = _pointed_to(subject.before), _pointed_to(subject.after), _places(subject)
     for path in sorted((before.keys() - after.keys()) & subject.after.keys()):
         index = before[path]
         yield NewFinding(
             CHECK, "row-lost", "warn", f"{path} is no longer in any index: sessions will not find it.",
-            f"Keep its row in {index}, or remove the memory too.", *_place(subject, index, path), None, path,
+            f"Keep its row in {index}, or remove the memory too.", *places.get(path, (index, "")), None, path,
         )  # fmt: skip
     for path in sorted(after.keys() - subject.after.keys()):
         if path in subject.before or path not in before:
             yield NewFinding(
                 CHECK, "row-dangles", "warn", f"A row of {after[path]} points to {path}, which is not there.",
-                "Remove the pointer and keep what the row says, or keep the memory.", *_place(subject, after[path], path), None, path,
+                "Remove the pointer and keep what the row says, or keep the memory.", *places.get(path, (after[path], "")), None, path,
             )  # fmt: skip
 
 
@@ -292,16 +291,14 @@ def _pointed_to(files: Mapping[str, bytes]) -> dict[str, str]:
     return found
 
 
-def _place(subject: Subject, index: str, target: str) -> tuple[str, str]:
-    """Path and hunk that caused a lost or dangling row: the row's own, else its memory's."""
-    name = target.rpartition("/")[2]
-    rows = (
-        hunk
-        for hunk in subject.hunks
-        if hunk.path == index and any(name in line for line in (*hunk.removed, *hunk.added))
-    )
-    gone = (hunk for hunk in subject.hunks if hunk.path == target)
-    return next(((hunk.path, hunk.hunk_id) for hunk in chain(rows, gone)), (index, ""))
+def _places(subject: Subject) -> dict[str, tuple[str, str]]:
+    """Memory → path and hunk that caused its lost or dangling row: the row's own, else the memory's."""
+    places: dict[str, tuple[str, str]] = {}
+    for hunk in sorted(subject.hunks, key=lambda hunk: not memdir.is_index(hunk.path)):
+        lines = encode("\n".join((*hunk.removed, *hunk.added)))
+        for path in _pointed_to({hunk.path: lines}) or (hunk.path,):
+            places.setdefault(path, (hunk.path, hunk.hunk_id))
+    return places
 
 
 def _judgements(lines: Iterable[CheckedLine]) -> Iterator[NewFinding]:

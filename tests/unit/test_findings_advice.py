@@ -181,6 +181,20 @@ def test_a_memory_that_leaves_the_index_is_told():
     assert "row-lost" not in codes(report(changed("MEMORY.md", "[Ana]", "[Ana Lima]")))
 
 
+def test_a_lost_row_is_told_at_its_own_change_whatever_its_file_is_called():
+    names = {"old_role.md": "old_role.md", '50% "off".md': "50%25%20%22off%22.md", "role.md": "role.md"}
+    rows = [
+        f"- [{name}]({target}) — what is in it\n\nA line that stays.\n\n" for name, target in names.items()
+    ]
+    before = {"MEMORY.md": "".join(rows).encode(), **dict.fromkeys(names, FILES["user_role.md"])}
+    subject = between(before, {**before, "MEMORY.md": b"A line that stays.\n\n" * 3})
+    of_hunk = {hunk.hunk_id: "".join(hunk.removed) for hunk in subject.hunks}
+    lost = {
+        found.about: of_hunk[found.hunk_id] for found in examine(subject).findings if found.code == "row-lost"
+    }
+    assert lost.keys() == names.keys() and all(f"]({names[name]})" in lines for name, lines in lost.items())
+
+
 def test_rows_that_lead_nowhere_and_memories_in_no_row_are_told_of_a_directory_as_it_stands():
     index = b"- [A](a.md) \xe2\x80\x94 a\n- [Gone](gone.md) \xe2\x80\x94 no more\n- [Docs](https://example.org/x.md)\n"
     files = {"MEMORY.md": index, "a.md": b"- text\n", "lost.md": b"- text\n", "logs/day.md": b"- text\n"}
