@@ -13,7 +13,7 @@ from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 
 from dreams.lib import memdir
-from dreams.lib.agents.claude_code import memories
+from dreams.lib.agents.claude_code import listing
 from dreams.models import Memory, Project, Version
 from dreams.services.memories import syncing
 from tests.world.agent_folder import Root, closed_to_us, project, reasons
@@ -147,7 +147,7 @@ def test_a_memory_whose_name_holds_a_line_break_is_counted_as_it_is_versioned(ro
 def test_of_more_files_than_are_listed_the_first_are_read(
     root: Root, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(memories, "MAX_FILES", 3)
+    monkeypatch.setattr(listing, "MAX_FILES", 3)
     app = root.repository("app")
     for name in "abcd":
         root.memory(app, f"{name}.md")

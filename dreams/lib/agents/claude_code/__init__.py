@@ -17,7 +17,7 @@ from ..base import (
     Skipped,
 )
 from .instructions import MANAGED, Folder, instruction_files
-from .memories import memories_in
+from .listing import memories_in
 from .projects import Projects
 from .settings import MANAGED_FILES, Settings
 

@@ -19,8 +19,7 @@ from dreams.lib.agents.base import (
     printable,
     why,
 )
-from dreams.lib.agents.claude_code.listing import entries, odd, open_folder, read_small
-from dreams.lib.agents.claude_code.memories import holds_memories
+from dreams.lib.agents.claude_code.listing import entries, holds_memories, odd, open_folder, read_small
 from dreams.lib.agents.claude_code.sessions import Listed, cwd_of, transcripts_in
 from dreams.lib.agents.claude_code.settings import Settings
 
