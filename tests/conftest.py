@@ -63,6 +63,18 @@ if settings.get_current_profile_name() != "explore":
 MIGRATED = {"django_migrations", "django_content_type", "auth_permission"}
 
 
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
+    """One process has all browser tests: each that had some started a Chromium, and waited for it beside the others."""
+    from xdist.scheduler import LoadFileScheduling
+
+    class OneBrowser(LoadFileScheduling):
+        def _split_scope(self, nodeid: str) -> str:
+            return "tests/browser" if nodeid.startswith("tests/browser/") else super()._split_scope(nodeid)
+
+    return OneBrowser(config, log) if config.getvalue("dist") == "loadfile" else None
+
+
 def pytest_collection_finish() -> None:
     """What is imported and collected stays to the end, and a test leaves few circles behind: a collector that looked
     through all of it again and again cost an eighth of the run."""

@@ -16,9 +16,21 @@ from dreams.services import blobs, proposals, review, rollback
 from dreams.services.apply import applying
 from dreams.services.review import Actor
 from tests.world import directory as world
+from tests.world.kept import Keep, Kept
 from tests.world.manifest import manifest
 
 pytestmark = [pytest.mark.django_db, pytest.mark.not_on_postgresql]
+
+
+@pytest.fixture(scope="module")
+def made(kept: Keep[Proposal]) -> Kept[Proposal]:
+    return kept(lambda folder: world.three_changes(world.make_project(folder)))
+
+
+@pytest.fixture
+def proposal(made: Kept[Proposal]) -> Proposal:
+    """Two changes of a file, and a new file with its row in the index; nothing is decided."""
+    return made.anew()
 
 
 def hunk_with(proposal: Proposal, words: str) -> Hunk:
@@ -32,11 +44,10 @@ def hunk_with(proposal: Proposal, words: str) -> Hunk:
 
 
 @pytest.mark.not_on_postgresql
-def test_everything_approved_is_on_disk_and_the_rest_is_untouched(tmp_path: Path) -> None:
-    project = world.make_project(tmp_path)
+def test_everything_approved_is_on_disk_and_the_rest_is_untouched(proposal: Proposal) -> None:
+    project = proposal.project
     folder = world.folder(project)
     deploy = os.stat(folder / "project_deploy.md")
-    proposal = world.three_changes(project)
     review.decide(proposal, review.select_hunks(proposal), Hunk.Verdict.APPROVED, world.ME)
 
     report = applying.apply(proposal, world.ME)
@@ -54,10 +65,9 @@ def test_everything_approved_is_on_disk_and_the_rest_is_untouched(tmp_path: Path
     assert not (folder / ".consolidate-lock").exists()
 
 
-def test_a_review_in_which_nothing_is_decided_is_not_closed(tmp_path: Path) -> None:
-    project = world.make_project(tmp_path)
+def test_a_review_in_which_nothing_is_decided_is_not_closed(proposal: Proposal) -> None:
+    project = proposal.project
     before = manifest(world.folder(project))
-    proposal = world.three_changes(project)
     with pytest.raises(review.ReviewRefused, match=f"Nothing of {proposal.public_id} is decided yet"):
         applying.apply(proposal, world.ME)
     proposal.refresh_from_db()
@@ -87,17 +97,15 @@ def test_of_a_new_index_only_the_rows_that_were_approved_are_written_and_undone(
     assert manifest(world.folder(project)) == before
 
 
-def test_nothing_is_written_before_the_review_is_submitted(tmp_path: Path) -> None:
-    project = world.make_project(tmp_path)
+def test_nothing_is_written_before_the_review_is_submitted(proposal: Proposal) -> None:
+    project = proposal.project
     before = manifest(world.folder(project))
-    proposal = world.three_changes(project)
     review.decide(proposal, review.select_hunks(proposal), Hunk.Verdict.APPROVED, world.ME)
     assert manifest(world.folder(project)) == before
 
 
-def test_one_hunk_of_a_file_can_be_approved_without_the_other(tmp_path: Path) -> None:
-    project = world.make_project(tmp_path)
-    proposal = world.three_changes(project)
+def test_one_hunk_of_a_file_can_be_approved_without_the_other(proposal: Proposal) -> None:
+    project = proposal.project
     review.decide(proposal, [hunk_with(proposal, "make fresh")], Hunk.Verdict.APPROVED, world.ME)
     review.decide(
         proposal, [hunk_with(proposal, "never with -u")], Hunk.Verdict.REJECTED, world.ME, reason="no"
@@ -111,9 +119,7 @@ def test_one_hunk_of_a_file_can_be_approved_without_the_other(tmp_path: Path) ->
     assert LeftOut.objects.get().reason == "no"
 
 
-def test_the_parts_of_an_operation_are_decided_together(tmp_path: Path) -> None:
-    project = world.make_project(tmp_path)
-    proposal = world.three_changes(project)
+def test_the_parts_of_an_operation_are_decided_together(proposal: Proposal) -> None:
     decided = review.decide(proposal, [hunk_with(proposal, "04:00 UTC")], Hunk.Verdict.REJECTED, world.ME)
     assert {hunk.file.path for hunk in decided} == {"project_export.md", "MEMORY.md"}
     assert {hunk.verdict for hunk in decided} == {"rejected"}
@@ -132,9 +138,9 @@ def test_an_edited_hunk_writes_the_persons_text_with_the_files_line_ends(tmp_pat
     assert b"\n" not in written.replace(b"\r\n", b"")
 
 
-def test_an_edit_outlives_the_approval_of_all_and_goes_with_the_approval_of_itself(tmp_path: Path) -> None:
-    project = world.make_project(tmp_path)
-    proposal = world.three_changes(project)
+def test_an_edit_outlives_the_approval_of_all_and_goes_with_the_approval_of_itself(
+    proposal: Proposal,
+) -> None:
     edited = hunk_with(proposal, "04:00 UTC")
     review.edit(proposal, edited, "- The export runs at 05:00 UTC.", world.ME)
     review.decide(proposal, review.select_hunks(proposal), Hunk.Verdict.APPROVED, world.ME)
@@ -146,9 +152,8 @@ def test_an_edit_outlives_the_approval_of_all_and_goes_with_the_approval_of_itse
     assert (edited.verdict, edited.edited_sha) == ("approved", "")
 
 
-def test_applying_twice_writes_once(tmp_path: Path) -> None:
-    project = world.make_project(tmp_path)
-    proposal = world.three_changes(project)
+def test_applying_twice_writes_once(proposal: Proposal) -> None:
+    project = proposal.project
     review.decide(proposal, review.select_hunks(proposal), Hunk.Verdict.APPROVED, world.ME)
     first = applying.apply(proposal, world.ME)
     once = manifest(world.folder(project))
@@ -159,10 +164,9 @@ def test_applying_twice_writes_once(tmp_path: Path) -> None:
 
 
 @pytest.mark.not_on_postgresql
-def test_a_file_changed_since_the_verdict_is_rebased_shown_and_confirmed_once(tmp_path: Path) -> None:
-    project = world.make_project(tmp_path)
+def test_a_file_changed_since_the_verdict_is_rebased_shown_and_confirmed_once(proposal: Proposal) -> None:
+    project = proposal.project
     folder = world.folder(project)
-    proposal = world.three_changes(project)
     review.decide(proposal, review.select_hunks(proposal), Hunk.Verdict.APPROVED, world.ME)
     outside = world.TESTING + "\nA line from a live session.\n"
     world.put(folder / "feedback_testing.md", outside)
@@ -186,10 +190,9 @@ def test_a_file_changed_since_the_verdict_is_rebased_shown_and_confirmed_once(tm
 
 
 @pytest.mark.not_on_postgresql
-def test_a_change_in_the_same_place_is_a_conflict_and_writes_nothing_there(tmp_path: Path) -> None:
-    project = world.make_project(tmp_path)
+def test_a_change_in_the_same_place_is_a_conflict_and_writes_nothing_there(proposal: Proposal) -> None:
+    project = proposal.project
     folder = world.folder(project)
-    proposal = world.three_changes(project)
     review.decide(proposal, review.select_hunks(proposal), Hunk.Verdict.APPROVED, world.ME)
     outside = world.TESTING.replace("make reset", "make wipe")
     world.put(folder / "feedback_testing.md", outside)
@@ -200,10 +203,9 @@ def test_a_change_in_the_same_place_is_a_conflict_and_writes_nothing_there(tmp_p
 
 @pytest.mark.also_on_postgresql
 @pytest.mark.more
-def test_an_apply_in_which_every_file_waits_is_not_recorded_as_written(tmp_path: Path) -> None:
-    project = world.make_project(tmp_path)
+def test_an_apply_in_which_every_file_waits_is_not_recorded_as_written(proposal: Proposal) -> None:
+    project = proposal.project
     folder = world.folder(project)
-    proposal = world.three_changes(project)
     review.decide(proposal, review.select_hunks(proposal), Hunk.Verdict.APPROVED, world.ME)
     world.put(folder / "MEMORY.md", world.INDEX + "- [New](new.md) — appended meanwhile\n")
     world.put(folder / "feedback_testing.md", world.TESTING + "\nA line from a live session.\n")
@@ -217,10 +219,9 @@ def test_an_apply_in_which_every_file_waits_is_not_recorded_as_written(tmp_path:
 
 
 @pytest.mark.not_on_postgresql
-def test_rows_that_a_live_session_appended_to_the_index_are_kept(tmp_path: Path) -> None:
-    project = world.make_project(tmp_path)
+def test_rows_that_a_live_session_appended_to_the_index_are_kept(proposal: Proposal) -> None:
+    project = proposal.project
     folder = world.folder(project)
-    proposal = world.three_changes(project)
     review.decide(proposal, review.select_hunks(proposal), Hunk.Verdict.APPROVED, world.ME)
     world.put(folder / "MEMORY.md", world.INDEX + "- [New](new.md) — appended meanwhile\n")
     assert {w.path for w in applying.apply(proposal, world.ME).rebased} == {"MEMORY.md"}
@@ -230,9 +231,8 @@ def test_rows_that_a_live_session_appended_to_the_index_are_kept(tmp_path: Path)
     assert "appended meanwhile" in index and "project_export.md" in index
 
 
-def test_an_outside_edit_is_kept_as_a_version_before_anything_is_written_over_it(tmp_path: Path) -> None:
-    project = world.make_project(tmp_path)
-    proposal = world.three_changes(project)
+def test_an_outside_edit_is_kept_as_a_version_before_anything_is_written_over_it(proposal: Proposal) -> None:
+    project = proposal.project
     review.decide(proposal, review.select_hunks(proposal), Hunk.Verdict.APPROVED, world.ME)
     world.put(world.folder(project) / "feedback_testing.md", world.TESTING + "\nOutside.\n")
     applying.apply(proposal, world.ME)
@@ -240,11 +240,9 @@ def test_an_outside_edit_is_kept_as_a_version_before_anything_is_written_over_it
     assert [v.origin for v in versions] == ["found", "outside"]
 
 
-def test_every_decision_and_write_stands_in_the_audit_log(tmp_path: Path) -> None:
+def test_every_decision_and_write_stands_in_the_audit_log(proposal: Proposal) -> None:
     from dreams.services import auditlog
 
-    project = world.make_project(tmp_path)
-    proposal = world.three_changes(project)
     review.decide(proposal, review.select_hunks(proposal), Hunk.Verdict.APPROVED, world.ME, reason="fine")
     applying.apply(proposal, world.ME)
     rollback.rollback(proposal, world.ME, reason="changed my mind")
@@ -263,22 +261,18 @@ def test_every_decision_and_write_stands_in_the_audit_log(tmp_path: Path) -> Non
     assert auditlog.verify_chain() == ["Audit entry 2 was changed after it was written."]
 
 
-def test_an_undecided_change_that_clashes_is_a_conflict_and_the_others_stay(tmp_path: Path) -> None:
+def test_an_undecided_change_that_clashes_is_a_conflict_and_the_others_stay(proposal: Proposal) -> None:
     from dreams.services.proposals import rebase
 
-    project = world.make_project(tmp_path)
-    proposal = world.three_changes(project)
     file = proposal.files.get(path="feedback_testing.md")
     outcome = rebase.rebase(file, world.TESTING.replace("make reset", "make wipe").encode())
     assert outcome == "conflict"
     assert file.hunks.count() == 2, "nothing vanishes unseen"
 
 
-def _edited_beside_an_outside_change(tmp_path: Path, state: str) -> FileChange:
+def _edited_beside_an_outside_change(proposal: Proposal, state: str) -> FileChange:
     from dreams.services.proposals import rebase
 
-    project = world.make_project(tmp_path)
-    proposal = world.three_changes(project)
     review.decide(proposal, review.select_hunks(proposal), Hunk.Verdict.APPROVED, world.ME)
     review.edit(proposal, hunk_with(proposal, "make fresh"), "Use make clean before a run.\n", world.ME)
     Proposal.objects.update(state=state)
@@ -289,8 +283,8 @@ def _edited_beside_an_outside_change(tmp_path: Path, state: str) -> FileChange:
 
 
 @pytest.mark.parametrize("state", ["open", "submitted"])
-def test_a_persons_edit_is_still_theirs_after_a_rebase(tmp_path: Path, state: str) -> None:
-    file = _edited_beside_an_outside_change(tmp_path, state)
+def test_a_persons_edit_is_still_theirs_after_a_rebase(proposal: Proposal, state: str) -> None:
+    file = _edited_beside_an_outside_change(proposal, state)
     edited, other = file.hunks.order_by("number")
     assert (edited.verdict, other.verdict) == ("edited", "approved")
     assert blobs.get_text(edited.edited_sha) == "Use make clean before a run.\n"
@@ -324,9 +318,8 @@ def test_what_was_deleted_on_both_sides_is_no_clash(tmp_path: Path) -> None:
     assert rebase.rebase(proposal.files.get(), None) == "already-there"
 
 
-def test_a_row_that_was_read_before_the_apply_writes_nothing_again(tmp_path: Path) -> None:
-    project = world.make_project(tmp_path)
-    proposal = world.three_changes(project)
+def test_a_row_that_was_read_before_the_apply_writes_nothing_again(proposal: Proposal) -> None:
+    project = proposal.project
     review.decide(proposal, review.select_hunks(proposal), Hunk.Verdict.APPROVED, world.ME)
     stale = Proposal.objects.get(pk=proposal.pk)
     assert applying.apply(proposal, world.ME).complete
@@ -336,11 +329,10 @@ def test_a_row_that_was_read_before_the_apply_writes_nothing_again(tmp_path: Pat
 
 
 @pytest.mark.not_on_postgresql
-def test_rejecting_the_clashing_change_lets_the_rest_of_the_file_be_applied(tmp_path: Path) -> None:
+def test_rejecting_the_clashing_change_lets_the_rest_of_the_file_be_applied(proposal: Proposal) -> None:
+    project = proposal.project
     from dreams.services.proposals import rebase
 
-    project = world.make_project(tmp_path)
-    proposal = world.three_changes(project)
     review.decide(proposal, [hunk_with(proposal, "never with -u")], Hunk.Verdict.APPROVED, world.ME)
     outside = world.TESTING.replace("make reset", "make wipe")
     world.put(world.folder(project) / "feedback_testing.md", outside)
@@ -417,10 +409,11 @@ def test_what_is_said_of_an_undecided_change_stays_when_a_submit_is_refused(tmp_
 
 
 @pytest.mark.also_on_postgresql
-def test_a_directory_that_was_away_and_came_back_as_it_was_asks_for_nothing(tmp_path: Path) -> None:
-    project = world.make_project(tmp_path)
+def test_a_directory_that_was_away_and_came_back_as_it_was_asks_for_nothing(
+    proposal: Proposal, tmp_path: Path
+) -> None:
+    project = proposal.project
     folder = world.folder(project)
-    proposal = world.three_changes(project)
     review.decide(proposal, review.select_hunks(proposal), Hunk.Verdict.APPROVED, world.ME)
     away = folder.rename(tmp_path / "away")
     refused = applying.apply(proposal, world.ME)

@@ -77,3 +77,18 @@ def made(kept: Keep) -> Kept[Proposal]:
 @pytest.fixture
 def proposal(made: Kept[Proposal], db: None) -> Proposal:
     return made.anew()
+
+
+@pytest.fixture(scope="module")
+def first_looks() -> dict[str, str]:
+    return {}
+
+
+@pytest.fixture
+def opened(browser: Client, proposal: Proposal, first_looks: dict[str, str]) -> str:
+    """The review as it opens, before a test changes anything: as every test of a module begins with the same rows, it is
+    asked for once."""
+    address = f"/review/{proposal.public_id}/"
+    if address not in first_looks:
+        first_looks[address] = browser.get(address).content.decode()
+    return first_looks[address]

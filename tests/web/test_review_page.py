@@ -29,6 +29,11 @@ def project(tmp_path: Path) -> Project:
     return desk.make_project(tmp_path)
 
 
+@pytest.fixture
+def opened(opened: str) -> str:
+    return html.unescape(opened)
+
+
 def page(browser: Client, proposal: Proposal, query: str = "", status: int = 200) -> str:
     response = browser.get(f"/review/{proposal.public_id}/{query}")
     assert response.status_code == status
@@ -48,10 +53,9 @@ def test_a_proposal_is_found_by_its_own_id_and_by_its_dreams(browser: Client, pr
     assert browser.get("/review/d00000000/").status_code == 404
 
 
-def test_the_page_has_one_heading_and_nothing_inline(browser: Client, proposal: Proposal) -> None:
-    text = page(browser, proposal)
-    assert len(re.findall(r"<h1[ >]", text)) == 1
-    assert not re.search(r"<script(?![^>]*\ssrc=)|<style|\sstyle=|\son[a-z]+=|javascript:", text)
+def test_the_page_has_one_heading_and_nothing_inline(opened: str) -> None:
+    assert len(re.findall(r"<h1[ >]", opened)) == 1
+    assert not re.search(r"<script(?![^>]*\ssrc=)|<style|\sstyle=|\son[a-z]+=|javascript:", opened)
 
 
 def test_files_come_first_with_kind_size_findings_and_verdicts(browser: Client, proposal: Proposal) -> None:
@@ -64,8 +68,8 @@ def test_files_come_first_with_kind_size_findings_and_verdicts(browser: Client, 
     assert text.index('id="review-files"') < text.index('id="file-')
 
 
-def test_a_change_shows_its_reason_its_words_and_its_evidence(browser: Client, proposal: Proposal) -> None:
-    shown = card(page(browser, proposal), desk.hunk_with(proposal, "PostgreSQL 16"))
+def test_a_change_shows_its_reason_its_words_and_its_evidence(proposal: Proposal, opened: str) -> None:
+    shown = card(opened, desk.hunk_with(proposal, "PostgreSQL 16"))
     assert "Updated" in shown and "You changed the database on 12 November." in shown
     assert re.search(r"<del>.*staging-db.*</del>", shown) and re.search(
         r"<ins>.*localhost:5433.*</ins>", shown
@@ -75,22 +79,21 @@ def test_a_change_shows_its_reason_its_words_and_its_evidence(browser: Client, p
     assert "Superseded by" in shown
 
 
-def test_a_quote_that_is_not_in_its_transcript_is_called_out(browser: Client, proposal: Proposal) -> None:
-    shown = card(page(browser, proposal), desk.hunk_with(proposal, "Releases leave on Tuesdays"))
+def test_a_quote_that_is_not_in_its_transcript_is_called_out(proposal: Proposal, opened: str) -> None:
+    shown = card(opened, desk.hunk_with(proposal, "Releases leave on Tuesdays"))
     assert "Quote not found in the transcript" in shown
 
 
-def test_a_decision_is_one_card_with_all_its_changes(browser: Client, proposal: Proposal) -> None:
-    text = page(browser, proposal)
-    assert "5 decisions, 8 changes" in text and text.count("data-hunk=") == 5
-    assert text.count('data-key="a"') == 5
+def test_a_decision_is_one_card_with_all_its_changes(proposal: Proposal, opened: str) -> None:
+    assert "5 decisions, 8 changes" in opened and opened.count("data-hunk=") == 5
+    assert opened.count('data-key="a"') == 5
     row, file = desk.hunk_with(proposal, "[Release train]"), desk.hunk_with(proposal, "Releases leave")
-    learnt = card(text, file)
+    learnt = card(opened, file)
     assert f'<div class="part" id="hunk-{row.pk}"' in learnt and "when releases leave" in learnt
-    merged = card(text, desk.hunk_with(proposal, "Never update them"))
+    merged = card(opened, desk.hunk_with(proposal, "Never update them"))
     assert "feedback_tests_2.md" in merged and "[Tests, again]" in merged
     # A file that has no card of its own says where its changes are.
-    index = text[text.index(f'id="file-{row.file_id}"') :]
+    index = opened[opened.index(f'id="file-{row.file_id}"') :]
     assert f'Decided with <a href="#hunk-{desk.hunk_with(proposal, "Never update them").pk}">' in index
 
 
@@ -126,23 +129,23 @@ def test_a_new_memory_reads_as_what_was_said_and_what_is_kept_of_it(
     assert "line 1<" not in shown and '<details class="proof"' not in shown
 
 
-def test_a_change_is_shown_once(browser: Client, proposal: Proposal) -> None:
-    shown = card(page(browser, proposal), desk.hunk_with(proposal, "very short"))
+def test_a_change_is_shown_once(proposal: Proposal, opened: str) -> None:
+    shown = card(opened, desk.hunk_with(proposal, "very short"))
     assert shown.count('<div class="diff sides-') == 1
 
 
-def test_what_cannot_be_seen_is_written_out(browser: Client, proposal: Proposal) -> None:
-    shown = card(page(browser, proposal), desk.hunk_with(proposal, "very short"))
+def test_what_cannot_be_seen_is_written_out(proposal: Proposal, opened: str) -> None:
+    shown = card(opened, desk.hunk_with(proposal, "very short"))
     assert "API⟨U+200B⟩ team" in shown
 
 
-def test_a_changed_link_target_is_called_out(browser: Client, proposal: Proposal) -> None:
-    shown = card(page(browser, proposal), desk.hunk_with(proposal, "reference_runbook"))
+def test_a_changed_link_target_is_called_out(proposal: Proposal, opened: str) -> None:
+    shown = card(opened, desk.hunk_with(proposal, "reference_runbook"))
     assert "A link’s target changes, which the text does not show: runbook.md → reference_runbook.md" in shown
 
 
-def test_unchanged_lines_open_in_place(browser: Client, proposal: Proposal) -> None:
-    shown = card(page(browser, proposal), desk.hunk_with(proposal, "PostgreSQL 16"))
+def test_unchanged_lines_open_in_place(proposal: Proposal, opened: str) -> None:
+    shown = card(opened, desk.hunk_with(proposal, "PostgreSQL 16"))
     assert "10 unchanged lines" in shown
     assert "Rule 7: a test" in shown
 
@@ -163,8 +166,10 @@ def test_the_rendered_view_is_one_link_away_and_shows_no_raw_html(browser: Clien
     assert "<img" not in text
 
 
-def test_the_layout_is_chosen_by_a_link_and_remembered(browser: Client, proposal: Proposal) -> None:
-    assert "layout-auto" in page(browser, proposal)
+def test_the_layout_is_chosen_by_a_link_and_remembered(
+    browser: Client, proposal: Proposal, opened: str
+) -> None:
+    assert "layout-auto" in opened
     response = browser.get(f"/review/{proposal.public_id}/?show=undecided&layout=split")
     assert response["Location"] == f"/review/{proposal.public_id}/?show=undecided"
     assert "layout-split" in page(browser, proposal)
@@ -175,8 +180,10 @@ def test_a_filter_that_matches_nothing_says_so(browser: Client, proposal: Propos
     assert "None matching" in page(browser, proposal, "?show=undecided")
 
 
-def test_what_the_agent_will_load_follows_the_verdicts(browser: Client, proposal: Proposal) -> None:
-    assert "<b>5</b> of 200 lines" in page(browser, proposal)
+def test_what_the_agent_will_load_follows_the_verdicts(
+    browser: Client, proposal: Proposal, opened: str
+) -> None:
+    assert "<b>5</b> of 200 lines" in opened
     review.decide(proposal, [desk.hunk_with(proposal, "[Release train]")], Hunk.Verdict.REJECTED, world.ME)
     assert "<b>4</b> of 200 lines" in page(browser, proposal)
 
@@ -190,9 +197,11 @@ def test_rows_that_come_back_into_what_is_loaded_are_named(browser: Client, tmp_
     assert "1 row that fell off before will be read again: Topic 200" in page(browser, made)
 
 
-def test_a_file_that_changed_on_disk_is_told_and_not_touched(browser: Client, proposal: Proposal) -> None:
+def test_a_file_that_changed_on_disk_is_told_and_not_touched(
+    browser: Client, proposal: Proposal, opened: str
+) -> None:
     file = world.folder(proposal.project) / "user_role.md"
-    assert "Changed since" not in page(browser, proposal)
+    assert "Changed since" not in opened
     file.write_text(desk.ROLE + "Lives in Oslo.\n")
     text = page(browser, proposal)
     assert "Changed since" in text and "Bring up to date" in text

@@ -31,13 +31,22 @@ def verdicts(proposal: Proposal) -> dict[str, str]:
     return {str(h.pk): h.verdict for h in Hunk.objects.filter(file__proposal=proposal)}
 
 
-def test_a_verdict_leads_back_to_its_hunk(browser: Client, proposal: Proposal) -> None:
+def test_a_verdict_leads_back_to_its_hunk_and_is_taken_back_there(
+    browser: Client, proposal: Proposal
+) -> None:
     hunk = desk.hunk_with(proposal, "PostgreSQL 16")
     response = post(browser, proposal, "decide", about(hunk, verdict="approved", back="show=undecided"))
     assert response.status_code == 303
     assert response["Location"] == f"/review/{proposal.public_id}/?show=undecided#hunk-{hunk.pk}"
     hunk.refresh_from_db()
     assert hunk.verdict == "approved" and hunk.decided_by == "owner"
+    # The same button takes it back.
+    text = browser.get(f"/review/{proposal.public_id}/").content.decode()
+    button = text[text.index(f'id="approve-{hunk.pk}"') :].partition(">")[0]
+    assert 'value="pending"' in button and 'aria-pressed="true"' in button
+    post(browser, proposal, "decide", about(hunk, verdict="pending"))
+    hunk.refresh_from_db()
+    assert hunk.verdict == "pending"
 
 
 def test_a_verdict_decides_the_other_parts_of_its_operation(browser: Client, proposal: Proposal) -> None:
@@ -57,17 +66,6 @@ def test_a_reason_with_a_secret_is_shown_without_it(browser: Client, proposal: P
     wanted = about(hunk, verdict="rejected", reason=f"It has {key}.", shown=str(hunk.pk))
     page = post(browser, proposal, "decide", wanted, **{"HX-Request": "true"}).content.decode()
     assert "It has [redacted: github-token]." in page and key not in page
-
-
-def test_the_same_button_takes_a_verdict_back(browser: Client, proposal: Proposal) -> None:
-    hunk = desk.hunk_with(proposal, "PostgreSQL 16")
-    post(browser, proposal, "decide", about(hunk, verdict="approved"))
-    text = browser.get(f"/review/{proposal.public_id}/").content.decode()
-    button = text[text.index(f'id="approve-{hunk.pk}"') :].partition(">")[0]
-    assert 'value="pending"' in button and 'aria-pressed="true"' in button
-    post(browser, proposal, "decide", about(hunk, verdict="pending"))
-    hunk.refresh_from_db()
-    assert hunk.verdict == "pending"
 
 
 def test_a_file_is_approved_without_what_has_findings(browser: Client, proposal: Proposal) -> None:
@@ -174,11 +172,10 @@ def test_a_verdict_on_a_review_that_was_submitted_meanwhile_leads_to_its_page_as
 
 
 def test_an_answer_brings_every_card_that_another_window_decided_meanwhile(
-    browser: Client, proposal: Proposal
+    browser: Client, proposal: Proposal, opened: str
 ) -> None:
     mine, other = desk.hunk_with(proposal, "very short"), desk.hunk_with(proposal, "PostgreSQL 16")
-    page = browser.get(f"/review/{proposal.public_id}/").content.decode()
-    cards = re.findall(r'data-hunk="(\d+)" data-seen="(\w+)"', page)
+    cards = re.findall(r'data-hunk="(\d+)" data-seen="(\w+)"', opened)
     post(browser, proposal, "decide", about(other, verdict="rejected"))
     shown = ",".join(":".join(card) for card in cards)
     answer = post(
@@ -191,23 +188,16 @@ def test_an_answer_brings_every_card_that_another_window_decided_meanwhile(
     assert {*re.findall(r'data-hunk="(\d+)"', answer.content.decode())} == {str(mine.pk), str(other.pk)}
 
 
-def test_approving_the_rest_of_a_proposal_that_changed_is_refused(
-    browser: Client, proposal: Proposal
-) -> None:
-    Finding.objects.filter(proposal=proposal).delete()
-    address, fields = form(browser.get(f"/review/{proposal.public_id}/").content.decode(), "Approve all 5")
-    FileChange.objects.filter(proposal=proposal, path="user_role.md").update(base_sha=desk.rows.blob("new"))
-    assert browser.post(address, fields).status_code == 409
-    assert set(verdicts(proposal).values()) == {"pending"}
-
-
-def test_a_tab_left_open_says_that_the_review_was_submitted_meanwhile(
+def test_a_tab_left_open_decides_nothing_that_changed_and_says_that_the_review_was_submitted_meanwhile(
     browser: Client, proposal: Proposal
 ) -> None:
     Finding.objects.filter(proposal=proposal).delete()
     hunk = desk.hunk_with(proposal, "very short")
     one = about(hunk, verdict="approved", seen=selector.load(proposal).decision_of[hunk.pk].seen)
     address, fields = form(browser.get(f"/review/{proposal.public_id}/").content.decode(), "Approve all 5")
+    FileChange.objects.filter(proposal=proposal, path="MEMORY.md").update(base_sha=desk.rows.blob("new"))
+    assert browser.post(address, fields).status_code == 409
+    assert set(verdicts(proposal).values()) == {"pending"}
     Hunk.objects.filter(file__proposal=proposal).update(verdict="approved")
     Proposal.objects.filter(pk=proposal.pk).update(state=Proposal.State.APPLIED)
     for old, to in ((fields, address), (one, f"/review/{proposal.public_id}/decide/")):
@@ -307,19 +297,17 @@ def test_a_refusal_has_no_button_and_cannot_be_confirmed(browser: Client, propos
     assert post(browser, proposal, "confirm", {"finding": finding.key}).status_code == 409
 
 
-@pytest.mark.parametrize(
-    "verb", ["decide", "edit", "confirm", "viewed", "bring-up", "submit", "apply", "take-back"]
-)
 def test_a_verb_is_a_post_of_the_owner_with_a_token(
-    client: Client, owner: object, proposal: Proposal, verb: str
+    client: Client, owner: object, proposal: Proposal
 ) -> None:
-    address = f"/review/{proposal.public_id}/{verb}/"
-    assert client.post(address).status_code == 302
-    assert set(verdicts(proposal).values()) == {"pending"}
     strict = Client(enforce_csrf_checks=True)
     strict.force_login(owner)
-    assert strict.post(address).status_code == 403
-    assert strict.get(address).status_code == 405
+    for verb in ("decide", "edit", "confirm", "viewed", "bring-up", "submit", "apply", "take-back"):
+        address = f"/review/{proposal.public_id}/{verb}/"
+        assert client.post(address).status_code == 302, verb
+        assert set(verdicts(proposal).values()) == {"pending"}, verb
+        assert strict.post(address).status_code == 403, verb
+        assert strict.get(address).status_code == 405, verb
 
 
 def test_a_verdict_that_does_not_exist_is_not_taken(browser: Client, proposal: Proposal) -> None:
@@ -359,8 +347,10 @@ def test_the_verdicts_of_a_visit_are_kept_within_bounds(browser: Client, proposa
     assert len(browser.session[f"verdicts:{proposal.public_id}"]) == verdict_steps.MOST
 
 
-def test_all_is_rejected_with_one_button_and_can_be_taken_back(browser: Client, proposal: Proposal) -> None:
-    press(browser, browser.get(f"/review/{proposal.public_id}/").content.decode(), "Reject all 5")
+def test_all_is_rejected_with_one_button_and_can_be_taken_back(
+    browser: Client, proposal: Proposal, opened: str
+) -> None:
+    press(browser, opened, "Reject all 5")
     assert set(verdicts(proposal).values()) == {"rejected"}
     post(browser, proposal, "take-back", {})
     assert set(verdicts(proposal).values()) == {"pending"}

@@ -42,7 +42,7 @@ class Root:
     def __init__(self, base: Path) -> None:
         self.base = base
         self.path = base / "home" / ".claude"
-        (self.path / "projects").mkdir(parents=True)
+        (self.path / "projects").mkdir(parents=True, exist_ok=True)
 
     def repository(self, name: str) -> Path:
         path = self.base / "work" / name

@@ -11,7 +11,7 @@ from dreams.engines import drafts
 from dreams.engines.types import Citation, Edit, Fate
 from dreams.lib.files import workspace
 from dreams.models import DreamRun, DreamSession, Finding, Hunk, Project, Proposal
-from dreams.services import proposals
+from dreams.services import blobs, proposals
 from dreams.services.memories import syncing
 from tests.world import directory as world, rows
 
@@ -136,7 +136,11 @@ def add_finding(proposal: Proposal, words: str, severity: str, message: str, rem
 
 def hunk_with(proposal: Proposal, words: str) -> Hunk:
     """The hunk that adds or removes these words."""
-    for file in proposal.files.all():
+    files = list(proposal.files.all())
+    texts = blobs.get_many(sha for file in files for sha in (file.base_sha, file.new_sha))
+    for file in files:
+        if not any(words.encode() in texts.get(sha, b"") for sha in (file.base_sha, file.new_sha)):
+            continue
         for row, lines in proposals.text_hunks(file):
             if words in lines.added or (words in lines.removed and not lines.added):
                 return row
