@@ -24,6 +24,7 @@ from django.core.exceptions import ValidationError
 from django.core.validators import validate_email
 
 from dreams.conf.config import Config
+from dreams.lib.files.text import storable
 from memoryweb import env
 
 if TYPE_CHECKING:
@@ -77,7 +78,9 @@ def parse(key: str, raw: object) -> Value:
         return _boolean(spec, raw)
     if spec.kind in (int, float):
         return _number(spec, raw)
-    value = str(raw).strip()
+    if not isinstance(raw, str) or storable(raw) != raw:
+        raise BadValue(f"{spec.label}: {str(raw)[:40]!r} is not a text")
+    value = raw.strip()
     if spec.choices is not None and value not in spec.choices:
         raise BadValue(f"{spec.label}: “{value}” is not one of {', '.join(spec.choices)}")
     if not value and key == "model":
@@ -182,7 +185,13 @@ def _bad_folders(value: str) -> str:
     return f"“{wrong}” does not start with / or ~" if wrong else ""
 
 
+def _bad_model(value: str) -> str:
+    return "a model’s name has at most 100 characters" if len(value) > 100 else ""
+
+
 _CHECKS: Mapping[str, Callable[[str], str]] = {
+    "model": _bad_model,
+    "fallback_model": _bad_model,
     "roots": _bad_folders,
     "time_zone": _bad_zone,
     "quiet_hours": _bad_quiet_hours,

@@ -36,10 +36,12 @@ def test_a_good_value_is_read_as_its_own_type(key: str, raw: str, value: object)
         ("paused", "perhaps"),
         ("engine", "oracle"),
         ("model", " "),
+        ("model", "m" * 101),
+        *(("fallback_model", odd) for odd in (None, ["a"], {}, True, 7, "a\x00b", "a\udcff")),
         ("time_zone", "Mars/Olympus"),
     ],
 )
-def test_junk_is_refused_with_the_settings_name(key: str, raw: str) -> None:
+def test_junk_is_refused_with_the_settings_name(key: str, raw: object) -> None:
     with pytest.raises(conf.BadValue, match=conf.specs()[key].label):
         conf.parse(key, raw)
 
