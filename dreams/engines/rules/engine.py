@@ -1,7 +1,7 @@
 """One dream of the rules engine: read memory and sessions, consolidate, tidy the index, and undo what a check would reject."""
 
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 from dreams.engines import drafts
 from dreams.engines.rules import questions, repository, value_updates
@@ -185,31 +185,29 @@ def _tell_phase(rec: Recorder, report: Reporter, phase: Phase, start: int, befor
     report.turn(EngineTurn(phase, text, files=paths, counts=counts, work=Work.on(made), edits=made))
 
 
-def _told(counts: dict[str, int]) -> str:
+#: What a dream counts, in the order of its summary.
+_DONE = (
+    ("learnt", "learnt {} from your prompts", "thing", "things"),
+    ("logged", "learnt {} from your agent’s logs", "thing", "things"),
+    ("updated", "updated {} from what you said", "statement", "statements"),
+    ("forgotten", "removed {} that you asked to forget", "statement", "statements"),
+    ("files", "merged {}", "memory into another", "memories into others"),
+    ("rows", "repaired {}", "index row", "index rows"),
+    ("listed", "added {}", "index row for a memory that had none", "index rows for memories that had none"),
+    ("links", "repaired {}", "link", "links"),
+    ("redacted", "removed {}", "secret", "secrets"),
+)
+
+
+def _told(counts: Mapping[str, int]) -> str:
     """The result in one sentence."""
-    parts = [
-        (counts.get("learnt", 0), "learnt {} from your prompts", "thing", "things"),
-        (counts.get("logged", 0), "learnt {} from your agent’s logs", "thing", "things"),
-        (counts.get("updated", 0), "updated {} from what you said", "statement", "statements"),
-        (counts.get("forgotten", 0), "removed {} that you asked to forget", "statement", "statements"),
-        (counts.get("files", 0), "merged {}", "memory into another", "memories into others"),
-        (counts.get("rows", 0), "repaired {}", "index row", "index rows"),
-        (
-            counts.get("listed", 0),
-            "added {}",
-            "index row for a memory that had none",
-            "index rows for memories that had none",
-        ),
-        (counts.get("links", 0), "repaired {}", "link", "links"),
-        (counts.get("redacted", 0), "removed {}", "secret", "secrets"),
-    ]
-    told = [form.format(plural(count, one, many)) for count, form, one, many in parts if count]
+    told = [form.format(plural(counts[name], *of)) for name, form, *of in _DONE if counts.get(name)]
     return f"{', '.join(told).capitalize()}." if told else ""
 
 
 def summary(rec: Recorder, asked: Sequence[Question] = ()) -> str:
     nothing = "Nothing was changed." if asked else "Nothing needs to change."
-    return " ".join([_told(dict(rec.counts)) or nothing, *rec.notes])
+    return " ".join([_told(rec.counts) or nothing, *rec.notes])
 
 
 # --- Undoing what a check would block -----------------------------------------------------------------------------

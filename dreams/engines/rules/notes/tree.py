@@ -6,30 +6,17 @@ from collections import Counter
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
 from pathlib import PurePosixPath
-from typing import Protocol
 
 from dreams.engines.rules.notes.days import names_a_day
 from dreams.engines.types import Citation, Edit, Fate, OperationKind, Reporter
 from dreams.lib import memdir
 from dreams.lib.files import text as texts
-from dreams.lib.files.workspace import MAX_FILE_BYTES, Snapshot
+from dreams.lib.files.workspace import MAX_FILE_BYTES, TrialWorkspace, Workspace
 
 # These only change a line in place.
 _KEEPING: frozenset[OperationKind] = frozenset({"date", "edit"})
 _DAILY = re.compile(r"\d{4}-(?:\d{2}-|[Ww])\d{2}(?!\d)")
-
-
-class Files(Protocol):
-    """What a tree reads and writes: a workspace, or one for trials."""
-
-    @property
-    def snapshot(self) -> Snapshot: ...
-    def paths(self) -> list[str]: ...
-    def editable(self) -> list[str]: ...
-    def read_only_because(self, path: str) -> str: ...
-    def read(self, path: str) -> str | None: ...
-    def write(self, path: str, content: str) -> None: ...
-    def delete(self, path: str) -> None: ...
+Files = Workspace | TrialWorkspace
 
 
 class Tree:

@@ -10,6 +10,7 @@ from pathlib import PurePosixPath
 from dreams.engines.rules.notes.tree import Recorder, Tree, is_log, is_team
 from dreams.engines.rules.questions import days, gone, index, named_memories, repository, requests
 from dreams.engines.rules.questions.families import Draftsman, Family, Inputs, askable
+from dreams.engines.rules.questions.relative_days import relative_days
 from dreams.engines.rules.questions.same import same
 from dreams.engines.rules.questions.values import Changed, leaning, told_changes, told_otherwise, two_values
 from dreams.engines.rules.repository import Repository
@@ -55,7 +56,7 @@ FAMILIES: tuple[Family, ...] = (
     requests.typed_in_passing,
     days.passed_days,
     days.old_states,
-    days.relative_days,
+    relative_days,
     repository.says_already,
     gone.no_longer_there,
     named_memories.about_named_memories,

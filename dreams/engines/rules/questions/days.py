@@ -1,7 +1,6 @@
-"""Questions about days: a day that has passed, an old state, and relative days. PURE."""
+"""Questions about days: a day that has passed, and an old state. PURE."""
 
 import datetime as dt
-import itertools
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -31,7 +30,6 @@ from dreams.engines.rules.questions.families import (
     removal,
     removal_of_sentence,
 )
-from dreams.engines.rules.steps import dating
 from dreams.engines.rules.steps.index import lines_leading
 from dreams.engines.types import KEEP, Option, Place, Question
 from dreams.lib import memdir
@@ -347,28 +345,3 @@ def _state_day(sentence: str) -> dt.date | None:
         and not (_IS_DONE.search(before) or _OF_AN_ASIDE.search(before))
     }
     return found.pop() if len(found) == 1 else None
-
-
-# --- Line days ------------------------------------------------------------------------------------------------------
-
-MOST = 200  # lines of one dream, to bound time: those that were answered count as well
-OF_A_LINE = 0.25  # how useful an answer is, chosen: it concerns one phrase
-
-
-def relative_days(context: Inputs) -> Iterator[Question]:
-    """Asks whether "yesterday" may be written as a day: even if the line's day is known, four in ten of such words mean no day."""
-    undated = dating.undated(context.tree_before, context.job.line_dates)
-    for found in itertools.islice(undated, MOST):
-        option = context.draftsman.option("replace", "Write the day", dating.write_out, found=found)
-        if not option.edits:
-            continue
-        unsure = "" if found.known.believable else ", which is uncertain"
-        yield Question(
-            "changed",
-            f"{found.path} {comparing.normalised(found.line)[:200]}",
-            f"{found.meant}, counted from {found.known.day.isoformat()} ({found.known.note}){unsure}.",
-            (Place(found.path, found.line_no, found.line),),
-            (option, KEEP),
-            option.edits[0].citations,
-            weight=OF_A_LINE,
-        )

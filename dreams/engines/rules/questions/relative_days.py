@@ -1,4 +1,4 @@
-"""Finds relative dates, and writes out those that a person agreed to. Pure but for the recorder."""
+"""Questions about relative days: “yesterday” may be written as a day. PURE."""
 
 import itertools
 import re
@@ -9,9 +9,10 @@ from dataclasses import dataclass, replace
 from dreams.engines.linedates import day_in_name
 from dreams.engines.rules.notes import bodies, days as days_of
 from dreams.engines.rules.notes.tree import NewText, Recorder, Tree, digest, is_daily, is_index, is_team
-from dreams.engines.types import Citation, Fate, LineDate
+from dreams.engines.rules.questions.families import Inputs
+from dreams.engines.types import KEEP, Citation, Fate, LineDate, Place, Question
 from dreams.lib import memdir
-from dreams.lib.prose import dates
+from dreams.lib.prose import comparing, dates
 
 # A day above a line is the day it counts from.
 _OWN_DAY = re.compile(
@@ -31,10 +32,30 @@ _NO_DAY = re.compile(
 _LEADS_IN = ("<", ">", "≤", "≥", "=", "~", "≈", "±", " or", "/")
 _GOES_ON = ("'s", "’s", " or ", ", or ", "/", " /")
 LEAST_YEAR, MOST_YEAR = 1990, 2200
+MOST = 200  # lines of one dream, to bound time: those that were answered count as well
+OF_A_LINE = 0.25  # how useful an answer is, chosen: it concerns one phrase
+
+
+def relative_days(context: Inputs) -> Iterator[Question]:
+    """Asks whether "yesterday" may be written as a day: even if the line's day is known, four in ten of such words mean no day."""
+    for found in itertools.islice(_undated(context.tree_before, context.job.line_dates), MOST):
+        option = context.draftsman.option("replace", "Write the day", _write_out, found=found)
+        if not option.edits:
+            continue
+        unsure = "" if found.known.believable else ", which is uncertain"
+        yield Question(
+            "changed",
+            f"{found.path} {comparing.normalised(found.line)[:200]}",
+            f"{found.meant}, counted from {found.known.day.isoformat()} ({found.known.note}){unsure}.",
+            (Place(found.path, found.line_no, found.line),),
+            (option, KEEP),
+            option.edits[0].citations,
+            weight=OF_A_LINE,
+        )
 
 
 @dataclass(frozen=True, slots=True)
-class Undated:
+class _Undated:
     """A line with a relative date, and its text with the day written out."""
 
     path: str
@@ -45,7 +66,7 @@ class Undated:
     meant: str  # “yesterday” is 2026-09-30
 
 
-def undated(tree: Tree, line_dates: Mapping[str, Sequence[LineDate | None]]) -> Iterator[Undated]:
+def _undated(tree: Tree, line_dates: Mapping[str, Sequence[LineDate | None]]) -> Iterator[_Undated]:
     """Every line whose relative dates can be worked out, if it was written on its day."""
     for path in sorted(tree.texts):
         known = line_dates.get(path)
@@ -63,10 +84,10 @@ def undated(tree: Tree, line_dates: Mapping[str, Sequence[LineDate | None]]) -> 
             line, date = lines[number - 1].rstrip("\r\n"), known[number - 1]
             meant = ", ".join(f"“{span.text}” is {span.meant}" for span in spans)
             if date:
-                yield Undated(path, number, line, dates.rewrite(line, spans), date, meant)
+                yield _Undated(path, number, line, dates.rewrite(line, spans), date, meant)
 
 
-def write_out(rec: Recorder, found: Undated) -> bool:
+def _write_out(rec: Recorder, found: _Undated) -> bool:
     lines = memdir.split_lines(rec.tree.texts[found.path])
     at, known = found.line_no - 1, found.known
     lines[at] = found.new + lines[at][len(found.line) :]
