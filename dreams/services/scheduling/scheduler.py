@@ -165,8 +165,7 @@ def _of(host: str) -> QuerySet[Project]:
 
 
 def _projects(without: Collection[int]) -> Sequence[Project]:
-    """Projects of this host that are not dreaming now; most recently used first, so that a first start begins with those
-    that matter."""
+    """Projects of this host that are not dreaming now; most recently used first, as these matter at a first start."""
     wanted = [pk for pk in _not_dreaming(host()) if pk not in without]
     found = Project.objects.in_bulk(wanted)
     return [found[pk] for pk in wanted if pk in found]
@@ -223,8 +222,7 @@ def judge(project: Project, everywhere: Everywhere, report: TickReport, *, scan:
     look = (lambda found: count_sessions(found, report.at)) if scan else None
     results = gates.evaluate(case_of(project, everywhere, report.at, scan=look))
     report.evaluated += 1
-    if remember(project, results, report.at):
-        report.changed += 1
+    report.changed += remember(project, results, report.at)
     return gates.is_open(results)
 
 
@@ -347,8 +345,7 @@ def repair(report: TickReport | None = None) -> TickReport:
     handing_over.repair(report.at)
     for dream in _dreams(host(), DreamRun.Status.RUNNING):
         if _worker_is_dead(dream, report.at):
-            said = dreaming.lost_its_worker(dream)
-            report.lost += [dream.public_id] if said else []
+            report.lost += [dream.public_id] if dreaming.lost_its_worker(dream) else []
     for dream in dreaming.forsaken(report.at).select_related("project"):
         report.lost += [dream.public_id] if dreaming.lost_its_worker(dream) else []
     for hold in _holds(host()):
