@@ -296,13 +296,26 @@ def test_an_answer_with_an_open_finding_asks_to_confirm_it_first(browser: Client
     assert response.status_code == 303 and state(question) == "waiting"
 
 
+def test_rows_stay_ticked_on_the_way_back_from_what_is_to_be_confirmed(
+    browser: Client, project: Project
+) -> None:
+    question = asked.ask(project, asked.index())[0]
+    back = f"/questions/{question.public_id}/?row=project_freeze.md"
+    text = browser.get(back, headers={"hx-request": "true"}).content.decode()
+    assert 'value="project_freeze.md" checked>' in text and 'value="reference_staging.md">' in text
+
+
 def test_each_row_of_an_index_question_is_ticked_by_itself(browser: Client, project: Project) -> None:
     question = asked.ask(project, asked.index())[0]
     here = f"/projects/{project.pk}/questions/"
     text = card(page(browser, here), question)
     assert 'value="project_freeze.md"' in text and 'value="reference_staging.md"' in text
     answer(browser, question, "demote", next=here)
-    assert state(question) == "open" and "Tick what to change" in page(browser, here)
+    assert state(question) == "open" and "Tick what to change first." in page(browser, here)
+    refused = answer(browser, question, "demote", next=here, headers={"hx-request": "true"}).content.decode()
+    beside, _, elsewhere = refused.partition("</article>")
+    assert "Tick what to change first." in beside, "the head of the page may be far away"
+    assert '<div id="messages" hx-swap-oob="innerHTML"></div>' in elsewhere
     answer(browser, question, "demote", next=here, row=["project_freeze.md"])
     changed = "".join(Hunk.objects.values_list("operation__reason", flat=True))
     assert state(question) == "waiting" and Hunk.objects.count() == 1, changed

@@ -56,6 +56,7 @@ def question(request: Request, public_id: str) -> HttpResponse:
         "card": card_of(found),
         "next": _next(request) or request.get_full_path(),
         "is_now": True,
+        "ticked": request.GET.getlist("row"),
     }
     return page(request, "dreams/question.html", CARD, context)
 
@@ -155,6 +156,7 @@ def _fragment(request: Request, public_id: str, *, with_messages: bool = False) 
         "across": request.POST.get("across") == "1",
         "is_now": True,
         "with_messages": with_messages,
+        "ticked": request.POST.getlist("row"),
         "words": _words(request, found),
         **_inbox(request, found),
     }
