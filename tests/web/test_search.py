@@ -17,6 +17,7 @@ from hypothesis import given, strategies as st
 from dreams.models import Memory, Project, Prompt, SearchText, Session, Version
 from dreams.services.search import finding, index, sqlite
 from dreams.services.search.query import parse
+from dreams.web.pages import search
 from tests.world import rows as world
 from tests.world.strategies import tries
 
@@ -225,13 +226,18 @@ def test_the_answer_can_be_narrowed_to_a_project_a_kind_and_a_time(browser: Clie
     assert _groups(_found(browser, "needle", kind="nonsense", since="x", project="-1"))
 
 
-def test_a_group_shows_a_few_and_its_own_page_shows_all(browser: Client, project: Project) -> None:
+def test_a_group_shows_and_counts_a_few_and_its_own_page_shows_all(
+    browser: Client, project: Project, monkeypatch: pytest.MonkeyPatch
+) -> None:
     session = world.make_session(project)
     for line in range(1, 31):
         _typed(session, f"needle number {line}", line=line)
     first = _found(browser, "needle")
     assert len(_hrefs(first)) == 5
     assert "Show all" in first
+    monkeypatch.setattr(search, "COUNTED", 29)
+    assert "<p>29 or more, in sessions</p>" in _found(browser, "needle")
+    assert "<p>30, in sessions</p>" in _found(browser, "needle", kind="typed")
     pages = [_hrefs(_found(browser, "needle", kind="typed", page=page)) for page in "12"]
     assert [len(page) for page in pages] == [20, 10]
     assert not set(pages[0]) & set(pages[1])

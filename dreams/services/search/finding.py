@@ -132,16 +132,16 @@ _INSTRUCTIONS = _Texts(
 )
 
 
-def _keys(texts: _Texts, query: Query, filters: Filters) -> list[int]:
-    """The found keys, newest first, at most MOST; for a common word only among the newest texts."""
+def _keys(texts: _Texts, query: Query, filters: Filters, most: int = MOST) -> list[int]:
+    """The found keys, newest first, at most `most`; for a common word only among the newest texts."""
     if not query.terms:
         return []
-    sql, values = _newest(texts, query, filters, FEW)
+    sql, values = _newest(texts, query, filters, most * FEW // MOST)
     if texts.path:
         by_path, more = _by_path(texts, query, filters)
         sql, values = f"SELECT key, at FROM ({sql}) AS r UNION {by_path}", [*values, *more]  # noqa: S608 - values are apart
     listed = f"SELECT key FROM ({sql}) AS w ORDER BY at DESC NULLS LAST, {texts.tied} LIMIT %s"  # noqa: S608 - values are apart
-    return [key for (key,) in index.rows(listed, [*values, MOST])]
+    return [key for (key,) in index.rows(listed, [*values, most])]
 
 
 # Keys of memories, of sessions and typed prompts without those of dreams, and of prompts of the history by their short pasted
@@ -219,14 +219,14 @@ def _memories(keys: list[int]) -> QuerySet[Memory]:
 # --- Earlier versions ---------------------------------------------------------------------------------------------
 
 
-def versions(query: Query, filters: Filters) -> list[Earlier]:
+def versions(query: Query, filters: Filters, most: int = MOST) -> list[Earlier]:
     """Earlier versions by memory, first of those memories that no longer have the words."""
     if not query.terms:
         return []
     found = _earlier(query, filters, FEW)
     # Many versions of few memories: there may be more.
     is_cut = len(found) < MOST and sum(row.count for row in found) >= FEW
-    return _earlier(query, filters, CANDIDATES) if is_cut else found
+    return (_earlier(query, filters, CANDIDATES) if is_cut else found)[:most]
 
 
 def _earlier(query: Query, filters: Filters, most: int) -> list[Earlier]:
@@ -333,9 +333,9 @@ def _pastes(keys: list[int]) -> QuerySet[HistoryPrompt]:
 # --- Instruction files --------------------------------------------------------------------------------------------
 
 
-def instructions(query: Query, filters: Filters) -> list[tuple[int, int | None]]:
+def instructions(query: Query, filters: Filters, most: int = MOST) -> list[tuple[int, int | None]]:
     """Instruction files, with the searched project if there is one."""
-    return [(key, filters.project) for key in _keys(_INSTRUCTIONS, query, filters)]
+    return [(key, filters.project) for key in _keys(_INSTRUCTIONS, query, filters, most)]
 
 
 def instruction_hits(found: Sequence[tuple[int, int | None]], query: Query) -> list[InstructionHit]:
@@ -385,8 +385,8 @@ def _marked(text: str, query: Query) -> tuple[ExcerptPart, ...]:
 
 Rows = Sequence[Any]
 Hits = Callable[[Rows, Query], Sequence[Any]]
-#: What is searched: how its rows are found, and what is shown of some of them.
-SEARCHED: Mapping[str, tuple[Callable[[Query, Filters], Rows], Hits]] = {
+#: What is searched: how its rows are found (at most as many as are given, else MOST), and what is shown of some of them.
+SEARCHED: Mapping[str, tuple[Callable[..., Rows], Hits]] = {
     "memories": (memories, memory_hits),
     "sessions": (sessions, session_hits),
     "versions": (versions, version_hits),

@@ -35,6 +35,7 @@ from dreams.web.paging import PageOfRows, page_of
 
 PAGE = 20  # rows of one kind; chosen
 FEW = 5  # rows of each kind; chosen
+COUNTED = 100  # found of each kind where a few are shown; chosen
 MOST_WAITING = 1_000  # counted: counting more takes as long as a search
 QUICK = 4  # rows of each kind while typing; chosen
 LEAD = 24  # letters before a match; chosen
@@ -129,9 +130,10 @@ def found(
         return SearchResults([], waiting=0)
     # Searching only reads: the scheduler fills the index.
     waiting = min(index.waiting(MOST_WAITING), MOST_WAITING)
-    size, number = (PAGE, number) if len(kinds) == 1 else (few, None)
+    is_one = len(kinds) == 1
+    most, size, number = (finding.MOST, PAGE, number) if is_one else (COUNTED, few, None)
     try:
-        groups = [_group(key, kind, query, filters, number, size) for key, kind in kinds.items()]
+        groups = [_group(key, kind, query, filters, most, number, size) for key, kind in kinds.items()]
     except DatabaseError:
         log.exception("search")
         return SearchResults([], waiting, is_broken=True)
@@ -139,13 +141,13 @@ def found(
 
 
 def _group(
-    key: str, kind: _Kind, query: Query, filters: Filters, number: str | None, size: int
+    key: str, kind: _Kind, query: Query, filters: Filters, most: int, number: str | None, size: int
 ) -> SearchGroup:
     # All keys at once: counting before fetching the page would search the index twice.
     keys, hits = finding.SEARCHED[key]
-    page: Page[Any] = page_of(keys(query, filters), number, size)
+    page: Page[Any] = page_of(keys(query, filters, most), number, size)
     rows = [kind.row(hit, query) for hit in (kind.hits or hits)(list(page.object_list), query)]
-    is_capped = page.paginator.count >= finding.MOST or (filters.on and is_common(query.terms, kind.of))
+    is_capped = page.paginator.count >= most or (filters.on and is_common(query.terms, kind.of))
     return SearchGroup(key, kind.label, kind.hint, PageOfRows(rows, page), is_capped)
 
 
