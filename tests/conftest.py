@@ -59,6 +59,7 @@ if settings.get_current_profile_name() != "explore":
     providers._get_local_constants = providers.Constants
 
 
+LONG_ONES = re.compile(r"\bmark\.(more|sweep)\b")
 # Tables that are filled by migrations alone, and stay.
 MIGRATED = {"django_migrations", "django_content_type", "auth_permission"}
 
@@ -73,6 +74,13 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
             return "tests/browser" if nodeid.startswith("tests/browser/") else super()._split_scope(nodeid)
 
     return OneBrowser(config, log) if config.getvalue("dist") == "loadfile" else None
+
+
+def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
+    """`make test-more` imports no file without a test of its own: each of its processes collected all others, too."""
+    if "(more or sweep)" not in config.option.markexpr or not collection_path.name.startswith("test_"):
+        return None
+    return None if LONG_ONES.search(collection_path.read_text(encoding="utf-8")) else True
 
 
 def pytest_collection_finish() -> None:
