@@ -25,7 +25,7 @@ from django.db import DatabaseError, connections
 
 from dreams.lib import diff, progress
 from dreams.lib.files import flush
-from dreams.lib.refusal import Refusal
+from dreams.lib.refusal import Ambiguous, Refusal
 from memoryweb import STOPPED, faults
 
 if TYPE_CHECKING:
@@ -119,6 +119,8 @@ class Command(BaseCommand):
         try:
             with progress_in_terminal():
                 return self.run({key: paths.meant(value) for key, value in options.items()})
+        except Ambiguous as unclear:
+            raise BadUsage(str(unclear)) from unclear
         except Refusal as refused:
             raise Refused(str(refused)) from refused
 

@@ -7,7 +7,7 @@ from django.db.models import F, Q, QuerySet
 
 from dreams.lib.files import text
 from dreams.lib.files.text import is_below, with_home
-from dreams.lib.refusal import Refusal
+from dreams.lib.refusal import Ambiguous, Refusal
 from dreams.models import DreamRun, Project, Proposal, Session, TranscriptFolder
 from dreams.services.hosts import host, name_of
 
@@ -17,10 +17,6 @@ LONGEST_ID = 18  # digits; more do not fit into the column
 
 class Unknown(Refusal):
     """Nothing has this name; the message has similar names and the remedy."""
-
-
-class Ambiguous(LookupError):
-    """More than one thing has this name; the message lists them."""
 
 
 def project(name: str, *, anywhere: bool = False) -> Project:

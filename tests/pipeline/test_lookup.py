@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from dreams.lib.refusal import Ambiguous
 from dreams.models import DreamRun, Project
 from dreams.services import lookup
 from dreams.services.hosts import host
@@ -67,7 +68,7 @@ def test_the_name_that_the_pages_show_is_understood_where_nothing_is_called_so()
 def test_a_shown_name_of_two_projects_lists_both() -> None:
     made("/a/memory", slug="-home-me-app", name="app")
     made("/b/memory", slug="-work-app", name="app")
-    with pytest.raises(lookup.Ambiguous, match=r"/a/memory.*/b/memory"):
+    with pytest.raises(Ambiguous, match=r"/a/memory.*/b/memory"):
         lookup.project("app")
 
 

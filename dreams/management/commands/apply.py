@@ -55,7 +55,7 @@ def why_refused(error: Exception, proposal: Proposal) -> str:
 def _proposal(name: str) -> Proposal:
     """The proposal of the dream; for a dream with only questions, the waiting answers of its project."""
     try:
-        return named.proposal(name)
+        return lookup.proposal(name)
     except lookup.Unknown:
         dream = DreamRun.objects.filter(public_id=name).select_related("project").first()
         answers = applying.waiting_answers(dream.project) if dream else []

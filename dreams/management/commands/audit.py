@@ -2,7 +2,7 @@
 
 from dreams.management import base, named
 from dreams.models import AuditEntry
-from dreams.services import auditlog
+from dreams.services import auditlog, lookup
 from dreams.services.audit_sentences import Sentences
 
 LIMIT = 10_000  # rows at once; chosen
@@ -28,7 +28,7 @@ class Command(base.Command):
             auditlog.explain_cut(named.me().name, options["explain"])
         rows = AuditEntry.objects.order_by("-number")
         if options["project"] is not None:
-            rows = rows.filter(project_id_was=named.project(options["project"]).pk)
+            rows = rows.filter(project_id_was=lookup.project(options["project"]).pk)
         if options["action"]:
             rows = rows.filter(action=options["action"])
         found = list(rows[: max(1, min(options["limit"], LIMIT))])

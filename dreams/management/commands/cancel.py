@@ -1,7 +1,7 @@
 """`cancel DREAM`: cancel a dream; it does not count for the wait before the next one."""
 
 from dreams.management import base, named
-from dreams.services import dreaming
+from dreams.services import dreaming, lookup
 
 
 class Command(base.Command):
@@ -11,7 +11,7 @@ class Command(base.Command):
         named.add_dream(parser)
 
     def run(self, options: base.Options) -> base.Result:
-        dream = named.dream(options["dream"])
+        dream = lookup.dream(options["dream"])
         if not dreaming.cancel(dream, named.me().name):
             raise base.Refused(
                 f"{dream.public_id} has already ended ({dream.get_status_display().lower()}); there is nothing to cancel."

@@ -3,6 +3,7 @@
 from dreams.lib.files.text import plural
 from dreams.lib.secrets.redact import redact
 from dreams.management import base, named
+from dreams.services import lookup
 from dreams.services.memories import checkup, said_again, syncing
 from dreams.services.questions import shown_questions
 
@@ -14,7 +15,7 @@ class Command(base.Command):
         named.add_project(parser)
 
     def run(self, options: base.Options) -> base.Result:
-        project = named.project(options["project"])
+        project = lookup.project(options["project"])
         syncing.refresh_if_here(project)
         made = checkup.check(project)
         names = ("code", "severity", "path", "message", "remedy")

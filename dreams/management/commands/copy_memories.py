@@ -4,6 +4,7 @@ from dreams.lib.files import safefs
 from dreams.lib.refusal import Refusal
 from dreams.management import base, named, shown
 from dreams.models import Memory, Project
+from dreams.services import lookup
 from dreams.services.memories import moved, syncing
 
 
@@ -18,7 +19,7 @@ class Command(base.Command):
         )
 
     def run(self, options: base.Options) -> base.Result:
-        source, target = named.project(options["source"]), named.project(options["target"])
+        source, target = lookup.project(options["source"]), lookup.project(options["target"])
         try:
             if options["move"] is not None:
                 return _move(source, options["move"], target)

@@ -6,7 +6,7 @@ from pathlib import Path
 from dreams.lib.files import text
 from dreams.management import base, named, shown
 from dreams.models import Hunk, Proposal
-from dreams.services import review
+from dreams.services import lookup, review
 
 
 class Command(base.Command):
@@ -37,7 +37,7 @@ class Command(base.Command):
     def run(self, options: base.Options) -> base.Result:
         if options["second"] is not None:
             return _as_second(options)
-        proposal, reviewer, confirmed = named.proposal(options["dream"]), named.me(), 0
+        proposal, reviewer, confirmed = lookup.proposal(options["dream"]), named.me(), 0
         chosen = review.select_hunks(proposal, paths=options["path"], hunk_ids=options["hunk"])
         decided = self._decide(proposal, chosen, reviewer, options)
         if options["confirm_findings"]:
@@ -82,7 +82,7 @@ def _as_second(options: base.Options) -> base.Result:
         raise base.BadUsage(
             "--second needs --approve or --reject, and may have --reason; it applies to everything that was shown."
         )
-    proposal = named.proposal(options["dream"])
+    proposal = lookup.proposal(options["dream"])
     waits = review.second_person_waits([proposal]).get(proposal.pk)
     seen = options["second"]
     if waits and len(seen) >= shown.LEAST_SEEN and waits.seen.startswith(seen):

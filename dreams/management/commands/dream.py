@@ -7,7 +7,7 @@ from dreams import conf
 from dreams.lib.files.text import plural
 from dreams.management import base, named, shown
 from dreams.models import DreamRun, Project
-from dreams.services import discovery, dreaming, forecast
+from dreams.services import discovery, dreaming, forecast, lookup
 from dreams.services.apply import writing
 from dreams.services.scheduling import gates, scheduler
 
@@ -33,7 +33,7 @@ class Command(base.Command):
         )
 
     def run(self, options: base.Options) -> base.Result:
-        project = named.project(options["project"])
+        project = lookup.project(options["project"])
         writing.recover()
         scheduler.repair()
         discovery.refresh(project)

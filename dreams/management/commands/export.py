@@ -2,6 +2,7 @@
 
 from dreams.lib.storage import history
 from dreams.management import base, named
+from dreams.services import lookup
 from dreams.services.memories import exports
 
 
@@ -13,7 +14,7 @@ class Command(base.Command):
         parser.add_argument("file", metavar="FILE")
 
     def run(self, options: base.Options) -> base.Result:
-        project = named.project(options["project"])
+        project = lookup.project(options["project"])
         target = base.path(options["file"])
         try:
             exports.write(project, target)

@@ -3,7 +3,7 @@
 from dreams.lib.files.text import plural
 from dreams.management import base, named
 from dreams.models import Card, Project, Proposal
-from dreams.services import project_lock
+from dreams.services import lookup, project_lock
 from dreams.services.catching import lifecycle
 from dreams.services.hosts import host
 
@@ -18,9 +18,9 @@ class Command(base.Command):
         parser.add_argument("--session", metavar="ID", help="only this session, from its first line")
 
     def run(self, options: base.Options) -> base.Result:
-        session = named.session(options["session"]) if options["session"] else None
+        session = lookup.session(options["session"]) if options["session"] else None
         if options["project"] is not None:
-            projects = [named.project(options["project"])]
+            projects = [lookup.project(options["project"])]
         elif session is not None:
             projects = [session.project]
         else:

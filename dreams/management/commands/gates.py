@@ -9,7 +9,7 @@ from django.utils import timezone
 from dreams.lib import stopwatch
 from dreams.management import base, named
 from dreams.models import Project
-from dreams.services import database, discovery, dreaming
+from dreams.services import database, discovery, dreaming, lookup
 from dreams.services.hosts import host
 from dreams.services.scheduling import gates, scheduler
 from dreams.services.scheduling.next_dream import NextDream
@@ -39,7 +39,7 @@ class Command(base.Command):
         now = moment(options["now"]) if options["now"] else timezone.now()
         with stopwatch.running(*PARTS) as watch:
             if options["project"] is not None:
-                chosen = [named.project(options["project"])]
+                chosen = [lookup.project(options["project"])]
             else:
                 chosen = list(Project.objects.filter(host=host(), gone_at__isnull=True).defer(*UNASKED))
             judged = [judged for some in database.in_parts(chosen, AT_ONCE) for judged in _judged(some, now)]

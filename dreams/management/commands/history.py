@@ -2,6 +2,7 @@
 
 from dreams.management import base, named
 from dreams.models import Version
+from dreams.services import lookup
 from dreams.services.memories import exports
 
 LIMIT = 10_000  # rows at once; chosen
@@ -16,7 +17,7 @@ class Command(base.Command):
         parser.add_argument("--limit", type=int, default=200)
 
     def run(self, options: base.Options) -> base.Result:
-        project = named.project(options["project"])
+        project = lookup.project(options["project"])
         exports.refresh_if_possible(project)
         rows = Version.objects.filter(memory__project=project).select_related("memory", "proposal__dream")
         if options["path"]:

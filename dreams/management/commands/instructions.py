@@ -1,6 +1,7 @@
 """`instructions PROJECT`: the instruction files that an agent loads, in order, with their problems."""
 
 from dreams.management import base, named
+from dreams.services import lookup
 from dreams.services.memories import instructions
 
 
@@ -14,7 +15,7 @@ class Command(base.Command):
         )
 
     def run(self, options: base.Options) -> base.Result:
-        project = named.project(options["project"])
+        project = lookup.project(options["project"])
         report = instructions.report(project, options["cwd"])
         return {"files": [_row(one) for one in report.files], "bytes": report.bytes, "tokens": report.tokens}
 

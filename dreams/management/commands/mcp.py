@@ -28,7 +28,5 @@ class Command(base.Command):
 def _here() -> Project:
     try:
         return lookup.project_at(os.getcwd())  # noqa: PTH109 - as lookup compares paths
-    except lookup.Ambiguous as error:
-        raise base.BadUsage(str(error)) from error
     except lookup.Unknown as error:
         raise base.Refused(f"{error} Or name it with --project.") from error

@@ -3,7 +3,7 @@
 from dreams.engines.handover import sections
 from dreams.management import base, named
 from dreams.models import NotesRequest, Session, SessionNotes
-from dreams.services import handing_over, session_notes
+from dreams.services import handing_over, lookup, session_notes
 
 
 class Command(base.Command):
@@ -21,7 +21,7 @@ class Command(base.Command):
         )
 
     def run(self, options: base.Options) -> base.Result:
-        session = named.session(options["session"])
+        session = lookup.session(options["session"])
         if options["engine"] == "rules":
             return _result(session, session_notes.by_rules(session))
         return self._by_a_model(session, force=options["force"])

@@ -2,7 +2,7 @@
 
 from dreams.management import base, named
 from dreams.models import OpenEnd
-from dreams.services import session_notes
+from dreams.services import lookup, session_notes
 
 MOST_LISTED = 200  # rows at once; chosen
 
@@ -14,7 +14,7 @@ class Command(base.Command):
         named.add_project(parser)
 
     def run(self, options: base.Options) -> base.Result:
-        rows = session_notes.open_ends(named.project(options["project"]))
+        rows = session_notes.open_ends(lookup.project(options["project"]))
         listed = [_row(one) for one in rows.select_related("session")[:MOST_LISTED]]
         return {"open_ends": listed, "total": rows.count()}
 

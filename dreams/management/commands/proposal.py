@@ -1,7 +1,7 @@
 """`proposal DREAM`: its changes, with evidence, findings and ledger."""
 
 from dreams.management import base, named, shown
-from dreams.services import review
+from dreams.services import lookup, review
 from dreams.services.dreaming import unfinished
 
 
@@ -20,9 +20,9 @@ class Command(base.Command):
 
     def run(self, options: base.Options) -> base.Result:
         if options["partial"]:
-            found = unfinished.propose(named.dream(options["dream"]), named.me().name)
+            found = unfinished.propose(lookup.dream(options["dream"]), named.me().name)
         else:
-            found = named.proposal(options["dream"])
+            found = lookup.proposal(options["dream"])
         is_bare = options["show_secrets"]
         if is_bare:
             review.log_secrets_shown(found, named.me())

@@ -3,7 +3,7 @@
 from dreams.lib.amounts import money
 from dreams.lib.prose import recall
 from dreams.management import base, named
-from dreams.services import recalling
+from dreams.services import lookup, recalling
 
 
 class Command(base.Command):
@@ -25,7 +25,7 @@ class Command(base.Command):
         question = " ".join(options["question"].split())
         if not question:
             raise base.BadUsage("The question is empty.")
-        project = named.project(options["project"])
+        project = lookup.project(options["project"])
         files = recalling.fresh(project)
         shown = [path for path in options["shown"] if path in files]
         tools = [tool.strip() for tool in options["tools"].split(",") if tool.strip()]

@@ -7,7 +7,7 @@ from django.core.management.base import BaseCommand as DjangoCommand
 
 from dreams.management import base, named, queued, shown
 from dreams.models import Project, Version
-from dreams.services import blobs, host_requests
+from dreams.services import blobs, host_requests, lookup
 from dreams.services.apply import writing
 from dreams.services.apply.applying import ApplyReport
 from dreams.services.memories import hand_edits, syncing, time_travel
@@ -43,7 +43,7 @@ class Command(base.Command):
         queued.add_wait(parser)
 
     def run(self, options: base.Options) -> base.Result:
-        project = named.project(options["project"], anywhere=True)
+        project = lookup.project(options["project"], anywhere=True)
         try:
             return _to(project, options) if options["to"] is not None else _version(project, options)
         except blobs.MissingBlob as error:

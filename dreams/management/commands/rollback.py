@@ -7,7 +7,7 @@ from typing import TypeAlias, TypeVar
 
 from dreams.management import base, named, queued, shown
 from dreams.models import Hunk, Proposal
-from dreams.services import host_requests, review, rollback
+from dreams.services import host_requests, lookup, review, rollback
 from dreams.services.apply import applying, writing
 
 Done = TypeVar("Done")
@@ -74,7 +74,7 @@ class Command(base.Command):
 
     def _applied(self, name: str) -> list[Proposal]:
         """A dream's applied proposals, newest first; others have nothing to undo."""
-        found = named.all_proposals(name)
+        found = lookup.all_proposals(name)
         return [proposal for proposal in found if proposal.applications.exists()] or found[:1]
 
     def words(self, result: base.Result) -> base.Words:

@@ -6,7 +6,7 @@ from typing import Any
 from dreams.lib.files.text import plural
 from dreams.management import base, named, queued
 from dreams.models import Project
-from dreams.services import host_requests, secret_purge
+from dreams.services import host_requests, lookup, secret_purge
 from dreams.services.host_requests import Deed, NewRequest
 
 
@@ -29,7 +29,7 @@ class Command(base.Command):
         queued.add_wait(parser)
 
     def run(self, options: base.Options) -> base.Result:
-        project = named.project(options["project"], anywhere=True)
+        project = lookup.project(options["project"], anywhere=True)
         result: dict[str, Any] = {"project": project.slug, "proposal": "", "purged": 0}
         if host_requests.is_elsewhere(project):
             return {**result, **_ask(project, options), **_found(project)}

@@ -18,7 +18,7 @@ from django.db.models import Q
 
 from dreams.lib import process
 from dreams.lib.files import flush
-from dreams.lib.refusal import Refusal
+from dreams.lib.refusal import Ambiguous, Refusal
 from dreams.lib.storage import history
 from dreams.lib.storage.history import HistoryStore
 from dreams.models import Memory, Project, Purge, Version
@@ -101,7 +101,7 @@ def _project_of(brought: HistoryStore, file: Path) -> Project:
         raise NotBroughtBack(f"{file} does not say which project it belongs to. Name one with --project.")
     try:
         return lookup.project(directory)
-    except (lookup.Unknown, lookup.Ambiguous) as error:
+    except (lookup.Unknown, Ambiguous) as error:
         raise NotBroughtBack(
             f"{file} is of {directory}, which is no project here. Run discover, or name one with --project."
         ) from error
