@@ -31,38 +31,32 @@ def memory(path: str) -> Memory:
 def test_an_edit_by_hand_is_applied_and_kept_as_a_version(tmp_path: Path) -> None:
     project = world.make_project(tmp_path)
     row = memory("project_deploy.md")
-    done = hand_edits.edit(row, world.DEPLOY.replace("alpha", "beta"), row.sha256, world.ME)
-    assert done.complete
-    assert "beta" in (world.folder(project) / "project_deploy.md").read_text()
+    sent = world.DEPLOY.replace("alpha", "beta").replace("\n", "\r\n")  # as browsers do
+    assert hand_edits.edit(row, sent, row.sha256, world.ME).complete
+    written = (world.folder(project) / "project_deploy.md").read_bytes()
+    assert b"beta" in written and b"\r" not in written
     assert Version.objects.filter(memory=row).first().origin == "edit"
 
 
-def test_a_browsers_line_ends_do_not_change_the_files(tmp_path: Path) -> None:
-    project = world.make_project(tmp_path)
-    row = memory("project_deploy.md")
-    hand_edits.edit(row, world.DEPLOY.replace("alpha", "beta").replace("\n", "\r\n"), row.sha256, world.ME)
-    assert b"\r" not in (world.folder(project) / "project_deploy.md").read_bytes()
+LINE_ENDS = {
+    "mostly CRLF": (b"one\r\ntwo\nthree\nfour\r\nfive\r\n", b"one\r\nTWO\r\nthree\nfour\r\nfive\r\n"),
+    "mostly LF": (b"one\ntwo\nthree\r\nfour\n", b"one\nTWO\nthree\r\nfour\n"),
+    "a lone CR": (b"one\rhalf\n\ntwo\nthree", b"one\rhalf\n\nTWO\nthree"),
+    "a BOM and no last line end": (
+        b"\xef\xbb\xbfone\r\ntwo\r\nthree",
+        b"\xef\xbb\xbfone\r\nTWO\r\nthree",
+    ),
+}
 
 
-@pytest.mark.parametrize(
-    ("was", "becomes"),
-    [
-        (b"one\r\ntwo\nthree\nfour\r\nfive\r\n", b"one\r\nTWO\r\nthree\nfour\r\nfive\r\n"),
-        (b"one\ntwo\nthree\r\nfour\n", b"one\nTWO\nthree\r\nfour\n"),
-        (b"one\rhalf\n\ntwo\nthree", b"one\rhalf\n\nTWO\nthree"),
-        (b"\xef\xbb\xbfone\r\ntwo\r\nthree", b"\xef\xbb\xbfone\r\nTWO\r\nthree"),
-    ],
-    ids=["mostly CRLF", "mostly LF", "a lone CR", "a BOM and no last line end"],
-)
 @pytest.mark.not_on_postgresql
-def test_lines_that_nobody_edited_keep_their_bytes(tmp_path: Path, was: bytes, becomes: bytes) -> None:
-    project = world.make_project(tmp_path, {"notes.md": was})
-    row = memory("notes.md")
-    sent = "\r\n".join(
-        was.decode().replace("\r\n", "\n").replace("\r", "\n").replace("two", "TWO").split("\n")
-    )
-    assert hand_edits.edit(row, sent, row.sha256, world.ME).complete
-    assert (world.folder(project) / "notes.md").read_bytes() == becomes
+def test_lines_that_nobody_edited_keep_their_bytes(tmp_path: Path) -> None:
+    project = world.make_project(tmp_path, {f"{name}.md": was for name, (was, _) in LINE_ENDS.items()})
+    for name, (was, becomes) in LINE_ENDS.items():
+        row, lines = memory(f"{name}.md"), was.decode().replace("\r\n", "\n").replace("\r", "\n")
+        sent = "\r\n".join(lines.replace("two", "TWO").split("\n"))
+        assert hand_edits.edit(row, sent, row.sha256, world.ME).complete, name
+        assert (world.folder(project) / row.path).read_bytes() == becomes, name
 
 
 @pytest.mark.more

@@ -12,7 +12,7 @@ import pytest
 from dreams.lib.diff.merge import Edited
 from dreams.lib.files import text
 from dreams.models import AuditEntry, Decision, FileChange, Hunk, LeftOut, Proposal, Version
-from dreams.services import blobs, proposals, review, rollback
+from dreams.services import auditlog, blobs, proposals, review, rollback
 from dreams.services.apply import applying
 from dreams.services.review import Actor
 from tests.world import directory as world
@@ -152,15 +152,31 @@ def test_an_edit_outlives_the_approval_of_all_and_goes_with_the_approval_of_itse
     assert (edited.verdict, edited.edited_sha) == ("approved", "")
 
 
-def test_applying_twice_writes_once(proposal: Proposal) -> None:
+def test_applying_twice_writes_once_and_the_audit_log_has_every_decision_and_write(
+    proposal: Proposal,
+) -> None:
     project = proposal.project
-    review.decide(proposal, review.select_hunks(proposal), Hunk.Verdict.APPROVED, world.ME)
+    review.decide(proposal, review.select_hunks(proposal), Hunk.Verdict.APPROVED, world.ME, reason="fine")
     first = applying.apply(proposal, world.ME)
     once = manifest(world.folder(project))
     again = applying.apply(proposal, world.ME)
     assert {(w.path, w.sha256) for w in again.applied} == {(w.path, w.sha256) for w in first.applied}
     assert manifest(world.folder(project)) == once
     assert proposal.applications.count() == 1
+    rollback.rollback(proposal, world.ME, reason="changed my mind")
+    actions = list(AuditEntry.objects.order_by("number").values_list("action", flat=True))
+    assert [
+        a for a in actions if a in ("review.decided", "review.submitted", "apply.done", "rollback.done")
+    ] == [
+        "review.decided",
+        "review.submitted",
+        "apply.done",
+        "review.decided",
+        "rollback.done",
+    ]
+    assert auditlog.verify_chain() == []
+    AuditEntry.objects.filter(number=2).update(actor="someone else")
+    assert auditlog.verify_chain() == ["Audit entry 2 was changed after it was written."]
 
 
 @pytest.mark.not_on_postgresql
@@ -187,6 +203,8 @@ def test_a_file_changed_since_the_verdict_is_rebased_shown_and_confirmed_once(pr
     written = (folder / "feedback_testing.md").read_text()
     assert "A line from a live session." in written and "never with -u" in written
     assert text.sha256(written.encode()) == report.rebased[0].sha256, "what is applied is what was shown"
+    versions = Version.objects.filter(memory__path="feedback_testing.md").order_by("pk")
+    assert [v.origin for v in versions][:2] == ["found", "outside"], "kept before anything is written over it"
 
 
 @pytest.mark.not_on_postgresql
@@ -229,36 +247,6 @@ def test_rows_that_a_live_session_appended_to_the_index_are_kept(proposal: Propo
     assert applying.apply(proposal, world.ME, rebased=True).complete
     index = (folder / "MEMORY.md").read_text()
     assert "appended meanwhile" in index and "project_export.md" in index
-
-
-def test_an_outside_edit_is_kept_as_a_version_before_anything_is_written_over_it(proposal: Proposal) -> None:
-    project = proposal.project
-    review.decide(proposal, review.select_hunks(proposal), Hunk.Verdict.APPROVED, world.ME)
-    world.put(world.folder(project) / "feedback_testing.md", world.TESTING + "\nOutside.\n")
-    applying.apply(proposal, world.ME)
-    versions = Version.objects.filter(memory__path="feedback_testing.md").order_by("pk")
-    assert [v.origin for v in versions] == ["found", "outside"]
-
-
-def test_every_decision_and_write_stands_in_the_audit_log(proposal: Proposal) -> None:
-    from dreams.services import auditlog
-
-    review.decide(proposal, review.select_hunks(proposal), Hunk.Verdict.APPROVED, world.ME, reason="fine")
-    applying.apply(proposal, world.ME)
-    rollback.rollback(proposal, world.ME, reason="changed my mind")
-    actions = list(AuditEntry.objects.order_by("number").values_list("action", flat=True))
-    assert [
-        a for a in actions if a in ("review.decided", "review.submitted", "apply.done", "rollback.done")
-    ] == [
-        "review.decided",
-        "review.submitted",
-        "apply.done",
-        "review.decided",
-        "rollback.done",
-    ]
-    assert auditlog.verify_chain() == []
-    AuditEntry.objects.filter(number=2).update(actor="someone else")
-    assert auditlog.verify_chain() == ["Audit entry 2 was changed after it was written."]
 
 
 def test_an_undecided_change_that_clashes_is_a_conflict_and_the_others_stay(proposal: Proposal) -> None:

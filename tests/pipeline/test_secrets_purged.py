@@ -113,7 +113,16 @@ def _database_files() -> list[str]:
         return [row[2] for row in cursor.fetchall() if row[2]]
 
 
-def test_no_digest_of_a_text_with_the_secret_is_kept(project: Project) -> None:
+def test_no_digest_of_a_text_with_the_secret_is_kept_and_nobody_waits_while_texts_are_read_for_them(
+    project: Project, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    held, statements = list[bool](), said_again._statements
+
+    def look(path: str, content: str) -> Iterator[tuple[int, str]]:
+        held.append(connection.in_atomic_block)
+        return statements(path, content)
+
+    monkeypatch.setattr(said_again, "_statements", look)
     statement = f"Deploys use {TOKEN} there."
     _said_again(project, "Another.", statement)
     card = Card.objects.create(project=project, key=digest(statement), said=statement, text=statement)
@@ -123,6 +132,7 @@ def test_no_digest_of_a_text_with_the_secret_is_kept(project: Project) -> None:
     questions_asking.save(rows.make_dream(project), None, [asked])
     _redacted(project)
     secret_purge.purge(project, {_id(project)}, ME)
+    assert held and not any(held)
     assert [row.statement for row in SaidAgain.objects.all()] == [digest("Another.")]
     card.refresh_from_db()
     assert card.key != digest(statement)
@@ -144,53 +154,33 @@ def test_a_question_about_a_line_with_a_mask_is_not_asked_again_after_a_purge(pr
     assert Card.objects.get().key == digest(statement)
 
 
-def test_a_purge_keeps_nobody_from_writing_while_it_reads_each_text_for_statements(
-    project: Project, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    read, statements = list[bool](), said_again._statements
-
-    def look(path: str, content: str) -> Iterator[tuple[int, str]]:
-        read.append(connection.in_atomic_block)
-        return statements(path, content)
-
-    monkeypatch.setattr(said_again, "_statements", look)
-    _said_again(project, f"Deploys use {TOKEN} there.")
-    _redacted(project)
-    secret_purge.purge(project, {_id(project)}, ME)
-    assert read and not any(read) and not SaidAgain.objects.exists()
-
-
 def _said_again(project: Project, *statements: str) -> None:
     prompt = Prompt.objects.create(key=1, session=rows.make_session(project), offset=0, line_no=1)
     for said in statements:
         SaidAgain.objects.create(prompt=prompt, statement=digest(said), loaded="start")
 
 
-def test_where_a_secret_stands_is_said_and_the_secret_is_not(project: Project) -> None:
+def test_where_a_secret_stands_is_said_and_a_redaction_is_proposed_that_leaves_the_rest_of_the_line(
+    project: Project,
+) -> None:
     [leak] = secret_purge.find_secrets(project).found
     assert leak.rule == "github-token"
     assert [(place.path, place.line_no) for place in leak.places] == [("project_deploy.md", 8)]
     assert TOKEN not in repr(leak) and TOKEN[4:] not in leak.id
-
-
-def test_a_redaction_is_proposed_and_changes_nothing_by_itself(project: Project) -> None:
     made = secret_purge.propose(project, ME)
     assert made is not None and made.origin == Proposal.Origin.REDACTION and made.state == "open"
-    assert (world.folder(project) / "project_deploy.md").read_text() == LEAKED
-    assert secret_purge.propose(project, ME) == made  # asked for twice, it waits once
+    deploy = world.folder(project) / "project_deploy.md"
+    assert deploy.read_text() == LEAKED, "it changes nothing by itself"
     assert not made.findings.filter(severity__in=["refuse"]).exists()
-
-
-@pytest.mark.not_on_postgresql
-def test_an_approved_redaction_leaves_the_rest_of_the_line(project: Project) -> None:
-    _redacted(project)
-    after = (world.folder(project) / "project_deploy.md").read_text()
-    assert after == LEAKED.replace(TOKEN, "[redacted: github-token]")
+    assert _redacted(project) == made  # asked for twice, it waits once
+    assert deploy.read_text() == LEAKED.replace(TOKEN, "[redacted: github-token]")
     [leak] = secret_purge.find_secrets(project).found
     assert not leak.stands and leak.texts == 1
 
 
-def test_nothing_is_purged_while_it_still_stands_or_waits(project: Project) -> None:
+def test_nothing_is_purged_while_it_still_stands_or_waits_or_a_dream_runs_that_may_have_read_it(
+    project: Project,
+) -> None:
     secret = _id(project)
     with pytest.raises(secret_purge.PurgeRefused, match=r"still in project_deploy\.md"):
         secret_purge.purge(project, [secret], ME)
@@ -198,16 +188,13 @@ def test_nothing_is_purged_while_it_still_stands_or_waits(project: Project) -> N
     waiting = world.propose(project, world.edit("other.md", "Another.\n", f"Use {TOKEN}.\n", "back"))
     with pytest.raises(secret_purge.PurgeRefused, match=waiting.public_id):
         secret_purge.purge(project, [secret], ME)
-    assert not Purge.objects.exists()
-
-
-def test_nothing_is_purged_while_a_dream_runs_that_may_have_read_it(project: Project) -> None:
-    _redacted(project)
+    waiting.delete()
     dream = rows.make_dream(project, status="running")
     with pytest.raises(secret_purge.PurgeRefused, match="A dream is running"):
-        secret_purge.purge(project, [_id(project)], ME)
+        secret_purge.purge(project, [secret], ME)
+    assert not Purge.objects.exists()
     dream.delete()
-    assert secret_purge.purge(project, [_id(project)], ME).texts
+    assert secret_purge.purge(project, [secret], ME).texts
 
 
 def test_a_purged_secret_is_nowhere_in_what_is_kept(project: Project) -> None:
@@ -265,19 +252,10 @@ def test_the_copy_before_an_update_has_no_secret_that_the_update_took_out_of_rea
     assert f"Use {TOKEN}".encode() not in copy.read_bytes()
 
 
-def test_all_else_of_the_old_version_stays_and_can_be_restored(project: Project) -> None:
+def test_what_quoted_it_quotes_it_no_more_and_all_else_of_the_old_version_can_be_restored(
+    project: Project,
+) -> None:
     before = project.memories.get(path="project_deploy.md").versions.earliest("at").sha256
-    _redacted(project)
-    secret_purge.purge(project, [_id(project)], ME)
-    oldest = project.memories.get(path="project_deploy.md").versions.earliest("at")
-    assert oldest.sha256 != before
-    expected = LEAKED.replace(TOKEN, "[redacted: github-token]").encode()
-    assert bytes(Blob.objects.get(pk=oldest.sha256).data) == expected
-    with syncing.open_history(project) as store:
-        assert store.read(oldest.sha256) == expected
-
-
-def test_what_quoted_it_quotes_it_no_more(project: Project) -> None:
     made = _redacted(project)
     assert LedgerEntry.objects.filter(hunk__file__proposal=made, text__contains=TOKEN).exists()
     Finding.objects.update(message_parts={"statement": f"Deploys use {TOKEN} there."})
@@ -287,6 +265,12 @@ def test_what_quoted_it_quotes_it_no_more(project: Project) -> None:
     assert TOKEN not in str([dream.self_review, *Finding.objects.values_list("message_parts", flat=True)])
     entry = LedgerEntry.objects.get(hunk__file__proposal=made, text__contains="[redacted")
     assert TOKEN not in entry.text
+    oldest = project.memories.get(path="project_deploy.md").versions.earliest("at")
+    assert oldest.sha256 != before
+    expected = LEAKED.replace(TOKEN, "[redacted: github-token]").encode()
+    assert bytes(Blob.objects.get(pk=oldest.sha256).data) == expected
+    with syncing.open_history(project) as store:
+        assert store.read(oldest.sha256) == expected
 
 
 def test_an_undo_after_a_purge_brings_back_all_but_the_secret(project: Project) -> None:

@@ -18,7 +18,7 @@ from dreams.lib.files import text
 from dreams.models import Evidence, Hunk, Memory, Project, Proposal, Version
 from dreams.services import review
 from dreams.services.apply import applying
-from dreams.services.memories import hand_edits, syncing
+from dreams.services.memories import syncing
 from dreams.services.review import ReviewRefused
 from tests.world import directory as real, rows
 
@@ -112,6 +112,12 @@ def test_the_quotes_that_applied_changes_rest_on_stand_beside_the_text(
     shown = _page(browser, "memory", testing)
     assert "<blockquote>as I said</blockquote>" in shown
     assert "You · s.jsonl, line 3" in shown
+    # A quote of the prompt history leads to the prompt.
+    session = rows.make_session(project, gone_at=timezone.now())
+    Evidence.objects.filter(hunk__file__proposal=proposal).update(session=session, line_no=3, note=NO_ANSWER)
+    prompt = f'href="{reverse("session-prompt", args=[session.pk, 3])}"'
+    for page in ("memory", "memory-blame"):
+        assert prompt in _page(browser, page, testing), page
 
 
 def test_the_quote_behind_a_removal_is_not_why_the_rest_says_so(browser: Client, project: Project) -> None:
@@ -126,38 +132,12 @@ def test_the_quote_behind_a_removal_is_not_why_the_rest_says_so(browser: Client,
     assert "Applied from a proposal" in shown and "Why it says so" not in shown
 
 
-def test_a_quote_of_the_prompt_history_leads_to_the_prompt(browser: Client, project: Project) -> None:
-    proposal = real.three_changes(project)
-    session = rows.make_session(project, gone_at=timezone.now())
-    Evidence.objects.filter(hunk__file__proposal=proposal).update(session=session, line_no=3, note=NO_ANSWER)
-    review.decide(proposal, review.select_hunks(proposal), Hunk.Verdict.APPROVED, real.ME)
-    review.submit(proposal, real.ME)
-    applying.apply(proposal, real.ME)
-    testing = project.memories.get(path="feedback_testing.md")
-    for page in ("memory", "memory-blame"):
-        assert f'href="{reverse("session-prompt", args=[session.pk, 3])}"' in _page(browser, page, testing), (
-            page
-        )
-
-
 def test_the_index_shows_how_much_of_it_is_loaded(browser: Client, project: Project) -> None:
     index = project.memories.get(path="MEMORY.md")
     assert "The whole index is read." in _page(browser, "memory", index)
 
 
 # --- History ------------------------------------------------------------------------------------------------------
-
-
-def test_any_two_versions_are_compared_word_by_word(browser: Client, memory: Memory) -> None:
-    first = memory.versions.get()
-    _write_outside(memory, real.DEPLOY.replace("host alpha", "host beta").encode())
-    newest = memory.versions.order_by("-pk")[0]
-    shown = _page(browser, "memory-compare", memory, f"?a={first.pk}&b={newest.pk}")
-    assert "<del>alpha</del>" in shown
-    assert "<ins>beta</ins>" in shown
-    assert "No differences: this version" in _page(
-        browser, "memory-compare", memory, f"?a={first.pk}&b={first.pk}"
-    )
 
 
 def test_a_version_of_another_memory_is_not_found(browser: Client, memory: Memory, project: Project) -> None:
@@ -168,9 +148,16 @@ def test_a_version_of_another_memory_is_not_found(browser: Client, memory: Memor
     assert response.status_code == 404
 
 
-def test_a_restore_is_previewed_in_its_own_direction_and_then_done(browser: Client, memory: Memory) -> None:
+def test_versions_are_compared_word_by_word_and_a_restore_in_its_own_direction_and_then_done(
+    browser: Client, memory: Memory
+) -> None:
     first = memory.versions.get()
     _write_outside(memory, real.DEPLOY.replace("host alpha", "host beta").encode())
+    newest = memory.versions.order_by("-pk")[0]
+    shown = _page(browser, "memory-compare", memory, f"?a={first.pk}&b={newest.pk}")
+    assert "<del>alpha</del>" in shown and "<ins>beta</ins>" in shown
+    shown = _page(browser, "memory-compare", memory, f"?a={first.pk}&b={first.pk}")
+    assert "No differences: this version" in shown
     shown = _page(browser, "memory-compare", memory, f"?a={first.pk}&restore=1")
     assert "<del>beta</del>" in shown
     assert "<ins>alpha</ins>" in shown
@@ -266,7 +253,7 @@ def test_before_forgetting_the_page_shows_all_that_goes(browser: Client, project
     assert testing.path in syncing.contents(project)
 
 
-def test_forgetting_takes_the_file_and_its_row_and_keeps_the_reason(
+def test_forgetting_takes_the_file_and_its_row_once_and_keeps_the_reason(
     browser: Client, project: Project
 ) -> None:
     testing = project.memories.get(path="feedback_testing.md")
@@ -277,12 +264,8 @@ def test_forgetting_takes_the_file_and_its_row_and_keeps_the_reason(
     assert not _on_disk(testing).exists()
     assert "feedback_testing" not in (Path(project.memory_dir) / "MEMORY.md").read_text()
     assert Proposal.objects.get().summary == "It is out of date. See wiki"
-
-
-def test_forgetting_twice_says_that_it_is_gone(browser: Client, memory: Memory) -> None:
-    hand_edits.forget(memory, real.ME)
-    response = browser.post(reverse("memory-forget", args=[memory.pk]), follow=True)
-    assert "no longer on disk" in response.content.decode()
+    again = browser.post(reverse("memory-forget", args=[testing.pk]), follow=True)
+    assert "no longer on disk" in again.content.decode()
 
 
 def test_a_memory_moves_to_another_project_in_two_changes_with_an_undo_each(

@@ -106,32 +106,24 @@ def test_a_write_that_was_cut_off_is_not_shown_as_somebody_elses_change(
     assert "was cut off" not in after and "Made 1 index change" in after
 
 
-def test_nothing_is_written_and_nothing_closed_while_nothing_is_decided(
+def test_nothing_is_written_and_nothing_closed_while_nothing_is_decided_or_a_finding_is_open(
     browser: Client, proposal: Proposal
 ) -> None:
     before = manifest(world.folder(proposal.project))
-    assert "Nothing is decided yet" in submit(browser, proposal)
-    proposal.refresh_from_db()
-    assert proposal.state == Proposal.State.OPEN
-    assert manifest(world.folder(proposal.project)) == before
 
+    def is_open() -> bool:
+        proposal.refresh_from_db()
+        return proposal.state == Proposal.State.OPEN and manifest(world.folder(proposal.project)) == before
 
-def test_an_open_finding_stops_the_submit_with_the_remedy(browser: Client, proposal: Proposal) -> None:
-    before = manifest(world.folder(proposal.project))
+    assert "Nothing is decided yet" in submit(browser, proposal) and is_open()
     approve(proposal, "Releases leave")
     text = submit(browser, proposal)
-    assert "has an open finding" in text and "Confirm it, or reject the change." in text
+    assert "has an open finding" in text and "Confirm it, or reject the change." in text and is_open()
+    review.decide(proposal, review.select_hunks(proposal), Hunk.Verdict.REJECTED, world.ME)
+    assert "Nothing was written; 5 rejected." in submit(browser, proposal)
     proposal.refresh_from_db()
-    assert proposal.state == Proposal.State.OPEN
+    assert proposal.state == Proposal.State.REJECTED
     assert manifest(world.folder(proposal.project)) == before
-
-
-def test_a_page_that_is_older_than_the_proposal_submits_nothing(browser: Client, proposal: Proposal) -> None:
-    approve(proposal, "reference_runbook")
-    response = browser.post(f"/review/{proposal.public_id}/submit/", {"bases": "older"})
-    assert response.status_code == 409
-    proposal.refresh_from_db()
-    assert proposal.state == Proposal.State.OPEN
 
 
 def test_what_was_decided_in_another_window_is_shown_before_anything_is_written(
@@ -139,6 +131,7 @@ def test_what_was_decided_in_another_window_is_shown_before_anything_is_written(
 ) -> None:
     approve(proposal, "reference_runbook")
     before, shown = manifest(world.folder(proposal.project)), selector.load(proposal)
+    assert browser.post(f"/review/{proposal.public_id}/submit/", {"bases": "older"}).status_code == 409
     approve(proposal, "very short")
     seen = {"bases": shown.digest, "answers": shown.answers}
     response = browser.post(f"/review/{proposal.public_id}/submit/", seen)
@@ -147,15 +140,6 @@ def test_what_was_decided_in_another_window_is_shown_before_anything_is_written(
     assert manifest(world.folder(proposal.project)) == before
     proposal.refresh_from_db()
     assert proposal.state == Proposal.State.OPEN
-
-
-def test_rejecting_everything_closes_it_without_a_write(browser: Client, proposal: Proposal) -> None:
-    before = manifest(world.folder(proposal.project))
-    review.decide(proposal, review.select_hunks(proposal), Hunk.Verdict.REJECTED, world.ME)
-    assert "Nothing was written; 5 rejected." in submit(browser, proposal)
-    proposal.refresh_from_db()
-    assert proposal.state == Proposal.State.REJECTED
-    assert manifest(world.folder(proposal.project)) == before
 
 
 @pytest.mark.more
