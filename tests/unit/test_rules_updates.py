@@ -449,6 +449,7 @@ def test_a_line_of_a_list_is_put_anew_where_what_introduces_the_list_says_nothin
         'Your memory says "{old}", that\'s wrong. {new}',
         'Please replace "{old}" with "{new}" in your memory.',
         'It\'s no longer "{old}". It is "{new}" now.',
+        '"{old}" is outdated, should be "{new}".',
     ],
 )
 def test_a_statement_that_is_cited_makes_way_for_what_was_said_instead(tmp_path: Path, said: str) -> None:
@@ -456,6 +457,23 @@ def test_a_statement_that_is_cited_makes_way_for_what_was_said_instead(tmp_path:
     made = told(tmp_path, old, said.format(old=old, new=new))
     assert f"- {new}\n" in made.text("notes.md") and old not in made.text("notes.md")
     assert told(tmp_path / "other", "Nothing of it", said.format(old=old, new=new)).edits == []
+
+
+@pytest.mark.parametrize(
+    "then",
+    [
+        ", it is now: 8081",
+        ". 8081.",
+        ". Please run the tests again.",
+        ", check the staging port",
+        ", should be 8081.",
+    ],
+)
+def test_a_value_or_a_task_does_not_take_the_place_of_a_statement_that_is_cited(
+    tmp_path: Path, then: str
+) -> None:
+    made = told(tmp_path, "The staging port is 8080.", f'"The staging port is 8080" is outdated{then}')
+    assert made.edits == []
 
 
 def test_a_description_and_the_row_that_repeats_it_are_put_anew_together(tmp_path: Path) -> None:

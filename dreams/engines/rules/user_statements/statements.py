@@ -21,6 +21,7 @@ from dreams.engines.rules.user_statements.phrases import (
     looks_secret,
 )
 from dreams.engines.rules.user_statements.speech import KEEP_IT, SOFT, asks, opened, typed_lines
+from dreams.lib.prose.pieces import keys_of
 
 MOST_PROMPT = 2_000  # characters of a prompt that are searched for changes; longer ones are pasted
 SHORT_PROMPT = 400  # of a prompt whose plain statements may replace others
@@ -198,7 +199,7 @@ _OUTDATED = (
     r"(?:outdated|out of date|out-of-date|wrong|old|stale|obsolete|incorrect|(?:not|no longer) (?:true|right|correct|so|the case|valid|up to date)(?: any ?more)?)"
 )
 _BUT_NOW = (
-    r"\s*[,.;:—–-]+\s*(?:(?:and|but|so)\s+)?(?:(?:(?:it|that|this)(?:['’]s| is)(?: now)?|now(?: it(?:['’]s| is))?|it should (?:be|say|read)(?: now)?|"
+    r"\s*[,.;:—–-]+\s*(?:(?:and|but|so)\s+)?(?:(?:(?:it|that|this)(?:['’]s| is)(?: now)?|now(?: it(?:['’]s| is))?|(?:it )?should (?:be|say|read)(?: now)?|"
     r"(?:the )?(?:right|correct|new|current)(?: \w+)? is(?: now)?)\s*[:,—–-]?\s+)?(?P<n>\S.*)$"
 )
 _WAYS = tuple(
@@ -221,5 +222,5 @@ def _replaced(lines: list[str]) -> Iterator[Stated]:
             continue
         quoted = _QUOTED.match(found["n"].strip())
         new = (quoted["said"] if quoted else found["n"]).strip()
-        if new and whole(new):
+        if keys_of(found["o"]) & keys_of(new) and not TASK.match(new) and whole(new):
             yield Stated(new.rstrip(" .!"), line, noted=True, corrected=True, cited=found["o"].strip())
