@@ -12,6 +12,7 @@ from django.core.management import call_command
 from dreams.models import AuditEntry
 from dreams.services import agent_settings
 from dreams.services.agent_settings import SettingsRefused
+from tests.world.cases import each
 
 pytestmark = pytest.mark.django_db
 
@@ -55,7 +56,7 @@ def test_what_was_added_is_taken_out_again_to_the_byte(tmp_path: Path, indent: i
     assert remove(tmp_path) and (tmp_path / "settings.json").read_bytes() == before
 
 
-@pytest.mark.parametrize(
+@each(
     "text",
     [
         '{"permissions": {"allow": ["Bash(ls:*)", "Read"]}}\n',

@@ -18,6 +18,7 @@ from dreams.services.inbox import snoozing
 from dreams.services.jobs import job_list
 from dreams.services.memories import hand_edits
 from tests.world import directory as world
+from tests.world.cases import each
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -74,7 +75,7 @@ def test_what_a_person_changed_by_hand_is_theirs(tmp_path: Path) -> None:
     assert any("removed “Deploy”" in line for line in lines)
 
 
-@pytest.mark.parametrize(
+@each(
     ("action", "given", "sentence"),
     [
         ("login.link", {}, "memoryweb created a login link."),

@@ -18,6 +18,7 @@ from dreams.management.commands.apply import why_refused
 from dreams.models import FileChange, Finding, Memory, Proposal
 from dreams.services.review import BlockingFinding
 from tests.world import directory as world
+from tests.world.cases import each
 from tests.world.command_line import typed
 from tests.world.manifest import manifest
 from tests.world.processes import commands as forked
@@ -105,7 +106,7 @@ def test_a_dream_that_is_refused_has_the_fields_of_one_that_ran(discovered: Shel
     assert not any(refused["usage"].values()) and "cost_usd" in refused["usage"]
 
 
-@pytest.mark.parametrize("command", ["gates", "extract", "verify", "search words --project"])
+@each("command", ["gates", "extract", "verify", "search words --project"])
 def test_an_empty_name_is_no_project_and_never_all_of_them(discovered: Shell, command: str) -> None:
     done = discovered.run(*command.split(), "")
     assert done.returncode == 1 and done.stderr.startswith("No project ''.")
@@ -301,7 +302,7 @@ def test_a_day_before_the_first_check_is_said_to_be(discovered: Shell) -> None:
     assert "before memoryweb’s first check" in discovered.run("restore", SLUG, "--to", "2020-01-01").stdout
 
 
-@pytest.mark.parametrize(
+@each(
     ("arguments", "code", "said"),
     [
         (("gates", "-home-dev-nothing"), 1, "No project"),

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from tests.world.agent_folder import Root
+from tests.world.cases import each
 from tests.world.command_line import typed
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -23,7 +24,7 @@ def projects(tmp_path: Path) -> None:
     assert typed("discover", "--root", str(first.path), "--root", str(second.path)).returncode == 0
 
 
-@pytest.mark.parametrize(
+@each(
     "line",
     [
         ("gates", "-home-dev-two", "--json"),

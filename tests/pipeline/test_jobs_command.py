@@ -13,6 +13,7 @@ from dreams.management.base import BadUsage, Refused
 from dreams.models import ScheduledJob
 from dreams.services import settings_changes
 from tests.world import directory as world
+from tests.world.cases import each
 
 pytestmark = pytest.mark.django_db
 
@@ -49,7 +50,7 @@ def test_a_chain_by_command() -> None:
 
 
 @pytest.mark.not_on_postgresql
-@pytest.mark.parametrize(
+@each(
     ("words", "options", "error", "says"),
     [
         (["add"], {}, BadUsage, "Give a schedule and a kind"),

@@ -18,6 +18,7 @@ from dreams.services.policies import earned
 from dreams.services.review import triage
 from dreams.services.suggesting import NotTaken, Suggestion
 from tests.world import directory as world
+from tests.world.cases import each
 
 pytestmark = [pytest.mark.django_db, pytest.mark.not_on_postgresql]
 
@@ -111,7 +112,7 @@ def test_the_same_again_is_refused_while_it_waits_and_after_it_was_rejected(proj
     )
 
 
-@pytest.mark.parametrize(
+@each(
     ("wanted", "why"),
     [
         (Suggestion("", "d", "project", "x"), "name is empty"),

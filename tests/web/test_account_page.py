@@ -18,6 +18,7 @@ from dreams.services import login, people
 from dreams.services.people import PersonRefused, Role
 from dreams.services.review import Actor
 from tests.web.reading import Reader
+from tests.world.cases import each
 
 pytestmark = pytest.mark.django_db
 
@@ -203,7 +204,7 @@ def test_an_admin_adds_a_person_who_logs_in_by_password() -> None:
     assert "Role of bea" in page(admin)
 
 
-@pytest.mark.parametrize(
+@each(
     ("given", "why"),
     [
         ({"name": "OWNER", "role": "viewer"}, "already"),

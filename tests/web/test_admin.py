@@ -29,6 +29,7 @@ from dreams.models import (
 )
 from memoryweb import urls
 from tests.world import rows as world
+from tests.world.cases import each
 from tests.world.rows import World
 
 SHOWN = [
@@ -84,7 +85,7 @@ def _row(name: str) -> object:
     return apps.get_model("dreams", name)._default_manager.first()
 
 
-@pytest.mark.parametrize("name", SHOWN)
+@each("name", SHOWN)
 def test_a_list_and_a_row_come_up_without_anything_inline(browser: Client, rows: World, name: str) -> None:
     found = browser.get(reverse(f"admin:dreams_{name}_changelist"))
     assert found.status_code == 200
@@ -95,7 +96,7 @@ def test_a_list_and_a_row_come_up_without_anything_inline(browser: Client, rows:
     assert not INLINE.search(one.content.decode())
 
 
-@pytest.mark.parametrize("year", ["12345678901234567890", "9999", "0", "x"])
+@each("year", ["12345678901234567890", "9999", "0", "x"])
 def test_a_year_that_is_no_date_shows_all_rows(browser: Client, rows: World, year: str) -> None:
     address = reverse("admin:dreams_session_changelist")
     assert browser.get(f"{address}?touched_at__year={year}", follow=True).status_code == 200
@@ -323,9 +324,7 @@ def test_lists_do_not_ask_the_database_once_per_row(
             browser.get(reverse(f"admin:dreams_{name}_changelist"))
 
 
-@pytest.mark.parametrize(
-    "page", ["index", "dreams_project_changelist", "dreams_policy_add", "password_change"]
-)
+@each("page", ["index", "dreams_project_changelist", "dreams_policy_add", "password_change"])
 def test_every_page_has_the_picture_of_the_tab_and_the_name(browser: Client, page: str) -> None:
     text = browser.get(reverse(f"admin:{page}")).content.decode()
     assert re.search(r'<link rel="icon" href="[^"]*img/favicon[^"]*\.svg"', text)

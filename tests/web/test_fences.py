@@ -106,7 +106,7 @@ def test_no_other_site_may_post(browser: Client, headers: dict[str, str]) -> Non
     assert browser.get("/health/").status_code == 200
 
 
-@pytest.mark.parametrize(
+@each(
     ("headers", "status"),
     [
         ({"origin": "http://[::1"}, 403),
@@ -115,7 +115,6 @@ def test_no_other_site_may_post(browser: Client, headers: dict[str, str]) -> Non
         ({"host": f"127.0.0.1:{'9' * 5000}"}, 400),
         ({"host": "127.0.0.1:\u0668\u0667"}, 400),
     ],
-    ids=["an address cut off", "null", "with a path", "a port of 5,000 digits", "other digits"],
 )
 def test_a_header_that_says_nothing_is_refused_like_a_wrong_one(
     browser: Client, headers: dict[str, str], status: int

@@ -44,7 +44,7 @@ def test_what_is_nearly_done_and_what_needs_care_come_first(
     assert _listed(browser) == ["decided", "blocked", "warned", "old", "plain"]
 
 
-@pytest.mark.parametrize(
+@each(
     ("query", "names"),
     [
         ("?sort=oldest", ["old", "decided", "plain", "warned", "blocked"]),

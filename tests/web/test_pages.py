@@ -11,6 +11,7 @@ from django.urls import reverse
 
 from dreams.models import Override
 from dreams.web.urls import urlpatterns
+from tests.world.cases import each
 from tests.world.rows import World
 
 PAGES = ["inbox", "health", "settings", "engines"]
@@ -24,7 +25,7 @@ def test_a_stranger_is_led_to_the_login_and_back(client: Client, db: None, name:
     assert response["Location"].startswith("/login/")
 
 
-@pytest.mark.parametrize("name", PAGES)
+@each("name", PAGES)
 def test_a_page_has_one_heading_and_nothing_inline(browser: Client, world: World, name: str) -> None:
     response = browser.get(reverse(name))
     text = response.content.decode()

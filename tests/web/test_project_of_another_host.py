@@ -18,6 +18,7 @@ from dreams.services import discovery, project_lock, review, rollback, secret_pu
 from dreams.services.apply import applying
 from dreams.services.memories import exports, hand_edits, syncing
 from tests.world import directory as world
+from tests.world.cases import each
 from tests.world.kept import Keep, Kept
 from tests.world.manifest import manifest
 
@@ -112,14 +113,13 @@ def test_a_folder_that_is_not_here_is_neither_made_nor_are_its_memories_marked_g
     assert not Memory.objects.exclude(gone_at=None).exists()
 
 
-@pytest.mark.parametrize(
+@each(
     "words",
     [
         ["apply", "{id}"],
         ["rollback", "{id}"],
         ["restore", "{slug}", "feedback_testing.md", "--version", "{sha}"],
     ],
-    ids=lambda words: words[0],
 )
 def test_a_command_refuses_by_name(written: Proposal, words: list[str]) -> None:
     before = _state(written)
@@ -129,7 +129,7 @@ def test_a_command_refuses_by_name(written: Proposal, words: list[str]) -> None:
     assert _state(written) == before
 
 
-@pytest.mark.parametrize("verb", ["submit", "apply", "bring-up", "undo"])
+@each("verb", ["submit", "apply", "bring-up", "undo"])
 def test_a_review_page_refuses_by_name(browser: Client, written: Proposal, verb: str) -> None:
     browser.raise_request_exception = False
     before = _state(written)
@@ -140,7 +140,7 @@ def test_a_review_page_refuses_by_name(browser: Client, written: Proposal, verb:
     assert _state(written) == before
 
 
-@pytest.mark.parametrize("verb", ["edit", "forget", "restore"])
+@each("verb", ["edit", "forget", "restore"])
 def test_a_memory_page_refuses_by_name(browser: Client, written: Proposal, verb: str) -> None:
     browser.raise_request_exception = False
     before = _state(written)

@@ -16,6 +16,7 @@ from hypothesis import given, settings, strategies as st
 from dreams.models import DreamRun, DreamSession, Prompt, Session, TranscriptFile
 from dreams.web.pages import session as selector, session_turns
 from tests.world import rows as world
+from tests.world.cases import each
 
 
 def _line(kind: str, content: Any, **more: Any) -> str:
@@ -263,7 +264,7 @@ def test_the_page_says_which_of_what_was_typed_are_the_corrections_that_it_count
     assert marked == ["No, use tabs", "Stop using mocks"]
 
 
-@pytest.mark.parametrize("query", ["?line=abc", "?from=-1", "?to=99999999999999999999", "?line=0", "?file=x"])
+@each("query", ["?line=abc", "?from=-1", "?to=99999999999999999999", "?line=0", "?file=x"])
 def test_an_address_typed_wrong_shows_the_start(
     browser: Client, session: Session, transcript: Path, query: str
 ) -> None:
