@@ -106,8 +106,9 @@ def _known_names(index: StatementIndex, text: str) -> Iterator[str]:
     named = read(text).keys
     for count in range(MOST_NAME, 1, -1):
         for at in range(len(words) - count + 1):
-            for key in (" ".join(words[at : at + count]), "-".join(words[at : at + count])):
-                if key not in named and index.names(key):
+            part = words[at : at + count]
+            for key in (" ".join(part), "-".join(part)):
+                if key in index.values and key not in named:
                     yield key
 
 

@@ -5,9 +5,10 @@ word are compared, each with few others.
 """
 
 import re
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Callable, Collection, Iterator, Mapping
 from functools import cached_property
+from itertools import chain
 
 import re2
 
@@ -110,6 +111,7 @@ class StatementIndex:
         self._bodies: dict[int, PlacedText] = {}  # numbers are not reused
         self._numbers: dict[str, list[int]] = {}
         self._having: defaultdict[str, set[int]] = defaultdict(set)
+        self.values = self._having.keys()  # of all statements of bodies
         self._facts: dict[int, bool] = {}
         self._partners: dict[int, list[int]] = {}
         self._stale: set[int] = set()
@@ -182,10 +184,6 @@ class StatementIndex:
     def paths(self) -> Collection[str]:
         return self._files.keys()
 
-    def names(self, value: str) -> bool:
-        """Whether any statement of a body has this value."""
-        return bool(self._having.get(value))
-
     def is_rare(self, value: str) -> bool:
         """Whether few statements have a value."""
         return len(self._having.get(value, ())) <= RARE
@@ -223,14 +221,11 @@ class StatementIndex:
 
     def _near(self, reading: WordsAndValues, mine: int) -> list[int]:
         """Statements worth comparing: with a common rare value, a rare name in words, or several rare words."""
-        shared: dict[int, int] = {}
         named = reading.anchors | reading.pairs
-        for term in reading.keys:
-            having = self._having.get(term, ())
-            if len(having) <= (RARE if term in named else COMMON_WORD):
-                weight = LEAST_RARE_WORDS if term in named else 1
-                for number in having:
-                    shared[number] = shared.get(number, 0) + weight
+        values = [self._having.get(term, ()) for term in named]
+        words = [self._having.get(term, ()) for term in reading.terms.keys() - named]
+        rare = [having for having in values if len(having) <= RARE] * LEAST_RARE_WORDS
+        shared = Counter(chain(*rare, *(having for having in words if len(having) <= COMMON_WORD)))
         shared.pop(mine, None)
         likely = [
             (-count, *place_of(self._bodies[number]), number)

@@ -141,8 +141,9 @@ def read(text: str) -> WordsAndValues:
             if weight >= 1.0:
                 telling.append((_bare(token.text), token.start, token.end))
         else:
-            values += _take(_value(token, found, place), token.text, terms)
-            environments |= _environments(_INNER.findall(token.text))
+            parts = _INNER.findall(token.text)
+            values += _take(_value(token, found, place), parts, terms)
+            environments |= _environments(parts)
     anchors = frozenset([value.key for value in values])
     pairs = frozenset([f"{a} {b}" for (a, _, end), (b, start, _) in pairwise(telling) if start == end + 1])
     return WordsAndValues(
@@ -150,14 +151,13 @@ def read(text: str) -> WordsAndValues:
     )
 
 
-def _take(value: Value, text: str, terms: dict[str, float]) -> tuple[Value, ...]:
-    """A value and those inside it; adds their weights and words to `terms`."""
+def _take(value: Value, parts: list[str], terms: dict[str, float]) -> tuple[Value, ...]:
+    """A value and those inside it; adds their weights and the words among its `parts` to `terms`."""
     inside = tuple(_inside(value))
     for each in (*inside, value):
         _add(terms, each.key, _VALUE)
-    parts = [part for part in _INNER.findall(text) if len(part) > 1 and not part.isdigit()]
     for part in parts if value.kind != "number" else ():
-        if not _is_light(word := canonical(part.lower())):
+        if len(part) > 1 and not part.isdigit() and not _is_light(word := canonical(part.lower())):
             _add(terms, word, _PARTS_WEIGH)
     return (value, *inside)
 
@@ -240,7 +240,7 @@ def _tokens(text: str) -> list[_Token]:
 def _behind(between: str, held: str, kind: str, start: int) -> Iterator[_Token]:
     """A token, or its two parts, and whether it begins a sentence."""
     opens = len(between) == start or "\n" in between or between.rstrip(" *_\"'”’)")[-1:] in _ENDERS
-    if kind == "word" and ("/" in held or ":" in held or UNSPACED.search(held)):
+    if kind == "word" and ("/" in held or ":" in held or (not held.isascii() and UNSPACED.search(held))):
         for part in _PARTS.finditer(held):  # "flags/args", "localhost:8080": two words
             at, told = start + part.start(), held[part.start() :][:2] if part["pair"] else part[0]
             sort = "number" if told.isdigit() else "word"

@@ -101,16 +101,12 @@ def due(
     `going_on` handles an error in one project, so that the others are still checked.
     """
     found = Project.objects.in_bulk(_News(everywhere, now).projects())
-    for project in sorted(found.values(), key=_last_used, reverse=True):
+    for project in sorted(found.values(), key=lambda row: row.last_session_at or LONG_AGO, reverse=True):
         is_due = False
         with going_on(f"catching in {project}"):
             is_due = not why_not_read(project, everywhere, now) and not is_dreaming(project, everywhere, now)
         if is_due:
             yield project
-
-
-def _last_used(project: Project) -> dt.datetime:
-    return project.last_session_at or LONG_AGO
 
 
 class _News:
