@@ -250,6 +250,8 @@ class Job:
 
     `known` are statements that were proposed to the person elsewhere and are not to be proposed again.
 
+    `left_unlisted` are the memories that the person was asked about and left without an index row.
+
     `described_then`: the line of an index row → the description that its file had when the row was written, if it has another one now.
     """
 
@@ -265,6 +267,7 @@ class Job:
     hand_edited: frozenset[str] = frozenset()
     prices: PriceTable = field(default_factory=dict)
     known: tuple[str, ...] = ()
+    left_unlisted: frozenset[str] = frozenset()
     instructions: Mapping[str, str] = field(default_factory=dict)
     logs: Sequence[LogBrief] = ()
     agent: str = ""

@@ -10,12 +10,15 @@ import pytest
 from django.utils import timezone
 
 from dreams.engines.types import Job, Place, Question as Asked
-from dreams.models import Project, Question, Session
-from dreams.services import settings_changes
+from dreams.models import DreamRun, FileChange, Project, Proposal, Question, Session
+from dreams.services import discovery, dreaming, settings_changes
 from dreams.services.memories import syncing
 from dreams.services.questions import answering, asking as service, shown_questions
 from tests.world import asking, directory as world
 from tests.world.asking import ALPHA, RESET
+from tests.world.rules import memory
+from tests.world.talking import say
+from tests.world.trusting import approve_each
 
 pytestmark = pytest.mark.django_db
 
@@ -271,3 +274,58 @@ def test_the_inbox_ranks_by_weight_and_age_across_projects(tmp_path: Path, monke
     found = shown_questions.open_questions(3)
     assert (found.count, found.projects) == (7, 2)
     assert found.questions[0] == old and [row.weight for row in found.questions[1:]] == [0.06, 0.05]
+
+
+UNLISTED = {
+    f"{each}.md": memory(f"We count {each}.\n", name=f"Counting {each}")
+    for each in ("gulls", "cranes", "ropes", "tides")
+}
+
+
+def dream_by_rules(project: Project) -> tuple[list[str], list[list[str]]]:
+    """The files that the dream changes, all approved, and the memories that its questions are about."""
+    run = dreaming.run_dream(dreaming.request(project, DreamRun.Trigger.COMMAND, forced=True).pk)
+    assert run is not None and run.status == "completed", run and run.error
+    if proposal := Proposal.of(run):
+        approve_each(proposal)
+    places = Question.objects.filter(project=project, state="open").values_list("places", flat=True)
+    changed = FileChange.objects.filter(proposal=proposal).order_by("path").values_list("path", flat=True)
+    return list(changed), [[place["path"] for place in each] for each in places]
+
+
+@pytest.mark.parametrize("answer", ["keep", None])
+def test_a_first_row_of_an_index_does_not_list_what_the_person_was_asked_about(
+    tmp_path: Path, answer: str | None
+) -> None:
+    project = world.make_project(tmp_path, UNLISTED)
+    assert dream_by_rules(project) == ([], [sorted(UNLISTED)])
+    if answer:
+        answering.answer(Question.objects.get(), answer, world.ME)
+    for number, learnt in enumerate(("boats at the lock on Mondays", "crates in the hold on Fridays")):
+        say(tmp_path, f"Remember that we count {learnt}.", name=str(number))
+        discovery.discover([tmp_path])
+        changed, _ = dream_by_rules(project)
+        assert len(changed) == 2 and changed[0] == "MEMORY.md"
+    changed, asked = dream_by_rules(project)
+    assert changed == [] and not any(
+        path in (world.folder(project) / "MEMORY.md").read_text() for path in UNLISTED
+    )
+    assert asked == ([] if answer else [sorted(UNLISTED)])
+
+
+def test_a_memory_that_was_left_without_a_row_is_not_asked_about_with_the_next_one(tmp_path: Path) -> None:
+    files = {path: text.replace("Counting", "Status of") for path, text in UNLISTED.items()}
+    project = world.make_project(
+        tmp_path, {"MEMORY.md": "# Memory\n\n- [Piers](piers.md) — where they are\n", **files}
+    )
+    assert dream_by_rules(project) == ([], [sorted(UNLISTED)])
+    answering.answer(Question.objects.get(), "keep", world.ME)
+    world.put(world.folder(project) / "lamps.md", files["gulls.md"].replace("gulls", "lamps"))
+    assert dream_by_rules(project) == ([], [["lamps.md"]])
+
+
+def test_all_places_of_a_question_are_kept_and_counted(tmp_path: Path) -> None:
+    files = {f"{n}.md": memory(f"We count the ship number {n}.\n", name=f"Status of {n}") for n in range(40)}
+    project = world.make_project(tmp_path, files)
+    _, asked = dream_by_rules(project)
+    assert [len(each) for each in asked] == [40]

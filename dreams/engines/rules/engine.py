@@ -106,7 +106,7 @@ def _pruning(job: Job, rec: Recorder) -> list[Step]:
     return [
         lambda: index.repair_rows(rec, job.config.row_max, job.repo_dir),
         lambda: index.repair_links(rec),
-        lambda: orphans.add_orphans(rec, job.config),
+        lambda: orphans.add_orphans(rec, job),
     ]
 
 

@@ -126,6 +126,7 @@ def _dream_under_lock(dream: DreamRun, held: locks.Held, reporter: DreamReporter
             hand_edited=hand_edited(project),
             prices=pricing.table(),
             known=catching.known_to_a_dream(project),
+            left_unlisted=asking.left_unlisted(project),
             instructions=instructions.texts(project),
             logs=logs,
             agent=project.agent_name,

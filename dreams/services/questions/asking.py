@@ -26,7 +26,7 @@ State = Question.State
 MOST_A_DREAM = 60
 #: The size of all option texts of one dream.
 MOST_BYTES = 16 * 1024 * 1024
-MOST_PLACES = 20
+MOST_PLACES = 200  # as many as the rows that an agent loads
 MOST_OPTIONS = 6
 #: How many "show more" adds.
 MORE = 7
@@ -244,6 +244,12 @@ def muted_kinds(project: Project) -> frozenset[str]:
     for kind, answer in answers:
         last.setdefault(kind, []).append(answer)
     return frozenset(kind for kind, given in last.items() if _mostly_kept(given))
+
+
+def left_unlisted(project: Project) -> frozenset[str]:
+    """The memories that the person was asked whether to list in the index, and left as they were."""
+    rows = project.questions.filter(kind="learn", answer=KEEP.id, evidence=[])
+    return frozenset(place["path"] for places in rows.values_list("places", flat=True) for place in places)
 
 
 def _mostly_kept(answers: Sequence[str]) -> bool:

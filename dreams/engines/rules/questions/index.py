@@ -91,7 +91,8 @@ def unlisted(context: Inputs) -> Iterator[Question]:
     listed = "\n".join(edit.after or "" for edit in context.edits if edit.path == path)
     options = (option for each in context.found for option in each.options)
     removed = {edit.path for option in options for edit in option.edits if edit.after is None}
-    found = [each for each in orphans.unlisted(tree, path) if each not in listed and each not in removed]
+    every = orphans.unlisted(tree, path, context.job.left_unlisted)
+    found = [each for each in every if each not in listed and each not in removed]
     config = context.job.config
     if not orphans.has_room(tree, path, found, config):
         return  # the summary says so

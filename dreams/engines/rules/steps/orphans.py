@@ -2,7 +2,7 @@
 
 import re
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Sequence, Set
 from contextlib import suppress
 from pathlib import PurePosixPath
 
@@ -18,8 +18,9 @@ from dreams.engines.rules.notes.wording import (
     summed_up,
 )
 from dreams.engines.rules.steps.index import base_of, mentioned
+from dreams.engines.types import Job
 from dreams.lib import diff, memdir
-from dreams.lib.files.text import encode, is_utf8, one_line, plural
+from dreams.lib.files.text import decode, encode, is_utf8, one_line, plural
 from dreams.lib.prose import comparing
 from dreams.lib.secrets.redact import values
 
@@ -49,23 +50,32 @@ _TELLS_A_STATE = re.compile(
 )
 
 
-def add_orphans(rec: Recorder, config: Config) -> None:
+def add_orphans(rec: Recorder, job: Job) -> None:
     """Add a row for each file with a clear title, if the index has room for all. A first index is asked about as a whole."""
     for index_path in (memdir.INDEX_NAME, TEAM_INDEX):
         if not rec.tree.writable(index_path) or index_path in rec.tree.hand_edited:
             continue
-        found = unlisted(rec.tree, index_path)
-        if not has_room(rec.tree, index_path, found, config):
+        found = unlisted(rec.tree, index_path, job.left_unlisted)
+        if not has_room(rec.tree, index_path, found, job.config):
             told = plural(len(found), "memory is", "memories are")
             rows = "its row" if len(found) == 1 else "a row for each"
             rec.note(f"{told} not in any index, and {index_path} has no room for {rows}.")
             continue
-        for path in found if index_path in rec.tree.workspace.snapshot.files else ():
+        for path in found if _is_settled(rec.tree, index_path, job, len(found)) else ():
             if _is_surely_listed(rec.tree, path):
-                _add(rec, index_path, path, config)
+                _add(rec, index_path, path, job.config)
     is_free = memdir.INDEX_NAME not in rec.tree.texts and rec.tree.writable(memdir.INDEX_NAME)
     if is_free and (paths := rec.tree.memories()) and not _is_memory_folder(rec.tree):
         rec.note(f"There is no {memdir.INDEX_NAME} to list the {plural(len(paths), 'file')}.")
+
+
+def _is_settled(tree: Tree, index_path: str, job: Job, missing: int) -> bool:
+    """Whether an index is there to list memories: somebody else wrote in it, or it has more rows than it lacks."""
+    if (file := tree.workspace.snapshot.files.get(index_path)) is None:
+        return False
+    lines = zip(decode(file.data).split("\n"), job.line_dates.get(index_path, ()), strict=False)
+    ours = {day is not None and day.ours for line, day in lines if line.strip()}
+    return ours != {True} or len(memdir.parse_index(tree.texts[index_path]).rows) > missing
 
 
 def _is_surely_listed(tree: Tree, path: str) -> bool:
@@ -125,8 +135,8 @@ def loaded(text: str, config: Config) -> memdir.Loaded:
     return memdir.loaded(text, max_lines=config.index_max_lines, max_bytes=config.index_max_bytes)
 
 
-def unlisted(tree: Tree, index_path: str) -> list[str]:
-    """The memories that an index does not mention and that are still useful."""
+def unlisted(tree: Tree, index_path: str, left_unlisted: Set[str]) -> list[str]:
+    """The memories that an index does not mention, that are still useful, and that no person wanted left so."""
     shared = index_path == TEAM_INDEX
     text = tree.texts.get(index_path)
     if text is None and (shared or not _is_memory_folder(tree)):
@@ -135,7 +145,8 @@ def unlisted(tree: Tree, index_path: str) -> list[str]:
     paths = [
         path
         for path in tree.memories()
-        if is_team(path) == shared
+        if path not in left_unlisted
+        and is_team(path) == shared
         and _is_topic(tree, path, text or "")
         and says_something(tree.texts[path])
         and not any(map(IS_OVER.search, (written_title(tree, path), hook_of(tree, path))))
