@@ -148,6 +148,8 @@ LEFT = [
     ("Queue 3 is drained by hand.", "queue 4 is drained by hand now"),
     ("Firewall rule 12 opens 5300.", "firewall rule 13 opens 5300 now"),
     ("The API is on port 80, the admin UI on port 81.", "the API is on port 82 now"),
+    ("See ticket 12 for details.", "ticket 31 is now done"),
+    ("See larch:12 for details.", "larch:31 is now done"),
     ("The API runs on PostgreSQL 15.", "the importer runs on PostgreSQL 16 now"),
     ("Staging uses PostgreSQL 15.", "production uses PostgreSQL 16 now"),
     ("Billing uses Redis.", "search uses Redis now"),

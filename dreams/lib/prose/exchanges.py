@@ -327,15 +327,17 @@ def words_of(text: str) -> set[str]:
 
 def is_last_number(text: str, old: str, told: str, new: str) -> bool:
     """Whether `old` is the only number of a text, and nothing that `told` repeats follows but a unit: in "queue 3 is drained by
-    hand" it is part of a name."""
+    hand" it is part of a name, as in "ticket 31 is done now"."""
     values = [read(f"x {value}").values for value in _apart(old, new)]
     if not all(values) or {value.kind for both in values for value in both} not in ({"number"}, {"address"}):
         return False
     before, _, behind = text.partition(old)
     unit, _, rest = behind.lstrip(" .,`").partition(" ")
     later = words_of(rest) & words_of(told) - words_of(f"{before} {unit}")
+    head, _, tail = told.partition(new)
+    named = bool(head) and not lexicon.BE.isdisjoint(tail.lower().split()[:1])
     kinds = [value.kind for value in read(text).values]
-    return kinds.count(values[0][0].kind) == 1 and not later and old not in told.replace(new, "", 1)
+    return kinds.count(values[0][0].kind) == 1 and not (later or named or old in head + tail)
 
 
 def _apart(old: str, new: str) -> tuple[str, str]:
