@@ -609,3 +609,11 @@ def test_a_change_of_one_value_is_asked_about_although_something_else_of_the_thi
     of_it = [each for each in asked(made, "changed") if each.places[0].text == SHARED]
     assert [each.why for each in of_it] == ["You wrote that this is cache-eu-7 now; memory has cache-eu-3."]
     assert not any("cache-eu-7" in (edit.after or "") for edit in made.edits)
+
+
+def test_a_rule_for_later_that_also_changes_a_value_can_be_remembered_as_a_whole(tmp_path: Path) -> None:
+    files = {"MEMORY.md": INDEX, "a.md": memory(f"{SHARED}\n")}
+    said = "From now on AuthGate talks to cache-eu-7 and we never restart it on Fridays."
+    [question] = asked(dream(tmp_path, files, [session(1, said)]), "changed")
+    both = next(option for option in question.options if option.label == "Remember both")
+    assert any("we never restart it on Fridays" in (edit.after or "") for edit in both.edits)

@@ -12,10 +12,11 @@ from dreams.engines.rules.notes.tree import Recorder
 from dreams.engines.rules.questions.families import NO_OPTION, Inputs, leaves_entries, place_of_quote
 from dreams.engines.rules.questions.same import MOST_REWORDED, cited, merge, place_of, subject_of
 from dreams.engines.rules.steps.learning import learn
+from dreams.engines.rules.user_statements.lessons import is_from
 from dreams.engines.rules.value_updates import Update, doubted_updates, everywhere, saying, updates
 from dreams.engines.types import KEEP, Citation, Edit, Option, Question
 from dreams.lib.files.text import quoted
-from dreams.lib.prose.comparing import TELLING, normalised, says_more
+from dreams.lib.prose.comparing import TELLING, says_more
 from dreams.lib.prose.exchanges import (
     MOST_OWN,
     are_about_two,
@@ -83,9 +84,7 @@ def _told_question(asking: Inputs, update: Update) -> tuple[Question, Changed] |
     day = at.astimezone(asking.job.time_zone).date() if at else None
     keep = Option("keep", "Keep both" if kept else "Keep it as it is")
     history = as_history(asking, statements, new, day, quotes) if update.is_value else NO_OPTION
-    wished = [
-        each for each in asking.gathered.asked if normalised(each.text) == normalised(update.typed.text)
-    ]
+    wished = [each for each in asking.gathered.asked if is_from(each, (update.typed.text, quote))]
     both = asking.draftsman.option("both", "Remember both", learn, wished, asking.job.config)
     citations = (*quotes, *map(cited, statements))
     subject = f"{subject_of(statements)} {new.strip('`').lower()}"

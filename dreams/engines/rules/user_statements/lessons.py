@@ -115,16 +115,17 @@ def _weighed(lesson: Lesson) -> Lesson:
 def drop(found: Gathered, told: Iterable[str]) -> None:
     """Remove the lessons that an update has already written into memory."""
     for lessons in (found.lessons, found.asked):
-        lessons[:] = [each for each in lessons if not _is_from(each, told)]
+        lessons[:] = [each for each in lessons if not is_from(each, told)]
 
 
 def doubt(found: Gathered, unsure: Set[str]) -> None:
     """Ask about the lessons that may replace something in memory, instead of adding them to it."""
-    found.asked += [each for each in found.lessons if _is_from(each, unsure)]
-    found.lessons = [each for each in found.lessons if not _is_from(each, unsure)]
+    found.asked += [each for each in found.lessons if is_from(each, unsure)]
+    found.lessons = [each for each in found.lessons if not is_from(each, unsure)]
 
 
-def _is_from(lesson: Lesson, said: Iterable[str]) -> bool:
+def is_from(lesson: Lesson, said: Iterable[str]) -> bool:
+    """Whether a lesson is one of these sentences, or a part of one."""
     words = {*map(comparing.normalised, (lesson.text, *(cited.quote for cited in lesson.citations)))}
     return any(comparing.normalised(text) in words for text in said)
 
