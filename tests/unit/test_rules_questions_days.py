@@ -351,6 +351,12 @@ def test_of_a_statement_that_says_more_only_the_sentence_is_taken_out(tmp_path: 
     assert "- The reader was moved on 2026-01-30. The writer has to follow.\n" in after
 
 
+def test_an_abbreviation_that_ends_a_bracket_ends_no_sentence(tmp_path: Path) -> None:
+    body = "It reads CSV.\n\n- It is free as of 2026-02-01; other readers (Excel etc.) now cost extra. The writer has to follow.\n"
+    (question,) = dream(tmp_path, project_file(body)).outcome.questions
+    assert "\n- The writer has to follow.\n" in (question.options[0].edits[0].after or "")
+
+
 @pytest.mark.parametrize(
     "line",
     [

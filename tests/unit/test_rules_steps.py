@@ -108,6 +108,22 @@ def test_a_file_with_a_secret_in_its_name_is_titled_by_the_name_as_it_is(tmp_pat
     assert row_for(tmp_path, path, memory("- Used by the mill.\n")).startswith(f"- [{path[:-3]}]({path})")
 
 
+def test_a_row_is_titled_by_its_file_where_all_others_are(tmp_path: Path):
+    index = "# Memory\n\n- [a.md](a.md) — first\n"
+    made = dream(
+        tmp_path, {"MEMORY.md": index, "a.md": A, "b.md": memory("Set by Ana.\n", name="Freeze weeks")}
+    )
+    assert made.text("MEMORY.md") == f"{index}- [b.md](b.md) — Set by Ana.\n"
+
+
+def test_a_memory_with_the_title_of_another_row_is_asked_about(tmp_path: Path):
+    index = "# Memory\n\n- [Freeze weeks](a.md) — first\n"
+    made = dream(
+        tmp_path, {"MEMORY.md": index, "a.md": A, "b.md": memory("Set by Ana.\n", name="Freeze weeks")}
+    )
+    assert (made.edits, [each.kind for each in made.outcome.questions]) == ([], ["learn"])
+
+
 def test_rows_for_orphans_are_decided_one_by_one(tmp_path: Path):
     files = notes([f"note_{number}.md" for number in range(40)])
     made = dream(tmp_path, {"MEMORY.md": "# Memory\n", **files})

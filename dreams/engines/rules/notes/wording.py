@@ -6,7 +6,7 @@ import re
 from dreams.lib.prose import lexicon
 
 _ABBREVIATION = re.compile(
-    r"(?:\b(?:e\.g|i\.e|etc|vs|cf|approx|no|Mr|Mrs|Ms|Dr|St|incl|resp|max|min)|\b[A-Z])\.$"
+    r"(?:\b(?:e\.g|i\.e|etc|vs|cf|approx|no|Mr|Mrs|Ms|Dr|St|incl|resp|max|min)|\b[A-Z])\.[\"'”’)\]*_`]*$"
 )
 _SENTENCE_END = re.compile(r"(?<![.!?])[.!?]+[\"'”’)\]*_`]*(?=\s)|[。！？]")
 _CLAUSE_END = re.compile(r"(?<=[.;:!?,])\s|\s(?=[—–-]\s)|\s(?=\()|(?<=[、。，；：！？])")

@@ -80,9 +80,6 @@ def _needed(offers: Sequence[_Offer], need: int) -> list[_Offer]:
     return [offer for offer, before in zip(offers, saved, strict=False) if before < need * ROOM]
 
 
-TO_LIST = 0.5  # how useful an answer is, chosen: sessions do not find unlisted memories
-
-
 def unlisted(context: Inputs) -> Iterator[Question]:
     """One question about memories without a row that this dream does not list itself: no certain title, or no index yet."""
     tree, path = context.tree_before, memdir.INDEX_NAME
@@ -106,7 +103,6 @@ def unlisted(context: Inputs) -> Iterator[Question]:
         f"{plural(len(found), 'memory is', 'memories are')} not in any index, so no session finds {them}.",
         tuple(Place(each, *orphans.told_at(tree, each)) for each in found),
         (option, KEEP),
-        weight=TO_LIST,
     )
 
 

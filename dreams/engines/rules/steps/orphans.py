@@ -41,12 +41,11 @@ RECORD = re.compile(
 )
 _WORD = re.compile(r"[^\W_]+")
 _NAMED_DAY = re.compile(r"(?<!\d)(\d{4})[-_](\d\d)[-_](\d\d)(?!\d)")
-_DAY_WITH_SLASHES = re.compile(r"\d/\d\d?/\d")  # in any order
 # Files about the folder, not memories.
 NO_MEMORY = re.compile(r"(?:README|CLAUDE|AGENTS|CHANGELOG|LICENSE|INSTALL|SKILL)(?![a-z]).*")
 _FIELD = re.compile(r"[A-Z][\w ]{0,20}: ")  # "Transcript: /home/…" in a record
-_TELLS_A_STATE = re.compile(
-    r"\b(?:done|completed?|shipped|resolved|closed|finished|status|progress|wip|to-?do)\b", re.IGNORECASE
+_TELLS_A_STATE = re.compile(  # or a day, in any order
+    r"\b(?:done|completed?|shipped|resolved|closed|finished|status|progress|wip|to-?do)\b|\d/\d\d?/\d", re.I
 )
 
 
@@ -61,8 +60,9 @@ def add_orphans(rec: Recorder, job: Job) -> None:
             rows = "its row" if len(found) == 1 else "a row for each"
             rec.note(f"{told} not in any index, and {index_path} has no room for {rows}.")
             continue
+        taken = set(_titles(rec.tree, index_path).values())
         for path in found if _is_settled(rec.tree, index_path, job, len(found)) else ():
-            if _is_surely_listed(rec.tree, path):
+            if _is_surely_listed(rec.tree, path) and written_title(rec.tree, path) not in taken:
                 _add(rec, index_path, path, job.config)
     is_free = memdir.INDEX_NAME not in rec.tree.texts and rec.tree.writable(memdir.INDEX_NAME)
     if is_free and (paths := rec.tree.memories()) and not _is_memory_folder(rec.tree):
@@ -82,9 +82,14 @@ def _is_surely_listed(tree: Tree, path: str) -> bool:
     """Whether it has frontmatter and a written title about its topic. Titles made from file names, or with a state or day, are
     asked about."""
     title = written_title(tree, path)
-    dated = _NAMED_DAY.search(path) or WRITTEN.search(title) or _DAY_WITH_SLASHES.search(title)
-    is_headed = tree.document(path).frontmatter is not None
-    return bool(title) and is_headed and not dated and not _TELLS_A_STATE.search(title)
+    dated = _NAMED_DAY.search(path) or WRITTEN.search(title) or _TELLS_A_STATE.search(title)
+    return bool(title) and tree.document(path).frontmatter is not None and not dated
+
+
+def _titles(tree: Tree, index_path: str) -> dict[str, str]:
+    """The targets of an index's rows for memories, and their titles."""
+    index = memdir.parse_index(tree.texts.get(index_path, ""))
+    return {row.target: row.title for row in index.rows if row.is_memory_target}
 
 
 def list_all(rec: Recorder, paths: Sequence[str], config: Config) -> None:
@@ -204,15 +209,10 @@ def with_row(tree: Tree, index_path: str, path: str, row_max: int, *, first: boo
 
 def _heading_for(tree: Tree, index: memdir.Index, base: str, kind: str | None) -> str | None:
     """The section named for this type, else the one with most rows of it, else with most rows."""
+    for item in memdir.sections(index.text) if kind else ():
+        if item.kind == "heading" and item.content.casefold().strip() in {kind, f"{kind}s"}:
+            return item.content
     rows = [row for row in index.rows if row.is_memory_target]
-    headings = {
-        item.content: None
-        for item in memdir.sections(index.text)
-        if item.kind == "heading" and item.content.strip()
-    }
-    for heading in headings if kind else ():
-        if heading.casefold().strip() in {kind, f"{kind}s"}:
-            return heading
     alike = [
         row for row in rows if kind and (p := f"{base}{row.target}") in tree.texts and tree.kind(p) == kind
     ]
@@ -222,10 +222,12 @@ def _heading_for(tree: Tree, index: memdir.Index, base: str, kind: str | None) -
 
 def row_text(tree: Tree, path: str, target: str, row_max: int) -> tuple[str, str, str]:
     """Title, target and hook of a row, only in words of the file. The hook is complete sentences, or the description."""
-    title, stem = title_of(tree, path), PurePosixPath(path).stem
+    title, stem, hook = title_of(tree, path), PurePosixPath(path).stem, hook_of(tree, path)
+    titles = _titles(tree, TEAM_INDEX if is_team(path) else memdir.INDEX_NAME)
+    if titles and all(PurePosixPath(each).name == titles[each] for each in titles):
+        title, hook = PurePosixPath(path).name, hook or title  # as all others have
     if not _is_text(title) or values(stem):  # a secret written as words would not be found by checks
         title = stem
-    hook = hook_of(tree, path)
     if not _is_text(hook) or comparing.normalised(hook) == comparing.normalised(title):
         return title, target, ""
     if hook.lower().startswith(title.lower()) and (rest := _NEXT_CLAUSE.match(hook, len(title))):
