@@ -12,7 +12,8 @@ from hypothesis import given, strategies as st
 
 from dreams.conf import Config
 from dreams.engines.anthropic import prompt
-from dreams.engines.anthropic.citations import QuoteFinder, attribute, bare, clean, fenced
+from dreams.engines.anthropic.citations import QuoteFinder
+from dreams.engines.anthropic.conversation import attribute, clean, fenced, unfenced
 from dreams.engines.types import LineDate, LogBrief
 from tests.world import model as kit
 from tests.world.cases import each
@@ -33,9 +34,9 @@ def test_nothing_inside_can_close_its_fence(text: str) -> None:
     assert head.count("<") == 1 and head.count(">") == 1 and head.endswith(">")
     assert "<dream-" not in body.lower().removesuffix("</dream-data>")
     assert RLO not in made
-    assert bare(made) == body.removesuffix("\n</dream-data>")
+    assert unfenced(made) == body.removesuffix("\n</dream-data>")
     if not clean(text).startswith("<dream-") and "</dream-" not in clean(text):
-        assert bare(clean(text)) == clean(text)
+        assert unfenced(clean(text)) == clean(text)
 
 
 def test_ordinary_mark_up_in_a_note_stays_as_it_is() -> None:

@@ -6,85 +6,20 @@ reviewer sees it too.
 
 import datetime as dt
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import islice
 from pathlib import Path, PurePosixPath
 from typing import Any
 
 from dreams.engines.linedates import day_of_log
-from dreams.engines.types import Citation, EvidenceSource, Job, LineDate, SessionBrief
+from dreams.engines.types import Citation, EvidenceSource, Job, SessionBrief
 from dreams.lib import memdir
 from dreams.lib.agents import transcripts
 from dreams.lib.agents.base import NO_ANSWER
-from dreams.lib.diff import visible
 from dreams.lib.files import safefs
 from dreams.lib.files.text import one_line
-from dreams.lib.prose import dates
 from dreams.lib.prose.statements import statement
 from dreams.lib.secrets import redact
-
-# Prepares text of transcripts and files for the model: redacted, made visible, and fenced as data.
-
-
-# Our tags have their own prefix, so that ordinary markup in a note is kept.
-TAG = "dream-"
-_TAG = re.compile(rf"<(?=\s*/?\s*{TAG})", re.IGNORECASE)
-
-
-def clean(text: str) -> str:
-    """Removes secrets and writes out every invisible character."""
-    return visible(redact.redact(text))
-
-
-def fenced(tag: str, text: str, **attributes: object) -> str:
-    """`text` as data between tags."""
-    named = "".join(f' {name}="{attribute(value)}"' for name, value in attributes.items())
-    return f"<{TAG}{tag}{named}>\n{_TAG.sub('&lt;', clean(text))}\n</{TAG}{tag}>"
-
-
-def bare(text: str) -> str:
-    """The text between the tags of `fenced`, for a person; also for a truncated text."""
-    first, _, rest = text.partition("\n")
-    inside = rest if first.startswith(f"<{TAG}") else text
-    before, _, last = inside.rstrip().rpartition("\n")
-    return before if last.startswith(f"</{TAG}") else inside
-
-
-def attribute(value: object) -> str:
-    """Makes one line that cannot break out of its quotes."""
-    flat = " ".join(clean(str(value)).split())[:300]
-    return flat.replace("&", "&amp;").replace('"', "&quot;").replace("<", "&lt;").replace(">", "&gt;")
-
-
-# Relative days in memories ("tomorrow"), with the day that each line was written and the resulting
-# date.
-
-
-MOST_LINES = 40  # of a briefing; chosen
-LINE_CHARS = 200  # of each of them; chosen
-
-
-def dated_lines(job: Job) -> list[str]:
-    """One line for each line of a memory with a relative day, in order; at most `MOST_LINES`."""
-    found = (
-        line
-        for path, known in sorted(job.line_dates.items())
-        if not job.workspace.read_only_because(path)
-        for line in _of_file(path, job.workspace.read(path) or "", known)
-    )
-    return list(islice(found, MOST_LINES))
-
-
-def _of_file(path: str, text: str, known: Sequence[LineDate | None]) -> Iterator[str]:
-    for number, (raw, day) in enumerate(zip(memdir.split_lines(text), known, strict=False), start=1):
-        if day is None or day.ours or (day.source == "file" and path.endswith(memdir.INDEX_NAME)):
-            continue  # sessions add to the index all the time: its date says little about a single row
-        spans = dates.writable_spans(raw, day.day)
-        if spans:
-            meant = ", ".join(f"“{span.text}” is {span.meant}" for span in spans)
-            yield f"- {path} line {number} ({day.note}: {day.day:%Y-%m-%d}), {meant}: {redact.cut(raw.strip(), LINE_CHARS)}"
-
 
 MOST_CITATIONS = 20  # of one edit; chosen
 QUOTE_CHARS = 1_000  # of a kept quote; chosen

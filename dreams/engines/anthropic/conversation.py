@@ -1,13 +1,16 @@
-"""The messages of one dream, with their prompt cache marks, and how they are shortened. PURE.
+"""The messages of one dream: data of others, fenced; marks of the prompt cache; and how they are shortened. PURE.
 
 Messages alternate and end with the user's, which has the results of the last tool calls. Only
 complete turns are stored: nothing of a broken answer is kept.
 """
 
+import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
 from dreams.engines.anthropic.stream import Json, ModelReply
+from dreams.lib.diff import visible
+from dreams.lib.secrets import redact
 
 KEPT_MESSAGES = 5  # the agent's own constant: so many last messages are kept when a conversation is shortened
 KEPT_RESULT_CHARS = 2_000  # of an older tool result, enough to recognise it; chosen
@@ -15,6 +18,9 @@ NOTE_CHARS = 6_000  # of the summary of the work so far, its end
 CACHED = {"type": "ephemeral"}
 CUT_NOTE = "\n[the rest was left out to make room; read it again if you need it]"
 NOTHING_SAID = "(Nothing whole was said.)"
+# Our tags have their own prefix, so that ordinary markup in a note is kept.
+TAG = "dream-"
+_TAG = re.compile(rf"<(?=\s*/?\s*{TAG})", re.IGNORECASE)
 
 
 @dataclass(slots=True)
@@ -118,3 +124,31 @@ def _short_block(block: Json) -> Json:
 
 def _size(message: Json) -> int:
     return len(repr(message["content"]))
+
+
+# --- Data of others -------------------------------------------------------------------------------------------------
+
+
+def clean(text: str) -> str:
+    """Removes secrets and writes out every invisible character."""
+    return visible(redact.redact(text))
+
+
+def fenced(tag: str, text: str, **attributes: object) -> str:
+    """`text` as data between tags."""
+    named = "".join(f' {name}="{attribute(value)}"' for name, value in attributes.items())
+    return f"<{TAG}{tag}{named}>\n{_TAG.sub('&lt;', clean(text))}\n</{TAG}{tag}>"
+
+
+def unfenced(text: str) -> str:
+    """The text between the tags of `fenced`, for a person; also for a truncated text."""
+    first, _, rest = text.partition("\n")
+    inside = rest if first.startswith(f"<{TAG}") else text
+    before, _, last = inside.rstrip().rpartition("\n")
+    return before if last.startswith(f"</{TAG}") else inside
+
+
+def attribute(value: object) -> str:
+    """Makes one line that cannot break out of its quotes."""
+    flat = " ".join(clean(str(value)).split())[:300]
+    return flat.replace("&", "&amp;").replace('"', "&quot;").replace("<", "&lt;").replace(">", "&gt;")

@@ -9,8 +9,7 @@ from dataclasses import dataclass, field, replace
 
 from dreams.engines.anthropic import prompt
 from dreams.engines.anthropic.budget import Budget, joined
-from dreams.engines.anthropic.citations import clean
-from dreams.engines.anthropic.conversation import Conversation
+from dreams.engines.anthropic.conversation import Conversation, clean
 from dreams.engines.anthropic.retrying import CALLS_TOOLS, Asker, Timing, TooLong, remedy
 from dreams.engines.anthropic.stream import Json, ModelReply
 from dreams.engines.anthropic.tools import AnsweredCall, Toolbox

@@ -6,20 +6,21 @@ current state, so that no turn is spent on looking it up.
 
 import hashlib
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import cache
+from itertools import islice
 from pathlib import Path
 
 from dreams.conf import Config
 from dreams.engines.anthropic import repository, schemas
-from dreams.engines.anthropic.citations import attribute, clean, dated_lines, fenced
-from dreams.engines.anthropic.conversation import CACHED
+from dreams.engines.anthropic.conversation import CACHED, attribute, clean, fenced
 from dreams.engines.anthropic.stream import Json
 from dreams.engines.anthropic.tools import mounted
-from dreams.engines.types import Job, Problem, PromptBrief, SessionBrief
+from dreams.engines.types import Job, LineDate, Problem, PromptBrief, SessionBrief
 from dreams.lib import memdir
 from dreams.lib.agents import transcripts
 from dreams.lib.files.text import plural
+from dreams.lib.prose import dates
 from dreams.lib.secrets.redact import cut
 
 #: Limits of the findings sent back.
@@ -94,6 +95,8 @@ PROMPTS_PER_SESSION = 6  # the most promising ones; chosen
 PROMPT_CHARS = 300  # of each; chosen
 PROMPTS_CHARS = 12_000  # of all prompts together, about 3,000 tokens; chosen
 INSTRUCTIONS_CHARS, LINE_CHARS = 12_000, 400
+MOST_DATES = 40  # lines with a relative day; chosen
+DATED_CHARS = 200  # of each of them; chosen
 LOGS_CHARS = 16_000  # of daily logs, about 4,000 tokens; chosen
 _WISH = re.compile(
     r"\b(?:remember|from now on|always|never|next time|prefer|don'?t|do not|instead|deadline|decided|agreed)\b",
@@ -184,11 +187,27 @@ def _index(job: Job) -> list[str]:
 
 
 def _dates(job: Job) -> list[str]:
-    lines = dated_lines(job)
+    """The relative days in memories ("tomorrow"), one line for each line that has one."""
+    files = job.line_dates.items()
+    found = (line for path, known in sorted(files) for line in _dates_of_file(job, path, known))
+    lines = list(islice(found, MOST_DATES))
     if not lines:
         return []
     head = "Dates that relative words in memories mean, counted from the day the line was written, where that is certain:"
     return [head, fenced("dates", "\n".join(lines))]
+
+
+def _dates_of_file(job: Job, path: str, known: Sequence[LineDate | None]) -> Iterator[str]:
+    if job.workspace.read_only_because(path):
+        return
+    text = job.workspace.read(path) or ""
+    for number, (raw, day) in enumerate(zip(memdir.split_lines(text), known, strict=False), start=1):
+        if day is None or day.ours or (day.source == "file" and path.endswith(memdir.INDEX_NAME)):
+            continue  # sessions add to the index all the time: its date says little about a single row
+        spans = dates.writable_spans(raw, day.day)
+        if spans:
+            meant = ", ".join(f"“{span.text}” is {span.meant}" for span in spans)
+            yield f"- {path} line {number} ({day.note}: {day.day:%Y-%m-%d}), {meant}: {cut(raw.strip(), DATED_CHARS)}"
 
 
 def _logs(job: Job) -> list[str]:

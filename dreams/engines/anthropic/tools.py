@@ -11,7 +11,8 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from dreams.engines.anthropic import schemas
-from dreams.engines.anthropic.citations import QuoteFinder, clean, fenced, memory_path
+from dreams.engines.anthropic.citations import QuoteFinder, memory_path
+from dreams.engines.anthropic.conversation import clean, fenced
 from dreams.engines.anthropic.edit_tools import Refusal, Writer
 from dreams.engines.anthropic.questions import Questions
 from dreams.engines.anthropic.stream import Json

@@ -10,7 +10,7 @@ from typing import Any
 from django.core.paginator import Page
 
 from dreams import conf
-from dreams.engines.anthropic import citations
+from dreams.engines.anthropic import conversation
 from dreams.engines.tokens import known_price
 from dreams.lib import amounts
 from dreams.models import DreamRun, DreamSession, Turn
@@ -249,7 +249,7 @@ def _tool(tool: Mapping[str, Any]) -> dict[str, Any]:
         "name": str(tool.get("name", "tool")),
         "brief": brief,
         "input": shown(str(said))[:MOST_TOOL_CHARS],
-        "output": shown(citations.bare(str(tool.get("output") or "")))[:MOST_TOOL_CHARS],
+        "output": shown(conversation.unfenced(str(tool.get("output") or "")))[:MOST_TOOL_CHARS],
         "refused": "" if not refused else "Refused" if refused is True else str(refused),
         "ms": spell_ms(int(ms)) if isinstance(ms := tool.get("ms"), int | float) else "",
     }
