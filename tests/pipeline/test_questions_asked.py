@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from django.utils import timezone
 
-from dreams.engines.types import Job, Place, Question as Asked
+from dreams.engines.types import Citation, Job, Place, Question as Asked
 from dreams.models import DreamRun, FileChange, Project, Proposal, Question, Session
 from dreams.services import discovery, dreaming, settings_changes
 from dreams.services.memories import syncing
@@ -108,9 +108,13 @@ def test_a_question_from_a_session_stays_open_when_later_dreams_no_longer_read_t
         memory = ASK(job)
         return dataclasses.replace(memory, places=(*memory.places, from_session))
 
-    asking.dream(project, monkeypatch, said)
+    def leans(job: Job) -> Asked:
+        told = Citation("transcript", "It runs on host beta.", session.path, session.pk, 3, role="user")
+        return dataclasses.replace(ASK_RESET(job), kind="leans", citations=(told,))
+
+    asking.dream(project, monkeypatch, said, leans)
     asking.dream(project, monkeypatch)
-    assert asking.states(project) == ["open"]
+    assert asking.states(project) == ["open", "open"]
 
 
 def test_a_dream_replaces_the_open_questions_of_the_one_before(tmp_path: Path, monkeypatch) -> None:

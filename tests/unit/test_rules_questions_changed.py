@@ -79,6 +79,12 @@ def test_a_number_never_takes_the_place_of_a_name_before_which_another_word_stan
         ("A stall of 6900 in motor-ctl resets the board", "motor-ctl: watchdog 6900 → 7100"),
         ("A stall of 6900 resets the board of pierGate", "pierGate: watchdog 6900 → 7100"),
         ("Build motor-ctl with `make reed-dbg-65`.", "motor-ctl changed make reed-dbg-65 → make fern-hil-12"),
+        ("`mapTiles` drops its cache after 168 min", "switched mapTiles over to 70 min, 168 min is dead"),
+        ("The staging database is db-stage-1.", "the staging database is db-stage-2 (previously db-stage-1)"),
+        (
+            "PushGate asks the gateway for 82 items at once, whatever the device",
+            "Correction: the page size of PushGate is 186 items, not 82 items.",
+        ),
     ],
 )
 def test_what_says_that_another_value_is_past_is_the_newer_one_in_the_same_file_too(
@@ -617,3 +623,32 @@ def test_a_rule_for_later_that_also_changes_a_value_can_be_remembered_as_a_whole
     [question] = asked(dream(tmp_path, files, [session(1, said)]), "changed")
     both = next(option for option in question.options if option.label == "Remember both")
     assert any("we never restart it on Fridays" in (edit.after or "") for edit in both.edits)
+
+
+def test_what_something_was_replaced_by_is_its_present_value(tmp_path: Path) -> None:
+    body = "- The job queue runs on valkey-8.\n- For the job queue redis-7 was replaced by valkey-8.\n"
+    made = dream(tmp_path, {"MEMORY.md": "- [A](a.md) - hosts\n", "a.md": memory(body)})
+    assert [each.why for each in asked(made, "changed")] == []
+
+
+@pytest.mark.parametrize(
+    ("has", "said", "new"),
+    [
+        (
+            "Open https://lotus.example.net for the mail relay; SSO only.",
+            "I just changed mail relay to https://raven.example.net (URL), please use that from here on",
+            "https://raven.example.net for the mail relay; SSO",
+        ),
+        (
+            "In `ReceiptParser`: fetch limit 130 items (was profiled on old devices)",
+            "actually the items per page for ReceiptParser should be 248 items now, we changed it on tuesday",
+            "fetch limit 248 items",
+        ),
+    ],
+)
+def test_of_several_values_the_one_of_a_rare_kind_is_exchanged_and_words_of_doubt_only_mean_asking(
+    tmp_path: Path, has: str, said: str, new: str
+) -> None:
+    made = dream(tmp_path, {"MEMORY.md": INDEX, "a.md": memory(f"{has}\n")}, [session(1, said)])
+    (question,) = asked(made, "changed")
+    assert made.edits == [] and new in (texts(question, "replace")["a.md"] or "")

@@ -42,6 +42,7 @@ def asked(folder: Path, line: str, written: LineDate = WRITTEN, **more: str) -> 
         ("The gateway moved to Go on 2026-03-14", None),
         ("Since 2026-03-14 the gateway is in Go", None),
         ("Skip the gateway until 2026-03-14, since its sandbox is down", "2026-03-14"),
+        ("The mixer beta runs through 2026-03-14; collect its logs", "2026-03-14"),
         ("The freeze ended before 2026-03-14 and was lifted", None),
         ("Between 2026-03-01 and 2026-03-14 two approvals", None),
         ("Is it due 2026-03-14?", None),

@@ -23,7 +23,7 @@ REPO = {
     "CLAUDE.md": "# Rules\n\n- Run `just check` before every push, and read what it says.\n",
     "package.json": '{"scripts": {"lint": "eslint ."}, "dependencies": {"left-pad": "^1.3.0"}}',
     "Dockerfile": "FROM python:3.12-slim AS harbour\nENV PORT=8123\nEXPOSE 8123\n",
-    "compose.yml": "services:\n  cache:\n    image: redis:7.2\n    ports: ['9321:6379']\n",
+    "compose.yml": "services:\n  cache:\n    image: redis:7.2.4\n    ports: ['9321:6379']\n",
     ".github/workflows/ci.yml": "jobs:\n  nightly-sweep:\n    runs-on: ubuntu-24.04\n",
     ".env.example": "# The night run: pier-17 --night\nLAUNCH_MODE=slow\n",
     "Makefile": "check:\n\truff check .\n",
@@ -64,6 +64,8 @@ def asked(
         ("We have left-pad at `^1.3.0`", "package.json"),
         ("The stage `harbour` is built from `python:3.12-slim`", "Dockerfile"),
         ("`cache` maps 9321:6379", "compose.yml"),
+        ("The cache service is on host port 9321", "compose.yml"),
+        ("The cache is redis 7.2.4 in compose", "compose.yml"),
         ("The CI job `nightly-sweep` is on `ubuntu-24.04`", ".github/workflows/ci.yml"),
     ],
 )

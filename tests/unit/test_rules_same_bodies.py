@@ -32,6 +32,20 @@ def test_copies_under_numbered_names_become_the_one_without_a_number(tmp_path: P
     assert not any(map(unaccounted, made.edits))
 
 
+def test_a_value_that_a_description_has_without_its_code_marks_is_one_of_the_body(tmp_path: Path) -> None:
+    told = memory("- event `nova_tapped_81` ← SearchBar\n", description="event nova_tapped_81 ← SearchBar")
+    made = dream(tmp_path, {"MEMORY.md": "# Memory\n", "events.md": told, "events_2.md": told})
+    assert (files_kept(made), about_files(made)) == ({"events.md"}, [])
+
+
+@pytest.mark.parametrize("mark", ["-backup", "-new", " copy", "_old", "-final", "-bak"])
+def test_a_copy_named_as_one_is_merged_without_asking(tmp_path: Path, mark: str) -> None:
+    names = ("gateway-owner.md", f"gateway-owner{mark}.md")
+    files = {name: memory(OWNER, name=name.removesuffix(".md")) for name in reversed(names)}
+    made = dream(tmp_path, {"MEMORY.md": "# Memory\n", **files})
+    assert (files_kept(made), about_files(made)) == ({names[0]}, [])
+
+
 @pytest.mark.parametrize(
     "other",
     [

@@ -6,7 +6,7 @@ one fact. Everything else is asked about."""
 
 import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence, Set
+from collections.abc import Callable, Iterator, Sequence, Set
 from dataclasses import dataclass, replace
 
 from dreams.engines.rules.notes.removing import Rewording, reword, with_text
@@ -68,35 +68,31 @@ class Update:
 
 
 def updates(
-    index: StatementIndex, heard: Sequence[Heard], is_settled: Callable[[PlacedText], bool] = lambda _: False
-) -> Iterator[Update]:
-    """At most one update per typed sentence, latest first; earlier sentences do not change what later ones mention."""
-    yield from _updates(index, ((each, each.typed) for each in reversed(heard)), is_settled)
-
-
-def doubted_updates(
-    index: StatementIndex, heard: Sequence[Heard], is_settled: Callable[[PlacedText], bool]
-) -> Iterator[Update]:
-    """The same for sentences with words of doubt, if they name both the old and the new value."""
-    for each in _updates(index, ((each, each.doubted) for each in reversed(heard)), is_settled):
-        if each.wordings and each.is_value and each.old.strip("`").lower() in each.typed.text.lower():
-            yield each
-
-
-def _updates(
     index: StatementIndex,
-    told: Iterable[tuple[Heard, Sequence[Typed]]],
-    is_settled: Callable[[PlacedText], bool],
+    heard: Sequence[Heard],
+    is_settled: Callable[[PlacedText], bool] = lambda _: False,
+    *,
+    doubted: bool = False,
 ) -> Iterator[Update]:
+    """At most one update per typed sentence, latest first; earlier sentences do not change what later ones mention.
+
+    `doubted`: of the sentences with words of doubt, those that name both values, or mark a change between values of a rare kind.
+    """
     spoken: set[PlacedText] = set()
-    for each, sentences_ in told:
+    for each in reversed(heard):
         if any(wish.handling == "forget" for wish in each.wishes):
             continue
-        for typed in sentences_:
+        for typed in each.doubted if doubted else each.typed:
             found = next(_of_sentence(index, each, typed, spoken, is_settled), None)
             if found is not None:
-                yield found
                 spoken.update((*found.known, *found.statements))
+                if not doubted or _is_clear(found):
+                    yield found
+
+
+def _is_clear(update: Update) -> bool:
+    named = update.old.strip("`").lower() in update.typed.text.lower()
+    return bool(update.wordings) and update.is_value and (named or (update.typed.changes and update.sure))
 
 
 def _of_sentence(
@@ -175,11 +171,6 @@ def _known(typed: Typed, thing: str, past: set[str], about: Sequence[PlacedText]
     having = tuple(each for each in about if new and new <= _present(each))
     is_said = thing not in new and any(_denies_as(each, typed.text) for each in having)
     return having if len(new) > 1 or is_said else ()
-
-
-def is_said(update: Update) -> bool:
-    """Whether memory has all of it word for word, so that it is not learnt either."""
-    return not update.wordings and bool(saying(update))
 
 
 def saying(update: Update) -> list[PlacedText]:
@@ -381,7 +372,8 @@ def update(rec: Recorder, heard: Sequence[Heard], *, learns: bool) -> tuple[set[
     for each in list(updates(index, heard)):
         rec.report.checkpoint()
         said = {each.typed.text, each.typed.quote}
-        if changes and (is_said(each) or (is_certain(each, heard) and _write(rec, each))):
+        is_said = not each.wordings and saying(each)  # word for word, so that it is not learnt either
+        if changes and (is_said or (is_certain(each, heard) and _write(rec, each))):
             done |= said
         elif each.wordings:
             unsure |= said

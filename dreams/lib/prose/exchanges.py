@@ -29,11 +29,13 @@ _WORD = re.compile(r"\w+")
 _RUNS = re.compile(r"[A-Z]+(?![a-z])|[A-Za-z]+|\d+")
 # Words right before, or right after, a past value.
 _WAS = re.compile(
-    r"\b(?:from|instead of|no longer|no more|not|was|renamed?|replaced?|dropped|removed|swapped|than|rid of|left)\s+(?:\w+ )?[`\"'*]*$",
+    r"\b(?:from|instead of|no longer|no more|not|was|previously|formerly|(?:renamed?|replaced?|swapped)(?! (?:by|with|for|to)\b)|"
+    r"dropped|removed|than|rid of|left)\s+(?:\w+ )?[`\"'*]*$",
     re.IGNORECASE,
 )
 _IS_PAST = re.compile(
-    r"[`\"'*]*\s*(?:->|=>|→|is (?:gone|dead|now called|no longer)|was\b|merged into)", re.IGNORECASE
+    rf"(?:\s(?:{'|'.join(lexicon.UNITS)})\b)?[`\"'*]*\s*(?:->|=>|→|is (?:gone|dead|now called|no longer)|was\b|merged into)",
+    re.IGNORECASE,
 )
 # "renamed the checkout-api flag to …": a property of the named thing.
 _OF_IT = re.compile(r"[`\"'*]* (?!(?:into|to|by|with|for|as)\b)[a-z]+ (?:in)?to\b", re.IGNORECASE)
@@ -194,7 +196,8 @@ def exchange(text: str, said: str, thing: str, known: Sequence[str] = ()) -> Exc
         return made
     if not fresh:
         return _of_words(text, said, thing)
-    pairs = [(old, new) for old in mine if old not in past for new in fresh if _alike(old, new)]
+    alike = [(old, new) for old in mine if old not in past for new in fresh if _alike(old, new)]
+    pairs = [pair for pair in alike if pair[0].sort not in _COMMON_SORTS] or alike
     alone = len(mine) == len(fresh) == len(theirs) == 1
     if not pairs and alone and _beside(text, mine[0]) == _beside(said, theirs[0]):
         return Exchange(mine[0], fresh[0], True)

@@ -60,13 +60,16 @@ def save(dream: DreamRun, proposal: Proposal | None, asked: Sequence[Asked]) -> 
             kept.append(_save(row or Question(project=project, subject=subject), one, dream, proposal))
             _note_files(kept[-1], shas, texts)
         left = project.questions.filter(question_states.UNANSWERED).exclude(pk__in=[row.pk for row in kept])
-        old = [row.pk for row in left if not any(map(_is_read_once, row.places))]
+        old = [row.pk for row in left if not _is_read_once(row)]
         Question.objects.filter(pk__in=old).update(state=State.OUTDATED)
         _show_first(project, [*kept, *(row for row in left if row.pk not in old)], proposal)
 
 
-def _is_read_once(place: Mapping[str, Any]) -> bool:
-    return bool(place["session"]) or place["role"] == "log"
+def _is_read_once(row: Question) -> bool:
+    """Whether a session or a log is a place of it, or its evidence."""
+    sources = [*((each["session"], each["role"]) for each in row.places)]
+    sources += [(each["session_pk"], each["role"]) for each in row.evidence]
+    return any(session or role == "log" for session, role in sources)
 
 
 def lock_questions(project: Project) -> None:

@@ -44,7 +44,7 @@ _ANY_DAY = re.compile(r"\b(?:19|20)\d\d\b")
 _CODE_WITH_MORE = re.compile(r"`[^`\n]*[^`\n\d :T.-][^`\n]*`")  # not a day but about code
 # Words before a last day: "until", "ends on", "remove after", "deadline:", "back on".
 _BEFORE_AN_END = re.compile(
-    r"(?:(?<![\w-])(?:until|till?|lasts? to|runs? (?:to|out)|valid|good|by(?=(?: the)?(?: end of)?\W*$)|before|due|deadlines?|expir\w+|expiry|"
+    r"(?:(?<![\w-])(?:until|till?|lasts? to|runs? (?:to|out|through)|valid|good|by(?=(?: the)?(?: end of)?\W*$)|before|due|deadlines?|expir\w+|expiry|"
     r"ends?|over (?:on|by)|back on|closes|remove|drop|delete|revert|temporar\w+|temp|ttl|sunset|scheduled|postponed|next)"
     r"(?![\w-]))(?! of\b)[^.;\d]{0,24}$",
     re.IGNORECASE,

@@ -37,7 +37,7 @@ _WORD = re.compile(r"[\w@.+/:^~><=*-]*\w[\w@.+/:^~><=*-]*")
 _CODE = re.compile(r"`([^`\n]+)`")
 _PLAIN = re.compile(r"[A-Z]?[a-z]+|[A-Z]+")
 _NAME = re.compile(r"[A-Za-z][\w-]*\w")
-_JOINS = re.compile(r"=+|(?<=\w)@")
+_JOINS = re.compile(r"=+|(?<=\w)[@:]")
 # What prose calls each kind of file and its contents.
 _SORTS = {
     "package.json": ("npm", "package", "node", "script"),
@@ -176,12 +176,7 @@ class ConfigLines:
             return None
         values = _values(text)
         rarest = min(values, key=lambda value: len(self._at(value)) or MOST_LINES, default="")
-        if (
-            len(values) < least_values
-            or len(rarest) < LEAST_VALUE
-            or rarest.isdigit()
-            or (len(values) == 1 and rarest.isalpha())
-        ):
+        if len(values) < least_values or len(rarest) < LEAST_VALUE or (len(values) == 1 and rarest.isalpha()):
             return None
         for path, number in self._at(rarest)[:RARE]:
             near = self._lines[path][max(number - NEAR, 0) : number + NEAR + 1]
@@ -227,9 +222,9 @@ class ConfigLines:
 
 
 def _is_key(value: str, lines: Sequence[str]) -> bool:
-    """Whether a line sets it to something."""
+    """Whether a line sets it to something; "8080:80" does not."""
     is_set = re.compile(rf"[\s\"'-]*{re.escape(value)}(?:=|[\"']?: *[^\s{{\[])")
-    return any(is_set.match(line.casefold()) for line in lines)
+    return not value.isdigit() and any(is_set.match(line.casefold()) for line in lines)
 
 
 def _begins(one: str, other: str) -> bool:

@@ -13,7 +13,7 @@ from dreams.engines.rules.questions.families import NO_OPTION, Inputs, leaves_en
 from dreams.engines.rules.questions.same import MOST_REWORDED, cited, merge, place_of, subject_of
 from dreams.engines.rules.steps.learning import learn
 from dreams.engines.rules.user_statements.lessons import is_from
-from dreams.engines.rules.value_updates import Update, doubted_updates, everywhere, saying, updates
+from dreams.engines.rules.value_updates import Update, everywhere, saying, updates
 from dreams.engines.types import KEEP, Citation, Edit, Option, Question
 from dreams.lib.files.text import quoted
 from dreams.lib.prose.comparing import TELLING, says_more
@@ -51,8 +51,10 @@ class Changed:
 def told_changes(asking: Inputs, index: StatementIndex) -> Iterator[tuple[Question, Changed | None]]:
     """One question for each typed sentence, with the statements that it changes."""
     asked: set[PlacedText] = set()
-    for find in (updates, doubted_updates):
-        for update in find(index, asking.heard, lambda each: asking.is_touched(place_of(each))):
+    for doubted in (False, True):
+        for update in updates(
+            index, asking.heard, lambda each: asking.is_touched(place_of(each)), doubted=doubted
+        ):
             is_new = update.wordings and asked.isdisjoint(update.statements)
             if is_new and (found := _told_question(asking, update)):
                 asked.update(update.statements)
@@ -163,8 +165,7 @@ def two_values(
         if (
             statements in asked
             or not settled.isdisjoint(statements)
-            or sum(map(_says_much_else, (pair, pair.turned())))
-            > (1 + pair.alike) * index.is_of_a_short_file(pair.one, pair.other)
+            or (not pair.corrects and _say_much_else(index, pair))
             or any(
                 asking.is_touched(place_of(each))
                 or not asking.tree_before.writable(each.path)
@@ -191,9 +192,11 @@ def two_values(
             yield from _changed(asking, index, *newest[0])
 
 
-def _says_much_else(pair: TwoValues) -> bool:
-    """Whether the first statement has other words, which its value may belong to."""
-    return own_words(pair.one, pair.thing, pair.value, pair.other.reading.terms) > MOST_OWN
+def _say_much_else(index: StatementIndex, pair: TwoValues) -> bool:
+    """Whether more of the statements than their files allow have other words, which the value may belong to."""
+    two = ((each, each.other.reading.terms) for each in (pair, pair.turned()))
+    many = [own_words(each.one, each.thing, each.value, terms) > MOST_OWN for each, terms in two]
+    return sum(many) > (1 + pair.alike) * index.is_of_a_short_file(pair.one, pair.other)
 
 
 def _corrected(index: StatementIndex) -> Iterator[TwoValues]:

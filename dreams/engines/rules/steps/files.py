@@ -27,9 +27,10 @@ LINK = "The linked file was merged; the link now leads to the merged memory."
 MOST_READ = 4_000  # characters of a body searched for its topic
 LEAST_TOLD = 3.0  # least weight of a body without names that still shows its topic
 _SUFFIX = re.compile(
-    r"(?:[-_ ]?\(?v?\d{1,3}\)?|[-_ ](?:copy|copie|kopie)(?:[-_ ]?\(?\d{1,3}\)?)?)$", re.IGNORECASE
+    r"(?:[-_ ]?\(?v?\d{1,3}\)?|[-_ ](?:copy|copie|kopie|backup|bak|new|old|final|dup)(?:[-_ ]?\(?\d{1,3}\)?)?)$",
+    re.IGNORECASE,
 )
-_JOINTS = re.compile(r"(?<=[^\W\d])[._-](?=[^\W\d])")
+_JOINTS = re.compile(r"(?<=[^\W\d])[._-](?=\w)")
 _ITEM = re.compile(r"[-*+]\s+(?:\[[ xX]\]\s+)?")
 
 
