@@ -10,7 +10,7 @@ import pytest
 
 from dreams.dev.dreambench import folders, given_words, shapes
 from dreams.dev.dreambench.builder import KINDS, World
-from dreams.dev.dreambench.given_words_maker import Maker
+from dreams.dev.dreambench.given_words_builder import GivenWordsBuilder
 from dreams.dev.dreambench.session_cases import DirectoryPassages
 from dreams.dev.dreambench.shapes import Words
 from dreams.lib import memdir
@@ -171,7 +171,7 @@ def test_a_folder_without_statements_is_refused(tmp_path: Path) -> None:
 
 def test_no_two_things_of_a_directory_have_one_name(folder: Path) -> None:
     rng = random.Random(1)  # noqa: S311 - a benchmark, not a secret
-    maker = Maker(rng, Words(rng), shapes.read(folder), "work", "work-1")
+    maker = GivenWordsBuilder(rng, Words(rng), shapes.read(folder), "work", "work-1")
     subjects = [maker.subject() for _ in range(300)]
     named = [name for _, name in (*subjects, *(maker.sibling(said) for said, _ in subjects))]
     assert len(set(named)) == len(named)

@@ -8,9 +8,7 @@ from typing import TypeVar
 
 from dreams.dev.dreambench.shapes import ATTRIBUTES, SAID, Attribute, Chosen, Deal, Words, bare, opening
 
-# The truth of a generated directory: claims that a memory can make, and cases with their expected
-# outcome. Pure.
-
+# The truth of a generated directory: claims that a memory can make, and cases with their expected outcome.
 
 OWN_KINDS: Mapping[str, str] = {
     "fact": "a plain fact is kept",
@@ -196,7 +194,7 @@ class Topic:
         return "\n\n".join(self.lines).split("\n")
 
 
-class InTheMaking:
+class DirectoryBuilder:
     """A directory being built, with its cases."""
 
     def __init__(self, rng: random.Random, words: Words, name: str) -> None:
@@ -224,7 +222,7 @@ class InTheMaking:
             self.sessions.append(MadeSession(f"{self.name}-{number:02}", at.isoformat()))
 
 
-class Builder(InTheMaking):
+class OwnWordsBuilder(DirectoryBuilder):
     def __init__(
         self,
         rng: random.Random,
@@ -310,7 +308,7 @@ def claim(subject: str, value: str) -> Claim:
     return (bare(subject), value.strip("`").lower())
 
 
-Made = TypeVar("Made", bound=InTheMaking)
+Made = TypeVar("Made", bound=DirectoryBuilder)
 
 
 def fill(

@@ -8,14 +8,14 @@ from collections.abc import Callable, Mapping
 from functools import partial
 
 from dreams.dev.dreambench import session_cases
-from dreams.dev.dreambench.builder import Builder, Claim, World, claim, fill
+from dreams.dev.dreambench.builder import Claim, OwnWordsBuilder, World, claim, fill
 from dreams.dev.dreambench.shapes import ATTRIBUTES, FOUND, SAID, VOCABULARY, Deal, Words, bare, opening
 
 OLD_FROM, OLD_TO = dt.date(2025, 6, 1), dt.date(2025, 10, 1)
 NEW_FROM, NEW_TO = dt.date(2025, 10, 5), dt.date(2026, 2, 20)
 
 
-def fact(b: Builder) -> None:
+def fact(b: OwnWordsBuilder) -> None:
     chance = b.rng.random()
     if chance < 0.12:
         return _foreign(b)
@@ -31,7 +31,7 @@ def fact(b: Builder) -> None:
     return None
 
 
-def _foreign(b: Builder) -> None:
+def _foreign(b: OwnWordsBuilder) -> None:
     chosen = b.put(
         SAID["french"] if b.rng.random() < 0.5 else SAID["korean"],
         s=(s := b.words.subject()),
@@ -41,7 +41,7 @@ def _foreign(b: Builder) -> None:
     b.case("fact", about=chosen.text, held_out=chosen.held_out, stands=(claim(s, v),))
 
 
-def _preference_kept(b: Builder) -> None:
+def _preference_kept(b: OwnWordsBuilder) -> None:
     """A preference of the person is kept, even if the agent worked differently."""
     topics = [t for t in b.topics if t.kind == "user" and t.open]
     topic = topics[0] if topics else b.topic(kind="user", title="How I work")
@@ -53,7 +53,7 @@ def _preference_kept(b: Builder) -> None:
     b.case("fact", about=topic.lines[-1], stands=((bare(one), bare(other)),))
 
 
-def duplicate(b: Builder) -> None:
+def duplicate(b: OwnWordsBuilder) -> None:
     if b.rng.random() < 0.15:
         return _twin_files(b)
     attribute = b.rng.choice(b.attributes)
@@ -76,7 +76,7 @@ def duplicate(b: Builder) -> None:
     return None
 
 
-def _twin_files(b: Builder) -> None:
+def _twin_files(b: OwnWordsBuilder) -> None:
     """The same note saved under two names; a wikilink points to each of them."""
     one, two = b.topic(is_open=False), b.topic(is_open=False)
     two.title = f"{one.title} notes"
@@ -96,7 +96,7 @@ def _twin_files(b: Builder) -> None:
             b.case("link", about=f"links of {topic.path}", link=topic.path)
 
 
-def look_alike(b: Builder) -> None:
+def look_alike(b: OwnWordsBuilder) -> None:
     """Two facts in the same words, except for the value, place, environment or person."""
     attribute = b.rng.choice([a for a in b.attributes if a.sort != "person"])
     subject = b.words.subject()
@@ -130,7 +130,7 @@ def _in(subject: str, place: str, value: str) -> Claim:
     return (bare(subject), place, value.strip("`").lower())
 
 
-def _namesakes(b: Builder) -> None:
+def _namesakes(b: OwnWordsBuilder) -> None:
     first = b.rng.choice(VOCABULARY["people"])
     one, two = b.rng.sample(VOCABULARY["surnames"], 2)
     subject, other = b.words.subject(), b.words.subject()
@@ -145,7 +145,7 @@ def _namesakes(b: Builder) -> None:
     b.case("look-alike", about=f"{left} / {right}", held_out=held, stands=claims)
 
 
-def update(b: Builder) -> None:
+def update(b: OwnWordsBuilder) -> None:
     attribute = b.rng.choice(b.attributes)
     subject = b.words.subject()
     old, new = b.words.two_values(attribute.sort)
@@ -171,7 +171,7 @@ def update(b: Builder) -> None:
     )
 
 
-def until(b: Builder, kind: str, first: dt.date, last: dt.date) -> None:
+def until(b: OwnWordsBuilder, kind: str, first: dt.date, last: dt.date) -> None:
     """What holds until a day between these."""
     subject, day = b.words.subject(), b.day(first, last)
     chosen = b.put(SAID["expired"], s=subject, day=day)
@@ -180,7 +180,7 @@ def until(b: Builder, kind: str, first: dt.date, last: dt.date) -> None:
     b.case(kind, about=chosen.text, held_out=chosen.held_out, **said)
 
 
-def date(b: Builder) -> None:
+def date(b: OwnWordsBuilder) -> None:
     topics = [t for t in b.topics if t.title.startswith("Log of") and len(t.lines) < 4]
     topic = topics[0] if topics else b.topic(title=f"Log of {b.words.subject().strip('`')}", is_open=False)
     one = b.rng.choice(SAID["resolvable"])
@@ -193,14 +193,14 @@ def date(b: Builder) -> None:
     b.case("date", about=about, held_out=held, stands=((bare(subject),),), day=day)
 
 
-def vague(b: Builder) -> None:
+def vague(b: OwnWordsBuilder) -> None:
     subject = b.words.subject()
     chosen = b.put(SAID["vague"], s=subject)
     b.place(chosen.text)
     b.case("vague", about=chosen.text, held_out=chosen.held_out, stands=((bare(subject),),), undated=True)
 
 
-def pinned(b: Builder) -> None:
+def pinned(b: OwnWordsBuilder) -> None:
     """A pinned file that repeats another file, which is worded better."""
     topic = b.topic(is_open=False)
     topic.pinned = True
@@ -217,20 +217,20 @@ def pinned(b: Builder) -> None:
 INDEX_BYTES = 25_000  # what is loaded of an index
 
 
-def _some_fact(b: Builder) -> tuple[str, Claim]:
+def _some_fact(b: OwnWordsBuilder) -> tuple[str, Claim]:
     attribute = b.rng.choice(b.attributes)
     subject, value = b.words.subject(), b.words.value(attribute.sort)
     return b.fact(attribute, subject, value)[0], claim(subject, value)
 
 
-def dangling(b: Builder) -> None:
+def dangling(b: OwnWordsBuilder) -> None:
     text, said = _some_fact(b)
     name = b.words.subject().strip("`").replace(" ", "_").lower()
     b.rows.append(f"- [{name}](project_{name}.md) — {text}")
     b.case("dangling", about=b.rows[-1], stands=(said,))
 
 
-def missing_row(b: Builder) -> None:
+def missing_row(b: OwnWordsBuilder) -> None:
     topic = b.topic(is_open=False)
     text, said = _some_fact(b)
     topic.lines.append(text)
@@ -238,7 +238,7 @@ def missing_row(b: Builder) -> None:
     b.case("missing row", about=topic.path, stands=(said,), row=topic.path)
 
 
-def double_row(b: Builder) -> None:
+def double_row(b: OwnWordsBuilder) -> None:
     topic = b.topic(is_open=False)
     text, said = _some_fact(b)
     topic.lines.append(text)
@@ -249,13 +249,13 @@ def double_row(b: Builder) -> None:
     b.case("double row", about=b.rows[-1], stands=(said,), row=topic.path)
 
 
-def long_row(b: Builder) -> None:
+def long_row(b: OwnWordsBuilder) -> None:
     """A long row in an index with room for it."""
     path, claims = _verbose(b, 300)
     b.case("long row", about=path, stands=claims, long=path)
 
 
-def _verbose(b: Builder, least: int) -> tuple[str, tuple[Claim, ...]]:
+def _verbose(b: OwnWordsBuilder, least: int) -> tuple[str, tuple[Claim, ...]]:
     """A topic with a long row whose text is nowhere else: (its path, the row's text)."""
     topic = b.topic(is_open=False)
     topic.lines.append(_some_fact(b)[0])
@@ -269,7 +269,7 @@ def _verbose(b: Builder, least: int) -> tuple[str, tuple[Claim, ...]]:
     return topic.path, tuple(claims)
 
 
-def crowded(b: Builder, facts: int) -> None:
+def crowded(b: OwnWordsBuilder, facts: int) -> None:
     """An index that is too long to be loaded completely."""
     rows = max(10, facts // 6)
     made = [_verbose(b, INDEX_BYTES // rows + 20) for _ in range(rows)]
@@ -278,7 +278,7 @@ def crowded(b: Builder, facts: int) -> None:
     )
 
 
-def encoding(b: Builder) -> None:
+def encoding(b: OwnWordsBuilder) -> None:
     topic = b.topic(is_open=False)
     form = b.rng.choice(("crlf", "bom", "no final line end", "odd bytes"))
     topic.newline = "\r\n" if form == "crlf" else "\n"
@@ -310,7 +310,7 @@ _CODE = (
 )  # fmt: skip
 
 
-def from_code(b: Builder, *, same: bool) -> None:
+def from_code(b: OwnWordsBuilder, *, same: bool) -> None:
     path, content, note, more = b.rng.choice(_CODE)
     word = b.words.subject().strip("`").removeprefix("the ").replace(" ", "-").lower()
     if isinstance(content, str):
@@ -331,7 +331,7 @@ def _filled(content: object, word: str) -> object:
     return str(content).replace("{w}", word)
 
 
-def links(b: Builder) -> None:
+def links(b: OwnWordsBuilder) -> None:
     """A wikilink from one topic to another."""
     if len(b.topics) < 2:
         b.topic(), b.topic()
@@ -346,7 +346,7 @@ def links(b: Builder) -> None:
 MOST_IN_ONE = 150  # facts of one project; chosen
 CROWDED_FROM = 30  # from so many facts on, one directory has an index over its budget
 # Percentage of facts of each kind; the rest are plain.
-SHARES: Mapping[str, tuple[Callable[[Builder], None], float]] = {
+SHARES: Mapping[str, tuple[Callable[[OwnWordsBuilder], None], float]] = {
     "look-alike": (look_alike, 7),
     "duplicate": (duplicate, 9),
     "update": (update, 6),
@@ -397,12 +397,12 @@ def make(seed: int, facts: int, wordings: str = "own") -> World:
     return world
 
 
-def _builder(world: World, name: str, words: Words) -> Builder:
+def _builder(world: World, name: str, words: Words) -> OwnWordsBuilder:
     rng = random.Random(f"{world.seed}/{name}")  # noqa: S311 - as above
     words.rng = rng
-    return Builder(rng, words, Deal(world.seed, rng), name, WORDINGS[world.wordings])
+    return OwnWordsBuilder(rng, words, Deal(world.seed, rng), name, WORDINGS[world.wordings])
 
 
-def _add(world: World, b: Builder) -> None:
+def _add(world: World, b: OwnWordsBuilder) -> None:
     world.directories.append(b.directory())
     world.cases += b.cases

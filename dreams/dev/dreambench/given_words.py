@@ -13,9 +13,9 @@ from pathlib import Path
 
 from dreams.dev.dreambench import session_cases
 from dreams.dev.dreambench.builder import BuiltDirectory, Case, Claim, World, fill
-from dreams.dev.dreambench.given_words_maker import (
+from dreams.dev.dreambench.given_words_builder import (
     FIRST_DAY,
-    Maker,
+    GivenWordsBuilder,
     MemoryFile,
     alike,
     claim_of,
@@ -35,7 +35,7 @@ _SAID_LATER = frozenset({"told", "dependent"})  # their new statement is in a se
 # --- Cases ----------------------------------------------------------------------------------------------------------
 
 
-def fact(m: Maker) -> None:
+def fact(m: GivenWordsBuilder) -> None:
     """One value of a subject, or two different ones that are no contradiction."""
     said, name = m.subject()
     values: list[str] = []
@@ -51,7 +51,7 @@ def fact(m: Maker) -> None:
         m.case("fact", text, stands=(claim_of(name, value),))
 
 
-def same_fact(m: Maker) -> None:
+def same_fact(m: GivenWordsBuilder) -> None:
     """One fact, worded in two to five ways in as many memories."""
     shape = m.pick("fact", lambda s: len(s.texts) > 1)
     if not shape:
@@ -67,7 +67,7 @@ def same_fact(m: Maker) -> None:
     m.case("same fact", " / ".join(texts), stands=(claim_of(name, value),), once=True)
 
 
-def same_body(m: Maker) -> None:
+def same_body(m: GivenWordsBuilder) -> None:
     """Copies of a memory under names like `_2` and `_4`, with only labels, blank lines or the order of items changed."""
     first, claims = _several(m, m.rng.randrange(1, 4))
     for suffix in m.rng.sample(("_2", "_3", "_4", "_v2", "-copy"), m.rng.randrange(1, 4)):
@@ -89,7 +89,7 @@ def same_body(m: Maker) -> None:
     _close(m, first)
 
 
-def shared_lines(m: Maker) -> None:
+def shared_lines(m: GivenWordsBuilder) -> None:
     """Two memories with some identical lines and some different ones."""
     first, claims = _several(m, 2)
     shared = list(first.items)
@@ -104,7 +104,7 @@ def shared_lines(m: Maker) -> None:
         _close(m, file)
 
 
-def _several(m: Maker, count: int) -> tuple[MemoryFile, list[Claim]]:
+def _several(m: GivenWordsBuilder, count: int) -> tuple[MemoryFile, list[Claim]]:
     said, _ = m.subject()
     file, claims = m.file(said), []
     for _ in range(count):
@@ -115,7 +115,7 @@ def _several(m: Maker, count: int) -> tuple[MemoryFile, list[Claim]]:
     return file, claims
 
 
-def _close(m: Maker, file: MemoryFile) -> None:
+def _close(m: GivenWordsBuilder, file: MemoryFile) -> None:
     """Closes this memory and its copies for more items: the items become a body."""
     for other in m.files.values():
         if other.path.startswith(file.path.removesuffix(".md")) and other.items:
@@ -124,7 +124,7 @@ def _close(m: Maker, file: MemoryFile) -> None:
             )
 
 
-def environment(m: Maker) -> None:
+def environment(m: GivenWordsBuilder) -> None:
     """The same fact for two environments: both are kept, even with the same value."""
     shape = m.pick("environment")
     if not shape:
@@ -147,7 +147,7 @@ def environment(m: Maker) -> None:
     m.case("environment", " / ".join(texts), stands=claims)
 
 
-def look_alike(m: Maker) -> None:
+def look_alike(m: GivenWordsBuilder) -> None:
     """Two subjects with one value, in the same words."""
     shape = m.rng.choice(m.facts)
     said, name = m.subject()
@@ -159,7 +159,7 @@ def look_alike(m: Maker) -> None:
     m.case("look-alike", " / ".join(texts), stands=(claim_of(name, value), claim_of(other_name, value)))
 
 
-def update(m: Maker) -> None:
+def update(m: GivenWordsBuilder) -> None:
     """An older statement and a newer one, by the days in them or the ages of their memories."""
     shape = m.rng.choice(m.facts)
     said, name = m.subject()
@@ -176,7 +176,7 @@ def update(m: Maker) -> None:
     m.case("update", " / ".join(texts), stands=(claim_of(name, new),), gone=(claim_of(name, old),))
 
 
-def told(m: Maker) -> None:
+def told(m: GivenWordsBuilder) -> None:
     """A fact in one or two memories that a person changed in a session."""
     shape = m.pick("fact", lambda s: bool(s.told))
     if not shape:
@@ -191,7 +191,7 @@ def told(m: Maker) -> None:
     m.case("told", text, stands=(claim_of(name, new),), gone=(claim_of(name, old),))
 
 
-def dependent(m: Maker) -> None:
+def dependent(m: GivenWordsBuilder) -> None:
     """A runbook that depends on a value that a person changed in a session."""
     shape = m.pick("fact", lambda s: bool(s.told and s.leans))
     if not shape:
@@ -215,7 +215,7 @@ def dependent(m: Maker) -> None:
             m.case(kind, about, stands=(stands,), gone=(gone,))
 
 
-def forget(m: Maker, *, by_value: bool) -> None:
+def forget(m: GivenWordsBuilder, *, by_value: bool) -> None:
     """What a person asked to forget, with its value or by its name alone."""
     texts = [text for shape in m.shapes.kind("forget", m.half) for text in shape.texts]
     asked = [text for text in texts if ("{fact}" in text or "{value}" in text) == by_value]
@@ -240,7 +240,7 @@ def forget(m: Maker, *, by_value: bool) -> None:
     )
 
 
-def until(m: Maker, kind: str, first: dt.date, last: dt.date) -> None:
+def until(m: GivenWordsBuilder, kind: str, first: dt.date, last: dt.date) -> None:
     """What holds until a day between these."""
     day = m.day(first, last)
     shape = m.pick("expiry")
@@ -254,7 +254,7 @@ def until(m: Maker, kind: str, first: dt.date, last: dt.date) -> None:
     m.case(kind, text, **{"gone" if kind == "expiry" else "stands": ((name, plain(day_forms(day)[slot])),)})
 
 
-def from_code(m: Maker, *, same: bool) -> None:
+def from_code(m: GivenWordsBuilder, *, same: bool) -> None:
     shape = m.pick("code", lambda s: same or bool(s.more))
     if not shape:
         return
@@ -284,7 +284,7 @@ def _put_code(repo: dict[str, str], shape: Shape, word: str) -> None:
     repo[path] = content.replace("{word}", word) + "\n"
 
 
-def lure(m: Maker) -> None:
+def lure(m: GivenWordsBuilder) -> None:
     """Text that is pasted, quoted or supposed: nobody stated it as a fact."""
     asked, shape = m.pick("lure"), m.rng.choice(m.facts)
     if not asked:
@@ -298,7 +298,7 @@ def lure(m: Maker) -> None:
     m.case("lure", text, stands=(claim_of(name, value),), gone=(claim_of(name, other),))
 
 
-def secret(m: Maker) -> None:
+def secret(m: GivenWordsBuilder) -> None:
     """One typed secret, and one in memory."""
     shape = m.pick("secret")
     if not shape:
@@ -313,7 +313,7 @@ def secret(m: Maker) -> None:
 
 
 # Percentage of facts of each kind; the rest are plain.
-SHARES: Mapping[str, tuple[Callable[[Maker], None], float]] = {
+SHARES: Mapping[str, tuple[Callable[[GivenWordsBuilder], None], float]] = {
     "same fact": (same_fact, 14),
     "same body": (same_body, 5),
     "shared lines": (shared_lines, 4),
@@ -343,7 +343,7 @@ def make(folder: Path, seed: int, facts: int) -> World:
         for number, size in enumerate(_parts(own, -(-own // MOST_IN_ONE)), start=1):
             rng = random.Random(f"{seed}/{half}-{number}")  # noqa: S311 - as above
             words.rng = rng
-            maker = Maker(rng, words, shapes, half, f"{half}-{number}")
+            maker = GivenWordsBuilder(rng, words, shapes, half, f"{half}-{number}")
             fill(maker, SHARES.values(), fact, size, least=size // 10)
             made = maker.directory()
             world.directories.append(made)

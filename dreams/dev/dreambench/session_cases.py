@@ -6,11 +6,11 @@ from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from pathlib import PurePosixPath
 
-from dreams.dev.dreambench.builder import Builder, BuiltMessage, Claim, claim
+from dreams.dev.dreambench.builder import BuiltMessage, Claim, OwnWordsBuilder, claim
 from dreams.dev.dreambench.shapes import SAID, Attribute, Words, bare, opening
 
 
-def _user(b: Builder, text: str, after: int = -1) -> int:
+def _user(b: OwnWordsBuilder, text: str, after: int = -1) -> int:
     """Adds a prompt, with an opener or among other talk."""
     opener = b.rng.choice(SAID["openers"])
     said = f"{opener}{text}"
@@ -20,7 +20,7 @@ def _user(b: Builder, text: str, after: int = -1) -> int:
     return b.say(BuiltMessage("user", said), BuiltMessage("assistant", reply), after=after)
 
 
-def _standing(b: Builder) -> tuple[Attribute, str, str, str, bool]:
+def _standing(b: OwnWordsBuilder) -> tuple[Attribute, str, str, str, bool]:
     """A fact in memory: (attribute, subject, value now, another value, held out)."""
     attribute = b.rng.choice(b.attributes)
     subject = b.words.subject()
@@ -32,7 +32,7 @@ def _standing(b: Builder) -> tuple[Attribute, str, str, str, bool]:
     return attribute, subject, value, other, held
 
 
-def told(b: Builder) -> None:
+def told(b: OwnWordsBuilder) -> None:
     attribute, subject, old, new, _ = _standing(b)
     chosen = b.deal.draw(attribute.told)
     said = chosen.text.format(s=subject, v=new, o=old)
@@ -46,7 +46,7 @@ def told(b: Builder) -> None:
     )
 
 
-def flip_back(b: Builder) -> None:
+def flip_back(b: OwnWordsBuilder) -> None:
     attribute, subject, value, other, _ = _standing(b)
     first = b.deal.draw(attribute.told).text.format(s=subject, v=other, o=value)
     now = b.deal.draw(attribute.told)
@@ -65,7 +65,7 @@ def flip_back(b: Builder) -> None:
     )
 
 
-def cascade(b: Builder) -> None:
+def cascade(b: OwnWordsBuilder) -> None:
     attribute, subject, old, new, _ = _standing(b)
     leaning = opening(attribute.leaning.format(s=subject, v=old))
     b.place(leaning)
@@ -87,7 +87,7 @@ def _telling(leaning: str, subject: str) -> tuple[str, ...]:
     return bare(subject), max((word for word in own if word not in named), key=len)
 
 
-def forget(b: Builder) -> None:
+def forget(b: OwnWordsBuilder) -> None:
     attribute = b.rng.choice(b.attributes)
     subject = b.words.subject()
     value, other = b.words.two_values(attribute.sort)
@@ -107,7 +107,7 @@ def forget(b: Builder) -> None:
     )
 
 
-def preference(b: Builder) -> None:
+def preference(b: OwnWordsBuilder) -> None:
     wording, named = b.rng.choice(SAID["wishes"])
     one, other = b.words.subject().strip("`"), b.words.subject().strip("`")
     said = wording.format(a=one, b=other)
@@ -117,7 +117,7 @@ def preference(b: Builder) -> None:
     b.case("preference", about=said, held_out=held, stands=(words,))
 
 
-def lure(b: Builder) -> None:
+def lure(b: OwnWordsBuilder) -> None:
     attribute, subject, value, other, _ = _standing(b)
     false, _, held = b.fact(attribute, subject, other)
     true, _, _ = b.fact(attribute, subject, value)
@@ -144,7 +144,7 @@ def lure(b: Builder) -> None:
     b.case("lure", about=about, held_out=held, stands=(claim(subject, value),), gone=(claim(subject, other),))
 
 
-def secret(b: Builder) -> None:
+def secret(b: OwnWordsBuilder) -> None:
     """One typed secret, and one in memory. Made from parts, so that no file of the project contains such a string."""
     made = fake_secret(b.words)
     subject = b.words.subject()

@@ -7,7 +7,7 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from dreams.dev.dreambench.builder import BuiltDirectory, BuiltMessage, Claim, InTheMaking
+from dreams.dev.dreambench.builder import BuiltDirectory, BuiltMessage, Claim, DirectoryBuilder
 from dreams.dev.dreambench.session_cases import plain
 from dreams.dev.dreambench.shapes import Half, Shape, Shapes, Words
 
@@ -41,7 +41,7 @@ class MemoryFile:
         return ("\n".join([*lines, "", body]).rstrip("\n") + "\n").encode()
 
 
-class Maker(InTheMaking):
+class GivenWordsBuilder(DirectoryBuilder):
     """Builds one directory from one half of the shapes."""
 
     def __init__(self, rng: random.Random, words: Words, shapes: Shapes, half: Half, name: str) -> None:
@@ -61,7 +61,7 @@ class Maker(InTheMaking):
         while True:
             one, two = self.words.pair()
             said, name = self._named(self.rng.choice(forms or ["{a}-{b}"]), one, two)
-            if self._is_new(name):
+            if self._is_free(name):
                 return said, name
 
     def _named(self, form: str, one: str, two: str) -> tuple[str, str]:
@@ -83,10 +83,11 @@ class Maker(InTheMaking):
                 other = f"{said[: last.start()]}{new}{said[last.end() :]}"
             else:
                 other = f"{one}-{two}"
-            if self._is_new(name := plain(other).removeprefix("the ")):
+            if self._is_free(name := plain(other).removeprefix("the ")):
                 return other, name
 
-    def _is_new(self, name: str) -> bool:
+    def _is_free(self, name: str) -> bool:
+        """Whether no thing had this name; from now on one has."""
         known = len(self.names)
         self.names.add(name)
         return len(self.names) > known
@@ -101,7 +102,7 @@ class Maker(InTheMaking):
             other = self.value(sort)
             if not alike(one, other):
                 return one, other
-        return one, f"{self.words.value('ident')}"
+        return one, self.words.value("ident")
 
     def pick(self, kind: str, good: Callable[[Shape], bool] = lambda shape: True) -> Shape | None:
         found = [shape for shape in self.shapes.kind(kind, self.half) if good(shape)]
