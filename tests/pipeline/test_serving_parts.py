@@ -21,6 +21,7 @@ from dreams.lib import process
 from dreams.services import server_registry
 from dreams.services.serving import cluster, lifecycle, web_server
 from memoryweb import BASE_DIR
+from tests.world.cases import each
 from tests.world.processes.commands import environment as environment_of
 
 pytestmark = pytest.mark.not_on_postgresql
@@ -52,7 +53,7 @@ def test_the_record_names_a_living_server_only(tmp_path: Path) -> None:
     assert server_registry.running() is None, "the PID is another process' by now"
 
 
-@pytest.mark.parametrize("text", ["", "{", "[]", '{"pid": 1}', '{"pid": "x", "started": 0}', "\xff"])
+@each("text", ["", "{", "[]", '{"pid": 1}', '{"pid": "x", "started": 0}', "\xff"])
 def test_a_damaged_record_is_no_server(text: str) -> None:
     server_registry.path().write_text(text, encoding="latin-1")
     assert server_registry.running() is None

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 from django.core.management import call_command
 
+from tests.world.cases import each
 from tests.world.processes import commands as forked
 from tests.world.processes.commands import run_batch
 
@@ -78,7 +79,7 @@ def test_a_hook_is_told_as_what_it_sums_up_and_yet_not_merged_with_it(tmp_path: 
     assert (likely["same"], likely["mergeable"]) == (True, False)
 
 
-@pytest.mark.parametrize(
+@each(
     ("one", "other", "told"),
     [
         ("Use tabs here.", "use tabs here", "Merged without asking: the same words."),

@@ -292,7 +292,7 @@ def test_a_short_text_of_anything_is_read_and_kept(name: str) -> None:
 
 
 @pytest.mark.sweep
-@pytest.mark.parametrize("name", READERS)
+@each("name", READERS)
 def test_a_long_text_of_anything_takes_no_second(name: str) -> None:
     @given(grown(LONG), grown(SHORT))
     @settings(max_examples=CASES, deadline=None, suppress_health_check=quietly, database=None)

@@ -53,9 +53,10 @@ def test_two_tables_are_tried_in_all_pairs_under_their_own_names() -> None:
     assert tried == [(1, "x"), (1, "y"), (2, "x"), (2, "y")]
 
 
-def test_fixtures_stay_asked_for(tmp_path: Path) -> None:
+def test_fixtures_stay_asked_for_and_each_case_has_an_empty_folder_of_its_own(tmp_path: Path) -> None:
     @each("name", ["a", "b"])
     def check(tmp_path: Path, name: str) -> None:
+        assert not list(tmp_path.iterdir())
         (tmp_path / name).touch()
 
     assert list(inspect.signature(check).parameters) == ["tmp_path"]

@@ -46,7 +46,7 @@ def test_junk_is_refused_with_the_settings_name(key: str, raw: object) -> None:
         conf.parse(key, raw)
 
 
-@pytest.mark.parametrize("raw", ["0,50", "0,500", "1,5", "1,5000", "12,00"])
+@each("raw", ["0,50", "0,500", "1,5", "1,5000", "12,00"])
 def test_a_decimal_comma_is_not_left_out(raw: str) -> None:
     with pytest.raises(conf.BadValue, match=f"“{raw}” is not a number; write decimals with a point"):
         conf.parse("max_cost_dream", raw)

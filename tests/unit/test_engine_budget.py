@@ -14,6 +14,7 @@ from dreams.engines.anthropic.stream import Collector
 from dreams.engines.tokens import Rate, Tokens, rate_for
 from dreams.engines.types import Allowance, LimitReached
 from tests.world import model as kit
+from tests.world.cases import each
 from tests.world.model_server import Request, ScriptedReply, Text, say
 
 READ = kit.READ
@@ -40,7 +41,7 @@ def test_the_tokens_of_a_dream_are_never_passed(tmp_path: Path) -> None:
     assert 10_000 < used <= 20_000
 
 
-@pytest.mark.parametrize("dollars", [0.03, 0.04, 0.06])
+@each("dollars", [0.03, 0.04, 0.06])
 def test_the_dollars_of_a_dream_are_never_passed(tmp_path: Path, dollars: float) -> None:
     run = kit.dream(tmp_path, kit.ByTurn(*[[kit.ScriptedStep(greedy)]] * 40), max_cost_dream=dollars)
     assert run.outcome is None and "Cost limit per dream" in run.error

@@ -223,7 +223,7 @@ def test_new_lines_of_daily_logs_are_given_with_their_place_and_bounded(tmp_path
     assert "more are in /memory/logs" in long and len(long) < len(text) + 17_000
 
 
-@pytest.mark.parametrize(
+@each(
     ("quote", "is_evidence"),
     [
         *((quote, False) for quote in ("e", "a", "it is", "Frida", "5000", "is", "riday at")),

@@ -58,7 +58,7 @@ def learnt(run: kit.Run) -> None:
     assert run.outcome.summary == "Learnt one rule."
 
 
-@pytest.mark.parametrize("name", NAMED)
+@each("name", NAMED)
 def test_a_dream_runs_the_whole_way_on_every_named_server(tmp_path: Path, name: str) -> None:
     run = dream(tmp_path, NAMED[name])
     learnt(run)
@@ -94,7 +94,7 @@ DIFFERENCES = {
 }
 
 
-@pytest.mark.parametrize("difference", DIFFERENCES)
+@each("difference", DIFFERENCES)
 def test_one_difference_at_a_time_stops_no_dream(tmp_path: Path, difference: str) -> None:
     run = dream(tmp_path, DIFFERENCES[difference])
     learnt(run)
@@ -110,8 +110,8 @@ def test_the_rules_reach_a_server_that_takes_only_a_system_text(tmp_path: Path) 
 
 
 @pytest.mark.more
-@pytest.mark.parametrize("at", [0, 1, 200])
-@pytest.mark.parametrize("strike", [closed, reset, ended, garbage])
+@each("at", [0, 1, 200])
+@each("strike", [closed, reset, ended, garbage])
 def test_an_answer_in_one_piece_that_breaks_off_is_asked_for_again(
     tmp_path: Path, strike: Callable[[int], Fault], at: int
 ) -> None:
@@ -121,7 +121,7 @@ def test_an_answer_in_one_piece_that_breaks_off_is_asked_for_again(
     assert run.calls == 4
 
 
-@pytest.mark.parametrize(
+@each(
     ("errors", "name"), [("anthropic", "tools"), ("openai", "tools"), ("text", "tools"), ("detail", "tools")]
 )
 def test_a_model_without_tools_is_refused_at_once_in_any_shape_of_error(
@@ -136,7 +136,7 @@ SHAPES = ["anthropic", "openai", "llama.cpp", "text", "detail"]
 
 
 @pytest.mark.more
-@pytest.mark.parametrize("errors", SHAPES)
+@each("errors", SHAPES)
 def test_an_error_in_mid_stream_is_told_in_the_servers_words_in_any_shape(
     tmp_path: Path, errors: str
 ) -> None:
@@ -155,7 +155,7 @@ def test_a_context_that_is_full_in_mid_stream_is_told_by_the_name_that_llama_cpp
     assert kind_of(200, "unavailable_error", "Loading model") is FailureKind.SERVER
 
 
-@pytest.mark.parametrize(
+@each(
     ("code", "said"),
     [
         (500, "tools param requires --jinja flag"),
@@ -245,7 +245,7 @@ def test_the_last_line_has_the_servers_own_most_frequent_error_and_not_the_last_
     assert run.calls == 11 and "CUDA out of memory" in run.error
 
 
-@pytest.mark.parametrize("opening", ["<think>\n", "", "\n<think>"])
+@each("opening", ["<think>\n", "", "\n<think>"])
 def test_what_a_local_model_thinks_aloud_is_no_part_of_what_it_says(tmp_path: Path, opening: str) -> None:
     aloud = f"{opening}The person wants a summary. Let me see.\n</think>\n\n"
     steps = [
@@ -296,7 +296,7 @@ def test_time_that_ran_out_while_the_server_failed_is_told_with_its_error(tmp_pa
     assert "longer than its 1,800 seconds" in run.error and "\n" not in run.error
 
 
-@pytest.mark.parametrize("errors", SHAPES)
+@each("errors", SHAPES)
 def test_an_unknown_model_is_named_in_any_shape_of_error(tmp_path: Path, errors: str) -> None:
     run = dream(tmp_path, Dialect(errors=errors), model="nobody")  # type: ignore[arg-type] # one of the shapes
     assert run.outcome is None and run.calls == 1

@@ -20,6 +20,7 @@ from dreams.engines.anthropic.retrying import CallFailed, FailureKind, remedy
 from dreams.engines.anthropic.stream import MOST_CHARS
 from dreams.engines.types import EngineError, EngineTurn
 from tests.world import model as kit
+from tests.world.cases import each
 from tests.world.model import EVENTS
 from tests.world.model_server import (
     FakeLimits,
@@ -56,8 +57,8 @@ def survived(run: kit.Run, calls: int) -> None:
     assert run.report.used("output_tokens") == run.outcome.usage.output_tokens
 
 
-@pytest.mark.parametrize("at", [0, 1, 7, 200, 333])
-@pytest.mark.parametrize("how", ["closes", "resets"])
+@each("at", [0, 1, 7, 200, 333])
+@each("how", ["closes", "resets"])
 def test_a_stream_that_breaks_before_or_at_any_byte_is_asked_for_again(
     tmp_path: Path, how: str, at: str | int
 ) -> None:
@@ -101,7 +102,7 @@ def test_an_event_that_does_not_end_is_given_up_before_it_fills_the_memory(tmp_p
     assert "it does not end" in run.report.text
 
 
-@pytest.mark.parametrize("fault", [status(500), closed("headers"), ended("message_delta")])
+@each("fault", [status(500), closed("headers"), ended("message_delta")])
 def test_after_ten_tries_the_dream_ends_clearly_and_proposes_nothing(tmp_path: Path, fault: Fault) -> None:
     run = kit.dream(tmp_path, [READ, *[ScriptedStep(write(), fault)] * 20])
     assert run.outcome is None
@@ -114,7 +115,7 @@ def test_after_ten_tries_the_dream_ends_clearly_and_proposes_nothing(tmp_path: P
     assert run.report.tools == ["Read"]
 
 
-@pytest.mark.parametrize(
+@each(
     ("fault", "words"),
     [
         (status(401, "invalid x-api-key"), "ANTHROPIC_API_KEY"),
@@ -133,7 +134,7 @@ def test_what_no_retry_mends_ends_at_once_with_the_remedy(tmp_path: Path, fault:
     assert run.files == {name: text.encode() for name, text in kit.FILES.items()}
 
 
-@pytest.mark.parametrize(
+@each(
     ("location", "place"),
     [
         ("https://user:secret@models.example/v1/messages", "models.example"),
@@ -236,7 +237,7 @@ def test_a_connection_that_closes_while_tools_run_costs_nothing(tmp_path: Path) 
     assert "Recovered" not in run.report.text
 
 
-@pytest.mark.parametrize(
+@each(
     ("code", "headers", "words"),
     [
         (200, {"content-type": "text/html"}, "does not speak the Messages API"),

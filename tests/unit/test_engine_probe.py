@@ -105,7 +105,7 @@ def test_an_unknown_model_is_told_with_those_on_offer() -> None:
     assert "Choose another model" in found.remedy
 
 
-@pytest.mark.parametrize("key", ["environment", "file"])
+@each("key", ["environment", "file"])
 def test_a_dead_key_is_told_and_never_shown(key: str, tmp_path: Path) -> None:
     dead = "-".join(["sk", "made", "up", "0123456789"])
     path = tmp_path / "keys"

@@ -188,7 +188,7 @@ def test_a_paused_turn_goes_on(tmp_path: Path) -> None:
     assert run.server.calls[1].body["messages"][1]["content"] == [{"type": "text", "text": "Wait."}]
 
 
-@pytest.mark.parametrize(("reason", "ends"), [("end_turn", True), ("stop_sequence", True), ("stop", True)])
+@each(("reason", "ends"), [("end_turn", True), ("stop_sequence", True), ("stop", True)])
 def test_a_final_stop_ends_the_dream(tmp_path: Path, reason: str, ends: bool) -> None:
     run = kit.dream(tmp_path, [READ, ScriptedReply((Text("Nothing to do."),), stop_reason=reason)])
     assert (run.outcome is not None) is ends

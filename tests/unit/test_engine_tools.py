@@ -13,6 +13,7 @@ import pytest
 from dreams.engines.anthropic.tools import Answer, AnsweredCall, Toolbox
 from dreams.engines.types import Cancelled, Job
 from tests.world import model as kit
+from tests.world.cases import each
 
 NUMBERS = iter(range(10_000))
 SELF = [{"session": "feedback_testing.md", "quote": "Use make reset before a run."}]
@@ -53,7 +54,7 @@ def test_an_edit_replaces_one_passage_and_says_what_it_stands_for(tmp_path: Path
         assert made.citations[0].source == "memory" and made.citations[0].line_no == 7
 
 
-@pytest.mark.parametrize("kind", ["copy", "edit", "restore", "undo"])
+@each("kind", ["copy", "edit", "restore", "undo"])
 def test_a_kind_of_change_that_only_people_make_is_not_taken_from_a_model(tmp_path: Path, kind: str) -> None:
     with kit.job(tmp_path) as job:
         box = toolbox(job)
@@ -61,7 +62,7 @@ def test_a_kind_of_change_that_only_people_make_is_not_taken_from_a_model(tmp_pa
         assert [made.kind for made in box.writer.edits] == ["update"]
 
 
-@pytest.mark.parametrize(
+@each(
     ("old", "new", "why"),
     [
         ("make nothing", "x", "does not appear"),
@@ -82,7 +83,7 @@ def test_an_edit_that_is_not_sure_is_an_ordinary_answer(tmp_path: Path, old: str
         assert box.writer.edits == [] and job.workspace.read("feedback_testing.md") == kit.TESTING
 
 
-@pytest.mark.parametrize(
+@each(
     ("more", "why"),
     [
         ({"reason": " "}, "`reason`"),
@@ -102,9 +103,7 @@ def test_a_change_without_reason_evidence_or_place_is_refused(
         assert result.refused and why in result.block["content"], result.block["content"]
 
 
-@pytest.mark.parametrize(
-    "name", ["x.txt", "logs/2026.md", ".hidden.md", "FEEDBACK_testing.md", ".consolidate-lock"]
-)
+@each("name", ["x.txt", "logs/2026.md", ".hidden.md", "FEEDBACK_testing.md", ".consolidate-lock"])
 def test_only_ordinary_memories_can_be_written(tmp_path: Path, name: str) -> None:
     with kit.job(tmp_path) as job:
         given = kit.learn(name).input
@@ -112,9 +111,7 @@ def test_only_ordinary_memories_can_be_written(tmp_path: Path, name: str) -> Non
         assert result.refused and job.workspace.read(name) is None
 
 
-@pytest.mark.parametrize(
-    "name", ["/repo/CLAUDE.md", "/etc/x.md", "~/x.md", "/memory/a\nb.md", "/memory/\u202ea.md"]
-)
+@each("name", ["/repo/CLAUDE.md", "/etc/x.md", "~/x.md", "/memory/a\nb.md", "/memory/\u202ea.md"])
 def test_a_place_outside_does_not_become_one_inside(tmp_path: Path, name: str) -> None:
     with kit.job(tmp_path) as job:
         was = job.workspace.contents()
@@ -191,7 +188,7 @@ def cite(tmp_path: Path, session: str, quote: str, line: int | None = None) -> t
         return result, box.writer.edits[0].citations[0]
 
 
-@pytest.mark.parametrize(
+@each(
     "name",
     [kit.SESSION, kit.SESSION[:8], f"/transcripts/-home-dev-app/{kit.SESSION}.jsonl", f"{kit.SESSION}.jsonl"],
 )
@@ -213,7 +210,7 @@ def test_the_words_around_a_quote_are_kept_without_their_secrets(tmp_path: Path)
     assert cited.found and cited.context == "Use make fresh. The key is [redacted: github-token]."
 
 
-@pytest.mark.parametrize(
+@each(
     ("session", "quote"),
     [
         (kit.SESSION, "run the linter after every commit"),

@@ -162,7 +162,7 @@ def test_a_row_is_covered_by_the_file_that_it_names():
     assert "no-evidence" in codes(report(invented))
 
 
-@pytest.mark.parametrize(("link", "warns"), [("feedback-harbour-gate", False), ("feedback-otter-gate", True)])
+@each(("link", "warns"), [("feedback-harbour-gate", False), ("feedback-otter-gate", True)])
 def test_the_name_of_a_linked_memory_needs_no_source(link: str, warns: bool):
     told = "orders in 2025-11. It closes as [[{}]] does.\n"
     files = {**FILES, "feedback_harbour_gate.md": b"The gate closes at night.\n"}
@@ -269,7 +269,7 @@ def test_what_sessions_deny_is_told_of_an_engines_words_and_not_of_a_persons():
     assert [judged.heard.answer for judged in typed.judged] == ["contradicted"], "beside the change it stands"
 
 
-@pytest.mark.parametrize("kept", [True, False])
+@each("kept", [True, False])
 def test_two_rules_of_one_change_that_a_person_said_are_not_held_against_each_other(kept: bool) -> None:
     """If only one of them is added, the session that says the other is named."""
     rules = [f"The nightly export number {number} must never run before 04:00 UTC." for number in (1, 2)]

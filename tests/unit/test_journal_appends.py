@@ -10,6 +10,7 @@ import pytest
 
 from bench import kills
 from dreams.lib.storage.journal import FileOp, Plan, collect_late, list_journals, recover, run, sha256_of
+from tests.world.cases import each
 from tests.world.journal import Dying, Traced
 from tests.world.processes.killed import dies
 
@@ -151,7 +152,7 @@ def test_an_undo_that_the_disk_refuses_is_not_ended_until_it_is_complete(tmp_pat
     assert place.texts() == BEFORE
 
 
-@pytest.mark.parametrize(
+@each(
     ("old", "new", "line", "wanted"),
     [
         (b"no end", b"new\n", b"- line\n", b"no end\n- line\n"),

@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from dreams.lib.storage.journal import list_journals, recover, run
+from tests.world.cases import each
 from tests.world.journal import NEW, Failing, Place, Traced, make_place, make_plan
 
 CODES = (errno.EIO, errno.ENOSPC, errno.EDQUOT, errno.EROFS)
@@ -60,7 +61,7 @@ def test_an_error_after_the_commit_leaves_all_new_and_recovery_tidies_up(tmp_pat
 
 
 @pytest.mark.more
-@pytest.mark.parametrize("rename_flags", [True, False])
+@each("rename_flags", [True, False])
 def test_a_disk_that_fails_for_good_is_recovered_once_it_works_again(
     tmp_path: Path, rename_flags: bool
 ) -> None:

@@ -11,6 +11,7 @@ import pytest
 
 from dreams.lib.files import flush
 from dreams.lib.storage.journal import recover, run, sha256_of
+from tests.world.cases import each
 from tests.world.journal import NEW, OLD, Dying, Failing, Place, Traced, make_place, make_plan
 from tests.world.processes.killed import dies
 
@@ -64,7 +65,7 @@ def test_with_few_texts_nobody_waits_for_what_other_programs_have_written(tmp_pa
     assert "fsync_all" not in {call for call, _ in system.calls}
 
 
-@pytest.mark.parametrize(("what", "named"), [("blobs", set()), ("staged", TEXTS)])
+@each(("what", "named"), [("blobs", set()), ("staged", TEXTS)])
 def test_a_disk_that_refuses_the_step_leaves_the_memories_alone_and_no_unsure_text_has_its_name(
     what: str, named: set[str], tmp_path: Path
 ) -> None:

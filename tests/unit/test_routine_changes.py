@@ -265,7 +265,7 @@ def test_another_comment_or_docstring_is_the_same_version_and_another_limit_is_n
 
 
 @pytest.mark.more
-@pytest.mark.parametrize(("engine", "kind"), sorted(versions._MADE_IN))
+@each(("engine", "kind"), sorted(versions._MADE_IN))
 def test_the_code_that_makes_a_kind_is_there_and_reads_what_it_imports(engine: str, kind: str) -> None:
     places = {path.relative_to(versions._PACKAGE).as_posix() for path in versions._sources(engine, kind)}  # type: ignore[arg-type]
     assert set(versions._MADE_IN[engine, kind]) <= places  # type: ignore[index]

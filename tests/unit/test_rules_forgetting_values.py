@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import pytest
-
 from dreams.engines.types import Question
+from tests.world.cases import each
 from tests.world.rules import Dreamt, dream, memory, session, unaccounted
 
 CHECK = "Run `make verify-xenon-63` before any change of cache-indexer."
@@ -40,7 +39,7 @@ def test_it_is_removed_in_every_place_that_says_it(tmp_path: Path) -> None:
     assert "Sphinx" in made.text("a.md")
 
 
-@pytest.mark.parametrize(
+@each(
     ("said", "told", "other"),
     [
         (
@@ -74,7 +73,7 @@ def test_what_has_the_same_values_but_tells_something_else_is_not_removed_unaske
     assert other in made.text("b.md") and asked(made)
 
 
-@pytest.mark.parametrize(
+@each(
     "said",
     [
         "Make ledger-worker drop port 41873 from memory after 90 s.",
@@ -90,7 +89,7 @@ def test_what_a_program_may_take_out_of_its_memory_is_only_asked_about(tmp_path:
     assert made.edits == [] and len(asked(made)) == 1
 
 
-@pytest.mark.parametrize(
+@each(
     "said",
     [
         "Forget about port 41873 please.",
@@ -118,13 +117,13 @@ def test_a_name_that_two_facts_have_is_asked_about_once_for_each(tmp_path: Path)
         "b.md": memory("Restart cache-indexer after each schema change.\n"),
     }
     made = dream(tmp_path, files, [session(1, "Please forget what I told you about cache-indexer.")])
-    assert {place.path for each in asked(made) for place in each.places if place.session_pk is None} == {
+    assert {place.path for one in asked(made) for place in one.places if place.session_pk is None} == {
         "a.md",
         "b.md",
     }
-    assert all([option.id for option in each.options] == ["remove", "keep"] for each in asked(made))
-    for each in asked(made):
-        assert {edit.path for edit in each.options[0].edits} >= {each.places[0].path}
+    assert all([option.id for option in one.options] == ["remove", "keep"] for one in asked(made))
+    for one in asked(made):
+        assert {edit.path for edit in one.options[0].edits} >= {one.places[0].path}
 
 
 def test_a_runbook_that_only_uses_the_value_is_asked_about_and_stays(tmp_path: Path) -> None:
@@ -147,7 +146,7 @@ def test_a_pinned_memory_is_asked_about_and_not_changed(tmp_path: Path) -> None:
     assert [each.places[0].path for each in asked(made)] == ["a.md"]
 
 
-@pytest.mark.parametrize(
+@each(
     "told",
     [
         "- raven-sender starts at 07:05. raven-balancer starts at 12:45.\n",
@@ -166,7 +165,7 @@ def test_what_says_something_of_another_thing_too_stays_or_is_asked_about(tmp_pa
         assert made.edits or len(asked(made)) == 1
 
 
-@pytest.mark.parametrize(
+@each(
     ("told", "said"),
     [
         ("The amber tracker runs on Node 20 in CI.", "forget Node 20 for the amber tracker"),
@@ -215,7 +214,7 @@ def test_a_thing_named_in_plain_words_is_asked_about(tmp_path: Path) -> None:
     assert [each.places[0].path for each in asked(made)] == ["a.md"]
 
 
-@pytest.mark.parametrize(
+@each(
     "said",
     [
         "forget cache-indexer = make verify-xenon-63",
@@ -254,7 +253,7 @@ def test_a_request_is_followed_though_the_next_prompt_supposes_something_else(tm
     assert "xenon" not in made.text("a.md")
 
 
-@pytest.mark.parametrize(
+@each(
     ("body", "left"),
     [
         (f"1. {CHECK}\n2. Read its report.\n", "2. Read its report.\n"),
@@ -281,7 +280,7 @@ def test_whatever_names_the_thing_is_asked_about(tmp_path: Path) -> None:
     assert made.edits == [] and len(asked(made)) == 2
 
 
-@pytest.mark.parametrize(
+@each(
     ("said", "left"),
     [
         ("Please forget the memory Release freeze windows.", 1),
@@ -300,7 +299,7 @@ def test_a_memory_whose_title_is_named_in_full_is_forgotten(tmp_path: Path, said
     assert len(made.after) - 1 == left
 
 
-@pytest.mark.parametrize(
+@each(
     ("said", "asked"),
     [
         ("Do not delete the memory that says 5433 for `ledger-worker`.", False),

@@ -8,6 +8,7 @@ import pytest
 from dreams.engines import drafts
 from dreams.lib.files.text import plural
 from dreams.lib.memdir import parse, parse_index
+from tests.world.cases import each
 from tests.world.rules import NOON, dream, memory, session
 
 INDEX = "# Memory\n\n- [Queue](project_queue.md) — the queue\n"
@@ -32,7 +33,7 @@ def test_a_wish_becomes_a_memory_with_an_index_row_and_the_prompt_as_evidence(tm
     assert made.summary.startswith("Learnt 1 thing from your prompts.")
 
 
-@pytest.mark.parametrize("after", ["tests failed", "ci green", "lunch break", "and push it"])
+@each("after", ["tests failed", "ci green", "lunch break", "and push it"])
 def test_a_short_prompt_after_a_request_to_remember_does_not_take_it_back(tmp_path: Path, after: str) -> None:
     said = session(7, "Remember that the staging database is called heron.", after)
     assert "heron" in dream(tmp_path, {"MEMORY.md": INDEX}, [said]).text("MEMORY.md")
@@ -225,7 +226,7 @@ def test_a_new_row_has_a_title_in_words_among_rows_that_have_one(tmp_path: Path)
     )
 
 
-@pytest.mark.parametrize(
+@each(
     ("said", "name"),
     [
         ("Remember that deploys never happen on Fridays.", "project_deploys_never_happen_fridays.md"),

@@ -6,8 +6,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from types import MappingProxyType
 
-import pytest
-
+from tests.world.cases import each
 from tests.world.rules import Dreamt, dream, memory
 
 HARNESS = "---\nname: {name}\ndescription: how the harness is built\ntype: feedback\n---\n\nThe harness has two layers.\n"
@@ -32,7 +31,7 @@ def _dream(
     return dream(folder, files, repo=repo, unread=unread)
 
 
-@pytest.mark.parametrize(
+@each(
     ("link", "becomes"),
     [
         ("[[harness-design]]", "[[feedback-harness-design]]"),
@@ -49,7 +48,7 @@ def test_a_link_without_the_type_is_pointed_to_the_one_memory_of_that_name(
     assert made.summary.startswith("Repaired 1 link")
 
 
-@pytest.mark.parametrize(
+@each(
     "link",
     [
         "[[feedback_harness_design]]",
@@ -112,7 +111,7 @@ def test_a_numbered_task_is_no_link_and_what_a_link_says_stays_whole(tmp_path: P
     assert "Read no-such-note#Two cranes and [[task #35]] before a change." in after
 
 
-@pytest.mark.parametrize(
+@each(
     "link",
     ["[[drum-brakes]]", "[[drum-brakes.md]]", "[[HARBOUR]]", "[[bleed-brakes]]", "[[two-cranes]]"],
 )
@@ -137,7 +136,7 @@ def test_a_folder_that_is_called_like_a_missing_memory_without_its_type_is_not_t
     assert asked.why.startswith("1 link leads to a memory that does not exist: project_guides.")
 
 
-@pytest.mark.parametrize(
+@each(
     "body",
     [
         "This supersedes [[feedback_harness_design]]: there is one layer now.",
@@ -163,7 +162,7 @@ def test_a_memory_that_is_called_out_of_date_at_its_top_keeps_its_byte_order_mar
     assert (history.edits[0].after or "").startswith("\ufeff---\n")
 
 
-@pytest.mark.parametrize(
+@each(
     "body",
     [
         "This is superseded by [[feedback_harness_design]].",
@@ -214,7 +213,7 @@ def test_a_row_that_leads_to_other_memories_too_is_not_removed(tmp_path: Path):
     assert not dream(tmp_path, {"MEMORY.md": index, **files}).outcome.questions
 
 
-@pytest.mark.parametrize("link", ["NOTES.md", "notes.md", "docs/NOTES.md", ".notes/deploys-log.md"])
+@each("link", ["NOTES.md", "notes.md", "docs/NOTES.md", ".notes/deploys-log.md"])
 def test_a_row_for_a_file_of_the_repository_is_not_asked_about(tmp_path: Path, link: str):
     repo = tmp_path / "repo"
     (repo / ".notes").mkdir(parents=True)

@@ -24,7 +24,7 @@ def learnt(done: Dreamt) -> str:
     return "\n".join(text.decode() for path, text in done.after.items() if path not in {"MEMORY.md", LOG})
 
 
-@pytest.mark.parametrize(
+@each(
     ("line", "becomes"),
     [
         (
@@ -68,7 +68,7 @@ def test_what_is_reported_plainly_becomes_a_memory(tmp_path: Path, line: str, be
     assert done.after[LOG] == done.before[LOG]
 
 
-@pytest.mark.parametrize(
+@each(
     "line",
     [
         "- 14:02 Decided to keep the old parser until the release",
@@ -84,7 +84,7 @@ def test_a_decision_that_is_only_told_of_is_asked(tmp_path: Path, line: str) -> 
     assert question.places[0].path == LOG and question.places[0].role == "log"
 
 
-@pytest.mark.parametrize(
+@each(
     "line",
     [
         "- 14:02 Fixed the flaky test in `test_orders.py`",
@@ -203,7 +203,7 @@ def test_a_huge_log_is_read_in_bounded_time(tmp_path: Path) -> None:
     assert "invoices are sent by Paul" in learnt(done)
 
 
-@pytest.mark.parametrize(
+@each(
     "line",
     [
         "- Decided: the staging database is wiped on Saturdays now, not on Sundays",

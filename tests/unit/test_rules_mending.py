@@ -5,12 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-import pytest
-
 from dreams import conf, engines
 from dreams.engines import drafts
 from dreams.engines.types import Edit, Job, Problem
 from dreams.lib.files import workspace
+from tests.world.cases import each
 from tests.world.rules import NOON, Told
 
 FILES = {
@@ -40,7 +39,7 @@ def _dream(folder: Path, blocks: bool, code: str = "x") -> tuple[dict[str, str],
     return after, outcome.summary, told
 
 
-@pytest.mark.parametrize(("code", "blocks"), [("x", True), ("date-without-source", False)])
+@each(("code", "blocks"), [("x", True), ("date-without-source", False)])
 def test_an_operation_that_a_check_blocks_or_with_a_wrong_day_is_taken_back_and_the_others_stay(
     tmp_path: Path, code: str, blocks: bool
 ) -> None:

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import pytest
-
 from dreams.engines.types import LineDate, Question, SessionBrief
 from dreams.lib.prose.comparing import compare, says_more
 from dreams.lib.prose.exchanges import spans
 from tests.unit.test_rules_questions_changed import NEW, OLD
+from tests.world.cases import each
 from tests.world.rules import dream, memory, session
 
 HERE = "- The docs are built with Sphinx.\n- Lunch is at noon.\n- Parking costs nothing.\n- Kettles are in room 4.\n"
@@ -36,7 +35,7 @@ def test_two_words_that_two_things_have_name_none_of_them(tmp_path: Path) -> Non
     assert asked(tmp_path, one, other) == []
 
 
-@pytest.mark.parametrize(("path", "kinds"), [("copper-pager.md", ["changed"]), ("copper.md", [])])
+@each(("path", "kinds"), [("copper-pager.md", ["changed"]), ("copper.md", [])])
 def test_two_values_of_two_words_are_asked_about_where_a_title_names_them(
     tmp_path: Path, path: str, kinds: list[str]
 ) -> None:
@@ -71,7 +70,7 @@ def test_the_remarks_of_a_statement_go_with_it_into_the_one_that_stays(tmp_path:
     assert sum(text.count(why) for text in made.values()) == 1
 
 
-@pytest.mark.parametrize(
+@each(
     ("line", "said", "now"),
     [
         (
@@ -107,7 +106,7 @@ def test_what_is_to_be_forgotten_as_it_was_never_true_is_asked_about(tmp_path: P
     assert question.kind == "forget" and question.places[0].text == line
 
 
-@pytest.mark.parametrize(
+@each(
     ("one", "other"),
     [
         ("Kestrel is held in eu-west-1 by contract.", "Kestrel is held in us-east-1 by contract."),

@@ -11,6 +11,7 @@ from dreams.engines.rules import questions
 from dreams.engines.rules.notes.tree import NewText, Recorder
 from dreams.engines.rules.questions import Inputs
 from dreams.engines.types import Place, Question
+from tests.world.cases import each
 from tests.world.rules import dream, memory
 
 # In two parts, so that no file of the project has what looks like a token.
@@ -94,7 +95,7 @@ def test_one_value_of_one_thing_told_in_two_ways_is_asked_about(tmp_path: Path) 
 READS = "The reader of `ledger-worker` is drafted by Ana"
 
 
-@pytest.mark.parametrize(
+@each(
     "body",
     [
         f"In order:\n\n1. The writer is done\n2. {READS}\n\n**What remains:**\n\n- {READS}\n",
@@ -180,7 +181,7 @@ def of_kind(folder: Path, kind: str, files: dict[str, str]) -> list[Question]:
     return [each for each in dream(folder, files).outcome.questions if each.kind == kind]
 
 
-@pytest.mark.parametrize(
+@each(
     ("row", "description", "is_asked"),
     [
         ("Sonden gebaut (2026-04-23)", "Sonden gebaut und verkabelt (2026-05-12)", True),
@@ -199,13 +200,13 @@ def test_a_row_all_of_whose_days_are_before_its_files_description_may_take_it(
         "probe.md": memory("The sky probe feeds the shader.\n", description=description),
     }
     found = of_kind(tmp_path, "changed", files)
-    assert [[option.id for option in each.options] for each in found] == [["replace", "keep"]] * is_asked
-    for each in found:
-        assert each.options[0].edits[0].after == f"- [Probe](probe.md) — {description}\n"
-        assert [place.path for place in each.places] == ["MEMORY.md", "probe.md"]
+    assert [[option.id for option in one.options] for one in found] == [["replace", "keep"]] * is_asked
+    for one in found:
+        assert one.options[0].edits[0].after == f"- [Probe](probe.md) — {description}\n"
+        assert [place.path for place in one.places] == ["MEMORY.md", "probe.md"]
 
 
-@pytest.mark.parametrize(
+@each(
     ("then", "now", "is_asked"),
     [
         ("Probe: planned, waits for cables", "Probe: wired and in service", True),
@@ -232,9 +233,9 @@ def test_a_row_that_says_what_a_description_no_longer_does_may_take_the_new_one(
     row = f"- [Probe](probe.md) — {'计划中，等电缆' if '探' in then else 'planned, waits for cables'}"
     files = {"MEMORY.md": f"{row}\n", "probe.md": memory("It feeds the shader.\n", description=now)}
     found = dream(tmp_path, files, described_then={row: then} if then else {}).outcome.questions
-    assert [[option.id for option in each.options] for each in found] == [["replace", "keep"]] * is_asked
-    for each in found:
-        assert each.options[0].edits[0].after == f"- [Probe](probe.md) — {now}\n"
+    assert [[option.id for option in one.options] for one in found] == [["replace", "keep"]] * is_asked
+    for one in found:
+        assert one.options[0].edits[0].after == f"- [Probe](probe.md) — {now}\n"
 
 
 def test_what_a_row_would_lose_for_a_description_is_named(tmp_path: Path) -> None:
@@ -270,7 +271,7 @@ def test_a_merge_writes_each_entry_once_and_with_one_bullet(tmp_path: Path) -> N
     assert "\n- **OV2640:** `flash_time` 2000 ms (steady in ~2 frames)\n" in after
 
 
-@pytest.mark.parametrize("fixed_in", ["pumps.md", "valves.md"])
+@each("fixed_in", ["pumps.md", "valves.md"])
 def test_what_cannot_be_taken_out_of_its_place_is_the_one_that_stays(tmp_path: Path, fixed_in: str) -> None:
     told = "A `pump-reader` has its own valve, ladder and pressure plate"
     plain = ({"pumps.md", "valves.md"} - {fixed_in}).pop()
@@ -295,7 +296,7 @@ def test_a_statement_with_reasons_of_its_own_stays_where_they_are(tmp_path: Path
     assert [edit.path for edit in question.options[0].edits] == ["pumps.md"]
 
 
-@pytest.mark.parametrize("number", [2, 3])
+@each("number", [2, 3])
 def test_what_two_files_both_say_is_one_question_where_it_is_much(tmp_path: Path, number: int) -> None:
     told = [
         "The `pump-reader` has its own valve, ladder and pressure plate",
@@ -372,7 +373,7 @@ def test_few_things_of_many_that_two_files_both_say_are_asked_about_one_by_one(t
     assert len(found) == 3 and not any("things alike" in each.why for each in found)
 
 
-@pytest.mark.parametrize(("end", "asks"), [(" on deck", False), (" on deck.", True), ("", True)])
+@each(("end", "asks"), [(" on deck", False), (" on deck.", True), ("", True)])
 def test_an_entry_is_not_taken_out_of_a_list_that_keeps_others_unless_it_is_a_sentence_or_told_alike(
     tmp_path: Path, end: str, asks: bool
 ) -> None:

@@ -11,6 +11,7 @@ import pytest
 from dreams.engines.rules.questions import values
 from dreams.engines.types import LineDate, Question
 from dreams.lib.prose.statement_index import StatementIndex
+from tests.world.cases import each
 from tests.world.rules import Dreamt, dream, memory, session
 
 OLD, NEW = LineDate(dt.date(2026, 3, 1), "history", ""), LineDate(dt.date(2026, 9, 1), "history", "")
@@ -71,7 +72,7 @@ def test_a_number_never_takes_the_place_of_a_name_before_which_another_word_stan
     assert any("ledger-worker listens on port 50020\n" in after for after in options)
 
 
-@pytest.mark.parametrize(
+@each(
     ("one", "other"),
     [
         ("The staging database is db-stage-1.", "the staging database is db-stage-2, not db-stage-1"),
@@ -161,7 +162,7 @@ def test_two_notes_of_other_days_in_a_copied_folder_have_no_order(tmp_path: Path
     assert len(asked(made, "conflict")) == 1
 
 
-@pytest.mark.parametrize(
+@each(
     ("one", "other"),
     [
         (ONE, "audit-worker listens on port 50020."),
@@ -190,7 +191,7 @@ def test_what_a_session_tells_in_words_that_are_not_understood_is_asked(tmp_path
     assert (after["a.md"] or "").count("50020") == 2
 
 
-@pytest.mark.parametrize(
+@each(
     "said",
     [
         "does ledger-worker use port 50020?",
@@ -295,7 +296,7 @@ def of_one(folder: Path, said: str, *lines: str) -> list[Question]:
     return asked(dream(folder, files, [session(1, said)]), "changed")
 
 
-@pytest.mark.parametrize(
+@each(
     ("line", "said", "after"),
     [
         ("basalt_scanner auth: basic auth", "basalt_scanner does JWT now", "basalt_scanner does JWT"),
@@ -334,7 +335,7 @@ def test_what_the_name_of_a_memory_says_is_what_its_statement_is_about(tmp_path:
     assert asked(dream(tmp_path / "other", files, [session(1, said)]), "changed") == []
 
 
-@pytest.mark.parametrize(
+@each(
     "said",
     [
         "Hypothesis: larch-shipper listens on port 9999",
@@ -374,7 +375,7 @@ def test_a_value_of_one_environment_is_no_news_of_another(tmp_path: Path) -> Non
     assert "production: 2250 ms" in made.text("n.md")
 
 
-@pytest.mark.parametrize(
+@each(
     ("one", "other"),
     [
         ("team-lynx maintains BirchVault", "BirchVault belongs to team-otter"),
@@ -395,7 +396,7 @@ def test_two_values_of_one_sort_are_asked_however_they_are_put(tmp_path: Path, o
     assert [place.text for place in question.places] == [one, other]
 
 
-@pytest.mark.parametrize(
+@each(
     ("one", "other"),
     [
         ("The tide threshold of `pierGate` is at 11 %.", "The tide threshold of `north-quay` is at 61 %."),
@@ -407,7 +408,7 @@ def test_two_things_said_of_one_thing_are_no_two_values_of_it(tmp_path: Path, on
     assert asked(two(tmp_path, one, other, dated=True), "changed") == []
 
 
-@pytest.mark.parametrize(
+@each(
     ("said", "line"),
     [
         (
@@ -461,7 +462,7 @@ def test_a_product_whose_name_begins_like_a_month_has_its_version(tmp_path: Path
     assert "larch-shipper: MariaDB 11" in (texts(question, "replace")["n0.md"] or "")
 
 
-@pytest.mark.parametrize(
+@each(
     ("one", "other", "kinds"),
     [
         (
@@ -490,7 +491,7 @@ def test_a_noun_of_a_text_that_capitalises_nouns_is_no_value(
     assert [each.kind for each in asked(made, "changed")] == kinds
 
 
-@pytest.mark.parametrize(
+@each(
     ("told", "said"),
     [
         ("The database is db-1.", "Remember that the database is not db-1."),
@@ -513,9 +514,7 @@ def test_what_is_to_be_remembered_and_denies_what_memory_says_is_asked_and_not_l
 HERON = "the staging server is heron-3 now, not heron-2."
 
 
-@pytest.mark.parametrize(
-    "said", [f"Remember: {HERON}", HERON, "Remember that the staging server is heron-3."]
-)
+@each("said", [f"Remember: {HERON}", HERON, "Remember that the staging server is heron-3."])
 def test_a_change_that_memory_has_taken_over_in_these_words_is_neither_asked_about_nor_learnt_again(
     tmp_path: Path, said: str
 ) -> None:
@@ -529,7 +528,7 @@ def test_a_change_back_to_the_value_that_memory_calls_past_is_asked_about(tmp_pa
     [_] = asked(made, "changed")
 
 
-@pytest.mark.parametrize(
+@each(
     ("has", "said"),
     [
         ("The staging server is heron-3.", "the staging server is heron-4"),
@@ -549,7 +548,7 @@ def test_a_request_with_another_value_is_asked_about_and_not_learnt_beside_the_o
     assert both.count(has) == 1 and f"- {said}\n" in both
 
 
-@pytest.mark.parametrize(
+@each(
     ("has", "said"),
     [
         ("The staging server is heron-3.", "the staging server is heron-4"),
@@ -568,7 +567,7 @@ def test_an_older_value_beside_what_a_card_wrote_is_asked_about_once_and_removed
     assert (after["a.md"], after["b.md"]) == (memory("- Ask Maria first.\n"), card)
 
 
-@pytest.mark.parametrize("mark", ["- ", ""])
+@each("mark", ["- ", ""])
 def test_a_memory_named_by_its_only_statement_is_compared_with_what_is_said(
     tmp_path: Path, mark: str
 ) -> None:
@@ -578,7 +577,7 @@ def test_a_memory_named_by_its_only_statement_is_compared_with_what_is_said(
     [_] = asked(made, "changed")
 
 
-@pytest.mark.parametrize(
+@each(
     ("told", "said"),
     [
         ("The worker runs on db-2, not db-1.", "From now on the worker does not run on db-2."),

@@ -5,8 +5,6 @@ from __future__ import annotations
 import datetime as dt
 from pathlib import Path
 
-import pytest
-
 from dreams.engines.rules.questions.days import last_day
 from dreams.engines.types import LineDate, Question
 from tests.world.cases import each
@@ -111,7 +109,7 @@ def test_a_copied_file_does_not_say_that_a_day_was_ahead(tmp_path: Path) -> None
 WHY = "**Why:** the audit.\n\n**How to apply:**\n- Ask first.\n"
 
 
-@pytest.mark.parametrize(
+@each(
     "body",
     [
         f"The parallel run ends on 2026-03-14\n\n{WHY}",
@@ -132,9 +130,7 @@ def test_a_statement_with_its_remarks_or_label_is_asked_about_and_goes_with_them
     assert edit.after == memory(other.lstrip("\n"))
 
 
-@pytest.mark.parametrize(
-    "before", ["The team asked for two weeks of it.\n", "- The team asked.\n- It runs at night.\n"]
-)
+@each("before", ["The team asked for two weeks of it.\n", "- The team asked.\n- It runs at night.\n"])
 def test_a_remark_below_several_statements_is_about_all_of_them_and_goes_with_none(
     tmp_path: Path, before: str
 ) -> None:
@@ -143,7 +139,7 @@ def test_a_remark_below_several_statements_is_about_all_of_them_and_goes_with_no
     assert dream(tmp_path, files).outcome.questions == []
 
 
-@pytest.mark.parametrize(
+@each(
     "behind",
     [
         "```sh\nmake run\n```\n",
@@ -217,7 +213,7 @@ def test_a_pinned_memory_is_asked_about_and_not_changed(tmp_path: Path) -> None:
     assert question.kind == "changed"
 
 
-@pytest.mark.parametrize(
+@each(
     ("line", "asked"),
     [
         ("The import is in progress (2026-03-16); half of the tables are done.", True),
@@ -241,7 +237,7 @@ def test_a_state_of_half_a_year_ago_is_asked_about(tmp_path: Path, line: str, as
     )
 
 
-@pytest.mark.parametrize(
+@each(
     ("heading", "asked"),
     [
         ("## Recent changes (2026-03-09)", True),
@@ -284,7 +280,7 @@ def project_file(body: str) -> dict[str, str]:
     }
 
 
-@pytest.mark.parametrize(("day", "asked"), [("2026-03-09", True), ("2026-09-09", False)])
+@each(("day", "asked"), [("2026-03-09", True), ("2026-09-09", False)])
 def test_what_was_to_come_long_ago_is_asked_about(tmp_path: Path, day: str, asked: bool) -> None:
     body = (
         f"It reads CSV since {day}, and does nothing else.\n\n## Open issues (tracker)\n\n- Merge the reader.\n\n"
@@ -313,7 +309,7 @@ def test_what_is_pending_in_each_entry_of_a_log_is_no_question(tmp_path: Path) -
     assert [each for each in made.outcome.questions if each.kind == "expired"] == []
 
 
-@pytest.mark.parametrize(
+@each(
     "leads",
     ["- [Import](project_import.md) — the import", "See [the import](project_import.md) for all of it."],
 )
@@ -326,17 +322,13 @@ def test_a_section_of_rows_or_one_that_is_most_of_its_file_is_left(tmp_path: Pat
     assert [place.text for each in found for place in each.places if place.text.startswith("#")] == []
 
 
-@pytest.mark.parametrize(
-    ("rest", "asks"), [("\n## Names\n\n- The crane was renamed to heron.\n", False), ("", True)]
-)
+@each(("rest", "asks"), [("\n## Names\n\n- The crane was renamed to heron.\n", False), ("", True)])
 def test_a_state_that_the_rest_of_a_memory_is_said_of_stays(tmp_path: Path, rest: str, asks: bool) -> None:
     body = f"All seventy figures are drawn as of 2026-02-01.\n{rest}"
     assert bool(dream(tmp_path, project_file(body)).outcome.questions) is asks
 
 
-@pytest.mark.parametrize(
-    ("title", "asks"), [("# Crane — status (2026-02-01)", False), ("## Crane — status (2026-02-01)", True)]
-)
+@each(("title", "asks"), [("# Crane — status (2026-02-01)", False), ("## Crane — status (2026-02-01)", True)])
 def test_a_memory_keeps_its_title_whatever_day_that_names(tmp_path: Path, title: str, asks: bool) -> None:
     body = (
         f"{title}\n\nIt lifts crates in the yard.\n\n**Why:** nobody else does.\n\n" + "- It was oiled.\n" * 6
@@ -358,7 +350,7 @@ def test_an_abbreviation_that_ends_a_bracket_ends_no_sentence(tmp_path: Path) ->
     assert "\n- The writer has to follow.\n" in (question.options[0].edits[0].after or "")
 
 
-@pytest.mark.parametrize(
+@each(
     "line",
     [
         "**Status as of 2026-02-01:** The move has begun. Half of it is done.",
@@ -387,7 +379,7 @@ def test_a_section_that_is_an_old_state_and_what_was_next_is_asked_about_once(tm
     assert said == {question.why.removesuffix(" Is it still useful?")}
 
 
-@pytest.mark.parametrize(
+@each(
     ("row", "told", "asked"),
     [
         ("the old cache (historical)", "The cache is in Redis.", True),

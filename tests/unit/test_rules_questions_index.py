@@ -8,6 +8,7 @@ import pytest
 
 from dreams.engines.types import Question
 from dreams.lib import memdir
+from tests.world.cases import each
 from tests.world.rules import Dreamt, dream, memory, session
 
 TAIL = "It was measured over many runs on the build host, and the numbers are in the file in full."
@@ -125,7 +126,7 @@ def test_rows_that_few_memories_link_to_are_offered_first_and_no_more_than_the_i
 
 
 @pytest.mark.more
-@pytest.mark.parametrize(("count", "more"), [(130, " A later dream asks about 21 more."), (90, "")])
+@each(("count", "more"), [(130, " A later dream asks about 21 more."), (90, "")])
 def test_it_says_how_many_rows_a_later_dream_asks_about(tmp_path: Path, count: int, more: str) -> None:
     hooks = [f"The queue of shop {n} is Redis 7.2 on host queue-{n}. {TAIL}" for n in range(61)]
     rows = [(f"r{n}.md", hook, memory(f"{hook}\n")) for n, hook in enumerate(hooks)]
@@ -189,9 +190,7 @@ def test_the_row_of_a_section_is_its_first_sentence_whatever_that_begins_with(tm
 
 
 @pytest.mark.more
-@pytest.mark.parametrize(
-    ("heading", "row"), [("— as built (in 2019)", "as built (in 2019)"), (": (old) list", "(old) list")]
-)
+@each(("heading", "row"), [("— as built (in 2019)", "as built (in 2019)"), (": (old) list", "(old) list")])
 def test_a_remark_with_brackets_in_it_keeps_all_its_letters(heading: str, row: str, tmp_path: Path) -> None:
     facts = "".join(f"- Crane {n} lifts {n} tons at berth {n}.\n" for n in range(16))
     index = f"# Memory\n\n## Cranes {heading}\n{facts}\n".replace(" :", ":")

@@ -15,6 +15,7 @@ from dreams.engines.rules.notes.bodies import units
 from dreams.engines.rules.questions import families
 from dreams.engines.rules.repository import ever_there
 from dreams.engines.types import LineDate, Question
+from tests.world.cases import each
 from tests.world.rules import dream, memory
 
 SECRET = "gh" + "p_" + "q8Rt2" * 7 + "x"
@@ -57,7 +58,7 @@ def asked(
     return made.outcome.questions
 
 
-@pytest.mark.parametrize(
+@each(
     ("line", "file"),
     [
         ("Run `just check` before every push and read what it says.", "CLAUDE.md"),
@@ -87,7 +88,7 @@ def test_one_line_among_many_that_configuration_has_tells_where_to_look(tmp_path
         assert [each.kind for each in questions_of(tmp_path, files, REPO)] == kinds
 
 
-@pytest.mark.parametrize(
+@each(
     "line",
     [
         "Run `just check` before every release, it takes an hour",
@@ -106,7 +107,7 @@ def test_what_says_more_or_otherwise_is_not_asked(tmp_path: Path, line: str) -> 
 RULE = "Split payloads of `ledger-worker` into batches of forty, then retry each batch twice."
 
 
-@pytest.mark.parametrize(
+@each(
     ("said", "kinds"),
     [
         (
@@ -124,7 +125,7 @@ def test_a_rule_that_instructions_tell_in_other_words_is_asked_about(
     assert [each.kind for each in questions_of(tmp_path, files, {"CLAUDE.md": said})] == kinds
 
 
-@pytest.mark.parametrize(("before", "asks"), [("", False), ("The gate is checked by hand.\n\n", True)])
+@each(("before", "asks"), [("", False), ("The gate is checked by hand.\n\n", True)])
 def test_what_the_rest_of_a_memory_is_said_of_is_not_taken_out_of_it(
     tmp_path: Path, before: str, asks: bool
 ) -> None:
@@ -134,7 +135,7 @@ def test_what_the_rest_of_a_memory_is_said_of_is_not_taken_out_of_it(
     assert bool(questions_of(tmp_path, files, {"CLAUDE.md": f"- {rule}\n"})) is asks
 
 
-@pytest.mark.parametrize("reason", ["", "\n**Why:** eight closures were too many.\n"])
+@each("reason", ["", "\n**Why:** eight closures were too many.\n"])
 def test_a_rule_is_taken_out_of_no_memory_that_alone_has_its_reason(tmp_path: Path, reason: str) -> None:
     rule = "Pass one enum of actions to each view that is shared."
     files = {"enums.md": memory(f"{rule}\n{reason}", "feedback"), "MEMORY.md": "- [Enums](enums.md)\n"}
@@ -159,9 +160,7 @@ def test_a_reason_of_one_rule_keeps_no_other_from_being_asked_about(tmp_path: Pa
     assert after is not None and rules[0] in after and "Why" in after and rules[1] not in after
 
 
-@pytest.mark.parametrize(
-    ("kind", "end", "asks"), [("project", ".", False), ("feedback", ".", True), ("feedback", "", False)]
-)
+@each(("kind", "end", "asks"), [("project", ".", False), ("feedback", ".", True), ("feedback", "", False)])
 def test_one_fact_of_many_that_instructions_tell_too_is_part_of_a_whole_and_a_whole_sentence_of_a_rule_is_not(
     tmp_path: Path, kind: str, end: str, asks: bool
 ) -> None:
@@ -172,7 +171,7 @@ def test_one_fact_of_many_that_instructions_tell_too_is_part_of_a_whole_and_a_wh
     assert [question.kind for question in found] == (["derived"] if asks else [])
 
 
-@pytest.mark.parametrize(
+@each(
     ("kind", "rest", "asks"),
     [
         ("project", "- The box pier-17 is used at night.\n", False),
@@ -321,7 +320,7 @@ def test_the_commit_behind_a_merge_is_cited_and_not_the_merge(tmp_path: Path) ->
     assert went.said == f"Removed in {branch.decode()[:7]}, 3 January 1970: Drop the basket"
 
 
-@pytest.mark.parametrize(("days", "asks"), [(-1, True), (2, False)])
+@each(("days", "asks"), [(-1, True), (2, False)])
 def test_who_writes_of_a_file_after_it_went_knows_it(tmp_path: Path, days: int, asks: bool) -> None:
     committed(tmp_path / "repo", {**REPO, "src/web/basket.ts": "x"}, REPO)
     today = dt.datetime.now(dt.UTC).date()
@@ -387,7 +386,7 @@ def test_memories_of_another_checkout_are_not_held_against_this_one(tmp_path: Pa
     assert "cart_view.ts, src/web/till_view.ts" in question.why
 
 
-@pytest.mark.parametrize(
+@each(
     "line",
     [
         "- A new store is `src/web/xxx_store.ts`.",
@@ -428,7 +427,7 @@ def test_files_that_one_memory_names_are_one_question_and_a_name_without_a_folde
     assert keep.id == "keep"
 
 
-@pytest.mark.parametrize(
+@each(
     "line",
     [
         "The cart is in `src/web/cart.ts`",
@@ -448,7 +447,7 @@ def test_what_is_there_or_may_be_elsewhere_is_not_asked_about(tmp_path: Path, li
     assert asked(tmp_path, line) == []
 
 
-@pytest.mark.parametrize("path", ["project_session_2026-05-01.md", "changelog.md", "journal/2026-W09.md"])
+@each("path", ["project_session_2026-05-01.md", "changelog.md", "journal/2026-W09.md"])
 def test_a_memory_of_what_was_done_may_name_what_was_there_then(tmp_path: Path, path: str) -> None:
     assert asked(tmp_path, "The basket is in `src/web/basket.ts`", path=path) == []
 
@@ -490,7 +489,7 @@ def test_files_that_moved_together_are_one_question(tmp_path: Path) -> None:
     assert len({edit.operation for edit in plans.options[0].edits}) == 1
 
 
-@pytest.mark.parametrize(
+@each(
     "line",
     [
         "Moved `game/fog/plugin.ts` to `packages/game/src/fog/plugin.ts`",
@@ -510,7 +509,7 @@ def test_a_path_that_may_mean_another_file_is_left(tmp_path: Path, line: str) ->
     assert questions_of(tmp_path, files, repo) == []
 
 
-@pytest.mark.parametrize(
+@each(
     ("line", "file", "content"),
     [
         ("devDep left-pad 4.0.1", "package.json", '{"devDependencies": {\n"left-pad": "4.0.1"}}'),
@@ -533,7 +532,7 @@ def test_a_key_or_a_section_says_what_a_value_is(tmp_path: Path, line: str, file
     assert (question.kind, question.citations[0].place) == ("derived", file)
 
 
-@pytest.mark.parametrize(
+@each(
     "line",
     ["birch-ledger fills up every march", "Volume birch-ledger: snapshot before the demo", "`make birch-ledger` needs a dongle"],
 )  # fmt: skip
@@ -542,7 +541,7 @@ def test_what_says_more_than_the_file_is_not_asked(tmp_path: Path, line: str) ->
     assert asked(tmp_path, line, repo=repo) == []
 
 
-@pytest.mark.parametrize("kind", ["feedback", "user"])
+@each("kind", ["feedback", "user"])
 def test_a_fact_of_two_values_is_asked_about_wherever_it_was_noted_and_a_wish_is_not(
     tmp_path: Path, kind: str
 ) -> None:

@@ -7,12 +7,11 @@ import datetime as dt
 import re
 from pathlib import Path
 
-import pytest
-
 import dreams
 from dreams.engines.linedates import KeptVersion, line_dates
 from dreams.findings import examine, health
 from dreams.findings.directories import between
+from tests.world.cases import each
 from tests.world.rules import NOON, dream, memory
 
 TOKEN = "ghp_" + "x7Kq2ZpL9vB4nM1cD8sF3gH6jW0tR5yUaEiO"
@@ -38,7 +37,7 @@ def test_no_check_holds_it_against_a_reviewer(tmp_path: Path) -> None:
     assert {row.fate for row in report.ledger} == {"kept-in"}
 
 
-@pytest.mark.parametrize(
+@each(
     "body",
     [
         f"```bash\nTOKEN='{TOKEN}'  node  bot.js\n```\n",
@@ -139,7 +138,7 @@ def token_for(role: str) -> str:
     return ".".join(base64.urlsafe_b64encode(part).decode().rstrip("=") for part in parts)
 
 
-@pytest.mark.parametrize(
+@each(
     "line",
     [
         "- **Production client_key**: `awq7x2m9k4d8s1f6` (now active in `.env`)",
@@ -159,7 +158,7 @@ def test_a_key_that_every_copy_of_an_app_has_stays_and_the_checkup_names_it(
     assert (found.severity, "apps show" in found.message) == ("info", True)
 
 
-@pytest.mark.parametrize(
+@each(
     "line",
     [
         f"- service_role key: `{token_for('service_role')}`",
@@ -174,7 +173,7 @@ def test_what_only_a_server_may_have_is_taken_out(tmp_path: Path, line: str) -> 
     assert "[redacted: " in made.text("deploy.md")
 
 
-@pytest.mark.parametrize(
+@each(
     "line",
     [
         "- Verification token: `ROUNDTRIP-2026-05-13-A`",

@@ -5,9 +5,8 @@ from __future__ import annotations
 import datetime as dt
 from pathlib import Path
 
-import pytest
-
 from dreams.engines.types import LineDate
+from tests.world.cases import each
 from tests.world.rules import Dreamt, dream, memory, session, unaccounted
 
 INDEX = "- [Notes](notes.md) — notes\n"
@@ -41,7 +40,7 @@ MEMORY = (
 )
 
 
-@pytest.mark.parametrize(
+@each(
     ("said", "gone"),
     [
         ("forget about the copper indexer", MEMORY[0]),
@@ -65,7 +64,7 @@ def test_what_a_person_asked_to_forget_is_asked_about_and_nothing_beside_it_woul
     assert len(left) <= 2
 
 
-@pytest.mark.parametrize(
+@each(
     "said",
     [
         "forget it",
@@ -106,7 +105,7 @@ def test_of_a_paragraph_the_one_sentence_that_is_meant_would_go_and_the_others_s
     assert [line for edit in options for line in unaccounted(edit)] == []
 
 
-@pytest.mark.parametrize(
+@each(
     "body",
     [
         "- Settings persist in a file and the amber-mailer. Tests run with pytest.\n",
@@ -182,7 +181,7 @@ REPO = {
 }
 
 
-@pytest.mark.parametrize(
+@each(
     "line",
     [
         "`npm run lint` runs `eslint .`.",
@@ -202,7 +201,7 @@ def test_what_the_repository_says_word_for_word_is_asked_about_with_the_place(
     assert edit.citations[0].source == "repository" and edit.citations[0].place in REPO
 
 
-@pytest.mark.parametrize(
+@each(
     "line",
     [
         "Run `just check` before every push, except on the docs branch.",

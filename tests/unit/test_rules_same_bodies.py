@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import pytest
-
 from dreams.engines.types import Question
+from tests.world.cases import each
 from tests.world.rules import Dreamt, dream, memory, unaccounted
 
 OWNER = "Reviews of the import gateway go to Carla Castellanos; she owns the area.\n"
@@ -20,7 +19,7 @@ def about_files(made: Dreamt) -> list[Question]:
     return [each for each in made.outcome.questions if each.kind == "same"]
 
 
-@pytest.mark.parametrize("copies", [2, 3, 4, 5])
+@each("copies", [2, 3, 4, 5])
 def test_copies_under_numbered_names_become_the_one_without_a_number(tmp_path: Path, copies: int) -> None:
     names = [f"owner_{number}.md" for number in range(2, copies + 1)] + ["owner.md"]
     rows = "".join(f"- [Owner {at}]({name}) — who reviews\n" for at, name in enumerate(names))
@@ -38,7 +37,7 @@ def test_a_value_that_a_description_has_without_its_code_marks_is_one_of_the_bod
     assert (files_kept(made), about_files(made)) == ({"events.md"}, [])
 
 
-@pytest.mark.parametrize("mark", ["-backup", "-new", " copy", "_old", "-final", "-bak"])
+@each("mark", ["-backup", "-new", " copy", "_old", "-final", "-bak"])
 def test_a_copy_named_as_one_is_merged_without_asking(tmp_path: Path, mark: str) -> None:
     names = ("gateway-owner.md", f"gateway-owner{mark}.md")
     files = {name: memory(OWNER, name=name.removesuffix(".md")) for name in reversed(names)}
@@ -46,7 +45,7 @@ def test_a_copy_named_as_one_is_merged_without_asking(tmp_path: Path, mark: str)
     assert (files_kept(made), about_files(made)) == ({names[0]}, [])
 
 
-@pytest.mark.parametrize(
+@each(
     "other",
     [
         memory(
@@ -95,7 +94,7 @@ def test_the_linked_file_stays_where_no_name_has_a_number(tmp_path: Path) -> Non
     assert "Ask [here](reviews.md#who) or [[reviews]]." in made.text("x.md")
 
 
-@pytest.mark.parametrize(
+@each(
     ("one", "other"),
     [
         (memory(OWNER, more="pinned: true\n"), memory(OWNER)),
@@ -116,7 +115,7 @@ def test_what_only_a_pin_or_a_label_says_makes_it_a_question(tmp_path: Path, one
     assert [option.id for option in asked.options] == ["merge", "keep"]
 
 
-@pytest.mark.parametrize(
+@each(
     "only_there",
     [
         "on api.example.com",

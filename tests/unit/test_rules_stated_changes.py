@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import pytest
-
 from dreams.engines.rules.steps.forgetting import asked_text, wanted
 from dreams.engines.rules.user_statements.requests import wishes
 from dreams.engines.rules.user_statements.speech import is_remark, narrows, standing_from, takes_back
@@ -19,7 +17,7 @@ def tells(said: str) -> bool:
     return any("uploads may have up to 50 MB" in typed.text for typed in typed_sentences(said))
 
 
-@pytest.mark.parametrize(
+@each(
     ("line", "said"),
     [
         ("The API listens on port 8080.", "the admin API listens on port 9090 now"),

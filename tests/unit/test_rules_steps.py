@@ -7,6 +7,7 @@ import pytest
 
 from dreams.engines.rules.notes.days import names_a_day, spans
 from dreams.engines.types import EvidenceSource, LineDate
+from tests.world.cases import each
 from tests.world.rules import WRITTEN, Dreamt, dream, memory, unaccounted
 
 A = memory(
@@ -79,7 +80,7 @@ def test_a_row_without_a_description_has_the_first_sentence_that_says_something(
     assert row_for(tmp_path / "2", "lessons.md", record) == "- [Lessons](lessons.md)"
 
 
-@pytest.mark.parametrize(
+@each(
     ("path", "text", "title"),
     [
         ("project_freeze.md", memory("# Freezes\n\nx y\n", name="Freeze weeks"), "Freeze weeks"),
@@ -170,7 +171,7 @@ def test_an_index_that_lists_hardly_a_memory_on_purpose_gets_no_rows(tmp_path: P
     assert dream(tmp_path, {"MEMORY.md": index, **files}).operations("index") == {}
 
 
-@pytest.mark.parametrize("path", ["README.md", "INSTALL.md", "skills/deploy/SKILL.md"])
+@each("path", ["README.md", "INSTALL.md", "skills/deploy/SKILL.md"])
 def test_what_lies_beside_the_memories_gets_no_row(tmp_path: Path, path: str):
     made = dream(tmp_path, {"MEMORY.md": "- [A](a.md)\n", "a.md": A, path: "# How to notes\n\nx y\n"})
     assert (made.edits, made.outcome.questions) == ([], [])
@@ -183,7 +184,7 @@ def test_notes_of_which_one_has_a_typed_name_by_chance_get_no_index(tmp_path: Pa
     assert dream(tmp_path, plain).edits == []
 
 
-@pytest.mark.parametrize(
+@each(
     "index",
     ["See [[a]] first.\n", "Read a.md first.\n", "| A | [x](a.md) |\n", "- `a.md` — x\n", "- [x](<a.md>)\n"],
 )
@@ -196,7 +197,7 @@ def test_notes_by_day_logs_and_folders_set_aside_get_no_rows(tmp_path: Path):
     assert dream(tmp_path, files).edits == []
 
 
-@pytest.mark.parametrize(
+@each(
     ("path", "listed"),
     [
         ("LAST_SESSION.md", False),
@@ -217,7 +218,7 @@ def test_the_record_of_what_went_on_gets_no_row(tmp_path: Path, path: str, liste
     assert (f"]({path})" in dream(tmp_path, files).text("MEMORY.md")) is listed
 
 
-@pytest.mark.parametrize(
+@each(
     ("name", "description"),
     [
         ("Cookies of ours — DONE", "how they are signed"),
@@ -239,7 +240,7 @@ def test_what_tells_a_state_or_has_no_title_gets_no_row_unasked_and_what_is_over
     ]
 
 
-@pytest.mark.parametrize("head", ["---\ntype: project\n---\n\n", ""])
+@each("head", ["---\ntype: project\n---\n\n", ""])
 def test_a_file_without_a_head_gets_no_row_unasked(tmp_path: Path, head: str) -> None:
     others = {f"n{n}.md": f"{head}# Box {n}\n\nIt takes part in the release.\n" for n in range(5)}
     rows = "".join(f"- [Box]({name}) — a box\n" for name in others)
@@ -275,7 +276,7 @@ def test_a_row_that_says_no_more_than_another_of_its_file_goes_and_one_that_does
     assert not any(map(unaccounted, made.edits))
 
 
-@pytest.mark.parametrize(
+@each(
     ("one", "other"),
     [
         ("use npm, not yarn", "use yarn, not npm"),
@@ -291,15 +292,13 @@ def test_a_row_that_says_the_same_words_otherwise_stays(tmp_path: Path, one: str
     assert dream(tmp_path, {"MEMORY.md": index, "a.md": A}).edits == []
 
 
-@pytest.mark.parametrize("title", ["Yarn, not npm", "How we do it", "npm, not yarn?"])
+@each("title", ["Yarn, not npm", "How we do it", "npm, not yarn?"])
 def test_a_row_whose_title_says_the_same_words_otherwise_stays(tmp_path: Path, title: str):
     index = f"- [npm, not yarn](a.md) — for builds\n- [{title}](a.md)\n"
     assert dream(tmp_path, {"MEMORY.md": index, "a.md": A}).edits == []
 
 
-@pytest.mark.parametrize(
-    "row", ["[A](a.md)", "[a.md](a.md) — Never on Friday.", "[Release notes](a.md) — how releases go out"]
-)
+@each("row", ["[A](a.md)", "[a.md](a.md) — Never on Friday.", "[Release notes](a.md) — how releases go out"])
 def test_a_row_of_which_another_has_every_word_goes_and_the_change_says_so(tmp_path: Path, row: str):
     kept = "- [A](a.md) — how releases go out, by whom; never on Friday\n"
     made = dream(tmp_path, {"MEMORY.md": f"{kept}- {row}\n", "a.md": A})
@@ -334,7 +333,7 @@ def test_the_same_line_in_two_files_is_asked_about(tmp_path: Path):
     assert (question.kind, len(question.places)) == ("same", 2)
 
 
-@pytest.mark.parametrize(
+@each(
     ("one", "two"),
     [
         ("- The API listens on port 8080\n", "- The API listens on port 8081\n"),
@@ -396,7 +395,7 @@ def test_a_line_that_does_not_name_what_its_file_is_about_stays_in_both(tmp_path
     assert dream(tmp_path, files).edits == []
 
 
-@pytest.mark.parametrize(
+@each(
     ("one", "two"),
     [
         ("Full security re-audit", "Full security re-audit (repeat 6-step checklist)"),
@@ -482,7 +481,7 @@ def test_a_row_of_a_merged_file_keeps_a_title_of_its_own_in_the_hook(tmp_path: P
     assert "write them early on" in made.text("MEMORY.md")
 
 
-@pytest.mark.parametrize(
+@each(
     ("one", "two"),
     [
         (memory("Port 8080 is open.\n", name="staging"), memory("Port 8080 is open.\n", name="production")),
@@ -515,7 +514,7 @@ def test_a_relative_day_is_asked_about_with_the_day_it_counts_from(tmp_path: Pat
     assert (edit.kind, edit.citations[0].source) == ("date", "history")
 
 
-@pytest.mark.parametrize("source", ["history", "transcript", "memory", "file"])
+@each("source", ["history", "transcript", "memory", "file"])
 def test_no_relative_day_is_written_out_unasked_whoever_knows_the_day(tmp_path: Path, source: EvidenceSource):
     files = {"MEMORY.md": "- [a](a.md)\n", "a.md": memory("- We moved to Valkey yesterday.\n")}
     made = dream(tmp_path, files, written=LineDate(WRITTEN.day, source, "known"))
@@ -554,7 +553,7 @@ def test_the_title_of_a_body_keeps_no_two_files_apart_that_say_the_same(tmp_path
     assert len(made.after) == 2
 
 
-@pytest.mark.parametrize(
+@each(
     "body",
     [
         "- We moved recently.\n",
@@ -599,7 +598,7 @@ def test_the_day_of_the_bullet_before_is_no_day_of_the_next_one(tmp_path: Path):
 
 
 @pytest.mark.more
-@pytest.mark.parametrize("text", ["Freeze next Friday", "Last Tuesday we moved"])
+@each("text", ["Freeze next Friday", "Last Tuesday we moved"])
 def test_a_phrase_that_has_one_reading_only_on_some_days_names_a_day_on_all(text: str):
     counted = [bool(spans(text, WRITTEN.day + dt.timedelta(days=number))) for number in range(400)]
     assert any(counted) and not all(counted)
@@ -611,9 +610,7 @@ def test_no_date_is_made_up_where_nobody_knows_when_a_line_was_written(tmp_path:
     assert days_asked(dream(tmp_path, files, written=None)) == []
 
 
-@pytest.mark.parametrize(
-    ("source", "note"), [("file", "the file’s own date"), ("memory", "the memory’s own date")]
-)
+@each(("source", "note"), [("file", "the file’s own date"), ("memory", "the memory’s own date")])
 def test_the_day_of_a_file_is_not_trusted_where_another_day_stands_beside_the_line(
     tmp_path: Path, source: EvidenceSource, note: str
 ):

@@ -5,10 +5,9 @@ from __future__ import annotations
 import datetime as dt
 from pathlib import Path
 
-import pytest
-
 from dreams import findings
 from dreams.findings.directories import between
+from tests.world.cases import each
 from tests.world.rules import NOON, Dreamt, dream, memory, session, unaccounted
 
 INDEX = "- [Notes](notes.md) — notes\n"
@@ -20,7 +19,7 @@ def told(folder: Path, line: str, *prompts: str, more: str = "", index: str = IN
     return dream(folder, files, [session(1, *prompts)])
 
 
-@pytest.mark.parametrize(
+@each(
     ("line", "said", "now"),
     [
         ("The API runs on PostgreSQL 15.", "we upgraded the API from PostgreSQL 15 to PostgreSQL 16", "The API runs on PostgreSQL 16."),
@@ -69,7 +68,7 @@ NAMED_BY_A_NOUN = [
 ]
 
 
-@pytest.mark.parametrize(("line", "said"), NAMED_BY_A_NOUN)
+@each(("line", "said"), NAMED_BY_A_NOUN)
 def test_the_noun_that_says_what_a_thing_is_and_a_value_of_another_kind_stay(
     tmp_path: Path, line: str, said: str
 ) -> None:
@@ -84,7 +83,7 @@ def test_what_was_renamed_for_a_thing_is_asked_about_where_it_is_not_sure(tmp_pa
     assert line in made.text("notes.md")
 
 
-@pytest.mark.parametrize(
+@each(
     ("line", "said", "now"),
     [
         ("The flag for checkout is DELTA_SORTER.", "renamed the checkout flag to LILAC_FORWARDER", "The flag for checkout is LILAC_FORWARDER."),
@@ -112,7 +111,7 @@ def test_what_may_have_taken_the_place_of_what_memory_says_is_asked(
     assert f"- {now}\n" in (edit.after or "") and line not in (edit.after or "")
 
 
-@pytest.mark.parametrize(
+@each(
     ("line", "said"),
     [
         ("Deploys need two approvals.", "Remember that deploys need two approvals."),
@@ -175,7 +174,7 @@ LEFT = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize(("line", "said"), LEFT)
+@each(("line", "said"), LEFT)
 def test_what_is_another_thing_or_not_told_as_done_changes_nothing(
     tmp_path: Path, line: str, said: str
 ) -> None:
@@ -184,7 +183,7 @@ def test_what_is_another_thing_or_not_told_as_done_changes_nothing(
     assert not made.operations("update")
 
 
-@pytest.mark.parametrize(
+@each(
     "prompts",
     [
         ("the API is on port 9090 now", "we moved the API back from port 9090 to port 8080"),
@@ -258,7 +257,7 @@ def test_what_stands_below_an_environment_is_about_it_alone(tmp_path: Path) -> N
     )
 
 
-@pytest.mark.parametrize(
+@each(
     "body",
     [
         "## Staging\n\n- The gateway listens on port 8443.\n",
@@ -270,7 +269,7 @@ def test_few_words_change_nothing_that_holds_only_there_or_is_of_a_day(tmp_path:
     assert dream(tmp_path, files, [session(1, "gateway on 9443 now")]).edits == []
 
 
-@pytest.mark.parametrize(
+@each(
     ("said", "wanted"),
     [
         ("gateway on 9443 now", "The gateway listens on port 9443."),
@@ -293,7 +292,7 @@ def test_few_words_change_the_one_value_that_can_be_meant(tmp_path: Path, said: 
     )
 
 
-@pytest.mark.parametrize(
+@each(
     ("line", "said"),
     [
         ("**Addons:** the modules of Odoo (`search_leads`, `crm_fields`) are in one folder.", "in the module search_leads allow another field of X for addresses that are no employee's"),
@@ -315,7 +314,7 @@ def test_what_is_put_anew_is_written_as_it_was_typed(tmp_path: Path) -> None:
     assert now in told(tmp_path, line, f"Correction: {now}").text("notes.md")
 
 
-@pytest.mark.parametrize(
+@each(
     ("line", "now"),
     [
         ("Error recovery skips to the next semicolon.", "Error recovery skips to the next semicolon or closing brace"),
@@ -379,14 +378,14 @@ def test_sessions_count_in_the_order_of_time_however_they_are_listed(tmp_path: P
     assert "port 82" in dream(tmp_path, files, [later, earlier]).text("notes.md")
 
 
-@pytest.mark.parametrize(
+@each(
     ("line", "said"),
     [
         ("Docker setup targeting Node 24", "Docker setup targeting Node 24 with native build tools for better-sqlite3"),
         ("Session-based auth: httpOnly cookies, scrypt hashing", "Session-based auth: httpOnly cookies, scrypt hashing, validated SESSION_DAYS"),
     ],
 )  # fmt: skip
-@pytest.mark.parametrize("lead", ["Remember: ", ""])
+@each("lead", ["Remember: ", ""])
 def test_a_statement_put_anew_in_more_words_takes_the_place_of_the_old_one(
     tmp_path: Path, line: str, said: str, lead: str
 ) -> None:
@@ -395,7 +394,7 @@ def test_a_statement_put_anew_in_more_words_takes_the_place_of_the_old_one(
     assert f"- {line}\n" not in made.text("notes.md")
 
 
-@pytest.mark.parametrize(
+@each(
     ("line", "said"),
     [
         (
@@ -444,7 +443,7 @@ def test_a_line_of_a_list_is_put_anew_where_what_introduces_the_list_says_nothin
         assert (f"- {said}\n" in made.text("notes.md")) is changed
 
 
-@pytest.mark.parametrize(
+@each(
     "said",
     [
         "“{old}” is outdated, it is now: {new}",
@@ -461,7 +460,7 @@ def test_a_statement_that_is_cited_makes_way_for_what_was_said_instead(tmp_path:
     assert told(tmp_path / "other", "Nothing of it", said.format(old=old, new=new)).edits == []
 
 
-@pytest.mark.parametrize(
+@each(
     "then",
     [
         ", it is now: 8081",
@@ -507,7 +506,7 @@ def test_a_label_that_only_says_what_kind_of_remark_follows_finds_no_line(tmp_pa
     assert "- **Why:** the audit asked for it\n" in made.text("notes.md")
 
 
-@pytest.mark.parametrize(
+@each(
     "said",
     [
         "Add a dark mode toggle to the settings page and write tests for it",
@@ -579,7 +578,7 @@ def _with_edits(made: Dreamt) -> findings.Subject:
     return dataclasses.replace(subject, hunks=hunks)
 
 
-@pytest.mark.parametrize("title", ["the staging server is heron-4", "The staging server is heron-4"])
+@each("title", ["the staging server is heron-4", "The staging server is heron-4"])
 def test_a_memory_that_is_named_by_its_statement_has_the_new_value_in_its_name_and_row(
     tmp_path: Path, title: str
 ) -> None:

@@ -8,10 +8,10 @@ import tempfile
 import textwrap
 from pathlib import Path
 
-import pytest
 from hypothesis import given, strategies as st
 
 from dreams.lib import memdir
+from tests.world.cases import each
 from tests.world.findings import codes, report
 from tests.world.rules import WRITTEN, LineDate, dream, memory
 from tests.world.strategies import tries
@@ -72,14 +72,14 @@ def test_wrapping_decides_no_day(said: list[str], width: int, mark: str) -> None
     assert not codes(report(after, before)) & {"unexplained-loss"}
 
 
-@pytest.mark.parametrize("sentence", NOT_TOLD)
-@pytest.mark.parametrize("width", range(24, 60, 4))
+@each("sentence", NOT_TOLD)
+@each("width", range(24, 60, 4))
 def test_half_of_a_sentence_names_no_day(sentence: str, width: int) -> None:
     before, after = dreamt(textwrap.fill(sentence, width) + "\n")
     assert after == before
 
 
-@pytest.mark.parametrize(("said", "written", "day"), [
+@each(("said", "written", "day"), [
     ("Ana moved the cron to db-7 last Monday.", dt.date(2026, 9, 29), "on 2026-09-21"),
     ("Ana will move the cron to db-7 next Friday.", dt.date(2026, 10, 1), "on 2026-10-09"),
 ])  # fmt: skip

@@ -187,7 +187,7 @@ def test_nothing_of_the_tree_is_changed_by_reading(world: World, tmp_path: Path)
     assert world.state() == was
 
 
-@pytest.mark.parametrize(
+@each(
     ("path", "hidden"),
     [
         ("debug.log", True),

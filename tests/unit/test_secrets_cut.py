@@ -5,8 +5,6 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-import pytest
-
 from dreams.engines.handover import sections
 from dreams.lib.agents import transcripts
 from dreams.lib.agents.claude_code import history
@@ -15,6 +13,7 @@ from dreams.lib.agents.transcripts.turns import TOOL_CAP
 from dreams.lib.agents.transcripts.typed_prompts import TEXT_CAP, TITLE_CAP, plain, title_of
 from dreams.lib.secrets.redact import LONGEST, cut
 from tests.world.agent_folder import Record, answer, lines
+from tests.world.cases import each
 
 # Made from parts: no file may hold what looks like a live credential.
 TOKEN = "ghp_" + "q7Lw2ZxN9cV4bR1tY6uK8pM3sD5fH0jAeGiO"
@@ -27,7 +26,7 @@ def across(most: int) -> str:
     return f"{words[: most - len(HALF) - 1]} {TOKEN} {words}"
 
 
-@pytest.mark.parametrize("most", [50, 300, LONGEST, 3 * LONGEST])
+@each("most", [50, 300, LONGEST, 3 * LONGEST])
 def test_a_cut_leaves_out_the_secret_that_it_would_halve_and_keeps_all_else(most: int) -> None:
     long = across(most)
     assert cut(long, most) == long[: most - len(HALF)]

@@ -135,7 +135,7 @@ def fake(tmp_path: Path, body: str) -> str:
 
 
 @pytest.mark.more
-@pytest.mark.parametrize(
+@each(
     ("body", "said"),
     [
         ("echo 'bwrap: setting up uid map: Permission denied' >&2; exit 1", "uid map: Permission denied"),

@@ -9,13 +9,13 @@ import tempfile
 from pathlib import Path
 from typing import Any
 
-import pytest
 import re2
 from hypothesis import given, strategies as st
 
 from dreams.lib.files.safefs import Root
 from dreams.lib.sandbox import CommandLimits, Mount, Tree
 from dreams.lib.sandbox.tool_worker.tools import Tools
+from tests.world.cases import each
 from tests.world.strategies import tries
 
 
@@ -85,7 +85,7 @@ def test_read_numbers_lines_from_where_it_is_asked_to(tmp_path: Path) -> None:
     assert "no such lines" in ask(tmp_path, "Read", file_path="/m/f.md", offset=99)
 
 
-@pytest.mark.parametrize(
+@each(
     ("pattern", "found"),
     [
         ("/m/*.md", ["/m/a.md"]),

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from dreams.lib.files import workspace
+from tests.world.cases import each
 from tests.world.manifest import manifest
 
 
@@ -99,7 +100,7 @@ def test_bytes_that_are_not_utf8_survive_the_copy(tmp_path: Path, memory: Path) 
         assert scratch.contents()["odd.md"] == b"caf\xe9\n"
 
 
-@pytest.mark.parametrize(
+@each(
     "path",
     ["CON.md", "<img src=x>.md", "what?.md", "dep\u200bloy.md", "a.md ", "team./b.md", "\u0390" * 90 + ".md"],
 )

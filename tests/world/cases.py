@@ -9,6 +9,7 @@ from __future__ import annotations
 import functools
 import inspect
 from collections.abc import Callable, Iterable, Sequence
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -17,7 +18,8 @@ Check = Callable[..., None]
 
 
 def each(names: str | Sequence[str], cases: Iterable[Any]) -> Callable[[Check], Check]:
-    """Decorates a test. Two stacked decorators try all pairs. All cases share the same fixtures."""
+    """Decorates a test. Two stacked decorators try all pairs. All cases share the same fixtures, but each has an empty
+    `tmp_path` of its own."""
     words = [word.strip() for word in names.split(",")] if isinstance(names, str) else list(names)
     rows = [dict(zip(words, case, strict=True)) if len(words) > 1 else {words[0]: case} for case in cases]
     table = [(", ".join(repr(value) for value in row.values()), row) for row in rows]
@@ -39,7 +41,11 @@ def each(names: str | Sequence[str], cases: Iterable[Any]) -> Callable[[Check], 
 
 def _try_all(check: Check, table: list[tuple[str, dict[str, Any]]], given: dict[str, Any]) -> None:
     wrong: list[tuple[str, BaseException]] = []
-    for name, row in table:
+    base: Path | None = given.get("tmp_path")
+    for number, (name, row) in enumerate(table):
+        if base is not None:
+            (own := base / f"case-{number}").mkdir()
+            given = {**given, "tmp_path": own}
         try:
             check(**given, **row)
         except (Exception, pytest.fail.Exception) as error:
