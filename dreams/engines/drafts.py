@@ -157,8 +157,8 @@ def file_hunks(path: str, base: bytes | None, new: bytes | None) -> list[diff.Hu
 
 
 def is_new_index(path: str, base: bytes | None, new: bytes | None) -> bool:
-    """Whether it is an index that does not exist yet; accepting any of its rows creates it."""
-    return path == memdir.INDEX_NAME and base is None and new is not None and text.is_utf8(new)
+    """Whether it is an index that does not exist yet or is empty; accepting any of its rows creates it."""
+    return path == memdir.INDEX_NAME and not base and new is not None and text.is_utf8(new)
 
 
 def change_kind(base: bytes | None, new: bytes | None) -> ChangeKind:

@@ -67,6 +67,22 @@ def test_the_rows_of_a_new_index_are_decided_apart_and_it_comes_with_the_first_o
     assert drafts.rebuild(None, index.new, [one.hunk, two.hunk], {}) is None
 
 
+def test_the_rows_of_an_index_that_was_empty_are_decided_apart() -> None:
+    first = "- [A](a.md) — one\n"
+    files = {"MEMORY.md": "", "a.md": "x\n", "b.md": "y\n"}
+    rows = (
+        step("MEMORY.md", "", first, "a", kind="index"),
+        step("MEMORY.md", first, INDEX, "b", kind="index"),
+    )
+    made = run(files, *rows)
+    ((index,), (one, two)) = made.files, made.files[0].hunks
+    assert index.kind == "modify" and one.operation != two.operation
+    assert (
+        drafts.rebuild(b"", index.new, [one.hunk, two.hunk], {two.hunk.id: True})
+        == INDEX[len(first) :].encode()
+    )
+
+
 def test_two_steps_on_one_line_are_decided_together() -> None:
     made = run(
         {"a.md": "on monday\nkeep\n"},
