@@ -6,6 +6,7 @@ touched an hour ago, as in most minutes. Queries are counted, and may not grow w
 
 from __future__ import annotations
 
+import datetime as dt
 import os
 import time
 import uuid
@@ -91,6 +92,45 @@ def measure_tick(base: Path, size: float) -> Measured:
         return beside_stats(folders, scheduler.tick)
 
 
+def add_transcripts(folders: list[Path]) -> None:
+    """Gives every session a transcript on disk that is as its row says."""
+    from dreams.models import Project, Session, TranscriptFolder
+
+    for folder in folders:
+        for number in range(SESSIONS):
+            (folder.parent / f"{number}.jsonl").touch()
+    projects = Project.objects.only("memory_dir")
+    TranscriptFolder.objects.bulk_create(
+        TranscriptFolder(project=p, path=os.path.dirname(p.memory_dir), slug="-p") for p in projects
+    )
+    sessions = list(Session.objects.select_related("project"))
+    for session in sessions:
+        session.path = os.path.normpath(session.path)
+        session.touched_at = dt.datetime.fromtimestamp(os.stat(session.path).st_mtime, dt.UTC)
+    Session.objects.bulk_update(sessions, ["path", "touched_at"], batch_size=500)
+
+
+def listed(folder: Path) -> list[os.stat_result]:
+    with os.scandir(folder.parent) as entries:
+        return [entry.stat() for entry in entries]
+
+
+def measure_files(base: Path, size: float) -> Measured:
+    folders = many_projects(base, size)
+    add_transcripts(folders)
+    from dreams.services.scheduling import scheduler
+
+    with mock.patch("dreams.services.discovery.discover"):
+        scheduler.tick()
+        return side_by_side(
+            scheduler.tick,
+            limit=lambda: (
+                [(listed(folder), os.stat(folder / ".consolidate-lock")) for folder in folders] and None
+            ),
+            rounds=5,
+        )
+
+
 def measure_gates(base: Path, size: float) -> Measured:
     folders = many_projects(base, size)
     from dreams.management.commands.gates import Command
@@ -105,6 +145,13 @@ ROWS = [
         measure_tick,
         {"limit": 3.0},
         limit="one stat each",
+    ),
+    Row(
+        "tick-files",
+        "the same with three transcripts each that did not change",
+        measure_files,
+        {"limit": 3.0},
+        limit="one listing each, one stat a file",
     ),
     Row("gates", "`gates` of 2,000 projects", measure_gates, {"seconds": 0.6}, limit="one stat each"),
 ]
