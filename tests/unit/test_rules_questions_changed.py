@@ -651,3 +651,15 @@ def test_of_several_values_the_one_of_a_rare_kind_is_exchanged_and_words_of_doub
     made = dream(tmp_path, {"MEMORY.md": INDEX, "a.md": memory(f"{has}\n")}, [session(1, said)])
     (question,) = asked(made, "changed")
     assert made.edits == [] and new in (texts(question, "replace")["a.md"] or "")
+
+
+def test_of_many_statements_about_a_thing_the_one_with_the_old_value_is_meant(tmp_path: Path) -> None:
+    told = "Calls of AuthGate give up after 45s."
+    more = "".join(
+        f"- AuthGate checks the {word} of each call.\n" for word in ["age", "name", "size", "host", "day"]
+    )
+    more += "".join(f"- The {word} team reviews AuthGate.\n" for word in ["blue", "red", "green", "white"])
+    files = {"MEMORY.md": INDEX, "a.md": memory(f"{told}\n"), "b.md": memory(more)}
+    said = "small thing for your notes: AuthGate timeout went from 45s to 60s"
+    (question,) = asked(dream(tmp_path, files, [session(1, said)]), "changed")
+    assert question.places[0].text == told

@@ -146,9 +146,8 @@ def _present(statement: PlacedText) -> frozenset[str]:
 def _things(index: StatementIndex, typed: Typed, past: set[str]) -> Iterator[tuple[str, list[PlacedText]]]:
     """What a sentence may be about: named things, those in memory first; then things with a past value; and for unnamed things the
     statements that share most words."""
-    found = sorted(
-        things(index, typed.text), key=lambda each: not any(is_about(known, each[0]) for known in each[1])
-    )
+    found = [*things(index, typed.text, told=True)]
+    found.sort(key=lambda each: not any(is_about(known, each[0]) for known in each[1]))
     is_past = {thing: any(key == thing or key.startswith(f"{thing}.") for key in past) for thing, _ in found}
     yield from ((thing, known) for thing, known in found if not is_past[thing])
     yield from (("", known) for thing, known in found if is_past[thing])

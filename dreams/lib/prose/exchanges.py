@@ -5,10 +5,10 @@ two commands, two words after a colon), or one is called old.
 """
 
 import re
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence, Set
 from dataclasses import dataclass
 from functools import lru_cache, partial
-from itertools import chain, islice
+from itertools import chain
 
 from dreams.lib.prose import lexicon
 from dreams.lib.prose.comparing import TELLING, UNITS, of_one_sort
@@ -80,9 +80,11 @@ class Exchange:
     named: bool = False
 
 
-def things(index: StatementIndex, text: str) -> Iterator[tuple[str, list[PlacedText]]]:
-    """Each thing in a text that memory has statements about, with these statements, unless there are too many."""
+def things(index: StatementIndex, text: str, *, told: bool = False) -> Iterator[tuple[str, list[PlacedText]]]:
+    """Each thing in a text that memory has statements about, with these statements; if there are too many and it is `told`, those
+    that have another value of the text."""
     reading = read(text)
+    values = reading.anchors if told else frozenset[str]()
     numbers = {value.start for value in reading.values if value.kind == "number" and not value.sort & UNITS}
     for value in reading.values:
         # "Java 17" is a value, not a thing with one; "gave the importer 17 GB" names the thing.
@@ -92,13 +94,13 @@ def things(index: StatementIndex, text: str) -> Iterator[tuple[str, list[PlacedT
             and value.end + 1 not in numbers
         ):
             for key in dict.fromkeys((value.key, value.key.partition(".")[0])):
-                found = index.once((key,), partial(_naming, index, key))
+                found = _few(index.once((key,), partial(_naming, index, key)), values - {key})
                 if len(key) > 2 and found:
                     yield key, found
     for key in _known_names(index, text):
-        yield key, index.once((key,), partial(_naming, index, key))
+        yield key, _few(index.once((key,), partial(_naming, index, key)), values)
     for pair in sorted(reading.pairs):
-        if found := _few(index.once(("pair", pair), partial(index.with_words, [pair]))):
+        if found := _few(index.once(("pair", pair), partial(index.with_words, [pair])), values):
             yield pair, found
 
 
@@ -114,8 +116,10 @@ def _known_names(index: StatementIndex, text: str) -> Iterator[str]:
                     yield key
 
 
-def _few(found: list[PlacedText]) -> list[PlacedText]:
-    return found if len(found) <= MOST_OF_A_THING else []
+def _few(found: list[PlacedText], values: Set[str]) -> list[PlacedText]:
+    many = len(found) > MOST_OF_A_THING
+    few = [each for each in found if values & each.reading.anchors] if many else found
+    return few if len(few) <= MOST_OF_A_THING else []
 
 
 def _naming(index: StatementIndex, key: str) -> list[PlacedText]:
@@ -125,8 +129,7 @@ def _naming(index: StatementIndex, key: str) -> list[PlacedText]:
     near |= (
         dict.fromkeys(index.with_words([canonical(part.lower()) for part in parts])) if len(parts) > 1 else {}
     )
-    found = (each for each in near if key in _names(each.reading.anchors))
-    return _few([*islice(found, MOST_OF_A_THING + 1)])
+    return [each for each in near if key in _names(each.reading.anchors)]
 
 
 @lru_cache(maxsize=20_000)
