@@ -43,7 +43,10 @@ def test_a_file_that_is_not_utf8_is_named_in_the_index_by_its_file_name(tmp_path
 
 def notes(names: list[str]) -> dict[str, str]:
     """A memory of its own for each name."""
-    return {name: f"{A.rstrip()} Host box-{number} takes part.\n" for number, name in enumerate(names)}
+    return {
+        name: f"{A.rstrip()} Host box-{number} takes part.\n".replace("notes", f"notes of box {number}", 1)
+        for number, name in enumerate(names)
+    }
 
 
 def test_one_name_that_hides_characters_costs_the_other_memories_no_row(tmp_path: Path):
@@ -117,11 +120,11 @@ def test_a_row_is_titled_by_its_file_where_all_others_are(tmp_path: Path):
     assert made.text("MEMORY.md") == f"{index}- [b.md](b.md) — Set by Ana.\n"
 
 
-def test_a_memory_with_the_title_of_another_row_is_asked_about(tmp_path: Path):
-    index = "# Memory\n\n- [Freeze weeks](a.md) — first\n"
-    made = dream(
-        tmp_path, {"MEMORY.md": index, "a.md": A, "b.md": memory("Set by Ana.\n", name="Freeze weeks")}
-    )
+@pytest.mark.parametrize("listed", ["Freeze weeks", "A"])
+def test_a_memory_with_the_title_of_another_one_is_asked_about(tmp_path: Path, listed: str):
+    files = {"MEMORY.md": f"# Memory\n\n- [{listed}](a.md) — first\n", "a.md": A}
+    files["b.md"] = memory("Set by Ana.\n", name="Freeze weeks")
+    made = dream(tmp_path, {**files, "c.md": files["b.md"].replace("Ana", "Bob")} if listed == "A" else files)
     assert (made.edits, [each.kind for each in made.outcome.questions]) == ([], ["learn"])
 
 

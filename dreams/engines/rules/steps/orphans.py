@@ -60,9 +60,9 @@ def add_orphans(rec: Recorder, job: Job) -> None:
             rows = "its row" if len(found) == 1 else "a row for each"
             rec.note(f"{told} not in any index, and {index_path} has no room for {rows}.")
             continue
-        taken = set(_titles(rec.tree, index_path).values())
+        titles = [*_titles(rec.tree, index_path).values(), *(written_title(rec.tree, path) for path in found)]
         for path in found if _is_settled(rec.tree, index_path, job, len(found)) else ():
-            if _is_surely_listed(rec.tree, path) and written_title(rec.tree, path) not in taken:
+            if _is_surely_listed(rec.tree, path) and titles.count(written_title(rec.tree, path)) == 1:
                 _add(rec, index_path, path, job.config)
     is_free = memdir.INDEX_NAME not in rec.tree.texts and rec.tree.writable(memdir.INDEX_NAME)
     if is_free and (paths := rec.tree.memories()) and not _is_memory_folder(rec.tree):
