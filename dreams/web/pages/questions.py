@@ -70,7 +70,7 @@ def of_project(project: Project) -> QuestionList:
     return QuestionList(
         still_open,
         len(still_open),
-        done=[card for card in made if card.is_waiting or card.is_later or card.can_undo],
+        done=[card for card in made if card.can_undo],
         unshown=asking.unshown(project).count(),
         waits=waits(project),
     )
