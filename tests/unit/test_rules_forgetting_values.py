@@ -362,3 +362,17 @@ def test_what_another_thing_has_in_like_words_is_no_part_of_a_request(tmp_path: 
     made = dream(tmp_path, {"MEMORY.md": rows, **files}, said)
     assert "copper.md" not in made.after and all(each in made.text("legal.md") for each in others)
     assert any(others[1] in each.places[0].text for each in asked(made))
+
+
+def test_of_many_that_name_the_thing_the_memory_whose_title_has_the_rest_is_asked_about(
+    tmp_path: Path,
+) -> None:
+    words = ("age", "name", "size", "host", "day", "zone")
+    more = "".join(f"- AuthGate checks the {word} of each call.\n" for word in words)
+    files = {
+        "MEMORY.md": "# Memory\n\n- [E](authgate-tracking-event.md)\n- [N](notes.md)\n",
+        "authgate-tracking-event.md": memory("When AuthGate finishes it logs `delta_failed_44` once.\n"),
+        "notes.md": memory(more),
+    }
+    made = dream(tmp_path, files, [session(1, "stop remembering the tracking event of AuthGate")])
+    assert [each.places[0].path for each in asked(made)] == ["authgate-tracking-event.md"]

@@ -71,7 +71,6 @@ def updates(
     index: StatementIndex,
     heard: Sequence[Heard],
     is_settled: Callable[[PlacedText], bool] = lambda _: False,
-    *,
     doubted: bool = False,
 ) -> Iterator[Update]:
     """At most one update per typed sentence, latest first; earlier sentences do not change what later ones mention.

@@ -180,8 +180,9 @@ def _environments(statement: PlacedText) -> frozenset[str]:
 
 def _own(statement: PlacedText, beside: PlacedText) -> set[str]:
     """The topics of one file and its headings that neither text mentions."""
-    return _about(statement) - _about(beside) - statement.reading.terms.keys() - beside.reading.terms.keys()
+    return topics(statement) - topics(beside) - statement.reading.terms.keys() - beside.reading.terms.keys()
 
 
-def _about(statement: PlacedText) -> set[str]:
+def topics(statement: PlacedText) -> set[str]:
+    """The words of its file name and headings."""
     return set(read(" . ".join((name_of(statement.path), *statement.headings))).terms) - _SORTS

@@ -17,7 +17,6 @@ from dreams.lib.prose.statement_index import StatementIndex
 from dreams.lib.prose.statement_pairs import PlacedText
 from dreams.lib.prose.values import read
 
-MOST_CANDIDATES = 3  # with more it is unclear which one is meant
 # Share of a statement's words in the sentence; and other words of the sentence ("scratch", "is wrong").
 LEAST_CITED, MOST_ELSE = 0.7, 2
 TO_FORGET = 0.9  # how useful an answer is, chosen: the person asked for it
@@ -38,7 +37,7 @@ def forget(asking: Inputs, index: StatementIndex) -> Iterator[Question]:
 
 def _questions(asking: Inputs, heard: Heard, wish: Wish, found: Sequence[PlacedText]) -> Iterator[Question]:
     candidates = [each for each in found if not asking.is_touched(place_of(each))]
-    if len(candidates) <= MOST_CANDIDATES:
+    if len(candidates) <= forgetting.MOST_CANDIDATES:
         for each in candidates:
             yield from _to_forget(asking, heard, wish, each)
 

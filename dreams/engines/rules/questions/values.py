@@ -52,9 +52,7 @@ def told_changes(asking: Inputs, index: StatementIndex) -> Iterator[tuple[Questi
     """One question for each typed sentence, with the statements that it changes."""
     asked: set[PlacedText] = set()
     for doubted in (False, True):
-        for update in updates(
-            index, asking.heard, lambda each: asking.is_touched(place_of(each)), doubted=doubted
-        ):
+        for update in updates(index, asking.heard, lambda each: asking.is_touched(place_of(each)), doubted):
             is_new = update.wordings and asked.isdisjoint(update.statements)
             if is_new and (found := _told_question(asking, update)):
                 asked.update(update.statements)

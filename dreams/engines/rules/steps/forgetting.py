@@ -16,10 +16,11 @@ from dreams.engines.types import Citation
 from dreams.lib import memdir
 from dreams.lib.files.text import quoted
 from dreams.lib.prose.statement_index import StatementIndex
-from dreams.lib.prose.statement_pairs import PlacedText
+from dreams.lib.prose.statement_pairs import PlacedText, topics
 from dreams.lib.prose.statements import canonical
 from dreams.lib.prose.values import read
 
+MOST_CANDIDATES = 3  # with more it is unclear which one is meant
 MOST_FORGOTTEN = 8  # statements of one request; so few words do not mean more
 _WHOLE = frozenset({"code", "address", "path", "number"})  # such a value alone identifies the fact
 _NAMING = frozenset({"code", "address", "path", "identifier"})
@@ -203,8 +204,10 @@ def candidates(index: StatementIndex, text: str) -> list[PlacedText]:
 
 
 def about(index: StatementIndex, text: str) -> list[PlacedText]:
-    """The statements with most of what a request names; if nothing is rare, those with all of it."""
-    return candidates(index, text) or index.with_words(wanted(text))
+    """The statements with most of what a request names; if they are none or too many, those with all of it, also in their title."""
+    found, words = candidates(index, text), wanted(text)
+    near = [] if 0 < len(found) <= MOST_CANDIDATES else index.with_words(read(text).anchors or words)
+    return [each for each in near if words <= each.reading.terms.keys() | topics(each)] or found
 
 
 def _names_another(told: str, text: str) -> bool:
