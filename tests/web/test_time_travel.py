@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import datetime as dt
+import html
 import importlib
 import re
 from pathlib import Path
+from urllib.parse import urlsplit
 
 import pytest
 from django.apps import apps
@@ -76,6 +78,19 @@ def test_each_moment_has_the_files_that_stood_there_then_also_those_since_remove
     assert _files(browser, project, "2026-03-01T12:00:00Z") == ["MEMORY.md", "a.md"]
     assert _files(browser, project, "2026-03-03T18:00Z") == ["MEMORY.md", "a.md", "b.md"]
     assert _files(browser, project, "") == ["MEMORY.md", "b.md"]
+
+
+def test_where_all_files_were_removed_it_is_not_said_that_none_was_ever_there(
+    browser: Client, project: Project
+) -> None:
+    for path in Path(project.memory_dir).glob("*.md"):
+        path.unlink()
+    syncing.refresh(project)
+    shown = _page(browser, "project-at", project)
+    assert "No files left" in shown and "ever seen" not in shown
+    back = urlsplit(shown.partition("No files left")[2].partition('href="')[2].partition('"')[0]).query
+    assert "b.md" in _page(browser, "project-at", project, f"?{html.unescape(back)}")
+    assert "No files yet" in _page(browser, "project-at", project, "?when=2026-02-28")
 
 
 def test_a_file_of_then_says_whether_it_changed_or_was_removed_since(
