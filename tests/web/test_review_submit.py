@@ -131,7 +131,10 @@ def test_what_was_decided_in_another_window_is_shown_before_anything_is_written(
 ) -> None:
     approve(proposal, "reference_runbook")
     before, shown = manifest(world.folder(proposal.project)), selector.load(proposal)
-    assert browser.post(f"/review/{proposal.public_id}/submit/", {"bases": "older"}).status_code == 409
+    older = {"bases": "older", "answers": shown.answers}
+    response = browser.post(f"/review/{proposal.public_id}/submit/", older)
+    assert response.status_code == 409
+    assert "The proposal changed since this page was shown." in response.content.decode()
     approve(proposal, "very short")
     seen = {"bases": shown.digest, "answers": shown.answers}
     response = browser.post(f"/review/{proposal.public_id}/submit/", seen)

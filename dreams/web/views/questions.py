@@ -5,6 +5,7 @@ the parts of the page that its answer changes.
 """
 
 from collections.abc import Callable, Iterable, Sequence
+from typing import Any
 from urllib.parse import urlsplit
 
 from django.contrib import messages
@@ -52,9 +53,11 @@ def of_project(request: Request, pk: int) -> HttpResponse:
 def question(request: Request, public_id: str) -> HttpResponse:
     """One question: its page, or its card for another page."""
     found = _find(public_id)
+    here = _here(request)
     context = {
+        **here,
         "card": card_of(found),
-        "next": _next(request) or request.get_full_path(),
+        "next": here["next"] or request.get_full_path(),
         "is_now": True,
         "ticked": request.GET.getlist("row"),
     }
@@ -128,32 +131,30 @@ def _next(request: Request) -> str:
     return wanted if is_path_here(wanted) else ""
 
 
-def _show(request: Request, public_id: str) -> HttpResponse:
+def _here(request: Request) -> dict[str, Any]:
+    """Of the page that shows the question: its address, its filter, and whether it has all projects."""
+    address, given = _next(request), request.POST or request.GET
+    return {"next": address, "back": urlsplit(address).query, "across": given.get("across") == "1"}
+
+
+def _show(request: Request, public_id: str, *, with_messages: bool = False) -> HttpResponse:
     """Answers with the current question."""
     if wants_fragment(request):
-        return _fragment(request, public_id)
-    return SeeOther(f"{_back(request, public_id)}#question-{public_id}")
-
-
-def _back(request: Request, public_id: str) -> str:
-    return _next(request) or reverse("question", args=[public_id])
+        return _fragment(request, public_id, with_messages=with_messages)
+    return SeeOther(f"{_next(request) or reverse('question', args=[public_id])}#question-{public_id}")
 
 
 def _refuse(request: Request, public_id: str, why: str) -> HttpResponse:
     messages.error(request, why)
-    if wants_fragment(request):
-        return _fragment(request, public_id, with_messages=True)
-    return SeeOther(f"{_back(request, public_id)}#question-{public_id}")
+    return _show(request, public_id, with_messages=True)
 
 
-def _fragment(request: Request, public_id: str, *, with_messages: bool = False) -> HttpResponse:
+def _fragment(request: Request, public_id: str, *, with_messages: bool) -> HttpResponse:
     """The card, and the other parts of the page that depend on answers."""
     found = _find(public_id)
     context = {
         "card": card_of(found),
-        "next": _next(request),
-        "back": urlsplit(_next(request)).query,
-        "across": request.POST.get("across") == "1",
+        **_here(request),
         "is_now": True,
         "with_messages": with_messages,
         "ticked": request.POST.getlist("row"),
@@ -240,8 +241,6 @@ def _ask_to_confirm(request: Request, public_id: str, found: Sequence[Finding]) 
         "option": next((one for one in card.options if one.id == chosen), None),
         "rows": request.POST.getlist("row"),
         "findings": found,
-        "next": _next(request),
-        "back": urlsplit(_next(request)).query,
-        "across": request.POST.get("across") == "1",
+        **_here(request),
     }
     return page(request, "dreams/question_confirm.html", "dreams/_question_confirm.html", context)
