@@ -183,11 +183,13 @@ def test_a_memory_that_leaves_the_index_is_told():
 
 def test_a_lost_row_is_told_at_its_own_change_whatever_its_file_is_called():
     names = {"old_role.md": "old_role.md", '50% "off".md': "50%25%20%22off%22.md", "role.md": "role.md"}
+    names["A.md"] = "A.md"  # before the index in order, and changed as well
     rows = [
         f"- [{name}]({target}) — what is in it\n\nA line that stays.\n\n" for name, target in names.items()
     ]
     before = {"MEMORY.md": "".join(rows).encode(), **dict.fromkeys(names, FILES["user_role.md"])}
-    subject = between(before, {**before, "MEMORY.md": b"A line that stays.\n\n" * 3})
+    after = {"MEMORY.md": b"A line that stays.\n\n" * len(names), "A.md": before["A.md"] + b"- More.\n"}
+    subject = between(before, {**before, **after})
     of_hunk = {hunk.hunk_id: "".join(hunk.removed) for hunk in subject.hunks}
     lost = {
         found.about: of_hunk[found.hunk_id] for found in examine(subject).findings if found.code == "row-lost"

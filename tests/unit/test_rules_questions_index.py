@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -9,7 +10,7 @@ import pytest
 from dreams.engines.types import Question
 from dreams.lib import memdir
 from tests.world.cases import each
-from tests.world.rules import Dreamt, dream, memory, session
+from tests.world.rules import WRITTEN, Dreamt, dream, memory, session
 
 TAIL = "It was measured over many runs on the build host, and the numbers are in the file in full."
 
@@ -252,6 +253,21 @@ def test_a_directory_without_an_index_is_asked_about_as_a_whole(tmp_path: Path) 
     assert question.options[0].label == "Create MEMORY.md"
     index = question.options[0].edits[-1].after or ""
     assert sorted(row.target for row in memdir.parse_index(index).rows) == sorted(files)
+
+
+@pytest.mark.parametrize(("listed", "asked"), [(1, 1), (3, 0)])
+def test_an_index_that_dreams_alone_wrote_lists_a_new_memory_unasked_if_it_has_most(
+    tmp_path: Path, listed: int, asked: int
+) -> None:
+    rows = [f"- [Piers {n}](piers_{n}.md)\n" for n in range(listed)]
+    files = {f"piers_{n}.md": memory(f"Pier {n} is north.\n", name=f"Piers {n}") for n in range(listed)}
+    files |= {
+        f"{each}.md": memory(f"We count {each}.\n", name=f"Counting {each}") for each in ("gulls", "ropes")
+    }
+    made = dream(
+        tmp_path, {"MEMORY.md": "".join(rows), **files}, written={"MEMORY.md": replace(WRITTEN, ours=True)}
+    )
+    assert ("gulls.md" in made.text("MEMORY.md"), len(made.outcome.questions)) == (not asked, asked)
 
 
 def test_no_row_is_offered_for_a_memory_that_another_answer_would_remove(tmp_path: Path) -> None:
