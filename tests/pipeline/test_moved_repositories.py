@@ -108,6 +108,11 @@ def test_the_memories_and_their_index_arrive_once_they_are_approved(root: Root) 
     former, project = renamed(root)
     made = copied(former, project)
     assert copied(former, project) == made  # asked for twice it is one proposal until it is decided
+    root.memory(Path(former.repo_dir), "more.md", FACT.replace("8087", "8090"))
+    root.discover()
+    assert copied(former, project) != made, "it has another memory"
+    (root.folder(former.repo_dir) / "memory" / "more.md").unlink()
+    root.discover()
     assert not Path(project.memory_dir).exists()
     written(made)
     folder = Path(project.memory_dir)
@@ -117,9 +122,6 @@ def test_the_memories_and_their_index_arrive_once_they_are_approved(root: Root) 
     }
     assert (root.folder(former.repo_dir) / "memory" / "port.md").read_text() == FACT
     assert moved.propose(former, project, ME) is None
-    root.memory(Path(former.repo_dir), "more.md", FACT.replace("8087", "8090"))
-    root.discover()
-    assert copied(former, project) != made
 
 
 @pytest.mark.not_on_postgresql
