@@ -174,6 +174,13 @@ def test_what_a_card_says_is_not_to_be_proposed(tmp_path: Path) -> None:
     assert "- releases are cut on Tuesdays." in told and "already been shown these statements" in told
 
 
+def test_a_memory_that_the_person_left_without_a_row_gets_none(tmp_path: Path) -> None:
+    with kit.job(tmp_path) as job:
+        told = prompt.briefing(dataclasses.replace(job, left_unlisted=frozenset({"draft.md"})))
+        assert "without a row" not in prompt.briefing(job)
+    assert "without a row in MEMORY.md; add none for them:" in told and "\ndraft.md\n" in told
+
+
 def test_days_named_from_afar_come_with_the_date_that_follows(tmp_path: Path) -> None:
     text = "# A\n\nThe freeze begins tomorrow.\nIt is slow recently.\nThe key expires tomorrow, or not.\n"
     written = LineDate(dt.date(2026, 3, 4), "transcript", "written in a session")

@@ -112,6 +112,7 @@ def briefing(job: Job, watch: Callable[[], None] = lambda: None) -> str:
         *_whose(job),
         *_listing(job),
         *_index(job),
+        *_unlisted(job),
         *_dates(job),
         *_logs(job),
         _sessions_head(job.sessions),
@@ -184,6 +185,14 @@ def _index(job: Job) -> list[str]:
     )
     more = "\n[cut; read the rest with Read]" if len(text) > INDEX_CHARS else ""
     return [f"MEMORY.md ({limits}):", fenced("index", cut(text, INDEX_CHARS) + more)]
+
+
+def _unlisted(job: Job) -> list[str]:
+    """The memories that the person wants without an index row."""
+    if not job.left_unlisted:
+        return []
+    head = "The person left these memories without a row in MEMORY.md; add none for them:"
+    return [head, fenced("unlisted", "\n".join(sorted(job.left_unlisted)[:MOST_FILES]))]
 
 
 def _dates(job: Job) -> list[str]:
