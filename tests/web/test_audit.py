@@ -26,7 +26,9 @@ def test_entries_are_found_by_what_who_project_and_id(browser: Client) -> None:
     project = world.make_project("acme")
     auditlog.record("apply.done", actor="owner", project=project, object_id="pabc12345", files=2)
     auditlog.record("lock.healed", project=world.make_project("notes"), object_id="4711")
-    assert _rows(_text(browser, "?action=apply.done")) == 1
+    found = _text(browser, "?action=apply.done")
+    assert _rows(found) == 1 and '">Applied</span>' in found
+    assert '<option value="apply.done" selected>Applied</option>' in found
     assert _rows(_text(browser, "?actor=system")) == 1
     assert _rows(_text(browser, f"?project={project.pk}")) == 1
     assert _rows(_text(browser, "?q=471")) == 1
