@@ -64,18 +64,6 @@ LONG_ONES = re.compile(r"\bmark\.(more|sweep)\b")
 MIGRATED = {"django_migrations", "django_content_type", "auth_permission"}
 
 
-@pytest.hookimpl(optionalhook=True)
-def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
-    """One process has all browser tests: each that had some started a Chromium, and waited for it beside the others."""
-    from xdist.scheduler import LoadFileScheduling
-
-    class OneBrowser(LoadFileScheduling):
-        def _split_scope(self, nodeid: str) -> str:
-            return "tests/browser" if nodeid.startswith("tests/browser/") else super()._split_scope(nodeid)
-
-    return OneBrowser(config, log) if config.getvalue("dist") == "loadfile" else None
-
-
 def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
     """`make test-more` imports no file without a test of its own: each of its processes collected all others, too."""
     if "(more or sweep)" not in config.option.markexpr or not collection_path.name.startswith("test_"):

@@ -41,6 +41,4 @@ if DATABASES["default"]["ENGINE"] == "django.db.backends.sqlite3":
     DATABASES["default"]["TEST"] = {
         "NAME": str(DATA_DIR / "test.sqlite3")
     }  # a file: the real locking, not memory's
-    # A process runs thousands of statements; 128 of them are kept otherwise, and the others prepared again each time.
-    DATABASES["default"]["OPTIONS"] = {**DATABASES["default"]["OPTIONS"], "cached_statements": 2000}
 Q_CLUSTER = {**Q_CLUSTER, "sync": False}
