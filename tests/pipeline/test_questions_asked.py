@@ -68,6 +68,23 @@ def test_a_question_whose_every_answer_changes_something_can_be_left_as_it_is(
     assert [option.option_id for option in given] == ["replace", "keep"]
 
 
+def test_an_engines_own_words_name_no_secret_of_any_memory(tmp_path: Path, monkeypatch) -> None:
+    project = world.make_project(tmp_path)
+    secret = "wVx9" + "kQ2mZ7rT4b"
+    note = f"---\nname: Vault\ntype: reference\n---\n\npassword: {secret}\n"
+    (world.folder(project) / "reference_vault.md").write_text(note)
+
+    def ask(job: Job) -> Asked:
+        made = dataclasses.replace(ASK(job), why=f"It no longer opens with {secret}.")
+        options = (dataclasses.replace(made.options[0], label=f"Without {secret}"), made.options[1])
+        return dataclasses.replace(made, options=options)
+
+    asking.dream(project, monkeypatch, ask)
+    row = Question.objects.get()
+    assert row.why.startswith("It no longer opens with [redacted: ")
+    assert row.options.order_by("number")[0].label.startswith("Without [redacted: ")
+
+
 @pytest.mark.more
 @pytest.mark.parametrize("option", ["keep", "replace", "later"])
 def test_what_was_answered_waits_or_was_put_off_is_not_asked_again(

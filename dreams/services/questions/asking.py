@@ -3,6 +3,7 @@
 import hashlib
 import logging
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from django.db import transaction
@@ -12,6 +13,7 @@ from django.db.models.functions import RowNumber
 from dreams import conf
 from dreams.engines.types import KEEP, QUESTIONS, Edit, Place, Question as Asked
 from dreams.lib.files import text
+from dreams.lib.secrets.redact import values, without
 from dreams.models import DreamRun, Project, Proposal, Question, QuestionOption, Session
 from dreams.services import blobs
 from dreams.services.memories import syncing
@@ -49,6 +51,7 @@ def save(dream: DreamRun, proposal: Proposal | None, asked: Sequence[Asked]) -> 
         sha: question_states.one_line(text.decode(data))
         for sha, data in blobs.get_many(shas.values()).items()
     }
+    secrets = _secrets(project) if chosen else {}
     with transaction.atomic():
         lock_questions(project)
         kept = []
@@ -57,12 +60,25 @@ def save(dream: DreamRun, proposal: Proposal | None, asked: Sequence[Asked]) -> 
             row = known.get(subject)
             if row is not None and not _may_ask(row, one, shas):
                 continue
-            kept.append(_save(row or Question(project=project, subject=subject), one, dream, proposal))
+            row = row or Question(project=project, subject=subject)
+            kept.append(_save(row, _bare(one, secrets), dream, proposal))
             _note_files(kept[-1], shas, texts)
         left = project.questions.filter(question_states.UNANSWERED).exclude(pk__in=[row.pk for row in kept])
         old = [row.pk for row in left if not _is_read_once(row)]
         Question.objects.filter(pk__in=old).update(state=State.OUTDATED)
         _show_first(project, [*kept, *(row for row in left if row.pk not in old)], proposal)
+
+
+def _secrets(project: Project) -> dict[str, str]:
+    """The secrets of all its memories: without the words around it, one is often not recognized."""
+    found = syncing.contents(project).values()
+    return {value: rule for data in found for value, rule in values(text.decode(data)).items()}
+
+
+def _bare(one: Asked, secrets: Mapping[str, str]) -> Asked:
+    """The question with no secret in the engine's own words, which are shown without the texts that they are about."""
+    relabelled = tuple(replace(option, label=without(option.label, secrets)) for option in one.options)
+    return replace(one, why=without(one.why, secrets), options=relabelled)
 
 
 def _is_read_once(row: Question) -> bool:
