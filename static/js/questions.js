@@ -30,7 +30,7 @@ document.addEventListener("htmx:afterSettle", () => {
   }
   makePresent(card);
   // Confirmations are focused, not ticked.
-  (card.querySelector(".asked input") ?? card).focus({ preventScroll: true });
+  (card.querySelector(".asked [type=checkbox]") ?? card).focus({ preventScroll: true });
 });
 
 // After a page load, the question in the address is the current one.

@@ -57,6 +57,7 @@ def test_by_keys_beside_a_review(window: Page, address: str, tmp_path: Path) -> 
     page.keyboard.press("j")
     page.keyboard.press("1")
     expect(card(page, blocked)).to_contain_text("Nothing has changed yet.")
+    expect(card(page, blocked).get_by_role("checkbox").first).to_be_focused()
     page.keyboard.press("1")
     page.keyboard.press("y")
     assert state(blocked) == "open"

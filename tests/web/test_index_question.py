@@ -65,3 +65,16 @@ def test_no_places_are_said_to_be_left_out(browser: Client, tmp_path: Path) -> N
     project = world.make_project(tmp_path, {"MEMORY.md": INDEX})
     _ask(project)
     assert "more place" not in browser.get(f"/projects/{project.pk}/questions/").content.decode()
+
+
+def test_one_link_ticks_every_row_and_another_none(browser: Client, tmp_path: Path) -> None:
+    project = world.make_project(tmp_path, {"MEMORY.md": INDEX})
+    _ask(project)
+    here = f"/projects/{project.pk}/questions/"
+    text = html.unescape(browser.get(here).content.decode())
+    for words, ticked in (("Tick all 25", 25), ("Tick none", 0)):
+        address = re.search(rf'<a href="([^"]+)"[^>]*>{words}</a>', text, re.DOTALL)
+        assert address is not None, words
+        card = html.unescape(browser.get(address[1]).content.decode())
+        assert card.count(" checked>") == ticked
+        assert f'name="next" value="{here}"' in card, "the answer leads back to the page"

@@ -467,3 +467,12 @@ def test_no_reader_is_told_that_they_submit_what_another_may_have_to(
         text = page(browser, path)
         assert "when its proposal is submitted" in text
         assert "when you submit" not in text
+
+
+def test_a_card_that_htmx_replaces_keeps_the_level_of_its_heading(browser: Client, project: Project) -> None:
+    question = asked.ask(project, asked.expired())[0]
+    for here, level in ((f"/questions/{question.public_id}/", "h2"), ("/questions/", "h3")):
+        assert f'<{level} class="question-title"' in page(browser, here)
+        card = text_of(answer(browser, question, "later", next=here, headers={"HX-Request": "true"}))
+        assert f'<{level} class="question-title"' in card
+        browser.post(f"/questions/{question.public_id}/take-back/")

@@ -53,13 +53,15 @@ def of_project(request: Request, pk: int) -> HttpResponse:
 def question(request: Request, public_id: str) -> HttpResponse:
     """One question: its page, or its card for another page."""
     found = _find(public_id)
-    here = _here(request)
+    here, card = _here(request), card_of(found)
     context = {
         **here,
-        "card": card_of(found),
+        "card": card,
         "next": here["next"] or request.get_full_path(),
         "is_now": True,
-        "ticked": request.GET.getlist("row"),
+        "ticked": [row["path"] for row in card.rows]
+        if request.GET.get("tick") == "all"
+        else request.GET.getlist("row"),
     }
     return page(request, "dreams/question.html", CARD, context)
 
@@ -134,7 +136,14 @@ def _next(request: Request) -> str:
 def _here(request: Request) -> dict[str, Any]:
     """Of the page that shows the question: its address, its filter, and whether it has all projects."""
     address, given = _next(request), request.POST or request.GET
-    return {"next": address, "back": urlsplit(address).query, "across": given.get("across") == "1"}
+    match = _page_of(request)
+    alone = match is not None and match.url_name == "question"  # then its title is the page's second heading
+    return {
+        "next": address,
+        "back": urlsplit(address).query,
+        "across": given.get("across") == "1",
+        "alone": alone,
+    }
 
 
 def _show(request: Request, public_id: str, *, with_messages: bool = False) -> HttpResponse:
