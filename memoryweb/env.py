@@ -14,10 +14,13 @@ from django.core.exceptions import ImproperlyConfigured
 
 TRUE = frozenset({"1", "true", "yes", "on"})
 FALSE = frozenset({"0", "false", "no", "off"})
+#: Every name that was asked for: what else has our prefix sets nothing.
+asked: set[str] = set()
 
 
 def text(name: str, default: str = "") -> str:
     """The value of `name`, else the content of the file that `<name>_FILE` names, else `default`."""
+    asked.update((name, f"{name}_FILE"))
     if name in os.environ:
         return os.environ[name].strip()
     file_name = os.environ.get(f"{name}_FILE", "").strip()

@@ -5,6 +5,7 @@ pages and kept in the database), the environment (`MEMORYWEB_<KEY>`), the defaul
 """
 
 import datetime as dt
+import difflib
 import ipaddress
 import json
 import logging
@@ -25,7 +26,7 @@ from django.core.validators import validate_email
 
 from dreams.conf.config import Config
 from dreams.lib.files.text import storable
-from memoryweb import env
+from memoryweb import COMMAND_VARIABLE, env
 
 if TYPE_CHECKING:
     from dreams.models import Project
@@ -262,6 +263,23 @@ def _in_environment() -> AbstractSet[str]:
     """The settings in the environment. They are few; checking each setting would be slow."""
     keys = _keys_by_name()
     return {keys[name] for name in os.environ if name in keys}
+
+
+#: Ours too, though `env` is not asked for them at the start.
+_ALSO_KNOWN = frozenset({COMMAND_VARIABLE, "MEMORYWEB_DIGEST_HOURS"})
+
+
+def unknown_in_environment() -> list[str]:
+    """A sentence for each variable with our prefix that sets nothing."""
+    known = env.asked | _keys_by_name().keys() | _ALSO_KNOWN
+    ours = (name for name in sorted(os.environ) if name.upper().startswith("MEMORYWEB_"))
+    return [unknown(name, known) for name in ours if name not in known]
+
+
+def unknown(name: str, known: Iterable[str]) -> str:
+    """Says that `name` is no setting, and which of `known` it may have been meant as."""
+    near = difflib.get_close_matches(name, [*known], n=1)
+    return f"{name} is not a setting" + (f"; {near[0]} is." if near else ".")
 
 
 @dataclass(frozen=True, slots=True)

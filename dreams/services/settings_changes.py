@@ -272,11 +272,16 @@ def _loaded(path: Path) -> dict[str, Any]:
         raise BadFile(f"{path} is not valid JSON.") from error
     if not isinstance(found, dict) or found.get("format") != FORMAT:
         raise BadFile(f"{path} is not a settings file. `settings export FILE` creates one.")
+    parts = ("format", "everywhere", "projects", "policies")
+    if (wrong := next((key for key in found if key not in parts), None)) is not None:
+        raise BadFile(f"Nothing was changed. {conf.unknown(wrong, parts)}")
     return found
 
 
 def _set(values: Mapping[str, Any], project: Project | None, actor: str, done: Imported) -> None:
     for key, value in values.items():
+        if key not in conf.specs():
+            raise BadFile(f"Nothing was changed. {conf.unknown(key, conf.specs())}")
         set_override(key, value, actor=actor, project=project)
         done.settings += 1
     present = {key: found.value for key, found in conf.sourced(project).items()}

@@ -39,7 +39,7 @@ def healthy(tmp_path: Path, settings: Settings, monkeypatch: pytest.MonkeyPatch)
     settings.DATA_DIR.mkdir(mode=0o700)
     settings.ROOTS = (tmp_path / ".claude",)
     settings.ROOTS[0].mkdir()
-    for name in ("ANTHROPIC_API_KEY", "ANTHROPIC_API_KEY_FILE", "ANTHROPIC_BASE_URL"):
+    for name in ("ANTHROPIC_API_KEY", "ANTHROPIC_API_KEY_FILE", "ANTHROPIC_BASE_URL", "MEMORYWEB_CHROMIUM"):
         monkeypatch.delenv(name, raising=False)
     cache.clear()
 
@@ -276,6 +276,23 @@ def test_a_sandbox_that_is_asked_for_and_missing_stops_dreams(monkeypatch: pytes
     offered[0] = fences.Fences(bubblewrap=True)
     check = found("Sandbox")
     assert check.state == "ok" and "no Landlock" in check.detail
+
+
+def test_a_variable_that_sets_nothing_is_named_with_the_nearest_right_one(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    for name in (
+        "MEMORYWEB_MIN_HOUR",
+        "MEMORYWEB_PROT",
+        "MEMORYWEB_MIN_SESSIONS",
+        "MEMORYWEB_SECRET_KEY_FILE",
+    ):
+        monkeypatch.setenv(name, "7")
+    check = installation.configuration()
+    assert check.state == "warn"
+    assert "MEMORYWEB_MIN_HOUR is not a setting; MEMORYWEB_MIN_HOURS is." in check.said
+    assert "MEMORYWEB_PROT is not a setting; MEMORYWEB_PORT is." in check.said
+    assert check.said.count("is not a setting") == 2
 
 
 def test_settings_that_do_not_fit_together_are_told_with_the_remedy(settings: Settings) -> None:

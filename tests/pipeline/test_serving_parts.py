@@ -12,6 +12,7 @@ import sys
 import time
 from collections.abc import Iterator
 from pathlib import Path
+from unittest.mock import Mock
 
 import pytest
 from django.contrib.staticfiles import finders
@@ -192,6 +193,15 @@ def test_a_worker_that_is_told_to_end_in_an_import_ends_behind_it_without_a_faul
             os._exit(code)
     assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
     assert (tmp_path / "done").exists()
+
+
+@pytest.mark.django_db
+def test_a_start_names_a_variable_that_sets_nothing_and_goes_on(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("MEMORYWEB_MIN_HOUR", "7")
+    monkeypatch.setattr(web_server, "collect", Mock())
+    said: list[str] = []
+    lifecycle.make_ready(said.append)
+    assert said[:1] == ["MEMORYWEB_MIN_HOUR is not a setting; MEMORYWEB_MIN_HOURS is."]
 
 
 def test_static_files_are_gathered_once_and_again_when_one_changed(

@@ -103,6 +103,24 @@ def test_a_file_with_one_wrong_thing_changes_nothing(tmp_path: Path, wrong: dict
     assert not Override.objects.exists() and not Policy.objects.exists()
 
 
+@pytest.mark.parametrize(
+    ("wrong", "said"),
+    [
+        ({"everywhere": {"min_hour": 12}}, "min_hour is not a setting; min_hours is."),
+        ({"everywere": {"min_hours": 12}}, "everywere is not a setting; everywhere is."),
+        ({"everywhere": {"12": 12}}, "12 is not a setting."),
+    ],
+)
+def test_a_misspelt_key_is_named_with_the_nearest_right_one(
+    tmp_path: Path, wrong: dict[str, object], said: str
+) -> None:
+    file = tmp_path / "mine.json"
+    file.write_text(json.dumps({"format": "memoryweb settings 1", **wrong}))
+    with pytest.raises(Refused) as refused:
+        call_command("settings", "import", str(file))
+    assert str(refused.value) == f"Nothing was changed. {said}"
+
+
 def test_another_file_is_refused(tmp_path: Path) -> None:
     file = tmp_path / "mine.json"
     for text in ("{", "[]", "{}"):

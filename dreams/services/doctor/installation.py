@@ -125,7 +125,10 @@ def versions() -> Check:
 def configuration() -> Check:
     errors = [found for found in system.run_checks() if found.level >= system.ERROR]
     if not errors:
-        return Check("Settings", "ok", "They fit together")
+        unknown = " ".join(conf.unknown_in_environment())
+        remedy = "Correct or unset what the environment has for nothing."
+        good = Check("Settings", "ok", "They fit together")
+        return Check("Settings", "warn", unknown, remedy=remedy) if unknown else good
     said = " ".join(str(error.msg) for error in errors)
     return Check("Settings", "bad", said, remedy=" ".join(str(error.hint) for error in errors if error.hint))
 

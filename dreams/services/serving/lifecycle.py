@@ -235,9 +235,9 @@ def _refuse_missing(roots: Sequence[Path]) -> None:
 
 
 def make_ready(say: Say) -> None:
-    """Collect static files, and recover from an earlier crash."""
+    """Collect static files, name variables that set nothing, and recover from an earlier crash."""
     web_server.collect()
-    for line in recovery.recover().said:
+    for line in (*conf.unknown_in_environment(), *recovery.recover().said):
         say(line)
 
 
