@@ -58,10 +58,7 @@ def answered(*command: str) -> Any:
 def found_by_search(word: str) -> dict[str, list[Any]]:
     asked = parse(word)
     index.catch_up(60)
-    return {
-        kind: list(hits(keys(asked, finding.Filters())[:20], asked))
-        for kind, (keys, hits) in finding.SEARCHED.items()
-    }
+    return {kind: list(hits(keys(asked)[:20], asked)) for kind, (keys, hits) in finding.SEARCHED.items()}
 
 
 def page(browser: Client, name: str, *at: object, **query: str) -> str:

@@ -121,7 +121,7 @@ def test_an_old_database_has_the_tables_and_triggers_of_a_new_one(old: Path) -> 
 def test_what_was_typed_before_there_was_a_search_is_found_and_forgotten_with_its_row(data: Path) -> None:
     fill = (
         "from dreams.services.search import index, finding; from dreams.services.search.query import parse; "
-        "index.catch_up(60); keys, _ = finding.SEARCHED['typed']; print(len(keys(parse('lantern'), finding.Filters())))"
+        "index.catch_up(60); keys, _ = finding.SEARCHED['typed']; print(len(keys(parse('lantern'))))"
     )
     done = commands.run("shell", "-c", fill, environment=_environment(data))
     assert done.stdout.splitlines()[-1] == "1", done.stderr

@@ -104,7 +104,7 @@ PAGES: dict[str, Address] = {
     "memory-move": _memory("memory-move"),
     "session": lambda world: reverse("session", args=[world.session.pk]),
     "search": _plain("search", "?q=database"),
-    "search: one kind": _plain("search", "?q=database&kind=versions&since=year"),
+    "search: one kind": _plain("search", "?q=database&kind=versions"),
     "dreams": _plain("dreams"),
     "schedules": _plain("schedules"),
     "dream": lambda world: reverse("dream", args=[world.dream.public_id]),

@@ -29,7 +29,6 @@ from dreams.web.pages.usage_sums import SUMS, Cell, SumRow, Total
 PERIODS = {"7": "7 days", "30": "30 days", "90": "90 days", "365": "A year"}
 DEFAULT_PERIOD = "30"
 MOST_LINES = 20  # rows; chosen
-MOST_DAYS = 60  # rows; chosen
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,8 +49,6 @@ class DreamsUsed:
     used: Used
     runs: int
     kinds: list[SumRow]
-    days: list[tuple[dt.date, Total]]
-    more_days: int
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -151,7 +148,9 @@ def _made(asked: _Asked) -> UsagePage:
     return UsagePage(
         period=asked.period,
         sessions=_used(sessions, usage_sums.sessions_by_project(asked.of_projects, book), names, book),
-        dreams=_dreams(asked, dreamt, _used(dreamt, dreamt_in, names, book)),
+        dreams=DreamsUsed(
+            _used(dreamt, dreamt_in, names, book), asked.runs, dream_kinds(dict(asked.kinds[0]))
+        ),
         other=_used(other, other_in, names, book),
         purposes=usage_sums.purposes(map(dict, asked.purposes)),
         spent=usage_sums.total_of(spent),
@@ -187,17 +186,6 @@ def _used(cells: Sequence[Cell], of_projects: Sequence[Cell], names: dict[int, s
         projects=projects[:MOST_LINES],
         more_projects=max(0, len(projects) - MOST_LINES),
         unpriced=usage_sums.without_price(cells)[:MOST_LINES],
-    )
-
-
-def _dreams(asked: _Asked, cells: Sequence[Cell], used: Used) -> DreamsUsed:
-    days = usage_sums.total_by_day(cells)
-    return DreamsUsed(
-        used=used,
-        runs=asked.runs,
-        kinds=dream_kinds(dict(asked.kinds[0])),
-        days=days[:MOST_DAYS],
-        more_days=max(0, len(days) - MOST_DAYS),
     )
 
 
@@ -306,17 +294,12 @@ def _summed(
 
 
 def of_dreams(now: dt.datetime, project: int | None = None) -> Sequence[Picture]:
-    """The number of dreams per week, and their usage. Two queries."""
+    """The number of dreams per week. One query."""
     starts = _weeks(now)
     since = usage_sums.midnight(starts[0])
     cuts = usage_sums.cuts_since(since)
-    return _drawn(
-        tuple(starts),
-        cuts,
-        str(timezone.get_current_timezone()),
-        tuple(_states_counted(project, since, cuts)),
-        tuple(_used_days(project, since, cuts)),
-    )
+    zone = str(timezone.get_current_timezone())
+    return _drawn(tuple(starts), cuts, zone, tuple(_states_counted(project, since, cuts)))
 
 
 @lru_cache(maxsize=64)
@@ -325,7 +308,6 @@ def _drawn(
     cuts: usage_sums.Cuts,
     zone: str,
     states: Sequence[tuple[Any, ...]],
-    used: Sequence[tuple[Any, ...]],
 ) -> Sequence[Picture]:
     """Cached for the same rows; `zone` is the time zone of the days."""
     del zone
@@ -341,17 +323,6 @@ def _drawn(
             lambda count: plural(round(count), "dream"),
             f"No dream in the last {DREAM_WEEKS} weeks.",
             ticks=whole,
-            first="Week from",
-        ),
-        stacked(
-            "dream-tokens",
-            "Tokens of dreams by week",
-            starts,
-            ranked(
-                _summed(((model, day(date, part), sum(n)) for model, date, part, *n in used), starts, WEEK)
-            ),
-            _count,
-            f"No dream used a model in the last {DREAM_WEEKS} weeks. Rules use no tokens.",
             first="Week from",
         ),
     )
@@ -385,12 +356,4 @@ def _states_counted(
     found: QuerySet[DreamRun, tuple[Any, ...]] = states.values_list("state", "date", "part").annotate(
         n=Count("pk")
     )
-    return found
-
-
-@prepared
-def _used_days(project: int | None, since: dt.datetime, cuts: usage_sums.Cuts) -> QuerySet[Any]:
-    used = DreamUsage.objects.filter(at__gte=since).order_by()
-    rows = usage_sums.with_days(used if project is None else used.filter(dream__project=project), cuts)
-    found: QuerySet[Any] = rows.values_list("model", "date", "part").annotate(**SUMS)
     return found
