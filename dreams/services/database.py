@@ -32,6 +32,7 @@ COPIES, COPIES_KEPT = "database-copies", 2
 # SQLite's primary codes; PostgreSQL's: lock not available, deadlock, serialization failure, too many connections.
 BUSY_SQLITE = frozenset({sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED})
 DAMAGED_SQLITE = frozenset({sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB})
+REFUSED_SQLITE = frozenset({sqlite3.SQLITE_READONLY, sqlite3.SQLITE_CANTOPEN})  # as after a start by root
 AWAY_POSTGRES = ("08", "57P")  # connection lost; the server is shutting down, starting, or was killed
 FULL_POSTGRES = "53100"
 BUSY_POSTGRES = frozenset({"55P03", "40P01", "40001", "53300"})
@@ -291,6 +292,8 @@ def _brought_up_to_date(copy: Path | None) -> None:
     except DatabaseError as error:
         as_before = f" The database as it was before is in {copy}." if copy else ""
         why = f"{why_full(error)} Make room there, then try again." if is_full(error) else f"{error}."
+        if getattr(error.__cause__, "sqlite_errorcode", 0) & 0xFF in REFUSED_SQLITE and not is_full(error):
+            why += f" Give yourself the right to {settings.DATA_DIR} and all files in it, then try again."
         raise DatabaseUnavailable(
             f"The database could not be brought up to date: {why}{as_before}"
         ) from error

@@ -12,6 +12,7 @@ from pathlib import Path
 from django.db.models import Exists, OuterRef, QuerySet
 from django.utils import timezone
 
+from dreams.lib.files import flush
 from dreams.lib.files.text import plural, sha256
 from dreams.lib.storage import history, journal
 from dreams.models import AuditEntry, Blob, Project, Version
@@ -198,6 +199,8 @@ def _damage(project: Project) -> str:
                 store.has("0" * 64)
     except history.HistoryError as error:
         return str(error.args[0])
+    except OSError as error:
+        return flush.in_words(error).rstrip(".")
     return ""
 
 

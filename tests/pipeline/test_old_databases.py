@@ -203,9 +203,10 @@ def test_an_update_that_fails_says_where_the_copy_is(tmp_path: Path) -> None:
     [
         (sqlite3.SQLITE_IOERR_SHMSIZE, 9, r"No space is left .* Make room there"),
         (sqlite3.SQLITE_CANTOPEN, 0, r"No more files fit .* all its inodes are used. Make room there"),
+        (sqlite3.SQLITE_READONLY, 9, r"Give yourself the right to .* and all files in it, then try again"),
     ],
 )
-def test_a_full_disk_is_no_database_from_before(
+def test_a_full_or_closed_disk_is_no_database_from_before(
     monkeypatch: pytest.MonkeyPatch, code: int, left: int, says: str
 ) -> None:
     """SQLite calls it an I/O error where there is no room for the file that its processes share, or cannot open it."""

@@ -15,6 +15,7 @@ from dreams.services import review, rollback
 from dreams.services.apply import applying
 from dreams.services.memories import syncing
 from tests.world import directory as world
+from tests.world.agent_folder import Root
 
 pytestmark = pytest.mark.django_db(transaction=True)
 PATH = "project_deploy.md"
@@ -70,6 +71,20 @@ def test_a_memory_that_cannot_be_read_is_unread_until_it_can_and_never_removed(
     assert (row.gone_at, row.unread, row.versions.count()) == (None, "", 1)
     file.unlink()
     assert _look(project) == [PATH]
+
+
+def test_a_memory_that_can_be_read_again_is_no_longer_called_unread_though_its_time_is_as_before(
+    tmp_path: Path,
+) -> None:
+    """A right that comes back changes neither the size of a file nor its time."""
+    root = Root(tmp_path)
+    root.memory(root.repository("app"), "fact.md")
+    root.discover()
+    memory = Memory.objects.get()
+    Memory.objects.update(unread="Permission denied")
+    root.discover()
+    memory.refresh_from_db()
+    assert (memory.unread, memory.versions.count()) == ("", 1)
 
 
 def _applied_without_history(project: Project, monkeypatch: pytest.MonkeyPatch) -> Proposal:

@@ -17,6 +17,7 @@ from dreams.services import review
 from dreams.services.apply import applying
 from dreams.services.memories import syncing
 from tests.world import directory as world
+from tests.world.agent_folder import closed_to_us
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -76,15 +77,19 @@ def test_a_folder_that_was_exchanged_for_a_link_since_it_was_read_is_not_followe
 
 @pytest.mark.not_on_postgresql
 def test_a_history_that_cannot_be_kept_now_is_told_and_kept_at_the_next_look(
-    approved: Proposal, monkeypatch: pytest.MonkeyPatch
+    approved: Proposal, browser: Client, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def refuse(*_: object, **__: object) -> None:
-        raise PermissionError(13, "Permission denied")
+        raise PermissionError(13, "Permission denied", "/history/a.git")
 
     with monkeypatch.context() as patched:
         patched.setattr(syncing, "commit", refuse)
         report = applying.apply(approved, world.ME)
     assert report.complete and report.applied and "history cannot be saved now" in report.said[0]
+    assert "/history/a.git: Permission denied. Give yourself the right to it" in report.said[0]
+    with closed_to_us(syncing.history_folder()):
+        page = browser.get(f"/projects/{approved.project_id}/").content.decode()
+    assert "Permission denied. Give yourself the right to it, then try again. Until" in page
     syncing.refresh(approved.project)
     now = (world.folder(approved.project) / "project_export.md").read_bytes()
     with syncing.open_history(approved.project) as store:

@@ -5,10 +5,10 @@ from __future__ import annotations
 import json
 import os
 import uuid
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
@@ -23,16 +23,25 @@ Record = dict[str, object]
 
 @contextmanager
 def closed_to_us(path: Path) -> Iterator[None]:
-    """Makes `path` seem unreadable: root in a container may read everything, whatever its mode."""
-    real = os.open
+    """Makes the folder `path` seem closed, and all below it out of reach: root in a container may read everything, whatever
+    its mode."""
 
-    def refuse(opened: str, flags: int, *args: int, **options: int) -> int:
-        if opened == str(path):
-            raise PermissionError(13, "Permission denied")
-        return real(opened, flags, *args, **options)
+    def refusing(name: str, *, itself: bool) -> Callable[..., Any]:
+        real = getattr(os, name)
+
+        def call(given: Any = ".", *args: Any, **options: Any) -> Any:
+            at = os.fspath(given) if isinstance(given, str | os.PathLike) else ""
+            if at.startswith(f"{path}/") or (itself and at == str(path)):
+                if name == "access":
+                    return False
+                raise PermissionError(13, "Permission denied", at)
+            return real(given, *args, **options)
+
+        return call
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(os, "open", refuse)
+        for name in ("open", "scandir", "listdir", "access", "stat", "lstat"):
+            patch.setattr(os, name, refusing(name, itself=name not in ("stat", "lstat")))
         yield
 
 

@@ -43,6 +43,8 @@ def why_unread(root: str | os.PathLike[str]) -> str:
 
     if not is_folder(root):
         return "a folder that does not exist"
+    if not os.access(root, os.R_OK | os.X_OK):
+        return "a folder that you have no right to read"
     found = next((what for what, names in _OTHERS.items() if has(names)), "")
     return f"{found}; memoryweb reads Claude Code’s, such as ~/.claude" if found and not has(_OURS) else ""
 

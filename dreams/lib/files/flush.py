@@ -78,3 +78,8 @@ def refusal(error: OSError, place: str | os.PathLike[str]) -> str:
     return (
         f"{thing and f'{thing}: '}{why}. {_WHAT_TO_DO.get(error.errno or 0, 'Look at it, then try again.')}"
     )
+
+
+def in_words(error: Exception) -> str:
+    """`refusal` of an error of the operating system; what any other says."""
+    return refusal(error, "") if isinstance(error, OSError) and error.errno else str(error)

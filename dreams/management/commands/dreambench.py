@@ -8,6 +8,7 @@ from dreams.dev.dreambench import folders, generator, given_words, scoring, shap
 from dreams.dev.dreambench.builder import World
 from dreams.dev.dreambench.folders import BASELINES
 from dreams.dev.dreambench.scoring import Score
+from dreams.lib.files import flush
 from dreams.management import base
 from dreams.services import database
 
@@ -51,7 +52,7 @@ class Command(base.Command):
         except ValueError as error:
             raise base.BadUsage(str(error)) from error
         except (whole_run.RunFailed, shapes.NoShapes, OSError) as error:
-            raise base.Refused(str(error)) from error
+            raise base.Refused(flush.in_words(error)) from error
 
     def _world(self, options: base.Options) -> World:
         if not options["given"]:

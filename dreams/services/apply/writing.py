@@ -201,7 +201,10 @@ def record_result(proposal: Proposal, result: journal.Result, meta: Mapping[str,
         syncing.sync(proposal.project, workspace.take(syncing.memory_dir(proposal.project), written), cause)
     except (OSError, history.HistoryError) as error:
         log.warning("history of %s: %s", proposal.project, error)
-        late = f"Everything is written, but its history cannot be saved now: {error}. The next check tries again."
+        why = flush.in_words(error).rstrip(".")
+        late = (
+            f"Everything is written, but its history cannot be saved now: {why}. The next check tries again."
+        )
         return (*ended, late)
     return tuple(ended)
 

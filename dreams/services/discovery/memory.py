@@ -42,8 +42,11 @@ def refresh_all(places: list[KnownProject], host: str, tally: Tally) -> None:
     rows = Memory.objects.filter(project__host=host, gone_at__isnull=True)
     if len(places) == 1:
         rows = rows.filter(project=places[0].project)
-    for project, path, *numbers in rows.values_list("project_id", "path", "size", "mtime_ns", "inode"):
-        known.setdefault(project, {})[path] = (numbers[0], numbers[1], numbers[2])
+    for project, path, unread, *seen in rows.values_list(
+        "project_id", "path", "unread", "size", "mtime_ns", "inode"
+    ):
+        # What could not be read is tried again: a right that comes back changes neither size nor time.
+        known.setdefault(project, {})[path] = (-1, -1, -1) if unread else (seen[0], seen[1], seen[2])
     looks = [_look(place, known.get(place.project.pk, {}), tally) for place in places]
     _sync([look for look in looks if look.stale], tally)
     changed = list[Project]()

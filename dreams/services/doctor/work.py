@@ -42,12 +42,22 @@ def roots() -> Check:
     if missing or unread:
         said = "; ".join([*([f"Not found: {missing}"] if missing else []), *unread])
         return Check("Config folders", "warn", said, f"{number} in {names}", remedy)
-    folders = [one.memory_dir for one in projects if is_folder(one.memory_dir)]
-    if closed := [folder for folder in folders if not os.access(folder, os.R_OK | os.W_OK | os.X_OK)]:
+    if closed := [one.memory_dir for one in projects if _is_closed(one.memory_dir)]:
         said = f"No right to read and write {plural(len(closed), 'memory directory', 'memory directories')}"
         remedy = "Give yourself the right to it, or turn off dreams for its project."
         return Check("Config folders", "warn", said, ", ".join(closed[:MOST_NAMES]), remedy)
     return Check("Config folders", "ok", number + (" (the demo)" if demo.is_shown() else ""), names)
+
+
+def _is_closed(folder: str) -> bool:
+    """Whether a memory directory is there, or cannot be seen, and we may not write in it."""
+    try:
+        Path(folder).stat()
+    except (FileNotFoundError, NotADirectoryError):
+        return False
+    except OSError:
+        return True
+    return not os.access(folder, os.R_OK | os.W_OK | os.X_OK)
 
 
 def watched() -> Check:

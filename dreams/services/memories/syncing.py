@@ -115,10 +115,10 @@ def is_memory(path: str) -> bool:
 
 
 def is_away(project: Project) -> bool:
-    """Whether the memory folder and its parent are both missing, as when a disk is not connected: its memories then
-    stay as last seen."""
+    """Whether the memory folder and its parent are both missing, as when a disk is not connected, or out of reach: its
+    memories then stay as last seen."""
     folder = memory_dir(project)
-    is_there = folder.is_dir() or folder.parent.is_dir()
+    is_there = text.is_folder(folder) or text.is_folder(folder.parent)
     return not is_there and project.memories.filter(gone_at__isnull=True).exists()
 
 

@@ -347,11 +347,11 @@ def is_undecided(proposal: Proposal) -> bool:
 
 
 def refuse_if_away(project: Project) -> None:
-    """Raises ReviewRefused while the project's folder is missing: its files would count as removed."""
+    """Raises ReviewRefused while the project's folder is missing or out of reach: its files would count as removed."""
     if syncing.is_away(project):
         raise ReviewRefused(
-            f"{project.memory_dir} is not on disk now. Nothing was changed, and what was decided is kept. Do it once the "
-            "folder is back."
+            f"{project.memory_dir} is not on disk now, or you have no right to it. Nothing was changed, and what was "
+            "decided is kept. Do it once the folder can be read again."
         )
 
 

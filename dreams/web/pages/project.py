@@ -4,7 +4,6 @@ import datetime as dt
 from collections.abc import Callable, Set as AbstractSet
 from dataclasses import asdict, dataclass
 from functools import cache, partial
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypedDict
 
 from django.core.paginator import Page
@@ -13,6 +12,7 @@ from django.utils import timezone
 
 from dreams import conf
 from dreams.engines.anthropic import keys
+from dreams.lib.files.text import is_folder
 from dreams.models import (
     COUNTED_MEMORIES,
     COUNTED_SESSIONS,
@@ -365,4 +365,4 @@ def instruction_files(project: Project) -> list[dict[str, Any]]:
 
 
 def exists_on_disk(project: Project) -> bool:
-    return project.host != hosts.host() or Path(project.memory_dir).is_dir()
+    return project.host != hosts.host() or is_folder(project.memory_dir)

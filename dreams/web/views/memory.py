@@ -12,7 +12,7 @@ from django.utils.html import format_html
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
 from dreams import conf
-from dreams.lib.files import safefs, text
+from dreams.lib.files import flush, safefs, text
 from dreams.lib.secrets import masking
 from dreams.lib.secrets.masking import Mask
 from dreams.lib.storage import history
@@ -295,7 +295,7 @@ def _waits(
         safefs.SafeFsError,
         OSError,
     ) as error:
-        messages.error(request, f"Nothing was written: {error}")
+        messages.error(request, f"Nothing was written: {flush.in_words(error)}")
         return go(request, "memory", pk=found.pk)
     if not report.complete:
         waits = [*report.conflicts, *report.rebased]

@@ -14,7 +14,7 @@ from django.utils import timezone
 from django.views.decorators.http import require_POST, require_safe
 
 from dreams import conf
-from dreams.lib.files import safefs
+from dreams.lib.files import flush, safefs
 from dreams.lib.files.text import plural
 from dreams.models import Evidence, Project, Prompt
 from dreams.services import forecast, project_lock, secret_purge, settings_changes, verifying
@@ -149,7 +149,7 @@ def copy_memories(request: Request, pk: int) -> HttpResponse:
     try:
         made = moved.propose(source, target, Actor(actor(request)))
     except (safefs.SafeFsError, OSError, ReviewRefused, project_lock.ProjectElsewhere) as refused:
-        messages.error(request, f"No proposal was made: {refused}")
+        messages.error(request, f"No proposal was made: {flush.in_words(refused)}")
         return go(request, "project", pk=target.pk)
     if made is None:
         messages.info(request, "All of its memories are already there.")
