@@ -34,6 +34,12 @@ def test_a_cut_leaves_out_the_secret_that_it_would_halve_and_keeps_all_else(most
     assert cut(f"{TOKEN} {'a ' * most}", most).startswith(TOKEN)
 
 
+def test_a_title_says_that_it_was_cut() -> None:
+    assert title_of("a" * TITLE_CAP) == "a" * TITLE_CAP
+    assert title_of("a " * TITLE_CAP) == ("a " * TITLE_CAP)[: TITLE_CAP - 1] + "…"
+    assert len(title_of("a" * 9 * TITLE_CAP)) == TITLE_CAP
+
+
 def test_titles_tasks_and_prompts_have_no_half_secret() -> None:
     for made, most in ((title_of, TITLE_CAP), (plain, TEXT_CAP)):
         found = made(across(most))

@@ -14,6 +14,7 @@ from django.db.models import Max, Q, QuerySet
 from django.utils import timezone
 
 from dreams.lib.agents.claude_code.sessions import agent_beside, agents_in, memory_name
+from dreams.lib.agents.transcripts.typed_prompts import title_of
 from dreams.lib.files.text import storable
 from dreams.lib.secrets import redact
 from dreams.models import Project, Session, TranscriptFile
@@ -113,7 +114,7 @@ def _keep_sessions(owner: Project) -> None:
 
 def _wanted(file: TranscriptFile) -> dict[str, Any]:
     told = resume.summary_of(bytes(file.state))
-    title = redact.redact(" ".join(told.title.split())) if told else ""
+    title = title_of(redact.redact(told.title)) if told else ""
     touched = dt.datetime.fromtimestamp(file.mtime_ns // 1000 / 1e6, dt.UTC)
     return {
         "size": file.offset,
@@ -121,6 +122,6 @@ def _wanted(file: TranscriptFile) -> dict[str, Any]:
         "touched_at": touched,
         "started_at": told.first_at if told else None,
         "last_at": told.last_at if told else None,
-        "title": storable(title, 300),
+        "title": storable(title),
         "gone_at": file.gone_at,
     }

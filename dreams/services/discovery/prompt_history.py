@@ -26,6 +26,7 @@ from dreams.lib.agents.transcripts import (
     seen,
 )
 from dreams.lib.agents.transcripts.reader import opened
+from dreams.lib.agents.transcripts.typed_prompts import title_of
 from dreams.lib.files.text import one_line, storable
 from dreams.lib.secrets.redact import redact
 from dreams.models import (
@@ -213,10 +214,10 @@ def _session_row(project: int, path: str, entry: PromptEntry) -> rows.Row:
     now = rows.as_cell(timezone.now())
     at = rows.as_cell(entry.at)
     is_named = _is_name(entry.session_id)
-    title = redact(entry.display) if is_named else "Prompts without a session"
+    title = title_of(redact(entry.display)) if is_named else "Prompts without a session"
     name = entry.session_id if is_named else UNNAMED
     folder, version, root_key = None, "", None
-    head = (project, folder, storable(name, 200), path, storable(title, 300), at, at, at or now)
+    head = (project, folder, storable(name, 200), path, storable(title), at, at, at or now)
     counts = (0, 0, 0, 0, 0, 0)  # size, lines, turns of both, corrections, malformed
     return (*head, "", storable(entry.project), version, root_key, *counts, False, now, 0)
 
@@ -281,4 +282,4 @@ def _title_anew(prompt: Prompt) -> None:
     rows = Prompt.objects.filter(~is_hidden, session=prompt.session_id, session__gone_at__isnull=False)
     first = rows.order_by(F("at").asc(nulls_last=True), "offset").values_list("text", flat=True).first()
     known = Session.objects.filter(pk=prompt.session_id).exclude(session_id=UNNAMED)
-    known.update(title=storable(first or "", 300), title_indexed_at=None)
+    known.update(title=storable(title_of(first or "")), title_indexed_at=None)

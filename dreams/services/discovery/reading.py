@@ -91,7 +91,7 @@ def session_row(reading: FileReading) -> rows.Row:
         job.folder,
         job.found.session_id[:200],
         job.found.path,
-        storable(summary.title, 300),
+        storable(summary.title),
         rows.as_cell(_believed(summary.first_at, touched)),
         rows.as_cell(_believed(summary.last_at, touched)),
         rows.as_cell(touched),
@@ -173,7 +173,7 @@ def open_end_rows(summary: Summary) -> list[rows.Row]:
     return [
         (
             number,
-            storable(task.subject, 300),
+            storable(task.subject),
             task.status,
             rows.as_json([storable(subject) for subject in task.blocked_by]),
             task.offset,

@@ -10,6 +10,7 @@ import msgspec
 from msgspec import Raw
 
 from dreams.lib.agents.transcripts.records import Json, objects, scrub
+from dreams.lib.files.text import one_line
 from dreams.lib.secrets.redact import cut
 
 from .records import Block, Message, Queued, TranscriptRecord, present
@@ -103,8 +104,9 @@ def plain(text: str) -> str | None:
 
 
 def title_of(text: str) -> str:
-    """Text as a title: one line, at most 300 characters."""
-    return cut(" ".join(cut(text, 4 * TITLE_CAP).split()), TITLE_CAP)
+    """Text as a title: one line, at most 300 characters, the last one "…" if some are missing."""
+    title = one_line(cut(text, 4 * TITLE_CAP))
+    return title if len(title) <= TITLE_CAP else f"{cut(title, TITLE_CAP - 1)}…"
 
 
 def command_typed(text: str) -> str:
