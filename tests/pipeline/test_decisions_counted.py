@@ -94,3 +94,13 @@ def test_a_digest_changes_with_a_verdict_and_with_what_is_among_them(proposal: P
     assert decisions.digest(list(reversed(rows))) == before != decisions.digest(rows[1:])
     review.decide(proposal, rows[:1], Hunk.Verdict.REJECTED, BY)
     assert decisions.digest(hunks(proposal)) != before
+
+
+@pytest.mark.not_on_postgresql
+def test_a_decision_names_the_few_lines_that_it_changes_in_a_file(proposal: Proposal) -> None:
+    changed = [hunk for hunk in hunks(proposal) if hunk.file.kind == "modify"]
+    two = changed[:1] * 2
+    path, line = two[0].file.path, decisions.line_of(two[0])
+    assert decisions.places(two) == (f"{path}, lines {line} and {line}",)
+    assert decisions.places(two[:1]) == (f"{path}, line {line}",)
+    assert decisions.places(two * 2) == (path,)

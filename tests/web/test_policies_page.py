@@ -35,7 +35,7 @@ def test_the_inbox_offers_what_was_earned_and_shows_what_it_would_have_applied(
     decided(world.project)
     page = unescape(browser.get("/").content.decode())
     assert "Apply fixed relative dates without asking?" in page
-    assert "You approved 20 from the rules engine on 3 days, in 3 proposals" in page
+    assert "20 from the rules engine were approved, on 3 days, in" in page
     assert page.count('<li><a href="/review/') >= 20 and "Change 7." in page
 
 
@@ -138,9 +138,12 @@ def test_an_undo_says_beforehand_which_policy_it_ends(
     accepted()
     part = trusting.dream(project, monkeypatch, trusting.dating(range(2))).proposals.get(by_policy=True)
     one = Hunk.objects.filter(file__proposal=part)[0]
-    ends = "This ends the policy you accepted: Fixed relative dates from the rules engine will wait"
+    ends = "This ends the policy that {} accepted: Fixed relative dates from the rules engine will wait"
     address = f"/review/{part.public_id}/undo/?hunk={one.hunk_id}"
-    assert ends in browser.get(address).content.decode()
+    assert ends.format("you") in " ".join(browser.get(address).content.decode().split())
+    Policy.objects.update(changed_by="mara")
+    assert ends.format("mara") in " ".join(browser.get(address).content.decode().split())
+    assert "accepted by mara" in " ".join(browser.get("/settings/").content.decode().split())
     rollback.rollback(part, directory.ME, Selection(hunk_ids=(one.hunk_id,)))
     assert ends not in browser.get(f"/review/{part.public_id}/undo/").content.decode(), "it has ended"
 

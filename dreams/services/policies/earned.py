@@ -163,13 +163,13 @@ def _counts(row: Any) -> bool:
 def offers() -> list[Record]:
     """The policies to offer now, for the installed code. Two queries."""
     found = [record for record in records() if record.is_enough and is_current(record.kind, record.maker)]
-    accepted = set(_automatic()) if found else ()
+    accepted = {(kind, maker) for kind, maker, _ in _automatic()} if found else ()
     return [record for record in found if (record.kind, record.maker) not in accepted]
 
 
 @prepared
-def _automatic() -> QuerySet[Policy, tuple[str, str]]:
-    return Policy.objects.filter(action=Policy.Action.AUTO).values_list("kind", "maker")
+def _automatic() -> QuerySet[Policy, tuple[str, str, str]]:
+    return Policy.objects.filter(action=Policy.Action.AUTO).values_list("kind", "maker", "changed_by")
 
 
 def is_current(kind: str, maker: str) -> bool:
@@ -245,7 +245,7 @@ def decline(kind: str, maker: str, *, actor: str) -> None:
     """Not now: offered again after as many new decisions. Raises OfferGone."""
     if kind not in ROUTINE_KINDS or not Operation.objects.filter(kind=kind, maker=maker).exists():
         raise OfferGone("There is no such offer.")
-    _start_anew(kind, maker, "policy.declined", "You declined it.", actor)
+    _start_anew(kind, maker, "policy.declined", "The offer was declined.", actor)
 
 
 def end(policy: Policy, *, actor: str) -> None:
@@ -304,9 +304,10 @@ def undone(proposal: Proposal, hunks: Iterable[Hunk], *, actor: str) -> list[str
     ]
 
 
-def ended_by(hunks: Iterable[Hunk]) -> list[str]:
-    """The policies, by name, that the undo of these would end."""
-    return [named(*found) for found in sorted(set(_kinds_of(hunks)).intersection(_automatic()))]
+def ended_by(hunks: Iterable[Hunk]) -> list[tuple[str, str]]:
+    """The policies, by name, that the undo of these would end, each with who accepted it."""
+    kinds = set(_kinds_of(hunks))
+    return [(named(kind, maker), by) for kind, maker, by in sorted(_automatic()) if (kind, maker) in kinds]
 
 
 def _kinds_of(hunks: Iterable[Hunk]) -> QuerySet[Operation, tuple[str, str]]:

@@ -75,6 +75,8 @@ class HunkOfFile(HunkWithVerdict, Protocol):
     def file(self) -> FileChange: ...
 
 
+#: How many changed lines of a file are named.
+MOST_LINES = 3
 Row = TypeVar("Row", bound=Grouped)
 
 
@@ -102,15 +104,17 @@ def line_of(hunk: Hunk) -> int:
 
 
 def places(hunks: Sequence[Hunk]) -> tuple[str, ...]:
-    """The files of one decision, each with its line where only one changes: decisions of a kind often have the same reason."""
-    per_path = Counter(hunk.file.path for hunk in hunks)
+    """The files of one decision, each with up to MOST_LINES changed lines: decisions of a kind often have the same reason."""
+    lines: dict[str, list[str]] = {}
+    for hunk in hunks:
+        found = lines.setdefault(hunk.file.path, [])
+        if hunk.file.kind == FileChange.Kind.MODIFY:
+            found.append(str(line_of(hunk)))
     return tuple(
-        dict.fromkeys(
-            f"{hunk.file.path}, line {line_of(hunk)}"
-            if per_path[hunk.file.path] == 1 and hunk.file.kind == FileChange.Kind.MODIFY
-            else hunk.file.path
-            for hunk in hunks
-        )
+        f"{path}, line{'s' * (len(found) > 1)} {' and '.join(found)}"
+        if 0 < len(found) <= MOST_LINES
+        else path
+        for path, found in lines.items()
     )
 
 

@@ -175,9 +175,10 @@ def offers() -> list[dict[str, Any]]:
 
 def _examples(wanted: Collection[int]) -> Mapping[int, dict[str, Any]]:
     rows = Operation.objects.filter(pk__in=wanted).select_related("proposal__project")
+    found = [(row, list(row.hunks.all())) for row in rows.prefetch_related("hunks__file")]
     return {
-        row.pk: {"row": row, "places": decisions.places(list(row.hunks.all()))}
-        for row in rows.prefetch_related("hunks__file")
+        row.pk: {"row": row, "places": decisions.places(hunks), "hunk": hunks[0].pk if hunks else ""}
+        for row, hunks in found
     }
 
 

@@ -40,7 +40,7 @@ class Undo:
     selection: Selection
     choices: tuple[dict[str, Any], ...]
     is_redo: bool
-    ends: Sequence[str]
+    ends: Sequence[tuple[str, str]]
 
     @property
     def verb(self) -> str:
