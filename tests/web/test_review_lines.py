@@ -6,6 +6,7 @@ from hypothesis import given, settings, strategies as st
 
 from dreams.lib import diff
 from dreams.web.pages import diffs
+from dreams.web.tags import desk
 
 LINES = st.lists(
     st.text(alphabet="ab `[](){}.\u200b", max_size=12).map(lambda text: text + "\n"), max_size=14
@@ -72,3 +73,17 @@ def test_a_mark_is_on_words_and_not_on_the_spaces_beside_them() -> None:
     )
     marked = [bit.text for line in card.lines for run in line.runs if run.changed for bit in run.bits]
     assert marked == ["shared"]
+
+
+def test_a_long_line_is_folded_with_all_its_words_unless_that_hides_a_change() -> None:
+    long = "word " * 2_000
+
+    def shown(old: str, new: str) -> str:
+        [card] = diffs.blocks(f"{old}\n", diff.hunks(f"{old}\n", f"{new}\n"), "a.md")
+        return str(desk.words(next(line for line in card.lines if line.kind == "ins")))
+
+    near, far = shown(f"shared {long}", f"common {long}"), shown(f"{long} shared", f"{long} common")
+    for line, fold in ((near, '<details class="line-fold">'), (far, '<details class="line-fold" open>')):
+        assert line.startswith(f"{fold}<summary>All 10,00")
+        assert "<ins>common</ins>" in line and line.count("word ") >= 1_999
+    assert "line-fold" not in shown("shared " * 99, "common " * 99)

@@ -1,6 +1,6 @@
 """Template tags and filters: times, sizes, icons, Markdown, and links that keep the other filters.
 
-`{% load desk %}`: `age`, `due`, `moment`, `absolute`, `day`, `short_path`, `bytes`, `tokens`, `money`, `price`, `markdown`, `visible`, `masked`, `shown`, `breaks`, `brief`, `codes`, `linked`, `elsewhere`, `dots`, `words`, `may`, `seen_by`, `section` (filters);
+`{% load desk %}`: `age`, `due`, `moment`, `absolute`, `day`, `short_path`, `bytes`, `tokens`, `money`, `price`, `markdown`, `visible`, `masked`, `shown`, `breaks`, `brief`, `codes`, `linked`, `elsewhere`, `dots`, `words`, `folded`, `may`, `seen_by`, `section` (filters);
 `hidden`, `part`, `rows`, `transcript`, `icon`, `query`, `host`, `on_disk_of`, `asked_of_host`, `pages`, `bar`, `changed_size`, `options` (tags)."""
 
 import datetime as dt
@@ -8,6 +8,7 @@ import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from decimal import Decimal
 from functools import lru_cache
+from itertools import accumulate
 from pathlib import Path
 from typing import Any
 
@@ -51,6 +52,8 @@ _DOTS = {
     "rejected": '<i class="no"></i>',
     "undone": '<i class="undone"></i>',
 }
+#: A line of more characters has a finding, too; about so many are seen of it.
+LONG_LINE, OPEN_START = 1_000, 500
 BAR_WIDTH = 40  # units of the drawing; chosen
 
 register.filter("bytes", amounts.bytes_)
@@ -246,7 +249,26 @@ def words(line: DiffLine) -> SafeString:
         (run.changed, format_html_join("", "{}", ((_bit(bit),) for bit in run.bits))) for run in line.runs
     )
     marked = (format_html(f"<{mark}>{{}}</{mark}>", run) if changed else run for changed, run in runs)
-    return format_html_join("", "{}", ((run,) for run in marked))
+    sizes = [sum(len(bit.text) for bit in run.bits) for run in line.runs]
+    starts = accumulate(sizes, initial=0)
+    late = any(run.changed and start > OPEN_START for run, start in zip(line.runs, starts, strict=False))
+    return _folded(format_html_join("", "{}", ((run,) for run in marked)), sum(sizes), late)
+
+
+@register.filter
+def folded(text: str) -> SafeString:
+    """A line of text; a long one shows its beginning, and the whole at a click."""
+    return _folded(conditional_escape(text), len(text))
+
+
+def _folded(line: SafeString, size: int, is_open: bool = False) -> SafeString:
+    """The text is in the page whole, so that copying and searching find all of it; styles cut what is seen.
+    `is_open`: a change in it would be hidden."""
+    if size <= LONG_LINE:
+        return line
+    shown = mark_safe(" open") if is_open else ""
+    head = '<details class="line-fold"{}><summary>All {} characters</summary></details><div class="line-long">{}</div>'
+    return format_html(head, shown, f"{size:,}", line)
 
 
 def _bit(bit: Bit) -> str:
