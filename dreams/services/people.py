@@ -150,7 +150,7 @@ def find(name: str) -> User:
     """The account with this name. Raises PersonRefused if there is none that may log in."""
     user = everybody().filter(username=name).first()
     if user is None:
-        raise PersonRefused(f"No account is called {name}.")
+        raise PersonRefused(f"No account is called {name}. `people` lists them.")
     return user
 
 

@@ -106,7 +106,7 @@ def test_a_dream_that_is_refused_has_the_fields_of_one_that_ran(discovered: Shel
     assert not any(refused["usage"].values()) and "cost_usd" in refused["usage"]
 
 
-@each("command", ["gates", "extract", "verify", "import nothing --project"])
+@each("command", ["gates", "extract", "verify", "search words --project"])
 def test_an_empty_name_is_no_project_and_never_all_of_them(discovered: Shell, command: str) -> None:
     done = discovered.run(*command.split(), "")
     assert done.returncode == 1 and done.stderr.startswith("No project ''.")
@@ -417,10 +417,10 @@ def test_a_terminal_without_a_character_shows_its_number(processes: Processes) -
         return subprocess.run(typed, env=environment, cwd=ROOT, capture_output=True, check=False)
 
     assert run("discover").returncode == 0
-    shown = run("recall", SLUG, "how do we test snapshots?")
+    shown = run("search", "snapshots")
     assert shown.returncode == 0 and b"\\u201cGr\xf6\xdfe\\u201d" in shown.stdout, shown.stderr
-    found = json.loads(run("recall", SLUG, "how do we test snapshots?", "--json").stdout)
-    assert any("“Größe”" in one["text"] for one in found["chosen"])
+    found = json.loads(run("search", "snapshots", "--json").stdout)
+    assert any("“Größe”" in hit["text"] for hit in found["memories"])
 
 
 @pytest.mark.not_on_postgresql
@@ -460,7 +460,7 @@ def test_ctrl_c_while_a_command_starts_is_told_in_a_line(processes: Processes) -
 
 
 def test_words_that_are_no_text_are_refused_in_one_line(discovered: Shell) -> None:
-    done = discovered.run("instructions", SLUG, "--cwd", "caf\udce9")
+    done = discovered.run("search", "caf\udce9")
     assert done.returncode == 1 and "is not text in the encoding of this terminal" in done.stderr
 
 

@@ -21,8 +21,6 @@ from django.utils import timezone
 from dreams.lib.agents.claude_code import ClaudeCode
 from dreams.models import HistoryPrompt, Project, Session
 from dreams.services import settings_changes
-from dreams.services.search import finding, index
-from dreams.services.search.query import parse
 from tests.world import everything
 from tests.world.everything import Everything
 
@@ -53,12 +51,6 @@ def answered(*command: str) -> Any:
     out = StringIO()
     call_command(*command, json=True, stdout=out)
     return json.loads(out.getvalue())
-
-
-def found_by_search(word: str) -> dict[str, list[Any]]:
-    asked = parse(word)
-    index.catch_up(60)
-    return {kind: list(hits(keys(asked)[:20], asked)) for kind, (keys, hits) in finding.SEARCHED.items()}
 
 
 def page(browser: Client, name: str, *at: object, **query: str) -> str:
@@ -143,12 +135,12 @@ FOUND = {
 @pytest.mark.sweep
 def test_each_thing_is_found_by_search(made: Everything) -> None:
     absent = {
-        kind: [word for word in words.split() if not found_by_search(word)[kind]]
+        kind: [word for word in words.split() if not answered("search", word)[kind]]
         for kind, words in FOUND.items()
     }
     assert {kind: words for kind, words in absent.items() if words} == {}
-    assert not found_by_search("whimbrels")["typed"], "a summary was typed by nobody"
-    assert not found_by_search("ospreys")["pasted"], "a long paste is read only when it is shown"
+    assert not answered("search", "whimbrels")["typed"], "a summary was typed by nobody"
+    assert not answered("search", "ospreys")["pasted"], "a long paste is read only when it is shown"
 
 
 @pytest.mark.more
@@ -203,6 +195,8 @@ def test_what_is_asked_over_it_changes_nothing(made: Everything, browser: Client
     assert [one["path"] for one in recalled["chosen"]] == ["reference_dashboards.md"]
     names = {file["name"] for file in answered("instructions", project.memory_dir, "--cwd", "src")["files"]}
     assert {"CLAUDE.md", "docs/style.md", "src/CLAUDE.md", "CLAUDE.local.md"} <= names
+    ends = answered("open_ends", project.memory_dir)
+    assert lacking(json.dumps(ends), "sanderling", "siskin") == []
     notes = answered("notes", "corrects")
     assert lacking(json.dumps(notes), "8081") == []
     seen = page(browser, "session", Session.objects.get(session_id="corrects").pk)
@@ -264,7 +258,7 @@ def test_whatever_is_wrong_with_its_files_nothing_stops(
     for row in Session.objects.all():
         page(browser, "session", row.pk)
     answered("extract")
-    found_by_search("heron")
+    answered("search", "heron")
 
 
 @pytest.mark.sweep

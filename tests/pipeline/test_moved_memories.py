@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import os
 import shutil
+from functools import partial
 from pathlib import Path
 
 import pytest
+from django.core.management import call_command
 
 from dreams.lib import locks
 from dreams.lib.storage import journal
+from dreams.management.base import Refused
 from dreams.models import AuditEntry, Evidence, Hunk, LedgerEntry, Memory, Project, Proposal
 from dreams.services import project_lock, review, rollback
 from dreams.services.apply import applying, writing
@@ -282,11 +285,23 @@ def test_what_blocks_the_arrival_keeps_the_memory_where_it_is(both: tuple[Memory
     memory, shop = both
     leaked = FACT + "token: ghp_" + "q7Rk2WvX9cT4pB1zN8hQ3dJ5sL6yG0fAuEoM\n"
     (Path(memory.project.memory_dir) / "port.md").write_text(leaked)
-    with pytest.raises(ReviewRefused, match="It waits as"):
-        moved.arrive(memory, shop, ME)
-    with pytest.raises(ReviewRefused, match="stays"):
-        hand_edits.forget(memory, ME, moved_to=shop)
+    with pytest.raises(Refused, match="It waits as"):
+        call_command("copy_memories", str(memory.project.pk), str(shop.pk), "--move", "port.md")
     assert files(memory.project)["port.md"] == leaked and "port.md" not in files(shop)
+
+
+def test_a_command_moves_a_memory_and_names_both_undos(
+    both: tuple[Memory, Project], capsys: pytest.CaptureFixture[str]
+) -> None:
+    memory, shop = both
+    ask = partial(call_command, "copy_memories", str(memory.project.pk), str(shop.pk), "--move", "port.md")
+    ask()
+    said = capsys.readouterr().out
+    made = Proposal.objects.order_by("pk").values_list("public_id", flat=True)
+    assert [f"`rollback {name}` undoes it." in said for name in made] == [True, True]
+    assert "port.md" in files(shop) and "port.md" not in files(memory.project)
+    with pytest.raises(Refused, match="is no memory of"):
+        ask()
 
 
 def test_all_index_rows_of_a_memory_move_with_it(both: tuple[Memory, Project], root: Root) -> None:

@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import datetime as dt
+import json
 import os
 from importlib import import_module
+from io import StringIO
 from pathlib import Path
+from typing import Any
 
 import pytest
 from django.apps import apps
+from django.core.management import call_command
 from django.test import Client
 from django.utils import timezone
 
@@ -109,6 +113,33 @@ def test_the_tasks_of_a_sub_agents_file_are_not_the_sessions(root: Root, app: Pa
     write(path.with_suffix("") / "subagents" / "agent-a1.jsonl", [inner])
     root.discover()
     assert left() == [("Read", "pending")]
+
+
+def test_the_command_lists_them(root: Root, app: Path) -> None:
+    root.session(app, "s1", [typed("Go"), todos(Mend="in_progress")])
+    root.discover()
+    (row,) = _told(json=True)["open_ends"]
+    assert row == {
+        "subject": "Mend",
+        "status": "in_progress",
+        "blocked_by": [],
+        "session": "s1",
+        "title": "Go",
+        "line": 2,
+        "last_seen": "2026-03-02T10:01:00+00:00",
+    }
+    out = StringIO()
+    call_command("open_ends", str(project().pk), stdout=out)
+    assert "Mend" in out.getvalue() and "in progress" in out.getvalue()
+    OpenEnd.objects.all().delete()
+    assert _told(json=True) == {"open_ends": [], "total": 0}
+
+
+def _told(**options: object) -> dict[str, Any]:
+    out = StringIO()
+    call_command("open_ends", str(project().pk), stdout=out, **options)
+    found: dict[str, Any] = json.loads(out.getvalue())
+    return found
 
 
 def test_nothing_is_written_for_transcripts_without_tasks(root: Root, app: Path) -> None:

@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 import json
+from io import StringIO
 from pathlib import Path
 
 import pytest
 from django.core.cache import cache
+from django.core.management import call_command
 from django.db import connection
 from django.utils import timezone
 from django_q.models import OrmQ
 
 from dreams.models import Prompt, SearchText, Session
 from dreams.services import discovery
+from dreams.services.hosts import host
 from dreams.services.memories import syncing
 from dreams.services.scheduling import scheduler
 from dreams.services.search import index, postgresql, sqlite
@@ -160,6 +163,24 @@ def test_one_odd_text_does_not_hold_up_the_others(monkeypatch: pytest.MonkeyPatc
     assert _count("needle", TextKind.TYPED) == 1
 
 
+def test_the_command_answers_with_places() -> None:
+    project = world.make_project(host=host())
+    world.make_memory(project, path="a.md", text="One.\nThe turbine turns.\n")
+    session = world.make_session(project)
+    Prompt.objects.create(key=5, session=session, offset=9, line_no=4, text="Why does the turbine turn?")
+    out = StringIO()
+    call_command("search", "turbine", "--json", "--project", str(project.pk), stdout=out)
+    found = json.loads(out.getvalue())
+    assert [(row["path"], row["line"], row["text"]) for row in found["memories"]] == [
+        ("a.md", 2, "The turbine turns.")
+    ]
+    assert [(row["session"], row["line"]) for row in found["typed"]] == [(session.session_id, 4)]
+    assert found["versions"] == []
+    words = StringIO()
+    call_command("search", "nowhere", stdout=words)
+    assert words.getvalue() == "Nothing found.\n"
+
+
 @pytest.mark.not_on_postgresql
 def test_the_scheduler_fills_the_index_and_leaves_to_a_task_what_a_tick_has_no_room_for(
     monkeypatch: pytest.MonkeyPatch,
@@ -184,6 +205,7 @@ def test_a_damaged_index_is_made_anew_from_the_texts() -> None:
         cursor.execute(
             f"DROP TABLE {sqlite.FTS}" if is_sqlite else f"DROP INDEX IF EXISTS {postgresql.INDEX}"
         )
-    index.begin_again()
-    index.catch_up(5)
+    words = StringIO()
+    call_command("search", "--rebuild", stdout=words)
+    assert words.getvalue() == "The index is being rebuilt.\n"
     assert _count("lantern", TextKind.MEMORY) == 1

@@ -115,15 +115,18 @@ def test_no_list_of_files_shows_one_where_it_wraps_a_long_name(browser: Client, 
     assert "<wbr>" in page and not _shown(page)
 
 
-def test_a_transcript_that_is_named_by_a_secret_shows_it_nowhere(browser: Client, tmp_path: Path) -> None:
+def test_a_transcript_that_is_named_by_a_secret_shows_it_nowhere(
+    browser: Client, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     """An agent names each by an id; somebody may have renamed one."""
     talking.Talk(tmp_path, "named").user("Where is the database?").agent("On db-1.").save(minutes_ago=60)
     [transcript] = tmp_path.glob("projects/*/*.jsonl")
     transcript.rename(transcript.with_stem(FILE))
     discovery.discover([tmp_path])
     index.catch_up(10)
-    said = browser.get("/search/?q=database").content.decode()
-    assert "Where is the" in said and not _shown(said)
+    call_command("search", "database", "--json")
+    said = capsys.readouterr().out
+    assert json.loads(said)["typed"] and not _shown(said)
     session = Project.objects.get().sessions.get()
     assert session.session_id == FILE
     for address in ("session/", f"session/{session.pk}/change/"):
@@ -158,6 +161,7 @@ def test_no_command_and_no_answer_to_an_agent_shows_one_and_each_takes_the_name_
         ["checkup", str(project.pk), "--json"],
         ["recall", str(project.pk), "where is the database?", "--json"],
         ["instructions", str(project.pk)],
+        ["search", "deploy", "--json"],
         ["audit", "--json"],
         ["verify", str(project.pk), "--json"],
         ["projects", "--json"],
