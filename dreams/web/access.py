@@ -29,7 +29,7 @@ OPEN = frozenset({"login", "login-password", "logout", "feed", "hook-session-end
 
 _VIEWER = """
     inbox pulse next projects projects-several project project-questions project-caught project-checkup project-statements project-recall
-    project-instructions project-at project-between memory memory-blame memory-related memory-compare questions question
+    project-instructions project-at project-between memory memory-blame memory-related memory-compare memory-skill questions question
     search dreams dream schedules review usage audit health account login-end logins-end-others
     account-password
 """
@@ -37,7 +37,7 @@ _REVIEWER = """
     news-seen snooze bring-back bulk bulk-decide by-kind by-kind-decide
     project-dream project-questions-more project-caught-read project-caught-submit card-decide card-edit card-take-back
     project-recall-model project-open-ends project-logs evidence project-prompts prompt-hide project-secrets project-redact
-    project-restore project-propose project-copy memory-secrets memory-restore memory-edit memory-forget memory-move
+    project-restore project-propose project-copy memory-secrets memory-restore memory-edit memory-forget memory-move memory-index-row
     session session-prompt session-write-notes session-ask-notes session-cancel-notes session-notes-now session-notes
     question-answer question-take-back dream-cancel dream-propose-partial request-withdraw
     review-decide review-take-back review-edit review-mend review-preview review-confirm review-viewed review-secrets

@@ -65,7 +65,7 @@ SECRET = "ghp_" + "x7Kq2ZpL9vB4nM1cD8sF3gH6jW0tR5yUaEiO"
 LONG = "a-name-without-a-single-space-that-goes-on-and-on-until-no-line-can-hold-it-any-more"
 # Fragments, files and ways to another page: no page of their own.
 NO_PAGES = {
-    *("pulse", "audit-export", "review-preview", "feed", "next"),
+    *("pulse", "audit-export", "memory-skill", "review-preview", "feed", "next"),
     *("evidence", "review-under-way", "session-notes-now", "session-notes", "session-prompt"),
 }
 

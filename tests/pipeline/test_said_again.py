@@ -14,8 +14,8 @@ from django.test import Client
 from django.utils import timezone
 
 from dreams.lib.prose.comparing import digest
-from dreams.models import DreamRun, HiddenPrompt, Memory, Project, Prompt, SaidAgain
-from dreams.services import discovery, dreaming
+from dreams.models import DreamRun, Evidence, HiddenPrompt, Memory, Project, Prompt, SaidAgain
+from dreams.services import discovery, dreaming, settings_changes
 from dreams.services.catching import lifecycle
 from dreams.services.memories import said_again
 from tests.world import directory as world
@@ -232,3 +232,75 @@ def test_a_secret_in_a_rule_is_shown_nowhere(browser: Client, tmp_path: Path) ->
     out = io.StringIO()
     call_command("checkup", str(project.pk), json=True, stdout=out)
     assert token not in out.getvalue() and "needs the token [redacted: " in out.getvalue()
+
+
+# --- Into its index row -------------------------------------------------------------------------------------------
+
+
+def put_in_row(browser: Client, project: Project) -> tuple[int, str]:
+    """What the button beside the statement answers, and what the index says after everything was approved and applied."""
+    page = browser.get(f"/projects/{project.pk}/checkup/").content.decode()
+    memory = project.memories.get(path="testing.md")
+    assert f"/memories/{memory.pk}/index-row/" in page
+    assert f"/memories/{memory.pk}/index-row/" in browser.get(f"/memories/{memory.pk}/").content.decode()
+    answer = browser.post(f"/memories/{memory.pk}/index-row/", {"statement": digest(RULE)})
+    index = Path(project.memory_dir, "MEMORY.md")
+    assert RULE not in index.read_text(), "nothing is written before a person approves it"
+    proposal = project.proposals.get()
+    assert answer.headers["Location"] == f"/review/{proposal.public_id}/"
+    call_command("decide", proposal.public_id, "--approve")
+    call_command("apply", proposal.public_id)
+    return Evidence.objects.filter(hunk__file__proposal=proposal).count(), index.read_text()
+
+
+def test_the_rule_joins_its_index_row_with_the_sessions_as_its_evidence_once_a_person_approves(
+    browser: Client, tmp_path: Path
+) -> None:
+    project = start(tmp_path)
+    say(tmp_path, AGAIN, name="one")
+    say(tmp_path, AGAIN, name="two")
+    lifecycle.catch(project)
+    quotes, index = put_in_row(browser, project)
+    assert (quotes, index) == (2, f"# Memory\n\n- [Testing](testing.md) — how we test here. {RULE}\n")
+    assert "index-row" not in browser.get(f"/projects/{project.pk}/checkup/").content.decode(), "it is there"
+
+
+def test_a_memory_without_an_index_row_gets_one_with_the_rule(browser: Client, tmp_path: Path) -> None:
+    project = start(tmp_path, "- [Other](other.md) — else\n")
+    say(tmp_path, AGAIN)
+    lifecycle.catch(project)
+    _, index = put_in_row(browser, project)
+    assert index.endswith(f"- [Other](other.md) — else\n- [Testing](testing.md) — {RULE}\n")
+
+
+def test_a_row_without_room_keeps_what_only_it_says_and_loses_what_the_description_says(
+    browser: Client, tmp_path: Path
+) -> None:
+    long = (
+        "how we test here, on which machines, and who looks at the results of the night in the morning " * 2
+    )
+    project = start(tmp_path, f"- [Testing](testing.md) — {long}\n")
+    say(tmp_path, AGAIN)
+    lifecycle.catch(project)
+    assert said_again.row_edits(project, said_again.listed(project)) == {}
+    Path(project.memory_dir, "testing.md").write_text(TESTING.replace("how we test here", long))
+    discovery.refresh(project)
+    assert put_in_row(browser, project)[1] == f"# Memory\n\n- [Testing](testing.md) — {RULE}\n"
+
+
+def test_no_row_is_offered_that_cannot_be_written_or_would_take_another_ones_place(
+    browser: Client, tmp_path: Path
+) -> None:
+    """An open code fence takes no row; a longer row may move the last one beyond what an agent loads."""
+    project = start(tmp_path, "- [Other](other.md) — else\n\n```\nmake test\n")
+    say(tmp_path, AGAIN)
+    lifecycle.catch(project)
+    shown = browser.get(f"/projects/{project.pk}/checkup/")
+    assert shown.status_code == 200 and "index-row" not in shown.content.decode()
+    full = f"# Memory\n\n{ROW}" + "".join(f"- [Rule {n}](rule_{n}.md) — rule {n}\n" for n in range(40))
+    Path(project.memory_dir, "MEMORY.md").write_text(full)
+    discovery.refresh(project)
+    SaidAgain.objects.update(loaded=SaidAgain.Loaded.LINKED)
+    assert said_again.row_edits(project, said_again.listed(project))
+    settings_changes.set_override("index_max_bytes", len(full.encode()) + 20, actor="me", project=project)
+    assert said_again.row_edits(project, said_again.listed(project)) == {}

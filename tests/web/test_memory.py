@@ -12,6 +12,7 @@ from django.test import Client
 from django.urls import reverse
 from django.utils import timezone
 
+from dreams.lib import memdir
 from dreams.lib.agents.base import NO_ANSWER
 from dreams.lib.files import text
 from dreams.models import Evidence, Hunk, Memory, Project, Proposal, Version
@@ -309,3 +310,27 @@ def test_a_long_history_is_cut_into_pages(browser: Client, memory: Memory) -> No
     )
     assert _page(browser, "memory", memory).count("timeline-what") == 30
     assert _page(browser, "memory", memory, "?page=2").count("timeline-what") == 11
+
+
+def test_a_memory_is_downloaded_as_a_skill_with_its_description_and_without_secrets(
+    browser: Client, memory: Memory
+) -> None:
+    secret = "ghp_" + "x7Kq2ZpL9vB4nM1cD8sF3gH6jW0tR5yUaEiO"
+    steps = f"1. Run `make test`.\n2. Log in with {secret}.\n"
+    head = '---\nname: Release: the shop\ndescription: How "shop" is released\n---\n\n'
+    _write_outside(memory, f"{head}{steps}".encode() + b"3. Have a caf\xe9.\n")
+    address = reverse("memory-skill", args=[memory.pk])
+    assert address in _page(browser, "memory", memory)
+    made = browser.get(address)
+    assert made["Content-Disposition"] == 'attachment; filename="SKILL.md"'
+    skill = memdir.parse(made.content)
+    assert skill.frontmatter is not None
+    assert (skill.frontmatter.name, skill.frontmatter.description) == (
+        "release-the-shop",
+        'How "shop" is released',
+    )
+    assert made.content.endswith(b"caf\xe9.\n"), "bytes that are no UTF-8 stay"
+    body = skill.body.lstrip()
+    assert body.startswith("1. Run `make test`.\n2. Log in with ") and secret not in body
+    index = memory.project.memories.get(path="MEMORY.md")
+    assert browser.get(reverse("memory-skill", args=[index.pk])).status_code == 404

@@ -48,6 +48,7 @@ CHANGES: dict[str, Callable[[World], str]] = {
     "trust": lambda world: reverse("project-trust", args=[world.project.pk]),
     "propose a moment": lambda world: reverse("project-propose", args=[world.project.pk]),
     "restore": lambda world: reverse("memory-restore", args=[world.memory.pk]),
+    "into its index row": lambda world: reverse("memory-index-row", args=[world.memory.pk]),
     "cancel": lambda world: reverse("dream-cancel", args=[world.dream.public_id]),
 }
 

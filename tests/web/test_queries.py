@@ -102,6 +102,7 @@ PAGES: dict[str, Address] = {
     "memory-edit": _memory("memory-edit"),
     "memory-forget": _memory("memory-forget"),
     "memory-move": _memory("memory-move"),
+    "memory-skill": _memory("memory-skill"),
     "session": lambda world: reverse("session", args=[world.session.pk]),
     "search": _plain("search", "?q=database"),
     "search: one kind": _plain("search", "?q=database&kind=versions"),

@@ -6,23 +6,24 @@ A row has no text: only its prompt, and the digest of the statement. It counts w
 import datetime as dt
 import functools
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 from typing import NamedTuple, TypeAlias
 
 from rapidfuzz import fuzz, utils
 
 from dreams import conf
-from dreams.engines.types import Repeated
+from dreams.engines.types import Citation, Repeated
 from dreams.lib import memdir
 from dreams.lib.agents.base import NO_ANSWER
 from dreams.lib.files import text
+from dreams.lib.prose import comparing
 from dreams.lib.prose.comparing import digest
-from dreams.models import HiddenPrompt, Project, Prompt, SaidAgain
-from dreams.services import blobs
-from dreams.services.memories import instructions, syncing, time_travel
+from dreams.models import HiddenPrompt, Memory, Project, Prompt, Proposal, SaidAgain
+from dreams.services import blobs, hosts
+from dreams.services.memories import hand_edits, instructions, syncing, time_travel
 
 Loaded = SaidAgain.Loaded
 Digests: TypeAlias = Callable[[str, str], Sequence[tuple[int, str]]]  # of a file's statements, with lines
@@ -54,6 +55,10 @@ class StatementSaidAgain:
     statement: str
     loaded: SaidAgain.Loaded
     prompts: tuple[Prompt, ...]
+
+    @property
+    def key(self) -> str:
+        return digest(self.statement)
 
     @property
     def times(self) -> str:
@@ -192,3 +197,87 @@ def _places(project: Project, path: str) -> Iterator[tuple[str, int, str]]:
         yield from ((name, *one) for one in _statements(name, text.decode(files[name])))
     for name, content in ({} if path else instructions.texts(project)).items():
         yield from ((name, *one) for one in _statements(name, content))
+
+
+# --- Into its index row -------------------------------------------------------------------------------------------
+
+
+def row_edits(
+    project: Project, found: Iterable[StatementSaidAgain]
+) -> dict[StatementSaidAgain, hand_edits.HandEdit]:
+    """The change that puts a statement into the index row of its memory, for those that an agent would then load."""
+    wanted = [one for one in found if one.loaded in (Loaded.LINKED, Loaded.UNLISTED)]
+    if not wanted or project.host != hosts.host():
+        return {}
+    config, rows = conf.current(project), project.memories.filter(gone_at__isnull=True, unread="")
+    shas = dict(rows.filter(path__endswith=memdir.INDEX_NAME).values_list("path", "sha256"))
+    kept = blobs.get_many(shas.values())
+    indexes = {path: kept[sha] for path, sha in shas.items() if sha in kept}
+    memories = {row.path: row for row in rows.filter(path__in={one.path for one in wanted})}
+    edits = {}
+    for one in wanted:
+        changed = None
+        with suppress(KeyError, memdir.MemoryEditError):  # gone since, or the index has an open code fence
+            changed = _with_rule(config, indexes, memories[one.path], one)
+        if changed:
+            why = f"You said this again {one.times}; your agent loads an index row when its session begins."
+            before, cited = {path: indexes[path] for path in changed}, tuple(map(_cited, one.quotes))
+            edits[one] = hand_edits.HandEdit(
+                Proposal.Origin.EDIT, "index", why, changed, before, citations=cited
+            )
+    return edits
+
+
+def _with_rule(
+    config: conf.Config, indexes: Mapping[str, bytes], memory: Memory, one: StatementSaidAgain
+) -> dict[str, bytes] | None:
+    """The index that has the statement in the row of its memory; None if the row says it, or there is no room for it."""
+    for path, target in reversed(memdir.indexes_of(memory.path).items()):
+        index = memdir.parse_index(text.decode(indexes.get(path, b"")))
+        plain = (row for row in index.rows_for(target) if row.form == "link" and len(row.targets) == 1)
+        row = next(plain, None)
+        if path not in indexes or (row is None and one.loaded == Loaded.LINKED):
+            continue
+        for hook in _hooks(row.hook if row else "", one.statement, memory.description):
+            title = memory.name or PurePosixPath(memory.path).stem
+            made = index.rewritten(row, hook=hook) if row else index.appended(title, target, hook)
+            now = made.rows_for(target)[index.rows_for(target).index(row) if row else -1]
+            dropped = _dropped(made, config)
+            if (
+                now.length <= config.row_max
+                and now not in dropped
+                and len(dropped) <= len(_dropped(index, config))
+            ):
+                return {path: text.encode(made.text)}
+    return None
+
+
+def _dropped(index: memdir.Index, config: conf.Config) -> Sequence[memdir.IndexRow]:
+    """The rows that an agent does not load."""
+    most = {"max_lines": config.index_max_lines, "max_bytes": config.index_max_bytes}
+    return memdir.loaded(index.text, **most).rows_dropped
+
+
+def _hooks(hook: str, rule: str, description: str) -> Iterator[str]:
+    """What the row may say then, best first. Only what the memory's description says too leaves it."""
+    if comparing.normalised(rule) in comparing.normalised(hook):
+        return
+    if hook:
+        yield f"{hook.rstrip('.')}. {rule}"
+    if not hook or comparing.same(hook, description):
+        yield rule
+
+
+def _cited(quote: Quote) -> Citation:
+    prompt = quote.prompt
+    return Citation(
+        "transcript",
+        quote.text,
+        place=prompt.session.path,
+        session_pk=prompt.session_id,
+        line_no=prompt.line_no,
+        offset=prompt.offset,
+        role="user",
+        at=prompt.at,
+        note=quote.note,
+    )

@@ -56,6 +56,7 @@ def page(project: Project) -> dict[str, Any]:
     """`steering` are lines that could steer an agent, by file; `files` have all other findings that are not in a group."""
     made = checkup.check(project)
     again = said_again.listed(project)
+    edits = said_again.row_edits(project, again[:MOST_SAID_AGAIN])
     pks = dict(project.memories.filter(gone_at__isnull=True).values_list("path", "pk"))
     shown = made.found[:MOST]
     groups = _groups(shown, pks)
@@ -76,7 +77,7 @@ def page(project: Project) -> dict[str, Any]:
             for path, found in steering.items()
         ],
         "files": [_file(path, pks.get(path), found) for path, found in by_path.items()],
-        "said_again": [(one, pks.get(one.path)) for one in again[:MOST_SAID_AGAIN]],
+        "said_again": [(one, pks.get(one.path), one in edits) for one in again[:MOST_SAID_AGAIN]],
         "more_said_again": max(0, len(again) - MOST_SAID_AGAIN),
         "warnings": made.warnings,
         "sentence": made.sentence,

@@ -1,5 +1,7 @@
 """The page of one memory: text, metadata, links, and every earlier version."""
 
+import json
+import re
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -24,6 +26,7 @@ from dreams.web.render import Resolver, TemplateResolver
 VERSIONS_PAGE = 30  # rows; chosen
 MOST_ROWS = 3_000  # lines of a difference; chosen
 MOST_CHOICES = 200  # versions to choose from; chosen
+LONGEST_SKILL_NAME, LONGEST_SKILL_DESCRIPTION = 64, 1_024  # characters; the agent's own constants
 
 
 class Look(NamedTuple):
@@ -245,6 +248,18 @@ def body_of(data: bytes) -> dict[str, Any]:
         "is_cut": len(document.text) > MOST_SHOWN_CHARS,
         "lines": document.text.count("\n") + (not document.text.endswith("\n") and bool(document.text)),
     }
+
+
+def as_skill(memory: Memory, data: bytes) -> str:
+    """The memory as a SKILL.md, without secrets: a name of letters, digits and hyphens, what it is for, and the text."""
+    name = "-".join(re.findall("[a-z0-9]+", memdir.slug_for(memory.title)))[:LONGEST_SKILL_NAME].strip("-")
+    said = " ".join((memory.description or memory.title).split())[:LONGEST_SKILL_DESCRIPTION]
+    body = memdir.parse(data).body.replace("\r\n", "\n").strip()
+    # A string of JSON is one of YAML.
+    made = (
+        f"---\nname: {name or 'memory'}\ndescription: {json.dumps(said, ensure_ascii=False)}\n---\n\n{body}\n"
+    )
+    return Mask.of([made])(made)
 
 
 # --- Links --------------------------------------------------------------------------------------------------------

@@ -63,7 +63,7 @@ def memory(request: Request, pk: int) -> HttpResponse:
         "body": None if data is None else pages.body_of(sight.mask.bytes(data)),
         "view": view,
         "resolve": pages.resolver(found.project),
-        "said_again": said_again.listed(found.project, found.path) if data is not None else [],
+        "said_again": _said_again(found) if data is not None else [],
         "links_out": [] if data is None else pages.links_out(found, data, sight.mask),
         "links_in": pages.links_in(found),
         "versions": pages.versions(found, request.GET.get("page"), wanted),
@@ -74,6 +74,44 @@ def memory(request: Request, pk: int) -> HttpResponse:
         "choices": pages.filters(found),
     }
     return page(request, "dreams/memory.html", "dreams/_memory.html", context)
+
+
+def _said_again(found: Memory) -> list[tuple[said_again.StatementSaidAgain, int, bool]]:
+    """As the checkup lists them."""
+    again = said_again.listed(found.project, found.path)
+    edits = said_again.row_edits(found.project, again)
+    return [(one, found.pk, one in edits) for one in again]
+
+
+@require_POST
+def index_row(request: Request, pk: int) -> HttpResponse:
+    """Proposes a statement that was said again for the index row of its memory, and redirects to the review."""
+    found = _memory(pk)
+    edits = said_again.row_edits(found.project, said_again.listed(found.project, found.path))
+    wanted = (edit for one, edit in edits.items() if one.key == request.POST.get("statement"))
+    try:
+        change = next(wanted, None)
+        made = hand_edits.propose(found.project, change, reviewer(request)) if change else None
+    except (hand_edits.Stale, ReviewRefused, safefs.SafeFsError, OSError) as error:
+        messages.error(request, f"No proposal was made: {error}")
+        return go(request, "memory", pk=pk)
+    if made is None:
+        messages.info(request, "Its index row says this already, or has no room for it.")
+        return go(request, "memory", pk=pk)
+    messages.success(request, "Nothing is written yet. Approve the row, then submit.")
+    return go(request, "review", public_id=made.public_id)
+
+
+@require_safe
+def skill(request: Request, pk: int) -> HttpResponse:
+    """The memory as a skill, to save; nothing is written."""
+    found = _memory(pk)
+    data = pages.current_bytes(found)
+    if data is None or found.kind != Memory.Kind.TOPIC:
+        raise Http404("There is no text to make a skill of.")
+    headers = {"Content-Disposition": 'attachment; filename="SKILL.md"'}
+    made = text.encode(pages.as_skill(found, data))
+    return HttpResponse(made, content_type="text/markdown; charset=utf-8", headers=headers)
 
 
 @require_safe
