@@ -10,9 +10,10 @@ from pathlib import Path
 import pytest
 from django.test import Client
 
+from dreams.lib import progress
 from dreams.management import shown
 from dreams.models import AuditEntry, Finding, Hunk, Project, Proposal
-from dreams.services import review
+from dreams.services import review, work_under_way
 from dreams.services.apply import applying, writing
 from dreams.services.questions import answering
 from dreams.services.review import deciding
@@ -241,6 +242,27 @@ def test_one_button_approves_and_writes_all_when_nothing_else_is_open(
     Hunk.objects.filter(hunk_id="zzz").delete()
     submit(browser, made, rest="1")
     assert (world.folder(project) / "MEMORY.md").read_text() == after
+
+
+def test_a_stop_in_the_first_seconds_of_a_submit_counts_while_decisions_are_saved(
+    browser: Client, proposal: Proposal, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    step, before, pressed = progress.step, manifest(world.folder(proposal.project)), list[str]()
+    monkeypatch.setattr(work_under_way, "LOOK_SECONDS", -1.0)
+
+    def stop(what: str, done: int = 0, total: int = 0) -> None:
+        if not pressed:
+            pressed.append(what)
+            browser.post(f"/review/{proposal.public_id}/stop/")
+        step(what, done, total)
+
+    monkeypatch.setattr(progress, "step", stop)
+    assert "Stopped. Your decisions are kept" in submit(browser, proposal, rest="1")
+    assert pressed == [deciding.SAVING] and manifest(world.folder(proposal.project)) == before
+    proposal.refresh_from_db()
+    assert (proposal.state, proposal.submitting_by) == ("open", "")
+    approve(proposal, "reference_runbook")
+    assert "Written: 1 file." in submit(browser, proposal)
 
 
 def test_what_was_rejected_before_is_listed_as_left_out(browser: Client, proposal: Proposal) -> None:

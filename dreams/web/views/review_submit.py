@@ -1,7 +1,7 @@
 """The actions of a review that write: bring up to date, submit, write again."""
 
-from collections.abc import Mapping
-from functools import partial
+from collections.abc import Callable, Mapping
+from functools import partial, wraps
 
 from django.contrib import messages
 from django.http import HttpResponse
@@ -69,10 +69,27 @@ def _tell_moved(
             )
 
 
+def _stoppable(view: Callable[[Request, Proposal], HttpResponse]) -> Callable[[Request, str], HttpResponse]:
+    """Publishes the progress of the whole request, so that a Stop in its first seconds counts, too."""
+
+    @wraps(view)
+    def answer(request: Request, public_id: str) -> HttpResponse:
+        proposal = proposal_of(public_id)
+        try:
+            with work_under_way.publishing(proposal.public_id):
+                return view(request, proposal)
+        except work_under_way.Stopped:
+            messages.info(request, "Stopped. Your decisions are kept; see below for what was written.")
+            return SeeOther(address(proposal))
+
+    return answer
+
+
 @require_POST
-def submit(request: Request, public_id: str) -> HttpResponse:
+@_stoppable
+def submit(request: Request, proposal: Proposal) -> HttpResponse:
     """Closes the review and writes the approved changes, with the waiting answers of the same project."""
-    loaded = load(proposal_of(public_id))
+    loaded = load(proposal)
     host_requests.refuse_unless_accepted(loaded.proposal.project)
     moved = loaded.moved_since(request.POST.get("bases"), request.POST.get("answers"))
     if moved:
@@ -86,9 +103,10 @@ def submit(request: Request, public_id: str) -> HttpResponse:
 
 
 @require_POST
-def apply(request: Request, public_id: str) -> HttpResponse:
+@_stoppable
+def apply(request: Request, proposal: Proposal) -> HttpResponse:
     """Writes the rest of a submitted review; `rebased` confirms the shown results."""
-    loaded = load(proposal_of(public_id))
+    loaded = load(proposal)
     host_requests.refuse_unless_accepted(loaded.proposal.project)
     # The verdicts of a submitted review no longer change, but its files may.
     moved = loaded.moved_since(request.POST.get("bases"), loaded.answers)
@@ -98,9 +116,9 @@ def apply(request: Request, public_id: str) -> HttpResponse:
 
 
 @require_POST
-def second(request: Request, public_id: str) -> HttpResponse:
+@_stoppable
+def second(request: Request, proposal: Proposal) -> HttpResponse:
     """Approves or rejects what was shown as the second person; approved changes are written."""
-    proposal = proposal_of(public_id)
     seen, agrees = request.POST.get("seen", ""), request.POST.get("verdict") == "approve"
     if agrees:
         host_requests.refuse_unless_accepted(proposal.project)
@@ -126,11 +144,7 @@ def _write(request: Request, proposal: Proposal, *, rebased: bool) -> HttpRespon
         )
         if waits:
             return waits
-        with work_under_way.publishing(proposal.public_id):
-            report = applying.apply_with_answers(proposal, reviewer(request), rebased=rebased)
-    except work_under_way.Stopped:
-        messages.info(request, "Stopped. Your decisions are kept; see below for what was written.")
-        return SeeOther(address(proposal))
+        report = applying.apply_with_answers(proposal, reviewer(request), rebased=rebased)
     except BlockingFinding as found:
         messages.error(request, str(found))
         return SeeOther(_to_finding(proposal, found.finding))

@@ -27,9 +27,18 @@ def undo(request: Request, public_id: str) -> HttpResponse:
     proposal = find(public_id)
     if proposal is None:
         raise Http404("no such proposal")
-    if request.method == "POST":
-        host_requests.refuse_unless_accepted(proposal.project)
-    given = request.POST if request.method == "POST" else request.GET
+    if request.method != "POST":
+        return _answer(request, proposal, request.GET)
+    host_requests.refuse_unless_accepted(proposal.project)
+    try:  # the comparing before it, too: a Stop in the first seconds counts
+        with work_under_way.publishing(proposal.public_id):
+            return _answer(request, proposal, request.POST)
+    except work_under_way.Stopped:
+        messages.info(request, "Stopped. Nothing was written.")
+        return SeeOther(request.get_full_path())
+
+
+def _answer(request: Request, proposal: Proposal, given: QueryDict) -> HttpResponse:
     try:
         found = _asked(proposal, given)
     except (NothingToUndo, ReviewRefused) as nothing:
@@ -73,13 +82,9 @@ def _carry_out(request: Request, proposal: Proposal, found: pages.Undo) -> HttpR
             )
             messages.info(request, "Nothing was written. Solve what is marked, then submit.")
             return SeeOther(address(made))
-        with work_under_way.publishing(proposal.public_id):
-            report = rollback.rollback(
-                proposal, reviewer, found.selection, reason=reason, never_again=never_again
-            )
-    except work_under_way.Stopped:
-        messages.info(request, "Stopped. Nothing was written.")
-        return SeeOther(request.get_full_path())
+        report = rollback.rollback(
+            proposal, reviewer, found.selection, reason=reason, never_again=never_again
+        )
     except Refusal as refused:
         messages.error(request, str(refused))
         return SeeOther(address(proposal))
