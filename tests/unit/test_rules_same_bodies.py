@@ -160,6 +160,13 @@ def test_a_body_that_does_not_say_of_what_it_is_stays_in_both(tmp_path: Path) ->
     assert files_kept(made) == set(files)
 
 
+def test_the_record_of_a_day_is_no_copy_of_the_latest_one(tmp_path: Path) -> None:
+    """The next report replaces the text of the latest one: then the record of the day would be lost."""
+    files = {"report_latest.md": OWNER, "report_2026-02-15.md": OWNER, "report_2026-02-16.md": OWNER}
+    made = dream(tmp_path, {"MEMORY.md": "# Memory\n", **files})
+    assert (files_kept(made), about_files(made)) == (set(files), [])
+
+
 def test_what_was_merged_is_dreamt_once(tmp_path: Path) -> None:
     files = {"MEMORY.md": "- [A](owner.md)\n", "owner.md": memory(OWNER), "owner_2.md": memory(OWNER)}
     made = dream(tmp_path, files)

@@ -10,6 +10,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import PurePosixPath
 
+from dreams.engines.linedates import day_in_name
 from dreams.engines.rules.notes import bodies
 from dreams.engines.rules.notes.tree import NewText, Recorder, Tree, digest, from_memory, is_index, is_log
 from dreams.engines.rules.notes.wording import says_something
@@ -101,10 +102,11 @@ def _linked(tree: Tree) -> dict[str, int]:
 
 
 def are_apart(tree: Tree, group: Sequence[str]) -> bool:
-    """Whether files with one text are about different environments or things, so that nobody needs to be asked."""
+    """Whether files with one text are about different environments, things or days, so that nobody needs to be asked."""
     keep, *rest = group
-    environments = {read(_in_words(_labels(tree, path))).environments for path in group}
-    return len(environments) > 1 or any(_is_of_another_thing(tree, keep, drop) for drop in rest)
+    # The next report replaces the text of "report_latest", and not the record of a day.
+    kinds = {(read(_in_words(_labels(tree, path))).environments, day_in_name(path)) for path in group}
+    return len(kinds) > 1 or any(_is_of_another_thing(tree, keep, drop) for drop in rest)
 
 
 def refusal(tree: Tree, keep: str, drop: str) -> str:
@@ -114,7 +116,7 @@ def refusal(tree: Tree, keep: str, drop: str) -> str:
     if _own_fields(tree.document(drop)) - _own_fields(tree.document(keep)):
         return f"{drop} has its own frontmatter"
     if are_apart(tree, (keep, drop)):
-        return "their labels name different things or environments"
+        return "their labels name different things, environments or days"
     labels, here = _labels(tree, drop), _in_words(f"{keep} {tree.texts[keep]}")
     if len(labels) > LONGEST:
         return f"the labels of {drop} are too long to be compared"
