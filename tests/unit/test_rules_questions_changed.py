@@ -96,6 +96,26 @@ def test_what_says_that_another_value_is_past_is_the_newer_one_in_the_same_file_
     assert [place.text for place in question.places] == [one, other]
 
 
+@each(
+    ("one", "other"),
+    [
+        ("`wafer_table` must know 7nm.", "`wafer_table`: the groups (7nm→KL7, 9nm→KL9)"),
+        ("`pickRay` is described in ADR-067.", "`pickRay`: ADR-067 → 被 a constitution 部分取代"),
+        (
+            "`acceptRoute` makes a quote anew (no 422)",
+            '`acceptRoute`: guard "422" → "make anew, failure 502"',
+        ),
+        ("`themeTokens` has the modes Light 2:0/Dark 2:1", "`themeTokens` is flipped in both (2:1→2:0)"),
+        ("**DRİFT** of `numbering`: 3815→3821 green", "`numbering` revised: 3821→3837 green"),
+    ],
+)
+def test_an_arrow_to_something_else_or_from_a_record_of_a_change_corrects_nothing(
+    tmp_path: Path, one: str, other: str
+) -> None:
+    files = {"MEMORY.md": "- [A](a.md) - hosts\n", "a.md": memory(f"- {one}\n- {other}\n")}
+    assert dream(tmp_path, files).outcome.questions == []
+
+
 def test_a_number_that_is_past_of_one_thing_is_none_of_another(tmp_path: Path) -> None:
     body = "- Use bun 1.2, not node 20, for scripts.\n- The server needs node 20.\n"
     body += "- The filter uses `haiku-4-5` (fixed from dead model `haiku-3-5`)\n- Fixed dead model in mapper.py (`haiku-3-5` → `haiku-4-5`)\n"

@@ -248,11 +248,10 @@ def _of_named(past: Sequence[ValueSpan], fresh: Sequence[ValueSpan], said: str) 
 
 def is_told_past(value: str, said: str) -> bool:
     """Whether the words beside a value call it past: "from trunk", "instead of 41873"."""
-    value = value.strip("`")
-    at = said.lower().find(value.lower())
-    if at < 0:
+    found = re.search(re.escape(value.strip("`")), said, re.IGNORECASE)
+    if found is None:
         return False
-    before, after = said[:at], said[at + len(value) :]
+    before, after = said[: found.start()], said[found.end() :]
     is_left = _WAS.search(before) and not (before.lower().endswith(_THE) and _OF_IT.match(after))
     return bool(is_left or _IS_PAST.match(after))
 

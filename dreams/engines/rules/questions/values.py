@@ -1,6 +1,7 @@
 """Questions about values: a session or another memory gives a thing another value, or a statement still names the old one. PURE."""
 
 import datetime as dt
+import re
 from collections import defaultdict
 from collections.abc import Collection, Iterator, Sequence, Set
 from dataclasses import dataclass, replace
@@ -19,6 +20,7 @@ from dreams.lib.files.text import quoted
 from dreams.lib.prose.comparing import TELLING, says_more
 from dreams.lib.prose.exchanges import (
     MOST_OWN,
+    Exchange,
     are_about_two,
     denied,
     exchange,
@@ -33,6 +35,7 @@ from dreams.lib.prose.statement_index import StatementIndex
 from dreams.lib.prose.statement_pairs import PlacedText
 from dreams.lib.prose.values import Value, read
 
+_ARROW = r"[`\"'*]*+\s*+(?:->|=>|→)\s*+[`\"'*]*+"
 TOLD = 0.85  # how useful an answer is, chosen: a person said the new value
 
 
@@ -208,19 +211,25 @@ def _corrected(index: StatementIndex) -> Iterator[TwoValues]:
             more = value.key.replace(".", "").isdigit()  # 8080 may belong to two things
             for old in filter(_is_short, index.leans_on(value.key, new)):
                 alike = names & old.reading.keys or len(_beside(old, value.key) & words) > more
-                if not alike or _tells_its_past(old):
+                # A statement that tells of a change itself is not the older of two.
+                told_past = (is_told_past(old.text[v.start : v.end], old.text) for v in old.reading.values)
+                if not alike or any(told_past):
                     continue
                 made = exchange(old.text, new.text, "")
                 is_it = made and made.named and made.old.key.endswith(value.key)
                 # "[AP-5] Wrong day in GMT-3": the label of an entry is no value.
                 labels = made and new.text.lstrip("*").startswith(f"[{made.new.text}]")
-                if made and is_it and not labels and made.old.sort == made.new.sort:
+                if made and is_it and not labels and _is_in_its_place(made, old, new):
                     yield TwoValues(old, new, made.old.text, made.new.text, 1.0, corrects=True)
 
 
-def _tells_its_past(told: PlacedText) -> bool:
-    """Whether a statement records a change of a value of its own."""
-    return any(is_told_past(told.text[v.start : v.end], told.text) for v in told.reading.values)
+def _is_in_its_place(made: Exchange, old: PlacedText, new: PlacedText) -> bool:
+    """Whether a correction gives another value of the old one's kind, and no arrow after the old one leads elsewhere: in a mapping
+    ("2nm → SF2, 3nm → SF3") or in steps it does. On public directories none of six that did was a correction."""
+    was, now = (re.escape(each.text.strip("`")) for each in (made.old, made.new))
+    elsewhere = re.search(rf"{was}{_ARROW}(?!{now}(?!{_ARROW}))", new.text)
+    is_other = any(map(str.isdigit, now)) and not re.search(now, old.text)
+    return made.old.sort == made.new.sort and is_other and not elsewhere
 
 
 def _compared(index: StatementIndex) -> Iterator[TwoValues]:
