@@ -293,7 +293,75 @@ def test_the_commit_that_removed_or_moved_a_file_is_cited(tmp_path: Path) -> Non
     today = dt.datetime.now(dt.UTC).date()
     said = f"in {commit}, {today.day} {today:%B %Y}: Drop the old basket, key [redacted: github-token]"
     assert [one.note for one in gone.citations] == [f"Removed {said}"]
-    assert [one.note for one in moved.citations] == [f"src/lib/mailer.py has its name. Moved {said}"]
+    assert [one.note for one in moved.citations] == [f"Moved {said}"]
+
+
+TEXT = "".join(f"export const part{number} = {number}\n" for number in range(8))
+
+
+@each(
+    ("text", "others", "why"),
+    [
+        (TEXT, {}, "; it was renamed to src/web/trolley.ts."),
+        (TEXT.replace("part1", "piece1"), {}, "; it was renamed to src/web/trolley.ts."),
+        (TEXT.replace("part", "piece"), {}, " in it."),
+        (TEXT, {"src/web/trolley.ts": ""}, " in it."),
+    ],
+)
+def test_a_file_that_a_commit_renamed_is_asked_about_with_its_new_name(
+    tmp_path: Path, text: str, others: Mapping[str, str], why: str
+) -> None:
+    """Not where much of it is new, or it is gone by its new name, too."""
+    then = {**REPO, "src/web/trolley.ts": text, **{name: held for name, held in others.items() if held}}
+    committed(tmp_path / "repo", {**REPO, "src/web/basket.ts": TEXT}, then, b"Trolleys")
+    if "" in others.values():
+        (tmp_path / "repo/src/web/trolley.ts").unlink()
+    (question,) = asked(tmp_path, "The basket is in `src/web/basket.ts`, whatever is paid")
+    assert question.why.startswith("The repository has ")
+    assert question.why.endswith(why)
+    if "renamed" in why:
+        assert question.options[0].label == "Write src/web/trolley.ts"
+        assert [one.note.partition(" in ")[0] for one in question.citations] == ["Renamed"]
+        assert question.citations[0].note.endswith(": Trolleys")
+
+
+@each(
+    ("line", "then", "after"),
+    [
+        (
+            "See [`src/web/basket.ts`](../../src/web/basket.ts).",
+            {"src/web/trolley.ts": TEXT},
+            "See [`src/web/trolley.ts`](../../src/web/trolley.ts).",
+        ),
+        (
+            "Do `src/web/basket.ts --all` first",
+            {},
+            "Do `src/web/basket.ts --all` (no longer in the repository) first",
+        ),
+        (
+            "See [`src/web/basket.ts`](../../src/web/basket.ts), first",
+            {},
+            "See [`src/web/basket.ts`](../../src/web/basket.ts) (no longer in the repository), first",
+        ),
+    ],
+)
+def test_an_answer_writes_behind_the_code_that_names_a_file_and_into_its_link(
+    tmp_path: Path, line: str, then: Mapping[str, str], after: str
+) -> None:
+    committed(tmp_path / "repo", {**REPO, "src/web/basket.ts": TEXT}, {**REPO, **then})
+    (question,) = asked(tmp_path, line)
+    option = next(each for each in question.options if each.id == "update")
+    assert any(f"- {after}\n" in (edit.after or "") for edit in option.edits), option.edits
+
+
+def test_a_renamed_file_keeps_the_folder_from_which_a_memory_names_it(tmp_path: Path) -> None:
+    committed(
+        tmp_path / "repo",
+        {**REPO, "app/src/web/basket.ts": TEXT},
+        {**REPO, "app/src/shop/trolley.ts": TEXT, "app/src/web/x.ts": "x"},
+    )
+    (question,) = asked(tmp_path, "The basket is in `src/web/basket.ts`, whatever is paid")
+    assert question.options[0].label == "Write src/shop/trolley.ts"
 
 
 def test_the_commit_behind_a_merge_is_cited_and_not_the_merge(tmp_path: Path) -> None:

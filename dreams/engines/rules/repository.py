@@ -24,6 +24,8 @@ MOST_NAMES = 20_000  # files and folders, to bound time
 MOST_CONFIGS = 200  # files that are read, to bound time
 CONFIG_DEPTH = 3  # folders; deeper ones are about parts or examples
 MOST_COMMITS = 5_000  # in which a missing file is searched; chosen
+ALIKE = 70  # per cent of a renamed file that stay; chosen
+MOST_RENAMED = 40  # files of a commit compared by text, to bound time
 LONGEST_SAID = 240  # characters about the commit that removed a file; chosen
 MOST_BYTES = 300_000  # of one file; larger ones are rarely written by a person
 _NOT_ENTERED = frozenset(
@@ -90,10 +92,12 @@ def read(repo: Path | None, checkpoint: Callable[[], None], *, shallow: bool = F
 
 @dataclass(frozen=True, slots=True)
 class Removal:
-    """When a path went, at the latest. `said`: the commit that removed it, in words; "" if none is known."""
+    """When a path went, at the latest. `said`: the commit that removed it, in words; "" if none is known. `renamed`: what this
+    commit calls the same text instead, and what it was called in full."""
 
     day: dt.date = dt.date.max
     said: str = ""
+    renamed: tuple[str, str] = ("", "")
 
 
 def ever_there(repo: Path, became: Mapping[str, str]) -> dict[str, Removal] | None:
@@ -125,10 +129,8 @@ def ever_there(repo: Path, became: Mapping[str, str]) -> dict[str, Removal] | No
                 if path in below and stat.S_ISDIR(mode):
                     look(git, path, entry)
 
-    with (
-        suppress(Exception),
-        Repo(str(repo)) as git,
-    ):  # a damaged repository may raise anything
+    # A damaged repository may raise anything.
+    with suppress(Exception), Repo(str(repo)) as git:
         get = functools.lru_cache(MOST_COMMITS)(git.get_object)
         for step in git.get_walker(max_entries=MOST_COMMITS):
             look(git, ".", step.commit.tree)
@@ -147,12 +149,26 @@ def _removal(git: "Repo", get: "Getter", lacking: "Sequence[Commit]", path: str,
         parents = [cast("Commit", get(each)) for each in git.get_parents(commit.id, commit)] if commit else ()
         without = next((each for each in parents if not _has(get, each, path)), None)
         if commit and parents and without is None:
-            how, day = "Moved" if _has(get, commit, new) else "Removed", _day(commit)
+            moved, day = _has(get, commit, new), _day(commit)
+            other = "" if moved else _renamed(git, parents[0], commit, path)
+            how = "Moved" if moved else "Renamed" if other else "Removed"
             subject = redact(commit.message.decode("utf-8", "replace").partition("\n")[0])
             said = f"{how} in {commit.id.decode()[:7]}, {day.day} {day:%B %Y}: {texts.one_line(subject)}"
-            return Removal(day, texts.shortened(said, LONGEST_SAID))
+            return Removal(day, texts.shortened(said, LONGEST_SAID), (path, other) if other else ("", ""))
         commit = without
     return None
+
+
+def _renamed(git: "Repo", before: "Commit", after: "Commit", path: str) -> str:
+    """The new file of a commit that has most of a removed one's text; "" if none has."""
+    from dulwich.diff_tree import RenameDetector  # noqa: PLC0415 - only where a file is missing
+
+    detector = RenameDetector(git.object_store, rename_threshold=ALIKE, max_files=MOST_RENAMED)
+    changes = detector.changes_with_renames(before.tree, after.tree)
+    new = (
+        each.new for each in changes if each.type == "rename" and each.old and each.old.path == path.encode()
+    )
+    return next((each.path.decode("utf-8", "replace") for each in new if each), "")
 
 
 def _has(get: "Getter", commit: "Commit", path: str) -> bool:

@@ -1,22 +1,20 @@
 """Questions about files that memories name and the repository no longer has. PURE: nothing without a repository.
 
-A file has moved if exactly one other place fits by name and surrounding folders. It is gone only if its folder exists and has
-other files of its kind.
+A file has moved if exactly one other place fits by name and surrounding folders, and was renamed if the commit that removed it
+added its text by another name. It is gone only if its folder exists and has other files of its kind.
 """
 
 import datetime as dt
 import re
 from collections import Counter, defaultdict
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from functools import partial
+from dataclasses import dataclass, replace
 from pathlib import PurePosixPath
 
 from dreams.engines.linedates import day_in_name
 from dreams.engines.rules.notes.tree import (
     NewText,
     Recorder,
-    Tree,
     digest,
     is_daily,
     is_log,
@@ -60,6 +58,9 @@ _LEADS_NOWHERE = re.compile(
     r"\b(?:dangling|broken|stale|wrong|missing|no longer|removed|deleted|renamed|moved)\b", re.IGNORECASE
 )
 NOTE = "(no longer in the repository)"
+# A path wherever a line has it, also in a link; and the first time, with the rest of its code and its link.
+_SPAN = r"(?:(?<![\w./~$@:{{}}<>*%\\-])|(?<=\./)){}(?![\w/*{{}}<>-])"
+_FIRST = r"\[?`{0}(?![\w/-])[^`\n]*`(?:\]\([^)\n]*\))?|(?<![`\w./-]){0}(?![`\w/-])"
 
 
 def no_longer_there(context: Inputs) -> Iterator[Question]:
@@ -71,20 +72,26 @@ def no_longer_there(context: Inputs) -> Iterator[Question]:
     found, missing = _Found(repo), _Missing(repo)
     is_likely = missing.is_of_this_repository({one.path_named for one in named})
     moved = [each for each in map(found.moved, named) if each]
-    elsewhere = {each.old for each in moved}
+    elsewhere = {each.path_named for each in moved}
     gone: dict[str, list[_Named]] = defaultdict(list)
     for one in named:
         if one.path_named not in elsewhere and one.is_now and missing.file(one.path_named):
             gone[PurePosixPath(one.path_named).name].append(one)
-    became = {each.old: dict.fromkeys(each.once, each.new) for each in moved}
+    became = {each.path_named: each.once for each in moved}
     was_here = _once_there(repo, became | {name: missing.once(gone[name]) for name in gone}, is_likely)
-    for group in _by_folder([each for each in moved if each.old in was_here]):
-        yield from _ask_of_moved(context, group, was_here)
     together: dict[frozenset[str], list[list[_Named]]] = defaultdict(list)
-    for name, went in was_here.items():
+    for name, went in list(was_here.items()):
         # Who wrote a line later knew that the file was gone: of twelve such questions four were useful.
-        if lines := [one for one in gone.get(name, ()) if one.written <= went.day]:
+        lines = [one for one in gone.get(name, ()) if one.written <= went.day]
+        if went.renamed[1] in repo.files:
+            old, new = went.renamed
+            for one in lines:  # which may name it from a folder that the new path is in, too
+                now = replace(one, new=new.removeprefix(old.removesuffix(one.path_named)))
+                moved += [now] if now.new not in one.line else []
+                was_here[one.path_named] = went
+        elif lines:
             together[frozenset(one.path for one in lines)].append(lines)
+    yield from _ask_of_moved(context, [each for each in moved if each.path_named in was_here], was_here)
     for files in together.values():
         yield from _ask_of_gone(context, missing, files, was_here)
 
@@ -104,7 +111,7 @@ def _once_there(
 
 @dataclass(frozen=True, slots=True)
 class _Named:
-    """A path in a line of a memory. `is_now`: the sentence treats it as existing."""
+    """A path in a line of a memory. `is_now`: the sentence treats it as existing; `new`: where the file is now."""
 
     path: str  # of the memory
     line_no: int
@@ -112,6 +119,22 @@ class _Named:
     path_named: str
     is_now: bool
     written: dt.date  # the first day if unknown
+    new: str = ""
+
+    @property
+    def once(self) -> dict[str, str]:
+        """Its possible old paths, as named from the top or from a folder around its new place, each with the new one."""
+        folders = PurePosixPath(self.new).parents
+        return {f"{folder}/{self.path_named}".removeprefix("./"): self.new for folder in folders}
+
+    @property
+    def folders(self) -> tuple[str, str]:
+        """The folders that differ, without the common end of both paths."""
+        old, new = PurePosixPath(self.path_named).parts, PurePosixPath(self.new).parts
+        same = 0
+        while same < min(len(old), len(new)) and old[-1 - same] == new[-1 - same]:
+            same += 1
+        return "/".join(old[: len(old) - same]), "/".join(new[: len(new) - same])
 
 
 def _named(context: Inputs) -> Iterator[_Named]:
@@ -148,37 +171,13 @@ def _sentence(line: str, name: str) -> str:
 # --- What moved -------------------------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, slots=True)
-class _Moved:
-    path: str  # of the memory
-    line_no: int
-    old: str
-    new: str
-
-    @property
-    def once(self) -> frozenset[str]:
-        """Its possible old paths: as named, from the top or from a folder around its new place."""
-        return frozenset(
-            f"{folder}/{self.old}".removeprefix("./") for folder in PurePosixPath(self.new).parents
-        )
-
-    @property
-    def folders(self) -> tuple[str, str]:
-        """The folders that differ, without the common end of both paths."""
-        old, new = PurePosixPath(self.old).parts, PurePosixPath(self.new).parts
-        same = 0
-        while same < min(len(old), len(new)) and old[-1 - same] == new[-1 - same]:
-            same += 1
-        return "/".join(old[: len(old) - same]), "/".join(new[: len(new) - same])
-
-
 class _Found:
     """A file that is no longer where a memory says, and its place now."""
 
     def __init__(self, repo: Repository) -> None:
         self._repo, self._by_name = repo, repo.by_name()
 
-    def moved(self, one: _Named) -> _Moved | None:
+    def moved(self, one: _Named) -> _Named | None:
         new = self._now(one.path_named)
         # A line with both paths reports the move.
         told = (
@@ -187,7 +186,7 @@ class _Found:
             or _is_named(PurePosixPath(new), one.line.replace(one.path_named, ""))
             or _LEADS_NOWHERE.search(_CODE.sub(" ", _sentence(one.line, one.path_named)))
         )
-        return None if told else _Moved(one.path, one.line_no, one.path_named, new)
+        return None if told else replace(one, new=new)
 
     def _now(self, old: str) -> str:
         """The only path with its name and most of its folders; "" if the file exists or that is uncertain."""
@@ -216,55 +215,59 @@ def _is_named(path: PurePosixPath, line: str) -> bool:
     return "/".join(path.parts[-2:]) in line or re.search(folder, line) is not None
 
 
-def _by_folder(moved: Sequence[_Moved]) -> Iterator[list[_Moved]]:
-    groups: dict[tuple[str, str], list[_Moved]] = defaultdict(list)
+def _ask_of_moved(
+    context: Inputs, moved: Sequence[_Named], was_here: Mapping[str, Removal]
+) -> Iterator[Question]:
+    """One question for the files that are in another folder now, and one for each with another name."""
+    groups: dict[tuple[str, str], list[_Named]] = defaultdict(list)
     for each in moved:
         groups[each.folders].append(each)
-    yield from groups.values()
+    for (old, new), every in groups.items():
+        group = [each for each in every if not context.is_touched(_place(each))]
+        names = {each.path_named: each.new for each in group}
+        if len(names) == 1:
+            [(was, now)] = names.items()
+            other = PurePosixPath(was).name != PurePosixPath(now).name
+            why = f"The repository has no {was}{'; it was renamed to' if other else ', but it has'} {now}."
+        else:
+            memories = plural(len({each.path for each in group}), "memory names", "memories name")
+            why = (
+                f"{memories} {len(names):,} files in {f'{old}/' if old else 'the top folder'}, and they are in "
+                f"{f'{new}/' if new else 'the top folder'} now."
+            )
+        cited = tuple(
+            Citation("repository", was, place=now, note=was_here[was].said or f"{now} has its name.")
+            for was, now in list(names.items())[:MOST_PLACES]
+        )
+        label = f"Write {group[0].new}" if len(names) == 1 else "Write the new paths"
+        spans = [(_SPAN.format(re.escape(each.path_named)), each.new) for each in group]
+        subject = " ".join(f"{was} {now}" for was, now in sorted(names.items())[:3])
+        yield from _ask(context, group, subject, why, (label, spans, "The files are elsewhere now."), cited)
 
 
-def _ask_of_moved(
-    context: Inputs, group: Sequence[_Moved], was_here: Mapping[str, Removal]
+def _ask(
+    context: Inputs,
+    named: Sequence[_Named],
+    subject: str,
+    why: str,
+    writes: tuple[str, list[tuple[str, str]], str],
+    cited: tuple[Citation, ...],
 ) -> Iterator[Question]:
-    group = [each for each in group if not context.is_touched(_line(context.tree_before, each))]
-    if not group:
+    """A question about lines that name files: whether to write into them what is so now, or remove the only one's sentence."""
+    label, spans, reason = writes
+    places = list(dict.fromkeys(map(_place, named)))
+    if not places:
         return
-    one, names = group[0], {each.old: each.new for each in group}
-    cited = tuple(
-        Citation("repository", old, place=new, note=f"{new} has its name. {was_here[old].said}".strip())
-        for old, new in list(names.items())[:MOST_PLACES]
-    )
-    label = f"Write {one.new}" if len(names) == 1 else "Write the new paths"
-    update = context.draftsman.option("update", label, _write_paths, group=group, cited=cited)
-    places = {(each.path, each.line_no): _line(context.tree_before, each) for each in group}
-    remove = (
-        _removal(context, next(iter(places.values())), one.old, cited[0]) if len(places) == 1 else NO_OPTION
-    )
-    yield Question(
-        "gone",
-        " ".join(f"{old} {new}" for old, new in sorted(names.items())[:3]),
-        _why(group, names),
-        tuple(places.values())[:MOST_PLACES],
-        (update, remove, KEEP),
-        cited,
-        weight=MOVED,
-    )
+    update = context.draftsman.option("update", label, _rewrite, named, spans, reason, cited)
+    remove = _removal(context, places[0], named[0].path_named, cited[0]) if len(named) == 1 else NO_OPTION
+    is_moved = bool(named[0].new)
+    options = (update, remove, KEEP) if is_moved else (remove, update, KEEP)
+    weight = MOVED if is_moved else GONE
+    yield Question("gone", subject, why, tuple(places[:MOST_PLACES]), options, cited, weight=weight)
 
 
-def _why(group: Sequence[_Moved], names: Mapping[str, str]) -> str:
-    one = group[0]
-    if len(names) == 1:
-        return f"The repository has no {one.old}, but it has {one.new}."
-    old, new = one.folders
-    memories = plural(len({each.path for each in group}), "memory names", "memories name")
-    return (
-        f"{memories} {len(names):,} files in {f'{old}/' if old else 'the top folder'}, and they are in "
-        f"{f'{new}/' if new else 'the top folder'} now."
-    )
-
-
-def _line(tree: Tree, each: _Moved) -> Place:
-    return Place(each.path, each.line_no, tree.texts[each.path].split("\n")[each.line_no - 1].strip())
+def _place(named: _Named) -> Place:
+    return Place(named.path, named.line_no, named.line.strip())
 
 
 def _removal(context: Inputs, at: Place, name: str, cited: Citation) -> Option:
@@ -276,22 +279,24 @@ def _removal(context: Inputs, at: Place, name: str, cited: Citation) -> Option:
     return NO_OPTION
 
 
-def _write_paths(rec: Recorder, group: Sequence[_Moved], cited: tuple[Citation, ...]) -> None:
-    """Replaces the old path in the lines that name it, as one operation."""
+def _rewrite(
+    rec: Recorder,
+    named: Sequence[_Named],
+    spans: Sequence[tuple[str, str]],
+    why: str,
+    cited: tuple[Citation, ...],
+) -> None:
+    """Replaces a pattern of each line that names a file, of one that is gone once, as one operation."""
     changes = []
-    for path in dict.fromkeys(each.path for each in group):
+    for path in dict.fromkeys(one.path for one in named):
         before = rec.tree.texts[path]
         lines = before.split("\n")
-        for number, each in ((one.line_no - 1, one) for one in group if one.path == path):
-            lines[number] = _NAMED.sub(partial(_renamed, each=each), lines[number])
+        for one, (span, new) in zip(named, spans, strict=True):
+            if one.path == path:
+                lines[one.line_no - 1] = re.sub(span, new, lines[one.line_no - 1], count=not one.new)
         after = "\n".join(lines)
-        told = lines_changed(before, after, path)
-        changes.append(NewText(path, after, "The files are elsewhere now.", told, cited))
-    rec.operation("update", changes, key=digest(*(f"{each.old} {each.new}" for each in group)))
-
-
-def _renamed(match: re.Match[str], each: _Moved) -> str:
-    return match[0].replace(each.old, each.new) if match[1] == each.old else match[0]
+        changes.append(NewText(path, after, why, lines_changed(before, after, path), cited))
+    rec.operation("update", changes, key=digest(*(f"{span} {new}" for span, new in spans)))
 
 
 # --- What is gone -----------------------------------------------------------------------------------------------------
@@ -304,43 +309,21 @@ def _ask_of_gone(
     was_here: Mapping[str, Removal],
 ) -> Iterator[Question]:
     """One question for the files that the same memories name: say that they are gone, or remove a statement about one."""
-    lines = [one for each in files for one in each]
-    every = {(one.path, one.line_no): Place(one.path, one.line_no, one.line.strip()) for one in lines}
-    places = [each for each in every.values() if not context.is_touched(each)]
     names = [max((one.path_named for one in each), key=len) for each in files]
+    lines = [one for each in files for one in each if not context.is_touched(_place(one))]
     why = missing.file(names[0])
     if len(names) > 1:
         told = ", ".join(names[:3]) + (" …" if len(names) > 3 else "")
-        why = f"The repository has none of {len(names):,} files that {lines[0].path} names: {told}."
-    went = [was_here[PurePosixPath(name).name].said or missing.file(name) for name in names]
+        why = f"The repository has none of {len(names):,} files that {files[0][0].path} names: {told}."
     cited = tuple(
-        Citation("repository", name, place=name, note=note) for name, note in zip(names, went, strict=True)
+        Citation(
+            "repository", name, place=name, note=was_here[PurePosixPath(name).name].said or missing.file(name)
+        )
+        for name in names
     )
     label = "Note that it no longer exists" if len(names) == 1 else "Note that they no longer exist"
-    note = context.draftsman.option("update", label, _note, lines=lines, why=why, cited=cited)
-    if not places:
-        return
-    remove = _removal(context, places[0], lines[0].path_named, cited[0]) if len(lines) == 1 else NO_OPTION
-    subject = " ".join(sorted(names))[:300]
-    yield Question(
-        "gone", subject, why, tuple(places[:MOST_PLACES]), (remove, note, KEEP), cited, weight=GONE
-    )
-
-
-def _note(rec: Recorder, lines: Sequence[_Named], why: str, cited: tuple[Citation, ...]) -> None:
-    changes = []
-    for path in dict.fromkeys(one.path for one in lines):
-        before = rec.tree.texts[path]
-        text = before.split("\n")
-        for one in (each for each in lines if each.path == path):
-            name = re.escape(one.path_named)
-            span = re.compile(rf"\[?`{name}`(?:\]\([^)\n]*\))?|(?<![`\w./-]){name}(?![`\w/-])")
-            text[one.line_no - 1] = span.sub(
-                lambda match: f"{match[0]} {NOTE}", text[one.line_no - 1], count=1
-            )
-        after = "\n".join(text)
-        changes.append(NewText(path, after, why, lines_changed(before, after, path), cited))
-    rec.operation("update", changes, key=digest("gone", *(one.path_named for one in lines)))
+    spans = [(_FIRST.format(re.escape(one.path_named)), rf"\g<0> {NOTE}") for one in lines]
+    yield from _ask(context, lines, " ".join(sorted(names))[:300], why, (label, spans, why), cited)
 
 
 class _Missing:
