@@ -154,6 +154,14 @@ def test_a_statement_that_introduces_something_else_is_not_taken_out(tmp_path: P
     assert dream(tmp_path, files).outcome.questions == []
 
 
+def test_what_the_reasons_of_a_memory_are_about_is_not_taken_from_above_them(tmp_path: Path) -> None:
+    body = (
+        "As of 2026-02-16 the seat maps are keyed by id. Each entry carries one.\n\n**Why:** Names change.\n"
+    )
+    files = {"notes.md": memory(body), "MEMORY.md": "- [Notes](notes.md)\n"}
+    assert dream(tmp_path, files).outcome.questions == []
+
+
 def test_what_has_passed_is_asked_about_and_what_is_ahead_is_not(tmp_path: Path) -> None:
     (question,) = asked(tmp_path / "1", "The parallel run is planned to end, deadline 2026-03-14")
     assert question.kind == "expired"

@@ -290,12 +290,8 @@ class Steering:
 def told(text: str) -> tuple[Steering, ...]:
     """What holds somewhere in one line, each code once, and what it says behind a disguise."""
     found = said(text)
-    hidden = next((other for other in uncovered(text) if _says_more(other, found)), "")
+    # Another reading of the line may order what the line itself does not.
+    hidden = next((other for other in uncovered(text) if SPOKEN & said(other).keys() - found.keys()), "")
     if hidden:
         found["disguised"] = hidden.strip()
     return tuple(Steering(code, words) for code, words in found.items())
-
-
-def _says_more(other: str, found: dict[str, str]) -> bool:
-    """Whether another reading of a line orders what the line itself does not."""
-    return bool(SPOKEN & said(other).keys() - found.keys())

@@ -164,11 +164,6 @@ def _ratio(one: str, other: str) -> float:
     return fuzz.token_sort_ratio(one.lower(), other.lower())
 
 
-def _is_form_of(one: str, other: str) -> bool:
-    """Whether both are forms of one word: "own" and "owner", "backup" and "backups"."""
-    return one.startswith(other) or other.startswith(one) or fuzz.ratio(one, other) >= SLIP
-
-
 def _of_one_family(mine: WordsAndValues, theirs: WordsAndValues) -> bool:
     """Whether they name two things of one family: "ledger-worker" and "ledger-mailer"."""
     kinds = {"name", "identifier"}
@@ -202,10 +197,12 @@ def _units_differ(one: Value, other: Value) -> bool:
 def _exchanged(mine: WordsAndValues, theirs: WordsAndValues) -> set[str]:
     """The single plain words that were exchanged, so that a copy is about another thing; empty if none."""
     left, right = mine.terms.keys() - theirs.terms, theirs.terms.keys() - mine.terms
-    plain = not (left & mine.anchors or right & theirs.anchors)
-    return (
-        left | right if plain and len(left) == len(right) == 1 and not _is_form_of(*left, *right) else set()
-    )
+    if left & mine.anchors or right & theirs.anchors or not len(left) == len(right) == 1:
+        return set()
+    # Forms of one word: "own" and "owner", "backup" and "backups".
+    [one], [other] = left, right
+    is_form = one.startswith(other) or other.startswith(one) or fuzz.ratio(one, other) >= SLIP
+    return set() if is_form else left | right
 
 
 def _are_copies(one: str, other: str, exchanged: set[str]) -> bool:

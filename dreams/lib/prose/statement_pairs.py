@@ -146,7 +146,8 @@ def _link_to(path: str) -> re.Pattern[str]:
 @lru_cache(maxsize=20_000)
 def members_apart(one: PlacedText, other: PlacedText) -> bool:
     """Whether each belongs to something different: lists of things, labelled values, events of a day, files with different topics."""
-    if any(map(_is_entry, (one, other))):
+    # An entry names each thing or step once: "- `path/to/file.py` — what it is for".
+    if any(each.source == "body" and _ENTRY.match(encodable(each.raw)) for each in (one, other)):
         return True
     labels = [_FIELD.match(encodable(each.text)) for each in (one, other)]
     if all(labels):
@@ -157,11 +158,6 @@ def members_apart(one: PlacedText, other: PlacedText) -> bool:
         return True
     named = {value.key for value in one.reading.values if not value.is_measured} & other.reading.anchors
     return (all(labels) or not named) and bool(_own(one, other) and _own(other, one))
-
-
-def _is_entry(statement: PlacedText) -> bool:
-    """Whether it is an entry of a list, which names each thing or step once: "- `path/to/file.py` — what it is for"."""
-    return statement.source == "body" and _ENTRY.match(encodable(statement.raw)) is not None
 
 
 @lru_cache(maxsize=20_000)

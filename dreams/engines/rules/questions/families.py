@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import PurePosixPath
 from typing import Concatenate, ParamSpec
 
-from dreams.engines.rules.notes.bodies import BULLET, units, wholes
+from dreams.engines.rules.notes.bodies import BULLET, REMARK, units, wholes
 from dreams.engines.rules.notes.removing import fates, remove, remove_sentence
 from dreams.engines.rules.notes.tree import Recorder, Tree, is_daily, is_index, is_log, is_team
 from dreams.engines.rules.notes.wording import sentences
@@ -147,7 +147,8 @@ def leads(units: Sequence[PlacedText]) -> set[tuple[str, int]]:
     return {
         (unit.path, unit.first_line)
         for unit in first
-        if not BULLET.match(unit.raw) and any(each.first_line > unit.last_line for each in of_file[unit.path])
+        if not BULLET.match(unit.raw)
+        and (REMARK.search(unit.raw) or any(each.first_line > unit.last_line for each in of_file[unit.path]))
     }
 
 
