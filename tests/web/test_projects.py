@@ -39,6 +39,25 @@ def test_the_project_that_needs_the_person_most_comes_first(browser: Client) -> 
     assert _names(browser) == ["waiting", "failing", "open", "dreaming", "closed", "unseen", "off", "gone"]
 
 
+def test_the_list_has_the_order_that_is_chosen_and_those_that_are_gone_stand_last_in_each(
+    browser: Client,
+) -> None:
+    now = timezone.now()
+    long_ago = now - dt.timedelta(days=90)
+    world.make_project("Beta", last_session_at=now, last_consolidated_at=long_ago, failures=1)
+    world.make_project("alpha", last_session_at=long_ago, last_consolidated_at=now)
+    world.make_project("aaa", gone_at=now, last_session_at=now)
+    world.make_project("gamma")
+    assert _names(browser, "?sort=name") == ["alpha", "Beta", "gamma", "aaa"]
+    assert _names(browser, "?sort=session") == ["Beta", "alpha", "gamma", "aaa"]
+    assert _names(browser, "?sort=dream") == ["gamma", "Beta", "alpha", "aaa"]
+    assert _names(browser, "?sort=dream&q=a") == ["gamma", "Beta", "alpha", "aaa"]
+    assert _names(browser, "?sort=nonsense") == _names(browser) == ["Beta", "alpha", "gamma", "aaa"]
+    text = browser.get(reverse("projects") + "?sort=name").content.decode()
+    assert '<option value="name" selected>By name</option>' in text
+    assert 'href="?sort=name&amp;state=gone"' in text, "the order stays when a state is chosen"
+
+
 def test_a_closed_project_says_why_and_when_it_opens(browser: Client) -> None:
     world.make_waiting_project("acme", dt.timedelta(hours=6))
     text = browser.get(reverse("projects")).content.decode()

@@ -1,4 +1,4 @@
-"""The list of projects, worst first. A fixed number of queries."""
+"""The list of projects and its orders. A fixed number of queries."""
 
 import datetime as dt
 from collections import Counter
@@ -9,8 +9,10 @@ from typing import Any, Literal, NamedTuple, TypeVar
 
 from django.core.cache import cache
 from django.db.models import (
+    BooleanField,
     Case,
     Count,
+    ExpressionWrapper,
     F,
     IntegerField,
     Model,
@@ -18,9 +20,11 @@ from django.db.models import (
     Q,
     QuerySet,
     Subquery,
+    TextChoices,
     Value,
     When,
 )
+from django.db.models.expressions import OrderBy
 from django.db.models.functions import Lower
 from django.utils import timezone
 
@@ -67,6 +71,24 @@ STATES: Mapping[int, RowState] = {
     GONE: RowState("gone", "Gone", "", "trash"),
 }
 FILTERS = {state.name: state.label for state in STATES.values()}
+
+
+class ProjectOrder(TextChoices):
+    """The orders of the list. To add one, add it here and its sorting to `ORDERS`."""
+
+    URGENT = "urgent", "What needs you first"
+    NAME = "name", "By name"
+    SESSION = "session", "Newest session first"
+    DREAM = "dream", "Longest without a dream first"
+
+
+#: The sort keys before the name.
+ORDERS: Mapping[ProjectOrder, Sequence[OrderBy]] = {
+    ProjectOrder.URGENT: (F("rank").asc(), F("last_session_at").desc(nulls_last=True)),
+    ProjectOrder.NAME: (),
+    ProjectOrder.SESSION: (F("last_session_at").desc(nulls_last=True),),
+    ProjectOrder.DREAM: (F("last_consolidated_at").asc(nulls_first=True),),
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,14 +149,15 @@ def projects(
     state: str = "",
     number: str | None = None,
     host: str = "",
+    order: ProjectOrder = ProjectOrder.URGENT,
 ) -> Projects:
     counted = dict(_counts(host))
     wanted = next((rank for rank, one in STATES.items() if one.name == state), None)
     if text:
-        page = page_of(_matching(text, wanted, host), number, PAGE_SIZE)
+        page = page_of(_matching(text, wanted, host, order), number, PAGE_SIZE)
     else:
         total = sum(counted.values()) if wanted is None else counted.get(wanted, 0)
-        page = page_of(RowQuery(total, partial(_listed, wanted, host)), number, PAGE_SIZE)
+        page = page_of(RowQuery(total, partial(_listed, wanted, host, order)), number, PAGE_SIZE)
     return Projects(
         listed=PageOfRows(_described(list(page.object_list)), page),
         total=sum(counted.values()),
@@ -196,23 +219,25 @@ def _counts(host: str) -> QuerySet[Any, tuple[int, int]]:
 
 
 @prepared
-def _listed(rank: int | None, host: str, start: Fixed) -> QuerySet[Any]:
-    return _ordered(_of_host(host), rank)[start : start + PAGE_SIZE]
+def _listed(rank: int | None, host: str, order: ProjectOrder, start: Fixed) -> QuerySet[Any]:
+    return _ordered(_of_host(host), rank, order)[start : start + PAGE_SIZE]
 
 
-def _ordered(ranked: QuerySet[Any], rank: int | None) -> QuerySet[Any]:
+def _ordered(ranked: QuerySet[Any], rank: int | None, order: ProjectOrder) -> QuerySet[Any]:
+    """Projects that no longer exist are last in each order."""
     rows = ranked if rank is None else ranked.filter(rank=rank)
-    return rows.order_by("rank", F("last_session_at").desc(nulls_last=True), Lower("name"), "pk")
+    is_away = ExpressionWrapper(Q(rank__gte=UNWATCHED), BooleanField())
+    return rows.order_by(is_away.asc(), *ORDERS[order], Lower("name"), "pk")
 
 
-def _matching(text: str, rank: int | None, host: str) -> QuerySet[Any]:
+def _matching(text: str, rank: int | None, host: str, order: ProjectOrder) -> QuerySet[Any]:
     found = _of_host(host).filter(
         Q(name__icontains=text)
         | Q(slug__icontains=text)
         | Q(memory_dir__icontains=text)
         | Q(repo_dir__icontains=text)
     )
-    return _ordered(found, rank)
+    return _ordered(found, rank, order)
 
 
 def _described(rows: list[Project]) -> list[ProjectRow]:

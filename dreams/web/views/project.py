@@ -42,6 +42,7 @@ from dreams.web.pages import (
     timeline,
 )
 from dreams.web.pages.index_size import size_of
+from dreams.web.pages.projects import ProjectOrder
 from dreams.web.paging import Filter, chosen, host_asked, number_or_none, search_text
 from dreams.web.urls import LARGEST_KEY
 from dreams.web.views.host_requests import asked
@@ -54,8 +55,9 @@ _PROMPT_KEY = re.compile(r"-?[0-9]{1,19}")
 def projects(request: Request) -> HttpResponse:
     text = search_text(request.GET.get("q"))
     state = chosen(request.GET.get("state"), list(projects_pages.FILTERS))
-    found = projects_pages.projects(text, state, request.GET.get("page"), host_asked(request))
-    context = {"found": found, "q": text, "state": state}
+    order = ProjectOrder(chosen(request.GET.get("sort"), ProjectOrder.values, ProjectOrder.URGENT))
+    found = projects_pages.projects(text, state, request.GET.get("page"), host_asked(request), order)
+    context = {"found": found, "q": text, "state": state, "order": order, "orders": ProjectOrder.choices}
     return page(request, "dreams/projects.html", "dreams/_projects.html", context)
 
 
