@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import random
 from contextlib import nullcontext
 from pathlib import Path
 
@@ -11,17 +12,24 @@ from dreams.dev.dreambench import folders, generator
 from dreams.dev.dreambench.builder import KINDS, OWN_KINDS, World
 from dreams.dev.dreambench.folders import naive_merge, nothing
 from dreams.dev.dreambench.session_cases import DirectoryPassages
+from dreams.dev.dreambench.shapes import ATTRIBUTES, FOUND, Deal
 from dreams.lib.agents import transcripts
 from tests.world.cases import each
 
+# In our own words; `make test-more` has the others.
+MADE_IN = [
+    name if name == "own" else pytest.param(name, marks=pytest.mark.sweep)
+    for name in sorted(generator.WORDINGS)
+]
 
-@pytest.fixture(scope="module")
-def made() -> World:
-    return generator.make(seed=7, facts=60)
+
+@pytest.fixture(scope="module", params=MADE_IN)
+def made(request: pytest.FixtureRequest) -> World:
+    return generator.make(seed=7, facts=60, wordings=request.param)
 
 
 def test_the_same_seed_makes_the_same_world_and_another_seed_another(made: World) -> None:
-    again, other = generator.make(7, 60), generator.make(8, 60)
+    again, other = generator.make(7, 60, made.wordings), generator.make(8, 60, made.wordings)
     assert again.cases == made.cases
     assert [d.files for d in again.directories] == [d.files for d in made.directories]
     assert [d.files for d in other.directories] != [d.files for d in made.directories]
@@ -29,6 +37,12 @@ def test_the_same_seed_makes_the_same_world_and_another_seed_another(made: World
 
 def test_every_kind_is_there_at_the_small_size(made: World) -> None:
     assert {case.kind for case in made.cases} == set(OWN_KINDS)
+
+
+def test_found_wordings_are_none_of_our_own_and_cover_each_fact() -> None:
+    for own, found in zip(ATTRIBUTES, FOUND, strict=True):
+        assert own.sort == found.sort
+        assert not {*own.said, *own.told} & {*found.said, *found.told}
 
 
 @pytest.mark.more
@@ -42,6 +56,13 @@ def test_what_must_be_kept_or_go_stands_there_before_unless_it_is_only_said(made
                 assert all(before.says(claim) for claim in case.gone), case
             else:
                 assert not any(before.says(claim) for claim in case.gone), case
+
+
+def test_a_third_of_the_wordings_is_held_out_and_another_third_for_another_seed() -> None:
+    options = ATTRIBUTES[0].told
+    parts = [Deal(seed, random.Random(seed)).parts(options) for seed in range(12)]  # noqa: S311 - a benchmark, not a secret
+    assert all(len(held) == len(options) // 3 for _, held in parts)
+    assert len({tuple(held) for _, held in parts}) > 1
 
 
 def test_the_transcripts_hold_what_was_typed_and_tool_output_is_not_taken_for_it(

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TypeVar
 
-from dreams.dev.dreambench.shapes import SAID, Attribute, Words, bare, opening
+from dreams.dev.dreambench.shapes import ATTRIBUTES, SAID, Attribute, Chosen, Deal, Words, bare, opening
 
 # The truth of a generated directory: claims that a memory can make, and cases with their expected outcome.
 
@@ -70,6 +70,7 @@ class Case:
     name: str
     directory: str
     about: str = ""
+    held_out: bool = False
     stands: tuple[Claim, ...] = ()
     gone: tuple[Claim, ...] = ()
     once: bool = False
@@ -128,6 +129,7 @@ class World:
 
     seed: int
     facts: int
+    wordings: str = "own"
     directories: list[BuiltDirectory] = field(default_factory=list)
     cases: list[Case] = field(default_factory=list)
     given: str = ""  # the folder of its shapes
@@ -221,8 +223,16 @@ class DirectoryBuilder:
 
 
 class OwnWordsBuilder(DirectoryBuilder):
-    def __init__(self, rng: random.Random, words: Words, name: str) -> None:
+    def __init__(
+        self,
+        rng: random.Random,
+        words: Words,
+        deal: Deal,
+        name: str,
+        attributes: Sequence[Attribute] = ATTRIBUTES,
+    ) -> None:
         super().__init__(rng, words, name)
+        self.attributes, self.deal = attributes, deal
         self.topics: list[Topic] = []
         self.rows: list[str] = []  # additional index rows
         self.unlisted: set[str] = set()
@@ -258,15 +268,15 @@ class OwnWordsBuilder(DirectoryBuilder):
 
     def fact(
         self, attribute: Attribute, subject: str, value: str, besides: Sequence[str] = ()
-    ) -> tuple[str, str]:
-        """(statement, the wording used)."""
-        left = [wording for wording in attribute.said if wording not in besides]
-        wording = self.rng.choice(left or attribute.said)
-        return opening(wording.format(s=subject, v=value)), wording
+    ) -> tuple[str, str, bool]:
+        """(statement, the wording used, held out)."""
+        chosen = self.deal.draw(attribute.said, besides)
+        return opening(chosen.text.format(s=subject, v=value)), chosen.text, chosen.held_out
 
-    def put(self, options: Sequence[str], **values: str) -> str:
+    def put(self, options: Sequence[str], **values: str) -> Chosen:
         """Fills in one of several wordings."""
-        return opening(self.rng.choice(options).format(**values))
+        chosen = self.deal.draw(options)
+        return Chosen(opening(chosen.text.format(**values)), chosen.held_out)
 
     def day(self, first: dt.date, last: dt.date) -> str:
         return (first + dt.timedelta(days=self.rng.randrange((last - first).days))).isoformat()

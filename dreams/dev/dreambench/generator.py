@@ -9,7 +9,7 @@ from functools import partial
 
 from dreams.dev.dreambench import session_cases
 from dreams.dev.dreambench.builder import Claim, OwnWordsBuilder, World, claim, fill
-from dreams.dev.dreambench.shapes import ATTRIBUTES, SAID, VOCABULARY, Words, bare, opening
+from dreams.dev.dreambench.shapes import ATTRIBUTES, FOUND, SAID, VOCABULARY, Deal, Words, bare, opening
 
 OLD_FROM, OLD_TO = dt.date(2025, 6, 1), dt.date(2025, 10, 1)
 NEW_FROM, NEW_TO = dt.date(2025, 10, 5), dt.date(2026, 2, 20)
@@ -21,24 +21,24 @@ def fact(b: OwnWordsBuilder) -> None:
         return _foreign(b)
     if chance < 0.22:
         return _preference_kept(b)
-    attribute = b.rng.choice(ATTRIBUTES)
+    attribute = b.rng.choice(b.attributes)
     subject, value = b.words.subject(), b.words.value(attribute.sort)
-    text, _ = b.fact(attribute, subject, value)
+    text, _, held = b.fact(attribute, subject, value)
     topic = b.place(text)
     if b.rng.random() < 0.15:
         topic.lines.append(b.rng.choice(SAID["remarks"]))
-    b.case("fact", about=text, stands=(claim(subject, value),))
+    b.case("fact", about=text, held_out=held, stands=(claim(subject, value),))
     return None
 
 
 def _foreign(b: OwnWordsBuilder) -> None:
-    text = b.put(
+    chosen = b.put(
         SAID["french"] if b.rng.random() < 0.5 else SAID["korean"],
         s=(s := b.words.subject()),
         v=(v := b.words.value("port")),
     )
-    b.place(text)
-    b.case("fact", about=text, stands=(claim(s, v),))
+    b.place(chosen.text)
+    b.case("fact", about=chosen.text, held_out=chosen.held_out, stands=(claim(s, v),))
 
 
 def _preference_kept(b: OwnWordsBuilder) -> None:
@@ -56,17 +56,23 @@ def _preference_kept(b: OwnWordsBuilder) -> None:
 def duplicate(b: OwnWordsBuilder) -> None:
     if b.rng.random() < 0.15:
         return _twin_files(b)
-    attribute = b.rng.choice(ATTRIBUTES)
+    attribute = b.rng.choice(b.attributes)
     subject, value = b.words.subject(), b.words.value(attribute.sort)
-    one, wording = b.fact(attribute, subject, value)
-    other, _ = b.fact(attribute, subject, value, [wording] if b.rng.random() < 0.7 else [])
+    one, wording, held = b.fact(attribute, subject, value)
+    other, _, held_too = b.fact(attribute, subject, value, [wording] if b.rng.random() < 0.7 else [])
     other = b.rng.choice(SAID["duplicate_frames"]).format(other)
     topic = b.place(one)
     if b.rng.random() < 0.4:
         topic.lines.insert(b.rng.randrange(len(topic.lines) + 1), other)
     else:
         b.place(other, [topic])
-    b.case("duplicate", about=f"{one} / {other}", stands=(claim(subject, value),), once=True)
+    b.case(
+        "duplicate",
+        about=f"{one} / {other}",
+        held_out=held or held_too,
+        stands=(claim(subject, value),),
+        once=True,
+    )
     return None
 
 
@@ -77,7 +83,7 @@ def _twin_files(b: OwnWordsBuilder) -> None:
     two.path = f"project_{one.title.lower().replace(' ', '_')}_notes.md"
     two.bullets, two.shape = one.bullets, one.shape
     claims = []
-    for attribute in b.rng.sample(ATTRIBUTES, 3):
+    for attribute in b.rng.sample(b.attributes, 3):
         subject, value = b.words.subject(), b.words.value(attribute.sort)
         one.lines.append(b.fact(attribute, subject, value)[0])
         claims.append(claim(subject, value))
@@ -92,23 +98,23 @@ def _twin_files(b: OwnWordsBuilder) -> None:
 
 def look_alike(b: OwnWordsBuilder) -> None:
     """Two facts in the same words, except for the value, place, environment or person."""
-    attribute = b.rng.choice([a for a in ATTRIBUTES if a.sort != "person"])
+    attribute = b.rng.choice([a for a in b.attributes if a.sort != "person"])
     subject = b.words.subject()
     value, another = b.words.two_values(attribute.sort)
     form = b.rng.randrange(4)
     if form == 0:  # two services
         other = b.words.other_subject(subject)
-        text, wording = b.fact(attribute, subject, value)
+        text, wording, held = b.fact(attribute, subject, value)
         pair = text, opening(wording.format(s=other, v=value))
         claims = claim(subject, value), claim(other, value)
     elif form == 1:  # two environments
-        text, wording = b.fact(attribute, f"{subject} in staging", value)
+        text, wording, held = b.fact(attribute, f"{subject} in staging", value)
         pair = text, opening(wording.format(s=f"{subject} in production", v=another))
         claims = _in(subject, "staging", value), _in(subject, "production", another)
     elif form == 2:  # two people of one first name
         return _namesakes(b)
     else:  # two numbers of one thing
-        text, wording = b.fact(attribute, f"{subject} v2", value)
+        text, wording, held = b.fact(attribute, f"{subject} v2", value)
         pair = text, opening(wording.format(s=f"{subject} v3", v=another))
         claims = _in(subject, "v2", value), _in(subject, "v3", another)
     topic = b.place(pair[0])
@@ -116,7 +122,7 @@ def look_alike(b: OwnWordsBuilder) -> None:
         topic.lines.append(pair[1])
     else:
         b.place(pair[1], [topic])
-    b.case("look-alike", about=f"{pair[0]} / {pair[1]}", stands=claims)
+    b.case("look-alike", about=f"{pair[0]} / {pair[1]}", held_out=held, stands=claims)
     return None
 
 
@@ -128,26 +134,26 @@ def _namesakes(b: OwnWordsBuilder) -> None:
     first = b.rng.choice(VOCABULARY["people"])
     one, two = b.rng.sample(VOCABULARY["surnames"], 2)
     subject, other = b.words.subject(), b.words.subject()
-    attribute = next(a for a in ATTRIBUTES if a.sort == "person")
-    left, wording = b.fact(attribute, subject, f"{first} {one}")
+    attribute = next(a for a in b.attributes if a.sort == "person")
+    left, wording, held = b.fact(attribute, subject, f"{first} {one}")
     right = opening(
         wording.format(s=other if b.rng.random() < 0.5 else f"{subject} abroad", v=f"{first} {two}")
     )
     topic = b.place(left)
     topic.lines.append(right)
     claims = claim(subject, f"{first} {one}"), (f"{first} {two}".lower(),)
-    b.case("look-alike", about=f"{left} / {right}", stands=claims)
+    b.case("look-alike", about=f"{left} / {right}", held_out=held, stands=claims)
 
 
 def update(b: OwnWordsBuilder) -> None:
-    attribute = b.rng.choice(ATTRIBUTES)
+    attribute = b.rng.choice(b.attributes)
     subject = b.words.subject()
     old, new = b.words.two_values(attribute.sort)
-    before, wording = b.fact(attribute, subject, old)
-    after, _ = b.fact(attribute, subject, new, [] if b.rng.random() < 0.6 else [wording])
+    before, wording, held = b.fact(attribute, subject, old)
+    after, _, _ = b.fact(attribute, subject, new, [] if b.rng.random() < 0.6 else [wording])
     lines = [
-        b.rng.choice(SAID["dated_old"]).format(day=b.day(OLD_FROM, OLD_TO), fact=before),
-        b.rng.choice(SAID["dated_new"]).format(day=b.day(NEW_FROM, NEW_TO), fact=after),
+        b.deal.draw(SAID["dated_old"]).text.format(day=b.day(OLD_FROM, OLD_TO), fact=before),
+        b.deal.draw(SAID["dated_new"]).text.format(day=b.day(NEW_FROM, NEW_TO), fact=after),
     ]
     if b.rng.random() < 0.3:
         lines.reverse()
@@ -159,6 +165,7 @@ def update(b: OwnWordsBuilder) -> None:
     b.case(
         "update",
         about=" / ".join(lines),
+        held_out=held,
         stands=(claim(subject, new),),
         gone=(claim(subject, old),),
     )
@@ -167,10 +174,10 @@ def update(b: OwnWordsBuilder) -> None:
 def until(b: OwnWordsBuilder, kind: str, first: dt.date, last: dt.date) -> None:
     """What holds until a day between these."""
     subject, day = b.words.subject(), b.day(first, last)
-    text = b.put(SAID["expired"], s=subject, day=day)
-    b.place(text)
+    chosen = b.put(SAID["expired"], s=subject, day=day)
+    b.place(chosen.text)
     said = {"gone" if kind == "expiry" else "stands": (claim(subject, day),)}
-    b.case(kind, about=text, **said)
+    b.case(kind, about=chosen.text, held_out=chosen.held_out, **said)
 
 
 def date(b: OwnWordsBuilder) -> None:
@@ -181,15 +188,16 @@ def date(b: OwnWordsBuilder) -> None:
     subject = b.words.subject()
     topic.lines.append(opening(wording.format(s=subject, n=back)))
     day = (topic.day - dt.timedelta(days=back)).isoformat()
+    held = wording in b.deal.parts([one["said"] for one in SAID["resolvable"]])[1]
     about = f"{topic.lines[-1]} (written {topic.day.isoformat()})"
-    b.case("date", about=about, stands=((bare(subject),),), day=day)
+    b.case("date", about=about, held_out=held, stands=((bare(subject),),), day=day)
 
 
 def vague(b: OwnWordsBuilder) -> None:
     subject = b.words.subject()
-    text = b.put(SAID["vague"], s=subject)
-    b.place(text)
-    b.case("vague", about=text, stands=((bare(subject),),), undated=True)
+    chosen = b.put(SAID["vague"], s=subject)
+    b.place(chosen.text)
+    b.case("vague", about=chosen.text, held_out=chosen.held_out, stands=((bare(subject),),), undated=True)
 
 
 def pinned(b: OwnWordsBuilder) -> None:
@@ -210,7 +218,7 @@ INDEX_BYTES = 25_000  # what is loaded of an index
 
 
 def _some_fact(b: OwnWordsBuilder) -> tuple[str, Claim]:
-    attribute = b.rng.choice(ATTRIBUTES)
+    attribute = b.rng.choice(b.attributes)
     subject, value = b.words.subject(), b.words.value(attribute.sort)
     return b.fact(attribute, subject, value)[0], claim(subject, value)
 
@@ -365,9 +373,12 @@ SHARES: Mapping[str, tuple[Callable[[OwnWordsBuilder], None], float]] = {
 }
 
 
-def make(seed: int, facts: int) -> World:
-    """A world of about `facts` facts, in our wordings. Raises ValueError for a number out of range."""
-    world = World(seed, facts)
+WORDINGS = {"own": ATTRIBUTES, "found": FOUND}
+
+
+def make(seed: int, facts: int, wordings: str = "own") -> World:
+    """A world of about `facts` facts, in our wordings or in `found` ones. Raises ValueError for a number out of range."""
+    world = World(seed, facts, wordings)
     words = Words(random.Random(f"{seed}/words"))  # noqa: S311 - a benchmark, not a secret
     left, number = facts, 1
     while left > 0:
@@ -389,7 +400,7 @@ def make(seed: int, facts: int) -> World:
 def _builder(world: World, name: str, words: Words) -> OwnWordsBuilder:
     rng = random.Random(f"{world.seed}/{name}")  # noqa: S311 - as above
     words.rng = rng
-    return OwnWordsBuilder(rng, words, name)
+    return OwnWordsBuilder(rng, words, Deal(world.seed, rng), name, WORDINGS[world.wordings])
 
 
 def _add(world: World, b: OwnWordsBuilder) -> None:

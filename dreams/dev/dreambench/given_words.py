@@ -336,7 +336,7 @@ SHARES: Mapping[str, tuple[Callable[[GivenWordsBuilder], None], float]] = {
 def make(folder: Path, seed: int, facts: int) -> World:
     """A world of about `facts` facts in the shapes of a folder. Raises ValueError and NoShapes."""
     shapes = read(folder)
-    world = World(seed, facts, given=str(folder), refused=shapes.refused)
+    world = World(seed, facts, "given", given=str(folder), refused=shapes.refused)
     words = Words(random.Random(f"{seed}/strangers"))  # noqa: S311 - a benchmark, not a secret
     halves = [half for half in HALVES if shapes.kind("fact", half)]
     for half, own in zip(halves, _parts(facts, len(halves)), strict=True):

@@ -43,6 +43,7 @@ class Score:
     """Rates are from 0 to 1, None if there was nothing to count."""
 
     kinds: dict[str, Counter[str]] = field(default_factory=dict)
+    held_out: Counter[str] = field(default_factory=Counter)
     kept: int = 0
     to_keep: int = 0
     wrong_merges: int = 0
@@ -91,6 +92,7 @@ class Score:
 
         found: dict[str, Any] = {
             "kinds": {name: _counts(self.kinds[name]) for name in KINDS if name in self.kinds},
+            "held_out": _counts(self.held_out),
             "right": self.right,
             "wrong": self.wrong,
             "facts_kept": self.facts_kept,
@@ -148,6 +150,8 @@ def score(cases: Iterable[Case], runs: Iterable[Ran], cost: Cost | None = None) 
 def _count(made: Score, case: Case, states: "States") -> None:
     judged = judge(case, states)
     made.kinds.setdefault(case.kind, Counter())[judged.verdict] += 1
+    if case.held_out:
+        made.held_out[judged.verdict] += 1
     if judged.verdict != "right":
         made.misses.append(judged)
     standing = [claim for claim in case.stands if states.before.says(claim)]
@@ -187,7 +191,7 @@ def _text(files: Mapping[str, bytes]) -> str:
 
 def lines(world: World, scores: Mapping[str, Score]) -> Iterator[str]:
     """A table of right / left / wrong per kind, followed by figures for all directories."""
-    yield f"seed {world.seed}, {world.facts} facts, {world.given or 'own'} wordings, {len(world.directories)} directories, {len(world.cases)} cases"
+    yield f"seed {world.seed}, {world.facts} facts, {world.given or world.wordings} wordings, {len(world.directories)} directories, {len(world.cases)} cases"
     yield "right / left / wrong"
     names = list(scores)
     yield from _columns(["kind", *names], list(_kinds(scores)))
@@ -199,6 +203,8 @@ def _kinds(scores: Mapping[str, Score]) -> Iterator[list[str]]:
     for kind in KINDS:
         if any(kind in score.kinds for score in scores.values()):
             yield [kind, *(_cell(score.kinds.get(kind, Counter())) for score in scores.values())]
+    if any(score.held_out for score in scores.values()):
+        yield ["held-out wordings", *(_cell(score.held_out) for score in scores.values())]
 
 
 def _cell(counts: Counter[str]) -> str:

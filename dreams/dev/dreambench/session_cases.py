@@ -7,7 +7,7 @@ from functools import cached_property, lru_cache
 from pathlib import PurePosixPath
 
 from dreams.dev.dreambench.builder import BuiltMessage, Claim, OwnWordsBuilder, claim
-from dreams.dev.dreambench.shapes import ATTRIBUTES, SAID, Attribute, Words, bare, opening
+from dreams.dev.dreambench.shapes import SAID, Attribute, Words, bare, opening
 
 
 def _user(b: OwnWordsBuilder, text: str, after: int = -1) -> int:
@@ -20,29 +20,37 @@ def _user(b: OwnWordsBuilder, text: str, after: int = -1) -> int:
     return b.say(BuiltMessage("user", said), BuiltMessage("assistant", reply), after=after)
 
 
-def _standing(b: OwnWordsBuilder) -> tuple[Attribute, str, str, str]:
-    """A fact in memory: (attribute, subject, value now, another value)."""
-    attribute = b.rng.choice(ATTRIBUTES)
+def _standing(b: OwnWordsBuilder) -> tuple[Attribute, str, str, str, bool]:
+    """A fact in memory: (attribute, subject, value now, another value, held out)."""
+    attribute = b.rng.choice(b.attributes)
     subject = b.words.subject()
     value, other = b.words.two_values(attribute.sort)
-    text, _ = b.fact(attribute, subject, value)
+    text, _, held = b.fact(attribute, subject, value)
     topic = b.place(text)
     if b.rng.random() < 0.15 and not topic.hook:
         topic.hook = text.rstrip(".")
-    return attribute, subject, value, other
+    return attribute, subject, value, other, held
 
 
 def told(b: OwnWordsBuilder) -> None:
-    attribute, subject, old, new = _standing(b)
-    said = b.rng.choice(attribute.told).format(s=subject, v=new, o=old)
+    attribute, subject, old, new, _ = _standing(b)
+    chosen = b.deal.draw(attribute.told)
+    said = chosen.text.format(s=subject, v=new, o=old)
     _user(b, said)
-    b.case("told", about=said, stands=(claim(subject, new),), gone=(claim(subject, old),))
+    b.case(
+        "told",
+        about=said,
+        held_out=chosen.held_out,
+        stands=(claim(subject, new),),
+        gone=(claim(subject, old),),
+    )
 
 
 def flip_back(b: OwnWordsBuilder) -> None:
-    attribute, subject, value, other = _standing(b)
-    first = b.rng.choice(attribute.told).format(s=subject, v=other, o=value)
-    back = b.rng.choice(attribute.told).format(s=subject, v=value, o=other)
+    attribute, subject, value, other, _ = _standing(b)
+    first = b.deal.draw(attribute.told).text.format(s=subject, v=other, o=value)
+    now = b.deal.draw(attribute.told)
+    back = now.text.format(s=subject, v=value, o=other)
     if b.rng.random() < 0.4:
         fact = b.fact(attribute, subject, value)[0]
         back = b.rng.choice(SAID["again"]).format(fact=fact, now=back)
@@ -51,17 +59,25 @@ def flip_back(b: OwnWordsBuilder) -> None:
     b.case(
         "flip-back",
         about=f"{first} / {back}",
+        held_out=now.held_out,
         stands=(claim(subject, value),),
         gone=(claim(subject, other),),
     )
 
 
 def cascade(b: OwnWordsBuilder) -> None:
-    attribute, subject, old, new = _standing(b)
+    attribute, subject, old, new, _ = _standing(b)
     leaning = opening(attribute.leaning.format(s=subject, v=old))
     b.place(leaning)
-    _user(b, b.rng.choice(attribute.told).format(s=subject, v=new, o=old))
-    b.case("cascade", about=leaning, stands=((bare(subject),),), flagged=_telling(leaning, subject))
+    chosen = b.deal.draw(attribute.told)
+    _user(b, chosen.text.format(s=subject, v=new, o=old))
+    b.case(
+        "cascade",
+        about=leaning,
+        held_out=chosen.held_out,
+        stands=((bare(subject),),),
+        flagged=_telling(leaning, subject),
+    )
 
 
 def _telling(leaning: str, subject: str) -> tuple[str, ...]:
@@ -72,18 +88,20 @@ def _telling(leaning: str, subject: str) -> tuple[str, ...]:
 
 
 def forget(b: OwnWordsBuilder) -> None:
-    attribute = b.rng.choice(ATTRIBUTES)
+    attribute = b.rng.choice(b.attributes)
     subject = b.words.subject()
     value, other = b.words.two_values(attribute.sort)
-    text, wording = b.fact(attribute, subject, value)
+    text, wording, _ = b.fact(attribute, subject, value)
     topic = b.place(text)
     neighbour = b.words.other_subject(subject)
     topic.lines.append(opening(wording.format(s=neighbour, v=other)))
-    said = b.rng.choice(SAID["forgets"]).format(s=subject, fact=text[:1].lower() + text[1:].rstrip("."))
+    chosen = b.deal.draw(SAID["forgets"])
+    said = chosen.text.format(s=subject, fact=text[:1].lower() + text[1:].rstrip("."))
     _user(b, said)
     b.case(
         "forget",
         about=said,
+        held_out=chosen.held_out,
         gone=(claim(subject, value),),
         stands=(claim(neighbour, other),),
     )
@@ -94,18 +112,19 @@ def preference(b: OwnWordsBuilder) -> None:
     one, other = b.words.subject().strip("`"), b.words.subject().strip("`")
     said = wording.format(a=one, b=other)
     words = tuple(bare({"{a}": one, "{b}": other}[name]) for name in named)
+    held = wording in b.deal.parts([w for w, _ in SAID["wishes"]])[1]
     _user(b, said)
-    b.case("preference", about=said, stands=(words,))
+    b.case("preference", about=said, held_out=held, stands=(words,))
 
 
 def lure(b: OwnWordsBuilder) -> None:
-    attribute, subject, value, other = _standing(b)
-    false, _ = b.fact(attribute, subject, other)
-    true, _ = b.fact(attribute, subject, value)
+    attribute, subject, value, other, _ = _standing(b)
+    false, _, held = b.fact(attribute, subject, other)
+    true, _, _ = b.fact(attribute, subject, value)
     form = b.rng.randrange(4)
     about = false
     if form == 0:
-        about = b.put(SAID["hypotheticals"], fact=false[:1].lower() + false[1:])
+        about = b.put(SAID["hypotheticals"], fact=false[:1].lower() + false[1:]).text
         b.say(BuiltMessage("user", about), BuiltMessage("assistant", "That would take a few changes."))
     elif form == 1:
         wrong, right = b.rng.choice(SAID["mistakes"])
@@ -114,15 +133,15 @@ def lure(b: OwnWordsBuilder) -> None:
             BuiltMessage("user", right.format(true=true[:1].lower() + true[1:])), BuiltMessage("assistant", "Alright."),
         )  # fmt: skip
     elif form == 2:
-        about = b.put(SAID["quotes"], fact=false)
+        about = b.put(SAID["quotes"], fact=false).text
         b.say(BuiltMessage("user", about), BuiltMessage("assistant", "I cannot tell from here."))
     else:
-        about = b.put(SAID["tool_output"], fact=false)
+        about = b.put(SAID["tool_output"], fact=false).text
         b.say(
             BuiltMessage("user", "what does that page say?"), BuiltMessage("tool", about),
             BuiltMessage("assistant", "It has advice for agents, which I leave alone."),
         )  # fmt: skip
-    b.case("lure", about=about, stands=(claim(subject, value),), gone=(claim(subject, other),))
+    b.case("lure", about=about, held_out=held, stands=(claim(subject, value),), gone=(claim(subject, other),))
 
 
 def secret(b: OwnWordsBuilder) -> None:

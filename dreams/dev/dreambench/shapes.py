@@ -1,5 +1,5 @@
-"""How facts are worded: in our own wordings, which `wordings.toml` has; or in shapes of statements from a folder, so that a
-benchmark's wordings are not those of its authors. Pure.
+"""How facts are worded: in our own wordings and in those found in public files, which `wordings.toml` has and of which the seed
+holds some out; or in shapes of statements from a folder, so that a benchmark's wordings are not those of its authors. Pure.
 
 A folder's `*.jsonl` has one JSON object a line, `*.json` a list of them: `{"kind", "texts", …}` (docs/dreambench.md has
 the kinds). `*.md` are real memories: a statement with a name and a value becomes a shape, by replacing both with slots.
@@ -33,7 +33,41 @@ class Attribute:
     leaning: str  # a fact that depends on the value
 
 
-ATTRIBUTES: Sequence[Attribute] = [Attribute(sort, **one) for sort, one in _FILE["attributes"].items()]
+def _attributes(whose: str) -> Sequence[Attribute]:
+    each = _FILE["attributes"].items()
+    return [Attribute(sort, **one[whose], leaning=one["leaning"]) for sort, one in each]
+
+
+ATTRIBUTES, FOUND = _attributes("own"), _attributes("found")
+
+
+@dataclass(frozen=True, slots=True)
+class Chosen:
+    """A wording, and whether it is held out."""
+
+    text: str
+    held_out: bool
+
+
+class Deal:
+    """Draws wordings. The seed decides which third of each list is held out; half of all draws come from it."""
+
+    def __init__(self, seed: int, rng: random.Random) -> None:
+        self._seed = seed
+        self._rng = rng
+
+    def parts(self, options: Sequence[str]) -> tuple[list[str], list[str]]:
+        """(common, held out), always the same for a seed."""
+        order = list(dict.fromkeys(options))
+        random.Random(f"{self._seed}/{order[0]}").shuffle(order)  # noqa: S311 - a benchmark, not a secret
+        cut = max(1, len(order) // 3) if len(order) > 1 else 0
+        return order[cut:], order[:cut]
+
+    def draw(self, options: Sequence[str], besides: Sequence[str] = ()) -> Chosen:
+        common, held = self.parts(options)
+        left = [[o for o in part if o not in besides] for part in (common, held)]
+        part = 1 if left[1] and (not left[0] or self._rng.random() < 0.5) else 0
+        return Chosen(self._rng.choice(left[part] or list(options)), part == 1)
 
 
 class Words:

@@ -110,7 +110,7 @@ def _run_inside(world: World, folder: Path, engine: str) -> dict[str, Any]:
         "MEMORYWEB_TIME_ZONE": "UTC",
         "DJANGO_SETTINGS_MODULE": "memoryweb.settings",
     }
-    told = ["--from", world.given] if world.given else []
+    told = ["--from", world.given] if world.given else ["--wordings", world.wordings]
     told += ["--seed", str(world.seed), "--facts", str(world.facts), "--engine", engine]
     line = [sys.executable, "-m", "memoryweb", "dreambench", "--json", "--inside", str(folder), *told]
     child = subprocess.Popen(

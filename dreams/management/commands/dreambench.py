@@ -24,6 +24,12 @@ class Command(base.Command):
         parser.add_argument("--seed", type=int, default=1)
         parser.add_argument("--facts", type=int, default=60, help="about how many facts (default 60)")
         parser.add_argument(
+            "--wordings",
+            choices=sorted(generator.WORDINGS),
+            default="own",
+            help="how facts are worded: our own wordings, wordings found in public files, or as people type (default own)",
+        )
+        parser.add_argument(
             "--misses", action="store_true", help="list what the engine missed or did wrong, on stderr"
         )
         parser.add_argument(
@@ -50,7 +56,7 @@ class Command(base.Command):
 
     def _world(self, options: base.Options) -> World:
         if not options["given"]:
-            return generator.make(options["seed"], options["facts"])
+            return generator.make(options["seed"], options["facts"], options["wordings"])
         world = given_words.make(options["given"].resolve(), options["seed"], options["facts"])
         if options["inside"]:
             return world  # the parent process reports what was left out
@@ -78,7 +84,7 @@ class Command(base.Command):
         return {
             "seed": world.seed,
             "facts": world.facts,
-            "wordings": world.given or "own",
+            "wordings": world.given or world.wordings,
             "cases": len(world.cases),
             "systems": {name: one.as_json(cases=name.startswith(with_cases)) for name, one in scores.items()},
             "table": list(scoring.lines(world, scores)),
