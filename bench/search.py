@@ -86,9 +86,9 @@ def write(texts: list[str]) -> None:
 
 
 def first_page(query: Query) -> int:
-    from dreams.services.search.finding import typed
+    from dreams.services.search.finding import Filters, typed
 
-    return len(typed(query)[:20])
+    return len(typed(query, Filters())[:20])
 
 
 def answer(rounds: int) -> None:

@@ -10,11 +10,16 @@ from dreams.admin.site import BoundedList, HostNames, ModelForm, OnHosts, ReadOn
 from dreams.models import (
     AuditEntry,
     DreamRun,
+    DreamUsage,
+    HistoryFile,
     JobRun,
     Memory,
+    ModelRequest,
+    NotesRequest,
     Project,
     Proposal,
     Question,
+    RequestUsage,
     ScheduledJob,
     Session,
 )
@@ -54,6 +59,32 @@ class SessionAdmin(ReadOnly):
     page = ("session", "pk")
 
 
+@admin.register(NotesRequest)
+class NotesRequestAdmin(ReadOnly):
+    list_display = ("session", "status", "model", "sections", "asked_by", "asked_at", "cost_usd_shown")
+    list_filter = ("status", "model")
+    list_select_related = ("session",)
+    search_fields = ("session__title", "session__session_id", "model", "error")
+    date_hierarchy = "asked_at"
+    page = ("session", "session_id")
+
+
+@admin.register(RequestUsage)
+class RequestUsageAdmin(ReadOnly):
+    list_display = ("session", "at", "model", "input_tokens", "output_tokens", "web_searches", "sidechain")
+    list_filter = ("sidechain",)
+    list_select_related = ("session",)
+    search_fields = ("session__title", "session__session_id", "model")
+    date_hierarchy = "at"
+
+
+@admin.register(HistoryFile)
+class HistoryFileAdmin(OnHosts):
+    list_display = ("__str__", "on_host", "line_no", "malformed_lines", "unplaced")
+    list_filter = (("host", HostNames),)
+    search_fields = ("root",)
+
+
 @admin.register(Memory)
 class MemoryAdmin(ReadOnly):
     list_display = ("path", "project", "kind", "type", "size", "lines", "pinned", "changed_at", "gone_at")
@@ -80,6 +111,33 @@ class DreamRunAdmin(ReadOnly):
     search_fields = ("public_id", "project__name", "error")
     date_hierarchy = "created_at"
     page = ("dream", "public_id")
+
+
+@admin.register(DreamUsage)
+class DreamUsageAdmin(ReadOnly):
+    list_display = ("dream", "turn", "at", "model", "requests", "cost_usd_shown")
+    list_filter = ("model",)
+    list_select_related = ("dream",)
+    search_fields = ("dream__public_id", "model")
+    date_hierarchy = "at"
+
+
+@admin.register(ModelRequest)
+class ModelRequestAdmin(ReadOnly):
+    list_display = (
+        "project",
+        "purpose",
+        "at",
+        "model",
+        "requests",
+        "input_tokens",
+        "output_tokens",
+        "cost_usd_shown",
+    )
+    list_filter = ("purpose", "model")
+    list_select_related = ("project",)
+    search_fields = ("project__name", "model")
+    date_hierarchy = "at"
 
 
 @admin.register(Proposal)

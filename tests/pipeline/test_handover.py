@@ -160,7 +160,7 @@ def test_they_are_found_by_search_and_written_again_in_place(talk: Talk) -> None
     assert first.pk == second.pk
     index.catch_up(5)
     query = parse("it worked later")
-    (hit,) = finding.session_hits(finding.sessions(query), query)
+    (hit,) = finding.session_hits(finding.sessions(query, finding.Filters()), query)
     assert hit.session == session
 
 

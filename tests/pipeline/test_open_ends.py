@@ -172,7 +172,7 @@ def test_a_session_is_found_by_what_it_left_unfinished_until_it_is_finished(
     def hits(word: str) -> list[finding.SessionHit]:
         index.catch_up(5)
         wanted = parse(word)
-        return finding.session_hits(finding.sessions(wanted), wanted)
+        return finding.session_hits(finding.sessions(wanted, finding.Filters()), wanted)
 
     path = root.session(app, "s1", [typed("Go"), todos(Mend="in_progress", Zeppelin="pending")])
     root.discover()

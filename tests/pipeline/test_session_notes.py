@@ -34,7 +34,7 @@ def _noted(root: Root, text: str = NOTES, name: str = "s1") -> Path:
 def _found(word: str) -> list[finding.SessionHit]:
     index.catch_up(5)
     query = parse(word)
-    return finding.session_hits(finding.sessions(query), query)
+    return finding.session_hits(finding.sessions(query, finding.Filters()), query)
 
 
 def test_notes_of_a_session_are_shown_in_its_page(root: Root, browser: Client) -> None:

@@ -14,12 +14,17 @@ from django.utils import timezone
 from dreams import conf
 from dreams.models import (
     AuditEntry,
+    DreamUsage,
+    HistoryFile,
     Host,
     JobRun,
+    ModelRequest,
+    NotesRequest,
     Override,
     Policy,
     Price,
     Project,
+    RequestUsage,
     ScheduledJob,
 )
 from memoryweb import urls
@@ -39,8 +44,13 @@ SHOWN = [
     "auditentry",
     "scheduledjob",
     "jobrun",
+    "modelrequest",
+    "requestusage",
+    "historyfile",
+    "notesrequest",
 ]
 MADE_ELSEWHERE = ["project", "session", "memory", "dreamrun", "proposal", "auditentry", "jobrun"]
+MADE_ELSEWHERE += ["modelrequest", "requestusage", "historyfile", "notesrequest"]
 INLINE = re.compile(
     r"<script(?![^>]*\ssrc=)(?![^>]*type=\"application/json\")|\sstyle=|\son[a-z]+=", re.IGNORECASE
 )
@@ -50,6 +60,17 @@ INLINE = re.compile(
 def rows(world: World) -> World:
     conf.specs()
     Override.objects.create(key="min_hours", value=12.0)
+    DreamUsage.objects.create(
+        dream=world.dream,
+        turn=1,
+        model="m",
+        at=world.dream.created_at,
+        cost_usd="0.01",
+    )
+    ModelRequest.objects.create(project=world.project, model="m", at=world.dream.created_at, cost_usd="0.01")
+    RequestUsage.objects.create(key=1, session=world.session, model="m", at=world.dream.created_at)
+    NotesRequest.objects.create(session=world.session, model="m", asked_at=timezone.now())
+    HistoryFile.objects.create(host="here", root="/home/me/.claude", line_no=7, malformed_lines=2)
     Policy.objects.create(operation="add", action="auto")
     Price.objects.create(
         model="m", since="2026-01-01", input=1, output=1, cache_write_5m=1, cache_write_1h=1, cache_read=1
@@ -114,7 +135,7 @@ def test_every_choice_of_a_filter_has_words(browser: Client, rows: World, name: 
 
 @pytest.mark.parametrize(
     ("name", "raw", "written"),
-    [("override", "12.0", "12"), ("price", "1.0000", "$1")],
+    [("override", "12.0", "12"), ("dreamusage", "0.0100000000", "$0.01"), ("price", "1.0000", "$1")],
 )
 def test_values_are_written_as_on_the_pages(
     browser: Client, rows: World, name: str, raw: str, written: str

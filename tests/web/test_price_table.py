@@ -84,3 +84,12 @@ def test_what_a_dream_has_cost_stays_what_it_cost(browser: Client) -> None:
     )
     browser.post(reverse(ADD), _given(output="1000000"))
     assert pricing.spent(project, timezone.now(), dt.UTC).today == Decimal("0.5")
+
+
+def test_the_rows_of_what_dreams_used_are_shown_and_not_changed(browser: Client) -> None:
+    run = world.make_dream(world.make_project(), engine="anthropic", model="own-model")
+    row = DreamUsage.objects.create(dream=run, turn=1, at=timezone.now(), model="own-model")
+    assert run.public_id in browser.get(reverse("admin:dreams_dreamusage_changelist")).content.decode()
+    address = reverse("admin:dreams_dreamusage_change", args=[row.pk])
+    assert browser.post(address, {"model": "x"}).status_code == 403
+    assert browser.get(reverse("admin:dreams_dreamusage_changelist") + "add/").status_code == 403

@@ -105,7 +105,7 @@ PAGES: dict[str, Address] = {
     "memory-skill": _memory("memory-skill"),
     "session": lambda world: reverse("session", args=[world.session.pk]),
     "search": _plain("search", "?q=database"),
-    "search: one kind": _plain("search", "?q=database&kind=versions"),
+    "search: one kind": _plain("search", "?q=database&kind=versions&since=year"),
     "dreams": _plain("dreams"),
     "schedules": _plain("schedules"),
     "dream": lambda world: reverse("dream", args=[world.dream.public_id]),

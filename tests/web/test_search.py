@@ -197,18 +197,22 @@ def test_earlier_versions_are_found_alike_from_their_texts_and_from_all_versions
         _replaced(kept, f"A lantern is in {path}.\n")
         _replaced(kept, f"No light is in {path}.\n")
     index.catch_up(5)
-    narrowed = (None, other.pk)
+    narrowed = (
+        finding.Filters(),
+        finding.Filters(project=other.pk),
+        finding.Filters(since=month_ago + dt.timedelta(days=1)),
+    )
     found = {}
     for many in (1, 10**9):  # no word is in most texts, every word is
         monkeypatch.setattr(finding, "MANY", many)
         words = map(parse, ("lantern", "lantern burns", "nowhere", "in far.md"))
-        found[many] = [finding.versions(query, only) for query in words for only in narrowed]
+        found[many] = [finding.versions(query, filters) for query in words for filters in narrowed]
     assert found[1] == found[10**9]
     assert {row.newest: row.count for row in found[1][0]}[gone.versions.get().pk] == 1
     assert sorted(row.count for row in found[1][0]) == [1, 2, 2]
 
 
-def test_the_answer_can_be_narrowed_to_a_project_and_a_kind(browser: Client, project: Project) -> None:
+def test_the_answer_can_be_narrowed_to_a_project_a_kind_and_a_time(browser: Client, project: Project) -> None:
     other = world.make_project("other")
     old = timezone.now() - dt.timedelta(days=60)
     _typed(world.make_session(project, title="Here"), "the needle now")
@@ -217,8 +221,9 @@ def test_the_answer_can_be_narrowed_to_a_project_and_a_kind(browser: Client, pro
     assert len(_hrefs(_found(browser, "needle"))) == 3
     assert len(_hrefs(_found(browser, "needle", kind="typed"))) == 2
     assert len(_hrefs(_found(browser, "needle", project=str(other.pk)))) == 2
-    assert "Here" not in _found(browser, "needle", kind="typed", project=str(other.pk))
-    assert _groups(_found(browser, "needle", kind="nonsense", project="-1"))
+    assert "Here" in _found(browser, "needle", kind="typed", since="month")
+    assert "There" not in _found(browser, "needle", kind="typed", since="month")
+    assert _groups(_found(browser, "needle", kind="nonsense", since="x", project="-1"))
 
 
 def test_a_group_shows_and_counts_a_few_and_its_own_page_shows_all(
@@ -284,7 +289,7 @@ def test_of_a_common_word_as_many_are_found_as_are_counted_and_of_all_others_eve
     asked = parse("turbine")
 
     def found() -> list[tuple[int, bool]]:
-        return [(row.newest, row.still) for row in finding.versions(asked)]
+        return [(row.newest, row.still) for row in finding.versions(asked, finding.Filters())]
 
     everything = found()
     assert sorted(everything) == [(pk, bool(memory.pk % 2)) for pk, memory in zip(old, made, strict=True)]

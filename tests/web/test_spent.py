@@ -11,7 +11,7 @@ from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
 from dreams.engines.tokens import Tokens
-from dreams.models import DreamRun, Project
+from dreams.models import DreamRun, DreamUsage, Project
 from dreams.web.pages import usage
 from dreams.web.pages.usage_sums import Cell
 from tests.world import rows as world
@@ -69,16 +69,21 @@ def project(db: None) -> Project:
     return world.make_project()
 
 
-def test_dreams_are_counted_by_week_and_project(project: Project) -> None:
+def test_dreams_and_their_tokens_are_counted_by_week_and_project(project: Project) -> None:
     other = world.make_project("other")
     for back in (0, 1, 8):
-        _run(project, back, 60)
+        run = _run(project, back, 60)
+        DreamUsage.objects.create(
+            dream=run, model="opus", turn=1, at=run.ended_at, input_tokens=100, requests=1
+        )
     _run(other, 0, 60, DreamRun.Status.KILLED)
-    (weeks,) = usage.of_dreams(NOW)
+    weeks, tokens = usage.of_dreams(NOW)
     assert weeks.head == ("Week from", "completed", "cancelled", "All")
     assert weeks.rows[0] == ("16 March 2026", "2 dreams", "1 dream", "3 dreams")
-    (weeks,) = usage.of_dreams(NOW, other.pk)
+    assert [row[1] for row in tokens.rows] == ["200", "100"]
+    weeks, tokens = usage.of_dreams(NOW, other.pk)
     assert weeks.rows == (("16 March 2026", "1 dream", "1 dream"),)
+    assert tokens.empty.endswith("Rules use no tokens.")
 
 
 def test_without_a_dream_each_picture_is_a_sentence(db: None) -> None:
@@ -91,7 +96,7 @@ def test_the_queries_do_not_grow_with_dreams(project: Project) -> None:
         for number in range(more):
             _run(project, number / 4, 5)
         with CaptureQueriesContext(connection) as queries:
-            (weeks,) = usage.of_dreams(NOW)
+            weeks, _ = usage.of_dreams(NOW)
         counts.append(len(queries))
-    assert counts == [1, 1]
+    assert counts == [2, 2]
     assert weeks.sentence.startswith("46 dreams in all")

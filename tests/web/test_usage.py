@@ -159,7 +159,7 @@ def _used(run: DreamRun, model: str = "m-1", days: float = 0, **fields: object) 
     return DreamUsage.objects.create(dream=run, turn=1, at=at, model=model, **given)
 
 
-def test_what_dreams_used_stands_by_model_kind_and_project(browser: Client) -> None:
+def test_what_dreams_used_stands_by_model_kind_project_and_day(browser: Client) -> None:
     """Also of a dream that failed, and of a model without a price."""
     run = world.make_dream(world.make_project(), "failed", engine="anthropic", model="m-1")
     other = world.make_dream(world.make_project("notes-cli"), engine="anthropic", model="m-1")
@@ -178,6 +178,7 @@ def test_what_dreams_used_stands_by_model_kind_and_project(browser: Client) -> N
         "acme-api": 2000,
         "notes-cli": 1000,
     }
+    assert [total.requests for _, total in found.days] == [2, 1]
     text = browser.get(reverse("usage")).content.decode()
     assert "No price is known for own-model." in text
 

@@ -31,7 +31,7 @@ def _told() -> tuple[int, dict[int | None, int], dict[dt.date, int]]:
     projects = {line.pk: line.sum.tokens.total for line in found.sessions.projects}
     book, since = PriceBook.load(), usage_sums.midnight(timezone.localdate() - dt.timedelta(364))
     cells = usage_sums.sessions_by_day(usage_sums.session_days(since, book), book)
-    days = world.tokens_by_day(cells)
+    days = {day: one.tokens.total for day, one in usage_sums.total_by_day(cells)}
     return found.sessions.total.tokens.total, projects, days
 
 

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import datetime as dt
 import hashlib
-from collections import Counter
-from collections.abc import Iterable
 from dataclasses import dataclass
 from itertools import count
 
@@ -30,7 +28,6 @@ from dreams.models import (
     Version,
 )
 from dreams.services import hosts
-from dreams.web.pages.usage_sums import Cell
 
 BEFORE = (
     "---\nname: Testing\ndescription: How tests are run here\ntype: feedback\n---\n\n"
@@ -226,12 +223,3 @@ def make_world() -> World:
         dream=dream,
         proposal=proposal,
     )
-
-
-def tokens_by_day(cells: Iterable[Cell]) -> dict[dt.date, int]:
-    """The tokens of days with usage."""
-    days: Counter[dt.date] = Counter()
-    for cell in cells:
-        if cell.day is not None:
-            days[cell.day] += cell.tokens.total
-    return {day: tokens for day, tokens in days.items() if tokens}

@@ -6,6 +6,7 @@ from typing import Any
 from dreams.management import base, named
 from dreams.models import Project
 from dreams.services.search import finding, index, query
+from dreams.services.search.finding import Filters
 from dreams.services.search.hits import Excerpt, InstructionHit, MemoryHit, PromptHit, SessionHit, VersionHit
 
 # The first search after a large discovery indexes waiting texts; it says if some are left.
@@ -37,11 +38,11 @@ class Command(base.Command):
         elif not wanted.terms:
             raise base.BadUsage(f"A search needs at least two characters, not {wanted.text!r}.")
         project = named.any_project(options["project"])
-        within, limit = project.pk if project else None, max(1, min(options["limit"], finding.MOST))
+        filters, limit = Filters(project.pk if project else None), max(1, min(options["limit"], finding.MOST))
         if waiting := index.catch_up(CATCH_UP_SECONDS):
             self.say(f"{waiting:,} texts are not indexed yet; search again later to include them.")
         answers = {
-            kind: [_row(hit) for hit in hits(keys(wanted, within)[:limit], wanted)]
+            kind: [_row(hit) for hit in hits(keys(wanted, filters)[:limit], wanted)]
             for kind, (keys, hits) in finding.SEARCHED.items()
         }
         return {"query": wanted.text, **answers, "waiting": waiting}

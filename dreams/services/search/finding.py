@@ -3,6 +3,7 @@
 Every list is bounded, newest first, and takes a fixed number of queries.
 """
 
+import datetime as dt
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
@@ -40,6 +41,18 @@ MOST = 500
 MANY = 4
 
 Found = TypeVar("Found", bound=Model)
+
+
+@dataclass(frozen=True, slots=True)
+class Filters:
+    """Limits of a search: one project, and nothing older than `since`. None: everything."""
+
+    project: int | None = None
+    since: dt.datetime | None = None
+
+    @property
+    def on(self) -> bool:
+        return self.project is not None or self.since is not None
 
 
 # --- From words to rows, in SQL -----------------------------------------------------------------------------------
@@ -119,13 +132,13 @@ _INSTRUCTIONS = _Texts(
 )
 
 
-def _keys(texts: _Texts, query: Query, project: int | None = None, most: int = MOST) -> list[int]:
+def _keys(texts: _Texts, query: Query, filters: Filters, most: int = MOST) -> list[int]:
     """The found keys, newest first, at most `most`; for a common word only among the newest texts."""
     if not query.terms:
         return []
-    sql, values = _newest(texts, query, project, most * FEW // MOST)
+    sql, values = _newest(texts, query, filters, most * FEW // MOST)
     if texts.path:
-        by_path, more = _by_path(texts, query, project)
+        by_path, more = _by_path(texts, query, filters)
         sql, values = f"SELECT key, at FROM ({sql}) AS r UNION {by_path}", [*values, *more]  # noqa: S608 - values are apart
     listed = f"SELECT key FROM ({sql}) AS w ORDER BY at DESC NULLS LAST, {texts.tied} LIMIT %s"  # noqa: S608 - values are apart
     return [key for (key,) in index.rows(listed, [*values, most])]
@@ -140,14 +153,14 @@ pasted = partial(_keys, _PASTED)
 
 
 def _newest(
-    texts: _Texts, query: Query, project: int | None, most: int, also: str = "", *, by_row: bool = False
+    texts: _Texts, query: Query, filters: Filters, most: int, also: str = "", *, by_row: bool = False
 ) -> tuple[str, list[Any]]:
     """A query with its values for rows (key, at and columns `also`) whose text is among the newest with the words.
 
     `by_row`: from the newest rows to their texts, to pass few texts of other rows that have the words.
     """
     near, wanted = index.newest(query.terms, texts.kind)
-    conditions, limits = _conditions(texts, project)
+    conditions, limits = _conditions(texts, filters)
     select, holds = f"SELECT {texts.key} AS key, {texts.at} AS at{also} FROM", index.holds(query.terms)
     if by_row:
         where = f"WHERE {texts.link} AND {conditions} AND {holds} ORDER BY {texts.key} DESC LIMIT %s"
@@ -160,9 +173,9 @@ def _newest(
     return sql, [*wanted, *query.terms, *limits, most]
 
 
-def _by_path(texts: _Texts, query: Query, project: int | None) -> tuple[str, list[Any]]:
+def _by_path(texts: _Texts, query: Query, filters: Filters) -> tuple[str, list[Any]]:
     """Rows (key, at) whose path has the words."""
-    conditions, limits = _conditions(texts, project)
+    conditions, limits = _conditions(texts, filters)
     any_database: Any = connection
     has = f"{any_database.ops.lookup_cast('icontains') % texts.path} {any_database.operators['icontains']}"
     holds = " AND ".join([has] * len(query.terms))
@@ -171,11 +184,14 @@ def _by_path(texts: _Texts, query: Query, project: int | None) -> tuple[str, lis
     return sql, [*patterns, *limits]
 
 
-def _conditions(texts: _Texts, project: int | None) -> tuple[str, list[Any]]:
+def _conditions(texts: _Texts, filters: Filters) -> tuple[str, list[Any]]:
     conditions, values = [texts.holds], list[Any]()
-    if project is not None:
+    if filters.project is not None:
         conditions.append(texts.project)
-        values.append(project)
+        values.append(filters.project)
+    if filters.since is not None:
+        conditions.append(f"{texts.at} >= %s")
+        values.append(connection.ops.adapt_datetimefield_value(filters.since))
     return " AND ".join(conditions), values
 
 
@@ -203,19 +219,19 @@ def _memories(keys: list[int]) -> QuerySet[Memory]:
 # --- Earlier versions ---------------------------------------------------------------------------------------------
 
 
-def versions(query: Query, project: int | None = None, most: int = MOST) -> list[Earlier]:
+def versions(query: Query, filters: Filters, most: int = MOST) -> list[Earlier]:
     """Earlier versions by memory, first of those memories that no longer have the words."""
     if not query.terms:
         return []
-    found = _earlier(query, project, FEW)
+    found = _earlier(query, filters, FEW)
     # Many versions of few memories: there may be more.
     is_cut = len(found) < MOST and sum(row.count for row in found) >= FEW
-    return (_earlier(query, project, CANDIDATES) if is_cut else found)[:most]
+    return (_earlier(query, filters, CANDIDATES) if is_cut else found)[:most]
 
 
-def _earlier(query: Query, project: int | None, most: int) -> list[Earlier]:
+def _earlier(query: Query, filters: Filters, most: int) -> list[Earlier]:
     by_row = _in_most_texts(query)
-    newest, values = _newest(_VERSIONS, query, project, most, ", v.memory_id", by_row=by_row)
+    newest, values = _newest(_VERSIONS, query, filters, most, ", v.memory_id", by_row=by_row)
     sql = (
         "SELECT g.newest, g.count, m.gone_at IS NULL AND EXISTS (SELECT 1 FROM dreams_searchtext AS t"  # noqa: S608 - values are apart
         f" WHERE t.blob_id = m.sha256 AND {index.holds(query.terms)}) AS still"
@@ -317,9 +333,9 @@ def _pastes(keys: list[int]) -> QuerySet[HistoryPrompt]:
 # --- Instruction files --------------------------------------------------------------------------------------------
 
 
-def instructions(query: Query, project: int | None = None, most: int = MOST) -> list[tuple[int, int | None]]:
+def instructions(query: Query, filters: Filters, most: int = MOST) -> list[tuple[int, int | None]]:
     """Instruction files, with the searched project if there is one."""
-    return [(key, project) for key in _keys(_INSTRUCTIONS, query, project, most)]
+    return [(key, filters.project) for key in _keys(_INSTRUCTIONS, query, filters, most)]
 
 
 def instruction_hits(found: Sequence[tuple[int, int | None]], query: Query) -> list[InstructionHit]:

@@ -16,7 +16,7 @@ from dreams.lib.files.text import one_line, plural
 from dreams.models import Project
 from dreams.services.memories import instructions
 from dreams.services.search import finding, index
-from dreams.services.search.finding import Rows
+from dreams.services.search.finding import Filters, Rows
 from dreams.services.search.hits import (
     Excerpt,
     ExcerptPart,
@@ -40,6 +40,12 @@ MOST_WAITING = 1_000  # counted: counting more takes as long as a search
 QUICK = 4  # rows of each kind while typing; chosen
 LEAD = 24  # letters before a match; chosen
 TITLE = 120  # letters; chosen
+SINCE = {
+    "week": ("Past week", dt.timedelta(days=7)),
+    "month": ("Past month", dt.timedelta(days=31)),
+    "quarter": ("Past three months", dt.timedelta(days=92)),
+    "year": ("Past year", dt.timedelta(days=366)),
+}
 Kinds = Mapping[str, "_Kind"]
 
 log = logging.getLogger(__name__)
@@ -117,7 +123,7 @@ class _Kind:
 
 
 def found(
-    query: Query, project: int | None, kinds: Kinds, number: str | None = None, few: int = FEW
+    query: Query, filters: Filters, kinds: Kinds, number: str | None = None, few: int = FEW
 ) -> SearchResults:
     """Groups with their first `few` rows; a single kind has pages. A fixed number of queries."""
     if not query.terms:
@@ -127,7 +133,7 @@ def found(
     is_one = len(kinds) == 1
     most, size, number = (finding.MOST, PAGE, number) if is_one else (COUNTED, few, None)
     try:
-        groups = [_group(key, kind, query, project, most, number, size) for key, kind in kinds.items()]
+        groups = [_group(key, kind, query, filters, most, number, size) for key, kind in kinds.items()]
     except DatabaseError:
         log.exception("search")
         return SearchResults([], waiting, is_broken=True)
@@ -135,13 +141,13 @@ def found(
 
 
 def _group(
-    key: str, kind: _Kind, query: Query, project: int | None, most: int, number: str | None, size: int
+    key: str, kind: _Kind, query: Query, filters: Filters, most: int, number: str | None, size: int
 ) -> SearchGroup:
     # All keys at once: counting before fetching the page would search the index twice.
     keys, hits = finding.SEARCHED[key]
-    page: Page[Any] = page_of(keys(query, project, most), number, size)
+    page: Page[Any] = page_of(keys(query, filters, most), number, size)
     rows = [kind.row(hit, query) for hit in (kind.hits or hits)(list(page.object_list), query)]
-    is_capped = page.paginator.count >= most or (project is not None and is_common(query.terms, kind.of))
+    is_capped = page.paginator.count >= most or (filters.on and is_common(query.terms, kind.of))
     return SearchGroup(key, kind.label, kind.hint, PageOfRows(rows, page), is_capped)
 
 

@@ -29,6 +29,7 @@ from dreams.web.pages.usage_sums import SUMS, Cell, SumRow, Total
 PERIODS = {"7": "7 days", "30": "30 days", "90": "90 days", "365": "A year"}
 DEFAULT_PERIOD = "30"
 MOST_LINES = 20  # rows; chosen
+MOST_DAYS = 60  # rows; chosen
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,6 +50,8 @@ class DreamsUsed:
     used: Used
     runs: int
     kinds: list[SumRow]
+    days: list[tuple[dt.date, Total]]
+    more_days: int
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -148,9 +151,7 @@ def _made(asked: _Asked) -> UsagePage:
     return UsagePage(
         period=asked.period,
         sessions=_used(sessions, usage_sums.sessions_by_project(asked.of_projects, book), names, book),
-        dreams=DreamsUsed(
-            _used(dreamt, dreamt_in, names, book), asked.runs, dream_kinds(dict(asked.kinds[0]))
-        ),
+        dreams=_dreams(asked, dreamt, _used(dreamt, dreamt_in, names, book)),
         other=_used(other, other_in, names, book),
         purposes=usage_sums.purposes(map(dict, asked.purposes)),
         spent=usage_sums.total_of(spent),
@@ -186,6 +187,17 @@ def _used(cells: Sequence[Cell], of_projects: Sequence[Cell], names: dict[int, s
         projects=projects[:MOST_LINES],
         more_projects=max(0, len(projects) - MOST_LINES),
         unpriced=usage_sums.without_price(cells)[:MOST_LINES],
+    )
+
+
+def _dreams(asked: _Asked, cells: Sequence[Cell], used: Used) -> DreamsUsed:
+    days = usage_sums.total_by_day(cells)
+    return DreamsUsed(
+        used=used,
+        runs=asked.runs,
+        kinds=dream_kinds(dict(asked.kinds[0])),
+        days=days[:MOST_DAYS],
+        more_days=max(0, len(days) - MOST_DAYS),
     )
 
 
@@ -294,12 +306,17 @@ def _summed(
 
 
 def of_dreams(now: dt.datetime, project: int | None = None) -> Sequence[Picture]:
-    """The number of dreams per week. One query."""
+    """The number of dreams per week, and their usage. Two queries."""
     starts = _weeks(now)
     since = usage_sums.midnight(starts[0])
     cuts = usage_sums.cuts_since(since)
-    zone = str(timezone.get_current_timezone())
-    return _drawn(tuple(starts), cuts, zone, tuple(_states_counted(project, since, cuts)))
+    return _drawn(
+        tuple(starts),
+        cuts,
+        str(timezone.get_current_timezone()),
+        tuple(_states_counted(project, since, cuts)),
+        tuple(_used_days(project, since, cuts)),
+    )
 
 
 @lru_cache(maxsize=64)
@@ -308,6 +325,7 @@ def _drawn(
     cuts: usage_sums.Cuts,
     zone: str,
     states: Sequence[tuple[Any, ...]],
+    used: Sequence[tuple[Any, ...]],
 ) -> Sequence[Picture]:
     """Cached for the same rows; `zone` is the time zone of the days."""
     del zone
@@ -323,6 +341,17 @@ def _drawn(
             lambda count: plural(round(count), "dream"),
             f"No dream in the last {DREAM_WEEKS} weeks.",
             ticks=whole,
+            first="Week from",
+        ),
+        stacked(
+            "dream-tokens",
+            "Tokens of dreams by week",
+            starts,
+            ranked(
+                _summed(((model, day(date, part), sum(n)) for model, date, part, *n in used), starts, WEEK)
+            ),
+            _count,
+            f"No dream used a model in the last {DREAM_WEEKS} weeks. Rules use no tokens.",
             first="Week from",
         ),
     )
@@ -356,4 +385,12 @@ def _states_counted(
     found: QuerySet[DreamRun, tuple[Any, ...]] = states.values_list("state", "date", "part").annotate(
         n=Count("pk")
     )
+    return found
+
+
+@prepared
+def _used_days(project: int | None, since: dt.datetime, cuts: usage_sums.Cuts) -> QuerySet[Any]:
+    used = DreamUsage.objects.filter(at__gte=since).order_by()
+    rows = usage_sums.with_days(used if project is None else used.filter(dream__project=project), cuts)
+    found: QuerySet[Any] = rows.values_list("model", "date", "part").annotate(**SUMS)
     return found

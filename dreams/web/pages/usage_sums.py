@@ -303,6 +303,15 @@ def rows_by(
     return sorted(lines, key=lambda line: (-line.sum.tokens.total, line.name))
 
 
+def total_by_day(cells: Iterable[Cell]) -> list[tuple[dt.date, Total]]:
+    """The sums of days with usage, newest first."""
+    sums: dict[dt.date, Total] = {}
+    for cell in cells:
+        if cell.day is not None:
+            sums.setdefault(cell.day, Total()).add_cell(cell)
+    return sorted(((day, found) for day, found in sums.items() if found.tokens.total), reverse=True)
+
+
 def without_price(cells: Iterable[Cell]) -> list[str]:
     """The names of models with tokens but no price."""
     return sorted(

@@ -5,6 +5,7 @@ recall tester: ask as you would ask your agent, and see what it would load.
 from django.contrib import messages
 from django.http import HttpResponse, QueryDict
 from django.shortcuts import get_object_or_404, render
+from django.utils import timezone
 from django.views.decorators.http import require_POST, require_safe
 
 from dreams.lib.prose import recall
@@ -27,24 +28,28 @@ QUICK = "quick-found"
 @require_safe
 @kept
 def search(request: Request) -> HttpResponse:
-    """`?q=`, with the filters `?kind=`, `?project=`, and `?page=`."""
+    """`?q=`, with the filters `?kind=`, `?project=`, `?since=`, and `?page=`."""
     wanted = query.parse(request.GET.get("q", ""))
     kinds = pages.kinds(of_sessions=access.allows(role_of(request.user), "session"))
     if wants_fragment(request) and request.htmx.target == QUICK:
-        found = pages.found(wanted, None, kinds, few=pages.QUICK)
+        found = pages.found(wanted, finding.Filters(), kinds, few=pages.QUICK)
         return render(request, "dreams/_search_quick.html", {"query": wanted, "found": found})
     kind = chosen(request.GET.get("kind"), list(kinds))
+    since = chosen(request.GET.get("since"), list(pages.SINCE))
     project = number_or_none(request.GET.get("project"))
+    filters = finding.Filters(project, timezone.now() - pages.SINCE[since][1] if since else None)
     context = {
         "query": wanted,
         "found": pages.found(
-            wanted, project, {kind: kinds[kind]} if kind else kinds, request.GET.get("page")
+            wanted, filters, {kind: kinds[kind]} if kind else kinds, request.GET.get("page")
         ),
         "kind": kind,
         "kinds": kinds,
+        "since": since,
+        "sinces": pages.SINCE,
         "project": project,
         "projects": with_unique_names(finding.projects()),
-        "is_filtered": bool(kind or project),
+        "is_filtered": bool(kind or since or project),
     }
     return page(request, "dreams/search.html", "dreams/_search.html", context)
 
