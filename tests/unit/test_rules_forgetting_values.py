@@ -376,3 +376,30 @@ def test_of_many_that_name_the_thing_the_memory_whose_title_has_the_rest_is_aske
     }
     made = dream(tmp_path, files, [session(1, "stop remembering the tracking event of AuthGate")])
     assert [each.places[0].path for each in asked(made)] == ["authgate-tracking-event.md"]
+
+
+@each(
+    ("line", "said"),
+    [
+        ("Deploy key rotation happens every May.", "forget the deploy key"),
+        ("The staging server keeps its backups for 30 days.", "forget the staging server"),
+        ("Import of orders never touches the live table.", "forget the import of orders"),
+    ],
+)
+def test_what_only_begins_with_the_thing_that_a_request_names_is_asked_about(
+    tmp_path: Path, line: str, said: str
+) -> None:
+    files = {"MEMORY.md": "- [A](a.md)\n", "a.md": memory(f"- {line}\n- The docs are built with Sphinx.\n")}
+    made = dream(tmp_path, files, [session(1, said)])
+    assert made.after == made.before and len(asked(made)) == 1
+
+
+def test_what_others_should_or_can_forget_is_no_request(tmp_path: Path) -> None:
+    files = {"MEMORY.md": "- [A](a.md)\n", "a.md": memory("- Ask Ana for the key on port 4040.\n")}
+    for said in (
+        "nobody should forget port 4040",
+        "users can forget port 4040",
+        "clients may forget port 4040",
+    ):
+        made = dream(tmp_path / said, files, [session(1, said)])
+        assert made.after == made.before

@@ -104,8 +104,7 @@ def _forget_titled(rec: Recorder, heard: Heard, wish: Wish) -> bool:
 def _forget_values(rec: Recorder, index: StatementIndex, heard: Heard, wish: Wish) -> int:
     """Remove the one fact whose value or statement a request has in full, in all its places; returns how many statements."""
     text = asked_text(wish)
-    fact = quoted_fact(index, text) or named_fact(index, text) or _opening(index, text)
-    fact = [] if _ONLY_NOW.search(text) else fact
+    fact = [] if _ONLY_NOW.search(text) else quoted_fact(index, text) or named_fact(index, text)
     done = 0
     for each in sorted(fact, key=lambda s: (s.path, -s.first_line)):
         done += forget_statement(rec, each, heard, wish)
@@ -156,19 +155,6 @@ def _numbers_and_words(statement: PlacedText) -> tuple[set[str], set[str]]:
     values = statement.reading.values
     of_values = {word for value in values for word in (*read(value.key).terms, *value.sort)}
     return {value.key for value in values if value.is_measured}, wanted(statement.text) - of_values
-
-
-def _opening(index: StatementIndex, text: str) -> list[PlacedText]:
-    """The one-sentence statements that begin with everything a request names, so that they are about it."""
-    words = wanted(text)
-    found = [
-        each
-        for each in index.with_words(words)
-        if words == set([w for w, weight in each.reading.terms.items() if weight >= LEAST_WORD][: len(words)])
-        and len(sentences(each.text)) == 1
-        and not _names_another(each.text, text)
-    ]
-    return found if len(found) <= (MOST_FORGOTTEN if len(words) > 1 else 1) else []
 
 
 def _is_meant(index: StatementIndex, statement: PlacedText, text: str) -> bool:
