@@ -195,7 +195,7 @@ def test_what_memory_says_already_is_not_asked(tmp_path: Path) -> None:
 
 def test_what_an_update_brought_into_memory_is_not_asked(tmp_path: Path) -> None:
     files = {**FILES, "auth.md": memory("- The auth rewrite is driven by Legal.\n", name="Auth")}
-    done = dream(tmp_path, files, [session(1, "the auth rewrite is driven by Compliance, not Legal")])
+    done = dream(tmp_path, files, [session(1, "the auth rewrite is driven by Compliance now, not Legal")])
     assert "- The auth rewrite is driven by Compliance." in done.text("auth.md")
     assert not questions(done)
 

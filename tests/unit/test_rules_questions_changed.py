@@ -391,7 +391,11 @@ def test_a_value_of_one_environment_is_no_news_of_another(tmp_path: Path) -> Non
     lines = ("Watchdog of larch-shipper in production: 9100 ms", "The docs are built with Sphinx.")
     assert of_one(tmp_path / "one", "fyi staging larch-shipper uses 2250 ms now", *lines) == []
     files = {"MEMORY.md": "- [N](n.md)\n", "n.md": memory(f"{lines[0]}\n")}
-    made = dream(tmp_path / "other", files, [session(1, "fyi production larch-shipper uses 2250 ms now")])
+    made = dream(
+        tmp_path / "other",
+        files,
+        [session(1, "fyi the watchdog of larch-shipper in production is 2250 ms now")],
+    )
     assert "production: 2250 ms" in made.text("n.md")
 
 

@@ -27,7 +27,7 @@ from tests.world.cases import each
     ],
 )  # fmt: skip
 def test_a_plain_word_in_the_place_of_another_makes_it_another_statement(one: str, other: str) -> None:
-    assert not restated(one, other, asked=True) and not restated(other, one, asked=True)
+    assert not restated(one, other) and not restated(other, one)
 
 
 @each(
@@ -45,7 +45,7 @@ def test_a_plain_word_in_the_place_of_another_makes_it_another_statement(one: st
     ],
 )  # fmt: skip
 def test_values_additions_and_cuts_leave_it_the_same_statement(old: str, new: str) -> None:
-    assert restated(old, new, asked=True)
+    assert restated(old, new)
 
 
 @each(
@@ -61,7 +61,7 @@ def test_values_additions_and_cuts_leave_it_the_same_statement(old: str, new: st
     ],
 )  # fmt: skip
 def test_what_is_said_besides_of_another_thing_or_of_a_part_is_not_put_anew(old: str, new: str) -> None:
-    assert not restated(old, new, asked=True)
+    assert not restated(old, new)
 
 
 def test_the_same_of_a_later_day_is_the_same_statement() -> None:

@@ -27,7 +27,7 @@ def told(folder: Path, line: str, *prompts: str, more: str = "", index: str = IN
         ("CI runs on CircleCI.", "CI runs on GitHub Actions now, not CircleCI", "CI runs on GitHub Actions."),
         ("**Database:** PostgreSQL 15", "the database is PostgreSQL 16 now", "**Database:** PostgreSQL 16"),
         ("PRs are merged with squash.", "PRs are merged with rebase now, not squash", "PRs are merged with rebase."),
-        ("Flags are managed in LaunchDarkly.", "it is gone because we moved the flags from LaunchDarkly to Unleash last month, can you fix the client?", "Flags are managed in Unleash."),
+        ("Flags are managed in LaunchDarkly.", "we moved the flags from LaunchDarkly to Unleash last month, can you fix the client?", "Flags are managed in Unleash."),
         ("The cache TTL is 60 seconds.", "cache TTL: 300 seconds now (was 60)", "The cache TTL is 300 seconds."),
         ("We sign builds with GPG.", "builds are signed with cosign now, not GPG", "We sign builds with cosign."),
         ("The support mail is help@orbit.io.", "the support mail changed, now it is support@orbit.io", "The support mail is support@orbit.io."),
@@ -52,6 +52,80 @@ def test_a_value_that_a_person_told_anew_stands_in_the_place_of_the_old_one(
     (edits,) = made.operations("update").values()
     assert edits[0].citations[0].source == "transcript" and edits[0].citations[0].role == "user"
     assert not unaccounted(edits[0])
+
+
+API = "The API listens on port 8080."
+RETRIES = "Retry 3 times."
+
+
+@each(
+    ("line", "said"),
+    [
+        (RETRIES, "it retried 5 times instead of 3 times"),
+        (RETRIES, "the job retried 5 times, not 3 times"),
+        (RETRIES, "I saw it retry 5 times instead of 3 times"),
+        (RETRIES, "it took 5 times instead of 3 times"),
+        (RETRIES, "it retries 5 times now"),
+        (RETRIES, "now it retried 5 times instead of 3"),
+        ("Retries failed uploads 3 times.", "uploads retried 5 times instead of 3"),
+        ("The tests run in 3 minutes.", "the tests ran in 5 minutes now"),
+        ("The header is blue.", "the header is red, not blue"),
+        (API, "the API listened on port 9090 instead of 8080"),
+        (API, "the API listened on port 9090 now"),
+        (API, "the API had port 9090 instead of 8080"),
+        (API, "the API got port 9090 instead of 8080"),
+        (API, "the API never listened on port 9090 instead of 8080"),
+        (API, "today the API listens on 9090 instead of 8080"),
+        (API, "right now the API listens on port 9090"),
+        (API, "the API listens on port 9090 now and then"),
+        (API, "it listens on port 9090 now"),
+        (API, "I see the API listens on port 9090 now"),
+        (API, "they moved the API from 8080 to 9090"),
+        (API, "nobody moved the API from 8080 to 9090"),
+        (API, "none of us moved the API from 8080 to 9090"),
+        (API, "not all of us moved the API from 8080 to 9090"),
+        (API, "without having moved the API from 8080 to 9090"),
+        (API, "we had moved the API from 8080 to 9090"),
+        (API, "back then we moved the API from 8080 to 9090"),
+        ("Flags are managed in LaunchDarkly.", "it is gone because we moved the flags from LaunchDarkly to Unleash last month"),
+    ],
+)  # fmt: skip
+def test_a_report_of_an_event_changes_nothing_and_is_at_most_asked_about(
+    tmp_path: Path, line: str, said: str
+) -> None:
+    made = told(tmp_path, line, said)
+    assert made.after == made.before
+    assert {each.kind for each in made.outcome.questions} <= {"changed"}
+
+
+POOL = "The worker pool has 8 threads and a queue of 200 jobs."
+
+
+@each(
+    ("line", "said"),
+    [
+        (API, "the API listens on port 9090"),
+        (API, "the API listened on port 9090"),
+        (API, "API listens on port 9090 in docker"),
+        (API, "the API listens on port 8080 and 9090"),
+        (POOL, "the worker pool had 0 threads and a queue of 200 jobs"),
+        (POOL, "the worker pool of the mixer has 12 threads and a queue of 200 jobs"),
+        (POOL, "the worker pool has 12 threads and a queue of 200 jobs here"),
+    ],
+)
+def test_a_plain_sentence_that_reads_like_a_memory_is_asked_about(
+    tmp_path: Path, line: str, said: str
+) -> None:
+    made = told(tmp_path, line, said)
+    assert made.after == made.before
+    assert [each.kind for each in made.outcome.questions] == ["changed"]
+
+
+def test_a_statement_without_a_word_of_change_is_not_carried_by_another_sentence(tmp_path: Path) -> None:
+    made = told(
+        tmp_path, API, "in the log the port of the API is 9090, not 8080", "we moved the wiki to Notion"
+    )
+    assert API in made.text("notes.md")
 
 
 NAMED_BY_A_NOUN = [

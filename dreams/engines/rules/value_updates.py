@@ -26,6 +26,7 @@ from dreams.lib.prose.exchanges import (
     is_about,
     is_last_number,
     is_told_past,
+    says_only,
     things,
     words_of,
 )
@@ -322,6 +323,7 @@ def is_certain(update: Update, heard: Sequence[Heard]) -> bool:
     )
     return (
         sure
+        and update.typed.changes
         and _is_alone(update)
         and all(_is_surely_meant(each, update) for each in update.statements)
         and _stands(update, heard)
@@ -338,13 +340,13 @@ def _is_alone(update: Update) -> bool:
 
 def _is_surely_meant(statement: PlacedText, update: Update) -> bool:
     """Whether the sentence names no other thing, environment or day, and both have more in common than values."""
-    values, theirs = words_of(f"{update.old} {update.new}"), words_of(update.typed.text)
+    text, values = update.typed.text, words_of(f"{update.old} {update.new}")
     place = " . ".join((statement.path, *statement.headings, statement.text))
     around = read(place)
     dated = any(value.kind == "date" for value in around.values)
-    shared = (words_of(statement.text) & theirs) - values
-    environments = _environments(statement) == read(update.typed.text).environments
-    return bool(shared) and theirs - values <= words_of(place) and environments and not dated
+    shared = (words_of(statement.text) & words_of(text)) - values
+    environments = _environments(statement) == read(text).environments
+    return bool(shared) and says_only(text, update.old, update.new, place) and environments and not dated
 
 
 def _stands(update: Update, heard: Sequence[Heard]) -> bool:

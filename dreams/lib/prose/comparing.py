@@ -3,6 +3,7 @@
 Common values (numbers, code, names, paths, dates) count most, then the share of common words. After a veto nothing is merged
 or asked."""
 
+import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from hashlib import sha256
@@ -99,6 +100,9 @@ def compare(one: str, other: str, *, is_rare: Callable[[str], bool] = lambda key
     return Compared("same" if enough else "none", score, rule)
 
 
+_CLAUSE = re.compile(r"[,;:.](?=\s)|\sand\s")
+
+
 def says_more(text: str, known: str, most_new: float = MOST_NEW) -> bool:
     """Whether a text has a value, environment or negation that `known` lacks, or much other content.
 
@@ -107,7 +111,11 @@ def says_more(text: str, known: str, most_new: float = MOST_NEW) -> bool:
     said, held = read(text), read(known)
     if missing(said, held) or said.environments - held.environments:
         return True
-    if said.denials and not held.denials:
+    own = (read(part).terms for part in _CLAUSE.split(text))
+    of_its_own = any(
+        max(terms.values(), default=0) >= TELLING and not _common(terms, held.terms) for terms in own
+    )
+    if of_its_own or (said.denials and not held.denials):
         return True
     return said.weight - sum(_common(said.terms, held.terms).values()) > most_new * said.weight
 

@@ -16,6 +16,7 @@ from dreams.lib.prose.statement_index import StatementIndex
 from dreams.lib.prose.statement_pairs import PlacedText
 from dreams.lib.prose.statements import canonical
 from dreams.lib.prose.values import MOST_NAME, Value, read
+from dreams.lib.prose.words import IRREGULAR
 
 MOST_OF_A_THING = 8  # statements about a thing; with more it is unclear which one is meant
 MOST_OWN = 2  # words of a statement besides thing and value
@@ -55,6 +56,13 @@ _OF_A_CHANGE = frozenset(
         "move migrate switch change upgrade downgrade bump raise lower increase reduce rename replace swap drop exchange update "  # noqa: SIM905 - a word list
         "port version value name back longer anymore instead today yesterday since last this week month year recently finally just".split(),
     )
+)
+_FRAME = (
+    lexicon.IS
+    | lexicon.WAS
+    | lexicon.ARTICLES
+    | lexicon.NARROWING
+    | {"has", "have", "been", "we", "i", "now"}
 )
 
 
@@ -330,6 +338,21 @@ def words_of(text: str) -> set[str]:
     return {word for word, weight in read(text).terms.items() if weight >= TELLING / 2} - _OF_A_CHANGE
 
 
+def says_only(said: str, old: str, new: str, place: str) -> bool:
+    """Whether each word of a sentence besides its values is in memory, in a form of the present, or only says that somebody changed
+    it. "It retried 5 times", "nobody moved it" and "now and then" say something else."""
+    past, now = (re.escape(value.strip("`").lower()) for value in (old, new))
+    rest = re.sub(rf"(?:\b(?:instead of|not|than) (?:\w+ )?`?)?{past}|{now}|no longer", " ", said.lower())
+    told, known = (_WORD.findall(text) for text in (rest, place.lower()))
+    stems = {*map(canonical, known)}
+    for before, word in zip(["", *told], told, strict=False):
+        is_form = before in lexicon.IS or not (word.endswith(("ed", "ing")) or word in IRREGULAR)
+        is_known = word in known or (is_form and canonical(word) in stems) or (word == "it" and before)
+        if not (is_known or word in _FRAME or canonical(word) in _OF_A_CHANGE):
+            return False
+    return True
+
+
 def is_last_number(text: str, old: str, told: str, new: str) -> bool:
     """Whether `old` is the only number of a text, and nothing that `told` repeats follows but a unit: in "queue 3 is drained by
     hand" it is part of a name, as in "ticket 31 is done now"."""
@@ -339,10 +362,8 @@ def is_last_number(text: str, old: str, told: str, new: str) -> bool:
     before, _, behind = text.partition(old)
     unit, _, rest = behind.lstrip(" .,`").partition(" ")
     later = words_of(rest) & words_of(told) - words_of(f"{before} {unit}")
-    head, _, tail = told.partition(new)
-    named = bool(head) and not lexicon.BE.isdisjoint(tail.lower().split()[:1])
     kinds = [value.kind for value in read(text).values]
-    return kinds.count(values[0][0].kind) == 1 and not (later or named or old in head + tail)
+    return kinds.count(values[0][0].kind) == 1 and not later and told.count(old) == (old in new)
 
 
 def _apart(old: str, new: str) -> tuple[str, str]:

@@ -117,12 +117,6 @@ def _restate(rec: Recorder, memory: _Lines, said: _Said) -> bool:
     alike = memory.like(said.how.cited) if said.how.cited else near
     meant = memory.rows[target] if target else [line for line in alike if _is_restated(line, said)]
     bodies = [line for line in meant if line.source == "body"]
-    if (
-        any(keys_of(line.text) == keys_of(text) for line in near)
-        and not said.how.cited
-        and meant not in ([],)
-    ):
-        meant = [line for line in meant if keys_of(line.text) != keys_of(text)]
     if bodies and (len(bodies) > 1 or not _is_alone(bodies[0], near)):
         return False
     chosen = bodies or meant
@@ -150,7 +144,17 @@ def _is_restated(line: PlacedText, said: _Said) -> bool:
         return normalised(line.text) == normalised(said.how.cited)
     if said.how.unsure and not _doubts(said.text) <= _doubts(line.text):
         return False
-    return _may_be_meant_there(line, said.text) and restated(line.text, said.text, asked=said.how.noted)
+    return (
+        (said.how.noted or _is_typed_again(line.text, said.text))
+        and _may_be_meant_there(line, said.text)
+        and restated(line.text, said.text)
+    )
+
+
+def _is_typed_again(line: str, said: str) -> bool:
+    """Whether it is an entry or a label whose first word is typed as it is written. A plain sentence may report what happened."""
+    is_entry = line.startswith("**") or not line.endswith((".", "!"))
+    return is_entry and not line[:1].islower() and line.split()[:1] == said.split()[:1]
 
 
 def _doubts(text: str) -> set[str]:
@@ -177,13 +181,11 @@ OPENING = 2  # words at most before a number that form a name with it: "firewall
 LEAST_SHARED = 3  # words at least that old and new share; any two sentences may share fewer
 MOST_LOST = 2  # values
 NEARLY_ALL = 0.75  # of the old words; then the second word of the subject may differ
-LEAST_WORDS, ALIKE = 8, 0.8  # of a statement that was typed again
-OF_OLD, OF_NEW = 0.6, 0.4  # shares of both that must be common if a person asked to note it
-OF_OLD_BARE, OF_NEW_BARE = 0.75, 0.5  # if they only said it
+OF_OLD, OF_NEW = 0.6, 0.4  # shares of both that must be common
 
 
-def restated(old: str, new: str, *, asked: bool) -> bool:
-    """Whether `new` is a new wording of `old`. `asked`: a person asked to note it, or said that memory is outdated."""
+def restated(old: str, new: str) -> bool:
+    """Whether `new`, which a person asked to note, is a new wording of `old`."""
     # A sentence more may be the task: "Tests hit a real database. Do it again for the importer."
     if keys_of(old) == keys_of(new) or len(sentences(new)) > len(sentences(old)) or is_later(old, new):
         return is_later(old, new)
@@ -191,34 +193,16 @@ def restated(old: str, new: str, *, asked: bool) -> bool:
     if len(before.split()) >= LEAST_SHARED and now.startswith(f"{before} "):
         return True  # the old words with additions
     one, other = statement(old), statement(new)
-    retyped = asked and _is_retyped(old, new)
-    if (
-        keys_of(new) - _UNSAYING <= keys_of(old)
-        and len(one.negations) == len(other.negations)
-        and not retyped
-    ):
+    if keys_of(new) - _UNSAYING <= keys_of(old) and len(one.negations) == len(other.negations):
         return False  # nothing new
     if one.environments != other.environments or one.days != other.days:
         return False
-    if (asked or old.startswith("**")) and label_of(old) == label_of(new) != "":
+    if label_of(old) == label_of(new) != "":
         return True
-    denied = len(one.negations) > len(other.negations) and not (asked and old.startswith("`"))
-    if denied and not (asked and keys_of(old) - lexicon.NEGATIONS - lexicon.STATUSES <= keys_of(new)):
+    denied = len(one.negations) > len(other.negations) and not old.startswith("`")
+    if denied and not keys_of(old) - lexicon.NEGATIONS - lexicon.STATUSES <= keys_of(new):
         return False
-    if _of_another(old, new):
-        return False
-    most = _shares_most(old, new, asked=asked) and not _loses_values(old, new)
-    return most or retyped
-
-
-def _is_retyped(old: str, new: str) -> bool:
-    """Whether the beginning and nearly all words in order are the same, although more than a value differs."""
-    mine, theirs = (text.casefold().rstrip(" .!").split() for text in (old, new))
-    if min(len(mine), len(theirs)) < LEAST_WORDS or mine[:2] != theirs[:2]:
-        return False
-    matcher = SequenceMatcher(None, mine, theirs, autojunk=False)
-    differing = [code for code in matcher.get_opcodes() if code[0] != "equal"]
-    return matcher.ratio() >= ALIKE and len(differing) > 1  # one difference is one value
+    return not _of_another(old, new) and _shares_most(old, new) and not _loses_values(old, new)
 
 
 def is_later(old: str, new: str) -> bool:
@@ -232,12 +216,11 @@ def opening(text: str) -> str:
     return next((piece.key for piece in _telling(text) if not piece.key[:1].isdigit()), "")
 
 
-def _shares_most(old: str, new: str, *, asked: bool) -> bool:
+def _shares_most(old: str, new: str) -> bool:
     mine, theirs = (keys_of(text) - WEAK for text in (old, new))
-    of_old, of_new = (OF_OLD, OF_NEW) if asked else (OF_OLD_BARE, OF_NEW_BARE)
-    enough = len(mine & theirs) >= max(LEAST_SHARED, of_old * len(mine), of_new * len(theirs))
+    enough = len(mine & theirs) >= max(LEAST_SHARED, OF_OLD * len(mine), OF_NEW * len(theirs))
     one, other = _subject(old), _subject(new)
-    nearly = asked and len(mine & theirs) >= NEARLY_ALL * len(mine) and one[:1] == other[:1]
+    nearly = len(mine & theirs) >= NEARLY_ALL * len(mine) and one[:1] == other[:1]
     return enough and (one == other or nearly)
 
 

@@ -12,7 +12,7 @@ EDGE_LINES = 6  # first and last, typed around a paste; chosen
 
 SOFT = (
     r"(?:(?:please|pls|also|and|but|so|ok(?:ay)?|oh|hey|hi|btw|by the way|claude|one more thing|important|again|thanks|thank you|"
-    r"as i said|like i said|great|perfect|good|nice|cool|yes|yep|right|well|then|finally|lastly|just so you know|so you know|fyi|"
+    r"as i said|like i said|great|perfect|good|nice|cool|yes|yep|right(?! now)|well|then|finally|lastly|just so you know|so you know|fyi|"
     r"(?:quick|small|short|one) (?:update|heads[- ]?up|reminder|thing|point|question aside)|update|heads[- ]?up|reminder|"
     r"for (?:your (?:notes|information|records|reference)|the record)|before (?:we|you|i) [\w ]{2,20}(?=[:,])|just)\b"
     r"[\s,:;.!—–-]*){0,4}"

@@ -36,7 +36,7 @@ _CHANGED = re.compile(
 )
 _NOT_THAT = re.compile(r", (?:and )?not\b", re.IGNORECASE)
 _SINCE = re.compile(
-    rf"\b(?:now|no longer|these days|from today|from now on|going forward|as of|since|instead)\b|{_NOT_THAT.pattern}|{_CHANGED.pattern}",
+    rf"\b(?:now|no longer|these days|from today|from now on|going forward|as of|since)\b|{_CHANGED.pattern}",
     re.IGNORECASE,
 )
 _WITH_IT = re.compile(r"\b(?:please|you (?:have|need) to|i had to|once)\b", re.IGNORECASE)
@@ -72,7 +72,7 @@ def _typed(sentence: str) -> Typed | None:
 
 
 def tells_change(text: str) -> bool:
-    """Whether a word marks a change."""
+    """Whether a word says that it is so now, or was changed. A contrast alone may report an event: "it was 5 instead of 3"."""
     return _SINCE.search(text) is not None
 
 
@@ -126,7 +126,7 @@ _NOUN = re.compile(
 )
 # Introduces information.
 _NOTED = re.compile(
-    r"(?:(?:and|also|just|please|hi|hey|ok(?:ay)?|btw|by the way)\b[\s,]*)*(?:fyi|f\.y\.i\.|for (?:your|the) (?:information|notes?|records?|record)|(?:just )?so you know|heads[- ]?up|note\b|be aware|"
+    r"(?:(?:and|also|just|please|hi|hey|ok(?:ay)?|btw|by the way)\b[\s,]*)*(?:fyi|f\.y\.i\.|for (?:your|the) (?:information|notes?|records?|record)|(?:just )?so you know|heads[- ]?up|note\b|remember\b|be aware|"
     r"(?:quick|small|one|short) (?:update|note))",
     re.IGNORECASE,
 )
