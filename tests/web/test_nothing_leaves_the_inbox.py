@@ -121,7 +121,7 @@ def test_approved_work_that_is_not_written_yet_waits(
     _approve(proposal)
     review.submit(proposal, world.ME)
     assert "Write now" in _row(_inbox(browser), proposal)
-    assert writing.unapplied(proposal)
+    assert writing.unapplied(proposal.pk)
 
 
 def test_a_finding_that_keeps_approved_work_from_being_written_is_named(

@@ -187,7 +187,7 @@ def bring_up_to_date(proposal: Proposal) -> dict[FileChange, rebase.Outcome]:
     now = snapshot.contents()
     left = proposal.files.select_related("proposal__project")
     if proposal.state != Proposal.State.OPEN:
-        left = left.filter(pk__in=[file.pk for file in unapplied(proposal)])
+        left = left.filter(pk__in=[file.pk for file in unapplied(proposal.pk)])
     outcomes: dict[FileChange, rebase.Outcome] = {
         file: "unread" if _is_unseen(file, snapshot) else rebase.rebase(file, now.get(file.path))
         for file in left
@@ -232,7 +232,7 @@ def _apply_held(proposal: Proposal, reviewer: Actor, confirmed: bool, held: lock
     if _rebase_all(proposal, reviewer, snapshot, confirmed):
         # Check the new result now, so that the page shows findings before a confirmation.
         proposals.examine(proposal, syncing.contents(proposal.project), undecided=False)
-    files = unapplied(proposal)
+    files = unapplied(proposal.pk)
     texts = proposals.texts_of(files)
     conflicts, unconfirmed = _conflicts(files, snapshot), _unconfirmed(files, texts, snapshot)
     conflicts += _alone(proposal, files, {waiting.path for waiting in conflicts})
@@ -256,7 +256,7 @@ def _apply_held(proposal: Proposal, reviewer: Actor, confirmed: bool, held: lock
 def _rebase_all(proposal: Proposal, reviewer: Actor, snapshot: workspace.Snapshot, confirmed: bool) -> bool:
     """Rebase stale files; whether any got a new text. `confirmed` only confirms what was shown before this call."""
     moved = False
-    for file in unapplied(proposal):
+    for file in unapplied(proposal.pk):
         if _is_unseen(file, snapshot):
             continue  # it must not count as removed
         found = snapshot.files.get(file.path)

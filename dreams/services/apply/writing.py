@@ -220,17 +220,16 @@ def _applied_file(made: AppliedBatch, item: journal.Applied) -> AppliedFile:
     )
 
 
-def unapplied(proposal: Proposal) -> list[FileChange]:
-    """Files with something approved that is not on disk yet."""
+@prepared
+def unapplied(proposal: int) -> QuerySet[FileChange]:
+    """Files of the proposal with this key in which something is approved that is not on disk yet."""
     taken = Hunk.objects.filter(file__proposal=proposal, verdict__in=Hunk.TAKEN, applied_in__isnull=True)
-    files = FileChange.objects.filter(pk__in=taken.values("file")).select_related(
-        "proposal", "proposal__project"
-    )
-    return list(files.prefetch_related("hunks"))
+    files = FileChange.objects.filter(pk__in=taken.values("file"))
+    return files.select_related("proposal__project").prefetch_related("hunks")
 
 
 def close_if_done(proposal: Proposal) -> None:
-    if not unapplied(proposal):
+    if not unapplied(proposal.pk):
         Proposal.objects.filter(pk=proposal.pk, state=Proposal.State.SUBMITTED).update(
             state=Proposal.State.APPLIED, closed_at=timezone.now()
         )

@@ -12,7 +12,7 @@ from pathlib import Path, PurePosixPath
 
 from django.conf import settings
 from django.db import transaction
-from django.db.models import Q
+from django.db.models import Q, QuerySet
 from django.utils import timezone
 
 from dreams.lib import memdir, stopwatch
@@ -20,6 +20,7 @@ from dreams.lib.files import safefs, text, workspace
 from dreams.lib.secrets import redact
 from dreams.lib.storage import history
 from dreams.models import AppliedFile, Memory, Project, Proposal, Version
+from dreams.models.prepared import prepared
 from dreams.services import auditlog, blobs, database, project_lock
 from dreams.services.questions import question_states
 from dreams.services.search import index
@@ -181,19 +182,12 @@ def _unrecorded(
     known = {path: row.sha256 for path, row in rows.items() if row.gone_at is None}
     states = {path: file.sha256 for path, file in now.items()}
     changed = [path for path in known.keys() | states.keys() if known.get(path) != states.get(path)]
-    written = AppliedFile.objects.filter(application__proposal__project=project, path__in=changed)
-    last = {
-        file.path: file
-        for file in written.select_related("application__proposal__dream").order_by("application")
-    }
+    last = {file.path: file for file in _written(project.pk, changed)}
     mine = [file for file in last.values() if file.after_sha == states.get(file.path, "")]
     if not mine:
         return []
-    told = set(
-        Version.objects.filter(memory__project=project, memory__path__in=changed).values_list(
-            "memory__path", "proposal"
-        )
-    )
+    versions = Version.objects.filter(memory__project=project, memory__path__in=changed)
+    told = set(versions.values_list("memory__path", "proposal"))
     found: dict[int, tuple[Cause, set[str]]] = {}
     for file in sorted(mine, key=lambda file: file.application_id):
         made = file.application
@@ -201,6 +195,12 @@ def _unrecorded(
             late = cause_of(made.proposal, made.actor, made.files.count())
             found.setdefault(made.pk, (late, set()))[1].add(file.path)
     return list(found.values())
+
+
+@prepared
+def _written(project: int, paths: list[str]) -> QuerySet[AppliedFile]:
+    written = AppliedFile.objects.filter(application__proposal__project=project, path__in=paths)
+    return written.select_related("application__proposal__dream").order_by("application")
 
 
 def cause_of(proposal: Proposal, actor: str, files: int, reason: str = "") -> Cause:
