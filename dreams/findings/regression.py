@@ -154,7 +154,8 @@ def check(subject: Subject) -> Iterator[NewFinding]:
     Answers one link away are reported once per memory.
     """
     checked = run(subject)
-    lost = [one for one in checked if _is_lost(one)]
+    # What no longer exists is in the ledger, unless a person asked about it.
+    lost = [one for one in checked if one.outcome in {"unreachable", "gone" if one.question.asked else ""}]
     for one in lost:
         yield _lost(one, subject)
     if lost:
@@ -190,11 +191,6 @@ def _checked(
 def _standing(question: RegressionQuestion, state: DirectoryStatements) -> PlacedStatement | None:
     unit = question.answer.unit
     return state.same_words(unit) or state.container(unit.text)
-
-
-def _is_lost(one: CheckedQuestion) -> bool:
-    """Whether to report it here: statements that no longer exist are in the ledger, unless a person asked for one."""
-    return one.outcome == "unreachable" or (one.outcome == "gone" and one.question.asked)
 
 
 def _place(one: CheckedQuestion, subject: Subject) -> tuple[str, str]:

@@ -354,6 +354,15 @@ def test_an_answer_writes_behind_the_code_that_names_a_file_and_into_its_link(
     assert any(f"- {after}\n" in (edit.after or "") for edit in option.edits), option.edits
 
 
+def test_a_renamed_file_is_found_beside_one_whose_text_a_partial_clone_lacks(tmp_path: Path) -> None:
+    then = {**REPO, "src/web/large.ts": "x" * 99, "src/web/trolley.ts": TEXT.replace("part1", "piece1")}
+    committed(tmp_path / "repo", {**REPO, "src/web/basket.ts": TEXT}, then)
+    lacking = Blob.from_string(b"x" * 99).id.decode()
+    (tmp_path / "repo/.git/objects" / lacking[:2] / lacking[2:]).unlink()
+    (question,) = asked(tmp_path, "The basket is in `src/web/basket.ts`, whatever is paid")
+    assert question.why.endswith("; it was renamed to src/web/trolley.ts.")
+
+
 def test_a_renamed_file_keeps_the_folder_from_which_a_memory_names_it(tmp_path: Path) -> None:
     committed(
         tmp_path / "repo",

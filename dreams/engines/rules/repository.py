@@ -4,10 +4,11 @@ import datetime as dt
 import functools
 import re
 import stat
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
+from itertools import islice
 from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING, cast
 
@@ -24,8 +25,10 @@ MOST_NAMES = 20_000  # files and folders, to bound time
 MOST_CONFIGS = 200  # files that are read, to bound time
 CONFIG_DEPTH = 3  # folders; deeper ones are about parts or examples
 MOST_COMMITS = 5_000  # in which a missing file is searched; chosen
-ALIKE = 70  # per cent of a renamed file that stay; chosen
-MOST_RENAMED = 40  # files of a commit compared by text, to bound time
+ALIKE, MOST_CHANGES = (
+    0.7,
+    2_000,
+)  # lines that a renamed file keeps; changes of its commit that are read; chosen
 LONGEST_SAID = 240  # characters about the commit that removed a file; chosen
 MOST_BYTES = 300_000  # of one file; larger ones are rarely written by a person
 _NOT_ENTERED = frozenset(
@@ -160,15 +163,20 @@ def _removal(git: "Repo", get: "Getter", lacking: "Sequence[Commit]", path: str,
 
 
 def _renamed(git: "Repo", before: "Commit", after: "Commit", path: str) -> str:
-    """The new file of a commit that has most of a removed one's text; "" if none has."""
-    from dulwich.diff_tree import RenameDetector  # noqa: PLC0415 - only where a file is missing
+    """The new file of a commit that has most lines of a removed one; "" if none has."""
+    from dulwich.diff_tree import tree_changes  # noqa: PLC0415 - only where a file is missing
 
-    detector = RenameDetector(git.object_store, rename_threshold=ALIKE, max_files=MOST_RENAMED)
-    changes = detector.changes_with_renames(before.tree, after.tree)
-    new = (
-        each.new for each in changes if each.type == "rename" and each.old and each.old.path == path.encode()
-    )
-    return next((each.path.decode("utf-8", "replace") for each in new if each), "")
+    lines: dict[str, Counter[bytes]] = {}
+    for change in islice(tree_changes(git.object_store, before.tree, after.tree), MOST_CHANGES):
+        entry = change.new if change.type == "add" else change.old
+        name = entry.path.decode("utf-8", "replace") if entry else ""
+        is_new = change.type == "add" and PurePosixPath(name).suffix == PurePosixPath(path).suffix
+        if entry and (is_new or name == path):
+            with suppress(KeyError):  # what a partial clone lacks
+                lines[name] = Counter(git[entry.sha].as_raw_string()[:MOST_BYTES].splitlines())
+    mine = lines.pop(path, Counter())
+    shares = {2 * (mine & its).total() / (mine + its).total(): name for name, its in lines.items() if mine}
+    return shares[max(shares)] if max(shares, default=0) >= ALIKE else ""
 
 
 def _has(get: "Getter", commit: "Commit", path: str) -> bool:

@@ -54,7 +54,7 @@ def terms_of(token: str) -> tuple[str, ...]:
     if token[0].isdigit() or _VERSION.fullmatch(token):
         return (f"n:{number_of(token)}",)
     low = token.lower()
-    if token.isalpha() and not _is_humped(token):
+    if token.isalpha() and (token.islower() or token.isupper() or token[1:].islower()):
         return ("w:may",) if token == "May" else _plain(low)  # noqa: S105 - the month
     humps = [hump.lower() for hump in _HUMP.findall(token)[:MOST_HUMPS]]
     words = [term for hump in humps for term in _hump(hump)]
@@ -75,10 +75,6 @@ def _hump(hump: str) -> tuple[str, ...]:
     if hump.isdigit():
         return (f"n:{hump}",)
     return () if len(hump) < 2 or hump in lexicon.FILLER else (f"w:{word_of(hump)}",)
-
-
-def _is_humped(token: str) -> bool:
-    return not (token.islower() or token.isupper() or token[1:].islower())
 
 
 @functools.lru_cache(maxsize=100_000)
