@@ -33,7 +33,7 @@ from dreams.services.jobs import runs
 from dreams.services.notify import digest
 from dreams.services.questions import answering
 from dreams.services.scheduling import scheduler
-from tests.world import directory as world, questions as asked
+from tests.world import directory as world, questions as asked, rows
 from tests.world.processes.receivers import MailServer, PostServer, serving
 
 pytestmark = pytest.mark.django_db
@@ -288,3 +288,12 @@ def test_a_tick_hands_a_due_digest_to_the_queue_and_later_one_that_failed(
 def test_an_address_that_cannot_work_is_refused_when_it_is_set(key: str, value: str, says: str) -> None:
     with pytest.raises(conf.BadValue, match=says):
         _set(key, value)
+
+
+def test_every_failed_dream_is_counted_though_twenty_are_listed(project: Project) -> None:
+    now = timezone.now()
+    for _ in range(23):
+        rows.make_dream(project, DreamRun.Status.FAILED, ended_at=now - HOUR)
+    found = digest.collect(now)
+    assert found.subject == "memoryweb: 23 dreams failed"
+    assert found.as_text().count("  app, 1 h ago") == 20 and "\nand 3 more\n" in found.as_text()

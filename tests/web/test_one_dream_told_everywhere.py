@@ -208,3 +208,28 @@ def test_an_edit_says_what_it_counts_and_an_index_change_names_the_index_once(
     Operation.objects.update(kind=Operation.Kind.EDIT)
     page = as_text(browser.get("/").content.decode())
     assert "Edited 1 place: the index" in page
+
+
+def test_what_is_to_confirm_of_a_dream_is_counted_alike_by_inbox_digest_and_its_page(
+    places: Places, proposal: Proposal
+) -> None:
+    assert (
+        missing(
+            [*places.waiting(), ("dream page", places.page("dream", places.dream.public_id))], "_1 to confirm"
+        )
+        == []
+    )
+    half_decided(proposal)  # rejected: nobody has to confirm it any more
+    told = dict(places.waiting()) | {"dream page": places.page("dream", places.dream.public_id)}
+    assert [name for name, text in told.items() if "to confirm" in text] == []
+    assert [name for name, text in told.items() if "3 warnings" not in text] == []
+
+
+def test_an_undo_counts_its_own_decisions_only_while_they_are_made(
+    places: Places, proposal: Proposal
+) -> None:
+    all_undone(proposal)
+    last = Proposal.objects.filter(origin=Proposal.Origin.ROLLBACK).latest("pk")
+    assert "Undid 3 decisions" in places.page("project", proposal.project_id, query="?show=timeline")
+    assert "5 changes in 4 files" in (text := places.page("review", last.public_id))
+    assert "2 decisions" not in text

@@ -221,6 +221,12 @@ def _annotated(rows: QuerySet[Proposal]) -> QuerySet[Any]:
     )
 
 
+def open_findings(proposal: Proposal) -> tuple[int, int]:
+    """How many of its findings are to confirm, and how many are warnings, as its item says."""
+    (row,) = _annotated(Proposal.objects.filter(pk=proposal.pk))
+    return row.to_confirm_n, row.warnings_n
+
+
 def counted(rows: QuerySet[Any], group: str) -> Coalesce:
     """The number of `rows` per outer row; a subquery, as several joins would multiply the counts."""
     counted = rows.order_by().values(group).annotate(n=Count("pk")).values("n")

@@ -147,14 +147,14 @@ def _failed(since: dt.datetime, base: str) -> tuple[DigestItem, ...]:
     rows = DreamRun.objects.filter(status=DreamRun.Status.FAILED, ended_at__gt=since)
     return tuple(
         DigestItem(row.public_id, str(row.project), row.ended_at or since, _url(base, "dream", row.public_id))
-        for row in rows.select_related("project").order_by("-ended_at")[:MOST]
+        for row in rows.select_related("project").order_by("-ended_at")
     )
 
 
 def _applied(since: dt.datetime, base: str) -> tuple[DigestItem, ...]:
     """Changes that a policy applied and nobody undid."""
     written = AppliedBatch.objects.filter(actor=POLICY_ACTOR, at__gt=since, undone_at__isnull=True)
-    rows = list(written.select_related("proposal__project").order_by("-at")[:MOST])
+    rows = list(written.select_related("proposal__project").order_by("-at"))
     deeds = summaries.of_applications(rows)
     return tuple(
         DigestItem(
@@ -200,19 +200,19 @@ def _lines(digest: Digest) -> Iterator[str]:
         yield ""
         for item in digest.waiting:
             yield from _waiting_lines(item, digest.at)
-        if digest.more:
-            yield f"and {digest.more} more"
-            yield ""
+        yield from _more(digest.more)
     if digest.applied:
         yield "Applied by a policy, without asking you:"
         yield ""
-        for item in digest.applied:
+        for item in digest.applied[:MOST]:
             yield from _placed(f"{item.project}: {plural(item.decisions, 'decision')}", item, digest.at)
+        yield from _more(len(digest.applied) - MOST)
     if digest.failed:
         yield "Dreams that failed:"
         yield ""
-        for item in digest.failed:
+        for item in digest.failed[:MOST]:
             yield from _placed(item.project, item, digest.at)
+        yield from _more(len(digest.failed) - MOST)
     if digest.questions:
         yield f"{plural(digest.questions, 'question is', 'questions are')} open."
     if digest.waiting and digest.link:
@@ -222,9 +222,16 @@ def _lines(digest: Digest) -> Iterator[str]:
         yield "What waits for a review is not written to your notes until it is submitted."
 
 
+def _more(count: int) -> Iterator[str]:
+    if count > 0:
+        yield f"and {count} more"
+        yield ""
+
+
 def _waiting_lines(item: DigestItem, now: dt.datetime) -> Iterator[str]:
     care = [f"{item.to_confirm} to confirm"] if item.to_confirm else []
-    care += [plural(item.warnings, "warning")] if item.warnings else []
+    # As in the inbox: whoever decided has seen them.
+    care += [plural(item.warnings, "warning")] if item.warnings and item.kind == "review" else []
     what = "; ".join(filter(None, [item.why.rstrip("."), ", ".join(care)]))
     yield from _placed(f"{item.project}: {what}", item, now)
 

@@ -12,9 +12,10 @@ from django.utils import timezone
 
 from dreams.lib import amounts
 from dreams.lib.files.text import plural
-from dreams.models import DreamRun, FileChange, Finding, Memory, Project, Proposal, WorkStep
+from dreams.models import DreamRun, FileChange, Memory, Project, Proposal, WorkStep
 from dreams.models.prepared import Fixed, prepared
 from dreams.services.dreaming import unfinished
+from dreams.services.inbox import waiting
 from dreams.services.proposals import summaries
 from dreams.services.proposals.summaries import Summary
 from dreams.services.questions.question_states import NOW_ASKED
@@ -170,7 +171,7 @@ def result(run: DreamRun) -> dict[str, Any]:
     person = next((proposal for proposal in made if not proposal.by_policy), None)
     policy = next((proposal for proposal in made if proposal.by_policy), None)
     review_open = person is not None and person.state == Proposal.State.OPEN
-    found = _found(person) if person and review_open else {}
+    to_confirm, warnings = waiting.open_findings(person) if person and review_open else (0, 0)
     return {
         "headline": headline,
         "size": told.size if made else "",
@@ -192,8 +193,8 @@ def result(run: DreamRun) -> dict[str, Any]:
         # A test of the engine may explain the failure.
         "engine_may_tell": run.engine != "rules"
         and run.failure in (DreamRun.Failure.ENGINE, DreamRun.Failure.LIMIT),
-        "blocks": found.get(Finding.Severity.BLOCK, 0) + found.get(Finding.Severity.REFUSE, 0),
-        "warnings": found.get(Finding.Severity.WARN, 0),
+        "blocks": to_confirm,
+        "warnings": warnings,
         "questions": run.questions.filter(NOW_ASKED).count(),
     }
 
@@ -203,12 +204,6 @@ def _mended_sentence(mended: Sequence[Mapping[str, Any]]) -> str:
     done = sum(one["mended"] for one in mended)
     told = plural(len(mended), "problem")
     return f"The engine was asked to fix {told} before you saw this; {done or 'none'} fixed"
-
-
-def _found(proposal: Proposal) -> Mapping[str, int]:
-    """The number of unconfirmed findings by severity."""
-    rows = proposal.findings.filter(confirmed_at__isnull=True).order_by().values_list("severity")
-    return dict(rows.annotate(count=Count("pk")))
 
 
 _LETTERS = {FileChange.Kind.ADD: "A", FileChange.Kind.MODIFY: "M", FileChange.Kind.DELETE: "D"}

@@ -310,8 +310,10 @@ def head(loaded: LoadedProposal) -> dict[str, Any]:
         reviewed = proposal.dream.reviewed.aggregate(count=Count("pk"), since=moment)
     since = reviewed.get("since")
     counted = decisions.Counts(decisions=len(loaded.decisions), changes=len(loaded.shown_hunks))
+    # How much an undo undid is told by what it undid; its own decisions matter only while it is decided.
+    is_undone = proposal.origin == Proposal.Origin.ROLLBACK and proposal.state != Proposal.State.OPEN
     return {
-        "size": counted.words,
+        "size": plural(counted.changes, "change") if is_undone else counted.words,
         "files": len(loaded.shown_files),
         "sessions": int(str(reviewed.get("count", 0))),
         "since": since if isinstance(since, dt.datetime) else None,
