@@ -52,6 +52,27 @@ def is_busy(error: BaseException | None) -> bool:
     return code in BUSY_SQLITE or getattr(cause, "sqlstate", None) in BUSY_POSTGRES
 
 
+@contextmanager
+def unless_busy() -> Iterator[None]:
+    """For a write that can be left out: it is, where it would have to wait for another writer. SQLite only; PostgreSQL
+    waits for the same row alone."""
+    connection = connections[DEFAULT_DB_ALIAS]
+    if connection.vendor != "sqlite" or connection.in_atomic_block:
+        yield
+        return
+    with connection.cursor() as cursor:
+        cursor.execute("PRAGMA busy_timeout")
+        [wait] = cursor.fetchone()
+        cursor.execute("PRAGMA busy_timeout = 0")
+        try:
+            yield
+        except OperationalError as error:
+            if not is_busy(error):
+                raise
+        finally:
+            cursor.execute(f"PRAGMA busy_timeout = {wait}")
+
+
 def is_full(error: BaseException | None) -> bool:
     """Whether `error` means that a disk is full."""
     if isinstance(error, OSError):

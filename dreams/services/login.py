@@ -23,7 +23,7 @@ from django.utils import timezone
 
 from dreams.lib.refusal import Refusal
 from dreams.models import LoginLink, LoginSession
-from dreams.services import auditlog
+from dreams.services import auditlog, database
 
 LIFETIME = dt.timedelta(minutes=10)  # of a link, which is opened soon after it is printed; chosen
 OWNER = "owner"
@@ -182,9 +182,10 @@ def renamed(old_key: str, new_key: str) -> None:
 
 
 def mark_used(session_key: str) -> None:
-    """Stores that the login is in use, at most once in ten minutes."""
+    """Stores that the login is in use, at most once in ten minutes; no page waits for that."""
     if cache.add(f"login-seen-{hashed(session_key)}", 1, SEEN_SECONDS):
-        LoginSession.objects.filter(session_key=session_key).update(seen_at=timezone.now())
+        with database.unless_busy():
+            LoginSession.objects.filter(session_key=session_key).update(seen_at=timezone.now())
 
 
 def sessions() -> QuerySet[LoginSession]:

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import importlib
+import sqlite3
+import time
+from contextlib import closing
 
 import pytest
 from django.apps import apps
@@ -105,6 +108,22 @@ def test_when_a_login_was_last_used_is_kept_to_ten_minutes() -> None:
     cache.clear()
     client.get("/health/")
     assert LoginSession.objects.get().seen_at > once
+
+
+@pytest.mark.not_on_postgresql
+@pytest.mark.django_db(transaction=True)
+def test_no_page_waits_for_another_writer_to_store_when_a_login_was_last_used() -> None:
+    client = logged_in()
+    cache.clear()
+    with closing(sqlite3.connect(connection.settings_dict["NAME"], isolation_level=None)) as other:
+        other.execute("BEGIN IMMEDIATE")
+        start = time.monotonic()
+        assert client.get("/settings/").status_code == 200
+        assert time.monotonic() - start < 10, "the database waits for 20 s"
+    cache.clear()
+    before = LoginSession.objects.get().seen_at
+    client.get("/settings/")
+    assert LoginSession.objects.get().seen_at > before
 
 
 def test_a_person_changes_their_password_and_every_other_login_ends() -> None:
