@@ -47,8 +47,9 @@ NONE = SecretPaths(Mask(), {})
 @prepared
 def _paths() -> QuerySet[Memory, tuple[Any, ...]]:
     projects = Project.objects.filter(secret_in_path=True).order_by()
-    folders = TranscriptFolder.objects.filter(project__secret_in_path=True).order_by()
-    sessions = Session.objects.filter(project__secret_in_path=True).order_by()
+    # Joined, SQLite would go through all folders on each page.
+    folders = TranscriptFolder.objects.filter(project__in=projects).order_by()
+    sessions = Session.objects.filter(project__in=projects).order_by()
     sessions = sessions.annotate(letters=Length("session_id")).exclude(letters=PLAIN_ID)
     told = InstructionText.objects.filter(projects__secret_in_path=True).order_by()
     columns = [

@@ -21,6 +21,7 @@ from dreams.services import login, people
 from dreams.services.people import PersonRefused, Role
 from dreams.services.review import Actor
 from tests.web.reading import Reader
+from tests.world import rows
 from tests.world.cases import each
 
 pytestmark = pytest.mark.django_db
@@ -112,13 +113,17 @@ def test_when_a_login_was_last_used_is_kept_to_ten_minutes() -> None:
 
 @pytest.mark.not_on_postgresql
 @pytest.mark.django_db(transaction=True)
-def test_no_page_waits_for_another_writer_to_store_when_a_login_was_last_used() -> None:
+def test_no_page_waits_for_another_writer_to_note_that_it_was_seen() -> None:
     client = logged_in()
+    dream = rows.make_dream(rows.make_project())
     cache.clear()
     with closing(sqlite3.connect(connection.settings_dict["NAME"], isolation_level=None)) as other:
         other.execute("BEGIN IMMEDIATE")
         start = time.monotonic()
         assert client.get("/settings/").status_code == 200
+        assert client.get(f"/dreams/{dream.public_id}/").status_code == 200, (
+            "which also notes that it was seen"
+        )
         assert time.monotonic() - start < 10, "the database waits for 20 s"
     cache.clear()
     before = LoginSession.objects.get().seen_at

@@ -13,9 +13,20 @@ from django.urls import reverse
 from django.utils import timezone
 
 from dreams.management import shown
-from dreams.models import COUNTED_MEMORIES, DreamRun, Memory, Project, Proposal, Question, Turn
-from dreams.services import hosts, settings_changes
+from dreams.models import (
+    COUNTED_MEMORIES,
+    DreamRun,
+    Memory,
+    Operation,
+    Project,
+    Proposal,
+    Question,
+    TranscriptFolder,
+    Turn,
+)
+from dreams.services import hosts, secret_paths, settings_changes
 from dreams.services.inbox import waiting
+from dreams.services.policies import earned
 from dreams.services.search import index
 from dreams.web.pages import inbox as inbox_page, project as project_page, timeline
 from dreams.web.pages.inbox import InboxQuery
@@ -240,6 +251,26 @@ def test_to_find_what_waits_does_not_go_through_what_was_closed(project: Project
         counted: list[int] = []
         connection.connection.set_progress_handler(lambda counted=counted: counted.append(1), 100)
         waiting.waiting(timezone.now())
+        connection.connection.set_progress_handler(None, 0)
+        steps.append(len(counted))
+    assert steps[1] < steps[0] + 10
+
+
+@pytest.mark.not_on_postgresql  # as above
+def test_no_page_goes_through_all_folders_and_the_inbox_not_through_all_changes(project: Project) -> None:
+    steps = []
+    proposal = make.make_proposal(project)
+    for number in (1, 400):
+        folders = (TranscriptFolder(project=project, path=f"/{number}/{n}") for n in range(number))
+        TranscriptFolder.objects.bulk_create(folders)
+        Operation.objects.bulk_create(
+            Operation(proposal=proposal, key=f"{number} {n}") for n in range(number)
+        )
+        counted: list[int] = []
+        for seen in ([], counted):  # the first prepares the SQL
+            connection.connection.set_progress_handler(lambda seen=seen: seen.append(1), 20)
+            secret_paths.known()
+            earned.applied_since(timezone.now())
         connection.connection.set_progress_handler(None, 0)
         steps.append(len(counted))
     assert steps[1] < steps[0] + 10

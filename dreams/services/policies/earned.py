@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from django.db import transaction
-from django.db.models import Max, QuerySet
+from django.db.models import Exists, Max, OuterRef, QuerySet
 from django.utils import timezone
 
 from dreams.engines import drafts, versions
@@ -369,8 +369,10 @@ def applied_since(since: dt.datetime) -> list[AppliedByPolicy]:
 
 @prepared
 def _applied(since: dt.datetime) -> QuerySet[Operation]:
-    rows = Operation.objects.filter(policy__isnull=False, hunks__applied_in__at__gte=since)
-    return rows.select_related("proposal__project").distinct().order_by("-pk")[:MOST_PASSED]
+    written = Exists(Hunk.objects.filter(operation=OuterRef("pk"), applied_in__at__gte=since))
+    # By policy, as else SQLite would go through all changes of all projects.
+    rows = Operation.objects.filter(written, policy__in=Policy.objects.order_by())
+    return rows.select_related("proposal__project").order_by("-pk")[:MOST_PASSED]
 
 
 def _passed(row: Operation, hunks: Sequence[Hunk]) -> AppliedByPolicy:

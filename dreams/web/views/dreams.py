@@ -9,7 +9,7 @@ from django.utils import timezone
 from django.views.decorators.http import require_POST, require_safe
 
 from dreams.models import DreamRun
-from dreams.services import dreaming
+from dreams.services import database, dreaming
 from dreams.services.dreaming import unfinished
 from dreams.services.people import role_of
 from dreams.web.access import actor, allows
@@ -56,7 +56,8 @@ def _tell_once(request: Request, run: DreamRun) -> None:
     looked = request.method == "GET" and "prefetch" not in request.headers.get("Sec-Purpose", "")
     looked = looked and allows(role_of(request.user), "news-seen", posts=True)
     if looked and run.is_over and run.notified_at is None:
-        dreaming.mark_notified([run.public_id])
+        with database.unless_busy():
+            dreaming.mark_notified([run.public_id])
 
 
 @require_POST
