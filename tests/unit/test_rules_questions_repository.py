@@ -513,6 +513,8 @@ def test_files_that_one_memory_names_are_one_question_and_a_name_without_a_folde
         "Lint with `npm run lint`",
         "The other project has `lib/core/basket.ts`",
         "We removed `src/web/basket.ts` in May",
+        "Nunca criar `src/web/basket.ts`, só `src/web/cart.ts`",
+        "不要再创建 `src/web/basket.ts`",
         "Mails are sent by `src/core/mailer.py`; nun `lib/mailer.py`",
         "Results are in `src/web/report.json`",
         "`src/core/mailer.py` movido para `src/lib/`",
@@ -524,7 +526,9 @@ def test_what_is_there_or_may_be_elsewhere_is_not_asked_about(tmp_path: Path, li
     assert asked(tmp_path, line) == []
 
 
-@each("path", ["project_session_2026-05-01.md", "changelog.md", "journal/2026-W09.md"])
+@each(
+    "path", ["project_session_2026-05-01.md", "changelog.md", "updatelog_20260501.md", "journal/2026-W09.md"]
+)
 def test_a_memory_of_what_was_done_may_name_what_was_there_then(tmp_path: Path, path: str) -> None:
     assert asked(tmp_path, "The basket is in `src/web/basket.ts`", path=path) == []
 

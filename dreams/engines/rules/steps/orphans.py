@@ -36,7 +36,7 @@ _NEXT_CLAUSE = re.compile(r"[,;:.]\s+|\s+[—–-]\s+")
 _SET_ASIDE = re.compile(r"archived?|old|trash|backups?|drafts?", re.IGNORECASE)
 # Session records: LAST_SESSION.md, dispatch-activity-log.md, session_2026_04_17_inventory.md.
 RECORD = re.compile(
-    r"(?:^|.*[_-])(?:(?:change)?log|journal|diary|session|hand(?:off|over))s?(?:[_-]?\d.*)?|hand(?:off|over)[_-].*",
+    r"(?:^|.*[_-])(?:(?:change|update|work|dev)?log|journal|diary|session|hand(?:off|over))s?(?:[_-]?\d.*)?|hand(?:off|over)[_-].*",
     re.IGNORECASE,
 )
 _WORD = re.compile(r"[^\W_]+")
