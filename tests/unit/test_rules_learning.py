@@ -33,10 +33,41 @@ def test_a_wish_becomes_a_memory_with_an_index_row_and_the_prompt_as_evidence(tm
     assert made.summary.startswith("Learnt 1 thing from your prompts.")
 
 
-@each("after", ["tests failed", "ci green", "lunch break", "and push it"])
+@each(
+    "after",
+    [
+        "tests failed",
+        "ci green",
+        "lunch break",
+        "and push it",
+        "Never mind the tests.",
+        "nvm the failing build, go on",
+        "Not the tests.",
+        "tests are not green yet",
+        "the build is wrong",
+        "wait for the build",
+    ],
+)
 def test_a_short_prompt_after_a_request_to_remember_does_not_take_it_back(tmp_path: Path, after: str) -> None:
     said = session(7, "Remember that the staging database is called heron.", after)
     assert "heron" in dream(tmp_path, {"MEMORY.md": INDEX}, [said]).text("MEMORY.md")
+
+
+@each(
+    "after",
+    [
+        "Never mind.",
+        "nvm",
+        "never mind that",
+        "this is wrong",
+        "it is not called heron",
+        "scrap that",
+        "hold on",
+    ],
+)
+def test_a_prompt_that_only_retracts_or_denies_the_request_takes_it_back(tmp_path: Path, after: str) -> None:
+    said = session(7, "Remember that the staging database is called heron.", after)
+    assert dream(tmp_path, {"MEMORY.md": INDEX}, [said]).text("MEMORY.md") == INDEX
 
 
 def test_the_lines_that_a_phase_added_and_removed_are_counted(tmp_path: Path):

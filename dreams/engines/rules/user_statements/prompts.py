@@ -98,12 +98,12 @@ def _of_other_things(wishes: Sequence[Wish], prompt: str) -> list[Wish]:
 def _is_about(before: Heard, heard: Heard) -> bool:
     """Whether a prompt retracts the previous one, or restricts or remarks on it and reports no change itself.
 
-    A remark does not retract what the person asked to remember: "remember that …", then "tests failed".
+    A remark does not retract what the person asked to remember: "remember that …", then "tests are not green".
     """
     prompt = heard.prompt.text
     if any(wish.handling == "forget" for wish in heard.wishes):
         return False
-    if takes_back(prompt):
+    if takes_back(prompt, lightly=not before.wishes or bool(keys_of(prompt) & keys_of(before.prompt.text))):
         return True
     told_anew = heard.wishes or any(each.changes for each in heard.typed)
     stated = any(not each.unsure for each in heard.stated)

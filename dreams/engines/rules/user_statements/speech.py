@@ -217,20 +217,20 @@ MOST_HESITANT = 12
 _TAKEN_BACK = re.compile(
     rf"^{SOFT}(?:(?:no|nope|nah|sorry|sry|oops|whoops|actually|argh|damn|h+m+|uh+|um+|ah+|oh|lol)\b\W*)*(?:"
     r"(?:scrap|scratch|strike|forget|ignore|disregard|undo) (?:that|this|it|what i (?:just )?(?:said|wrote))\b(?! \w)|wrong \w+\b(?! \w)|"
-    r"(?:i was|(?:that|this|it)(?: was|['’]?s| is)) (?:\w+ )?(?:wrong|meant|not (?:right|true|so)|a (?:typo|mistake))\b|[\w ]{0,60}(?:n['’]t|not) (?:been )?\w+ yet\b|"
-    r"i (?:mis\w+|mixed|meant|take (?:that|it|this) back|spoke too soon)\b|(?:my (?:mistake|bad)|never ?mind|nvm|correction|not true|wait|hold on|hang on|(?:only|just) (?:for|in|on))\b)",
+    r"(?:i was|(?:that|this|it)(?: was|['’]?s| is)) (?:\w+ )?(?:wrong|meant|not (?:right|true|so)|a (?:typo|mistake))\b|(?:(?:it|that|this|we|i)\b[\w ]{0,40})?(?:n['’]t|not) (?:been )?\w+ yet\b|"
+    r"i (?:mis\w+|mixed|meant|take (?:that|it|this) back|spoke too soon)\b|(?:my (?:mistake|bad)|(?:never ?mind|nvm)(?! (?!that|this|it|what)\w)|correction|not true|wait(?! (?:for|until|till)\b)|hold on|hang on|(?:only|just) (?:for|in|on))\b)",
     re.IGNORECASE,
 )
 # In a short remark these refer to what came before.
 _DOUBT = re.compile(
-    r"\b(?:meant|ignore|disregard|mixed|(?:scrap|strike) (?:that|this|it)|(?:forget|scratch|strike) (?:what i(?:['’]ve)? (?:just )?(?:said|wrote|told)|my last|the last (?:one|message)|all (?:of )?that)(?! (?:about|on|of|regarding)\b)|mistake[ns]?|oops|whoops|nvm|never ?mind|jok(?:e|ing)|kidding|scratch that|misread|not yet|false alarm|my bad|undo that|"
+    r"\b(?:meant|ignore|disregard|mixed|(?:scrap|strike) (?:that|this|it)|(?:forget|scratch|strike) (?:what i(?:['’]ve)? (?:just )?(?:said|wrote|told)|my last|the last (?:one|message)|all (?:of )?that)(?! (?:about|on|of|regarding)\b)|oops|whoops|(?:nvm|never ?mind)(?! (?!that|this|it|what)\w)|jok(?:e|ing)|kidding|scratch that|misread|false alarm|my bad|undo that|"
     r"(?:forget|delete|drop) (?:it|that)$|(?:was|is) (?:just |only )?a test|for now|temporar\w+|(?:staging|demo|tests?|locally|branch) only|only (?:for|in|on|this|until|locally|temporar\w+)|"
-    r"wrong|double[- ]check\w*|let me check|(?:not|pretty|fairly|almost) sure)\b",
+    r"^\W*wrong|double[- ]check\w*|let me check|(?:not|pretty|fairly|almost) sure)\b",
     re.IGNORECASE,
 )
 # So does the rest after "wait, no", unless it is a task.
 _HESITANT = re.compile(
-    r"^(?:(?:ah+|oh|h+m+|uh+|um+|ok|well|sorry|sry|but|argh|damn)\b\W*)*(?:wait|oops|whoops|hold on|hang on|nope|nah|typo|undo|edit:|revert(?:ed|ing)|roll(?:ed|ing) back|undone|undoing|going back|cancelled|scrapped)\W*"
+    r"^(?:(?:ah+|oh|h+m+|uh+|um+|ok|well|sorry|sry|but|argh|damn)\b\W*)*(?:wait(?! (?:for|until|till)\b)|oops|whoops|hold on|hang on|nope|nah|typo|undo|edit:|revert(?:ed|ing)|roll(?:ed|ing) back|undone|undoing|going back|cancelled|scrapped)\W*"
     r"(?:(?:no|wait|sorry)\b\W*)*",
     re.IGNORECASE,
 )
@@ -263,12 +263,12 @@ REVERTED = re.compile(
 )
 
 
-def takes_back(prompt: str) -> bool:
-    """Whether a prompt begins with a retraction of what came before."""
+def takes_back(prompt: str, *, lightly: bool = True) -> bool:
+    """Whether a prompt begins with a retraction of what came before; `lightly`: a short denial is one."""
     text = " ".join(prompt[:200].split()).lstrip("([*_-–—.… ")
     words = len(text.split())
     doubted = words <= MOST_DOUBTED and _DOUBT.search(text)
-    denied = words <= MOST_DENIED and _DENIED.search(text) and not _FORBIDS.search(text)
+    denied = lightly and words <= MOST_DENIED and _DENIED.search(text) and not _FORBIDS.search(text)
     hesitant = words <= MOST_HESITANT and _hesitates(text)
     return bool(_TAKEN_BACK.match(text) or doubted or denied or hesitant)
 
