@@ -62,6 +62,26 @@ def test_of_several_newer_values_the_last_day_counts_and_two_of_one_day_are_of_t
     assert [place.text for each in of_it for place in each.places] == [ONE, third]
 
 
+def test_the_comma_behind_an_address_is_no_part_of_it(tmp_path: Path) -> None:
+    line = "The relay is at https://relay.acme.dev/v1, behind nginx."
+    files = {"MEMORY.md": INDEX, "a.md": memory(f"{line}\n")}
+    [question] = asked(
+        dream(tmp_path, files, [session(1, "the relay is at https://relay.acme.dev/v2, now")]), "changed"
+    )
+    assert "The relay is at https://relay.acme.dev/v2, behind nginx.\n" in (
+        texts(question, "replace")["a.md"] or ""
+    )
+    assert "(until 2026-10-10; now https://relay.acme.dev/v2)." in (texts(question, "history")["a.md"] or "")
+
+
+def test_the_older_note_keeps_the_clause_that_only_it_has(tmp_path: Path) -> None:
+    one, other = "The web app listens on port 8080 and needs a restart.", "The web app listens on port 9090."
+    [question] = asked(two(tmp_path, one, other, dated=True), "changed")
+    assert "The web app listens on port 9090 and needs a restart.\n" in (
+        texts(question, "replace")["a.md"] or ""
+    )
+
+
 def test_a_number_never_takes_the_place_of_a_name_before_which_another_word_stands(tmp_path: Path) -> None:
     files = {"MEMORY.md": INDEX, "a.md": memory("ledger-worker listens on socket `/run/ledger.sock`.\n")}
     said = "ledger-worker now listens on port 50020 instead of `/run/ledger.sock`."

@@ -47,7 +47,12 @@ APART = [
     (
         "ledger-worker keeps backups for 30 days.",
         "ledger-worker keeps backups for 30 weeks.",
-        "the units differ",
+        "one number counts two things",
+    ),
+    (
+        "The bus service number 2 starts at the harbour with crew 14.",
+        "Number 14 starts at the harbour with crew 98.",
+        "one number counts two things",
     ),
     (
         "Tag every release of the billing client by hand.",

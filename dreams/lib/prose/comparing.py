@@ -147,7 +147,7 @@ def _common(mine: Mapping[str, float], theirs: Mapping[str, float]) -> dict[str,
 
 
 def _veto(one: str, other: str, mine: WordsAndValues, theirs: WordsAndValues) -> str:
-    """Why two statements are never one fact (environments, opposites, units, in a copy a negation or another word), or ""."""
+    """Why two statements are never one fact (environments, opposites, numbers of two things, in a copy a negation or another word), or ""."""
     if mine.environments != theirs.environments:
         return "environments differ"
     if any(
@@ -158,8 +158,8 @@ def _veto(one: str, other: str, mine: WordsAndValues, theirs: WordsAndValues) ->
         return "they have opposite words"
     if _of_one_family(mine, theirs):
         return "they name two things"
-    if any(_units_differ(one, other) for one in mine.values for other in theirs.values):
-        return "the units differ"
+    if any(_counts_another(one, other, theirs) for one in mine.values for other in theirs.values):
+        return "one number counts two things"
     if mine.denials != theirs.denials and _ratio(one, other) >= ALIKE:
         return "one denies what the other says"
     exchanged = _exchanged(mine, theirs) if len(mine.anchors & theirs.anchors) < 2 else None
@@ -194,12 +194,13 @@ def _names_another(reading: WordsAndValues, beside: WordsAndValues) -> bool:
     )
 
 
-def _units_differ(one: Value, other: Value) -> bool:
-    """Whether the units differ: "30 days" and "30 weeks"."""
+def _counts_another(one: Value, other: Value, beside: WordsAndValues) -> bool:
+    """Whether a number has two units ("30 days", "30 weeks"), or a label that another number has in the other statement."""
     units = one.sort & UNITS, other.sort & UNITS
-    return (
-        one.kind == other.kind == "number" and one.key == other.key and all(units) and not units[0] & units[1]
-    )
+    labels = (each.sort for each in beside.values if each.kind == "number" and each.key != one.key)
+    apart = all(units) and not units[0] & units[1]
+    is_another = apart or (not one.sort & other.sort and any(one.sort & label for label in labels))
+    return one.kind == other.kind == "number" and one.key == other.key and is_another
 
 
 def _exchanged(mine: WordsAndValues, theirs: WordsAndValues) -> set[str]:

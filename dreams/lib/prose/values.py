@@ -246,7 +246,7 @@ def _behind(between: str, held: str, kind: str, start: int) -> Iterator[_Token]:
             sort = "number" if told.isdigit() else "word"
             yield _Token(sort, told, at, at + len(told), opens and at == start)
     else:
-        held = held[:-1] if kind == "path" and held.endswith((".", ":")) else held
+        held = held.rstrip(".,:;!?") if kind in {"path", "address"} else held
         yield _Token(kind, held, start, start + len(held), opens, between.rstrip(" *_")[-1:] == ":")
 
 
@@ -310,7 +310,7 @@ def _named(sort: str, text: str, opens: bool) -> tuple[ValueKind | None, str]:
     if sort == "date":
         return "date", low
     if sort == "address":
-        return "address", low.rstrip("/.,")
+        return "address", low.rstrip("/")
     if sort == "path":
         return "path", low.rstrip("/").removeprefix("./")
     bare = _bare(text).removesuffix("()")
