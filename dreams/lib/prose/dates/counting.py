@@ -152,10 +152,10 @@ def is_half(text: str, before: str, after: str) -> bool:
     return bool(begins or _ENDS.search(before))
 
 
-def range_of(start: dt.date, end: dt.date, word: str, lead: str = "") -> DayReading:
+def range_of(start: dt.date, end: dt.date, word: str) -> DayReading:
     """The range; ValueError if the first day is not before the last."""
     words = f"{start.isoformat()} {word.strip() or 'to'} {end.isoformat()}"
-    return DayReading(calendars.span(start, end), "range", words, lead)
+    return DayReading(calendars.span(start, end), "range", words, "")
 
 
 def _of_a_named_month(m: re.Match[str], context: Context, ref: Reference) -> DayReading | None:
