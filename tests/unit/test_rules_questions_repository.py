@@ -373,6 +373,37 @@ def test_a_renamed_file_keeps_the_folder_from_which_a_memory_names_it(tmp_path: 
     assert question.options[0].label == "Write src/shop/trolley.ts"
 
 
+def test_a_file_of_the_same_name_that_was_not_renamed_gets_no_new_name(tmp_path: Path) -> None:
+    then = {**REPO, "src/web/trolley.ts": TEXT}
+    before = {**REPO, "src/web/basket.ts": TEXT, "src/lib/basket.ts": "other", "src/lib/x.ts": "x"}
+    committed(tmp_path / "repo", before, {**then, "src/lib/x.ts": "x"})
+    line = "Carts are in `src/web/basket.ts`, prices in `src/lib/basket.ts`"
+    renamed, gone = asked(tmp_path, line)
+    assert "`src/lib/basket.ts`" in (renamed.options[0].edits[0].after or "")
+    assert "`src/web/trolley.ts`" in (renamed.options[0].edits[0].after or "")
+    assert gone.why == "The repository has src/lib/, but no basket.ts in it."
+
+
+def test_a_new_name_with_a_backslash_is_written_as_it_is(tmp_path: Path) -> None:
+    now = "src/web/trolley\\d.ts"
+    committed(tmp_path / "repo", {**REPO, "src/web/basket.ts": TEXT}, {**REPO, now: TEXT})
+    (question,) = asked(tmp_path, "The basket is in `src/web/basket.ts`, whatever is paid")
+    assert f"`{now}`" in (question.options[0].edits[0].after or "")
+
+
+def test_a_new_name_is_found_where_texts_are_not_on_this_machine(tmp_path: Path) -> None:
+    """As in a clone without blobs, or beside a submodule: other files of the commit are asked about all the same."""
+    now = {**REPO, "src/web/trolley.ts": TEXT, "src/web/other.ts": "other"}
+    committed(tmp_path / "repo", {**REPO, "src/web/basket.ts": TEXT, "src/api/basket.py": "x"}, now)
+    (
+        tmp_path / "repo/.git/objects" / f"{(away := Blob.from_string(b'other').id.decode())[:2]}/{away[2:]}"
+    ).unlink()
+    line = "The basket is in `src/web/basket.ts`, its price in `src/api/basket.py`"
+    renamed, gone = asked(tmp_path, line)
+    assert renamed.options[0].label == "Write src/web/trolley.ts"
+    assert gone.why == "The repository has src/api/, but no basket.py in it."
+
+
 def test_the_commit_behind_a_merge_is_cited_and_not_the_merge(tmp_path: Path) -> None:
     """A branch dropped the file while the main line went on with it; the merge only took that over."""
     with porcelain.init(str(tmp_path)) as repo:

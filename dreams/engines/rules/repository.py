@@ -25,10 +25,11 @@ MOST_NAMES = 20_000  # files and folders, to bound time
 MOST_CONFIGS = 200  # files that are read, to bound time
 CONFIG_DEPTH = 3  # folders; deeper ones are about parts or examples
 MOST_COMMITS = 5_000  # in which a missing file is searched; chosen
-ALIKE, MOST_CHANGES = (
-    0.7,
+ALIKE = 0.7  # of the lines of a renamed file that stay; chosen
+MOST_CHANGES, MOST_NEW = (
     2_000,
-)  # lines that a renamed file keeps; changes of its commit that are read; chosen
+    200,
+)  # of the commit that removed it: listed, and new files read; to bound time
 LONGEST_SAID = 240  # characters about the commit that removed a file; chosen
 MOST_BYTES = 300_000  # of one file; larger ones are rarely written by a person
 _NOT_ENTERED = frozenset(
@@ -171,7 +172,7 @@ def _renamed(git: "Repo", before: "Commit", after: "Commit", path: str) -> str:
         entry = change.new if change.type == "add" else change.old
         name = entry.path.decode("utf-8", "replace") if entry else ""
         is_new = change.type == "add" and PurePosixPath(name).suffix == PurePosixPath(path).suffix
-        if entry and (is_new or name == path):
+        if entry and (name == path or (is_new and len(lines) < MOST_NEW)):
             with suppress(KeyError):  # what a partial clone lacks
                 lines[name] = Counter(git[entry.sha].as_raw_string()[:MOST_BYTES].splitlines())
     mine = lines.pop(path, Counter())

@@ -7,7 +7,7 @@ added its text by another name. It is gone only if its folder exists and has oth
 import datetime as dt
 import re
 from collections import Counter, defaultdict
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import PurePosixPath
 
@@ -72,25 +72,24 @@ def no_longer_there(context: Inputs) -> Iterator[Question]:
     found, missing = _Found(repo), _Missing(repo)
     is_likely = missing.is_of_this_repository({one.path_named for one in named})
     moved = [each for each in map(found.moved, named) if each]
-    elsewhere = {each.path_named for each in moved}
-    gone: dict[str, list[_Named]] = defaultdict(list)
-    for one in named:
-        if one.path_named not in elsewhere and one.is_now and missing.file(one.path_named):
-            gone[PurePosixPath(one.path_named).name].append(one)
-    became = {each.path_named: each.once for each in moved}
-    was_here = _once_there(repo, became | {name: missing.once(gone[name]) for name in gone}, is_likely)
-    together: dict[frozenset[str], list[list[_Named]]] = defaultdict(list)
-    for name, went in list(was_here.items()):
+    gone = [one for one in named if one.is_now and missing.file(one.path_named)]
+    places = {each.path_named: each.once for each in moved}
+    was_here = _once_there(repo, places | {one.path_named: missing.once(one) for one in gone}, is_likely)
+    same: dict[tuple[str, Removal], list[_Named]] = defaultdict(list)
+    for one in gone:
+        went = was_here.get(one.path_named)
         # Who wrote a line later knew that the file was gone: of twelve such questions four were useful.
-        lines = [one for one in gone.get(name, ()) if one.written <= went.day]
-        if went.renamed[1] in repo.files:
-            old, new = went.renamed
-            for one in lines:  # which may name it from a folder that the new path is in, too
-                now = replace(one, new=new.removeprefix(old.removesuffix(one.path_named)))
-                moved += [now] if now.new not in one.line else []
-                was_here[one.path_named] = went
-        elif lines:
-            together[frozenset(one.path for one in lines)].append(lines)
+        if went is None or one.written > went.day:
+            continue
+        old, new = went.renamed
+        if new not in repo.files:
+            same[PurePosixPath(one.path_named).name, went].append(one)
+        # A memory may name it from a folder that the new path is in, too.
+        elif (now := new.removeprefix(old.removesuffix(one.path_named))) not in one.line:
+            moved.append(replace(one, new=now))
+    together: dict[frozenset[str], list[list[_Named]]] = defaultdict(list)
+    for lines in same.values():
+        together[frozenset(one.path for one in lines)].append(lines)
     yield from _ask_of_moved(context, [each for each in moved if each.path_named in was_here], was_here)
     for files in together.values():
         yield from _ask_of_gone(context, missing, files, was_here)
@@ -192,9 +191,8 @@ class _Found:
         """The only path with its name and most of its folders; "" if the file exists or that is uncertain."""
         name = PurePosixPath(old).name
         same_name = self._by_name.get(name, ())
-        if not same_name or name in self._repo.ignored:
-            return ""
-        if old in self._repo.files or any(path.endswith(f"/{old}") for path in same_name):
+        exists = old in self._repo.files or any(path.endswith(f"/{old}") for path in same_name)
+        if exists or not same_name or name in self._repo.ignored:
             return ""
         folders = Counter(PurePosixPath(old).parts[:-1])
         shared = {path: (folders & Counter(PurePosixPath(path).parts[:-1])).total() for path in same_name}
@@ -231,16 +229,14 @@ def _ask_of_moved(
             why = f"The repository has no {was}{'; it was renamed to' if other else ', but it has'} {now}."
         else:
             memories = plural(len({each.path for each in group}), "memory names", "memories name")
-            why = (
-                f"{memories} {len(names):,} files in {f'{old}/' if old else 'the top folder'}, and they are in "
-                f"{f'{new}/' if new else 'the top folder'} now."
-            )
+            there, here = (f"{folder}/" if folder else "the top folder" for folder in (old, new))
+            why = f"{memories} {len(names):,} files in {there}, and they are in {here} now."
         cited = tuple(
             Citation("repository", was, place=now, note=was_here[was].said or f"{now} has its name.")
             for was, now in list(names.items())[:MOST_PLACES]
         )
         label = f"Write {group[0].new}" if len(names) == 1 else "Write the new paths"
-        spans = [(_SPAN.format(re.escape(each.path_named)), each.new) for each in group]
+        spans = [(_SPAN.format(re.escape(each.path_named)), each.new.replace("\\", r"\\")) for each in group]
         subject = " ".join(f"{was} {now}" for was, now in sorted(names.items())[:3])
         yield from _ask(context, group, subject, why, (label, spans, "The files are elsewhere now."), cited)
 
@@ -260,9 +256,7 @@ def _ask(
         return
     update = context.draftsman.option("update", label, _rewrite, named, spans, reason, cited)
     remove = _removal(context, places[0], named[0].path_named, cited[0]) if len(named) == 1 else NO_OPTION
-    is_moved = bool(named[0].new)
-    options = (update, remove, KEEP) if is_moved else (remove, update, KEEP)
-    weight = MOVED if is_moved else GONE
+    options, weight = ((update, remove, KEEP), MOVED) if named[0].new else ((remove, update, KEEP), GONE)
     yield Question("gone", subject, why, tuple(places[:MOST_PLACES]), options, cited, weight=weight)
 
 
@@ -316,9 +310,7 @@ def _ask_of_gone(
         told = ", ".join(names[:3]) + (" …" if len(names) > 3 else "")
         why = f"The repository has none of {len(names):,} files that {files[0][0].path} names: {told}."
     cited = tuple(
-        Citation(
-            "repository", name, place=name, note=was_here[PurePosixPath(name).name].said or missing.file(name)
-        )
+        Citation("repository", name, place=name, note=was_here[name].said or missing.file(name))
         for name in names
     )
     label = "Note that it no longer exists" if len(names) == 1 else "Note that they no longer exist"
@@ -340,14 +332,11 @@ class _Missing:
         there = sum(PurePosixPath(path).name.casefold() in self._names for path in named)
         return sum(bool(self.file(path)) for path in named) <= max(there, MANY)
 
-    def once(self, lines: Collection[_Named]) -> dict[str, str]:
+    def once(self, one: _Named) -> dict[str, str]:
         """The paths at which a missing file may have been, each with "": it has no new path."""
-        return {
-            f"{folder}/{PurePosixPath(one.path_named).name}": ""
-            for one in lines
-            for folder in self._repo.folders
-            if f"/{folder}".endswith(f"/{PurePosixPath(one.path_named).parent}")
-        }
+        path = PurePosixPath(one.path_named)
+        folders = (each for each in self._repo.folders if f"/{each}".endswith(f"/{path.parent}"))
+        return {f"{folder}/{path.name}": "" for folder in folders}
 
     def file(self, named: str) -> str:
         """Why it counts as gone; "" if it exists or may be elsewhere."""
@@ -355,9 +344,6 @@ class _Missing:
         if path.name in self._repo.ignored or path.name.casefold() in self._names:
             return ""
         folder = str(path.parent)
-        is_known = folder in self._ends and any(
-            parent == folder or parent.endswith(f"/{folder}")
-            for parent, sort in self._sorts
-            if sort == path.suffix
-        )
+        places = (parent for parent, sort in self._sorts if sort == path.suffix)
+        is_known = folder in self._ends and any(f"/{each}".endswith(f"/{folder}") for each in places)
         return f"The repository has {folder}/, but no {path.name} in it." if is_known else ""
