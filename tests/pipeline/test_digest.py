@@ -297,3 +297,4 @@ def test_every_failed_dream_is_counted_though_twenty_are_listed(project: Project
     found = digest.collect(now)
     assert found.subject == "memoryweb: 23 dreams failed"
     assert found.as_text().count("  app, 1 h ago") == 20 and "\nand 3 more\n" in found.as_text()
+    assert len(found.as_json()["failed"]) == len(found.ids) == digest.MOST, "a message stays small"

@@ -41,7 +41,8 @@ class DigestItem:
 
 @dataclass(frozen=True, slots=True)
 class Digest:
-    """`more` items wait besides those in `waiting`. `link` opens the first thing to do, which leads on to the next."""
+    """`more` items wait besides those in `waiting`; `failed` and `applied` are whole, newest first, and listed up to MOST.
+    `link` opens the first thing to do, which leads on to the next."""
 
     at: dt.datetime
     link: str
@@ -63,8 +64,8 @@ class Digest:
 
     @property
     def ids(self) -> list[str]:
-        """The ids of all its items; the same ids again make a reminder."""
-        return sorted(item.id for item in (*self.waiting, *self.applied, *self.failed))
+        """The ids of all items that it lists; the same ids again make a reminder."""
+        return sorted(item.id for item in (*self.waiting, *self.applied[:MOST], *self.failed[:MOST]))
 
     @property
     def subject(self) -> str:
@@ -94,8 +95,8 @@ class Digest:
             "waiting": [_fields(item, self.at) for item in self.waiting],
             "more": self.more,
             "questions": self.questions,
-            "applied": [_only(_OF_AN_APPLIED, item, self.at) for item in self.applied],
-            "failed": [_only(_OF_A_FAILURE, item, self.at) for item in self.failed],
+            "applied": [_only(_OF_AN_APPLIED, item, self.at) for item in self.applied[:MOST]],
+            "failed": [_only(_OF_A_FAILURE, item, self.at) for item in self.failed[:MOST]],
         }
 
 
