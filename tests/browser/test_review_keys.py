@@ -29,6 +29,13 @@ COVERED = """card => {
           Math.abs(bar + document.getElementById('review-bar').offsetHeight - innerHeight) < 2];
 }"""
 
+# Links and folds of the changes that are behind a bar when they get the focus.
+BEHIND = """() => [...document.querySelectorAll('.review-main :is(a[href], summary)')].filter(one => {
+  one.focus();
+  const box = one.getBoundingClientRect(), x = box.left + Math.min(box.width / 2, 30), y = box.top + box.height / 2;
+  return document.elementFromPoint(x, y)?.closest('.hunk-end, .action-bar') && !one.closest('.hunk-end');
+}).map(one => one.innerText)"""
+
 
 @pytest.fixture
 def proposal(tmp_path: Path) -> Proposal:
@@ -206,6 +213,17 @@ def test_a_typed_text_is_not_lost_without_a_word(window: Page, address: str, pro
     expect(page.get_by_role("heading", level=1)).to_have_text("Projects")
     assert len(asked) == 2
     page.remove_listener("dialog", stay)
+
+
+def test_in_a_narrow_window_nothing_that_has_the_focus_is_behind_the_bars(
+    window: Page, address: str, proposal: Proposal
+) -> None:
+    window.set_viewport_size({"width": 390, "height": 844})
+    window.goto(f"{address}/review/{proposal.public_id}/")
+    window.evaluate(
+        "document.querySelectorAll('.review-main details.proof').forEach(fold => { fold.open = true; })"
+    )
+    assert window.evaluate(BEHIND) == []
 
 
 @pytest.mark.more

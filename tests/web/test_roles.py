@@ -230,9 +230,9 @@ def test_nothing_is_left_of_what_a_role_may_not_do(world: World) -> None:
         (viewer, "/search/", ("titles of sessions",)),
         (viewer, "/search/?q=zzqqzz", ("nothing you typed", "inside each session")),
         (viewer, reverse("review", args=[world.proposal.public_id]), ("until you submit",)),
-        (viewer, "/projects/", (">Review</a>",)),
+        (viewer, "/projects/", (">Review<",)),
         (viewer, reverse("review", args=[applied.public_id]), ("Undo this change", 'class="hunk-end')),
-        (viewer, "/dreams/", (">Review</a>",)),
+        (viewer, "/dreams/", (">Review<",)),
     ):
         for said in words:
             assert said in admin.get(address).content.decode()
