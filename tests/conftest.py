@@ -7,7 +7,7 @@ import os
 import re
 import shutil
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Generator, Iterator, Mapping, Sequence
 from contextlib import nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -68,7 +68,24 @@ def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool 
     """`make test-more` imports no file without a test of its own: each of its processes collected all others, too."""
     if "(more or sweep)" not in config.option.markexpr or not collection_path.name.startswith("test_"):
         return None
-    return None if LONG_ONES.search(collection_path.read_text(encoding="utf-8")) else True
+    return None if _names_a_long_test(collection_path) else True
+
+
+def _names_a_long_test(file: Path) -> bool:
+    return bool(LONG_ONES.search(file.read_text(encoding="utf-8")))
+
+
+#: Files with a long test that `make test-more` would not find, of those that were imported.
+NOT_FOUND = pytest.StashKey[list[str]]()
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> Generator[None]:
+    """What is `early` comes first: as the last file of a run it kept one process busy while the others were done."""
+    long = {item.path for item in items if any(item.iter_markers("more")) or any(item.iter_markers("sweep"))}
+    config.stash[NOT_FOUND] = [str(file) for file in long if not _names_a_long_test(file)]
+    yield
+    items.sort(key=lambda item: not any(item.iter_markers("early")))
 
 
 def pytest_collection_finish() -> None:

@@ -17,6 +17,8 @@ import pytest
 from tests.world.processes import postgres
 from tests.world.processes.servers import PROMPTLY, Home, link_of, stop, until, with_database
 
+pytestmark = pytest.mark.early
+
 
 class Served:
     def __init__(self, home: Home) -> None:

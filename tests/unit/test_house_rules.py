@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.conftest import NOT_FOUND
 from tests.world.cases import each
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -316,3 +317,8 @@ def test_what_is_run_by_hand_is_in_no_other_run() -> None:
     chosen = re.findall(r'-m "([^"]+)"', (ROOT / "Makefile").read_text(encoding="utf-8"))
     assert len(chosen) == 3
     assert all("and not by_hand" in expression for expression in chosen)
+
+
+def test_a_file_with_a_long_test_has_its_mark_in_letters(pytestconfig: pytest.Config) -> None:
+    """`make test-more` looks for them before it imports a file; this sees all files that are imported beside it."""
+    assert pytestconfig.stash[NOT_FOUND] == []

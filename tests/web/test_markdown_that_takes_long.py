@@ -14,6 +14,8 @@ import pytest
 from dreams.lib import markdown as converting
 from dreams.web.render import markdown
 
+pytestmark = pytest.mark.early
+
 SLOW = [
     "[ " * 20_000,
     "|a" * 50_000 + "\n" + "|-" * 50_000,
