@@ -103,4 +103,5 @@ def test_a_decision_names_the_few_lines_that_it_changes_in_a_file(proposal: Prop
     path, line = two[0].file.path, decisions.line_of(two[0])
     assert decisions.places(two) == (f"{path}, lines {line} and {line}",)
     assert decisions.places(two[:1]) == (f"{path}, line {line}",)
+    assert decisions.places(changed[:1] * 3) == (f"{path}, lines {line}, {line} and {line}",)
     assert decisions.places(two * 2) == (path,)

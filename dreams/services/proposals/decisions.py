@@ -14,7 +14,7 @@ from typing import Any, Literal, Protocol, TypeVar, cast
 from django.db.models import Count, F, Q, QuerySet
 from django.db.models.functions import Coalesce
 
-from dreams.lib.files.text import plural
+from dreams.lib.files.text import joined, plural
 from dreams.models import FileChange, Hunk, Operation
 from dreams.models.prepared import prepared
 from dreams.services.proposals.rows_to_hunks import old_names
@@ -111,9 +111,7 @@ def places(hunks: Sequence[Hunk]) -> tuple[str, ...]:
         if hunk.file.kind == FileChange.Kind.MODIFY:
             found.append(str(line_of(hunk)))
     return tuple(
-        f"{path}, line{'s' * (len(found) > 1)} {' and '.join(found)}"
-        if 0 < len(found) <= MOST_LINES
-        else path
+        f"{path}, line{'s' * (len(found) > 1)} {joined(found)}" if 0 < len(found) <= MOST_LINES else path
         for path, found in lines.items()
     )
 
