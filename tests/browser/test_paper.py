@@ -41,6 +41,13 @@ ADD_FOLDS = """() => ['diff-rest', 'diff-front'].map(name => {
 }).length"""
 
 
+# Headings of sections of which nothing else is printed.
+ALONE = """() => [...document.querySelectorAll('main section')].filter(part => part.checkVisibility())
+  .filter(part => ![...part.querySelectorAll('*')].some(one => one.checkVisibility() && one.offsetHeight
+    && !one.closest('h1, h2, h3, .section-head') && one.innerText?.trim()))
+  .map(part => part.innerText).filter(text => text.trim())"""
+
+
 def test_no_long_text_is_cut_on_paper(window: Page, address: str, tmp_path: Path) -> None:
     proposal = desk.make_proposal(desk.make_project(tmp_path))
     window.goto(f"{address}/review/{proposal.public_id}/")
@@ -53,3 +60,11 @@ def test_no_long_text_is_cut_on_paper(window: Page, address: str, tmp_path: Path
     assert window.evaluate(FOLDED, UNCHANGED) == [], "what is folded is on paper"
     window.emulate_media(media="screen")
     assert hidden == []
+
+
+def test_no_heading_is_alone_on_paper(window: Page, address: str, tmp_path: Path) -> None:
+    proposal = desk.make_proposal(desk.make_project(tmp_path))
+    window.emulate_media(media="print")
+    for path in ("", f"/projects/{proposal.project_id}/", f"/review/{proposal.public_id}/", "/health/"):
+        window.goto(f"{address}{path}")
+        assert window.evaluate(ALONE) == [], path
