@@ -183,6 +183,7 @@ class _Pointer:
     targets: tuple[str, ...]
 
 
+@lru_cache(maxsize=2_048)  # most rows stay when an index changes
 def _pointer(line: str, masked: str, start: int) -> _Pointer | None:
     """The line's target: its first link to a memory, else its first link, else the name it starts with."""
     pointers = [pointer for pointer in _pointers(line, masked) if pointer.start >= start]
@@ -435,7 +436,7 @@ def _style_of(neighbour: IndexRow | None) -> dict[str, str]:
     return {"marker": marker, "separator": separator.lstrip("*_"), "indent": neighbour.indent}
 
 
-@lru_cache(maxsize=4)
+@lru_cache(maxsize=8)
 def parse_index(text: str) -> Index:
     """Parses the rows of an index; never fails, and keeps the text unchanged.
 

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from dreams.lib.files.text import decode
-from dreams.lib.memdir.index import IndexRow, counted_from, rows_of
+from dreams.lib.memdir.index import IndexRow, counted_from, parse_index
 
 from .text import BOM, comment_spans, split_lines
 
@@ -43,7 +43,7 @@ def loaded(
         len(kept) if kept_text == "\n".join(line for _, line in counted[: len(kept)]) else len(kept) - 1
     )
     first_dropped = counted[complete][0] if complete < len(counted) else None
-    rows = [] if first_dropped is None else list(rows_of(text))
+    rows = () if first_dropped is None else parse_index(text).rows
     return Loaded(
         text=kept_text,
         warning=_warning(cut_by, len(counted), _size(whole), max_lines, max_bytes),

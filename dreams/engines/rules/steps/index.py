@@ -106,6 +106,8 @@ def _name(path: str) -> str:
 
 def mentioned(index: memdir.Index, target: str) -> bool:
     """Whether an index mentions the file: as a row, link, wikilink, plain name, or its stem as code."""
+    if any(row.target == target for row in index.rows_for(target)):
+        return True
     name = PurePosixPath(target.casefold())
     text, stem = index.text.casefold(), re.escape(name.stem)
     spoken = rf"(?<![\w-]){re.escape(name.name)}|\[\[(?:[^\]|]*/)?{stem}[\]|#]|`{stem}`"
