@@ -80,7 +80,7 @@ class Subject:
     #: Path → why it is not a regular file, or its type changed.
     irregular: Mapping[str, str] = field(default_factory=dict)
     #: What several checks need of all files, worked out once.
-    memo: dict[str, Any] = field(default_factory=dict, init=False, repr=False, compare=False)
+    memo: dict[object, Any] = field(default_factory=dict, init=False, repr=False, compare=False)
 
 
 @dataclass(frozen=True, slots=True)

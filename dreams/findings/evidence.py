@@ -16,7 +16,7 @@ from dreams.findings.base import (
     Subject,
 )
 from dreams.findings.ledger import facts
-from dreams.findings.ledger.state import DirectoryStatements, all_of
+from dreams.findings.ledger.state import DirectoryStatements, statements_of
 from dreams.findings.ledger.units import (
     Unit,
     added_units,
@@ -46,7 +46,7 @@ _DATE_WORDS = lexicon.DAYS | {stem(name) for name in lexicon.DAYS}
 
 
 def check(subject: Subject) -> Iterator[NewFinding]:
-    before = all_of(subject, "before")
+    before = statements_of(subject, subject.before)
     # A statement whose secret was removed is not new. A line of nothing else is removed by one hunk and added by the next.
     bare: dict[str, set[str]] = defaultdict(set)
     for hunk in subject.hunks:
@@ -250,7 +250,7 @@ def judge(subject: Subject) -> list[JudgedStatement]:
     if subject.heard is None:
         return []
     found: list[JudgedStatement] = []
-    before = all_of(subject, "before")
+    before = statements_of(subject, subject.before)
     for hunk, unit, line_no in _claims(subject, before):
         if len(found) >= MOST_JUDGED:
             break

@@ -14,8 +14,7 @@ def check(subject: Subject) -> Iterator[NewFinding]:
     """Limits that are exceeded after the change, and long rows that it wrote."""
     changed = {path for path in subject.after if subject.before.get(path) != subject.after[path]}
     added = {(h.path, h.new_start + n + 1): h.hunk_id for h in subject.hunks for n in range(len(h.added))}
-    for path in _indexes(subject.after):
-        loaded = _loaded(subject, path)
+    for path, loaded in _indexes(subject):
         yield from _size(subject, path, loaded)
         if path in changed:
             yield from _new_rows(subject, path, loaded, added)
@@ -24,15 +23,16 @@ def check(subject: Subject) -> Iterator[NewFinding]:
 
 
 def standing(subject: Subject) -> Iterator[NewFinding]:
-    for path in _indexes(subject.after):
-        loaded = _loaded(subject, path)
+    for path, loaded in _indexes(subject):
         yield from _size(subject, path, loaded)
         yield from _long_rows(subject, path, loaded)
     yield from _many(subject)
 
 
-def _indexes(files: Mapping[str, bytes]) -> list[str]:
-    return sorted(path for path in files if memdir.is_index(path))
+def _indexes(subject: Subject) -> Iterator[tuple[str, memdir.Loaded]]:
+    lines, size = subject.config.index_max_lines, subject.config.index_max_bytes
+    for path in sorted(filter(memdir.is_index, subject.after)):
+        yield path, memdir.loaded(subject.after[path], max_lines=lines, max_bytes=size)
 
 
 def topics(files: Mapping[str, bytes]) -> set[str]:
@@ -58,13 +58,6 @@ def _size(subject: Subject, path: str, loaded: memdir.Loaded) -> Iterator[NewFin
         path,
         line_no=loaded.first_dropped_line,
         about=path,
-    )
-
-
-def _loaded(subject: Subject, path: str) -> memdir.Loaded:
-    config = subject.config
-    return memdir.loaded(
-        subject.after[path], max_lines=config.index_max_lines, max_bytes=config.index_max_bytes
     )
 
 

@@ -5,14 +5,15 @@ link away in a memory that the index names, or out of reach (behind the index's 
 questions come from past sessions and from the notes that change.
 """
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+import functools
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 from typing import Literal
 
 from dreams.findings.base import NewFinding, Subject
 from dreams.findings.ledger import facts, keeping
-from dreams.findings.ledger.state import DirectoryStatements, PlacedStatement, all_of, statements_of
+from dreams.findings.ledger.state import DirectoryStatements, PlacedStatement, statements_of
 from dreams.findings.ledger.units import Unit, units_of
 from dreams.findings.ledger.wordings import LONGEST
 from dreams.lib import memdir
@@ -47,24 +48,25 @@ def questions(subject: Subject, old: DirectoryStatements) -> list[RegressionQues
 
 def _from_sessions(subject: Subject, old: DirectoryStatements) -> Iterator[RegressionQuestion]:
     seen: set[str] = set()
+    topic = functools.cache(lambda path: _topic(path, subject.before))
     wished = {c.quote for hunk in subject.hunks for c in hunk.citations if c.role == "user"} - {""}
     for prompt in subject.asked[:MOST_PROMPTS]:
         text = " ".join(prompt.split())
         # Prompts that asked for this change are left out.
         if len(text) > LONGEST_PROMPT or len(seen) >= MOST_ASKED or any(quote in text for quote in wished):
             continue
-        answer = next((s for s in old.most_similar(text) if _answers(text, s, subject.before)), None)
+        answer = next((s for s in old.most_similar(text) if _answers(text, s, topic)), None)
         if answer and answer.unit.key not in seen:
             seen.add(answer.unit.key)
             yield RegressionQuestion(text, answer, asked=True)
 
 
-def _answers(prompt: str, standing: PlacedStatement, before: Mapping[str, bytes]) -> bool:
+def _answers(prompt: str, standing: PlacedStatement, topic: Callable[[str], str]) -> bool:
     """Whether a statement has most of the prompt's words, counting its memory's topic, and says something more."""
     unit = standing.unit
     if unit.kind in {"heading", "title", "field"} or not facts.shared_words(prompt, unit.text):
         return False
-    placed = f"{_topic(standing.path, before)}: {unit.text}"
+    placed = f"{topic(standing.path)}: {unit.text}"
     beyond = set(statement(unit.text[:LONGEST]).weights) - set(statement(prompt).weights)
     many = len(facts.shared_words(prompt, placed)) >= SHARED
     return many and facts.coverage(prompt, placed) >= LIKE and bool(beyond)
@@ -137,7 +139,7 @@ class CheckedQuestion:
 
 def run(subject: Subject) -> list[CheckedQuestion]:
     """The questions that were answered before, each with its result now."""
-    old, new = all_of(subject, "before"), all_of(subject, "after")
+    old, new = statements_of(subject, subject.before), statements_of(subject, subject.after)
     limits = recall.IndexLimits(subject.config.index_max_lines, subject.config.index_max_bytes)
     before, after = recall.shelf(subject.before, limits), recall.shelf(subject.after, limits)
     rows = memdir.parse_index(decode(after.index))
@@ -159,7 +161,9 @@ def check(subject: Subject) -> Iterator[NewFinding]:
     for one in lost:
         yield _lost(one, subject)
     if lost:
-        yield _summary(checked, lost)
+        told = f"{plural(len(checked), 'question')} that the notes answered before"
+        said = f"An agent would no longer find an answer to {len(lost)} of {told}."
+        yield NewFinding(CHECK, "questions", "info", said, about="questions")
     linked = sorted((one for one in checked if one.outcome == "linked"), key=_path)
     for path, answers in groupby(linked, key=_path):
         yield _linked(path, list(answers), subject)
@@ -233,9 +237,3 @@ def _linked(memory: str, answers: Sequence[CheckedQuestion], subject: Subject) -
         CHECK, "answer-linked", "info", f"{told}: {quoted}{more}.",
         "If you ask for it often, say so in the row or in the description.", path, hunk, about=memory,
     )  # fmt: skip
-
-
-def _summary(checked: list[CheckedQuestion], lost: list[CheckedQuestion]) -> NewFinding:
-    told = f"{plural(len(checked), 'question')} that the notes answered before"
-    said = f"An agent would no longer find an answer to {len(lost)} of {told}."
-    return NewFinding(CHECK, "questions", "info", said, about="questions")

@@ -9,7 +9,7 @@ from functools import cached_property
 from dreams.findings.base import FateName, Subject
 from dreams.findings.ledger import facts, keeping
 from dreams.findings.ledger.facts import swapped
-from dreams.findings.ledger.state import DirectoryStatements, PlacedStatement, all_of
+from dreams.findings.ledger.state import DirectoryStatements, PlacedStatement
 from dreams.findings.ledger.units import HEADER, Unit, keys_without_secrets, units_of, words_key
 from dreams.findings.ledger.wordings import LONGEST, WHOLE, has_word, plain_statement, word_forms
 from dreams.lib import memdir
@@ -92,9 +92,11 @@ class StatementOutcome:
 class Context:
     """Explains a removed statement by the directory before and after."""
 
-    def __init__(self, subject: Subject, path: str, added: DirectoryStatements) -> None:
+    def __init__(
+        self, subject: Subject, path: str, added: DirectoryStatements, known: DirectoryStatements
+    ) -> None:
         self.before, self.after_files = subject.before, subject.after
-        self.path, self.added, self.known = path, added, all_of(subject, "before")
+        self.path, self.added, self.known = path, added, known
 
     def is_frame(self, line: int, text: str) -> bool:
         """Whether the line is a frontmatter key that only groups other keys; `line` is 0-based."""

@@ -12,7 +12,6 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import chain
-from typing import Literal
 
 from dreams.findings.base import Subject
 from dreams.findings.ledger import facts, keeping
@@ -20,7 +19,7 @@ from dreams.findings.ledger.facts import withdrawn
 from dreams.findings.ledger.units import Unit, cells, lines_of, units_of, words_key
 from dreams.findings.ledger.wordings import SAYS_NOTHING, has_word, plain_statement, word_forms
 from dreams.lib import progress
-from dreams.lib.memdir.files_by_word import WORD, FilesByWord, folded, words_in, words_of_key
+from dreams.lib.memdir.files_by_word import WORD, FilesByWord, folded, numbers_by_word, words_in, words_of_key
 
 _LABEL = re.compile(r"[*_]{0,3}[A-Za-z][A-Za-z ]{0,40}[*_]{0,3}: ")
 _DATE = re.compile(r"\b(?:19|20)\d{2}\b")
@@ -54,6 +53,7 @@ class DirectoryStatements:
     ) -> None:
         self._files, self._units, self._words = files, units, words
         self._placed: dict[str, list[PlacedStatement]] = {}
+        self._by_number: dict[str, Mapping[str, Sequence[int]]] = {}
         self._having: dict[str, list[_Place]] = {}
         self._similar: dict[str, list[_Place]] = {}
 
@@ -162,10 +162,14 @@ class DirectoryStatements:
             self._having[word] = [
                 (path, number)
                 for path in self._by_word.having(word)
-                for number, placed in enumerate(self._of(path))
-                if word in words_of_key(placed.unit.key)
+                for number in self._numbers(path).get(word, ())
             ]
         return self._having[word]
+
+    def _numbers(self, path: str) -> Mapping[str, Sequence[int]]:
+        if path not in self._by_number:
+            self._by_number[path] = numbers_by_word(tuple(each.unit.key for each in self._of(path)))
+        return self._by_number[path]
 
     def container(self, text: str) -> PlacedStatement | None:
         """A statement that certainly says everything in `text`."""
@@ -197,17 +201,13 @@ def _comparable(unit: Unit, other: Unit) -> bool:
     return other.kind != "heading" or len(unit.key.split()) > 3
 
 
-def all_of(subject: Subject, state: Literal["before", "after"]) -> DirectoryStatements:
-    """All statements of one state, taken apart once for all checks."""
+def statements_of(subject: Subject, files: Mapping[str, bytes]) -> DirectoryStatements:
+    """The statements of some files of a subject, taken apart once for all checks."""
+    words = subject.memo.setdefault("words", functools.cache(words_in))
     made: DirectoryStatements = subject.memo.setdefault(
-        state, statements_of(subject, getattr(subject, state))
+        frozenset(files.items()), DirectoryStatements(files, words=words)
     )
     return made
-
-
-def statements_of(subject: Subject, files: Mapping[str, bytes]) -> DirectoryStatements:
-    """The statements of some files of a subject; the words of a text are kept for all of them."""
-    return DirectoryStatements(files, words=subject.memo.setdefault("words", functools.cache(words_in)))
 
 
 def added(subject: Subject) -> DirectoryStatements:
@@ -270,7 +270,9 @@ class Exchange:
 
     def __init__(self, subject: Subject) -> None:
         self._before, self._after = subject.before, subject.after
-        self._was, self._now = (functools.cache(all_of(subject, state).at) for state in ("before", "after"))
+        self._was, self._now = (
+            functools.cache(statements_of(subject, files).at) for files in (subject.before, subject.after)
+        )
 
     def relabelled(self, unit: Unit, path: str) -> PlacedStatement | None:
         """The statement that turned a heading with a value below it into "label: value", or the reverse."""

@@ -23,7 +23,6 @@ from dreams.findings.ledger.state import (
     Exchange,
     PlacedStatement,
     added,
-    all_of,
     contains,
     statements_of,
 )
@@ -219,6 +218,7 @@ class BothStates:
     """A directory before and after, for all its hunks: `taken` are statements of other files that already reword one."""
 
     subject: Subject
+    before: DirectoryStatements
     after: DirectoryStatements
     added: DirectoryStatements
     exchange: Exchange
@@ -229,8 +229,8 @@ class BothStates:
 def both_states(subject: Subject) -> BothStates:
     # Agents load no logs: what stands only there is kept nowhere.
     kept = {path: data for path, data in subject.after.items() if not memdir.is_log(path)}
-    after = statements_of(subject, kept) if len(kept) < len(subject.after) else all_of(subject, "after")
-    return BothStates(subject, after, added(subject), Exchange(subject))
+    before, after = statements_of(subject, subject.before), statements_of(subject, kept)
+    return BothStates(subject, before, after, added(subject), Exchange(subject))
 
 
 class Trace:
@@ -238,7 +238,7 @@ class Trace:
 
     def __init__(self, both_states: BothStates, hunk: ChangedHunk) -> None:
         self.states, self.hunk, self.path = both_states, hunk, hunk.path
-        self.context = derived.Context(both_states.subject, hunk.path, both_states.added)
+        self.context = derived.Context(both_states.subject, hunk.path, both_states.added, both_states.before)
         self.was, self.now = (
             files.get(hunk.path) for files in (both_states.subject.before, both_states.subject.after)
         )

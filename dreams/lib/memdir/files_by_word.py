@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 from dreams.lib.files import text
 
 WORD = re.compile(r"\w+")
+FEW = 16  # files whose words are looked up when asked for
 _KEY = re.compile(r"^\s*[a-z_][\w.-]*\s*:", re.MULTILINE)
 _LINK = re.compile(r"!?\[([^\]]{0,300})\]\([^)]{0,300}\)|\[\[(?:[^\]|]{0,200}\|)?([^\]]{0,200})\]\]")
 _MARKS = r"(?:[`*\"'“”‘’«»]|~~|\\(?=[\"']))+"
@@ -45,30 +46,46 @@ def words_in(data: bytes) -> dict[str, int]:
     return {**dict.fromkeys(WORD.findall(left_out), 0), **Counter(WORD.findall(bare))}
 
 
+@functools.lru_cache(maxsize=64)  # a large index is asked for again and again
+def numbers_by_word(keys: tuple[str, ...]) -> Mapping[str, Sequence[int]]:
+    """The numbers of the texts that have each word."""
+    found = defaultdict[str, list[int]](list)
+    for number, key in enumerate(keys):
+        for word in words_of_key(key):
+            found[word].append(number)
+    return found
+
+
 class FilesByWord:
     """Files by the folded words that each has, and how often."""
 
     def __init__(self, words: Mapping[str, Mapping[str, int]]) -> None:
         self._words = words
-        self._having = defaultdict[str, list[str]](list)
+        self._having: dict[str, list[str]] = {}
         self._times: dict[str, int] = {}
-        for path, here in words.items():
+        self._are_few = len(words) <= FEW
+        for path, here in () if self._are_few else words.items():
             for word in here:
-                self._having[word].append(path)
+                self._having.setdefault(word, []).append(path)
+
+    def _paths(self, word: str) -> list[str]:
+        if self._are_few and word not in self._having:
+            self._having[word] = [path for path, here in self._words.items() if word in here]
+        return self._having.get(word, [])
 
     def having(self, word: str) -> Sequence[str]:
-        return self._having.get(folded(word), ())
+        return self._paths(folded(word))
 
     def having_all(self, key: str) -> Sequence[str]:
         """The files with all words of a text, in order."""
         words = words_of_key(folded(key))
-        fewest = min((self._having.get(word, []) for word in words), key=len, default=list(self._words))
+        fewest = min(map(self._paths, words), key=len, default=list(self._words))
         return [path for path in fewest if words <= self._words[path].keys()]
 
     def often(self, word: str) -> int:
         """How often all files have a word."""
         word = folded(word)
         if word not in self._times:
-            paths = self._having.get(word, ())
+            paths = self._paths(word)
             self._times[word] = max(sum(self._words[path][word] for path in paths), len(paths) > 0)
         return self._times[word]

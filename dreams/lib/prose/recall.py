@@ -5,6 +5,7 @@ and references for tools in use; at most five are chosen, by name, description a
 and descriptions; if unsure, none; what is loaded in one session is capped. Every memory that is left out has a reason.
 """
 
+import functools
 import math
 import re
 from collections import Counter
@@ -118,7 +119,7 @@ class Shelf:
     files: Mapping[str, bytes]
     index: bytes
     entries: tuple[RecallMemory, ...]
-    rarity: Mapping[str, float] = field(default_factory=dict)
+    rarity: Mapping[str, float] = field(default_factory=dict)  # of each word, lowest if all memories have it
     older: tuple[str, ...] = ()
 
     @property
@@ -137,27 +138,31 @@ def shelf(
     rows = memdir.parse_index(loaded.text)
     order = list(newest if newest is not None else sorted(files))
     topics = [path for path in order if path in files and memdir.is_topic(path)]
-    entries = tuple(_entry(path, files[path], rows) for path in topics[:MOST_LOOKED_AT])
+    entries = tuple(
+        _entry(path, files[path][:20_000], tuple(rows.rows_for(path))) for path in topics[:MOST_LOOKED_AT]
+    )
+    having = Counter(word for entry in entries for word in entry.words)
     return Shelf(
         files=files,
         index=loaded.text.encode("utf-8", "surrogateescape"),
         entries=entries,
-        rarity=_rarity(entries),
+        rarity={word: math.log(1 + len(entries) / count) for word, count in having.items()},
         older=tuple(topics[MOST_LOOKED_AT:]),
     )
 
 
-def _entry(path: str, data: bytes, rows: memdir.Index) -> RecallMemory:
+@functools.lru_cache(maxsize=2 * MOST_LOOKED_AT)
+def _entry(path: str, data: bytes, rows: tuple[memdir.IndexRow, ...]) -> RecallMemory:
     """A memory to choose from; its name weighs most, and its index row only counts if it is loaded."""
-    head = "\n".join(decode(data[:20_000]).splitlines()[:HEAD_LINES])
+    head = "\n".join(decode(data).splitlines()[:HEAD_LINES])
     document = memdir.parse(head.encode("utf-8", "surrogateescape"))
     front = document.frontmatter
     stem = PurePosixPath(path).stem.replace("_", " ").replace("-", " ")
     name, description = (front.name if front else None) or stem, (front.description if front else None) or ""
     said = [(2.0, name), (1.5, stem)]
     said += [(1.5, description)] if description else []
-    said += [(1.5, f"{row.title} {row.hook}") for row in rows.rows_for(path)]
-    if not description and not rows.rows_for(path):
+    said += [(1.5, f"{row.title} {row.hook}") for row in rows]
+    if not description and not rows:
         said += [(1.0, line.lstrip("# ")) for line in head.splitlines() if line.startswith("#")]
     words: dict[str, float] = {}
     for weight, text in said:
@@ -177,12 +182,6 @@ def _entry(path: str, data: bytes, rows: memdir.Index) -> RecallMemory:
 def _as_words(text: str) -> str:
     """Its words in lower case between spaces, so that names of several words can be found."""
     return f" {' '.join(_NAME_PARTS.findall(text.lower()))} "
-
-
-def _rarity(entries: Sequence[RecallMemory]) -> dict[str, float]:
-    """How rare each word is among the memories; lowest if all have it."""
-    counts = Counter(word for entry in entries for word in entry.words)
-    return {word: math.log(1 + len(entries) / count) for word, count in counts.items()}
 
 
 def candidates(where: Shelf, seen: LoadedSoFar | None = None) -> list[RecallMemory]:
