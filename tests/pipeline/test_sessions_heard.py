@@ -129,6 +129,28 @@ def test_what_was_answered_once_is_not_read_again(
     assert answers(made) == kept
 
 
+def test_another_check_reads_transcripts_only_if_one_changed(
+    project: Project, dream: DreamRun, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Answers that are not saved, such as those to parts of a statement, would be looked up at each press of a key."""
+    asked = "The archive runs on host delta."
+    assert _asks(dream, asked) == "unsupported"
+    with monkeypatch.context() as patched:
+        patched.setattr("dreams.lib.prose.claims.read", lambda source: pytest.fail("read again"))
+        assert _asks(dream, asked) == "unsupported"
+    path = Path(dream.reviewed.get().session.path)
+    transcript(path, "Hello.", asked)
+    assert _asks(dream, asked) == "supported"
+    path.unlink()
+    assert transcript_verdicts.TranscriptVerdicts.of_dream(dream).ask(asked) is None
+
+
+def _asks(dream: DreamRun, statement: str) -> str:
+    found = transcript_verdicts.TranscriptVerdicts.of_dream(dream).ask(statement)
+    assert found is not None
+    return found.answer
+
+
 @pytest.mark.also_on_postgresql
 def test_what_a_person_types_is_looked_up_before_the_transaction_that_keeps_it(
     project: Project, dream: DreamRun, monkeypatch: pytest.MonkeyPatch

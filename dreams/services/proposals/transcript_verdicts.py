@@ -3,6 +3,7 @@
 Answers are saved with their hunks, so that a second check (after a rebase, at submit) reads no transcript.
 """
 
+import functools
 import logging
 import time
 from collections.abc import Iterable, Iterator, Sequence
@@ -27,10 +28,11 @@ log = logging.getLogger(__name__)
 MOST_SESSIONS = 40  # read for one check of a proposal; chosen
 MOST_BYTES = 24 * 1024 * 1024  # of all sessions; about two seconds of reading
 SECONDS = 10.0  # of reading and searching, for one check of a proposal
+MOST_KEPT = 1_000  # answers from one set of sessions
 MOST_UNITS = 400_000  # in memory at once, about 200 MB
 
 
-@dataclass(slots=True)
+@dataclass
 class TranscriptVerdicts:
     """Sessions, newest first. `ask` serves as `findings.Subject.heard`."""
 
@@ -79,11 +81,21 @@ class TranscriptVerdicts:
             self.skipped.add(statement)
             return None
         begun = time.monotonic()
-        found = self._newest_answer(statement)
+        found = self._earlier.get(statement) or self._newest_answer(statement)
         self._spent += time.monotonic() - begun
         if found is not None:
             self.known[statement] = found
+            if not self.unread and len(self._earlier) < MOST_KEPT:
+                self._earlier[statement] = found
         return found
+
+    @functools.cached_property
+    def _earlier(self) -> dict[str, SessionAnswer]:
+        """This process's answers from the same transcripts, none of which changed or left the disk since."""
+        try:
+            return _answers_from(tuple(map(_state, self.sessions)))
+        except OSError:
+            return {}
 
     def against(self, statement: str) -> Citation | None:
         """Where a session contradicts the statement, if one does."""
@@ -143,6 +155,19 @@ class TranscriptVerdicts:
                 continue
             units += len(evidence.units)
             yield session, evidence
+
+
+@functools.lru_cache(maxsize=8)
+def _answers_from(_states: tuple[object, ...]) -> dict[str, SessionAnswer]:
+    return {}
+
+
+def _state(session: Session) -> tuple[object, ...]:
+    """Raises FileNotFoundError for a transcript that is not on disk: what is kept of it can be hidden."""
+    if session.gone_at is not None:
+        raise FileNotFoundError(session.path)
+    found = Path(session.path).stat(follow_symlinks=False)
+    return session.pk, session.path, found.st_ino, found.st_size, found.st_mtime_ns
 
 
 def _evidence(session: Session) -> claims.SessionText:
