@@ -95,7 +95,8 @@ def _form(
         rows = make(*marks[: len(given)], **dict(zip(named, marks[len(given) :], strict=True)))
         compiler: Any = rows.query.get_compiler(using=rows.db)
         sql, parameters = _put_together(compiler)
-    places = [(known.index(one) if one in known else None, one) for one in parameters]
+    at = {mark: place for place, mark in enumerate(known)}
+    places = [(at.get(one), one) for one in parameters]
     if {place for place, _ in places} - {None} != {*range(len(known))} and [] not in marks:
         raise ValueError(f"an argument of {make.__name__} is nowhere in its query")
     return _Form(make, sql, places, _Reader.of(rows, compiler) if sql else None)
