@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import html
+import json
 import re
 from dataclasses import replace
 from pathlib import Path
@@ -16,6 +17,7 @@ from django.test.utils import CaptureQueriesContext
 from dreams.engines.types import Citation, Edit, Option, Place
 from dreams.models import DreamRun, Hunk, Project, Proposal, Question
 from dreams.services import dreaming
+from dreams.services.questions import shown_questions
 from tests.world import directory, questions as asked
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -422,6 +424,17 @@ def test_across_projects_an_answer_is_listed_with_its_undo(browser: Client, proj
     browser.post(f"/review/{made.public_id}/submit/", {"bases": bases, "answers": answers})
     assert "8443" in asked.read(project, "reference_staging.md")
     assert "waits for your submit." not in page(browser, "/questions/")
+
+
+def test_a_question_shows_no_secret_that_only_its_own_words_have(browser: Client, project: Project) -> None:
+    question = asked.ask(project, asked.expired())[0]
+    one, other = ("ghp_" + "a1B2c3D4e5" * 3 + end for end in ("F6g7H8", "F6g7K9"))
+    Question.objects.update(why=f"The token is {one}.")
+    question.options.filter(option_id="remove").update(label=f"Remove {other}")
+    told = json.dumps(shown_questions.as_json(Question.objects.all()), ensure_ascii=False)
+    for text in (page(browser, f"/questions/{question.public_id}/"), told):
+        assert one not in text and "The token is ghp_••••••••H8." in text
+        assert other not in text and "Remove ghp_••••••••K9" in text
 
 
 def test_questions_never_lead_to_another_site_and_show_no_secret(browser: Client, project: Project) -> None:

@@ -159,7 +159,7 @@ def _texts(found: Iterable[ShownQuestion]) -> list[str]:
         for s in (file.before, file.after)
     ]
     said = [place["text"] for one in found for place in one.row.places]
-    said += [one.row.why for one in found]
+    said += [text for one in found for text in (one.row.why, *(choice.label for choice in one.choices))]
     return [*filter(None, sides), *said, *(cited["quote"] for one in found for cited in one.row.evidence)]
 
 

@@ -176,7 +176,7 @@ def _known(questions: Sequence[Question]) -> _Known:
     hunks = Hunk.objects.filter(operation__in={row.operation_id for row in questions} - {None}).order_by()
     said = [str(place.get("text", "")) for row in questions for place in row.places]
     said += [str(found.get("quote", "")) for row in questions for found in row.evidence]
-    said += [row.why for row in questions]
+    said += [*(row.why for row in questions), *(option.label for option in chosen)]
     return _Known(
         texts=texts,
         sessions=Session.objects.in_bulk(named - {None}),
