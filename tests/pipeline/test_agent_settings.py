@@ -14,7 +14,7 @@ from dreams.services import agent_settings
 from dreams.services.agent_settings import SettingsRefused
 from tests.world.cases import each
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.not_on_postgresql]
 
 THEIRS = {
     "model": "opus",
@@ -73,7 +73,6 @@ def test_what_was_added_is_taken_out_again_to_the_byte(tmp_path: Path, indent: i
         '{\r\n  "allow": ["a", "b"],\r\n  "hooks": {\r\n    "Stop": []\r\n  }\r\n}\r\n',
     ],
 )
-@pytest.mark.not_on_postgresql
 def test_a_text_of_any_form_gets_our_lines_and_is_else_as_it_was(tmp_path: Path, text: str) -> None:
     file = tmp_path / "settings.json"
     file.write_bytes(text.encode())

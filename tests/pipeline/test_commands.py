@@ -170,6 +170,7 @@ def test_a_file_that_cannot_be_written_or_read_is_named_with_the_remedy(
     assert sorted(path.name for path in tmp_path.iterdir()) == ["claude", "folder"], "nothing is left behind"
 
 
+@pytest.mark.not_on_postgresql
 @pytest.mark.parametrize("port", ["99999", "-1", "http"])
 def test_a_port_that_is_none_is_wrong_usage(port: str) -> None:
     for command in ("serve", "model_server"):
@@ -329,12 +330,14 @@ def test_bad_input_is_one_clear_line_and_an_exit_code(
     assert said in discovered.json(*arguments, code=code)["error"]
 
 
+@pytest.mark.not_on_postgresql
 def test_a_command_that_there_is_not_is_wrong_usage(processes: Processes) -> None:
     for words in (("nothing",), ("help", "nothing")):
         done = processes.run(*words)
         assert done.returncode == 2 and "Unknown command: 'nothing'" in done.stderr
 
 
+@pytest.mark.not_on_postgresql
 def test_help_says_what_each_command_does_and_its_usage_names_no_option_of_django(
     processes: Processes,
 ) -> None:
@@ -360,6 +363,7 @@ def test_a_slug_of_two_projects_is_refused_with_the_candidates(shell: Shell, tmp
     assert shell.json("gates", str(other))["projects"][0]["memory_dir"] == str(other)
 
 
+@pytest.mark.not_on_postgresql
 def test_a_bad_configuration_is_refused_with_the_remedy(processes: Processes) -> None:
     processes.env |= {"MEMORYWEB_TASK_TIMEOUT": "3600", "MEMORYWEB_TASK_RETRY": "3600"}
     done = processes.run("projects")
@@ -367,6 +371,7 @@ def test_a_bad_configuration_is_refused_with_the_remedy(processes: Processes) ->
     assert "Set MEMORYWEB_TASK_RETRY above MEMORYWEB_TASK_TIMEOUT." in done.stderr
 
 
+@pytest.mark.not_on_postgresql
 def test_a_bad_environment_value_is_named(processes: Processes) -> None:
     processes.env["MEMORYWEB_WORKERS"] = "many"
     done = processes.run("projects")

@@ -11,7 +11,7 @@ from tests.world.agent_folder import Root
 from tests.world.cases import each
 from tests.world.command_line import typed
 
-pytestmark = pytest.mark.django_db(transaction=True)
+pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.not_on_postgresql]
 
 
 @pytest.fixture(autouse=True)
@@ -33,7 +33,6 @@ def projects(tmp_path: Path) -> None:
         ("gates", "--json", "--", "-var-www"),
     ],
 )
-@pytest.mark.not_on_postgresql
 def test_a_bare_slug_is_a_project_before_and_after_options(line: tuple[str, ...]) -> None:
     found = typed(*line)
     assert (found.returncode, found.stderr) == (0, "")
