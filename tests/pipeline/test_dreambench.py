@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from dreams.dev.dreambench import folders, generator, given_words, whole_run
+from dreams.dev.dreambench import folders, whole_run, world
 from dreams.dev.dreambench.folders import BASELINES
 from dreams.dev.dreambench.scoring import Score
 from dreams.engines.rules.engine import RulesEngine
@@ -24,7 +24,7 @@ pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.not_on_postgr
 
 @pytest.fixture
 def measured(tmp_path: Path) -> tuple[Score, Score, dict[str, Score]]:
-    made = generator.make(seed=11, facts=60)
+    made = world.make(seed=11, facts=60)
     whole_run.stage(made, tmp_path)
     ran = whole_run.Measured(made, tmp_path, whole_run.inside(made, tmp_path, "rules", lambda line: None))
     others = {name: folders.baseline(made, run) for name, run in BASELINES.items()}
@@ -106,7 +106,7 @@ def test_a_folder_of_shapes_is_measured_by_halves_and_what_was_asked_is_answered
         for w in ("read", "used", "kept", "held", "sent", "made", "cut", "set")
     ]
     (given / "rows.jsonl").write_text("\n".join(map(json.dumps, rows)))
-    made = given_words.make(given, seed=1, facts=20)
+    made = world.make(1, 20, given)
     monkeypatch.setattr(RulesEngine, "run", _asking_of_every_file(RulesEngine.run))
     whole_run.stage(made, tmp_path)
     ran = whole_run.Measured(made, tmp_path, whole_run.inside(made, tmp_path, "rules", lambda line: None))

@@ -8,10 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from dreams.dev.dreambench import folders, given_words, shapes
-from dreams.dev.dreambench.builder import KINDS, World
-from dreams.dev.dreambench.given_words_builder import GivenWordsBuilder
-from dreams.dev.dreambench.session_cases import DirectoryPassages
+from dreams.dev.dreambench import folders, shapes, world
+from dreams.dev.dreambench.builder import KINDS, DirectoryBuilder, World
+from dreams.dev.dreambench.passages import DirectoryPassages
 from dreams.dev.dreambench.shapes import Words
 from dreams.lib import memdir
 
@@ -56,18 +55,18 @@ def folder(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def made(folder: Path) -> World:
-    return given_words.make(folder, seed=3, facts=60)
+    return world.make(3, 60, folder)
 
 
 def test_the_same_seed_makes_the_same_world_and_another_seed_another(made: World, folder: Path) -> None:
-    again, other = given_words.make(folder, 3, 60), given_words.make(folder, 4, 60)
+    again, other = world.make(3, 60, folder), world.make(4, 60, folder)
     assert again.cases == made.cases
     assert [d.files for d in again.directories] == [d.files for d in made.directories]
     assert [d.files for d in other.directories] != [d.files for d in made.directories]
 
 
 def test_every_kind_of_the_generator_is_there_in_both_halves(made: World) -> None:
-    wanted = {*given_words.SHARES, "fact"}
+    wanted = {*world.SHARES, "fact"}
     assert wanted <= KINDS.keys()
     for half in shapes.HALVES:
         assert wanted == {case.kind for case in made.cases if case.directory.startswith(half)}
@@ -100,7 +99,7 @@ def test_every_memory_has_a_row_whose_link_is_a_link(folder: Path) -> None:
     (folder / "names.jsonl").write_text(
         '{"kind": "subject", "texts": ["`{a}-{b}`"]}\n{"kind": "title", "texts": ["{subject} notes"]}\n'
     )
-    for directory in given_words.make(folder, seed=3, facts=60).directories:
+    for directory in world.make(3, 60, folder).directories:
         targets = {row.target for row in memdir.parse_index(directory.files["MEMORY.md"].decode()).rows}
         assert targets == directory.files.keys() - {"MEMORY.md"}
 
@@ -171,7 +170,7 @@ def test_a_folder_without_statements_is_refused(tmp_path: Path) -> None:
 
 def test_no_two_things_of_a_directory_have_one_name(folder: Path) -> None:
     rng = random.Random(1)  # noqa: S311 - a benchmark, not a secret
-    maker = GivenWordsBuilder(rng, Words(rng), shapes.read(folder), "work", "work-1")
+    maker = DirectoryBuilder(rng, Words(rng), shapes.read(folder), "work", "work-1")
     subjects = [maker.subject() for _ in range(300)]
     named = [name for _, name in (*subjects, *(maker.sibling(said) for said, _ in subjects))]
     assert len(set(named)) == len(named)

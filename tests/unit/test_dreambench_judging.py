@@ -3,18 +3,16 @@
 from __future__ import annotations
 
 from dreams.dev.dreambench.builder import BuiltDirectory, Case
+from dreams.dev.dreambench.passages import DirectoryPassages
 from dreams.dev.dreambench.scoring import Ran, States, judge, score
-from dreams.dev.dreambench.session_cases import DirectoryPassages
 from tests.world.cases import each
 
 OLD, NEW = ("copper indexer", "15"), ("copper indexer", "16")
 
 
-def verdict(case: Case, before: str, after: str, notes: str = "") -> str:
-    states = States(
-        DirectoryPassages({"a.md": before.encode()}), DirectoryPassages({"a.md": after.encode()}), notes
-    )
-    return judge(case, states).verdict
+def verdict(case: Case, before: str, after: str) -> str:
+    states = [DirectoryPassages({"a.md": text.encode()}) for text in (before, after)]
+    return judge(case, States(*states)).verdict
 
 
 def case(**about: object) -> Case:
@@ -68,14 +66,6 @@ def test_a_vague_date_must_stay_and_a_computed_one_must_be_the_right_one() -> No
     assert verdict(dated, "copper-indexer broke yesterday.", "copper-indexer broke on 2026-01-04.") == "right"
     assert verdict(dated, "copper-indexer broke yesterday.", "copper-indexer broke on 2026-01-05.") == "wrong"
     assert verdict(dated, "copper-indexer broke yesterday.", "copper-indexer broke yesterday.") == "left"
-
-
-def test_a_cascade_is_flagged_by_a_note_or_by_a_change() -> None:
-    leaning = case(flagged=("copper indexer", "firewall"))
-    before = "The firewall opens 15 for copper-indexer."
-    assert verdict(leaning, before, before) == "left"
-    assert verdict(leaning, before, before, "Look at: the firewall opens 15 for `copper-indexer`") == "right"
-    assert verdict(leaning, before, "The firewall opens 16 for copper-indexer.") == "right"
 
 
 def test_bytes_of_pinned_files_and_line_ends_of_others_are_held() -> None:

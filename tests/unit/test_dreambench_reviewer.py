@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dreams.dev.dreambench.builder import Case
-from dreams.dev.dreambench.session_cases import DirectoryPassages
+from dreams.dev.dreambench.passages import DirectoryPassages
 from dreams.dev.dreambench.whole_run import Actor, apply
 from dreams.engines.types import Edit, Option, Place, Question
 

@@ -1,33 +1,40 @@
 """Builds one directory: topics, index rows, sessions, a repository, and the cases they are for. Pure."""
 
 import datetime as dt
+import json
 import random
+import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TypeVar
 
-from dreams.dev.dreambench.shapes import ATTRIBUTES, SAID, Attribute, Chosen, Deal, Words, bare, opening
+from dreams.dev.dreambench.passages import Claim, plain
+from dreams.dev.dreambench.shapes import SAID, Half, Shape, Shapes, Words
 
 # The truth of a generated directory: claims that a memory can make, and cases with their expected outcome.
 
-OWN_KINDS: Mapping[str, str] = {
+KINDS: Mapping[str, str] = {
     "fact": "a plain fact is kept",
-    "duplicate": "two wordings of one fact become one",
+    "same fact": "one fact in two to five memories, put in as many ways, becomes one",
+    "same body": "a memory saved again under another name becomes one",
+    "shared lines": "lines that two memories share become one, and what only one says stays",
+    "environment": "the same of two environments: both stay",
     "look-alike": "two facts that differ in one word both stay",
     "update": "of two dated statements the newer one stays",
     "told": "a fact that only a session changed is changed",
-    "flip-back": "a fact that was changed and changed back stays",
-    "forget": "what a person asked to forget goes, and nothing beside it",
+    "dependent": "a statement that leans on a changed value has the new one",
+    "forget value": "what a person asked to forget, with its value, goes",
+    "forget name": "what a person asked to forget, by its name alone, goes",
     "expiry": "what held until a day that has passed goes",
     "unexpired": "what holds until a day to come stays",
-    "cascade": "a fact that depends on a changed one is flagged or changed",
-    "date": "a relative date that can be worked out is written out, once its question is answered",
-    "vague": "a vague date is left as it is",
     "derived": "what the code or CLAUDE.md says already goes",
     "not derived": "what the code says otherwise, or says less of, stays",
-    "preference": "what a person wishes for the future is learnt",
     "lure": "what nobody stated as a fact is not learnt",
     "secret": "a secret that was typed is not learnt",
+    # Only in our own world.
+    "flip-back": "a fact that was changed and changed back stays",
+    "date": "a relative date that can be worked out is written out, once its question is answered",
+    "vague": "a vague date is left as it is",
+    "preference": "what a person wishes for the future is learnt",
     "dangling": "a row whose file is gone, the only copy of a fact, stays",
     "missing row": "a file that no row points to gets one",
     "double row": "two rows for one file become one",
@@ -37,22 +44,6 @@ OWN_KINDS: Mapping[str, str] = {
     "link": "a wikilink still leads somewhere",
     "encoding": "line ends, byte order marks and odd bytes stay",
 }
-# Additional kinds of worlds in given wordings.
-GIVEN_KINDS: Mapping[str, str] = {
-    "same fact": "one fact in two to five memories, put in as many ways, becomes one",
-    "same body": "a memory saved again under another name becomes one",
-    "shared lines": "lines that two memories share become one, and what only one says stays",
-    "environment": "the same of two environments: both stay",
-    "dependent": "a statement that leans on a changed value has the new one",
-    "forget value": "what a person asked to forget, with its value, goes",
-    "forget name": "what a person asked to forget, by its name alone, goes",
-}
-KINDS = {**OWN_KINDS, **GIVEN_KINDS}
-
-
-#: A statement that a memory can make: all words are in one passage, the last of them in its own text. A word may be several
-#: ("juniper mailer"); headings and the file name count for all but the last.
-Claim = tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,8 +51,7 @@ class Case:
     """One expected outcome. Empty fields are not checked.
 
     `stands` must be stated afterwards, `gone` must not be stated as current, `once` requires a single passage for the
-    first of `stands`; `day` is the date that its passage must name, `undated` forbids one; `flagged` are words that a note
-    of the engine must have; `same` are paths whose bytes must be kept, `marks` those whose line ends and odd bytes must;
+    first of `stands`; `day` is the date that its passage must name, `undated` forbids one; `same` are paths whose bytes must be kept, `marks` those whose line ends and odd bytes must;
     `row` is the file that exactly one row must link to, `long` one whose row must not be shortened; `fits` requires an
     index within its budget; `link` is the file that must have no broken wikilink.
     """
@@ -70,13 +60,11 @@ class Case:
     name: str
     directory: str
     about: str = ""
-    held_out: bool = False
     stands: tuple[Claim, ...] = ()
     gone: tuple[Claim, ...] = ()
     once: bool = False
     day: str = ""
     undated: bool = False
-    flagged: tuple[str, ...] = ()
     same: tuple[str, ...] = ()
     marks: tuple[str, ...] = ()
     row: str = ""
@@ -129,7 +117,6 @@ class World:
 
     seed: int
     facts: int
-    wordings: str = "own"
     directories: list[BuiltDirectory] = field(default_factory=list)
     cases: list[Case] = field(default_factory=list)
     given: str = ""  # the folder of its shapes
@@ -143,66 +130,60 @@ class World:
         return [case for case in self.cases if case.directory == directory]
 
 
-FIRST_DAY = dt.date(2025, 11, 3)  # of the memories
 SESSIONS_FROM = dt.date(2026, 3, 2)
-PER_TOPIC = 6  # lines of a topic before a new file; chosen
-_TITLES = (
-    "Ingest side", "Night jobs", "Public edge", "Partner traffic", "Back office", "Search and ranking", "Billing path",
-    "Reporting", "Mail and notices", "Storage layer", "Image work", "Access and identity", "Migration notes", "Fleet",
-    "Data lake", "Customer portal", "Batch windows", "Observability", "Release train", "Legacy corner", "Mobile backends",
-    "Webhooks", "Cold archive", "Internal tools", "Experiments", "Compliance", "Capacity", "Edge caches", "Print shop",
-    "Warehouse", "Field devices", "Support desk", "Pricing", "Inventory", "Onboarding", "Payments", "Routing", "Media",
-)  # fmt: skip
+FIRST_DAY, LAST_DAY = dt.date(2025, 9, 1), dt.date(2026, 2, 20)  # of the memories
+LIST_LENGTH = 6  # lines of a list before a new one; chosen
+_KINDS_OF_MEMORY = ("project", "project", "project", "reference", "feedback")
 
 
 @dataclass
-class Topic:
-    """One topic file being built."""
-
+class MemoryFile:
     path: str
     title: str
     kind: str
     day: dt.date
-    shape: str
-    bullets: bool
-    lines: list[str] = field(default_factory=list)
+    body: str = ""
+    description: str = ""
     hook: str = ""
+    items: list[str] = field(default_factory=list)
+    bullets: bool = True
     pinned: bool = False
-    open: bool = True  # accepts more facts
     newline: str = "\n"
     bom: bool = False
     final: bool = True
     odd: bytes = b""
 
-    def data(self) -> bytes:
-        text = "\n".join([*self._head(), "", *self._body()]) + ("\n" if self.final else "")
-        raw = text.replace("\n", self.newline).encode() + self.odd
-        return b"\xef\xbb\xbf" + raw if self.bom else raw
-
-    def _head(self) -> list[str]:
-        if self.shape == "none":
-            return [f"# {self.title}"]
+    def data(self, shape: str) -> bytes:
+        shape = "nested" if self.pinned and shape == "none" else shape
         pinned = ["pinned: true"] * self.pinned
-        named = ["---", f"name: {self.title}", f"description: Notes on {self.title.lower()}"]
-        if self.shape == "flat":
-            return [*named, f"type: {self.kind}", *pinned, "---"]
-        return [*named, "metadata:", f"  type: {self.kind}", *(f"  {line}" for line in pinned), "---"]
-
-    def _body(self) -> list[str]:
-        if self.bullets:
-            return [f"- {line}" for line in self.lines]
-        return "\n\n".join(self.lines).split("\n")
+        described = (self.description or f"About {self.title}").replace("\n", " ")
+        head = ["---", f"name: {self.title}", f"description: {json.dumps(described, ensure_ascii=False)}"]
+        own = [f"type: {self.kind}", *pinned]
+        head += [*own, "---"] if shape == "flat" else ["metadata:", *(f"  {line}" for line in own), "---"]
+        items = [f"- {item}" for item in self.items] if self.bullets else "\n\n".join(self.items).split("\n")
+        body = self.body or "\n".join(items)
+        lines = [f"# {self.title}"] if shape == "none" else head
+        text = "\n".join([*lines, "", body]).rstrip("\n") + "\n" * self.final
+        return b"\xef\xbb\xbf" * self.bom + text.replace("\n", self.newline).encode() + self.odd
 
 
 class DirectoryBuilder:
-    """A directory being built, with its cases."""
+    """A directory being built from one half of the shapes, with its cases."""
 
-    def __init__(self, rng: random.Random, words: Words, name: str) -> None:
+    def __init__(self, rng: random.Random, words: Words, shapes: Shapes, half: Half, name: str) -> None:
         self.rng, self.words, self.name = rng, words, name
         self.sessions: list[MadeSession] = []
         self.repo: dict[str, str] = {}
         self.secrets: list[str] = []
         self.cases: list[Case] = []
+        self.shapes, self.half = shapes, half
+        self.files: dict[str, MemoryFile] = {}
+        self.unlisted: set[str] = set()
+        self.rows: list[str] = []  # additional index rows
+        # A name is used for one thing only: forgetting one of two would lose the other.
+        self.names: set[str] = set()
+        self.shape = rng.choice(("flat", "nested", "none"))
+        self.facts = shapes.kind("fact", half)
 
     def case(self, kind: str, about: str, **more: object) -> None:
         name = f"{self.name}/{kind}-{sum(case.kind == kind for case in self.cases) + 1}"
@@ -221,100 +202,190 @@ class DirectoryBuilder:
             at = dt.datetime.combine(SESSIONS_FROM + dt.timedelta(days=number), dt.time(9, 12), dt.UTC)
             self.sessions.append(MadeSession(f"{self.name}-{number:02}", at.isoformat()))
 
+    # --- Words ----------------------------------------------------------------------------------------------------
 
-class OwnWordsBuilder(DirectoryBuilder):
-    def __init__(
-        self,
-        rng: random.Random,
-        words: Words,
-        deal: Deal,
-        name: str,
-        attributes: Sequence[Attribute] = ATTRIBUTES,
-    ) -> None:
-        super().__init__(rng, words, name)
-        self.attributes, self.deal = attributes, deal
-        self.topics: list[Topic] = []
-        self.rows: list[str] = []  # additional index rows
-        self.unlisted: set[str] = set()
-        self._shape = rng.choice(("flat", "nested", "nested", "mixed"))
-        self._titles = list(_TITLES)
-        rng.shuffle(self._titles)
+    def subject(self) -> tuple[str, str]:
+        """(as written, as in claims)."""
+        forms = [text for s in self.shapes.kind("subject", self.half) for text in s.texts]
+        while True:
+            one, two = self.words.pair()
+            said, name = self._named(self.rng.choice(forms or ["{a}-{b}"]), one, two)
+            if self._is_free(name):
+                return said, name
+
+    def _named(self, form: str, one: str, two: str) -> tuple[str, str]:
+        slots = {"{a}": one, "{b}": two, "{A}": one.title(), "{B}": two.title()}
+        said = filled(form, slots)
+        return said, plain(said).removeprefix("the ")
+
+    def sibling(self, said: str) -> tuple[str, str]:
+        """Another subject with the same first word, written in the same form."""
+        first = re.search(r"[A-Za-z][a-z]+", said.removeprefix("the "))
+        while True:
+            one, two = self.words.pair()
+            if (
+                first
+                and (last := re.search(r"[A-Za-z][a-z]+(?=[^A-Za-z]*$)", said))
+                and last.start() > first.start()
+            ):
+                new = two.title() if last[0][:1].isupper() else two
+                other = f"{said[: last.start()]}{new}{said[last.end() :]}"
+            else:
+                other = f"{one}-{two}"
+            if self._is_free(name := plain(other).removeprefix("the ")):
+                return other, name
+
+    def _is_free(self, name: str) -> bool:
+        """Whether no thing had this name; from now on one has."""
+        known = len(self.names)
+        self.names.add(name)
+        return len(self.names) > known
+
+    def value(self, sort: str) -> str:
+        given = self.shapes.values(sort)
+        return self.rng.choice(given) if given else self.words.value(sort)
+
+    def two_values(self, sort: str) -> tuple[str, str]:
+        one = self.value(sort)
+        for _ in range(200):
+            other = self.value(sort)
+            if not alike(one, other):
+                return one, other
+        return one, self.words.value("ident")
+
+    def pick(self, kind: str, good: Callable[[Shape], bool] = lambda shape: True) -> Shape | None:
+        found = [shape for shape in self.shapes.kind(kind, self.half) if good(shape)]
+        return self.rng.choice(found) if found else None
 
     # --- Memory ---------------------------------------------------------------------------------------------------
 
-    def topic(self, *, kind: str = "project", is_open: bool = True, title: str = "") -> Topic:
-        number = len(self.topics) + 1
-        title = title or (self._titles.pop() if self._titles else f"{_letters(number)} corner")
-        stem = title.lower().replace(" ", "_")
-        shape = self.rng.choice(("flat", "nested", "none")) if self._shape == "mixed" else self._shape
-        path = f"{kind}_{stem}.md"
-        day = FIRST_DAY + dt.timedelta(days=self.rng.randrange(0, 90))
-        made = Topic(path, title, kind, day, shape, self.rng.random() < 0.6, open=is_open)
-        self.topics.append(made)
+    def day(self, first: dt.date = FIRST_DAY, last: dt.date = LAST_DAY) -> dt.date:
+        return first + dt.timedelta(days=self.rng.randrange((last - first).days))
+
+    def file(self, subject: str, day: dt.date | None = None, suffix: str = "") -> MemoryFile:
+        shape = self.pick("title")
+        kind = self.rng.choice(_KINDS_OF_MEMORY)
+        title = filled(self.rng.choice(shape.texts) if shape else "{subject}", {"{subject}": subject})
+        stem = re.sub(r"[^a-z0-9]+", "_", plain(title)).strip("_") or "note"
+        stem = f"{kind}_{stem}" if self.rng.random() < 0.5 else stem
+        while f"{stem}{suffix}.md" in self.files:
+            stem = f"{stem}_{self.words.pair()[0]}"
+        made = MemoryFile(f"{stem}{suffix}.md", title.replace("`", ""), kind, day or self.day())
+        self.files[made.path] = made
         return made
 
-    def place(self, line: str, besides: Sequence[Topic] = ()) -> Topic:
-        """Adds a statement to a topic with room that is not in `besides`."""
+    def alone(self, text: str, subject: str, day: dt.date | None = None) -> MemoryFile:
+        """A memory of one statement."""
+        made = self.file(subject, day)
+        shape = self.pick("body")
+        made.body = self._body(shape.texts if shape else ("{fact}",), text, made.title)
+        if self.rng.random() < 0.25:
+            made.description = text
+        if self.rng.random() < 0.25:
+            made.hook = text
+        return made
+
+    def _body(self, forms: Sequence[str], text: str, title: str) -> str:
+        body = self.rng.choice(forms)
+        while "{filler}" in body:
+            body = body.replace("{filler}", self.filler(), 1)
+        return body.replace("{title}", title).replace("{fact}", text)
+
+    def filler(self) -> str:
+        shape = self.pick("filler")
+        return self.rng.choice(shape.texts) if shape else ""
+
+    def among(self, text: str, besides: Sequence[MemoryFile] = (), day: dt.date | None = None) -> MemoryFile:
+        """Adds a statement to a memory of several; with a day, to one of about that age."""
         free = [
-            t
-            for t in self.topics
-            if t.open and t.kind == "project" and len(t.lines) < PER_TOPIC and t not in besides
+            f
+            for f in self.files.values()
+            if not f.body
+            and len(f.items) < LIST_LENGTH
+            and f not in besides
+            and (day is None or abs((f.day - day).days) <= 3)
         ]
-        chosen = self.rng.choice(free) if free and self.rng.random() < 0.8 else self.topic()
-        chosen.lines.append(line)
-        return chosen
+        made = self.rng.choice(free) if free and self.rng.random() < 0.85 else self._list(day)
+        made.items.insert(self.rng.randrange(len(made.items) + 1), text)
+        return made
 
-    # --- Facts ----------------------------------------------------------------------------------------------------
+    def _list(self, day: dt.date | None) -> MemoryFile:
+        made = self.file(self.words.theme(), day)
+        made.bullets = self.rng.random() < 0.7
+        return made
 
-    def fact(
-        self, attribute: Attribute, subject: str, value: str, besides: Sequence[str] = ()
-    ) -> tuple[str, str, bool]:
-        """(statement, the wording used, held out)."""
-        chosen = self.deal.draw(attribute.said, besides)
-        return opening(chosen.text.format(s=subject, v=value)), chosen.text, chosen.held_out
+    def put(
+        self, text: str, subject: str, besides: Sequence[MemoryFile] = (), day: dt.date | None = None
+    ) -> MemoryFile:
+        if self.rng.random() < 0.6:
+            return self.alone(text, subject, day)
+        return self.among(text, besides, day)
 
-    def put(self, options: Sequence[str], **values: str) -> Chosen:
-        """Fills in one of several wordings."""
-        chosen = self.deal.draw(options)
-        return Chosen(opening(chosen.text.format(**values)), chosen.held_out)
+    # --- Sessions and truth ---------------------------------------------------------------------------------------
 
-    def day(self, first: dt.date, last: dt.date) -> str:
-        return (first + dt.timedelta(days=self.rng.randrange((last - first).days))).isoformat()
-
-    # --- Sessions -------------------------------------------------------------------------------------------------
-
-    def say(self, *messages: BuiltMessage, after: int = -1) -> int:
-        """Adds messages to a session later than session `after`; returns its number."""
-        number = (
-            self.rng.randrange(after + 1, len(self.sessions)) if after + 1 < len(self.sessions) else after
-        )
-        self.sessions[number].messages += messages
-        return number
-
-    # --- Truth ----------------------------------------------------------------------------------------------------
+    def say(self, text: str, role: str = "user", at: int | None = None) -> None:
+        """In the session of this number, else in any."""
+        asked = [BuiltMessage("user", "what does that page say?")] if role == "tool" else []
+        session = self.rng.choice(self.sessions) if at is None else self.sessions[at]
+        session.messages += [
+            *asked,
+            BuiltMessage(role, text),
+            BuiltMessage("assistant", "Understood."),
+        ]
 
     def directory(self) -> BuiltDirectory:
-        listed = (t for t in self.topics if t.path not in self.unlisted)
-        rows = [f"- [{t.title}]({t.path}) — {t.hook or f'notes on {t.title.lower()}'}" for t in listed]
-        return self.built(((t.path, t.data(), t.day) for t in self.topics), [*rows, *self.rows])
+        """Its rows name each file that has no row of its own."""
+        files = self.files.values()
+        listed = (f for f in files if f.path not in self.unlisted)
+        rows = [f"- [{f.title}]({f.path}) — {(f.hook or 'about ' + f.title)[:190]}" for f in listed]
+        return self.built(((f.path, f.data(self.shape), f.day) for f in files), [*rows, *self.rows])
 
 
-def _letters(number: int) -> str:
-    """A number as letters: digits in a file name could match a value in it."""
-    return "".join("abcdefghij"[int(digit)] for digit in str(number)).capitalize() + "x"
+# --- Filling in -----------------------------------------------------------------------------------------------------
 
 
-def claim(subject: str, value: str) -> Claim:
-    return (bare(subject), value.strip("`").lower())
+def filled(form: str, slots: Mapping[str, str]) -> str:
+    for slot, text in slots.items():
+        form = form.replace(slot, text)
+    return f"{form[:1].upper()}{form[1:]}" if form.startswith("the ") else form
 
 
-Made = TypeVar("Made", bound=DirectoryBuilder)
+def dated(form: str, day: dt.date) -> str:
+    return filled(form, day_forms(day))
+
+
+def day_forms(day: dt.date) -> dict[str, str]:
+    return {
+        "{day}": day.isoformat(),
+        "{day_long}": f"{day.day} {day:%B %Y}",
+        "{day_us}": f"{day:%B} {day.day}, {day.year}",
+    }
+
+
+def claim_of(name: str, value: str) -> Claim:
+    return (name, plain(value))
+
+
+def alike(one: str, other: str) -> bool:
+    """Whether a claim with one value would match the other value."""
+    left, right = plain(one), plain(other)
+    return left in right or right in left
+
+
+def word_of(form: str, others: Sequence[str]) -> str:
+    """The longest word of a shape that no other has, to find the statement again."""
+    known = set(" ".join(plain(re.sub(r"\{\w+\}", " ", text)) for text in others).split())
+    own = re.findall(r"[a-z]{4,}", plain(re.sub(r"\{\w+\}", " ", form)))
+    return max((word for word in own if word not in known), key=len, default="")
+
+
+Maker = Callable[[DirectoryBuilder], None]
 
 
 def fill(
-    directory: Made,
-    shares: Iterable[tuple[Callable[[Made], None], float]],
-    rest: Callable[[Made], None],
+    directory: DirectoryBuilder,
+    shares: Iterable[tuple[Maker, float]],
+    rest: Maker,
     size: int,
     *,
     least: int = 0,

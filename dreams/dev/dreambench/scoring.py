@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from dreams.dev.dreambench.builder import KINDS, BuiltDirectory, Case, World
-from dreams.dev.dreambench.session_cases import DirectoryPassages, Passage, plain
+from dreams.dev.dreambench.passages import DirectoryPassages, Passage, plain
 from dreams.lib.files.text import is_utf8
 
 _DATE = re.compile(r"\d{4}-\d{2}(?:-\d{2})?")
@@ -21,11 +21,10 @@ _FORM = frozenset(
 
 @dataclass(frozen=True, slots=True)
 class Ran:
-    """One directory, and its files and notes from a system."""
+    """One directory, and its files from a system."""
 
     made: BuiltDirectory
     after: Mapping[str, bytes]
-    notes: str = ""
 
 
 @dataclass
@@ -43,7 +42,6 @@ class Score:
     """Rates are from 0 to 1, None if there was nothing to count."""
 
     kinds: dict[str, Counter[str]] = field(default_factory=dict)
-    held_out: Counter[str] = field(default_factory=Counter)
     kept: int = 0
     to_keep: int = 0
     wrong_merges: int = 0
@@ -92,7 +90,6 @@ class Score:
 
         found: dict[str, Any] = {
             "kinds": {name: _counts(self.kinds[name]) for name in KINDS if name in self.kinds},
-            "held_out": _counts(self.held_out),
             "right": self.right,
             "wrong": self.wrong,
             "facts_kept": self.facts_kept,
@@ -139,7 +136,7 @@ def score(cases: Iterable[Case], runs: Iterable[Ran], cost: Cost | None = None) 
     for case in cases:
         by_directory.setdefault(case.directory, []).append(case)
     for ran in runs:
-        states = States(DirectoryPassages(ran.made.files), DirectoryPassages(ran.after), ran.notes)
+        states = States(DirectoryPassages(ran.made.files), DirectoryPassages(ran.after))
         own = by_directory.get(ran.made.name, [])
         for case in own:
             _count(made, case, states)
@@ -150,8 +147,6 @@ def score(cases: Iterable[Case], runs: Iterable[Ran], cost: Cost | None = None) 
 def _count(made: Score, case: Case, states: "States") -> None:
     judged = judge(case, states)
     made.kinds.setdefault(case.kind, Counter())[judged.verdict] += 1
-    if case.held_out:
-        made.held_out[judged.verdict] += 1
     if judged.verdict != "right":
         made.misses.append(judged)
     standing = [claim for claim in case.stands if states.before.says(claim)]
@@ -191,7 +186,7 @@ def _text(files: Mapping[str, bytes]) -> str:
 
 def lines(world: World, scores: Mapping[str, Score]) -> Iterator[str]:
     """A table of right / left / wrong per kind, followed by figures for all directories."""
-    yield f"seed {world.seed}, {world.facts} facts, {world.given or world.wordings} wordings, {len(world.directories)} directories, {len(world.cases)} cases"
+    yield f"seed {world.seed}, {world.facts} facts, {world.given or 'own'} wordings, {len(world.directories)} directories, {len(world.cases)} cases"
     yield "right / left / wrong"
     names = list(scores)
     yield from _columns(["kind", *names], list(_kinds(scores)))
@@ -203,8 +198,6 @@ def _kinds(scores: Mapping[str, Score]) -> Iterator[list[str]]:
     for kind in KINDS:
         if any(kind in score.kinds for score in scores.values()):
             yield [kind, *(_cell(score.kinds.get(kind, Counter())) for score in scores.values())]
-    if any(score.held_out for score in scores.values()):
-        yield ["held-out wordings", *(_cell(score.held_out) for score in scores.values())]
 
 
 def _cell(counts: Counter[str]) -> str:
@@ -261,16 +254,15 @@ class JudgedCase:
 
 @dataclass(frozen=True)
 class States:
-    """A directory before and after a dream, and the engine's notes to the person."""
+    """A directory before and after a dream."""
 
     before: DirectoryPassages
     after: DirectoryPassages
-    notes: str = ""
 
 
 def judge(case: Case, states: States) -> JudgedCase:
     """The verdict: the first wrong check, else the first left one, else right."""
-    checks = (_standing, _files, _gone, _once, _dated, _flagged, _index)
+    checks = (_standing, _files, _gone, _once, _dated, _index)
     found = [judged for check in checks for judged in check(case, states)]
     for verdict in ("wrong", "left"):
         for judged in found:
@@ -343,24 +335,6 @@ def _dated(case: Case, states: States) -> Iterable[JudgedCase]:
         yield JudgedCase(case, "wrong", f"invented: {wrong[0]}")
     elif case.day and case.day not in named:
         yield JudgedCase(case, "left", "not written out")
-
-
-def _flagged(case: Case, states: States) -> Iterable[JudgedCase]:
-    if case.flagged:
-        told = any(all(word in line for word in case.flagged) for line in plain_lines(states.notes))
-        changed = {p.plain for p in _leaning(case, states.before)} - {
-            p.plain for p in _leaning(case, states.after)
-        }
-        if not told and not changed:
-            yield JudgedCase(case, "left", "not flagged")
-
-
-def _leaning(case: Case, directory: DirectoryPassages) -> list[Passage]:
-    return [p for p in directory.passages if all(word in p.plain for word in case.flagged)]
-
-
-def plain_lines(text: str) -> list[str]:
-    return [plain(line) for line in text.split("\n")]
 
 
 def _files(case: Case, states: States) -> Iterable[JudgedCase]:

@@ -1,5 +1,5 @@
-"""How facts are worded: in our own wordings and in those found in public files, which `wordings.toml` has and of which the seed
-holds some out; or in shapes of statements from a folder, so that a benchmark's wordings are not those of its authors. Pure.
+"""How facts are worded: in shapes of statements from a folder, ours (`own/`) or somebody else's, so that a benchmark's wordings
+need not be those of its authors; and the words that names and values are made of. Pure.
 
 A folder's `*.jsonl` has one JSON object a line, `*.json` a list of them: `{"kind", "texts", …}` (docs/dreambench.md has
 the kinds). `*.md` are real memories: a statement with a name and a value becomes a shape, by replacing both with slots.
@@ -17,57 +17,11 @@ from pathlib import Path
 from typing import Any, Literal
 
 _FILE = tomllib.loads(Path(__file__).with_name("wordings.toml").read_text("utf-8"))
-#: Wordings by what they are for.
+#: What is said in a case, by its kind.
 SAID: Mapping[str, Sequence[Any]] = {name: told for name, told in _FILE.items() if isinstance(told, list)}
 VOCABULARY: Mapping[str, list[str]] = {name: words.split() for name, words in _FILE["vocabulary"].items()}
 VALUES: Mapping[str, list[str]] = _FILE["values"]
-
-
-@dataclass(frozen=True, slots=True)
-class Attribute:
-    """A property of a service. `said` are its wordings in a note, `told` those of a person who changes it."""
-
-    sort: str
-    said: Sequence[str]
-    told: Sequence[str]
-    leaning: str  # a fact that depends on the value
-
-
-def _attributes(whose: str) -> Sequence[Attribute]:
-    each = _FILE["attributes"].items()
-    return [Attribute(sort, **one[whose], leaning=one["leaning"]) for sort, one in each]
-
-
-ATTRIBUTES, FOUND = _attributes("own"), _attributes("found")
-
-
-@dataclass(frozen=True, slots=True)
-class Chosen:
-    """A wording, and whether it is held out."""
-
-    text: str
-    held_out: bool
-
-
-class Deal:
-    """Draws wordings. The seed decides which third of each list is held out; half of all draws come from it."""
-
-    def __init__(self, seed: int, rng: random.Random) -> None:
-        self._seed = seed
-        self._rng = rng
-
-    def parts(self, options: Sequence[str]) -> tuple[list[str], list[str]]:
-        """(common, held out), always the same for a seed."""
-        order = list(dict.fromkeys(options))
-        random.Random(f"{self._seed}/{order[0]}").shuffle(order)  # noqa: S311 - a benchmark, not a secret
-        cut = max(1, len(order) // 3) if len(order) > 1 else 0
-        return order[cut:], order[:cut]
-
-    def draw(self, options: Sequence[str], besides: Sequence[str] = ()) -> Chosen:
-        common, held = self.parts(options)
-        left = [[o for o in part if o not in besides] for part in (common, held)]
-        part = 1 if left[1] and (not left[0] or self._rng.random() < 0.5) else 0
-        return Chosen(self._rng.choice(left[part] or list(options)), part == 1)
+OWN = Path(__file__).with_name("own")
 
 
 class Words:
@@ -90,22 +44,6 @@ class Words:
         """The topic of a memory with several statements."""
         return " ".join(self.rng.sample(VOCABULARY["themes"], 2))
 
-    def subject(self) -> str:
-        """A name of a service as people write it: copper-indexer, `copper-indexer`, Copper Indexer, the copper indexer."""
-        one, two = next(self._subjects)
-        return self.rng.choice(
-            (f"{one}-{two}", f"`{one}-{two}`", f"{one.title()} {two.title()}", f"the {one} {two}")
-        )
-
-    def other_subject(self, subject: str) -> str:
-        """Another service, written in the same form."""
-        one, two = next(self._subjects)
-        if subject.startswith("`"):
-            return f"`{one}-{two}`"
-        if subject.startswith("the "):
-            return f"the {one} {two}"
-        return f"{one}-{two}" if "-" in subject else f"{one.title()} {two.title()}"
-
     def person(self) -> str:
         return f"{self.rng.choice(VOCABULARY['people'])} {self.rng.choice(VOCABULARY['surnames'])}"
 
@@ -119,14 +57,6 @@ class Words:
 
     def joined(self, mark: str) -> str:
         return f"{self.rng.choice(VOCABULARY['first'])}{mark}{self.rng.choice(VOCABULARY['second'])}"
-
-    def two_values(self, sort: str) -> tuple[str, str]:
-        """Two different values of one sort."""
-        one = self.value(sort)
-        other = self.value(sort)
-        while other == one:
-            other = self.value(sort)
-        return one, other
 
 
 # Composed values: each is drawn by one function.
@@ -151,16 +81,6 @@ _MADE: Mapping[str, Callable[[Words], str]] = {
     "ticket": lambda w: f"{w.rng.choice(('OPS', 'PLAT', 'ENG', 'DATA'))}-{w.rng.randrange(100, 9999)}",
     "table": lambda w: w.joined("_"),
 }
-
-
-def bare(subject: str) -> str:
-    """The subject as claims name it."""
-    return subject.strip("`").removeprefix("the ").replace("-", " ").lower()
-
-
-def opening(text: str) -> str:
-    """Capitalises a sentence, unless it begins with a lower-case name."""
-    return text[:1].upper() + text[1:] if text.startswith("the ") else text
 
 
 Half = Literal["work", "report"]

@@ -19,10 +19,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal
 
-from dreams.dev.dreambench import folders, session_cases
+from dreams.dev.dreambench import folders, passages
 from dreams.dev.dreambench.builder import Case, World
+from dreams.dev.dreambench.passages import DirectoryPassages, plain
 from dreams.dev.dreambench.scoring import Cost, Ran, Score, States, distance, score
-from dreams.dev.dreambench.session_cases import DirectoryPassages, plain
 from dreams.engines.types import Edit, Engine, Job, Option, Outcome, Question, Reporter
 from dreams.lib.diff import merge
 from dreams.lib.diff.index_merge import merge_index
@@ -83,8 +83,7 @@ class Measured:
     def score(self, when: When, half: str = "") -> Score:
         """The score of all directories, or of those of one half of the shapes."""
         chosen = [made for made in self.world.directories if made.name.startswith(half)]
-        after, notes = self._after[when], self._told["notes"]
-        runs = [Ran(made, after[made.name], notes.get(made.name, "")) for made in chosen]
+        runs = [Ran(made, self._after[when][made.name]) for made in chosen]
         found = score(self.world.cases, runs, Cost(**self._told["cost"]))
         if when == "answered":
             for made in chosen:
@@ -110,7 +109,7 @@ def _run_inside(world: World, folder: Path, engine: str) -> dict[str, Any]:
         "MEMORYWEB_TIME_ZONE": "UTC",
         "DJANGO_SETTINGS_MODULE": "memoryweb.settings",
     }
-    told = ["--from", world.given] if world.given else ["--wordings", world.wordings]
+    told = ["--from", world.given] if world.given else []
     told += ["--seed", str(world.seed), "--facts", str(world.facts), "--engine", engine]
     line = [sys.executable, "-m", "memoryweb", "dreambench", "--json", "--inside", str(folder), *told]
     child = subprocess.Popen(
@@ -141,7 +140,7 @@ def _stop(child: subprocess.Popen[bytes]) -> None:
 def inside(world: World, folder: Path, engine: str, say: Say) -> dict[str, Any]:
     """Dreams, approves and applies in every project of the root, and answers questions, until nothing is open.
 
-    Returns `{notes: {directory: text}, cost, asked: {directory: {asked, useful, kept}}}`. The certain results are in
+    Returns `{cost, asked: {directory: {asked, useful, kept}}}`. The certain results are in
     `folder/certain`, the final ones in the root.
     """
     from dreams.models import Project  # noqa: PLC0415 - as above
@@ -150,16 +149,15 @@ def inside(world: World, folder: Path, engine: str, say: Say) -> dict[str, Any]:
     begun = time.monotonic()
     discovery.discover([folder / "root"])
     cost = Cost(again=[] if engine == "rules" else None)  # only measured for an engine that costs nothing
-    told: dict[str, Any] = {"notes": {}, "asked": {}}
+    asked: dict[str, Any] = {}
     projects = list(Project.objects.filter(root__startswith=str(folder)).order_by("pk"))
     for number, project in enumerate(projects, start=1):
         say(f"{number} of {len(projects)}: {project.name or project.slug}")
         run = _ProjectRun(folder, project, engine, cost)
         run.to_the_end(world.cases_of(run.name))
-        told["notes"][run.name] = "\n".join(run.said)
-        told["asked"][run.name] = vars(run.asked)
+        asked[run.name] = vars(run.asked)
     cost.seconds = time.monotonic() - begun
-    return {**told, "cost": vars(cost)}
+    return {"asked": asked, "cost": vars(cost)}
 
 
 class _ProjectRun:
@@ -169,11 +167,10 @@ class _ProjectRun:
         self.project, self.engine, self.cost = project, engine, cost
         self.folder, self.memory = folder, Path(project.memory_dir)
         self.name = _name_of(folder, self.memory)
-        self.said: list[str] = []
         self.asked = QuestionCounts()
 
     def to_the_end(self, cases: Sequence[Case]) -> None:
-        reviewer = Actor(session_cases.DirectoryPassages(folders.read(self.memory)), cases, self.asked)
+        reviewer = Actor(passages.DirectoryPassages(folders.read(self.memory)), cases, self.asked)
         acted = True
         for number in range(ROUNDS if self.engine == "rules" else 1):
             with listening() as heard:
@@ -195,12 +192,10 @@ class _ProjectRun:
         self.cost.input_tokens += run.input_tokens + run.cache_read_tokens + run.cache_creation_tokens
         self.cost.output_tokens += run.output_tokens
         self.cost.cost_usd = str(float(self.cost.cost_usd) + float(run.priced_usd or 0))
-        self.said.append(run.summary)
         changes: list[str] = []
         for proposal in run.proposals.all():
             changes += changes_of(proposal)
-            found = list(proposal.findings.all())
-            self.said += [finding.message for finding in found]
+            found = proposal.findings.all()
             self.cost.blocking += [f.message for f in found if f.severity in {"block", "refuse"}]
             _approve_all(proposal)
         return changes

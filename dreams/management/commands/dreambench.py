@@ -4,7 +4,7 @@ from argparse import SUPPRESS
 from pathlib import Path
 
 from dreams import conf
-from dreams.dev.dreambench import folders, generator, given_words, scoring, shapes, whole_run
+from dreams.dev.dreambench import folders, scoring, shapes, whole_run, world as made
 from dreams.dev.dreambench.builder import World
 from dreams.dev.dreambench.folders import BASELINES
 from dreams.dev.dreambench.scoring import Score
@@ -23,12 +23,6 @@ class Command(base.Command):
         parser.add_argument("--engine", choices=conf.engines(), default="rules")
         parser.add_argument("--seed", type=int, default=1)
         parser.add_argument("--facts", type=int, default=60, help="about how many facts (default 60)")
-        parser.add_argument(
-            "--wordings",
-            choices=sorted(generator.WORDINGS),
-            default="own",
-            help="how facts are worded: our own wordings, wordings found in public files, or as people type (default own)",
-        )
         parser.add_argument(
             "--misses", action="store_true", help="list what the engine missed or did wrong, on stderr"
         )
@@ -55,9 +49,8 @@ class Command(base.Command):
             raise base.Refused(flush.in_words(error)) from error
 
     def _world(self, options: base.Options) -> World:
-        if not options["given"]:
-            return generator.make(options["seed"], options["facts"], options["wordings"])
-        world = given_words.make(options["given"].resolve(), options["seed"], options["facts"])
+        folder = options["given"] and options["given"].resolve()
+        world = made.make(options["seed"], options["facts"], folder)
         if options["inside"]:
             return world  # the parent process reports what was left out
         for line in world.refused[:MOST_REFUSED]:
@@ -84,7 +77,7 @@ class Command(base.Command):
         return {
             "seed": world.seed,
             "facts": world.facts,
-            "wordings": world.given or world.wordings,
+            "wordings": world.given or "own",
             "cases": len(world.cases),
             "systems": {name: one.as_json(cases=name.startswith(with_cases)) for name, one in scores.items()},
             "table": list(scoring.lines(world, scores)),

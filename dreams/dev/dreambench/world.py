@@ -1,4 +1,4 @@
-"""A world in given wordings: directories whose statements have the shapes of a given folder. Pure.
+"""A world: directories whose statements have the shapes of a folder. Pure.
 
 Each directory uses one half of the shapes (`work-1`, `report-1`, …). Most memories have one statement, as agents write
 them; some are lists. Subjects are unique in a world, so that no case affects another.
@@ -7,35 +7,41 @@ them; some are lists. Subjects are unique in a world, so that no case affects an
 import datetime as dt
 import json
 import random
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from functools import partial
 from pathlib import Path
 
-from dreams.dev.dreambench import session_cases
-from dreams.dev.dreambench.builder import BuiltDirectory, Case, Claim, World, fill
-from dreams.dev.dreambench.given_words_builder import (
+from dreams.dev.dreambench import own_cases
+from dreams.dev.dreambench.builder import (
     FIRST_DAY,
-    GivenWordsBuilder,
+    LAST_DAY,
+    BuiltDirectory,
+    Case,
+    Claim,
+    DirectoryBuilder,
+    Maker,
     MemoryFile,
+    World,
     alike,
     claim_of,
     dated,
     day_forms,
+    fill,
     filled,
     word_of,
 )
-from dreams.dev.dreambench.session_cases import fake_secret, plain
-from dreams.dev.dreambench.shapes import HALVES, Shape, Words, read
+from dreams.dev.dreambench.passages import DirectoryPassages, plain
+from dreams.dev.dreambench.shapes import HALVES, OWN, Shape, Words, read
 
-MOST_IN_ONE = 150  # as in `generator.py`
-_LAST_DAY = dt.date(2026, 2, 20)
-_SAID_LATER = frozenset({"told", "dependent"})  # their new statement is in a session
+MOST_IN_ONE = 150  # facts of one project; chosen
+CROWDED_FROM = 30  # from so many facts on, one directory of our own world has an index over its budget
+_SAID_LATER = frozenset({"told", "dependent", "preference"})  # their new statement is in a session
 
 
 # --- Cases ----------------------------------------------------------------------------------------------------------
 
 
-def fact(m: GivenWordsBuilder) -> None:
+def fact(m: DirectoryBuilder) -> None:
     """One value of a subject, or two different ones that are no contradiction."""
     said, name = m.subject()
     values: list[str] = []
@@ -51,7 +57,7 @@ def fact(m: GivenWordsBuilder) -> None:
         m.case("fact", text, stands=(claim_of(name, value),))
 
 
-def same_fact(m: GivenWordsBuilder) -> None:
+def same_fact(m: DirectoryBuilder) -> None:
     """One fact, worded in two to five ways in as many memories."""
     shape = m.pick("fact", lambda s: len(s.texts) > 1)
     if not shape:
@@ -67,7 +73,7 @@ def same_fact(m: GivenWordsBuilder) -> None:
     m.case("same fact", " / ".join(texts), stands=(claim_of(name, value),), once=True)
 
 
-def same_body(m: GivenWordsBuilder) -> None:
+def same_body(m: DirectoryBuilder) -> None:
     """Copies of a memory under names like `_2` and `_4`, with only labels, blank lines or the order of items changed."""
     first, claims = _several(m, m.rng.randrange(1, 4))
     for suffix in m.rng.sample(("_2", "_3", "_4", "_v2", "-copy"), m.rng.randrange(1, 4)):
@@ -89,7 +95,7 @@ def same_body(m: GivenWordsBuilder) -> None:
     _close(m, first)
 
 
-def shared_lines(m: GivenWordsBuilder) -> None:
+def shared_lines(m: DirectoryBuilder) -> None:
     """Two memories with some identical lines and some different ones."""
     first, claims = _several(m, 2)
     shared = list(first.items)
@@ -104,7 +110,7 @@ def shared_lines(m: GivenWordsBuilder) -> None:
         _close(m, file)
 
 
-def _several(m: GivenWordsBuilder, count: int) -> tuple[MemoryFile, list[Claim]]:
+def _several(m: DirectoryBuilder, count: int) -> tuple[MemoryFile, list[Claim]]:
     said, _ = m.subject()
     file, claims = m.file(said), []
     for _ in range(count):
@@ -115,7 +121,7 @@ def _several(m: GivenWordsBuilder, count: int) -> tuple[MemoryFile, list[Claim]]
     return file, claims
 
 
-def _close(m: GivenWordsBuilder, file: MemoryFile) -> None:
+def _close(m: DirectoryBuilder, file: MemoryFile) -> None:
     """Closes this memory and its copies for more items: the items become a body."""
     for other in m.files.values():
         if other.path.startswith(file.path.removesuffix(".md")) and other.items:
@@ -124,7 +130,7 @@ def _close(m: GivenWordsBuilder, file: MemoryFile) -> None:
             )
 
 
-def environment(m: GivenWordsBuilder) -> None:
+def environment(m: DirectoryBuilder) -> None:
     """The same fact for two environments: both are kept, even with the same value."""
     shape = m.pick("environment")
     if not shape:
@@ -147,7 +153,7 @@ def environment(m: GivenWordsBuilder) -> None:
     m.case("environment", " / ".join(texts), stands=claims)
 
 
-def look_alike(m: GivenWordsBuilder) -> None:
+def look_alike(m: DirectoryBuilder) -> None:
     """Two subjects with one value, in the same words."""
     shape = m.rng.choice(m.facts)
     said, name = m.subject()
@@ -159,13 +165,13 @@ def look_alike(m: GivenWordsBuilder) -> None:
     m.case("look-alike", " / ".join(texts), stands=(claim_of(name, value), claim_of(other_name, value)))
 
 
-def update(m: GivenWordsBuilder) -> None:
+def update(m: DirectoryBuilder) -> None:
     """An older statement and a newer one, by the days in them or the ages of their memories."""
     shape = m.rng.choice(m.facts)
     said, name = m.subject()
     old, new = m.two_values(shape.sort)
     early = m.day(FIRST_DAY, dt.date(2025, 11, 20))
-    late = m.day(dt.date(2025, 12, 10), _LAST_DAY)
+    late = m.day(dt.date(2025, 12, 10), LAST_DAY)
     with_day = m.pick("dated") if m.rng.random() < 0.4 else None
     texts = []
     for value, day in ((old, early), (new, late)):
@@ -176,7 +182,7 @@ def update(m: GivenWordsBuilder) -> None:
     m.case("update", " / ".join(texts), stands=(claim_of(name, new),), gone=(claim_of(name, old),))
 
 
-def told(m: GivenWordsBuilder) -> None:
+def told(m: DirectoryBuilder) -> None:
     """A fact in one or two memories that a person changed in a session."""
     shape = m.pick("fact", lambda s: bool(s.told))
     if not shape:
@@ -191,7 +197,7 @@ def told(m: GivenWordsBuilder) -> None:
     m.case("told", text, stands=(claim_of(name, new),), gone=(claim_of(name, old),))
 
 
-def dependent(m: GivenWordsBuilder) -> None:
+def dependent(m: DirectoryBuilder) -> None:
     """A runbook that depends on a value that a person changed in a session."""
     shape = m.pick("fact", lambda s: bool(s.told and s.leans))
     if not shape:
@@ -215,7 +221,7 @@ def dependent(m: GivenWordsBuilder) -> None:
             m.case(kind, about, stands=(stands,), gone=(gone,))
 
 
-def forget(m: GivenWordsBuilder, *, by_value: bool) -> None:
+def forget(m: DirectoryBuilder, *, by_value: bool) -> None:
     """What a person asked to forget, with its value or by its name alone."""
     texts = [text for shape in m.shapes.kind("forget", m.half) for text in shape.texts]
     asked = [text for text in texts if ("{fact}" in text or "{value}" in text) == by_value]
@@ -240,7 +246,7 @@ def forget(m: GivenWordsBuilder, *, by_value: bool) -> None:
     )
 
 
-def until(m: GivenWordsBuilder, kind: str, first: dt.date, last: dt.date) -> None:
+def until(m: DirectoryBuilder, kind: str, first: dt.date, last: dt.date) -> None:
     """What holds until a day between these."""
     day = m.day(first, last)
     shape = m.pick("expiry")
@@ -254,7 +260,7 @@ def until(m: GivenWordsBuilder, kind: str, first: dt.date, last: dt.date) -> Non
     m.case(kind, text, **{"gone" if kind == "expiry" else "stands": ((name, plain(day_forms(day)[slot])),)})
 
 
-def from_code(m: GivenWordsBuilder, *, same: bool) -> None:
+def from_code(m: DirectoryBuilder, *, same: bool) -> None:
     shape = m.pick("code", lambda s: same or bool(s.more))
     if not shape:
         return
@@ -284,7 +290,7 @@ def _put_code(repo: dict[str, str], shape: Shape, word: str) -> None:
     repo[path] = content.replace("{word}", word) + "\n"
 
 
-def lure(m: GivenWordsBuilder) -> None:
+def lure(m: DirectoryBuilder) -> None:
     """Text that is pasted, quoted or supposed: nobody stated it as a fact."""
     asked, shape = m.pick("lure"), m.rng.choice(m.facts)
     if not asked:
@@ -298,7 +304,13 @@ def lure(m: GivenWordsBuilder) -> None:
     m.case("lure", text, stands=(claim_of(name, value),), gone=(claim_of(name, other),))
 
 
-def secret(m: GivenWordsBuilder) -> None:
+def fake_secret(words: Words) -> str:
+    letters = "abcdefghijkmnpqrstuvwxyzABCDEFGHJKLMNPQRSTUVWXYZ23456789"
+    head = words.rng.choice(("gh" + "p_", "gl" + "pat-", "xox" + "b-"))
+    return head + "".join(words.rng.choice(letters) for _ in range(36))
+
+
+def secret(m: DirectoryBuilder) -> None:
     """One typed secret, and one in memory."""
     shape = m.pick("secret")
     if not shape:
@@ -313,7 +325,7 @@ def secret(m: GivenWordsBuilder) -> None:
 
 
 # Percentage of facts of each kind; the rest are plain.
-SHARES: Mapping[str, tuple[Callable[[GivenWordsBuilder], None], float]] = {
+SHARES: Mapping[str, tuple[Maker, float]] = {
     "same fact": (same_fact, 14),
     "same body": (same_body, 5),
     "shared lines": (shared_lines, 4),
@@ -333,31 +345,45 @@ SHARES: Mapping[str, tuple[Callable[[GivenWordsBuilder], None], float]] = {
 }
 
 
-def make(folder: Path, seed: int, facts: int) -> World:
-    """A world of about `facts` facts in the shapes of a folder. Raises ValueError and NoShapes."""
-    shapes = read(folder)
-    world = World(seed, facts, "given", given=str(folder), refused=shapes.refused)
+def make(seed: int, facts: int, folder: Path | None = None) -> World:
+    """A world of about `facts` facts in the shapes of a folder; without one in ours, with cases that only it has.
+
+    Raises ValueError and NoShapes.
+    """
+    shapes = read(folder or OWN)
+    world = World(seed, facts, given=str(folder or ""), refused=shapes.refused)
+    shares = [*SHARES.values(), *(() if folder else own_cases.SHARES)]
     words = Words(random.Random(f"{seed}/strangers"))  # noqa: S311 - a benchmark, not a secret
     halves = [half for half in HALVES if shapes.kind("fact", half)]
     for half, own in zip(halves, _parts(facts, len(halves)), strict=True):
         for number, size in enumerate(_parts(own, -(-own // MOST_IN_ONE)), start=1):
             rng = random.Random(f"{seed}/{half}-{number}")  # noqa: S311 - as above
             words.rng = rng
-            maker = GivenWordsBuilder(rng, words, shapes, half, f"{half}-{number}")
-            fill(maker, SHARES.values(), fact, size, least=size // 10)
-            made = maker.directory()
-            world.directories.append(made)
-            world.cases += _readable(maker.cases, made)
+            maker = DirectoryBuilder(rng, words, shapes, half, f"{half}-{number}")
+            fill(maker, shares, fact, size, least=size // 10)
+            _add(world, maker)
+    if facts >= CROWDED_FROM and not folder:
+        rng = words.rng = random.Random(f"{seed}/crowded")  # noqa: S311 - as above
+        maker = DirectoryBuilder(rng, words, shapes, halves[0], f"{halves[0]}-crowded")
+        maker.make_sessions(1)
+        own_cases.crowded(maker, facts)
+        _add(world, maker)
     return world
+
+
+def _add(world: World, maker: DirectoryBuilder) -> None:
+    made = maker.directory()
+    world.directories.append(made)
+    world.cases += _readable(maker.cases, made)
 
 
 def _readable(cases: Sequence[Case], made: BuiltDirectory) -> list[Case]:
     """The cases whose statements are found in the directory: a shape may hide its value."""
-    before = session_cases.DirectoryPassages(made.files)
+    before = DirectoryPassages(made.files)
 
     def is_readable(case: Case) -> bool:
         stands = () if case.kind in _SAID_LATER else case.stands
-        gone = () if case.kind in {"lure", "secret"} else case.gone
+        gone = () if case.kind in {"lure", "secret", "flip-back"} else case.gone
         return all(before.says(claim) for claim in (*stands, *gone))
 
     return list(filter(is_readable, cases))
