@@ -119,4 +119,9 @@ def test_a_kind_that_is_no_longer_asked_is_listed_on_the_checkup(
     assert f'href="/questions/{still.public_id}/"' in text
     call_command("checkup", str(project.pk))
     assert f"{still.public_id} learn: {still.why}\n" in capsys.readouterr().out
+    token = "ghp_" + "a1B2c3D4e5" * 3 + "F6g7H8"
+    type(still).objects.filter(pk=still.pk).update(why=f"The token is {token}.")
+    call_command("checkup", str(project.pk))
+    for text in (page(browser, f"/projects/{project.pk}/checkup/"), capsys.readouterr().out):
+        assert "The token is " in text and token not in text
     assert "habit 20" not in page(browser, f"/projects/{project.pk}/questions/")

@@ -25,7 +25,7 @@ class Command(base.Command):
             "findings": [{**base.fields(one, *names), "line": one.line_no} for one in made.found],
             "said_again": [_said_again(one) for one in said_again.listed(project)],
             "no_longer_asked": [
-                {"id": row.public_id, "kind": row.kind, "why": row.why}
+                {"id": row.public_id, "kind": row.kind, "why": redact(row.why)}
                 for row in shown_questions.no_longer_asked(project)
             ],
         }
