@@ -10,7 +10,8 @@ from hypothesis import given, strategies as st
 
 from dreams.engines import drafts
 from dreams.engines.linedates import KeptVersion, line_dates
-from tests.world.rules import NOON, Dreamt, dream, memory, session, unaccounted
+from dreams.engines.types import LineDate
+from tests.world.rules import NOON, WRITTEN, Dreamt, dream, memory, session, unaccounted
 from tests.world.strategies import tries
 
 MODERATE = tries(8, 30)
@@ -303,3 +304,62 @@ def test_a_row_that_would_name_a_day_only_once_it_is_cut_stays_whole():
 
 
 _ENDS = ("in production", "since last week", "each night, and nobody changes that without a word" * 2)
+
+
+# --- Values are never taken apart -------------------------------------------------------------------------------------
+
+SHAPES = [
+    "{n}/{w}",
+    "{n}:{w}",
+    "{w}/{n}",
+    "{n}@{w}",
+    "{w}@{n}",
+    "10.0.{n}.7:8{n}",
+    "{w}-{n}.dev",
+    "v{n}.2/{w}",
+]
+_JOINED = re.compile(r"[\w.-]+(?:[/:@][\w.-]*\w)+")
+joined = st.builds(
+    lambda shape, number, word: shape.format(n=number, w=word),
+    st.sampled_from(SHAPES),
+    st.integers(2, 19),
+    st.sampled_from(["raven", "otter", "lynx"]),
+)
+of_a_thing = st.sampled_from(
+    [
+        "The probe of MapTiles is on layer {}.",
+        "MapTiles keeps its probe on layer {}, with a spare.",
+        "The layer of the MapTiles probe is {}.",
+        "Ask `probe-ctl` for layer {}.",
+    ]
+)
+tellings = st.sampled_from(
+    [
+        "the probe of MapTiles is on layer {1} now, not {0}",
+        "we moved the probe of MapTiles from layer {0} to layer {1}",
+        "the probe of MapTiles is on layer {1} now",
+        "the layer of the MapTiles probe is {1} now",
+        "`probe-ctl` has layer {1} instead of {0}",
+        "Remember that the layer of the MapTiles probe is {1}.",
+    ]
+)
+
+
+@given(st.tuples(joined, joined, joined), st.tuples(of_a_thing, of_a_thing), tellings, st.booleans())
+@tries(60, 600)
+def test_no_drafted_line_joins_the_parts_of_two_values(
+    values: tuple[str, str, str], lines: tuple[str, str], telling: str, is_dated: bool
+) -> None:
+    files = {
+        "MEMORY.md": "- [A](a.md)\n- [B](b.md)\n",
+        "a.md": memory(f"{lines[0].format(values[0])}\n"),
+        "b.md": memory(f"{lines[1].format(values[1])}\n"),
+    }
+    said = telling.format(values[0], values[2])
+    written = {"a.md": LineDate(dt.date(2026, 3, 1), "history", "")} if is_dated else {}
+    with tempfile.TemporaryDirectory() as folder:
+        made = dream(Path(folder), files, [session(1, said)], written={"b.md": WRITTEN, **written})
+    known = set(_JOINED.findall(" ".join((*files.values(), said))))
+    options = [option for question in made.outcome.questions for option in question.options]
+    drafted = [edit.after or "" for edit in (*made.edits, *(edit for one in options for edit in one.edits))]
+    assert {each for text in drafted for each in _JOINED.findall(text)} <= known

@@ -216,9 +216,11 @@ class Rewording:
 
 
 def with_text(statement: PlacedText, old: str, new: str) -> Rewording | None:
-    """The statement with one value replaced; None unless it has the value exactly once."""
+    """The statement with one value replaced; None unless it has the value exactly once, and as a whole: a port is one in
+    "localhost:8080", but 4 is a part of "4/raven"."""
     bare = re.escape(old.strip("`"))
-    found = list(re.finditer(rf"`{bare}`|(?<![\w-])(?<![\w`]\.){bare}(?![\w-]|\.\w)", statement.text))
+    whole = rf"(?<![\w-])(?<![\w`]\.)(?<!\w[/@]){bare}(?![\w-]|\.\w)(?:(?<=[:=/]{bare})|(?![/:@]\w))"
+    found = list(re.finditer(rf"`{bare}`|{whole}", statement.text))
     if len(found) != 1 or old.strip("`") == new.strip("`"):
         return None
     coded = found[0][0].startswith("`")
