@@ -534,21 +534,22 @@ def test_a_statement_that_is_cited_makes_way_for_what_was_said_instead(tmp_path:
     assert told(tmp_path / "other", "Nothing of it", said.format(old=old, new=new)).edits == []
 
 
-@each(
-    "then",
-    [
-        ", it is now: 8081",
-        ". 8081.",
-        ". Please run the tests again.",
-        ", check the staging port",
-        ", should be 8081.",
-    ],
-)
-def test_a_value_or_a_task_does_not_take_the_place_of_a_statement_that_is_cited(
-    tmp_path: Path, then: str
-) -> None:
+@each("then", [". Please run the tests again.", ", check the staging port", ", it is now: unknown"])
+def test_a_task_does_not_take_the_place_of_a_statement_that_is_cited(tmp_path: Path, then: str) -> None:
     made = told(tmp_path, "The staging port is 8080.", f'"The staging port is 8080" is outdated{then}')
     assert made.edits == []
+
+
+@each("then", [", it is now: 8081", ". 8081.", ", should be 8081."])
+def test_a_value_takes_the_place_of_the_only_one_of_its_kind_in_a_statement_that_is_cited(
+    tmp_path: Path, then: str
+) -> None:
+    line = "The staging port is 8080"
+    assert "- The staging port is 8081\n" in told(tmp_path, line, f'"{line}" is outdated{then}').text(
+        "notes.md"
+    )
+    two = "The staging port is 8080, the other one 8090"
+    assert told(tmp_path / "two", two, f'"{two}" is outdated{then}').edits == []
 
 
 def test_a_description_and_the_row_that_repeats_it_are_put_anew_together(tmp_path: Path) -> None:

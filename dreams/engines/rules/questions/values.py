@@ -75,7 +75,8 @@ def _told_question(asking: Inputs, update: Update) -> tuple[Question, Changed] |
             now = [each.statement._replace(text=each.text) for each in update.wordings]
             merge(rec, kept, [each for each in now if each.source == "body"], asking.job.config.row_max)
 
-    label = "Remove the older one" if kept else "Replace it"
+    replaced = "it" if update.is_value else "the whole statement"
+    label = "Remove the older one" if kept else f"Replace {replaced}"
     replacing = asking.draftsman.option("replace", label, replace_by_it)
     if not replacing.edits:
         return None

@@ -21,6 +21,7 @@ from dreams.engines.rules.user_statements.phrases import (
     looks_secret,
 )
 from dreams.engines.rules.user_statements.speech import KEEP_IT, SOFT, asks, opened, typed_lines
+from dreams.lib.prose.exchanges import exchange
 from dreams.lib.prose.pieces import keys_of
 
 MOST_PROMPT = 2_000  # characters of a prompt that are searched for changes; longer ones are pasted
@@ -221,6 +222,9 @@ def _replaced(lines: list[str]) -> Iterator[Stated]:
         if found is None or asks(line) or len(found["o"].split()) < LEAST_CITED or looks_secret(line):
             continue
         quoted = _QUOTED.match(found["n"].strip())
-        new = (quoted["said"] if quoted else found["n"]).strip()
-        if keys_of(found["o"]) & keys_of(new) and not TASK.match(new) and whole(new):
-            yield Stated(new.rstrip(" .!"), line, noted=True, corrected=True, cited=found["o"].strip())
+        old, new = found["o"].strip(), (quoted["said"] if quoted else found["n"]).strip().rstrip(" .!")
+        value = exchange(old, new, "") if len(new.split()) == 1 else None
+        if value:  # only the new value: "it is now: 8081"
+            new = f"{old[: value.old.start]}{new}{old[value.old.end :]}"
+        if keys_of(old) & keys_of(new) and not TASK.match(new) and whole(new):
+            yield Stated(new, line, noted=True, corrected=True, cited=old)
