@@ -70,6 +70,35 @@ def test_a_prompt_that_only_retracts_or_denies_the_request_takes_it_back(tmp_pat
     assert dream(tmp_path, {"MEMORY.md": INDEX}, [said]).text("MEMORY.md") == INDEX
 
 
+@each(
+    ("later", "port"),
+    [
+        ("we moved the API of the shop from port 8080 to port 9090", 9090),
+        ("the API of the shop listens on port 9090 now", 9090),
+        ("the API of the shop listened on port 9090 instead of 8080", 8080),
+        ("nobody moved the API of the shop from port 8080 to port 9090", 8080),
+    ],
+)
+def test_what_is_learnt_has_the_value_that_was_told_last_and_a_report_tells_none(
+    tmp_path: Path, later: str, port: int
+) -> None:
+    said = session(7, "Remember that the API of the shop listens on port 8080.", later)
+    assert f"the API of the shop listens on port {port}" in dream(
+        tmp_path, {"MEMORY.md": INDEX}, [said]
+    ).text("MEMORY.md")
+
+
+def test_of_two_corrections_the_last_one_is_written_and_only_once(tmp_path: Path) -> None:
+    files = {
+        "MEMORY.md": INDEX,
+        "pool.md": memory("- The worker pool of MapTiles has 8 threads and 200 jobs.\n"),
+    }
+    said = [f"Correction: the worker pool of MapTiles has {many} threads and 200 jobs." for many in (9, 10)]
+    made = dream(tmp_path, files, [session(7, *said)])
+    assert "has 10 threads" in made.text("pool.md")
+    assert len([edit for edit in made.edits if edit.path == "pool.md"]) == 1
+
+
 def test_the_lines_that_a_phase_added_and_removed_are_counted(tmp_path: Path):
     made = dream(tmp_path, {"MEMORY.md": INDEX}, [session(7, "remember that the staging database is heron")])
     added = sum(len(edit.after.splitlines()) for edit in made.edits if edit.after and edit.before is None)

@@ -20,7 +20,8 @@ from dreams.engines.types import Citation
 from dreams.lib import memdir
 from dreams.lib.files.text import quoted
 from dreams.lib.prose import lexicon
-from dreams.lib.prose.comparing import compare, normalised
+from dreams.lib.prose.comparing import normalised
+from dreams.lib.prose.exchanges import exchange, words_of
 from dreams.lib.prose.pieces import WEAK, ComparedWord, keys_of, pieces
 from dreams.lib.prose.statement_index import statements_of
 from dreams.lib.prose.statement_pairs import PlacedText
@@ -75,7 +76,8 @@ def _said(heard: Sequence[Heard], lessons: Sequence[Lesson]) -> Iterator[_Said]:
 def _is_changed(stated: Stated, later: Sequence[Heard]) -> bool:
     """Whether a later change replaces it, which would conflict with this step."""
     typed = [one for each in later[:MOST_COMPARED] for one in each.typed if one.changes]
-    return any(compare(stated.text, one.text).relation == "other value" for one in typed)
+    words = words_of(stated.text)
+    return any(words & words_of(one.text) and exchange(stated.text, one.text, "") for one in typed)
 
 
 class _Lines:

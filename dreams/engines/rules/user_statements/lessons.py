@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from dreams.engines.rules.notes.bodies import statements
 from dreams.engines.rules.notes.days import names_a_day, spans
 from dreams.engines.rules.notes.known import KnownStatements
+from dreams.engines.rules.notes.removing import with_text
 from dreams.engines.rules.notes.tree import Recorder, Tree, is_index, is_log
 from dreams.engines.rules.user_statements.in_passing import Sureness
 from dreams.engines.rules.user_statements.prompts import Heard
@@ -18,10 +19,10 @@ from dreams.engines.types import Citation, Job, Repeated
 from dreams.lib import memdir
 from dreams.lib.files.text import encode
 from dreams.lib.prose import comparing, dates
-from dreams.lib.prose.comparing import compare
-from dreams.lib.prose.exchanges import is_last_number, is_told_past
+from dreams.lib.prose.exchanges import exchange, is_last_number, says_only, words_of
 from dreams.lib.prose.pieces import keys_of
 from dreams.lib.prose.statement_index import SHORTEST
+from dreams.lib.prose.statement_pairs import PlacedText
 from dreams.lib.prose.values import count_words
 
 MOST_LESSONS = 200  # of one dream, so that a proposal stays readable; chosen
@@ -209,15 +210,17 @@ def _bring_up_to_date(said: list[Lesson], heard: Heard) -> None:
     """Applies later prompts to lessons as to memory: another value changes a lesson, a retraction removes it."""
     for typed in heard.typed:
         for lesson in said[-MOST_COMPARED:]:
-            if not _may_change(heard, lesson):
+            made = exchange(lesson.text, typed.text, "") if typed.changes else None
+            if not made or not _may_change(heard, lesson):
                 continue
-            found = compare(lesson.text, typed.text)
-            if found.relation == "other value" and found.old and found.new:
-                old = lesson.text[found.old.start : found.old.end]
-                new = typed.text[found.new.start : found.new.end]
-                if is_told_past(old, typed.text) or is_last_number(lesson.text, old, typed.text, new):
-                    lesson.text = f"{lesson.text[: found.old.start]}{new}{lesson.text[found.old.end :]}"
-                    lesson.citations.insert(0, heard.citation(typed.quote))
+            old, new = made.old.text, made.new.text
+            whole = with_text(PlacedText("", "body", 1, 1, lesson.text, lesson.text), old, new)
+            is_it = words_of(lesson.text) & words_of(typed.text) and says_only(
+                typed.text, old, new, lesson.text
+            )
+            if whole and is_it and (made.named or is_last_number(lesson.text, old, typed.text, new)):
+                lesson.text = whole.text
+                lesson.citations.insert(0, heard.citation(typed.quote))
     if REVERTED.search(heard.prompt.text):
         words = keys_of(heard.prompt.text)
         said[:] = [
