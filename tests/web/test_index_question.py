@@ -77,4 +77,5 @@ def test_one_link_ticks_every_row_and_another_none(browser: Client, tmp_path: Pa
         assert address is not None, words
         card = html.unescape(browser.get(address[1]).content.decode())
         assert card.count(" checked>") == ticked
+        assert ('<details class="fold more-rows" open>' in card) == (ticked > 0), "no ticked row is folded"
         assert f'name="next" value="{here}"' in card, "the answer leads back to the page"
