@@ -3,7 +3,6 @@
 import os
 import re
 from functools import cache
-from importlib import metadata
 from pathlib import Path
 
 BASE_DIR = Path(__file__).resolve().parent.parent
@@ -21,6 +20,8 @@ STOPPED = 130  # the exit code after Ctrl-C, as in a shell
 def version() -> str:
     """The version from the newest heading of CHANGELOG.md; if installed, from the package's metadata."""
     if not IS_SOURCE:
+        from importlib import metadata  # noqa: PLC0415 - half of the start of the hook
+
         return metadata.version("memoryweb")
     text = (BASE_DIR / "CHANGELOG.md").read_text(encoding="utf-8")
     found = re.search(r"^## (\d+\.\d+\.\d+)", text, re.MULTILINE)

@@ -43,11 +43,11 @@ def _data_dir(words: Sequence[str]) -> Path:
 
 
 def _send(data_dir: Path, typed: bytes) -> None:
-    from dreams.lib.process import is_alive  # noqa: PLC0415 - behind the alarm, as it takes its time
-
     body = _ids(typed)
     server = json.loads((data_dir / "serve.json").read_text())
     token = (data_dir / "hook_token").read_text().strip()
+    from dreams.lib.process import is_alive  # noqa: PLC0415 - it takes its time, and mostly no server runs
+
     if not is_alive(int(server["pid"]), float(server["started"])):
         return
     place = urlsplit(server["address"])

@@ -177,6 +177,20 @@ def test_the_command_is_silent_and_quick_whatever_happens(tmp_path: Path, settin
     assert session_hook.SECONDS < 0.5 and (_cpu_seconds() - took) / 3 < 0.5
 
 
+@pytest.mark.parametrize(
+    ("started", "late"),
+    [
+        ("memoryweb.__main__, memoryweb.session_hook", {"django", "importlib.metadata", "psutil"}),
+        ("memoryweb.__main__, dreams.lib.agents.registry", {"dreams.lib.sandbox", "pathspec"}),
+    ],
+)
+def test_a_start_imports_only_what_it_needs(started: str, late: set[str]) -> None:
+    """Every session waits for the hook, and a person for every command."""
+    line = [sys.executable, "-c", f"import sys, {started}; print(*sys.modules)"]
+    found = subprocess.run(line, cwd=BASE_DIR, check=True, capture_output=True, timeout=60).stdout.decode()
+    assert not late & set(found.split())
+
+
 def test_a_token_is_never_sent_to_a_process_that_only_has_the_port(tmp_path: Path, settings) -> None:
     settings.DATA_DIR = tmp_path
     datadir.hook_token(tmp_path)

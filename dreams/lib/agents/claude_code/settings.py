@@ -14,7 +14,6 @@ import msgspec
 
 from dreams.lib.files.safefs import Root, SafeFsError
 from dreams.lib.files.text import is_below
-from dreams.lib.sandbox.ignore import Ignored, Rules
 
 from ..base import AgentSettings, Setting, Skipped, printable, why
 from .listing import read_small
@@ -163,6 +162,8 @@ class Settings:
 
     def _is_ignored(self, folder: str, rel: str) -> bool:
         """Whether git ignores it by the repository's rules or by the person's global ones."""
+        from dreams.lib.sandbox.ignore import Ignored, Rules  # noqa: PLC0415 - a tenth of every command's start
+
         try:
             with Root.open(folder) as root:
                 if not root.exists(".git"):
