@@ -104,7 +104,7 @@ def test_without_javascript_a_memory_is_previewed_and_found(plain: Page, address
     page.get_by_role("button", name="Log in").click()
     page.get_by_label("Search projects").fill("acme")
     page.get_by_role("button", name="Search").click()
-    page.get_by_role("link", name="acme-api").click()
+    page.get_by_role("link", name="acme-api", exact=True).click()
     page.get_by_role("link", name="Testing", exact=True).click()
     page.get_by_role("link", name="Edit").click()
     page.get_by_label("Text").fill("Other words.")
