@@ -334,6 +334,8 @@ def refusal(error: OSError, file: Path) -> str:
 
 def path(given: str | Path) -> Path:
     """A typed path as an absolute one; `~` is the home folder. Raises BadUsage."""
+    if given == "":  # as of a variable without a value: not the current folder
+        raise BadUsage("A path is empty. Name a folder or a file.")
     try:
         return Path(given).expanduser().absolute()
     except RuntimeError as error:

@@ -18,6 +18,7 @@ from dreams.services import blobs, proposals, review, rollback, work_under_way
 from dreams.services.apply import applying
 from dreams.services.memories import syncing
 from dreams.services.proposals import checks
+from dreams.services.review import deciding
 from tests.world import directory as world
 from tests.world.manifest import manifest
 
@@ -143,6 +144,18 @@ def test_an_undo_of_many_changes_can_be_stopped_in_each_of_its_parts(tmp_path: P
     parts = ["Comparing files", "Checking changes", "Saving what was found", "Saving decisions"]
     assert [part for part in dict.fromkeys(steps) if part in parts] == parts
     assert steps.count("Checking changes") > len(examining.CHECKS) + 4
+
+
+@pytest.mark.not_on_postgresql
+def test_decisions_on_several_files_are_counted_together_while_they_are_saved(tmp_path: Path) -> None:
+    """They were counted from 0 again for each file."""
+    proposal, seen = world.three_changes(world.make_project(tmp_path)), list[tuple[int, int]]()
+    hunks = review.select_hunks(proposal)
+    with progress.watched(
+        lambda what, done, total: seen.append((done, total)) if what == deciding.SAVING else None
+    ):
+        review.decide(proposal, hunks, Hunk.Verdict.APPROVED, world.ME)
+    assert {total for _, total in seen} == {len(hunks)} and len({done for done, _ in seen}) > 1
 
 
 @pytest.mark.not_on_postgresql

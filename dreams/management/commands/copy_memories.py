@@ -1,6 +1,6 @@
 """`copy_memories FROM TO`: propose the memories of one project to another, for example after a repository was moved."""
 
-from dreams.lib.files import safefs
+from dreams.lib.files import flush, safefs
 from dreams.lib.refusal import Refusal
 from dreams.management import base, named, shown
 from dreams.models import Memory, Project
@@ -25,7 +25,7 @@ class Command(base.Command):
                 return _move(source, options["move"], target)
             made = moved.propose(source, target, named.me())
         except (safefs.SafeFsError, OSError) as error:
-            raise base.Refused(str(error)) from error
+            raise base.Refused(flush.in_words(error)) from error
         return {"proposal": made.public_id if made else None, "summary": made.summary if made else ""}
 
     def words(self, result: base.Result) -> base.Words:

@@ -12,7 +12,7 @@ from django.db import transaction
 from django.db.models import Q
 from django.utils import timezone
 
-from dreams.lib import diff, process
+from dreams.lib import diff, process, progress
 from dreams.lib.files import text
 from dreams.lib.refusal import Refusal
 from dreams.models import Decision, FileChange, Finding, Hunk, Memory, Project, Proposal, reasons
@@ -261,9 +261,12 @@ def _save(hunks: Sequence[Hunk]) -> None:
     alike: dict[tuple[object, ...], list[int]] = defaultdict(list)
     for hunk in hunks:
         alike[tuple(getattr(hunk, name) for name in _DECIDED)].append(hunk.pk)
+    done = 0
     for values, pks in alike.items():
-        for some in database.in_parts(pks, MOST_AT_ONCE, SAVING):
+        for some in database.in_parts(pks, MOST_AT_ONCE):
+            progress.step(SAVING, done, len(hunks))
             Hunk.objects.filter(pk__in=some).update(**dict(zip(_DECIDED, values, strict=True)))
+            done += len(some)
 
 
 def _log(
