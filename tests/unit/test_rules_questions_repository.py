@@ -544,6 +544,7 @@ def test_files_that_one_memory_names_are_one_question_and_a_name_without_a_folde
         "Lint with `npm run lint`",
         "The other project has `lib/core/basket.ts`",
         "We removed `src/web/basket.ts` in May",
+        "The basket is in `src/web/basket.ts --all` (no longer in the repository)",
         "Nunca criar `src/web/basket.ts`, só `src/web/cart.ts`",
         "不要再创建 `src/web/basket.ts`",
         "Mails are sent by `src/core/mailer.py`; nun `lib/mailer.py`",

@@ -45,7 +45,7 @@ _COMPOUND = re.compile(r"[^\W_][_-][^\W_]|[a-z][A-Z]")  # "plot_ring_sweep": a n
 # Words about the past: the file need not exist. Planned, generated and ignored files are recognized by the git history.
 _NOT_NOW = re.compile(
     r"\b(?:remov|delet|renam|mov|retir|drop|replac|obsolet|legacy|former|gone|old|was|were|had|done|resolv|revert|split|merg|"
-    r"extract|archiv|histor|not|never|nunca|jamais|niemals|никогда)\w*\b|n['’]t\b|~~|不要|禁止",
+    r"extract|archiv|histor|not|never|no longer|nunca|jamais|niemals|никогда)\w*\b|n['’]t\b|~~|不要|禁止",
     re.IGNORECASE,
 )
 # A placeholder ("NNN_title.sql"), or a name that the text calls wrong.
