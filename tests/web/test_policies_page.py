@@ -43,7 +43,9 @@ def test_what_an_offer_would_have_applied_is_told_apart_by_its_line(browser: Cli
     made = decided(world.project)
     hunk = Hunk.objects.filter(file__proposal=world.proposal).select_related("file")[0]
     Hunk.objects.filter(pk=hunk.pk).update(operation=made[-1].operation)
-    assert f"{hunk.file.path}, line {hunk.new_start + 1}" in browser.get("/").content.decode()
+    page = browser.get("/").content.decode()
+    assert f"{hunk.file.path}, line {hunk.new_start + 1}" in page
+    assert f"/?hunk={hunk.pk}#hunk-{hunk.pk}" in page and "?hunk=#" not in page
 
 
 def test_whoever_accepts_an_offer_reads_what_of_and_from_when(browser: Client, world: World) -> None:
