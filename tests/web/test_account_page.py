@@ -125,6 +125,9 @@ def test_no_page_waits_for_another_writer_to_note_that_it_was_seen() -> None:
             "which also notes that it was seen"
         )
         assert time.monotonic() - start < 10, "the database waits for 20 s"
+    with connection.cursor() as cursor:
+        cursor.execute("PRAGMA busy_timeout")
+        assert cursor.fetchone() == (20_000,), "what must be written still waits"
     cache.clear()
     before = LoginSession.objects.get().seen_at
     client.get("/settings/")
