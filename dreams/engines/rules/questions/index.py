@@ -149,7 +149,8 @@ def _least_helpful(context: Inputs) -> list[_Offer]:
         seen.add(row.target)
         hook = _shorter(tree, row, context.job.config.row_max)
         if hook:
-            day, orders = _day(context, row.target), tree.is_rule(row.target)
+            days = (line.day for line in context.job.line_dates.get(row.target, ()) if line)
+            day, orders = max(days, default=dt.date.min), tree.is_rule(row.target)
             moves = not _says(tree.texts[row.target], row.hook)
             offers.append(_Offer(row, row.target, hook, links[row.target], day, orders, moves))
     return sorted(offers, key=lambda offer: (offer.orders, offer.moves, offer.links, offer.day, -offer.gain))
@@ -165,11 +166,6 @@ def _links(tree: Tree) -> Counter[str]:
         named |= {stems[link.target] for link in memdir.wikilinks(text) if link.target in stems}
         found.update(named - {path})
     return found
-
-
-def _day(context: Inputs, topic: str) -> dt.date:
-    known = [line.day for line in context.job.line_dates.get(topic, ()) if line]
-    return max(known, default=dt.date.min)
 
 
 def _shorter(tree: Tree, row: memdir.IndexRow, row_max: int) -> str:

@@ -103,7 +103,7 @@ def _is_about(before: Heard, heard: Heard) -> bool:
     prompt = heard.prompt.text
     if any(wish.handling == "forget" for wish in heard.wishes):
         return False
-    if takes_back(prompt, lightly=not before.wishes or bool(keys_of(prompt) & keys_of(before.prompt.text))):
+    if takes_back(prompt, before.prompt.text if before.wishes else ""):
         return True
     told_anew = heard.wishes or any(each.changes for each in heard.typed)
     stated = any(not each.unsure for each in heard.stated)

@@ -5,6 +5,7 @@ import re
 
 from dreams.engines.rules.user_statements.phrases import GOES_ON, PLAYED, TASK
 from dreams.lib.memdir import mask_code
+from dreams.lib.prose.pieces import keys_of
 from dreams.lib.prose.values import read
 
 TYPED_LINES = 25  # longer prompts are pasted except for their first and last lines
@@ -143,7 +144,8 @@ def typed_lines(prompt: str) -> list[str]:
         if _begins_a_paste(line.strip()):
             break
     told = [line for line in lines if line]
-    if _asks_of_what_is_above(lines):
+    # The last line, after a blank one, asks about several lines above.
+    if len(told) > MOST_ABOVE and "" in lines and _ASKS_OF_IT.match(told[-1]):
         return [""] * (len(lines) - 1) + told[-1:]
     lines = _own_lines(lines)
     told = [line for line in lines if line]
@@ -173,12 +175,6 @@ def _own_lines(lines: list[str]) -> list[str]:
         return []
     end = next((place for place, line in enumerate(lines) if _FOREIGN.match(line)), len(lines))
     return ["" if _MARKED.match(line) else line for line in lines[:end]]
-
-
-def _asks_of_what_is_above(lines: list[str]) -> bool:
-    """Whether the last line, after a blank one, asks about several lines above."""
-    told = [line for line in lines if line]
-    return len(told) > MOST_ABOVE and "" in lines and bool(_ASKS_OF_IT.match(told[-1]))
 
 
 def bare_sentence(sentence: str) -> str:
@@ -221,11 +217,17 @@ _TAKEN_BACK = re.compile(
     r"i (?:mis\w+|mixed|meant|take (?:that|it|this) back|spoke too soon)\b|(?:my (?:mistake|bad)|(?:never ?mind|nvm)(?! (?!that|this|it|what)\w)|correction|not true|wait(?! (?:for|until|till)\b)|hold on|hang on|(?:only|just) (?:for|in|on))\b)",
     re.IGNORECASE,
 )
+# What begins with another thing speaks of that: "never mind the tests", "tests are not green". But "the name is wrong" does not.
+_OF_ANOTHER = re.compile(
+    r"^\W*(?:never ?mind|nvm|not|ignore|disregard|wait (?:for|until|till))? ?(?:(?:the|my|our|your|these|those) (?!name|value|number|day|date|last|other)\w|"
+    r"(?:(?!(?:it|the|that|this|they|i|we|you|he|she|what|all|both|one|no|none|noth\w+|nobody)\b)[\w-]+ ){1,3}(?:is|are|was|were|do|does|did|has|have)(?:n['’]t)?\b)",
+    re.IGNORECASE,
+)
 # In a short remark these refer to what came before.
 _DOUBT = re.compile(
-    r"\b(?:meant|ignore|disregard|mixed|(?:scrap|strike) (?:that|this|it)|(?:forget|scratch|strike) (?:what i(?:['’]ve)? (?:just )?(?:said|wrote|told)|my last|the last (?:one|message)|all (?:of )?that)(?! (?:about|on|of|regarding)\b)|oops|whoops|(?:nvm|never ?mind)(?! (?!that|this|it|what)\w)|jok(?:e|ing)|kidding|scratch that|misread|false alarm|my bad|undo that|"
+    r"\b(?:meant|ignore|disregard|mixed|(?:scrap|strike) (?:that|this|it)|(?:forget|scratch|strike) (?:what i(?:['’]ve)? (?:just )?(?:said|wrote|told)|my last|the last (?:one|message)|all (?:of )?that)(?! (?:about|on|of|regarding)\b)|mistake[ns]?|oops|whoops|nvm|never ?mind|jok(?:e|ing)|kidding|scratch that|misread|not yet|false alarm|my bad|undo that|"
     r"(?:forget|delete|drop) (?:it|that)$|(?:was|is) (?:just |only )?a test|for now|temporar\w+|(?:staging|demo|tests?|locally|branch) only|only (?:for|in|on|this|until|locally|temporar\w+)|"
-    r"^\W*wrong|double[- ]check\w*|let me check|(?:not|pretty|fairly|almost) sure)\b",
+    r"wrong|double[- ]check\w*|let me check|(?:not|pretty|fairly|almost) sure)\b",
     re.IGNORECASE,
 )
 # So does the rest after "wait, no", unless it is a task.
@@ -263,14 +265,15 @@ REVERTED = re.compile(
 )
 
 
-def takes_back(prompt: str, *, lightly: bool = True) -> bool:
-    """Whether a prompt begins with a retraction of what came before; `lightly`: a short denial is one."""
+def takes_back(prompt: str, before: str = "") -> bool:
+    """Whether a prompt begins with a retraction of what came before; of the text `before`, only if it speaks of no other thing."""
     text = " ".join(prompt[:200].split()).lstrip("([*_-–—.… ")
     words = len(text.split())
     doubted = words <= MOST_DOUBTED and _DOUBT.search(text)
-    denied = lightly and words <= MOST_DENIED and _DENIED.search(text) and not _FORBIDS.search(text)
-    hesitant = words <= MOST_HESITANT and _hesitates(text)
-    return bool(_TAKEN_BACK.match(text) or doubted or denied or hesitant)
+    denied = words <= MOST_DENIED and _DENIED.search(text) and not _FORBIDS.search(text)
+    if _TAKEN_BACK.match(text) or not (doubted or denied or (words <= MOST_HESITANT and _hesitates(text))):
+        return _TAKEN_BACK.match(text) is not None
+    return not (before and _OF_ANOTHER.match(text)) or bool(keys_of(text) & keys_of(before))
 
 
 def _hesitates(text: str) -> bool:
@@ -303,5 +306,5 @@ def is_remark(prompt: str, before: str = "") -> bool:
 def standing_from(prompt: str) -> int:
     """The position in a prompt after everything that its own later words retract; 0 if nothing is."""
     text = prompt[:MAX_PROMPT]
-    found = [match.end() for match in _SENTENCE.finditer(text) if takes_back(text[match.end() :])]
-    return found[-1] if found else 0
+    ends = (match.end() for match in _SENTENCE.finditer(text))
+    return max((end for end in ends if takes_back(text[end:], text[:end])), default=0)
