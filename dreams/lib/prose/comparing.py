@@ -1,7 +1,7 @@
 """Compares two statements: do they state the same fact, or give one thing two values? Few strong signals with names. Pure.
 
 Common values (numbers, code, names, paths, dates) count most, then the share of common words. After a veto nothing is merged
-or asked."""
+or asked. `similar --explain` prints the rule that decided about two texts."""
 
 import re
 from collections.abc import Callable, Mapping

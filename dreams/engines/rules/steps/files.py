@@ -1,7 +1,7 @@
 """Merges files that certainly say the same. Pure but for the recorder.
 
-Certain are bodies that differ only in white space and the order of unnumbered items. Everything else is a question
-(`questions/same.py`), which merges files with `fold` too.
+Certain are bodies that differ only in white space and the order of unnumbered items; `refusal` says what speaks against it.
+Everything else is a question (`questions/same.py`), for which `lib/prose/comparing.py` compares two statements.
 """
 
 import re
