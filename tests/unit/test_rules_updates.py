@@ -121,6 +121,29 @@ def test_a_plain_sentence_that_reads_like_a_memory_is_asked_about(
     assert [each.kind for each in made.outcome.questions] == ["changed"]
 
 
+def test_a_value_that_two_things_have_is_not_changed_for_both_unasked(tmp_path: Path) -> None:
+    more = "- Timeout of the worker is 30s.\n"
+    made = told(
+        tmp_path, "Timeout of the gateway is 30s.", "we raised the timeout from 30s to 60s", more=more
+    )
+    assert made.after == made.before and [each.kind for each in made.outcome.questions] == ["changed"]
+
+
+def test_of_two_things_the_one_that_says_no_more_than_the_sentence_is_meant(tmp_path: Path) -> None:
+    index = "- [API](api.md)\n- [Admin](admin.md)\n"
+    admin, said = (
+        memory("The admin API listens on port 8081.\n"),
+        session(1, "the API listens on port 9090 now"),
+    )
+    files = {"MEMORY.md": index, "admin.md": admin, "api.md": memory("The API listens on port 8080.\n")}
+    made = dream(tmp_path / "one", files, [said])
+    assert "The API listens on port 9090.\n" in made.text("api.md") and made.text("admin.md") == admin
+    made = dream(
+        tmp_path / "none", {**files, "api.md": memory("The shop API listens on port 8080.\n")}, [said]
+    )
+    assert made.after == made.before and made.outcome.questions
+
+
 def test_a_statement_without_a_word_of_change_is_not_carried_by_another_sentence(tmp_path: Path) -> None:
     made = told(
         tmp_path, API, "in the log the port of the API is 9090, not 8080", "we moved the wiki to Notion"

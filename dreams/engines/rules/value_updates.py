@@ -203,7 +203,7 @@ _Meant = tuple[tuple[PlacedText, ...], str, str, bool]
 def _exchanged(typed: Typed, thing: str, about: Sequence[PlacedText]) -> _Meant | None:
     """The statement whose value the sentence changes (certainly, or with words or a named thing in common), and those that say
     the same."""
-    fit: list[tuple[tuple[bool, bool, int], PlacedText, Exchange]] = []
+    fit: list[tuple[tuple[bool, bool, int, bool], PlacedText, Exchange]] = []
     here = read(typed.text).environments
     for each in about:
         made = exchange(each.text, typed.text, thing, [other.text for other in about])
@@ -214,7 +214,9 @@ def _exchanged(typed: Typed, thing: str, about: Sequence[PlacedText]) -> _Meant 
             and (made.sure or words or (thing and typed.changes))
             and (made.named or not _is_framed(typed, thing, each))
         ):
-            fit.append(((_environments(each) == here, made.sure, words), each, made))
+            own = words_of(each.text) - words_of(f"{typed.text} {made.old.text}")
+            # "The API" is rather the API than the admin API.
+            fit.append(((_environments(each) == here, made.sure, words, not own), each, made))
     if not fit:
         return None
     _, best, told = max(fit, key=lambda each: each[0])
@@ -331,10 +333,15 @@ def is_certain(update: Update, heard: Sequence[Heard]) -> bool:
 
 
 def _is_alone(update: Update) -> bool:
-    """Whether no other statement could be meant."""
-    others = [each for each in update.about if each not in update.statements]
-    return not any(
-        with_text(each, update.old, update.new) and _is_surely_meant(each, update) for each in others
+    """Whether no other statement could be meant, and those that are say it of one thing: "the timeout" may be of two. One that says
+    no more than the sentence is meant before others."""
+    text, said = update.typed.text, words_of(f"{update.typed.text} {update.old}")
+    own = {frozenset(words_of(each.text) - said) for each in update.statements if each.source == "body"}
+    return len(own) < 2 and not any(
+        (with_text(each, update.old, update.new) or (any(own) and exchange(each.text, text, update.thing)))
+        and _is_surely_meant(each, update)
+        for each in update.about
+        if each not in update.statements
     )
 
 

@@ -115,11 +115,10 @@ def _restate(rec: Recorder, memory: _Lines, said: _Said) -> bool:
     """Reword the only statement that can be meant, or if no body has it, a file's summaries."""
     target, hook = _told_row(said.text)
     text = hook or said.text
-    near = memory.near(text)
-    alike = memory.like(said.how.cited) if said.how.cited else near
+    alike = memory.like(said.how.cited) if said.how.cited else memory.near(text)
     meant = memory.rows[target] if target else [line for line in alike if _is_restated(line, said)]
     bodies = [line for line in meant if line.source == "body"]
-    if bodies and (len(bodies) > 1 or not _is_alone(bodies[0], near)):
+    if len(bodies) > 1:
         return False
     chosen = bodies or meant
     if not chosen or len({(line.target, normalised(line.text)) for line in chosen}) != 1:
@@ -133,12 +132,6 @@ def _told_row(text: str) -> tuple[str, str]:
     """Target and hook if `text` is an index row, else empty."""
     rows = memdir.parse_index(f"- {text}\n").rows if text.startswith("[") else ()
     return (rows[0].target, rows[0].hook) if len(rows) == 1 and len(rows[0].targets) == 1 else ("", "")
-
-
-def _is_alone(line: PlacedText, near: Sequence[PlacedText]) -> bool:
-    """Whether no other line has the same label, so that it is clear which one is meant."""
-    label = label_of(line.text)
-    return not label or sum(label_of(other.text) == label for other in near) == 1
 
 
 def _is_restated(line: PlacedText, said: _Said) -> bool:
@@ -245,7 +238,8 @@ def _of_another(old: str, new: str) -> bool:
         come = [piece for piece in theirs[j:m] if piece.key not in keys[0]]
         if tag == "replace" and gone and come and _is_other(old, gone, new, come):
             return True
-        if come and not gone and m < len(theirs) and _is_of(pieces(new), come[0]):
+        is_part = m < len(theirs) or any(piece.is_value and piece.key not in keys[1] for piece in mine)
+        if come and not gone and is_part and _is_of(pieces(new), come[0]):
             return True
         if gone and not come and k < len(mine) and _is_of(pieces(old), gone[0]):
             return True
