@@ -5,12 +5,14 @@ from __future__ import annotations
 import json
 import os
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from dreams.engines import drafts
 from dreams.engines.types import Citation
 from dreams.findings.base import SessionAnswer
+from dreams.lib.prose import claims
 from dreams.models import DreamRun, DreamSession, Finding, Hunk, Project, Proposal
 from dreams.services import proposals, review
 from dreams.services.memories import syncing
@@ -143,6 +145,24 @@ def test_another_check_reads_transcripts_only_if_one_changed(
     assert _asks(dream, asked) == "supported"
     path.unlink()
     assert transcript_verdicts.TranscriptVerdicts.of_dream(dream).ask(asked) is None
+
+
+def test_an_answer_without_a_session_that_could_not_be_read_is_looked_up_again(
+    project: Project, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked, read = "The archive runs on host delta.", claims.read
+    closed = transcript(tmp_path / "closed.jsonl", "Hello.", asked)
+    dream = dream_of(project, closed, transcript(tmp_path / "open.jsonl", "Hello."))
+
+    def refuse(source: Any) -> Any:
+        if Path(source) == closed:
+            raise PermissionError(13, "Permission denied")
+        return read(source)
+
+    with monkeypatch.context() as patched:
+        patched.setattr("dreams.lib.prose.claims.read", refuse)
+        assert _asks(dream, asked) == "unsupported"
+    assert _asks(dream, asked) == "supported"
 
 
 def _asks(dream: DreamRun, statement: str) -> str:
