@@ -8,12 +8,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from django.utils import timezone
 
 from dreams.engines import drafts
 from dreams.engines.types import Citation
 from dreams.findings.base import SessionAnswer
 from dreams.lib.prose import claims
-from dreams.models import DreamRun, DreamSession, Finding, Hunk, Project, Proposal
+from dreams.models import DreamRun, DreamSession, Finding, Hunk, Project, Prompt, Proposal
 from dreams.services import proposals, review
 from dreams.services.memories import syncing
 from dreams.services.proposals import transcript_verdicts
@@ -163,6 +164,18 @@ def test_an_answer_without_a_session_that_could_not_be_read_is_looked_up_again(
         patched.setattr("dreams.lib.prose.claims.read", refuse)
         assert _asks(dream, asked) == "unsupported"
     assert _asks(dream, asked) == "supported"
+
+
+def test_an_answer_from_a_transcript_is_not_given_once_it_counts_as_deleted(
+    project: Project, tmp_path: Path
+) -> None:
+    """Its prompts are all that is kept then, and a person may have hidden one; the file may come back before the next look."""
+    dream = dream_of(project, transcript(tmp_path / "a.jsonl", SAID))
+    assert _asks(dream, SAID) == "supported"
+    session = dream.reviewed.get().session
+    Prompt.objects.create(key=1, session=session, offset=0, line_no=1, text="Hello.")
+    type(session).objects.update(gone_at=timezone.now())
+    assert _asks(dream, SAID) == "unsupported"
 
 
 def _asks(dream: DreamRun, statement: str) -> str:
