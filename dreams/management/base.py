@@ -332,14 +332,25 @@ def refusal(error: OSError, file: Path) -> str:
     return flush.refusal(OSError(error.errno, error.strerror), file)
 
 
+# As of a variable without a value, which is not the current folder.
+NO_PATH = "A path is empty. Name a folder or a file."
+
+
 def path(given: str | Path) -> Path:
     """A typed path as an absolute one; `~` is the home folder. Raises BadUsage."""
-    if given == "":  # as of a variable without a value: not the current folder
-        raise BadUsage("A path is empty. Name a folder or a file.")
+    if given == "":
+        raise BadUsage(NO_PATH)
     try:
         return Path(given).expanduser().absolute()
     except RuntimeError as error:
         raise BadUsage(f"{given}: there is no such home folder.") from error
+
+
+def some_path(text: str) -> Path:
+    """A path as it was typed. Raises ArgumentTypeError if it is empty."""
+    if not text:
+        raise argparse.ArgumentTypeError(NO_PATH)
+    return Path(text)
 
 
 def port(text: str) -> int:

@@ -102,9 +102,17 @@ def test_a_folder_that_is_not_there_is_refused_in_one_line(tmp_path: Path) -> No
 
 
 def test_an_empty_path_is_not_the_current_folder(tmp_path: Path) -> None:
-    """As of a variable without a value: `discover` read the folder that one was in, and said that it has no project."""
-    found = manage_from_nothing(with_database(tmp_path / "data"), "discover", "--root", "", "--json")
-    assert found.returncode == 2 and "A path is empty" in json.loads(found.stdout)["error"]
+    """As of a variable without a value: `discover` and `findings` read the folder that one was in."""
+    data = with_database(tmp_path / "data")
+    for typed in (
+        ("discover", "--root", ""),
+        ("findings", "", ""),
+        ("serve", "--root", ""),
+        ("settings", "export", ""),
+        ("dreambench", "--from", ""),
+    ):
+        found = manage_from_nothing(data, *typed, "--json")
+        assert found.returncode == 2 and "path is empty" in json.loads(found.stdout)["error"], typed
 
 
 def test_a_data_directory_that_cannot_be_made_is_refused_in_one_line(tmp_path: Path) -> None:

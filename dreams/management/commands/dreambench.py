@@ -28,7 +28,7 @@ class Command(base.Command):
         )
         parser.add_argument(
             "--from",
-            type=Path,
+            type=base.some_path,
             metavar="DIR",
             dest="given",
             help="use the statement shapes in this folder instead (format: docs/dreambench.md)",

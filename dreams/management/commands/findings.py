@@ -18,11 +18,11 @@ class Command(base.Command):
     needs_database = False
 
     def arguments(self, parser: base.CommandParser) -> None:
-        parser.add_argument("before", metavar="BEFORE_DIR", type=Path)
-        parser.add_argument("after", metavar="AFTER_DIR", type=Path)
+        parser.add_argument("before", metavar="BEFORE_DIR", type=base.some_path)
+        parser.add_argument("after", metavar="AFTER_DIR", type=base.some_path)
         parser.add_argument("--explain", action="store_true", help="name the rule behind each finding")
         parser.add_argument(
-            "--transcripts", metavar="DIR", type=Path, help="search these sessions for evidence"
+            "--transcripts", metavar="DIR", type=base.some_path, help="search these sessions for evidence"
         )
 
     def run(self, options: base.Options) -> base.Result:

@@ -1,7 +1,5 @@
 """`serve`: the pages and the scheduler in one command."""
 
-from pathlib import Path
-
 from dreams.management import base
 
 
@@ -17,7 +15,7 @@ class Command(base.Command):
         parser.add_argument("--port", type=base.port, help="default: 8765, or the next free one")
         parser.add_argument(
             "--root",
-            type=Path,
+            type=base.some_path,
             action="append",
             default=[],
             metavar="DIR",

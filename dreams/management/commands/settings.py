@@ -12,7 +12,7 @@ class Command(base.Command):
 
     def arguments(self, parser: base.CommandParser) -> None:
         parser.add_argument("action", choices=("export", "import"))
-        parser.add_argument("file", type=Path, metavar="FILE")
+        parser.add_argument("file", type=base.some_path, metavar="FILE")
 
     def run(self, options: base.Options) -> base.Result:
         path: Path = options["file"]
