@@ -111,10 +111,12 @@ def state(repo_dir: str) -> Seen:
 @functools.lru_cache(maxsize=16)
 def _said(repo_dir: str, seen: Seen) -> "ConfigLines | None":
     from dreams.engines.rules import repository  # noqa: PLC0415 - their patterns are slow to build
+    found = repository.read(Path(repo_dir), lambda: None, shallow=True)
+    if not (found and found.configs and seen):
+        return None
     from dreams.engines.rules.questions.repository import ConfigLines  # noqa: PLC0415 - as above
 
-    found = repository.read(Path(repo_dir), lambda: None, shallow=True)
-    return ConfigLines(found) if found and found.configs and seen else None
+    return ConfigLines(found)
 
 
 def _in_file(path: str, data: bytes, said: "ConfigLines") -> list[Repeated]:
