@@ -26,6 +26,7 @@ _DATE = re.compile(r"\b(?:19|20)\d{2}\b")
 PROSE_FIELDS = frozenset({"description", "name", "summary", "title"})
 CANDIDATES = 12  # statements compared closely with a removed one
 ENOUGH = 60  # candidates, after which common words add no more
+MANY = 40  # statements of a file, as an index has, from which they are looked up by word
 COMMON = 400  # a word that occurs more often than this finds no candidates
 
 _Place = tuple[str, int]  # a file, and the number of a statement in it
@@ -162,14 +163,17 @@ class DirectoryStatements:
             self._having[word] = [
                 (path, number)
                 for path in self._by_word.having(word)
-                for number in self._numbers(path).get(word, ())
+                for number in self._with_word(path, word)
             ]
         return self._having[word]
 
-    def _numbers(self, path: str) -> Mapping[str, Sequence[int]]:
+    def _with_word(self, path: str, word: str) -> Sequence[int]:
+        placed = self._of(path)
+        if len(placed) < MANY:
+            return [number for number, each in enumerate(placed) if word in words_of_key(each.unit.key)]
         if path not in self._by_number:
-            self._by_number[path] = numbers_by_word(tuple(each.unit.key for each in self._of(path)))
-        return self._by_number[path]
+            self._by_number[path] = numbers_by_word(tuple(each.unit.key for each in placed))
+        return self._by_number[path].get(word, ())
 
     def container(self, text: str) -> PlacedStatement | None:
         """A statement that certainly says everything in `text`."""

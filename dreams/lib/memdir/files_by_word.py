@@ -46,7 +46,7 @@ def words_in(data: bytes) -> dict[str, int]:
     return {**dict.fromkeys(WORD.findall(left_out), 0), **Counter(WORD.findall(bare))}
 
 
-@functools.lru_cache(maxsize=64)  # a large index is asked for again and again
+@functools.lru_cache(maxsize=16)  # a large index is asked for again and again
 def numbers_by_word(keys: tuple[str, ...]) -> Mapping[str, Sequence[int]]:
     """The numbers of the texts that have each word."""
     found = defaultdict[str, list[int]](list)

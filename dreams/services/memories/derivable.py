@@ -111,6 +111,7 @@ def state(repo_dir: str) -> Seen:
 @functools.lru_cache(maxsize=16)
 def _said(repo_dir: str, seen: Seen) -> "ConfigLines | None":
     from dreams.engines.rules import repository  # noqa: PLC0415 - their patterns are slow to build
+
     found = repository.read(Path(repo_dir), lambda: None, shallow=True)
     if not (found and found.configs and seen):
         return None
