@@ -29,6 +29,7 @@ from dreams.models import (
     ScheduledJob,
 )
 from dreams.services import jobs, notify, settings_changes
+from dreams.services.inbox.waiting import WaitingKind
 from dreams.services.jobs import runs
 from dreams.services.notify import digest
 from dreams.services.questions import answering
@@ -298,3 +299,11 @@ def test_every_failed_dream_is_counted_though_twenty_are_listed(project: Project
     assert found.subject == "memoryweb: 23 dreams failed"
     assert found.as_text().count("  app, 1 h ago") == 20 and "\nand 3 more\n" in found.as_text()
     assert len(found.as_json()["failed"]) == len(found.ids) == digest.MOST, "a message stays small"
+
+
+@pytest.mark.parametrize(("kind", "told"), [(WaitingKind.REVIEW, True), (WaitingKind.CONFIRM, False)])
+def test_warnings_are_told_as_in_the_inbox_only_of_what_is_to_review(kind: WaitingKind, told: bool) -> None:
+    """Whoever decided has seen them."""
+    now = timezone.now()
+    item = digest.DigestItem("p1", "app", now, "", kind=kind.value, why="It waits.", warnings=3)
+    assert ("3 warnings" in digest.Digest(now, "", (item,), ()).as_text()) is told
