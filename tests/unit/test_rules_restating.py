@@ -55,6 +55,7 @@ def test_values_additions_and_cuts_leave_it_the_same_statement(old: str, new: st
         ("The shader cache is not warmed up, so it stutters", "The shader cache is warmed up in the benchmark build"),
         ("Guide v1.3 of the team — install, first run", "Guide v1.3 of the team: published"),
         ("The key rotates every 90 days", "The key rotates every 30 days for contractors"),
+        ("The worker pool has 4 threads", "The worker pool of the mailer has 16 threads"),
         ("The importer has 12 checks in all", "The importer has 14 checks in all of the EU shops"),
         ("Ideas for the onboarding flow written down in May", "Ideas for the checkout flow: two built in May"),
         ("Tests must hit a real database, not mocks.", "Tests must hit the real database, not mocks. Do it again for the importer."),

@@ -144,6 +144,12 @@ def test_of_two_things_the_one_that_says_no_more_than_the_sentence_is_meant(tmp_
     assert made.after == made.before and made.outcome.questions
 
 
+@each("after", ["Just this week.", "At least in staging.", "Only until Friday.", "But only on my laptop."])
+def test_what_the_next_sentence_restricts_is_not_changed(tmp_path: Path, after: str) -> None:
+    made = told(tmp_path, API, f"the API listens on port 9090 now. {after}")
+    assert made.after == made.before
+
+
 def test_a_statement_without_a_word_of_change_is_not_carried_by_another_sentence(tmp_path: Path) -> None:
     made = told(
         tmp_path, API, "in the log the port of the API is 9090, not 8080", "we moved the wiki to Notion"

@@ -260,15 +260,12 @@ def _is_other(old: str, gone: Sequence[ComparedWord], new: str, come: Sequence[C
     shapes = [[piece.is_value for piece in found] for found in (gone, come)]
     if not any(shapes[0] + shapes[1]) or (shapes[0] == shapes[1] and not all(shapes[0])):
         return True  # "logs for 30 days", "backups for 14 days"
-    if any(
-        _names_a_thing(pieces(text), each.start)
-        for text, found in ((old, gone), (new, come))
-        for each in found
-    ):
+    sides = ((old, gone), (new, come))
+    if any(_names_a_thing(pieces(text), each.start) for text, found in sides for each in found):
         return True
-    if any(not each.is_value and _is_of(pieces(old), each) for each in gone):
+    if any(not each.is_value and _is_of(pieces(text), each) for text, found in sides for each in found):
         return True  # "the export of orders", "the export"
-    return all(_is_of(pieces(text), found[0]) for text, found in ((old, gone), (new, come)))
+    return all(_is_of(pieces(text), found[0]) for text, found in sides)
 
 
 def _is_of(found: Sequence[ComparedWord], piece: ComparedWord) -> bool:

@@ -214,7 +214,7 @@ _TAKEN_BACK = re.compile(
     rf"^{SOFT}(?:(?:no|nope|nah|sorry|sry|oops|whoops|actually|argh|damn|h+m+|uh+|um+|ah+|oh|lol)\b\W*)*(?:"
     r"(?:scrap|scratch|strike|forget|ignore|disregard|undo) (?:that|this|it|what i (?:just )?(?:said|wrote))\b(?! \w)|wrong \w+\b(?! \w)|"
     r"(?:i was|(?:that|this|it)(?: was|['’]?s| is)) (?:\w+ )?(?:wrong|meant|not (?:right|true|so)|a (?:typo|mistake))\b|(?:(?:it|that|this|we|i)\b[\w ]{0,40})?(?:n['’]t|not) (?:been )?\w+ yet\b|"
-    r"i (?:mis\w+|mixed|meant|take (?:that|it|this) back|spoke too soon)\b|(?:my (?:mistake|bad)|(?:never ?mind|nvm)(?! (?!that|this|it|what)\w)|correction|not true|wait(?! (?:for|until|till)\b)|hold on|hang on|(?:only|just) (?:for|in|on))\b)",
+    r"i (?:mis\w+|mixed|meant|take (?:that|it|this) back|spoke too soon)\b|(?:my (?:mistake|bad)|(?:never ?mind|nvm)(?! (?!that|this|it|what)\w)|correction|not true|wait(?! (?:for|until|till)\b)|hold on|hang on|(?:only|just|at least) (?:for|in|on|until|this (?:week|month|sprint|quarter)))\b)",
     re.IGNORECASE,
 )
 # What begins with another thing speaks of that: "never mind the tests", "tests are not green". But "the name is wrong" does not.
