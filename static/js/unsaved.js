@@ -18,6 +18,7 @@ function isOther(field) {
 let sent = null;
 document.addEventListener("submit", (event) => { sent = event.target; });
 addEventListener("pageshow", () => { sent = null; });
+for (const failure of ["htmx:sendError", "htmx:responseError"]) document.addEventListener(failure, () => { sent = null; });
 addEventListener("beforeunload", (event) => {
   if (typed(document).some((field) => field.form !== sent)) event.preventDefault();
 });

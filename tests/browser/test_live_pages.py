@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 from django.conf import settings
 from django.contrib.sessions.models import Session
@@ -11,7 +13,8 @@ from playwright.sync_api import Browser, Page, expect
 
 from dreams.models import DreamRun, Hunk, Turn
 from dreams.services.login import ensure_owner, make_link
-from tests.world import rows as make
+from dreams.services.memories import syncing
+from tests.world import directory as real, rows as make
 from tests.world.rows import World
 
 
@@ -49,6 +52,36 @@ def test_the_preview_follows_what_is_typed_and_nothing_is_saved(window: Page, ad
     expect(window.locator("#preview h2").first).to_have_text("Hello")
     expect(window.locator("#preview .diff-row.ins").first).to_be_visible()
     assert memory.versions.count() == 1
+
+
+def test_a_save_that_nobody_answers_keeps_what_was_typed(
+    chromium: Browser, address: str, tmp_path: Path
+) -> None:
+    """A form that is sent without htmx ends on the browser's own page, and Back has forgotten the text."""
+    memory = real.make_project(tmp_path).memories.get(path="project_deploy.md")
+    file = Path(memory.project.memory_dir) / memory.path
+    page = chromium.new_page()  # whose console may say that nobody answered
+    _let_in(page, address)
+    page.goto(f"{address}/memories/{memory.pk}/edit/")
+    text, save = page.get_by_label("Text"), page.get_by_role("button", name="Save")
+    text.fill("# Typed once")
+    page.get_by_role("button", name="Show what changes").click()
+    expect(page.locator("#preview .diff-row.ins").first).to_be_visible()
+    page.route("**/memories/*/edit/", lambda route: route.abort())
+    save.click()
+    expect(page.locator("#messages")).to_contain_text("The server did not answer")
+    expect(text).to_have_value("# Typed once")
+    assert not page.evaluate("dispatchEvent(new Event('beforeunload', { cancelable: true }))"), "it warns"
+    page.unroute("**/memories/*/edit/")
+    file.write_text("Somebody else was quicker.\n")
+    syncing.refresh(memory.project)
+    save.click()
+    expect(page.locator("#editor")).to_contain_text("It changed while you were editing.")
+    expect(text).to_have_value("# Typed once")
+    save.click()
+    expect(page.locator("#messages")).to_contain_text("Saved project_deploy.md")
+    assert page.url == f"{address}/memories/{memory.pk}/" and file.read_text().startswith("# Typed once")
+    page.close()
 
 
 @pytest.mark.more
