@@ -33,6 +33,7 @@ P = ParamSpec("P")
 Row = TypeVar("Row")
 
 MOST_FORMS = 200  # forms of one query; beyond that all are dropped
+MOST_PADDED = 1 << 14  # SQLite takes 32,766 values as its makers build it
 _SOME_DAY = dt.date(1901, 1, 1)
 _SOME_MOMENT = dt.datetime(1901, 1, 1, tzinfo=dt.UTC)
 
@@ -246,8 +247,12 @@ def _shape(value: Any) -> object:
 
 
 def _room(values: Sequence[Any]) -> int:
-    """The padded length of a list, a power of two, so that there are few forms. Its last value is repeated."""
-    return 1 << (len(values) - 1).bit_length()
+    """The padded length of a list, a power of two, so that there are few forms. Its last value is repeated.
+
+    A longer list than MOST_PADDED is not: as twice as many values it could be refused.
+    """
+    padded = 1 << (len(values) - 1).bit_length()
+    return padded if padded <= MOST_PADDED else len(values)
 
 
 def _mark(value: Any, counted: Iterator[int]) -> Any:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime as dt
+import sqlite3
 import threading
 from typing import Any
 
@@ -127,6 +128,20 @@ def test_a_list_of_any_length_is_put_in_its_place() -> None:
     assert ask([one.pk for one in sessions[:5]], some) == sessions[1:4]
     lengths = {len(pks) for pks in built if pks and pks[0] > 2_000_000_000}
     assert lengths == {1, 2, 4, 8, 16}
+
+
+@pytest.mark.skipif(connection.vendor != "sqlite", reason="PostgreSQL takes more")
+def test_a_list_that_the_database_takes_is_not_made_longer_than_it_takes() -> None:
+    @prepared
+    def ask(pks: list[int]) -> QuerySet[Session]:
+        return Session.objects.filter(pk__in=pks)
+
+    connection.ensure_connection()
+    before = connection.connection.setlimit(sqlite3.SQLITE_LIMIT_VARIABLE_NUMBER, 32_766)
+    try:
+        assert ask([*range(32_700)]) == []
+    finally:
+        connection.connection.setlimit(sqlite3.SQLITE_LIMIT_VARIABLE_NUMBER, before)
 
 
 def test_what_may_decide_the_form_decides_it() -> None:
