@@ -115,6 +115,8 @@ def _histories(paths: list[Path]) -> Iterator[Damage]:
                     yield Damage(problem.what, problem.where, problem.remedy)
         except history.HistoryError as error:
             yield Damage(str(error.args[0]), str(path), history.REMEDY)
+        except OSError as error:
+            yield Damage("this history cannot be read", str(path), flush.refusal(error, path))
 
 
 def _missing_texts(versions: QuerySet[Version]) -> Iterator[Damage]:

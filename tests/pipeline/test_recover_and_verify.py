@@ -20,6 +20,7 @@ from django.utils import timezone
 from pytest_django import Settings
 
 from dreams.lib.storage import journal
+from dreams.lib.storage.history import HistoryStore
 from dreams.management.base import BadUsage, Refused
 from dreams.models import AppliedBatch, AuditEntry, Blob, DreamRun, Hunk, LockHold, Project, Proposal, Version
 from dreams.services import auditlog, recovery, review, rollback
@@ -222,6 +223,27 @@ def test_a_flipped_bit_in_a_history_is_found(project: Project) -> None:
     assert pack.name in " ".join(
         problem["what"] + problem["where"] for problem in damage("verify")["problems"]
     )
+
+
+def test_a_history_that_may_not_be_read_is_named_and_the_others_are_still_read(
+    project: Project, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    other = world.make_project(tmp_path / "other")
+    first, second = sorted((syncing.history_path(project), syncing.history_path(other)))
+    (second / "refs/heads/main").write_bytes(b"")
+    verify = HistoryStore.verify
+
+    def refuses(store: HistoryStore) -> object:
+        if store.path == first:
+            raise PermissionError(errno.EACCES, "Permission denied", str(first / "objects/pack"))
+        return verify(store)
+
+    monkeypatch.setattr(HistoryStore, "verify", refuses)
+    found = damage("verify")
+    [unread] = [one for one in found["problems"] if one["where"] == str(first)]
+    assert unread["what"] == "this history cannot be read" and "Permission denied" in unread["remedy"]
+    assert "refs/heads/main" in str(found["problems"])
+    assert found["checked"]["audit entries"] == AuditEntry.objects.count()
 
 
 @pytest.mark.also_on_postgresql
