@@ -360,6 +360,13 @@ def port(text: str) -> int:
     raise argparse.ArgumentTypeError(f"a port is a number from 0 to {LAST_PORT}, not {text!r}")
 
 
+def limit(text: str) -> int:
+    """The argparse type of `--limit`."""
+    if text.isdecimal() and int(text):
+        return int(text)
+    raise argparse.ArgumentTypeError(f"a limit is a number from 1, not {text!r}")
+
+
 def as_json(value: Any) -> Any:
     """Times as ISO 8601, paths and everything else as text."""
     return value.isoformat() if isinstance(value, dt.datetime | dt.date) else str(value)

@@ -178,6 +178,14 @@ def test_a_port_that_is_none_is_wrong_usage(port: str) -> None:
         assert done.returncode == 2 and "a port is a number from 0 to 65535" in done.stderr
 
 
+@pytest.mark.not_on_postgresql
+@pytest.mark.parametrize("words", [("history", "-any"), ("audit",), ("search", "any")])
+def test_a_limit_below_one_is_wrong_usage(words: tuple[str, ...]) -> None:
+    done = typed(*words, "--limit", "0")
+    assert done.returncode == 2 and "a limit is a number from 1, not '0'" in done.stderr
+    assert "not '-1'" in typed(*words, "--limit", "-1").stderr
+
+
 def test_from_discover_to_rollback_by_command_with_a_bare_slug(shell: Shell) -> None:
     before = manifest(shell.memory)
     found = shell.json("discover")

@@ -14,7 +14,7 @@ class Command(base.Command):
     def arguments(self, parser: base.CommandParser) -> None:
         named.add_project(parser, optional=True)
         parser.add_argument("--action", choices=sorted(auditlog.ACTIONS), metavar="ACTION")
-        parser.add_argument("--limit", type=int, default=50)
+        parser.add_argument("--limit", type=base.limit, default=50, help=f"rows, at most {LIMIT}")
         parser.add_argument(
             "--explain",
             metavar="REASON",
@@ -31,7 +31,7 @@ class Command(base.Command):
             rows = rows.filter(project_id_was=lookup.project(options["project"]).pk)
         if options["action"]:
             rows = rows.filter(action=options["action"])
-        found = list(rows[: max(1, min(options["limit"], LIMIT))])
+        found = list(rows[: min(options["limit"], LIMIT)])
         told = Sentences.of(found)
         return {"entries": [_shown(row, told.sentence(row)) for row in found]}
 

@@ -14,7 +14,7 @@ class Command(base.Command):
     def arguments(self, parser: base.CommandParser) -> None:
         named.add_project(parser)
         parser.add_argument("path", nargs="?", metavar="PATH")
-        parser.add_argument("--limit", type=int, default=200)
+        parser.add_argument("--limit", type=base.limit, default=200, help=f"rows, at most {LIMIT}")
 
     def run(self, options: base.Options) -> base.Result:
         project = lookup.project(options["project"])
@@ -26,8 +26,8 @@ class Command(base.Command):
                 raise base.Refused(
                     f"{project.slug} never had a memory {options['path']}. `history {project.slug}` lists them."
                 )
-        limit = max(1, min(options["limit"], LIMIT))
-        return {"project": project.slug, "versions": [_shown(row) for row in rows[:limit]]}
+        rows = rows[: min(options["limit"], LIMIT)]
+        return {"project": project.slug, "versions": [_shown(row) for row in rows]}
 
     def words(self, result: base.Result) -> base.Words:
         rows = [

@@ -28,7 +28,7 @@ class Command(base.Command):
             help='words that must all occur; "in quotes": next to each other',
         )
         parser.add_argument("--project", metavar="PROJECT", help="search only this project")
-        parser.add_argument("--limit", type=int, default=20, help="results of each kind, at most 1000")
+        parser.add_argument("--limit", type=base.limit, default=20, help="results of each kind, at most 1000")
         parser.add_argument("--rebuild", action="store_true", help="rebuild the search index")
 
     def run(self, options: base.Options) -> base.Result:
@@ -38,7 +38,7 @@ class Command(base.Command):
         elif not wanted.terms:
             raise base.BadUsage(f"A search needs at least two characters, not {wanted.text!r}.")
         project = named.any_project(options["project"])
-        filters, limit = Filters(project.pk if project else None), max(1, min(options["limit"], finding.MOST))
+        filters, limit = Filters(project.pk if project else None), min(options["limit"], finding.MOST)
         if waiting := index.catch_up(CATCH_UP_SECONDS):
             self.say(f"{waiting:,} texts are not indexed yet; search again later to include them.")
         answers = {
