@@ -130,7 +130,7 @@ def test_a_list_of_any_length_is_put_in_its_place() -> None:
     assert lengths == {1, 2, 4, 8, 16}
 
 
-@pytest.mark.skipif(connection.vendor != "sqlite", reason="PostgreSQL takes more")
+@pytest.mark.not_on_postgresql
 def test_a_list_that_the_database_takes_is_not_made_longer_than_it_takes() -> None:
     @prepared
     def ask(pks: list[int]) -> QuerySet[Session]:
