@@ -148,6 +148,20 @@ def test_another_check_reads_transcripts_only_if_one_changed(
     assert transcript_verdicts.TranscriptVerdicts.of_dream(dream).ask(asked) is None
 
 
+def test_no_more_answers_are_kept_in_memory_than_one_set_of_sessions_may_have(
+    dream: DreamRun, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(transcript_verdicts, "MOST_KEPT", 2)
+    asked = [f"The archive runs on host {name}." for name in ("delta", "epsilon", "zeta")]
+    for statement in asked:
+        assert _asks(dream, statement) == "unsupported"
+    monkeypatch.setattr(claims, "check", lambda *_: pytest.fail("looked up again"))
+    for statement in asked[:2]:
+        assert _asks(dream, statement) == "unsupported"
+    with pytest.raises(pytest.fail.Exception, match="looked up again"):
+        _asks(dream, asked[2])
+
+
 def test_an_answer_without_a_session_that_could_not_be_read_is_looked_up_again(
     project: Project, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
