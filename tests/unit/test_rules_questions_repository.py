@@ -325,6 +325,16 @@ def test_a_file_that_a_commit_renamed_is_asked_about_with_its_new_name(
         assert question.citations[0].note.endswith(": Trolleys")
 
 
+def test_of_two_new_files_with_as_many_lines_of_the_removed_one_neither_is_its_new_name(
+    tmp_path: Path,
+) -> None:
+    then = {**REPO, "src/web/wagon.ts": TEXT + "wagon\n", "src/web/trolley.ts": TEXT + "trolley\n"}
+    committed(tmp_path / "repo", {**REPO, "src/web/basket.ts": TEXT}, then, b"Trolleys")
+    (question,) = asked(tmp_path, "The basket is in `src/web/basket.ts`, whatever is paid")
+    assert question.why == "The repository has src/web/, but no basket.ts in it."
+    assert [one.note.partition(" in ")[0] for one in question.citations] == ["Removed"]
+
+
 @each(
     ("line", "then", "after"),
     [

@@ -164,7 +164,7 @@ def _removal(git: "Repo", get: "Getter", lacking: "Sequence[Commit]", path: str,
 
 
 def _renamed(git: "Repo", before: "Commit", after: "Commit", path: str) -> str:
-    """The new file of a commit that has most lines of a removed one; "" if none has."""
+    """The one new file of a commit that has most lines of a removed one; "" if none has, or two as many."""
     from dulwich.diff_tree import tree_changes  # noqa: PLC0415 - only where a file is missing
 
     lines: dict[str, Counter[bytes]] = {}
@@ -176,8 +176,9 @@ def _renamed(git: "Repo", before: "Commit", after: "Commit", path: str) -> str:
             with suppress(KeyError):  # what a partial clone lacks
                 lines[name] = Counter(git[entry.sha].as_raw_string()[:MOST_BYTES].splitlines())
     mine = lines.pop(path, Counter())
-    shares = {2 * (mine & its).total() / (mine + its).total(): name for name, its in lines.items() if mine}
-    return shares[max(shares)] if max(shares, default=0) >= ALIKE else ""
+    shares = {name: 2 * (mine & its).total() / (mine + its).total() for name, its in lines.items() if mine}
+    most = [name for name, share in shares.items() if share == max(shares.values()) >= ALIKE]
+    return most[0] if len(most) == 1 else ""
 
 
 def _has(get: "Getter", commit: "Commit", path: str) -> bool:

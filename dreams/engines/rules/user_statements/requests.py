@@ -249,11 +249,8 @@ def _gone(before: str, sentence: str) -> tuple[str, str]:
     """What "forget it" refers to, if the previous sentence, or the same one up to its last comma, says that it is gone."""
     first, comma, rest = sentence.rpartition(", ")
     for known, asked, quoted in ((before, sentence, before), (first, rest if comma else "", "")):
-        match, told = (
-            _IT.match(asked),
-            _GONE.match(bare_sentence(known.rstrip(" .!"))),
-        )
-        if match and told and not asks(known):
+        told = _GONE.match(bare_sentence(known.rstrip(" .!"))) if _IT.match(asked) else None
+        if told and not asks(known):
             return quoted, next(value for value in told.groups() if value)
     return "", ""
 
