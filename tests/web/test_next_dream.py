@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime as dt
+import errno
 import html
 import re
 
@@ -14,6 +15,8 @@ from django.urls import reverse
 from django.utils import timezone
 
 from dreams.models import DreamRun, Project, Proposal, Session
+from dreams.services.scheduling import scheduler
+from dreams.services.scheduling.gate_inputs import Everywhere
 from tests.world import rows as make
 
 pytestmark = pytest.mark.django_db
@@ -47,6 +50,22 @@ def test_all_closed_gates_are_told_together_on_every_page(browser: Client, proje
 def test_the_command_tells_the_same(project: Project, capsys: pytest.CaptureFixture[str]) -> None:
     call_command("gates", str(project.pk))
     assert "Needs 4 more sessions, and at least 15 h must pass." in capsys.readouterr().out
+
+
+def test_a_gate_that_could_not_be_checked_is_told_by_pages_and_command_alike(
+    browser: Client, project: Project, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def refuses(folder: str) -> None:
+        raise PermissionError(errno.EACCES, "Permission denied", f"{folder}/.consolidate-lock")
+
+    monkeypatch.setattr("dreams.lib.locks.plain_mtime_ns", refuses)
+    scheduler.judge(project, Everywhere.load(), scheduler.TickReport(timezone.now()), scan=False)
+    call_command("gates", str(project.pk))
+    words = "Could not check: Permission denied"
+    assert f"closed. {words}" in capsys.readouterr().out
+    for address in addresses(project)[1:]:
+        found = text(browser, address)
+        assert words in found and "Needs 4 more" not in found, address
 
 
 @pytest.mark.parametrize(

@@ -177,12 +177,15 @@ def _judged(
 
 
 def _as_judged(results: Sequence[Mapping[str, Any]] | None, now: dt.datetime) -> list[gates.GateResult]:
-    """The costly gates that were closed at the last evaluation and whose opening time has not come."""
+    """The costly gates that were closed at the last evaluation and whose opening time has not come, and any that it could
+    not check: rows alone would open it."""
     found = []
     for gate in results or ():
         name, opens_at = str(gate.get("name")), stored_moment(gate.get("opens_at"))
-        if name in _AS_JUDGED and not gate.get("passed") and (opens_at is None or opens_at > now):
-            found.append(gates.GateResult(name, False, as_stored(str(gate.get("reason", ""))), opens_at))
+        reason = as_stored(str(gate.get("reason", "")))
+        is_news = name in _AS_JUDGED or reason.startswith(gates.UNCHECKED)
+        if is_news and not gate.get("passed") and (opens_at is None or opens_at > now):
+            found.append(gates.GateResult(name, False, reason, opens_at))
     return found
 
 

@@ -32,6 +32,7 @@ from dreams.services.scheduling.gates.facts import (
 )
 from dreams.services.scheduling.gates.rules import GATES, Case
 
+UNCHECKED = "Could not check: "
 SWITCHES = tuple(gate.name for gate in GATES.values() if gate.is_switch)
 OF_MODELS = tuple(gate.name for gate in GATES.values() if gate.of_models)
 
@@ -154,5 +155,5 @@ def _unreadable(error: OSError) -> rules.Ruling:
     """A fact that cannot be read closes its gate: dreaming on a guess is worse than waiting."""
     what = error.strerror or str(error) or type(error).__name__
     place = f" ({error.filename})" if error.filename else ""
-    reason = f"Could not check: {what}{place}. Fix that; it is retried at the next check."
+    reason = f"{UNCHECKED}{what}{place}. Fix that; it is retried at the next check."
     return rules.Ruling(False, reason, None, f"error {what}")
