@@ -358,7 +358,7 @@ def test_what_another_thing_has_in_like_words_is_no_part_of_a_request(tmp_path: 
     ]
     files = {"copper.md": memory(f"{fact}\n"), "legal.md": memory("".join(f"- {each}\n" for each in others))}
     rows = "- [Copper](copper.md) — where it is kept\n- [Legal](legal.md) — what legal wants\n"
-    said = [session(1, f"you can forget this one: {fact}")]
+    said = [session(1, f"forget this one: {fact}")]
     made = dream(tmp_path, {"MEMORY.md": rows, **files}, said)
     assert "copper.md" not in made.after and all(each in made.text("legal.md") for each in others)
     assert any(others[1] in each.places[0].text for each in asked(made))
@@ -403,3 +403,17 @@ def test_what_others_should_or_can_forget_is_no_request(tmp_path: Path) -> None:
     ):
         made = dream(tmp_path / said, files, [session(1, said)])
         assert made.after == made.before
+
+
+@each(
+    ("line", "said"),
+    [
+        ("The old relay is on port 8080.", "you may forget port 8080 exists"),
+        ("The archive keeps 30 days of backups.", "we can forget 30 days of backups"),
+        (CHECK, "You could safely delete what memory says of cache-indexer and make verify-xenon-63"),
+    ],
+)
+def test_that_something_can_be_forgotten_is_asked_about(tmp_path: Path, line: str, said: str) -> None:
+    files = {"MEMORY.md": "- [A](a.md)\n", "a.md": memory(f"- {line}\n- The docs are built with Sphinx.\n")}
+    made = dream(tmp_path, files, [session(1, said)])
+    assert made.after == made.before and len(asked(made)) == 1

@@ -35,6 +35,8 @@ _HEAD = re.compile(
     rf"^{SOFT}{ASK}(?:(?:you can|you may|feel free to|just|kindly) )*(?:forget|(?:don'?t|do not|stop|no need to) remember(?:ing)?|{AWAY})[\s:,]+",
     re.IGNORECASE,
 )
+# "We can forget port 8080" may be about anything, so it is only asked about.
+_MAY = re.compile(rf"\b(?:can|could|may|might|should)(?: \w+ly)? (?:forget|unlearn|{AWAY})\b", re.IGNORECASE)
 # "Forget about the tests, let's do the docs" is about the current task.
 _ONLY_NOW = re.compile(
     r"\bfor (?:now|the moment|today|this \w+)\b|,\s*(?:and\s+|but\s+)?(?:let'?s|do|focus|just|instead|go|start|first|try|use|we'?ll|i'?ll)\b",
@@ -53,6 +55,8 @@ def forget(rec: Recorder, heard: Sequence[Heard], lessons: list[Lesson]) -> None
     index: StatementIndex | None = None
     for each, wish in requests(heard):
         _unlearn(each, wish, lessons)
+        if _MAY.search(wish.quote):
+            continue
         index = index or StatementIndex({path: rec.tree.texts[path] for path in rec.tree.topics()})
         if done := _forget_titled(rec, each, wish) or _forget_values(rec, index, each, wish):
             rec.count("forgotten", done)
@@ -249,16 +253,11 @@ def _line_of(tree: Tree, statement: PlacedText, wish: Wish) -> PlacedText | None
     lines = [line.rstrip("\r") for line in item.text.rstrip("\n").split("\n")]
     meant = [at for at, line in enumerate(lines) if wanted and wanted <= read(line).anchors]
     if item.kind == "paragraph" and len(lines) > 1 and len(meant) == 1:
-        if not _is_whole(lines, meant[0]):
-            return None
+        if any(line.lstrip()[:1].islower() for line in lines[meant[0] : meant[0] + 2]):
+            return None  # a neighbouring line continues it
         number = item.first_line + meant[0]
         return PlacedText(statement.path, "body", number, number, lines[meant[0]], lines[meant[0]])
     return statement._replace(first_line=item.first_line, last_line=item.last_line, raw=item.text)
-
-
-def _is_whole(lines: Sequence[str], at: int) -> bool:
-    """Whether a line of a paragraph is a complete statement that no neighbouring line continues."""
-    return not any(line.lstrip()[:1].islower() for line in lines[at : at + 2])
 
 
 def is_one_fact(tree: Tree, path: str) -> bool:
