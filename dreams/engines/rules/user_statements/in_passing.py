@@ -42,14 +42,17 @@ class Remark:
     fact: bool = False
 
 
+def _compiled(pattern: str) -> re.Pattern[str]:
+    return re.compile(pattern, re.IGNORECASE)
+
+
 _ADVERBS = r"(?:(?:also|really|just|still|much|strongly|generally|usually|normally|typically|mostly|often|actually|honestly|personally) )*"
 _HABITUAL = r"(?:always|never|usually|generally|normally|typically|mostly|only|rarely|often)"
-_ABSOLUTE = re.compile(
+_ABSOLUTE = _compiled(
     r"\b(?:always|never|ever(?! since| again)|every ?time|each time|any ?time|whenever|from now on|going forward|next time|by default|as a rule|"
-    r"at all times|without asking|(?:as much as|wherever|whenever) possible)\b",
-    re.IGNORECASE,
+    r"at all times|without asking|(?:as much as|wherever|whenever) possible)\b"
 )
-_AT_HAND_OBJECT = re.compile(r"\b(?:the|this|that|these|those|it|them|my|your)\b", re.IGNORECASE)
+_AT_HAND_OBJECT = _compiled(r"\b(?:the|this|that|these|those|it|them|my|your)\b")
 # Verbs of perceiving, needing or thinking, and auxiliaries: not habits.
 _MOMENTARY = (
     r"(?:need|want|see|get|hit|think|guess|hope|know|mean|believe|wonder|feel|find|notice|understand|suppose|agree|assume|wish|"
@@ -57,26 +60,22 @@ _MOMENTARY = (
     r"made|went|did|saw|found|ran|took|came|gave|told|said|broke|wrote|built|chose|began|left|kept|merged|\w+ed|\w+ing)\b"
 )
 _SCOPE = r"(?:(?:for|in|on|with|when|whenever|before|after) [^,.;]{2,50}?,? )?"
-_DEFINITE = re.compile(
-    r"\b(?:the|this|that|these|those|it|them|one|option|version|your)\b|^(?:an?|we|you|if|when|how|what)\b",
-    re.IGNORECASE,
+_DEFINITE = _compiled(
+    r"\b(?:the|this|that|these|those|it|them|one|option|version|your)\b|^(?:an?|we|you|if|when|how|what)\b"
 )
-AT_HAND = re.compile(
+AT_HAND = _compiled(
     r"\b(?:this|these|those) (?!is\b|are\b)\w+|\b(?:this|that)(?=\s*(?:$|[.,;:!?]))|\b(?:in|on|for|to|of|at|with|use|fix|remove|change|keep|like) that \w+|\b(?:for|right|just|until) now\b|\bnow\b|\byet\b|\bstill\b|\btoday\b|\btomorrow\b|\btonight\b|\bthis time\b|"
     r"\bcurrent(?:ly)?\b|\bat the moment\b|\btemporar\w*|\bfor (?:a|the) (?:moment|test|demo)\b|\bagain\b|\babove\b|\bbelow\b|"
     r"\bthe (?:first|second|third|last|other|former|latter|previous|next|same|wrong|right)\b|\b(?:do|doing|did|of|to|with|like|about|for) (?:it|this|that|them)\b|"
-    r"\b(?:option|step|task|phase|item|version) \w{1,3}\b|@\w",
-    re.IGNORECASE,
+    r"\b(?:option|step|task|phase|item|version) \w{1,3}\b|@\w"
 )
 _ASKS = re.compile(r"\?\W*$")
-_HERE_ONLY = re.compile(r"\bhere\b", re.IGNORECASE)
-_OF_THE_PROJECT = re.compile(
-    r"\b(?:this|these|that) (?:project|repo|repository|codebase|team|company|app|service|tests)\b",
-    re.IGNORECASE,
+_HERE_ONLY = _compiled(r"\bhere\b")
+_OF_THE_PROJECT = _compiled(
+    r"\b(?:this|these|that) (?:project|repo|repository|codebase|team|company|app|service|tests)\b"
 )
-_STOP_IT = re.compile(
-    r"[\s,.;:!—–-]+(?:please |so |and )*(?:(?:stop|quit)(?: (?:doing )?(?:it|that|this))?|(?:don['’]?t|do not) do (?:that|it|this)(?: any ?more)?)\b(?: please)?[\s.!]*$",
-    re.IGNORECASE,
+_STOP_IT = _compiled(
+    r"[\s,.;:!—–-]+(?:please |so |and )*(?:(?:stop|quit)(?: (?:doing )?(?:it|that|this))?|(?:don['’]?t|do not) do (?:that|it|this)(?: any ?more)?)\b(?: please)?[\s.!]*$"
 )
 _PEOPLE = (
     r"(?:(?:the |our |an? )?(?:[\w-]+ ){0,2}(?:team|department|guys|company|agency|vendor|office|group|board)|(?:the |our )?(?:legal|compliance|finance|marketing|management|"
@@ -91,33 +90,21 @@ TAIL = re.compile(
     re.IGNORECASE | re.DOTALL,
 )
 # Openings that mark a correction, a repetition or a lasting rule.
-_DENIES = re.compile(
-    r"^(?:(?:(?:no|stop|wait)(?=\s?[,:;.!—–-])|nope|wrong|actually|that['’]?s (?:wrong|not (?:right|correct|what i (?:asked|meant))))[\s,:;.!—–-]+){1,3}",
-    re.IGNORECASE,
+_DENIES = _compiled(
+    r"^(?:(?:(?:no|stop|wait)(?=\s?[,:;.!—–-])|nope|wrong|actually|that['’]?s (?:wrong|not (?:right|correct|what i (?:asked|meant))))[\s,:;.!—–-]+){1,3}"
 )
-_SAID_BEFORE = re.compile(
-    r"^i (?:already |just |keep )?(?:told|asked|telling|asking) you(?: to| that|:) ", re.IGNORECASE
+_SAID_BEFORE = _compiled(r"^i (?:already |just |keep )?(?:told|asked|telling|asking) you(?: to| that|:) ")
+_AHEAD = _compiled(
+    r"^(?:from now on|going forward|starting now|next time|in (?:the )?future(?: sessions?)?|for all future \w+)[\s,:—–-]+(?:please )?"
 )
-_AHEAD = re.compile(
-    r"^(?:from now on|going forward|starting now|next time|in (?:the )?future(?: sessions?)?|for all future \w+)[\s,:—–-]+(?:please )?",
-    re.IGNORECASE,
-)
-_SOME_DAY = re.compile(r"in (?:the )?future\b", re.IGNORECASE)
-_AHEAD_LAST = re.compile(r",? (?:from now on|going forward)$", re.IGNORECASE)
-_FORBIDS_USE = re.compile(r"(?:please )?(?:don['’]?t|do not|never) use \S", re.IGNORECASE)
-_USE = re.compile(r"(?:please )?(?:always )?use \S", re.IGNORECASE)
-REASON = re.compile(
-    r"(?:because|this is because|that['’]?s because|otherwise|the reason(?: is)?)\b", re.IGNORECASE
-)
+_SOME_DAY = _compiled(r"in (?:the )?future\b")
+_AHEAD_LAST = _compiled(r",? (?:from now on|going forward)$")
+_FORBIDS_USE = _compiled(r"(?:please )?(?:don['’]?t|do not|never) use \S")
+_USE = _compiled(r"(?:please )?(?:always )?use \S")
+REASON = _compiled(r"(?:because|this is because|that['’]?s because|otherwise|the reason(?: is)?)\b")
 _TITLED = re.compile(r"[^:,]{2,40}:\s")
-_WISHED = re.compile(r"\b(?:should|must|will|would|could)\b", re.IGNORECASE)
-_PLAN = re.compile(r"(?:we|i|it|they|the|this|there|our|my|he|she|you)\b", re.IGNORECASE)
-
-
-def _compiled(pattern: str) -> re.Pattern[str]:
-    return re.compile(pattern, re.IGNORECASE)
-
-
+_WISHED = _compiled(r"\b(?:should|must|will|would|could)\b")
+_PLAN = _compiled(r"(?:we|i|it|they|the|this|there|our|my|he|she|you)\b")
 _PREFERS = _compiled(
     rf"^{_SCOPE}i {_ADVERBS}(?:prefer|favou?r|hate|dislike|can['’]?t stand|loathe) (?P<object>.+)$"
 )
@@ -243,13 +230,12 @@ def _of_any(found: re.Match[str]) -> Sureness | None:
 
 
 def _set_right(found: re.Match[str]) -> Sureness | None:
-    return (
-        "certain" if _names_something(f"x {found['object']}") and _CONTRAST.search(found["object"]) else None
-    )
+    said = found["object"]
+    return "certain" if _names_something(f"x {said}") and _CONTRAST.search(said) else None
 
 
-_THE_ONE = re.compile(r"(?:the|this|that|an?|my|your)\b", re.IGNORECASE)
-_CONTRAST = re.compile(r"\b(?:not|never|instead of|rather than)\b", re.IGNORECASE)
+_THE_ONE = _compiled(r"(?:the|this|that|an?|my|your)\b")
+_CONTRAST = _compiled(r"\b(?:not|never|instead of|rather than)\b")
 _CORRECTING: Sequence[_Signal] = (_Signal(_INSTEAD, _of_any), _Signal(_SET_RIGHT, _set_right, fact=True))
 _SIGNALS: Sequence[_Signal] = (
     _Signal(_DISLIKES_WHEN, "certain", own=True),
@@ -319,11 +305,9 @@ def _of_two(sentence: str, following: str, *, weaken: bool) -> Remark | None:
     if not (stops or turns or REASON.match(following)):
         return None
     alone = None if stops or turns else _of_sentence(sentence, weaken=weaken)
-    return (
-        replace(alone, text=f"{alone.text} {following}", quote=both)
-        if alone
-        else _of_sentence(both, weaken=weaken)
-    )
+    if alone:
+        return replace(alone, text=f"{alone.text} {following}", quote=both)
+    return _of_sentence(both, weaken=weaken)
 
 
 def _of_sentence(sentence: str, *, weaken: bool) -> Remark | None:
@@ -376,9 +360,8 @@ def _may_count(sentence: str, text: str) -> bool:
     if text.endswith(":") or not whole(text):
         return False
     said = re.sub(r"\([^()]*\)", "", sentence)
-    if _ASKS.search(TAIL.sub("", sentence)) or any(
-        table.search(said) for table in (SUPPOSED, OTHERS, JOKING)
-    ):
+    is_own = not any(table.search(said) for table in (SUPPOSED, OTHERS, JOKING))
+    if _ASKS.search(TAIL.sub("", sentence)) or not is_own:
         return False
     reason = _GIVES_REASON.search(text)
     said = text[: reason.start()] if reason else text
