@@ -63,7 +63,7 @@ _NOT_SO = (
         r"temporar\w+|for (?:now|testing|a test|the (?:moment|demo|test|time being|workshop|talk|experiment))|for this \w+|until|till",
     ),
     _words(  # somewhere else
-        r"(?:in|on) my (?:\w+ )?(?:branch|fork|machine|laptop|sandbox|local\w*)|locally only|only locally",
+        r"(?:in|on) my (?:\w+ )?(?:branch|fork|machine|laptop|sandbox|local\w*)|locally only|only locally|i (?:now )?have (?!\w+ed\b)",
         r"(?:old|other|another|previous|former|last) (?:project|repo|repository|company|job|team|codebase|employer|client)|their|his|her",
         r"(?:friend|competitor|tutorial|article|blog post|podcast|boilerplate|fixture|mock|dummy|quiz|exercise|dream|dreamt|dreamed)(?:['’]?s)?",
     ),

@@ -6,6 +6,7 @@ Questions, suppositions, doubts and quotations do not count.
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import pairwise
 
 from dreams.engines.rules.notes.wording import is_labelled, sentences, whole
 from dreams.engines.rules.user_statements.phrases import (
@@ -63,13 +64,19 @@ class Typed:
 def typed_sentences(prompt: str) -> list[Typed]:
     """The plain and the `doubted` sentences, without opening words and requests at the end."""
     lines = typed_lines(prompt) if len(prompt) <= MOST_PROMPT else []
-    return [typed for line in lines for sentence in sentences(line) if (typed := _typed(sentence))]
+    said = [*(sentence for line in lines for sentence in sentences(line)), ""]
+    return [typed for sentence, after in pairwise(said) if (typed := _typed(sentence, after))]
 
 
-def _typed(sentence: str) -> Typed | None:
-    told = _told(sentence)
+def _typed(sentence: str, after: str) -> Typed | None:
+    told = "" if _asks_about(after) else _told(sentence)
     text = told or _doubted(sentence)
     return Typed(text, sentence, tells_change(sentence), doubted=not told) if text else None
+
+
+def _asks_about(after: str) -> bool:
+    """Whether the next sentence asks and is no request: "… now. Is that right?"."""
+    return asks(after) and not _WANTED.match(f", {after}")
 
 
 def tells_change(text: str) -> bool:
@@ -161,7 +168,8 @@ def _statements(line: str) -> list[str]:
     if is_labelled(opened(line)[0]):
         return [line]
     parts = sentences(line)
-    return [line, *parts] if len(parts) > 1 else parts
+    told = [each for each, after in pairwise([*parts, ""]) if not _asks_about(after)]
+    return [line, *told] if len(parts) > 1 else told
 
 
 def _as_plain(sentence: str) -> Stated | None:
