@@ -13,7 +13,7 @@ from django.test import Client
 from dreams.models import Project
 from dreams.services.memories import syncing
 from dreams.web.pages.review_evidence import without_place
-from tests.world import directory as world
+from tests.world import agent_folder, directory as world
 
 pytestmark = pytest.mark.django_db
 TOKEN = "ghp_" + "x7Kq2ZpL9vB4nM1cD8sF3gH6jW0tR5yUaEiO"
@@ -162,3 +162,21 @@ def test_a_memory_too_large_to_be_read_is_named(browser: Client, tmp_path: Path)
     text = _page(browser, project)
     assert "huge_[redacted: github-token].md" in text and TOKEN not in text.replace("<wbr>", "")
     assert "Is larger than 4 MB, so it is not read" in text
+
+
+@pytest.mark.parametrize("up", [0, 1, 2], ids=["the memory folder", "one above", "two above"])
+def test_of_a_folder_out_of_reach_it_is_said_that_its_memories_are_as_last_seen(
+    browser: Client, tmp_path: Path, up: int
+) -> None:
+    project = _project(tmp_path)
+    folder = world.folder(project)
+    out = io.StringIO()
+    with agent_folder.closed_to_us([folder, *folder.parents][up]):
+        told = [_page(browser, project)]
+        if up == 2:  # not even its name can be looked up: as last seen, not an error
+            call_command("checkup", str(project.pk), stdout=out)
+            told.append(out.getvalue())
+    for text in told:
+        assert "Cannot be read now" in text and "as last seen, changed last on 20" in text
+        assert "Permission denied" in text and "o problems" not in text
+    assert "No problems found in 2 files." in _page(browser, project)

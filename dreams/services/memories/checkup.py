@@ -6,6 +6,8 @@ from contextlib import suppress
 from dataclasses import dataclass
 
 from django.core.cache import cache
+from django.db.models import Max
+from django.utils import timezone
 
 from dreams import conf, findings
 from dreams.engines.versions import source_digest
@@ -19,6 +21,7 @@ from dreams.services.memories import derivable, instructions, syncing
 
 #: The cache key includes everything that a report depends on, so an old one is never shown for a new state.
 KEPT_SECONDS = 24 * 3600
+REACH = "Let the user of the server read the folder, or connect its disk again."
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,12 +83,22 @@ def _not_read(project: Project) -> Iterator[NewFinding]:
 
 
 def _too_large(project: Project) -> Iterator[NewFinding]:
-    """Memories over the size limit, which have no versions. Read from disk, as they have no row either."""
-    with suppress(OSError, project_lock.ProjectElsewhere):
-        with safefs.Root.open(syncing.memory_dir(project)) as root:
-            entries = [
-                one for one in root.walk(limit=workspace.MAX_FILES) if isinstance(one, safefs.WalkedFile)
-            ]
+    """Memories over the size limit, which have no versions. Read from disk, as they have no row either. Or a folder that
+    cannot be read, whose memories are checked as last seen."""
+    with suppress(project_lock.ProjectElsewhere):
+        folder = syncing.memory_dir(project)
+        try:
+            with safefs.Root.open(folder) as root:
+                entries = [
+                    one for one in root.walk(limit=workspace.MAX_FILES) if isinstance(one, safefs.WalkedFile)
+                ]
+        except OSError as error:
+            present = project.memories.filter(gone_at__isnull=True)
+            if last := present.aggregate(at=Max("versions__at"))["at"]:
+                at = f"{timezone.localtime(last):%Y-%m-%d at %H:%M}"
+                message = f"Cannot be read now ({error.strerror}), so its memories are checked as last seen, changed last on {at}."
+                yield NewFinding("reading", "out-of-reach", "warn", message, REACH)
+            return
         limit = f"{workspace.MAX_FILE_BYTES >> 20} MB"
         for one in sorted(entries, key=lambda one: one.rel):
             if one.stat.st_size > workspace.MAX_FILE_BYTES and syncing.is_memory(one.rel):
