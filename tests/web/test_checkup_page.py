@@ -10,6 +10,7 @@ import pytest
 from django.core.management import call_command
 from django.test import Client
 
+from dreams.management.base import Refused
 from dreams.models import Project
 from dreams.services.memories import syncing
 from dreams.web.pages.review_evidence import without_place
@@ -180,3 +181,25 @@ def test_of_a_folder_out_of_reach_it_is_said_that_its_memories_are_as_last_seen(
         assert "Cannot be read now" in text and "as last seen, changed last on 20" in text
         assert "Permission denied" in text and "o problems" not in text
     assert "No problems found in 2 files." in _page(browser, project)
+
+
+def test_extract_names_what_it_could_not_read(tmp_path: Path) -> None:
+    root = agent_folder.Root(tmp_path)
+    repository = root.repository("acme")
+    root.session(repository, "a" * 8, [agent_folder.typed("Remember that we use tabs.")])
+    root.memory(repository, "MEMORY.md")
+    root.discover()
+    out = io.StringIO()
+    with agent_folder.closed_to_us(Path(Project.objects.get().memory_dir).parent):
+        with pytest.raises(
+            Refused, match="Permission denied"
+        ):  # new words there, and no memories to compare with
+            call_command("extract")
+        root.session(root.repository("beta"), "b" * 8, [agent_folder.typed("Remember that we use tabs.")])
+        root.discover()
+        call_command("extract", stdout=out, stderr=io.StringIO())
+    assert "Read 1 session, caught 1 thing." in out.getvalue()
+    call_command("extract")
+    with agent_folder.closed_to_us(Path(Project.objects.get(slug__endswith="acme").memory_dir).parent):
+        call_command("extract", stdout=out)
+    assert "Not read: " in out.getvalue() and "permission denied" in out.getvalue().lower()

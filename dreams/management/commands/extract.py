@@ -1,5 +1,8 @@
 """`extract [PROJECT] [--session ID]`: read new parts of sessions and catch statements to remember."""
 
+from dataclasses import asdict
+
+from dreams.lib.files import flush
 from dreams.lib.files.text import plural
 from dreams.management import base, named
 from dreams.models import Card, Project, Proposal
@@ -32,7 +35,10 @@ class Command(base.Command):
         done = []
         for project in projects:
             project_lock.refuse_elsewhere(project)
-            found = lifecycle.catch(project, asked=True, session=session)
+            try:
+                found = lifecycle.catch(project, asked=True, session=session)
+            except OSError as error:
+                found = lifecycle.Caught(closed=flush.in_words(error))
             if found.closed:
                 self._closed(project, found.closed, alone=len(projects) == 1)
             if found.stopped:
@@ -47,6 +53,8 @@ class Command(base.Command):
 
     def words(self, result: base.Result) -> base.Words:
         yield f"Read {plural(len(result['sessions']), 'session')}, caught {plural(len(result['caught']), 'thing')}."
+        for one in result["skipped"]:
+            yield f"Not read: {one['path']}: {one['reason']}."
         for card in result["caught"]:
             yield f"  {card['id']}  {card['text']}{APPLIED if card['applied'] else ''}"
         for proposal in result["proposals"].values():
@@ -60,6 +68,7 @@ def _result(done: list[tuple[Project, lifecycle.Caught]]) -> base.Result:
         "caught": [_card(card) for _, found in done for card in found.cards],
         "proposal": next(iter(proposals.values()), None),
         "proposals": proposals,
+        "skipped": [asdict(one) for _, found in done for one in found.skipped],
     }
 
 

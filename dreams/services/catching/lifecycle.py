@@ -69,13 +69,15 @@ def is_dreaming(project: Project, everywhere: Everywhere, now: dt.datetime) -> b
 
 @dataclass(slots=True)
 class Caught:
-    """The result of one reading. `closed`: why nothing was read; `stopped`: why it ended early."""
+    """The result of one reading. `closed`: why nothing was read; `stopped`: why it ended early; `skipped`: what could not be
+    read."""
 
     read: list[Session] = field(default_factory=list)
     cards: list[Card] = field(default_factory=list)
     proposal: Proposal | None = None
     closed: str = ""
     stopped: str = ""
+    skipped: tuple[discovery.Skip, ...] = ()
 
 
 def in_queue(project_pk: int) -> str:
@@ -187,7 +189,7 @@ def catch(
         why = "A dream is running here; this waits until it ends."
     if why:
         return Caught(closed=why)
-    discovery.refresh(project)
+    skipped = discovery.refresh(project)
     project.refresh_from_db()
     session_end_hook.note_lately(project)
     parts = _parts(project, now, asked, session)
@@ -202,7 +204,7 @@ def catch(
             return Caught(closed=found.why)
     read = [*found.parts, *(part for part in parts if part not in fresh)]
     _keep_said_again(project, found)
-    made = Caught(stopped=found.why)
+    made = Caught(stopped=found.why, skipped=skipped)
 
     def keep() -> None:
         moved = {part.session.pk for part in unread_parts.move(read, now)}

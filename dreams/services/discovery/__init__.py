@@ -5,5 +5,5 @@ agent's registry of running sessions. Unchanged files are not read again: a list
 """
 
 from dreams.services.discovery.places import live_session_ids
-from dreams.services.discovery.rows import DiscoveryReport, ReadingProgress, totals
+from dreams.services.discovery.rows import DiscoveryReport, ReadingProgress, Skip, totals
 from dreams.services.discovery.run import LAST_LOOK, DiscoveryBusy, configured_roots, discover, refresh

@@ -31,7 +31,7 @@ from dreams.services.discovery import (
 from dreams.services.discovery.importing import Importer
 from dreams.services.discovery.listing import ReadingPlan
 from dreams.services.discovery.places import KnownProject
-from dreams.services.discovery.rows import DiscoveryReport, OnProgress, Tally
+from dreams.services.discovery.rows import DiscoveryReport, OnProgress, Skip, Tally
 from dreams.services.hosts import host as current_host
 from dreams.services.memories import moved
 from memoryweb import datadir
@@ -106,8 +106,9 @@ def _one_at_a_time() -> Iterator[None]:
         lock.release()
 
 
-def refresh(project: Project) -> None:
-    """Does the same for one project: its known folders and memory directory, without looking for new folders."""
+def refresh(project: Project) -> tuple[Skip, ...]:
+    """Does the same for one project: its known folders and memory directory, without looking for new folders. Returns what
+    could not be read."""
     tally = Tally()
     place = _place_of(project)
     plan = listing.compare([place], listing.known_marks(project=project.pk), set(), tally)
@@ -116,6 +117,7 @@ def refresh(project: Project) -> None:
         agents.update_sessions(project.host, project)
     notes.read_changed(plan.notes, tally)
     memory.refresh_all([place], project.host, tally)
+    return tally.report({}).skipped
 
 
 def _import(plan: ReadingPlan, host: str, tally: Tally, progress: OnProgress | None) -> None:

@@ -101,7 +101,7 @@ def case_of(
     everywhere: Everywhere,
     now: dt.datetime,
     *,
-    scan: Callable[[Project], None] | None = None,
+    scan: Callable[[Project], object] | None = None,
     engine: str = "",
     tally: Tally | None = None,
 ) -> gates.Case:
@@ -213,7 +213,7 @@ def _counted(
 
 
 def _sessions(
-    project: Project, now: dt.datetime, scan: Callable[[Project], None] | None
+    project: Project, now: dt.datetime, scan: Callable[[Project], object] | None
 ) -> Iterator[gates.SessionFact]:
     """Newest first, read only as far as needed: a project that never dreamt may have a hundred thousand."""
     if scan is not None:
@@ -236,7 +236,7 @@ def _sessions(
         )
 
 
-def _log_lines(project: Project, scan: Callable[[Project], None] | None) -> int:
+def _log_lines(project: Project, scan: Callable[[Project], object] | None) -> int:
     if scan is not None:
         scan(project)
     return daily_logs.new_lines(project)

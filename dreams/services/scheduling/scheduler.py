@@ -320,7 +320,7 @@ def refuse_closed(
     forced: bool,
     engine: str = "",
     logs: bool = False,
-    scan: Callable[[Project], None] | None = None,
+    scan: Callable[[Project], object] | None = None,
 ) -> None:
     """Raises GateClosed unless every gate is open or passed for a dream with `engine` or the chosen one. `scan`: see `case_of`.
 
