@@ -110,6 +110,8 @@ def _histories(paths: list[Path]) -> Iterator[Damage]:
         if not path.exists() and not Version.objects.filter(memory__project__history_key=path.stem).exists():
             continue  # nothing of this project was stored yet
         try:
+            if path.exists():
+                next(path.iterdir(), None)  # else a closed folder is taken for no history at all
             with history.HistoryStore(path) as store:
                 for problem in store.verify():
                     yield Damage(problem.what, problem.where, problem.remedy)

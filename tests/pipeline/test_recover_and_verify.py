@@ -28,6 +28,7 @@ from dreams.services.apply import applying, writing
 from dreams.services.doctor import installation
 from dreams.services.memories import syncing
 from tests.world import directory as world
+from tests.world.agent_folder import closed_to_us
 from tests.world.journal import DyingAt
 from tests.world.processes.killed import dies
 from tests.world.rows import make_dream
@@ -244,6 +245,14 @@ def test_a_history_that_may_not_be_read_is_named_and_the_others_are_still_read(
     assert unread["what"] == "this history cannot be read" and "Permission denied" in unread["remedy"]
     assert "refs/heads/main" in str(found["problems"])
     assert found["checked"]["audit entries"] == AuditEntry.objects.count()
+
+
+def test_a_closed_history_is_not_taken_for_none_that_should_be_moved_away(project: Project) -> None:
+    path = syncing.history_path(project)
+    with closed_to_us(path):
+        [problem] = damage("verify")["problems"]
+    assert problem["where"] == str(path) and "Permission denied" in problem["remedy"]
+    assert "Move the folder" not in str(problem)
 
 
 @pytest.mark.also_on_postgresql
