@@ -1,5 +1,7 @@
 """`checkup PROJECT`: findings about the current memories."""
 
+from contextlib import suppress
+
 from dreams.lib.files.text import plural
 from dreams.lib.secrets.redact import redact
 from dreams.management import base, named
@@ -16,7 +18,8 @@ class Command(base.Command):
 
     def run(self, options: base.Options) -> base.Result:
         project = lookup.project(options["project"])
-        syncing.refresh_if_here(project)
+        with suppress(OSError):  # one of the findings, then
+            syncing.refresh_if_here(project)
         made = checkup.check(project)
         names = ("code", "severity", "path", "message", "remedy")
         return {
