@@ -108,6 +108,8 @@ def test_what_may_be_for_this_task_only_is_likely(prompt: str) -> None:
         "we send mails to everybody who signed up",
         "we have a bug in the checkout",
         "we merged the branch, please rebase",
+        "we nearly moved the API from 8080 to 9090",
+        "we quickly went back to Valkey",
         "We use the wrong variable here",
         "our tests are failing on CI",
         "you broke the login page again",

@@ -128,7 +128,7 @@ _WE_HABIT = _compiled(
     rf"^{_SCOPE}(?:as a team,? )?we (?:(?:all )?{_HABITUAL}|(?:don['’]?t|do not)(?: ever)?) (?!{_MOMENTARY})[a-z]+ .+$"
 )
 _WE_PRACTICE = _compiled(
-    rf"^{_SCOPE}we (?:all )?(?!{_MOMENTARY}|{_HABITUAL}|don['’]?t\b|do (?:not|it|that|this|so)\b|use the\b)[a-z]+ .+$"
+    rf"^{_SCOPE}we (?:all )?(?!(?:(?:almost|\w+ly) )?{_MOMENTARY}|{_HABITUAL}|don['’]?t\b|do (?:not|it|that|this|so)\b|use the\b)[a-z]+ .+$"
 )
 _WE_MUST = _compiled(r"^we (?:should|must) (?:always|never|not ever) .+$")
 _HERE = _compiled(
