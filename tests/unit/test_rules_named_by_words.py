@@ -120,3 +120,12 @@ def test_two_regions_and_two_versions_are_two_values_of_one_thing(one: str, othe
 def test_a_name_with_a_number_is_of_another_sort_than_a_word() -> None:
     sorts = [each.sort for each in spans("First `helm3`, then `kube11`, `ansible` and `salt`.", "")]
     assert sorts == ["a0", "a0", "A", "A"]
+
+
+def test_what_follows_a_retraction_is_said_and_not_to_be_forgotten(tmp_path: Path) -> None:
+    """Only what was typed before is retracted by "scrap that"; memory has what follows."""
+    said = session(1, "sorry, scrap that, the API listens on port 8080")
+    assert asked(tmp_path, "- The API listens on port 8080.", "", said) == []
+    said = session(1, "scrap the API on port 8080")
+    (question,) = asked(tmp_path, "- The API listens on port 8080.", "", said)
+    assert question.kind == "forget"

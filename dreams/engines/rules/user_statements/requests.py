@@ -79,7 +79,7 @@ _KEPT = re.compile(
     rf"(?:n['’]t|\bnot|\bnever|\bwithout) (?:ever |just )?(?:{AWAY}|forget|deleting|removing)\b",
     re.IGNORECASE,
 )
-_TAKES_AWAY = re.compile(rf"{_REMOVE}|\bno longer\b", re.IGNORECASE)
+_TAKES_AWAY = re.compile(rf"{_REMOVE}(?! that, )|\bno longer\b", re.IGNORECASE)
 
 
 def names_memory(sentence: str) -> bool:
