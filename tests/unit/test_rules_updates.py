@@ -144,6 +144,27 @@ def test_of_two_things_the_one_that_says_no_more_than_the_sentence_is_meant(tmp_
     assert made.after == made.before and made.outcome.questions
 
 
+@each(
+    ("line", "said"),
+    [
+        ("Timeout: 30s", "the timeout is 60s now"),
+        ("timeout 30s", "the timeout is 60s now, not 30s"),
+        ("relay-api: 8080", "relay-api is on 9090 now"),
+    ],
+)
+def test_a_statement_of_two_words_may_be_meant_and_not_the_one_of_uploads(
+    tmp_path: Path, line: str, said: str
+) -> None:
+    name, value = line.split()
+    made = told(tmp_path, line, said, more=f"- {name} of uploads: {value}\n")
+    assert f"uploads: {value}" in made.text("notes.md") and (made.edits or made.outcome.questions)
+
+
+def test_a_statement_of_two_words_alone_changes(tmp_path: Path) -> None:
+    made = told(tmp_path, "Timeout: 30s", "the timeout is 60s now")
+    assert "- Timeout: 60s\n" in made.text("notes.md")
+
+
 @each("after", ["Just this week.", "At least in staging.", "Only until Friday.", "But only on my laptop."])
 def test_what_the_next_sentence_restricts_is_not_changed(tmp_path: Path, after: str) -> None:
     made = told(tmp_path, API, f"the API listens on port 9090 now. {after}")

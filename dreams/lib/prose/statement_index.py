@@ -36,6 +36,7 @@ COMMON_WORD = 40  # plain words in more statements than this find no candidates
 LEAST_RARE_WORDS = 3  # rare words in common that are needed without a common value
 PARTNERS = 12  # of one statement, most likely first
 SHORTEST = 3  # words of a statement
+_OF_TWO_WORDS = re.compile(r"\S: |\w \S*\d")  # "Owner: Ada", "timeout 30s"
 LONGEST_FACT = 600  # characters; longer ones are only compared with shorter ones
 FEW = 3  # statements of a file with one fact
 ONE_FACT = 0.5  # least score of two statements, one of them of a short file
@@ -93,7 +94,8 @@ def _of_file(path: str, text: str) -> Iterator[PlacedText]:
                     path, "row", item.first_line, item.last_line, hook, item.text, item.under, base + target
                 )
             continue
-        if count_words(told) >= SHORTEST and len(told) <= LONGEST and not told.rstrip("*_ ").endswith(":"):
+        is_told = count_words(told) >= SHORTEST or _OF_TWO_WORDS.search(told)
+        if is_told and len(told) <= LONGEST and not told.rstrip("*_ ").endswith(":"):
             yield PlacedText(
                 path, "body", item.first_line, item.last_line, told, item.text, item.under, lead=lead
             )
@@ -191,9 +193,8 @@ class StatementIndex:
     def with_words(self, words: Collection[str]) -> list[PlacedText]:
         """The statements of bodies with all of these words or values."""
         having = sorted((self._having.get(word, set()) for word in words), key=len)
-        return (
-            sorted((self._bodies[each] for each in set.intersection(*having)), key=place_of) if having else []
-        )
+        found = set.intersection(*having) if having else ()
+        return sorted((self._bodies[each] for each in found), key=place_of)
 
     def once(self, asked: tuple[str, ...], find: Callable[[], list[PlacedText]]) -> list[PlacedText]:
         """The cached result of `find` for this state of the directory."""
