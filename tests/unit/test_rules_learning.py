@@ -103,6 +103,18 @@ def test_what_is_learnt_has_the_value_that_was_told_last_and_a_report_tells_none
     ).text("MEMORY.md")
 
 
+def test_what_a_later_session_calls_past_is_not_learnt_unasked_and_is_no_new_value(tmp_path: Path) -> None:
+    line = "More than 600 requests per minute are refused by `granite-proxy`."
+    files = {"MEMORY.md": "- [Proxy](proxy.md)\n", "proxy.md": memory(f"{line}\n")}
+    said = (
+        "we set the rate limit of `granite-proxy` to 860 requests per minute",
+        "`granite-proxy` accepts at most 600 requests per minute now, it was 860",
+    )
+    made = dream(tmp_path, files, [session(at, text) for at, text in enumerate(said, 1)])
+    assert made.after == made.before
+    assert not any("860 now" in each.why for each in made.outcome.questions)
+
+
 def test_of_two_corrections_the_last_one_is_written_and_only_once(tmp_path: Path) -> None:
     files = {
         "MEMORY.md": INDEX,

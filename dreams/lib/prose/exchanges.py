@@ -134,9 +134,8 @@ def _naming(index: StatementIndex, key: str) -> list[PlacedText]:
     """The statements with a name, alone or followed by a dotted part."""
     parts = [part for part in re.split(r"[-_.\s]", key) if len(part) > 1]
     near = dict.fromkeys(index.with_words([key]))
-    near |= (
-        dict.fromkeys(index.with_words([canonical(part.lower()) for part in parts])) if len(parts) > 1 else {}
-    )
+    if len(parts) > 1:
+        near |= dict.fromkeys(index.with_words([canonical(part.lower()) for part in parts]))
     return [each for each in near if key in _names(each.reading.anchors)]
 
 
@@ -246,7 +245,8 @@ def _named(span: ValueSpan, said: str) -> bool:
 def _of_named(past: Sequence[ValueSpan], fresh: Sequence[ValueSpan], said: str) -> Exchange | None:
     """The common value that is called past; without such a word the only one of the new value's kind."""
     old = [each for each in past if is_told_past(each.text, said)]
-    pairs = [(one, new) for one in old or past for new in fresh if _alike(one, new)]
+    now = fresh if old else [each for each in fresh if not is_told_past(each.text, said)]
+    pairs = [(one, new) for one in old or past for new in now if _alike(one, new)]
     # "port 9000 instead of /run/api.sock": a number in the place of a name leaves the word before it wrong.
     numbers = {each.sort == "number" for each in (*old, *fresh)}
     pairs = pairs or [(one, new) for one in old for new in fresh if len(fresh) == len(numbers) == 1]

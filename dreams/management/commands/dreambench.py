@@ -71,7 +71,7 @@ class Command(base.Command):
             name = options["engine"]
             scores = {name: measured.score("certain"), f"{name}, answered": measured.score("answered")}
         if options["misses"]:
-            self._list_misses(list(scores.values())[1])  # with answers; of halves, that of the work half
+            self._list_misses(*[*scores.values()][:2])  # of halves, the work half
         scores |= {name: folders.baseline(world, run) for name, run in BASELINES.items()}
         with_cases = "work" if options["given"] else ""
         return {
@@ -83,8 +83,10 @@ class Command(base.Command):
             "table": list(scoring.lines(world, scores)),
         }
 
-    def _list_misses(self, score: Score) -> None:
-        for missed in score.misses:
+    def _list_misses(self, certain: Score, score: Score) -> None:
+        """The misses with answers, after what was done wrong without any."""
+        unasked = [each for each in certain.misses if each.verdict == "wrong" and each not in score.misses]
+        for missed in (*unasked, *score.misses):
             self.say(f"{missed.verdict:5} {missed.case.name}: {missed.why} | {missed.case.about}")
         for invented in [*score.invented_dates, *score.invented_words]:
             self.say(f"invented: {invented}")

@@ -19,11 +19,11 @@ from dreams.engines.types import Citation, Job, Repeated
 from dreams.lib import memdir
 from dreams.lib.files.text import encode
 from dreams.lib.prose import comparing, dates
-from dreams.lib.prose.exchanges import exchange, is_last_number, says_only, words_of
+from dreams.lib.prose.exchanges import exchange, is_last_number, is_told_past, says_only, words_of
 from dreams.lib.prose.pieces import keys_of
 from dreams.lib.prose.statement_index import SHORTEST
 from dreams.lib.prose.statement_pairs import PlacedText
-from dreams.lib.prose.values import count_words
+from dreams.lib.prose.values import count_words, read
 
 MOST_LESSONS = 200  # of one dream, so that a proposal stays readable; chosen
 MOST_COMPARED = 200  # the newest, to bound time
@@ -211,16 +211,17 @@ def _bring_up_to_date(said: list[Lesson], heard: Heard) -> None:
     for typed in heard.typed:
         for lesson in said[-MOST_COMPARED:]:
             made = exchange(lesson.text, typed.text, "") if typed.changes else None
-            if not made or not _may_change(heard, lesson):
+            common = words_of(lesson.text) & words_of(typed.text)
+            if not (made and common and _may_change(heard, lesson)):
                 continue
             old, new = made.old.text, made.new.text
             whole = with_text(PlacedText("", "body", 1, 1, lesson.text, lesson.text), old, new)
-            is_it = words_of(lesson.text) & words_of(typed.text) and says_only(
-                typed.text, old, new, lesson.text
-            )
+            is_it = says_only(typed.text, old, new, lesson.text)
             if whole and is_it and (made.named or is_last_number(lesson.text, old, typed.text, new)):
                 lesson.text = whole.text
                 lesson.citations.insert(0, heard.citation(typed.quote))
+            elif is_told_past(old, typed.text) and not read(typed.text).denials:
+                lesson.sureness = max(lesson.sureness, "likely", key=_ORDER_OF_SURENESS.index)
     if REVERTED.search(heard.prompt.text):
         words = keys_of(heard.prompt.text)
         said[:] = [
