@@ -11,8 +11,9 @@ from typing import Any
 import pytest
 
 from dreams.dev.dreambench import folders, whole_run, world
+from dreams.dev.dreambench.builder import Case
 from dreams.dev.dreambench.folders import BASELINES
-from dreams.dev.dreambench.scoring import Score
+from dreams.dev.dreambench.scoring import JudgedCase, Score
 from dreams.engines.rules.engine import RulesEngine
 from dreams.engines.types import Edit, Job, Option, Outcome, Question, Reporter
 from dreams.management.commands.dreambench import Command
@@ -121,6 +122,16 @@ def test_a_folder_of_shapes_is_measured_by_halves_and_what_was_asked_is_answered
     assert with_cases == {"work: certain", "work: answered"} and "report: answered" in systems
     listed = shown.stderr.getvalue()
     assert listed.count("\n") == sum(map(len, _texts(systems["work: answered"])))
+
+
+def test_what_was_wrong_before_any_answer_is_listed_before_the_misses() -> None:
+    wrong, left = (JudgedCase(Case("update", f"{verdict}-1", "d"), verdict) for verdict in ("wrong", "left"))
+    shown = Command(stderr=io.StringIO())
+    shown._list_misses(Score(misses=[left, wrong]), Score(misses=[left]))
+    assert [line.split()[:2] for line in shown.stderr.getvalue().splitlines()] == [
+        ["wrong", "wrong-1:"],
+        ["left", "left-1:"],
+    ]
 
 
 def _texts(system: dict[str, Any]) -> list[list[str]]:

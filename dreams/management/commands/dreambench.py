@@ -84,18 +84,15 @@ class Command(base.Command):
         }
 
     def _list_misses(self, certain: Score, score: Score) -> None:
-        """The misses with answers, after what was done wrong without any."""
-        unasked = [each for each in certain.misses if each.verdict == "wrong" and each not in score.misses]
-        for missed in (*unasked, *score.misses):
+        """First what was done wrong before any answer, then the misses with answers."""
+        wrong = (each for each in certain.misses if each.verdict == "wrong" and each not in score.misses)
+        for missed in (*wrong, *score.misses):
             self.say(f"{missed.verdict:5} {missed.case.name}: {missed.why} | {missed.case.about}")
-        for invented in [*score.invented_dates, *score.invented_words]:
-            self.say(f"invented: {invented}")
-        for blocking in score.cost.blocking:
-            self.say(f"blocking: {blocking}")
-        for change in score.cost.again or ():
-            self.say(f"again: {change}")
-        for question in score.asked_for_nothing:
-            self.say(f"asked for nothing: {question}")
+        listed = {"invented": [*score.invented_dates, *score.invented_words], "blocking": score.cost.blocking}
+        listed |= {"again": score.cost.again or [], "asked for nothing": score.asked_for_nothing}
+        for kind, lines in listed.items():
+            for line in lines:
+                self.say(f"{kind}: {line}")
 
     def words(self, result: base.Result) -> base.Words:
         return list(result["table"])
