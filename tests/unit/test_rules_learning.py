@@ -115,6 +115,15 @@ def test_what_a_later_session_calls_past_is_not_learnt_unasked_and_is_no_new_val
     assert not any("860 now" in each.why for each in made.outcome.questions)
 
 
+def test_of_two_remarks_in_the_same_words_the_older_value_is_not_learnt_unasked(tmp_path: Path) -> None:
+    said = [
+        f"we set the rate limit of `coral-renderer` to {value} requests per minute" for value in (640, 370)
+    ]
+    made = dream(tmp_path, {"MEMORY.md": INDEX}, [session(at, text) for at, text in enumerate(said, 1)])
+    learnt = b"".join(made.after.values())
+    assert b"370 requests" in learnt and b"640" not in learnt
+
+
 def test_of_two_corrections_the_last_one_is_written_and_only_once(tmp_path: Path) -> None:
     files = {
         "MEMORY.md": INDEX,

@@ -6,7 +6,7 @@ from hypothesis import given, strategies as st
 
 from dreams.lib.prose.comparing import compare
 from dreams.lib.prose.statement_index import StatementIndex, statements_of
-from dreams.lib.prose.statement_pairs import places_of
+from dreams.lib.prose.statement_pairs import PlacedText, places_of
 from dreams.lib.prose.statements import statement
 from dreams.lib.prose.values import read
 from tests.world.cases import each
@@ -179,7 +179,8 @@ def test_related_statements_come_closest_first() -> None:
             "c.md": note("Lunch is at noon."),
         }
     )
-    assert [each.path for each, _ in index.related("Which port does ledger-worker listen on?")] == [
+    said = "Which port does ledger-worker listen on?"
+    assert [each.path for each, _ in index.related(PlacedText("", "body", 1, 1, said, said))] == [
         "a.md",
         "b.md",
     ]

@@ -207,13 +207,10 @@ class StatementIndex:
         key = " ".join(value.strip("`").lower().split())
         return [each for each in self.with_words([key]) if each != beside]
 
-    def related(self, statement: PlacedText | str, most: int = PARTNERS) -> list[tuple[PlacedText, Compared]]:
+    def related(self, statement: PlacedText, most: int = PARTNERS) -> list[tuple[PlacedText, Compared]]:
         """Statements of bodies that share rare values or words with one, closest first."""
-        text, mine = (
-            (statement, -1) if isinstance(statement, str) else (statement.text, self._number_of(statement))
-        )
-        others = [self._bodies[number] for number in self._near(read(text), mine)]
-        found = [(other, compare(text, other.text, is_rare=self.is_rare)) for other in others]
+        others = map(self._bodies.__getitem__, self._near(statement.reading, self._number_of(statement)))
+        found = [(other, compare(statement.text, other.text, is_rare=self.is_rare)) for other in others]
         return sorted(found, key=lambda pair: (-pair[1].score, *place_of(pair[0])))[:most]
 
     def _number_of(self, statement: PlacedText) -> int:

@@ -88,6 +88,11 @@ def gather(job: Job, rec: Recorder, heard: Sequence[Heard]) -> Gathered:
             lesson = _lesson(job, each, wish, found)
             if lesson is not None:
                 said.append(lesson)
+    latest: dict[frozenset[str], str] = {}  # of remarks in the same words
+    for lesson in reversed(said):
+        words = frozenset(filter(str.isalpha, words_of(lesson.text)))
+        if lesson.in_passing and latest.setdefault(words, lesson.text) != lesson.text:
+            lesson.sureness = max(lesson.sureness, "likely", key=_ORDER_OF_SURENESS.index)
     memory = KnownStatements()
     for text in (*job.known, *all_statements(rec.tree)) if said else ():
         rec.report.checkpoint()
@@ -224,9 +229,7 @@ def _bring_up_to_date(said: list[Lesson], heard: Heard) -> None:
                 lesson.sureness = max(lesson.sureness, "likely", key=_ORDER_OF_SURENESS.index)
     if REVERTED.search(heard.prompt.text):
         words = keys_of(heard.prompt.text)
-        said[:] = [
-            lesson for lesson in said if not (_may_change(heard, lesson) and _is_undone(lesson, words))
-        ]
+        said[:] = [each for each in said if not (_may_change(heard, each) and _is_undone(each, words))]
 
 
 def _may_change(heard: Heard, lesson: Lesson) -> bool:
