@@ -82,7 +82,10 @@ class _Window:
         page.context.clear_cookies()
         page.set_viewport_size(kind.get("viewport", SIZE))
         page.emulate_media(
-            color_scheme="null", forced_colors="null", reduced_motion=kind.get("reduced_motion", "null")
+            media="null",
+            color_scheme="null",
+            forced_colors="null",
+            reduced_motion=kind.get("reduced_motion", "null"),
         )
         page.mouse.move(0, 0)
         self.complaints.clear()
