@@ -121,6 +121,20 @@ def test_a_plain_sentence_that_reads_like_a_memory_is_asked_about(
     assert [each.kind for each in made.outcome.questions] == ["changed"]
 
 
+@each(
+    "said",
+    [
+        "No, that's wrong. The port is 8081, not 8080.",
+        "The shop listens on 8081 instead of 8080.",
+        "no, the port of the shop is 8081, and not 8080",
+    ],
+)
+def test_a_contrast_without_another_word_of_change_is_asked_about(tmp_path: Path, said: str) -> None:
+    made = told(tmp_path, "The shop listens on port 8080.", said)
+    assert made.after == made.before
+    assert [each.kind for each in made.outcome.questions] == ["changed"]
+
+
 def test_a_value_that_two_things_have_is_not_changed_for_both_unasked(tmp_path: Path) -> None:
     more = "- Timeout of the worker is 30s.\n"
     made = told(

@@ -92,7 +92,7 @@ def updates(
 
 def _is_clear(update: Update) -> bool:
     named = update.old.strip("`").lower() in update.typed.text.lower()
-    return bool(update.wordings) and update.is_value and (named or (update.typed.changes and update.sure))
+    return bool(update.wordings) and update.is_value and (named or (update.typed.may_change and update.sure))
 
 
 def _of_sentence(
@@ -151,7 +151,7 @@ def _things(index: StatementIndex, typed: Typed, past: set[str]) -> Iterator[tup
     is_past = {thing: any(key == thing or key.startswith(f"{thing}.") for key in past) for thing, _ in found}
     yield from ((thing, known) for thing, known in found if not is_past[thing])
     yield from (("", known) for thing, known in found if is_past[thing])
-    if typed.changes and not found and (near := _nearest(index, typed)):
+    if typed.may_change and not found and (near := _nearest(index, typed)):
         yield "", near
 
 
@@ -211,7 +211,7 @@ def _exchanged(typed: Typed, thing: str, about: Sequence[PlacedText]) -> _Meant 
         if (
             made
             and _is_meant(each, typed, thing, made)
-            and (made.sure or words or (thing and typed.changes))
+            and (made.sure or words or (thing and typed.may_change))
             and (made.named or not _is_framed(typed, thing, each))
         ):
             own = words_of(each.text) - words_of(f"{typed.text} {made.old.text}")
@@ -243,7 +243,7 @@ def _is_meant(statement: PlacedText, typed: Typed, thing: str, made: Exchange) -
     titles = words_of(" ".join((statement.path, *statement.headings)))
     of_it, of_mine = len(theirs - mine - titles) <= MOST_OWN, len(mine - theirs) <= MOST_OWN
     if thing:
-        return is_past or ((of_it or made.named) and (of_mine or typed.changes))
+        return is_past or ((of_it or made.named) and (of_mine or typed.may_change))
     return (is_past and of_it and of_mine) or _share_most(mine, theirs)
 
 
@@ -272,7 +272,7 @@ def _shared(statement: PlacedText, typed: Typed, thing: str) -> int:
 
 def _whole(index: StatementIndex, typed: Typed, thing: str, about: Sequence[PlacedText]) -> _Meant | None:
     """The short statements of one fact that a sentence about a change replaces completely."""
-    if not typed.changes or len(typed.text.split()) > MOST_SHORT:
+    if not typed.may_change or len(typed.text.split()) > MOST_SHORT:
         return None
     short = [
         each
@@ -371,7 +371,7 @@ CHANGED = "You said that it has changed."
 def update(rec: Recorder, heard: Sequence[Heard], *, learns: bool) -> tuple[set[str], set[str]]:
     """Write certain new values into memory. Returns the sentences that it now has, so that other steps do not use them again,
     and, if something is to be learnt, those that the person is asked about."""
-    changes = any(typed.changes for each in heard for typed in each.typed)
+    changes = any(typed.may_change for each in heard for typed in each.typed)
     done, unsure = set[str](), set[str]()
     if not changes and not learns:
         return done, unsure

@@ -37,6 +37,7 @@ _CHANGED = re.compile(
     re.IGNORECASE,
 )
 _NOT_THAT = re.compile(r", (?:and )?not\b", re.IGNORECASE)
+_CONTRAST = re.compile(rf"\binstead\b|{_NOT_THAT.pattern}", re.IGNORECASE)
 _SINCE = re.compile(
     rf"\b(?:now|no longer|these days|from today|from now on|going forward|as of|since)\b|{_CHANGED.pattern}",
     re.IGNORECASE,
@@ -52,13 +53,18 @@ _QUOTES = re.compile(r"[\"“”«»?]|\.\.\.|…")
 
 @dataclass(frozen=True, slots=True)
 class Typed:
-    """A typed sentence. `changes`: it has a word that marks a change. `doubted`: it is uncertain or reported, so that it changes
-    nothing without asking."""
+    """A typed sentence. `changes`: it has a word that marks a change. `contrasts`: it has "8081, not 8080" or the like, which may
+    also report an event. `doubted`: it is uncertain or reported, so that it changes nothing without asking."""
 
     text: str
     quote: str
     changes: bool
+    contrasts: bool
     doubted: bool = False
+
+    @property
+    def may_change(self) -> bool:
+        return self.changes or self.contrasts
 
 
 def typed_sentences(prompt: str) -> list[Typed]:
@@ -71,7 +77,8 @@ def typed_sentences(prompt: str) -> list[Typed]:
 def _typed(sentence: str, after: str) -> Typed | None:
     told = "" if _asks_about(after) else _told(sentence)
     text = told or _doubted(sentence)
-    return Typed(text, sentence, tells_change(sentence), doubted=not told) if text else None
+    contrasts = _CONTRAST.search(sentence) is not None
+    return Typed(text, sentence, tells_change(sentence), contrasts, doubted=not told) if text else None
 
 
 def _asks_about(after: str) -> bool:
