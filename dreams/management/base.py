@@ -332,14 +332,8 @@ def refusal(error: OSError, file: Path) -> str:
     return flush.refusal(OSError(error.errno, error.strerror), file)
 
 
-# As of a variable without a value, which is not the current folder.
-NO_PATH = "A path is empty. Name a folder or a file."
-
-
 def path(given: str | Path) -> Path:
     """A typed path as an absolute one; `~` is the home folder. Raises BadUsage."""
-    if given == "":
-        raise BadUsage(NO_PATH)
     try:
         return Path(given).expanduser().absolute()
     except RuntimeError as error:
@@ -347,9 +341,9 @@ def path(given: str | Path) -> Path:
 
 
 def some_path(text: str) -> Path:
-    """A path as it was typed. Raises ArgumentTypeError if it is empty."""
+    """The argparse type of a path, which is not empty, as of a variable without a value: that is not the current folder."""
     if not text:
-        raise argparse.ArgumentTypeError(NO_PATH)
+        raise argparse.ArgumentTypeError("A path is empty. Name a folder or a file.")
     return Path(text)
 
 

@@ -109,6 +109,7 @@ def test_an_empty_path_is_not_the_current_folder(tmp_path: Path) -> None:
         ("findings", "", ""),
         ("serve", "--root", ""),
         ("settings", "export", ""),
+        ("import", ""),
         ("dreambench", "--from", ""),
     ):
         found = manage_from_nothing(data, *typed, "--json")

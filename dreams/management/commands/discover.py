@@ -19,6 +19,7 @@ class Command(base.Command):
     def arguments(self, parser: base.CommandParser) -> None:
         parser.add_argument(
             "--root",
+            type=base.some_path,
             action="append",
             metavar="DIR",
             help="an agent's config folder (default: the configured ones); may be given several times",
@@ -48,7 +49,7 @@ class Command(base.Command):
             yield f"and {len(skipped) - SKIPS_SHOWN:,} more; --json lists all."
 
 
-def _folder(given: str) -> Path:
+def _folder(given: str | Path) -> Path:
     folder = base.path(given)
     if not folder.is_dir():
         raise base.Refused(f"There is no folder {folder}. Give an agent's config folder, such as ~/.claude.")

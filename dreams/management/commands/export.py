@@ -11,7 +11,7 @@ class Command(base.Command):
 
     def arguments(self, parser: base.CommandParser) -> None:
         named.add_project(parser)
-        parser.add_argument("file", metavar="FILE")
+        parser.add_argument("file", type=base.some_path, metavar="FILE")
 
     def run(self, options: base.Options) -> base.Result:
         project = lookup.project(options["project"])

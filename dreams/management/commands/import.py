@@ -9,7 +9,7 @@ class Command(base.Command):
     help = "Import a project's history from a file written by `export`. Memory files are not changed."
 
     def arguments(self, parser: base.CommandParser) -> None:
-        parser.add_argument("file", metavar="FILE")
+        parser.add_argument("file", type=base.some_path, metavar="FILE")
         parser.add_argument(
             "--project",
             metavar="PROJECT",

@@ -66,9 +66,9 @@ def check(project: Project) -> Checkup:
 
 def _not_read(project: Project) -> Iterator[NewFinding]:
     """A finding for each file in the directory that is not read, such as one that is too large."""
-    large = list(_too_large(project))
-    yield from large
-    named = {one.path for one in large}
+    seen = list(_on_disk(project))
+    yield from seen
+    named = {one.path for one in seen}
     for name, why in project.left_alone or ():
         if name not in named:
             message = f"Not read and left as it is: {why}."
@@ -82,22 +82,26 @@ def _not_read(project: Project) -> Iterator[NewFinding]:
             )
 
 
-def _too_large(project: Project) -> Iterator[NewFinding]:
-    """Memories over the size limit, which have no versions. Read from disk, as they have no row either. Or a folder that
-    cannot be read, whose memories are checked as last seen."""
+def _out_of_reach(project: Project, error: OSError) -> Iterator[NewFinding]:
+    """That the folder cannot be read, so that its memories are checked as last seen; nothing if none were."""
+    present = project.memories.filter(gone_at__isnull=True)
+    if last := present.aggregate(at=Max("versions__at"))["at"]:
+        at = f"{timezone.localtime(last):%Y-%m-%d at %H:%M}"
+        message = f"Cannot be read now ({error.strerror}), so its memories are checked as last seen, changed last on {at}."
+        yield NewFinding("reading", "out-of-reach", "warn", message, REACH)
+
+
+def _on_disk(project: Project) -> Iterator[NewFinding]:
+    """What rows do not say, as it has none: that the folder cannot be read, or memories over the size limit, which have no
+    versions."""
     with suppress(project_lock.ProjectElsewhere):
-        folder = syncing.memory_dir(project)
         try:
-            with safefs.Root.open(folder) as root:
+            with safefs.Root.open(syncing.memory_dir(project)) as root:
                 entries = [
                     one for one in root.walk(limit=workspace.MAX_FILES) if isinstance(one, safefs.WalkedFile)
                 ]
         except OSError as error:
-            present = project.memories.filter(gone_at__isnull=True)
-            if last := present.aggregate(at=Max("versions__at"))["at"]:
-                at = f"{timezone.localtime(last):%Y-%m-%d at %H:%M}"
-                message = f"Cannot be read now ({error.strerror}), so its memories are checked as last seen, changed last on {at}."
-                yield NewFinding("reading", "out-of-reach", "warn", message, REACH)
+            yield from _out_of_reach(project, error)
             return
         limit = f"{workspace.MAX_FILE_BYTES >> 20} MB"
         for one in sorted(entries, key=lambda one: one.rel):
