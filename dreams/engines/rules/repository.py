@@ -26,10 +26,8 @@ MOST_CONFIGS = 200  # files that are read, to bound time
 CONFIG_DEPTH = 3  # folders; deeper ones are about parts or examples
 MOST_COMMITS = 5_000  # in which a missing file is searched; chosen
 ALIKE = 0.7  # of the lines of a renamed file that stay; chosen
-MOST_CHANGES, MOST_NEW = (
-    2_000,
-    200,
-)  # of the commit that removed it: listed, and new files read; to bound time
+MOST_CHANGES = 2_000  # of the commit that removed it, to bound time
+MOST_NEW = 200  # new files of it that are read, to bound time
 LONGEST_SAID = 240  # characters about the commit that removed a file; chosen
 MOST_BYTES = 300_000  # of one file; larger ones are rarely written by a person
 _NOT_ENTERED = frozenset(

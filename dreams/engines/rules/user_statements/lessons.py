@@ -66,6 +66,10 @@ class Lesson:
         """Whether only the agent's log says it."""
         return all(cited.role == "log" for cited in self.citations)
 
+    def doubt(self) -> None:
+        """Something speaks against it, so that it is at most likely."""
+        self.sureness = max(self.sureness, "likely", key=_ORDER_OF_SURENESS.index)
+
 
 @dataclass
 class Gathered:
@@ -92,7 +96,7 @@ def gather(job: Job, rec: Recorder, heard: Sequence[Heard]) -> Gathered:
     for lesson in reversed(said):
         words = frozenset(filter(str.isalpha, words_of(lesson.text)))
         if lesson.in_passing and latest.setdefault(words, lesson.text) != lesson.text:
-            lesson.sureness = max(lesson.sureness, "likely", key=_ORDER_OF_SURENESS.index)
+            lesson.doubt()
     memory = KnownStatements()
     for text in (*job.known, *all_statements(rec.tree)) if said else ():
         rec.report.checkpoint()
@@ -226,7 +230,7 @@ def _bring_up_to_date(said: list[Lesson], heard: Heard) -> None:
                 lesson.text = whole.text
                 lesson.citations.insert(0, heard.citation(typed.quote))
             elif is_told_past(old, typed.text) and not read(typed.text).denials:
-                lesson.sureness = max(lesson.sureness, "likely", key=_ORDER_OF_SURENESS.index)
+                lesson.doubt()
     if REVERTED.search(heard.prompt.text):
         words = keys_of(heard.prompt.text)
         said[:] = [each for each in said if not (_may_change(heard, each) and _is_undone(each, words))]
