@@ -83,17 +83,24 @@ def test_links_that_lead_nowhere_are_one_question(tmp_path: Path) -> None:
     made = _dream(tmp_path, "Read [[no-such-note]] and [[another-one]] before a change.")
     asked = [each for each in made.outcome.questions if each.kind == "gone"]
     assert [each.why for each in asked] == [
-        "2 links lead to memories that do not exist: another-one, no-such-note. You may be planning to write them."
+        "2 linked memories do not exist: another-one, no-such-note. You may be planning to write them."
     ]
     remove = asked[0].options[0]
     assert [option.id for option in asked[0].options] == ["remove", "keep"]
     assert "Read no-such-note and another-one before a change." in (remove.edits[0].after or "")
 
 
+def test_several_links_to_one_missing_memory_are_counted_as_one_memory(tmp_path: Path) -> None:
+    made = _dream(tmp_path, "Read [[no-such-note]] before a change.\n\nSee [[no-such-note]] for the cranes.")
+    (asked,) = made.outcome.questions
+    assert asked.why.startswith("1 linked memory does not exist: no-such-note.")
+    assert len(asked.places) == 2
+
+
 def test_many_dead_links_are_counted_and_answered_at_once(tmp_path: Path) -> None:
     lines = [f"Read [[no-note-{number}]] before a change." for number in range(20)]
     (asked,) = _dream(tmp_path, "\n".join(lines)).outcome.questions
-    assert asked.why.startswith("20 links lead to memories that do not exist: ")
+    assert asked.why.startswith("20 linked memories do not exist: ")
     assert len(asked.places) < 20 and "[[no-note" not in (asked.options[0].edits[0].after or "")
 
 
@@ -106,7 +113,7 @@ def test_a_line_with_two_dead_links_is_shown_once(tmp_path: Path) -> None:
 def test_a_numbered_task_is_no_link_and_what_a_link_says_stays_whole(tmp_path: Path) -> None:
     made = _dream(tmp_path, "Read [[no-such-note#Two cranes]] and [[task #35]] before a change.")
     (asked,) = made.outcome.questions
-    assert asked.why.startswith("1 link leads to a memory that does not exist: no-such-note.")
+    assert asked.why.startswith("1 linked memory does not exist: no-such-note.")
     after = asked.options[0].edits[0].after or ""
     assert "Read no-such-note#Two cranes and [[task #35]] before a change." in after
 
@@ -123,7 +130,7 @@ def test_a_link_to_a_file_or_a_folder_of_the_repository_is_not_dead(tmp_path: Pa
     (tmp_path / "repo" / "guides" / "feedback_two_cranes.md").write_text("Of another agent.\n")
     made = _dream(tmp_path, f"Read {link} and [[no-such-note]] before a change.", repo=tmp_path / "repo")
     (asked,) = made.outcome.questions
-    assert asked.why.startswith("1 link leads to a memory that does not exist: no-such-note.")
+    assert asked.why.startswith("1 linked memory does not exist: no-such-note.")
 
 
 def test_a_folder_that_is_called_like_a_missing_memory_without_its_type_is_not_that_memory(
@@ -133,7 +140,7 @@ def test_a_folder_that_is_called_like_a_missing_memory_without_its_type_is_not_t
     (tmp_path / "repo" / "guides" / "brakes.py").write_text("Bleed them.\n")
     made = _dream(tmp_path, "Read [[project_guides]] before a change.", repo=tmp_path / "repo")
     (asked,) = made.outcome.questions
-    assert asked.why.startswith("1 link leads to a memory that does not exist: project_guides.")
+    assert asked.why.startswith("1 linked memory does not exist: project_guides.")
 
 
 @each(

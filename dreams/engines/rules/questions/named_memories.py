@@ -141,7 +141,7 @@ def _dead(context: Inputs, names: Names) -> Iterator[Question]:
     yield Question(
         "gone",
         " ".join(named)[:300],
-        f"{plural(len(named), 'link leads to a memory that does', 'links lead to memories that do')} not exist: "
+        f"{plural(len(named), 'linked memory does', 'linked memories do')} not exist: "
         f"{_first_of(named)}. You may be planning to write {'it' if len(named) == 1 else 'them'}.",
         tuple(
             dict.fromkeys(
