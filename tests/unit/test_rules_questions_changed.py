@@ -45,6 +45,12 @@ def test_the_older_statement_comes_first_and_replacing_it_leaves_the_newer_value
     assert made.edits == []
 
 
+def test_the_old_value_becomes_history_in_its_own_sentence(tmp_path: Path) -> None:
+    [question] = asked(two(tmp_path, f"{ONE}\nDeploys go out on Tuesdays.", dated=True), "changed")
+    history = texts(question, "history")["a.md"] or ""
+    assert "port 41873 (until 2026-09-01; now 50020). Deploys go out on Tuesdays.\n" in history
+
+
 def test_of_several_newer_values_the_last_day_counts_and_two_of_one_day_are_of_two_things(
     tmp_path: Path,
 ) -> None:

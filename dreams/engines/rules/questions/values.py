@@ -10,6 +10,7 @@ from dreams.engines.linedates import day_in_name
 from dreams.engines.rules.notes import days
 from dreams.engines.rules.notes.removing import Rewording, reword, surface, with_text
 from dreams.engines.rules.notes.tree import Recorder
+from dreams.engines.rules.notes.wording import sentences
 from dreams.engines.rules.questions.families import NO_OPTION, Inputs, leaves_entries, place_of_quote
 from dreams.engines.rules.questions.same import MOST_REWORDED, cited, merge, place_of, subject_of
 from dreams.engines.rules.steps.learning import learn
@@ -85,9 +86,9 @@ def _told_question(asking: Inputs, update: Update) -> tuple[Question, Changed] |
     if not update.is_value:
         why = f"{wrote} {quoted(quote)}; memory has {quoted(old)}."
     at = update.heard.prompt.at
-    day = at.astimezone(asking.job.time_zone).date() if at else None
+    until = f"until {at.astimezone(asking.job.time_zone).date()}" if at else "formerly"
     keep = Option("keep", "Keep both" if kept else "Keep it as it is")
-    history = as_history(asking, statements, new, day, quotes) if update.is_value else NO_OPTION
+    history = as_history(asking, statements, old, new, until, quotes) if update.is_value else NO_OPTION
     wished = [each for each in asking.gathered.asked if is_from(each, (update.typed.text, quote))]
     both = asking.draftsman.option("both", "Remember both", learn, wished, asking.job.config)
     citations = (*quotes, *map(cited, statements))
@@ -117,12 +118,12 @@ def told_otherwise(
 
 
 def as_history(
-    asking: Inputs, meant: Sequence[PlacedText], new: str, day: dt.date | None, quoted: tuple[Citation, ...]
+    asking: Inputs, meant: Sequence[PlacedText], old: str, new: str, until: str, told: tuple[Citation, ...]
 ) -> Option:
-    """The old value as history: until when it was true, and what is true now."""
-    until = f"until {day.isoformat()}" if day else "formerly"
-    wordings = [Rewording(each, f"{each.text.rstrip(' .')} ({until}; now {new}).") for each in meant]
-    given = (wordings, f"Changed to {new}.", "The old value is history.", quoted)
+    """The old value as history: in its sentence, until when it was true, and what is true now."""
+    note = f" ({until}; now {new})."
+    said = [" ".join(s.rstrip(" .") + note if old in s else s for s in sentences(m.text)) for m in meant]
+    given = (list(map(Rewording, meant, said)), f"Changed to {new}.", "The old value is history.", told)
     return asking.draftsman.option("history", "Keep the old value as history", reword, *given)
 
 
@@ -314,11 +315,11 @@ def _changed(
     option = _option(asking, index, "replace", "Replace the older one", pair)
     if not option.edits:
         return
-    citations = (cited(old), cited(new))
-    history = as_history(asking, [old], pair.second, day, citations)
+    places, citations = (place_of(old), place_of(new)), (cited(old), cited(new))
+    until = f"until {day}" if day else "formerly"
+    history = as_history(asking, [old], pair.value, pair.second, until, citations)
     options = (option, Option("keep", "Keep both"), history)
     why = f"The newer note says {_bare(pair.second)}, the older one {_bare(pair.value)}."
-    places = (place_of(old), place_of(new))
     question = Question("changed", subject_of([old, new]), why, places, options, citations, NOTED * pair.sure)
     yield question, Changed(pair.thing, pair.value, pair.second, old.text, (old, new), citations)
 
@@ -354,13 +355,10 @@ def _option(asking: Inputs, index: StatementIndex, name: str, label: str, pair: 
 
     def work(rec: Recorder) -> None:
         done = reword(rec, wordings, reason, "The other value is correct.", citations)
-        now = wrong._replace(text=wordings[0].text) if done else wrong
-        if (
-            name == "replace"
-            and done
-            and not leaves_entries(asking.askable, [wrong])
-            and not says_more(days.WRITTEN.sub(" ", now.text), right.text, MOST_REWORDED)
-        ):
+        if name != "replace" or not done or leaves_entries(asking.askable, [wrong]):
+            return
+        now = wrong._replace(text=wordings[0].text)
+        if not says_more(days.WRITTEN.sub(" ", now.text), right.text, MOST_REWORDED):
             merge(rec, right, [now], asking.job.config.row_max)
 
     return asking.draftsman.option(name, label, work)
