@@ -255,6 +255,20 @@ def test_a_directory_without_an_index_is_asked_about_as_a_whole(tmp_path: Path) 
     assert sorted(row.target for row in memdir.parse_index(index).rows) == sorted(files)
 
 
+def test_a_memory_that_the_dream_merges_does_not_keep_the_others_from_an_index(tmp_path: Path) -> None:
+    files = {
+        f"{each}.md": memory(f"We count {each}.\n", name=f"Counting {each}") for each in ("gulls", "ropes")
+    }
+    files |= {
+        name: memory("Nets are mended on Fridays by two people.\n") for name in ("nets.md", "nets_copy.md")
+    }
+    made = dream(tmp_path, files)
+    [merged] = set(files) - set(made.after)
+    (question,) = made.outcome.questions
+    assert question.subject == "no MEMORY.md"
+    assert {place.path for place in question.places} == set(files) - {merged}
+
+
 @pytest.mark.parametrize(("listed", "asked"), [(1, 1), (3, 0)])
 def test_an_index_that_dreams_alone_wrote_lists_a_new_memory_unasked_if_it_has_most(
     tmp_path: Path, listed: int, asked: int

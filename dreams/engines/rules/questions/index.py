@@ -89,7 +89,8 @@ def unlisted(context: Inputs) -> Iterator[Question]:
     options = (option for each in context.found for option in each.options)
     removed = {edit.path for option in options for edit in option.edits if edit.after is None}
     every = orphans.unlisted(tree, path, context.job.left_unlisted)
-    found = [each for each in every if each not in listed and each not in removed]
+    at = {each: Place(each, *orphans.told_at(tree, each)) for each in every if each not in removed}
+    found = [each for each, place in at.items() if each not in listed and not context.is_touched(place)]
     config = context.job.config
     if not orphans.has_room(tree, path, found, config):
         return  # the summary says so
@@ -101,7 +102,7 @@ def unlisted(context: Inputs) -> Iterator[Question]:
         "learn",
         f"unlisted {' '.join(found)}" if has_index else f"no {path}",
         f"{plural(len(found), 'memory is', 'memories are')} not in any index, so no session finds {them}.",
-        tuple(Place(each, *orphans.told_at(tree, each)) for each in found),
+        tuple(map(at.__getitem__, found)),
         (option, KEEP),
     )
 
