@@ -167,6 +167,7 @@ def test_a_config_folder_that_cannot_be_looked_at_stops_nothing(root: Root, sett
         ("memories/MEMORY.md", "Codex’s folder"),
         ("workspace/MEMORY.md", "OpenClaw’s folder"),
         ("MEMORY.md", "a folder of memories"),
+        ("memories/core.md", "a folder with nothing of Claude Code’s in it"),
     ],
 )
 def test_a_folder_of_another_agent_is_named_and_what_is_read_instead(
@@ -190,6 +191,19 @@ def test_a_folder_of_another_agent_is_named_and_what_is_read_instead(
         (new / name).write_text("{}\n")
     found = discovery.discover([new, root.path])
     assert found.skipped == (), "a config folder may have such a file, also before its first project"
+
+
+@pytest.mark.parametrize(
+    ("file", "said"),
+    [("projects/app/agent-transcripts/1.jsonl", "Cursor’s"), ("GEMINI.md", "Gemini CLI’s")],
+)
+def test_a_folder_of_another_agent_with_files_named_as_ours_is_named_too(
+    tmp_path: Path, file: str, said: str
+) -> None:
+    (tmp_path / file).parent.mkdir(parents=True, exist_ok=True)
+    for name in (file, "settings.json"):
+        (tmp_path / name).write_text("{}\n")
+    assert registry.why_unread(tmp_path).startswith(said)
 
 
 def test_agent_memory_is_a_project_of_its_own_and_counts_no_session_twice(root: Root) -> None:

@@ -26,12 +26,21 @@ AGENTS: list[Agent] = [
 ]
 
 
-#: Folders that are given for a config folder and are none that is read, by what lies in them (patterns); not where `_OURS` is, too.
-_OURS = ("projects", "agent-memory", "settings.json", "history.jsonl")
+#: Folders that are given for a config folder and are none that is read, by what lies in them (patterns); but for the first two,
+#: not where something of `_OURS` is, too.
+_NEVER_OURS = {
+    "Cursor’s folder": ("projects/*/agent-transcripts",),
+    "Gemini CLI’s folder": ("GEMINI.md", "google_accounts.json"),
+}
+_OURS = (
+    *("projects", "agent-memory", "settings.json", "history.jsonl", "CLAUDE.md", ".credentials.json"),
+    *("plugins", "todos", "statsig", "shell-snapshots"),
+)
 _OTHERS = {
     "Codex’s folder": ("memories/MEMORY.md", "memories/memory_summary.md", "sessions/*/*/*/rollout-*.jsonl"),
     "OpenClaw’s folder": ("openclaw.json", "workspace/MEMORY.md"),
     "a folder of memories, not the config folder above it": ("MEMORY.md",),
+    "a folder with nothing of Claude Code’s in it": ("*",),
 }
 
 
@@ -45,8 +54,9 @@ def why_unread(root: str | os.PathLike[str]) -> str:
         return "a folder that does not exist"
     if not os.access(root, os.R_OK | os.X_OK):
         return "a folder that you have no right to read"
-    found = next((what for what, names in _OTHERS.items() if has(names)), "")
-    return f"{found}; memoryweb reads Claude Code’s, such as ~/.claude" if found and not has(_OURS) else ""
+    known = _NEVER_OURS if has(_OURS) else _NEVER_OURS | _OTHERS
+    found = next((what for what, names in known.items() if has(names)), "")
+    return f"{found}; memoryweb reads Claude Code’s, such as ~/.claude" if found else ""
 
 
 def read(
