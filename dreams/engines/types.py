@@ -168,7 +168,6 @@ class SessionBrief:
     session_id: str
     path: Path
     title: str
-    started_at: dt.datetime | None
     last_at: dt.datetime | None
     from_byte: int
     to_byte: int

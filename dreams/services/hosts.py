@@ -91,7 +91,6 @@ class KnownHost:
     last_seen: dt.datetime | None
     is_away: bool
     projects: int
-    accepts: bool
 
 
 def known() -> list[KnownHost]:
@@ -111,7 +110,6 @@ def _known(row: Host, projects: int) -> KnownHost:
         last_seen=timezone.now() - silent if silent is not None else None,
         is_away=silent is None or silent > AWAY,
         projects=projects,
-        accepts=row.accepts_requests,
     )
 
 

@@ -14,14 +14,13 @@ from dreams.lib.storage.journal import (
     forget_texts,
     list_journals,
     read_journal,
-    read_text,
     recover,
     run,
     sha256_of,
     verify_journals,
 )
 from dreams.lib.storage.journal.store import locked
-from tests.world.journal import NEW, OLD, Dying, DyingAt, Place, Traced, make_place, make_plan
+from tests.world.journal import NEW, OLD, Dying, DyingAt, Place, Traced, make_place, make_plan, old_text
 from tests.world.processes.killed import dies
 
 
@@ -53,7 +52,7 @@ def test_an_applied_plan_is_read_back_whole(place: Place) -> None:
         {"dream": "d1"},
         str(place.memory),
     )
-    assert read_text(place.journal, "d1", sha256_of(OLD["gone.md"])) == OLD["gone.md"]
+    assert old_text(place, "d1", sha256_of(OLD["gone.md"])) == OLD["gone.md"]
     assert read_journal(place.journal, "other") is None
 
 

@@ -8,7 +8,8 @@ from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
-from dreams.lib.storage.journal import Applied, FileOp, Plan, Result, System, read_text, sha256_of
+from dreams.lib.storage.journal import Applied, FileOp, Plan, Result, System, sha256_of
+from dreams.lib.storage.journal.store import Journal, attempts
 from tests.world.manifest import Entry, manifest
 
 LONG_AGO = 1_600_000_000_123_456_789
@@ -50,6 +51,12 @@ def make_place(base: Path) -> Place:
     return Place(memory, base / "journal")
 
 
+def old_text(place: Place, plan_id: str, sha256: str) -> bytes:
+    """What the newest attempt of a plan kept."""
+    with Journal(System(), attempts(place.journal, plan_id)[-1]) as journal:
+        return journal.blob(sha256)
+
+
 def back(place: Place, result: Result, plan_id: str = "r1") -> Plan:
     """The plan that undoes an applied one; it expects each file in its applied state."""
 
@@ -57,7 +64,7 @@ def back(place: Place, result: Result, plan_id: str = "r1") -> Plan:
         before = item.before
         if before is None:
             return FileOp(item.path, expected=item.sha256, data=None)
-        text = read_text(place.journal, result.plan_id, before.sha256)
+        text = old_text(place, result.plan_id, before.sha256)
         return FileOp(item.path, item.sha256, text, before.mode, before.mtime_ns, dict(before.xattrs))
 
     return Plan(

@@ -86,7 +86,7 @@ def transcript(folder: Path, said: Sequence[str] = SAID, session: str = SESSION)
     prompts = tuple(
         PromptBrief(text, number + 1, sum(map(len, raw[:number])), NOW) for number, text in enumerate(said)
     )
-    return SessionBrief(1, session, path, "Health check", NOW, NOW, 0, path.stat().st_size, 1, prompts)
+    return SessionBrief(1, session, path, "Health check", NOW, 0, path.stat().st_size, 1, prompts)
 
 
 @contextlib.contextmanager

@@ -128,9 +128,7 @@ def memory(body: str, kind: str = "project", name: str = "", description: str = 
 
 def session(pk: int, *prompts: str, at: dt.datetime | None = NOON) -> SessionBrief:
     said = tuple(PromptBrief(words, number, number * 100, at) for number, words in enumerate(prompts, 1))
-    return SessionBrief(
-        pk, f"session-{pk}", Path(f"/transcripts/{pk}.jsonl"), "", None, None, 0, 9_999, 0, said
-    )
+    return SessionBrief(pk, f"session-{pk}", Path(f"/transcripts/{pk}.jsonl"), "", None, 0, 9_999, 0, said)
 
 
 def unaccounted(edit: Edit) -> list[str]:
@@ -152,7 +150,7 @@ def conversation(path: Path, *turns: str) -> SessionBrief:
             prompts.append(PromptBrief(words, number, len(raw), NOON))
         raw += json.dumps(said(number, words, "user" if number % 2 else "assistant")).encode() + b"\n"
     path.write_bytes(raw)
-    return SessionBrief(1, path.stem, path, "", None, None, 0, len(raw), 0, tuple(prompts))
+    return SessionBrief(1, path.stem, path, "", None, 0, len(raw), 0, tuple(prompts))
 
 
 def said(number: int, words: str, role: str) -> dict[str, object]:

@@ -116,14 +116,13 @@ class FoundNotes(msgspec.Struct, frozen=True, gc=False):
 
 
 class FoundMemory(msgspec.Struct, frozen=True, gc=False):
-    """One file of a memory directory; `path` is relative to it, with `/`. `links` is its number of hard links."""
+    """One file of a memory directory; `path` is relative to it, with `/`."""
 
     path: str
     kind: MemoryKind
     size: int
     mtime_ns: int
     inode: int
-    links: int = 1
 
 
 @dataclass(frozen=True, slots=True)

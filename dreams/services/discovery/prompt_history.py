@@ -18,7 +18,6 @@ from dreams.lib.agents.claude_code import slug_of
 from dreams.lib.agents.claude_code.history import FILE, History, PromptEntry
 from dreams.lib.agents.transcripts import (
     FileGrowth,
-    FileMark,
     Prompt as Typed,
     change,
     identity_of,
@@ -42,6 +41,7 @@ from dreams.models import (
 from dreams.services import database
 from dreams.services.discovery import rows
 from dreams.services.discovery.reading import is_own, prompt_rows, signed
+from dreams.services.discovery.resume import mark_of
 from dreams.services.discovery.rows import Tally
 
 LINES_AT_ONCE = 2_000  # in one transaction; chosen
@@ -67,7 +67,7 @@ def _read(fd: int, root: str, host: str) -> None:
     row, _ = HistoryFile.objects.get_or_create(host=host, root=root)
     places = _Places.of(root, host)
     again = bool(row.unplaced) and places.newest > row.newest_project
-    before, changed = seen(fd), change(_mark(row), fd)
+    before, changed = seen(fd), change(mark_of(row), fd)
     if changed is FileGrowth.UNCHANGED and not again:
         return
     if again or changed is FileGrowth.REPLACED:
@@ -86,13 +86,6 @@ def _read(fd: int, root: str, host: str) -> None:
             row.save()
         if not some:
             return
-
-
-def _mark(row: HistoryFile) -> FileMark:
-    identity = bytes(row.identity).hex()
-    return FileMark(
-        row.device, row.inode % 2**64, row.size, row.mtime_ns, row.offset, identity[:16], identity[16:]
-    )
 
 
 @dataclass(slots=True)

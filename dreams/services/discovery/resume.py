@@ -7,7 +7,7 @@ import msgspec
 from django.db import transaction
 
 from dreams.lib.agents.transcripts import Cursor, FileGrowth, FileMark, FileStat, Scan, Summary, change
-from dreams.models import MemoryWrite, OpenEnd, Prompt, RequestUsage, Session, TranscriptFile
+from dreams.models import HistoryFile, MemoryWrite, OpenEnd, Prompt, RequestUsage, Session, TranscriptFile
 
 Problems = list[dict[str, int | str]]
 
@@ -40,10 +40,13 @@ def kept(files: Iterable[int]) -> dict[int, Kept]:
 
 
 def _kept(row: TranscriptFile) -> Kept:
+    return Kept(mark_of(row), row.line_no, bytes(row.state), row.problems)
+
+
+def mark_of(row: TranscriptFile | HistoryFile) -> FileMark:
     identity = bytes(row.identity).hex()
     head, tail = identity[:16], identity[16:]
-    known = FileMark(row.device, row.inode % 2**64, row.size, row.mtime_ns, row.offset, head, tail)
-    return Kept(known, row.line_no, bytes(row.state), row.problems)
+    return FileMark(row.device, row.inode % 2**64, row.size, row.mtime_ns, row.offset, head, tail)
 
 
 def resume(known: Kept | None, fd: int) -> Scan | None:

@@ -179,7 +179,6 @@ def brief(session: Session, from_byte: int, to_byte: int, prompts: Iterable[Prom
         session_id=session.session_id,
         path=Path(session.path),
         title=session.title,
-        started_at=session.started_at,
         last_at=session.last_at,
         from_byte=from_byte,
         to_byte=to_byte,

@@ -140,7 +140,7 @@ def _file(memory_dir: str, path: str, st: os.stat_result) -> FoundMemory | Skipp
     kind = kind_of(path)
     if kind is None:
         return Skipped(printable(f"{memory_dir}/{path}"), NOT_MARKDOWN)
-    return FoundMemory(path, kind, st.st_size, st.st_mtime_ns, st.st_ino, st.st_nlink)
+    return FoundMemory(path, kind, st.st_size, st.st_mtime_ns, st.st_ino)
 
 
 def kind_of(path: str) -> MemoryKind | None:

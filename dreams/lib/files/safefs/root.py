@@ -424,8 +424,3 @@ class Root:
             if not st.S_ISREG(found.st_mode):
                 raise UnsafePath(rel, f"is {kind_of(found.st_mode)}, not a regular file")
             os.unlink(name, dir_fd=folder)
-
-    def rmdir(self, rel: str) -> None:
-        """Remove the empty directory `rel`."""
-        with self.parent(rel) as (folder, name):
-            os.rmdir(name, dir_fd=folder)

@@ -23,7 +23,6 @@ from .recovery import (
     list_journals,
     plan_ids,
     read_journal,
-    read_text,
     recover,
     verify_journals,
 )

@@ -160,15 +160,6 @@ def _entry(path: Path) -> JournalEntry:
     return JournalEntry(path.name, plan_id, state, resolved.made_at, resolved.target_dir, meta, result, said)
 
 
-def read_text(journal_dir: str | os.PathLike[str], plan_id: str, sha256: str) -> bytes:
-    """An old or new text of a plan. Raises KeyError if no attempt has it, JournalDamaged."""
-    for path in reversed(attempts(Path(journal_dir), plan_id)):
-        if (path / "blobs" / sha256).exists():
-            with Journal(System(), path) as journal:
-                return journal.blob(sha256)
-    raise KeyError(sha256)
-
-
 def verify_journals(journal_dir: str | os.PathLike[str]) -> list[str]:
     """The damaged or missing records and texts, each with its name."""
     troubles = []
