@@ -51,6 +51,13 @@ def test_the_old_value_becomes_history_in_its_own_sentence(tmp_path: Path) -> No
     assert "port 41873 (until 2026-09-01; now 50020). Deploys go out on Tuesdays.\n" in history
 
 
+@each("more", [". Its debugger is on 418731.", "。部署在周二。"])
+def test_only_the_sentence_with_the_whole_old_value_becomes_history(tmp_path: Path, more: str) -> None:
+    [question] = asked(two(tmp_path, f"{ONE[:-1]}{more}", dated=True), "changed")
+    history = texts(question, "history")["a.md"] or ""
+    assert history.count("now") == 1 and f"port 41873 (until 2026-09-01; now 50020).{more[1:]}\n" in history
+
+
 def test_of_several_newer_values_the_last_day_counts_and_two_of_one_day_are_of_two_things(
     tmp_path: Path,
 ) -> None:

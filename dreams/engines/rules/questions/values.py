@@ -122,8 +122,12 @@ def as_history(
 ) -> Option:
     """The old value as history: in its sentence, until when it was true, and what is true now."""
     note = f" ({until}; now {new})."
-    said = [" ".join(s.rstrip(" .") + note if old in s else s for s in sentences(m.text)) for m in meant]
-    given = (list(map(Rewording, meant, said)), f"Changed to {new}.", "The old value is history.", told)
+    wordings = []
+    for each in meant:
+        has_it = (said for said in sentences(each.text) if with_text(each._replace(text=said), old, new))
+        said = next(has_it, each.text)
+        wordings.append(Rewording(each, each.text.replace(said, said.rstrip(" .。") + note, 1)))
+    given = (wordings, f"Changed to {new}.", "The old value is history.", told)
     return asking.draftsman.option("history", "Keep the old value as history", reword, *given)
 
 
@@ -191,7 +195,7 @@ def two_values(
     for told in later.values():
         last = max(day or dt.date.max for _, day in told)
         newest = [(pair, day) for pair, day in told if (day or dt.date.max) == last]
-        if len({_bare(pair.second) for pair, _ in newest}) == 1:  # values of two things, if one day has two
+        if len({pair.second.strip("`") for pair, _ in newest}) == 1:  # else of two things
             yield from _changed(asking, index, *newest[0])
 
 
@@ -319,22 +323,18 @@ def _changed(
     until = f"until {day}" if day else "formerly"
     history = as_history(asking, [old], pair.value, pair.second, until, citations)
     options = (option, Option("keep", "Keep both"), history)
-    why = f"The newer note says {_bare(pair.second)}, the older one {_bare(pair.value)}."
+    why = f"The newer note says {pair.second.strip('`')}, the older one {pair.value.strip('`')}."
     question = Question("changed", subject_of([old, new]), why, places, options, citations, NOTED * pair.sure)
     yield question, Changed(pair.thing, pair.value, pair.second, old.text, (old, new), citations)
 
 
-def _bare(value: str) -> str:
-    return value.strip("`")
-
-
 def _conflict(asking: Inputs, index: StatementIndex, pair: TwoValues) -> Iterator[Question]:
     one, other = pair.one, pair.other
-    first = _option(asking, index, "first", f"It is {_bare(pair.value)}", pair.turned())
-    second = _option(asking, index, "second", f"It is {_bare(pair.second)}", pair)
+    first = _option(asking, index, "first", f"It is {pair.value.strip('`')}", pair.turned())
+    second = _option(asking, index, "second", f"It is {pair.second.strip('`')}", pair)
     if not (first.edits and second.edits):
         return
-    why = f"One note says {_bare(pair.value)}, another {_bare(pair.second)}."
+    why = f"One note says {pair.value.strip('`')}, another {pair.second.strip('`')}."
     places, citations = (place_of(one), place_of(other)), (cited(one), cited(other))
     options = (first, second, Option("keep", "Keep both"))
     yield Question(
@@ -351,7 +351,7 @@ def _option(asking: Inputs, index: StatementIndex, name: str, label: str, pair: 
     wrong, right = pair.one, pair.other
     wordings = everywhere(index, [wrong], pair.value, pair.second)
     citations = (cited(right), cited(wrong))
-    reason = f"{right.path} has {_bare(pair.second)}."
+    reason = f"{right.path} has {pair.second.strip('`')}."
 
     def work(rec: Recorder) -> None:
         done = reword(rec, wordings, reason, "The other value is correct.", citations)
