@@ -91,6 +91,7 @@ class KnownHost:
     last_seen: dt.datetime | None
     is_away: bool
     projects: int
+    accepts: bool
 
 
 def known() -> list[KnownHost]:
@@ -110,6 +111,7 @@ def _known(row: Host, projects: int) -> KnownHost:
         last_seen=timezone.now() - silent if silent is not None else None,
         is_away=silent is None or silent > AWAY,
         projects=projects,
+        accepts=row.accepts_requests,
     )
 
 

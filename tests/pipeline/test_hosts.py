@@ -173,6 +173,17 @@ def test_the_command_lists_hosts_and_when_each_was_seen_by_this_clock(
     assert not next(one for one in hosts.known() if one.is_here).is_away
 
 
+def test_the_list_of_hosts_says_which_of_them_take_requests(
+    elsewhere: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    Host.objects.filter(key=elsewhere).update(accepts_requests=True)
+    call_command("hosts", "--json")
+    rows = json.loads(capsys.readouterr().out)["hosts"]
+    assert {row["is_here"]: row["accepts"] for row in rows} == {True: False, False: True}
+    call_command("hosts")
+    assert {line.split()[-1] for line in capsys.readouterr().out.splitlines()} >= {"yes", "no"}
+
+
 def test_a_command_and_a_message_name_a_host_by_its_name(
     elsewhere: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
