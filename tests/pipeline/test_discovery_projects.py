@@ -206,6 +206,14 @@ def test_a_folder_of_another_agent_with_files_named_as_ours_is_named_too(
     assert registry.why_unread(tmp_path).startswith(said)
 
 
+def test_a_folder_with_sessions_is_ours_whatever_else_lies_in_it(root: Root) -> None:
+    root.session(root.repository("app"), "s1")
+    (root.path / "GEMINI.md").symlink_to("CLAUDE.md")
+    (root.path / "CLAUDE.md").write_text("Be brief.\n")
+    report = discovery.discover([root.path])
+    assert report.projects == 1 and report.skipped == ()
+
+
 def test_agent_memory_is_a_project_of_its_own_and_counts_no_session_twice(root: Root) -> None:
     app = root.repository("app")
     root.session(app, "s1")

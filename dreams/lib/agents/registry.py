@@ -27,11 +27,12 @@ AGENTS: list[Agent] = [
 
 
 #: Folders that are given for a config folder and are none that is read, by what lies in them (patterns); but for the first two,
-#: not where something of `_OURS` is, too.
+#: not where something of `_OURS` is, too. With `_SURELY_OURS` it is Claude Code's, also with a GEMINI.md that leads to CLAUDE.md.
 _NEVER_OURS = {
     "Cursor’s folder": ("projects/*/agent-transcripts",),
     "Gemini CLI’s folder": ("GEMINI.md", "google_accounts.json"),
 }
+_SURELY_OURS = ("projects/*/*.jsonl", "projects/*/memory")
 _OURS = (
     *("projects", "agent-memory", "settings.json", "history.jsonl", "CLAUDE.md", ".credentials.json"),
     *("plugins", "todos", "statsig", "shell-snapshots"),
@@ -54,6 +55,8 @@ def why_unread(root: str | os.PathLike[str]) -> str:
         return "a folder that does not exist"
     if not os.access(root, os.R_OK | os.X_OK):
         return "a folder that you have no right to read"
+    if has(_SURELY_OURS):
+        return ""
     known = _NEVER_OURS if has(_OURS) else _NEVER_OURS | _OTHERS
     found = next((what for what, names in known.items() if has(names)), "")
     return f"{found}; memoryweb reads Claude Code’s, such as ~/.claude" if found else ""
