@@ -10,9 +10,11 @@ from django.apps import apps
 from django.db import models
 from django.db.models import Value
 
-from dreams.models import InstructionText, Project
+from dreams.lib.agents.transcripts import Cursor, Scan, Summary
+from dreams.models import InstructionText, Project, TranscriptFile
 from dreams.services import review, secret_purge
 from dreams.services.apply import applying
+from dreams.services.discovery import resume
 from tests.world import directory as world
 from tests.world.directory import ME
 
@@ -160,3 +162,17 @@ def test_a_purge_leaves_the_secret_in_no_column_of_any_row_of_the_project(projec
         if TOKEN in str(getattr(kept, name))
     ]
     assert not left, " ".join(left)
+
+
+def test_what_was_read_of_a_transcript_is_kept_without_it_and_reading_goes_on_there(project: Project) -> None:
+    """A version that did not know this kind of secret has it in the totals from which the next reading continues."""
+    asked = f'Say "it is {TOKEN}".'
+    state = resume.state_of(Scan(Cursor(9, 1), Summary(last_prompt=asked, user_turns=1)))
+    session = project.sessions.create(session_id="s", touched_at=VALUES["DateTimeField"])
+    file = TranscriptFile.objects.create(session=session, path="/t/s.jsonl", state=state)
+    [leak] = secret_purge.find_secrets(project).found
+    secret_purge.purge(project, [leak.id], ME)
+    file.refresh_from_db()
+    kept = resume.summary_of(bytes(file.state))
+    assert kept is not None and TOKEN.encode() not in bytes(file.state)
+    assert (kept.last_prompt, kept.user_turns) == (asked.replace(TOKEN, "[redacted: github-token]"), 1)

@@ -3,6 +3,7 @@
 A secret is identified by a keyed hash (`findings.secrets.fingerprint`); its text never leaves this package.
 """
 
+import json
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
@@ -43,6 +44,7 @@ from dreams.models import (
     SaidAgain,
     Session,
     SessionNotes,
+    TranscriptFile,
     Turn,
     Version,
     WorkStep,
@@ -166,6 +168,7 @@ def scrub(project: Project, values: Mapping[str, str]) -> None:
         (HostRequest.objects.filter(project=project), ("given", "report")),
     ):
         _scrub_json(found, json_columns, values)
+    _scrub_states(TranscriptFile.objects.filter(session__project=project), values)
     index.read_again(
         Prompt.objects.filter(session__project=project, text__contains=MARK),
         Session.objects.filter(project=project, title__contains=MARK),
@@ -193,6 +196,15 @@ def _scrub_json(rows: QuerySet[Any], columns: tuple[str, ...], values: Mapping[s
             if after != before:
                 setattr(row, column, after)
                 row.save(update_fields=[column])
+
+
+def _scrub_states(files: QuerySet[TranscriptFile], values: Mapping[str, str]) -> None:
+    """What was read of transcripts, as JSON: the next reading continues from it."""
+    escaped = {json.dumps(value, ensure_ascii=False)[1:-1]: rule for value, rule in values.items()}
+    for row in files.only("pk", "state").iterator(chunk_size=ROWS_AT_ONCE):
+        before = text.decode(bytes(row.state))
+        if before != (after := without(before, escaped)):
+            files.filter(pk=row.pk).update(state=text.encode(after))
 
 
 def _without(value: object, values: Mapping[str, str]) -> object:
