@@ -15,6 +15,7 @@ from dreams.models import InstructionText, Project, TranscriptFile
 from dreams.services import review, secret_purge
 from dreams.services.apply import applying
 from dreams.services.discovery import resume
+from dreams.services.secret_purge import locating
 from tests.world import directory as world
 from tests.world.directory import ME
 
@@ -176,3 +177,16 @@ def test_what_was_read_of_a_transcript_is_kept_without_it_and_reading_goes_on_th
     kept = resume.summary_of(bytes(file.state))
     assert kept is not None and TOKEN.encode() not in bytes(file.state)
     assert (kept.last_prompt, kept.user_turns) == (asked.replace(TOKEN, "[redacted: github-token]"), 1)
+
+
+def test_a_secret_that_json_writes_otherwise_leaves_what_was_read_of_a_transcript_too(
+    project: Project,
+) -> None:
+    secret = 'w5"Tn8\\QyB3\nxK6é'
+    state = resume.state_of(Scan(Cursor(9, 1), Summary(last_prompt=f"Use {secret} there.")))
+    session = project.sessions.create(session_id="s", touched_at=VALUES["DateTimeField"])
+    file = TranscriptFile.objects.create(session=session, path="/t/s.jsonl", state=state)
+    locating.scrub(project, {secret: "password"})
+    file.refresh_from_db()
+    kept = resume.summary_of(bytes(file.state))
+    assert kept is not None and kept.last_prompt == "Use [redacted: password] there."
