@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import html
+import itertools
 import re
 from pathlib import Path
+from unittest import mock
 
 import pytest
 from django.db import connection
@@ -18,6 +20,7 @@ from dreams.lib.files import workspace
 from dreams.models import Evidence, FileChange, Hunk, Project, Proposal, Session
 from dreams.services import proposals, review
 from dreams.services.memories import syncing
+from dreams.web.pages import diffs
 from tests.world import directory as world, review as desk
 
 pytestmark = pytest.mark.django_db
@@ -51,6 +54,23 @@ def test_a_proposal_is_found_by_its_own_id_and_by_its_dreams(browser: Client, pr
     response = browser.get(f"/review/{proposal.dream.public_id}/")
     assert response["Location"] == f"/review/{proposal.public_id}/"
     assert browser.get("/review/d00000000/").status_code == 404
+
+
+def test_a_card_of_one_index_row_does_not_prepare_the_lines_of_all_others(
+    browser: Client, tmp_path: Path
+) -> None:
+    row = "- [Topic {0}](topic_{0}.md) — what is known of {0}\n"
+    texts = ["# Memory\n\n" + "".join(map(row.format, range(60)))]
+    texts += [texts[0].replace("# Memory", "# All memories")]
+    for number in range(0, 60, 6):
+        texts.append(texts[-1].replace(f"known of {number}\n", f"known of topic {number}\n"))
+    project = world.make_project(tmp_path / "large", {"MEMORY.md": texts[0]})
+    edits = (world.edit("MEMORY.md", a, b, f"row {n}") for n, (a, b) in enumerate(itertools.pairwise(texts)))
+    proposal = world.propose(project, *edits)
+    page(browser, proposal)
+    with mock.patch.object(diffs, "line_of", wraps=diffs.line_of) as made:
+        assert page(browser, proposal).count("<article ") >= 10
+    assert made.call_count < 200
 
 
 def test_the_page_has_one_heading_and_nothing_inline(opened: str) -> None:

@@ -139,8 +139,8 @@ class Block:
         return "ins" if self.hunk.new_lines else "del"
 
 
-def blocks(base: str, hunks: Sequence[Hunk], path: str, *, folds: bool = True) -> list[Block]:
-    """One block for each hunk, in order of `base`. Without `folds` they leave out the unchanged lines that can be unfolded."""
+def blocks(base: str, hunks: Sequence[Hunk], path: str, *, folds: bool = True, only: str = "") -> list[Block]:
+    """One block for each hunk, or for `only` one, in order of `base`; without `folds` nothing can be unfolded in it."""
     ordered = sorted(hunks, key=lambda h: (h.base_start, h.new_start))
     rows = diff.rows(base, ordered, None)
     runs = [(key, list(group)) for key, group in groupby(rows, key=lambda row: row.hunk)]
@@ -148,19 +148,19 @@ def blocks(base: str, hunks: Sequence[Hunk], path: str, *, folds: bool = True) -
     styles = _Styles(_styles_of(base, path), _styles_of(after, path))
     changed = {key: rows for key, rows in runs if key is not None}
     gaps = [_Parted.of(*gap) for gap in _between(runs, [h.id for h in ordered])]
-    folded = [_gap(gap.hidden, styles) if folds else None for gap in gaps]
     return [
         Block(
             hunk=hunk,
-            above=None if number else folded[0],
+            above=_gap(gaps[0].hidden, styles) if folds and not number else None,
             lines=tuple(
                 line_of(row, styles.of(row))
                 for row in [*gaps[number].lead, *changed.get(hunk.id, []), *gaps[number + 1].trail]
             ),
-            below=folded[number + 1],
+            below=_gap(gaps[number + 1].hidden, styles) if folds else None,
             notes=tuple(notes(hunk, _is_front(changed.get(hunk.id, ()), styles))),
         )
         for number, hunk in enumerate(ordered)
+        if only in ("", hunk.id)
     ]
 
 
@@ -243,9 +243,8 @@ class _Styles:
 
 
 def _gap(rows: Sequence[DiffRow], styles: _Styles) -> Gap | None:
-    if not rows:
-        return None
-    return Gap(len(rows), tuple(line_of(row, styles.of(row)) for row in rows[:MOST_IN_GAP]))
+    lines = tuple(line_of(row, styles.of(row)) for row in rows[:MOST_IN_GAP])
+    return Gap(len(rows), lines) if rows else None
 
 
 def line_of(
@@ -270,6 +269,8 @@ def _changes(row: DiffRow) -> tuple[BitRun, ...]:
 
 def runs(row: DiffRow) -> tuple[BitRun, ...]:
     """The row's text split at changes, code and link targets, with invisible characters written out."""
+    if row.text and not row.spans and "`" not in row.text and "](" not in row.text:
+        return (BitRun(False, (Bit(diff.visible(row.text, "\n")),)),)
     found = _LOOKS.finditer(row.text) if len(row.text) <= MOST_LOOKED_AT else ()
     looks = {m.start(): (m.end(), "code" if m[0][0] == "`" else "target") for m in found}
     spans = dict(_marked(row))

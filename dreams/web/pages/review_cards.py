@@ -356,10 +356,9 @@ class _Shown:
     def _block(self, hunk: Hunk) -> tuple[Block, ...]:
         found = self.made_from.texts[hunk.file_id]
         hunks = found.as_shown() if self.made_from.state.is_open else found.as_submitted(hunk)
-        made = diffs.blocks(text.decode(found.base or b""), hunks, hunk.file.path)
+        made = diffs.blocks(text.decode(found.base or b""), hunks, hunk.file.path, only=hunk.hunk_id)
         is_new = hunk.file.kind == FileChange.Kind.ADD and not memdir.is_index(hunk.file.path)
-        own = (block for block in made if block.hunk.id == hunk.hunk_id)
-        return tuple(diffs.without_frontmatter(block) if is_new else block for block in own)
+        return tuple(diffs.without_frontmatter(block) if is_new else block for block in made)
 
     def _renamed(self, hunk: Hunk, old: FileChange) -> tuple[Block, ...]:
         """The diff of a renamed file, which is one decision on two rows."""
