@@ -56,11 +56,12 @@ def _triggers(table: str, kind: str, project: str, columns: str = "") -> list[st
 
 
 _OF_VERSION = f"(SELECT project_id FROM {_MEMORY} WHERE id = {{row}}.memory_id)"  # noqa: S608 - names of our own
+CREATE_OF_VERSIONS = tuple(_triggers(_VERSION, "memories", _OF_VERSION))
 CREATE_PROJECTS = (
     f"CREATE TABLE {_PROJECTS} (kind TEXT, project INTEGER, mark INTEGER NOT NULL, PRIMARY KEY (kind, project)) WITHOUT ROWID",
     *_triggers(_SESSION, "sessions", "{row}.project_id", _COUNTED),
     *_triggers(_MEMORY, "memories", "{row}.project_id"),
-    *_triggers(_VERSION, "memories", _OF_VERSION),
+    *CREATE_OF_VERSIONS,
 )
 DROP_PROJECTS = (
     *(

@@ -98,6 +98,9 @@ class Version(models.Model):
         COPIED = "copied", "Copied from another project"
 
     memory = models.ForeignKey(Memory, on_delete=models.CASCADE, related_name="versions")
+    number = models.BigIntegerField(
+        db_default=0, help_text="Orders the versions of a memory: clocks may have been wrong."
+    )
     sha256 = models.CharField(max_length=64, blank=True, help_text="Empty: the file was removed.")
     size = models.BigIntegerField(default=0)
     mode = models.IntegerField(default=0o644)
@@ -121,12 +124,20 @@ class Version(models.Model):
         ordering = ["-at", "-id"]
         indexes = [
             models.Index(fields=["memory", "-at"]),
+            models.Index(fields=["memory", "-number"], name="version_by_number"),
             models.Index(fields=["sha256"], name="version_by_sha256"),
             models.Index(fields=["at"], condition=models.Q(indexed=False), name="version_not_indexed"),
         ]
 
     def __str__(self) -> str:
         return f"{self.memory} at {self.at:%Y-%m-%d %H:%M}"
+
+    def save_as(self, number: int) -> None:
+        """Save it among earlier versions; the numbers of those from this one on rise by one."""
+        later = Version.objects.filter(memory=self.memory_id, number__gte=number)
+        later.update(number=models.F("number") + 1)
+        self.number = number
+        self.save()
 
 
 class InstructionText(models.Model):

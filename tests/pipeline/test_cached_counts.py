@@ -69,7 +69,7 @@ def _memory_moved(project: Project) -> None:
 def _version_added(project: Project) -> None:
     memory = project.memories.earliest("pk")
     Version.objects.bulk_create(
-        [Version(memory=memory, sha256="a" * 64, size=5_000, at=NOW, origin=Version.Origin.OUTSIDE)]
+        [Version(memory=memory, number=2, sha256="a" * 64, size=5_000, at=NOW, origin=Version.Origin.OUTSIDE)]
     )
 
 

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import datetime as dt
+import hashlib
 import shutil
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+import time_machine
 from django.conf import settings
 from django.core.management import call_command
 from django.utils import timezone
@@ -64,7 +67,7 @@ def _lose_everything(project: Project) -> Project:
 
 
 def _texts(project: Project, path: str) -> list[str]:
-    rows = Version.objects.filter(memory__project=project, memory__path=path).order_by("at", "pk")
+    rows = Version.objects.filter(memory__project=project, memory__path=path).order_by("number")
     with syncing.open_history(project) as store:
         return [store.read(row.sha256).decode() for row in rows]
 
@@ -85,6 +88,23 @@ def test_lost_versions_come_back_in_their_order(project: Project, tmp_path: Path
         [world.DEPLOY, "Second.\n", "Third.\n"]
     )
     assert verifying.verify().problems == []
+
+
+def test_lost_versions_come_back_in_that_order_also_where_a_clock_was_behind(
+    project: Project, tmp_path: Path
+) -> None:
+    with time_machine.travel(timezone.now() - dt.timedelta(days=3)):
+        _change(project, "project_deploy.md", "Fourth.\n")
+    _change(project, "project_deploy.md", "Fifth.\n")
+    kept = _texts(project, "project_deploy.md")
+    file = _exported(project, tmp_path)
+    for lost in ("Second.\n", "Fourth.\n"):
+        Version.objects.filter(sha256=hashlib.sha256(lost.encode()).hexdigest()).delete()
+    assert exports.bring_back(file, ME).versions == 2
+    assert _texts(project, "project_deploy.md") == kept
+    _lose_everything(project)
+    exports.bring_back(file, ME)
+    assert list(dict.fromkeys(_texts(project, "project_deploy.md"))) == kept
 
 
 def test_what_was_kept_here_meanwhile_stays(project: Project, tmp_path: Path) -> None:

@@ -68,7 +68,7 @@ def test_a_late_line_is_an_outside_version_just_before_the_apply_and_in_the_hist
     [kept] = asides()
     memory = kept.memory
     assert (memory.path, kept.origin) == (NAME, Version.Origin.OUTSIDE)
-    newest, second, *_ = memory.versions.order_by("-at", "-pk")
+    newest, second, *_ = memory.versions.order_by("-number")
     assert (newest.origin, newest.sha256) == (Version.Origin.APPLY, memory.sha256)
     assert second == kept
     with syncing.open_history(approved.project) as store:

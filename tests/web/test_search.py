@@ -35,7 +35,11 @@ def _replaced(memory: Memory, text: str) -> Version:
     memory.sha256 = world.blob(text)
     memory.save()
     return Version.objects.create(
-        memory=memory, sha256=memory.sha256, at=timezone.now(), origin=Version.Origin.OUTSIDE
+        memory=memory,
+        number=memory.versions.count() + 1,
+        sha256=memory.sha256,
+        at=timezone.now(),
+        origin=Version.Origin.OUTSIDE,
     )
 
 

@@ -2,19 +2,28 @@
 
 from __future__ import annotations
 
+import datetime as dt
+import hashlib
+import importlib
+import json
 import re
+from collections.abc import Iterable
 from pathlib import Path
 
 import pytest
+import time_machine
+from django.apps import apps
+from django.core.management import call_command
 from django.db import connection
 from django.test import Client
 from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
+from django.utils import timezone
 
-from dreams.models import Hunk, Memory, Project, Proposal, Version
+from dreams.models import AuditEntry, Hunk, Memory, Project, Proposal, Version
 from dreams.services import blobs, review
 from dreams.services.apply import applying
-from dreams.services.memories import hand_edits, syncing
+from dreams.services.memories import hand_edits, syncing, time_travel
 from dreams.web.pages import memory as memory_page, timeline
 from tests.world import directory as real, rows as world
 
@@ -146,3 +155,78 @@ def test_the_queries_do_not_grow_with_the_history(browser: Client, memory: Memor
 def test_every_origin_has_its_words() -> None:
     assert set(memory_page.ORIGINS) == set(Version.Origin)
     assert set(timeline._WRITES) == set(Proposal.Origin)
+
+
+# --- Written while the clock was wrong --------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def clock_was_behind(project: Project) -> Memory:
+    """Its second text was seen while the clock was a day behind, its third while it was a year ahead, its fourth now."""
+    now = timezone.now()
+    for at, words in ((-dt.timedelta(days=1), "Second.\n"), (dt.timedelta(days=365), "Third.\n")):
+        (Path(project.memory_dir) / "project_deploy.md").write_text(words)
+        with time_machine.travel(now + at):
+            syncing.refresh(project)
+    (Path(project.memory_dir) / "project_deploy.md").write_text("Fourth.\n")
+    syncing.refresh(project)
+    return project.memories.get(path="project_deploy.md")
+
+
+TEXTS = ["Fourth.\n", "Third.\n", "Second.\n", real.DEPLOY]
+
+
+def _words(rows: Iterable[Version]) -> list[str]:
+    return [bytes(blobs.get_many([row.sha256])[row.sha256]).decode() for row in rows]
+
+
+def test_versions_are_listed_in_the_order_in_which_they_were_made_whatever_the_clock_said(
+    clock_was_behind: Memory,
+) -> None:
+    listed = memory_page.versions(clock_was_behind).items
+    assert _words(row.version for row in listed) == TEXTS
+    assert [row.previous for row in listed] == [*(row.version.pk for row in listed[1:]), None]
+    assert _words(row.version for row in memory_page.choices(clock_was_behind)) == TEXTS
+
+
+def test_history_lists_a_memorys_versions_in_that_order(
+    clock_was_behind: Memory, capsys: pytest.CaptureFixture[str]
+) -> None:
+    call_command("history", str(clock_was_behind.project_id), clock_was_behind.path, "--json")
+    listed = [row["version"] for row in json.loads(capsys.readouterr().out)["versions"]]
+    assert listed == [hashlib.sha256(words.encode()).hexdigest() for words in TEXTS]
+
+
+def test_a_memory_as_it_was_has_the_last_text_that_was_made_by_then(clock_was_behind: Memory) -> None:
+    now, path = timezone.now(), clock_was_behind.path
+    for when in (now, now + dt.timedelta(days=400)):
+        [sha] = {time_travel.states_at(clock_was_behind.project, when)[path]}
+        assert blobs.get_many([sha])[sha] == b"Fourth.\n"
+
+
+def test_lines_are_those_of_the_last_text(browser: Client, clock_was_behind: Memory) -> None:
+    shown = browser.get(reverse("memory-blame", args=[clock_was_behind.pk])).content.decode()
+    assert "Fourth." in shown and "Third." not in shown
+
+
+def test_versions_of_a_database_of_before_are_in_the_order_of_their_rows_but_for_those_saved_late(
+    clock_was_behind: Memory,
+) -> None:
+    saved = list(clock_was_behind.versions.order_by("pk"))
+    aside, imported = (
+        Version.objects.create(memory=clock_was_behind, at=row.at - dt.timedelta(microseconds=1), **late)
+        for row, late in ((saved[1], {"aside_at": timezone.now(), "mtime_ns": 1}), (saved[3], {}))
+    )
+    AuditEntry.objects.create(
+        number=1, at=timezone.now(), action="history.imported", project_id_was=clock_was_behind.project_id
+    )
+    Version.objects.update(number=0)
+    importlib.import_module("dreams.migrations.0076_versions_numbered").number_versions(apps, None)
+    # One is placed by its time: before the first that was saved at a later one.
+    assert list(clock_was_behind.versions.order_by("number")) == [
+        saved[0],
+        aside,
+        saved[1],
+        imported,
+        *saved[2:],
+    ]

@@ -106,7 +106,12 @@ def make_memory(
     }
     memory = Memory.objects.create(project=project, path=path, **{**defaults, **fields})
     Version.objects.create(
-        memory=memory, sha256=sha, size=memory.size, at=memory.changed_at, origin=Version.Origin.FOUND
+        memory=memory,
+        number=1,
+        sha256=sha,
+        size=memory.size,
+        at=memory.changed_at,
+        origin=Version.Origin.FOUND,
     )
     return memory
 

@@ -21,7 +21,7 @@ class Command(base.Command):
         exports.refresh_if_possible(project)
         rows = Version.objects.filter(memory__project=project).select_related("memory", "proposal__dream")
         if options["path"]:
-            rows = rows.filter(memory__path=options["path"])
+            rows = rows.filter(memory__path=options["path"]).order_by("-number", "-pk")
             if not rows.exists():
                 raise base.Refused(
                     f"{project.slug} never had a memory {options['path']}. `history {project.slug}` lists them."

@@ -343,24 +343,20 @@ def _keep_late(proposal: Proposal, late: journal.Late) -> None:
         if memory.versions.filter(sha256=late.sha256, aside_at__isnull=False).exists():
             return
         blobs.put(late.data)
-        Version.objects.create(
+        # Just before the state that replaced it, so that the newest version is the file's.
+        by_number = memory.versions.order_by("-number", "-pk")
+        after = by_number.filter(proposal=proposal).first() or by_number.first()
+        kept = Version(
             memory=memory,
             sha256=late.sha256,
             size=len(late.data),
             mode=memory.mode,
-            at=_moment_of_late(memory, proposal),
+            at=after.at - _JUST_BEFORE if after else timezone.now(),
             aside_at=timezone.now(),
             origin=Version.Origin.OUTSIDE,
         )
+        kept.save_as(after.number if after else 1)
         index.add({late.sha256: late.data})
-
-
-def _moment_of_late(memory: Memory, proposal: Proposal) -> dt.datetime:
-    """Just before the state that replaced it, so that the newest version is the file's."""
-    after = memory.versions.filter(proposal=proposal).order_by("-at", "-pk").first() or (
-        memory.versions.order_by("-at", "-pk").first()
-    )
-    return after.at - _JUST_BEFORE if after else timezone.now()
 
 
 def _commit_late(project: Project, late: journal.Late) -> None:

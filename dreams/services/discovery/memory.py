@@ -238,7 +238,7 @@ def _describe(place: KnownProject, found: Sequence[FoundMemory], unread: Mapping
 
 def _distilled(project: Project) -> set[str]:
     """Files first written by one of our dreams, which do not count as topic files of an agent in daily-log mode."""
-    first = Version.objects.filter(memory=OuterRef("pk")).order_by("at", "pk").values("origin")
+    first = Version.objects.filter(memory=OuterRef("pk")).order_by("number", "pk").values("origin")
     rows = project.memories.filter(gone_at__isnull=True).annotate(first=Subquery(first[:1]))
     return set(rows.filter(first=Version.Origin.APPLY).values_list("path", flat=True))
 

@@ -225,7 +225,7 @@ def described_then(project: Project) -> Mapping[str, str]:
     """For rows of the index, by line: the description that the file had when the row was written, if it has another one now."""
     kept = defaultdict[str, list[tuple[dt.datetime, str]]](list)
     versions = Version.objects.filter(memory__project=project, memory__gone_at__isnull=True)
-    in_order = versions.exclude(sha256="").order_by("at", "pk")
+    in_order = versions.exclude(sha256="").order_by("number", "pk")
     for path, at, sha256 in in_order.values_list("memory__path", "at", "sha256"):
         kept[path].append((at, sha256))
     index = kept.pop(memdir.INDEX_NAME, [])[-MAX_VERSIONS:]
@@ -247,7 +247,7 @@ def described_then(project: Project) -> Mapping[str, str]:
 def _last_versions(memories: Iterable[int]) -> Mapping[int, Sequence[Version]]:
     """The newest `MAX_VERSIONS` of each memory, the oldest first."""
     rows: dict[int, deque[Version]] = {}
-    wanted = Version.objects.filter(memory__in=list(memories)).exclude(sha256="").order_by("at", "pk")
+    wanted = Version.objects.filter(memory__in=list(memories)).exclude(sha256="").order_by("number", "pk")
     for row in wanted.iterator():
         rows.setdefault(row.memory_id, deque(maxlen=MAX_VERSIONS)).append(row)
     return {memory: tuple(kept) for memory, kept in rows.items()}

@@ -9,8 +9,6 @@ from collections.abc import Collection, Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from django.db.models import Q
-
 from dreams.lib import memdir
 from dreams.lib.files import text
 from dreams.lib.line_origins import MIN_KNOWN, LineOrigin, StateLine, added_at, lines_of, origins
@@ -38,8 +36,8 @@ class Chain:
 
 def chain(memory: Memory, until: Version) -> Chain:
     """The states of `memory` up to its version `until`, within the limits. Two queries, and one per 500 texts."""
-    rows = memory.versions.filter(Q(at__lt=until.at) | Q(at=until.at, pk__lte=until.pk))
-    newest = list(rows.select_related("proposal__dream").order_by("-at", "-pk")[: MAX_STATES + 1])
+    rows = memory.versions.filter(number__lte=until.number)
+    newest = list(rows.select_related("proposal__dream").order_by("-number", "-pk")[: MAX_STATES + 1])
     kept = _within(newest)
     states = tuple(reversed(kept))
     texts = blobs.get_many(state.sha256 for state in states)

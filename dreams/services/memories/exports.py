@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from django.db import transaction
-from django.db.models import Q
+from django.db.models import Max, Q
 
 from dreams.lib import process
 from dreams.lib.files import flush
@@ -189,24 +189,29 @@ def _tell(project: Project, reviewer: Actor) -> int:
     with syncing.open_history(project) as store, transaction.atomic():
         made = 0
         before: dict[str, str] = {}
+        numbers: dict[str, int] = {}
         for commit in reversed(list(_states(store))):
             after = store.tree_at(commit.id)
             after = {path: sha for path, sha in after.items() if syncing.is_memory(path)}
             for path in sorted(before.keys() | after.keys()):
                 if before.get(path) != after.get(path):
-                    made += _version(
-                        project, store, path, after.get(path, ""), commit, is_first_look=not before
-                    )
+                    state = _version(project, path, after.get(path, ""), commit, is_first_look=not before)
+                    is_known = state.pk is not None
+                    last = numbers.get(path) or _found_by(state.memory, commit.at)
+                    if not is_known:
+                        _save(state, store, last + 1)
+                    numbers[path] = max(state.number, last)
+                    made += not is_known
             before = after
         auditlog.record("history.imported", actor=reviewer, project=project, versions=made)
     return made
 
 
 def _version(
-    project: Project, store: HistoryStore, path: str, sha: str, commit: history.Commit, *, is_first_look: bool
-) -> int:
-    """Add the version unless the database has it; returns how many. Git has whole seconds only, so times may differ; and
-    a version from a first look has its file's time."""
+    project: Project, path: str, sha: str, commit: history.Commit, *, is_first_look: bool
+) -> Version:
+    """The row of the version, or a new one, not saved. Git has whole seconds only, so times may differ; and a
+    version from a first look has its file's time."""
     memory, is_new = Memory.objects.get_or_create(
         project=project,
         path=path,
@@ -216,18 +221,27 @@ def _version(
     known = Q(at__range=near)
     if is_first_look:
         known |= Q(origin=Version.Origin.FOUND, at__lte=commit.at)
-    if not is_new and memory.versions.filter(known, sha256=sha).exists():
-        return 0
-    data = store.read(sha) if sha else b""
-    if sha:
-        blobs.put(data)
+    if not is_new and (row := memory.versions.filter(known, sha256=sha).order_by("number").first()):
+        return row
     origin = commit.trailers.get("Origin", "")
-    Version.objects.create(
+    return Version(
         memory=memory,
         sha256=sha,
-        size=len(data),
         at=commit.at,
         origin=origin if origin in Version.Origin.values else Version.Origin.OUTSIDE,
         actor="" if commit.author == "memoryweb" else commit.author[:150],
     )
-    return 1
+
+
+def _found_by(memory: Memory, when: dt.datetime) -> int:
+    """The number of the version that was already there at `when`, by its file's time; 0 if none was."""
+    found = memory.versions.filter(origin=Version.Origin.FOUND, at__lte=when)
+    return found.aggregate(last=Max("number"))["last"] or 0
+
+
+def _save(made: Version, store: HistoryStore, number: int) -> None:
+    if made.sha256:
+        data = store.read(made.sha256)
+        blobs.put(data)
+        made.size = len(data)
+    made.save_as(number)

@@ -5,14 +5,14 @@ overwritten before it was saved.
 """
 
 import datetime as dt
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
 
 from django.conf import settings
 from django.db import transaction
-from django.db.models import Q, QuerySet
+from django.db.models import Max, Q, QuerySet
 from django.utils import timezone
 
 from dreams.lib import memdir, stopwatch
@@ -90,19 +90,15 @@ def contents(project: Project, path: str = "") -> dict[str, bytes]:
 
 def is_unchanged(project: Project) -> bool:
     """Whether every file matches its row by name, size, mtime and inode, so that nothing need be read."""
-    known = {
-        path: (size, mtime, inode)
-        for path, size, mtime, inode in project.memories.filter(gone_at__isnull=True).values_list(
-            "path", "size", "mtime_ns", "inode"
-        )
-    }
+    rows = project.memories.filter(gone_at__isnull=True)
+    known = {path: seen for path, *seen in rows.values_list("path", "size", "mtime_ns", "inode")}
     try:
         root = safefs.Root.open(memory_dir(project))
     except OSError:
         return not known
     with root:
         now = {
-            entry.rel: (entry.stat.st_size, entry.stat.st_mtime_ns, entry.stat.st_ino)
+            entry.rel: [entry.stat.st_size, entry.stat.st_mtime_ns, entry.stat.st_ino]
             for entry in root.walk(limit=workspace.MAX_FILES)
             if isinstance(entry, safefs.WalkedFile) and is_memory(entry.rel)
         }
@@ -256,8 +252,7 @@ def _record(
             index.add({files[path].sha256: files[path].data for path in changed})
         there = {*files, *keep}
         gone = [row for path, row in rows.items() if path not in there and row.gone_at is None]
-        for row in gone:
-            _mark_gone(row, cause, now)
+        _mark_gone(gone, cause, now)
     return sorted([*changed, *(row.path for row in gone)])
 
 
@@ -337,23 +332,30 @@ def new_row(project: Project, file: workspace.SnapshotFile) -> Memory:
 
 def add_versions(rows: Iterable[Memory], cause: Cause, now: dt.datetime, *, first_look: bool) -> None:
     """Save a version of the current state of each memory."""
-    Version.objects.bulk_create(
-        [
-            Version(
-                memory=row,
-                sha256=row.sha256,
-                size=row.size,
-                mode=row.mode,
-                mtime_ns=row.mtime_ns,
-                at=row.changed_at if first_look and row.changed_at else now,
-                origin=cause.origin or (Version.Origin.FOUND if first_look else Version.Origin.OUTSIDE),
-                proposal=cause.proposal,
-                actor=cause.actor,
-            )
-            for row in rows
-        ],
-        batch_size=ROWS_AT_ONCE,
-    )
+    made = [
+        Version(
+            memory=row,
+            sha256=row.sha256,
+            size=row.size,
+            mode=row.mode,
+            mtime_ns=row.mtime_ns,
+            at=row.changed_at if first_look and row.changed_at else now,
+            origin=cause.origin or (Version.Origin.FOUND if first_look else Version.Origin.OUTSIDE),
+            proposal=cause.proposal,
+            actor=cause.actor,
+        )
+        for row in rows
+    ]
+    _save_as_newest(made, is_first=first_look)
+
+
+def _save_as_newest(made: Sequence[Version], *, is_first: bool = False) -> None:
+    for some in database.in_parts(made, ROWS_AT_ONCE):
+        known = Version.objects.filter(memory__in=[] if is_first else [one.memory_id for one in some])
+        last = dict(known.order_by().values_list("memory").annotate(Max("number")))
+        for one in some:
+            one.number = last.get(one.memory_id, 0) + 1
+        Version.objects.bulk_create(some)
 
 
 def _take_numbers(row: Memory, file: workspace.SnapshotFile) -> None:
@@ -393,15 +395,14 @@ def kind_of(path: str) -> Memory.Kind:
     return Memory.Kind.INDEX if path == memdir.INDEX_NAME else Memory.Kind.TOPIC
 
 
-def _mark_gone(row: Memory, cause: Cause, now: dt.datetime) -> None:
-    row.gone_at = now
-    row.save(update_fields=["gone_at"])
-    Version.objects.create(
-        memory=row,
-        at=now,
-        origin=cause.origin or Version.Origin.OUTSIDE,
-        proposal=cause.proposal,
-        actor=cause.actor,
+def _mark_gone(rows: Sequence[Memory], cause: Cause, now: dt.datetime) -> None:
+    Memory.objects.filter(pk__in=[row.pk for row in rows]).update(gone_at=now)
+    origin = cause.origin or Version.Origin.OUTSIDE
+    _save_as_newest(
+        [
+            Version(memory=row, at=now, origin=origin, proposal=cause.proposal, actor=cause.actor)
+            for row in rows
+        ]
     )
 
 

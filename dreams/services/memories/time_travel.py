@@ -54,9 +54,9 @@ def _rest_of(given: str) -> dt.timedelta:
 def memories_at(project: Project, when: dt.datetime) -> QuerySet[MemoryThen]:
     """The files that existed at `when`, each with the fields of `Then`.
 
-    Includes versions made exactly at `when`; of several at one moment, the last one saved counts.
+    Includes versions made exactly at `when`; of all made by then, the last one saved counts.
     """
-    latest = Version.objects.filter(memory=OuterRef("pk"), at__lte=when).order_by("-at", "-pk")
+    latest = Version.objects.filter(memory=OuterRef("pk"), at__lte=when).order_by("-number", "-pk")
     rows = Memory.objects.filter(project=project).annotate(
         then=Subquery(latest.values("pk")[:1]),
         then_sha=Subquery(latest.values("sha256")[:1]),

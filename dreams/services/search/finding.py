@@ -267,9 +267,9 @@ def version_hits(groups: Sequence[Earlier], query: Query) -> list[VersionHit]:
 
 @prepared
 def _versions(keys: list[int]) -> QuerySet[Any]:
-    following = Version.objects.filter(memory=OuterRef("memory"), pk__gt=OuterRef("pk")).order_by("pk")
+    later = Version.objects.filter(memory=OuterRef("memory"), number__gt=OuterRef("number"))
     rows = Version.objects.filter(pk__in=keys).select_related("memory__project")
-    return rows.annotate(after=Subquery(following.values("pk")[:1]))
+    return rows.annotate(after=Subquery(later.order_by("number").values("pk")[:1]))
 
 
 # --- Titles and notes of sessions -------------------------------------------------------------------------------------------

@@ -9,7 +9,7 @@ from pathlib import PurePosixPath
 from typing import Any, NamedTuple
 from urllib.parse import unquote
 
-from django.db.models import OuterRef, Q, QuerySet, Subquery, Sum
+from django.db.models import OuterRef, QuerySet, Subquery, Sum
 from django.urls import reverse
 
 from dreams.lib import diff, memdir
@@ -102,7 +102,7 @@ def versions(
 ) -> PageOfRows[VersionRow]:
     """Newest first. `previous` is the version before, regardless of the filter."""
     rows = _matching(memory.versions.all(), wanted).annotate(previous=Subquery(_before_each()))
-    page = page_of(rows.select_related("proposal__dream").order_by("-at", "-pk"), number, VERSIONS_PAGE)
+    page = page_of(rows.select_related("proposal__dream").order_by("-number", "-pk"), number, VERSIONS_PAGE)
     shown = list(page.object_list)
     told = _ListTexts.of(shown, memory)
     return PageOfRows([_version(row, memory, row.previous, told) for row in shown], page)
@@ -122,9 +122,8 @@ class _ListTexts:
 
 
 def _before_each() -> QuerySet[Version, int]:
-    earlier = Q(at__lt=OuterRef("at")) | Q(at=OuterRef("at"), pk__lt=OuterRef("pk"))
-    rows = Version.objects.filter(earlier, memory=OuterRef("memory")).order_by("-at", "-pk")
-    return rows.values_list("pk", flat=True)[:1]
+    earlier = Version.objects.filter(memory=OuterRef("memory"), number__lt=OuterRef("number"))
+    return earlier.order_by("-number").values_list("pk", flat=True)[:1]
 
 
 def _matching(rows: QuerySet[Version], wanted: Filter) -> QuerySet[Version]:
@@ -155,7 +154,7 @@ def filters(memory: Memory) -> dict[str, Any]:
 
 def last_kept(memory: Memory) -> int | None:
     """The newest version with a text: the last content of a removed memory."""
-    rows = memory.versions.exclude(sha256="").order_by("-at", "-pk")
+    rows = memory.versions.exclude(sha256="").order_by("-number", "-pk")
     return rows.values_list("pk", flat=True).first()
 
 
@@ -203,7 +202,7 @@ def compare(old: VersionRow, new: VersionRow, *, is_bare: bool = False) -> dict[
 
 def choices(memory: Memory) -> list[VersionRow]:
     """Versions for the two pickers of the compare page."""
-    rows = list(memory.versions.select_related("proposal__dream").order_by("-at", "-pk")[:MOST_CHOICES])
+    rows = list(memory.versions.select_related("proposal__dream").order_by("-number", "-pk")[:MOST_CHOICES])
     told = _ListTexts.of(rows, memory)
     return [_version(row, memory, None, told) for row in rows]
 

@@ -1,6 +1,7 @@
 """A project's timeline, newest first, and the growth of its memory."""
 
 import datetime as dt
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple, TypeVar
@@ -71,12 +72,11 @@ def _sessions(project: Project, now: dt.datetime) -> tuple[dict[dt.date, int], d
     cuts = cuts_since(since)
     days = with_days(rows.filter(active__gte=since).order_by(), cuts, "active")
     counted = days.values("date", "part").annotate(all=Count("pk"), here=Count("pk", filter=COUNTED_SESSIONS))
-    here: dict[dt.date, int] = {}
-    gone: dict[dt.date, int] = {}
+    here, gone = Counter[dt.date](), Counter[dt.date]()
     for date, part, every, counts in counted.values_list("date", "part", "all", "here"):
         day = day_of(cuts, date, part)
-        here[day] = here.get(day, 0) + counts
-        gone[day] = gone.get(day, 0) + every - counts
+        here[day] += counts
+        gone[day] += every - counts
     return here, gone
 
 
@@ -84,7 +84,7 @@ def _day(moment: dt.datetime) -> dt.date:
     return timezone.localtime(moment).date()
 
 
-Change = tuple[int, str, int, dt.datetime]
+Change = tuple[int, str, int, dt.datetime, int]
 
 
 def _growth(project: Project, now: dt.datetime) -> tuple[list[dt.date], list[float], list[float]]:
@@ -100,8 +100,8 @@ def _growth(project: Project, now: dt.datetime) -> tuple[list[dt.date], list[flo
 def _changes(project: Project, now: dt.datetime) -> tuple[dt.datetime, list[Change]]:
     """The versions in the period, oldest first, and the time since which they are complete."""
     start = now - dt.timedelta(GROWTH_DAYS)
-    rows = Version.objects.filter(memory__project=project, at__gt=start, at__lte=now)
-    newest = rows.order_by("-at", "-pk").values_list("memory_id", "sha256", "size", "at")[:MOST_VERSIONS]
+    rows = Version.objects.filter(memory__project=project, at__gt=start, at__lte=now).order_by("-at", "-pk")
+    newest = rows.values_list("memory_id", "sha256", "size", "at", "number")[:MOST_VERSIONS]
     changes = list(newest)[::-1]
     if len(changes) < MOST_VERSIONS:
         return start, changes
@@ -114,8 +114,11 @@ def _ends(
 ) -> dict[dt.date, tuple[int, int]]:
     """Files and bytes at the end of each day with a change; `held` is the size of each memory at the start."""
     sizes, total, until = dict(held), sum(held.values()), start
-    day, ends = _day(start), {}
-    for pk, sha, count, at in changes:
+    day, ends, last = _day(start), {}, dict[int, int]()
+    for pk, sha, count, at, number in changes:
+        if number < last.setdefault(pk, number):
+            continue  # an earlier version: a clock was wrong
+        last[pk] = number
         if at >= until:
             # Only once per day: converting a time to a local date is slow.
             day = _day(at)

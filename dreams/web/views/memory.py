@@ -389,7 +389,7 @@ def blame(request: Request, pk: int) -> HttpResponse:
 
 
 def _version(memory: Memory, raw: str | None) -> Version:
-    rows = memory.versions.exclude(sha256="").select_related("proposal__dream").order_by("-at", "-pk")
+    rows = memory.versions.exclude(sha256="").select_related("proposal__dream").order_by("-number", "-pk")
     number = number_or_none(raw)
     found = rows.first() if number is None else rows.filter(pk=number).first()
     if found is None:
