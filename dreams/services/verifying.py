@@ -6,14 +6,14 @@ its page, where a person may set a damaged one aside.
 
 import datetime as dt
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from django.db.models import Exists, OuterRef, QuerySet
 from django.utils import timezone
 
 from dreams.lib.files import flush
-from dreams.lib.files.text import plural, sha256
+from dreams.lib.files.text import joined, plural, sha256
 from dreams.lib.storage import history, journal
 from dreams.models import AuditEntry, Blob, Project, Version
 from dreams.models.prepared import prepared
@@ -32,19 +32,35 @@ MOST = 100
 
 @dataclass(frozen=True, slots=True)
 class Damage:
-    """One item that differs from what was written."""
+    """One item that differs from what was written, or, if `is_unread`, cannot be read now."""
 
     what: str
     where: str
     remedy: str = ""
+    is_unread: bool = False
 
 
 @dataclass(slots=True)
 class VerifyReport:
-    """How much was read, by kind, and the damages; beyond the first 100 of a kind they are only counted."""
+    """How much there is, by kind, and the damages; beyond the first 100 of a kind they are only counted."""
 
     checked: dict[str, int] = field(default_factory=dict)
     problems: list[Damage] = field(default_factory=list)
+
+    @property
+    def sentence(self) -> str:
+        """ "1 thing is damaged and 2 things cannot be read"."""
+        unread = sum(damage.is_unread for damage in self.problems)
+        damaged = len(self.problems) - unread
+        parts = (
+            f"{plural(damaged, 'thing is', 'things are')} damaged" if damaged else "",
+            f"{plural(unread, 'thing')} cannot be read" if unread else "",
+        )
+        return joined(parts)
+
+    @property
+    def worst(self) -> Damage:
+        return min(self.problems, key=lambda damage: damage.is_unread)
 
     def add(self, kind: str, count: int, found: Iterator[Damage]) -> None:
         self.checked[kind] = count
@@ -52,9 +68,8 @@ class VerifyReport:
             if number < MOST:
                 self.problems.append(damage)
             elif number == MOST:
-                self.problems.append(
-                    Damage(f"more than {MOST} {kind} are damaged", damage.where, damage.remedy)
-                )
+                what = "cannot be read" if damage.is_unread else "are damaged"
+                self.problems.append(replace(damage, what=f"more than {MOST} {kind} {what}"))
                 return
 
 
@@ -82,9 +97,8 @@ AUDIT_REMEDY = (
 def verify(project: Project | None = None) -> VerifyReport:
     """Checks the stored data of `project`, or of all; journals and the audit log always cover all projects."""
     report = VerifyReport()
-    paths = (
-        [syncing.history_path(project)] if project else sorted({*syncing.history_paths(), *lost_histories()})
-    )
+    paths = sorted({*syncing.history_paths(), *_kept_histories()})
+    paths = [syncing.history_path(project)] if project else paths
     report.add("histories", len(paths), _histories(paths))
     versions = Version.objects.exclude(sha256="")
     if project:
@@ -92,25 +106,37 @@ def verify(project: Project | None = None) -> VerifyReport:
     report.add("versions", versions.count(), _missing_texts(versions))
     blobs = Blob.objects.filter(sha256__in=versions.values("sha256")) if project else Blob.objects.all()
     report.add("texts", blobs.count(), _changed_texts(blobs))
-    folder = writing.journal_dir()
-    report.add("journals", len(journal.list_journals(folder)) if folder.is_dir() else 0, _journals(folder))
+    report.add("journals", *_journals(writing.journal_dir()))
     report.add("audit entries", AuditEntry.objects.count(), _audit_log())
     return report
 
 
 def lost_histories() -> list[Path]:
     """Missing histories; the next change of their project starts a new one."""
+    return [path for path in _kept_histories() if not _is_there(path)]
+
+
+def _kept_histories() -> list[Path]:
     any_version = Version.objects.filter(memory__project=OuterRef("pk"))
     kept = Project.objects.filter(Exists(any_version), host=host()).order_by("pk")
-    return [path for project in kept if not (path := syncing.history_path(project)).exists()]
+    return [syncing.history_path(project) for project in kept]
+
+
+def _is_there(path: Path) -> bool:
+    """Also where nobody may look: what is out of reach is not lost."""
+    try:
+        return path.exists()
+    except OSError:
+        return True
 
 
 def _histories(paths: list[Path]) -> Iterator[Damage]:
     for path in paths:
-        if not path.exists() and not Version.objects.filter(memory__project__history_key=path.stem).exists():
+        is_there = _is_there(path)
+        if not is_there and not Version.objects.filter(memory__project__history_key=path.stem).exists():
             continue  # nothing of this project was stored yet
         try:
-            if path.exists():
+            if is_there:
                 next(path.iterdir(), None)  # else a closed folder is taken for no history at all
             with history.HistoryStore(path) as store:
                 for problem in store.verify():
@@ -118,7 +144,11 @@ def _histories(paths: list[Path]) -> Iterator[Damage]:
         except history.HistoryError as error:
             yield Damage(str(error.args[0]), str(path), history.REMEDY)
         except OSError as error:
-            yield Damage("this history cannot be read", str(path), flush.refusal(error, path))
+            yield _unread("this history", path, error)
+
+
+def _unread(what: str, path: Path, error: OSError) -> Damage:
+    return Damage(f"{what} cannot be read", str(path), flush.refusal(error, path), is_unread=True)
 
 
 def _missing_texts(versions: QuerySet[Version]) -> Iterator[Damage]:
@@ -145,9 +175,14 @@ def _users_of(blob: Blob) -> str:
     return ", ".join(f"{version.memory.project}: {version.memory}" for version in named) or "the database"
 
 
-def _journals(folder: Path) -> Iterator[Damage]:
-    for line in journal.verify_journals(folder) if folder.is_dir() else ():
-        yield Damage(line, str(folder), "Its changes are undone from the history instead.")
+def _journals(folder: Path) -> tuple[int, Iterator[Damage]]:
+    try:
+        entries = journal.list_journals(folder)
+        lines = journal.verify_journals(folder) if entries else []
+    except OSError as error:
+        return 0, iter([_unread("the folder of journals", folder, error)])
+    remedy = "Its changes are undone from the history instead."
+    return len(entries), (Damage(line, str(folder), remedy) for line in lines)
 
 
 def _audit_log() -> Iterator[Damage]:
@@ -161,11 +196,12 @@ def _audit_log() -> Iterator[Damage]:
 @dataclass(frozen=True, slots=True)
 class LostHistory:
     """`begun_at`: when a new one was begun; None while it is missing or damaged. `texts`: how many versions lost their text.
-    `damage`: the error on reading it; no change can be saved then."""
+    `damage`: the error on reading it; no change can be saved then. `is_unread`: what the system refuses may be whole."""
 
     begun_at: dt.datetime | None
     texts: int
     damage: str = ""
+    is_unread: bool = False
 
 
 def lost_history(project: Project) -> LostHistory | None:
@@ -173,19 +209,20 @@ def lost_history(project: Project) -> LostHistory | None:
     if project.host != host():
         return None
     last = max((row[1:] for row in _events() if row[0] == project.pk), default=None)
-    damage = _damage(project)
+    damage, is_unread = _damage(project)
     begun_at = last[1] if last and last[2] == "history.begun_anew" and not damage else None
     if begun_at is None and not damage and not is_missing(project):
         return None
     versions = Version.objects.filter(memory__project=project).exclude(sha256="")
     without = versions.exclude(Exists(Blob.objects.filter(sha256=OuterRef("sha256"))))
-    return LostHistory(begun_at, without.count(), damage)
+    return LostHistory(begun_at, without.count(), damage, is_unread)
 
 
 def set_aside(project: Project, by: Actor) -> str:
     """Rename a damaged history, so that an export can be imported or a new one begins. Returns its new name; empty if it
     is not damaged. Raises OSError."""
-    if project.host != host() or not _damage(project):
+    damage, is_unread = _damage(project)
+    if project.host != host() or not damage or is_unread:
         return ""
     path = syncing.history_path(project)
     aside = path.with_suffix(f".damaged-{timezone.now():%Y%m%d-%H%M%S}")
@@ -194,18 +231,19 @@ def set_aside(project: Project, by: Actor) -> str:
     return aside.name
 
 
-def _damage(project: Project) -> str:
-    """The error on reading the newest state and the index of texts, as each change does. `verify` reads everything."""
+def _damage(project: Project) -> tuple[str, bool]:
+    """The error on reading the newest state and the index of texts, as each change does, and whether it is the system's.
+    `verify` reads everything."""
     try:
         if (path := syncing.history_path(project)).exists():
             with history.HistoryStore(path) as store:
                 store.log(1)
                 store.has("0" * 64)
     except history.HistoryError as error:
-        return str(error.args[0])
+        return str(error.args[0]), False
     except OSError as error:
-        return flush.in_words(error).rstrip(".")
-    return ""
+        return flush.in_words(error).rstrip("."), True
+    return "", False
 
 
 def is_missing(project: Project) -> bool:

@@ -255,6 +255,30 @@ def test_a_closed_history_is_not_taken_for_none_that_should_be_moved_away(projec
     assert "Move the folder" not in str(problem)
 
 
+def test_what_is_closed_to_us_is_not_called_damaged_and_all_else_is_read(
+    project: Project, browser: Client
+) -> None:
+    apply_all(project)
+    for folder, what in (
+        (syncing.history_folder(), "this history cannot be read"),
+        (writing.journal_dir(), "the folder of journals cannot be read"),
+    ):
+        with closed_to_us(folder), pytest.raises(Refused, match=r"^1 thing cannot be read\.$") as refused:
+            call("verify")
+        assert refused.value.result is not None
+        [problem] = refused.value.result["problems"]
+        assert (problem["what"], problem["is_unread"]) == (what, True)
+        assert refused.value.result["checked"]["audit entries"] == AuditEntry.objects.count()
+    Blob.objects.filter(sha256=project.memories.get(path="MEMORY.md").sha256).update(data=b"x")
+    with closed_to_us(syncing.history_folder()):
+        with pytest.raises(Refused, match=r"^1 thing is damaged and 1 thing cannot be read\.$"):
+            call("verify")
+        here = browser.get(reverse("project", args=[project.pk])).content.decode()
+        assert "cannot be read: " in here and "damaged" not in here
+        assert installation.kept(thorough=False).state == "info"
+        assert "differs from what was stored" in installation.kept(thorough=True).said
+
+
 @pytest.mark.also_on_postgresql
 @pytest.mark.more
 def test_with_a_damaged_history_an_undo_says_what_helps_and_that_helps(

@@ -2,13 +2,12 @@
 
 from dataclasses import asdict
 
-from dreams.lib.files.text import plural
 from dreams.management import base, named
 from dreams.services import verifying
 
 
 class Command(base.Command):
-    help = "Read every stored version, journal and audit entry, and report damage. Exits 1 if there is any."
+    help = "Read every stored version, journal and audit entry, and report what is damaged or cannot be read. Exits 1 if anything is."
 
     def arguments(self, parser: base.CommandParser) -> None:
         parser.add_argument(
@@ -23,7 +22,7 @@ class Command(base.Command):
             "problems": [asdict(damage) for damage in report.problems],
         }
         if report.problems:
-            raise base.Refused(f"{plural(len(report.problems), 'thing is', 'things are')} damaged.", result)
+            raise base.Refused(f"{report.sentence}.", result)
         return result
 
     def words(self, result: base.Result) -> base.Words:

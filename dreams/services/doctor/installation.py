@@ -93,7 +93,7 @@ def kept(*, thorough: bool) -> Check:
     read = verifying.counted(report.checked)
     if not report.problems:
         return Check("Kept data", "ok", "Intact", f"Checked: {read}")
-    worst = report.problems[0]
+    worst = report.worst
     detail = f"In {worst.where}; {plural(len(report.problems), 'problem')} in {read}; `verify` names each"
     return Check("Kept data", "bad", capfirst(worst.what), detail, worst.remedy)
 

@@ -104,11 +104,9 @@ def _checkup(job: ScheduledJob) -> "RunResult":
 def _verify(job: ScheduledJob) -> "RunResult":
     report = verifying.verify(job.project)
     if report.problems:
-        first = report.problems[0]
-        number = plural(len(report.problems), "thing is", "things are")
-        return RunResult(
-            Status.FAILED, f"{number} damaged: {first.what} ({first.where}). `verify` lists all of them."
-        )
+        first = f"{report.worst.what} ({report.worst.where})"
+        said = f"{report.sentence}: {first}. `verify` lists all of them."
+        return RunResult(Status.FAILED, said)
     read = ", ".join(f"{count:,} {kind}" for kind, count in report.checked.items())
     return RunResult(Status.DONE, f"Everything is as it was written: {read}.")
 
