@@ -152,6 +152,32 @@ def test_while_it_waits_the_inbox_and_the_digest_tell_the_same(places: Places, p
     assert missing(places.waiting(), "2 of 5 decisions left") == []
 
 
+def test_what_remains_of_a_decided_proposal_is_its_submit_and_each_place_says_and_offers_it(
+    places: Places, proposal: Proposal
+) -> None:
+    link = f'href="{reverse("review", args=[proposal.public_id])}"'
+    told = {
+        "gates": lambda: places.printed("gates", str(proposal.project_id)),
+        "project": lambda: places.page("project", proposal.project_id),
+        "projects": lambda: places.page("projects"),
+        "inbox": lambda: places.page("inbox"),
+        "dreams": lambda: places.page("dreams"),
+        "dream": lambda: places.page("dream", places.dream.public_id),
+    }
+    offers = re.compile(re.escape(link) + r"[^>]*>(?:\s*<svg.*?</svg>)?\s*Submit\b", re.DOTALL)
+    assert not [name for name, tell in told.items() if "submit it first" in tell()]
+    review.decide(proposal, review.select_hunks(proposal), Hunk.Verdict.REJECTED, world.ME)
+    gate = f"Proposal {proposal.public_id} is decided but not submitted yet; submit it first."
+    assert gate in told["gates"]() and gate in told["project"]()
+    assert "It is decided, but not submitted yet." in told["projects"]()
+    assert "Everything is decided; nothing is written yet." in told["inbox"]()
+    for name in ("project", "projects", "dreams", "dream"):
+        args = {"project": [proposal.project_id], "dream": [places.dream.public_id]}.get(name, [])
+        page = places.browser.get(reverse(name, args=args)).content.decode()
+        assert offers.search(page), name
+        assert "waiting for a review" not in page, name
+
+
 @pytest.mark.more
 def test_a_memory_that_is_as_it_was_before_is_not_named_with_what_was_learnt(
     places: Places, proposal: Proposal

@@ -69,7 +69,7 @@ def test_a_closed_project_says_why_and_when_it_opens(browser: Client) -> None:
 def test_what_is_approved_and_not_written_is_not_told_as_open(browser: Client) -> None:
     project = world.make_project("acme")
     made = world.make_proposal(project)
-    assert "It is not submitted yet." in browser.get(reverse("projects")).content.decode()
+    assert "Not all of it is decided yet." in browser.get(reverse("projects")).content.decode()
     Proposal.objects.filter(pk=made.pk).update(state=Proposal.State.SUBMITTED)
     assert "Approved, but not all of it is written yet." in browser.get(reverse("projects")).content.decode()
 

@@ -248,7 +248,7 @@ def test_a_conflict_becomes_a_review_and_nothing_is_written(browser: Client, pro
     assert response.redirect_chain[-1][0] == f"/review/{made.public_id}/"
     assert made.state == Proposal.State.OPEN
     told = browser.get(f"/review/{proposal.public_id}/").content.decode()
-    assert "An undo of this waits for a review" in told and "undone in" not in told
+    assert "An undo of this is not written yet" in told and "undone in" not in told
     assert f"/review/{made.public_id}/conflict/" in response.content.decode()
     assert manifest(world.folder(proposal.project)) == before
 

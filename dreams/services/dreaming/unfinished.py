@@ -160,7 +160,7 @@ def _refuse(dream: DreamRun) -> None:
         )
     waiting = proposals.open_dream_proposal(dream.project)
     if waiting is not None:
-        raise UnfinishedRefused(f"{waiting.public_id} waits for a review. Decide on it first.")
+        raise UnfinishedRefused(f"Finish {waiting.public_id} first: it is not written yet.")
 
 
 def _proposed(dream: DreamRun, actor: str) -> Proposal:

@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Any
 
-from django.db.models import Count, Exists, IntegerField, Min, OuterRef, Q, QuerySet, Subquery, TextChoices
+from django.db.models import Count, IntegerField, Min, OuterRef, Q, QuerySet, Subquery, TextChoices
 from django.db.models.functions import Coalesce
 from django.urls import reverse
 
@@ -30,7 +30,7 @@ from dreams.services import host_requests, hosts, review
 from dreams.services.inbox.snoozing import QUESTIONS_KEY, put_off_by, snoozes, whose
 from dreams.services.memories import moved
 from dreams.services.proposals import rebase, summaries
-from dreams.services.proposals.decisions import Counts
+from dreams.services.proposals.decisions import Counts, is_any_open
 from dreams.services.proposals.summaries import Summary
 from dreams.services.questions.question_states import NOW_ASKED
 
@@ -136,17 +136,13 @@ def open_decisions(now: dt.datetime, reader: str = "") -> QuerySet[Proposal]:
     """The proposals with an open decision that `reader` has not snoozed; the page title counts these and `to_finish`. As
     its questions do, an open review of a project that is gone or not watched rests until the project is back."""
     put_off = put_off_by(whose(reader), now).filter(kind=WaitingKind.REVIEW.value).order_by().values("item")
-    rows = Proposal.objects.filter(_has_undecided(), state=State.OPEN, project__gone_at=None)
+    rows = Proposal.objects.filter(is_any_open(), state=State.OPEN, project__gone_at=None)
     return rows.exclude(public_id__in=put_off)
 
 
 def all_decided() -> QuerySet[Proposal]:
     """The proposals that wait, but have no open decision."""
-    return Proposal.objects.filter(Q(state=State.SUBMITTED) | Q(~_has_undecided(), state=State.OPEN))
-
-
-def _has_undecided() -> Exists:
-    return Exists(Hunk.objects.filter(file__proposal=OuterRef("pk"), verdict=Hunk.Verdict.PENDING))
+    return Proposal.objects.filter(Q(state=State.SUBMITTED) | Q(~is_any_open(), state=State.OPEN))
 
 
 # --- Proposals ----------------------------------------------------------------------------------------------------
@@ -197,7 +193,7 @@ _TOLD_BY = (
 @prepared
 def _rows() -> QuerySet[Any]:
     # "submitted" sorts after "open" and the order is descending, so MOST cuts off open ones first.
-    rests = Q(_has_undecided(), state=State.OPEN, project__gone_at__isnull=False)
+    rests = Q(is_any_open(), state=State.OPEN, project__gone_at__isnull=False)
     return _annotated(Proposal.objects.filter(~rests, state__in=Proposal.UNFINISHED))
 
 

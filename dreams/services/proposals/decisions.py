@@ -11,7 +11,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields
 from typing import Any, Literal, Protocol, TypeVar, cast
 
-from django.db.models import Count, F, Q, QuerySet
+from django.db.models import Count, Exists, F, OuterRef, Q, QuerySet
 from django.db.models.functions import Coalesce
 
 from dreams.lib.files.text import joined, plural
@@ -50,6 +50,13 @@ def kind_label(kind: str) -> str:
 
 
 Verdict = Hunk.Verdict
+
+
+def is_any_open() -> Exists:
+    """Of a row of proposals: whether a decision is open."""
+    return Exists(Hunk.objects.filter(file__proposal=OuterRef("pk"), verdict=Verdict.PENDING))
+
+
 #: `undecided`: at least one change has no verdict. `mixed`: some were approved and some rejected, as after a rebase.
 State = Literal["undecided", "approved", "edited", "rejected", "mixed"]
 

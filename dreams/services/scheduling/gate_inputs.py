@@ -17,6 +17,7 @@ from dreams.models import LockHold, Project, Proposal, Session
 from dreams.models.prepared import prepared
 from dreams.services import daily_logs, discovery, dreaming, forecast, hosts, pricing, review
 from dreams.services.dreaming import dream_inputs
+from dreams.services.proposals.decisions import is_any_open
 from dreams.services.scheduling import gates
 from dreams.services.scheduling.gates.facts import ENOUGH, Tally, Waits
 
@@ -45,7 +46,7 @@ class Everywhere:
 
     overrides: conf.Overrides
     open_proposals: dict[int, str]
-    #: What each submitted proposal waits for.
+    #: What each decided proposal waits for.
     waits: dict[int, Waits]
     #: Facts loaded in bulk; None where each project is queried separately.
     many: Many | None = None
@@ -56,9 +57,9 @@ class Everywhere:
         """`projects`: also loads what their costly gates need, in a fixed number of queries."""
         many = Many.of(projects) if projects else None
         rows = _open_proposals()
-        names = {project: public_id for project, public_id, _, _ in rows}
-        submitted = {pk: project for project, _, state, pk in rows if state == Proposal.State.SUBMITTED}
-        return cls(conf.Overrides.load(), names, _waits(submitted), many)
+        names = {project: public_id for project, public_id, *_ in rows}
+        decided = {pk: (project, state) for project, _, state, pk, is_any_open in rows if not is_any_open}
+        return cls(conf.Overrides.load(), names, _waits(decided), many)
 
     def config(self, project: Project) -> conf.Config:
         """The project's settings; projects without overrides share one object."""
@@ -83,17 +84,21 @@ def count_sessions(project: Project, now: dt.datetime) -> None:
 
 
 @prepared
-def _open_proposals() -> QuerySet[Proposal, tuple[int, str, str, int]]:
+def _open_proposals() -> QuerySet[Proposal, tuple[int, str, str, int, bool]]:
     waiting = Proposal.objects.filter(
         origin=Proposal.Origin.DREAM, by_policy=False, state__in=Proposal.UNFINISHED
     )
-    return waiting.values_list("project_id", "public_id", "state", "pk")
+    return waiting.values_list("project_id", "public_id", "state", "pk", is_any_open())
 
 
-def _waits(submitted: Mapping[int, int]) -> dict[int, Waits]:
-    """Project → what its submitted proposal waits for; `submitted` maps proposals to projects."""
+def _waits(decided: Mapping[int, tuple[int, str]]) -> dict[int, Waits]:
+    """Project → what its decided proposal waits for; `decided` maps proposals to projects and states."""
+    submitted = [pk for pk, (_, state) in decided.items() if state == Proposal.State.SUBMITTED]
     second = review.second_person_waits(list(Proposal.objects.filter(pk__in=submitted))) if submitted else {}
-    return {project: "second" if pk in second else "writing" for pk, project in submitted.items()}
+    return {
+        project: "submit" if state == Proposal.State.OPEN else "second" if pk in second else "writing"
+        for pk, (project, state) in decided.items()
+    }
 
 
 def case_of(

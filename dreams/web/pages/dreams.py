@@ -17,6 +17,7 @@ from dreams.models.prepared import Fixed, prepared
 from dreams.services.dreaming import unfinished
 from dreams.services.inbox import waiting
 from dreams.services.proposals import summaries
+from dreams.services.proposals.decisions import is_any_open
 from dreams.services.proposals.summaries import Summary
 from dreams.services.questions.question_states import NOW_ASKED
 from dreams.services.scheduling import gates, next_dream
@@ -55,6 +56,7 @@ class DreamRow:
     cost: Decimal | None  # None if a price is missing
     review: str
     waits: bool
+    is_decided: bool
     left_work: bool
 
 
@@ -87,10 +89,10 @@ def _listed(status: str, project: int | None, host: str, start: Fixed) -> QueryS
 
 
 @prepared
-def _made(dreams: list[int]) -> QuerySet[Proposal, tuple[int, str, str]]:
+def _made(dreams: list[int]) -> QuerySet[Proposal, tuple[int, str, str, bool]]:
     """The proposals of each dream; the one for a person is last."""
     rows = Proposal.objects.filter(dream__in=dreams).order_by("-by_policy", "pk")
-    return rows.values_list("dream_id", "public_id", "state")
+    return rows.values_list("dream_id", "public_id", "state", is_any_open())
 
 
 def projects(host: str = "") -> list[tuple[int, str]]:
@@ -107,11 +109,11 @@ def _that_dreamt(host: str) -> QuerySet[Project, tuple[int, str, str]]:
 
 def _rows(runs: Sequence[DreamRun]) -> list[DreamRow]:
     told = summaries.of_dreams(runs)
-    made = {dream: (public_id, state) for dream, public_id, state in _made([run.pk for run in runs])}
-    return [_row(run, told[run.pk], *made.get(run.pk, ("", ""))) for run in runs]
+    made = {dream: of_it for dream, *of_it in _made([run.pk for run in runs])}
+    return [_row(run, told[run.pk], *made.get(run.pk, ("", "", False))) for run in runs]
 
 
-def _row(run: DreamRun, told: Summary, review: str, state: str) -> DreamRow:
+def _row(run: DreamRun, told: Summary, review: str, state: str, is_open: bool) -> DreamRow:
     return DreamRow(
         public_id=run.public_id,
         project=str(run.project),
@@ -128,6 +130,7 @@ def _row(run: DreamRun, told: Summary, review: str, state: str) -> DreamRow:
         cost=run.whole_cost,
         review=review,
         waits=state == Proposal.State.OPEN,
+        is_decided=not is_open,
         left_work=run.is_over and bool(run.kept),  # type: ignore[attr-defined] # annotated by _listed
     )
 
@@ -181,6 +184,7 @@ def result(run: DreamRun) -> dict[str, Any]:
         "retry_at": retry_at,
         "review": person or policy,
         "review_open": review_open,
+        "is_decided": person and not person.files.filter(hunks__verdict="pending").exists(),
         "applied": policy if policy and policy.state == Proposal.State.APPLIED else None,
         "is_all_applied": person is None,
         "changed": changed[:MOST_NAMES],

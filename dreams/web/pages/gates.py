@@ -28,6 +28,7 @@ class Gates:
     next: NextDream
     sentence: str
     supersedes: str
+    is_decided: bool  # that proposal, and not submitted
     dream: str
     dream_status: str
     may_apply: bool
@@ -87,6 +88,7 @@ def gates_of(project: Project, now: dt.datetime, tally: Tally | None = None) -> 
         next=together,
         sentence=together.what_next(now),
         supersedes=everywhere.open_proposals.get(project.pk, ""),
+        is_decided=everywhere.waits.get(project.pk) == "submit",
         dream=active.public_id if active else "",
         dream_status=active.get_status_display() if active else "",
         may_apply=policies.may_apply(project),

@@ -33,6 +33,7 @@ from dreams.services import hosts, session_notes, verifying
 from dreams.services.cached_counts import CountKind, kept
 from dreams.services.inbox.waiting import counted
 from dreams.services.memories import instructions, moved
+from dreams.services.proposals.decisions import is_any_open
 from dreams.services.questions.question_states import NOW_ASKED
 from dreams.services.scheduling import gates, next_dream
 from dreams.services.scheduling.gates.facts import Tally
@@ -95,6 +96,7 @@ class Head(TabCounts):
     """The head and the side of a project's page: figures, folders, switches."""
 
     review: str
+    is_decided: bool  # and not submitted
     dreaming_on: bool
     config: conf.Config
     engines: list[dict[str, Any]]
@@ -120,12 +122,13 @@ class Head(TabCounts):
 def head(project: Project) -> Head:
     config = conf.current(project)
     tally = next_dream.tally_sessions([project], timezone.now())[project.pk]
-    review = next(iter(_to_review(project.pk)), ("",))[0]
+    review, state, is_open = next(iter(_to_review(project.pk)), ("", "", True))
     labels = conf.specs()["engine"].choices or {}
     switches = project.agent_settings
     return Head(
         **asdict(counts(project)),
         review=review,
+        is_decided=state == Proposal.State.OPEN and not is_open,
         dreaming_on=config.dreaming,
         config=config,
         engines=[
@@ -209,9 +212,9 @@ def _waiting_counted(project: int) -> QuerySet[Project, tuple[int, ...]]:
 
 
 @prepared
-def _to_review(project: int) -> QuerySet[Proposal, tuple[str]]:
+def _to_review(project: int) -> QuerySet[Proposal, tuple[str, str, bool]]:
     rows = Proposal.objects.filter(project_id=project, state__in=Proposal.UNFINISHED).exclude(origin=CAUGHT)
-    return rows.order_by("-created_at").values_list("public_id")[:1]
+    return rows.order_by("-created_at").values_list("public_id", "state", is_any_open())[:1]
 
 
 def move_choices(project: Project, memories: int) -> dict[str, Any] | None:

@@ -37,6 +37,7 @@ from dreams.services.cached_counts import CountKind, kept_each, per_project
 from dreams.services.discovery import configured_roots
 from dreams.services.doctor import work
 from dreams.services.doctor.check import Check
+from dreams.services.proposals.decisions import is_any_open
 from dreams.services.scheduling import next_dream, scheduler
 from dreams.services.scheduling.next_dream import NextDream
 from dreams.web.pages.index_size import IndexSize, size_by_row
@@ -123,6 +124,7 @@ class ProjectRow:
     opens_at: dt.datetime | None
     figures: tuple[Figure, ...]
     review: str
+    is_decided: bool  # and not submitted
     dream: str
 
 
@@ -252,7 +254,7 @@ class _Facts:
     memories: Mapping[int, tuple[int, tuple[int, int] | None]]
     next: Mapping[int, NextDream]
     reviews: Mapping[int, str]
-    undecided: frozenset[int]
+    open: Mapping[int, bool]  # the proposals not submitted; whether a decision is open
     dreams: Mapping[int, str]
     errors: Mapping[int, str]
     overrides: conf.Overrides
@@ -267,8 +269,8 @@ class _Facts:
             memories=kept_each(CountKind.MEMORIES, pks, "in list", _memories),
             next=next_dream.of_projects(rows, now),
             # The newest of each project, as on its page.
-            reviews={pk: public_id for pk, public_id, _ in waiting},
-            undecided=frozenset(pk for pk, _, state in waiting if state == Proposal.State.OPEN),
+            reviews={pk: public_id for pk, public_id, *_ in waiting},
+            open={pk: is_any for pk, _, state, is_any in waiting if state == Proposal.State.OPEN},
             dreams=dict(_active(pks)),
             errors=dict(_last_errors(pks)),
             overrides=conf.Overrides.load(),
@@ -295,11 +297,11 @@ def _indexes(projects: list[int]) -> QuerySet[Memory, tuple[int, int, int]]:
 
 
 @prepared
-def _waiting(projects: list[int]) -> QuerySet[Proposal, tuple[int, str, str]]:
+def _waiting(projects: list[int]) -> QuerySet[Proposal, tuple[int, str, str, bool]]:
     rows = Proposal.objects.filter(project__in=projects, state__in=Proposal.UNFINISHED).order_by(
         "created_at", "pk"
     )
-    return rows.values_list("project_id", "public_id", "state")
+    return rows.values_list("project_id", "public_id", "state", is_any_open())
 
 
 @prepared
@@ -341,6 +343,7 @@ def _row(row: Project, facts: _Facts) -> ProjectRow:
         opens_at=opens_at,
         figures=tuple(Figure(title, kind, value(row, facts)) for title, kind, value in COLUMNS),
         review=facts.reviews.get(row.pk, ""),
+        is_decided=facts.open.get(row.pk) is False,
         dream=facts.dreams.get(row.pk, ""),
     )
 
@@ -359,6 +362,14 @@ COLUMNS: Sequence[tuple[str, FigureKind, Callable[[Project, _Facts], object]]] =
 )
 
 
+#: By whether a decision is open; None where all of it was submitted.
+_OF_REVIEW = {
+    True: "Not all of it is decided yet.",
+    False: "It is decided, but not submitted yet.",
+    None: "Approved, but not all of it is written yet.",
+}
+
+
 def _why(row: Project, rank: int, facts: _Facts) -> tuple[str, dt.datetime | None]:
     """One sentence on the state, and when it ends if that is known."""
     if rank == FAILING:
@@ -372,8 +383,7 @@ def _why(row: Project, rank: int, facts: _Facts) -> tuple[str, dt.datetime | Non
     if rank == GONE:
         return "Its folders are no longer on disk; history is kept.", None
     if rank == REVIEW:
-        is_open = row.pk in facts.undecided
-        return "It is not submitted yet." if is_open else "Approved, but not all of it is written yet.", None
+        return _OF_REVIEW[facts.open.get(row.pk)], None
     if rank == DREAMING:
         return "A dream is running.", None
     found = facts.next[row.pk]

@@ -71,8 +71,8 @@ class EngineFact:
     trouble: str = ""
 
 
-#: What a dream's proposal waits for: decisions, the write after all decisions, or a second person.
-Waits = Literal["review", "writing", "second"]
+#: What a dream's proposal waits for: decisions, the submit after all decisions, the write, or a second person.
+Waits = Literal["review", "submit", "writing", "second"]
 
 
 @dataclass(frozen=True, slots=True)

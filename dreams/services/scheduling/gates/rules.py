@@ -131,6 +131,7 @@ def project(case: Case) -> Ruling:
 
 _WAITS: dict[Waits, str] = {
     "review": "is waiting for a review; finish that first",
+    "submit": "is decided but not submitted yet; submit it first",
     "writing": "is decided but not written yet; finish that first",
     "second": "is waiting for a second person, who must approve what your team shares",
 }
