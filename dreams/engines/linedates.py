@@ -20,7 +20,7 @@ AT_ONCE = dt.timedelta(minutes=1)  # files with mtimes this close were written b
 FEW = 4  # files that one session may write at once; chosen
 JUST_BEFORE = dt.timedelta(days=1)  # an mtime so close to the first scan may be that of a copy; chosen
 _DAY_BELOW = re.compile(r"(?:.*/)?(\d{4})/(\d\d)/(\d\d)(?!\d)[^/]*$")
-_NAMED = re.compile(r"(?<!\d)(\d{4})[-_](\d\d)[-_](\d\d)(?!\d)")
+_NAMED = re.compile(r"(?<!\d)((?:19|20)\d\d)[-_]?(\d\d)[-_]?(\d\d)(?!\d)")
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,7 +81,7 @@ def _seen_day(version: KeptVersion, zone: dt.tzinfo, path: str) -> LineDate | No
 
 
 def day_in_name(path: str) -> dt.date | None:
-    """The single day in a file name: `project_release_2026-03-01.md`."""
+    """The single day in a file name: `project_release_2026-03-01.md`, `release_20260301.md`."""
     found = _NAMED.findall(PurePosixPath(path).name)
     try:
         return dt.date(*map(int, found[0])) if len(found) == 1 else None

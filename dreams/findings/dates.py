@@ -9,15 +9,17 @@ from collections.abc import Iterator
 
 from dreams.engines.types import Citation
 from dreams.findings.base import ChangedHunk, NewFinding, Severity, Subject
-from dreams.findings.lines import CheckedLine, added_lines, found_at, new_lines, standing_lines
+from dreams.findings.lines import CheckedLine, added_lines, found_at, lines_in, new_lines, standing_lines
 from dreams.lib.files.text import decode
 from dreams.lib.prose import dates
+from dreams.lib.prose.words import MONTH_NAME
 
 CHECK = "dates"
 _ISO = re.compile(r"(?<![\w-])\d{4}-(?:\d{2}(?:-\d{2})?|W\d{2}|Q[1-4])(?![\w-])")
 _BOOKKEEPING = re.compile(r"^\s*(?:modified|created|updated|date|last_\w+)\s*:", re.IGNORECASE)
 _NOTED = re.compile(r"\d{4}-\d{2}-\d{2}")
 _ANY_DAY = dt.date(2024, 5, 15)
+_DAY = re.compile(rf"\d{{4}}-\d\d|\b(?:{MONTH_NAME})\b\.?\s+\d|\d\s+(?:{MONTH_NAME})\b", re.IGNORECASE)
 
 
 def check(subject: Subject) -> Iterator[NewFinding]:
@@ -30,9 +32,11 @@ def check(subject: Subject) -> Iterator[NewFinding]:
 
 
 def standing(subject: Subject) -> Iterator[NewFinding]:
-    """Relative days in existing memories."""
+    """Relative days in existing memories, but not below a heading with a day."""
+    dated = lines_in(subject, lambda item: any(map(_DAY.search, item.under)))
     for line in standing_lines(subject):
-        yield from _counted(line, "info", None)
+        if (line.path, line.number) not in dated:
+            yield from _counted(line, "info", None)
 
 
 def _in_line(line: CheckedLine, hunk: ChangedHunk, known: set[str]) -> Iterator[NewFinding]:
@@ -101,7 +105,8 @@ def _counted(line: CheckedLine, severity: Severity, day: dt.date | None) -> Iter
     """A finding for the first relative day of a line, unless the line or its file name gives the date."""
     if _ISO.search(line.text) or _NOTED.search(line.path):
         return
-    for span in dates.writable_spans(line.text, day or _ANY_DAY)[:1]:
+    spans = dates.writable_spans(line.text, day or _ANY_DAY)
+    for span in [each for each in spans if line.hunk or not _DAY.search(each.text)][:1]:
         meant = f", which is {span.meant} seen from {day}" if day else ""
         yield found_at(
             line,

@@ -1,6 +1,6 @@
 """The added and the existing lines that checks go through, and findings at a line. PURE."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 from dreams.findings.base import ChangedHunk, MessageParts, NewFinding, Severity, Subject
@@ -60,6 +60,14 @@ def standing_lines(subject: Subject) -> Iterator[CheckedLine]:
         for number, said in enumerate(lines_of(subject.after[path]), 1):
             if (path, number) not in fresh:
                 yield CheckedLine(path, number, said)
+
+
+def lines_in(subject: Subject, holds: Callable[[memdir.BodyItem], bool]) -> set[tuple[str, int]]:
+    """The lines of the bodies' items for which this holds, as path and number."""
+    documents = ((path, memdir.parse(data)) for path, data in subject.after.items())
+    items = ((path, memdir.sections(each.body, each.body_start_line)) for path, each in documents)
+    held = ((path, item) for path, some in items for item in some if holds(item))
+    return {(path, number) for path, item in held for number in range(item.first_line, item.last_line + 1)}
 
 
 def is_bookkeeping(subject: Subject, line: CheckedLine) -> bool:

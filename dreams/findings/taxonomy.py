@@ -32,13 +32,6 @@ _POINTER = re.compile(
     re.IGNORECASE,
 )
 _FENCE = re.compile(r"^(?:```|~~~).*?^(?:```|~~~)\s*$", re.MULTILINE | re.DOTALL)
-_ABOUT_USER = re.compile(
-    r"^(?:[*_`]*)(?:the\s+)?user\s+(?:prefers|likes|wants|dislikes|hates|speaks|lives|works|is\s+(?:an?|based|from|new|fluent))\b",
-    re.IGNORECASE,
-)
-LEAST_ABOUT_USER = 2  # statements
-MOST_UNTYPED = 3  # reported one by one; beyond that once for the directory
-SHOWN = 3  # of many
 
 
 def misfiled(path: str, data: bytes, hunk_id: str) -> Iterator[NewFinding]:
@@ -56,7 +49,10 @@ def misfiled(path: str, data: bytes, hunk_id: str) -> Iterator[NewFinding]:
         says = f"has the type “{kind[:60]}”, which agents do not know"
         yield _found_in_file(path, hunk_id, "unknown-type", says, f"Use one of {kinds}.", 1)
     else:
-        yield from _wrong(path, document, kind, hunk_id)
+        if (named := _named(path)) and named != kind:
+            says = f"is filed as {kind}, but its name says {named}"
+            remedy = "Change the type or the name, whichever is wrong."
+            yield _found_in_file(path, hunk_id, "wrong-type", says, remedy, 1)
         if kind == "reference" and holds_content(document.body):
             yield _found_in_file(
                 path, hunk_id, "reference-holds-content", "is a reference, but contains the content instead of pointing to it",
@@ -64,41 +60,10 @@ def misfiled(path: str, data: bytes, hunk_id: str) -> Iterator[NewFinding]:
             )  # fmt: skip
 
 
-def together(found: list[NewFinding]) -> Iterator[NewFinding]:
-    """Findings about types; many memories without a type become one finding."""
-    untyped = [each for each in found if each.code == "no-type"]
-    if len(untyped) <= MOST_UNTYPED:
-        yield from found
-        return
-    names = ", ".join(each.path for each in untyped[:SHOWN])
-    said = f"{len(untyped)} memories have no type: {names} and {len(untyped) - SHOWN} more."
-    yield NewFinding(CHECK, "no-type", "info", said, untyped[0].remedy, about="no-type")
-    yield from (each for each in found if each.code != "no-type")
-
-
-def _wrong(path: str, document: memdir.Document, kind: str, hunk_id: str) -> Iterator[NewFinding]:
-    named = _named(path)
-    if named and named != kind:
-        says = f"is filed as {kind}, but its name says {named}"
-        yield _found_in_file(
-            path, hunk_id, "wrong-type", says, "Change the type or the name, whichever is wrong.", 1
-        )
-    elif kind in {"project", "reference"} and _is_about_user(document):
-        says = f"is filed as {kind}, but is about the user"
-        yield _found_in_file(path, hunk_id, "wrong-type", says, "Give it the type user.", 1)
-
-
 def _named(path: str) -> str:
     """The type that a file name begins with, or ""."""
     stem = PurePosixPath(path).name.lower().replace("-", "_")
     return next((kind for kind in memdir.MEMORY_TYPES if stem.startswith(kind + "_")), "")
-
-
-def _is_about_user(document: memdir.Document) -> bool:
-    items = memdir.sections(document.body, document.body_start_line)
-    said = [item.content or item.text for item in items if item.kind in {"bullet", "paragraph"}]
-    about = sum(bool(_ABOUT_USER.match(each.strip())) for each in said)
-    return about >= LEAST_ABOUT_USER and about * 5 >= len(said) * 4
 
 
 def holds_content(body: str) -> bool:
@@ -114,8 +79,8 @@ def _found_in_file(
     return NewFinding(CHECK, code, "info", f"{path} {says}.", remedy, path, hunk_id, line_no, path)
 
 
-# A branch of a tree drawing with a name; not table rules or arrows.
-_DRAWN = re.compile(r"^\s*(?:[│|]\s*)*[├└|+`\\][─-]{2,3}\s*(?=[\w.])")
+# A branch of a tree drawing with the name of a file or folder; not table rules, arrows or functions.
+_DRAWN = re.compile(r"^\s*(?:[│|]\s*)*(?:[├└|`\\][─-]{2,3}\s*(?=[\w.@-]+(?:/|\.\w))|\+---\s*(?=[\w.]))")
 _LOGGED = re.compile(
     r"^\s*(?:[-*+]\s+)?`?(?=[0-9a-f]*\d)(?=[0-9a-f]*[a-f])[0-9a-f]{7,40}`?\s*[:—–-]?\s+[\w(\[]"
 )
@@ -125,7 +90,7 @@ _TELLS = {
 }
 LEAST_DRAWN = 3  # lines of a folder drawing
 LEAST_LOGGED = 2  # lines that make a log
-_BOX = re.compile(r"\s*[-*+]\s+\[ \]\s+\S")
+_BOX, _TICKED = (re.compile(rf"\s*[-*+]\s+\[{mark}\]\s+\S") for mark in (" ", "[xX]"))
 LEAST_OPEN = 2  # unticked boxes; a single one is just style
 _RUNS = (
     (_DRAWN, LEAST_DRAWN, "in-code", "shows the repository’s file tree", "Remove it: a session can list the files itself."),
@@ -140,12 +105,13 @@ _RUNS = (
 def said_elsewhere(
     subject: Subject, lines: Iterable[CheckedLine], severity: Severity
 ) -> Iterator[NewFinding]:
-    """`severity` is for lines of CLAUDE.md; what code and git say is information."""
+    """`severity` is for lines of CLAUDE.md, "warn" in a change; what code and git say is information."""
     lines = list(lines)
     yield from _in_instructions(subject, lines, severity)
     yield from _in_repository(subject, lines)
-    # An index and a log may list open tasks.
-    of_memories = [line for line in lines if memdir.is_topic(line.path)]
+    # An index and a log may list open tasks; if none is ticked, a memory may list what to check each time.
+    begun = {line.path for line in lines if severity == "warn" or _TICKED.match(line.text)}
+    of_memories = [line for line in lines if memdir.is_topic(line.path) and line.path in begun]
     for pattern, least, code, says, remedy in _RUNS:
         yield from _runs(of_memories if code == "task-state" else lines, pattern, least, code, says, remedy)
 
@@ -232,7 +198,9 @@ def check(subject: Subject) -> Iterator[NewFinding]:
 
 def standing(subject: Subject) -> Iterator[NewFinding]:
     filed = [f for path in sorted(subject.after) for f in misfiled(path, subject.after[path], "")]
-    yield from together(filed)
+    untyped = sum(each.code == "no-type" for each in filed)
+    few = 2 * untyped <= len(index_limits.topics(subject.after))  # else types are not in use here
+    yield from (each for each in filed if few or each.code != "no-type")
     yield from _rows_standing(subject.after)
     lines = list(standing_lines(subject))
     yield from _judgements(lines)

@@ -73,38 +73,39 @@ def test_a_memory_without_a_type_is_told():
     assert "unknown-type" in codes(report({**FILES, "a.md": b"---\ntype: lesson\n---\n- text\n"}))
 
 
-def test_a_directory_that_knows_no_types_is_told_so_once():
-    bare = {f"2026-02-{n}.md": b"- text\n" for n in range(10, 15)}
-    found = one(findings.health(bare), "no-type")
-    assert (found.path, found.severity) == ("", "info")
-    assert found.message == "5 memories have no type: 2026-02-10.md, 2026-02-11.md, 2026-02-12.md and 2 more."
-    few = dict(list(bare.items())[:3])
-    assert len([f for f in findings.health(few).findings if f.code == "no-type"]) == 3
+@each(("typed", "told"), [(0, 0), (4, 0), (5, 5)])
+def test_a_memory_without_a_type_is_told_where_most_have_one(typed, told):
+    files = {f"2026-02-{n}.md": b"- text\n" for n in range(10, 15)}
+    files |= {f"user_{n}.md": b"---\ntype: user\n---\n- text\n" for n in range(typed)}
+    assert [one.code for one in findings.health(files).findings].count("no-type") == told
 
 
 def _memory(kind: str, body: str) -> bytes:
     return f"---\nname: a\ndescription: b\ntype: {kind}\n---\n\n{body}\n".encode()
 
 
-@each(
-    ("path", "data"),
-    [
-        ("project_hosts.md", _memory("reference", "See https://wiki.test/hosts")),
-        ("tastes.md", _memory("project", "- The user prefers tabs\n- User likes short answers")),
-    ],
-)
-def test_a_memory_of_the_wrong_type_is_told(path, data):
+def test_a_memory_of_another_type_than_its_name_says_is_told():
+    path, data = "project_hosts.md", _memory("reference", "See https://wiki.test/hosts")
     found = one(findings.health({path: data}), "wrong-type")
     assert (found.severity, found.path) == ("info", path)
     assert found.remedy
     assert "wrong-type" in codes(report({**FILES, path: data}))
 
 
+OPEN = "- [ ] The sums are right\n- [ ] The reader is fast"
+
+
+@each(("boxes", "tells"), [(OPEN, False), (f"- [x] The cart works\n{OPEN}", True)])
+def test_boxes_that_nobody_has_ticked_may_be_a_list_of_what_to_check(boxes, tells):
+    files = {"project_shop.md": _memory("project", boxes)}
+    assert ("task-state" in codes(findings.health(files))) is tells
+    assert "task-state" in codes(report({**FILES, **files})), "as a change it is told"
+
+
 @each(
     ("path", "data"),
     [
         ("user_tastes.md", _memory("user", "- The user prefers tabs")),
-        ("tastes.md", _memory("project", "- The user prefers tabs\n- Go 1.22\n- Debian 12\n- Port 80")),
         ("users.md", _memory("project", "- Rows of users are kept for a year")),
     ],
 )
@@ -143,6 +144,7 @@ TABLES = [
     "+-----+-----+\n| a | b |\n+-----+-----+\n| c | d |\n+-----+-----+",
     "├──────┼────┤\n" * 3 + "└──────┴────┘",
     "shop\n├──> cart\n├──> pay\n└──> web",
+    "useCart (hook)\n├── readCart() → store\n├── sumUp() → total\n└── Cart (client)",
 ]
 
 

@@ -41,3 +41,14 @@ def test_what_stood_before_is_told_by_a_checkup_only():
     assert "date-relative" not in codes(report(moved, stands))
     assert one(health(stands), "date-relative").severity == "info"
     assert "date-relative" not in codes(health(FILES))
+
+
+def test_a_heading_with_a_day_tells_when_what_is_below_it_was_written():
+    below = "## 9 March 2026\n\n### Move\n\nMoved the shop to Hetzner yesterday.\n"
+    assert "date-relative" not in codes(health({"notes.md": below.encode()}))
+    after = f"{below}\n## Rules\n\nMoved the mail to Hetzner yesterday.\n"
+    assert one(health({"notes.md": after.encode()}), "date-relative").line_no == 9
+
+
+def test_a_day_of_a_month_is_the_same_whenever_it_is_read():
+    assert "date-relative" not in codes(health({"notes.md": b"Moved the shop to Hetzner on May 4.\n"}))

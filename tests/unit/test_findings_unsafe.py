@@ -172,3 +172,12 @@ def test_the_health_of_a_directory_tells_what_stands_in_it():
     assert {"permission", "invisible-text"} <= codes(found)
     assert found.worst() == "warn"
     assert not found.ledger
+
+
+def test_a_block_of_code_is_shown_as_it_is_and_hides_nothing():
+    shop = b"# Shop\n\n```html\n<div id=a>\n</div>\n```\n"
+    assert "raw-html" not in codes(findings.health({"shop.md": shop}))
+    assert "raw-html" in codes(
+        findings.health({"shop.md": shop.replace(b"```html", b"It is").replace(b"```", b"")})
+    )
+    assert "raw-html" in codes(report({**FILES, "shop.md": shop})), "as a change it is told"

@@ -204,9 +204,17 @@ def test_a_file_whose_name_has_the_day_tells_what_today_is(tmp_path: Path) -> No
             ("project_status_2026-10-01.md", WRITTEN),
             ("project_status_2026-10-01.md", own),
             ("project_status_2026-09-20.md", WRITTEN),  # a line that was added on another day
+            ("status_20261001.md", WRITTEN),
+            ("part_20261399.md", WRITTEN),
         )
     ]
-    assert [len(each) for each in found] == [1, 0, 0, 1]
+    assert [len(each) for each in found] == [1, 0, 0, 1, 0, 1]
+
+
+@each(("line", "asks"), [("we move to Valkey tomorrow.", True), ("> We move to Valkey tomorrow.", False)])
+def test_a_line_that_is_quoted_tells_of_no_day_of_the_memory(tmp_path: Path, line: str, asks: bool) -> None:
+    files = {"notes.md": memory(f"The mail to the shops:\n{line}\n"), "MEMORY.md": "- [Notes](notes.md)\n"}
+    assert bool(dream(tmp_path, files, written=WRITTEN).outcome.questions) is asks
 
 
 def test_each_of_many_relative_days_is_asked_about(tmp_path: Path) -> None:
@@ -286,6 +294,37 @@ def project_file(body: str) -> dict[str, str]:
         "MEMORY.md": "# Memory\n\n- [Import](project_import.md) — the import\n",
         "project_import.md": f"---\nname: import\ndescription: the import\ntype: project\n---\n\n{body}",
     }
+
+
+@each(
+    ("body", "why"),
+    [
+        ("## Recent changes (Mar 2026)\n\n- Moved.\n\n## Rules\n\nNever skip a row.\n\nNever add one.\n", "a state as of Mar 2026, "),
+        ("In use since March 2026.\n\n## Next steps\n\n- The writer.\n", "last written, in March 2026, "),
+        ("The reader is done.\n\n- It has 7 gaps as of March 2026.\n- It is in Go.\n", "a state as of March 2026, "),
+    ],
+)  # fmt: skip
+def test_a_month_is_told_as_the_memory_names_it(tmp_path: Path, body: str, why: str) -> None:
+    body = f"It reads CSV.\n\n{body}"
+    (question,) = dream(tmp_path, project_file(body), written=None).outcome.questions
+    assert why in question.why and "-31" not in question.why + question.options[0].edits[0].reason
+
+
+@each(
+    ("behind", "stays"),
+    [
+        ("- The writer.\n\n---\n\nLast updated by the night run.\n", "---\n\nLast updated by the night run.\n"),
+        ("- The writer.\n\n---\n\n### Later\n\n- The views.\n", ""),
+        ("- The writer.\n\n---\n", ""),
+    ],
+)  # fmt: skip
+def test_what_stands_below_a_rule_at_the_end_of_a_file_belongs_to_all_of_it(
+    tmp_path: Path, behind: str, stays: str
+) -> None:
+    body = f"It reads CSV.\n\nIt was tried on 2026-02-20.\n\n{OTHER * 6}\n## Next steps\n\n{behind}"
+    (question,) = dream(tmp_path, project_file(body), written=None).outcome.questions
+    after = question.options[0].edits[0].after or ""
+    assert after.endswith(f"{OTHER}\n{stays}") and "writer" not in after and "views" not in after
 
 
 @each(("day", "asked"), [("2026-03-09", True), ("2026-09-09", False)])
@@ -409,5 +448,7 @@ def test_a_memory_that_says_that_it_is_over_is_asked_about(
     questions = [each for each in made.outcome.questions if each.kind == "expired"]
     assert made.edits == [] and len(questions) == asked
     for question in questions:
+        says = "cache.md says that it" if told[0] == "S" else "MEMORY.md says that cache.md"
+        assert question.why == f"{says} is out of date. Is it still useful?"
         after = {edit.path: edit.after for edit in question.options[0].edits}
         assert after == {"cache.md": None, "MEMORY.md": "- [Notes](notes.md) - docs\n"}

@@ -325,6 +325,26 @@ def test_a_file_that_a_commit_renamed_is_asked_about_with_its_new_name(
         assert question.citations[0].note.endswith(": Trolleys")
 
 
+@each(
+    "line",
+    [
+        "`src/web/basket.ts`→`trolley.ts`, and the views follow",
+        "- [x] Write `src/web/basket.ts`",
+        "✅ `src/web/basket.ts` has its own tests",
+    ],
+)
+def test_a_line_with_the_new_name_and_one_that_is_ticked_tell_what_was_done(
+    tmp_path: Path, line: str
+) -> None:
+    committed(
+        tmp_path / "repo",
+        {**REPO, "src/web/basket.ts": TEXT},
+        {**REPO, "src/web/trolley.ts": TEXT},
+        b"Trolleys",
+    )
+    assert asked(tmp_path, line.removeprefix("- ")) == []
+
+
 def test_of_two_new_files_with_as_many_lines_of_the_removed_one_neither_is_its_new_name(
     tmp_path: Path,
 ) -> None:

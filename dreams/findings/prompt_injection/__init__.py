@@ -16,7 +16,7 @@ import re2
 
 from dreams.findings.base import ChangedHunk, NewFinding, Subject
 from dreams.findings.ledger import facts
-from dreams.findings.lines import CheckedLine, added_lines, found_at, new_lines, standing_lines
+from dreams.findings.lines import CheckedLine, added_lines, found_at, lines_in, new_lines, standing_lines
 from dreams.findings.prompt_injection.weighing import SPOKEN, Steering, told
 from dreams.lib.files.text import decode, shortened
 from dreams.lib.secrets import redact
@@ -57,8 +57,10 @@ def check(subject: Subject) -> Iterator[NewFinding]:
 
 
 def standing(subject: Subject) -> Iterator[NewFinding]:
+    blocks = lines_in(subject, lambda item: item.kind == "code")
     for found in _in_lines(standing_lines(subject), _could_steer):
-        yield found if found.code in _HIDDEN else replace(found, severity="info")
+        if found.code != "raw-html" or (found.path, found.line_no) not in blocks:  # code is shown as it is
+            yield found if found.code in _HIDDEN else replace(found, severity="info")
 
 
 def _could_steer(found: Steering) -> tuple[str, str]:

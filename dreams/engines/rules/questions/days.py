@@ -4,6 +4,7 @@ import datetime as dt
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from typing import TypeGuard
 
 from dreams.engines.linedates import day_in_name
 from dreams.engines.rules.notes import days
@@ -167,6 +168,9 @@ _HEADS_WHAT_IS_NEXT = re.compile(
 )
 
 
+_Told = tuple[dt.date, str]  # a day, or the last one of a month, and how a person is told of it
+
+
 @dataclass(frozen=True, slots=True)
 class _Section:
     """A heading with the lines up to the next heading of its level or above, 1-based and inclusive."""
@@ -181,37 +185,30 @@ def old_states(context: Inputs) -> Iterator[Question]:
     asked: set[str] = set()
     for path, sections in _by_file(context.tree_before):
         context.report.checkpoint()
-        dated = [
-            (each, day)
-            for each in sections
-            if (day := _heads_a_state(each.heading)) and _is_old(context, day)
-        ]
-        if dated:
+        heads = ((each, _heads_a_state(each.heading)) for each in sections)
+        if dated := next(((each, told) for each, told in heads if _is_old(told, context)), None):
             asked.add(path)
-            state = _state("This is a state as of", dated[0][1], context)
-            yield from _sections(context, [dated[0][0]], state, dated[0][1])
+            yield from _sections(context, [dated[0]], "This is a state as of", dated[1])
             continue
         next_ = [each for each in sections if _HEADS_WHAT_IS_NEXT.fullmatch(each.heading.lstrip("#").strip())]
         if len({each.heading for each in next_}) < len(next_):
             continue  # plans of several days
-        day = _last_written(context, path) if next_ else None
-        if day and _is_old(context, day):
-            yield from _sections(
-                context,
-                next_,
-                _state("This was still open when the memory was last written,", day, context),
-                day,
-            )
+        last = _last_written(context, path) if next_ else None
+        if last and _is_old(last, context):
+            said = "This was still open when the memory was last written,"
+            yield from _sections(context, next_, said, last)
     yield from _statements(context, asked)
 
 
-def _is_old(context: Inputs, day: dt.date) -> bool:
-    return (context.job.now.astimezone(context.job.time_zone).date() - day).days >= OLD
+def _is_old(told: _Told | None, context: Inputs) -> TypeGuard[_Told]:
+    today = context.job.now.astimezone(context.job.time_zone).date()
+    return told is not None and (today - told[0]).days >= OLD
 
 
-def _state(said: str, day: dt.date, context: Inputs) -> str:
-    months = (context.job.now.date() - day).days // 30
-    return f"{said} {'on ' if said.endswith(',') else ''}{day.isoformat()}, {months} months ago."
+def _state(said: str, told: _Told, context: Inputs) -> str:
+    months = (context.job.now.date() - told[0]).days // 30
+    at = ("on " if told[1] == f"{told[0]}" else "in ") if said.endswith(",") else ""
+    return f"{said} {at}{told[1]}, {months} months ago."
 
 
 # --- Sections ---------------------------------------------------------------------------------------------------------
@@ -226,6 +223,10 @@ def _by_file(tree: Tree) -> Iterator[tuple[str, list[_Section]]]:
         headings = [item for item in items if item.kind == "heading"]
         last = len(memdir.split_lines(tree.texts[path]))
         rows = lines_leading(tree.texts[path]) if is_index(path) else set()
+        told = [item for item in items if item.kind != "blank"][-3:]
+        # A paragraph below a rule at the end is about the whole memory, too.
+        is_foot = [item.kind for item in told[1:]] == ["rule", "paragraph"] and told[0].kind != "heading"
+        foot = told[1].first_line - 1 if is_foot else last
         found = []
         for at, item in enumerate(headings):
             ends = (other.first_line - 1 for other in headings[at + 1 :] if other.level <= item.level)
@@ -234,7 +235,7 @@ def _by_file(tree: Tree) -> Iterator[tuple[str, list[_Section]]]:
                 for each in items
                 if each.first_line > item.first_line and REMARK.match(each.text)  # about the whole memory
             )
-            end = min(next(ends, last), next(remarks, last))
+            end = min(next(ends, last), next(remarks, last), foot)
             held = range(item.first_line, end + 1)
             # What is long, most of its file, or below its title holds topics; rows of memories are no state.
             short = len(held) <= min(MOST_LINES, MOST_OF_A_FILE * last) and (at or item.level != 1)
@@ -243,37 +244,41 @@ def _by_file(tree: Tree) -> Iterator[tuple[str, list[_Section]]]:
         yield path, found
 
 
-def _heads_a_state(heading: str) -> dt.date | None:
+def _days(text: str) -> list[_Told]:
+    """The days in a text, and the last days of its months, which are told as they are written."""
+    found = ((each, days.written(each, last=True)) for each in days.WRITTEN.finditer(text))
+    return [(day, f"{day}" if days.written(each) == day else each[0]) for each, day in found if day]
+
+
+def _heads_a_state(heading: str) -> _Told | None:
     found = list(days.WRITTEN.finditer(heading))
     before = heading.lstrip("#").strip().partition(found[0][0])[0] if len(found) == 1 else ""
     if not _HEADS_A_STATE.search(before) or _IS_DONE.search(before):
         return None
-    return days.written(found[0], last=True)
+    return next(iter(_days(heading)), None)
 
 
-def _last_written(context: Inputs, path: str) -> dt.date | None:
+def _last_written(context: Inputs, path: str) -> _Told | None:
     """The newest known day of a file: of its lines, else the newest that it names."""
     known = [
         line.day
         for line in context.job.line_dates.get(path, ())
         if line and line.believable and not line.ours
     ]
-    text = context.tree_before.texts[path]
-    named = [day for match in days.WRITTEN.finditer(text) if (day := days.written(match, last=True))]
-    past = [day for day in named if day <= context.job.now.date()]
-    return max(known, default=None) or max(past, default=None)
+    named = _days(context.tree_before.texts[path])
+    past = [each for each in named if each[0] <= context.job.now.date()]
+    return max([(day, f"{day}") for day in known] or past, default=None)
 
 
-def _sections(context: Inputs, sections: Sequence[_Section], state: str, day: dt.date) -> Iterator[Question]:
+def _sections(context: Inputs, sections: Sequence[_Section], said: str, told: _Told) -> Iterator[Question]:
+    state = _state(said, told, context)
     label = "Remove the section" if len(sections) == 1 else "Remove these sections"
     option = context.draftsman.option("remove", label, _take_out, sections=sections, note=state)
     places = tuple(Place(each.path, each.line, _text(context.tree_before, each)) for each in sections)
     cited = tuple(from_memory(each.path, each.line, each.heading) for each in sections)
     subject = " ".join(comparing.normalised(each.heading) for each in sections)[:200]
     why = f"{state} {STILL_USEFUL}"
-    yield Question(
-        "expired", f"{subject} {day.isoformat()}", why, places, (option, KEEP), cited, weight=OF_A_STATE
-    )
+    yield Question("expired", f"{subject} {told[0]}", why, places, (option, KEEP), cited, weight=OF_A_STATE)
 
 
 def _text(tree: Tree, section: _Section) -> str:
@@ -302,22 +307,22 @@ def _take_out(rec: Recorder, sections: Sequence[_Section], note: str) -> None:
 
 def _statements(context: Inputs, asked: set[str]) -> Iterator[Question]:
     """Asks about the first old state of each memory that no section was asked of."""
-    for unit, told, day in (*_dated(context), *_labelled(context)):
+    for unit, told, as_of in (*_dated(context), *_labelled(context)):
         context.report.checkpoint()
-        if unit.path in asked or any(map(_ANY_DAY.search, unit.headings)) or not _is_old(context, day):
+        if unit.path in asked or any(map(_ANY_DAY.search, unit.headings)) or not _is_old(as_of, context):
             continue
-        note = f"It describes the state as of {day.isoformat()}."
+        note = f"It describes the state as of {as_of[1]}."
         cited = from_memory(unit.path, unit.first_line, told, note)
         option = removal_of_sentence(context, unit, told, note, cited)
         if option.edits:
             asked.add(unit.path)
-            why = f"{_state('This is a state as of', day, context)} {STILL_USEFUL}"
-            subject = f"{comparing.normalised(told)[:200]} {day.isoformat()}"
+            why = f"{_state('This is a state as of', as_of, context)} {STILL_USEFUL}"
+            subject = f"{comparing.normalised(told)[:200]} {as_of[0]}"
             place = (Place(unit.path, unit.first_line, unit.raw),)
             yield Question("expired", subject, why, place, (option, KEEP), (cited,), weight=OF_A_STATE)
 
 
-def _dated(context: Inputs) -> Iterator[tuple[PlacedText, str, dt.date]]:
+def _dated(context: Inputs) -> Iterator[tuple[PlacedText, str, _Told]]:
     """The first sentence of each statement that reports a state, with its day."""
     begun = leads(context.askable)
     for unit in (each for each in context.askable if days.WRITTEN.search(each.text)):
@@ -326,7 +331,7 @@ def _dated(context: Inputs) -> Iterator[tuple[PlacedText, str, dt.date]]:
             yield unit, *found
 
 
-def _labelled(context: Inputs) -> Iterator[tuple[PlacedText, str, dt.date]]:
+def _labelled(context: Inputs) -> Iterator[tuple[PlacedText, str, _Told]]:
     """A state dated by its label: "**Status as of 2026-03-30:** …"."""
     for each in context.statements:
         label = _LABEL.match(each.text) if each.source == "body" else None
@@ -336,12 +341,13 @@ def _labelled(context: Inputs) -> Iterator[tuple[PlacedText, str, dt.date]]:
             yield each, each.text, day
 
 
-def _state_day(sentence: str) -> dt.date | None:
+def _state_day(sentence: str) -> _Told | None:
     """The only day as of which a sentence is true."""
     found = {
-        days.written(match, last=True)
+        told
         for match in days.WRITTEN.finditer(sentence)
         if _AS_OF.search(before := sentence[: match.start()])
         and not (_IS_DONE.search(before) or _OF_AN_ASIDE.search(before))
+        for told in _days(match[0])
     }
     return found.pop() if len(found) == 1 else None

@@ -53,6 +53,7 @@ _ANY_FILE = re.compile(r"(?:^|[^A-Za-z])(?:N{2,}|X{2,}|x{3,}|YYYY|foo|bar)(?:[^A
 # Build output, files of one machine, and "one.js/other.js".
 _NO_SOURCE = re.compile(r"(?:^|/)(?:dist|build|out|target|coverage|node_modules)/|\.local\.|\.[a-z]{1,4}/")
 _COMMIT = re.compile(r"`[0-9a-f]{7,12}`")  # a record of past work
+_TICKED = re.compile(r"\[[xX]\]|✅")
 _ELSEWHERE = re.compile(r"(?:^|[\s`(\"'])(?:[A-Z]:\\|~/|/(?:home|Users|opt|srv|mnt|usr|workspace)/)")
 _LEADS_NOWHERE = re.compile(
     r"\b(?:dangling|broken|stale|wrong|missing|no longer|removed|deleted|renamed|moved)\b", re.IGNORECASE
@@ -84,9 +85,10 @@ def no_longer_there(context: Inputs) -> Iterator[Question]:
         old, new = went.renamed
         if new not in repo.files:
             same[PurePosixPath(one.path_named).name, went].append(one)
-        # A memory may name it from a folder that the new path is in, too.
-        elif (now := new.removeprefix(old.removesuffix(one.path_named))) not in one.line:
-            moved.append(replace(one, new=now))
+        # Not where a line has the new name, too.
+        elif PurePosixPath(new).name not in one.line.replace(one.path_named, ""):
+            # A memory may name it from a folder that the new path is in, too.
+            moved.append(replace(one, new=new.removeprefix(old.removesuffix(one.path_named))))
     together: dict[frozenset[str], list[list[_Named]]] = defaultdict(list)
     for lines in same.values():
         together[frozenset(one.path for one in lines)].append(lines)
@@ -149,7 +151,7 @@ def _named(context: Inputs) -> Iterator[_Named]:
         for number, line in enumerate(tree.texts[path].split("\n"), 1):
             coded ^= line.lstrip().startswith(("```", "~~~"))
             for name in dict.fromkeys(match[1] for form in (_NAMED, _BARE) for match in form.finditer(line)):
-                if _ANY_FILE.search(name) or _NO_SOURCE.search(name):
+                if _ANY_FILE.search(name) or _NO_SOURCE.search(name) or _TICKED.search(line):
                     continue
                 is_now = not coded and (path, number) not in past and _is_now(line, name)
                 on = context.line_date(path, number)

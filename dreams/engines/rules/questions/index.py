@@ -121,11 +121,12 @@ def _why(has: str, chosen: Sequence[_Offer], left: int, lines: int, size: int) -
     saved = sum(offer.gain for offer in chosen)
     moved = sum(offer.moves for offer in chosen)
     rest = "Their files have the rest already" if moved < len(chosen) else "The rest moves into their files"
-    but = f"; for {plural(moved, 'row')} it moves there" if 0 < moved < len(chosen) else ""
+    if 0 < moved < len(chosen):
+        rest = f"The files of {len(chosen) - moved} have the rest already, into {moved} it moves"
     more = f" A later dream asks about {left} more." if left else ""
     return (
         f"{has}; an agent loads {lines:,} lines and {size:,} bytes. "
-        f"{plural(len(chosen), 'row')} could be shorter, by {saved:,} bytes in all. {rest}{but}.{more}"
+        f"{plural(len(chosen), 'row')} could be shorter, by {saved:,} bytes in all. {rest}.{more}"
     )
 
 

@@ -190,7 +190,8 @@ def said_to_be_over(context: Inputs) -> Iterator[Question]:
         given = (path, "It is over.", quote, "It says that it is over.")
         option = context.draftsman.option("remove", "Remove the memory", remove_file, *given)
         if not is_linked(context.tree_before, path):
-            why = f"{path} is said to be over. Is it still useful?"
+            it = "it" if told[path].path == path else path
+            why = f"{told[path].path} says that {it} is out of date. Is it still useful?"
             yield Question(
                 "expired", f"over {path}", why, (place_of(told[path]),), (option, KEEP), (quote,), OVER
             )

@@ -83,7 +83,7 @@ def _undated(tree: Tree, line_dates: Mapping[str, Sequence[LineDate | None]]) ->
         for number, spans in found.items():
             line, date = lines[number - 1].rstrip("\r\n"), known[number - 1]
             meant = ", ".join(f"“{span.text}” is {span.meant}" for span in spans)
-            if date:
+            if date and not line.lstrip().startswith(">"):
                 yield _Undated(path, number, line, dates.rewrite(line, spans), date, meant)
 
 
