@@ -6,7 +6,7 @@ from typing import Any
 from django.db.models import QuerySet
 
 from dreams.lib.files import text
-from dreams.models import Blob
+from dreams.models import Blob, Purge
 from dreams.models.prepared import prepared
 from dreams.services import database
 from memoryweb import typed
@@ -58,6 +58,15 @@ def get_many(shas: Iterable[str]) -> Mapping[str, bytes]:
     for some in database.in_parts(wanted, 500):
         found.update((sha, bytes(data)) for sha, data in _kept(list(some)))
     return found
+
+
+def instead_of_purged() -> dict[str, bytes]:
+    """sha256 of each purged text → the text in its place. A later purge may have replaced that, too: then the last."""
+    last: dict[str, str] = {}
+    for made in Purge.objects.order_by("-pk"):
+        last = {old: last.get(new, new) for old, new in made.replaced.items()} | last
+    kept = get_many(last.values())
+    return {old: kept[new] for old, new in last.items() if new in kept}
 
 
 @prepared

@@ -58,6 +58,7 @@ pytestmark = pytest.mark.django_db(transaction=True)
 # Made from parts: no file may hold what looks like a live credential.
 # No other test has this one: what they store may still lie in free pages of the database file.
 TOKEN = "ghp_" + "m2Rk9WvX4cT7pB1zN6hQ8dJ3sL5yG0fAuEoI"
+OTHER = "ghp_" + "Jw4nTz8QkV2xB6rC1mY9hD3sL7pF5gA0uEoI"
 UNSAFE = "PRAGMA secure_delete=OFF"  # as SQLite is, but where a system builds it otherwise
 LEAKED = (
     f"---\nname: Deploy\ntype: project\n---\n\nThe API runs on host alpha.\n\nDeploys use {TOKEN} there.\n"
@@ -370,6 +371,33 @@ def test_a_purge_that_a_crash_interrupts_is_finished_at_the_next_start(
     assert TOKEN.encode() not in _everywhere(project)
     assert Purge.objects.get().done_at is not None
     assert verifying.verify().problems == []
+
+
+@pytest.mark.not_on_postgresql
+def test_a_purge_that_waits_is_finished_though_another_replaced_its_texts_meanwhile(
+    project: Project, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    file = world.folder(project) / "project_deploy.md"
+    file.write_text(file.read_text() + f"The old ones used {OTHER}.\n")
+    _redacted(project)
+    first, second = secret_purge.find_secrets(project).found
+
+    def busy(*_: object) -> None:
+        raise history.HistoryBusy("Another process writes to it")
+
+    with monkeypatch.context() as patched:
+        patched.setattr(history.HistoryStore, "purge", busy)
+        assert secret_purge.purge(project, [first.id], ME).waits == ("Another process writes to it",)
+    with monkeypatch.context() as patched:
+        patched.setattr(history.HistoryStore, "purge", busy)
+        [waits] = secret_purge.resume()
+        assert waits.endswith("is not finished: Another process writes to it")
+    assert not secret_purge.purge(project, [second.id], ME).waits
+    recovered = recovery.recover()
+    assert not recovered.problems and len(recovered.histories) == 1
+    kept = _everywhere(project)
+    assert TOKEN.encode() not in kept and OTHER.encode() not in kept
+    assert not Purge.objects.filter(done_at=None).exists() and verifying.verify().problems == []
 
 
 @pytest.mark.more

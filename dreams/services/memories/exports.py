@@ -152,9 +152,9 @@ def recover() -> list[str]:
 
 def _purge_again(brought: HistoryStore) -> None:
     """Purge secrets again: an export made before a purge still contains them."""
+    kept = blobs.instead_of_purged()
     for made in Purge.objects.all():
-        kept = blobs.get_many(made.replaced.values())
-        instead = {old: kept[new] for old, new in made.replaced.items() if new in kept and brought.has(old)}
+        instead = {old: kept[old] for old in made.replaced if old in kept and brought.has(old)}
         if instead:
             brought.purge(list(instead), "A secret", made.actor or "owner", made.at, instead)
 

@@ -234,8 +234,8 @@ def _rewrite(made: Purge, key: str) -> None:
         return
     with syncing.open_history(project) as store:
         store.recover()
-        kept = blobs.get_many(made.replaced.values())
-        instead = {old: kept[new] for old, new in made.replaced.items() if store.has(old)}
+        kept = blobs.instead_of_purged()
+        instead = {old: kept[old] for old in made.replaced if store.has(old)}
         if instead:
             store.purge(list(instead), made.reason or "A secret", made.actor or "owner", made.at, instead)
 
