@@ -275,6 +275,8 @@ def test_what_is_closed_to_us_is_not_called_damaged_and_all_else_is_read(
             call("verify")
         here = browser.get(reverse("project", args=[project.pk])).content.decode()
         assert "cannot be read: " in here and "damaged" not in here
+        asked = browser.post(reverse("project-set-aside", args=[project.pk]), follow=True).content.decode()
+        assert "No damage was found in the history, so it stays where it is." in asked
         assert installation.kept(thorough=False).state == "info"
         assert "differs from what was stored" in installation.kept(thorough=True).said
 

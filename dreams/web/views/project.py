@@ -183,7 +183,9 @@ def set_aside(request: Request, pk: int) -> HttpResponse:
         )
     else:
         said = f"Set aside as {name}, in the folder history of the data directory."
-        messages.success(request, said if name else "The history can be read, so it stays where it is.")
+        messages.success(
+            request, said if name else "No damage was found in the history, so it stays where it is."
+        )
     return go(request, "project", pk=pk)
 
 
