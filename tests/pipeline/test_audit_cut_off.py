@@ -103,6 +103,14 @@ def test_where_nothing_is_missing_nothing_is_explained() -> None:
     assert not AuditEntry.objects.filter(action="audit.cut_known").exists()
 
 
+def test_entries_that_are_missing_between_others_are_named_by_their_numbers() -> None:
+    AuditEntry.objects.filter(number=2).delete()
+    assert "Audit entry 2 is missing." in _problems()
+    assert "Audit entry 3 does not follow the one before it." in _problems()
+    AuditEntry.objects.filter(number=1).delete()
+    assert "Audit entries 1 to 2 are missing." in _problems()
+
+
 def test_another_entry_in_the_place_of_the_last_is_noticed() -> None:
     last = AuditEntry.objects.get(number=3)
     last.actor = "somebody else"

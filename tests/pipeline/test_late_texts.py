@@ -96,6 +96,21 @@ def test_the_projects_page_says_so_and_leads_there(
 
 
 @pytest.mark.not_on_postgresql
+def test_a_late_line_waits_for_the_database_that_knows_its_proposal(
+    approved: Proposal, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    system = applied(approved, monkeypatch)
+    os.write(system.handle, LINE)
+    os.close(system.handle)
+    name = approved.public_id
+    Proposal.objects.update(public_id="p-elsewhere")
+    assert not [line for line in writing.recover() if NAME in line] and asides() == []
+    Proposal.objects.update(public_id=name)
+    assert [line for line in writing.recover() if NAME in line]
+    assert [kept.memory.path for kept in asides()] == [NAME]
+
+
+@pytest.mark.not_on_postgresql
 def test_replaced_files_are_gone_after_a_while(
     approved: Proposal, monkeypatch: pytest.MonkeyPatch, settings: Settings
 ) -> None:

@@ -342,3 +342,11 @@ def test_a_team_memory_and_a_pinned_one_leave_no_row_behind(root: Root, here: st
     rows = [path.read_text() for path in left.rglob("MEMORY.md")]
     assert not any("port.md" in each for each in rows)
     assert "port.md" in (there / here).with_name("MEMORY.md").read_text()
+
+
+def test_an_index_stays_in_its_project(both: tuple[Memory, Project]) -> None:
+    memory, shop = both
+    before = files(shop)
+    with pytest.raises(ReviewRefused, match=r"^MEMORY\.md belongs to its project and cannot be moved\.$"):
+        moved.arrive(memory.project.memories.get(path="MEMORY.md"), shop, ME)
+    assert files(shop) == before

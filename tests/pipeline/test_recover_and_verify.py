@@ -20,7 +20,7 @@ from django.utils import timezone
 from pytest_django import Settings
 
 from dreams.lib.storage import journal
-from dreams.lib.storage.history import HistoryStore
+from dreams.lib.storage.history import HistoryBusy, HistoryStore
 from dreams.management.base import BadUsage, Refused
 from dreams.models import AppliedBatch, AuditEntry, Blob, DreamRun, Hunk, LockHold, Project, Proposal, Version
 from dreams.services import auditlog, recovery, review, rollback
@@ -177,6 +177,42 @@ def test_an_apply_that_runs_now_is_left_alone(project: Project, monkeypatch: pyt
 
     monkeypatch.setattr(writing, "recovered", busy)
     assert "being applied right now" in recovery.recover().problems[0]
+
+
+def test_a_history_that_somebody_writes_to_is_left_alone(
+    project: Project, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def busy(_: HistoryStore) -> list[str]:
+        raise HistoryBusy("Another process writes to it")
+
+    apply_all(project)
+    monkeypatch.setattr(HistoryStore, "recover", busy)
+    name = syncing.history_path(project).name
+    assert recovery.recover().problems == [f"the history {name}: Another process writes to it"]
+
+
+def test_what_was_written_for_a_proposal_that_this_database_lacks_is_named_and_kept(
+    project: Project, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As with a database that was restored from a copy of the day before."""
+
+    def die(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patched, pytest.raises(KeyboardInterrupt):
+        patched.setattr(writing, "record_result", die)
+        apply_all(project)
+    proposal = Proposal.objects.get()
+    name = proposal.public_id
+    Proposal.objects.filter(pk=proposal.pk).update(public_id="p-elsewhere")
+    [said] = call("recover")["applies"]
+    assert said == (
+        f"{name}-1 was applied; its proposal is not in this database, so only the journal has a record of it."
+    )
+    assert not AppliedBatch.objects.exists()
+    Proposal.objects.filter(pk=proposal.pk).update(public_id=name)
+    assert call("recover")["applies"] == [f"{name}-1 was on disk and is now in the database too."]
+    assert AppliedBatch.objects.get().proposal == proposal
 
 
 # --- verify -------------------------------------------------------------------------------------------------------

@@ -14,7 +14,7 @@ from dreams.lib.files import text
 from dreams.models import AuditEntry, Decision, FileChange, Hunk, LeftOut, Proposal, Version
 from dreams.services import auditlog, blobs, proposals, review, rollback
 from dreams.services.apply import applying
-from dreams.services.review import Actor
+from dreams.services.review import Actor, submitting
 from tests.world import directory as world
 from tests.world.kept import Keep, Kept
 from tests.world.manifest import manifest
@@ -95,6 +95,33 @@ def test_of_a_new_index_only_the_rows_that_were_approved_are_written_and_undone(
     assert (world.folder(project) / "MEMORY.md").read_text() == deploy
     rollback.rollback(proposal, world.ME, reason="changed my mind")
     assert manifest(world.folder(project)) == before
+
+
+def test_nothing_is_written_of_a_proposal_that_another_replaced(proposal: Proposal) -> None:
+    before = manifest(world.folder(proposal.project))
+    review.decide(proposal, review.select_hunks(proposal), Hunk.Verdict.APPROVED, world.ME)
+    Proposal.objects.filter(pk=proposal.pk).update(state=Proposal.State.SUPERSEDED)
+    with pytest.raises(review.ReviewRefused, match="is superseded; nothing of it can be applied"):
+        applying.apply(proposal, world.ME)
+    assert manifest(world.folder(proposal.project)) == before
+
+
+def test_of_two_who_submit_at_once_the_second_closes_nothing(
+    proposal: Proposal, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The first submits between the checks of the second and its last transaction."""
+    review.decide(proposal, review.select_hunks(proposal), Hunk.Verdict.APPROVED, world.ME)
+    checked = submitting.refuse_saved_findings
+
+    def beaten(of: Proposal) -> None:
+        checked(of)
+        monkeypatch.undo()
+        Proposal.objects.filter(pk=of.pk).update(state=Proposal.State.SUBMITTED, submitted_by="ana")
+
+    monkeypatch.setattr(submitting, "refuse_saved_findings", beaten)
+    with pytest.raises(review.ReviewRefused, match="Someone else has closed this proposal"):
+        review.submit(proposal, world.ME)
+    assert not AuditEntry.objects.filter(action="review.submitted").exists()
 
 
 def test_nothing_is_written_before_the_review_is_submitted(proposal: Proposal) -> None:

@@ -245,6 +245,26 @@ def test_one_hunk_is_undone_and_the_others_stay_and_then_its_file(proposal: Prop
     assert (world.folder(project) / "project_export.md").exists()
 
 
+@pytest.mark.not_on_postgresql
+def test_what_was_not_applied_or_is_undone_is_not_undone_again(tmp_path: Path) -> None:
+    proposal = world.three_changes(world.make_project(tmp_path))
+    review.decide(proposal, review.select_hunks(proposal), Hunk.Verdict.APPROVED, world.ME)
+    reset, snapshots = (Selection(hunk_ids=(hunk_id(proposal, said),)) for said in ("make fresh", "with -u"))
+    review.decide(
+        proposal, review.select_hunks(proposal, hunk_ids=reset.hunk_ids), Hunk.Verdict.REJECTED, world.ME
+    )
+    assert applying.apply(proposal, world.ME).complete
+    before = manifest(world.folder(proposal.project))
+    why = f"None of that is currently applied in {proposal.public_id}; there is nothing to undo."
+    with pytest.raises(rollback.NothingToUndo, match=why) as never:
+        rollback.rollback(proposal, world.ME, reset)
+    assert not isinstance(never.value, rollback.AlreadyUndone)
+    assert manifest(world.folder(proposal.project)) == before
+    rollback.rollback(proposal, world.ME, snapshots)
+    with pytest.raises(rollback.AlreadyUndone, match=why):
+        rollback.rollback(proposal, world.ME, snapshots)
+
+
 @pytest.mark.more
 def test_the_rest_can_be_undone_after_one_hunk_was(tmp_path: Path) -> None:
     project = world.make_project(tmp_path)
