@@ -14,6 +14,7 @@ from django.conf import settings
 from django.core.management import call_command
 from django.utils import timezone
 
+from dreams.findings import secrets
 from dreams.lib import process
 from dreams.lib.storage import history
 from dreams.lib.storage.history import HistoryStore
@@ -172,6 +173,21 @@ def test_purged_secrets_do_not_come_back_with_an_older_export(project: Project, 
         texts = [store.read(sha) for sha in store.texts()]
     assert not [text for text in texts if TOKEN.encode() in text or OTHER.encode() in text]
     assert b"Use [redacted: github-token] or [redacted: github-token].\n" in texts
+
+
+def test_a_purge_of_another_secret_in_a_copy_of_the_project_brings_no_purged_one_back(
+    project: Project, tmp_path: Path
+) -> None:
+    copy = world.make_project(tmp_path / "copy")
+    for each in (project, copy):
+        _change(each, "project_deploy.md", f"Use {TOKEN} or {OTHER}.\n")
+    file = _exported(project, tmp_path)
+    for each, secret in ((project, TOKEN), (copy, OTHER)):
+        _change(each, "project_deploy.md", "Use a token.\n")
+        secret_purge.purge(each, [secrets.fingerprint(secret)], ME)
+    exports.bring_back(file, ME)
+    with syncing.open_history(project) as store:
+        assert not [sha for sha in store.texts() if TOKEN.encode() in store.read(sha)]
 
 
 def test_a_damaged_file_is_named_and_changes_nothing(project: Project, tmp_path: Path) -> None:

@@ -116,7 +116,7 @@ def _join(project: Project, brought: HistoryStore, aside: Path) -> int:
             _copy_texts(ours, brought)
             known = {commit.id for commit in _states(brought)}
             _replay([commit for commit in _states(ours) if commit.id not in known], ours, brought)
-    _purge_again(brought)
+    _purge_again(project, brought)
     if problems := brought.verify():
         raise NotBroughtBack(f"It is damaged ({problems[0].what}), so nothing was changed.")
     brought.close()
@@ -150,9 +150,9 @@ def recover() -> list[str]:
     return said
 
 
-def _purge_again(brought: HistoryStore) -> None:
+def _purge_again(project: Project, brought: HistoryStore) -> None:
     """Purge secrets again: an export made before a purge still contains them."""
-    kept = blobs.instead_of_purged()
+    kept = blobs.instead_of_purged(project)
     for made in Purge.objects.all():
         instead = {old: kept[old] for old in made.replaced if old in kept and brought.has(old)}
         if instead:

@@ -234,7 +234,7 @@ def _rewrite(made: Purge, key: str) -> None:
         return
     with syncing.open_history(project) as store:
         store.recover()
-        kept = blobs.instead_of_purged()
+        kept = blobs.instead_of_purged(project)
         instead = {old: kept[old] for old in made.replaced if store.has(old)}
         if instead:
             store.purge(list(instead), made.reason or "A secret", made.actor or "owner", made.at, instead)
