@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+from dreams.lib.sandbox import shell
 from tests.world.cases import each
 from tests.world.sandbox import OUTSIDE, World, world
 
@@ -165,6 +166,22 @@ def test_a_hostile_line_is_refused_and_nothing_changes(world: World, line: str) 
     assert answer.output.startswith("refused: ") and answer.output.endswith("Nothing was run.\n")
     assert answer.exit_code != 0 and answer.stdout == b""
     assert world.state() == was
+
+
+def test_a_fault_of_ours_ends_its_line_and_not_the_session(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def broken(*_: object) -> None:
+        raise ZeroDivisionError
+
+    with monkeypatch.context() as patched:
+        patched.setattr(shell.Process, "chunks", broken)
+        answer = world.run("echo before; cat a.md; echo after")
+    assert (answer.exit_code, answer.refused) == (shell.FAULT, False)
+    assert answer.output == (
+        "before\n[stopped by a fault of this shell (ZeroDivisionError); write the command differently]\n"
+    )
+    assert world.run("cat a.md").exit_code == 0
 
 
 def test_a_refused_part_late_in_the_line_keeps_the_earlier_parts_from_running(world: World) -> None:

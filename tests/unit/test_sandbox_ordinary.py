@@ -231,6 +231,9 @@ RECORDED = [
     ('echo "a  b" \'c"d\' e\\ f', 'a  b c"d e f\n'),
     ("du -b a.md | cut -f1", "31\n"),
     ("uniq -d < a.md | wc -l", "0\n"),
+    ("cat none.md 2>&1 | wc -l", "1\n"),
+    ("wc -c a.md none.md topic/one.md 2>&1 | sed -n 2p", "wc: none.md: No such file or directory\n"),
+    ("grep -c note a.md none.md 2>&1 | cat", "a.md:1\ngrep: none.md: No such file or directory\n"),
 ]
 
 

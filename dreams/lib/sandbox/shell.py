@@ -64,9 +64,6 @@ class Shell:
         except SandboxLimit as reached:
             sink.note(str(reached))
             return reached.status, False
-        except RecursionError:
-            sink.note("stopped: a program nested too deeply")
-            return 1, False
         except Exception as error:
             # A bug of ours in one line must not end the agent's session.
             sink.note(
@@ -81,13 +78,17 @@ def _check(pipeline: Pipeline) -> None:
         name, argv = simple.words[0], [word.text for word in simple.words[1:]]
         if name.glob is not None:
             raise Refused(f"{name.text!r}: a wildcard in the place of a command")
-        compile_command = find_command(name.text)
-        if compile_command is None:
-            raise Refused(unknown(name.text))
         try:
-            compile_command(name.text, argv)
+            _compiled(name.text, argv)
         except UsageError:
             continue  # reported when it is run
+
+
+def _compiled(name: str, argv: list[str]) -> Runner:
+    compile_command = find_command(name)
+    if compile_command is None:
+        raise Refused(unknown(name))
+    return compile_command(name, argv)
 
 
 class _CommandLine:
@@ -154,11 +155,8 @@ class _CommandLine:
 
 def _spawn(argv: list[str], process: Process) -> Iterator[bytes]:
     """The output of one command. Errors in a file or an argument become error lines."""
-    compile_command = find_command(argv[0])
-    if compile_command is None:
-        raise Refused(unknown(argv[0]))
     try:
-        runner = compile_command(argv[0], argv[1:])
+        runner = _compiled(argv[0], argv[1:])
     except UsageError as error:
         process.complain(str(error), error.status)
         return iter(())
