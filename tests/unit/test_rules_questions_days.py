@@ -426,6 +426,12 @@ def test_a_section_that_is_an_old_state_and_what_was_next_is_asked_about_once(tm
     assert said == {question.why.removesuffix(" Is it still useful?")}
 
 
+def test_a_memory_that_somebody_has_put_into_an_archive_is_kept_on_purpose(tmp_path: Path) -> None:
+    files = {"archive/cache.md": memory("Superseded by the store: the cache is in Redis.\n")}
+    files["MEMORY.md"] = "- [Cache](archive/cache.md) - the cache\n"
+    assert dream(tmp_path, files, written=WRITTEN).outcome.questions == []
+
+
 @each(
     ("row", "told", "asked"),
     [

@@ -139,6 +139,8 @@ def test_lines_of_one_list_are_members_of_it() -> None:
         "plan-BQ-003.md",
         "retros/port_arc.md",
         "archive/port.md",
+        "years/1976.md",
+        "PORT_03-14-26.md",
     ],
 )
 def test_the_record_of_a_day_or_a_task_is_asked_about_by_nobody(name: str) -> None:

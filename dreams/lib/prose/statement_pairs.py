@@ -20,7 +20,7 @@ Two = tuple[int, int]  # the numbers of two statements, smaller first
 
 MOST_GROUP = 5  # places of one fact
 _DAY = re2.compile(
-    r"(?i)(?:^|\D)(?:19|20)\d\d(?:[-_]\d{2}|[01]\d[0-3]\d)(?:\D|$)|(?:^|[^a-z])(?:logs?|sessions?|journal|history|changelog|archives?|retros?)(?:[^a-z]|$)"
+    r"(?i)(?:^|\D)(?:19|20)\d\d(?:[-_]\d{2}|[01]\d[0-3]\d|\.md)(?:\D|$)|(?:^|\D)\d\d[-_]\d\d[-_]\d\d(?:\D|$)|(?:^|[^a-z])(?:logs?|sessions?|journal|history|changelog|archives?|retros?)(?:[^a-z]|$)"
     r"|(?:^|[^a-z])(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]{0,6}(?:[-_]\d{1,2}(?:\D|$)|\.? \d{1,2}\D?\d{0,2},? (?:19|20)\d\d)"
 )
 _TASK = re2.compile(r"[A-Z]{2,}-\d{2,}")  # "reflection-BQ-004.md": one of a series

@@ -15,7 +15,7 @@ from dreams.lib.files.workspace import MAX_FILE_BYTES, TrialWorkspace, Workspace
 
 # These only change a line in place.
 _KEEPING: frozenset[OperationKind] = frozenset({"date", "edit"})
-_DAILY = re.compile(r"\d{4}-(?:\d{2}-|[Ww])\d{2}(?!\d)")
+_DAILY = re.compile(r"(?:19|20)\d\d(?:-\d\d-\d\d(?!\d)|[01]\d[0-3]\d(?!\d)|-[Ww]\d\d(?!\d)|(?:-\d\d)?\.md)")
 Files = Workspace | TrialWorkspace
 
 
@@ -97,7 +97,7 @@ is_index, is_team, is_log = memdir.is_index, memdir.is_team, memdir.is_log
 
 
 def is_daily(path: str) -> bool:
-    """Whether a file is named by a day or a week: it is a log of that time, whatever its folder."""
+    """Whether a file is named by a day, week, month or year: it is a log of that time, whatever its folder."""
     return _DAILY.match(PurePosixPath(path).name) is not None
 
 

@@ -23,7 +23,7 @@ from dreams.engines.rules.questions.families import Inputs
 from dreams.engines.rules.questions.same import cited, place_of
 from dreams.engines.rules.steps.forgetting import remove_file
 from dreams.engines.rules.steps.index import Names, base_of, dead_links, in_repository, missing, untyped
-from dreams.engines.rules.steps.orphans import told_at
+from dreams.engines.rules.steps.orphans import SET_ASIDE, told_at
 from dreams.engines.types import KEEP, Fate, Place, Question
 from dreams.lib import diff, memdir
 from dreams.lib.files.text import decode, joined, one_line, plural, quoted
@@ -186,10 +186,10 @@ def said_to_be_over(context: Inputs) -> Iterator[Question]:
         if is_first and IS_OVER.search(said):
             told.setdefault(each.target or each.path, each)
     for path in (path for path in context.tree_before.topics() if path in told):
-        quote = cited(told[path])
-        given = (path, "It is over.", quote, "It says that it is over.")
+        given = (path, "It is over.", quote := cited(told[path]), "It says that it is over.")
         option = context.draftsman.option("remove", "Remove the memory", remove_file, *given)
-        if not is_linked(context.tree_before, path):
+        aside = map(SET_ASIDE.fullmatch, path.split("/")[:-1])
+        if not (any(aside) or is_linked(context.tree_before, path)):
             it = "it" if told[path].path == path else path
             why = f"{told[path].path} says that {it} is out of date. Is it still useful?"
             yield Question(

@@ -33,7 +33,7 @@ LONGEST_HOOK = 400  # if it has no shorter sentence
 _TITLE_END = re.compile(r"\s+[—–-]+\s+|:\s+|\s+(?=\()")
 # After a title that is the first clause of the hook; within a clause the rest would mean something else.
 _NEXT_CLAUSE = re.compile(r"[,;:.]\s+|\s+[—–-]\s+")
-_SET_ASIDE = re.compile(r"archived?|old|trash|backups?|drafts?", re.IGNORECASE)
+SET_ASIDE = re.compile(r"archived?|old|trash|backups?|drafts?", re.IGNORECASE)
 # Session records: LAST_SESSION.md, dispatch-activity-log.md, session_2026_04_17_inventory.md.
 RECORD = re.compile(
     r"(?:^|.*[_-])(?:(?:change|update|work|dev)?log|journal|diary|session|hand(?:off|over))s?(?:[_-]?\d.*)?|hand(?:off|over)[_-].*",
@@ -184,7 +184,7 @@ def _is_topic(tree: Tree, path: str, index: str) -> bool:
         return False
     folders = [str(folder) for folder in PurePosixPath(path).parents if str(folder) not in {".", "team"}]
     return not any(
-        _SET_ASIDE.fullmatch(PurePosixPath(folder).name)
+        SET_ASIDE.fullmatch(PurePosixPath(folder).name)
         or f"{folder}/" in index
         or f"{folder}/{memdir.INDEX_NAME}" in tree.texts
         for folder in folders
