@@ -100,6 +100,15 @@ def test_what_only_a_row_says_moves_into_its_file(tmp_path: Path) -> None:
     assert after["only.md"] == memory(f"The queue is Redis.\n\n{told}\n")
 
 
+def test_rows_whose_rest_their_file_has_are_told_apart_from_those_whose_rest_moves(tmp_path: Path) -> None:
+    told = [f"The queue is Redis 7.{number} on host queue-{number}. {TAIL}" for number in range(3)]
+    bodies = [told[0], told[1], "The queue is Redis."]
+    rows = [(f"r{n}.md", told[n], memory(f"{body}\n")) for n, body in enumerate(bodies)]
+    question = asked(over_budget(tmp_path, *rows))
+    said = "For 2 the file already has the rest, for 1 the rest moves into the file."
+    assert question.why.endswith(f"bytes in all. {said}")
+
+
 @pytest.mark.more
 def test_a_row_that_would_lose_a_rule_is_not_offered(tmp_path: Path) -> None:
     rule = f"The queue is Redis 7.2 on host queue-1. {TAIL} Never flush it."

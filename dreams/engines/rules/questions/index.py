@@ -122,7 +122,8 @@ def _why(has: str, chosen: Sequence[_Offer], left: int, lines: int, size: int) -
     moved = sum(offer.moves for offer in chosen)
     rest = "Their files have the rest already" if moved < len(chosen) else "The rest moves into their files"
     if 0 < moved < len(chosen):
-        rest = f"The files of {len(chosen) - moved} have the rest already, into {moved} it moves"
+        kept = len(chosen) - moved
+        rest = f"For {kept} the file already has the rest, for {moved} the rest moves into the file"
     more = f" A later dream asks about {left} more." if left else ""
     return (
         f"{has}; an agent loads {lines:,} lines and {size:,} bytes. "
