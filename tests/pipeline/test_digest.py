@@ -22,6 +22,7 @@ from dreams.models import (
     AuditEntry,
     Channel,
     DreamRun,
+    FileChange,
     Hunk,
     JobRun,
     Project,
@@ -29,6 +30,7 @@ from dreams.models import (
     ScheduledJob,
 )
 from dreams.services import jobs, notify, settings_changes
+from dreams.services.inbox import waiting
 from dreams.services.inbox.waiting import WaitingKind
 from dreams.services.jobs import runs
 from dreams.services.notify import digest
@@ -299,6 +301,24 @@ def test_every_failed_dream_is_counted_though_twenty_are_listed(project: Project
     assert found.subject == "memoryweb: 23 dreams failed"
     assert found.as_text().count("  app, 1 h ago") == 20 and "\nand 3 more\n" in found.as_text()
     assert len(found.as_json()["failed"]) == len(found.ids) == digest.MOST, "a message stays small"
+
+
+def test_all_that_is_to_review_is_counted_also_beyond_what_the_inbox_lists(project: Project) -> None:
+    one = rows.make_proposal(project)
+    more = Proposal.objects.bulk_create(
+        Proposal(project=project, public_id=f"p{number}", origin="edit") for number in range(waiting.MOST)
+    )
+    files = FileChange.objects.bulk_create(FileChange(proposal=made, path="a.md") for made in more)
+    Hunk.objects.bulk_create(
+        Hunk(file=file, hunk_id="h", number=0, base_start=0, base_count=0, new_start=0, new_count=1)
+        for file in files
+    )
+    found = digest.collect(timezone.now())
+    assert (found.to_review, found.to_finish) == (waiting.MOST + 1, 0)
+    assert found.more == waiting.MOST + 1 - len(found.waiting)
+    Hunk.objects.filter(file__proposal=one).update(verdict=Hunk.Verdict.APPROVED)
+    found = digest.collect(timezone.now())
+    assert (found.to_review, found.to_finish) == (waiting.MOST, 1)
 
 
 @pytest.mark.parametrize(("kind", "told"), [(WaitingKind.REVIEW, True), (WaitingKind.CONFIRM, False)])

@@ -4,8 +4,10 @@ links, never content."""
 import datetime as dt
 from collections.abc import Collection, Iterator
 from dataclasses import asdict, dataclass
+from itertools import islice
 from typing import Any
 
+from django.db.models import QuerySet
 from django.urls import reverse
 
 from dreams import conf
@@ -14,7 +16,7 @@ from dreams.lib.files.text import plural
 from dreams.models import AppliedBatch, DreamRun
 from dreams.services import server_registry
 from dreams.services.inbox import waiting
-from dreams.services.inbox.waiting import ProposalFacts, WaitingKind
+from dreams.services.inbox.waiting import ProposalFacts
 from dreams.services.policies import POLICY_ACTOR
 from dreams.services.proposals import summaries
 
@@ -41,7 +43,8 @@ class DigestItem:
 
 @dataclass(frozen=True, slots=True)
 class Digest:
-    """`more` items wait besides those in `waiting`; `failed` and `applied` are whole, newest first, and listed up to MOST.
+    """`more` items wait besides those in `waiting`, `more_failed` dreams failed besides those in `failed`; `applied` is whole,
+    newest first, and listed up to MOST.
     `link` opens the first thing to do, which leads on to the next."""
 
     at: dt.datetime
@@ -50,6 +53,7 @@ class Digest:
     failed: tuple[DigestItem, ...]
     applied: tuple[DigestItem, ...] = ()
     more: int = 0
+    more_failed: int = 0
     to_review: int = 0
     questions: int = 0  # open ones, which no other number counts
 
@@ -65,7 +69,7 @@ class Digest:
     @property
     def ids(self) -> list[str]:
         """The ids of all items that it lists; the same ids again make a reminder."""
-        return sorted(item.id for item in (*self.waiting, *self.applied[:MOST], *self.failed[:MOST]))
+        return sorted(item.id for item in (*self.waiting, *self.applied[:MOST], *self.failed))
 
     @property
     def subject(self) -> str:
@@ -78,7 +82,7 @@ class Digest:
             decided = sum(item.decisions for item in self.applied)
             parts.append(f"{plural(decided, 'decision')} applied by a policy")
         if self.failed:
-            parts.append(f"{plural(len(self.failed), 'dream')} failed")
+            parts.append(f"{plural(len(self.failed) + self.more_failed, 'dream')} failed")
         return f"memoryweb: {', '.join(parts) or 'nothing to review'}"
 
     def as_text(self) -> str:
@@ -96,7 +100,7 @@ class Digest:
             "more": self.more,
             "questions": self.questions,
             "applied": [_only(_OF_AN_APPLIED, item, self.at) for item in self.applied[:MOST]],
-            "failed": [_only(_OF_A_FAILURE, item, self.at) for item in self.failed[:MOST]],
+            "failed": [_only(_OF_A_FAILURE, item, self.at) for item in self.failed],
         }
 
 
@@ -107,16 +111,19 @@ _OF_AN_APPLIED = (*_OF_A_FAILURE, "decisions")
 def collect(now: dt.datetime, since: dt.datetime | None = None) -> Digest:
     """What waits now, and what a policy applied or failed after `since` (default: in the last day)."""
     base, since = _address(), since or now - dt.timedelta(days=1)
-    rows = list(_told(now))
-    found = tuple(_item(row, facts, base) for row, facts in rows[:MOST])
+    found = tuple(_item(row, facts, base) for row, facts in islice(_told(now), MOST))
+    # Not of the rows: only so many are read.
+    to_review = waiting.open_decisions(now).count()
+    failed = DreamRun.objects.filter(status=DreamRun.Status.FAILED, ended_at__gt=since)
     return Digest(
         at=now,
         link=_url(base, "next"),
         waiting=found,
-        failed=_failed(since, base),
+        failed=_failed(failed, since, base),
         applied=_applied(since, base),
-        more=max(0, len(rows) - MOST),
-        to_review=sum(row.kind is WaitingKind.REVIEW for row, _ in rows),
+        more=max(0, to_review + waiting.to_finish(now) - len(found)),
+        more_failed=max(0, failed.count() - MOST),
+        to_review=to_review,
         questions=sum(count for count, *_ in waiting.questions_counted()),
     )
 
@@ -144,11 +151,10 @@ def _item(row: waiting.WaitingItem, facts: ProposalFacts, base: str) -> DigestIt
     )
 
 
-def _failed(since: dt.datetime, base: str) -> tuple[DigestItem, ...]:
-    rows = DreamRun.objects.filter(status=DreamRun.Status.FAILED, ended_at__gt=since)
+def _failed(rows: QuerySet[DreamRun], since: dt.datetime, base: str) -> tuple[DigestItem, ...]:
     return tuple(
         DigestItem(row.public_id, str(row.project), row.ended_at or since, _url(base, "dream", row.public_id))
-        for row in rows.select_related("project").order_by("-ended_at")
+        for row in rows.select_related("project").order_by("-ended_at")[:MOST]
     )
 
 
@@ -211,9 +217,9 @@ def _lines(digest: Digest) -> Iterator[str]:
     if digest.failed:
         yield "Dreams that failed:"
         yield ""
-        for item in digest.failed[:MOST]:
+        for item in digest.failed:
             yield from _placed(item.project, item, digest.at)
-        yield from _more(len(digest.failed) - MOST)
+        yield from _more(digest.more_failed)
     if digest.questions:
         yield f"{plural(digest.questions, 'question is', 'questions are')} open."
     if digest.waiting and digest.link:
