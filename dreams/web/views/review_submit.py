@@ -69,24 +69,38 @@ def _tell_moved(
             )
 
 
-def _stoppable(view: Callable[[Request, Proposal], HttpResponse]) -> Callable[[Request, str], HttpResponse]:
-    """Publishes the progress of the whole request, so that a Stop in its first seconds counts, too."""
+_Verb = Callable[[Request, Proposal], HttpResponse]
 
-    @wraps(view)
-    def answer(request: Request, public_id: str) -> HttpResponse:
-        proposal = proposal_of(public_id)
-        try:
-            with work_under_way.publishing(proposal.public_id):
-                return view(request, proposal)
-        except work_under_way.Stopped:
-            messages.info(request, "Stopped. Your decisions are kept; see below for what was written.")
-            return SeeOther(address(proposal))
 
-    return answer
+def stoppable(
+    said: str, back: Callable[[Request, Proposal], str]
+) -> Callable[[_Verb], Callable[..., HttpResponse]]:
+    """Publishes the progress of the whole request, so that a Stop in its first seconds counts, too. After a Stop, `said` is
+    shown at `back`."""
+
+    def decorate(view: _Verb) -> Callable[..., HttpResponse]:
+        @wraps(view)
+        def answer(request: Request, public_id: str) -> HttpResponse:
+            proposal = proposal_of(public_id)
+            try:
+                with work_under_way.publishing(proposal.public_id):
+                    return view(request, proposal)
+            except work_under_way.Stopped:
+                messages.info(request, f"Stopped. {said}")
+                return SeeOther(back(request, proposal))
+
+        return answer
+
+    return decorate
+
+
+_of_a_review = stoppable(
+    "Your decisions are kept; see below for what was written.", lambda _, proposal: address(proposal)
+)
 
 
 @require_POST
-@_stoppable
+@_of_a_review
 def submit(request: Request, proposal: Proposal) -> HttpResponse:
     """Closes the review and writes the approved changes, with the waiting answers of the same project."""
     loaded = load(proposal)
@@ -103,7 +117,7 @@ def submit(request: Request, proposal: Proposal) -> HttpResponse:
 
 
 @require_POST
-@_stoppable
+@_of_a_review
 def apply(request: Request, proposal: Proposal) -> HttpResponse:
     """Writes the rest of a submitted review; `rebased` confirms the shown results."""
     loaded = load(proposal)
@@ -116,7 +130,7 @@ def apply(request: Request, proposal: Proposal) -> HttpResponse:
 
 
 @require_POST
-@_stoppable
+@_of_a_review
 def second(request: Request, proposal: Proposal) -> HttpResponse:
     """Approves or rejects what was shown as the second person; approved changes are written."""
     seen, agrees = request.POST.get("seen", ""), request.POST.get("verdict") == "approve"

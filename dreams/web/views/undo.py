@@ -3,39 +3,38 @@
 from functools import partial
 
 from django.contrib import messages
-from django.http import Http404, HttpResponse, QueryDict
+from django.http import HttpResponse, QueryDict
 from django.shortcuts import render
 from django.views.decorators.http import require_http_methods
 
 from dreams.lib.refusal import Refusal
 from dreams.models import Proposal
-from dreams.services import host_requests, rollback, work_under_way
+from dreams.services import host_requests, rollback
 from dreams.services.review import Actor, ReviewRefused
 from dreams.services.rollback import NothingToUndo, Selection
 from dreams.web.access import actor
 from dreams.web.htmx import Request, SeeOther
 from dreams.web.pages import undo as pages
-from dreams.web.pages.review_proposal import address, find
+from dreams.web.pages.review_proposal import address
 from dreams.web.paging import number_or_none
 from dreams.web.views.host_requests import asked
+from dreams.web.views.review import proposal_of
+from dreams.web.views.review_submit import stoppable
 
 CHIPS = ("It was wrong", "It lost something", "I would word it differently", "Just testing")
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
 def undo(request: Request, public_id: str) -> HttpResponse:
-    proposal = find(public_id)
-    if proposal is None:
-        raise Http404("no such proposal")
-    if request.method != "POST":
-        return _answer(request, proposal, request.GET)
+    if request.method == "POST":
+        return _undo(request, public_id)
+    return _answer(request, proposal_of(public_id), request.GET)
+
+
+@stoppable("Nothing was written.", lambda request, _: request.get_full_path())
+def _undo(request: Request, proposal: Proposal) -> HttpResponse:
     host_requests.refuse_unless_accepted(proposal.project)
-    try:  # the comparing before it, too: a Stop in the first seconds counts
-        with work_under_way.publishing(proposal.public_id):
-            return _answer(request, proposal, request.POST)
-    except work_under_way.Stopped:
-        messages.info(request, "Stopped. Nothing was written.")
-        return SeeOther(request.get_full_path())
+    return _answer(request, proposal, request.POST)
 
 
 def _answer(request: Request, proposal: Proposal, given: QueryDict) -> HttpResponse:
