@@ -8,11 +8,11 @@ from typing import Any
 import pytest
 from django.core.management import call_command
 
-from dreams.lib.files import safefs
+from dreams.lib.files import safefs, workspace
 from dreams.management import shown
 from dreams.management.base import Refused
 from dreams.models import Hunk, Project, Proposal
-from dreams.services import review, rollback
+from dreams.services import discovery, review, rollback
 from dreams.services.apply import applying
 from dreams.services.memories import syncing
 from dreams.services.scheduling import scheduler
@@ -140,3 +140,19 @@ def test_a_memory_directory_that_is_a_link_to_itself_is_told_about_in_words(proj
     with pytest.raises(Refused, match=r"cannot be used: .*memory.*then try again"):
         call_command("dream", project.memory_dir, "--force")
     assert scheduler.tick().failures == []
+
+
+def test_a_directory_with_a_file_that_cannot_be_read_is_read_again_once_it_can(
+    project: Project, unreadable: set[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    unreadable.add(GONE)
+    world.put(world.folder(project) / GONE, "New.\n")
+    discovery.discover(roots=[project.root])
+    read: list[Path] = []
+    take = workspace.take
+    monkeypatch.setattr(workspace, "take", lambda folder: read.append(folder) or take(folder))
+    discovery.discover(roots=[project.root])
+    assert read == [] and project.memories.exclude(unread="").count() == 1
+    unreadable.clear()
+    discovery.discover(roots=[project.root])
+    assert len(read) == 1 and not project.memories.exclude(unread="").exists()

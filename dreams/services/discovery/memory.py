@@ -13,7 +13,7 @@ from django.utils import timezone
 
 from dreams.lib import locks, memdir, stopwatch
 from dreams.lib.agents.base import NOT_MARKDOWN, AgentSettings, FoundMemory
-from dreams.lib.files import text, workspace
+from dreams.lib.files import safefs, text, workspace
 from dreams.lib.files.workspace import Snapshot, SnapshotFile
 from dreams.lib.secrets.redact import redact
 from dreams.lib.storage.history import HistoryStore
@@ -42,12 +42,17 @@ def refresh_all(places: list[KnownProject], host: str, tally: Tally) -> None:
     rows = Memory.objects.filter(project__host=host, gone_at__isnull=True)
     if len(places) == 1:
         rows = rows.filter(project=places[0].project)
-    for project, path, unread, *seen in rows.values_list(
+    unread: dict[int, list[str]] = {}
+    for project, path, why, *seen in rows.values_list(
         "project_id", "path", "unread", "size", "mtime_ns", "inode"
     ):
-        # What could not be read is tried again: a right that comes back changes neither size nor time.
-        known.setdefault(project, {})[path] = (-1, -1, -1) if unread else (seen[0], seen[1], seen[2])
-    looks = [_look(place, known.get(place.project.pk, {}), tally) for place in places]
+        known.setdefault(project, {})[path] = seen[0], seen[1], seen[2]
+        if why:
+            unread.setdefault(project, []).append(path)
+    looks = [
+        _look(place, known.get(place.project.pk, {}), unread.get(place.project.pk, ()), tally)
+        for place in places
+    ]
     _sync([look for look in looks if look.stale], tally)
     changed = list[Project]()
     for look in looks:
@@ -69,7 +74,7 @@ class _Look:
     unread: dict[str, str] = field(default_factory=dict)
 
 
-def _look(place: KnownProject, known: Numbers, tally: Tally) -> _Look:
+def _look(place: KnownProject, known: Numbers, unread: Iterable[str], tally: Tally) -> _Look:
     look = _Look(place, known.keys())
     with _passed_over(place, tally):
         found = []
@@ -84,8 +89,28 @@ def _look(place: KnownProject, known: Numbers, tally: Tally) -> _Look:
                     look.unread[entry.path.removeprefix(f"{place.project.memory_dir}/")] = entry.reason
         tally.memories += sum(map(_is_topic, found))
         now = {e.path: (e.size, e.mtime_ns, e.inode) for e in found if syncing.is_memory(e.path)}
+        for path in unread:
+            # A right that comes back changes neither size nor time, so the file is opened; the others are not read for it.
+            if why := _why_unread(place, path):
+                now[path] = known[path]
+                look.unread[path] = why
+                tally.skip(f"{place.project.memory_dir}/{path}", why)
+            else:
+                now[path] = -1, -1, -1
         look.found, look.stale = found, now != known
     return look
+
+
+def _why_unread(place: KnownProject, path: str) -> str:
+    """Why the file still cannot be read; "" if it can, or is gone."""
+    try:
+        with safefs.Root.open(syncing.memory_dir(place.project)) as root:
+            root.read_bytes(path, limit=workspace.MAX_FILE_BYTES)
+    except FileNotFoundError:
+        return ""
+    except (OSError, safefs.SafeFsError) as error:
+        return safefs.reason(error)
+    return ""
 
 
 def _sync(stale: Sequence[_Look], tally: Tally) -> None:
