@@ -334,3 +334,12 @@ def test_a_memory_is_downloaded_as_a_skill_with_its_description_and_without_secr
     assert body.startswith("1. Run `make test`.\n2. Log in with ") and secret not in body
     index = memory.project.memories.get(path="MEMORY.md")
     assert browser.get(reverse("memory-skill", args=[index.pk])).status_code == 404
+
+
+def test_the_source_folds_a_long_line_as_other_pages_do(browser: Client) -> None:
+    long = "word " * 300
+    memory = rows.make_memory(rows.make_project(), text=f"# Title\n\n{long}\nEnd.\n")
+    shown = browser.get(reverse("memory", args=[memory.pk]) + "?view=source").content.decode()
+    source = shown.partition('<pre class="source file-source">')[2].partition("</pre>")[0]
+    assert source.count("line-fold") == 1 and f'<div class="line-long">{long}' in source
+    assert source.startswith("# Title\n\n<details") and source.endswith("</div>End.\n")

@@ -61,7 +61,7 @@ def _growth_picture(project: Project, now: dt.datetime) -> Picture:
         Measure("Size", sizes, size, short_size),
         Measure("Files", files, lambda count: plural(round(count), "file"), whole),
     )
-    return over_time("growth", "Memory growth", days, measures, "No memory has been seen yet.")
+    return over_time("growth", "All files by day", days, measures, "No memory has been seen yet.")
 
 
 def _sessions(project: Project, now: dt.datetime) -> tuple[dict[dt.date, int], dict[dt.date, int]]:

@@ -1,6 +1,6 @@
 """Template tags and filters: times, sizes, icons, Markdown, and links that keep the other filters.
 
-`{% load desk %}`: `age`, `due`, `moment`, `absolute`, `day`, `short_path`, `bytes`, `tokens`, `money`, `price`, `markdown`, `visible`, `masked`, `shown`, `breaks`, `brief`, `codes`, `linked`, `elsewhere`, `dots`, `words`, `folded`, `may`, `seen_by`, `section` (filters);
+`{% load desk %}`: `age`, `due`, `moment`, `absolute`, `day`, `short_path`, `bytes`, `tokens`, `money`, `price`, `markdown`, `visible`, `masked`, `shown`, `breaks`, `brief`, `codes`, `linked`, `folded_lines`, `elsewhere`, `dots`, `words`, `folded`, `may`, `seen_by`, `section` (filters);
 `hidden`, `part`, `rows`, `transcript`, `icon`, `query`, `host`, `on_disk_of`, `asked_of_host`, `pages`, `bar`, `changed_size`, `options` (tags)."""
 
 import datetime as dt
@@ -259,6 +259,12 @@ def words(line: DiffLine) -> SafeString:
 def folded(text: str) -> SafeString:
     """A line of text; a long one shows its beginning, and the whole at a click."""
     return _folded(conditional_escape(text), len(text))
+
+
+@register.filter
+def folded_lines(text: str) -> SafeString:
+    """A text for <pre>, each of whose long lines is folded."""
+    return format_html_join("", "{}", ((folded(line),) for line in text.splitlines(keepends=True)))
 
 
 def _folded(line: SafeString, size: int, is_open: bool = False) -> SafeString:
