@@ -160,6 +160,25 @@ def test_a_write_whose_folder_is_another_one_now_is_a_problem_until_it_is_given_
     assert apply_all(project)
 
 
+def test_a_write_whose_record_is_damaged_is_a_problem_until_it_is_given_up(project: Project) -> None:
+    folder = world.folder(project)
+    plan = journal.Plan(
+        str(folder), (journal.FileOp("new.md", None, b"new\n"),), "p1-1", "", {"proposal": "p1"}
+    )
+    assert dies(journal.run, plan, writing.journal_dir(), DyingAt("commit.json.tmp"))
+    [record] = writing.journal_dir().glob("p1-1.*/record.json")
+    record.chmod(0o600)
+    record.write_bytes(record.read_bytes().replace(b"new.md", b"old.md"))
+    [problem] = damage("recover")["problems"]
+    assert "record.json differs from what was written" in problem and "recover --abandon p1-1" in problem
+    assert call("recover", abandon="p1-1")["problems"] == []
+    assert AuditEntry.objects.get(action="apply.abandoned").object_id == "p1-1"
+    with pytest.raises(Refused, match="No interrupted write is called p1-1"):
+        call("recover", abandon="p1-1")
+    assert "record.json" in " ".join(problem["what"] for problem in damage("verify")["problems"])
+    assert apply_all(project)
+
+
 def test_what_the_disk_refused_has_its_remedy(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
     def full(*_: object, **__: object) -> list[str]:
         raise OSError(errno.ENOSPC, "No space left on device", "/data/journal")

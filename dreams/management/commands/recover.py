@@ -15,7 +15,7 @@ class Command(base.Command):
             "--abandon",
             metavar="WRITE",
             default="",
-            help="give up this interrupted write, whose folder is gone",
+            help="give up this interrupted write, whose folder is gone or whose record is damaged",
         )
 
     def run(self, options: base.Options) -> base.Result:

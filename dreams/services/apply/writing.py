@@ -265,14 +265,14 @@ def recovered(wait_seconds: float = 10) -> tuple[list[str], list[str]]:
 
 
 def abandon(plan_id: str, actor: Actor) -> bool:
-    """Give up an interrupted write whose directory never comes back; False where there is none of this id.
+    """Give up an interrupted write whose directory never comes back or whose record is damaged; False where there is none of
+    this id.
 
     Written files and the texts in the journal stay, and its proposal can be applied again.
     """
     entry = journal.read_journal(journal_dir(), plan_id)
-    if entry is None or entry.state != "open":
+    if entry is None or not journal.abandon(journal_dir(), entry.name, f"Given up by {actor.name}."):
         return False
-    journal.abandon(journal_dir(), entry.name, f"Given up by {actor.name}.")
     auditlog.record("apply.abandoned", actor=actor.name, object_id=plan_id, folder=entry.target_dir)
     return True
 

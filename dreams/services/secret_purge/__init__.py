@@ -5,7 +5,7 @@ Each stored text with the secret is replaced by one with `[redacted: rule]`: ver
 index, journals and the project's git history; copies of the database made before updates are removed. The recorded intention
 has only sha256s, so that `resume` can finish after a crash at any step.
 
-Not reached, as the page says: the agent's transcripts, exports, and older backups.
+Not reached, as the page says: the agent's transcripts, exports, older backups, and damaged histories that were set aside.
 """
 
 import logging

@@ -7,7 +7,6 @@ Both depend only on the disk, so recovery may be killed and run again. Needs no 
 
 import os
 from collections.abc import Collection
-from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal
@@ -206,8 +205,10 @@ def forget_texts(journal_dir: str | os.PathLike[str], sha256s: Collection[str]) 
     return removed
 
 
-def abandon(journal_dir: str | os.PathLike[str], name: str, why: str) -> None:
-    """Abandons one interrupted attempt (if its directory is lost, say), so that it no longer blocks others."""
-    with locked(journal_dir) as where, Journal(System(), where / name) as journal, suppress(FileExistsError):
-        if not journal.has("end"):
-            journal.put("end", End("abandoned", None, (why,)))
+def abandon(journal_dir: str | os.PathLike[str], name: str, why: str) -> bool:
+    """Abandons one interrupted attempt (if its directory is lost, say), so that it no longer blocks others. False if it ended."""
+    with locked(journal_dir) as where, Journal(System(), where / name) as journal:
+        if journal.has("end"):
+            return False
+        journal.put("end", End("abandoned", None, (why,)))
+        return True
