@@ -112,10 +112,9 @@ class QuietHours:
         is_quiet = now >= self.begin or now < self.end if over_midnight else self.begin <= now < self.end
         if not is_quiet:
             return None
-        day = local.date() + (
-            dt.timedelta(days=1) if over_midnight and now >= self.begin else dt.timedelta(0)
-        )
-        return dt.datetime.combine(day, self.end, tzinfo=zone).astimezone(dt.UTC)
+        day = local.date() + dt.timedelta(days=over_midnight and now >= self.begin)
+        end = self.end.replace(fold=local.fold)  # of an hour that happens twice, the one that passes now
+        return dt.datetime.combine(day, end, tzinfo=zone).astimezone(dt.UTC)
 
 
 def quiet_hours(text: str) -> QuietHours | None:

@@ -33,6 +33,14 @@ def test_quiet_hours_may_lie_within_one_day() -> None:
     assert quiet.ends_at(dt.datetime(2026, 6, 1, 13, tzinfo=dt.UTC), dt.UTC) is None
 
 
+@each("fold", [0, 1])
+def test_quiet_hours_that_end_in_an_hour_that_happens_twice_end_after_they_began(fold: int) -> None:
+    quiet = conf.quiet_hours("23:00-02:30")
+    assert quiet is not None
+    now = dt.datetime(2026, 10, 25, 2, 10, tzinfo=BERLIN, fold=fold).astimezone(dt.UTC)
+    assert quiet.ends_at(now, BERLIN) == now + dt.timedelta(minutes=20)
+
+
 @each("text", ["22:00", "25:00-07:00", "22:00-22:00", "late-early", "22:00-07:61"])
 def test_quiet_hours_that_make_no_sense_are_refused(text: str) -> None:
     with pytest.raises(ValueError, match="such as 22:00-07:00"):
