@@ -48,7 +48,7 @@ def test_the_older_statement_comes_first_and_replacing_it_leaves_the_newer_value
 def test_the_old_value_becomes_history_in_its_own_sentence(tmp_path: Path) -> None:
     [question] = asked(two(tmp_path, f"{ONE}\nDeploys go out on Tuesdays.", dated=True), "changed")
     history = texts(question, "history")["a.md"] or ""
-    assert "port 41873 (until 2026-09-01; now 50020). Deploys go out on Tuesdays.\n" in history
+    assert "port 41873 (until 2026-09-01; now 50020).\nDeploys go out on Tuesdays.\n" in history
 
 
 @each("more", [". Its debugger is on 418731.", "。部署在周二。"])

@@ -631,6 +631,12 @@ def test_a_description_and_the_row_that_repeats_it_are_put_anew_together(tmp_pat
         assert (new in made.text("notes.md")) is (place == 0)
 
 
+def test_a_value_in_a_wrapped_paragraph_changes_on_its_line_alone(tmp_path: Path) -> None:
+    wrapped = "The API listens on port 8080 and\n  is behind the gateway of the\n  north region."
+    made = told(tmp_path, wrapped, "the API listens on port 9090 now, not 8080")
+    assert f"- {wrapped.replace('8080', '9090')}\n" in made.text("notes.md")
+
+
 def test_several_sentences_are_put_anew_as_one_line_and_never_by_one_of_them(tmp_path: Path) -> None:
     line = "**In the works:** B1 is merged. The history says the rest."
     said = "**In the works:** B1 is merged. B2 is ready for review."

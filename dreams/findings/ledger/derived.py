@@ -182,11 +182,8 @@ class Context:
     def _header(self, unit: Unit) -> StatementOutcome | None:
         """For column names that are now next to each cell, because the table became a list."""
         now = " . ".join(other.text for other in units_of(self.path, self.after_files.get(self.path)))
-        return (
-            StatementOutcome("stated", note=COLUMNS)
-            if facts.coverage_of(unit.text, now) >= NEARLY_ALL
-            else None
-        )
+        is_kept = facts.coverage(unit.text, now, WHOLE) >= NEARLY_ALL
+        return StatementOutcome("stated", note=COLUMNS) if is_kept else None
 
     def _keeps_section_text(self, unit: Unit) -> bool:
         """Whether some text of the section is still in the file, now without its heading."""

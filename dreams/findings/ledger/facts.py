@@ -11,7 +11,6 @@ from dreams.findings.ledger.units import literal_parts
 from dreams.findings.ledger.wordings import (
     LONGEST,
     SAYS_NOTHING,
-    WHOLE,
     capitals,
     has_word,
     opposite_words,
@@ -315,17 +314,11 @@ def _whole_time(text: str, token: Token) -> str:
     return f"{start[0] if start else ''}{token.text}{end[0] if end else ''}"
 
 
-def coverage(old: str, new: str) -> float:
+def coverage(old: str, new: str, longest: int = LONGEST) -> float:
     """The share of `old`'s weight that is in `new`: 1 if no word is missing, 0 if `old` has no weight."""
-    return _share(plain_statement(old), word_forms(new))
-
-
-def _share(one: Statement, there: frozenset[str]) -> float:
-    return (
-        sum(weight for word, weight in one.weights.items() if has_word(there, word)) / one.weight
-        if one.weight
-        else 0.0
-    )
+    one, there = plain_statement(old), word_forms(new, longest)
+    found = sum(weight for word, weight in one.weights.items() if has_word(there, word))
+    return found / one.weight if one.weight else 0.0
 
 
 def plain_coverage(old: str, new: str) -> float:
@@ -340,8 +333,3 @@ def shared_words(old: str, new: str) -> set[str]:
     """The words of meaning that both have, without generic ones."""
     one, other = plain_statement(old), plain_statement(new)
     return {word for word in one.weights if word in other.weights and word not in lexicon.GENERIC}
-
-
-def coverage_of(old: str, body: str) -> float:
-    """As `coverage`, with a whole file as `body`."""
-    return _share(plain_statement(old), word_forms(body, WHOLE))

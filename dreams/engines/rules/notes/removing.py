@@ -225,9 +225,8 @@ def with_text(statement: PlacedText, old: str, new: str) -> Rewording | None:
         return None
     coded = found[0][0].startswith("`")
     made = f"`{new.strip('`')}`" if coded else new.strip("`")
-    return Rewording(
-        statement, f"{statement.text[: found[0].start()]}{made}{statement.text[found[0].end() :]}"
-    )
+    text, (start, end) = statement.text, found[0].span()
+    return Rewording(statement, f"{text[:start]}{made}{text[end:]}")
 
 
 def surface(text: str, value: Value) -> str:
@@ -284,7 +283,21 @@ def _with(tree: Tree, path: str, text: str, wording: Rewording) -> str | None:
             return None
         return texts.decode(made.to_bytes())
     around = _around(text, statement.first_line, statement.last_line, statement.text)
-    return f"{around[0]}{around[1]}{wording.text}{around[2]}{around[3]}" if around else None
+    if around is None:
+        return None
+    held = text.removeprefix(around[0] + around[1]).removesuffix(around[2] + around[3])
+    return "".join((*around[:2], _in_its_lines(held, wording.text), *around[2:]))
+
+
+def _in_its_lines(held: str, said: str) -> str:
+    """What is said instead, on the lines of `held` before the first and behind the last word that changes."""
+    old, new = held.split(), said.split()
+    most = min(len(old), len(new)) - 1
+    first = next((at for at in range(most) if old[at] != new[at]), most)
+    last = next((at for at in range(most - first) if old[-1 - at] != new[-1 - at]), most - first)
+    words = list(re.finditer(r"\S+", held))
+    changed = " ".join(new[first : len(new) - last])
+    return f"{held[: words[first].start()]}{changed}{held[words[-1 - last].end() :]}"
 
 
 def _fates(before: str, after: str, path: str, note: str) -> Iterator[Fate]:

@@ -90,11 +90,6 @@ _OWN_DATE = re.compile(
 )
 
 
-def in_larger(before: str, after: str) -> bool:
-    """Whether the phrase between the two texts is a part of one that names another day."""
-    return bool(_COUNTS_FROM.search(before) or _GOES_ON.match(after))
-
-
 def dated(before: str, after: str, line: str) -> bool:
     """Whether the date is already there: "yesterday, 3 March", "last week (W09)", "2026-03-03: fixed yesterday"."""
     return bool(
@@ -277,7 +272,7 @@ class Context:
         return (
             any(start < stop and end > begin for begin, stop in self.masked)
             or not is_word(self.text, start, end)
-            or in_larger(before, after)
+            or bool(_COUNTS_FROM.search(before) or _GOES_ON.match(after))
             or dated(before, after, line)
             or is_wording(self.text, start, end)
             or roles.habitual(self.text[start:end], self.sentence(start), self.said_before(start))
