@@ -589,7 +589,11 @@ def test_what_is_there_or_may_be_elsewhere_is_not_asked_about(tmp_path: Path, li
 
 
 @each(
-    "path", ["project_session_2026-05-01.md", "changelog.md", "updatelog_20260501.md", "journal/2026-W09.md"]
+    "path",
+    [
+        *("project_session_2026-05-01.md", "changelog.md", "updatelog_20260501.md", "journal/2026-W09.md"),
+        *("1976.md", "2026-03.md"),
+    ],
 )
 def test_a_memory_of_what_was_done_may_name_what_was_there_then(tmp_path: Path, path: str) -> None:
     assert asked(tmp_path, "The basket is in `src/web/basket.ts`", path=path) == []
