@@ -46,7 +46,6 @@ class Repeated:
     line_no: int
     place: str
     quote: str
-    by: Literal["code", "git"] = "code"
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,7 +68,7 @@ class Subject:
     #: Instruction files that every session loads (CLAUDE.md and the like): text by name.
     instructions: Mapping[str, str] = field(default_factory=dict)
     scope: str = ""  # of an agent's own memory: user, project or local
-    repeated: Sequence[Repeated] = ()  # lines that repeat the project's code or git history
+    repeated: Sequence[Repeated] = ()  # lines that repeat the project's code
     asked: Sequence[str] = ()  # prompts of past sessions, newest first
     #: Normalised line → when a person rejected it.
     rejected: Mapping[str, dt.date] = field(default_factory=dict)

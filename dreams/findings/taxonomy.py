@@ -84,17 +84,14 @@ _DRAWN = re.compile(r"^\s*(?:[│|]\s*)*(?:[├└|`\\][─-]{2,3}\s*(?=[\w.@-]+
 _LOGGED = re.compile(
     r"^\s*(?:[-*+]\s+)?`?(?=[0-9a-f]*\d)(?=[0-9a-f]*[a-f])[0-9a-f]{7,40}`?\s*[:—–-]?\s+[\w(\[]"
 )
-_TELLS = {
-    "code": "the code already says it and is always up to date.",
-    "git": "git already has it and is always up to date.",
-}
+_TOLD_BY_CODE = "Leave it out: the code already says it and is always up to date."
 LEAST_DRAWN = 3  # lines of a folder drawing
 LEAST_LOGGED = 2  # lines that make a log
 _BOX, _TICKED = (re.compile(rf"\s*[-*+]\s+\[{mark}\]\s+\S") for mark in (" ", "[xX]"))
 LEAST_OPEN = 2  # unticked boxes; a single one is just style
 _RUNS = (
     (_DRAWN, LEAST_DRAWN, "in-code", "shows the repository’s file tree", "Remove it: a session can list the files itself."),
-    (_LOGGED, LEAST_LOGGED, "in-git", "lists commits", f"Leave it out: {_TELLS['git']}"),
+    (_LOGGED, LEAST_LOGGED, "in-git", "lists commits", "Leave it out: git already has it and is always up to date."),
     (
         _BOX, LEAST_OPEN, "task-state", "says how far a task has come, which is soon out of date",
         "Leave it out, or keep what was decided and drop the state.",
@@ -142,7 +139,7 @@ def _in_repository(subject: Subject, lines: Iterable[CheckedLine]) -> Iterator[N
         each = places.get((line.path, line.number))
         if each:
             says = f"says what {each.place} says already: “{each.quote[:80]}”"
-            yield found_at(line, CHECK, f"in-{each.by}", "info", says, f"Leave it out: {_TELLS[each.by]}")
+            yield found_at(line, CHECK, "in-code", "info", says, _TOLD_BY_CODE)
 
 
 def _runs(

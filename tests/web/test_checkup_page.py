@@ -201,3 +201,17 @@ def test_extract_names_what_it_could_not_read(tmp_path: Path) -> None:
     with agent_folder.closed_to_us(Path(Project.objects.get(slug__endswith="acme").memory_dir).parent):
         call_command("extract", stdout=out)
     assert "Not read: " in out.getvalue() and "permission denied" in out.getvalue().lower()
+
+
+def test_the_command_prints_three_hints_of_a_kind_and_counts_the_others(tmp_path: Path) -> None:
+    files = {f"n{n}.md": f"---\nname: N{n}\ntype: project\n---\n\nIt is number {n}.\n" for n in range(9)}
+    leaks = {f"leak{n}.md": f"Use {TOKEN} there.\n" for n in range(5)}
+    project = _project(tmp_path, **files, **leaks)
+    printed, listed = io.StringIO(), io.StringIO()
+    call_command("checkup", str(project.pk), stdout=printed)
+    call_command("checkup", str(project.pk), json=True, stdout=listed)
+    text, every = printed.getvalue(), json.loads(listed.getvalue())["findings"]
+    rows = [one for one in every if one["code"] == "not-listed"]
+    assert text.count("has no row in the index") == 3
+    assert f"and {len(rows) - 3} more hints of this kind" in text
+    assert text.count("looks like a secret") == 5, "problems are all printed"

@@ -1,5 +1,6 @@
 """`checkup PROJECT`: findings about the current memories."""
 
+from collections import Counter
 from contextlib import suppress
 
 from dreams.lib.files.text import plural
@@ -8,6 +9,8 @@ from dreams.management import base, named
 from dreams.services import lookup
 from dreams.services.memories import checkup, said_again, syncing
 from dreams.services.questions import shown_questions
+
+MOST_ALIKE = 3  # hints of a kind that are printed
 
 
 class Command(base.Command):
@@ -36,8 +39,16 @@ class Command(base.Command):
     def words(self, result: base.Result) -> base.Words:
         if not result["findings"]:
             yield f"{result['project']}: no problems in {plural(result['files'], 'file')}."
+        kinds = Counter(one["code"] for one in result["findings"] if one["severity"] == "info")
+        printed = Counter[str]()
         for one in result["findings"]:
-            yield from named.words(one)
+            if one["severity"] == "info":
+                printed[one["code"]] += 1
+            if printed[one["code"]] <= MOST_ALIKE or one["severity"] != "info":
+                yield from named.words(one)
+            elif printed[one["code"]] == kinds[one["code"]]:
+                more = plural(kinds[one["code"]] - MOST_ALIKE, "more hint")
+                yield f"       … and {more} of this kind; --json lists all."
         for one in result["said_again"]:
             yield f"{one['path']}:{one['line']}: you said this again ({plural(one['times'], 'time')}): {one['text']} {one['remedy']}"
         for one in result["no_longer_asked"]:

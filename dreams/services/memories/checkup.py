@@ -55,7 +55,7 @@ def check(project: Project) -> Checkup:
     report: FindingsReport | None = cache.get(key)
     if report is None:
         report = findings.health(
-            files, config, told, derivable.repeated_lines(files, project.repo_dir), project.scope
+            files, config, told, derivable.by_code(files, project.repo_dir), project.scope
         )
         cache.set(key, report, KEPT_SECONDS)
     dreams = project.dreams.filter(status=DreamRun.Status.COMPLETED).count()

@@ -212,7 +212,7 @@ def _subject(
         config=conf.current(project),
         instructions=instructions.texts(project),
         scope=project.scope,
-        repeated=derivable.repeated_lines(_changed(before, after), repo),
+        repeated=derivable.by_code(_changed(before, after), repo),
         asked=_recent_prompts(project),
         rejected=rejected,
     )

@@ -26,8 +26,8 @@ def redact(rec: Recorder) -> None:
         found.sort(key=lambda span: span.start - span.end)  # one may contain another
         for part in [found] if len(found) > MOST_APART else [[span] for span in found]:
             taken = {text[span.start : span.end]: span.rule for span in part}
-            rules = ", ".join(dict.fromkeys(span.rule.replace("-", " ") for span in part))
-            reason = f"A secret does not belong in memory ({rules}). If it is live, revoke it: agents have read it."
+            what, it = ("A secret does", "it") if len(taken) == 1 else ("Secrets do", "them")
+            reason = f"{what} not belong in memory. If still valid, revoke {it}: agents have read {it}."
             cited = tuple(_cited(path, text, span.start) for span in part[:MOST_EVIDENCE])
             after = redaction.without(tree.texts[path], taken)
             done = rec.operation("edit", [NewText(path, after, reason, citations=cited)])
