@@ -156,3 +156,14 @@ def test_a_directory_with_a_file_that_cannot_be_read_is_read_again_once_it_can(
     unreadable.clear()
     discovery.discover(roots=[project.root])
     assert len(read) == 1 and not project.memories.exclude(unread="").exists()
+
+
+def test_a_memory_that_became_a_link_is_told_once_by_each_look(project: Project, tmp_path: Path) -> None:
+    memory = world.folder(project) / GONE
+    memory.rename(tmp_path / "elsewhere.md")
+    memory.symlink_to(tmp_path / "elsewhere.md")
+    for _ in range(3):
+        told = discovery.discover(roots=[project.root]).skipped
+        assert [(Path(one.path).name, one.reason) for one in told] == [
+            (GONE, "a link; links are not followed")
+        ]

@@ -91,7 +91,7 @@ def _look(place: KnownProject, known: Numbers, unread: Iterable[str], tally: Tal
         now = {e.path: (e.size, e.mtime_ns, e.inode) for e in found if syncing.is_memory(e.path)}
         for path in unread:
             # A right that comes back changes neither size nor time, so the file is opened; the others are not read for it.
-            if why := _why_unread(place, path):
+            if why := look.unread.get(path) or _why_unread(place, path):
                 now[path] = known[path]
                 look.unread[path] = why
                 tally.skip(f"{place.project.memory_dir}/{path}", why)
