@@ -103,6 +103,16 @@ def test_where_nothing_is_missing_nothing_is_explained() -> None:
     assert not AuditEntry.objects.filter(action="audit.cut_known").exists()
 
 
+def test_an_entry_is_kept_though_its_head_cannot_be_written(committing: Committing) -> None:
+    head = auditlog.head_file()
+    head.unlink()
+    (head / "in its place").mkdir(parents=True)
+    with committing():
+        auditlog.record("login", actor="d")
+    assert AuditEntry.objects.get(number=4).actor == "d" and _problems() == []
+    assert [path.name for path in head.parent.glob(".audit-head*")] == [head.name] * head.name.startswith(".")
+
+
 def test_entries_that_are_missing_between_others_are_named_by_their_numbers() -> None:
     AuditEntry.objects.filter(number=2).delete()
     assert "Audit entry 2 is missing." in _problems()

@@ -20,7 +20,7 @@ from dreams.lib.storage import history
 from dreams.lib.storage.history import HistoryStore
 from dreams.lib.storage.history.gitrepo import GitRepo
 from dreams.models import AuditEntry, Memory, Project, Version
-from dreams.services import recovery, secret_purge, verifying
+from dreams.services import blobs, recovery, secret_purge, verifying
 from dreams.services.memories import exports, syncing
 from tests.world import directory as world
 from tests.world.directory import ME
@@ -211,6 +211,20 @@ def test_a_file_of_an_unknown_project_says_what_to_do(project: Project, tmp_path
         exports.bring_back(file, ME)
     with pytest.raises(exports.NotBroughtBack, match=r"brought back: .*/none\.bundle: No such file"):
         exports.bring_back(tmp_path / "none.bundle", ME)
+
+
+def test_a_file_that_names_no_project_is_brought_back_to_the_one_that_is_named(
+    project: Project, tmp_path: Path
+) -> None:
+    long_ago = timezone.now() - dt.timedelta(days=30)
+    with HistoryStore.open_or_create(tmp_path / "by-hand.git") as store:
+        store.commit(history.State({"old.md": b"Long ago.\n"}, {}, "By hand", {}, long_ago, "Ann"))
+        store.export(tmp_path / "by-hand.bundle")
+    with pytest.raises(exports.NotBroughtBack, match="does not say which project it belongs to"):
+        exports.bring_back(tmp_path / "by-hand.bundle", ME)
+    exports.bring_back(tmp_path / "by-hand.bundle", ME, project)
+    kept = Version.objects.filter(memory__project=project, memory__path="old.md").order_by("at")
+    assert [blobs.get(row.sha256) for row in kept] == [b"Long ago.\n", b""], "then it was not there"
 
 
 @pytest.mark.parametrize(

@@ -11,9 +11,10 @@ from django.test import Client
 from pytest_django import Settings
 
 from dreams.lib.storage import journal
+from dreams.lib.storage.history import HistoryDamaged
 from dreams.lib.storage.journal import System
 from dreams.models import Proposal, Version
-from dreams.services import review
+from dreams.services import blobs, review
 from dreams.services.apply import applying, writing
 from dreams.services.memories import syncing
 from tests.world import directory as world
@@ -93,6 +94,23 @@ def test_the_projects_page_says_so_and_leads_there(
     link = f"/memories/{kept.memory_id}/compare/?a={kept.pk}"
     assert link in page
     assert "a line through an old handle" in browser.get(link).content.decode()
+
+
+@pytest.mark.not_on_postgresql
+def test_a_late_line_is_kept_though_the_history_cannot_be_written(
+    approved: Proposal, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def damaged(*_: object) -> None:
+        raise HistoryDamaged("a pack cannot be read")
+
+    system = applied(approved, monkeypatch)
+    os.write(system.handle, LINE)
+    os.close(system.handle)
+    with monkeypatch.context() as patched:
+        patched.setattr(syncing, "commit", damaged)
+        assert [line for line in writing.recover() if NAME in line]
+    [kept] = asides()
+    assert blobs.get(kept.sha256) == world.TESTING.encode() + LINE
 
 
 @pytest.mark.not_on_postgresql

@@ -22,11 +22,23 @@ from pytest_django import Settings
 from dreams.lib.storage import journal
 from dreams.lib.storage.history import HistoryBusy, HistoryStore
 from dreams.management.base import BadUsage, Refused
-from dreams.models import AppliedBatch, AuditEntry, Blob, DreamRun, Hunk, LockHold, Project, Proposal, Version
+from dreams.models import (
+    AppliedBatch,
+    AuditEntry,
+    Blob,
+    DreamRun,
+    Hunk,
+    LockHold,
+    Project,
+    Proposal,
+    Purge,
+    Version,
+)
 from dreams.services import auditlog, recovery, review, rollback
 from dreams.services.apply import applying, writing
 from dreams.services.doctor import installation
-from dreams.services.memories import syncing
+from dreams.services.memories import hand_edits, syncing
+from dreams.services.project_lock import ProjectBusy
 from tests.world import directory as world
 from tests.world.agent_folder import closed_to_us
 from tests.world.journal import DyingAt
@@ -196,6 +208,47 @@ def test_an_apply_that_runs_now_is_left_alone(project: Project, monkeypatch: pyt
 
     monkeypatch.setattr(writing, "recovered", busy)
     assert "being applied right now" in recovery.recover().problems[0]
+
+
+def test_what_is_written_while_another_process_writes_waits_and_changes_nothing(
+    project: Project, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def busy(*_: object, **__: object) -> list[str]:
+        raise journal.JournalBusy("another process is writing memory files; try again when it is done")
+
+    before = {path.name: path.read_bytes() for path in world.folder(project).iterdir()}
+    with monkeypatch.context() as patched, pytest.raises(ProjectBusy, match="when it is done"):
+        patched.setattr(journal, "recover", busy)
+        apply_all(project)
+    assert {path.name: path.read_bytes() for path in world.folder(project).iterdir()} == before
+    proposal = Proposal.objects.get()
+    assert proposal.state == Proposal.State.OPEN and applying.apply(proposal, world.ME).complete
+
+
+def test_what_was_recorded_is_not_recorded_twice(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
+    told: list[tuple[Any, ...]] = []
+    record = writing.record_result
+    monkeypatch.setattr(writing, "record_result", lambda *given: [told.append(given), record(*given)][1])
+    apply_all(project)
+    before = (AuditEntry.objects.count(), Version.objects.count())
+    assert record(*told[0]) == ()
+    assert (AuditEntry.objects.count(), Version.objects.count()) == before
+    assert AppliedBatch.objects.count() == 1
+
+
+def test_a_purge_of_a_project_that_is_gone_has_no_history_to_rewrite(project: Project) -> None:
+    made = Purge.objects.create(at=timezone.now(), replaced={"0" * 64: "1" * 64}, histories=["gone"])
+    assert recovery.recover().histories == ["Finished a purge of 1 text."]
+    made.refresh_from_db()
+    assert made.done_at is not None and made.histories == []
+
+
+def test_a_version_whose_text_the_database_lost_is_restored_from_the_history(project: Project) -> None:
+    apply_all(project)
+    first = project.memories.get(path="feedback_testing.md").versions.earliest("pk")
+    Blob.objects.filter(sha256=first.sha256).delete()
+    assert hand_edits.restore(project, "feedback_testing.md", first.sha256, world.ME).complete
+    assert (world.folder(project) / "feedback_testing.md").read_text() == world.TESTING
 
 
 def test_a_history_that_somebody_writes_to_is_left_alone(

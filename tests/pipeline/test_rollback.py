@@ -245,6 +245,15 @@ def test_one_hunk_is_undone_and_the_others_stay_and_then_its_file(proposal: Prop
     assert (world.folder(project) / "project_export.md").exists()
 
 
+def test_what_was_undone_is_applied_again_by_undoing_the_undo_alone(proposal: Proposal) -> None:
+    rollback.rollback(proposal, world.ME)
+    before = manifest(world.folder(proposal.project))
+    undo = proposal.undone_by.get()
+    with pytest.raises(review.ReviewRefused, match=f"To apply it again, undo the undo: {undo.public_id}\\."):
+        applying.apply(proposal, world.ME)
+    assert manifest(world.folder(proposal.project)) == before
+
+
 @pytest.mark.not_on_postgresql
 def test_what_was_not_applied_or_is_undone_is_not_undone_again(tmp_path: Path) -> None:
     proposal = world.three_changes(world.make_project(tmp_path))

@@ -9,7 +9,15 @@ from dulwich.objects import Blob
 from dulwich.repo import Repo
 from hypothesis import example, given, strategies as st
 
-from dreams.lib.storage.history import HistoryDamaged, HistoryError, HistoryStore, Meta, State
+from dreams.lib.storage.history import (
+    HistoryDamaged,
+    HistoryError,
+    HistoryStore,
+    Meta,
+    State,
+    trees,
+)
+from dreams.lib.storage.history.model import HistoryNewer
 from tests.world.strategies import tries
 
 NOON = datetime(2026, 5, 1, 12, tzinfo=UTC)
@@ -103,6 +111,25 @@ def test_a_missing_text_that_is_in_no_state_is_found_too(store):
     object_file(store, b"evidence").unlink()
     [problem] = store.verify()
     assert "a stored text is missing" in problem.what
+
+
+def test_a_pack_that_is_missing_beside_its_index_is_named(whole, tmp_path):
+    shutil.copytree(whole / "p.git", tmp_path / "p.git")
+    [pack] = (tmp_path / "p.git").glob("objects/pack/*.pack")
+    pack.unlink()
+    with HistoryStore(tmp_path / "p.git") as store:
+        assert f"the pack {pack.name} is missing" in " ".join(problem.what for problem in store.verify())
+        with pytest.raises(HistoryError):
+            store.log()
+
+
+def test_a_manifest_of_a_newer_version_is_read_by_none_that_could_misread_it(store, monkeypatch):
+    with monkeypatch.context() as newer:
+        newer.setattr(trees, "FORMAT", trees.FORMAT + 1)
+        store.commit(State({"b.md": b"new"}, {}, "Later", {}, NOON + timedelta(days=9), "Ann"))
+    with pytest.raises(HistoryNewer, match="is newer than this program; update it"):
+        store.restore_manifest(store.log()[0].id)
+    assert store.read(store.tree_at(store.log()[1].id)["b.md"]) == b"same"
 
 
 def test_every_loose_object_that_is_missing_is_found(store):

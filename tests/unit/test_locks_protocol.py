@@ -320,6 +320,39 @@ def test_a_memory_path_that_is_a_file_or_a_link_is_refused(memory):
         assert refused.broken
 
 
+@pytest.mark.parametrize("has_lock_file", [False, True])
+def test_a_lock_that_a_full_disk_cuts_short_leaves_all_as_it_was(memory, monkeypatch, has_lock_file):
+    if has_lock_file:
+        put(memory, b"old", LONG_AGO_NS)
+    before, whole = seen(memory), os.pwrite
+
+    def full(fd, data, at):
+        monkeypatch.setattr(os, "pwrite", whole)
+        return whole(fd, data[:1], at)
+
+    monkeypatch.setattr(os, "pwrite", full)
+    refused = acquire(memory, ME, now(), keep_dir_mtime=True)
+    assert isinstance(refused, Busy) and refused.broken
+    assert "Nothing was changed; make room on that disk, then try again." in refused.reason
+    assert seen(memory) == before
+    assert take(memory).rewind().done
+
+
+def test_who_takes_the_lock_between_our_write_and_our_last_look_has_it(memory, monkeypatch):
+    path, real = put(memory, b"old", LONG_AGO_NS), os.utime
+
+    def overwritten(target, *args, **given):
+        real(target, *args, **given)
+        if not args and not given:  # the last step of taking it
+            path.write_bytes(b"4242")
+
+    monkeypatch.setattr(os, "utime", overwritten)
+    refused = acquire(memory, ME, now())
+    assert isinstance(refused, Busy) and (refused.holder, refused.broken) == (4242, False)
+    assert "took the lock at the same moment" in refused.reason
+    assert path.read_bytes() == b"4242"
+
+
 def test_what_heals_a_crash_is_known_before_the_file_is_touched(memory):
     path = put(memory, b"old", LONG_AGO_NS)
     records = []
