@@ -140,9 +140,10 @@ def test_what_says_that_another_value_is_past_is_the_newer_one_in_the_same_file_
         ),
         ("`themeTokens` has the modes Light 2:0/Dark 2:1", "`themeTokens` is flipped in both (2:1→2:0)"),
         ("**DRİFT** of `numbering`: 3815→3821 green", "`numbering` revised: 3821→3837 green"),
+        ("`partnerShare` is a fifth of all: $89K", "`partnerShare`: buyers sign $14K more easily than $89K"),
     ],
 )
-def test_an_arrow_to_something_else_or_from_a_record_of_a_change_corrects_nothing(
+def test_an_arrow_to_something_else_or_from_a_record_of_a_change_and_a_comparison_correct_nothing(
     tmp_path: Path, one: str, other: str
 ) -> None:
     files = {"MEMORY.md": "- [A](a.md) - hosts\n", "a.md": memory(f"- {one}\n- {other}\n")}

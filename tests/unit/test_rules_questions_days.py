@@ -439,6 +439,7 @@ def test_a_memory_that_somebody_has_put_into_an_archive_is_kept_on_purpose(tmp_p
         ("SUPERSEDED by the store", "The cache is in Redis.", True),
         ("the cache", "Superseded by the store: the cache is in Redis.", True),
         ("the cache, now DONE", "Historical data is kept in Redis.", False),
+        ("the store that SUPERSEDED the cache of each node", "The cache is in Redis.", False),
         ("the cache", "All entries of the cache are below `store/`, not `cache/` (obsolete).", False),
     ],
 )

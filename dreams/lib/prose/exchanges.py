@@ -31,7 +31,7 @@ _RUNS = re.compile(r"[A-Z]+(?![a-z])|[A-Za-z]+|\d+")
 # Words right before, or right after, a past value.
 _WAS = re.compile(
     r"\b(?:from|instead of|no longer|no more|not|was|previously|formerly|(?:renamed?|replaced?|swapped)(?! (?:by|with|for|to)\b)|"
-    r"dropped|removed|than|rid of|left)\s+(?:\w+ )?[`\"'*]*$",
+    r"dropped|removed|rather than|rid of|left)\s+(?:\w+ )?[`\"'*]*$",
     re.IGNORECASE,
 )
 _IS_PAST = re.compile(

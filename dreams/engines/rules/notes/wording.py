@@ -18,7 +18,7 @@ KINDS = lexicon.NOTE_KINDS | frozenset(
 )
 # In a title, row, description or first statement: the memory is out of date.
 IS_OVER = re.compile(
-    r"\b(?:SUPERSEDED|OBSOLETE|DEPRECATED|HISTORICAL)\b|[(,] ?(?i:superseded|obsolete|historical)\)|"
+    r"\b(?:SUPERSEDED(?! (?!by |in |as )[a-z])|OBSOLETE|DEPRECATED|HISTORICAL)\b|[(,] ?(?i:superseded|obsolete|historical)\)|"
     r"(?i:^\W*(?:(?:superseded|obsolete|deprecated|historical|archived|retired)(?: by\b|\W*$|\s*[—–:(-])|(?:replaced by|merged into|moved to)\b))"
 )
 _PAIRS = (("(", ")"), ("[", "]"), ("{", "}"), ("“", "”"), ("«", "»"))
