@@ -3,6 +3,7 @@
 from collections import Counter
 from contextlib import suppress
 
+from dreams.findings import prompt_injection
 from dreams.lib.files.text import plural
 from dreams.lib.secrets.redact import redact
 from dreams.management import base, named
@@ -39,15 +40,15 @@ class Command(base.Command):
     def words(self, result: base.Result) -> base.Words:
         if not result["findings"]:
             yield f"{result['project']}: no problems in {plural(result['files'], 'file')}."
-        kinds = Counter(one["code"] for one in result["findings"] if one["severity"] == "info")
+        hints = Counter(one["code"] for one in result["findings"] if _is_hint(one))
         printed = Counter[str]()
         for one in result["findings"]:
-            if one["severity"] == "info":
-                printed[one["code"]] += 1
-            if printed[one["code"]] <= MOST_ALIKE or one["severity"] != "info":
+            code = one["code"]
+            printed[code] += _is_hint(one)
+            if not _is_hint(one) or printed[code] <= MOST_ALIKE:
                 yield from named.words(one)
-            elif printed[one["code"]] == kinds[one["code"]]:
-                more = plural(kinds[one["code"]] - MOST_ALIKE, "more hint")
+            elif printed[code] == hints[code]:
+                more = plural(hints[code] - MOST_ALIKE, "more hint")
                 yield f"       … and {more} of this kind; --json lists all."
         for one in result["said_again"]:
             yield f"{one['path']}:{one['line']}: you said this again ({plural(one['times'], 'time')}): {one['text']} {one['remedy']}"
@@ -76,3 +77,8 @@ def _said_again(one: said_again.StatementSaidAgain) -> base.Result:
             for quote in one.quotes
         ],
     }
+
+
+def _is_hint(found: base.Result) -> bool:
+    """Whether many of its kind may be left out; never what could steer an agent."""
+    return found["severity"] == "info" and found["code"] not in prompt_injection.COULD_STEER
