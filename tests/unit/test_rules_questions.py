@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from pathlib import Path
+from unittest import mock
 
 import pytest
 
 from dreams.engines.rules import questions
 from dreams.engines.rules.notes.tree import NewText, Recorder
 from dreams.engines.rules.questions import Inputs
+from dreams.engines.rules.steps import files
 from dreams.engines.types import Place, Question
 from tests.world.cases import each
 from tests.world.rules import dream, memory
@@ -398,3 +400,17 @@ def test_a_product_that_two_memories_name_is_no_double(tmp_path: Path) -> None:
         ),
     }
     assert of_kind(tmp_path, "same", files) == []
+
+
+def test_an_index_is_read_once_for_all_questions_about_two_memories(tmp_path: Path) -> None:
+    twice = {
+        f"{name}_{number}.md": memory(f"The {word} worker {name} its backups for {number + 20} days.")
+        for number, word in enumerate(("billing", "search", "relay", "export", "ledger", "mailer"))
+        for name in ("keeps", "also_keeps")
+    }
+    twice = {path: text.replace("also_keeps", "keeps") for path, text in twice.items()}
+    rows = "".join(f"- [{path}]({path}) — what it says\n" for path in twice)
+    with mock.patch.object(files, "base_of", wraps=files.base_of) as asked:
+        made = dream(tmp_path, {"MEMORY.md": f"# Memory\n\n{rows}", **twice})
+    assert made.edits
+    assert asked.call_count < len(twice)

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from unittest import mock
+
 from hypothesis import given, strategies as st
 
 from dreams.lib.prose.comparing import compare
+from dreams.lib.prose.exchanges import things
 from dreams.lib.prose.statement_index import StatementIndex, statements_of
 from dreams.lib.prose.statement_pairs import PlacedText, places_of
 from dreams.lib.prose.statements import statement
@@ -427,3 +430,21 @@ def test_the_number_that_files_are_named_by_is_no_value() -> None:
 @each("mark", ["'", "’"])
 def test_whose_a_thing_is_makes_no_other_word_of_it(mark: str) -> None:
     assert statement(f"The server{mark}s port is 80.").weights == statement("The server port is 80.").weights
+
+
+def test_no_statement_of_a_thing_is_read_if_there_are_too_many_to_choose_from() -> None:
+    lines = [f"ledger-worker of region {number} listens on {41_000 + number}." for number in range(300)]
+    index = StatementIndex({"ports.md": note("\n\n".join(lines))})
+    real = PlacedText.reading.fget
+    read_again: list[str] = []
+
+    def reading(placed: PlacedText) -> object:
+        read_again.append(placed.text)
+        return real(placed)  # type: ignore[misc]  # a property has a getter
+
+    for line in lines[:2]:
+        first = list(things(index, line))
+        read_again.clear()
+        with mock.patch.object(PlacedText, "reading", property(reading)):
+            assert list(things(index, line)) == first
+    assert ("ledger-worker", []) not in first and len(read_again) < 50

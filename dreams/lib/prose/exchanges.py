@@ -125,9 +125,9 @@ def _known_names(index: StatementIndex, text: str) -> Iterator[str]:
 
 
 def _few(found: list[PlacedText], values: Set[str]) -> list[PlacedText]:
-    many = len(found) > MOST_OF_A_THING
-    few = [each for each in found if values & each.reading.anchors] if many else found
-    return few if len(few) <= MOST_OF_A_THING else []
+    if len(found) > MOST_OF_A_THING:
+        found = [each for each in found if values & each.reading.anchors] if values else []
+    return found if len(found) <= MOST_OF_A_THING else []
 
 
 def _naming(index: StatementIndex, key: str) -> list[PlacedText]:

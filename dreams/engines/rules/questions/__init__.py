@@ -3,6 +3,7 @@
 A family finds questions of one or more kinds. To add one, put its function into `FAMILIES`.
 """
 
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import PurePosixPath
@@ -79,7 +80,8 @@ def ask(
     told, free = statements_of(before.texts), [*askable(before)]
     touched = _touched(before, rec.tree)
     found: list[Question] = []
-    given = (heard, gathered, rec.edits, told, free, touched, repo, found)
+    counts = Counter(each.path for each in free)
+    given = (heard, gathered, rec.edits, told, free, counts, touched, repo, found)
     context = Inputs(job, rec.report, before, draftsman, *given)
     for family in FAMILIES:
         for question in map(_possible, family(context)):

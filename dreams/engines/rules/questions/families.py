@@ -73,7 +73,7 @@ TALLEST, LABEL = 40, 4  # lines of one statement, words of a label; chosen
 class Inputs:
     """The input of a family: the memories as the dream found them, and what the dream changes.
 
-    `statements` are those of every file, `askable` the ones that can be removed alone, both read once for all families.
+    `statements` are those of every file, `askable` the ones that can be removed alone, `counts` how many of these a file has.
     `touched`: path → the original lines (1-based) that the dream changes or removes. `found`: the questions of earlier families.
     """
 
@@ -86,6 +86,7 @@ class Inputs:
     edits: Sequence[Edit]
     statements: Sequence[PlacedText]
     askable: Sequence[PlacedText]
+    counts: Mapping[str, int]
     touched: Mapping[str, frozenset[int]]
     repository: Repository | None
     found: Sequence[Question]

@@ -3,7 +3,7 @@
 A merge keeps one statement and everything that only the others say: values, and words without a counterpart.
 """
 
-from collections import Counter, defaultdict
+from collections import defaultdict
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import replace
 
@@ -122,8 +122,7 @@ def cited(statement: PlacedText) -> Citation:
 
 
 def _question(asking: Inputs, statements: list[PlacedText], why: str, score: float) -> Iterator[Question]:
-    told = Counter(unit.path for unit in asking.askable)
-    is_long = min(told[each.path] for each in statements) > FEW
+    is_long = min(asking.counts.get(each.path, 0) for each in statements) > FEW
     for keep in _by_fitness(asking.tree_before, statements):
         rest = [each for each in statements if each != keep]
         drop = [each for each in rest if not is_same(each.text, keep.text)]

@@ -5,9 +5,10 @@ Everything else is a question (`questions/same.py`), for which `lib/prose/compar
 """
 
 import re
-from collections import defaultdict
+from collections import ChainMap, defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
+from functools import lru_cache
 from pathlib import PurePosixPath
 
 from dreams.engines.linedates import day_in_name
@@ -78,7 +79,7 @@ def _body_key(body: str) -> str:
 
 def by_worth(tree: Tree, group: Iterable[str]) -> list[str]:
     """Best to keep first: without a number suffix, then linked, then older, then with more frontmatter."""
-    linked = _linked(tree)
+    linked = ChainMap(*[_linked(path, tree.texts[path]) for path in reversed(tree.indexes())])
 
     def worth(path: str) -> tuple[bool, bool, int, int, int, str]:
         snapshot = tree.workspace.snapshot.files.get(path)
@@ -91,14 +92,11 @@ def by_worth(tree: Tree, group: Iterable[str]) -> list[str]:
     return sorted(group, key=worth)
 
 
-def _linked(tree: Tree) -> dict[str, int]:
+@lru_cache(maxsize=8)
+def _linked(path: str, text: str) -> dict[str, int]:
     """The files that an index names, with the line."""
-    return {
-        f"{base_of(path)}{target}": row.line_no
-        for path in tree.indexes()
-        for row in memdir.parse_index(tree.texts[path]).rows
-        for target in row.targets
-    }
+    base = base_of(path)
+    return {base + target: row.line_no for row in memdir.parse_index(text).rows for target in row.targets}
 
 
 def are_apart(tree: Tree, group: Sequence[str]) -> bool:
