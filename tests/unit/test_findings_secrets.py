@@ -9,8 +9,10 @@ import base64
 import random
 import string
 from pathlib import Path
+from unittest import mock
 
 import pytest
+import re2
 from hypothesis import given, strategies as st
 
 from dreams import findings
@@ -401,3 +403,15 @@ def test_the_name_of_a_key_block_and_one_with_a_placeholder_are_no_secret() -> N
     mark = "-----BEGIN " + "PRIVATE KEY-----"
     assert not spans(f"Look for {mark} in the logs.")
     assert not spans(f"{mark}\n<the key from the vault>\n{mark.replace('BEGIN', 'END')}")
+
+
+def test_a_long_text_is_encoded_once_and_not_for_each_pattern() -> None:
+    text = (
+        "Passwörter — password, token, secret, api_key, Bearer: im Tresor.\n" * 2_000
+        + f"“{FAKES['github-token']}”\n"
+    )
+    spans(text)
+    with mock.patch.object(re2, "_encode", wraps=re2._encode) as encoded:
+        (found,) = spans(text)
+    assert text[found.start : found.end] == FAKES["github-token"]
+    assert encoded.call_count <= 3

@@ -249,8 +249,8 @@ class _Rule:
         return self.form.replace("?P<s>", "?:")
 
     @cached_property
-    def pattern(self) -> re.Pattern[str]:
-        built: re.Pattern[str] = re2.compile(self.form)
+    def pattern(self) -> re.Pattern[bytes]:
+        built: re.Pattern[bytes] = re2.compile(self.form)
         return built
 
 
@@ -296,13 +296,11 @@ class _Prefixed:
             (re2.compile("|".join(f"(?:{rules[at].source})" for at in group)), group) for group in groups
         ]
 
-    def fitting(self, text: str) -> list[_Rule]:
-        """All rules that match, and some that do not, in their order."""
-        found = self._worded.intersection(self._filter.Match(text, potential=True) or ())
-        return [self._rules[at] for at in sorted(found.union(*self._wordless(text)))]
-
-    def _wordless(self, text: str) -> Iterator[list[int]]:
-        return (group for any_of_them, group in self._groups if any_of_them.search(text))
+    def fitting(self, data: bytes) -> list[_Rule]:
+        """All rules that match, and some that do not, in their order. In bytes, as re2 encodes a text for each pattern."""
+        found = self._worded.intersection(self._filter.Match(data, potential=True) or ())
+        wordless = (group for any_of_them, group in self._groups if any_of_them.search(data))
+        return [self._rules[at] for at in sorted(found.union(*wordless))]
 
 
 @cache
@@ -321,8 +319,7 @@ def spans(text: str) -> list[SecretSpan]:
 
 def _spans(text: str) -> tuple[SecretSpan, ...]:
     text = _encodable(text[:MAX_CHARS])
-    found = [*_prefixed(text), *_assigned(text)]
-    return tuple(_apart(sorted(found, key=_place)))
+    return tuple(_apart(sorted([*_prefixed(text), *_assigned(text)], key=_place)))
 
 
 #: An engine's round and each check of a dream search the same memories.
@@ -332,9 +329,9 @@ _kept_spans = lru_cache(2_048)(_spans)
 def may_hold_any(text: str) -> bool:
     """Whether any pattern of a secret matches in `text`. If not, `spans` finds nothing in it nor in any of its lines,
     because no pattern depends on the start or end of a text."""
-    text = _encodable(text)
-    forms = (rule.pattern for rule in _all_rules().fitting(text))
-    return any(form.search(text) for form in (_ASSIGNED, _SET, *forms))
+    data = _encodable(text).encode()
+    forms = (rule.pattern for rule in _all_rules().fitting(data))
+    return any(form.search(data) for form in (_ASSIGNED, _SET, *forms))
 
 
 def _place(span: SecretSpan) -> tuple[int, int, bool]:
@@ -352,12 +349,16 @@ def _encodable(text: str) -> str:
 
 
 def _prefixed(text: str) -> Iterator[SecretSpan]:
-    for rule in _all_rules().fitting(text):
-        for match in rule.pattern.finditer(text):
+    data = text.encode()
+    for rule in _all_rules().fitting(data):
+        before = at = 0  # the same place in bytes and in characters
+        for match in rule.pattern.finditer(data):
             start, end = match.span(rule.pattern.groupindex.get("s", 0))
-            value = text[start:end] if rule.judge is _JUDGES["form"] else _ended(text[start:end])
+            at, before = at + len(data[before:start].decode()), start
+            found = data[start:end].decode()
+            value = found if rule.judge is _JUDGES["form"] else _ended(found)
             if rule.judge(value):
-                yield SecretSpan(rule.name, start, start + len(value))
+                yield SecretSpan(rule.name, at, at + len(value))
 
 
 def _ended(value: str) -> str:
