@@ -232,6 +232,9 @@ RECORDED = [
     ("du -b a.md | cut -f1", "31\n"),
     ("uniq -d < a.md | wc -l", "0\n"),
     ("cat none.md 2>&1 | wc -l", "1\n"),
+    ("printf '%d %d %d %x\\n' 0x1F -012 +7 0xff", "31 -10 7 ff\n"),
+    ("printf '%d|%s%%\\n' '' x", "0|x%\n"),
+    ("printf '%d\\n' many 2>&1", "printf: many: invalid number\n0\n"),
     ("wc -c a.md none.md topic/one.md 2>&1 | sed -n 2p", "wc: none.md: No such file or directory\n"),
     ("grep -c note a.md none.md 2>&1 | cat", "a.md:1\ngrep: none.md: No such file or directory\n"),
 ]

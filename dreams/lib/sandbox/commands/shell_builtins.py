@@ -142,8 +142,8 @@ def _directive(process: Process, found: re.Match[bytes], queue: list[bytes]) -> 
 
 def _whole(process: Process, value: bytes) -> int:
     text = value.strip()
-    if re.fullmatch(rb"[-+]?[0-9]{1,18}", text):
-        return int(text, 8) if re.fullmatch(rb"[-+]?0[0-7]+", text) else int(text)
+    if found := re.fullmatch(rb"[-+]?(?:0[xX]([0-9a-fA-F]{1,15})|(0[0-7]{1,18})|[0-9]{1,18})", text):
+        return int(text, 16 if found[1] else 8 if found[2] else 10)
     if text:
         process.complain(f"{value.decode('utf-8', 'replace')}: invalid number")
     return 0
