@@ -140,6 +140,11 @@ def test_what_says_that_another_value_is_past_is_the_newer_one_in_the_same_file_
         ),
         ("`themeTokens` has the modes Light 2:0/Dark 2:1", "`themeTokens` is flipped in both (2:1→2:0)"),
         ("**DRİFT** of `numbering`: 3815→3821 green", "`numbering` revised: 3821→3837 green"),
+        (
+            "`shortClips`: 23 clips were deleted",
+            "`shortClips`: 187 (down from 238), 80 of them deleted since",
+        ),
+        ("`coreOffer` has 4 stages", "`coreOffer` has 120 queries (expanded from 40), 4 stages, 5 sales"),
         ("`partnerShare` is a fifth of all: $89K", "`partnerShare`: buyers sign $14K more easily than $89K"),
     ],
 )
