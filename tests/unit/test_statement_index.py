@@ -7,7 +7,7 @@ from unittest import mock
 from hypothesis import given, strategies as st
 
 from dreams.lib.prose.comparing import compare
-from dreams.lib.prose.exchanges import things
+from dreams.lib.prose.exchanges import is_told_past, things
 from dreams.lib.prose.statement_index import StatementIndex, statements_of
 from dreams.lib.prose.statement_pairs import PlacedText, places_of
 from dreams.lib.prose.statements import statement
@@ -448,3 +448,18 @@ def test_no_statement_of_a_thing_is_read_if_there_are_too_many_to_choose_from() 
         with mock.patch.object(PlacedText, "reading", property(reading)):
             assert list(things(index, line)) == first
     assert ("ledger-worker", []) not in first and len(read_again) < 50
+
+
+@each(
+    ("value", "said", "past"),
+    [
+        ("4", "It has 8 stages, down from 4.", True),
+        ("4", "It has 8 stages, down from 4.5 on average.", False),
+        ("10", "It went from 10,000 to 12,000.", False),
+        ("v1", "Moved from v1.2 to v2.", False),
+        ("23", "There are 187, down from 238.", False),
+        ("1.2", "Upgraded from `1.2`, which was slow.", True),
+    ],
+)
+def test_a_part_of_a_past_number_is_not_told_past(value: str, said: str, past: bool) -> None:
+    assert is_told_past(value, said) is past

@@ -256,7 +256,9 @@ def _of_named(past: Sequence[ValueSpan], fresh: Sequence[ValueSpan], said: str) 
 
 def is_told_past(value: str, said: str) -> bool:
     """Whether the words beside a value call it past: "from trunk", "instead of 41873"."""
-    found = re.search(rf"(?<!\d)(?<!\d\.){re.escape(value.strip('`'))}(?!\d)", said, re.I)  # 238 is not 23
+    found = re.search(
+        rf"(?<!\d)(?<!\d[.,]){re.escape(value.strip('`'))}(?![.,]?\d)", said, re.I
+    )  # 238 is not 23
     if found is None:
         return False
     before, after = said[: found.start()], said[found.end() :]
