@@ -19,6 +19,7 @@ from django.urls import reverse
 from django.utils import timezone
 from pytest_django import Settings
 
+from dreams.lib.files import text
 from dreams.lib.storage import journal
 from dreams.lib.storage.history import HistoryBusy, HistoryStore
 from dreams.management.base import BadUsage, Refused
@@ -169,6 +170,26 @@ def test_a_write_whose_folder_is_another_one_now_is_a_problem_until_it_is_given_
         call("recover", abandon="p2-1")
     assert call("recover", abandon="p1-1")["problems"] == []
     assert AuditEntry.objects.get(action="apply.abandoned").object_id == "p1-1"
+    assert apply_all(project)
+
+
+@pytest.mark.parametrize("lost", ["record.json", "blobs"])
+def test_what_a_write_that_began_kept_is_not_removed_with_a_part_of_its_journal(
+    project: Project, lost: str, tmp_path: Path
+) -> None:
+    """Without its record it looked like one that had not begun, and the texts of before were removed."""
+    folder = world.folder(project)
+    old = (folder / "project_deploy.md").read_bytes()
+    op = journal.FileOp("project_deploy.md", text.sha256(old), b"new\n")
+    plan = journal.Plan(str(folder), (op,), "p1-1", "", {"proposal": "p1"})
+    assert dies(journal.run, plan, writing.journal_dir(), DyingAt("commit.json.tmp"))
+    [kept] = writing.journal_dir().glob("p1-1.*")
+    (kept / lost).rename(tmp_path / lost)
+    [problem] = damage("recover")["problems"]
+    assert "recover --abandon p1-1" in problem
+    texts = [path.read_bytes() for path in [*kept.rglob("*"), *tmp_path.glob("blobs/*")] if path.is_file()]
+    assert old in texts
+    assert call("recover", abandon="p1-1")["problems"] == []
     assert apply_all(project)
 
 

@@ -71,11 +71,10 @@ def recover(
 
 def _recover_one(system: System, path: Path) -> Recovered | None:
     plan_id = path.name.rpartition(".")[0]
-    if not (path / "record.json").exists():
-        if not (path / "end.json").exists():
-            discard(path)  # it died while preparing; no memory file was changed
-        return None
     if (path / "end.json").exists():
+        return None
+    if not any((path / f"{name}.json").exists() for name in ("record", "staged", "commit")):
+        discard(path)  # it died while preparing; no memory file was changed
         return None
     try:
         with Journal(system, path) as journal:
@@ -207,8 +206,10 @@ def forget_texts(journal_dir: str | os.PathLike[str], sha256s: Collection[str]) 
 
 def abandon(journal_dir: str | os.PathLike[str], name: str, why: str) -> bool:
     """Abandons one interrupted attempt (if its directory is lost, say), so that it no longer blocks others. False if it ended."""
-    with locked(journal_dir) as where, Journal(System(), where / name) as journal:
-        if journal.has("end"):
-            return False
-        journal.put("end", End("abandoned", None, (why,)))
-        return True
+    with locked(journal_dir) as where:
+        (where / name / "blobs").mkdir(mode=0o700, exist_ok=True)  # a disk may have lost it
+        with Journal(System(), where / name) as journal:
+            if journal.has("end"):
+                return False
+            journal.put("end", End("abandoned", None, (why,)))
+            return True
