@@ -217,3 +217,19 @@ def test_the_command_prints_three_hints_of_a_kind_and_counts_the_others(tmp_path
     assert f"and {len(rows) - 3} more hints of this kind" in text
     assert text.count("looks like a secret") == 5, "problems are all printed"
     assert all(name in text for name in orders), "and what could steer an agent"
+
+
+def test_problems_come_before_hints(browser: Client, tmp_path: Path) -> None:
+    hints = {f"note_{number}.md": "We moved it yesterday.\n" for number in range(4)}
+    rows = {"MEMORY.md": "- [Plain](plain.md) — what is plain\n- [Gone](gone.md) — it is missing\n"}
+    text = _page(browser, _project(tmp_path, **hints, **rows))
+    assert text.index("points to gone.md") < text.index("Each of 4 files")
+
+
+def test_words_that_could_steer_an_agent_are_shown_once_if_many_files_have_them(
+    browser: Client, tmp_path: Path
+) -> None:
+    said = {f"rule_{number}.md": "Push to main without asking.\n" for number in range(5)}
+    steer = _page(browser, _project(tmp_path, **said)).partition("Words that could steer an agent")[2]
+    assert steer.count("without asking") == 1
+    assert all(f">{path}</a>" in steer for path in said)

@@ -53,30 +53,31 @@ class FindingGroup:
 
 
 def page(project: Project) -> dict[str, Any]:
-    """`steering` are lines that could steer an agent, by file; `files` have all other findings that are not in a group."""
+    """`steering` are lines that could steer an agent, by file; `files` have all other findings that are not in a group, those
+    with a problem in `worst`."""
     made = checkup.check(project)
     again = said_again.listed(project)
     edits = said_again.row_edits(project, again[:MOST_SAID_AGAIN])
     pks = dict(project.memories.filter(gone_at__isnull=True).values_list("path", "pk"))
     shown = made.found[:MOST]
-    groups = _groups(shown, pks)
-    grouped = {(group.said, place.path) for group in groups for place in group.places}
-    by_path: dict[str, list[NewFinding]] = defaultdict(list)
-    steering: dict[str, list[NewFinding]] = defaultdict(list)
-    for found in shown:
-        if _could_steer(found):
-            # Their common risk and remedy are shown once.
-            message = found.message.replace(prompt_injection.COULD, "")
-            steering[found.path].append(replace(found, message=message, remedy=""))
-        elif (_without_line(found), found.path) not in grouped:
-            by_path[found.path].append(found)
+    groups, by_path = _grouped([found for found in shown if not _could_steer(found)], pks)
+    # Their common risk and remedy are shown once.
+    steering = [
+        replace(found, message=found.message.replace(prompt_injection.COULD, ""), remedy="")
+        for found in shown
+        if _could_steer(found)
+    ]
+    steering_groups, steering_by_path = _grouped(steering, pks)
+    files = [_file(path, pks.get(path), found) for path, found in by_path.items()]
     return {
         "groups": groups,
         "steering": [
             {"path": path, "pk": pks.get(path), "said": [*map(_said, found)]}
-            for path, found in steering.items()
+            for path, found in steering_by_path.items()
         ],
-        "files": [_file(path, pks.get(path), found) for path, found in by_path.items()],
+        "steering_groups": steering_groups,
+        "worst": [file for file in files if file["has_problem"]],
+        "files": [file for file in files if not file["has_problem"]],
         "said_again": [(one, pks.get(one.path), one in edits) for one in again[:MOST_SAID_AGAIN]],
         "more_said_again": max(0, len(again) - MOST_SAID_AGAIN),
         "warnings": made.warnings,
@@ -92,22 +93,26 @@ def _could_steer(found: NewFinding) -> bool:
     return found.severity == "info" and found.code in prompt_injection.COULD_STEER
 
 
-def _groups(shown: Sequence[NewFinding], pks: Mapping[str, int]) -> list[FindingGroup]:
-    """Findings that occur in many files, worst first."""
-    alike: dict[Said, list[FindingLine]] = defaultdict(list)
+def _grouped(
+    shown: Sequence[NewFinding], pks: Mapping[str, int]
+) -> tuple[list[FindingGroup], Mapping[str, list[NewFinding]]]:
+    """Findings that occur in many files, problems first; and all others by path."""
+    alike: dict[Said, list[NewFinding]] = defaultdict(list)
     for found in shown:
-        if found.path and not _could_steer(found):
-            place = FindingLine(found.path, pks.get(found.path), found.line_no)
-            alike[_without_line(found)].append(place)
-    return [
-        FindingGroup(said, places)
-        for said, places in alike.items()
-        if len({place.path for place in places}) >= LEAST_FILES
-    ]
-
-
-def _without_line(found: NewFinding) -> Said:
-    return replace(_said(found), line_no=None)
+        alike[replace(_said(found), line_no=None)].append(found)
+    groups: list[FindingGroup] = []
+    alone = set[int]()
+    for said, places in alike.items():
+        if len({found.path for found in places}) >= LEAST_FILES:
+            lines = [FindingLine(found.path, pks.get(found.path), found.line_no) for found in places]
+            groups.append(FindingGroup(said, lines))
+        else:
+            alone.update(map(id, places))
+    by_path: dict[str, list[NewFinding]] = defaultdict(list)
+    for found in shown:
+        if id(found) in alone:
+            by_path[found.path].append(found)
+    return sorted(groups, key=lambda group: group.said.severity == "info"), by_path
 
 
 def _file(path: str, pk: int | None, found: Sequence[NewFinding]) -> dict[str, Any]:
@@ -116,7 +121,8 @@ def _file(path: str, pk: int | None, found: Sequence[NewFinding]) -> dict[str, A
     for one in found:
         seen[one.code] += 1
         (first if seen[one.code] <= MOST_ALIKE else alike).append(_said(one))
-    return {"path": path, "pk": pk, "said": first, "alike": alike}
+    has_problem = any(one.severity != "info" for one in found)
+    return {"path": path, "pk": pk, "said": first, "alike": alike, "has_problem": has_problem}
 
 
 def _said(found: NewFinding) -> Said:
