@@ -309,7 +309,7 @@ def _of_cards(row: Any, facts: ProposalFacts) -> _Told:
         return (
             WaitingKind.REVIEW,
             f"{plural(facts.counts.undecided, 'thing')} to remember, found in sessions.",
-            "View",
+            "Review",
             here,
         )
     return WaitingKind.SUBMIT, "The cards are decided; nothing is written yet.", "Submit", here

@@ -143,7 +143,7 @@ def _of_dream(run: DreamRun, known: "_LoadedDecisions", made: Sequence[Proposal]
         return Summary("Dreaming now" if run.started_at else "Waiting for a free worker", "info")
     left = f"; of the finished part: {found.text[:1].lower()}{found.text[1:]}" if made else ""
     if run.status == DreamRun.Status.FAILED:
-        return replace(found, text=f"Failed{left}", tone="block", detail=run.error or "no reason given")
+        return replace(found, text=f"Failed{left}", tone="block", detail=run.error or "No reason given.")
     return replace(found, text=f"Cancelled{left or '; nothing was changed'}", tone="warn")
 
 

@@ -26,7 +26,7 @@ class Gates:
 
     gates: list[GateRow]
     next: NextDream
-    sentence: str
+    sentence: str  # empty where a gate says the same
     supersedes: str
     is_decided: bool  # that proposal, and not submitted
     dream: str
@@ -82,11 +82,12 @@ def gates_of(project: Project, now: dt.datetime, tally: Tally | None = None) -> 
         for result in results
     ]
     together = NextDream.of(results)
+    sentence = together.what_next(now)
     # Closed ones first: they are the most important.
     return Gates(
         gates=sorted(found, key=lambda gate: gate.passed),
         next=together,
-        sentence=together.what_next(now),
+        sentence="" if sentence in [gate.reason for gate in found] else sentence,
         supersedes=everywhere.open_proposals.get(project.pk, ""),
         is_decided=everywhere.waits.get(project.pk) == "submit",
         dream=active.public_id if active else "",
