@@ -1,6 +1,7 @@
 """Taking, refusing, keeping and letting go, in one process; the races are in test_locks_races."""
 
 import errno
+import fcntl
 import os
 import stat
 import time
@@ -20,7 +21,9 @@ from dreams.lib.locks import (
     LockFileError,
     LockLost,
     acquire,
+    acquiring,
     heal,
+    held,
     last_consolidated_ns,
     lockfile,
     status,
@@ -351,6 +354,27 @@ def test_who_takes_the_lock_between_our_write_and_our_last_look_has_it(memory, m
     assert isinstance(refused, Busy) and (refused.holder, refused.broken) == (4242, False)
     assert "took the lock at the same moment" in refused.reason
     assert path.read_bytes() == b"4242"
+
+
+def test_a_directory_that_somebody_keeps_busy_is_left_alone_and_said(memory, monkeypatch):
+    put(memory, b"", LONG_AGO_NS)
+    for waiting in ("_WAIT_SECONDS", "_HEALING_WAIT_SECONDS"):
+        monkeypatch.setattr(acquiring, waiting, 0.01)
+    for waiting in ("_RELEASE_WAIT", "_BEAT_WAIT"):
+        monkeypatch.setattr(held, waiting, 0.01)
+    taken = take(memory)
+    before = seen(memory)
+    fd = os.open(memory, os.O_RDONLY)
+    fcntl.flock(fd, fcntl.LOCK_EX)
+    try:
+        refused = acquire(memory, ME, now())
+        assert isinstance(refused, Busy) and "right now; try again when it is done" in refused.reason
+        assert heal(memory, NOBODY, 1.0, LONG_AGO_NS).outcome is Healing.BUSY
+        released = taken.rewind()
+        assert not released.done and "busy; the clock was not put back" in released.problem
+        assert seen(memory) == before
+    finally:
+        os.close(fd)
 
 
 def test_what_heals_a_crash_is_known_before_the_file_is_touched(memory):

@@ -230,6 +230,40 @@ def queries(browser: Client) -> int:
     return len(asked)
 
 
+def shown_now(*proposals: Proposal) -> tuple[list[int], str]:
+    """The decisions of these, with the digest of what is to be said of them."""
+    wanted = list(
+        Operation.objects.filter(proposal__in=proposals).order_by("pk").values_list("pk", flat=True)
+    )
+    found = triage.parts(wanted)
+    hunks = [hunk for each in found.values() for hunk in each]
+    return wanted, triage.digest(found.values(), triage.findings_by_decision(hunks))
+
+
+def test_what_a_finding_is_against_is_approved_by_no_form_and_can_be_rejected(browser: Client) -> None:
+    proposal = propose("api", 2)
+    found_out(Hunk.objects.earliest("pk"))
+    wanted, seen = shown_now(proposal)
+    with pytest.raises(triage.ShownHasChanged):
+        triage.decide_shown(wanted, seen, Hunk.Verdict.APPROVED, review.Actor("owner"))
+    assert verdicts() == ["pending", "pending"]
+    assert triage.decide_shown(wanted, seen, Hunk.Verdict.REJECTED, review.Actor("owner")).decisions == 2
+    assert verdicts() == ["rejected", "rejected"]
+
+
+def test_a_proposal_that_is_submitted_at_this_moment_stops_no_other(browser: Client) -> None:
+    first, second = propose("api"), propose("web")
+    wanted, seen = shown_now(first, second)
+    Proposal.objects.filter(pk=first.pk).update(state=Proposal.State.SUBMITTED)
+    result = triage.decide_shown(wanted, seen, Hunk.Verdict.APPROVED, review.Actor("owner"))
+    assert (result.decisions, result.projects, len(result.refused)) == (1, 1, 1)
+    assert result.refused[0].startswith(f"{first.project}: ")
+    assert [Hunk.objects.get(file__proposal=each).verdict for each in (first, second)] == [
+        "pending",
+        "approved",
+    ]
+
+
 def test_a_link_decides_nothing(browser: Client) -> None:
     assert browser.get("/by-kind/decide/").status_code == 405
 
