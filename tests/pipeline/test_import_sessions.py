@@ -11,6 +11,7 @@ from django.db.models import Sum
 from django.utils import timezone
 
 from dreams.models import MemoryWrite, Prompt, RequestUsage, Session, TranscriptFile
+from dreams.services.discovery import importing
 from tests.world.agent_folder import Root, answer, append, lines, session, typed
 
 pytestmark = [pytest.mark.django_db, pytest.mark.not_on_postgresql]
@@ -248,3 +249,22 @@ def test_a_large_transcript_is_written_in_chunks_with_the_same_result(
     assert tokens() == (100, 200)
     assert (session("s1").lines, Prompt.objects.count()) == (20, 10)
     assert root.discover().bytes_read == 0
+
+
+def test_the_path_of_a_session_is_in_memory_once(
+    root: Root, app: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """There may be a hundred thousand of them until the import ends."""
+    again: list[bool] = []
+    write = importing.Chunk._put
+
+    def put(chunk: importing.Chunk) -> None:
+        write(chunk)
+        paths = {owner: owner for owner in chunk._sessions}
+        again.extend(owner is not paths[owner] for owner in chunk._ids)
+
+    monkeypatch.setattr(importing.Chunk, "_put", put)
+    for number in range(3):
+        root.session(app, f"s{number}", [typed("Please fix the tests")])
+    root.discover()
+    assert again == [False] * 3

@@ -36,10 +36,8 @@ from dreams.services.discovery.resume import Kept, kept, resume, start_over, sta
 from dreams.services.discovery.rows import OnProgress, ReadingProgress, Tally, drop_replays
 
 # Rows waiting to be written together.
-
-
-FILES_AT_ONCE = 2_000  # in one transaction; chosen
-ROWS_AT_ONCE = 20_000  # in one transaction; chosen
+FILES_AT_ONCE = 1_000  # in one transaction; chosen
+ROWS_AT_ONCE = 10_000  # in one transaction; chosen
 TEXT_AT_ONCE = 16 << 20  # in one transaction; chosen
 PROBLEMS_KEPT = 20  # of one session; chosen
 T = TypeVar("T")
@@ -179,14 +177,19 @@ class Chunk:
 
     def _resolve(self, newest: int) -> None:
         """Ids of all owners: sessions just written, else older ones, else new ones made for a sub-agent without a parent."""
-        self._ids |= rows.sessions_after(newest, self.host)
+        self._ids |= self._made_after(newest)
         for project, owners in self._unresolved().items():
             self._ids |= rows.sessions_of(project, owners)
         missing = {owner for owners in self._unresolved().values() for owner in owners}
         if missing:
             orphans = ((owner, reading) for owner, reading in self._orphans.items() if owner in missing)
             rows.put_missing_sessions([orphan_row(reading, owner) for owner, reading in orphans])
-            self._ids |= rows.sessions_after(newest, self.host)
+            self._ids |= self._made_after(newest)
+
+    def _made_after(self, newest: int) -> dict[str, int]:
+        """Ids of new sessions, by the paths that are in memory already: there may be a hundred thousand."""
+        made = rows.sessions_after(newest, self.host)
+        return {owner: made[owner] for owner in (*self._sessions, *self._orphans) if owner in made}
 
     def _unresolved(self) -> dict[int, list[str]]:
         """Owners without an id, by project. Few: only of sub-agents whose main transcript was never seen."""
@@ -235,13 +238,7 @@ LINES_AT_ONCE = 20_000  # between two transactions; chosen
 class Importer:
     """Reads the jobs of one plan. One instance per run."""
 
-    def __init__(
-        self,
-        plan: ReadingPlan,
-        host: str,
-        tally: Tally,
-        progress: OnProgress | None,
-    ) -> None:
+    def __init__(self, plan: ReadingPlan, host: str, tally: Tally, progress: OnProgress | None) -> None:
         self._plan, self._tally = plan, tally
         self._progress = progress
         self._queue = deque(plan.jobs)

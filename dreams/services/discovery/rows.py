@@ -307,12 +307,12 @@ def drop_replays(messages: set[int]) -> None:
         f'SELECT 1 FROM "{table}" o WHERE o."message_key" = "{table}"."message_key" AND (NOT o."sidechain"'
         f' OR o."key" < "{table}"."key"))'
     )
-    wanted = sorted(messages - {0})
+    messages.discard(0)
     with connection.cursor() as cursor:
-        if len(wanted) > MANY_MESSAGES:
+        if len(messages) > MANY_MESSAGES:
             cursor.execute(sql)  # one pass over the table is cheaper than this many queries
             return
-        for some in database.in_parts(wanted, IN_AT_ONCE):
+        for some in database.in_parts(sorted(messages), IN_AT_ONCE):
             cursor.execute(f'{sql} AND "message_key" IN ({", ".join(["%s"] * len(some))})', some)
 
 
