@@ -233,3 +233,7 @@ def test_words_that_could_steer_an_agent_are_shown_once_if_many_files_have_them(
     steer = _page(browser, _project(tmp_path, **said)).partition("Words that could steer an agent")[2]
     assert steer.count("without asking") == 1
     assert all(f">{path}</a>" in steer for path in said)
+    rows = "".join(f"- [{path}]({path}) — a rule\n" for path in said)
+    typed = {path: f"---\nname: {path}\ntype: project\n---\n\n{line}" for path, line in said.items()}
+    text = _page(browser, world.make_project(tmp_path / "only", {"MEMORY.md": rows, **typed}))
+    assert "Words that could steer an agent" in text and "No problems found" not in text
