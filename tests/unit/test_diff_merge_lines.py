@@ -68,6 +68,17 @@ def test_every_line_added_on_either_side_is_in_the_merge_or_in_a_conflict(triple
 BASE = "one\ntwo\nthree\nfour\n"
 
 
+@each("more", ["ours", "theirs", "both"])
+@each("adjacent", ["conflict", "merge"])
+def test_a_paragraph_that_both_sides_added_or_removed_is_so_once_whatever_else_one_changed(more, adjacent):
+    without, with_it = "A\n\nB\n\nC\n\nD\n", "A\n\nB\n\nX\n\nC\n\nD\n"
+    for base, new in ((without, with_it), (with_it, without)):
+        ours, theirs = (
+            new.replace("A", "a") if more in {side, "both"} else new for side in ("ours", "theirs")
+        )
+        assert merge3(base, ours, theirs, adjacent=adjacent).text == new.replace("A", "a")
+
+
 def test_edits_with_an_unchanged_line_between_are_both_taken():
     merge = merge3(BASE, "ONE\ntwo\nthree\nfour\n", "one\ntwo\nTHREE\nfour\n")
     assert merge.text == "ONE\ntwo\nTHREE\nfour\n"

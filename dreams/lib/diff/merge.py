@@ -7,7 +7,7 @@ ends in a line without a line end.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Literal
 
 from dreams.lib.diff.hunks import Granularity, line_changes
@@ -116,6 +116,7 @@ def _listed(numbers: set[int]) -> str:
 # --- Merging ----------------------------------------------------------------------------------------------------------
 
 Adjacent = Literal["conflict", "merge"]
+Place = tuple[int, int, tuple[str, ...]]  # the base lines that are replaced, and the new ones
 
 
 def merge3(base: str, ours: str, theirs: str, *, adjacent: Adjacent = "conflict") -> Merge:
@@ -130,7 +131,7 @@ def merge_lines(
     """`merge3` on lists of lines; the chunks cover all three lists in order."""
     # Touching edits become one group below, so finer cuts only help if they may stay separate.
     cut: Granularity = "unit" if adjacent == "merge" else "block"
-    edits = [*_edits("ours", base, ours, cut), *_edits("theirs", base, theirs, cut)]
+    edits = _met(base, _edits("ours", base, ours, cut), _edits("theirs", base, theirs, cut))
     edits.sort(key=lambda edit: (edit.start, edit.end, edit.new_start))
     groups: list[_Group] = []
     for edit in edits:
@@ -148,6 +149,14 @@ class _Edit:
     end: int
     new_start: int
     lines: tuple[str, ...]
+    before: int  # where the side's next edit begins
+
+    @property
+    def place(self) -> Place:
+        return self.start, self.end, self.lines
+
+    def at(self, place: Place) -> "_Edit":
+        return replace(self, start=place[0], end=place[1], lines=place[2])
 
 
 @dataclass(slots=True)
@@ -179,7 +188,33 @@ class _Group:
 def _edits(
     side: Literal["ours", "theirs"], base: Sequence[str], new: Sequence[str], cut: Granularity
 ) -> list[_Edit]:
-    return [_Edit(side, c.a0, c.a1, c.b0, tuple(new[c.b0 : c.b1])) for c in line_changes(base, new, cut)]
+    found = line_changes(base, new, cut)
+    until = [*(c.a0 for c in found[1:]), len(base)]
+    return [
+        _Edit(side, c.a0, c.a1, c.b0, tuple(new[c.b0 : c.b1]), before)
+        for c, before in zip(found, until, strict=False)
+    ]
+
+
+def _met(base: Sequence[str], ours: Sequence[_Edit], theirs: Sequence[_Edit]) -> list[_Edit]:
+    """The edits of both sides. The same paragraph can be cut before or behind a blank line: where both sides added or removed
+    it and only one cut differs, both get the same, so that it is taken once."""
+    last = {edit: _last_place(base, edit) for edit in (*ours, *theirs)}
+    apart = {each.place for each in ours} ^ {each.place for each in theirs}
+    same = {last[each] for each in ours} & {last[each] for each in theirs}
+    return [each.at(last[each]) if each.place in apart and last[each] in same else each for each in last]
+
+
+def _last_place(base: Sequence[str], edit: _Edit) -> Place:
+    """The last place at which what is added or removed there gives the same text."""
+    start, end, lines = edit.place
+    if lines and start < end:
+        return edit.place
+    moved, by = lines or base[start:end], 0
+    while end + by < edit.before and base[end + by] == moved[by % len(moved)]:
+        by += 1
+    first = by % len(moved)
+    return start + by, end + by, (*lines[first:], *lines[:first])
 
 
 def _touches(group: _Group, edit: _Edit, adjacent: Adjacent) -> bool:
