@@ -214,7 +214,8 @@ def test_from_discover_to_rollback_by_command_with_a_bare_slug(shell: Shell) -> 
     assert "+ - Queue 3 needs ghp_•" in words and secret not in words
     held = shell.json("apply", dreamt["dream"], code=1)
     assert held["applied"] == [] and "has an open finding" in held["error"]
-    shell.json("decide", dreamt["dream"], "--approve", "--hunk", learnt)
+    words = shell.run("decide", dreamt["dream"], "--approve", "--hunk", learnt).stdout
+    assert words.endswith("\n2 changes decided; nothing is written before `apply`.\n")
 
     decided = shell.json("decide", dreamt["dream"], "--approve", "--confirm-findings", "--reason", "all good")
     assert {row["verdict"] for row in decided["decided"]} == {"approved"}

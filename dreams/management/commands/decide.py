@@ -63,7 +63,7 @@ class Command(base.Command):
             verdict = Hunk.Verdict.APPROVED if options["approve"] else Hunk.Verdict.REJECTED
             return review.decide(proposal, chosen, verdict, reviewer, reason=options["reason"])
         if len(chosen) != 1:
-            raise base.BadUsage(f"--edit takes one hunk; name it with --hunk ({len(chosen)} match).")
+            raise base.BadUsage(f"--edit takes one change; name it with --hunk ({len(chosen)} match).")
         try:
             content = text.decode(Path(options["edit"]).read_bytes())
         except OSError as error:
@@ -73,7 +73,7 @@ class Command(base.Command):
     def words(self, result: base.Result) -> base.Words:
         for row in result["decided"]:
             yield f"{row['verdict']:<9} {row['hunk']} {row['path']}"
-        yield f"{text.plural(len(result['decided']), 'hunk')} decided; nothing is written before `apply`."
+        yield f"{text.plural(len(result['decided']), 'change')} decided; nothing is written before `apply`."
 
 
 def _as_second(options: base.Options) -> base.Result:
