@@ -417,3 +417,31 @@ def test_that_something_can_be_forgotten_is_asked_about(tmp_path: Path, line: st
     files = {"MEMORY.md": "- [A](a.md)\n", "a.md": memory(f"- {line}\n- The docs are built with Sphinx.\n")}
     made = dream(tmp_path, files, [session(1, said)])
     assert made.after == made.before and len(asked(made)) == 1
+
+
+@each(
+    "said",
+    ["`cache-indexer` no longer exists. forget it", "cache-indexer doesn't exist any more. Forget it."],
+)
+def test_what_is_gone_and_to_be_forgotten_is_asked_about_and_takes_no_other_prompt_back(
+    tmp_path: Path, said: str
+) -> None:
+    files = {
+        "MEMORY.md": "- [A](a.md)\n- [B](b.md)\n",
+        "a.md": memory(f"{CHECK}\n"),
+        "b.md": memory("The docs of `ivory-press` are on port 8080.\n"),
+    }
+    made = dream(tmp_path, files, [session(1, "ivory-press has its docs on port 8090 now", said)])
+    assert [question.places[0].text for question in asked(made)] == [CHECK]
+    moved = [each.why for each in made.outcome.questions if each.kind == "changed"]
+    assert "8090" in "".join([*moved, made.text("b.md")])
+
+
+@each(
+    "said",
+    ["`cache-indexer` no longer exists. forget it. No wait, keep it.", "cache-indexer is fine. never mind"],
+)
+def test_a_request_to_forget_that_is_taken_back_asks_nothing(tmp_path: Path, said: str) -> None:
+    files = {"MEMORY.md": "- [A](a.md)\n", "a.md": memory(f"{CHECK}\n")}
+    made = dream(tmp_path, files, [session(1, said)])
+    assert made.edits == [] and asked(made) == []

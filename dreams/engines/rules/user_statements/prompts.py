@@ -67,7 +67,7 @@ def read_prompts(job: Job, report: Reporter) -> list[Heard]:
         asked = [
             wish
             for wish in wishes(prompt.text)
-            if _stands(prompt.text, wish.quote, start) and (wish.handling == "forget" or not prompt.noted)
+            if _is_asked(prompt.text, wish, start) and (wish.handling == "forget" or not prompt.noted)
         ]
         wanted = "\n".join(wish.quote for wish in asked if wish.fact)
         told = [
@@ -115,6 +115,12 @@ def _is_about(before: Heard, heard: Heard) -> bool:
 def _stands(prompt: str, quote: str, start: int) -> bool:
     """Whether it comes after everything that the same prompt retracts. Joined quotes are found by their beginning."""
     return not start or prompt.find(quote[:30]) >= start
+
+
+def _is_asked(prompt: str, wish: Wish, start: int) -> bool:
+    """Whether a request stands, or is itself what seems to retract: "X is no more. Forget it."."""
+    retracts = wish.handling == "forget" and wish.text and prompt.find(wish.quote) + len(wish.quote) > start
+    return bool(retracts) or _stands(prompt, wish.quote, start)
 
 
 def _in_time(job: Job) -> Iterator[tuple[SessionBrief, PromptBrief]]:
