@@ -53,6 +53,16 @@ def test_the_same_question_is_answered_once() -> None:
     assert reviewer.asked.asked.total() == 1
 
 
+def test_a_question_that_another_answer_outdated_is_not_counted_and_may_come_again() -> None:
+    reviewer = Actor(DirectoryPassages(FILES), [case(stands=(FACT,), once=True)])
+    assert (
+        reviewer.answer([question(MERGE)], {"a.md": ONE.encode(), "b.md": b"- other\n"}).keys()
+        == FILES.keys()
+    )
+    assert reviewer.asked.asked.total() == 0
+    assert set(reviewer.answer([question(MERGE)], FILES)) == {"a.md"}
+
+
 def test_an_option_is_merged_into_what_was_changed_since_and_a_conflict_is_no_answer() -> None:
     since = {"a.md": b"- relay is on 15\n- door is blue\n", "b.md": OTHER.encode()}
     added = Option("learn", "Add", (edit("a.md", ONE, "- first\n" + ONE),))

@@ -215,7 +215,7 @@ class DirectoryBuilder:
 
     def _named(self, form: str, one: str, two: str) -> tuple[str, str]:
         slots = {"{a}": one, "{b}": two, "{A}": one.title(), "{B}": two.title()}
-        said = filled(form, slots)
+        said = filled(f" {form}", slots)[1:]  # no sentence begins with it yet
         return said, plain(said).removeprefix("the ")
 
     def sibling(self, said: str) -> tuple[str, str]:

@@ -295,7 +295,7 @@ class Actor:
         now = dict(files)
         for question in sorted(questions, key=lambda q: -q.weight)[:MOST_QUESTIONS]:
             key = (question.kind, question.subject)
-            if key in self.answered:
+            if key in self.answered or _is_outdated(question, now):
                 continue
             self.answered.add(key)
             self.asked.asked[question.kind] += 1
@@ -326,6 +326,12 @@ class Actor:
         edits = [edit for option in question.options for edit in option.edits]
         named = plain("\n".join(part for e in edits for part in (e.path, e.before or "", e.after or "")))
         return [case for case in self.cases if any(word in named for word in _subjects(case))]
+
+
+def _is_outdated(question: Question, files: Mapping[str, bytes]) -> bool:
+    """Whether no option fits any more: the next dream asks anew, if there is still something to ask."""
+    acts = [option for option in question.options if option.edits]
+    return bool(acts) and all(apply(option, files) is None for option in acts)
 
 
 def _subjects(case: Case) -> list[str]:
