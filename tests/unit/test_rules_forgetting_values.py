@@ -445,3 +445,13 @@ def test_a_request_to_forget_that_is_taken_back_asks_nothing(tmp_path: Path, sai
     files = {"MEMORY.md": "- [A](a.md)\n", "a.md": memory(f"{CHECK}\n")}
     made = dream(tmp_path, files, [session(1, said)])
     assert made.edits == [] and asked(made) == []
+
+
+@each("thing", ["QuartzBalancer", "quartz-balancer"])
+def test_a_name_with_a_capital_inside_is_as_good_as_one_with_a_hyphen(tmp_path: Path, thing: str) -> None:
+    files = {
+        "MEMORY.md": "- [A](a.md)\n",
+        "a.md": memory(f"Cron kicks off {thing} at 23:20 UTC every night\n"),
+    }
+    made = dream(tmp_path, files, [session(1, f"please forget what you saved about {thing} (23:20)")])
+    assert "a.md" not in made.after and asked(made) == []

@@ -11,6 +11,7 @@ import pytest
 from dreams.engines.rules.questions import values
 from dreams.engines.types import LineDate, Question
 from dreams.lib.prose.statement_index import StatementIndex
+from dreams.lib.prose.values import read
 from tests.world.cases import each
 from tests.world.rules import Dreamt, dream, memory, session
 
@@ -726,3 +727,35 @@ def test_of_many_statements_about_a_thing_the_one_with_the_old_value_is_meant(tm
     said = "small thing for your notes: AuthGate timeout went from 45s to 60s"
     (question,) = asked(dream(tmp_path, files, [session(1, said)]), "changed")
     assert question.places[0].text == told
+
+
+@each(
+    ("leaning", "becomes"),
+    [
+        ("The balancer before willow-indexer waits 75 seconds.", "The balancer before willow-indexer waits 20 seconds."),
+        ("willow-indexer has 75 tables.", ""),
+        ("The balancer waits 75 seconds.", ""),
+    ],
+)  # fmt: skip
+def test_what_names_the_thing_and_its_value_of_one_unit_leans_on_it_though_many_have_the_number(
+    tmp_path: Path, leaning: str, becomes: str
+) -> None:
+    files = {
+        "MEMORY.md": INDEX,
+        "a.md": memory("The timeout of willow-indexer is 75s.\n"),
+        "b.md": memory(f"{leaning}\n"),
+        "c.md": memory("".join(f"- Job {letter} waits 75 seconds.\n" for letter in "abcdefghij")),
+    }
+    made = dream(tmp_path, files, [session(1, "the timeout of willow-indexer is 20s now, not 75s")])
+    found = [texts(question, "update")["b.md"] for question in asked(made, "leans")]
+    assert found == ([memory(f"{becomes}\n")] if becomes else [])
+
+
+def test_the_host_of_an_address_is_no_name_beside_it(tmp_path: Path) -> None:
+    one = "`ledger-worker` has its Grafana at https://amber-tagger.corp/d/all"
+    (question,) = asked(two(tmp_path, one, one.replace("amber-tagger", "kelp-mixer"), dated=True), "changed")
+    assert question.places[0].text == one
+
+
+def test_a_verb_before_a_name_with_a_capital_inside_is_no_part_of_it() -> None:
+    assert read("Debugging ShopWeb: export AMBER_LOG=1 first").anchors == {"shopweb", "amber-log"} | {"1"}

@@ -262,9 +262,11 @@ def _name_at(found: list[_Token], place: int) -> int:
     if run == 1:
         is_unit = place and found[place - 1].kind == "number" and low in lexicon.UNITS
         plain = is_unit or low in lexicon.FILLER or low in lexicon.NEGATIONS or low in lexicon.DAYS
-        is_product = len(first.text) > 1 and (first.text.isupper() or _is_camel(first.text))
+        is_product = len(first.text) > 1 and (first.text.isupper() or is_camel(first.text))
         return 0 if plain or (opens and not is_product) else 1
-    return 0 if opens and low in lexicon.KNOWN else run  # "Use Docker": a verb, and then a name
+    # "Use Docker", "Debugging ShopWeb": a verb, and then a name.
+    is_verb = low in lexicon.KNOWN or (is_camel(found[place + 1].text) and not is_camel(first.text))
+    return 0 if opens and is_verb else run
 
 
 def _is_capital(found: list[_Token], place: int, run: int) -> bool:
@@ -275,7 +277,7 @@ def _is_capital(found: list[_Token], place: int, run: int) -> bool:
     return joined and not (run and (token.opens or _bare(token.text) in lexicon.FILLER))
 
 
-def _is_camel(text: str) -> bool:
+def is_camel(text: str) -> bool:
     """Whether a capital follows a lower-case letter: "useChat", "PostgreSQL"."""
     return text.isalnum() and any(one.islower() and other.isupper() for one, other in pairwise(text))
 
@@ -314,7 +316,7 @@ def _named(sort: str, text: str, opens: bool) -> tuple[ValueKind | None, str]:
     if sort == "path":
         return "path", low.rstrip("/").removeprefix("./")
     bare = _bare(text).removesuffix("()")
-    joined = _is_camel(text) and not (opens and text[0].isupper())
+    joined = is_camel(text) and not (opens and text[0].isupper())
     coded = joined or _is_code(text) or low[0] == "#" or any(map(str.isdigit, low))
     return ("identifier" if coded and "'" not in bare else None), _as_identifier(bare)
 

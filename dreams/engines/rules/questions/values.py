@@ -18,10 +18,11 @@ from dreams.engines.rules.user_statements.lessons import is_from
 from dreams.engines.rules.value_updates import Update, everywhere, saying, updates
 from dreams.engines.types import KEEP, Citation, Edit, Option, Question
 from dreams.lib.files.text import quoted
-from dreams.lib.prose.comparing import TELLING, says_more
+from dreams.lib.prose.comparing import TELLING, UNITS, says_more
 from dreams.lib.prose.exchanges import (
     MOST_OWN,
     Exchange,
+    ValueSpan,
     are_about_two,
     denied,
     exchange,
@@ -213,7 +214,7 @@ def _corrected(index: StatementIndex) -> Iterator[TwoValues]:
             written = new.text[value.start : value.end]
             if not any(map(str.isdigit, value.key)) or not is_told_past(written, new.text):
                 continue
-            words, names = _beside(new, value.key), _names_beside(new, value.key)
+            words, names = _beside(new, value.key), _names_beside(new, value)
             more = value.key.replace(".", "").isdigit()  # 8080 may belong to two things
             for old in filter(_is_short, index.leans_on(value.key, new)):
                 alike = names & old.reading.keys or len(_beside(old, value.key) & words) > more
@@ -279,7 +280,7 @@ def _in_place(one: PlacedText, other: PlacedText, thing: str) -> TwoValues | Non
     if found is None or found.old.sort == "word" or one.reading.environments != other.reading.environments:
         return None
     if all(
-        _names_beside(each, value.key) - beside.reading.keys
+        _names_beside(each, value) - beside.reading.keys
         or (thing in each.reading.pairs and own_words(each, thing, value.text, beside.reading.terms))
         for each, value, beside in ((one, found.old, other), (other, found.new, one))
     ):
@@ -293,8 +294,10 @@ def _in_place(one: PlacedText, other: PlacedText, thing: str) -> TwoValues | Non
     return TwoValues(one, other, found.old.text, found.new.text, score, thing, alike=alike)
 
 
-def _names_beside(statement: PlacedText, value: str) -> set[str]:
-    return {each.key for each in statement.reading.values if not each.is_measured} - {value}
+def _names_beside(statement: PlacedText, value: Value | ValueSpan) -> set[str]:
+    """The names of a statement besides a value and what is a part of it, such as the host of an address."""
+    own = {each.key for each in statement.reading.values if value.start <= each.start < value.end}
+    return {each.key for each in statement.reading.values if not each.is_measured} - own - {value.key}
 
 
 def _beside(statement: PlacedText, thing: str) -> set[str]:
@@ -368,6 +371,7 @@ def _option(asking: Inputs, index: StatementIndex, name: str, label: str, pair: 
 
 LEANING = 0.55  # how useful an answer is, chosen: nobody mentioned this statement
 SHORT_NUMBER = 2  # digits: "5" is everywhere
+_WITH_A_UNIT = re.compile(r"(?P<old>[\d.]+)(?P<unit>[a-zA-Zµ]{1,3}|%) (?P<new>[\d.]+)(?P=unit)")  # "75s 20s"
 MOST_LINES = 200  # of an edit that are compared
 
 
@@ -390,17 +394,19 @@ def having(index: StatementIndex, changed: Changed) -> Iterator[PlacedText]:
             )
         return
     key = next((value.key for value in read(changed.old).values), changed.old.lower())
-    if index.is_rare(key) and not (key.isdigit() and len(key) <= SHORT_NUMBER):
-        yield from (each for each in index.leans_on(key) if _is_about_it(each, changed, key))
+    yield from (each for each in index.leans_on(key) if _is_about_it(index, each, changed, key))
 
 
-def _is_about_it(statement: PlacedText, changed: Changed, key: str) -> bool:
-    """Whether it names the value's thing: another value that was beside it, or two of its words."""
+def _is_about_it(index: StatementIndex, statement: PlacedText, changed: Changed, key: str) -> bool:
+    """Whether it names the value's thing: another value that was beside it, or two of its words. If the value is a common one, it
+    must be a rare value, and the unit the same: "75 seconds"."""
     mine, theirs = statement.reading, read(changed.was)
-    if (mine.anchors & theirs.anchors) - {key}:
-        return True
-    both = [word for word, weight in mine.terms.items() if weight >= TELLING and word in theirs.terms]
-    return len(set(both) - {key}) > 1
+    beside = (mine.anchors & theirs.anchors) - {key}
+    if not index.is_rare(key) or (key.isdigit() and len(key) <= SHORT_NUMBER):
+        units = ({each.unit for each in told.values if each.key == key} for told in (mine, theirs))
+        return any(map(index.is_rare, beside)) and bool(set.intersection(*units) & UNITS)
+    both = {word for word, weight in mine.terms.items() if weight >= TELLING and word in theirs.terms}
+    return bool(beside) or len(both - {key}) > 1
 
 
 def _exchanged(edits: Sequence[Edit]) -> Iterator[Changed]:
@@ -427,7 +433,10 @@ def _one_for_another(old: str, new: str) -> tuple[Value, Value] | None:
 def _leaning_question(
     asking: Inputs, index: StatementIndex, statement: PlacedText, exchange: Changed
 ) -> Iterator[Question]:
-    wordings = everywhere(index, [statement], exchange.old, exchange.new)
+    old, new = exchange.old, exchange.new
+    if not with_text(statement, old, new) and (numbers := _WITH_A_UNIT.fullmatch(f"{old} {new}")):
+        old, new = numbers["old"], numbers["new"]
+    wordings = everywhere(index, [statement], old, new)
     if not wordings or not asking.tree_before.writable(statement.path):
         return
     reason = f"{exchange.old} is {exchange.new} now."

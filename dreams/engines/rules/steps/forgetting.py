@@ -18,7 +18,7 @@ from dreams.lib.files.text import quoted
 from dreams.lib.prose.statement_index import StatementIndex
 from dreams.lib.prose.statement_pairs import PlacedText, topics
 from dreams.lib.prose.statements import canonical
-from dreams.lib.prose.values import read
+from dreams.lib.prose.values import is_camel, read
 
 MOST_CANDIDATES = 3  # with more it is unclear which one is meant
 MOST_FORGOTTEN = 8  # statements of one request; so few words do not mean more
@@ -169,7 +169,8 @@ def _is_meant(index: StatementIndex, statement: PlacedText, text: str) -> bool:
         return False
     rare = [value for value in asked.values if index.is_rare(value.key)]
     whole = any(value.kind in _WHOLE for value in rare)
-    named = any(value.kind in _NAMING or " " in value.key for value in rare)
+    written = [(value, text[value.start : value.end]) for value in rare]
+    named = any(value.kind in _NAMING or " " in value.key or is_camel(said) for value, said in written)
     says_all = (named and not text.startswith("that ")) or wanted(text) <= mine.terms.keys()
     return (whole or len(asked.anchors) > 1) and says_all and not _names_another(statement.text, text)
 
