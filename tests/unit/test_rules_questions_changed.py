@@ -759,3 +759,19 @@ def test_the_host_of_an_address_is_no_name_beside_it(tmp_path: Path) -> None:
 
 def test_a_verb_before_a_name_with_a_capital_inside_is_no_part_of_it() -> None:
     assert read("Debugging ShopWeb: export AMBER_LOG=1 first").anchors == {"shopweb", "amber-log"} | {"1"}
+
+
+@each(
+    ("one", "other"),
+    [
+        ("Prod box for ShopWeb: amber-tagger.lan", "kelp-resizer.lan"),
+        ("`shop-web` is formatted with prettier", "ruff format"),
+    ],
+)
+def test_the_same_words_with_another_value_behind_a_name_are_two_values_and_no_double(
+    tmp_path: Path, one: str, other: str
+) -> None:
+    made = two(tmp_path / "behind", f"{one}.", f"{one[: one.rindex(' ')]} {other}.", dated=True)
+    assert [question.kind for question in made.outcome.questions] == ["changed"]
+    of_two = ("`shop-web` is formatted with prettier.", "`ivory-press` is formatted with prettier.")
+    assert asked(two(tmp_path / "before", *of_two, dated=True), "changed") == []

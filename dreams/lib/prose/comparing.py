@@ -7,13 +7,14 @@ import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from hashlib import sha256
+from os.path import commonprefix
 from typing import Literal
 
 from rapidfuzz import fuzz, process
 
 from dreams.lib.prose import lexicon
 from dreams.lib.prose.statements import asks, canonical, plain, statement
-from dreams.lib.prose.values import Value, WordsAndValues, missing, read
+from dreams.lib.prose.values import Value, WordsAndValues, is_camel, missing, read
 from dreams.lib.prose.words import LONGEST
 
 
@@ -50,6 +51,7 @@ NEARLY, SHORT = 0.9, 1.5  # share and common weight that are enough for a few wo
 ALIKE = 88  # rapidfuzz's ratio of sorted words: a copy with one thing changed
 LONG_WORD = 4  # letters; shorter words are not taken for misspellings
 SLIP = 84  # of two long words, to be a misspelling or another form
+MOST_EXCHANGED = 2  # words of a value that stands in the place of another
 SHORT_TERMS = 12  # words and values; longer statements name other things too
 _THINGS = frozenset({"name", "identifier", "path"})
 _OPPOSED = frozenset(word for word, _ in lexicon.OPPOSITES)
@@ -218,6 +220,26 @@ def _are_copies(one: str, other: str, exchanged: set[str]) -> bool:
     """Whether everything else is the same, word by word."""
     said = [["" if word in exchanged else word for word in statement(text).flow] for text in (one, other)]
     return said[0] == said[1]
+
+
+def exchanged_after_a_name(
+    one: str, other: str, is_rare: Callable[[str], bool]
+) -> tuple[Value, Value] | None:
+    """The one place in which two texts differ, a word or two at the end of a clause, if a rare name that is no plain word stands
+    before it: "`shop-web` is formatted with prettier". Before the name they are two things with one value."""
+    words = [text.rstrip(".!").split(" ") for text in (one, other)]
+    at = len(commonprefix(words))  # noqa: RUF071 - of words
+    behind = commonprefix([each[: at - 1 : -1] for each in words])  # noqa: RUF071 - as above, the last word first
+    told = [" ".join(each[at : len(each) - len(behind)]).rstrip(",;") for each in words]
+    is_end = not behind or words[0][-1 - len(behind)].endswith((",", ";"))
+    if not at or not is_end or not all(told) or max(each.count(" ") for each in told) >= MOST_EXCHANGED:
+        return None
+    before = " ".join([*words[0][:at], ""])
+    named = (each for each in read(before).values if is_rare(each.key))
+    if not any(each.kind == "identifier" or is_camel(before[each.start : each.end]) for each in named):
+        return None
+    old, new = (Value("name", text.strip("`").lower(), len(before), len(before + text)) for text in told)
+    return old, new
 
 
 def _differing(mine: WordsAndValues, theirs: WordsAndValues) -> tuple[Value, Value] | None:

@@ -15,7 +15,7 @@ import re2
 from dreams.lib import memdir
 from dreams.lib.files import text as texts
 from dreams.lib.process import without_collecting
-from dreams.lib.prose.comparing import OPENING, Compared, compare, says_more
+from dreams.lib.prose.comparing import OPENING, Compared, compare, exchanged_after_a_name, says_more
 from dreams.lib.prose.statement_pairs import (
     Pair,
     PlacedText,
@@ -293,7 +293,10 @@ class StatementIndex:
     def _compared(self, one: PlacedText, other: PlacedText) -> Pair:
         """The comparison of two statements, without what depends on other statements, so that it can be cached."""
         found = compare(one.text, other.text, is_rare=self.is_rare)
-        if found.relation == "other value" and not self._of_one_thing(one, other, found):
+        if told := exchanged_after_a_name(one.text, other.text, self.is_rare):
+            apart = members_apart(one, other)
+            found = Compared("none" if apart else "other value", 1.0, "one name, two values", *told)
+        elif found.relation == "other value" and not self._of_one_thing(one, other, found):
             found = Compared("none", found.score, "values differ in two of many statements")
         if found.relation != "none" and (veto := places_apart(one, other)):
             found = Compared("none", found.score, veto)
