@@ -3,7 +3,8 @@
     .venv/bin/python bench/growth.py [WORD]… [--size 0.1] [--folder FOLDER]
 
 Each size runs in a separate process. The exponent is that of the last step, where fixed costs matter least: 1 is ten
-times the cost for ten times the data, 0 is no growth. `--folder` keeps the rows of pages.
+times the cost for ten times the data, 0 is no growth. `--folder` keeps the rows of pages. What is not a page is in
+`bench/growth_work.py`.
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
@@ -114,7 +116,18 @@ def memories(size: float, folder: Path) -> Found:
     }
 
 
-MEASURED: dict[str, Callable[[float, Path], Found]] = {"pages": pages, "memories": memories}
+def of_work(name: str, size: float, folder: Path) -> Found:
+    from bench import growth_work
+
+    return growth_work.measure(name, size, folder)
+
+
+WORK = ("discovery", "tick", "directory", "dream", "review")  # the names of `bench/growth_work.py`
+MEASURED: dict[str, Callable[[float, Path], Found]] = {
+    "pages": pages,
+    "memories": memories,
+    **{name: partial(of_work, name) for name in WORK},
+}
 
 
 # --- All sizes, and the table ---------------------------------------------------------------------------------------
