@@ -52,7 +52,8 @@ def check(subject: Subject) -> Iterator[NewFinding]:
     for hunk in subject.hunks:
         was = units_by_line(hunk.path, subject.before.get(hunk.path))
         gone = was.within(hunk.base_start + 1, hunk.base_start + len(hunk.removed))
-        bare[hunk.path].update(*map(keys_without_secrets, gone))
+        file = subject.before.get(hunk.path, b"")
+        bare[hunk.path].update(*(keys_without_secrets(each, file) for each in gone))
     for hunk in progress.each("Looking for sources", subject.hunks):
         yield from _missing_quotes(hunk)
         if not hunk.by_hand:

@@ -32,7 +32,7 @@ from dreams.findings.ledger.units import has_content
 from dreams.findings.prompt_injection.weighing import ADVICE
 from dreams.lib import progress
 from dreams.lib.files.text import decode
-from dreams.lib.secrets.redact import key_blocks, redact_all, without_keys
+from dreams.lib.secrets.redact import key_blocks, redact_all, secrets_in, without_keys
 
 MAX_FINDINGS = 2000  # of one report; blocking findings beyond it are combined, never left out
 CHECKS: tuple[tuple[str, Check], ...] = (
@@ -142,8 +142,11 @@ def _ordered(found: list[NewFinding], subject: Subject) -> tuple[NewFinding, ...
 
 
 def keys_in(subject: Subject) -> str:
-    """The private key blocks of both states."""
-    return key_blocks(map(decode, {*subject.before.values(), *subject.after.values()}))
+    """The private key blocks of both states, and all secrets of the files that change: other lines need not call them so."""
+    states = subject.before, subject.after
+    changed = {files.get(hunk.path, b"") for hunk in subject.hunks for files in states}
+    blocks = key_blocks(map(decode, {data for files in states for data in files.values()}))
+    return "\n".join([blocks, *(value for data in changed for value in secrets_in(data))])
 
 
 def _without_secrets(found: NewFinding, bare: str, keys: str) -> NewFinding:

@@ -37,6 +37,26 @@ def test_no_check_holds_it_against_a_reviewer(tmp_path: Path) -> None:
     assert {row.fate for row in report.ledger} == {"kept-in"}
 
 
+ID = "8c1e04d7-3f52-4a9b-b6d0-5e7a91c2f348"  # a secret only where a name says so
+
+
+def test_a_secret_goes_from_lines_that_do_not_call_it_one_too(tmp_path: Path) -> None:
+    body = f"- New key: `{ID}`\n- The runner is small.\n- `SHIP_API_KEY={ID}`\n"
+    made = dream(tmp_path, {"MEMORY.md": INDEX, "deploy.md": memory(body, name="Deploy")})
+    assert "New key: `[redacted: assigned-secret]`" in made.text("deploy.md")
+    assert ID not in made.text("deploy.md") and "removed 1 secret" in made.summary.lower()
+    assert not [found.code for found in examine(between(made.before, made.after)).findings if found.blocks]
+
+
+def test_no_finding_quotes_a_secret_from_a_line_that_does_not_call_it_one() -> None:
+    before = memory(f"- The new one: `{ID}`\n- `SHIP_API_KEY={ID}`\n", name="Deploy")
+    after = before.replace(f"- The new one: `{ID}`\n", "")
+    report = examine(between({"deploy.md": before.encode()}, {"deploy.md": after.encode()}))
+    told = " ".join(f"{each.message} {each.message_parts}" for each in report.findings)
+    assert "unexplained-loss" in {found.code for found in report.findings}
+    assert not [part for part in (ID, ID[:8], ID[-12:]) if part in told]
+
+
 @each(
     "body",
     [

@@ -216,7 +216,7 @@ class Context:
 
     def redacted(self, unit: Unit) -> StatementOutcome | None:
         """Kept by a new statement of the file that only lacks its secrets; a line of nothing else is a hunk of its own."""
-        keys = keys_without_secrets(unit)
+        keys = keys_without_secrets(unit, self.before.get(self.path, b""))
         is_of_key = self._key_lines.issuperset(range(unit.first_line, unit.last_line + 1))
         if not (keys or is_of_key):
             return None

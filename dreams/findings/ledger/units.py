@@ -13,7 +13,7 @@ from dreams.lib.files import text
 from dreams.lib.prose import comparing
 from dreams.lib.prose.statements import plain, statement, unmarked
 from dreams.lib.prose.words import code_spans
-from dreams.lib.secrets.redact import redact
+from dreams.lib.secrets.redact import redact, secrets_in, without
 
 UnitKind = Literal["sentence", "row", "title", "field", "heading", "code", "table", "comment", "reference"]
 
@@ -225,9 +225,9 @@ def words_key(said: str) -> str:
     return " ".join(part for part in (signs, plain, marked) if part)
 
 
-def keys_without_secrets(unit: Unit) -> frozenset[str]:
-    """Its possible keys once its secrets are removed, as prose, table row or code; empty if it has none."""
-    bare = redact(unit.text)
+def keys_without_secrets(unit: Unit, file: bytes) -> frozenset[str]:
+    """Its possible keys without its secrets and those of its file, as prose, table row or code; empty if it has none."""
+    bare = redact(without(unit.text, secrets_in(file)))
     forms = {words_key(bare), words_key(BAR.sub(" ", bare)), " ".join(bare.split())}
     return frozenset(forms) if bare != unit.text else frozenset()
 

@@ -3,7 +3,9 @@
 import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
+from functools import lru_cache
 
+from dreams.lib.files.text import decode
 from dreams.lib.secrets.spotting import may_hold_any, spans
 
 #: What stands in for a secret begins like this, with the rule that found it behind.
@@ -58,6 +60,7 @@ def redact_counted(text: str) -> tuple[str, dict[str, int]]:
     return "".join([*pieces, text[at:]]), dict(counts)
 
 
+LEAST_LINE = 8  # characters: less may be any word
 _KEY_RUN = re.compile(
     r"[A-Za-z0-9+/=]{8,}|[A-Za-z0-9+/=]{3,7}(?=…)"
 )  # a shorter run reveals nothing of a key
@@ -70,14 +73,22 @@ def key_blocks(texts: Iterable[str]) -> str:
 
 
 def without_keys(text: str, blocks: str) -> str:
-    """As `redact`, also removing any part of a line of `blocks`."""
+    """As `redact`, also removing each line of `blocks`, and any part of one."""
     bare = redact(text)
+    for line in filter(None, blocks.split("\n")):
+        bare = bare.replace(line, _mark("key")) if len(line) >= LEAST_LINE else bare
     return _KEY_RUN.sub(lambda run: _mark("key") if run[0] in blocks else run[0], bare) if blocks else bare
 
 
 def values(text: str) -> dict[str, str]:
     """Maps each secret in `text` to the rule that found it. Only for removing secrets; never pass it on."""
     return {text[span.start : span.end]: span.rule for span in spans(text)}
+
+
+@lru_cache(maxsize=16)
+def secrets_in(file: bytes) -> dict[str, str]:
+    """`values` of a file's text; the last ones are kept, as each line is compared with them."""
+    return values(decode(file))
 
 
 def without(content: str, values: Mapping[str, str]) -> str:
