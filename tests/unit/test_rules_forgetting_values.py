@@ -455,3 +455,21 @@ def test_a_name_with_a_capital_inside_is_as_good_as_one_with_a_hyphen(tmp_path: 
     }
     made = dream(tmp_path, files, [session(1, f"please forget what you saved about {thing} (23:20)")])
     assert "a.md" not in made.after and asked(made) == []
+
+
+@each(
+    "said",
+    [
+        "forget the ShopWeb port 8443 error",
+        "please forget ShopWeb 8443 for a moment",
+        "forget ShopWeb on 8443, I meant staging",
+        "forget ShopWeb (8443) in this test",
+        "forget the shop-web port 8443 error",
+        "forget what you know about ShopWeb except 8443",
+    ],
+)
+def test_a_request_that_says_more_behind_the_value_is_asked_about(tmp_path: Path, said: str) -> None:
+    name = "shop-web" if "shop-web" in said else "ShopWeb"
+    files = {"MEMORY.md": "- [A](a.md)\n", "a.md": memory(f"- {name} listens on port 8443.\n- It is old.\n")}
+    made = dream(tmp_path, files, [session(1, said)])
+    assert made.edits == [] and len(asked(made)) == 1

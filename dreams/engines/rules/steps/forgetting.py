@@ -18,7 +18,7 @@ from dreams.lib.files.text import quoted
 from dreams.lib.prose.statement_index import StatementIndex
 from dreams.lib.prose.statement_pairs import PlacedText, topics
 from dreams.lib.prose.statements import canonical
-from dreams.lib.prose.values import is_camel, read
+from dreams.lib.prose.values import WordsAndValues, is_camel, read
 
 MOST_CANDIDATES = 3  # with more it is unclear which one is meant
 MOST_FORGOTTEN = 8  # statements of one request; so few words do not mean more
@@ -171,8 +171,12 @@ def _is_meant(index: StatementIndex, statement: PlacedText, text: str) -> bool:
     whole = any(value.kind in _WHOLE for value in rare)
     written = [(value, text[value.start : value.end]) for value in rare]
     named = any(value.kind in _NAMING or " " in value.key or is_camel(said) for value, said in written)
-    says_all = (named and not text.startswith("that ")) or wanted(text) <= mine.terms.keys()
-    return (whole or len(asked.anchors) > 1) and says_all and not _names_another(statement.text, text)
+    if named and not text.startswith("that ") and "except" not in text.split():
+        text = text[max(value.end for value in asked.values) :].partition(";")[
+            0
+        ]  # "the port of X", no "port error"
+    says_all = wanted(text) <= mine.terms.keys()
+    return (whole or len(asked.anchors) > 1) and says_all and not _names_another(statement.text, asked)
 
 
 def wanted(text: str) -> set[str]:
@@ -201,10 +205,9 @@ def about(index: StatementIndex, text: str) -> list[PlacedText]:
     return [each for each in near if words <= each.reading.terms.keys() | topics(each)] or found
 
 
-def _names_another(told: str, text: str) -> bool:
+def _names_another(told: str, asked: WordsAndValues) -> bool:
     """Whether a statement also names another thing, which would be removed with it. If the request names no thing ("forget port
     41873"), the first name is its topic."""
-    asked = read(text)
     named = [value.key for value in read(told).values if value.kind in _OF_THINGS]
     things = {key for key in named if len(key) > ABBREVIATED} - asked.anchors
     return len(things) > (not any(value.kind in _OF_THINGS for value in asked.values))
