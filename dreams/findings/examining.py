@@ -142,11 +142,13 @@ def _ordered(found: list[NewFinding], subject: Subject) -> tuple[NewFinding, ...
 
 
 def keys_in(subject: Subject) -> str:
-    """The private key blocks of both states, and all secrets of the files that change: other lines need not call them so."""
+    """The private key blocks of both states, and all secrets of the files that change, or without a change of all: other lines need
+    not call them so."""
     states = subject.before, subject.after
+    every = {data for files in states for data in files.values()}
     changed = {files.get(hunk.path, b"") for hunk in subject.hunks for files in states}
-    blocks = key_blocks(map(decode, {data for files in states for data in files.values()}))
-    return "\n".join([blocks, *(value for data in changed for value in secrets_in(data))])
+    told = (value for data in changed or every for value in secrets_in(data))
+    return "\n".join([key_blocks(map(decode, every)), *told])
 
 
 def _without_secrets(found: NewFinding, bare: str, keys: str) -> NewFinding:

@@ -54,6 +54,9 @@ def test_no_finding_quotes_a_secret_from_a_line_that_does_not_call_it_one() -> N
     report = examine(between({"deploy.md": before.encode()}, {"deploy.md": after.encode()}))
     told = " ".join(f"{each.message} {each.message_parts}" for each in report.findings)
     assert "unexplained-loss" in {found.code for found in report.findings}
+    standing = health({"deploy.md": f"<!-- {ID} is new -->\n- `SHIP_API_KEY={ID}`\n".encode()}).findings
+    assert {found.code for found in standing} >= {"raw-html", "standing-secret-assigned-secret"}
+    told += " ".join(found.message for found in standing)
     assert not [part for part in (ID, ID[:8], ID[-12:]) if part in told]
 
 
