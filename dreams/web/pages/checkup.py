@@ -29,29 +29,6 @@ class Said:
     remedy: str
 
 
-@dataclass(frozen=True, slots=True)
-class FindingLine:
-    path: str
-    pk: int | None
-    line_no: int | None
-
-
-@dataclass(frozen=True, slots=True)
-class FindingGroup:
-    """The same finding in several files; `folded` are the places after the first."""
-
-    said: Said
-    places: list[FindingLine]
-
-    @property
-    def first(self) -> list[FindingLine]:
-        return self.places[:MOST_PLACES]
-
-    @property
-    def folded(self) -> list[FindingLine]:
-        return self.places[MOST_PLACES:]
-
-
 def page(project: Project) -> dict[str, Any]:
     """`steering` are lines that could steer an agent, by file; `files` have all other findings that are not in a group, those
     with a problem in `worst`."""
@@ -95,24 +72,33 @@ def _could_steer(found: NewFinding) -> bool:
 
 def _grouped(
     shown: Sequence[NewFinding], pks: Mapping[str, int]
-) -> tuple[list[FindingGroup], Mapping[str, list[NewFinding]]]:
+) -> tuple[list[dict[str, Any]], Mapping[str, list[NewFinding]]]:
     """Findings that occur in many files, problems first; and all others by path."""
     alike: dict[Said, list[NewFinding]] = defaultdict(list)
     for found in shown:
         alike[replace(_said(found), line_no=None)].append(found)
-    groups: list[FindingGroup] = []
+    groups: list[dict[str, Any]] = []
     alone = set[int]()
     for said, places in alike.items():
-        if len({found.path for found in places}) >= LEAST_FILES:
-            lines = [FindingLine(found.path, pks.get(found.path), found.line_no) for found in places]
-            groups.append(FindingGroup(said, lines))
+        if (files := len({found.path for found in places})) >= LEAST_FILES:
+            lines = [
+                {"path": found.path, "pk": pks.get(found.path), "line_no": found.line_no} for found in places
+            ]
+            groups.append(
+                {
+                    "said": said,
+                    "files": len(lines),
+                    "first": lines[:MOST_PLACES],
+                    "folded": lines[MOST_PLACES:],
+                }
+            )
         else:
             alone.update(map(id, places))
     by_path: dict[str, list[NewFinding]] = defaultdict(list)
     for found in shown:
         if id(found) in alone:
             by_path[found.path].append(found)
-    return sorted(groups, key=lambda group: group.said.severity == "info"), by_path
+    return sorted(groups, key=lambda group: group["said"].severity == "info"), by_path
 
 
 def _file(path: str, pk: int | None, found: Sequence[NewFinding]) -> dict[str, Any]:
