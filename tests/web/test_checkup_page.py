@@ -237,3 +237,9 @@ def test_words_that_could_steer_an_agent_are_shown_once_if_many_files_have_them(
     typed = {path: f"---\nname: {path}\ntype: project\n---\n\n{line}" for path, line in said.items()}
     text = _page(browser, world.make_project(tmp_path / "only", {"MEMORY.md": rows, **typed}))
     assert "Words that could steer an agent" in text and "No problems found" not in text
+
+
+def test_a_file_with_two_such_lines_is_counted_once(browser: Client, tmp_path: Path) -> None:
+    files = {f"note_{number}.md": "We moved it tomorrow.\n\nIt ends tomorrow.\n" for number in range(3)}
+    text = _page(browser, _project(tmp_path, **files))
+    assert "Each of 3 files" in text and "Each of 6 files" not in text

@@ -84,14 +84,8 @@ def _grouped(
             lines = [
                 {"path": found.path, "pk": pks.get(found.path), "line_no": found.line_no} for found in places
             ]
-            groups.append(
-                {
-                    "said": said,
-                    "files": len(lines),
-                    "first": lines[:MOST_PLACES],
-                    "folded": lines[MOST_PLACES:],
-                }
-            )
+            first, folded = lines[:MOST_PLACES], lines[MOST_PLACES:]
+            groups.append({"said": said, "files": files, "first": first, "folded": folded})
         else:
             alone.update(map(id, places))
     by_path: dict[str, list[NewFinding]] = defaultdict(list)
