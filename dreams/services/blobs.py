@@ -6,14 +6,15 @@ from typing import Any
 from django.db.models import QuerySet
 
 from dreams.lib.files import text
+from dreams.lib.refusal import Refusal
 from dreams.models import AuditEntry, Blob, Project, Purge
 from dreams.models.prepared import prepared
 from dreams.services import database
 from memoryweb import typed
 
 
-class MissingBlob(LookupError):
-    """There are no bytes with this sha256; the message names it."""
+class MissingBlob(Refusal):
+    """There are no bytes with this sha256, or others than were stored; the message names it."""
 
 
 def put(data: bytes) -> str:
@@ -33,12 +34,22 @@ def get(sha: str) -> bytes:
     """The bytes; empty for an empty `sha` (no file). Raises MissingBlob."""
     if not sha:
         return b""
-    data = Blob.objects.filter(sha256=sha).values_list("data", flat=True).first()
+    data = whole(get_many([sha])).get(sha)
     if data is None:
         raise MissingBlob(
-            f"No content is stored for {sha}. Run `{typed('verify')}` to see what else is missing."
+            f"The text {sha} is lost or damaged. Run `{typed('verify')}` to see what else is, and how it comes back."
         )
-    return bytes(data)
+    return data
+
+
+def whole(found: Mapping[str, bytes]) -> dict[str, bytes]:
+    """Without those that a disk has changed: for what is written to a memory."""
+    return {sha: data for sha, data in found.items() if text.sha256(data) == sha}
+
+
+def bring_back(data: bytes) -> None:
+    """Store `data`, also in the place of a damaged text."""
+    Blob.objects.update_or_create(sha256=text.sha256(data), defaults={"data": data, "size": len(data)})
 
 
 def get_text(sha: str) -> str:

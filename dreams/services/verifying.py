@@ -24,6 +24,10 @@ from dreams.services.hosts import host
 from dreams.services.memories import syncing
 
 REMEDY = "Bring the history back with `import FILE` from an export, or copy the file from a backup."
+TEXT_REMEDY = (
+    "The project’s history still has it if a memory had it and no damage to that history is named here. Then `export PROJECT "
+    "FILE` and `import FILE` bring it back."
+)
 OR_ANEW = "Else the next change begins a new one, and earlier versions are in the database alone."
 CHUNK = 200  # texts at once; chosen
 # Per kind of damage: a lost disk must not print a line for each of a million texts.
@@ -158,7 +162,7 @@ def _missing_texts(versions: QuerySet[Version]) -> Iterator[Damage]:
         yield Damage(
             f"version {version.sha256} of {version.memory} is not in the database",
             str(version.memory.project),
-            f"`history` still has it if no damage to {version.memory.project}'s history is named here.",
+            TEXT_REMEDY,
         )
 
 
@@ -166,7 +170,9 @@ def _changed_texts(blobs: QuerySet[Blob]) -> Iterator[Damage]:
     for blob in blobs.order_by("pk").iterator(chunk_size=CHUNK):
         if sha256(bytes(blob.data)) != blob.sha256:
             yield Damage(
-                f"text {blob.sha256} in the database differs from what was stored", _users_of(blob), REMEDY
+                f"text {blob.sha256} in the database differs from what was stored",
+                _users_of(blob),
+                TEXT_REMEDY,
             )
 
 

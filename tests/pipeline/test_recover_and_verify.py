@@ -7,6 +7,7 @@ import json
 import os
 import re
 import shutil
+from collections.abc import Callable
 from io import StringIO
 from pathlib import Path
 from typing import Any
@@ -20,6 +21,7 @@ from django.utils import timezone
 from pytest_django import Settings
 
 from dreams.lib.files import text
+from dreams.lib.refusal import Refusal
 from dreams.lib.storage import journal
 from dreams.lib.storage.history import HistoryBusy, HistoryStore
 from dreams.management.base import BadUsage, Refused
@@ -334,6 +336,48 @@ def test_a_flipped_bit_in_a_text_is_found_and_its_memory_named(project: Project)
     assert blob.sha256 in problem["what"]
     assert "project_deploy.md" in problem["where"]
     assert problem["remedy"]
+
+
+def flipped(sha: str) -> None:
+    """A disk that gives other bytes back than it was given."""
+    blob = Blob.objects.get(sha256=sha)
+    Blob.objects.filter(pk=blob.pk).update(data=bytes([blob.data[0] ^ 1]) + bytes(blob.data[1:]))
+
+
+def test_a_text_that_is_damaged_in_the_database_is_undone_and_restored_from_the_history(
+    project: Project,
+) -> None:
+    proposal = Proposal.objects.get(public_id=apply_all(project))
+    file = proposal.files.get(path="feedback_testing.md")
+    flipped(file.base_sha)
+    assert rollback.rollback(proposal, world.ME, rollback.Selection()).complete
+    assert (world.folder(project) / "feedback_testing.md").read_text() == world.TESTING
+    (world.folder(project) / "feedback_testing.md").write_text("Something else.\n")
+    syncing.refresh(project)
+    assert hand_edits.restore(project, "feedback_testing.md", file.base_sha, world.ME).complete
+    assert (world.folder(project) / "feedback_testing.md").read_text() == world.TESTING
+
+
+def test_what_was_approved_is_not_written_from_a_damaged_text(project: Project) -> None:
+    proposal = world.three_changes(project)
+    review.decide(proposal, review.select_hunks(proposal), Hunk.Verdict.APPROVED, world.ME)
+    before = {path.name: path.read_bytes() for path in world.folder(project).iterdir()}
+    flipped(proposal.files.get(path="feedback_testing.md").new_sha)
+    with pytest.raises(Refusal, match="is lost or damaged"):
+        applying.apply(proposal, world.ME)
+    assert {path.name: path.read_bytes() for path in world.folder(project).iterdir()} == before
+
+
+@pytest.mark.parametrize("spoil", [flipped, lambda sha: Blob.objects.filter(sha256=sha).delete()])
+def test_a_damaged_or_lost_text_comes_back_as_its_remedy_says(
+    project: Project, spoil: Callable[[str], Any], tmp_path: Path
+) -> None:
+    spoil(project.memories.get(path="project_deploy.md").sha256)
+    [problem] = damage("verify")["problems"]
+    assert problem["remedy"].endswith("Then `export PROJECT FILE` and `import FILE` bring it back.")
+    call_command("export", str(project.pk), str(tmp_path / "out.bundle"), stdout=StringIO())
+    call_command("import", str(tmp_path / "out.bundle"), stdout=StringIO())
+    assert call("verify")["problems"] == []
 
 
 def test_a_lost_text_is_found(project: Project) -> None:

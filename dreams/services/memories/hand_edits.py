@@ -14,7 +14,7 @@ from dreams.lib import diff, memdir
 from dreams.lib.files import text, workspace
 from dreams.lib.refusal import Refusal
 from dreams.models import Hunk, Memory, Project, Proposal
-from dreams.services import blobs, project_lock, proposals, review
+from dreams.services import project_lock, proposals, review
 from dreams.services.apply import applying
 from dreams.services.apply.applying import ApplyReport
 from dreams.services.memories import syncing, time_travel
@@ -136,10 +136,7 @@ def _without_rows(index: str, path: str) -> str:
 
 def restore(project: Project, path: str, sha: str, reviewer: Actor, *, reason: str = "") -> ApplyReport:
     """Restore a stored version of `path` as a new change. Raises blobs.MissingBlob or history errors for an unknown one."""
-    data = blobs.get_many([sha]).get(sha)
-    if data is None:
-        with syncing.open_history(project) as store:
-            data = store.read(sha)
+    data = time_travel.bytes_of(project, [sha])[sha]
     why = reason or f"Restored version {sha[:12]} of {path}."
     return carry_out(project, HandEdit(Proposal.Origin.RESTORE, "restore", why, {path: data}), reviewer)
 

@@ -76,12 +76,15 @@ def states_now(project: Project) -> dict[str, str]:
 
 
 def bytes_of(project: Project, shas: Collection[str]) -> Mapping[str, bytes]:
-    """Sha256 → bytes, from the database or else the history. Raises history errors for lost ones."""
-    found = dict(blobs.get_many(shas))
+    """Sha256 → bytes, from the database; what that lost comes back to it from the history. Raises history errors for what both
+    lost."""
+    found = blobs.whole(blobs.get_many(shas))
     lost = [sha for sha in shas if sha not in found]
     if lost:
         with syncing.open_history(project) as store:
-            found.update((sha, store.read(sha)) for sha in lost)
+            for sha in lost:
+                found[sha] = store.read(sha)
+                blobs.bring_back(found[sha])
     return found
 
 

@@ -43,9 +43,9 @@ def paths(proposal: Proposal) -> tuple[str, ...]:
 
 
 def texts_of(files: Iterable[FileChange]) -> Texts:
-    """Every text of these files and of their hunks (prefetch the hunks)."""
+    """Every text of these files and of their hunks (prefetch the hunks), as it was stored."""
     shas = [sha for f in files for sha in (f.base_sha, f.new_sha, *(h.edited_sha for h in f.hunks.all()))]
-    return Texts(blobs.get_many(shas))
+    return Texts(blobs.whole(blobs.get_many(shas)))
 
 
 def bytes_of(sha: str, texts: Texts | None = None) -> bytes | None:

@@ -13,8 +13,8 @@ from dreams.lib.diff import merge
 from dreams.lib.files import text, workspace
 from dreams.lib.refusal import Refusal
 from dreams.models import AppliedFile, FileChange, Hunk, Proposal
-from dreams.services import blobs, hosts, proposals, review
-from dreams.services.memories import syncing
+from dreams.services import hosts, proposals, review
+from dreams.services.memories import syncing, time_travel
 from dreams.services.proposals import rebase
 
 
@@ -177,7 +177,7 @@ class _WrittenFiles:
         shas = {sha for file in files.values() for sha in (file.base_sha, file.new_sha)}
         shas |= {hunk.edited_sha for file in files.values() for hunk in file.hunks.all()}
         shas |= {rows[-1].after_sha for rows in written.values() if rows}
-        return cls(files, written, proposals.Texts(blobs.get_many(shas)))
+        return cls(files, written, proposals.Texts(time_travel.bytes_of(proposal.project, shas - {""})))
 
 
 def _undone(kept: _WrittenFiles, path: str, hunks: Iterable[Hunk], files: Mapping[str, bytes]) -> UndoneFile:
