@@ -9,12 +9,12 @@ from pathlib import Path
 import pytest
 from django.utils import timezone
 
-from dreams.engines.types import Citation, Job, Place, Question as Asked
+from dreams.engines.types import KEEP, Citation, Edit, Job, Option, Place, Question as Asked
 from dreams.models import DreamRun, FileChange, Project, Proposal, Question, Session
 from dreams.services import discovery, dreaming, settings_changes
 from dreams.services.memories import syncing
 from dreams.services.questions import answering, asking as service, shown_questions
-from tests.world import asking, directory as world
+from tests.world import asking, directory as world, questions
 from tests.world.asking import ALPHA, RESET
 from tests.world.rules import memory
 from tests.world.talking import say
@@ -233,6 +233,26 @@ def test_a_file_that_is_back_otherwise_waits_for_the_next_dream(tmp_path: Path, 
     path.write_text(was + "\nDeploys are on Tuesdays.\n")
     syncing.refresh(project)
     assert asking.states(project) == ["outdated"]
+
+
+def test_a_question_whether_to_make_the_first_index_ends_when_there_is_one(tmp_path: Path) -> None:
+    project = world.make_project(tmp_path, {"gulls.md": memory("We count gulls.\n", name="Gulls")})
+    index = Edit("MEMORY.md", None, "- [Gulls](gulls.md)\n", "answer", "learn", "It was in no index.")
+    make = Option("learn", "Create MEMORY.md", (index,))
+    [row] = questions.ask(
+        project,
+        Asked("learn", "no MEMORY.md", "So.", (Place("gulls.md", 6, "We count gulls."),), (make, KEEP)),
+    )
+    states = []
+    for step in ("written by an agent", "removed"):
+        if step == "removed":
+            (world.folder(project) / "MEMORY.md").unlink()
+        else:
+            world.put(world.folder(project) / "MEMORY.md", "- [Ropes](ropes.md)\n")
+        syncing.refresh(project)
+        row.refresh_from_db()
+        states.append(row.state)
+    assert states == ["outdated", "open"]
 
 
 @pytest.mark.not_on_postgresql

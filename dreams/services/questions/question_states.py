@@ -8,7 +8,7 @@ from django.db.models import Q, QuerySet
 from django.utils import timezone
 
 from dreams.lib.files import text
-from dreams.models import DreamRun, Hunk, Operation, Project, Proposal, Question, public_ids
+from dreams.models import DreamRun, Hunk, Operation, Project, Proposal, Question, QuestionOption, public_ids
 from dreams.models.prepared import prepared
 from dreams.services import blobs
 
@@ -104,7 +104,9 @@ def refresh(project: Project) -> None:
     shas = shas_of(project, wanted)
     texts = {sha: one_line(text.decode(data)) for sha, data in blobs.get_many(shas.values()).items()}
     now = {path: texts[sha] for path, sha in shas.items() if sha in texts}
-    old = [row.pk for row in rows if not all(is_there(place, now) for place in memory_places(row))]
+    made = _made_meanwhile(project, rows)
+    gone = {row.pk for row in rows if not all(is_there(place, now) for place in memory_places(row))}
+    old = made | gone
     # Of one that is held back the state says so, also once its files are back.
     ended = [row.pk for row in rows if row.pk in old and not _waits_for_its_dream(row)]
     Question.objects.filter(pk__in=ended).update(state=State.OUTDATED)
@@ -119,10 +121,20 @@ def refresh(project: Project) -> None:
         row
         for row in rows
         if row.state == State.OUTDATED and memory_places(row) and not has_changed(row, shas)
+        if row.pk not in made
     ]
     for row in back:
         row.state = State.LATER if row.later_until else State.OPEN
     Question.objects.bulk_update(back, ["state"])
+
+
+def _made_meanwhile(project: Project, rows: Iterable[Question]) -> set[int]:
+    """Those whose answer would make a file that exists by now, such as the first index."""
+    learning = [row.pk for row in rows if row.kind == Question.Kind.LEARN]
+    answers = QuestionOption.objects.filter(question__in=learning).values_list("question", "edits")
+    new = [(pk, edit["path"]) for pk, edits in answers for edit in edits if not edit["before"]]
+    there = shas_of(project, (path for _, path in new)) if new else {}
+    return {pk for pk, path in new if path in there}
 
 
 @prepared
