@@ -5,6 +5,7 @@ from __future__ import annotations
 import datetime as dt
 import html
 import importlib
+import os
 import re
 from pathlib import Path
 from urllib.parse import urlsplit
@@ -69,6 +70,17 @@ def _files(browser: Client, project: Project, when: str) -> list[str]:
 
 
 # --- Looking ------------------------------------------------------------------------------------------------------
+
+
+def test_a_file_whose_time_is_in_the_future_is_in_the_directory_as_it_is_now(
+    browser: Client, tmp_path: Path
+) -> None:
+    project = real.make_project(tmp_path, {})
+    (Path(project.memory_dir) / "a.md").write_text("From a machine whose clock ran ahead.\n")
+    later = timezone.now().timestamp() + 9e7
+    os.utime(Path(project.memory_dir) / "a.md", (later, later))
+    syncing.refresh(project)
+    assert _files(browser, project, "") == ["a.md"]
 
 
 def test_each_moment_has_the_files_that_stood_there_then_also_those_since_removed(

@@ -339,7 +339,7 @@ def add_versions(rows: Iterable[Memory], cause: Cause, now: dt.datetime, *, firs
             size=row.size,
             mode=row.mode,
             mtime_ns=row.mtime_ns,
-            at=row.changed_at if first_look and row.changed_at else now,
+            at=min(row.changed_at, now) if first_look and row.changed_at else now,
             origin=cause.origin or (Version.Origin.FOUND if first_look else Version.Origin.OUTSIDE),
             proposal=cause.proposal,
             actor=cause.actor,
