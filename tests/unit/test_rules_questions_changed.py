@@ -775,3 +775,10 @@ def test_the_same_words_with_another_value_behind_a_name_are_two_values_and_no_d
     assert [question.kind for question in made.outcome.questions] == ["changed"]
     of_two = ("`shop-web` is formatted with prettier.", "`ivory-press` is formatted with prettier.")
     assert asked(two(tmp_path / "before", *of_two, dated=True), "changed") == []
+
+
+def test_what_was_moved_is_not_replaced_by_where_it_went(tmp_path: Path) -> None:
+    files = {"MEMORY.md": INDEX, "a.md": memory("mail-relay runs on `box-1`.\n")}
+    made = dream(tmp_path, files, [session(1, "mail-relay was moved to box-2")])
+    told = [text for question in asked(made, "changed") for text in texts(question, "replace").values()]
+    assert [*told, made.text("a.md")][0] == memory("mail-relay runs on `box-2`.\n")

@@ -202,7 +202,7 @@ def exchange(text: str, said: str, thing: str, known: Sequence[str] = ()) -> Exc
     had = {span.key for span in mine} | {span.key for each in known for span in spans(each, thing)}
     fresh = [span for span in theirs if span.key not in had]
     past = [span for span in mine if _named(span, said)]
-    if fresh and past and (made := _of_named(past, fresh, said)):
+    if fresh and past and (made := _of_named(past, fresh, said, mine)):
         return made
     if not fresh:
         return _of_words(text, said, thing)
@@ -242,14 +242,19 @@ def _named(span: ValueSpan, said: str) -> bool:
     return name in text and re.search(rf"(?<![\w.-]){re.escape(name)}(?![\w-]|\.\w)", text) is not None
 
 
-def _of_named(past: Sequence[ValueSpan], fresh: Sequence[ValueSpan], said: str) -> Exchange | None:
+def _of_named(
+    past: Sequence[ValueSpan], fresh: Sequence[ValueSpan], said: str, mine: Sequence[ValueSpan]
+) -> Exchange | None:
     """The common value that is called past; without such a word the only one of the new value's kind."""
     old = [each for each in past if is_told_past(each.text, said)]
     now = fresh if old else [each for each in fresh if not is_told_past(each.text, said)]
     pairs = [(one, new) for one in old or past for new in now if _alike(one, new)]
     # "port 9000 instead of /run/api.sock": a number in the place of a name leaves the word before it wrong.
     numbers = {each.sort == "number" for each in (*old, *fresh)}
-    pairs = pairs or [(one, new) for one in old for new in fresh if len(fresh) == len(numbers) == 1]
+    # "The relay was moved to box-2" takes the place of box-1 and not of the relay.
+    fits = any(_alike(each, new) for each in mine if each not in old for new in fresh)
+    alone = len(fresh) == len(numbers) == 1 and not fits
+    pairs = pairs or [(one, new) for one in old for new in fresh if alone]
     one = len({(old.key, new.key) for old, new in pairs}) == 1
     return Exchange(*pairs[0], sure=True, named=True) if one else None
 
