@@ -74,6 +74,19 @@ def test_the_commit_that_removed_a_file_is_in_the_list_of_questions(
     assert "    src/api.py: Removed in 3f2a91c, 2 May 2026: Drop the old " in out and "\x1b" not in out
 
 
+def test_where_all_questions_wait_behind_more_none_is_said_to_be_shown(
+    tmp_path: Path, monkeypatch, command
+) -> None:
+    project = world.make_project(tmp_path)
+    assert command("questions", project.slug)[1] == "No questions.\n"
+    asking.dream(project, monkeypatch, ASK)
+    Question.objects.update(asked=False)
+    shown = command("questions", project.slug)[1]
+    assert shown.startswith(
+        "No question is shown yet.\n1 more question: `questions … --more` shows the next."
+    )
+
+
 def test_an_answer_is_applied_with_its_dream(tmp_path: Path, monkeypatch, run) -> None:
     project = world.make_project(tmp_path)
     made = asking.dream(project, monkeypatch, ASK)

@@ -37,7 +37,7 @@ class Command(base.Command):
         for one in result["questions"]:
             yield from _question(one)
         if not result["questions"]:
-            yield "No questions."
+            yield "No question is shown yet." if result["more"] else "No questions."
         if result["more"]:
             yield f"{plural(result['more'], 'more question')}: `questions … --more` shows the next."
         for kind in result["no_longer_asked"]:
