@@ -13,7 +13,7 @@ from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 from django.utils import timezone
 
-from dreams.models import DreamRun, Memory, Project, Proposal
+from dreams.models import DreamRun, Hunk, Memory, Project, Proposal
 from dreams.services import cached_counts, settings_changes
 from dreams.services.scheduling import next_dream, scheduler
 from tests.world import rows as world
@@ -72,6 +72,18 @@ def test_what_is_approved_and_not_written_is_not_told_as_open(browser: Client) -
     assert "Not all of it is decided yet." in browser.get(reverse("projects")).content.decode()
     Proposal.objects.filter(pk=made.pk).update(state=Proposal.State.SUBMITTED)
     assert "Approved, but not all of it is written yet." in browser.get(reverse("projects")).content.decode()
+
+
+def test_the_list_offers_no_submit_of_what_was_submitted_though_another_one_is_decided(
+    browser: Client,
+) -> None:
+    project = world.make_project("acme")
+    decided = world.make_proposal(project)
+    Hunk.objects.filter(file__proposal=decided).update(verdict=Hunk.Verdict.APPROVED)
+    offered = ">Submit<"
+    assert offered in re.sub(r">\s+", ">", browser.get(reverse("projects")).content.decode())
+    world.make_proposal(project, origin="answers", state=Proposal.State.SUBMITTED)
+    assert offered not in re.sub(r">\s+", ">", browser.get(reverse("projects")).content.decode())
 
 
 def test_the_list_leads_to_the_proposal_that_the_project_s_own_page_leads_to(browser: Client) -> None:

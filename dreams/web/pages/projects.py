@@ -253,7 +253,7 @@ class _Facts:
 
     memories: Mapping[int, tuple[int, tuple[int, int] | None]]
     next: Mapping[int, NextDream]
-    reviews: Mapping[int, str]
+    reviews: Mapping[int, tuple[str, bool]]  # and whether all of it is decided, but not submitted
     open: Mapping[int, bool]  # the proposals not submitted; whether a decision is open
     dreams: Mapping[int, str]
     errors: Mapping[int, str]
@@ -269,7 +269,10 @@ class _Facts:
             memories=kept_each(CountKind.MEMORIES, pks, "in list", _memories),
             next=next_dream.of_projects(rows, now),
             # The newest of each project, as on its page.
-            reviews={pk: public_id for pk, public_id, *_ in waiting},
+            reviews={
+                pk: (public_id, state == Proposal.State.OPEN and not is_any)
+                for pk, public_id, state, is_any in waiting
+            },
             open={pk: is_any for pk, _, state, is_any in waiting if state == Proposal.State.OPEN},
             dreams=dict(_active(pks)),
             errors=dict(_last_errors(pks)),
@@ -328,6 +331,7 @@ def _row(row: Project, facts: _Facts) -> ProjectRow:
     rank: int = row.rank  # type: ignore[attr-defined] # annotated by _ranked
     state = STATES[rank]
     why, opens_at = _why(row, rank, facts)
+    review, is_decided = facts.reviews.get(row.pk, ("", False))
     return ProjectRow(
         pk=row.pk,
         name=str(row),
@@ -342,8 +346,8 @@ def _row(row: Project, facts: _Facts) -> ProjectRow:
         why=why,
         opens_at=opens_at,
         figures=tuple(Figure(title, kind, value(row, facts)) for title, kind, value in COLUMNS),
-        review=facts.reviews.get(row.pk, ""),
-        is_decided=facts.open.get(row.pk) is False,
+        review=review,
+        is_decided=is_decided,
         dream=facts.dreams.get(row.pk, ""),
     )
 
