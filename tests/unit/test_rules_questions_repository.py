@@ -13,8 +13,10 @@ from dulwich.repo import Repo
 
 from dreams.engines.rules.notes.bodies import units
 from dreams.engines.rules.questions import families
-from dreams.engines.rules.repository import ever_there
+from dreams.engines.rules.questions.repository import ConfigLines
+from dreams.engines.rules.repository import Repository, ever_there
 from dreams.engines.types import LineDate, Question
+from dreams.lib.prose.statement_pairs import PlacedText
 from tests.world.cases import each
 from tests.world.rules import dream, memory
 
@@ -710,3 +712,12 @@ def test_a_memory_that_says_nothing_else_is_removed_with_a_row_that_repeats_its_
         "things.md": None,
         "MEMORY.md": "",
     }
+
+
+@each("name", ["nettle-courier", "amber-press", "kelp-relay", "teal-sorter", "linen-vault", "olive-tagger"])
+def test_of_a_commands_words_that_are_as_rare_the_longest_tells_the_line(name: str) -> None:
+    lines = ["{", f'  "{name}": "vite build --mode {name}",', '  "packageManager": "pnpm@9.1.0"', "}"]
+    text = f"`pnpm run {name}` builds the site (vite build --mode {name})."
+    told = ConfigLines(Repository(configs={"package.json": "\n".join(lines)}))
+    line = told.by(PlacedText("a.md", "body", 1, 1, text, text))
+    assert line is not None and line.line_no == 2

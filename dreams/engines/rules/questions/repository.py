@@ -189,10 +189,11 @@ class ConfigLines:
         return None
 
     def _at(self, value: str) -> Sequence[tuple[str, int]]:
-        """The lines with the value, or with its rarest word."""
+        """The lines with the value, or with its rarest word; of several the longest."""
         words = {word.casefold() for word in (*_WORD.findall(value), *_NAME.findall(value))}
-        found = [self._by_value[word] for word in words if word in self._by_value]
-        return min(found, key=len, default=())
+        known = words & self._by_value.keys()
+        rarest = min(known, key=lambda word: (len(self._by_value[word]), -len(word), word), default="")
+        return self._by_value[rarest] if rarest else ()
 
     def _says_most(self, text: str, values: Sequence[str], path: str, number: int) -> bool:
         """Whether the statement says little besides the values and what is around them (nearby lines, parents, path). For a single
