@@ -21,7 +21,6 @@ from dreams.lib.files.text import quoted
 from dreams.lib.prose.comparing import TELLING, UNITS, says_more
 from dreams.lib.prose.exchanges import (
     MOST_OWN,
-    Exchange,
     ValueSpan,
     are_about_two,
     denied,
@@ -29,7 +28,6 @@ from dreams.lib.prose.exchanges import (
     has_another_title,
     is_about,
     is_in_a_title,
-    is_told_past,
     own_words,
     things,
 )
@@ -37,7 +35,6 @@ from dreams.lib.prose.statement_index import StatementIndex
 from dreams.lib.prose.statement_pairs import PlacedText
 from dreams.lib.prose.values import Value, read
 
-_ARROW = r"[`\"'*]*+\s*+(?:->|=>|→)\s*+[`\"'*]*+"
 TOLD = 0.85  # how useful an answer is, chosen: a person said the new value
 
 
@@ -142,8 +139,7 @@ FORM = 5  # equal statements of two memories, from which on both fill in the sam
 
 @dataclass(frozen=True, slots=True)
 class TwoValues:
-    """Two statements about one thing, with their values as written; `thing` if both name it. `corrects`: the second says that the
-    first one's value is no longer true."""
+    """Two statements about one thing, with their values as written; `thing` if both name it."""
 
     one: PlacedText
     other: PlacedText
@@ -151,7 +147,6 @@ class TwoValues:
     second: str
     score: float
     thing: str = ""
-    corrects: bool = False
     alike: bool = False  # both say more of the thing in some of the same words
 
     def turned(self) -> "TwoValues":
@@ -167,13 +162,13 @@ def two_values(
 ) -> Iterator[tuple[Question, Changed | None]]:
     """Questions of kind `changed` if one is newer, else `conflict`, but none about statements that are `settled`."""
     asked: set[frozenset[PlacedText]] = set()
-    later: defaultdict[PlacedText, list[tuple[TwoValues, dt.date | None]]] = defaultdict(list)
-    for pair in (*_corrected(index), *_of_things(index), *_compared(index)):
+    later: defaultdict[PlacedText, list[tuple[TwoValues, dt.date]]] = defaultdict(list)
+    for pair in (*_of_things(index), *_compared(index)):
         statements = frozenset((pair.one, pair.other))
         if (
             statements in asked
             or not settled.isdisjoint(statements)
-            or (not pair.corrects and _say_much_else(index, pair))
+            or _say_much_else(index, pair)
             or any(
                 asking.is_touched(place_of(each))
                 or not asking.tree_before.writable(each.path)
@@ -183,19 +178,15 @@ def two_values(
         ):
             continue
         first, second = _day_of(asking, pair.one), _day_of(asking, pair.other)
-        if pair.corrects:
-            later[pair.one].append((pair, second))
-        elif first and second and first != second:
+        if first and second and first != second:
             newer = pair if first < second else pair.turned()
             later[newer.one].append((newer, max(first, second)))
-        else:
-            if not pair.thing and any(map(str.isdigit, pair.value)):
-                yield from ((question, None) for question in _conflict(asking, index, pair))
-            continue
-        asked.add(statements)
+            asked.add(statements)
+        elif not pair.thing and any(map(str.isdigit, pair.value)):
+            yield from ((question, None) for question in _conflict(asking, index, pair))
     for told in later.values():
-        last = max(day or dt.date.max for _, day in told)
-        newest = [(pair, day) for pair, day in told if (day or dt.date.max) == last]
+        last = max(day for _, day in told)
+        newest = [(pair, day) for pair, day in told if day == last]
         if len({pair.second.strip("`") for pair, _ in newest}) == 1:  # else of two things
             yield from _changed(asking, index, *newest[0])
 
@@ -205,38 +196,6 @@ def _say_much_else(index: StatementIndex, pair: TwoValues) -> bool:
     two = ((each, each.other.reading.terms) for each in (pair, pair.turned()))
     many = [own_words(each.one, each.thing, each.value, terms) > MOST_OWN for each, terms in two]
     return sum(many) > (1 + pair.alike) * index.is_of_a_short_file(pair.one, pair.other)
-
-
-def _corrected(index: StatementIndex) -> Iterator[TwoValues]:
-    """Corrections such as "The store is db-2, not db-1" for "The store is db-1", in any file and of any day."""
-    for new in filter(_is_short, index.statements):
-        for value in new.reading.values:
-            written = new.text[value.start : value.end]
-            if not any(map(str.isdigit, value.key)) or not is_told_past(written, new.text):
-                continue
-            words, names = _beside(new, value.key), _names_beside(new, value)
-            more = value.key.replace(".", "").isdigit()  # 8080 may belong to two things
-            for old in filter(_is_short, index.leans_on(value.key, new)):
-                alike = names & old.reading.keys or len(_beside(old, value.key) & words) > more
-                # A statement that tells of a change itself is not the older of two.
-                told_past = (is_told_past(old.text[v.start : v.end], old.text) for v in old.reading.values)
-                if not alike or any(told_past):
-                    continue
-                made = exchange(old.text, new.text, "")
-                is_it = made and made.named and made.old.key.endswith(value.key)
-                # "[AP-5] Wrong day in GMT-3": the label of an entry is no value.
-                labels = made and new.text.lstrip("*").startswith(f"[{made.new.text}]")
-                if made and is_it and not labels and _is_in_its_place(made, old, new):
-                    yield TwoValues(old, new, made.old.text, made.new.text, 1.0, corrects=True)
-
-
-def _is_in_its_place(made: Exchange, old: PlacedText, new: PlacedText) -> bool:
-    """Whether a correction gives another value of the old one's kind, and no arrow after the old one leads elsewhere: in a mapping
-    ("2nm → SF2, 3nm → SF3") or in steps it does. On public directories none of six that did was a correction."""
-    was, now = (re.escape(each.text.strip("`")) for each in (made.old, made.new))
-    elsewhere = re.search(rf"{was}{_ARROW}(?!{now}(?!{_ARROW}))", new.text)
-    is_other = any(map(str.isdigit, now)) and not re.search(now, old.text)
-    return made.old.sort == made.new.sort and is_other and not elsewhere
 
 
 def _compared(index: StatementIndex) -> Iterator[TwoValues]:
@@ -294,7 +253,7 @@ def _in_place(one: PlacedText, other: PlacedText, thing: str) -> TwoValues | Non
     return TwoValues(one, other, found.old.text, found.new.text, score, thing, alike=alike)
 
 
-def _names_beside(statement: PlacedText, value: Value | ValueSpan) -> set[str]:
+def _names_beside(statement: PlacedText, value: ValueSpan) -> set[str]:
     """The names of a statement besides a value and what is a part of it, such as the host of an address."""
     own = {each.key for each in statement.reading.values if value.start <= each.start < value.end}
     return {each.key for each in statement.reading.values if not each.is_measured} - own - {value.key}
