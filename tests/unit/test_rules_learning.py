@@ -124,6 +124,54 @@ def test_of_two_remarks_in_the_same_words_the_older_value_is_not_learnt_unasked(
     assert b"370 requests" in learnt and b"640" not in learnt
 
 
+@each(
+    ("first", "last"), [("the port is 8081", "the port is 8082"), ("the store is db-1", "the store is db-2")]
+)
+def test_of_two_requests_that_differ_in_the_value_of_one_thing_the_last_one_is_learnt(
+    tmp_path: Path, first: str, last: str
+) -> None:
+    made = dream(tmp_path, {}, [session(1, f"Remember that {first}"), session(2, f"Remember that {last}")])
+    text = "".join(made.text(path) for path in made.after)
+    assert last in text and first not in text
+
+
+@each("first", ["we use db-1", "ticket 31 is done"])
+def test_two_requests_about_what_may_be_two_things_are_both_learnt(tmp_path: Path, first: str) -> None:
+    last = first.replace("1", "2")
+    made = dream(tmp_path, {}, [session(1, f"Remember that {first}", f"Remember that {last}")])
+    text = "".join(made.text(path) for path in made.after)
+    assert last in text and first in text
+
+
+@each(
+    "prompts",
+    [
+        ("Remember that the API is on 8081. Is that right?",),
+        ("Remember that the API is on 8081", "run the tests", "no, I was wrong, it is still 8080"),
+        (
+            "Remember that the API is on 8081",
+            "run the tests",
+            "sorry, I mixed it up: the API is the one on 8080",
+        ),
+    ],
+)
+def test_a_request_that_the_person_asks_about_or_denies_later_is_asked_about(
+    tmp_path: Path, prompts: tuple[str, ...]
+) -> None:
+    made = dream(tmp_path, {}, [session(1, *prompts)])
+    assert (made.after, [each.kind for each in made.outcome.questions]) == ({}, ["learn"])
+
+
+def test_a_denial_of_something_else_and_one_in_another_session_leave_a_request(tmp_path: Path) -> None:
+    asked, denied = "Remember that the API is on 8081", "no, I was wrong, it is still 8080"
+    other = "sorry, scrap that, the timeout of `copper-ranker` is 15 seconds"
+    for number, said in enumerate(
+        ([session(1, asked, "ok", other)], [session(1, asked), session(2, denied)])
+    ):
+        made = dream(tmp_path / str(number), {}, said)
+        assert any("the API is on 8081" in made.text(path) for path in made.after)
+
+
 def test_of_two_corrections_the_last_one_is_written_and_only_once(tmp_path: Path) -> None:
     files = {
         "MEMORY.md": INDEX,

@@ -70,3 +70,22 @@ def test_the_same_of_a_later_day_is_the_same_statement() -> None:
     assert is_later("As of 2026-03-16, the project has:", "As of 2026-03-18, the project has:")
     assert not is_later("As of 2026-03-18, the project has:", "As of 2026-03-16, the project has:")
     assert not is_later("As of 2026-03-16, the project has:", "As of 2026-03-18, the project lacks:")
+
+
+@each(
+    ("old", "new"),
+    [
+        (
+            "The importer reads files from the shared bucket each night at 02:00.",
+            "the importer reads files from the shared bucket each night and each morning",
+        ),
+        (
+            "Backups of the shop go to the cellar every night at 02:00 and 14:00.",
+            "Backups of the shop go to the cellar every night and every noon",
+        ),
+    ],
+)
+def test_a_wording_that_loses_a_value_without_giving_one_does_not_replace_the_statement(
+    old: str, new: str
+) -> None:
+    assert not restated(old, new)

@@ -230,7 +230,7 @@ def test_what_was_renamed_for_a_thing_is_asked_about_where_it_is_not_sure(tmp_pa
         ("Default branch is master.", "renamed master to main", "Default branch is main."),
         ("Anna Berg owns the importer.", "btw, Tom Lind owns the importer now", "Tom Lind owns the importer."),
         ("Jonas Weber owns the mobile app.", "Jonas left, the mobile app is owned by Priya Nair now", "Priya Nair owns the mobile app."),
-        ("Deploys go through Jenkins.", "deploys go through GitHub Actions now", "deploys go through GitHub Actions"),
+        ("Deploys go through Jenkins.", "deploys go through GitHub Actions now", "Deploys go through GitHub Actions."),
         ("Use yarn for installs.", "we switched from yarn to pnpm", "Use pnpm for installs."),
         ("Our cloud provider is AWS.", "heads up, our cloud provider is GCP now", "Our cloud provider is GCP."),
         ("Deploys go out on Tuesdays.", "deploys go out on Thursdays now", "Deploys go out on Thursdays."),
@@ -284,6 +284,7 @@ def test_what_denies_a_statement_of_named_things_is_asked_about(tmp_path: Path) 
 LEFT = [
     ("Queue 3 is drained by hand.", "queue 4 is drained by hand now"),
     ("Firewall rule 12 opens 5300.", "firewall rule 13 opens 5300 now"),
+    ("Ticket 31 is done.", "ticket 32 is done now"),
     ("The API is on port 80, the admin UI on port 81.", "the API is on port 82 now"),
     ("See ticket 12 for details.", "ticket 31 is now done"),
     ("See larch:12 for details.", "larch:31 is now done"),
@@ -464,6 +465,92 @@ def test_a_correction_may_say_now_or_not_and_speak_of_errors_that_memory_speaks_
     tmp_path: Path, line: str, now: str
 ) -> None:
     assert now in told(tmp_path, line, f"Correction: {now}").text("notes.md")
+
+
+@each("now", ["reads CSV and XML files each night, I think", "fails to read CSV and XML files each night"])
+def test_a_correction_with_a_word_of_doubt_that_memory_lacks_changes_nothing_unasked(
+    tmp_path: Path, now: str
+) -> None:
+    made = told(tmp_path, "The importer reads CSV files each night.", f"Correction: the importer {now}")
+    assert made.after == made.before
+
+
+def test_a_number_whose_unit_would_no_longer_fit_is_asked_about(tmp_path: Path) -> None:
+    made = told(tmp_path, "The logs are kept for 1 year.", "the logs are kept for 3 years now")
+    assert made.after == made.before and [each.kind for each in made.outcome.questions] == ["changed"]
+
+
+@each(
+    ("line", "said"),
+    [
+        ("Timeout of uploads: 30s", "the timeout is 60s now"),
+        ("The upload timeout is 30s.", "the timeout is 60s now"),
+        ("The timeout is 30s for uploads.", "the timeout is 60s now"),
+        ("The API of the shop listens on port 8080.", "the API listens on port 9090 now"),
+        (RETRIES, "Retry 5 times now."),
+        (RETRIES, "please retry up to 5 times now"),
+    ],
+)
+def test_what_is_said_of_more_than_memory_says_or_may_be_an_order_for_the_task_is_asked_about(
+    tmp_path: Path, line: str, said: str
+) -> None:
+    made = told(tmp_path, line, said)
+    assert made.after == made.before and [each.kind for each in made.outcome.questions] == ["changed"]
+
+
+def test_what_the_team_does_now_is_no_order(tmp_path: Path) -> None:
+    assert "- Retry 5 times.\n" in told(tmp_path, RETRIES, "we retry 5 times now").text("notes.md")
+
+
+@each(
+    ("line", "said"),
+    [
+        ("Der Port ist 8080.", "Der Port ist jetzt 8081"),
+        ("El puerto de la API es 8080.", "el puerto de la API ahora es 8081"),
+        ("Le port est 8080.", "le port est maintenant 8081"),
+        ("a porta é 8080", "a porta agora é 8081"),
+        ("APIのポートは8080です。", "APIのポートは今8081です"),
+        ("API 포트는 8080입니다.", "API 포트는 이제 8081입니다"),
+        ("端口是 8080。", "端口现在是 8081"),
+    ],
+)
+def test_a_statement_of_any_language_that_is_repeated_with_another_number_is_asked_about(
+    tmp_path: Path, line: str, said: str
+) -> None:
+    made = told(tmp_path, line, said)
+    [asked] = made.outcome.questions
+    assert (made.after, asked.kind) == (made.before, "changed")
+    assert f"- {line.replace('8080', '8081')}\n" in (asked.options[0].edits[0].after or "")
+
+
+@each("said", ["le port est bloqué par 8081 clients", "Der Port von Berlin ist 8081", "open port 8081"])
+def test_a_sentence_with_more_than_a_word_or_two_besides_repeats_no_statement(
+    tmp_path: Path, said: str
+) -> None:
+    made = told(tmp_path, "Le port est 8080.", said)
+    assert (made.after, made.outcome.questions) == (made.before, [])
+
+
+def test_a_question_about_something_else_does_not_doubt_what_was_told_before_it(tmp_path: Path) -> None:
+    asks = "the API listens on port 9090 now. Why does the build fail?"
+    assert "port 9090" in told(tmp_path / "other", API, asks).text("notes.md")
+    for number, asks in enumerate(("Is that right?", "Right?", "Does the API use TLS?")):
+        made = told(tmp_path / str(number), API, f"the API listens on port 9090 now. {asks}")
+        assert made.after == made.before
+
+
+def test_a_denial_that_only_names_the_old_value_leaves_no_change(tmp_path: Path) -> None:
+    said = ("the API is on port 9090 now", "run the tests", "no, I was wrong, it is still 8080")
+    made = told(tmp_path, API, *said)
+    assert made.after == made.before and [each.kind for each in made.outcome.questions] == ["changed"]
+
+
+def test_the_clause_of_a_rule_that_names_the_old_value_is_asked_about(tmp_path: Path) -> None:
+    line = "Use pnpm and run the linter before pushing."
+    made = told(tmp_path, line, "use yarn now instead of pnpm")
+    [asked] = made.outcome.questions
+    assert made.after == made.before
+    assert f"- {line.replace('pnpm', 'yarn')}\n" in (asked.options[0].edits[0].after or "")
 
 
 def test_what_fails_at_the_moment_takes_the_place_of_nothing(tmp_path: Path) -> None:

@@ -68,6 +68,11 @@ APART = [
         "one word stands for another",
     ),
     ("MailSorter runs on Node 22.", "`ledger-worker` runs on Node 22.", "each says it of another thing"),
+    (
+        "`ledger-worker` writes to `s3://acme/logs` at 02:00 UTC.",
+        "`ledger-mailer` writes to `s3://acme/logs` at 02:00 UTC.",
+        "they name two things",
+    ),
 ]
 
 

@@ -8,6 +8,7 @@ import re
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence, Set
 from dataclasses import dataclass, replace
+from itertools import pairwise
 
 from dreams.engines.rules.notes.removing import Rewording, reword, with_text
 from dreams.engines.rules.notes.tree import Recorder, Tree, is_index, is_log
@@ -17,7 +18,7 @@ from dreams.engines.rules.user_statements.prompts import Heard
 from dreams.engines.rules.user_statements.speech import REVERTED
 from dreams.engines.rules.user_statements.statements import Typed
 from dreams.lib.prose import lexicon
-from dreams.lib.prose.comparing import TELLING, says_more
+from dreams.lib.prose.comparing import CLAUSE, TELLING, says_more
 from dreams.lib.prose.exchanges import (
     MOST_OF_A_THING,
     MOST_OWN,
@@ -36,6 +37,9 @@ from dreams.lib.prose.values import read
 
 MOST_SHORT = 16  # words of a statement that a typed one may replace completely
 MOST_PLACES = 5  # statements that one newer one replaces
+MOST_TOLD = 12  # letters of a word such as "maintenant", and of one beside it
+# Without one of them a sentence may be an order for the task: "retry 5 times now".
+_TELLS = lexicon.IS | lexicon.ARTICLES | {"has", "have", "we"}
 # "Does not run" is what is so now, unlike "on db-2, not db-1".
 _NOT = "".join(rf"(?<!\b{verb} )" for verb in sorted(lexicon.BE | lexicon.DO | lexicon.MODALS)) + "not"
 _NOW = re.compile(
@@ -151,8 +155,9 @@ def _things(index: StatementIndex, typed: Typed, past: set[str]) -> Iterator[tup
     is_past = {thing: any(key == thing or key.startswith(f"{thing}.") for key in past) for thing, _ in found}
     yield from ((thing, known) for thing, known in found if not is_past[thing])
     yield from (("", known) for thing, known in found if is_past[thing])
-    if typed.may_change and not found and (near := _nearest(index, typed)):
-        yield "", near
+    if not found and (typed.may_change or read(typed.text).values):
+        near = _nearest(index, typed)
+        yield "", [each for each in near if typed.may_change or _is_retold(each.text, typed.text)]
 
 
 def _nearest(index: StatementIndex, typed: Typed) -> list[PlacedText]:
@@ -238,16 +243,32 @@ def _is_meant(statement: PlacedText, typed: Typed, thing: str, made: Exchange) -
     """Whether the values are of the thing, as both say little else, or the old one is called past. The sentence may say more if it
     names the old value, and the statement if a change is told. Without a thing, most words in common are enough."""
     values = words_of(f"{thing} {made.old.text} {made.new.text}".replace("_", " "))
-    mine, theirs = (words_of(text) - values for text in (statement.text, typed.text))
+    said = _up_to(statement.text, made.old.text) if made.named else statement.text
+    mine, theirs = (words_of(text) - values for text in (said, typed.text))
     is_past = is_told_past(made.old.text, typed.text)
     titles = words_of(" ".join((statement.path, *statement.headings)))
     of_it, of_mine = len(theirs - mine - titles) <= MOST_OWN, len(mine - theirs) <= MOST_OWN
     if thing:
         return is_past or ((of_it or made.named) and (of_mine or typed.may_change))
-    return (is_past and of_it and of_mine) or _share_most(mine, theirs)
+    return (
+        (is_past and of_it and of_mine) or share_most(mine, theirs) or _is_retold(statement.text, typed.text)
+    )
 
 
-def _share_most(mine: set[str], theirs: set[str]) -> bool:
+def _up_to(text: str, value: str) -> str:
+    """The text up to the end of the clause with a value."""
+    before, _, behind = text.partition(value)
+    return f"{before}{value}{CLAUSE.split(behind, maxsplit=1)[0]}"
+
+
+def _is_retold(text: str, said: str) -> bool:
+    """Whether a sentence of any language repeats all of a statement but its numbers, with hardly a word more."""
+    mine, theirs = ("".join(filter(str.isalpha, each.lower())) for each in (text, said))
+    letters = iter(theirs)
+    return 1 < len(mine) >= len(theirs) - MOST_TOLD and all(letter in letters for letter in mine)
+
+
+def share_most(mine: set[str], theirs: set[str]) -> bool:
     return 2 * len(mine & theirs) >= max(1, len(mine), len(theirs))
 
 
@@ -277,7 +298,7 @@ def _whole(index: StatementIndex, typed: Typed, thing: str, about: Sequence[Plac
     short = [
         each
         for each in about
-        if _share_most(words_of(each.text), words_of(typed.text))
+        if share_most(words_of(each.text), words_of(typed.text))
         and not _is_framed(typed, thing, each)
         and len(each.text.split()) <= MOST_SHORT
         and len(sentences(each.text)) == 1
@@ -319,10 +340,7 @@ def is_certain(update: Update, heard: Sequence[Heard]) -> bool:
     if "1" in {update.old, update.new}:
         return False  # "1 year" and "3 years"
     is_past = is_told_past(update.old, text)
-    sure = is_past or (
-        update.sure
-        and all(is_last_number(each.text, update.old, text, update.new) for each in update.statements)
-    )
+    sure = is_past or (update.sure and all(_is_last_number(each.text, update) for each in update.statements))
     return (
         sure
         and update.typed.changes
@@ -330,6 +348,19 @@ def is_certain(update: Update, heard: Sequence[Heard]) -> bool:
         and all(_is_surely_meant(each, update) for each in update.statements)
         and _stands(update, heard)
     )
+
+
+def _is_last_number(text: str, update: Update) -> bool:
+    """Whether the sentence gives the last number of a statement another value, and speaks of the same and of no wider thing: not of
+    "the timeout" for "the timeout of uploads". One word may be the verb of a statement without "is"."""
+    said = update.typed.text
+    told, head = (each.lower().split() for each in (said, _up_to(text, update.old)))
+    known = words_of(f"{said} {update.old}")
+    before_own = [before for before, word in pairwise(("the", *head)) if words_of(word) - known]
+    is_verb = ":" not in text and lexicon.IS.isdisjoint(head) and {*before_own} <= {*told} - lexicon.FILLER
+    is_order = not update.thing and _TELLS.isdisjoint((*told, *head))
+    is_wider = len(before_own) > is_verb
+    return is_last_number(text, update.old, said, update.new) and not is_wider and not is_order
 
 
 def _is_alone(update: Update) -> bool:
@@ -358,7 +389,7 @@ def _is_surely_meant(statement: PlacedText, update: Update) -> bool:
 
 def _stands(update: Update, heard: Sequence[Heard]) -> bool:
     """Whether nothing typed later takes it back."""
-    words = words_of(update.typed.text)
+    words = words_of(f"{update.typed.text} {update.old}")
     later = heard[heard.index(update.heard) + 1 :]
     return not any(REVERTED.search(each.prompt.text) and words & words_of(each.prompt.text) for each in later)
 

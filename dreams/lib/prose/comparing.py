@@ -102,7 +102,7 @@ def compare(one: str, other: str, *, is_rare: Callable[[str], bool] = lambda key
     return Compared("same" if enough else "none", score, rule)
 
 
-_CLAUSE = re.compile(r"[,;:.](?=\s)|\sand\s")
+CLAUSE = re.compile(r"[,;:.](?=\s)|\sand\s")
 
 
 def says_more(text: str, known: str, most_new: float = MOST_NEW) -> bool:
@@ -113,7 +113,7 @@ def says_more(text: str, known: str, most_new: float = MOST_NEW) -> bool:
     said, held = read(text), read(known)
     if missing(said, held) or said.environments - held.environments:
         return True
-    own = (read(part).terms for part in _CLAUSE.split(text))
+    own = (read(part).terms for part in CLAUSE.split(text))
     of_its_own = any(
         max(terms.values(), default=0) >= TELLING and not _common(terms, held.terms) for terms in own
     )

@@ -15,7 +15,7 @@ from dreams.lib.prose.comparing import TELLING, UNITS, of_one_sort
 from dreams.lib.prose.statement_index import StatementIndex
 from dreams.lib.prose.statement_pairs import PlacedText
 from dreams.lib.prose.statements import canonical
-from dreams.lib.prose.values import MOST_NAME, Value, read
+from dreams.lib.prose.values import BEFORE, BEHIND, MOST_NAME, Value, read
 from dreams.lib.prose.words import IRREGULAR
 
 MOST_OF_A_THING = 8  # statements about a thing; with more it is unclear which one is meant
@@ -184,7 +184,7 @@ def _sort(text: str, value: Value | None) -> str:
     if value and (value.kind in {"number", "address"} or (value.kind == "path" and "/" in text)):
         return value.kind
     bare = text.strip("`")
-    if bare.isalpha():
+    if bare.isalpha() or (value and value.kind == "name" and bare.replace(" ", "").isalpha()):
         return "A"
     if bare.startswith(("#", "0x")):
         return bare[0]
@@ -199,9 +199,10 @@ def exchange(text: str, said: str, thing: str, known: Sequence[str] = ()) -> Exc
     """
     mine = (*spans(text, thing), *_numbers_inside(text))
     theirs = [_with_program(span, said, mine) for span in spans(said, thing)]
-    had = {span.key for span in mine} | {span.key for each in known for span in spans(each, thing)}
+    held = (*mine, *_versions(mine))
+    had = {span.key for span in held} | {span.key for each in known for span in spans(each, thing)}
     fresh = [span for span in theirs if span.key not in had]
-    past = [span for span in mine if _named(span, said)]
+    past = [span for span in held if _named(span, said)]
     if fresh and past and (made := _of_named(past, fresh, said, mine)):
         return made
     if not fresh:
@@ -212,6 +213,13 @@ def exchange(text: str, said: str, thing: str, known: Sequence[str] = ()) -> Exc
     if not pairs and alone and _beside(text, mine[0]) == _beside(said, theirs[0]):
         return Exchange(mine[0], fresh[0], True)
     return Exchange(*pairs[0], pairs[0][0].sort not in _COMMON_SORTS) if len(pairs) == 1 else None
+
+
+def _versions(found: Sequence[ValueSpan]) -> Iterator[ValueSpan]:
+    """The numbers of named values, which may be told without the name: "from 15 to 16" of "PostgreSQL 15"."""
+    for number, span in ((span.text.rpartition(" ")[2], span) for span in found if span.sort == "A 0"):
+        start = span.end - len(number)
+        yield ValueSpan(start, span.end, number, number, "number", Value("number", number, start, span.end))
 
 
 def _numbers_inside(text: str) -> Iterator[ValueSpan]:
@@ -239,7 +247,7 @@ def _beside(text: str, value: ValueSpan) -> list[str]:
 def _named(span: ValueSpan, said: str) -> bool:
     name = span.text.strip("`").lower()
     text = said.lower()
-    return name in text and re.search(rf"(?<![\w.-]){re.escape(name)}(?![\w-]|\.\w)", text) is not None
+    return name in text and re.search(rf"{BEFORE}(?<!\.){re.escape(name)}{BEHIND}", text) is not None
 
 
 def _of_named(
@@ -368,9 +376,10 @@ def is_last_number(text: str, old: str, told: str, new: str) -> bool:
         return False
     before, _, behind = text.partition(old)
     unit, _, rest = behind.lstrip(" .,`").partition(" ")
-    later = words_of(rest) & words_of(told) - words_of(f"{before} {unit}")
+    ends, said, known = ({*_WORD.findall(each.lower())} for each in (rest, told, f"{before} {unit}"))
     kinds = [value.kind for value in read(text).values]
-    return kinds.count(values[0][0].kind) == 1 and not later and told.count(old) == (old in new)
+    repeats = not known.issuperset(ends & said)
+    return kinds.count(values[0][0].kind) == 1 and not repeats and told.count(old) == (old in new)
 
 
 def _apart(old: str, new: str) -> tuple[str, str]:

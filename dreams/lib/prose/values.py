@@ -46,7 +46,12 @@ _ENDERS = tuple(".!?:;")
 _TARGET = re.compile(r"(?<=\])\([^()\s]{1,300}\)|\[\[[^\]\n]{1,200}\]\]")
 # Chinese and Japanese have no spaces: every two adjacent characters count as a word.
 UNSPACED = re.compile(r"[\u3040-\u30ff\u3400-\u9fff]")
-_PARTS = re.compile(rf"(?P<pair>{UNSPACED.pattern})(?={UNSPACED.pattern})|(?:(?!{UNSPACED.pattern})[^/:])+")
+_LETTER = r"[^\W\u3040-\u30ff\u3400-\u9fff\uac00-\ud7a3]"  # Korean too: "8080입니다" has the number 8080
+BEFORE, BEHIND = rf"(?<!{_LETTER})(?<!-)", rf"(?!{_LETTER}|-|\.\w)"  # a whole value
+_PARTS = re.compile(
+    rf"(?P<pair>{UNSPACED.pattern})(?={UNSPACED.pattern})|\d\d?:\d\d(?!\d)|(?:(?!{UNSPACED.pattern})[^/:])+"
+)
+_MEASURED = re.compile(r"\d[\d:]*(?:[a-zA-Z]{1,2})?")
 _INNER = re.compile(r"[^\W\d_]+|\d+")
 # Verbs that nearly every note has.
 _WEAK = frozenset(
@@ -243,7 +248,9 @@ def _behind(between: str, held: str, kind: str, start: int) -> Iterator[_Token]:
     if kind == "word" and ("/" in held or ":" in held or (not held.isascii() and UNSPACED.search(held))):
         for part in _PARTS.finditer(held):  # "flags/args", "localhost:8080": two words
             at, told = start + part.start(), held[part.start() :][:2] if part["pair"] else part[0]
-            sort = "number" if told.isdigit() else "word"
+            sort = (
+                "number" if told.isdigit() or (not held.isascii() and _MEASURED.fullmatch(told)) else "word"
+            )
             yield _Token(sort, told, at, at + len(told), opens and at == start)
     else:
         held = held.rstrip(".,:;!?") if kind in {"path", "address"} else held

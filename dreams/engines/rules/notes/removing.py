@@ -13,7 +13,7 @@ from dreams.lib.files import text as texts
 from dreams.lib.files.text import one_line
 from dreams.lib.prose.comparing import says_more
 from dreams.lib.prose.statement_pairs import PlacedText
-from dreams.lib.prose.values import Value
+from dreams.lib.prose.values import BEFORE, BEHIND, Value
 
 LONGEST_SUMMARY = 160  # characters of a sentence that replaces a summary
 
@@ -219,7 +219,7 @@ def with_text(statement: PlacedText, old: str, new: str) -> Rewording | None:
     """The statement with one value replaced; None unless it has the value exactly once, and as a whole: a port is one in
     "localhost:8080", but 4 is a part of "4/raven"."""
     bare = re.escape(old.strip("`"))
-    whole = rf"(?<![\w-])(?<![\w`]\.)(?<!\w[/@]){bare}(?![\w-]|\.\w)(?:(?<=[:=/]{bare})|(?![/:@]\w))"
+    whole = rf"{BEFORE}(?<![\w`]\.)(?<!\w[/@]){bare}{BEHIND}(?:(?<=[:=/]{bare})|(?![/:@]\w))"
     found = list(re.finditer(rf"`{bare}`|{whole}", statement.text))
     if len(found) != 1 or old.strip("`") == new.strip("`"):
         return None

@@ -13,12 +13,12 @@ from dreams.engines.rules.notes.tree import Recorder, Tree, is_index, is_log
 from dreams.engines.rules.user_statements.in_passing import Sureness
 from dreams.engines.rules.user_statements.prompts import Heard
 from dreams.engines.rules.user_statements.requests import Handling, Wish
-from dreams.engines.rules.user_statements.speech import REVERTED
+from dreams.engines.rules.user_statements.speech import REVERTED, takes_back
 from dreams.engines.rules.user_statements.statements import Stated, Typed, tells_change
 from dreams.engines.types import Citation, Job, Repeated
 from dreams.lib import memdir
 from dreams.lib.files.text import encode
-from dreams.lib.prose import comparing, dates
+from dreams.lib.prose import comparing, dates, lexicon
 from dreams.lib.prose.exchanges import exchange, is_last_number, is_told_past, says_only, words_of
 from dreams.lib.prose.pieces import keys_of
 from dreams.lib.prose.statement_index import SHORTEST
@@ -29,6 +29,7 @@ MOST_LESSONS = 200  # of one dream, so that a proposal stays readable; chosen
 MOST_COMPARED = 200  # the newest, to bound time
 # A remark in so many sessions was not meant for one task.
 MANY_SESSIONS = 3
+MOST_DENYING = 200  # characters of a prompt that takes something back
 SEVERAL_SESSIONS = 2
 LEAST_COMMON = 2  # words that two statements have in common that say the same
 _WORD = re.compile(r"\w{3,}")
@@ -220,20 +221,38 @@ def _bring_up_to_date(said: list[Lesson], heard: Heard) -> None:
     for typed in heard.typed:
         for lesson in said[-MOST_COMPARED:]:
             made = exchange(lesson.text, typed.text, "") if typed.changes else None
-            common = words_of(lesson.text) & words_of(typed.text)
-            if not (made and common and _may_change(heard, lesson)):
+            if not (made and _may_change(heard, lesson)):
                 continue
             old, new = made.old.text, made.new.text
+            common = words_of(lesson.text) & words_of(typed.text)
             whole = with_text(PlacedText("", "body", 1, 1, lesson.text, lesson.text), old, new)
-            is_it = says_only(typed.text, old, new, lesson.text)
-            if whole and is_it and (made.named or is_last_number(lesson.text, old, typed.text, new)):
+            is_meant = made.named or is_last_number(lesson.text, old, typed.text, new)
+            is_it = common and is_meant and says_only(typed.text, old, new, lesson.text)
+            if whole and (is_it or _is_put_anew(whole.text, typed.text, new)):
                 lesson.text = whole.text
                 lesson.citations.insert(0, heard.citation(typed.quote))
-            elif is_told_past(old, typed.text) and not read(typed.text).denials:
+            elif common and is_told_past(old, typed.text) and not read(typed.text).denials:
                 lesson.doubt()
+    for lesson in said[-MOST_COMPARED:]:
+        if _is_denied(lesson, heard):
+            lesson.doubt()
     if REVERTED.search(heard.prompt.text):
         words = keys_of(heard.prompt.text)
         said[:] = [each for each in said if not (_may_change(heard, each) and _is_undone(each, words))]
+
+
+def _is_put_anew(text: str, said: str, new: str) -> bool:
+    """Whether a sentence says the same as one with the new value, which follows "is"."""
+    before = said.partition(new)[0].lower().split()
+    return comparing.normalised(text) == comparing.normalised(said) and not lexicon.IS.isdisjoint(before[-1:])
+
+
+def _is_denied(lesson: Lesson, heard: Heard) -> bool:
+    """Whether a later prompt of its session takes back something in its words, or names nothing but another value of its kind."""
+    pks, prompt = {cited.session_pk for cited in lesson.citations}, heard.prompt.text[:MOST_DENYING]
+    is_value = len(read(prompt).anchors) == 1 and exchange(lesson.text, prompt, "")
+    is_of_it = bool(is_value or words_of(lesson.text) & words_of(prompt))
+    return heard.citation("").session_pk in pks - {None} and is_of_it and takes_back(prompt, lesson.text)
 
 
 def _may_change(heard: Heard, lesson: Lesson) -> bool:

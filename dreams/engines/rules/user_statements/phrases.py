@@ -43,6 +43,9 @@ JOKING = re.compile(
     r",\s*(?:love it|lovely|fantastic|brilliant|classic|how nice|great job|well done)$",
     re.IGNORECASE,
 )
+FOR_A_WHILE = _words(
+    r"temporar\w+|for (?:now|testing|a test|the (?:moment|demo|test|time being|workshop|talk|experiment))|for this \w+|until|till"
+)
 # The rest is not reported as done.
 _NOT_SO = (
     _words(  # supposed
@@ -59,9 +62,7 @@ _NOT_SO = (
     _words(  # wished for
         r"perfect world|ideally|wish(?:es|ed)?|hope(?:s|d|fully)?|want(?:s|ed)?|would like|['’]d (?:like|love|prefer)"
     ),
-    _words(  # for a while
-        r"temporar\w+|for (?:now|testing|a test|the (?:moment|demo|test|time being|workshop|talk|experiment))|for this \w+|until|till",
-    ),
+    FOR_A_WHILE,
     _words(  # somewhere else
         r"(?:in|on) my (?:\w+ )?(?:branch|fork|machine|laptop|sandbox|local\w*)|locally only|only locally|i (?:now )?have (?!\w+ed\b)",
         r"(?:old|other|another|previous|former|last) (?:project|repo|repository|company|job|team|codebase|employer|client)|their|his|her",

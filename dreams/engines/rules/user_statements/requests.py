@@ -6,6 +6,7 @@ neither does the current task."""
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from itertools import pairwise
 from typing import Literal
 
 from dreams.engines.rules.notes.wording import is_labelled, says_something, sentences, whole
@@ -23,6 +24,7 @@ from dreams.engines.rules.user_statements.speech import (
     standing_from,
     typed_lines,
 )
+from dreams.engines.rules.user_statements.statements import asks_about
 from dreams.lib.prose.statements import statement
 
 # At the beginning of a clause, or after words of asking: "in case you forget" asks nothing.
@@ -198,7 +200,12 @@ def wishes(prompt: str) -> list[Wish]:
     asked = list(_requests(typed_lines(text))) if _ANY.search(text) else []
     quoted = "\n".join(wish.quote for wish in asked)
     said = [wish for wish in _in_passing(text) if wish.quote not in quoted]
-    return [*asked, *said]
+    parts = [sentence for line in typed_lines(text) for sentence in sentences(line)]
+    doubted = tuple(each for each, after in pairwise(parts) if asks_about(each, after))
+    return [
+        replace(wish, handling="ask") if wish.handling == "learn" and wish.quote.endswith(doubted) else wish
+        for wish in (*asked, *said)
+    ]
 
 
 def _in_passing(prompt: str) -> Iterator[Wish]:

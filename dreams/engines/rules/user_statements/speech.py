@@ -93,7 +93,7 @@ _LEADS = re.compile(
     re.IGNORECASE,
 )
 # A last line that asks about the text above: "what does that mean", "can you estimate it".
-_ASKS_OF_IT = re.compile(
+ASKS_OF_IT = re.compile(
     r"(?:\w+\W+){0,6}?(?:it|this|that|these|those|them|there|above|say|says|mean|means)\b[^.!]*$|(?:why|what|how|who|summari[sz]e|translate|explain|review|anything|thoughts|tl;?dr)\W*$",
     re.IGNORECASE,
 )
@@ -145,7 +145,7 @@ def typed_lines(prompt: str) -> list[str]:
             break
     told = [line for line in lines if line]
     # The last line, after a blank one, asks about several lines above.
-    if len(told) > MOST_ABOVE and "" in lines and _ASKS_OF_IT.match(told[-1]):
+    if len(told) > MOST_ABOVE and "" in lines and ASKS_OF_IT.match(told[-1]):
         return [""] * (len(lines) - 1) + told[-1:]
     lines = _own_lines(lines)
     told = [line for line in lines if line]

@@ -11,6 +11,7 @@ from itertools import pairwise
 from dreams.engines.rules.notes.wording import is_labelled, sentences, whole
 from dreams.engines.rules.user_statements.phrases import (
     DOUBTFUL,
+    FOR_A_WHILE,
     JOKING,
     OTHERS,
     PLAYED,
@@ -21,14 +22,15 @@ from dreams.engines.rules.user_statements.phrases import (
     is_own_word,
     looks_secret,
 )
-from dreams.engines.rules.user_statements.speech import KEEP_IT, SOFT, asks, opened, typed_lines
-from dreams.lib.prose.exchanges import exchange
+from dreams.engines.rules.user_statements.speech import ASKS_OF_IT, KEEP_IT, SOFT, asks, opened, typed_lines
+from dreams.lib.prose.exchanges import exchange, words_of
 from dreams.lib.prose.pieces import keys_of
 
 MOST_PROMPT = 2_000  # characters of a prompt that are searched for changes; longer ones are pasted
 SHORT_PROMPT = 400  # of a prompt whose plain statements may replace others
 MOST_WORDS = 40  # of a sentence
 LEAST_WORDS, LEAST_CITED = 4, 3  # of a new wording, and of a quoted statement
+LEAST_ASKED = 2  # words of a question that is about something else
 
 # --- Sentences that may tell a change -----------------------------------------------------------------------------
 
@@ -75,15 +77,20 @@ def typed_sentences(prompt: str) -> list[Typed]:
 
 
 def _typed(sentence: str, after: str) -> Typed | None:
-    told = "" if _asks_about(after) else _told(sentence)
+    told = "" if asks_about(sentence, after) else _told(sentence)
     text = told or _doubted(sentence)
     contrasts = _CONTRAST.search(sentence) is not None
     return Typed(text, sentence, tells_change(sentence), contrasts, doubted=not told) if text else None
 
 
-def _asks_about(after: str) -> bool:
-    """Whether the next sentence asks and is no request: "… now. Is that right?"."""
-    return asks(after) and not _WANTED.match(f", {after}")
+def asks_about(sentence: str, after: str) -> bool:
+    """Whether the next sentence asks whether it is so, and is no request and about nothing else: "… now. Is that right?"."""
+    if not asks(after) or _WANTED.match(f", {after}"):
+        return False
+    words = words_of(after)
+    return (
+        len(words) < LEAST_ASKED or bool(ASKS_OF_IT.match(after)) or not words.isdisjoint(words_of(sentence))
+    )
 
 
 def tells_change(text: str) -> bool:
@@ -107,7 +114,7 @@ def _told(sentence: str) -> str:
 
 def _doubted(sentence: str) -> str:
     """An uncertain sentence that is no question, supposition, joke or quotation, so that one may ask whether it changes memory."""
-    played = any(table.search(sentence) for table in (SUPPOSED, JOKING, PLAYED, _QUOTES))
+    played = any(table.search(sentence) for table in (SUPPOSED, JOKING, PLAYED, FOR_A_WHILE, _QUOTES))
     if played or asks(sentence) or len(sentence.split()) > MOST_WORDS:
         return ""
     return opened(sentence)[0].rstrip(" .!")
@@ -175,7 +182,7 @@ def _statements(line: str) -> list[str]:
     if is_labelled(opened(line)[0]):
         return [line]
     parts = sentences(line)
-    told = [each for each, after in pairwise([*parts, ""]) if not _asks_about(after)]
+    told = [each for each, after in pairwise([*parts, ""]) if not asks_about(each, after)]
     return [line, *told] if len(parts) > 1 else told
 
 
