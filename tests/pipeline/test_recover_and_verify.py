@@ -368,6 +368,24 @@ def test_what_was_approved_is_not_written_from_a_damaged_text(project: Project) 
     assert {path.name: path.read_bytes() for path in world.folder(project).iterdir()} == before
 
 
+def test_an_undo_and_a_restore_of_what_both_have_lost_say_so_and_write_nothing(project: Project) -> None:
+    proposal = Proposal.objects.get(public_id=apply_all(project))
+    before = {path.name: path.read_bytes() for path in world.folder(project).iterdir()}
+    file = proposal.files.get(path="feedback_testing.md")
+    flipped(file.base_sha)
+    shutil.rmtree(syncing.history_path(project))
+    said = f"The text {file.base_sha} is lost or damaged. Run `"
+    with pytest.raises(Refusal, match=said):
+        rollback.rollback(proposal, world.ME, rollback.Selection())
+    with pytest.raises(Refusal, match=said):
+        hand_edits.restore(project, file.path, file.base_sha, world.ME)
+    client = Client(raise_request_exception=False)
+    client.force_login(get_user_model().objects.create_superuser("owner"))
+    page = client.get(reverse("undo", args=[proposal.public_id]), {"all": "1"})
+    assert page.status_code == 409 and f"The text {file.base_sha} is lost or damaged" in page.content.decode()
+    assert {path.name: path.read_bytes() for path in world.folder(project).iterdir()} == before
+
+
 @pytest.mark.parametrize("spoil", [flipped, lambda sha: Blob.objects.filter(sha256=sha).delete()])
 def test_a_damaged_or_lost_text_comes_back_as_its_remedy_says(
     project: Project, spoil: Callable[[str], Any], tmp_path: Path

@@ -47,7 +47,7 @@ from dreams.services import (
     verifying,
 )
 from dreams.services.apply import applying
-from dreams.services.memories import said_again, syncing
+from dreams.services.memories import hand_edits, said_again, syncing
 from dreams.services.proposals import rebase
 from dreams.services.questions import answering, asking as questions_asking
 from dreams.services.search import index
@@ -398,6 +398,25 @@ def test_a_purge_that_waits_is_finished_though_another_replaced_its_texts_meanwh
     kept = _everywhere(project)
     assert TOKEN.encode() not in kept and OTHER.encode() not in kept
     assert not Purge.objects.filter(done_at=None).exists() and verifying.verify().problems == []
+
+
+@pytest.mark.not_on_postgresql
+def test_a_restore_asked_for_before_a_purge_takes_nothing_from_a_history_that_the_purge_waits_for(
+    project: Project, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with_secret = project.memories.get(path="project_deploy.md").sha256
+    _redacted(project)
+
+    def busy(*_: object) -> None:
+        raise history.HistoryBusy("Another process writes to it")
+
+    with monkeypatch.context() as patched:
+        patched.setattr(history.HistoryStore, "purge", busy)
+        assert secret_purge.purge(project, [_id(project)], ME).waits
+    with pytest.raises(blobs.MissingBlob, match=with_secret):
+        hand_edits.restore(project, "project_deploy.md", with_secret, ME)
+    assert recovery.recover().histories
+    assert TOKEN.encode() not in _everywhere(project)
 
 
 @pytest.mark.more

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, TypeAlias, TypedDict
 from django.db.models import OuterRef, QuerySet, Subquery
 from django.utils import timezone
 
-from dreams.models import Memory, Project, Version
+from dreams.models import Memory, Project, Purge, Version
 from dreams.services import blobs
 from dreams.services.memories import syncing
 
@@ -76,14 +76,17 @@ def states_now(project: Project) -> dict[str, str]:
 
 
 def bytes_of(project: Project, shas: Collection[str]) -> Mapping[str, bytes]:
-    """Sha256 → bytes, from the database; what that lost comes back to it from the history. Raises history errors for what both
-    lost."""
+    """Sha256 → bytes, from the database; what that lost comes back to it from the history. Raises blobs.MissingBlob for what
+    both lost and for what was purged but may still be in the history, and history errors."""
     found = blobs.whole(blobs.get_many(shas))
     lost = [sha for sha in shas if sha not in found]
     if lost:
+        waiting = Purge.objects.filter(done_at__isnull=True)
+        purged = {sha for made in waiting if project.history_key in made.histories for sha in made.replaced}
         with syncing.open_history(project) as store:
             for sha in lost:
-                found[sha] = store.read(sha)
+                is_there = sha not in purged and store.has(sha)
+                found[sha] = store.read(sha) if is_there else blobs.get(sha)  # which refuses in plain words
                 blobs.bring_back(found[sha])
     return found
 

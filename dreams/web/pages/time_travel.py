@@ -102,7 +102,7 @@ def _bytes(project: Project, sha: str) -> bytes | None:
     """From the database, else from the history; None if neither has it."""
     try:
         return time_travel.bytes_of(project, [sha])[sha]
-    except (history.HistoryError, OSError):
+    except (blobs.MissingBlob, history.HistoryError, OSError):
         return None
 
 
