@@ -22,8 +22,8 @@ from dreams.lib.refusal import Ambiguous, Refusal
 from dreams.lib.storage import history
 from dreams.lib.storage.history import HistoryStore
 from dreams.models import Memory, Project, Purge, Version
-from dreams.services import auditlog, blobs, database, lookup, project_lock
-from dreams.services.memories import syncing
+from dreams.services import auditlog, blobs, lookup, project_lock
+from dreams.services.memories import syncing, time_travel
 from dreams.services.review import Actor
 
 log = logging.getLogger(__name__)
@@ -203,19 +203,9 @@ def _tell(project: Project, reviewer: Actor) -> int:
                     numbers[path] = max(state.number, last)
                     made += not is_known
             before = after
-        _bring_back_texts(project, store)
+        time_travel.bring_back_texts(project, store)
         auditlog.record("history.imported", actor=reviewer, project=project, versions=made)
     return made
-
-
-def _bring_back_texts(project: Project, store: HistoryStore) -> None:
-    """Those that the database lost or a disk has damaged there."""
-    versions = Version.objects.filter(memory__project=project).exclude(sha256="").order_by("sha256")
-    for some in database.in_parts(list(versions.values_list("sha256", flat=True).distinct()), PAGE):
-        whole = blobs.whole(blobs.get_many(some))
-        for sha in some:
-            if sha not in whole and store.has(sha):
-                blobs.bring_back(store.read(sha))
 
 
 def _version(

@@ -2,17 +2,22 @@
 
 import datetime as dt
 from collections.abc import Collection, Mapping
+from contextlib import suppress
 from typing import TYPE_CHECKING, TypeAlias, TypedDict
 
 from django.db.models import OuterRef, QuerySet, Subquery
 from django.utils import timezone
 
+from dreams.lib.storage.history import HistoryDamaged, HistoryStore
 from dreams.models import Memory, Project, Purge, Version
-from dreams.services import blobs
+from dreams.services import blobs, database
 from dreams.services.memories import syncing
 
 if TYPE_CHECKING:
     from django_stubs_ext.annotations import WithAnnotations
+
+
+AT_ONCE = 200  # texts in memory; chosen
 
 
 class Then(TypedDict):
@@ -89,6 +94,17 @@ def bytes_of(project: Project, shas: Collection[str]) -> Mapping[str, bytes]:
                 found[sha] = store.read(sha) if is_there else blobs.get(sha)  # which refuses in plain words
                 blobs.bring_back(found[sha])
     return found
+
+
+def bring_back_texts(project: Project, store: HistoryStore) -> None:
+    """Those that the database lost or a disk has damaged there."""
+    versions = Version.objects.filter(memory__project=project).exclude(sha256="").order_by("sha256")
+    for some in database.in_parts(list(versions.values_list("sha256", flat=True).distinct()), AT_ONCE):
+        whole = blobs.whole(blobs.get_many(some))
+        for sha in some:
+            if sha not in whole and store.has(sha):
+                with suppress(HistoryDamaged):  # both have lost it
+                    blobs.bring_back(store.read(sha))
 
 
 def change_before(project: Project, when: dt.datetime) -> dt.datetime | None:

@@ -25,7 +25,7 @@ from dreams.lib.storage import history, journal
 from dreams.models import DreamRun, FileChange, Project, Proposal, Purge
 from dreams.services import auditlog, blobs, database, hosts
 from dreams.services.apply import writing
-from dreams.services.memories import hand_edits, said_again, syncing
+from dreams.services.memories import hand_edits, said_again, syncing, time_travel
 from dreams.services.review import Actor
 from dreams.services.secret_purge import locating
 from dreams.services.secret_purge.locating import Leak, find_secrets
@@ -79,6 +79,10 @@ def purge(project: Project, wanted: Collection[str], reviewer: Actor, *, reason:
     Raises PurgeRefused while one is still in a memory or an open proposal.
     """
     hosts.name_secrets()
+    with syncing.open_history(
+        project
+    ) as store:  # else a damaged text would take the place of the whole one there
+        time_travel.bring_back_texts(project, store)
     texts = dict(locating.contents_of(project))
     values = _values(texts.values(), set(wanted))
     if not values:
