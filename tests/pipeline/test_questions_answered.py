@@ -11,7 +11,8 @@ from django.utils import timezone
 
 from dreams.engines.types import Option, Place, Question as Asked
 from dreams.lib import process
-from dreams.models import AuditEntry, Evidence, Hunk, LedgerEntry, Proposal, Question
+from dreams.lib.refusal import Refusal
+from dreams.models import AuditEntry, Blob, Evidence, Hunk, LedgerEntry, Proposal, Question
 from dreams.services import blobs, hosts, proposals, review, rollback
 from dreams.services.apply import applying
 from dreams.services.memories import syncing
@@ -54,6 +55,18 @@ def test_an_answer_joins_the_open_proposal_and_is_approved_there(tmp_path: Path,
     # Nothing is written before the submit, and the dream's own change is as undecided as before.
     assert ALPHA in read(project, "project_deploy.md")
     assert Hunk.objects.exclude(pk=hunk.pk).get().verdict == "pending"
+
+
+@pytest.mark.not_on_postgresql
+def test_an_answer_whose_text_a_disk_damaged_is_refused(tmp_path: Path, monkeypatch) -> None:
+    project = world.make_project(tmp_path)
+    asking.dream(project, monkeypatch, ASK)
+    question = Question.objects.get()
+    kept = Blob.objects.get(sha256=question.options.get(option_id="replace").edits[0]["after"])
+    Blob.objects.filter(pk=kept.pk).update(data=bytes(kept.data).replace(b"beta", b"betb"))
+    with pytest.raises(Refusal):
+        answering.answer(question, "replace", world.ME)
+    assert not Hunk.objects.exists()
 
 
 @pytest.mark.not_on_postgresql

@@ -51,7 +51,7 @@ def edits_of(option: QuestionOption, rows: Sequence[str] = ()) -> list[Edit]:
     Raises blobs.MissingBlob.
     """
     wanted = _chosen(option, rows)
-    kept = blobs.get_many(text_shas([option]))
+    kept = blobs.whole(blobs.get_many(text_shas([option])))
     named = {c.get("session_pk") for edit in wanted for c in edit["citations"]} - {None}
     sessions = set(Session.objects.filter(pk__in=named).values_list("pk", flat=True)) if named else set()
     return [
