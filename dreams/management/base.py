@@ -340,6 +340,18 @@ def path(given: str | Path) -> Path:
         raise BadUsage(f"{given}: there is no such home folder.") from error
 
 
+def config_folder(given: str | Path) -> Path:
+    """A typed `--root` as an absolute path. Raises BadUsage; Refused if it is no folder, or out of reach."""
+    folder = path(given)
+    try:
+        is_there = folder.is_dir()
+    except OSError as error:
+        raise Refused(refusal(error, folder)) from error
+    if not is_there:
+        raise Refused(f"There is no folder {folder}. Give an agent's config folder, such as ~/.claude.")
+    return folder
+
+
 def some_path(text: str) -> Path:
     """The argparse type of a path, which is not empty, as of a variable without a value: that is not the current folder."""
     if not text:

@@ -93,12 +93,15 @@ def test_the_roots_of_the_environment_are_used_and_words_say_what_was_found(
 
 
 def test_a_folder_that_is_not_there_is_refused_in_one_line(tmp_path: Path) -> None:
-    found = manage(
-        with_database(tmp_path / "data"), "discover", "--root", str(tmp_path / "nowhere"), "--json"
-    )
-    assert (found.returncode, json.loads(found.stdout)) == (1, {"error": found.stderr.strip()})
-    assert found.stderr.count("\n") == 1
-    assert "There is no folder" in found.stderr
+    data = with_database(tmp_path / "data")
+    for name, why in (
+        ("nowhere", "There is no folder"),
+        ("n" * 300, "File name too long. Name a shorter one."),
+    ):
+        found = manage(data, "discover", "--root", str(tmp_path / name), "--json")
+        assert (found.returncode, json.loads(found.stdout)) == (1, {"error": found.stderr.strip()})
+        assert found.stderr.count("\n") == 1
+        assert why in found.stderr and "traceback" not in found.stderr
 
 
 def test_an_empty_path_is_not_the_current_folder(tmp_path: Path) -> None:

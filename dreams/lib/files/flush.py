@@ -64,6 +64,7 @@ _WHAT_TO_DO = {
     errno.EEXIST: "Name another one.",
     errno.ENOENT: "Name an existing folder, or another file.",
     errno.ENOTDIR: "Name a file in a folder.",
+    errno.ENAMETOOLONG: "Name a shorter one.",
     errno.EISDIR: "Name a file, not a folder.",
     errno.EMFILE: "Too many files are open: end other programs, then try again.",
     errno.ENFILE: "Too many files are open: end other programs, then try again.",

@@ -3,7 +3,6 @@
 import dataclasses
 import sys
 import time
-from pathlib import Path
 
 from dreams.lib.files.text import plural
 from dreams.management import base
@@ -26,7 +25,7 @@ class Command(base.Command):
         )
 
     def run(self, options: base.Options) -> base.Result:
-        roots = [_folder(root) for root in options["root"]] if options["root"] else None
+        roots = [base.config_folder(root) for root in options["root"]] if options["root"] else None
         quiet = options["json"] or not sys.stderr.isatty()
         report = dataclasses.asdict(discovery.discover(roots, progress=None if quiet else _Bar().show))
         return report | {"totals": discovery.totals(host())} if options["json"] else report
@@ -47,13 +46,6 @@ class Command(base.Command):
             )
         if len(skipped) > SKIPS_SHOWN:
             yield f"and {len(skipped) - SKIPS_SHOWN:,} more; --json lists all."
-
-
-def _folder(given: str | Path) -> Path:
-    folder = base.path(given)
-    if not folder.is_dir():
-        raise base.Refused(f"There is no folder {folder}. Give an agent's config folder, such as ~/.claude.")
-    return folder
 
 
 class _Bar:

@@ -29,7 +29,7 @@ class Command(base.Command):
         chosen = lifecycle.ServeOptions(
             host=options["host"],
             port=options["port"],
-            roots=[base.path(root) for root in options["root"]],
+            roots=[base.config_folder(root) for root in options["root"]],
             browser=not options["no_browser"],
         )
         lifecycle.serve(chosen, self._line)

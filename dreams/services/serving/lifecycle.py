@@ -214,7 +214,6 @@ def choose_roots(given: Sequence[Path], say: Say) -> None:
     from dreams.services import demo  # noqa: PLC0415 - its texts are only needed where there is no root
 
     if given:
-        _refuse_missing(given)
         settings.ROOTS = tuple(given)
         if conf.current().roots:
             say("The folders set in Settings, Places take precedence over --root; clear them there.")
@@ -224,14 +223,6 @@ def choose_roots(given: Sequence[Path], say: Say) -> None:
         state = "A demo was created" if made else "The demo is shown"
         say(f"No config folder of an agent was found on this machine. {state} in {demo.root()}.")
         say("To see your own notes: serve --root DIR, or set MEMORYWEB_ROOTS.")
-
-
-def _refuse_missing(roots: Sequence[Path]) -> None:
-    for root in roots:
-        if not root.is_dir():
-            raise CannotServe(
-                f"--root {root} is not a folder. Give an agent's config folder, such as ~/.claude."
-            )
 
 
 def make_ready(say: Say) -> None:
