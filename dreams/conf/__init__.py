@@ -113,8 +113,13 @@ class QuietHours:
         if not is_quiet:
             return None
         day = local.date() + dt.timedelta(days=over_midnight and now >= self.begin)
-        end = self.end.replace(fold=local.fold)  # of an hour that happens twice, the one that passes now
-        return dt.datetime.combine(day, end, tzinfo=zone).astimezone(dt.UTC)
+        wall = dt.datetime.combine(day, self.end)
+        # Of an hour that happens twice, the one that passes now; of one that is skipped, the moment of the jump.
+        end = wall.replace(fold=local.fold, tzinfo=zone).astimezone(dt.UTC)
+        minute = dt.timedelta(minutes=1)
+        while (end - minute).astimezone(zone).replace(tzinfo=None) >= wall:
+            end -= minute
+        return end
 
 
 def quiet_hours(text: str) -> QuietHours | None:

@@ -41,6 +41,15 @@ def test_quiet_hours_that_end_in_an_hour_that_happens_twice_end_after_they_began
     assert quiet.ends_at(now, BERLIN) == now + dt.timedelta(minutes=20)
 
 
+def test_quiet_hours_that_end_in_a_skipped_hour_end_when_the_clocks_jump() -> None:
+    quiet = conf.quiet_hours("23:00-02:30")
+    assert quiet is not None
+    jump = dt.datetime(2026, 3, 29, 1, tzinfo=dt.UTC)  # 02:00 becomes 03:00
+    for before in (dt.timedelta(minutes=1), dt.timedelta(hours=2)):
+        assert quiet.ends_at(jump - before, BERLIN) == jump
+    assert quiet.ends_at(jump, BERLIN) is None
+
+
 @each("text", ["22:00", "25:00-07:00", "22:00-22:00", "late-early", "22:00-07:61"])
 def test_quiet_hours_that_make_no_sense_are_refused(text: str) -> None:
     with pytest.raises(ValueError, match="such as 22:00-07:00"):
