@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import datetime as dt
 from pathlib import Path
+from unittest import mock
 
+from dreams.engines.rules.questions import days
 from dreams.engines.rules.questions.days import last_day
 from dreams.engines.types import LineDate, Question
 from tests.world.cases import each
@@ -459,3 +461,10 @@ def test_a_memory_that_says_that_it_is_over_is_asked_about(
         assert question.why == f"{says} is out of date. Is it still useful?"
         after = {edit.path: edit.after for edit in question.options[0].edits}
         assert after == {"cache.md": None, "MEMORY.md": "- [Notes](notes.md) - docs\n"}
+
+
+def test_a_file_of_many_sections_is_read_once_for_all_of_them(tmp_path: Path) -> None:
+    sections = "\n\n".join(f"### Day {number}\n\nThe {number}. deploy went well." for number in range(200))
+    with mock.patch.object(days, "REMARK", wraps=days.REMARK) as remark:
+        dream(tmp_path, project_file(f"# Deploys\n\n{sections}\n"))
+    assert 0 < remark.match.call_count < 2_000

@@ -112,6 +112,7 @@ class StatementIndex:
         self._of: dict[str, list[PlacedText]] = {}
         self._bodies: dict[int, PlacedText] = {}  # numbers are not reused
         self._numbers: dict[str, list[int]] = {}
+        self._number_of: dict[PlacedText, int] = {}  # of two that are equal, the first
         self._having: defaultdict[str, set[int]] = defaultdict(set)
         self.values = self._having.keys()  # of all statements of bodies
         self._facts: dict[int, bool] = {}
@@ -159,6 +160,7 @@ class StatementIndex:
         self._next += len(bodies)
         for number, each in zip(self._numbers[path], bodies, strict=True):
             self._bodies[number] = each
+            self._number_of.setdefault(each, number)
             self._stale.add(number)
             for term in each.reading.keys:
                 having = self._having[term]
@@ -173,6 +175,7 @@ class StatementIndex:
             self._facts.pop(number, None)
             statement = self._bodies.pop(number)
             self._rare.pop(statement, None)
+            self._number_of.pop(statement, None)
             for term in statement.reading.keys:
                 before.setdefault(term, len(self._having[term]))
                 self._having[term].discard(number)
@@ -209,13 +212,11 @@ class StatementIndex:
 
     def related(self, statement: PlacedText, most: int = PARTNERS) -> list[tuple[PlacedText, Compared]]:
         """Statements of bodies that share rare values or words with one, closest first."""
-        others = map(self._bodies.__getitem__, self._near(statement.reading, self._number_of(statement)))
+        others = map(
+            self._bodies.__getitem__, self._near(statement.reading, self._number_of.get(statement, -1))
+        )
         found = [(other, compare(statement.text, other.text, is_rare=self.is_rare)) for other in others]
         return sorted(found, key=lambda pair: (-pair[1].score, *place_of(pair[0])))[:most]
-
-    def _number_of(self, statement: PlacedText) -> int:
-        numbers = self._numbers.get(statement.path, ())
-        return next((number for number in numbers if self._bodies[number] == statement), -1)
 
     def _near(self, reading: WordsAndValues, mine: int) -> list[int]:
         """Statements worth comparing: with a common rare value, a rare name in words, or several rare words."""
@@ -285,7 +286,7 @@ class StatementIndex:
 
     def same_in(self, paths: Collection[str], statement: PlacedText) -> list[PlacedText]:
         """Statements of these files that say the same as one of this index, those with most words in common first."""
-        number = self._number_of(statement)
+        number = self._number_of.get(statement, -1)
         near = self._near(statement.reading, number) if self._is_fact(number) else []
         others = [self._bodies[each] for each in near if self._bodies[each].path in paths]
         return [each for each in others if self.pair(statement, each).found.relation == "same"]

@@ -2,6 +2,7 @@
 
 import datetime as dt
 import re
+from bisect import bisect_right
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import TypeGuard
@@ -227,15 +228,12 @@ def _by_file(tree: Tree) -> Iterator[tuple[str, list[_Section]]]:
         # A paragraph below a rule at the end is about the whole memory, too.
         is_foot = [item.kind for item in told[1:]] == ["rule", "paragraph"] and told[0].kind != "heading"
         foot = told[1].first_line - 1 if is_foot else last
+        remarks = [each.first_line for each in items if REMARK.match(each.text)]  # about the whole memory
         found = []
         for at, item in enumerate(headings):
             ends = (other.first_line - 1 for other in headings[at + 1 :] if other.level <= item.level)
-            remarks = (
-                each.first_line - 1
-                for each in items
-                if each.first_line > item.first_line and REMARK.match(each.text)  # about the whole memory
-            )
-            end = min(next(ends, last), next(remarks, last), foot)
+            behind = remarks[bisect_right(remarks, item.first_line) :][:1]
+            end = min(next(ends, last), *(line - 1 for line in behind), foot)
             held = range(item.first_line, end + 1)
             # What is long, most of its file, or below its title holds topics; rows of memories are no state.
             short = len(held) <= min(MOST_LINES, MOST_OF_A_FILE * last) and (at or item.level != 1)
