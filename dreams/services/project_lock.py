@@ -79,7 +79,8 @@ def hold(project: Project, purpose: str, *, keep_dir_mtime: bool = False) -> Ite
         with taken:
             yield taken
     finally:
-        LockHold.objects.filter(project=project, pid=process.current().pid).delete()
+        if not taken.rewind().is_left:  # else it is healed later, from the record
+            LockHold.objects.filter(project=project, pid=process.current().pid).delete()
 
 
 def _known_holder(project: Project) -> process.ProcessIdentity | None:

@@ -44,10 +44,12 @@ class LockLost(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Released:
-    """The result of a release. `done` False: the disk was not changed, and `problem` says why; never raised."""
+    """The result of a release. `done` False: the disk was not changed, and `problem` says why; never raised. `is_left`: our
+    PID is still in the file."""
 
     done: bool
     problem: str = ""
+    is_left: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -205,11 +207,10 @@ class Held:
                 action(self._dir_fd, fd)
                 return Released(True)
         except DirectoryBusy:
-            return Released(
-                False, f"Another process kept {self.memory_dir} busy; the clock was not put back."
-            )
+            problem = f"Another process kept {self.memory_dir} busy; the clock was not put back."
         except OSError as error:
-            return Released(False, f"The lock in {self.memory_dir} could not be put back: {describe(error)}.")
+            problem = f"The lock in {self.memory_dir} could not be put back: {describe(error)}."
+        return Released(False, problem, is_left=True)
 
     def _finish_without_file(self, clock_ns: int) -> Released:
         """Completed without a lock file: if the directory exists by now, writes the mtime there."""
