@@ -20,7 +20,8 @@ from dreams.lib.storage import history
 from dreams.lib.storage.history import HistoryStore
 from dreams.lib.storage.history.gitrepo import GitRepo
 from dreams.models import AuditEntry, Memory, Project, Version
-from dreams.services import blobs, recovery, secret_purge, verifying
+from dreams.services import blobs, hosts, recovery, rollback, secret_purge, verifying
+from dreams.services.apply import applying
 from dreams.services.memories import exports, syncing
 from tests.world import directory as world
 from tests.world.directory import ME
@@ -179,6 +180,7 @@ def test_a_purge_of_another_secret_in_a_copy_of_the_project_brings_no_purged_one
     project: Project, tmp_path: Path
 ) -> None:
     copy = world.make_project(tmp_path / "copy")
+    hosts.name_secrets()  # the key of their ids
     for each in (project, copy):
         _change(each, "project_deploy.md", f"Use {TOKEN} or {OTHER}.\n")
     file = _exported(project, tmp_path)
@@ -342,3 +344,58 @@ def test_one_state_is_counted_in_the_singular(tmp_path: Path, capsys: pytest.Cap
     file = _exported(project, tmp_path)
     call_command("import", str(file))
     assert capsys.readouterr().out.endswith(": 1 state, 0 versions new here.\n")
+
+
+def _look_anew(project: Project) -> None:
+    """An empty home on another machine: only the files are there, and discovery has just found them."""
+    shutil.rmtree(syncing.history_path(project))
+    Memory.objects.all().delete()
+    project.proposals.all().delete()
+    syncing.refresh(project)
+
+
+def _told(project: Project) -> list[tuple[object, ...]]:
+    """What the pages say of every version, with the whole seconds of git."""
+    rows = Version.objects.filter(memory__project=project).order_by("memory__path", "number")
+    columns = ("memory__path", "sha256", "size", "mode", "mtime_ns", "origin", "actor")
+    return [(*row, at.replace(microsecond=0)) for *row, at in rows.values_list(*columns, "at")]
+
+
+@pytest.mark.also_on_postgresql
+def test_in_an_empty_home_every_version_is_told_as_where_it_was_made(tmp_path: Path) -> None:
+    """By the same maker, at the same time and in the same order: what was applied is not “found” there."""
+    with time_machine.travel(timezone.now(), tick=False) as clock:
+        proposal = world.all_approved(tmp_path)
+        project = proposal.project
+        clock.shift(60)
+        assert applying.apply(proposal, ME).complete
+        clock.shift(60)
+        assert rollback.rollback(proposal, ME, rollback.Selection(("feedback_testing.md",))).complete
+        clock.shift(60)
+        _change(project, "project_deploy.md", "Second.\n")
+        was = _told(project)
+        file = _exported(project, tmp_path)
+        clock.shift(60)
+        _look_anew(project)
+        exports.bring_back(file, ME)
+    assert _told(project) == was
+    assert exports.bring_back(file, ME).versions == 0 and _told(project) == was
+
+
+def test_an_export_of_before_a_purge_leaves_every_moment_as_it_was(project: Project, tmp_path: Path) -> None:
+    """The purge gave all states from the secret on other ids: they are no other states for that."""
+    with time_machine.travel(timezone.now() + dt.timedelta(hours=1)):
+        _change(project, "project_deploy.md", f"Use {TOKEN}.\n")
+        file = _exported(project, tmp_path)
+    with time_machine.travel(timezone.now() + dt.timedelta(hours=2)):
+        _change(project, "project_deploy.md", "Use a token.\n")
+        _change(project, "later.md", "Later.\n")
+        secret_purge.purge(project, [leak.id for leak in secret_purge.find_secrets(project).found], ME)
+    was = _told(project)
+    assert all(row.size == len(blobs.get(row.sha256)) for row in Version.objects.all())
+    with syncing.open_history(project) as store:
+        states = len(store.log())
+    assert exports.bring_back(file, ME).versions == 0
+    assert _told(project) == was
+    with syncing.open_history(project) as store:
+        assert len(store.log()) == states

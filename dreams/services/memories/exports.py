@@ -9,18 +9,18 @@ import itertools
 import logging
 import secrets
 import shutil
-from collections.abc import Iterator
+from collections.abc import Container, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
 from django.db import transaction
-from django.db.models import Max, Q
+from django.db.models import Max
 
 from dreams.lib import process
 from dreams.lib.files import flush
 from dreams.lib.refusal import Ambiguous, Refusal
 from dreams.lib.storage import history
-from dreams.lib.storage.history import HistoryStore
+from dreams.lib.storage.history import HistoryStore, ManifestEntry
 from dreams.models import Memory, Project, Purge, Version
 from dreams.services import auditlog, blobs, lookup, project_lock
 from dreams.services.memories import syncing, time_travel
@@ -114,6 +114,7 @@ def _join(project: Project, brought: HistoryStore, aside: Path) -> int:
     if place.exists():
         with HistoryStore(place) as ours:
             _copy_texts(ours, brought)
+            _purge_again(project, brought)  # a purged state has another id, and shall be known by it
             known = {commit.id for commit in _states(brought)}
             _replay([commit for commit in _states(ours) if commit.id not in known], ours, brought)
     _purge_again(project, brought)
@@ -190,18 +191,23 @@ def _tell(project: Project, reviewer: Actor) -> int:
         made = 0
         before: dict[str, str] = {}
         numbers: dict[str, int] = {}
+        told = set[int]()
         for commit in reversed(list(_states(store))):
-            after = store.tree_at(commit.id)
-            after = {path: sha for path, sha in after.items() if syncing.is_memory(path)}
+            entries = store.restore_manifest(commit.id)
+            after = {path: it.sha256 for path, it in entries.items() if it.sha256 and syncing.is_memory(path)}
             for path in sorted(before.keys() | after.keys()):
                 if before.get(path) != after.get(path):
-                    state = _version(project, path, after.get(path, ""), commit, is_first_look=not before)
-                    is_known = state.pk is not None
+                    state = _version(project, path, entries.get(path), commit, is_first_look=not before)
+                    row = _known(state, commit.at, told)
                     last = numbers.get(path) or _found_by(state.memory, commit.at)
-                    if not is_known:
+                    if row and (row.pk in told or row.origin != Version.Origin.FOUND or not before):
+                        state = row
+                    else:  # new here, or only found here, where the history knows how it came to be
+                        state.pk = row.pk if row else None
                         _save(state, store, last + 1)
+                        made += row is None
+                    told.add(state.pk)
                     numbers[path] = max(state.number, last)
-                    made += not is_known
             before = after
         time_travel.bring_back_texts(project, store)
         auditlog.record("history.imported", actor=reviewer, project=project, versions=made)
@@ -209,29 +215,33 @@ def _tell(project: Project, reviewer: Actor) -> int:
 
 
 def _version(
-    project: Project, path: str, sha: str, commit: history.Commit, *, is_first_look: bool
+    project: Project, path: str, entry: ManifestEntry | None, commit: history.Commit, *, is_first_look: bool
 ) -> Version:
-    """The row of the version, or a new one, not saved. Git has whole seconds only, so times may differ; and a
-    version from a first look has its file's time."""
-    memory, is_new = Memory.objects.get_or_create(
+    """The version as the history tells it, not saved. One from a first look has its file's time."""
+    sha, meta = (entry.sha256 or "" if entry else ""), entry and entry.meta
+    memory, _ = Memory.objects.get_or_create(
         project=project,
         path=path,
         defaults={"kind": syncing.kind_of(path), "gone_at": commit.at, "sha256": sha},
     )
-    near = (commit.at - dt.timedelta(seconds=2), commit.at + dt.timedelta(seconds=2))
-    known = Q(at__range=near)
+    made = Version(memory=memory, sha256=sha, at=commit.at, origin=commit.trailers.get("Origin", ""))
+    made.actor = "" if commit.author == "memoryweb" else commit.author[:150]
+    if meta:
+        made.mode, made.mtime_ns = meta.mode, meta.mtime_ns
     if is_first_look:
-        known |= Q(origin=Version.Origin.FOUND, at__lte=commit.at)
-    if not is_new and (row := memory.versions.filter(known, sha256=sha).order_by("number").first()):
-        return row
-    origin = commit.trailers.get("Origin", "")
-    return Version(
-        memory=memory,
-        sha256=sha,
-        at=commit.at,
-        origin=origin if origin in Version.Origin.values else Version.Origin.OUTSIDE,
-        actor="" if commit.author == "memoryweb" else commit.author[:150],
-    )
+        made.origin = Version.Origin.FOUND
+        made.at = min(commit.at, dt.datetime.fromtimestamp(meta.mtime_ns / 1e9, dt.UTC)) if meta else made.at
+    elif made.origin not in Version.Origin.values:
+        made.origin = Version.Origin.OUTSIDE
+    return made
+
+
+def _known(made: Version, when: dt.datetime, told: Container[int]) -> Version | None:
+    """Its row. Git has whole seconds only, so times may differ; and what a first look found has its file's time."""
+    rows = made.memory.versions.filter(sha256=made.sha256).order_by("number")
+    near = rows.filter(at__range=(when - dt.timedelta(seconds=2), when + dt.timedelta(seconds=2)))
+    found = rows.filter(origin=Version.Origin.FOUND, at__lte=when)
+    return near.first() or next((row for row in found if row.pk not in told), None)
 
 
 def _found_by(memory: Memory, when: dt.datetime) -> int:

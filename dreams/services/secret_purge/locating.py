@@ -10,8 +10,8 @@ from dataclasses import dataclass, field
 from secrets import token_hex
 from typing import Any
 
-from django.db.models import F, Model, Q, QuerySet, Value
-from django.db.models.functions import Concat
+from django.db.models import F, Model, OuterRef, Q, QuerySet, Subquery, Value
+from django.db.models.functions import Coalesce, Concat
 
 from dreams.findings import secrets
 from dreams.lib.files import text
@@ -79,7 +79,9 @@ def rename(project: Project, replaced: Mapping[str, str]) -> None:
     WorkStep.objects.filter(dream__project=project).delete()
     WorkText.objects.filter(dream__project=project).delete()
     # The new texts are searchable too.
-    Version.objects.filter(memory__project=project, sha256__in=replaced.values()).update(indexed=False)
+    sizes = Blob.objects.filter(sha256=OuterRef("sha256")).values("size")
+    told = Version.objects.filter(memory__project=project, sha256__in=replaced.values())
+    told.update(indexed=False, size=Coalesce(Subquery(sizes), F("size")))
 
 
 def _rename_in_options(project: Project, replaced: Mapping[str, str]) -> None:
