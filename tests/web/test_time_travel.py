@@ -161,6 +161,17 @@ def test_before_the_first_look_the_page_says_what_it_cannot_know(browser: Client
     assert "before memoryweb’s first check" not in _page(browser, "project-at", project, "?when=2026-03-02")
 
 
+def test_what_an_import_knows_of_before_the_first_look_here_is_not_said_to_be_unknown(
+    browser: Client, project: Project
+) -> None:
+    told = "before memoryweb’s first check"
+    Project.objects.filter(pk=project.pk).update(first_seen_at=HOURS[3])
+    asking = [("project-at", "?when="), ("project-restore", "?when="), ("project-between", "?a=")]
+    for name, asked in asking:
+        assert told in _page(browser, name, project, f"{asked}2026-02-28T12:00")
+        assert told not in _page(browser, name, project, f"{asked}2026-03-02T18:00")
+
+
 def test_what_is_only_not_known_of_a_moment_before_the_first_look_is_not_said_to_be_otherwise(
     browser: Client, project: Project
 ) -> None:

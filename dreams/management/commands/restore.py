@@ -101,7 +101,7 @@ def _to(project: Project, options: base.Options) -> base.Result:
         "proposal": made and made.public_id,
         "summary": made.summary if made else change.reason,
         "when": when,
-        "said": [BEFORE_FIRST_LOOK] if when < project.first_seen_at else [],
+        "said": [BEFORE_FIRST_LOOK] if when < time_travel.first_check(project) else [],
         "files": [
             shown.preview(path, seen.get(now.get(path, "")), then, "removed" if then is None else "restored")
             for path, then in change.after.items()

@@ -5,7 +5,7 @@ from collections.abc import Collection, Mapping
 from contextlib import suppress
 from typing import TYPE_CHECKING, TypeAlias, TypedDict
 
-from django.db.models import OuterRef, QuerySet, Subquery
+from django.db.models import Min, OuterRef, QuerySet, Subquery
 from django.utils import timezone
 
 from dreams.lib.storage.history import HistoryDamaged, HistoryStore
@@ -119,6 +119,12 @@ def change_after(project: Project, when: dt.datetime) -> dt.datetime | None:
 def last_change(project: Project, when: dt.datetime) -> dt.datetime | None:
     """The time of the last change at or before `when`; None before the first version."""
     return _changes(project).filter(at__lte=when).order_by("-at").values_list("at", flat=True).first()
+
+
+def first_check(project: Project) -> dt.datetime:
+    """From when on changes are known: for an imported history that is where it was made."""
+    noticed = _changes(project).exclude(origin=Version.Origin.FOUND).aggregate(at=Min("at"))["at"]
+    return min(project.first_seen_at, noticed or project.first_seen_at)
 
 
 def _changes(project: Project) -> QuerySet[Version]:

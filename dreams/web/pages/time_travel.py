@@ -37,6 +37,7 @@ def directory(project: Project, when: dt.datetime, number: str | None = None) ->
     rows = time_travel.memories_at(project, when)
     page = page_of(rows.order_by(READING_ORDER, "path"), number, PAGE_SIZE)
     now = project.memories.filter(gone_at__isnull=True).count()
+    first_look = time_travel.first_check(project)
     return {
         "when": when,
         "iso": iso(when),
@@ -45,8 +46,8 @@ def directory(project: Project, when: dt.datetime, number: str | None = None) ->
         "previous": _step(time_travel.change_before(project, since) if since else None),
         "next": _step(after),
         # For the time before memoryweb's first scan, only the files' modification times are known.
-        "first_look": project.first_seen_at,
-        "is_before_look": when < project.first_seen_at,
+        "first_look": first_look,
+        "is_before_look": when < first_look,
         "is_now": after is None,
         "loaded": _loaded(project, when),
         "newer": now - rows.filter(gone_at__isnull=True).count(),

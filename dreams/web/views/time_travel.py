@@ -65,6 +65,7 @@ def between(request: Request, pk: int) -> HttpResponse:
         "later_iso": pages.iso(new),
         "found": found,
         "path": only,
+        "first_look": time_travel.first_check(project),
     }
     return page(request, "dreams/moments_between.html", "dreams/_moments_between.html", context)
 
@@ -90,7 +91,7 @@ def restore(request: Request, pk: int) -> HttpResponse:
         "when_iso": pages.iso(when),
         "path": path,
         "found": found,
-        "is_before_look": when < project.first_seen_at,
+        "first_look": time_travel.first_check(project),
     }
     return page(request, "dreams/moment_restore.html", "dreams/_moment_restore.html", context)
 
