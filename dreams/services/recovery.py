@@ -9,7 +9,9 @@ from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 
-from dreams.lib.files import flush
+from django.conf import settings
+
+from dreams.lib.files import flush, workspace
 from dreams.lib.storage import history, journal
 from dreams.services import secret_purge
 from dreams.services.apply import writing
@@ -41,6 +43,7 @@ def recover() -> Recovery:
         _try(found, f"the history {path.name}", partial(_history, path, found))
     _try(found, "imports", lambda: found.histories.extend(exports.recover()))
     _try(found, "purges", lambda: found.histories.extend(secret_purge.resume()))
+    _try(found, "scratch copies", lambda: workspace.remove_abandoned(settings.DATA_DIR))
     _try(found, "locks and dreams", lambda: found.dreams.extend(_dreams()))
     return found
 

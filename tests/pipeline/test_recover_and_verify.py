@@ -20,7 +20,8 @@ from django.urls import reverse
 from django.utils import timezone
 from pytest_django import Settings
 
-from dreams.lib.files import text
+from dreams.lib import process
+from dreams.lib.files import text, workspace
 from dreams.lib.refusal import Refusal
 from dreams.lib.storage import journal
 from dreams.lib.storage.history import HistoryBusy, HistoryStore
@@ -37,7 +38,7 @@ from dreams.models import (
     Purge,
     Version,
 )
-from dreams.services import auditlog, recovery, review, rollback
+from dreams.services import auditlog, dreaming, recovery, review, rollback, secret_purge
 from dreams.services.apply import applying, writing
 from dreams.services.doctor import installation
 from dreams.services.memories import hand_edits, syncing
@@ -128,6 +129,28 @@ def test_a_dream_of_a_dead_worker_is_ended_and_its_clock_put_back(project: Proje
     assert lock.stat().st_mtime_ns == PRIOR_NS
     assert not LockHold.objects.exists()
     assert any(dream.public_id in line for line in said)
+
+
+def test_the_scratch_copy_of_a_killed_process_is_removed_and_that_of_a_living_one_stays(
+    project: Project, settings: Settings, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """By the next start, by the end of a dream that lost its worker, and by a purge of what the copy may have."""
+    snapshot = workspace.take(world.folder(project))
+    ours = workspace.Workspace.create(workspace.scratch_folder(settings.DATA_DIR, "alive"), snapshot)
+    ended = process.ProcessIdentity(2**22 + 1, 1.0)  # beyond the largest PID of Linux
+    dream = make_dream(project, DreamRun.Status.RUNNING, worker_pid=ended.pid, worker_started=1.0)
+
+    def purge() -> None:
+        with pytest.raises(secret_purge.PurgeRefused):
+            secret_purge.purge(project, ["none"], world.ME)
+
+    for heal in (recovery.recover, lambda: dreaming.lost_its_worker(dream), purge):
+        with monkeypatch.context() as patched:
+            patched.setattr(process, "current", lambda: ended)
+            killed = workspace.scratch_folder(settings.DATA_DIR, dream.public_id)
+        workspace.Workspace.create(killed, snapshot)
+        heal()
+        assert not killed.exists() and ours.folder.exists()
 
 
 def test_a_cancelled_dream_of_a_dead_worker_is_killed_and_no_failure(project: Project) -> None:

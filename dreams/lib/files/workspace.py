@@ -11,12 +11,27 @@ from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
 from typing import Self
 
+from dreams.lib import process
 from dreams.lib.files import safefs, text
 from dreams.lib.memdir import names
 
 MAX_FILES = 5_000  # of a memory directory; chosen
 MAX_FILE_BYTES = 4 * 1024 * 1024  # of one; chosen
 FOLDER = "is a folder"  # why a folder with a memory's name was not read
+
+
+def scratch_folder(data: Path | str, name: str) -> Path:
+    """Where this process may create a scratch copy, below the data directory `data`."""
+    me = process.current()
+    return Path(data) / "workspaces" / f"{name}@{me.pid}-{me.start_time}"
+
+
+def remove_abandoned(data: Path | str) -> None:
+    """Remove the scratch copies of processes that were killed: one may have a secret that is purged later."""
+    for copy in (Path(data) / "workspaces").glob("*"):
+        pid, _, start = copy.name.partition("@")[2].partition("-")
+        if not pid or not process.is_alive(int(pid), float(start)):
+            shutil.rmtree(copy, ignore_errors=True)
 
 
 class WorkspaceRefused(Exception):

@@ -160,7 +160,7 @@ def scratch(project: Project) -> Iterator[workspace.Workspace]:
     """A copy of the current memory directory. Edits made outside memoryweb are stored as versions first, as before a dream."""
     snapshot = workspace.take(syncing.memory_dir(project))
     syncing.sync(project, snapshot)
-    folder = Path(settings.DATA_DIR) / "workspaces" / f"caught-{secrets.token_hex(6)}"
+    folder = workspace.scratch_folder(settings.DATA_DIR, f"caught-{secrets.token_hex(6)}")
     with workspace.Workspace.create(folder, snapshot) as copy:
         yield copy
 

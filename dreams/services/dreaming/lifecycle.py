@@ -110,7 +110,7 @@ def _dream_under_lock(dream: DreamRun, held: locks.Held, reporter: DreamReporter
         return
     logs, sessions = daily_logs.mark_read(dream), review_sessions(dream)
     reporter.checkpoint()
-    folder = Path(settings.DATA_DIR) / "workspaces" / dream.public_id
+    folder = workspace.scratch_folder(settings.DATA_DIR, dream.public_id)
     with workspace.Workspace.create(folder, snapshot) as scratch:
         checks = self_review.Checks(project, scratch, proposals.TranscriptVerdicts.of_dream(dream))
         job = Job(

@@ -6,12 +6,14 @@ import datetime as dt
 from collections.abc import Collection
 from typing import Any
 
+from django.conf import settings
 from django.db import transaction
 from django.db.models import F, Q, QuerySet
 from django.utils import timezone
 
 from dreams import conf
 from dreams.lib import process
+from dreams.lib.files import workspace
 from dreams.models import DreamRun, Project
 from dreams.models.prepared import prepared
 from dreams.services import auditlog, database, hosts, project_lock
@@ -192,6 +194,7 @@ def lost_its_worker(dream: DreamRun) -> str:
 
     Returns a sentence, "" if it had ended already. Lock and clock are healed by `project_lock.heal`.
     """
+    workspace.remove_abandoned(settings.DATA_DIR)
     if dream.cancel_requested_at is not None:
         said = "Its worker was stopped. Nothing was changed, and the clock is put back."
         return said if end(dream, DreamRun.Status.KILLED, said) else ""

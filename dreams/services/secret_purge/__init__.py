@@ -12,11 +12,12 @@ import logging
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
+from django.conf import settings
 from django.db import connection, transaction
 from django.utils import timezone
 
 from dreams.findings import secrets
-from dreams.lib.files import text
+from dreams.lib.files import text, workspace
 from dreams.lib.files.text import plural
 from dreams.lib.refusal import Refusal
 from dreams.lib.secrets.redact import values, without
@@ -79,6 +80,7 @@ def purge(project: Project, wanted: Collection[str], reviewer: Actor, *, reason:
     Raises PurgeRefused while one is still in a memory or an open proposal.
     """
     hosts.name_secrets()
+    workspace.remove_abandoned(settings.DATA_DIR)
     with syncing.open_history(
         project
     ) as store:  # else a damaged text would take the place of the whole one there
