@@ -130,7 +130,7 @@ def test_a_body_that_names_a_value_leans_on_the_one_that_says_it_and_rows_and_de
         }
     )
     said = next(each for each in index.statements if (each.path, each.source) == ("port.md", "body"))
-    assert [each.path for each in index.leans_on("41873", said)] == ["run.md"]
+    assert [each.path for each in index.with_words(["41873"]) if each != said] == ["run.md"]
 
 
 def test_lines_of_one_list_are_members_of_it() -> None:

@@ -32,7 +32,7 @@ from dreams.lib.prose.exchanges import (
     words_of,
 )
 from dreams.lib.prose.statement_index import StatementIndex
-from dreams.lib.prose.statement_pairs import PlacedText, place_of
+from dreams.lib.prose.statement_pairs import PlacedText, environments_of, place_of
 from dreams.lib.prose.values import read
 
 MOST_SHORT = 16  # words of a statement that a typed one may replace completely
@@ -109,7 +109,7 @@ def _of_sentence(
     past, here = _past(typed.text), read(typed.text).environments
     spoken_of: list[tuple[str, tuple[PlacedText, ...], _Meant]] = []
     for thing, known in _things(index, typed, past):
-        near = (each for each in known if not here or not (own := _environments(each)) or own & here)
+        near = (each for each in known if not here or not (own := environments_of(each)) or own & here)
         about = tuple(each for each in near if each not in spoken)
         if having := _known(typed, thing, past, about):
             yield _changing(index, told := Update(heard, typed, thing, about, having), _older(told))
@@ -221,7 +221,7 @@ def _exchanged(typed: Typed, thing: str, about: Sequence[PlacedText]) -> _Meant 
         ):
             own = words_of(each.text) - words_of(f"{typed.text} {made.old.text}")
             # "The API" is rather the API than the admin API.
-            fit.append(((_environments(each) == here, made.sure, words, not own), each, made))
+            fit.append(((environments_of(each) == here, made.sure, words, not own), each, made))
     if not fit:
         return None
     _, best, told = max(fit, key=lambda each: each[0])
@@ -270,10 +270,6 @@ def _is_retold(text: str, said: str) -> bool:
 
 def share_most(mine: set[str], theirs: set[str]) -> bool:
     return 2 * len(mine & theirs) >= max(1, len(mine), len(theirs))
-
-
-def _environments(statement: PlacedText) -> frozenset[str]:
-    return read(". ".join((*statement.headings, statement.text))).environments
 
 
 def _is_framed(typed: Typed, thing: str, statement: PlacedText) -> bool:
@@ -383,7 +379,7 @@ def _is_surely_meant(statement: PlacedText, update: Update) -> bool:
     around = read(place)
     dated = any(value.kind == "date" for value in around.values)
     shared = (words_of(statement.text) & words_of(text)) - values
-    environments = _environments(statement) == read(text).environments
+    environments = environments_of(statement) == read(text).environments
     return bool(shared) and says_only(text, update.old, update.new, place) and environments and not dated
 
 

@@ -7,7 +7,6 @@ import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from hashlib import sha256
-from os.path import commonprefix
 from typing import Literal
 
 from rapidfuzz import fuzz, process
@@ -51,9 +50,12 @@ NEARLY, SHORT = 0.9, 1.5  # share and common weight that are enough for a few wo
 ALIKE = 88  # rapidfuzz's ratio of sorted words: a copy with one thing changed
 LONG_WORD = 4  # letters; shorter words are not taken for misspellings
 SLIP = 84  # of two long words, to be a misspelling or another form
-MOST_EXCHANGED = 2  # words of a value that stands in the place of another
 SHORT_TERMS = 12  # words and values; longer statements name other things too
 _THINGS = frozenset({"name", "identifier", "path"})
+# Two texts that differ in a word or two at the end of a clause.
+_EXCHANGED = re.compile(
+    r"(?P<before>.+ )(?P<old>\S+(?: \S+)?)(?P<behind>(?:[,;] .*)?)\n(?P=before)(?P<new>\S+(?: \S+)?)(?P=behind)"
+)
 _OPPOSED = frozenset(word for word, _ in lexicon.OPPOSITES)
 UNITS = frozenset(map(canonical, [*lexicon.UNITS.values(), "month", "year", "minute", "item", "request"]))
 
@@ -227,14 +229,10 @@ def exchanged_after_a_name(
 ) -> tuple[Value, Value] | None:
     """The one place in which two texts differ, a word or two at the end of a clause, if a rare name that is no plain word stands
     before it: "`shop-web` is formatted with prettier". Before the name they are two things with one value."""
-    words = [text.rstrip(".!").split(" ") for text in (one, other)]
-    at = len(commonprefix(words))  # noqa: RUF071 - of words
-    behind = commonprefix([each[: at - 1 : -1] for each in words])  # noqa: RUF071 - as above, the last word first
-    told = [" ".join(each[at : len(each) - len(behind)]).rstrip(",;") for each in words]
-    is_end = not behind or words[0][-1 - len(behind)].endswith((",", ";"))
-    if not at or not is_end or not all(told) or max(each.count(" ") for each in told) >= MOST_EXCHANGED:
+    found = _EXCHANGED.fullmatch("\n".join(text.rstrip(".,;!") for text in (one, other)))
+    if not found or any(found["old"].split()[at] == found["new"].split()[at] for at in (0, -1)):
         return None
-    before = " ".join([*words[0][:at], ""])
+    before, *told = found.group("before", "old", "new")
     named = (each for each in read(before).values if is_rare(each.key))
     if not any(each.kind == "identifier" or is_camel(before[each.start : each.end]) for each in named):
         return None

@@ -205,11 +205,6 @@ class StatementIndex:
             self._asked[asked] = find()
         return self._asked[asked]
 
-    def leans_on(self, value: str, beside: PlacedText | None = None) -> list[PlacedText]:
-        """The statements of bodies that name a value, without the one that states it."""
-        key = " ".join(value.strip("`").lower().split())
-        return [each for each in self.with_words([key]) if each != beside]
-
     def related(self, statement: PlacedText, most: int = PARTNERS) -> list[tuple[PlacedText, Compared]]:
         """Statements of bodies that share rare values or words with one, closest first."""
         others = map(

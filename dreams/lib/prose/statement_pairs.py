@@ -117,7 +117,7 @@ def places_apart(one: PlacedText, other: PlacedText) -> str:
         return "one is the record of a day or a task"
     if all(each.raw.lstrip().startswith(">") for each in (one, other)):
         return "they are remarks on their files"
-    if _environments(one) != _environments(other):
+    if environments_of(one) != environments_of(other):
         return "environments differ"
     return _links_apart(one, other)
 
@@ -165,7 +165,7 @@ def name_of(path: str) -> str:
     return PurePosixPath(path).stem.replace("_", " ").replace("-", " ")
 
 
-def _environments(statement: PlacedText) -> frozenset[str]:
+def environments_of(statement: PlacedText) -> frozenset[str]:
     """The environments in the text, and in file name and headings, which are read separately as many texts share them."""
     around = " . ".join((name_of(statement.path), *statement.headings, "and so on"))
     some = _ENVIRONMENT.search(around.lower()) is not None

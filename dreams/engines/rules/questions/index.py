@@ -63,7 +63,8 @@ def shorter_rows(context: Inputs) -> Iterator[Question]:
     if saved < need * LEAST_SHARE or not chosen:
         return
     left = len(_needed(offers[len(chosen) :], need - saved))
-    edits = tuple(edit for offer in chosen for edit in _edits(context, offer))
+    drafted = ((each.topic, context.draftsman.edits(_shorten, each)) for each in chosen)
+    edits = tuple(edit for made in drafted for edit in _of(*made))
     yield Question(
         "index",
         " ".join(sorted(offer.topic for offer in chosen[:3])),
@@ -206,10 +207,9 @@ def rules_in(text: str) -> set[str]:
     return {word for word in (found.casefold() for found in _WORD.findall(text)) if word in _RULES}
 
 
-def _edits(context: Inputs, offer: _Offer) -> tuple[Edit, ...]:
-    """Edits with the row's target as their operation."""
-    made = context.draftsman.edits(_shorten, offer=offer)
-    return tuple(replace(edit, operation=offer.topic) for edit in made)
+def _of(topic: str, made: Sequence[Edit]) -> tuple[Edit, ...]:
+    """Edits with a memory's path as their operation."""
+    return tuple(replace(edit, operation=topic) for edit in made)
 
 
 def _shorten(rec: Recorder, offer: _Offer) -> bool:
@@ -270,7 +270,8 @@ def sections_of_a_full_index(context: Inputs) -> Iterator[Question]:
     if not full or path not in tree.indexes() or not tree.writable(path):
         return
     longest = sorted(_sections(context), key=lambda each: -each.lines)[:MOST_SECTIONS]
-    edits_of = {each: edits for each in longest if (edits := _section_edits(context, each))}
+    drafted = ((each, context.draftsman.edits(_move, each, config.row_max)) for each in longest)
+    edits_of = {each: _of(each.topic, made) for each, made in drafted if made}
     found = list(edits_of)
     if not found:
         return
@@ -328,12 +329,6 @@ def _topic(tree: Tree, heading: str) -> str:
     words = _NO_WORD.sub("_", _title(heading).lower()).strip("_") or "notes"
     prefix = "project_" if any(path.startswith("project_") for path in tree.memories()) else ""
     return f"{prefix}{words}.md"
-
-
-def _section_edits(context: Inputs, section: _Section) -> tuple[Edit, ...]:
-    """Edits with the new memory's path as their operation."""
-    made = context.draftsman.edits(_move, section=section, row_max=context.job.config.row_max)
-    return tuple(replace(edit, operation=section.topic) for edit in made)
 
 
 def _move(rec: Recorder, section: _Section, row_max: int) -> bool:

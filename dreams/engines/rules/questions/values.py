@@ -353,7 +353,7 @@ def having(index: StatementIndex, changed: Changed) -> Iterator[PlacedText]:
             )
         return
     key = next((value.key for value in read(changed.old).values), changed.old.lower())
-    yield from (each for each in index.leans_on(key) if _is_about_it(index, each, changed, key))
+    yield from (each for each in index.with_words([key]) if _is_about_it(index, each, changed, key))
 
 
 def _is_about_it(index: StatementIndex, statement: PlacedText, changed: Changed, key: str) -> bool:
