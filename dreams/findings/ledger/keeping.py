@@ -47,21 +47,10 @@ def says_all(old: str, new: str, *, merged: bool = False) -> bool:
     """
     if not plain_statement(old).items or loses_words(old, new) or lost(old, new) or swapped(old, new):
         return in_cells(old, new)
-    if (
-        word_replaced(plain_statement(old), plain_statement(new))
-        or word_exchanged(old, new)
-        or withdrawn(old, new)
-    ):
+    if another_word(old, new) or withdrawn(old, new):
         return False
-    return (
-        _says_as_much(old, new)
-        or (
-            merged
-            and in_one_piece(old, new)
-            and not _condition_differs(plain_statement(old), plain_statement(new))
-        )
-        or in_cells(old, new)
-    )
+    whole = merged and in_one_piece(old, new) and not _condition_differs(old, new)
+    return whole or _says_as_much(old, new) or in_cells(old, new)
 
 
 def why_not_kept(old: str, new: str) -> str:
@@ -73,16 +62,10 @@ def why_not_kept(old: str, new: str) -> str:
         return f"lacks {quoted(lacking[:MOST_NAMED])}" if lacking else "says more or less than it does"
     checks = (
         (swapped(old, new), "swaps two things"),
-        (
-            word_replaced(plain_statement(old), plain_statement(new)) or word_exchanged(old, new),
-            "has another word instead",
-        ),
+        (another_word(old, new), "has another word instead"),
         (withdrawn(old, new), "withdraws it"),
-        (
-            _condition_differs(plain_statement(old), plain_statement(new)),
-            "says it with another condition or tense",
-        ),
-        (name_inserted(plain_statement(old), plain_statement(new)), "has another name in the middle"),
+        (_condition_differs(old, new), "says it with another condition or tense"),
+        (name_inserted(old, new), "has another name in the middle"),
     )
     return next((why for speaks, why in checks if speaks), "says it as part of something else")
 
@@ -104,55 +87,48 @@ def _says_as_much(old: str, new: str) -> bool:
     common = sum(weight for word, weight in other.telling.items() if word in one.weights)
     if len(one.telling) < LEAST_TOLD or common < PART * sum(other.telling.values()):
         return False
-    return not _condition_differs(one, other) and not name_inserted(one, other)
+    return not _condition_differs(old, new) and not name_inserted(old, new)
 
 
-def _condition_differs(one: Statement, other: Statement) -> bool:
+def _condition_differs(old: str, new: str) -> bool:
     """Whether a condition, state or sign differs: an addition may reverse the rest."""
+    one, other = plain_statement(old), plain_statement(new)
     return one.asks != other.asks or one.marks(other) != other.marks(one) or bool(other.signs - one.signs)
 
 
-def name_inserted(one: Statement, other: Statement) -> bool:
-    """Whether a new name or number was inserted and takes some words of `one`: "Ana asks Bob, who owns search"."""
+def name_inserted(old: str, new: str) -> bool:
+    """Whether another name or number was inserted and takes some words of `old`: "Ana asks Bob, who owns search"."""
+    one, other = plain_statement(old), plain_statement(new)
     mine, theirs = list(dict.fromkeys(item.word for item in one.items)), [item.word for item in other.items]
     names = {name for _, name in other.names} | capitals(other.text)
-    new = ({item.word for item in other.items if item.anchor} | names) - one.weights.keys()
+    come = ({item.word for item in other.items if item.anchor} | names) - one.weights.keys()
     for place, (word, following) in enumerate(pairwise(mine)):
         if word not in theirs or following not in theirs[theirs.index(word) :]:
             continue
         start = theirs.index(word)
         between = theirs[start + 1 : theirs.index(following, start)]
-        is_subject = place == 0 and names & new & set(between)
-        if is_subject or (new & set(between) and one.weights.keys() & set(between)):
+        is_subject = place == 0 and names & come & set(between)
+        if is_subject or (come & set(between) and one.weights.keys() & set(between)):
             return True
     return False
 
 
-def word_replaced(one: Statement, other: Statement) -> bool:
-    """Whether a word replaces another that is still there, but less often: "wants to commit", "wants to wait"."""
-    mine, theirs = ([item.word for item in s.items] for s in (one, other))
+def another_word(old: str, new: str) -> bool:
+    """Whether a word replaces another that is still there, but less often ("wants to commit", "wants to wait"), or a specific one
+    replaces a general one: "existing tests" are not "nightly tests"."""
+    mine, theirs = ([item.word for item in plain_statement(text).items] for text in (old, new))
     fewer = {word for word in Counter(mine) - Counter(theirs) if word in theirs}
     more = Counter(theirs) - Counter(mine)
-    return any(
-        tag == "replace"
-        and i2 - i1 <= 2
-        and fewer & set(mine[i1:i2]) - SAYS_NOTHING
-        and more.keys() & set(theirs[j1:j2])
-        for tag, i1, i2, j1, j2 in SequenceMatcher(None, mine, theirs, autojunk=False).get_opcodes()
-    )
-
-
-def word_exchanged(old: str, new: str) -> bool:
-    """Whether a specific word replaces a general one: "existing tests" are not "nightly tests"."""
-    mine, theirs = ([item.word for item in plain_statement(text).items] for text in (old, new))
-    return any(
-        tag == "replace"
-        and i2 - i1 == j2 - j1 == 1
-        and theirs[j1] not in lexicon.GENERIC
-        and not has_word(word_forms(new), mine[i1])
-        and not has_word(word_forms(old), theirs[j1])
-        for tag, i1, i2, j1, j2 in SequenceMatcher(None, mine, theirs, autojunk=False).get_opcodes()
-    )
+    for tag, start, end, at, to in SequenceMatcher(None, mine, theirs, autojunk=False).get_opcodes():
+        gone, come = mine[start:end], theirs[at:to]
+        is_rarer = len(gone) <= 2 and fewer & set(gone) - SAYS_NOTHING and more.keys() & set(come)
+        is_other = len(gone) == len(come) == 1 and come[0] not in lexicon.GENERIC
+        if tag == "replace" and (
+            is_rarer
+            or (is_other and not (has_word(word_forms(new), gone[0]) or has_word(word_forms(old), come[0])))
+        ):
+            return True
+    return False
 
 
 def replaced(old: str, new: str) -> bool:
@@ -180,20 +156,17 @@ _KINDS = frozenset(stem(word) for word in lexicon.NOTE_KINDS) | lexicon.NOTE_KIN
 
 def reworded(old: str, new: str) -> bool:
     """Whether `new` says the same as `old` in other words."""
-    if coverage(old, new) < MOST:  # cheap, and true of most pairs
+    if coverage(old, new) < MOST or _too_short(old, new):  # cheap, and true of most pairs
         return False
-    one, other = plain_statement(old), plain_statement(new)
-    if _too_short(one, old, new) or words_missing(old, new) or lost(old, new) or swapped(old, new):
+    if words_missing(old, new) or lost(old, new) or swapped(old, new) or another_word(old, new):
         return False
-    if word_exchanged(old, new) or withdrawn(old, new):
-        return False
-    return not name_inserted(one, other) and not word_replaced(one, other)
+    return not withdrawn(old, new) and not name_inserted(old, new)
 
 
-def _too_short(one: Statement, old: str, new: str) -> bool:
+def _too_short(old: str, new: str) -> bool:
     """Whether it has too few words, which match by chance; two are enough if `new` has both and they make up much of it."""
-    few = len(one.telling) < LEAST_TOLD
-    return few and (len(one.telling) < 2 or bool(words_lost(old, new)) or coverage(new, old) < PART)
+    few = len(plain_statement(old).telling)
+    return few < LEAST_TOLD and (few < 2 or bool(words_lost(old, new)) or coverage(new, old) < PART)
 
 
 def words_missing(old: str, new: str) -> list[str]:
