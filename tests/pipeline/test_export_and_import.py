@@ -7,15 +7,18 @@ import hashlib
 import shutil
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 import time_machine
 from django.conf import settings
 from django.core.management import call_command
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
 from dreams.findings import secrets
-from dreams.lib import process
+from dreams.lib import process, progress
 from dreams.lib.storage import history
 from dreams.lib.storage.history import HistoryStore
 from dreams.lib.storage.history.gitrepo import GitRepo
@@ -139,6 +142,44 @@ def test_bringing_the_same_file_back_twice_changes_nothing_more(project: Project
     _lose_everything(project)
     exports.bring_back(file, ME)
     assert exports.bring_back(file, ME).versions == 0
+
+
+@pytest.mark.also_on_postgresql
+def test_an_import_that_was_killed_between_two_transactions_is_ended_by_the_next_one(
+    project: Project, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It holds the database's only writer for a part of the versions at a time."""
+    kept = _texts(project, "project_deploy.md")
+    file = _exported(project, tmp_path)
+    _lose_everything(project)
+    monkeypatch.setattr(exports, "PAGE", 1)
+    real, made = exports._tell_some, list[int]()
+
+    def killed_after_one(*given: Any) -> int:
+        if any(made):
+            raise KeyboardInterrupt
+        made.append(real(*given))
+        return made[-1]
+
+    with monkeypatch.context() as patched, pytest.raises(KeyboardInterrupt):
+        patched.setattr(exports, "_tell_some", killed_after_one)
+        exports.bring_back(file, ME)
+    assert Version.objects.filter(memory__path="project_deploy.md").count() == 2, "one came back"
+    assert exports.bring_back(file, ME).versions == 1
+    assert list(dict.fromkeys(_texts(project, "project_deploy.md"))) == kept
+    assert exports.bring_back(file, ME).versions == 0
+
+
+def test_an_import_of_many_memories_asks_the_database_a_few_times_for_each_part(tmp_path: Path) -> None:
+    notes = {f"note_{number}.md": f"Service {number}.\n" for number in range(500)}
+    project = world.make_project(tmp_path / "claude", notes)
+    file = _exported(project, tmp_path)
+    shutil.rmtree(syncing.history_path(project))
+    told = list[tuple[str, int, int]]()
+    with CaptureQueriesContext(connection) as queries, progress.watched(lambda *step: told.append(step)):
+        exports.bring_back(file, ME)
+    assert len(queries) < 200
+    assert {("Importing versions", done, 500) for done in (0, 200, 400)} <= set(told)
 
 
 @pytest.mark.also_on_postgresql

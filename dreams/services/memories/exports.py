@@ -9,20 +9,19 @@ import itertools
 import logging
 import secrets
 import shutil
-from collections.abc import Container, Iterator
-from dataclasses import dataclass
+from collections.abc import Container, Iterator, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from django.db import transaction
-from django.db.models import Max
 
-from dreams.lib import process
+from dreams.lib import process, progress
 from dreams.lib.files import flush
 from dreams.lib.refusal import Ambiguous, Refusal
 from dreams.lib.storage import history
 from dreams.lib.storage.history import HistoryStore, ManifestEntry
-from dreams.models import Memory, Project, Purge, Version
-from dreams.services import auditlog, blobs, lookup, project_lock
+from dreams.models import Blob, Memory, Project, Purge, Version
+from dreams.services import auditlog, blobs, database, lookup, project_lock
 from dreams.services.memories import syncing, time_travel
 from dreams.services.review import Actor
 
@@ -31,6 +30,8 @@ log = logging.getLogger(__name__)
 DIRECTORY = "Directory"
 #: How many commits or texts are in memory at a time.
 PAGE = 200
+#: What an import corrects in a version that was only found here.
+RENEWED = ("number", "size", "mode", "mtime_ns", "at", "origin", "actor", "indexed")
 #: The copy that an import works in, with its process: `.import-PID-START-…`.
 COPY = ".import-"
 
@@ -185,74 +186,132 @@ def _states(store: HistoryStore) -> Iterator[history.Commit]:
             return
 
 
+@dataclass(frozen=True, slots=True)
+class _Change:
+    """What a state has of a memory and the one before it had not; no `entry`: the file was removed."""
+
+    path: str
+    entry: ManifestEntry | None
+    commit: history.Commit
+    is_first_look: bool
+
+    @property
+    def sha256(self) -> str:
+        return (self.entry.sha256 or "") if self.entry else ""
+
+    def version(self, memory: int, number: int, size: int) -> Version:
+        """As the history tells it. One from a first look has its file's time."""
+        at, origin, author = self.commit.at, self.commit.trailers.get("Origin", ""), self.commit.author
+        made = Version(memory_id=memory, number=number, sha256=self.sha256, size=size, at=at, origin=origin)
+        made.actor = "" if author == "memoryweb" else author[:150]
+        if meta := self.entry and self.entry.meta:
+            made.mode, made.mtime_ns = meta.mode, meta.mtime_ns
+        if self.is_first_look:
+            made.origin = Version.Origin.FOUND
+            made.at = min(at, dt.datetime.fromtimestamp(meta.mtime_ns / 1e9, dt.UTC)) if meta else at
+        elif origin not in Version.Origin.values:
+            made.origin = Version.Origin.OUTSIDE
+        return made
+
+    def known(self, rows: Sequence[Version], told: Container[int]) -> Version | None:
+        """Its row. Git has whole seconds only, so times may differ; and what a first look found has its file's time."""
+        same = [row for row in rows if row.sha256 == self.sha256]
+        near = (row for row in same if abs(row.at - self.commit.at) <= dt.timedelta(seconds=2))
+        found = (row for row in same if self.is_after(row) and row.pk and row.pk not in told)
+        return next(near, None) or next(found, None)
+
+    def is_after(self, row: Version) -> bool:
+        """Whether `row` was already there, by its file's time."""
+        return row.origin == Version.Origin.FOUND and row.at <= self.commit.at
+
+
+@dataclass(frozen=True, slots=True)
+class _Told:
+    """What an import has told: the last version's number of each memory, and the rows."""
+
+    numbers: dict[int, int] = field(default_factory=dict)
+    rows: set[int] = field(default_factory=set)
+
+
 def _tell(project: Project, reviewer: Actor) -> int:
-    """Add a row for every version in the joined history that the database lacks; returns how many."""
-    with syncing.open_history(project) as store, transaction.atomic():
-        made = 0
-        before: dict[str, str] = {}
-        numbers: dict[str, int] = {}
-        told = set[int]()
-        for commit in reversed(list(_states(store))):
-            entries = store.restore_manifest(commit.id)
-            after = {path: it.sha256 for path, it in entries.items() if it.sha256 and syncing.is_memory(path)}
-            for path in sorted(before.keys() | after.keys()):
-                if before.get(path) != after.get(path):
-                    state = _version(project, path, entries.get(path), commit, is_first_look=not before)
-                    row = _known(state, commit.at, told)
-                    last = numbers.get(path) or _found_by(state.memory, commit.at)
-                    if row and (row.pk in told or row.origin != Version.Origin.FOUND or not before):
-                        state = row
-                    else:  # new here, or only found here, where the history knows how it came to be
-                        state.pk = row.pk if row else None
-                        _save(state, store, last + 1)
-                        made += row is None
-                    told.add(state.pk)
-                    numbers[path] = max(state.number, last)
-            before = after
+    """Add a row for every version in the joined history that the database lacks; returns how many. After a crash, the next
+    import adds the rest."""
+    with syncing.open_history(project) as store, progress.finishing("Importing versions"):
+        told, made = _Told(), 0
+        for some in database.in_parts(list(_changes(store)), PAGE, "Importing versions"):
+            made += _tell_some(project, store, some, told)
         time_travel.bring_back_texts(project, store)
         auditlog.record("history.imported", actor=reviewer, project=project, versions=made)
     return made
 
 
-def _version(
-    project: Project, path: str, entry: ManifestEntry | None, commit: history.Commit, *, is_first_look: bool
-) -> Version:
-    """The version as the history tells it, not saved. One from a first look has its file's time."""
-    sha, meta = (entry.sha256 or "" if entry else ""), entry and entry.meta
-    memory, _ = Memory.objects.get_or_create(
-        project=project,
-        path=path,
-        defaults={"kind": syncing.kind_of(path), "gone_at": commit.at, "sha256": sha},
-    )
-    made = Version(memory=memory, sha256=sha, at=commit.at, origin=commit.trailers.get("Origin", ""))
-    made.actor = "" if commit.author == "memoryweb" else commit.author[:150]
-    if meta:
-        made.mode, made.mtime_ns = meta.mode, meta.mtime_ns
-    if is_first_look:
-        made.origin = Version.Origin.FOUND
-        made.at = min(commit.at, dt.datetime.fromtimestamp(meta.mtime_ns / 1e9, dt.UTC)) if meta else made.at
-    elif made.origin not in Version.Origin.values:
-        made.origin = Version.Origin.OUTSIDE
+def _changes(store: HistoryStore) -> Iterator[_Change]:
+    before: dict[str, str] = {}
+    for commit in reversed(list(_states(store))):
+        entries = store.restore_manifest(commit.id)
+        after = {path: it.sha256 for path, it in entries.items() if it.sha256 and syncing.is_memory(path)}
+        for path in sorted(before.keys() | after.keys()):
+            if before.get(path) != after.get(path):
+                yield _Change(path, entries.get(path), commit, is_first_look=not before)
+        before = after
+
+
+def _tell_some(project: Project, store: HistoryStore, some: Sequence[_Change], told: _Told) -> int:
+    """In one short transaction, with the texts read before it."""
+    shas = {change.sha256 for change in some if change.sha256}
+    sizes = {"": 0, **dict(Blob.objects.filter(sha256__in=shas).values_list("sha256", "size"))}
+    texts = {sha: store.read(sha) for sha in shas - sizes.keys()}
+    sizes |= {sha: len(data) for sha, data in texts.items()}
+    with transaction.atomic():
+        memories, rows = _rows(project, some)
+        was = {row.pk: row.number for kept in rows.values() for row in kept}
+        states = (_state(it, pk := memories[it.path], rows[pk], sizes[it.sha256], told) for it in some)
+        written = [row for row in states if row]
+        new = [row for row in written if not row.pk]
+        fresh = {row.pk for row in written}
+        saved = [
+            row for kept in rows.values() for row in kept if row.pk in fresh or was[row.pk] != row.number
+        ]
+        blobs.put_many(texts[sha] for sha in {row.sha256 for row in written} & texts.keys())
+        Version.objects.bulk_create(saved, update_conflicts=True, unique_fields=["id"], update_fields=RENEWED)
+    told.rows.update(row.pk for row in new)
+    return len(new)
+
+
+def _rows(project: Project, some: Sequence[_Change]) -> tuple[dict[str, int], dict[int, list[Version]]]:
+    """The memories by path, made where they are missing, and the versions of each in their order."""
+    first = {change.path: change for change in reversed(some)}
+    made = [
+        Memory(project=project, path=path, kind=syncing.kind_of(path), gone_at=it.commit.at, sha256=it.sha256)
+        for path, it in first.items()
+    ]
+    Memory.objects.bulk_create(made, ignore_conflicts=True)
+    memories = dict(project.memories.filter(path__in=first).values_list("path", "pk"))
+    rows: dict[int, list[Version]] = {pk: [] for pk in memories.values()}
+    for row in Version.objects.filter(memory__in=rows).order_by("number"):
+        rows[row.memory_id].append(row)
+    return memories, rows
+
+
+def _state(change: _Change, memory: int, rows: list[Version], size: int, told: _Told) -> Version | None:
+    """The version to save, put among `rows`, where later numbers rise; None if one of them is it."""
+    row = change.known(rows, told.rows)
+    last = told.numbers.get(memory) or max((it.number for it in rows if change.is_after(it)), default=0)
+    is_told = row and (not row.pk or row.pk in told.rows)
+    is_kept = is_told or (row and (row.origin != Version.Origin.FOUND or change.is_first_look))
+    if row and row.pk:
+        told.rows.add(row.pk)
+    if row and is_kept:
+        told.numbers[memory] = max(row.number, last)
+        return None
+    # New here, or only found here, where the history knows how it came to be.
+    told.numbers[memory] = last + 1
+    made = change.version(memory, last + 1, size)
+    if row:
+        made.pk, made.indexed = row.pk, False
+        rows.remove(row)
+    for it in rows:
+        it.number += it.number > last
+    rows.append(made)
+    rows.sort(key=lambda it: it.number)
     return made
-
-
-def _known(made: Version, when: dt.datetime, told: Container[int]) -> Version | None:
-    """Its row. Git has whole seconds only, so times may differ; and what a first look found has its file's time."""
-    rows = made.memory.versions.filter(sha256=made.sha256).order_by("number")
-    near = rows.filter(at__range=(when - dt.timedelta(seconds=2), when + dt.timedelta(seconds=2)))
-    found = rows.filter(origin=Version.Origin.FOUND, at__lte=when)
-    return near.first() or next((row for row in found if row.pk not in told), None)
-
-
-def _found_by(memory: Memory, when: dt.datetime) -> int:
-    """The number of the version that was already there at `when`, by its file's time; 0 if none was."""
-    found = memory.versions.filter(origin=Version.Origin.FOUND, at__lte=when)
-    return found.aggregate(last=Max("number"))["last"] or 0
-
-
-def _save(made: Version, store: HistoryStore, number: int) -> None:
-    if made.sha256:
-        data = store.read(made.sha256)
-        blobs.put(data)
-        made.size = len(data)
-    made.save_as(number)
