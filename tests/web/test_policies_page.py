@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime as dt
+import re
 from html import unescape
 from pathlib import Path
 
@@ -12,7 +13,7 @@ from django.test import Client
 from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
-from dreams.models import AppliedBatch, AuditEntry, Hunk, Policy, Proposal
+from dreams.models import AppliedBatch, AuditEntry, Hunk, Operation, Policy, Proposal
 from dreams.services import rollback
 from dreams.services.policies import earned
 from dreams.services.rollback import Selection
@@ -95,6 +96,25 @@ def test_an_offer_is_accepted_and_ended_in_the_settings(browser: Client, world: 
         "policy.earned",
         "policy.ended",
     ]
+
+
+def test_the_settings_say_who_ended_an_earned_policy(browser: Client, world: World) -> None:
+    """Also to another person than the one who ended it; and one that other code stopped was ended by nobody."""
+
+    def told() -> str:
+        page = unescape(browser.get("/settings/").content.decode()).partition('id="earned"')[2]
+        return " ".join(re.sub("<[^>]+>", " ", page.partition("1 applied")[0]).split())
+
+    decided(world.project)
+    policy = accepted()
+    Operation.objects.filter(pk=Operation.objects.values("pk")[:1]).update(policy=policy)
+    Policy.objects.update(maker="rules 0badc0de")
+    policy.refresh_from_db()
+    assert "accepted by you just now . The engine has changed since then" in told()
+    for who, shown in (("ann", "ann"), ("owner", "you")):
+        Policy.objects.update(action="auto")
+        earned.end(policy, actor=who)
+        assert f"Ended by {shown} just now . It was no longer wanted." in told()
 
 
 def test_an_offer_is_declined(browser: Client, world: World) -> None:
@@ -189,7 +209,7 @@ def test_the_admin_shows_earned_policies_and_changes_none(browser: Client, world
     assert page.status_code == 200 and b'name="action"' not in page.content
     browser.post(f"/admin/dreams/policy/{policy.pk}/delete/", {"post": "yes"})
     policy.refresh_from_db()
-    assert (policy.action, policy.note) == ("review", "You ended it.")
+    assert (policy.action, policy.note) == ("review", "It was no longer wanted.")
     assert b"rules " not in browser.get("/admin/dreams/policy/").content, "what ended allows nothing"
 
 

@@ -250,7 +250,7 @@ def decline(kind: str, maker: str, *, actor: str) -> None:
 
 def end(policy: Policy, *, actor: str) -> None:
     """End an earned policy at a person's request."""
-    _start_anew(policy.kind, policy.maker, "policy.ended", "You ended it.", actor)
+    _start_anew(policy.kind, policy.maker, "policy.ended", "It was no longer wanted.", actor)
 
 
 def corrected(made: AppliedBatch) -> list[str]:
