@@ -8,9 +8,11 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from django.core.management import call_command
 
 from dreams.lib.diff.merge import Edited
 from dreams.lib.files import text
+from dreams.management.base import Refused
 from dreams.models import AuditEntry, Decision, FileChange, Hunk, LeftOut, Proposal, Version
 from dreams.services import auditlog, blobs, proposals, review, rollback
 from dreams.services.apply import applying
@@ -433,6 +435,10 @@ def test_a_directory_that_was_away_and_came_back_as_it_was_asks_for_nothing(
     away = folder.rename(tmp_path / "away")
     refused = applying.apply(proposal, world.ME)
     assert {"conflict: the memory directory is gone"} == {waiting.why for waiting in refused.conflicts}
+    with pytest.raises(
+        Refused, match=r"^2 files were not written: .* Bring the folder back, then apply again\.$"
+    ):
+        call_command("apply", proposal.public_id, json=True)
     away.rename(folder)
 
     report = applying.apply(proposal, world.ME)

@@ -488,6 +488,17 @@ def test_the_bar_promises_no_write_for_files_that_changed_since_or_are_written_w
     assert [file.path for file in applying.apply(proposal, world.ME).rebased] == [path.name]
 
 
+def test_that_the_folder_is_gone_is_said_once_with_what_to_do(browser: Client, tmp_path: Path) -> None:
+    project = world.make_project(tmp_path / "claude")
+    proposal = world.three_changes(project)
+    review.decide(proposal, review.select_hunks(proposal), Hunk.Verdict.APPROVED, world.ME)
+    review.submit(proposal, world.ME)
+    world.folder(project).rename(tmp_path / "away")
+    told = submit(browser, proposal)
+    assert told.count("the memory directory is gone. Bring the folder back") == 1
+    assert "was not written: the memory directory" not in told
+
+
 @pytest.mark.more
 def test_a_folder_that_leads_elsewhere_is_named_with_what_to_do(
     browser: Client, proposal: Proposal, tmp_path: Path

@@ -67,6 +67,8 @@ def _proposal(name: str) -> Proposal:
 def _why(done: applying.ApplyReport) -> str:
     if done.error:
         return done.refusal
+    if done.gone:
+        return done.gone
     if done.conflicts:
         if all(waiting.why == submitting.NEEDS_ANOTHER for waiting in done.conflicts):
             names = ", ".join(waiting.path for waiting in done.conflicts)

@@ -29,6 +29,7 @@ from dreams.services.review import Actor, ReviewRefused, submitting
 DEFAULT_MODE = 0o644  # the usual mode of a new file
 NOTHING_WRITTEN = journal.Result(plan_id="", target_dir="", status="applied")
 CHANGED_TOO = "it changed in the same place since your review"
+GONE = "the memory directory is gone"
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,6 +66,13 @@ class ApplyReport:
     @property
     def complete(self) -> bool:
         return not (self.conflicts or self.rebased or self.error)
+
+    @property
+    def gone(self) -> str:
+        """What to do about all that was not written because its directory is gone, in one sentence; empty if it is there."""
+        lost = sum(waiting.why == f"conflict: {GONE}" for waiting in self.conflicts)
+        files = text.plural(lost, "file was", "files were")
+        return f"{files} not written: {GONE}. Bring the folder back, then apply again." if lost else ""
 
     @property
     def refusal(self) -> str:
@@ -289,7 +297,7 @@ def _why_not(path: str, snapshot: workspace.Snapshot) -> str:
     if path in snapshot.files:
         return CHANGED_TOO
     if not snapshot.exists:
-        return "the memory directory is gone"
+        return GONE
     unread = snapshot.unread(path)
     return f"it cannot be read now ({unread})" if unread else "it was removed since your review"
 

@@ -200,9 +200,11 @@ def _tell(request: Request, report: applying.ApplyReport, left: Proposal | None 
     """
     if report.error:
         messages.error(request, report.refusal)
+    if report.gone:
+        messages.warning(request, report.gone)
     for waiting in report.conflicts:
         # The page itself shows conflicts with the current file, next to the link to solve them.
-        if waiting.why != f"conflict: {applying.CHANGED_TOO}":
+        if waiting.why.removeprefix("conflict: ") not in (applying.CHANGED_TOO, applying.GONE):
             messages.warning(
                 request, f"{waiting.path} was not written: {waiting.why.removeprefix('conflict: ')}."
             )
