@@ -65,24 +65,14 @@ def _pinned(subject: Subject) -> Iterator[NewFinding]:
 
 
 def changed_paths(subject: Subject) -> list[str]:
-    differing = {
-        path
-        for path in subject.before.keys() | subject.after.keys()
-        if subject.before.get(path) != subject.after.get(path)
-    }
+    differing = {path for path, _ in subject.before.items() ^ subject.after.items()}
     return sorted(differing | {hunk.path for hunk in subject.hunks} | subject.irregular.keys())
 
 
 def _outside(path: str) -> tuple[str, str, str] | None:
     parts = path.split("/")
-    climbs = (
-        not path
-        or path.startswith(("/", "~"))
-        or "\\" in path
-        or "\0" in path
-        or ".." in parts
-        or "" in parts
-    )
+    # A leading slash leaves an empty part, as does an empty path.
+    climbs = path.startswith("~") or "\\" in path or "\0" in path or not {"..", ""}.isdisjoint(parts)
     if climbs or (len(path) > 1 and path[1] == ":"):
         return "path-outside", f"{path!r} is outside the memory directory.", _REJECT
     if parts[-1] in CONTROL_FILES:

@@ -114,11 +114,9 @@ class _Hunk:
         if bare.target in self.trace.fresh:
             return bare
         target = answer.target.unit.text if answer.target else ""
-        return (
-            answer
-            if facts.coverage(text, target) >= keeping.MOST
-            else StatementOutcome("unexplained", note=answer.note, lost=answer.lost)
-        )
+        if facts.coverage(text, target) >= keeping.MOST:
+            return answer
+        return StatementOutcome("unexplained", note=answer.note, lost=answer.lost)
 
     def _by_line_alone(self, text: str) -> StatementOutcome:
         found = self.after.line(text, self.hunk.path)
@@ -138,11 +136,8 @@ class _Hunk:
 
     def _verified(self, text: str, claim: Fate) -> StatementOutcome | None:
         if claim.kind == "stated":
-            return (
-                StatementOutcome("stated", note=claim.note)
-                if claim.note.strip() and claim.note not in derived.NOTES
-                else None
-            )
+            is_own = claim.note.strip() and claim.note not in derived.NOTES
+            return StatementOutcome("stated", note=claim.note) if is_own else None
         target = self.after.line(claim.target_text, claim.target_path) if claim.target_text else None
         if target is None or not facts.shared_words(text, claim.target_text):
             return None

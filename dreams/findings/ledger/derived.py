@@ -143,10 +143,8 @@ class Context:
     def _counterpart(self, kind: str, is_it: Callable[[str], bool]) -> PlacedStatement | None:
         """The first statement of this kind in the new file whose name fits."""
         units = units_of(self.path, self.after_files.get(self.path))
-        return next(
-            (PlacedStatement(self.path, each) for each in units if each.kind == kind and is_it(each.name)),
-            None,
-        )
+        found = (each for each in units if each.kind == kind and is_it(each.name))
+        return next((PlacedStatement(self.path, each) for each in found), None)
 
     def _sums_up(self, text: str, path: str) -> bool:
         """Whether the file says everything in the summary."""
@@ -159,19 +157,15 @@ class Context:
         if not all(has_word(there, fact) for fact in needed):
             return False
         share = sum(weight for word, weight in telling.items() if has_word(there, word))
-        return share >= (SHARE_OF_FILE if path in self.after_files else SHARE_OF_REMOVED) * sum(
-            telling.values()
-        )
+        least = SHARE_OF_FILE if path in self.after_files else SHARE_OF_REMOVED
+        return share >= least * sum(telling.values())
 
     def _heading(self, unit: Unit, fresh: list[PlacedStatement]) -> StatementOutcome | None:
         if not _only_names(unit):
             return None
         renamed = next((s for s in fresh if s.unit.kind == "heading"), None)
-        return (
-            StatementOutcome("stated", renamed, HEADING)
-            if renamed or not self._keeps_section_text(unit)
-            else None
-        )
+        is_over = renamed or not self._keeps_section_text(unit)
+        return StatementOutcome("stated", renamed, HEADING) if is_over else None
 
     def _link_address(self, unit: Unit) -> StatementOutcome | None:
         """The line that now has the address of a link reference."""

@@ -145,14 +145,9 @@ def _steps_reordered(one: Statement, other: Statement) -> bool:
     """Whether both describe the same steps in a different order: "First lint, then test"."""
     if not all(_THEN.intersection(each.flow) for each in (one, other)):
         return False
-    mine, theirs = (
-        [
-            w
-            for w in dict.fromkeys(item.word for item in each.items)
-            if w in rest.weights and w not in lexicon.STEPS
-        ]
-        for each, rest in ((one, other), (other, one))
-    )
+    both = (one.weights.keys() & other.weights.keys()) - lexicon.STEPS
+    words = ((item.word for item in each.items if item.word in both) for each in (one, other))
+    mine, theirs = ([*dict.fromkeys(each)] for each in words)
     return mine != theirs
 
 
@@ -223,14 +218,8 @@ def lost(old: str, new: str) -> list[str]:
 
 def _members_lost(one: Statement, there: frozenset[str]) -> list[str]:
     """Common words after an "and" or "or" that the other lacks: "the problem and approaches" is more than "the problem"."""
-    joined = (word for before, word in pairwise(one.flow) if before in _JOINS)
-    return sorted(
-        {
-            word
-            for word in joined
-            if word in one.weights and word in SAYS_NOTHING and not has_word(there, word)
-        }
-    )
+    joined = {word for before, word in pairwise(one.flow) if before in _JOINS}
+    return sorted(word for word in joined & one.weights.keys() & SAYS_NOTHING if not has_word(there, word))
 
 
 def _fewer(old: str, new: str) -> list[str]:

@@ -281,12 +281,10 @@ class Trace:
             return StatementOutcome("kept-in", copy, CHANGED_HERE if instead else "")
         if not (instead or replacing):
             return None
-        gone = (
-            StatementOutcome("unexplained", note=replacing.text, replaced=True)
-            if replacing
-            else self._unexplained(unit)
-        )
-        return superseded(self.hunk, unit, instead) or gone
+        answer = superseded(self.hunk, unit, instead)
+        if replacing and not answer:
+            return StatementOutcome("unexplained", note=replacing.text, replaced=True)
+        return answer or self._unexplained(unit)
 
     def _kept(self, unit: Unit) -> StatementOutcome | None:
         """Kept word for word, within another statement, or explained by what it summarizes."""

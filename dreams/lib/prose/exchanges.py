@@ -57,13 +57,7 @@ _OF_A_CHANGE = frozenset(
         "port version value name back longer anymore instead today yesterday since last this week month year recently finally just".split(),
     )
 )
-_FRAME = (
-    lexicon.IS
-    | lexicon.WAS
-    | lexicon.ARTICLES
-    | lexicon.NARROWING
-    | {"has", "have", "been", "we", "i", "now"}
-)
+_FRAME = lexicon.BE | lexicon.ARTICLES | lexicon.NARROWING | {"has", "have", "we", "i", "now"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -269,9 +263,8 @@ def _of_named(
 
 def is_told_past(value: str, said: str) -> bool:
     """Whether the words beside a value call it past: "from trunk", "instead of 41873"."""
-    found = re.search(
-        rf"(?<!\d)(?<!\d[.,]){re.escape(value.strip('`'))}(?![.,]?\d)", said, re.I
-    )  # 238 is not 23
+    bare = re.escape(value.strip("`"))
+    found = re.search(rf"(?<!\d)(?<!\d[.,]){bare}(?![.,]?\d)", said, re.IGNORECASE)  # 238 is not 23
     if found is None:
         return False
     before, after = said[: found.start()], said[found.end() :]
@@ -287,12 +280,9 @@ def _of_words(text: str, said: str, thing: str) -> Exchange | None:
         # "Do not run" does not replace "run".
         is_value = new.lower() not in lexicon.FILLER and len(old) > 2
         if at and old.lower() not in thing and new.lower() not in text.lower() and is_value:
-            start, end = found.span("new")
-            spans_ = (
-                ValueSpan(at.start(), at.end(), old, old.lower(), "word"),
-                ValueSpan(start, end, new, new.lower(), "word"),
-            )
-            return Exchange(*spans_, sure=True, named=True)
+            gone = ValueSpan(*at.span(), old, old.lower(), "word")
+            come = ValueSpan(*found.span("new"), new, new.lower(), "word")
+            return Exchange(gone, come, sure=True, named=True)
     return None
 
 

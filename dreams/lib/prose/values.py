@@ -248,9 +248,8 @@ def _behind(between: str, held: str, kind: str, start: int) -> Iterator[_Token]:
     if kind == "word" and ("/" in held or ":" in held or (not held.isascii() and UNSPACED.search(held))):
         for part in _PARTS.finditer(held):  # "flags/args", "localhost:8080": two words
             at, told = start + part.start(), held[part.start() :][:2] if part["pair"] else part[0]
-            sort = (
-                "number" if told.isdigit() or (not held.isascii() and _MEASURED.fullmatch(told)) else "word"
-            )
+            is_number = told.isdigit() or (not held.isascii() and _MEASURED.fullmatch(told))
+            sort = "number" if is_number else "word"
             yield _Token(sort, told, at, at + len(told), opens and at == start)
     else:
         held = held.rstrip(".,:;!?") if kind in {"path", "address"} else held

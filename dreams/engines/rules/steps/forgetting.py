@@ -172,9 +172,8 @@ def _is_meant(index: StatementIndex, statement: PlacedText, text: str) -> bool:
     written = [(value, text[value.start : value.end]) for value in rare]
     named = any(value.kind in _NAMING or " " in value.key or is_camel(said) for value, said in written)
     if named and not text.startswith("that ") and "except" not in text.split():
-        text = text[max(value.end for value in asked.values) :].partition(";")[
-            0
-        ]  # "the port of X", no "port error"
+        behind = max(value.end for value in asked.values)  # "the port of X", no "port error"
+        text = text[behind:].partition(";")[0]
     says_all = wanted(text) <= mine.terms.keys()
     return (whole or len(asked.anchors) > 1) and says_all and not _names_another(statement.text, asked)
 

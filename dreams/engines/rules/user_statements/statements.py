@@ -88,9 +88,7 @@ def asks_about(sentence: str, after: str) -> bool:
     if not asks(after) or _WANTED.match(f", {after}"):
         return False
     words = words_of(after)
-    return (
-        len(words) < LEAST_ASKED or bool(ASKS_OF_IT.match(after)) or not words.isdisjoint(words_of(sentence))
-    )
+    return bool(len(words) < LEAST_ASKED or ASKS_OF_IT.match(after) or words & words_of(sentence))
 
 
 def tells_change(text: str) -> bool:
