@@ -188,7 +188,12 @@ def _journals(folder: Path) -> tuple[int, Iterator[Damage]]:
     except OSError as error:
         return 0, iter([_unread("the folder of journals", folder, error)])
     remedy = "Its changes are undone from the history instead."
-    return len(entries), (Damage(line, str(folder), remedy) for line in lines)
+    return len(entries), (
+        _unread("this journal", Path(line.filename), line)
+        if isinstance(line, OSError)
+        else Damage(line, str(folder), remedy)
+        for line in lines
+    )
 
 
 def _audit_log() -> Iterator[Damage]:

@@ -476,6 +476,7 @@ def test_what_is_closed_to_us_is_not_called_damaged_and_all_else_is_read(
     for folder, what in (
         (syncing.history_folder(), "this history cannot be read"),
         (writing.journal_dir(), "the folder of journals cannot be read"),
+        (next(writing.journal_dir().glob("*.1")), "this journal cannot be read"),
     ):
         with closed_to_us(folder), pytest.raises(Refused, match=r"^1 thing cannot be read\.$") as refused:
             call("verify")

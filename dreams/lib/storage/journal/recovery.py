@@ -158,13 +158,16 @@ def _entry(path: Path) -> JournalEntry:
     return JournalEntry(path.name, plan_id, state, resolved.made_at, resolved.target_dir, meta, result, said)
 
 
-def verify_journals(journal_dir: str | os.PathLike[str]) -> list[str]:
-    """The damaged or missing records and texts, each with its name."""
-    troubles = []
+def verify_journals(journal_dir: str | os.PathLike[str]) -> list[str | OSError]:
+    """The damaged or missing records and texts, each with its name; the error of a journal that the system does not let us
+    read."""
+    troubles = list[str | OSError]()
     for path in attempts(Path(journal_dir)):
         try:
             with Journal(System(), path) as journal:
                 troubles += _verify(journal)
+        except PermissionError as error:
+            troubles.append(OSError(error.errno, error.strerror, str(path)))
         except (OSError, SafeFsError, JournalDamaged) as error:
             if path.exists():  # else it ended, and was discarded meanwhile
                 troubles.append(f"{path.name}: {error}")
