@@ -36,6 +36,7 @@ from dreams.services.jobs import runs
 from dreams.services.notify import digest
 from dreams.services.questions import answering
 from dreams.services.scheduling import scheduler
+from dreams.web.pages import inbox
 from tests.world import directory as world, questions as asked, rows
 from tests.world.processes.receivers import MailServer, PostServer, serving
 
@@ -316,6 +317,8 @@ def test_all_that_is_to_review_is_counted_also_beyond_what_the_inbox_lists(proje
     found = digest.collect(timezone.now())
     assert (found.to_review, found.to_finish) == (waiting.MOST + 1, 0)
     assert found.more == waiting.MOST + 1 - len(found.waiting)
+    listed = inbox.listing(timezone.now(), inbox.InboxQuery())
+    assert (listed.to_review, listed.to_finish) == (waiting.MOST + 1, 0), "as the title does"
     Hunk.objects.filter(file__proposal=one).update(verdict=Hunk.Verdict.APPROVED)
     found = digest.collect(timezone.now())
     assert (found.to_review, found.to_finish) == (waiting.MOST, 1)

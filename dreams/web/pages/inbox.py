@@ -127,14 +127,17 @@ def listing(now: dt.datetime, asked: InboxQuery, reader: str = "") -> Listing:
     everything = [item for item in found if reader not in item.not_for]
     items = [item for item in everything if item.snooze is None]
     shown = _sorted([item for item in items if _passes(item, asked)], asked.sort)
+    reviews = sum(item.kind is WaitingKind.REVIEW for item in items)
+    proposals = sum(item.facts is not None for item in items)
+    is_cut = sum(item.facts is not None for item in found) >= waiting.MOST
     return Listing(
         asked=asked,
         groups=_groups(shown) if asked.is_grouped else [InboxGroup("", shown)],
         shown=len(shown),
         waits=len(items),
         to_go_through=sum(_is_a_persons_move(item) for item in items),
-        to_review=sum(item.kind is WaitingKind.REVIEW for item in items),
-        to_finish=sum(item.facts is not None and item.kind is not WaitingKind.REVIEW for item in items),
+        to_review=waiting.open_decisions(now, reader).count() if is_cut else reviews,
+        to_finish=waiting.to_finish(now, reader) if is_cut else proposals - reviews,
         to_look_at=sum(item.kind in (WaitingKind.MOVED, WaitingKind.JOB) for item in items),
         projects=sorted(
             with_unique_names({item.project_pk: item.project for item in items if item.project_pk}.items()),
