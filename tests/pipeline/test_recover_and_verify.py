@@ -322,7 +322,7 @@ def test_what_was_written_for_a_proposal_that_this_database_lacks_is_named_and_k
         apply_all(project)
     proposal = Proposal.objects.get()
     name = proposal.public_id
-    Proposal.objects.filter(pk=proposal.pk).update(public_id="p-elsewhere")
+    Proposal.objects.filter(pk=proposal.pk).update(public_id="pgone0000")
     [said] = call("recover")["applies"]
     assert said == (
         f"{name}-1 was applied; its proposal is not in this database, so only the journal has a record of it."
