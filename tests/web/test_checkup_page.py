@@ -112,7 +112,7 @@ def test_the_same_finding_in_many_files_is_one_group_that_names_each_file(
     ("message", "said"),
     [
         ("a.md, line 6 holds what cannot be seen.", "Holds what cannot be seen."),
-        ("a.md, line 6 is 1,300 characters long.", "It is 1,300 characters long."),
+        ("a.md, line 6 is 1,300 characters long.", "The line is 1,300 characters long."),
         ("a.md has no type.", "It has no type."),
         ("A row of a.md points to b.md.", "A row of a.md points to b.md."),
     ],

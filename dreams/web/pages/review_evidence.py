@@ -24,16 +24,18 @@ _OF_IT = re.compile(r"(?:Is|Has) ")
 
 
 def without_place(message: str, path: str) -> str:
-    """ "a.md, line 6 holds …" → "Holds …"."""
+    """ "a.md, line 6 holds …" → "Holds …"; of a line "The line is …", of the file "It is …"."""
     if not path or not message.startswith(path):
         return message
-    rest = _LINE.sub("", message[len(path) :]).lstrip()
-    return as_sentence(f"{rest[:1].upper()}{rest[1:]}") if rest[:1].isalpha() else message
+    rest, of_a_line = _LINE.subn("", message[len(path) :])
+    rest = rest.lstrip()
+    said = f"{rest[:1].upper()}{rest[1:]}"
+    return as_sentence(said, "The line" if of_a_line else "It") if rest[:1].isalpha() else message
 
 
-def as_sentence(said: str) -> str:
+def as_sentence(said: str, subject: str = "It") -> str:
     """ "Is 1,300 characters long." → "It is …": adds the subject to a remark that starts with a verb."""
-    return f"It {said[:1].lower()}{said[1:]}" if _OF_IT.match(said) else said
+    return f"{subject} {said[:1].lower()}{said[1:]}" if _OF_IT.match(said) else said
 
 
 _ORDER: tuple[Answer, ...] = ("contradicted", "unsupported", "supported")
