@@ -36,6 +36,18 @@ def current() -> ProcessIdentity:
     return ProcessIdentity(os.getpid(), _start_time(psutil.Process()))
 
 
+def mark() -> str:
+    """This process as a part of a file's name."""
+    me = current()
+    return f"{me.pid}-{me.start_time}"
+
+
+def is_marked_alive(name: str) -> bool:
+    """Whether the process of a name that begins with its `mark` still runs."""
+    pid, start, *_ = name.split("-")
+    return is_alive(int(pid), float(start))
+
+
 def is_alive(pid: int, start_time: float | None = None) -> bool:
     """Whether a process with this PID runs and, if `start_time` is known, started then.
 

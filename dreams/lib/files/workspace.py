@@ -22,15 +22,14 @@ FOLDER = "is a folder"  # why a folder with a memory's name was not read
 
 def scratch_folder(data: Path | str, name: str) -> Path:
     """Where this process may create a scratch copy, below the data directory `data`."""
-    me = process.current()
-    return Path(data) / "workspaces" / f"{name}@{me.pid}-{me.start_time}"
+    return Path(data) / "workspaces" / f"{name}@{process.mark()}"
 
 
 def remove_abandoned(data: Path | str) -> None:
     """Remove the scratch copies of processes that were killed: one may have a secret that is purged later."""
     for copy in (Path(data) / "workspaces").glob("*"):
-        pid, _, start = copy.name.partition("@")[2].partition("-")
-        if not pid or not process.is_alive(int(pid), float(start)):
+        marked = copy.name.partition("@")[2]  # nothing in those of earlier versions
+        if not marked or not process.is_marked_alive(marked):
             shutil.rmtree(copy, ignore_errors=True)
 
 

@@ -70,8 +70,7 @@ def bring_back(file: Path, reviewer: Actor, project: Project | None = None) -> B
 
     Raises NotBroughtBack, project_lock.ProjectBusy.
     """
-    me = process.current()
-    aside = syncing.history_folder() / f"{COPY}{me.pid}-{me.start_time}-{secrets.token_hex(8)}"
+    aside = syncing.history_folder() / f"{COPY}{process.mark()}-{secrets.token_hex(8)}"
     try:
         with _opened(aside, file) as brought:
             found = project or _project_of(brought, file)
@@ -146,8 +145,7 @@ def recover() -> list[str]:
         elif place.exists():
             shutil.rmtree(old, ignore_errors=True)
     for copy in syncing.history_folder().glob(f"*{COPY}*-*-*"):  # one that is being filled has a longer name
-        pid, start, _ = copy.name.partition(COPY)[2].split("-")
-        if not process.is_alive(int(pid), float(start)):
+        if not process.is_marked_alive(copy.name.partition(COPY)[2]):
             shutil.rmtree(copy, ignore_errors=True)
     return said
 
