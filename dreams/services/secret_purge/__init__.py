@@ -81,9 +81,8 @@ def purge(project: Project, wanted: Collection[str], reviewer: Actor, *, reason:
     """
     hosts.name_secrets()
     workspace.remove_abandoned(settings.DATA_DIR)
-    with syncing.open_history(
-        project
-    ) as store:  # else a damaged text would take the place of the whole one there
+    # Else a damaged text would take the place of the whole one in the history.
+    with syncing.open_history(project) as store:
         time_travel.bring_back_texts(project, store)
     texts = dict(locating.contents_of(project))
     values = _values(texts.values(), set(wanted))

@@ -232,8 +232,8 @@ def _by_file(tree: Tree) -> Iterator[tuple[str, list[_Section]]]:
         found = []
         for at, item in enumerate(headings):
             ends = (other.first_line - 1 for other in headings[at + 1 :] if other.level <= item.level)
-            behind = remarks[bisect_right(remarks, item.first_line) :][:1]
-            end = min(next(ends, last), *(line - 1 for line in behind), foot)
+            behind = bisect_right(remarks, item.first_line)
+            end = min(next(ends, last), *(line - 1 for line in remarks[behind : behind + 1]), foot)
             held = range(item.first_line, end + 1)
             # What is long, most of its file, or below its title holds topics; rows of memories are no state.
             short = len(held) <= min(MOST_LINES, MOST_OF_A_FILE * last) and (at or item.level != 1)

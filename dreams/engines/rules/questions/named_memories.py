@@ -186,7 +186,8 @@ def said_to_be_over(context: Inputs) -> Iterator[Question]:
         if is_first and IS_OVER.search(said):
             told.setdefault(each.target or each.path, each)
     for path in (path for path in context.tree_before.topics() if path in told):
-        given = (path, "It is over.", quote := cited(told[path]), "It says that it is over.")
+        quote = cited(told[path])
+        given = (path, "It is over.", quote, "It says that it is over.")
         option = context.draftsman.option("remove", "Remove the memory", remove_file, *given)
         aside = map(SET_ASIDE.fullmatch, path.split("/")[:-1])
         if not (any(aside) or is_linked(context.tree_before, path)):
