@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from dreams.engines.anthropic import Endpoint, endpoint
+from dreams.engines.anthropic import Endpoint, client, endpoint
 from dreams.engines.anthropic.keys import DUMMY_KEY, state
 from dreams.engines.types import EngineError
 from tests.world import model as kit
@@ -96,6 +96,20 @@ def test_the_key_is_in_no_representation_and_no_log(tmp_path: Path, caplog: pyte
     assert run.error == "" and DUMMY_KEY not in caplog.text
     assert "anthropic-beta" not in run.server.calls[0].headers
     assert {"thinking", "output_config"}.isdisjoint(run.server.calls[0].body)
+
+
+def test_neither_headers_nor_telemetry_of_the_environment_reach_a_server(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """They belong to another program's server: a header may hold a key, and replaces ours."""
+    given = "X-Gateway-Token: made-up-word\nAuthorization: Bearer made-up-word\nanthropic-beta: made-up-word"
+    monkeypatch.setenv("ANTHROPIC_CUSTOM_HEADERS", given)
+    monkeypatch.setenv("ANTHROPIC_AUTH_TOKEN", "made-up-word")
+    monkeypatch.setenv("ANTHROPIC_OPEN_TELEMETRY_TRACES_CONTENT_MODE", "content")
+    run = kit.dream(tmp_path, [kit.READ, say("Done.")], server={"keys": [DUMMY_KEY]})
+    assert run.error == "" and "made-up-word" not in repr([seen.headers for seen in run.server.seen])
+    made = client._made(endpoint({"ANTHROPIC_BASE_URL": run.server.url}), kit.QUICK)
+    assert not made.open_telemetry["traces"]["enabled"]
 
 
 def test_options_that_only_anthropic_knows_are_sent_to_it_alone(

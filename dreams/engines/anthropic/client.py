@@ -215,14 +215,18 @@ def _made(endpoint: Endpoint, patience: Patience) -> "AsyncAnthropic":
         verify=not endpoint.base_url.startswith("http:"),
         trust_env=not endpoint.is_local,
     )
-    # The library's retries sleep as long as a server demands, and cannot be seen or cancelled.
-    return AsyncAnthropic(
+    made = AsyncAnthropic(
         api_key=endpoint.key,
         base_url=endpoint.base_url,
+        # The library's retries sleep as long as a server demands, and cannot be seen or cancelled.
         max_retries=0,
         http_client=http,
         timeout=httpx2.Timeout(stall, connect=patience.connect_seconds),
+        open_telemetry=False,
     )
+    # Those of ANTHROPIC_CUSTOM_HEADERS: they may hold a key of another host, and replace ours.
+    made._custom_headers = {}
+    return made
 
 
 async def _beginning(answer: "httpx2.Response") -> bytes:
