@@ -122,6 +122,28 @@ def test_a_context_that_overflows_in_the_answer_is_shortened_once(tmp_path: Path
     assert "larger context" in again.error
 
 
+FULL = "This model's maximum context length is 65536 tokens. However, you requested {} output tokens: reduce max_tokens."
+
+
+def test_a_context_without_room_for_an_answer_is_shortened_and_not_given_up(tmp_path: Path) -> None:
+    """As vLLM and earlier models count: prompt and `max_tokens` together."""
+    full = [status(400, FULL.format(most)) for most in (8_000, 4_000, 2_000, 1_024)]
+    run = kit.dream(tmp_path, [READ, READ, READ, READ, *full, say("Done.")])
+    assert run.error == "", run.error
+    assert asked(run)[4:] == [8_000, 4_000, 2_000, 1_024, 8_000]
+    assert "earlier messages were left out" in run.report.text
+
+
+def test_an_answer_that_is_cut_off_where_the_context_ends_is_asked_for_again_with_room(
+    tmp_path: Path,
+) -> None:
+    full = [status(400, FULL.format(most)) for most in (8_000, 4_000)]
+    run = kit.dream(tmp_path, [READ, READ, READ, READ, *full, cut("Half", 2_000), say("Done.")])
+    assert run.error == "" and asked(run)[4:] == [8_000, 4_000, 2_000, 8_000]
+    assert "The context was full before the answer was whole" in run.report.text
+    assert "Half" not in str(run.server.calls[-1].body["messages"])
+
+
 @pytest.mark.more
 def test_a_conversation_is_shortened_again_once_it_has_grown_again(tmp_path: Path) -> None:
     full = status(400, "prompt is too long: 9000 tokens > 8192 maximum")

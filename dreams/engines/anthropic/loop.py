@@ -182,12 +182,13 @@ class Loop:
     def _take(self, reply: ModelReply) -> str | None:
         """Handles a complete reply: None to go on, the summary at the end."""
         reason = reply.stop_reason
-        if reason == "max_tokens":
-            self._truncated(reply)
-            return None
-        if reason == "model_context_window_exceeded":
+        is_cut_off = reason == "max_tokens"
+        if reason == "model_context_window_exceeded" or (is_cut_off and self.asker.limited_by_context):
             self._say(reply, "The context was full before the answer was whole.")
             self._compact(STILL_TOO_LONG)
+            return None
+        if is_cut_off:
+            self._truncated(reply)
             return None
         self._count_continuation(reply)
         if reason == "refusal":

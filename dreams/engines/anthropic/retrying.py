@@ -275,6 +275,8 @@ class Asker:
     timing: Timing = field(default_factory=Timing)
     answered: bool = False
     limited_by_budget: bool = False
+    # Prompt and answer together did not fit the context, so that less output was asked for.
+    limited_by_context: bool = False
     _last: Tokens = field(default_factory=Tokens)
     _last_size: int = 0
     _answered_at: float = 0.0
@@ -294,7 +296,7 @@ class Asker:
         self.story = Story()
         self._failures = self._overloads = 0
         self._failed = []
-        self._told_wait = False
+        self._told_wait = self.limited_by_context = False
         self._most = cap
         started = time.monotonic()
         try:
@@ -358,8 +360,12 @@ class Asker:
     # --- After a failure ------------------------------------------------------------------------------------------
 
     def _recover(self, failed: CallFailed) -> None:
+        has_no_room = failed.kind == FailureKind.OUTPUT_TOO_LONG and bool(_TOO_LONG.search(failed.said))
+        if has_no_room and self._most <= LEAST_CAP:
+            failed.kind = FailureKind.TOO_LONG
         if failed.kind == FailureKind.TOO_LONG:
             raise TooLong(failed)
+        self.limited_by_context |= has_no_room
         if self._loosened(failed):
             return
         retried = failed.kind in RETRIED or (failed.kind == FailureKind.UNREACHABLE and self.answered)
