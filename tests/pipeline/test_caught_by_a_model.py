@@ -100,6 +100,27 @@ def test_a_model_that_only_reads_ends_after_five_turns(project: Project, tmp_pat
     assert "There is no such memory." in json.dumps(requests[1]["messages"])
 
 
+def test_an_answer_that_is_cut_off_is_asked_for_again_and_never_counts_as_nothing(
+    project: Project, tmp_path: Path, monkeypatch
+) -> None:
+    """What a model thinks counts towards its output: the call after it is the first thing that is lost."""
+    Talk(tmp_path).user(WISH).save()
+    cut = ScriptedReply((Text("Hm"), *remember(item()).blocks), stop_reason="max_tokens")
+    found, requests = asked(monkeypatch, project, [cut, remember(item())])
+    assert [request["max_tokens"] for request in requests] == [2_000, 16_000]
+    assert requests[0]["messages"] == requests[1]["messages"] and len(found.cards) == 1
+
+
+def test_what_a_cut_off_answer_was_about_is_read_again(project: Project, tmp_path: Path, monkeypatch) -> None:
+    Talk(tmp_path).user(WISH).save()
+    cut = ScriptedReply((Text("Hm"),), stop_reason="max_tokens")
+    found, _ = asked(monkeypatch, project, [cut, cut])
+    assert found.cards == [] and "cut off" in found.stopped + found.closed
+    cache.delete(f"memoryweb:catching-failed:{project.pk}")
+    found, _ = asked(monkeypatch, project, [remember(item())])
+    assert len(found.cards) == 1
+
+
 @pytest.mark.more
 def test_windows_have_ten_messages_and_4000_characters_at_most() -> None:
     def message(size: int, typed: bool) -> model.SessionMessage:

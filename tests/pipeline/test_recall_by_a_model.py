@@ -67,6 +67,17 @@ def test_it_sees_names_and_descriptions_and_never_a_body_or_a_secret(project: Pr
 
 
 @pytest.mark.not_on_postgresql
+def test_a_choice_that_is_cut_off_is_asked_for_again_and_is_never_no_choice(
+    project: Project, monkeypatch
+) -> None:
+    cut = ScriptedReply((Text("Hm"),), stop_reason="max_tokens")
+    found, requests = asked(monkeypatch, project, [cut, choose("m2.md")])
+    assert [one.path for one in found.chosen] == ["m2.md"] and len(requests) == 2
+    found, _ = asked(monkeypatch, project, [cut, cut])
+    assert "cut off" in found.by.note and "The rules chose instead" in found.by.note
+
+
+@pytest.mark.not_on_postgresql
 def test_at_most_five_are_taken_and_names_it_was_not_given_are_dropped(project: Project, monkeypatch) -> None:
     named = [
         "../../etc/passwd",

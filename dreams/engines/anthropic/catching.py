@@ -24,7 +24,6 @@ MOST_TURNS = 5  # per window; the last must answer
 MOST_WINDOWS = 20  # of a session per reading; the next reading goes on there
 MOST_KNOWN = 200  # cards and statements that the model is shown, the newest
 MOST_TEXT = 400  # characters per statement: a sentence or two
-ANSWER_TOKENS = 2_000  # output for what one window can name; chosen
 FILE_CHARACTERS = 8_000  # read in one turn, for the cost estimate; chosen
 # Approximate size of the rules and tools, and of each line of what is known.
 RULES_CHARACTERS, LINE_CHARACTERS = 2_500, 120
@@ -148,7 +147,7 @@ class Catcher:
         talk = self.line.talk(self._briefing(window))
         for turn in range(MOST_TURNS):
             tools = [_REMEMBER] if turn == MOST_TURNS - 1 else [_READ, _REMEMBER]
-            reply = talk.ask(_SYSTEM, tools, ANSWER_TOKENS)
+            reply = talk.ask_briefly(_SYSTEM, tools)
             last = next((call for call in reply.calls if call["name"] == "remember"), None)
             if last is not None:
                 return list(_said(last["input"], window))

@@ -24,8 +24,9 @@ from dreams.lib.secrets.redact import redact
 if TYPE_CHECKING:
     from dreams.engines.anthropic.stream import Json, ModelReply
 
-#: Tokens for thinking; the answer itself is five names.
-ANSWER_TOKENS = 2_000
+#: Tokens for a short answer and the thinking before it; then for one that was cut off. Chosen.
+ANSWER_TOKENS = (2_000, 16_000)
+CUT_OFF = ("max_tokens", "model_context_window_exceeded")
 #: Characters of one memory in the list (chosen: a description is a sentence).
 MOST_OF_A_LINE = 400
 _SYSTEM = f"""You choose which memories a coding agent should read for a question. You are given the file, the name and the
@@ -110,12 +111,17 @@ class Talk:
     asker: Asker
     meter: DollarMeter
 
-    def ask(self, system: str, tools: "Sequence[Json]", most_tokens: int) -> "ModelReply":
-        """The next reply. Raises EngineError with the remedy, LimitReached at a limit."""
+    def ask(self, system: str, tools: "Sequence[Json]", cap: int, *larger: int) -> "ModelReply":
+        """The next reply; one that is cut off is asked for again with the next output limit. Raises EngineError with
+        the remedy, LimitReached at a limit."""
         self.asker.budget.start_turn()
         blocks = [{"type": "text", "text": system}]
         try:
-            return self.asker.ask(partial(self._request, blocks, tools), most_tokens)
+            for most in (cap, *larger):
+                reply = self.asker.ask(partial(self._request, blocks, tools), most)
+                if reply.stop_reason not in CUT_OFF:
+                    break
+            return reply
         except TooLong as error:
             told = remedy(error.failed, self.asker.host, self.asker.model)
             raise EngineError(told) from error
@@ -123,6 +129,16 @@ class Talk:
             for usage in self.asker.spent:
                 self.meter.book(usage)
             self.asker.spent.clear()
+
+    def ask_briefly(self, system: str, tools: "Sequence[Json]") -> "ModelReply":
+        """As `ask`, for a short answer: one that stays cut off has lost its calls, and is no answer."""
+        reply = self.ask(system, tools, *ANSWER_TOKENS)
+        if reply.stop_reason in CUT_OFF:
+            raise EngineError(
+                f"The answer of {self.asker.model} was cut off, also with {ANSWER_TOKENS[-1]:,} tokens. Choose another model, or "
+                "a lower effort."
+            )
+        return reply
 
     def answer(self, reply: "ModelReply", results: "Sequence[Json]") -> None:
         """Adds a reply and its tool results for the next request."""
@@ -147,7 +163,7 @@ def chosen_memories(line: Connection, question: str, entries: Sequence[RecallMem
     """The paths that the model names, unchanged; none if it makes no call. Raises EngineError with the remedy."""
     listed = "\n".join(_row(entry) for entry in entries)
     asked = f"# The question\n\n{redact(question)}\n\n# The memories\n\n{listed}"
-    reply = line.talk(asked).ask(_SYSTEM, [_CHOOSE], ANSWER_TOKENS)
+    reply = line.talk(asked).ask_briefly(_SYSTEM, [_CHOOSE])
     call = next((call for call in reply.calls if call["name"] == "choose"), None)
     if call is None:
         return []
