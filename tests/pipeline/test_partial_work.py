@@ -272,6 +272,27 @@ def test_only_a_beginning_is_kept_of_very_much_work(
     assert not run.steps.exists() and not run.step_texts.exists()
 
 
+@pytest.mark.parametrize("gap", ["a step that does not fit", "a purge"])
+def test_after_a_step_that_is_not_kept_none_is(
+    project: Project, monkeypatch: pytest.MonkeyPatch, gap: str
+) -> None:
+    monkeypatch.setattr(unfinished, "MOST_BYTES", 100)
+    wide = 101 if gap == "a step that does not fit" else 10
+
+    def act(job: Job, report: Reporter) -> list[Edit]:
+        for path, told in (("a.md", "short\n"), ("b.md", "x" * wide), ("c.md", "short\n")):
+            if gap == "a purge" and path == "b.md":
+                unfinished.forget(DreamRun.objects.get())
+            edits = [Edit(path, None, told, path, "learn", "why")]
+            report.turn(EngineTurn("consolidate", "Wrote it.", edits=edits))
+        raise ZeroDivisionError
+
+    engines.use(monkeypatch, act)
+    run = dreaming.run_dream(dreaming.request(project, DreamRun.Trigger.COMMAND, forced=True).pk)
+    assert run is not None
+    assert unfinished.files(run) == (["a.md"] if gap == "a step that does not fit" else [])
+
+
 @pytest.mark.more
 def test_old_work_and_too_much_of_it_is_swept(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
     now = timezone.now()

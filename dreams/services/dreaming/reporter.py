@@ -55,7 +55,7 @@ class DreamReporter:
     def __init__(self, dream: DreamRun, beat: locks.Heartbeat) -> None:
         self._dream = dream
         self._beat = beat
-        self._turns = 0
+        self._turns = self._steps = 0
         self._deadline = time.monotonic() + conf.current(dream.project).max_seconds
         self._looked_at = 0.0
         self._stop = threading.Event()
@@ -127,7 +127,8 @@ class DreamReporter:
                 **asdict(turn.work),
             )
             _record_usage(self._dream, number, now, used)
-            unfinished.save(self._dream, turn.edits)
+            unfinished.save(self._dream, turn.edits, self._steps)
+        self._steps += len(turn.edits)
         DreamRun.objects.filter(pk=self._dream.pk, status=DreamRun.Status.RUNNING).update(phase=turn.phase)
         self.checkpoint()
 

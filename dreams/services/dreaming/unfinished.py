@@ -28,11 +28,13 @@ KEEP = dt.timedelta(days=14)  # that unfinished work is kept; chosen
 MOST_DREAMS = 20  # newest dreams whose unfinished work is kept
 
 
-def save(dream: DreamRun, edits: Sequence[Edit]) -> None:
-    """Save the steps of one turn; call it in the turn's transaction."""
+def save(dream: DreamRun, edits: Sequence[Edit], earlier: int = 0) -> None:
+    """Save the steps of one turn, after `earlier` ones of the dream; call it in the turn's transaction."""
     if not edits:
         return
     last = dream.steps.aggregate(last=Max("number"))["last"] or 0
+    if last != earlier:  # one did not fit, or a purge took them
+        return
     sizes = dict(dream.step_texts.values_list("sha256", "size"))
     for number, edit in enumerate(edits, last + 1):
         found = {text.sha256(data): data for data in _bytes_of(edit)}
