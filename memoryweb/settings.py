@@ -113,7 +113,7 @@ DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
 # A file cache, so that the web process can also read the queue's health figures.
 CACHES = {
     "default": {
-        "BACKEND": "django.core.cache.backends.filebased.FileBasedCache",
+        "BACKEND": "memoryweb.file_cache.FileCache",
         "LOCATION": str(DATA_DIR / "cache"),
     }
 }
