@@ -9,7 +9,7 @@ from django.db import DatabaseError
 
 from dreams.lib.files.text import plural
 from dreams.models import Project
-from dreams.services import database, dreaming, handing_over, host_request_worker, jobs, notify
+from dreams.services import database, dreaming, handing_over, host_request_worker, hosts, jobs, notify
 from dreams.services.catching import lifecycle as catching
 from dreams.services.discovery import watching
 from dreams.services.scheduling import scheduler
@@ -36,6 +36,7 @@ def _ends_with_the_database() -> Iterator[None]:
 def tick() -> str:
     """One round of the scheduler, after taking the requests of other hosts."""
     try:
+        hosts.forget_failures()
         host_request_worker.take()
     except Exception:
         log.exception("requests of other hosts")

@@ -58,6 +58,13 @@ def enqueue(task: str, *args: object, name: str = "") -> None:
     async_task(f"dreams.tasks.{task}", *args, cluster=cluster_name(host()), task_name=name)
 
 
+def forget_failures() -> None:
+    """Deletes this host's failed tasks, which the queue keeps forever and nobody sees: the log has their tracebacks."""
+    from django_q.models import Failure  # noqa: PLC0415 - as above
+
+    Failure.objects.filter(cluster=cluster_name(host())).delete()
+
+
 # --- Names --------------------------------------------------------------------------------------------------------
 
 

@@ -12,7 +12,9 @@ from django.db import connection
 from django.db.models import F
 from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
-from django_q.models import OrmQ, Schedule
+from django_q.brokers import get_broker
+from django_q.models import Failure, OrmQ, Schedule
+from django_q.monitor import save_task
 
 from dreams import conf, tasks
 from dreams.lib import process
@@ -293,6 +295,23 @@ def test_a_project_that_cannot_be_looked_at_stops_nothing_and_the_health_page_na
     assert f"{named} " in check.detail and str(project) in check.detail and "no number" in check.detail
     scheduler.tick()
     assert work.ticks(timezone.now()).state == "ok"
+
+
+@pytest.mark.parametrize("broken", ["repair", "demo.leave"])
+def test_a_repair_that_fails_keeps_no_dream_from_starting(tmp_path: Path, monkeypatch, broken: str) -> None:
+    found_project(tmp_path, 5)
+    monkeypatch.setattr(f"{scheduler.__name__}.{broken}", lambda *given: int("no number"))
+    assert scheduler.tick().started
+    assert "no number" in work.ticks(timezone.now()).detail
+
+
+def test_failed_tasks_do_not_pile_up_in_the_database() -> None:
+    scheduler.hosts.enqueue("tick")
+    failed = OrmQ.objects.get().task
+    save_task({**failed, "success": False, "result": "Traceback …", "stopped": timezone.now()}, get_broker())
+    assert Failure.objects.exists()
+    tasks.tick()
+    assert not Failure.objects.exists()
 
 
 def test_there_is_one_schedule_row_however_often_it_is_ensured() -> None:

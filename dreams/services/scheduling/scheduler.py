@@ -90,8 +90,10 @@ def tick(now: dt.datetime | None = None) -> TickReport:
     cache.set(LAST_TICK, report.at.isoformat(), None)
     hosts.note_seen()
     _schedule_from_a_clock_ahead()
-    repair(report)
-    demo.leave()
+    with report.going_on("repairs after a crash"):
+        repair(report)
+    with report.going_on("the demo"):
+        demo.leave()
     _discover_now_and_then(report)
     _retry_digests(report.at)
     _run_jobs(report)
@@ -410,8 +412,7 @@ def _in_queue(dream: DreamRun) -> bool:
     from django_q.models import OrmQ  # noqa: PLC0415 - as above
 
     # A task taken by a worker is locked for an hour; if it was lost with its worker, it must not delay others.
-    waiting = OrmQ.objects.filter(key=cluster_name(dream.project.host), lock__lte=timezone.now())
-    return bool(waiting.exists())
+    return bool(OrmQ.objects.filter(key=cluster_name(dream.project.host), lock__lte=timezone.now()).exists())
 
 
 def ensure_schedule() -> None:
@@ -445,6 +446,5 @@ def _schedule_from_a_clock_ahead() -> None:
     """Resets a next run that a wrong clock put years ahead."""
     from django_q.models import Schedule  # noqa: PLC0415 - as above
 
-    now = timezone.now()
-    waits = Schedule.objects.filter(cluster=cluster_name(host())[:100], next_run__gt=now + 2 * EVERY)
-    waits.update(next_run=now)
+    now, mine = timezone.now(), Schedule.objects.filter(cluster=cluster_name(host())[:100])
+    mine.filter(next_run__gt=now + 2 * EVERY).update(next_run=now)
