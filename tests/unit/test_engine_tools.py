@@ -111,12 +111,57 @@ def test_only_ordinary_memories_can_be_written(tmp_path: Path, name: str) -> Non
         assert result.refused and job.workspace.read(name) is None
 
 
-@each("name", ["/repo/CLAUDE.md", "/etc/x.md", "~/x.md", "/memory/a\nb.md", "/memory/\u202ea.md"])
+@each(
+    "name",
+    [
+        "/repo/CLAUDE.md",
+        "/repo/memory/x.md",
+        "/etc/memory/x.md",
+        "/etc/x.md",
+        "~/x.md",
+        "~/memory/x.md",
+        "/memory/a\nb.md",
+        "/memory/\u202ea.md",
+    ],
+)
 def test_a_place_outside_does_not_become_one_inside(tmp_path: Path, name: str) -> None:
     with kit.job(tmp_path) as job:
         was = job.workspace.contents()
         result = one(toolbox(job), "Write", **kit.learn().input | {"path": name})
         assert result.refused and job.workspace.contents() == was
+
+
+def test_a_memory_is_known_by_each_of_its_paths_and_a_folder_below_by_its_own(tmp_path: Path) -> None:
+    names = ["/memory/{}", "memory/{}", "{}", "/transcripts/-home-dev-app/memory/{}", "FOLDER/memory/{}"]
+    with kit.job(tmp_path) as job:
+        box, folder = toolbox(job), str(job.sessions[0].path.parent)
+        for number, name in enumerate(names):
+            path = name.replace("FOLDER", folder).format(f"feedback_{number}.md")
+            assert not one(box, "Write", **kit.learn().input | {"path": path}).refused, path
+        assert not one(box, "Write", **kit.learn().input | {"path": "/memory/memory/x.md"}).refused
+        made = job.workspace.contents().keys() - kit.FILES.keys()
+        assert made == {*(f"feedback_{number}.md" for number in range(5)), "memory/x.md"}
+
+
+def test_a_wrong_quote_for_a_removed_memory_is_put_right_by_removing_it_again(tmp_path: Path) -> None:
+    with kit.job(tmp_path) as job:
+        box = toolbox(job)
+        gone = {"path": "/memory/feedback_testing.md", "reason": "Old."}
+        one(box, "Read", file_path="/memory/feedback_testing.md")
+        told = one(box, "Delete", **gone, citations=[{"session": kit.SESSION, "quote": "nobody said this"}])
+        assert "Delete it again with the right quote" in told.block["content"]
+        assert not one(box, "Delete", **gone, citations=kit.CITED).refused
+        assert [[cited.found for cited in edit.citations] for edit in box.writer.edits] == [[True]]
+        assert (
+            "There is no feedback_testing.md" in one(box, "Delete", **gone, citations=SELF).block["content"]
+        )
+        where = [{"text": "Use make reset before a run.", "fate": "stated", "note": "It is gone."}]
+        assert not one(box, "Delete", **gone, citations=SELF, removed=where).refused
+        (edit,) = box.writer.edits
+        assert edit.fates[0].note == "It is gone."
+        assert [cited.quote for cited in edit.citations] == [kit.WISH, SELF[0]["quote"]], (
+            "the first one stays"
+        )
 
 
 def test_write_and_delete_need_the_file_to_have_been_read(tmp_path: Path) -> None:

@@ -6,7 +6,7 @@ reviewer sees it too.
 
 import datetime as dt
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path, PurePosixPath
 from typing import Any
@@ -27,6 +27,7 @@ SHORTEST_PREFIX = 6  # characters of a session's id: fewer match several by chan
 MOST_MATCHES = 200  # of a quote in one transcript; more is a word that is everywhere
 FILE_BYTES = 4 * 1024 * 1024  # of a repository file that is searched for a quote
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,200}")
+_SHOWN = re.compile(r"/transcripts/[^/]+/memory/")
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,6 +46,7 @@ class QuoteFinder:
     def __init__(self, job: Job, watch: Callable[[], None]) -> None:
         self._job = job
         self._watch = watch
+        self.folders = frozenset(str(brief.path.parent) for brief in job.sessions)  # of transcripts
 
     def check(self, given: object) -> CheckedCitation:
         """Raises BadCitations."""
@@ -130,7 +132,7 @@ class QuoteFinder:
     # --- Files ----------------------------------------------------------------------------------------------------
 
     def _in_memory(self, name: str, quote: str, line: int | None) -> Citation:
-        path = memory_path(name)
+        path = memory_path(name, self.folders).lstrip("/")
         known = self._job.workspace.snapshot.files.get(path)
         if known is None:
             return _missing("memory", quote, path, line, "there was no such memory when the dream began")
@@ -152,10 +154,12 @@ class QuoteFinder:
         return _in_text("repository", data.decode("utf-8", "replace"), name, quote, line)
 
 
-def memory_path(name: str) -> str:
-    """A memory's path relative to the memory directory, in whichever form it was given."""
-    _, inside, rest = name.rpartition("/memory/") if name.startswith("/") else ("", "", "")
-    return rest if inside else name.removeprefix("memory/").lstrip("/")
+def memory_path(name: str, folders: Collection[str]) -> str:
+    """A memory's path relative to the memory directory; a path elsewhere unchanged. `folders` are those of transcripts."""
+    shown = _SHOWN.match(name)
+    known = (shown[0] if shown else "/memory/", "memory/", *(f"{folder}/memory/" for folder in folders))
+    place = next((place for place in known if name.startswith(place)), "")
+    return name.removeprefix(place).lstrip("/") if place else name
 
 
 NOTHING_WHOLE = "it is not a whole line, and no whole word of it has a meaning"

@@ -28,21 +28,13 @@ class Refusal(Exception):
     """Why a change was not made, and what to do instead; the model reads this."""
 
 
-def _inside(named: str) -> str:
-    """The path relative to the memory directory. Stripping a prefix must not turn a path outside into one inside."""
-    if named.startswith(("/", "~")) and "/memory/" not in named:
-        raise Refusal(f"{named[:200]} is not below /memory, and only memories are written here.")
-    if not named.isprintable():
-        raise Refusal("The name holds a character that cannot be seen. Choose a plain one.")
-    return memory_path(named)
-
-
 class Writer:
     """Makes changes and records each as an `Edit`, in order. `saw` has the files that the model has read."""
 
     def __init__(self, workspace: "Workspace | TrialWorkspace", evidence: QuoteFinder) -> None:
         self._workspace = workspace
         self._evidence = evidence
+        self.folders = evidence.folders
         self._read: set[str] = set()
         self.edits: list[Edit] = []
 
@@ -73,10 +65,19 @@ class Writer:
 
     def _texts(self, name: str, given: Mapping[str, Any]) -> tuple[str, str | None, str | None]:
         """(path, its text, the text that the call makes)"""
-        path = _inside(_path(given).strip())
+        path = self._inside(_path(given).strip())
         before = self._before(path)
         make = {"Edit": self._edited, "Write": self._written, "Delete": self._deleted}[name]
         return path, before, make(path, before, given)
+
+    def _inside(self, named: str) -> str:
+        """The path relative to the memory directory: `/repo/memory/x.md` is a file of the repository."""
+        path = memory_path(named, self.folders)
+        if path.startswith(("/", "~")):
+            raise Refusal(f"{named[:200]} is not below /memory, and only memories are written here.")
+        if not named.isprintable():
+            raise Refusal("The name holds a character that cannot be seen. Choose a plain one.")
+        return path
 
     def _edit(
         self,
@@ -95,7 +96,7 @@ class Writer:
             kind=_kind(name, path, before, given),
             reason=_reason(given),
             citations=citations,
-            fates=_fates(given),
+            fates=self._fates(given),
         )
 
     # --- The new text ------------------------------------------------------------------------------------------
@@ -143,6 +144,8 @@ class Writer:
 
     def _deleted(self, path: str, before: str | None, given: Mapping[str, Any]) -> None:
         if before is None:
+            if self._to_explain(path, given):
+                return  # it removed the file; now it brings a better quote
             raise Refusal(f"There is no {path}.")
         if path == INDEX_NAME:
             raise Refusal("The index cannot be removed. Edit its rows.")
@@ -182,18 +185,36 @@ class Writer:
         """Indexes of this dream's edits of a file that have a quote not found, or that the call explains further."""
         own = [place for place, edit in enumerate(self.edits) if edit.path == path]
         unproven = [place for place in own if not all(found.found for found in self.edits[place].citations)]
-        return unproven or (own[-1:] if _fates(given) else [])
+        return unproven or (own[-1:] if self._fates(given) else [])
 
     def _explained(
         self, path: str, citations: tuple[Citation, ...], problems: tuple[str, ...], given: Mapping[str, Any]
     ) -> str:
-        """Handles the same text with better evidence: a right change need not be undone to fix its quote."""
+        """Handles the same call with better evidence: a right change need not be undone to fix its quote."""
         if problems:
             raise Refusal(f"A quote could not be found: {'; '.join(problems)}. The change stays unproven.")
         for place in self._to_explain(path, given):
             edit = self.edits[place]
-            self.edits[place] = replace(edit, citations=citations, fates=(*edit.fates, *_fates(given)))
-        return f"{path} reads as before; the change to it has the new quotes."
+            cited = (*(one for one in edit.citations if one.found and one not in citations), *citations)
+            self.edits[place] = replace(edit, citations=cited, fates=(*edit.fates, *self._fates(given)))
+        return f"{path} is as it was; the change to it has the new quotes."
+
+    def _fates(self, given: Mapping[str, Any]) -> tuple[Fate, ...]:
+        made = []
+        for entry in fates_of(given.get("removed")):
+            if entry.get("fate") in _FATES:
+                target = memory_path(str(entry.get("target") or ""), self.folders)
+                note = str(entry.get("note") or "") or (_reason(given) if entry["fate"] == "stated" else "")
+                made.append(
+                    Fate(
+                        str(entry["text"]).rstrip("\r\n"),
+                        cast(FateKind, entry["fate"]),
+                        target,
+                        str(entry.get("target_text") or ""),
+                        note[:1_000],
+                    )
+                )
+        return tuple(made)
 
     # --- Applying -------------------------------------------------------------------------------------------------
 
@@ -213,11 +234,10 @@ class Writer:
         did = "removed" if edit.after is None else ("made" if edit.before is None else "changed")
         told = f"{edit.path} is {did}."
         if problems:
+            again = "Delete it again" if edit.after is None else "Write the file again, as it reads now,"
             told += (
-                " But a quote could not be found: "
-                + "; ".join(problems)
-                + ". The change is marked as unproven. "
-                "Look the words up and write the file again, as it reads now, with the right quote, or take it back."
+                f" But a quote could not be found: {'; '.join(problems)}. The change is marked as unproven. Look the words up. "
+                f"{again} with the right quote, or take the change back."
             )
         return told
 
@@ -255,21 +275,3 @@ def _kind(name: str, path: str, before: str | None, given: Mapping[str, Any]) ->
     if name == "Delete":
         return "prune"
     return "learn" if before is None else "update"
-
-
-def _fates(given: Mapping[str, Any]) -> tuple[Fate, ...]:
-    made = []
-    for entry in fates_of(given.get("removed")):
-        if entry.get("fate") in _FATES:
-            target = memory_path(str(entry.get("target") or ""))
-            note = str(entry.get("note") or "") or (_reason(given) if entry["fate"] == "stated" else "")
-            made.append(
-                Fate(
-                    str(entry["text"]).rstrip("\r\n"),
-                    cast(FateKind, entry["fate"]),
-                    target,
-                    str(entry.get("target_text") or ""),
-                    note[:1_000],
-                )
-            )
-    return tuple(made)

@@ -136,7 +136,8 @@ class Toolbox:
         if result.refused:
             return
         said = json.dumps(call["input"], ensure_ascii=False)
-        named = memory_path(str(call["input"].get("file_path") or "")) if call["name"] == "Read" else ""
+        file = str(call["input"].get("file_path") or "") if call["name"] == "Read" else ""
+        named = memory_path(file, self.writer.folders)
         for path in self.job.workspace.paths():
             if path == named or (path in said and self._shown(path, result)):
                 self.writer.saw(path)
@@ -183,7 +184,7 @@ class Toolbox:
         """The changes so far, a line each, for a conversation that has to be shortened."""
         for edit in self.writer.edits:
             did = "removed" if edit.after is None else ("made" if edit.before is None else "changed")
-            yield f"{did} {memory_path(edit.path)}: {edit.reason}"
+            yield f"{did} {edit.path}: {edit.reason}"
         for question in self.questions.asked:
             yield f"asked ({question.kind}): {question.why}"
 
