@@ -10,7 +10,7 @@ from django.test import Client
 from django.test.utils import CaptureQueriesContext
 
 from dreams.models import Card, Project
-from dreams.services.catching import lifecycle
+from dreams.services.catching import cards, lifecycle
 from tests.world import directory as world
 from tests.world.talking import first_start, say
 
@@ -137,3 +137,20 @@ def test_the_policy_for_cards_is_set_in_the_settings(browser: Client) -> None:
     assert "Caught in your sessions" in page
     browser.post("/settings/", {"any-catch": "auto"})
     assert Policy.objects.get().operation == "catch"
+
+
+def test_whoever_rejected_many_cards_in_a_day_is_shown_those_to_decide_on(
+    browser: Client, tmp_path: Path
+) -> None:
+    project, _ = caught(
+        tmp_path, *(f"Remember that service s{n} listens on port {8100 + n}." for n in range(24))
+    )
+    for _ in range(4):
+        for card in project.cards.filter(state="open"):
+            browser.post(f"/cards/{card.public_id}/decide/", {"verdict": "reject"})
+        cards.refresh(project)
+    page = browser.get(address(project)).content.decode()
+    to_decide = project.cards.filter(state="open")
+    assert len(to_decide) == 4
+    assert all(f"/cards/{card.public_id}/decide/" in page for card in to_decide)
+    assert page.count("/take-back/") > 4, "the last rejections can be undone"

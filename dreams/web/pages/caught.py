@@ -4,7 +4,7 @@ import datetime as dt
 from collections.abc import Sequence
 from typing import Any
 
-from django.db.models import F, Prefetch, Q
+from django.db.models import BooleanField, ExpressionWrapper, F, Prefetch, Q
 from django.utils import timezone
 
 from dreams.lib.agents.base import NO_ANSWER
@@ -16,7 +16,7 @@ from dreams.web.pages.session import quote_address
 
 #: How long the page offers to undo the rejection of a card.
 LATELY = dt.timedelta(days=1)
-MOST_LATELY = 20
+MOST_LATELY = 20  # cards on the page; chosen
 
 
 def of_project(project: Project, after: str = "") -> dict[str, Any]:
@@ -24,31 +24,35 @@ def of_project(project: Project, after: str = "") -> dict[str, Any]:
 
     `waiting` cards are listed once there is room; `closed` is why nothing is caught now.
     """
-    rows = _rows(project)
+    listed = card_states.listed(project)
+    rows = _rows(project, listed)
     now = _next_open(rows, after)
     proposal = next((row.proposal.public_id for row in rows if row.proposal and row.state != "rejected"), "")
     moment = timezone.now()
     return {
         "cards": [_shown(row, row.public_id == now) for row in rows],
-        "open": sum(row.state == Card.State.OPEN for row in rows),
-        "approved": sum(row.state == Card.State.APPROVED for row in rows),
+        "open": sum(row.state == Card.State.OPEN for row in listed),
+        "approved": sum(row.state == Card.State.APPROVED for row in listed),
         "waiting": project.cards.filter(state=Card.State.WAITING).count(),
         "closed": lifecycle.why_not_read(project, Everywhere.load(), moment),
         "proposal": proposal,
     }
 
 
-def _rows(project: Project) -> list[Card]:
+def _rows(project: Project, listed: Sequence[Card]) -> list[Card]:
+    """Those to decide on, and those decided last, in the order in which they were typed."""
     lately = Q(state=Card.State.REJECTED, decided_at__gte=timezone.now() - LATELY)
-    listed = Q(pk__in=[card.pk for card in card_states.listed(project)])
+    is_listed = Q(pk__in=[card.pk for card in listed])
+    is_open = ExpressionWrapper(Q(state=Card.State.OPEN), output_field=BooleanField())
     found = Finding.objects.filter(
         severity__in=[Finding.Severity.BLOCK, Finding.Severity.REFUSE, Finding.Severity.WARN]
     )
-    rows = Card.objects.filter(listed | lately, project=project).select_related(
+    rows = Card.objects.filter(is_listed | lately, project=project).select_related(
         "session", "operation", "proposal"
     )
     rows = rows.prefetch_related("operation__hunks__file", Prefetch("operation__hunks__findings", found))
-    return list(rows.order_by(F("said_at").asc(nulls_last=True), "pk")[:MOST_LATELY])
+    chosen = rows.order_by(is_open.desc(), F("decided_at").desc(nulls_last=True), "pk")[:MOST_LATELY]
+    return sorted(chosen, key=lambda row: (row.said_at is None, row.said_at, row.pk))
 
 
 def _next_open(rows: Sequence[Card], after: str) -> str:
