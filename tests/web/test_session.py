@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 from pathlib import Path
 from typing import Any
@@ -262,6 +263,20 @@ def test_the_page_says_which_of_what_was_typed_are_the_corrections_that_it_count
     assert 'href="#typed">2 corrections</a>' in text
     marked = re.findall(r'prompt-text">([^<]+)</span>(?:(?!</li>).)*>correction</b>', text, re.DOTALL)
     assert marked == ["No, use tabs", "Stop using mocks"]
+
+
+def test_a_line_is_not_looked_for_forever_in_a_transcript_that_is_cut_meanwhile(
+    transcript: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    transcript.write_text(_line("user", "First"))
+    read = os.pread
+
+    def cut_first(fd: int, size: int, offset: int) -> bytes:
+        os.truncate(transcript, 0)
+        return read(fd, size, offset)
+
+    monkeypatch.setattr(os, "pread", cut_first)
+    assert selector.place_of_line(str(transcript), 5) == (0, 1)
 
 
 @each("query", ["?line=abc", "?from=-1", "?to=99999999999999999999", "?line=0", "?file=x"])

@@ -135,6 +135,8 @@ def place_of_line(path: str, line: int, known: Iterable[tuple[int, int]] = ()) -
         limit = offset + COUNT_BYTES
         while at_line < line and offset < min(size, limit):
             data = os.pread(fd, _CHUNK, offset)
+            if not data:  # cut off meanwhile
+                break
             breaks = data.count(b"\n")
             if at_line + breaks < line:
                 at_line, offset = at_line + breaks, offset + len(data)
