@@ -350,6 +350,15 @@ def test_show_more_brings_the_next_seven(browser: Client, project: Project) -> N
     assert text.count("data-hunk ") == 14 and "Show more (2)" in text
 
 
+def test_htmx_gets_the_questions_of_a_project_as_its_page_has_them(browser: Client, project: Project) -> None:
+    asked.ask(project, *(asked.learn(number) for number in range(9)))
+    address = f"/projects/{project.pk}/questions/"
+    part, whole = text_of(browser.get(address, headers=HTMX)), page(browser, address)
+    assert "<html" not in part and "Show more (2)" in part
+    classes = [re.findall(r' (?:class|action)="([^"]*question[^"]*)"', text) for text in (part, whole)]
+    assert " ".join(classes[0]) in " ".join(classes[1])
+
+
 def test_the_inbox_counts_questions_across_projects_and_not_in_its_title(
     browser: Client, project: Project, tmp_path: Path
 ) -> None:

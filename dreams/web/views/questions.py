@@ -27,13 +27,15 @@ from dreams.web.pages.question_card import card as card_of
 from dreams.web.views import review as desk
 
 CARD = "dreams/_question.html"
+#: Of a list of questions that is a page of its own.
+_ALONE = {"title": "Open", "first_is_now": True}
 
 
 @require_safe
 def questions(request: Request) -> HttpResponse:
     """The open questions of all projects."""
     found = pages.across()
-    context = {"questions": found, "across": True, "next": request.get_full_path()}
+    context = {**_ALONE, "questions": found, "across": True, "next": request.get_full_path()}
     return page(request, "dreams/questions.html", "dreams/_questions.html", context)
 
 
@@ -41,7 +43,9 @@ def questions(request: Request) -> HttpResponse:
 def of_project(request: Request, pk: int) -> HttpResponse:
     project = get_object_or_404(Project, pk=pk)
     context = {
+        **_ALONE,
         "project": project,
+        "project_pk": pk,
         "head": project_pages.counts(project),
         "questions": pages.of_project(project),
         "next": request.get_full_path(),
