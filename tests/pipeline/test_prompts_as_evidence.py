@@ -97,6 +97,16 @@ def test_the_review_labels_the_quote_and_leads_to_the_prompts_of_the_project(
     assert f'id="prompt-{key}"' in browser.get(answer["Location"]).content.decode()
 
 
+@pytest.mark.also_on_postgresql
+def test_a_citation_of_the_history_leads_there_if_a_transcript_has_a_prompt_at_its_line_too(
+    project: Project, browser: Client
+) -> None:
+    cited = Prompt.objects.get(session=_gone(), line_no=1)
+    Prompt.objects.create(key=7, session=_gone(), offset=0, line_no=1, text="Of the transcript.")
+    answer = browser.get(reverse("session-prompt", args=[_gone().pk, 1]))
+    assert answer.status_code == 302 and answer["Location"].endswith(f"#prompt-{cited.pk}")
+
+
 @pytest.mark.not_on_postgresql
 def test_they_are_used_once_and_open_no_gate(project: Project) -> None:
     assert next_dream.tally_sessions([project], timezone.now())[project.pk].plain == 1, (

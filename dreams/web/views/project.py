@@ -7,6 +7,7 @@ import re
 from typing import Any
 
 from django.contrib import messages
+from django.db.models import F
 from django.http import Http404, HttpResponse, HttpResponseRedirect
 from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import reverse
@@ -244,7 +245,9 @@ def prompts(request: Request, pk: int) -> HttpResponse:
 def prompt_of_session(request: Request, pk: int, line: int) -> HttpResponse:
     """Redirects to a prompt on its project's page, or to the transcript if that has it again since the citation."""
     rows = Prompt.objects.filter(session=pk, line_no=line).select_related("session", "history")
-    prompt = get_object_or_404(rows.order_by("history", "pk"))
+    prompt = rows.order_by(F("history").asc(nulls_last=True), "pk").first()
+    if prompt is None:
+        raise Http404("no such prompt")
     if not hasattr(prompt, "history"):
         return redirect(f"{reverse('session', args=[pk])}?line={line}#line-{line}")
     address = reverse("project-prompts", args=[prompt.session.project_id])
