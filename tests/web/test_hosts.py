@@ -10,10 +10,11 @@ import pytest
 from django.test import Client
 from django.utils import timezone
 
+from dreams.findings.index_limits import MANY_WITHOUT_A_DREAM
 from dreams.models import DreamRun, Host, Project, RequestUsage, ScheduledJob
 from dreams.services import hosts
 from tests.world import directory as world
-from tests.world.rows import make_project, make_session
+from tests.world.rows import make_memory, make_project, make_session
 
 if TYPE_CHECKING:
     from pytest_django.fixtures import SettingsWrapper
@@ -82,6 +83,14 @@ def test_a_review_of_another_host_is_your_move_until_you_submit_it(two: Client) 
 def test_a_count_is_of_the_host_that_is_shown(two: Client) -> None:
     assert "<b>2 projects</b>" in two.get("/projects/").content.decode()
     assert "<b>1 project</b>" in two.get("/projects/?host=desk").content.decode()
+
+
+def test_a_first_dream_is_offered_in_the_inbox_of_the_host_that_can_start_it(two: Client) -> None:
+    untidied = make_project("untidied")
+    for number in range(MANY_WITHOUT_A_DREAM):
+        make_memory(untidied, f"note_{number}.md")
+    assert "Never tidied" in two.get("/?host=laptop").content.decode()
+    assert "Never tidied" not in two.get("/?host=desk").content.decode()
 
 
 def test_each_page_of_a_project_names_its_host(two: Client) -> None:

@@ -305,7 +305,7 @@ def inbox(now: dt.datetime, asked: InboxQuery, reader: str = "") -> Inbox:
         running=_running(asked.host),
         news=_news(asked.host),
         next=_next(now, asked.host),
-        untidied=_untidied(),
+        untidied=_untidied(asked.host),
         lately=_lately(now, asked.host),
     )
 
@@ -381,11 +381,11 @@ def _next(now: dt.datetime, host: str) -> list[dict[str, Any]]:
     ]
 
 
-def _untidied() -> list[dict[str, Any]]:
+def _untidied(host: str) -> list[dict[str, Any]]:
     """Projects of this host where a first dream would help most and may start."""
     overrides = conf.Overrides.load()
     usual = overrides.config(None)
-    if usual.paused:
+    if usual.paused or host not in ("", hosts.host()):
         return []
     # Projects whose setting differs from the default.
     others = [pk for pk in overrides.by_project if overrides.config(pk).dreaming != usual.dreaming]
