@@ -46,6 +46,14 @@ def _ask(browser: Client, proposal: Proposal, show: str) -> None:
     assert browser.post(f"/review/{proposal.public_id}/secrets/", form).status_code == 303
 
 
+def test_a_file_with_a_number_of_thousands_of_digits_is_no_file_of_a_form(
+    browser: Client, redaction: Proposal
+) -> None:
+    form = {"show": "1", "file": "9" * 5_000, "conflict": "1"}
+    answer = browser.post(f"/review/{redaction.public_id}/secrets/", form)
+    assert answer["Location"] == f"/review/{redaction.public_id}/"
+
+
 def test_no_view_of_a_redaction_shows_the_secret(browser: Client, redaction: Proposal) -> None:
     source = _page(browser, redaction)
     assert "2 secrets masked." in source

@@ -40,6 +40,7 @@ from dreams.web.pages.review_filter import ReviewQuery, batch_of, parse_query, p
 from dreams.web.pages.review_proposal import LoadedDecision, LoadedProposal, address, find, load as load_rows
 from dreams.web.pages.review_texts import texts_of
 from dreams.web.pages.settings import policies_at
+from dreams.web.paging import number_or_none
 
 A_YEAR = 60 * 60 * 24 * 365  # seconds for which a layout is remembered; chosen
 CHANGED = "This changed since you opened the page, so your decision was not saved. Look at it again."
@@ -376,7 +377,7 @@ def _asked(request: Request) -> ReviewQuery:
 def _shown(request: Request) -> dict[int, str]:
     """The decisions with cards on the posting page, each with the state it was made from if the page sent it."""
     cards = (card.partition(":") for card in request.POST.get("shown", "").split(","))
-    return {int(pk): seen for pk, _, seen in cards if pk.isdecimal()}
+    return {number: seen for pk, _, seen in cards if (number := number_or_none(pk))}
 
 
 def load(request: Request, proposal: Proposal) -> LoadedProposal:

@@ -16,6 +16,7 @@ from dreams.web.access import reviewer
 from dreams.web.htmx import Request, SeeOther, go, wants_fragment
 from dreams.web.pages import review_texts as texts
 from dreams.web.pages.review_proposal import LoadedProposal
+from dreams.web.paging import number_or_none
 from dreams.web.views.review import (
     answer,
     back_to,
@@ -115,8 +116,7 @@ def secrets(request: Request, public_id: str) -> HttpResponse:
     """Shows this visit the secrets of a proposal, or masks them again; returns to its review or a conflict."""
     proposal = proposal_of(public_id)
     hidden_secrets.show_or_mask(request, proposal)
-    file = request.POST.get("file", "")
-    number = file if file.isdecimal() else ""
-    if number and "conflict" in request.POST:
-        return go(request, "conflict", public_id=proposal.public_id, file_pk=int(number))
-    return SeeOther(back_to(request, proposal, number and f"file-{number}"))
+    file = number_or_none(request.POST.get("file"))
+    if file and "conflict" in request.POST:
+        return go(request, "conflict", public_id=proposal.public_id, file_pk=file)
+    return SeeOther(back_to(request, proposal, f"file-{file}" if file else ""))

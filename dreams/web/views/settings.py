@@ -22,6 +22,7 @@ from dreams.web.access import actor
 from dreams.web.htmx import Request, SeeOther, go
 from dreams.web.pages import settings as pages
 from dreams.web.pages.projects import config_folders
+from dreams.web.paging import number_or_none
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
@@ -212,8 +213,8 @@ def answer_offer(request: Request) -> HttpResponse:
     kind, maker = request.POST.get("kind", ""), request.POST.get("maker", "")
     try:
         if request.POST.get("answer") == "accept":
-            last = request.POST.get("last", "")
-            earned.accept(kind, maker, int(last) if last.isdecimal() else 0, actor=actor(request))
+            last = number_or_none(request.POST.get("last")) or 0
+            earned.accept(kind, maker, last, actor=actor(request))
             messages.success(
                 request,
                 f"{earned.named(kind, maker)} are applied without asking from the next dream on. "
@@ -244,8 +245,8 @@ def session_end(request: HttpRequest) -> HttpResponse:
     scheme, _, token = request.headers.get("Authorization", "").partition(" ")
     if scheme != "Bearer" or not session_end_hook.is_let_in(token):
         return HttpResponse(status=401)
-    length = request.headers.get("Content-Length", "")
-    if not length.isdecimal() or int(length) > session_end_hook.MOST_BYTES:
+    length = number_or_none(request.headers.get("Content-Length"))
+    if length is None or length > session_end_hook.MOST_BYTES:
         return HttpResponse(status=413)
     if session_end_hook.is_too_soon():
         return HttpResponse(status=429)
