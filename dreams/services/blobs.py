@@ -71,14 +71,15 @@ def get_many(shas: Iterable[str]) -> Mapping[str, bytes]:
     return found
 
 
-def instead_of_purged(project: Project) -> dict[str, bytes]:
-    """sha256 of each purged text → the text in its place. A later purge may have replaced that, too: then the last. Those
-    of `project` count before others: of a copy of its memories another secret may have been purged."""
+def instead_of_purged(project: Project, *, own: bool = False) -> dict[str, bytes]:
+    """sha256 of each purged text, or of those of `project`, → the text in its place. A later purge may have replaced that, too:
+    then the last. Those of `project` count before others: of a copy of its memories another secret may have been purged."""
     purged = AuditEntry.objects.filter(action="history.purged", project_id_was=project.pk)
-    own = set(purged.values_list("object_id", flat=True))
+    ours = set(purged.values_list("object_id", flat=True))
     last: dict[str, str] = {}
-    for made in sorted(Purge.objects.order_by("-pk"), key=lambda made: str(made.pk) not in own):
-        last = {old: last.get(new, new) for old, new in made.replaced.items()} | last
+    for made in sorted(Purge.objects.order_by("-pk"), key=lambda made: str(made.pk) not in ours):
+        if str(made.pk) in ours or not own:
+            last = {old: last.get(new, new) for old, new in made.replaced.items()} | last
     kept = get_many(last.values())
     return {old: kept[new] for old, new in last.items() if new in kept}
 

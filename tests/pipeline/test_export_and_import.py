@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import datetime as dt
 import hashlib
+import itertools
 import shutil
 from collections.abc import Callable
 from pathlib import Path
@@ -22,7 +23,7 @@ from dreams.lib import process, progress
 from dreams.lib.storage import history
 from dreams.lib.storage.history import HistoryStore
 from dreams.lib.storage.history.gitrepo import GitRepo
-from dreams.models import AuditEntry, Memory, Project, Version
+from dreams.models import AuditEntry, Blob, Memory, Project, Purge, Version
 from dreams.services import blobs, hosts, recovery, rollback, secret_purge, verifying
 from dreams.services.apply import applying
 from dreams.services.memories import exports, syncing
@@ -231,6 +232,135 @@ def test_a_purge_of_another_secret_in_a_copy_of_the_project_brings_no_purged_one
     exports.bring_back(file, ME)
     with syncing.open_history(project) as store:
         assert not [sha for sha in store.texts() if TOKEN.encode() in store.read(sha)]
+
+
+def _empty_home(project: Project) -> None:
+    """Another machine: the same files, and nothing is known of any purge."""
+    _look_anew(project)
+    Purge.objects.all().delete()
+    Blob.objects.all().delete()
+    Memory.objects.all().delete()
+    shutil.rmtree(syncing.history_path(project))
+    syncing.refresh(project)
+
+
+def _purge_all_but(project: Project, *stays: str) -> None:
+    """In this home, of what is in no current memory."""
+    hosts.name_secrets()  # the key of their ids
+    kept = {secrets.fingerprint(secret) for secret in stays}
+    for leak in secret_purge.find_secrets(project).found:
+        if leak.id not in kept:
+            secret_purge.purge(project, [leak.id], ME)
+
+
+def _with_a_secret(project: Project) -> list[bytes]:
+    """What this home still has of either."""
+    with syncing.open_history(project) as store:
+        texts = [store.read(sha) for sha in store.texts()]
+    texts += [bytes(data) for data in Blob.objects.values_list("data", flat=True)]
+    return [text for text in texts if TOKEN.encode() in text or OTHER.encode() in text]
+
+
+@pytest.mark.also_on_postgresql
+@pytest.mark.parametrize("order", [*itertools.permutations(range(3))], ids=str)
+def test_what_any_of_several_exports_knows_as_purged_stays_purged_in_an_empty_home_in_any_order(
+    project: Project, tmp_path: Path, order: tuple[int, ...]
+) -> None:
+    """One is from before, and in two homes another secret of the same text was purged."""
+    files = [tmp_path / f"{name}.bundle" for name in ("before", "token", "other")]
+    _change(project, "project_deploy.md", f"Use {TOKEN} or {OTHER}.\n")
+    _change(project, "project_deploy.md", f"Use {TOKEN} alone.\n")
+    _change(project, "project_deploy.md", "Use a token.\n")
+    exports.write(project, files[0])
+    for file, other in zip(files[1:], (OTHER, TOKEN), strict=True):
+        _empty_home(project)
+        exports.bring_back(files[0], ME)
+        _purge_all_but(project, other)
+        exports.write(project, file)
+    _empty_home(project)
+    for number in order:
+        exports.bring_back(files[number], ME)
+    assert not _with_a_secret(project) and secret_purge.find_secrets(project).found == ()
+    told = _texts(project, "project_deploy.md")
+    mark = "[redacted: github-token]"
+    assert told[-3:] == [f"Use {mark} or {mark}.\n", f"Use {mark} alone.\n", "Use a token.\n"]
+    assert told.count("Second.\n") == 1 and verifying.verify().problems == []
+    exports.write(project, tmp_path / "last.bundle")
+    _empty_home(project)
+    exports.bring_back(tmp_path / "last.bundle", ME)
+    exports.bring_back(files[0], ME)
+    assert not _with_a_secret(project)
+
+
+def test_the_export_of_a_home_that_purged_before_exports_told_of_it_tells_of_it(
+    project: Project, tmp_path: Path
+) -> None:
+    _change(project, "project_deploy.md", f"Use {TOKEN}.\n")
+    _change(project, "project_deploy.md", "Use a token.\n")
+    before, after = tmp_path / "before.bundle", tmp_path / "after.bundle"
+    exports.write(project, before)
+    _purge_all_but(project)
+    (syncing.history_path(project) / "refs" / "memoryweb" / "purged").unlink()
+    exports.write(project, after)
+    _empty_home(project)
+    exports.bring_back(after, ME)
+    exports.bring_back(before, ME)
+    assert not _with_a_secret(project)
+
+
+def test_an_export_tells_of_a_purged_text_by_no_digest_from_which_a_short_secret_could_be_guessed(
+    project: Project, tmp_path: Path
+) -> None:
+    leaked = f"Use {TOKEN}.\n"
+    _change(project, "project_deploy.md", leaked)
+    _change(project, "project_deploy.md", "Use a token.\n")
+    _purge_all_but(project)
+    file = _exported(project, tmp_path)
+    shutil.rmtree(syncing.history_path(project))
+    with HistoryStore.import_bundle(syncing.history_path(project), file) as store:
+        [name] = store.purged()
+        [made] = Purge.objects.all()
+        assert list(made.replaced) == [hashlib.sha256(leaked.encode()).hexdigest()]
+        assert name not in made.replaced and list(store.purged().values()) == list(made.replaced.values())
+
+
+@pytest.mark.also_on_postgresql
+def test_a_secret_that_was_purged_elsewhere_and_is_in_a_memory_here_is_named_before_anything_is_imported(
+    project: Project, tmp_path: Path
+) -> None:
+    """As with a purge: it would come back with the next look at the file."""
+    leaked = f"Use {TOKEN}.\n"
+    _change(project, "project_deploy.md", leaked)
+    before = tmp_path / "before.bundle"
+    exports.write(project, before)
+    _change(project, "project_deploy.md", "Use a token.\n")
+    _purge_all_but(project)
+    file = _exported(project, tmp_path)
+    (world.folder(project) / "project_deploy.md").write_text(leaked)
+    _empty_home(project)
+    was = Version.objects.count()
+    with pytest.raises(
+        secret_purge.PurgeRefused, match=r"It is still in project_deploy\.md\. Remove it there"
+    ):
+        exports.bring_back(file, ME)
+    assert Version.objects.count() == was and not list(syncing.history_folder().glob(".import-*"))
+    _change(project, "project_deploy.md", "Use a token.\n")
+    exports.bring_back(file, ME)
+    exports.bring_back(before, ME)
+    assert not _with_a_secret(project) and verifying.verify().problems == []
+
+
+def test_a_newer_token_in_the_place_of_a_purged_one_is_not_taken_for_it(
+    project: Project, tmp_path: Path
+) -> None:
+    for each in (TOKEN, OTHER):
+        _change(project, "project_deploy.md", f"Use {each}.\n")
+    _change(project, "project_deploy.md", "Use a token.\n")
+    _purge_all_but(project, OTHER)
+    file = _exported(project, tmp_path)
+    _empty_home(project)
+    exports.bring_back(file, ME)
+    assert {text.decode() for text in _with_a_secret(project)} == {f"Use {OTHER}.\n"}
 
 
 def test_a_damaged_file_is_named_and_changes_nothing(project: Project, tmp_path: Path) -> None:

@@ -9,21 +9,23 @@ import itertools
 import logging
 import secrets
 import shutil
-from collections.abc import Container, Iterator, Sequence
+from collections.abc import Container, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from django.db import transaction
+from django.utils import timezone
 
 from dreams.lib import process, progress
 from dreams.lib.files import flush
 from dreams.lib.refusal import Ambiguous, Refusal
 from dreams.lib.storage import history
 from dreams.lib.storage.history import HistoryStore, ManifestEntry
-from dreams.models import Blob, Memory, Project, Purge, Version
-from dreams.services import auditlog, blobs, database, lookup, project_lock
+from dreams.models import Blob, Memory, Project, Version
+from dreams.services import auditlog, blobs, database, lookup, project_lock, secret_purge
 from dreams.services.memories import syncing, time_travel
 from dreams.services.review import Actor
+from dreams.services.secret_purge import carried
 
 log = logging.getLogger(__name__)
 #: The trailer with the memory directory of a state.
@@ -62,13 +64,15 @@ def write(project: Project, target: Path) -> None:
     OSError."""
     refresh_if_possible(project)
     with syncing.open_history(project) as store:
+        carried.note(project, store)
         store.export(target)
 
 
 def bring_back(file: Path, reviewer: Actor, project: Project | None = None) -> BroughtBack:
-    """Import the export `file` into `project`, or into the project that it was made from.
+    """Import the export `file` into `project`, or into the project that it was made from. What was purged before it was made is
+    purged here, too, and what was purged here is not imported.
 
-    Raises NotBroughtBack, project_lock.ProjectBusy.
+    Raises NotBroughtBack, project_lock.ProjectBusy, secret_purge.PurgeRefused if a secret that was purged is in a memory.
     """
     aside = syncing.history_folder() / f"{COPY}{process.mark()}-{secrets.token_hex(8)}"
     try:
@@ -76,7 +80,7 @@ def bring_back(file: Path, reviewer: Actor, project: Project | None = None) -> B
             found = project or _project_of(brought, file)
             with project_lock.hold(found, "import", keep_dir_mtime=True) as held:
                 syncing.refresh(found)
-                states = _join(found, brought, aside)
+                states = _join(found, brought, aside, reviewer)
                 versions = _tell(found, reviewer)
                 held.release_keeping_clock()
     except history.HistoryError as error:
@@ -107,17 +111,20 @@ def _project_of(brought: HistoryStore, file: Path) -> Project:
         ) from error
 
 
-def _join(project: Project, brought: HistoryStore, aside: Path) -> int:
+def _join(project: Project, brought: HistoryStore, aside: Path, reviewer: Actor) -> int:
     """Add our missing states to `brought` and replace the history with it; returns how many states it had before."""
     place = syncing.history_path(project)
     count = sum(1 for _ in _states(brought))
-    if place.exists():
-        with HistoryStore(place) as ours:
-            _copy_texts(ours, brought)
-            _purge_again(project, brought)  # a purged state has another id, and shall be known by it
-            known = {commit.id for commit in _states(brought)}
-            _replay([commit for commit in _states(ours) if commit.id not in known], ours, brought)
-    _purge_again(project, brought)
+    with syncing.open_history(project) as ours:
+        gone = _purged(project, ours, brought)
+    secret_purge.purge_also_here(project, gone.secrets, reviewer, "Purged elsewhere, as an import shows.")
+    with syncing.open_history(project) as ours:
+        _copy_texts(ours, brought)
+        _purge_again(brought, gone)  # a purged state has another id, and shall be known by it
+        known = {commit.id for commit in _states(brought)}
+        _replay([commit for commit in _states(ours) if commit.id not in known], ours, brought)
+        _purge_again(brought, gone)
+        brought.note_purged(ours.purged())
     if problems := brought.verify():
         raise NotBroughtBack(f"It is damaged ({problems[0].what}), so nothing was changed.")
     brought.close()
@@ -150,13 +157,31 @@ def recover() -> list[str]:
     return said
 
 
-def _purge_again(project: Project, brought: HistoryStore) -> None:
-    """Purge secrets again: an export made before a purge still contains them."""
-    kept = blobs.instead_of_purged(project)
-    for made in Purge.objects.all():
-        instead = {old: kept[old] for old in made.replaced if old in kept and brought.has(old)}
-        if instead:
-            brought.purge(list(instead), "A secret", made.actor or "owner", made.at, instead)
+@dataclass(frozen=True, slots=True)
+class _Purged:
+    """Secrets (value → rule), and texts with the one in their place (by sha256), that shall not be imported."""
+
+    secrets: Mapping[str, str]
+    texts: Mapping[str, bytes]
+
+
+def _purged(project: Project, ours: HistoryStore, brought: HistoryStore) -> _Purged:
+    """What was purged here or before the export was made, so far as either history still has it. A purge in another project
+    counts for what is not here: of a copy of its memories."""
+    carried.note(project, ours)
+    own = blobs.instead_of_purged(project, own=True)
+    every = blobs.instead_of_purged(project)
+    texts = {old: new for old, new in every.items() if brought.has(old) and (old in own or not ours.has(old))}
+    return _Purged(carried.secrets_purged(project, ours, brought, texts), texts)
+
+
+def _purge_again(brought: HistoryStore, gone: _Purged) -> None:
+    """An export made before a purge still contains the secrets."""
+    texts = {old: new for old, new in gone.texts.items() if brought.has(old)}
+    instead = texts | carried.holding(brought, gone.secrets)
+    if instead:
+        brought.purge(list(instead), "A secret", "owner", timezone.now(), instead)
+        carried.add(brought, instead)
 
 
 def _replay(states: list[history.Commit], ours: HistoryStore, brought: HistoryStore) -> None:

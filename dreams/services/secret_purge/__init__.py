@@ -5,7 +5,7 @@ Each stored text with the secret is replaced by one with `[redacted: rule]`: ver
 index, journals and the project's git history; copies of the database made before updates are removed. The recorded intention
 has only sha256s, so that `resume` can finish after a crash at any step.
 
-Not reached, as the page says: the agent's transcripts, exports, older backups, and damaged histories that were set aside.
+Not reached, as the page says: the agent’s transcripts, earlier exports, older backups, and damaged histories that were set aside.
 """
 
 import logging
@@ -28,7 +28,7 @@ from dreams.services import auditlog, blobs, database, hosts
 from dreams.services.apply import writing
 from dreams.services.memories import hand_edits, said_again, syncing, time_travel
 from dreams.services.review import Actor
-from dreams.services.secret_purge import locating
+from dreams.services.secret_purge import carried, locating
 from dreams.services.secret_purge.locating import Leak, find_secrets
 
 # A proposal that removes the secrets from current memories. Nothing is written before a person submits it.
@@ -58,8 +58,6 @@ def propose(project: Project, reviewer: Actor) -> Proposal | None:
 
 
 log = logging.getLogger(__name__)
-#: Shorter values are in too many words by chance to be replaced everywhere.
-SHORTEST = 6
 
 
 class PurgeRefused(Refusal):
@@ -88,6 +86,19 @@ def purge(project: Project, wanted: Collection[str], reviewer: Actor, *, reason:
     values = _values(texts.values(), set(wanted))
     if not values:
         raise PurgeRefused("No stored text has that secret any more; there is nothing to purge.")
+    return _purge(project, texts, values, reviewer, reason)
+
+
+def purge_also_here(project: Project, values: Mapping[str, str], reviewer: Actor, reason: str) -> None:
+    """Remove secrets (value → rule) that were purged elsewhere, if anything stored for `project` has them. Raises as `purge`."""
+    texts = dict(locating.contents_of(project))
+    if any(_holds(content, values) for content in texts.values()):
+        _purge(project, texts, values, reviewer, reason)
+
+
+def _purge(
+    project: Project, texts: Mapping[str, str], values: Mapping[str, str], reviewer: Actor, reason: str
+) -> Purged:
     _refuse_if_it_stands(project, values)
     new = {sha: without(content, values) for sha, content in texts.items() if _holds(content, values)}
     _refuse_if_it_waits(project, new)
@@ -167,17 +178,9 @@ def _values(contents: Collection[str], wanted: Collection[str]) -> dict[str, str
     for content in contents:
         for span in spans(content):
             value = content[span.start : span.end]
-            if len(value) >= SHORTEST and value not in found and secrets.fingerprint(value) in wanted:
-                found |= dict.fromkeys([value, *_lines(value)], span.rule)
+            if value not in found and secrets.fingerprint(value) in wanted:
+                found |= locating.with_lines({value: span.rule})
     return found
-
-
-def _lines(value: str) -> list[str]:
-    """The lines of a private key without its frame, as the ledger quotes single lines; none for a secret of one line."""
-    lines = [line.strip() for line in value.splitlines()]
-    return [
-        line for line in lines if len(lines) > 1 and len(line) >= SHORTEST and not line.startswith("-----")
-    ]
 
 
 def _holds(content: str, values: Collection[str]) -> bool:
@@ -243,6 +246,7 @@ def _rewrite(made: Purge, key: str) -> None:
         instead = {old: kept[old] for old in made.replaced if store.has(old)}
         if instead:
             store.purge(list(instead), made.reason or "A secret", made.actor or "owner", made.at, instead)
+        carried.note(project, store)
 
 
 class _really_gone:

@@ -57,6 +57,19 @@ from dreams.services.search import index
 
 
 ROWS_AT_ONCE = 500  # of texts; chosen
+#: Shorter values are in too many words by chance to be replaced everywhere.
+SHORTEST = 6
+
+
+def with_lines(values: Mapping[str, str]) -> dict[str, str]:
+    """Those (value → rule) that are long enough to purge; and the lines of a private key without its frame, as the ledger quotes
+    single lines."""
+    found = {value: rule for value, rule in values.items() if len(value) >= SHORTEST}
+    for value, rule in list(found.items()):
+        lines = [line.strip() for line in value.splitlines()]
+        keys = (line for line in lines if len(lines) > 1 and not line.startswith("-----"))
+        found |= {line: rule for line in keys if len(line) >= SHORTEST}
+    return found
 
 
 def rename(project: Project, replaced: Mapping[str, str]) -> None:

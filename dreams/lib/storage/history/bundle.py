@@ -14,7 +14,7 @@ from dulwich.refs import HEADREF
 from dreams.lib.storage.history.upkeep import reachable, verify
 
 from . import durable, gitrepo
-from .gitrepo import INDEX, MAIN, GitRepo
+from .gitrepo import INDEX, MAIN, REFS, GitRepo
 from .model import HistoryError
 
 _SIGNATURE = b"# v2 git bundle\n"
@@ -26,7 +26,7 @@ _DIGEST = 20  # bytes of a SHA-1 at the end of a pack
 
 def export(repo: GitRepo, file: Path) -> None:
     """Writes a complete bundle with mode 0600, or none. Raises HistoryError if there is nothing to export."""
-    heads = {name: oid for name in (MAIN, INDEX) if (oid := repo.ref(name))}
+    heads = {name: oid for name in REFS if (oid := repo.ref(name))}
     if not heads:
         raise HistoryError(f"{repo.path} has no versions yet; there is nothing to export")
     oids = reachable(repo, heads.values())
@@ -59,7 +59,7 @@ def _fill(repo: GitRepo, source: BinaryIO, file: Path) -> None:
         raise
     except Exception as error:  # dulwich raises a dozen kinds on bad bytes; all mean damage here
         raise _damaged(file, f"its pack cannot be read ({error})") from error
-    for name in (MAIN, INDEX):
+    for name in REFS:
         if name in heads:
             repo.move_ref(name, None, heads[name])
     if problems := verify(repo):
@@ -72,7 +72,7 @@ def _header(source: BinaryIO, file: Path) -> dict[bytes, ObjectID]:
     heads: dict[bytes, ObjectID] = {}
     while (line := source.readline(_LINE)) != b"\n":
         match = _REF.fullmatch(line)
-        if not match or match[2] not in (HEADREF, MAIN, INDEX):
+        if not match or match[2] not in (HEADREF, *REFS):
             raise _damaged(file, f"its header has the unknown line {line[:80]!r}")
         heads[match[2]] = ObjectID(match[1])
     if INDEX not in heads or heads.pop(HEADREF, None) != heads.get(MAIN):

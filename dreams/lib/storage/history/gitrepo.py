@@ -26,7 +26,9 @@ MAIN = Ref(b"refs/heads/main")
 HEAD = b"ref: " + MAIN + b"\n"  # git needs it, to clone for example; nothing here does
 #: A ref to a commit whose tree names every stored text by its sha256; see `trees.Index`.
 INDEX = Ref(b"refs/memoryweb/index")
-REFS = (MAIN, INDEX)
+#: A ref to a commit with the list of purged texts; see `purge.purged`.
+PURGED = Ref(b"refs/memoryweb/purged")
+REFS = (MAIN, INDEX, PURGED)
 FILE, FOLDER = 0o100644, 0o040000
 BUILDING = ".building.flock"
 # Without git's garbage collection, which would race with our `pack`.

@@ -10,16 +10,17 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
 
-from dulwich.objects import Blob, Commit, ObjectID, ShaFile
+from dulwich.objects import Blob, Commit, ObjectID, ShaFile, Tree
 
 from dreams.lib.storage.history.trees import Index
 from dreams.lib.storage.history.upkeep import sweep
 
 from . import durable, trees
-from .gitrepo import INDEX, MAIN, REFS, GitRepo
-from .model import HistoryError, ManifestEntry, UnknownVersion
+from .gitrepo import FILE, INDEX, MAIN, PURGED, REFS, GitRepo
+from .model import HistoryDamaged, HistoryError, ManifestEntry, UnknownVersion
 
 INTENTION = "purge.json"
+LIST = b"purged.json"
 #: Rewritten commits in memory at a time.
 BATCH = 64
 
@@ -78,6 +79,7 @@ def _run(repo: GitRepo) -> dict[str, str]:
     _move_index(repo, blobs, {replaced[old]: blob.id for old, blob in zip(stones, blobs, strict=True)})
     _rewrite(repo, replaced, sizes)
     _move_index(repo, [], {}, frozenset(replaced))
+    _save_list(repo, {name: replaced.get(new, new) for name, new in purged(repo).items()})
     sweep(repo)
     (repo.path / INTENTION).unlink()
     durable.sync_folder(repo.path)
@@ -160,3 +162,37 @@ def _rewritten(
 def _replaced(entry: ManifestEntry, replaced: Mapping[str, str], sizes: Mapping[str, int]) -> ManifestEntry:
     sha256 = replaced.get(entry.sha256 or "")
     return replace(entry, sha256=sha256, size=sizes[sha256]) if sha256 else entry
+
+
+# --- The list of what was purged, which exports carry ----------------------------------------------------------------
+
+
+def purged(repo: GitRepo) -> dict[str, str]:
+    """What identifies each purged text (64 hexadecimal digits, made by the caller) → sha256 of the text in its place."""
+    head = repo.ref(PURGED)
+    if head is None:
+        return {}
+    blob = trees.find(repo, repo.commit(head).tree, (LIST,))
+    try:
+        found = json.loads(repo.blob(blob) if blob else b"")
+        if all(trees.is_sha256(name) and trees.is_sha256(str(new)) for name, new in found.items()):
+            return dict(found)
+    except (ValueError, AttributeError, RecursionError):
+        pass
+    raise HistoryDamaged(f"the list of purged texts in {repo.path} cannot be read")
+
+
+def note(repo: GitRepo, found: Mapping[str, str]) -> None:
+    """Adds to the list. Under the lock."""
+    _save_list(repo, {**purged(repo), **found})
+
+
+def _save_list(repo: GitRepo, found: Mapping[str, str]) -> None:
+    if found == purged(repo):
+        return
+    blob = Blob.from_string(json.dumps(found, indent=0, sort_keys=True).encode())
+    tree = Tree()
+    tree.add(LIST, FILE, blob.id)
+    made = trees.timeless(tree, b"Digests of purged texts\n")
+    repo.write([blob, tree, made])
+    repo.move_ref(PURGED, repo.ref(PURGED), made.id)

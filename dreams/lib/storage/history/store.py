@@ -206,6 +206,16 @@ class HistoryStore:
             names = dict(zip(given, self._keep(list(given.values())), strict=True))
             return purge.purge(self._repo, sha256s, reason, who, at, names)
 
+    def purged(self) -> dict[str, str]:
+        """What `note_purged` was given of every purged text, with the sha256 of the text in its place today."""
+        return purge.purged(self._repo)
+
+    def note_purged(self, found: Mapping[str, str]) -> None:
+        """Adds purged texts to the list that exports carry: 64 hexadecimal digits that identify each one, and the sha256
+        of the stored text in its place."""
+        with self._repo.lock():
+            purge.note(self._repo, found)
+
     def _keep(self, texts: Sequence[bytes]) -> list[str]:
         kept = _KeptTexts(Index(self._repo), texts)
         self._write(kept, [])

@@ -201,7 +201,11 @@ class Index:
                 objects.append(shelf)
             elif name.encode() in root:
                 del root[name.encode()]
-        return [] if self.head and root.id == self._root.id else [*objects, root, _commit(root)]
+        return (
+            []
+            if self.head and root.id == self._root.id
+            else [*objects, root, timeless(root, b"Texts kept by their sha256\n")]
+        )
 
     def _shelf(self, name: bytes) -> dict[bytes, ObjectID]:
         if name not in self._shelves:
@@ -221,7 +225,7 @@ class Index:
         return tree
 
 
-def _commit(tree: Tree) -> Commit:
+def timeless(tree: Tree, message: bytes) -> Commit:
     """The commit of a tree; always the same one, so that a repeated update changes nothing."""
     commit = Commit()
     commit.tree = tree.id
@@ -229,7 +233,7 @@ def _commit(tree: Tree) -> Commit:
     commit.author = commit.committer = identity("memoryweb")
     commit.author_time = commit.commit_time = 0
     commit.author_timezone = commit.commit_timezone = 0
-    commit.message = b"Texts kept by their sha256\n"
+    commit.message = message
     return commit
 
 
