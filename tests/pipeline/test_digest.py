@@ -319,6 +319,7 @@ def test_all_that_is_to_review_is_counted_also_beyond_what_the_inbox_lists(proje
     assert found.more == waiting.MOST + 1 - len(found.waiting)
     listed = inbox.listing(timezone.now(), inbox.InboxQuery())
     assert (listed.to_review, listed.to_finish) == (waiting.MOST + 1, 0), "as the title does"
+    assert (listed.waits, listed.to_go_through) == (waiting.MOST + 1, waiting.MOST + 1)
     Hunk.objects.filter(file__proposal=one).update(verdict=Hunk.Verdict.APPROVED)
     found = digest.collect(timezone.now())
     assert (found.to_review, found.to_finish) == (waiting.MOST, 1)

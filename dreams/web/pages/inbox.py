@@ -129,15 +129,18 @@ def listing(now: dt.datetime, asked: InboxQuery, reader: str = "") -> Listing:
     shown = _sorted([item for item in items if _passes(item, asked)], asked.sort)
     reviews = sum(item.kind is WaitingKind.REVIEW for item in items)
     proposals = sum(item.facts is not None for item in items)
-    is_cut = sum(item.facts is not None for item in found) >= waiting.MOST
+    to_review, to_finish = reviews, proposals - reviews
+    if sum(item.facts is not None for item in found) >= waiting.MOST:
+        to_review, to_finish = waiting.open_decisions(now, reader).count(), waiting.to_finish(now, reader)
+    unlisted = max(0, to_review + to_finish - proposals)
     return Listing(
         asked=asked,
         groups=_groups(shown) if asked.is_grouped else [InboxGroup("", shown)],
         shown=len(shown),
-        waits=len(items),
-        to_go_through=sum(_is_a_persons_move(item) for item in items),
-        to_review=waiting.open_decisions(now, reader).count() if is_cut else reviews,
-        to_finish=waiting.to_finish(now, reader) if is_cut else proposals - reviews,
+        waits=len(items) + unlisted,
+        to_go_through=sum(_is_a_persons_move(item) for item in items) + unlisted,
+        to_review=to_review,
+        to_finish=to_finish,
         to_look_at=sum(item.kind in (WaitingKind.MOVED, WaitingKind.JOB) for item in items),
         projects=sorted(
             with_unique_names({item.project_pk: item.project for item in items if item.project_pk}.items()),
