@@ -25,6 +25,7 @@ from django.db import DatabaseError, connections
 
 from dreams.lib import diff, progress
 from dreams.lib.files import flush
+from dreams.lib.files.text import is_there
 from dreams.lib.refusal import Ambiguous, Refusal
 from memoryweb import STOPPED, faults
 
@@ -344,10 +345,10 @@ def config_folder(given: str | Path) -> Path:
     """A typed `--root` as an absolute path. Raises BadUsage; Refused if it is no folder, or out of reach."""
     folder = path(given)
     try:
-        is_there = folder.is_dir()
+        is_folder = is_there(folder) and folder.is_dir()
     except OSError as error:
         raise Refused(refusal(error, folder)) from error
-    if not is_there:
+    if not is_folder:
         raise Refused(f"There is no folder {folder}. Give an agent's config folder, such as ~/.claude.")
     return folder
 

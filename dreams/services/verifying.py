@@ -13,7 +13,7 @@ from django.db.models import Exists, OuterRef, QuerySet
 from django.utils import timezone
 
 from dreams.lib.files import flush
-from dreams.lib.files.text import joined, plural, sha256
+from dreams.lib.files.text import is_there, joined, plural, sha256
 from dreams.lib.storage import history, journal
 from dreams.models import AuditEntry, Blob, Project, Version
 from dreams.models.prepared import prepared
@@ -129,7 +129,7 @@ def _kept_histories() -> list[Path]:
 def _is_there(path: Path) -> bool:
     """Also where nobody may look: what is out of reach is not lost."""
     try:
-        return path.exists()
+        return is_there(path)
     except OSError:
         return True
 

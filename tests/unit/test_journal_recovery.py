@@ -1,8 +1,11 @@
 """Journals are listed, checked, forgotten only when asked, and guarded against two writers."""
 
+import errno
+import os
 import shutil
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -98,6 +101,26 @@ def test_one_plan_that_cannot_be_recovered_stops_no_other(place: Place, tmp_path
     [waiting] = [entry for entry in list_journals(place.journal) if entry.state == "open"]
     abandon(place.journal, waiting.name, "the directory was deleted")
     assert recover(place.journal) == []
+
+
+def test_a_plan_whose_records_a_disk_does_not_find_now_waits_and_is_not_thrown_away(
+    place: Place, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """From Python 3.14 on, `Path.exists` says no then."""
+    crash(place, make_plan(place))
+    stat = os.stat
+
+    def failing(path: Any, *given: Any, **more: Any) -> os.stat_result:
+        if str(path).endswith(".json"):
+            raise OSError(errno.EIO, os.strerror(errno.EIO), str(path))
+        return stat(path, *given, **more)
+
+    with monkeypatch.context() as patched:
+        patched.setattr(os, "stat", failing)
+        [waiting] = recover(place.journal)
+    assert (waiting.plan_id, waiting.action) == ("d1", "nothing") and "Input/output" in waiting.said[0]
+    [done] = recover(place.journal)
+    assert done.action == "undone" and place.texts() == OLD
 
 
 @pytest.mark.parametrize("record", ["record.json", "end.json"])

@@ -13,6 +13,7 @@ from typing import Literal
 
 from dreams.lib.files import flush
 from dreams.lib.files.safefs import Root, SafeFsError
+from dreams.lib.files.text import is_there
 from dreams.lib.storage.journal.plan import End, KeptTexts, ResolvedPlan, Staged
 from dreams.lib.storage.journal.swap import Work
 
@@ -71,12 +72,12 @@ def recover(
 
 def _recover_one(system: System, path: Path) -> Recovered | None:
     plan_id = path.name.rpartition(".")[0]
-    if (path / "end.json").exists():
-        return None
-    if not any((path / f"{name}.json").exists() for name in ("record", "staged", "commit")):
-        discard(path)  # it died while preparing; no memory file was changed
-        return None
     try:
+        if is_there(path / "end.json"):
+            return None
+        if not any(is_there(path / f"{name}.json") for name in ("record", "staged", "commit")):
+            discard(path)  # it died while preparing; no memory file was changed
+            return None
         with Journal(system, path) as journal:
             return _end(system, journal)
     except (OSError, SafeFsError, JournalDamaged) as error:
@@ -200,8 +201,8 @@ def forget_texts(journal_dir: str | os.PathLike[str], sha256s: Collection[str]) 
     removed = []
     with locked(journal_dir) as where:
         for path in attempts(where):
-            holds = any((path / "blobs" / sha256).exists() for sha256 in sha256s)
-            if holds and (path / "end.json").exists():
+            holds = any(is_there(path / "blobs" / sha256) for sha256 in sha256s)
+            if holds and is_there(path / "end.json"):
                 discard(path)
                 removed.append(path.name)
     return removed

@@ -21,6 +21,7 @@ from typing import Literal, TypeVar
 
 from dreams.lib import progress
 from dreams.lib.files.safefs import held
+from dreams.lib.files.text import is_there
 from dreams.lib.storage.journal.plan import End, Kept, KeptTexts, ResolvedPlan, decode, encode
 
 from .plan import FILE_LIMIT, JournalBusy, JournalDamaged, sha256_of
@@ -117,7 +118,7 @@ class Journal:
         return decode(data, kind, file)
 
     def has(self, name: RecordName) -> bool:
-        return (self.path / f"{name}.json").exists()
+        return is_there(self.path / f"{name}.json")
 
     def drop(self, name: RecordName) -> None:
         """Removes a record, durably before this returns."""
@@ -258,7 +259,7 @@ def unfinished(system: System, journal_dir: Path, target_dir: str) -> list[str]:
     """Names of attempts on this directory, under any path, that recovery must still end."""
     real, found = os.path.realpath(target_dir), []
     for path in attempts(journal_dir):
-        if (path / "end.json").exists() or not (path / "record.json").exists():
+        if is_there(path / "end.json") or not is_there(path / "record.json"):
             continue
         with Journal(system, path) as journal, suppress(JournalDamaged):
             resolved = journal.get("record", ResolvedPlan)
