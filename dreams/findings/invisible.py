@@ -70,6 +70,8 @@ def without_hidden(line: str) -> str:
 
 
 def _bare(text: str) -> str:
+    if diff.visible(text, "\n") == text:
+        return text
     kept = (at for at in range(len(text)) if _needed(text, at) or not diff.is_hidden(text, at))
     return "".join(text[at] for at in kept)
 

@@ -248,6 +248,40 @@ def test_a_change_in_the_same_place_is_a_conflict_and_writes_nothing_there(propo
     assert (folder / "feedback_testing.md").read_text() == outside
 
 
+def _moved_line(folder: Path) -> Proposal:
+    """One operation removes a line and another, which also changes another line, adds it to another file; all approved."""
+    line = "Snapshots are reviewed by hand."
+    out = world.edit("feedback_testing.md", world.TESTING, world.TESTING.replace(f"{line}\n", ""), "out")
+    there = world.DEPLOY.replace("host alpha.", f"host beta. {line}")
+    put = world.edit("project_deploy.md", world.DEPLOY, there, "in")
+    made = world.propose(world.make_project(folder), replace(out, fates=()), put)
+    review.decide(made, review.select_hunks(made), Hunk.Verdict.APPROVED, world.ME)
+    return made
+
+
+def test_a_removed_line_stays_on_disk_while_the_file_that_keeps_it_waits(tmp_path: Path) -> None:
+    proposal = _moved_line(tmp_path)
+    folder = world.folder(proposal.project)
+    world.put(folder / "project_deploy.md", world.DEPLOY.replace("name: Deploy", "name: Deployment"))
+    report = applying.apply(proposal, world.ME)
+    assert [waiting.path for waiting in report.rebased] == ["project_deploy.md"] and not report.applied
+    assert (folder / "feedback_testing.md").read_text() == world.TESTING
+    assert applying.apply(proposal, world.ME, rebased=True).complete
+    assert "by hand" in (folder / "project_deploy.md").read_text()
+
+
+def test_a_removed_line_whose_new_place_is_not_written_is_a_loss_to_confirm(tmp_path: Path) -> None:
+    proposal = _moved_line(tmp_path)
+    folder = world.folder(proposal.project)
+    world.put(folder / "project_deploy.md", world.DEPLOY.replace("alpha", "gamma"))
+    report = applying.apply(proposal, world.ME)
+    assert [waiting.path for waiting in report.conflicts] == ["project_deploy.md"] and not report.applied
+    review.solve_conflict(proposal.files.get(path="project_deploy.md"), {0: "ours"}, world.ME)
+    with pytest.raises(review.ReviewRefused, match="Unexplained loss"):
+        applying.apply(proposal, world.ME)
+    assert (folder / "feedback_testing.md").read_text() == world.TESTING
+
+
 @pytest.mark.also_on_postgresql
 @pytest.mark.more
 def test_an_apply_in_which_every_file_waits_is_not_recorded_as_written(proposal: Proposal) -> None:

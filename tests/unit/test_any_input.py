@@ -18,6 +18,8 @@ import pytest
 from hypothesis import HealthCheck, given, settings, strategies as st
 
 from dreams.engines.anthropic.stream import BrokenStream, Collector
+from dreams.findings import examine
+from dreams.findings.directories import between
 from dreams.lib import diff, memdir
 from dreams.lib.agents.transcripts import Reader, page
 from dreams.lib.diff.index_merge import merge_index
@@ -208,6 +210,11 @@ def _secrets(text: str, _: str) -> None:
     assert counts or bare == text
 
 
+def _checks(text: str, other: str) -> None:
+    found = examine(between({"a.md": encode(other)}, {"a.md": encode(text)}))
+    assert not [each for each in found.findings if each.code == "check-failed"]
+
+
 def _stream(text: str, other: str) -> None:
     """A model's reply in events whose parts are anything."""
     collector = Collector()
@@ -268,6 +275,7 @@ READERS: dict[str, Callable[[str, str], None]] = {
     "merge-index": _merge_index,
     "importer": _importer,
     "secrets": _secrets,
+    "checks": _checks,
     "stream": _stream,
     "markdown": _markdown,
 }

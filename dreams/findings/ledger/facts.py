@@ -55,7 +55,7 @@ def _in_front(one: Statement, other: Statement) -> set[str]:
 _THEN = lexicon.STEPS - {"first"}
 NOT = "not"
 DENIED_NOW = "a statement that is denied now"
-_WIKILINK = re.compile(r"\[\[[^\]\n]*\]\]")
+_WIKILINK = re.compile(r"\[\[[^\[\]\n]*\]\]")
 _NEAR = 3  # words on each side of a name or number
 _LISTING = frozenset({"or", "nor"})
 _LISTED = 3  # clauses

@@ -20,7 +20,7 @@ UnitKind = Literal["sentence", "row", "title", "field", "heading", "code", "tabl
 MOST_KEPT = 1_024  # files whose statements are kept, 50 MB
 MAX_FILE_CHARS = 2_000_000  # of one file; the rest is compared line by line
 BAR = re.compile(r"(?<!\\)\|")
-_DUNDER = re.compile(r"[\w.-]*/(?:[\w.-]*/)*__\w+__")
+_DUNDER = re.compile(r"(?<![\w./-])[\w.-]*/(?:[\w.-]*/)*__\w+__")
 HEADER = "header"
 # The number of a list entry, also in bold or in a heading.
 _NUMBERED = re.compile(r"^([*_]{0,3})\d{1,3}[.)]\s+(?=\S)")

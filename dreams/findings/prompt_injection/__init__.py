@@ -15,6 +15,7 @@ from urllib.parse import urlsplit
 import re2
 
 from dreams.findings.base import ChangedHunk, NewFinding, Subject
+from dreams.findings.invisible import without_hidden
 from dreams.findings.ledger import facts
 from dreams.findings.lines import CheckedLine, added_lines, found_at, lines_in, new_lines, standing_lines
 from dreams.findings.prompt_injection.weighing import SPOKEN, Steering, told
@@ -30,15 +31,13 @@ _COMMAND = re2.compile(
     r"(?i)\b(?:sudo|curl|wget|pip3?|pipx|uv|npm|npx|pnpm|yarn|bun|brew|apt(?:-get)?|dnf|yum|apk|pacman|cargo|go|gem|composer|choco|winget|scoop|docker)\s+"
     r"(?:install|add|i|get|exec|dlx|run|pull|tap|global add|-[a-zA-Z-]+|https?://)\s*(?P<what>[^\s`\"']{0,200})"
 )
-_UNSEEN = re.compile(
-    "[\u00ad\u200b-\u200f\u202a-\u202e\u2060-\u2064\u2066-\u2069\ufeff\U000e0000-\U000e007f]"
-)
 COULD = "could steer an agent; by its words it "
 _OWN = "Leave it if you or your agent wrote it on purpose; remove it if you do not know where it comes from."
 _HIDDEN = {"disguised", "mixed-script"}  # from a reader, not only from a careless one
 COULD_STEER = SPOKEN - _HIDDEN  # the codes of lines that say something to an agent
 _MIXED = re.compile(r"[^\W\d_]{2,}")
-_LIKE_LATIN = frozenset("ΑΒΕΖΗΙΚΜΝΟΡΤΥΧικνορυχ")
+# Letters of Greek, and those of Cyrillic, Armenian and Cherokee; "Δt" and "oθ" are formulas.
+_LIKE_LATIN = re.compile("[ΑΒΕΖΗΙΚΜΝΟΡΤΥΧικνορυχ\u0400-\u058f\u13a0-\u13ff\uab70-\uabbf]")
 _ENDED = re.compile(r"[.!?:;|]\W*$|^\s*(?:#|---|```)")
 _GOES_ON = re.compile(r"\s*[a-z(“\"'`][^:|]*$|\s*[a-z]+ [a-z]+")
 _NEVER, _ALWAYS = (
@@ -131,16 +130,14 @@ def _shape(line: CheckedLine, text: str) -> Iterator[NewFinding]:
 
 def _foreign(word: str) -> str:
     """Which of its letters only look Latin: nobody sees it."""
-    letters = dict.fromkeys(char for char in word if "\u0370" <= char <= "\u052f")
+    letters = dict.fromkeys(_LIKE_LATIN.findall(word))
     script = unicodedata.name(next(iter(letters)), "unknown").split()[0].title()
     told = ", ".join(f"“{char}”" for char in list(letters)[:6])
     return f"{told} {'is' if len(letters) == 1 else 'are'} {script}"
 
 
 def _mixed(word: str) -> bool:
-    """Latin beside Cyrillic letters, or Greek ones that look Latin; “Δt” and “oθ” are formulas."""
-    latin = any(char.isascii() and char.isalpha() for char in word)
-    return latin and any("\u0400" <= char <= "\u052f" or char in _LIKE_LATIN for char in word)
+    return bool(re.search("[A-Za-z]", word) and _LIKE_LATIN.search(word))
 
 
 def _found(line: CheckedLine, code: str, says: str, remedy: str) -> NewFinding:
@@ -234,11 +231,7 @@ def _bare(text: str) -> str:
 
 def _clean(text: str) -> str:
     """What an agent reads: letters spread by characters nobody sees, or of another width, are the same words to it."""
-    text = text[:_MAX]
-    if text.isascii():
-        return text
-    plain = _UNSEEN.sub("", unicodedata.normalize("NFKC", text))
-    return "".join("\ufffd" if "\ud800" <= char <= "\udfff" else char for char in plain)
+    return unicodedata.normalize("NFKC", without_hidden(re.sub(r"\s", " ", text[:_MAX])))
 
 
 def _short(text: str) -> str:

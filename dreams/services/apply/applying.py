@@ -12,7 +12,7 @@ from dreams.lib import locks
 from dreams.lib.files import text, workspace
 from dreams.lib.refusal import Refusal
 from dreams.lib.storage import journal
-from dreams.models import AppliedFile, FileChange, Project, Proposal
+from dreams.models import AppliedFile, FileChange, Hunk, LedgerEntry, Project, Proposal
 from dreams.services import auditlog, project_lock, proposals, review
 from dreams.services.apply.undoing import taken_back
 from dreams.services.apply.writing import (
@@ -324,14 +324,20 @@ def _unconfirmed(
 
 
 def _with_their_operations(files: Sequence[FileChange], held_back: set[str]) -> set[str]:
-    """All waiting files, with those that share an operation: a line must not be removed before it is added elsewhere."""
-    groups = [
-        (file.path, {hunk.operation_id for hunk in file.hunks.all() if hunk.is_taken and hunk.operation_id})
-        for file in files
-    ]
+    """All waiting files, with those that share an operation or lose a line that one of them keeps: a line must not be removed
+    before it is added elsewhere."""
+    if not held_back:
+        return held_back
+    ties: dict[str, set[int | str]] = {file.path: {file.path} for file in files}
+    for file in files:
+        taken = [hunk for hunk in file.hunks.all() if hunk.is_taken]
+        ties[file.path] |= {hunk.operation_id for hunk in taken if hunk.operation_id}
+    gone = LedgerEntry.objects.filter(hunk__file__in=files, hunk__verdict__in=Hunk.TAKEN)
+    for path, keeper in gone.exclude(target_path="").values_list("hunk__file__path", "target_path"):
+        ties[path].add(keeper)
     while True:
-        blocked = set().union(*(operations for path, operations in groups if path in held_back))
-        more = {path for path, operations in groups if operations & blocked} - held_back
+        blocked = set().union(*(ties[path] for path in held_back & ties.keys()))
+        more = {path for path, tied in ties.items() if tied & blocked} - held_back
         if not more:
             return held_back
         held_back = held_back | more
