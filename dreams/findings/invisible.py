@@ -2,14 +2,13 @@
 
 import re
 import unicodedata
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 
 from dreams.findings.base import NewFinding, Severity, Subject
 from dreams.findings.lines import CheckedLine, added_lines, found_at, standing_lines
 from dreams.lib import diff
 
 CHECK = "invisible"
-_SHOWN = re.compile(r"⟨(?:U\+[0-9A-F]{4,6}|0x[0-9A-F]{2})⟩")
 _JOINERS = "\u200c\u200d"
 _VARIANTS = range(0xE0100, 0xE01F0)  # of an ideograph
 _FLAGS = [
@@ -51,29 +50,27 @@ def _told(names: str) -> tuple[str, str, str]:
 
 
 def hidden(text: str, *, first: bool = False) -> list[str]:
-    """The hidden characters of a line, written out; without a byte order mark at the start and joiners that a script needs."""
-    if first:
-        text = text.removeprefix("\ufeff")
-    if text.isascii() and text.isprintable():
-        return []
-    for flag in _FLAGS:
-        text = text.replace(flag, "")
-    bare = "".join(char for place, char in enumerate(text) if not _needed(text, place))
-    return _SHOWN.findall(diff.visible(_SHOWN.sub("", bare), "\n"))
+    """The hidden characters of a line, written out; without a byte order mark at the start of its file."""
+    text = text.removeprefix("\ufeff") if first else text
+    return [diff.visible(text[at], "\n") for at in _places(text)]
 
 
 def without_hidden(line: str) -> str:
     """A line with its line end, without its `hidden` characters."""
     body = line.rstrip("\r\n")
-    parts = _FLAG.split(body)
-    return "".join(part if at % 2 else _bare(part) for at, part in enumerate(parts)) + line[len(body) :]
+    gone = {*_places(body)}
+    return (
+        "".join(char for at, char in enumerate(body) if at not in gone) + line[len(body) :] if gone else line
+    )
 
 
-def _bare(text: str) -> str:
+def _places(text: str) -> Sequence[int]:
+    """Where a line's hidden characters are, without the joiners that a script needs, flags and the like."""
     if diff.visible(text, "\n") == text:
-        return text
-    kept = (at for at in range(len(text)) if _needed(text, at) or not diff.is_hidden(text, at))
-    return "".join(text[at] for at in kept)
+        return ()
+    flags = {at for flag in _FLAG.finditer(text) for at in range(*flag.span())}
+    places = (at for at in range(len(text)) if diff.is_hidden(text, at))
+    return [at for at in places if at not in flags and not _needed(text, at)]
 
 
 def _needed(text: str, place: int) -> bool:

@@ -54,12 +54,10 @@ def new_lines(subject: Subject) -> Iterator[CheckedLine]:
 
 
 def standing_lines(subject: Subject) -> Iterator[CheckedLine]:
-    """The existing lines of all files."""
-    fresh = {(line.path, line.number) for line in added_lines(subject)}
+    """The lines of all files of a directory as it is."""
     for path in sorted(subject.after):
         for number, said in enumerate(lines_of(subject.after[path]), 1):
-            if (path, number) not in fresh:
-                yield CheckedLine(path, number, said)
+            yield CheckedLine(path, number, said)
 
 
 def lines_in(subject: Subject, holds: Callable[[memdir.BodyItem], bool]) -> set[tuple[str, int]]:

@@ -16,9 +16,7 @@ from dreams.findings.ledger.units import (
     BOOKKEEPING,
     Unit,
     has_content,
-    lines_of,
-    units_by_line,
-    units_of_lines,
+    units_on,
 )
 from dreams.lib import progress
 
@@ -91,15 +89,10 @@ class _Hunk:
     def _by_line(self) -> dict[int, list[Unit]]:
         """The statements on each removed line, by the line's position in the hunk."""
         start, removed = self.hunk.base_start, self.hunk.removed
-        data = self.subject.before.get(self.hunk.path)
-        units: Sequence[Unit]
-        if lines_of(data)[start : start + len(removed)] == tuple(removed):
-            units, shift = units_by_line(self.hunk.path, data).within(start + 1, start + len(removed)), start
-        else:  # the hunk was made from other bytes, so only its own lines can be used
-            units, shift = units_of_lines(removed), 0
+        units, shift = units_on(self.hunk.path, self.subject.before.get(self.hunk.path), start, removed)
         found: dict[int, list[Unit]] = defaultdict(list)
         for unit in units:
-            first, last = unit.first_line - 1 - shift, unit.last_line - 1 - shift
+            first, last = (line + shift - 1 - start for line in (unit.first_line, unit.last_line))
             for offset in range(max(0, first), min(len(removed), last + 1)):
                 found[offset].append(unit)
         return found

@@ -9,6 +9,7 @@ from itertools import combinations, pairwise
 from dreams.findings.ledger.qualifiers import requalified
 from dreams.findings.ledger.units import literal_parts
 from dreams.findings.ledger.wordings import (
+    JOINS,
     LONGEST,
     SAYS_NOTHING,
     capitals,
@@ -192,7 +193,6 @@ def _around(one: Statement, place: int) -> list[StatementWord]:
 
 _URL = re.compile(r"\b[a-z][a-z0-9+.-]{1,20}://[^\s<>\"'`)\]]+", re.IGNORECASE)
 _PER = re.compile(r"\bper\s(?:each\s)?([a-z]{2,})\b")
-_JOINS = frozenset({"and", "or"})
 LEAST_TOLD = 3  # least words of meaning besides light verbs
 _TIME_BEFORE, _TIME_AFTER = re.compile(r"(?:\b\d\d?:){1,2}$"), re.compile(r"(?::\d\d){1,2}\b")
 
@@ -218,7 +218,7 @@ def lost(old: str, new: str) -> list[str]:
 
 def _members_lost(one: Statement, there: frozenset[str]) -> list[str]:
     """Common words after an "and" or "or" that the other lacks: "the problem and approaches" is more than "the problem"."""
-    joined = {word for before, word in pairwise(one.flow) if before in _JOINS}
+    joined = {word for before, word in pairwise(one.flow) if before in JOINS}
     return sorted(word for word in joined & one.weights.keys() & SAYS_NOTHING if not has_word(there, word))
 
 

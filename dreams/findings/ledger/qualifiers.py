@@ -4,7 +4,7 @@ import functools
 import re
 from collections import Counter
 
-from dreams.findings.ledger.wordings import plain_statement, plainer
+from dreams.findings.ledger.wordings import JOINS, plain_statement, plainer
 from dreams.lib.prose import lexicon
 from dreams.lib.prose.statements import Statement, canonical
 
@@ -27,7 +27,6 @@ _CLASSES = {
     for form in (word, canonical(word))
 }
 ADDED = "it without "  # what only the new statement has, as a person is told of it
-_JOINS = frozenset({"and", "or"})
 _BOUNDS = {
     "about": r"about|around|roughly|approximately|approx\.?|circa|nearly|almost|[~≈]",
     "at most": r"at most(?: [a-z]+:?)?|≤|<=",
@@ -73,7 +72,7 @@ def _joined(one: Statement, other: Statement) -> list[str]:
     """An "and" in the place of an "or"; what is denied of both is denied of either."""
     if one.negations or other.negations:
         return []
-    mine, theirs = (Counter(word for word in each.flow if word in _JOINS) for each in (one, other))
+    mine, theirs = (Counter(word for word in each.flow if word in JOINS) for each in (one, other))
     return [f"{a} (now {b})" for a in mine - theirs for b in theirs - mine]
 
 

@@ -285,16 +285,19 @@ def _bound(row: Unit) -> dict[str, str]:
 BOOKKEEPING = frozenset({"type", "node_type", "modified", "created", "updated", "metadata", "pinned"})
 
 
+def units_on(path: str, data: bytes | None, start: int, lines: Sequence[str]) -> tuple[Sequence[Unit], int]:
+    """The statements on these lines of a file, which begin at `start` (0-based), and by how much their line numbers are too small.
+
+    Where the file has other lines there, only these can be used."""
+    if lines_of(data)[start : start + len(lines)] == tuple(lines):
+        return units_by_line(path, data).within(start + 1, start + len(lines)), 0
+    return units_of_lines(lines), start
+
+
 def added_units(subject: Subject, hunk: ChangedHunk) -> Iterator[tuple[Unit, int]]:
     """The statements on the added lines, with their first line in the new text."""
-    first, stop = hunk.new_start, hunk.new_start + len(hunk.added)
-    data = subject.after.get(hunk.path)
-    if lines_of(data)[first:stop] == tuple(hunk.added):
-        for unit in units_by_line(hunk.path, data).within(first + 1, stop):
-            yield unit, unit.first_line
-    else:
-        for unit in units_of_lines(hunk.added):
-            yield unit, first + unit.first_line
+    units, shift = units_on(hunk.path, subject.after.get(hunk.path), hunk.new_start, hunk.added)
+    yield from ((unit, unit.first_line + shift) for unit in units)
 
 
 def needs_no_source(unit: Unit) -> bool:

@@ -194,7 +194,7 @@ def has_word(words: frozenset[str], word: str) -> bool:
 
 
 _NEAR = 4  # most words between a small word and the word it belongs to
-_JOINS = frozenset({"and", "or"})
+JOINS = frozenset({"and", "or"})
 _OPPOSED = """
 with without|to from|into from|onto from|since until|since befor|until after|since till|inside after|in out|into out|by for|
 behind front|next opposit|except includ|before after|inside outside|over below|above below|over under|for against|at after|at before
@@ -228,7 +228,7 @@ def small_words(text: str) -> dict[str, frozenset[str]]:
 def _bindings(one: Statement) -> Iterator[tuple[str, str]]:
     denied = any(word in lexicon.NEGATIONS for word in one.flow)
     for place, small in enumerate(one.flow):
-        joined = denied and small in _JOINS  # "no A or B" is "A and B are not"
+        joined = denied and small in JOINS  # "no A or B" is "A and B are not"
         if small in _BINDING and not joined and (found := _said_of(one, place)):
             yield small, found
 
@@ -300,7 +300,7 @@ def _swapped(mine: Sequence[_Word], theirs: Sequence[str], one: Statement, lead:
 
 def _over_the_end(mine: Sequence[_Word], start: int, stop: int, theirs: Sequence[str]) -> bool:
     """Whether the last words of a clause and the first of the next changed places: "tag with A; B is local"."""
-    if not start or stop == len(mine) or mine[stop][0] in _JOINS:
+    if not start or stop == len(mine) or mine[stop][0] in JOINS:
         return False
     words, clauses = ([each[part] for each in mine[start:stop]] for part in (0, 1))
     cut = next((at for at in range(1, len(words)) if clauses[at] != clauses[at - 1]), 0)
@@ -311,10 +311,10 @@ def _over_the_end(mine: Sequence[_Word], start: int, stop: int, theirs: Sequence
 def _listed(mine: Sequence[_Word], first: int, last: int) -> bool:
     """Whether both are in one list: only commas, "and" and other entries are between them."""
     middle = mine[first:-last]
-    if any(word in lexicon.FILLER | lexicon.NEGATIONS and word not in _JOINS for word, _ in middle):
+    if any(word in lexicon.FILLER | lexicon.NEGATIONS and word not in JOINS for word, _ in middle):
         return False
     return _parted(mine[first - 1], middle[0]) and _parted(middle[-1], mine[-last])
 
 
 def _parted(left: _Word, right: _Word) -> bool:
-    return left[1] != right[1] or bool({left[0], right[0]} & _JOINS)
+    return left[1] != right[1] or bool({left[0], right[0]} & JOINS)

@@ -6,6 +6,7 @@ import re
 import string
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 
 from dreams.findings.prompt_injection.text import Idea, Match, Text, idea_of, words
 
@@ -94,18 +95,24 @@ def unreadable(place: Match) -> bool:
         return False
     if all(char in string.hexdigits for char in found):
         return len(found) > 64 and len(found) not in _DIGESTS
-    if _says_words(found):
+    if " " in from_base64(found):
         return True
     kinds = [sum(map(kind, found)) / len(found) for kind in (str.isupper, str.islower, str.isdigit)]
     return len(found) >= 64 and kinds[0] > 0.15 and kinds[1] > 0.15 and kinds[2] > 0.02
 
 
-def _says_words(found: str) -> bool:
+def printable(data: bytes) -> str:
+    """The bytes as a text; "" unless all of them are printable."""
+    text = data.decode("ascii", "replace")
+    return text if set(text) <= set(string.printable) else ""
+
+
+def from_base64(word: str) -> str:
+    """What it says; "" if it says nothing printable."""
     try:
-        text = base64.b64decode(found + "=" * (-len(found) % 4), validate=True).decode("ascii")
-    except (binascii.Error, ValueError):
-        return False
-    return " " in text and all(char in string.printable for char in text)
+        return printable(base64.b64decode(word + "=" * (-len(word) % 4), validate=True))
+    except binascii.Error:
+        return ""
 
 
 Judge = Callable[[Match], bool]
@@ -133,28 +140,19 @@ class Sign:
         return next((place for idea in self.ideas for place in text.places(idea) if self.holds(place)), None)
 
 
-def tells(code: str, *ideas: Idea, holds: Judge | None = None) -> Sign:
-    """Has no good use in a note: it is told wherever it stands."""
-    return Sign(code, ENOUGH, tuple(map(idea_of, ideas)), holds or _usual(code))
+def _sign(weight: int, code: str, *ideas: Idea, holds: Judge | None = None) -> Sign:
+    usual = meant if code in FORBIDDABLE else not_quoted
+    return Sign(code, weight, tuple(map(idea_of, ideas)), holds or usual)
 
 
-def hints(code: str, *ideas: Idea, holds: Judge | None = None) -> Sign:
-    """Seldom has a good use: told beside one sign of any kind."""
-    return Sign(code, ENOUGH - 1, tuple(map(idea_of, ideas)), holds or _usual(code))
-
-
-def may_hint(code: str, *ideas: Idea, holds: Judge | None = None) -> Sign:
-    """Guides and plain notes do it too: told beside two signs more."""
-    return Sign(code, 1, tuple(map(idea_of, ideas)), holds or _usual(code))
+tells = partial(_sign, ENOUGH)  # has no good use in a note: it is told wherever it stands
+hints = partial(_sign, ENOUGH - 1)  # seldom has a good use: told beside one sign of any kind
+may_hint = partial(_sign, 1)  # guides and plain notes do it too: told beside two signs more
 
 
 def bears(*ideas: Idea) -> Sign:
     """Has a thousand good uses: tells nothing itself, and adds to what does."""
-    return Sign("", 1, tuple(map(idea_of, ideas)), lambda _: True)
-
-
-def _usual(code: str) -> Judge:
-    return meant if code in FORBIDDABLE else not_quoted
+    return _sign(1, "", *ideas, holds=lambda _: True)
 
 
 def meant(place: Match) -> bool:

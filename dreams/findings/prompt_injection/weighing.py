@@ -3,13 +3,10 @@
 Also behind a disguise: letters spread, turned round or encoded.
 """
 
-import base64
-import binascii
 import codecs
 import functools
 import html
 import re
-import string
 from collections.abc import Iterator
 from dataclasses import dataclass
 from urllib.parse import unquote
@@ -167,7 +164,7 @@ def uncovered(text: str) -> Iterator[str]:
         yield text.translate(_DIGITS_L)
     if not _COMMON.search(text):
         yield from _turned(text)
-    yield from _decoded(text)
+    yield from filter(None, _decoded(text))
 
 
 def _close_up(text: str) -> str:
@@ -186,29 +183,12 @@ def _turned(text: str) -> Iterator[str]:
 
 def _decoded(text: str) -> Iterator[str]:
     for match in list(_CODED.finditer(text))[:MOST_CODED]:
-        word = match[0].replace("-", "+").replace("_", "/").rstrip("=")
-        yield from _printable(_bytes_of(word))
+        yield s.from_base64(match[0].replace("-", "+").replace("_", "/").rstrip("="))
     for match in list(_BITS.finditer(text))[:MOST_CODED]:
-        yield from _printable(bytes(int(bits, 2) for bits in re.findall("[01]{8}", match[0])))
+        yield s.printable(bytes(int(bits, 2) for bits in re.findall("[01]{8}", match[0])))
     for match in list(_HEX.finditer(text))[:MOST_CODED]:
         digits = re.sub(r"[^0-9a-fA-F]", "", match[0])
-        yield from _printable(bytes.fromhex(digits[: len(digits) // 2 * 2]))
-
-
-def _bytes_of(word: str) -> bytes:
-    try:
-        return base64.b64decode(word + "=" * (-len(word) % 4), validate=True)
-    except (binascii.Error, ValueError):
-        return b""
-
-
-def _printable(data: bytes) -> Iterator[str]:
-    try:
-        text = data.decode("ascii")
-    except UnicodeDecodeError:
-        return
-    if len(text) >= 8 and all(char in string.printable for char in text):
-        yield text
+        yield s.printable(bytes.fromhex(digits[: len(digits) // 2 * 2]))
 
 
 SPOKEN = ADVICE.keys() - SILENT
