@@ -73,6 +73,16 @@ def unless_busy() -> Iterator[None]:
             cursor.execute(f"PRAGMA busy_timeout = {wait}")
 
 
+def write_out() -> None:
+    """What SQLite still has in its log goes into the database file, so that a copy of that file alone is complete. Does not
+    wait for others that read."""
+    connection = connections[DEFAULT_DB_ALIAS]
+    if connection.vendor == "sqlite":
+        with suppress(DatabaseError), connection.cursor() as cursor:
+            cursor.execute("PRAGMA busy_timeout = 0")
+            cursor.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+
+
 def is_full(error: BaseException | None) -> bool:
     """Whether `error` means that a disk is full."""
     if isinstance(error, OSError):

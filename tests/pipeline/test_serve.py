@@ -5,9 +5,11 @@ from __future__ import annotations
 import os
 import signal
 import socket
+import sqlite3
 import stat
 import subprocess
 from collections.abc import Iterator
+from contextlib import closing
 from http.client import HTTPConnection
 from pathlib import Path
 from urllib.parse import urlsplit
@@ -172,7 +174,11 @@ def test_the_first_start_says_that_it_makes_the_database(tmp_path: Path) -> None
 
 def test_ctrl_c_ends_everything_promptly(served: Served) -> None:
     """The last one of this file: it ends the server of the others."""
-    seconds = stop(served.process)
+    with closing(sqlite3.connect(served.home.data / "memoryweb.sqlite3")) as other:  # as an agent's MCP server
+        other.execute("SELECT count(*) FROM sqlite_master").fetchone()
+        seconds = stop(served.process)
+        log = served.home.data / "memoryweb.sqlite3-wal"
+        assert not log.exists() or log.stat().st_size == 0, "a copy of the database file alone is complete"
     assert served.process.returncode == 0, served.home.log.read_text()
     assert seconds < PROMPTLY
     assert served.home.processes() == []

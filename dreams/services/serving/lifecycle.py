@@ -19,7 +19,7 @@ from django.db import connections
 from dreams import conf
 from dreams.lib.refusal import Refusal
 from dreams.models import DreamRun
-from dreams.services import dreaming, login, recovery, server_registry
+from dreams.services import database, dreaming, login, recovery, server_registry
 from dreams.services.hosts import host as this_host
 from dreams.services.scheduling import scheduler
 from dreams.services.serving import cluster, web_server
@@ -243,6 +243,7 @@ def _ended(web: Web, queue: Supervisor) -> Iterator[None]:
         queue.stop()
         # Heal the locks of killed dreams now, not at the next start.
         scheduler.repair()
+        database.write_out()
         connections.close_all()
 
 
