@@ -174,7 +174,8 @@ def test_the_first_start_says_that_it_makes_the_database(tmp_path: Path) -> None
 
 def test_ctrl_c_ends_everything_promptly(served: Served) -> None:
     """The last one of this file: it ends the server of the others."""
-    with closing(sqlite3.connect(served.home.data / "memoryweb.sqlite3")) as other:  # as an agent's MCP server
+    # Somebody else has the database open, too, as an agent's MCP server does.
+    with closing(sqlite3.connect(served.home.data / "memoryweb.sqlite3")) as other:
         other.execute("SELECT count(*) FROM sqlite_master").fetchone()
         seconds = stop(served.process)
         log = served.home.data / "memoryweb.sqlite3-wal"
