@@ -12,6 +12,7 @@ from typing import TypeVar
 
 from dreams.lib.files.safefs import SafeFsError
 from dreams.lib.sandbox.mounts import FolderEntry, Tree, trouble
+from dreams.lib.secrets import redact
 
 CHUNK = 128 * 1024  # read at once; chosen
 Result = TypeVar("Result")
@@ -55,6 +56,7 @@ class CommandLimits:
     names: int = 500_000
     held_bytes: int = 64 * MIB  # memory used by sort, tail, uniq and the like
     line_bytes: int = 32 * MIB
+    masked_bytes: int = 4 * MIB  # half a second of work; what follows is counted or sorted rather than shown
 
 
 @dataclass(slots=True)
@@ -66,6 +68,7 @@ class CommandMeter:
     read: int = 0
     names: int = 0
     held: int = 0
+    masked: int = 0
 
     def __post_init__(self) -> None:
         self.deadline = time.monotonic() + self.limits.seconds
@@ -90,6 +93,11 @@ class CommandMeter:
         if self.names > self.limits.names:
             raise SandboxLimit(f"stopped after {self.limits.names:,} names; name a smaller directory")
         self.tick()
+
+    def masks(self, count: int) -> bool:
+        """Whether so many more bytes are searched for secrets: not all of much text, as that takes longer than all else."""
+        self.masked += count
+        return self.masked <= self.limits.masked_bytes
 
     def hold(self, count: int) -> None:
         """Counts bytes kept in memory (negative: freed)."""
@@ -234,6 +242,12 @@ class Process:
         if size > limit:
             raise LineTooLong(f"stopped at a line of more than {limit:,} bytes")
 
+    def masked(self, lines: bytes) -> bytes:
+        """Lines without their secrets, for a command that makes other text of them, in which none would be recognised."""
+        if not self.meter.masks(len(lines)):
+            return lines
+        return raw(redact.redact(lines.decode("utf-8", "surrogateescape")))
+
     def held(self, lines: Iterable[bytes]) -> list[bytes]:
         """All lines at once, within the memory limit."""
         kept: list[bytes] = []
@@ -260,3 +274,10 @@ def below(folder: str, name: str) -> str:
 def raw(text: str) -> bytes:
     """An argument or a file name as bytes."""
     return text.encode("utf-8", "surrogateescape")
+
+
+def part(data: bytes, start: int, end: int) -> bytes:
+    """A part of a line or file, without a secret that it would cut in half: the half would be shown."""
+    low = max(0, start - redact.LONGEST)
+    around = data[low : end + redact.LONGEST].decode("latin-1")
+    return redact.part(around, start - low, end - low).encode("latin-1")

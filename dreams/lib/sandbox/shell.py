@@ -18,6 +18,7 @@ from dreams.lib.sandbox.process import (
     UsageError,
 )
 from dreams.lib.sandbox.tokenizer import Pipeline, Simple
+from dreams.lib.secrets import redact
 
 FAULT = 70  # EX_SOFTWARE
 
@@ -240,7 +241,7 @@ class Sink:
     def text(self) -> str:
         shown = self._decoded()
         if self.cut:
-            shown = shown[: self._cap]
+            shown = redact.cut(shown, self._cap)
             self.note(f"output cut at {self._cap:,} characters; narrow the command, or add | head or | tail")
         if self._notes and shown and not shown.endswith("\n"):
             shown += "\n"

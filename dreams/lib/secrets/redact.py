@@ -25,11 +25,22 @@ LONGEST = 4_000  # characters of a secret: a private key of 4,096 bits has 3,300
 
 def cut(text: str, most: int) -> str:
     """The first `most` characters, or fewer: no secret is cut in half, as half of one is not recognised any more."""
-    if len(text) <= most:
-        return text
-    start = max(0, most - LONGEST)
-    found = spans(text[start : most + LONGEST])
-    return text[: next((start + at.start for at in found if at.start < most - start < at.end), most)]
+    return part(text, 0, most)
+
+
+def part(text: str, start: int, end: int) -> str:
+    """This part of `text`, without a secret that one of its ends would cut in half."""
+    start, end = _secret_at(text, start)[1], _secret_at(text, end)[0]
+    return text[start : max(start, end)]
+
+
+def _secret_at(text: str, place: int) -> tuple[int, int]:
+    """Start and end of the secret that this place is inside; twice the place if it is in none."""
+    if not 0 < place < len(text):
+        return place, place
+    low = max(0, place - LONGEST)
+    around = ((low + found.start, low + found.end) for found in spans(text[low : place + LONGEST]))
+    return next((ends for ends in around if ends[0] < place < ends[1]), (place, place))
 
 
 def redact_all(texts: Sequence[str]) -> list[str]:

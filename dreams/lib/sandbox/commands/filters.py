@@ -36,7 +36,7 @@ def cut(name: str, argv: list[str]) -> Runner:
     def run(process: Process) -> Iterator[bytes]:
         for _, chunks in process.inputs(args.operands):
             for line in process.lines(chunks):
-                picked = pick(line.removesuffix(b"\n"))
+                picked = pick(process.masked(line).removesuffix(b"\n"))
                 if picked is not None:
                     yield picked + b"\n"
 
@@ -143,8 +143,8 @@ def _tr_runner(args: Args, first: list[int], second: list[int] | None) -> Runner
 
     def run(process: Process) -> Iterator[bytes]:
         last = b""
-        for chunk in process.stdin:
-            data = chunk.translate(table, delete)
+        for block in process.blocks(process.stdin):
+            data = process.masked(block).translate(table, delete)
             if pattern is not None and data:
                 # The last byte of the previous chunk decides whether a run continues.
                 data = pattern.sub(rb"\1", last + data)[len(last) :]

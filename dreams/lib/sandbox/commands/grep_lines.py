@@ -298,8 +298,7 @@ class _Scan:
         if self._plan.mode == "lines":
             yield self._shown(self._number, line, b":")
         elif not self._plan.invert:
-            for start, stop in _matches(self._plan, line, self._process.meter):
-                yield self._shown(self._number, line[start:stop], b":")
+            yield from self._parts(self._number, line, b":")
 
     def _gap(self, state: GrepState) -> Iterator[bytes]:
         """The separator between groups that do not touch."""
@@ -319,8 +318,13 @@ class _Scan:
         if self._plan.mode == "lines":
             yield self._shown(number, line, b"-")
         elif self._plan.invert:
-            for start, stop in _matches(self._plan, line, self._process.meter):
-                yield self._shown(number, line[start:stop], b"-")
+            yield from self._parts(number, line, b"-")
+
+    def _parts(self, number: int, line: bytes, sign: bytes) -> Iterator[bytes]:
+        """The matches in a line, for -o."""
+        line = self._process.masked(line)
+        for start, stop in _matches(self._plan, line, self._process.meter):
+            yield self._shown(number, line[start:stop], sign)
 
     def _shown(self, number: int, line: bytes, sign: bytes) -> bytes:
         head = self._prefix + sign if self._prefix else b""

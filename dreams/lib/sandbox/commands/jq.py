@@ -13,6 +13,7 @@ import jq as library
 
 from dreams.lib.sandbox.options import Args, Spec, read
 from dreams.lib.sandbox.process import Process, Refused, Runner, UsageError, raw
+from dreams.lib.secrets.redact import values, without
 
 _NO_FILES = "programs are not taken from files"
 _SPEC = Spec(
@@ -169,7 +170,7 @@ def _inputs(process: Process, args: Args) -> Iterator[Any]:
 def _texts(process: Process, args: Args) -> Iterator[Any]:
     for _, chunks in process.inputs(args.operands, 2):
         for line in process.lines(chunks):
-            yield line.removesuffix(b"\n").decode("utf-8", "replace")
+            yield process.masked(line).removesuffix(b"\n").decode("utf-8", "replace")
 
 
 _DECODER = json.JSONDecoder()
@@ -184,7 +185,7 @@ def _values(process: Process, args: Args) -> Iterator[Any]:
             text = line.decode("utf-8", "replace")
             if not left:
                 try:
-                    yield json.loads(text)
+                    yield _masked(process, json.loads(text), text)
                     continue
                 except (ValueError, RecursionError):
                     pass  # it continues on the next line
@@ -201,7 +202,21 @@ def _several(process: Process, text: str) -> Iterator[Any]:
             value, at = _DECODER.raw_decode(text, found.start())
         except RecursionError:
             raise ValueError("a value nested too deeply") from None
-        yield value
+        yield _masked(process, value, text[found.start() : at])
+
+
+def _masked(process: Process, value: Any, text: str) -> Any:
+    """A value without the secrets in its text: a program could make other text of them, in which none is recognised."""
+    found = values(text) if process.meter.masks(len(text)) else {}
+    return _without(value, found) if found else value
+
+
+def _without(value: Any, secrets: dict[str, str]) -> Any:
+    if isinstance(value, str):
+        return without(value, secrets)
+    if isinstance(value, dict):
+        return {without(key, secrets): _without(inner, secrets) for key, inner in value.items()}
+    return [_without(inner, secrets) for inner in value] if isinstance(value, list) else value
 
 
 def _encoder(args: Args) -> json.JSONEncoder:

@@ -10,7 +10,8 @@ from itertools import islice
 from dreams.lib.files.safefs import SafeFsError
 from dreams.lib.sandbox.mounts import trouble
 from dreams.lib.sandbox.options import Args, Spec, digits_of, read
-from dreams.lib.sandbox.process import Chunks, Process, Refused, Runner, UsageError, raw
+from dreams.lib.sandbox.process import Chunks, Process, Refused, Runner, UsageError, part, raw
+from dreams.lib.secrets.redact import LONGEST
 
 # --- cat ----------------------------------------------------------------------------------------------------------
 
@@ -152,16 +153,22 @@ def head(name: str, argv: list[str]) -> Runner:
             yield heading
             lines = process.lines(chunks)
             yield from (
-                _first_bytes(chunks, wanted.number) if wanted.is_bytes else islice(lines, wanted.number)
+                _first_bytes(process, chunks, wanted.number)
+                if wanted.is_bytes
+                else islice(lines, wanted.number)
             )
 
     return run
 
 
-def _first_bytes(chunks: Iterator[bytes], wanted: int) -> Iterator[bytes]:
-    while wanted > 0 and (chunk := next(chunks, b"")):
-        yield chunk[:wanted]
-        wanted -= len(chunk)
+def _first_bytes(process: Process, chunks: Iterator[bytes], wanted: int) -> Iterator[bytes]:
+    kept, size = list[bytes](), 0
+    while size < wanted + LONGEST and (chunk := next(chunks, b"")):
+        process.meter.hold(len(chunk))
+        kept.append(chunk)
+        size += len(chunk)
+    process.meter.hold(-size)
+    yield part(b"".join(kept), 0, wanted)
 
 
 # --- tail ---------------------------------------------------------------------------------------------------------
@@ -207,7 +214,7 @@ def _skip_ahead(chunks: Chunks, wanted: _Wanted) -> None:
     """Moves close to the end of a large file: agents read the last lines of transcripts of gigabytes."""
     size = chunks.size()
     if wanted.is_bytes:
-        chunks.go(max(size - wanted.number, 0))
+        chunks.go(max(size - wanted.number - LONGEST, 0))
         return
     near = _NEAR
     while near < size and near <= _FARTHEST:
@@ -235,12 +242,12 @@ def _last_bytes(process: Process, chunks: Iterator[bytes], wanted: int) -> Itera
         waiting.append(chunk)
         process.meter.hold(len(chunk))
         size += len(chunk)
-        while waiting and size - len(waiting[0]) >= wanted:
+        while waiting and size - len(waiting[0]) >= wanted + LONGEST:
             size -= len(waiting[0])
             process.meter.hold(-len(waiting.popleft()))
     process.meter.hold(-size)
     data = b"".join(waiting)
-    yield data[max(len(data) - wanted, 0) :]
+    yield part(data, max(len(data) - wanted, 0), len(data))
 
 
 COMMANDS = {"cat": cat, "head": head, "tail": tail, "nl": nl}

@@ -293,7 +293,7 @@ class _ProgramRun:
         self._ends_open = not end
 
     def _substitute(self, one: _Substitution) -> None:
-        changed = _substituted(one, self._text, self._process)
+        changed = _substituted(one, self._process.masked(self._text), self._process)
         if changed is not None:
             self._text = changed
             if one.printed:

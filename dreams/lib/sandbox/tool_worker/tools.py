@@ -12,7 +12,7 @@ import re2
 from dreams.lib.files.safefs import SafeFsError, held
 from dreams.lib.sandbox import CommandLimits, Shell, Tree
 from dreams.lib.sandbox.mounts import MountedPath, normal, trouble
-from dreams.lib.sandbox.process import CommandMeter, SandboxLimit
+from dreams.lib.sandbox.process import CommandMeter, SandboxLimit, part
 from dreams.lib.secrets.redact import cut, values, without_keys
 
 CHUNK = 1 << 20  # read at once; chosen
@@ -336,7 +336,7 @@ class _Search:
         found = self.wanted.search(line)
         at = found.start() if found else 0
         start, end = max(0, at - AROUND), at + 2 * AROUND
-        shown = line[start:end].decode("utf-8", "replace")
+        shown = part(line, start, end).decode("utf-8", "replace")
         return ("…" if start else "") + shown + ("…" if end < len(line) else "")
 
 
