@@ -83,9 +83,11 @@ def hold(project: Project, purpose: str, *, keep_dir_mtime: bool = False) -> Ite
             LockHold.objects.filter(project=project, pid=process.current().pid).delete()
 
 
-def _known_holder(project: Project) -> process.ProcessIdentity | None:
+def _known_holder(project: Project) -> locks.LockRecord | None:
     row = LockHold.objects.filter(project=project).first()
-    return process.ProcessIdentity(row.pid, row.process_started) if row else None
+    if row is None:
+        return None
+    return locks.LockRecord(row.pid, row.process_started, row.prior_mtime_ns, bytes(row.prior_body))
 
 
 def _save(project: Project, record: locks.LockRecord, purpose: str) -> None:

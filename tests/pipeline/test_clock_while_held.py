@@ -12,7 +12,7 @@ from django.utils import timezone
 from dreams.lib.files.safefs import held as opened
 from dreams.lib.locks import held as holding
 from dreams.lib.locks.lockfile import kernel_lock, open_directory
-from dreams.models import LockHold
+from dreams.models import LockHold, Project
 from dreams.services import discovery, project_lock
 from tests.world import directory as world
 
@@ -37,19 +37,42 @@ def test_a_clock_that_could_not_be_put_back_is_put_back_once_its_process_is_gone
     tmp_path: Path, settings: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     settings.ROOTS = [tmp_path]
+    project, lock, before = _left_behind(tmp_path, monkeypatch)
+    LockHold.objects.update(process_started=1.0)
+    assert "the clock was put back" in project_lock.heal(project)
+    assert lock.stat().st_mtime_ns == before and not LockHold.objects.exists()
+
+
+@pytest.mark.parametrize("started", [None, 1.0], ids=["its process lives", "its process died"])
+def test_whoever_takes_a_lock_that_was_left_behind_puts_back_what_was_before_it(
+    tmp_path: Path, settings: Any, monkeypatch: pytest.MonkeyPatch, started: float | None
+) -> None:
+    """Else the clock would say that the project was dreamt of when that hold began."""
+    settings.ROOTS = [tmp_path]
+    project, lock, before = _left_behind(tmp_path, monkeypatch)
+    if started:
+        LockHold.objects.update(process_started=started)
+    long_ago = lock.stat().st_mtime - 2 * 3600
+    os.utime(lock, (long_ago, long_ago))
+    with project_lock.hold(project, "dream"):
+        assert LockHold.objects.get().prior_mtime_ns == before, "also if this one dies"
+    assert lock.stat().st_mtime_ns == before and lock.read_bytes() == b""
+    assert not LockHold.objects.exists()
+
+
+def _left_behind(folder: Path, monkeypatch: pytest.MonkeyPatch) -> tuple[Project, Path, int]:
+    """A project, its lock after a hold that could not put it back, and its mtime before."""
     monkeypatch.setattr(holding, "_RELEASE_WAIT", 0.0)
-    project = world.discovered(tmp_path)
+    project = world.discovered(folder)
     lock = Path(project.memory_dir) / ".consolidate-lock"
     lock.touch()
     before = 1_700_000_000_123_456_789
     os.utime(lock, ns=(before, before))
     with (
-        opened(open_directory(Path(project.memory_dir))) as folder,
+        opened(open_directory(Path(project.memory_dir))) as there,
         project_lock.hold(project, "apply") as held,
-        kernel_lock(folder, 1),
+        kernel_lock(there, 1),
     ):
         assert not held.release_keeping_clock().done
     assert lock.stat().st_mtime_ns != before
-    LockHold.objects.update(process_started=1.0)
-    assert "the clock was put back" in project_lock.heal(project)
-    assert lock.stat().st_mtime_ns == before and not LockHold.objects.exists()
+    return project, lock, before

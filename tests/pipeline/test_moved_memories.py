@@ -13,11 +13,11 @@ from django.core.management import call_command
 from dreams.lib import locks
 from dreams.lib.storage import journal
 from dreams.management.base import Refused
-from dreams.models import AuditEntry, Evidence, Hunk, LedgerEntry, Memory, Project, Proposal
-from dreams.services import project_lock, review, rollback
+from dreams.models import AuditEntry, Blob, Evidence, Hunk, LedgerEntry, Memory, Project, Proposal
+from dreams.services import blobs, project_lock, review, rollback
 from dreams.services.apply import applying, writing
 from dreams.services.audit_sentences import Sentences
-from dreams.services.memories import hand_edits, moved
+from dreams.services.memories import hand_edits, moved, syncing
 from dreams.services.review import Actor, ReviewRefused
 from tests.world.agent_folder import Root
 from tests.world.kept import Keep, Kept
@@ -350,3 +350,16 @@ def test_an_index_stays_in_its_project(both: tuple[Memory, Project]) -> None:
     with pytest.raises(ReviewRefused, match=r"^MEMORY\.md belongs to its project and cannot be moved\.$"):
         moved.arrive(memory.project.memories.get(path="MEMORY.md"), shop, ME)
     assert files(shop) == before
+
+
+def test_what_a_disk_has_damaged_is_not_moved(both: tuple[Memory, Project]) -> None:
+    """The whole text is taken from the history; without one, nothing is written."""
+    memory, shop = both
+    Blob.objects.filter(sha256=memory.sha256).update(data=FACT.replace("8087", "8086").encode())
+    kept = syncing.history_path(memory.project)
+    shutil.move(kept, f"{kept}.away")
+    with pytest.raises(blobs.MissingBlob, match=memory.sha256):
+        moved.arrive(memory, shop, ME)
+    assert "port.md" not in files(shop)
+    shutil.move(f"{kept}.away", kept)
+    assert moved.arrive(memory, shop, ME).complete and files(shop)["port.md"] == FACT

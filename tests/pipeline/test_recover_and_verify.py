@@ -391,7 +391,9 @@ def test_what_was_approved_is_not_written_from_a_damaged_text(project: Project) 
     assert {path.name: path.read_bytes() for path in world.folder(project).iterdir()} == before
 
 
-def test_an_undo_and_a_restore_of_what_both_have_lost_say_so_and_write_nothing(project: Project) -> None:
+def test_an_undo_and_a_restore_of_what_both_have_lost_say_so_and_write_nothing(
+    project: Project, caplog: pytest.LogCaptureFixture
+) -> None:
     proposal = Proposal.objects.get(public_id=apply_all(project))
     before = {path.name: path.read_bytes() for path in world.folder(project).iterdir()}
     file = proposal.files.get(path="feedback_testing.md")
@@ -406,6 +408,8 @@ def test_an_undo_and_a_restore_of_what_both_have_lost_say_so_and_write_nothing(p
     client.force_login(get_user_model().objects.create_superuser("owner"))
     page = client.get(reverse("undo", args=[proposal.public_id]), {"all": "1"})
     assert page.status_code == 409 and f"The text {file.base_sha} is lost or damaged" in page.content.decode()
+    assert not [record for record in caplog.records if record.exc_info], "a traceback is for faults of ours"
+    assert not syncing.history_path(project).exists(), "reading does not hide that it is lost"
     assert {path.name: path.read_bytes() for path in world.folder(project).iterdir()} == before
 
 

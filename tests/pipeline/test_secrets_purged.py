@@ -421,13 +421,14 @@ def test_a_restore_asked_for_before_a_purge_takes_nothing_from_a_history_that_th
 
 @pytest.mark.not_on_postgresql
 @pytest.mark.parametrize("old, new", [("The", "Thf"), (TOKEN, TOKEN.replace("_", "-"))])
-def test_a_purge_reads_a_text_that_a_disk_damaged_from_the_history(
+def test_the_list_and_a_purge_read_a_text_that_a_disk_damaged_from_the_history(
     project: Project, old: str, new: str
 ) -> None:
     memory = project.memories.get(path="project_deploy.md")
     wanted, damaged = _id(project), Blob.objects.get(sha256=memory.sha256)
     _redacted(project)
     Blob.objects.filter(pk=damaged.pk).update(data=bytes(damaged.data).replace(old.encode(), new.encode(), 1))
+    assert _id(project) == wanted
     assert not secret_purge.purge(project, [wanted], ME).waits
     with syncing.open_history(project) as store:
         first = store.tree_at(store.log(1000)[-1].id)["project_deploy.md"]

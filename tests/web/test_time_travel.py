@@ -211,6 +211,7 @@ def test_a_text_is_read_from_the_history_where_the_rows_have_none(browser: Clien
     shown = _page(browser, "project-at", project, "?when=2026-03-01T13:00Z&path=a.md")
     assert "<p>First.</p>" in shown
     assert "[A](a.md) — one" in shown
+    assert not Blob.objects.exists(), "reading a page repairs nothing"
 
 
 # --- Comparing ----------------------------------------------------------------------------------------------------
@@ -327,6 +328,15 @@ def test_bytes_are_taken_from_the_history_where_the_rows_have_none(project: Proj
     review.decide(made, review.select_hunks(made), Hunk.Verdict.APPROVED, real.ME)
     applying.apply(made, real.ME)
     assert (Path(project.memory_dir) / "a.md").read_text() == "First.\n"
+
+
+def test_a_damaged_text_is_repaired_by_the_proposal_that_restores_it(project: Project) -> None:
+    wanted = time_travel.states_at(project, HOURS[0])["a.md"]
+    Blob.objects.filter(pk=wanted).update(data=b"Fjrst.\n")
+    made = hand_edits.propose_moment(project, HOURS[0], real.ME, ["a.md"])
+    assert made is not None and bytes(Blob.objects.get(pk=wanted).data) == b"First.\n"
+    review.decide(made, review.select_hunks(made), Hunk.Verdict.APPROVED, real.ME)
+    assert applying.apply(made, real.ME).complete
 
 
 def test_where_nothing_differs_no_proposal_is_made(browser: Client, project: Project) -> None:

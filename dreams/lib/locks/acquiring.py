@@ -54,7 +54,7 @@ class LockFact:
     holder: str = ""
 
 
-def judge(found: Contents | None, now: datetime, known: ProcessIdentity | None) -> LockFact:
+def judge(found: Contents | None, now: datetime, known: ProcessIdentity | LockRecord | None) -> LockFact:
     """A lock is held if it is fresh and its process is alive; a dead, unreadable or stale one may be taken.
 
     `known`: the writer of this body according to our records; if a process with its PID started at another time,
@@ -143,7 +143,7 @@ def _is_anchor(opened: Callable[[], int]) -> bool:
         os.close(anchor_fd)
 
 
-def _start_time(pid: int, known: ProcessIdentity | None) -> float | None:
+def _start_time(pid: int, known: ProcessIdentity | LockRecord | None) -> float | None:
     return known.start_time if known is not None and known.pid == pid else None
 
 
@@ -169,7 +169,7 @@ class _Request:
     memory_dir: Path
     identity: ProcessIdentity
     now: datetime
-    known: ProcessIdentity | None
+    known: ProcessIdentity | LockRecord | None
     keep_dir_mtime: bool
     before_write: Callable[[LockRecord], None] | None
 
@@ -197,13 +197,14 @@ def acquire(
     identity: ProcessIdentity,
     now: datetime,
     *,
-    known: ProcessIdentity | None = None,
+    known: ProcessIdentity | LockRecord | None = None,
     keep_dir_mtime: bool = False,
     before_write: Callable[[LockRecord], None] | None = None,
 ) -> Held | Busy:
     """Takes the lock of a memory directory (its resolved path), or returns who has it.
 
-    identity: the new holder, normally `process.current()`. known: the holder according to our records.
+    identity: the new holder, normally `process.current()`. known: the holder according to our records; from its record also comes
+    what was there before it, if its lock was left behind.
     keep_dir_mtime: creating and removing the lock keeps the directory's mtime (apply and rollback).
     before_write: called with the record for healing before the file is changed; if it raises, nothing is written.
     Never raises OSError for the disk's state: that is a Busy with `broken`, and the remedy in the reason.
@@ -261,17 +262,25 @@ def _take_file(request: _Request, dir_fd: int) -> Held | Busy:
         _pass_by(request.memory_dir.parent, stack)
         stack.enter_context(kernel_lock(dir_fd, _WAIT_SECONDS))
         with opened_lock(dir_fd, os.O_RDWR) as fd:
-            prior = contents_of(fd) if fd is not None else None
-            fact = judge(prior, request.now, request.known)
+            there = contents_of(fd) if fd is not None else None
+            fact = judge(there, request.now, request.known)
             if fact.held:
                 return _busy(request, fact)
+            prior = _before(there, request.known)
             request.announce(prior)
-            _write(request, dir_fd, fd, prior)
+            _write(request, dir_fd, fd, there)
         found = peek(dir_fd)
         if found is None or found.pid != request.identity.pid:
             holder = found.pid if found else None
             return Busy("Another process took the lock at the same moment.", holder, request.now)
         return request.held(prior, dir_fd)
+
+
+def _before(there: Contents | None, known: ProcessIdentity | LockRecord | None) -> Contents | None:
+    """What this hold must restore: what was there before the recorded one, which could not put it back, or died."""
+    if there is None or not isinstance(known, LockRecord) or there.pid != known.pid:
+        return there
+    return None if known.prior_mtime_ns is None else Contents(known.prior_body, known.prior_mtime_ns)
 
 
 def _write(request: _Request, dir_fd: int, fd: int | None, prior: Contents | None) -> None:

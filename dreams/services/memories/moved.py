@@ -21,7 +21,7 @@ from dreams.models.prepared import prepared
 from dreams.services import project_lock, proposals
 from dreams.services.apply import applying, writing
 from dreams.services.apply.applying import ApplyReport
-from dreams.services.memories import hand_edits, syncing
+from dreams.services.memories import hand_edits, syncing, time_travel
 from dreams.services.review import Actor, ReviewRefused
 
 MOST = 1_000  # memories in one proposal, the limit of a restore; a person decides on each
@@ -114,7 +114,7 @@ def propose(source: Project, project: Project, reviewer: Actor, only: str = "") 
     None if `project` has them all. A second call returns the same proposal.
 
     A memory whose file name is taken by another text is not copied; the summary says so. Raises ReviewRefused,
-    ProjectElsewhere, SafeFsError, OSError.
+    ProjectElsewhere, SafeFsError, OSError; and blobs.MissingBlob and history errors for a text that was lost.
     """
     for each in (source, project):
         project_lock.refuse_elsewhere(each)
@@ -125,7 +125,9 @@ def propose(source: Project, project: Project, reviewer: Actor, only: str = "") 
     syncing.refresh(project)
     if only:
         syncing.refresh(source)
-    there, here = syncing.contents(source), syncing.contents(project)
+    now = time_travel.states_now(source)
+    texts = time_travel.bytes_of(source, now.values())  # whole, as they become files
+    there, here = {path: texts[sha] for path, sha in now.items()}, syncing.contents(project)
     if only and only not in there:
         raise ReviewRefused(f"{only} was not moved: it is no longer on disk.")
     wanted, taken = _wanted({only: there[only]} if only else there, here)

@@ -2,7 +2,7 @@
 
 import datetime as dt
 from collections.abc import Collection, Mapping
-from contextlib import suppress
+from contextlib import nullcontext, suppress
 from typing import TYPE_CHECKING, TypeAlias, TypedDict
 
 from django.db.models import Min, OuterRef, QuerySet, Subquery
@@ -81,18 +81,19 @@ def states_now(project: Project) -> dict[str, str]:
 
 
 def bytes_of(project: Project, shas: Collection[str]) -> Mapping[str, bytes]:
-    """Sha256 → bytes, from the database; what that lost comes back to it from the history. Raises blobs.MissingBlob for what
-    both lost and for what was purged but may still be in the history, and history errors."""
+    """Sha256 → bytes, from the database, else from the history. Only reads: a proposal made of them repairs the database. Raises
+    blobs.MissingBlob for what both lost and for what was purged but may still be in the history, and history errors."""
     found = blobs.whole(blobs.get_many(shas))
     lost = [sha for sha in shas if sha not in found]
     if lost:
         waiting = Purge.objects.filter(done_at__isnull=True)
         purged = {sha for made in waiting if project.history_key in made.histories for sha in made.replaced}
-        with syncing.open_history(project) as store:
+        with syncing.history_if_there(project) or nullcontext() as store:
             for sha in lost:
-                is_there = sha not in purged and store.has(sha)
-                found[sha] = store.read(sha) if is_there else blobs.get(sha)  # which refuses in plain words
-                blobs.bring_back(found[sha])
+                is_there = store and sha not in purged and store.has(sha)
+                found[sha] = (
+                    store.read(sha) if store and is_there else blobs.get(sha)
+                )  # which refuses in plain words
     return found
 
 

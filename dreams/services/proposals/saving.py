@@ -130,7 +130,7 @@ def create(
     transcripts = transcripts or TranscriptVerdicts.of_dream(origin.dream)
     # Before the transaction, which must not wait for the disk or the checks.
     checked = check_draft(project, origin.kind, draft, before, transcripts, undo=origin.is_unreviewed)
-    blobs.put_many(data for file in draft.files for data in (file.base, file.new) if data is not None)
+    blobs.put_whole(data for file in draft.files for data in (file.base, file.new) if data is not None)
     with transaction.atomic():
         if unless:
             database.one_at_a_time(f"proposals of {project.pk}")

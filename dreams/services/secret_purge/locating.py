@@ -6,6 +6,7 @@ A secret is identified by a keyed hash (`findings.secrets.fingerprint`); its tex
 import json
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
 from secrets import token_hex
 from typing import Any
@@ -17,6 +18,7 @@ from dreams.findings import secrets
 from dreams.lib.files import text
 from dreams.lib.secrets.redact import MARK, values, without
 from dreams.lib.secrets.spotting import spans
+from dreams.lib.storage import history
 from dreams.models import (
     AppliedFile,
     Blob,
@@ -51,6 +53,7 @@ from dreams.models import (
     WorkText,
 )
 from dreams.services import blobs, hosts
+from dreams.services.memories import time_travel
 from dreams.services.search import index
 
 # All columns that can name a purged text, or quote from it.
@@ -317,13 +320,21 @@ def contents_of(project: Project) -> Iterator[tuple[str, str]]:
     """sha256 and text of the stored ones, newest first, then of drafted answers and conflicts; at most MOST_TEXTS each, in
     small parts."""
     seen = set()
-    for sha, content in _texts(Blob.objects.filter(_named_by(project))):
+    for sha, data in _rows(Blob.objects.filter(_named_by(project))):
         seen.add(sha)
-        yield sha, content
+        yield sha, text.decode(_whole(project, sha, data))
     others = sorted(_in_json(project).keys() - seen)[:MOST_TEXTS]
     for start in range(0, len(others), CHUNK):
         for sha, data in blobs.get_many(others[start : start + CHUNK]).items():
-            yield sha, text.decode(data)
+            yield sha, text.decode(_whole(project, sha, data))
+
+
+def _whole(project: Project, sha: str, data: bytes) -> bytes:
+    """For a text that a disk has damaged, that from the history if it is there: a secret may be in the damage."""
+    if text.sha256(data) != sha:
+        with suppress(blobs.MissingBlob, history.HistoryError, OSError):
+            return time_travel.bytes_of(project, [sha])[sha]
+    return data
 
 
 def _in_json(project: Project | None = None) -> dict[str, set[str]]:
@@ -348,13 +359,14 @@ def _in_json(project: Project | None = None) -> dict[str, set[str]]:
 def unnamed() -> Iterator[tuple[str, str]]:
     """sha256 and text of what no row uses any more, such as replaced edits."""
     used = _in_json()
-    return ((sha, content) for sha, content in _texts(Blob.objects.exclude(_named_by())) if sha not in used)
+    rows = _rows(Blob.objects.exclude(_named_by()))
+    return ((sha, text.decode(data)) for sha, data in rows if sha not in used)
 
 
-def _texts(rows: QuerySet[Blob]) -> Iterator[tuple[str, str]]:
+def _rows(rows: QuerySet[Blob]) -> Iterator[tuple[str, bytes]]:
     newest = rows.order_by("-first_seen_at").values_list("sha256", "data")[:MOST_TEXTS]
     for sha, data in newest.iterator(chunk_size=CHUNK):
-        yield sha, text.decode(bytes(data))
+        yield sha, bytes(data)
 
 
 def _named_by(project: Project | None = None) -> Q:
@@ -386,7 +398,7 @@ def _columns(project: Project | None) -> tuple[tuple[QuerySet[Any], tuple[str, .
 def _current_texts(project: Project) -> Iterator[tuple[Memory, bytes]]:
     rows = project.memories.filter(gone_at__isnull=True).order_by("path")
     kept = blobs.get_all(rows.values_list("sha256", flat=True))
-    return ((row, kept[row.sha256]) for row in rows if row.sha256 in kept)
+    return ((row, _whole(project, row.sha256, kept[row.sha256])) for row in rows if row.sha256 in kept)
 
 
 def _leak(found: dict[str, Leak], value: str, rule: str) -> Leak:

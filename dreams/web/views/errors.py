@@ -95,7 +95,8 @@ def server_error(request: HttpRequest) -> HttpResponse:
     if isinstance(error, Refusal):  # mostly of what somebody else did since the page was opened
         is_elsewhere = isinstance(error, project_lock.ProjectElsewhere)
         title = "Another computer’s project" if is_elsewhere else "Not done"
-        return _page(None, 409, title, str(error), onward=_page_of_the_form(request), way_on="Back")
+        answer = _page(None, 409, title, str(error), onward=_page_of_the_form(request), way_on="Back")
+        return _without_traceback(answer)
     title, said = _unexpected(request)
     return _page(
         None,
@@ -140,8 +141,12 @@ def _try_again(request: HttpRequest, title: str, said: str) -> HttpResponse:
         way_on="Try again" if again else "",
     )
     answer.headers["Retry-After"] = "10"
-    # One line is enough; Django would log a traceback for each request.
     log.error("%s, so %s was answered 503: %s", title, request.path, said)
+    return _without_traceback(answer)
+
+
+def _without_traceback(answer: HttpResponse) -> HttpResponse:
+    """Django would log one for each request. It is for faults of ours, and this answer says all there is to know."""
     answer._has_been_logged = True  # type: ignore[attr-defined] # Django's own mark
     return answer
 
