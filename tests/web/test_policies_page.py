@@ -16,6 +16,7 @@ from django.utils import timezone
 from dreams.models import AppliedBatch, AuditEntry, Hunk, Operation, Policy, Proposal
 from dreams.services import rollback
 from dreams.services.policies import earned
+from dreams.services.review import Actor
 from dreams.services.rollback import Selection
 from tests.world import directory, rows as make, trusting
 from tests.world.rows import World
@@ -168,6 +169,42 @@ def test_an_undo_says_beforehand_which_policy_it_ends(
     assert "accepted by mara" in " ".join(browser.get("/settings/").content.decode().split())
     rollback.rollback(part, directory.ME, Selection(hunk_ids=(one.hunk_id,)))
     assert ends not in browser.get(f"/review/{part.public_id}/undo/").content.decode(), "it has ended"
+
+
+def test_who_accepted_a_policy_reads_in_the_inbox_that_somebody_elses_undo_ended_it(
+    browser: Client, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    project = trusting.make_project(tmp_path)
+    decided(project)
+    accepted()
+    part = trusting.dream(project, monkeypatch, trusting.dating(range(2))).proposals.get(by_policy=True)
+    one, other = Hunk.objects.filter(file__proposal=part)
+    ended = "Fixed relative dates from the rules engine are no longer applied without asking"
+    assert ended not in browser.get("/").content.decode()
+    rollback.rollback(part, Actor("ann"), Selection(hunk_ids=(one.hunk_id,)))
+
+    def told() -> str:
+        page = browser.get("/").content.decode()
+        return " ".join(re.sub("<[^>]+>", " ", page.partition('id="passed"')[2]).split())
+
+    assert f"{ended} A change of {part.public_id} was undone. · ann · just now" in told()
+    rollback.rollback(part, directory.ME, Selection(hunk_ids=(other.hunk_id,)))
+    assert f"{part.public_id} was undone. · ann" in told(), "the second undo ended nothing"
+    Policy.objects.update(changed_by="owner")
+    assert ended not in told(), "whoever undid it was told then"
+
+
+def test_a_policy_that_ended_and_is_offered_and_declined_later_still_says_who_ended_it(
+    browser: Client, world: World
+) -> None:
+    decided(world.project)
+    policy = accepted()
+    Operation.objects.filter(pk=Operation.objects.values("pk")[:1]).update(policy=policy)
+    earned.end(policy, actor="ann")
+    earned.decline(policy.kind, policy.maker, actor="owner")
+    page = unescape(browser.get("/settings/").content.decode()).partition('id="earned"')[2]
+    told = " ".join(re.sub("<[^>]+>", " ", page.partition("1 applied")[0]).split())
+    assert "Ended by ann just now . It was no longer wanted." in told
 
 
 def test_however_much_was_decided_and_applied_the_inbox_asks_as_often(browser: Client, world: World) -> None:

@@ -53,6 +53,9 @@ _SETTLED = (Proposal.State.SUBMITTED, Proposal.State.APPLIED)
 _AGAINST = (Hunk.Verdict.REJECTED, Hunk.Verdict.EDITED)
 
 
+_CHANGE_OF = "A change of"  # the beginning of the note of a policy that an undo ended
+
+
 class OfferGone(Exception):
     """The offer is no longer the one shown; the message says so."""
 
@@ -296,7 +299,7 @@ def _lines(content: str) -> set[str]:
 def undone(proposal: Proposal, hunks: Iterable[Hunk], *, actor: str) -> list[str]:
     """After an undo was written, end the policies of the undone kinds and restart their counts. Returns a sentence for each
     policy that was on."""
-    why = f"A change of {proposal.public_id} was undone."
+    why = f"{_CHANGE_OF} {proposal.public_id} was undone."
     return [
         f"{named(kind, maker)} are no longer applied without asking."
         for kind, maker in _kinds_of(hunks)
@@ -308,6 +311,19 @@ def ended_by(hunks: Iterable[Hunk]) -> list[tuple[str, str]]:
     """The policies, by name, that the undo of these would end, each with who accepted it."""
     kinds = set(_kinds_of(hunks))
     return [(named(kind, maker), by) for kind, maker, by in sorted(_automatic()) if (kind, maker) in kinds]
+
+
+def ended_since(since: dt.datetime, reader: str) -> list[dict[str, Any]]:
+    """The policies that an undo by others than `reader` ended since then, newest first: who accepted one may not know."""
+    return [
+        {"name": named(row.kind, row.maker), "row": row} for row in _ended(since) if row.changed_by != reader
+    ]
+
+
+@prepared
+def _ended(since: dt.datetime) -> QuerySet[Policy]:
+    rows = Policy.objects.filter(action=Policy.Action.REVIEW, note__startswith=_CHANGE_OF)
+    return rows.filter(changed_at__gte=since).exclude(maker="").order_by("-changed_at")
 
 
 def _kinds_of(hunks: Iterable[Hunk]) -> QuerySet[Operation, tuple[str, str]]:
@@ -328,8 +344,10 @@ def _start_anew(kind: str, maker: str, action: str, why: str, actor: str, *, by_
         row = _row(kind, maker)
         was_on = row.action == Policy.Action.AUTO
         row.counted_after = Decision.objects.aggregate(last=Max("pk"))["last"] or 0
-        row.action, row.note, row.changed_by = Policy.Action.REVIEW, why, actor
-        row.save()
+        if was_on:
+            row.action, row.note, row.changed_by = Policy.Action.REVIEW, why, actor
+        # Of one that had ended before it stays known who ended it, when and why.
+        row.save(update_fields=["counted_after"] if row.pk and not was_on else None)
         if was_on or not by_itself:
             _audit(action, row, actor, why=why, by_itself=by_itself)
     return was_on

@@ -38,6 +38,7 @@ def inbox(request: Request) -> HttpResponse:
         "kinds": triage.counts(now, actor(request)),
         "offers": settings.offers(),
         "passed": earned.applied_since(now - inbox_pages.LATELY),
+        "ended": earned.ended_since(now - inbox_pages.LATELY, actor(request)),
     }
     return page(request, "dreams/inbox.html", "dreams/_inbox.html", context)
 
