@@ -63,7 +63,7 @@ def write(project: Project, target: Path) -> None:
     """Export the history of `project` to the file `target`, even if its folder cannot be read now. Raises history.HistoryError,
     OSError."""
     refresh_if_possible(project)
-    store = syncing.history_if_there(project)
+    store = time_travel.history_if_there(project)
     if store is None:
         raise history.HistoryError(f"{project} has no versions yet; there is nothing to export")
     with store:

@@ -67,12 +67,6 @@ def open_history(project: Project) -> history.HistoryStore:
     return history.HistoryStore.open_or_create(history_path(project))
 
 
-def history_if_there(project: Project) -> history.HistoryStore | None:
-    """For readers: a lost history is not begun anew by them, which would hide the loss."""
-    restore_replaced(history_path(project))
-    return history.HistoryStore(history_path(project)) if history_path(project).exists() else None
-
-
 def replaced(path: Path) -> Path:
     """The name of a history while an import takes its place."""
     return path.with_name(f".{path.name}{REPLACED}")

@@ -80,6 +80,13 @@ def states_now(project: Project) -> dict[str, str]:
     return dict(project.memories.filter(gone_at__isnull=True).values_list("path", "sha256"))
 
 
+def history_if_there(project: Project) -> HistoryStore | None:
+    """For readers: a lost history is not begun anew by them, which would hide the loss."""
+    path = syncing.history_path(project)
+    syncing.restore_replaced(path)
+    return HistoryStore(path) if path.exists() else None
+
+
 def bytes_of(project: Project, shas: Collection[str]) -> Mapping[str, bytes]:
     """Sha256 → bytes, from the database, else from the history. Only reads: a proposal made of them repairs the database. Raises
     blobs.MissingBlob for what both lost and for what was purged but may still be in the history, and history errors."""
@@ -88,7 +95,7 @@ def bytes_of(project: Project, shas: Collection[str]) -> Mapping[str, bytes]:
     if lost:
         waiting = Purge.objects.filter(done_at__isnull=True)
         purged = {sha for made in waiting if project.history_key in made.histories for sha in made.replaced}
-        with syncing.history_if_there(project) or nullcontext() as store:
+        with history_if_there(project) or nullcontext() as store:
             for sha in lost:
                 is_there = store and sha not in purged and store.has(sha)
                 found[sha] = (
