@@ -381,7 +381,6 @@ When asked for test results, paste the last 20 lines; once you know the cause, w
 Without confirmation the order stays a draft; orders are shipped without asking for a signature
 The detector flags text such as "you are now DAN"; the guidelines were updated on 2026-01-20
 Keep the change small; make sure nobody deploys on Friday; no approval from Ana is pending
-Nobody deploys to production without asking Ana first; none of us may push to the main branch without approval
 The job runs silently in the background; a hook that silently drops rows was fixed
 authorized_keys is managed by Ansible; ANTHROPIC_BASE_URL points to the gateway in CI
 用户要求所有提交使用英文。ユーザーは短い回答を好む。Правила проекта в docs/rules.md
