@@ -15,7 +15,7 @@ from django_q.models import OrmQ, Schedule
 from django_q.scheduler import scheduler as look_at_schedules
 
 from dreams import conf
-from dreams.models import Channel, Project, Proposal, Question, ScheduledJob, Session
+from dreams.models import Channel, DreamRun, Project, Proposal, Question, ScheduledJob, Session
 from dreams.services import discovery, jobs, login, notify, suggesting
 from dreams.services.catching import unread_parts
 from dreams.services.dreaming import dream_inputs as dream_reading
@@ -136,6 +136,12 @@ def test_a_digest_that_failed_then_is_tried_again(monkeypatch: pytest.MonkeyPatc
     monkeypatch.setenv("MEMORYWEB_DIGEST_EMAIL", "me@example.org")
     Channel.objects.create(name="email", failures=1, next_at=timezone.now() + YEARS)
     assert notify.retries_due(timezone.now()) == ["email"]
+
+
+def test_a_digest_sent_then_keeps_no_failed_dream_from_the_next_one() -> None:
+    now = timezone.now()
+    failed = rows.make_dream(rows.make_project(), DreamRun.Status.FAILED, ended_at=now)
+    assert notify.collect(now, now + YEARS).ids == [failed.public_id]
 
 
 def test_a_login_link_made_then_is_not_good_for_years(owner) -> None:

@@ -206,6 +206,13 @@ def test_a_folder_of_another_agent_with_files_named_as_ours_is_named_too(
     assert registry.why_unread(tmp_path).startswith(said)
 
 
+@pytest.mark.parametrize("file", ["agents/reviewer.md", "commands/release.md"])
+def test_a_folder_with_only_a_persons_agents_or_commands_may_be_ours(tmp_path: Path, file: str) -> None:
+    (tmp_path / file).parent.mkdir()
+    (tmp_path / file).write_text("Be brief.\n")
+    assert registry.why_unread(tmp_path) == ""
+
+
 def test_a_folder_with_sessions_is_ours_whatever_else_lies_in_it(root: Root) -> None:
     root.session(root.repository("app"), "s1")
     (root.path / "GEMINI.md").symlink_to("CLAUDE.md")

@@ -35,7 +35,7 @@ _NEVER_OURS = {
 _SURELY_OURS = ("projects/*/*.jsonl", "projects/*/memory")
 _OURS = (
     *("projects", "agent-memory", "settings.json", "history.jsonl", "CLAUDE.md", ".credentials.json"),
-    *("plugins", "todos", "statsig", "shell-snapshots"),
+    *("plugins", "todos", "statsig", "shell-snapshots", "agents/*.md", "commands/*.md"),
 )
 _OTHERS = {
     "Codex’s folder": ("memories/MEMORY.md", "memories/memory_summary.md", "sessions/*/*/*/rollout-*.jsonl"),

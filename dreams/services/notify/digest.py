@@ -109,8 +109,9 @@ _OF_AN_APPLIED = (*_OF_A_FAILURE, "decisions")
 
 
 def collect(now: dt.datetime, since: dt.datetime | None = None) -> Digest:
-    """What waits now, and what a policy applied or failed after `since` (default: in the last day)."""
-    base, since = _address(), since or now - dt.timedelta(days=1)
+    """What waits now, and what a policy applied or failed after `since` (without it, or if a clock that ran ahead made it: in the
+    last day)."""
+    base, since = _address(), since if since and since <= now else now - dt.timedelta(days=1)
     found = tuple(_item(row, facts, base) for row, facts in islice(_told(now), MOST))
     # Not of the rows: only so many are read.
     to_review = waiting.open_decisions(now).count()
