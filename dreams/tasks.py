@@ -9,7 +9,7 @@ from django.db import DatabaseError
 
 from dreams.lib.files.text import plural
 from dreams.models import Project
-from dreams.services import database, dreaming, handing_over, host_request_worker, hosts, jobs, notify
+from dreams.services import dreaming, handing_over, host_request_worker, hosts, jobs, notify
 from dreams.services.catching import lifecycle as catching
 from dreams.services.discovery import watching
 from dreams.services.scheduling import scheduler
@@ -20,15 +20,13 @@ log = logging.getLogger(__name__)
 
 @contextmanager
 def _ends_with_the_database() -> Iterator[None]:
-    """Ends the process if the database is away: its row says that it is running, which can no longer be changed.
+    """Ends the process if the database is away, full or locked: its row says that it is running, which could not be changed.
 
-    The queue starts another, and the next tick ends the work of a dead process without waiting for its lease.
+    The queue starts another, and the next tick ends the work of a dead process; of a living one it would run for ever.
     """
     try:
         yield
     except DatabaseError as error:
-        if not database.is_away(error):
-            raise
         log.exception("a task of the queue was cut off")
         raise SystemExit(1) from error
 

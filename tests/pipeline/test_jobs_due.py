@@ -8,9 +8,10 @@ from pathlib import Path
 
 import pytest
 from django.core.cache import cache
+from django.db import OperationalError
 from django_q.models import OrmQ
 
-from dreams import conf
+from dreams import conf, tasks
 from dreams.lib import cron
 from dreams.models import AuditEntry, JobRun, ScheduledJob
 from dreams.services import jobs, settings_changes
@@ -337,6 +338,24 @@ def test_a_run_whose_worker_died_has_failed() -> None:
     start(at(2, 3, 18))
     run = JobRun.objects.get()
     assert run.status == "failed" and "worker died" in run.text
+
+
+def test_a_run_whose_end_a_full_disk_does_not_take_fails_later_instead_of_running_for_ever(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def full(*given: object) -> bool:
+        raise OperationalError("database or disk is full")
+
+    add()
+    start(at(2, 3, 16))
+    with monkeypatch.context() as patched:
+        patched.setattr("dreams.services.jobs.end", full)
+        with pytest.raises(SystemExit):  # else its worker lives on, and seems to be at work
+            tasks.run_job(JobRun.objects.get().pk)
+    assert JobRun.objects.get().status == "running"
+    JobRun.objects.update(worker_pid=2**22 - 3)
+    start(at(2, 3, 18))
+    assert JobRun.objects.get().status == "failed"
 
 
 def test_a_delay_never_reaches_the_next_time() -> None:
