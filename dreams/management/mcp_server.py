@@ -115,7 +115,8 @@ class Desk:
             return paths.mask(_json(answer))
 
     def read_memory(self, path: MemoryPath, from_line: FromLine = 1) -> str:
-        """Read a memory that `recall` named, from a line on. A long one ends with the line to go on from."""
+        """Read a memory that `recall` named, from a line on. A long one ends with the line to go on from; `cut`: this line was too
+        long, and its end is missing."""
         with self._project() as project:
             paths = secret_paths.known()
             path = str(paths.meant(path))
@@ -142,7 +143,12 @@ class Desk:
             text = _cut("".join(lines[from_line - 1 :]), min(left, MOST_BYTES - len(_json(answer)) - 100))
             next_line = from_line + len(text.splitlines())
             self._bytes += len(encode(text))
-            answer |= {"next_line": next_line if next_line <= len(lines) else None, "text": text}
+            is_cut = text != "".join(lines[from_line - 1 : next_line - 1])
+            answer |= {
+                "next_line": next_line if next_line <= len(lines) else None,
+                "text": text,
+                "cut": is_cut,
+            }
             return paths.mask(_json(answer))
 
     def propose_memory(self, name: Name, description: Description, type: Kind, text: Content) -> str:

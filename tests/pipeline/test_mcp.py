@@ -13,6 +13,8 @@ from typing import TYPE_CHECKING, Any
 import anyio
 import pytest
 
+from dreams.models import Project
+from tests.world import directory as world
 from tests.world.agent_folder import Root
 from tests.world.processes import commands as forked
 from tests.world.processes.servers import with_database
@@ -242,6 +244,20 @@ def test_suggestions_are_bounded_and_can_be_switched_off_while_reading_still_wor
         desk.session(off, "--project", str(desk.root.folder(desk.shop) / "memory"), cwd=desk.other)
     finally:
         del desk.environment["MEMORYWEB_SUGGESTIONS"]
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_line_that_is_too_long_for_an_answer_is_said_to_be_cut(
+    project: Project, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from dreams.management import mcp_server  # loads for a second: not in every process
+
+    monkeypatch.setattr(mcp_server, "close_old_connections", lambda: None)  # the test's own database
+    world.put(world.folder(project) / "wide.md", f"# Wide\n{'a ' * 20_000}\nThe end.\n")
+    desk = mcp_server.Desk(project.pk)
+    desk._named.add("wide.md")
+    answers = [json.loads(desk.read_memory("wide.md", line)) for line in (1, 2, 3)]
+    assert [(one["next_line"], one["cut"]) for one in answers] == [(2, False), (3, True), (None, False)]
 
 
 @pytest.mark.more
