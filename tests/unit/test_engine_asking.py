@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+from dreams.engines.anthropic import prompt
 from dreams.engines.anthropic.questions import PER_SHOWN
 from dreams.engines.types import QUESTIONS, QuestionKind
 from tests.unit.test_engine_tools import one, toolbox
@@ -58,6 +59,10 @@ def test_the_tool_is_described_with_the_answers_of_each_kind(tmp_path: Path) -> 
     assert schema["kind"]["enum"] == list(QUESTIONS)
     told = schema["options"]["items"]["properties"]["id"]["description"]
     assert all(f"{kind}: {', '.join(answers)}" in told for kind, answers in QUESTIONS.items())
+    rows = dict(prompt.static_sections())["6_asking.md"].splitlines()
+    for kind, answers in QUESTIONS.items():
+        row = next(row for row in rows if row.startswith(f"| `{kind}` |"))
+        assert all(f"`{answer}`" in row for answer in answers), (kind, answers)
 
 
 def test_without_wanted_questions_there_is_no_such_tool(tmp_path: Path) -> None:

@@ -13,7 +13,7 @@ import jq as library
 
 from dreams.lib.sandbox.options import Args, Spec, read
 from dreams.lib.sandbox.process import Process, Refused, Runner, UsageError, raw
-from dreams.lib.secrets.redact import values, without
+from dreams.lib.secrets.redact import MARK, replaced, values
 
 _NO_FILES = "programs are not taken from files"
 _SPEC = Spec(
@@ -208,15 +208,15 @@ def _several(process: Process, text: str) -> Iterator[Any]:
 def _masked(process: Process, value: Any, text: str) -> Any:
     """A value without the secrets in its text: a program could make other text of them, in which none is recognised."""
     found = values(text) if process.meter.masks(len(text)) else {}
-    return _without(value, found) if found else value
+    return _replaced(value, {secret: f"{MARK}{rule}]" for secret, rule in found.items()}) if found else value
 
 
-def _without(value: Any, secrets: dict[str, str]) -> Any:
+def _replaced(value: Any, instead: dict[str, str]) -> Any:
     if isinstance(value, str):
-        return without(value, secrets)
+        return replaced(value, instead)
     if isinstance(value, dict):
-        return {without(key, secrets): _without(inner, secrets) for key, inner in value.items()}
-    return [_without(inner, secrets) for inner in value] if isinstance(value, list) else value
+        return {replaced(key, instead): _replaced(inner, instead) for key, inner in value.items()}
+    return [_replaced(inner, instead) for inner in value] if isinstance(value, list) else value
 
 
 def _encoder(args: Args) -> json.JSONEncoder:
