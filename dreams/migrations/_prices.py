@@ -34,6 +34,7 @@ MORE = [
     ("claude-opus-5", "5", "25", None),
     ("claude-fable-5", "10", "50", None),
     ("claude-fable-5-1", "10", "50", "0.25"),
+    ("claude-fable-5-2", "8", "40", "0.20"),
     ("claude-mythos-5", "10", "50", None),
     ("claude-mythos-5-1", "10", "50", "0.25"),
 ]
@@ -77,16 +78,26 @@ def seed_whole(apps, schema_editor):
     fill(apps, schema_editor)
 
 
-def seed_more(apps, schema_editor):
-    """Models that agents used before, and cache reads that cost less than a tenth. What a person wrote stays as it is."""
+def _add(apps, rows):
     Price = apps.get_model("dreams", "Price")
     priced = set(Price.objects.values_list("model", flat=True))
-    for model, dollars_in, dollars_out, read in MORE:
+    for model, dollars_in, dollars_out, read in rows:
         if model not in priced:
             dollars = _dollars(dollars_in, dollars_out, read)
             Price.objects.create(
                 model=model, since=MORE_SINCE, web_search=LIMITS["web_search"], **dollars
             )
+
+
+def seed_newest(apps, schema_editor):
+    """The model that came after the others; they stay as they are, also where a person removed one."""
+    _add(apps, [row for row in MORE if row[0] == "claude-fable-5-2"])
+
+
+def seed_more(apps, schema_editor):
+    """Models that agents used before, and cache reads that cost less than a tenth. What a person wrote stays as it is."""
+    _add(apps, MORE)
+    Price = apps.get_model("dreams", "Price")
     as_seeded = {"since": SINCE, "above_prompt_tokens": 0}
     Price.objects.filter(model="claude-opus-5-5", **as_seeded, **_dollars("4", "20")).update(cache_read="0.20")
     sonnet = Price.objects.filter(model="claude-sonnet-5-5")

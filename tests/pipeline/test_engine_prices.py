@@ -12,7 +12,7 @@ from django.apps import apps
 
 from dreams import conf
 from dreams.engines.tokens import Tokens, rate_for
-from dreams.migrations._prices import seed_more, seed_whole
+from dreams.migrations._prices import seed_more, seed_newest, seed_whole
 from dreams.models import DreamRun, DreamUsage, Override, Price, Project
 from dreams.services import pricing
 from dreams.services.scheduling.gate_inputs import Everywhere, case_of
@@ -55,6 +55,7 @@ def test_what_agents_have_used_so_far_has_its_price() -> None:
         ("claude-haiku-4-5-20251001", "6.1"),
         ("claude-sonnet-5", "12.2"),
         ("claude-fable-5-1", "60.25"),
+        ("claude-fable-5-2", "48.2"),
         ("claude-opus-5-5", "24.2"),
     ):
         rate = rate_for(now, model, 1)
@@ -79,6 +80,13 @@ def test_prices_that_a_person_wrote_are_left_as_they_are() -> None:
     assert found["claude-sonnet-5-5"][0].cache_read == Decimal("0.2")
     assert Price.objects.get(model="claude-opus-4-6").input == 7
     assert found["claude-opus-4-5"][0].input == 5
+
+
+def test_a_model_that_came_later_gets_its_price_and_no_removed_one_comes_back() -> None:
+    Price.objects.exclude(model="claude-sonnet-5-5").delete()
+    for _ in range(2):
+        seed_newest(apps, None)
+    assert set(pricing.table(dt.date(2026, 11, 30))) == {"claude-sonnet-5-5", "claude-fable-5-2"}
 
 
 def test_the_newest_price_that_already_holds_is_taken_with_all_its_tiers() -> None:
