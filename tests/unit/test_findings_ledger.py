@@ -48,6 +48,15 @@ def test_a_dropped_statement_blocks(path, line):
     assert "unexplained" in fates(found)
 
 
+@each(("info", "is_lost"), [("yaml", False), (" bash ", False), ("yaml title=deploy.yml", True)])
+def test_what_a_fence_says_besides_the_language_is_a_statement(info, is_lost):
+    before = {"a.md": f"# A\n\n```{info}\nretries: 3\n```\n".encode()}
+    bare = report({"a.md": b"# A\n\n```\nretries: 3\n```\n"}, before)
+    assert ("unexplained-loss" in codes(bare)) == is_lost
+    moved = {"a.md": b"# A\n", "b.md": before["a.md"].replace(b"# A", b"# B")}
+    assert "unexplained-loss" not in codes(report(moved, before)), "with all that it says"
+
+
 @each(
     ("line", "becomes", "is_lost"),
     [

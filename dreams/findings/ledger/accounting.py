@@ -14,6 +14,7 @@ from dreams.findings.ledger.derived import StatementOutcome
 from dreams.findings.ledger.tracing import BY_HAND, BothStates, Trace, both_states
 from dreams.findings.ledger.units import (
     BOOKKEEPING,
+    FENCE,
     Unit,
     has_content,
     units_on,
@@ -77,8 +78,10 @@ class _Hunk:
             if not has_content(text):
                 continue
             units = by_line.get(offset, [])
-            is_fence = text.lstrip(" >").startswith(("```", "~~~"))  # what is inside is checked line by line
-            if not units and (is_fence or self.trace.context.is_frame(self.hunk.base_start + offset, text)):
+            is_frame = FENCE.fullmatch(text) or self.trace.context.is_frame(
+                self.hunk.base_start + offset, text
+            )
+            if not units and is_frame:  # what is inside is checked line by line
                 continue
             answered: list[tuple[StatementOutcome, Unit | None]] = [(known[unit], unit) for unit in units]
             answered = answered or [(self._by_line_alone(text), None)]

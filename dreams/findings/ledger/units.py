@@ -19,6 +19,7 @@ UnitKind = Literal["sentence", "row", "title", "field", "heading", "code", "tabl
 
 MOST_KEPT = 1_024  # files whose statements are kept, 50 MB
 MAX_FILE_CHARS = 2_000_000  # of one file; the rest is compared line by line
+FENCE = re.compile(r"[ >]*(?:```+|~~~+)\s*\S*\s*")  # with the name of a language at most
 BAR = re.compile(r"(?<!\\)\|")
 _DUNDER = re.compile(r"(?<![\w./-])[\w.-]*/(?:[\w.-]*/)*__\w+__")
 HEADER = "header"
@@ -196,7 +197,7 @@ def _line_units(item: memdir.BodyItem, kind: UnitKind) -> Iterator[Unit]:
     columns = tuple[str, ...]()
     for number, line in enumerate(memdir.split_lines(item.text), item.first_line):
         bare = line.strip()
-        if has_content(bare) and not bare.startswith(("```", "~~~")):
+        if has_content(bare) and not FENCE.fullmatch(bare):
             key = " ".join(bare.split()) if kind == "code" else words_key(BAR.sub(" ", bare))
             first = kind == "table" and number == item.first_line
             yield Unit(kind, number, number, bare, key, HEADER if first else "", columns)

@@ -182,7 +182,7 @@ ovsx-token           \bovsxp_[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-
 jsr-token            \bjsrp?_[A-Za-z0-9_-]{40,60}
 firebase-key         \bAAAA[A-Za-z0-9_-]{7}:APA91b[A-Za-z0-9_-]{100,}
 workos-key           \bsk_(?:test|live)_[A-Za-z0-9]{40,80}
-stytch-secret        \bsecret-(?:live|test)-[A-Za-z0-9_-]{30,40}=?
+stytch-secret        \bsecret-live-[A-Za-z0-9_-]{30,40}=?
 django-secret        \bdjango-insecure-(?P<s>[^\s'"]{40,60})
 salesforce-token     \b00D[A-Za-z0-9]{12,15}![A-Za-z0-9._]{60,}
 linear-key           \blin_wh_[A-Za-z0-9]{32,80}
@@ -210,7 +210,7 @@ depot-token          \bdepot_(?:project|org|user)_[0-9a-f]{40,64}\b
 baidu-key            \bbce-v3/ALTAK-[A-Za-z0-9]{16,26}/[0-9a-f]{40}\b
 logfire-token        \bpylf_v\d_[a-z]{2}_[A-Za-z0-9]{40,50}\b
 apify-token          \bapify_api_[A-Za-z0-9]{34,40}\b
-browserbase-key      \bbb_(?:live|test)_[A-Za-z0-9_-]{26,30}
+browserbase-key      \bbb_live_[A-Za-z0-9_-]{26,30}
 matrix-token         \bsy[tr]_[A-Za-z0-9+/_=-]{3,60}_[A-Za-z0-9]{20}_[A-Za-z0-9]{6}\b
 rootly-key           \brootly_[0-9a-f]{64}\b
 tinybird-token       \bp\.eyJ1Ijoi[A-Za-z0-9_-]{40,}\.[A-Za-z0-9_-]{20,}
@@ -299,6 +299,8 @@ tally-key            \btly-[A-Za-z0-9]{30,36}\b
 materialize-password \bmzp_[0-9a-f]{64}\b
 databricks-token     \bdo(?:se|ke)[0-9a-f]{32}\b
 appwrite-key         \bstandard_[0-9a-f]{200,256}\b
+browserbase-key      \bbb_test_[A-Za-z0-9_-]{26,30}
+stytch-secret        \bsecret-test-[A-Za-z0-9_-]{30,40}=?
 vault-token          \bs\.(?P<s>[A-Za-z0-9]{24})\b
 """
 
