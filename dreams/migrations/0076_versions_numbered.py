@@ -37,6 +37,8 @@ class Migration(migrations.Migration):
     dependencies = [("dreams", "0075_texts_always_loaded")]
 
     operations = [
+        # Backwards it is the last one, after the table was rebuilt without the column.
+        migrations.RunPython(migrations.RunPython.noop, create_triggers),
         migrations.AddField(
             model_name="version",
             name="number",

@@ -49,9 +49,9 @@ def _triggers(table: str, kind: str, project: str, columns: str = "") -> list[st
     new, old = (_project_marked(kind, project.format(row=row)) for row in ("new", "old"))
     of = f" OF {columns}" if columns else ""
     return [
-        f"CREATE TRIGGER {table}_mark_added AFTER INSERT ON {table} BEGIN {new} END",
-        f"CREATE TRIGGER {table}_mark_removed AFTER DELETE ON {table} BEGIN {old} END",
-        f"CREATE TRIGGER {table}_mark_changed AFTER UPDATE{of} ON {table} BEGIN {old} {new} END",
+        f"CREATE TRIGGER IF NOT EXISTS {table}_mark_added AFTER INSERT ON {table} BEGIN {new} END",
+        f"CREATE TRIGGER IF NOT EXISTS {table}_mark_removed AFTER DELETE ON {table} BEGIN {old} END",
+        f"CREATE TRIGGER IF NOT EXISTS {table}_mark_changed AFTER UPDATE{of} ON {table} BEGIN {old} {new} END",
     ]
 
 

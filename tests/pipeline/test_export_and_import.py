@@ -6,6 +6,7 @@ import datetime as dt
 import hashlib
 import itertools
 import shutil
+import threading
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -416,6 +417,29 @@ def test_a_full_disk_is_not_told_as_a_fault_of_the_file(
     with pytest.raises(exports.NotBroughtBack) as refused:
         exports.bring_back(file, ME)
     assert "The disk is full: make room on it" in str(refused.value) and file.name not in str(refused.value)
+
+
+def test_a_state_that_another_process_saves_while_the_history_is_replaced_is_not_lost(
+    project: Project, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Discovery does not take the project's lock."""
+    file = _exported(project, tmp_path)
+    opened = HistoryStore(syncing.history_path(project))
+    state = history.State({"late.md": b"Late.\n"}, {}, "Late", {}, timezone.now(), "another")
+    saving = threading.Thread(target=opened.commit, args=[state])
+    real = exports._take_its_place
+
+    def replace(aside: Path, place: Path) -> None:
+        saving.start()
+        saving.join(0.5)
+        real(aside, place)
+
+    monkeypatch.setattr(exports, "_take_its_place", replace)
+    exports.bring_back(file, ME)
+    saving.join(20)
+    with syncing.open_history(project) as store:
+        assert store.read(store.tree_at(store.log(1)[0].id)["late.md"]) == b"Late.\n"
+        assert len(store.log()) == 4 and store.verify() == []
 
 
 def _killed_at(project: Project) -> Callable[[Path, Path], Path]:

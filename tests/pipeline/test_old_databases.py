@@ -11,6 +11,7 @@ import shutil
 import sqlite3
 import subprocess
 from collections.abc import Callable
+from contextlib import closing
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -233,3 +234,19 @@ def test_a_damaged_database_is_told_about_with_a_remedy_that_helps(tmp_path: Pat
     for each in data.glob("memoryweb.sqlite3*"):
         each.rename(tmp_path / each.name)
     assert _run(data, "discover").returncode == 0
+
+
+@pytest.mark.more
+def test_going_back_over_a_table_that_sqlite_rebuilds_keeps_its_triggers(tmp_path: Path) -> None:
+    """An SQLite that cannot drop a column rebuilds the table backwards, too, which loses them."""
+    data = tmp_path / "data"
+    data.mkdir(mode=0o700)
+    environment = commands.environment(data, MEMORYWEB_ROOTS=str(data / "no-root"))
+    commands.run("migrate", "-v0", environment=environment)
+    triggers = "SELECT name, sql FROM sqlite_master WHERE type = 'trigger' AND tbl_name = 'dreams_version'"
+    before = _query(data / "memoryweb.sqlite3", triggers)
+    with closing(sqlite3.connect(data / "memoryweb.sqlite3")) as opened:
+        for name, _ in before:
+            opened.execute(f"DROP TRIGGER {name}")
+    commands.run("migrate", "-v0", "dreams", "0075", environment=environment)
+    assert len(before) == 3 and set(_query(data / "memoryweb.sqlite3", triggers)) == set(before)

@@ -5,7 +5,6 @@ memory directory is not changed: only versions are imported, and `restore` write
 """
 
 import datetime as dt
-import itertools
 import logging
 import secrets
 import shutil
@@ -30,7 +29,7 @@ from dreams.services.secret_purge import carried
 log = logging.getLogger(__name__)
 #: The trailer with the memory directory of a state.
 DIRECTORY = "Directory"
-#: How many commits or texts are in memory at a time.
+#: How many changes or texts are in memory at a time.
 PAGE = 200
 #: What an import corrects in a version that was only found here.
 RENEWED = ("number", "size", "mode", "mtime_ns", "at", "origin", "actor", "indexed")
@@ -117,21 +116,22 @@ def _project_of(brought: HistoryStore, file: Path) -> Project:
 def _join(project: Project, brought: HistoryStore, aside: Path, reviewer: Actor) -> int:
     """Add our missing states to `brought` and replace the history with it; returns how many states it had before."""
     place = syncing.history_path(project)
-    count = sum(1 for _ in _states(brought))
+    count = sum(1 for _ in brought.states())
     with syncing.open_history(project) as ours:
         gone = _purged(project, ours, brought)
     secret_purge.purge_also_here(project, gone.secrets, reviewer, "Purged elsewhere, as an import shows.")
-    with syncing.open_history(project) as ours:
+    # What another process saved here meanwhile would be lost with the history that is replaced.
+    with syncing.open_history(project) as ours, ours.left_alone():
         _copy_texts(ours, brought)
         _purge_again(brought, gone)  # a purged state has another id, and shall be known by it
-        known = {commit.id for commit in _states(brought)}
-        _replay([commit for commit in _states(ours) if commit.id not in known], ours, brought)
+        known = {commit.id for commit in brought.states()}
+        _replay([commit for commit in ours.states() if commit.id not in known], ours, brought)
         _purge_again(brought, gone)
         brought.note_purged(ours.purged())
-    if problems := brought.verify():
-        raise NotBroughtBack(f"It is damaged ({problems[0].what}), so nothing was changed.")
-    brought.close()
-    _take_its_place(aside, place)
+        if problems := brought.verify():
+            raise NotBroughtBack(f"It is damaged ({problems[0].what}), so nothing was changed.")
+        brought.close()
+        _take_its_place(aside, place)
     return count
 
 
@@ -203,15 +203,6 @@ def _copy_texts(ours: HistoryStore, brought: HistoryStore) -> None:
         brought.put_many([ours.read(sha) for sha in waiting[start : start + PAGE]])
 
 
-def _states(store: HistoryStore) -> Iterator[history.Commit]:
-    """All states, newest first."""
-    for offset in itertools.count(step=PAGE):
-        page = store.log(PAGE, offset)
-        yield from page
-        if len(page) < PAGE:
-            return
-
-
 @dataclass(frozen=True, slots=True)
 class _Change:
     """What a state has of a memory and the one before it had not; no `entry`: the file was removed."""
@@ -273,7 +264,7 @@ def _tell(project: Project, reviewer: Actor) -> int:
 
 def _changes(store: HistoryStore) -> Iterator[_Change]:
     before: dict[str, str] = {}
-    for commit in reversed(list(_states(store))):
+    for commit in reversed(list(store.states())):
         entries = store.restore_manifest(commit.id)
         after = {path: it.sha256 for path, it in entries.items() if it.sha256 and syncing.is_memory(path)}
         for path in sorted(before.keys() | after.keys()):

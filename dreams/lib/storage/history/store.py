@@ -6,8 +6,8 @@ database. Callers name texts by sha256 and never by commit.
 """
 
 import hashlib
-from collections.abc import Mapping, Sequence
-from contextlib import suppress
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from datetime import UTC, datetime
 from itertools import islice
 from pathlib import Path
@@ -134,8 +134,11 @@ class HistoryStore:
 
     def log(self, limit: int = 50, offset: int = 0) -> list[Commit]:
         """Commits, newest first."""
-        lines = self._repo.lines(self._repo.ref(MAIN))
-        return [_described(commit) for _, commit in islice(lines, offset, offset + limit)]
+        return list(islice(self.states(), offset, offset + limit))
+
+    def states(self) -> Iterator[Commit]:
+        """All commits, newest first, read one by one."""
+        return (_described(commit) for _, commit in self._repo.lines(self._repo.ref(MAIN)))
 
     def tree_at(self, commit: str) -> dict[str, str]:
         """Path → sha256 of the state of a commit."""
@@ -158,6 +161,12 @@ class HistoryStore:
         with self._repo.lock():
             done = gitrepo.clean(self.path)
             return done + purge.resume(self._repo)
+
+    @contextmanager
+    def left_alone(self) -> Iterator[None]:
+        """Nobody writes to this history during the block, this object included."""
+        with self._repo.lock():
+            yield
 
     def pack(self, max_packs: int = MAX_PACKS, max_loose: int = MAX_LOOSE) -> int:
         """Repacks if there are more packs or loose objects than that; returns the number of files removed.
