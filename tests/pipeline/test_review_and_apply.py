@@ -599,3 +599,13 @@ def test_a_change_that_is_in_the_file_already_leaves_the_verdict_of_another_with
     applying.bring_up_to_date(proposal)
     [left] = review.select_hunks(proposal)
     assert left.verdict == Hunk.Verdict.APPROVED
+
+
+def test_what_somebody_else_wrote_in_the_same_words_is_said_to_be_on_disk(tmp_path: Path) -> None:
+    project = world.make_project(tmp_path)
+    proposal = world.propose(project, world.edit("project_deploy.md", world.DEPLOY, None, "gone", "prune"))
+    review.decide(proposal, review.select_hunks(proposal), Hunk.Verdict.APPROVED, world.ME)
+    (world.folder(project) / "project_deploy.md").unlink()
+    done = applying.apply_with_answers(proposal, world.ME)
+    assert (done.complete, done.applied, done.already) == (True, (), False)
+    assert done.said == ("Everything approved is on disk already; nothing was written.",)

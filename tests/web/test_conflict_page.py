@@ -214,6 +214,20 @@ def test_a_file_that_one_side_removed_can_stay_removed(browser: Client, tmp_path
     assert change.conflict is None and change.new_sha == ""
 
 
+def test_a_file_that_stays_as_it_is_on_disk_is_said_to_stay(browser: Client, tmp_path: Path) -> None:
+    project = desk.make_project(tmp_path)
+    made = world.propose(project, world.edit("user_role.md", desk.ROLE, None, "gone", "prune"))
+    change = made.files.get()
+    review.decide(made, review.select_hunks(made), Hunk.Verdict.APPROVED, world.ME)
+    now = (desk.ROLE + "Lives in Oslo.\n").encode()
+    (world.folder(project) / "user_role.md").write_bytes(now)
+    assert rebase.rebase(change, now) == "conflict"
+    answer = browser.post(address(change), {"state": state(change), "choice-0": "ours"}, follow=True)
+    text = answer.content.decode()
+    assert "user_role.md: solved; it stays as it is on disk." in text
+    assert "This proposal has no files." not in text and "The file stays as it is on disk." in text
+
+
 @pytest.mark.more
 def test_a_file_that_is_kept_keeps_its_index_row(browser: Client, tmp_path: Path) -> None:
     project = desk.make_project(tmp_path)

@@ -30,6 +30,7 @@ DEFAULT_MODE = 0o644  # the usual mode of a new file
 NOTHING_WRITTEN = journal.Result(plan_id="", target_dir="", status="applied")
 CHANGED_TOO = "it changed in the same place since your review"
 GONE = "the memory directory is gone"
+ON_DISK = "Everything approved is on disk already; nothing was written."
 
 
 @dataclass(frozen=True, slots=True)
@@ -222,12 +223,13 @@ def joined(name: str, reports: Sequence[ApplyReport]) -> ApplyReport:
         return reports[0]
     incomplete = next((report for report in reports if not report.complete), None)
     written = {item.path: item for report in reports for item in report.applied}
+    untrue = [ON_DISK] if written or incomplete else []
     return ApplyReport(
         applied=tuple(written.values()),
         conflicts=tuple(waiting for report in reports for waiting in report.conflicts),
         rebased=tuple(waiting for report in reports for waiting in report.rebased),
         untouched=tuple(dict.fromkeys(p for report in reports for p in report.untouched if p not in written)),
-        said=tuple(said for report in reports for said in report.said),
+        said=tuple(dict.fromkeys(said for report in reports for said in report.said if said not in untrue)),
         error=next((report.error for report in reports if report.error), ""),
         proposal=incomplete.proposal if incomplete else name,
         already=all(report.already for report in reports),
@@ -250,12 +252,13 @@ def _apply_held(proposal: Proposal, reviewer: Actor, confirmed: bool, held: lock
     # Otherwise each call would record a write of nothing.
     result = write(_order(proposal, reviewer, ready, snapshot, texts), held) if ready else NOTHING_WRITTEN
     close_if_done(proposal)
+    nothing_left = not (ready or conflicts or unconfirmed)
     return ApplyReport(
         applied=tuple(Written(item.path, item.sha256) for item in result.applied),
         conflicts=conflicts + tuple(NotWritten(c.path, f"conflict: {c.why}") for c in result.conflicts),
         rebased=unconfirmed,
         untouched=_never_written(proposal, {item.path for item in result.applied}),
-        said=result.said,
+        said=(ON_DISK,) if nothing_left else result.said,
         error=result.error,
         proposal=proposal.public_id,
     )

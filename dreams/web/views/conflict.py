@@ -3,6 +3,7 @@
 from typing import cast, get_args
 
 from django.contrib import messages
+from django.db.models import F
 from django.http import Http404, HttpResponse
 from django.shortcuts import render
 from django.views.decorators.http import require_http_methods
@@ -59,7 +60,9 @@ def _solve(request: Request, file: FileChange, found: pages.Conflict) -> HttpRes
         return _to_file(file)
     proposals.examine(file.proposal, syncing.contents(file.proposal.project))
     told = f" What belongs to it in {', '.join(rest)} is rejected with it." if rest else ""
-    messages.success(request, f"{file.path}: solved, and not written yet.{told}")
+    stays = FileChange.objects.filter(pk=file.pk, new_sha=F("base_sha")).exists()
+    outcome = "; it stays as it is on disk" if stays else ", and not written yet"
+    messages.success(request, f"{file.path}: solved{outcome}.{told}")
     return _to_file(file)
 
 
