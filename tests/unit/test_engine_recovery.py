@@ -10,7 +10,7 @@ import pytest
 
 from tests.world import model as kit
 from tests.world.cases import each
-from tests.world.model_server import FakeLimits, ScriptedReply, Text, Use, say, status
+from tests.world.model_server import FakeLimits, ScriptedReply, Text, Think, Use, say, status
 
 READ = kit.READ
 
@@ -178,6 +178,10 @@ def test_an_empty_answer_is_asked_again_once_and_is_no_dream_that_found_nothing(
     run = kit.dream(tmp_path / "a", [READ, empty, ScriptedReply((kit.learn(),)), say("Learnt one rule.")])
     assert run.error == "" and run.outcome is not None and run.outcome.summary == "Learnt one rule."
     assert "Your answer was empty" in str(run.server.calls[2].body["messages"][-1])
+    thought = ScriptedReply((Think("Hm."),))
+    alone = kit.dream(tmp_path / "c", [READ, thought, ScriptedReply((Think("So."), kit.learn())), say("Done.")])
+    assert alone.error == "" and alone.report.tools == ["Read", "Write"]
+    assert "left out" not in alone.report.text and "So." in str(alone.server.calls[-1].body["messages"])
     nothing = kit.dream(tmp_path / "b", [READ, empty, empty])
     assert nothing.outcome is None and "last answers were empty" in nothing.error
     done = kit.dream(tmp_path / "c", [ScriptedReply((kit.learn(),)), empty, empty])

@@ -111,6 +111,8 @@ def _wrong_message(number: int, message: Mapping[str, Any], open_calls: set[str]
         return f"messages.{number}: content must not be empty", set()
     if any(block.get("type") == "text" and not str(block.get("text", "")).strip() for block in blocks):
         return f"messages.{number}: text content blocks must be non-empty", set()
+    if message.get("role") == "assistant" and blocks[-1].get("type") == "thinking":
+        return f"messages.{number}: The final block in an assistant message cannot be `thinking`.", set()
     answered = {str(block.get("tool_use_id")) for block in blocks if block.get("type") == "tool_result"}
     if open_calls - answered:
         missing = ", ".join(sorted(open_calls - answered))

@@ -34,8 +34,11 @@ class Conversation:
         return cls([{"role": "user", "content": [_text(briefing)]}])
 
     def answered(self, reply: ModelReply) -> None:
-        """Adds a complete answer of the model."""
-        self.messages.append({"role": "assistant", "content": list(reply.content) or [_text(NOTHING_SAID)]})
+        """Adds a complete answer of the model; thinking at its end, which led to nothing, is refused by the API."""
+        said = list(reply.content)
+        while said and "thinking" in said[-1]["type"]:
+            said.pop()
+        self.messages.append({"role": "assistant", "content": said or [_text(NOTHING_SAID)]})
 
     def cut_off(self, reply: ModelReply, request: str) -> None:
         """Adds the text of a truncated answer and asks for the rest. Its calls are incomplete and dropped."""
