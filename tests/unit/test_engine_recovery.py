@@ -10,7 +10,7 @@ import pytest
 
 from tests.world import model as kit
 from tests.world.cases import each
-from tests.world.model_server import FakeLimits, ScriptedReply, Text, Think, Use, say, status
+from tests.world.model_server import Dialect, FakeLimits, ScriptedReply, Text, Think, Use, say, status
 
 READ = kit.READ
 
@@ -179,7 +179,9 @@ def test_an_empty_answer_is_asked_again_once_and_is_no_dream_that_found_nothing(
     assert run.error == "" and run.outcome is not None and run.outcome.summary == "Learnt one rule."
     assert "Your answer was empty" in str(run.server.calls[2].body["messages"][-1])
     thought = ScriptedReply((Think("Hm."),))
-    alone = kit.dream(tmp_path / "c", [READ, thought, ScriptedReply((Think("So."), kit.learn())), say("Done.")])
+    alone = kit.dream(
+        tmp_path / "c", [READ, thought, ScriptedReply((Think("So."), kit.learn())), say("Done.")]
+    )
     assert alone.error == "" and alone.report.tools == ["Read", "Write"]
     assert "left out" not in alone.report.text and "So." in str(alone.server.calls[-1].body["messages"])
     nothing = kit.dream(tmp_path / "b", [READ, empty, empty])
@@ -199,6 +201,11 @@ def test_a_refusal_ends_the_dream_with_what_to_do(tmp_path: Path) -> None:
         tmp_path, [ScriptedReply((kit.learn(),)), ScriptedReply((Text("No."),), stop_reason="refusal")]
     )
     assert run.outcome is None and "refused to go on" in run.error and "rules engine" in run.error
+    why = {"type": "refusal", "category": "cyber", "explanation": "It names an exploit."}
+    told = ScriptedReply((Text("No."),), stop_reason="refusal", stop_details=why)
+    for streams in (True, False):
+        run = kit.dream(tmp_path / str(streams), [told], server={"dialect": Dialect(streams=streams)})
+        assert "refused to go on with this dream (It names an exploit). Nothing" in run.error
 
 
 def test_a_paused_turn_goes_on(tmp_path: Path) -> None:

@@ -183,6 +183,7 @@ class ScriptedReply:
     input_tokens: int | None = None
     piece: int = 40  # characters of one delta
     pause: float = 0.0  # seconds between events
+    stop_details: Json | None = None
 
     @property
     def stop(self) -> str:
@@ -252,6 +253,7 @@ def whole_message(reply: ScriptedReply, model: str, counted: Counted) -> Json:
         "content": [_whole(block) for block in reply.blocks],
         "stop_reason": reply.stop,
         "stop_sequence": None,
+        "stop_details": reply.stop_details,
         "usage": counted.usage(reply.size),
     }
 
@@ -274,7 +276,7 @@ def events(reply: ScriptedReply, model: str, counted: Counted) -> Iterator[tuple
     yield "ping", {"type": "ping"}
     for index, block in enumerate(reply.blocks):
         yield from _block_events(index, block, reply.piece)
-    delta = {"stop_reason": reply.stop, "stop_sequence": None}
+    delta = {"stop_reason": reply.stop, "stop_sequence": None, "stop_details": reply.stop_details}
     yield "message_delta", {"type": "message_delta", "delta": delta, "usage": {"output_tokens": reply.size}}
     yield "message_stop", {"type": "message_stop"}
 

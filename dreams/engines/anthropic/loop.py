@@ -192,9 +192,10 @@ class Loop:
             return None
         self._count_continuation(reply)
         if reason == "refusal":
+            why = f" ({clean(reply.why)[:SAID_CHARS].rstrip('.')})" if reply.why else ""
             self._say(reply, "The model refused to go on.")
             raise EngineError(
-                "The model refused to go on with this dream. Nothing was proposed. Try another model, or the rules engine."
+                f"The model refused to go on with this dream{why}. Nothing was proposed. Try another model, or the rules engine."
             )
         if reason == "pause_turn":
             self._paused(reply)

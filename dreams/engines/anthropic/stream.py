@@ -46,6 +46,8 @@ class ModelReply:
     # The names of the counts that the server sent: a missing one is unknown, not zero.
     counted: frozenset[str] = frozenset()
     streamed: bool = True
+    # What the server says about a refusal.
+    why: str = ""
 
     @property
     def text(self) -> str:
@@ -73,7 +75,7 @@ class Collector:
         self._blocks: dict[int, _Block] = {}
         self._started = self._stopped = False
         self._streamed = True
-        self._stop_reason = ""
+        self._stop_reason = self._why = ""
         self._usage: dict[str, int] = {}
         self._chars = 0
         self.model = ""
@@ -145,8 +147,10 @@ class Collector:
         self._block(data).done = True
 
     def _message_delta(self, data: Mapping[str, Any]) -> None:
-        reason = _mapping(data.get("delta")).get("stop_reason")
-        self._stop_reason = str(reason) if reason else self._stop_reason
+        delta = _mapping(data.get("delta"))
+        self._stop_reason = str(delta.get("stop_reason") or self._stop_reason)
+        details = _mapping(delta.get("stop_details"))
+        self._why = str(details.get("explanation") or details.get("category") or self._why)
         self._count(data.get("usage"))
 
     def _stop(self, data: Mapping[str, Any]) -> None:
@@ -207,7 +211,13 @@ class Collector:
                 content.append(_scrubbed(made))
         _tell_apart(content)
         return ModelReply(
-            tuple(content), reason, self.tokens(), self.model, frozenset(self._usage), self._streamed
+            tuple(content),
+            reason,
+            self.tokens(),
+            self.model,
+            frozenset(self._usage),
+            self._streamed,
+            self._why,
         )
 
     def _reason(self) -> str:
