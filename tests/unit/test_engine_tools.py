@@ -164,6 +164,25 @@ def test_a_wrong_quote_for_a_removed_memory_is_put_right_by_removing_it_again(tm
         )
 
 
+def test_no_secret_that_a_model_names_is_kept_with_its_change(tmp_path: Path) -> None:
+    token = "ghp_" + "a1B2c3D4e5F6g7H8i9J0" * 2
+    with kit.job(tmp_path) as job:
+        said = f"My token is {token} for now."
+        with job.sessions[0].path.open("a") as file:
+            file.write(json.dumps({"type": "user", "message": {"role": "user", "content": said}}) + "\n")
+        box = toolbox(job)
+        given = kit.learn().input | {
+            "reason": f"It is {token}.",
+            "operation": f"token {token}",
+            "citations": [{"session": kit.SESSION, "quote": said}],
+            "removed": [{"text": "x", "fate": "stated", "note": f"It was {token}."}],
+        }
+        told = one(box, "Write", **given)
+        assert "it has a secret; cite words without it" in told.block["content"]
+        (edit,) = box.writer.edits
+        assert token not in repr(edit) + repr(told) and not edit.citations[0].found
+
+
 def test_write_and_delete_need_the_file_to_have_been_read(tmp_path: Path) -> None:
     with kit.job(tmp_path) as job:
         box = toolbox(job)

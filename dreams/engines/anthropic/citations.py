@@ -70,11 +70,14 @@ class QuoteFinder:
         wanted = line if isinstance(line, int) and not isinstance(line, bool) and line > 0 else None
         quote = quote.strip()[:QUOTE_CHARS]
         name = name.strip()
-        if name.startswith("/repo/"):
-            return self._in_repository(name, quote, wanted)
-        if name.endswith(".md"):
+        in_repository = name.startswith("/repo/")
+        if name.endswith(".md") and not in_repository:
             return self._in_memory(name, quote, wanted)
-        return self._in_session(name, quote, wanted)
+        kept = redact.redact(quote)  # a model was not shown the secret, and the quote is stored
+        if kept != quote:
+            source: EvidenceSource = "repository" if in_repository else "transcript"
+            return _missing(source, kept, name, wanted, "it has a secret; cite words without it")
+        return (self._in_repository if in_repository else self._in_session)(name, quote, wanted)
 
     # --- Sessions -------------------------------------------------------------------------------------------------
 

@@ -211,7 +211,7 @@ class Writer:
                         cast(FateKind, entry["fate"]),
                         target,
                         str(entry.get("target_text") or ""),
-                        note[:1_000],
+                        redact.redact(note)[:1_000],
                     )
                 )
         return tuple(made)
@@ -263,7 +263,7 @@ def _reason(given: Mapping[str, Any]) -> str:
 
 def _label(given: Mapping[str, Any]) -> str:
     label = given.get("operation")
-    return " ".join(label.split())[:100] if isinstance(label, str) else ""
+    return redact.redact(" ".join(label.split()))[:100] if isinstance(label, str) else ""
 
 
 def _kind(name: str, path: str, before: str | None, given: Mapping[str, Any]) -> OperationKind:
