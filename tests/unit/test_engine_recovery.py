@@ -232,6 +232,11 @@ def test_a_final_stop_with_whole_calls_runs_them(tmp_path: Path) -> None:
     assert run.error == "" and run.report.tools == ["Write"]
 
 
+def test_a_stop_for_a_call_that_is_not_there_is_an_end(tmp_path: Path) -> None:
+    run = kit.dream(tmp_path, [READ, ScriptedReply((Text("All is well."),), stop_reason="tool_use")])
+    assert run.error == "" and run.outcome is not None and run.outcome.summary == "All is well."
+
+
 def test_an_unknown_stop_ends_clearly_and_runs_nothing(tmp_path: Path) -> None:
     run = kit.dream(tmp_path, [ScriptedReply((kit.learn(),), stop_reason="solar_flare")])
     assert run.outcome is None and "'solar_flare'" in run.error and run.report.tools == []

@@ -11,6 +11,7 @@ import pytest
 from hypothesis import given, strategies as st
 
 from dreams.dev.fake_server.messages import Counted, events, refusal
+from dreams.engines.anthropic import client
 from dreams.engines.anthropic.conversation import KEPT_MESSAGES, Conversation
 from dreams.engines.anthropic.retrying import FailureKind, kind_of
 from dreams.engines.anthropic.stream import MOST_BLOCKS, BrokenStream, Collector, ModelReply
@@ -203,3 +204,13 @@ def test_every_error_answer_means_something(status: int, error_type: str, messag
 )
 def test_bad_requests_are_told_by_their_message(message: str, kind: FailureKind) -> None:
     assert kind_of(400, "invalid_request_error", message) is kind
+
+
+def test_a_spend_limit_of_the_account_is_no_rate_limit_that_passes() -> None:
+    def error(code: str) -> dict[str, Any]:
+        details = {"error_code": code}
+        return {"type": "error", "error": {"type": "rate_limit_error", "message": "No.", "details": details}}
+
+    spent = client._told(error("enforced_spend_limit_reached"), "")
+    assert kind_of(429, *spent) is FailureKind.MONEY and spent[1] == "No."
+    assert kind_of(429, *client._told(error("ramp_limit_exceeded"), "")) is FailureKind.RATE_LIMITED

@@ -20,7 +20,7 @@ from urllib.parse import urlsplit
 
 from dreams.engines.anthropic import keys
 from dreams.engines.anthropic.keys import Endpoint
-from dreams.engines.anthropic.retrying import CallFailed, FailureKind, Patience, kind_of
+from dreams.engines.anthropic.retrying import SPENT, CallFailed, FailureKind, Patience, kind_of
 from dreams.engines.anthropic.server_limits import ServerLimits
 from dreams.engines.anthropic.stream import (
     ENDLESS,
@@ -339,11 +339,13 @@ def _told_failure(
 
 
 def _told(body: object, otherwise: str) -> tuple[str, str]:
-    """(type, message) of an error in any of the usual shapes."""
+    """(type, message) of an error in any of the usual shapes; its code is the type if that says more."""
     given = body if isinstance(body, Mapping) else {}
     inner = given.get("error", given.get("detail", given))
     if isinstance(inner, Mapping):
-        return str(inner.get("type") or ""), str(inner.get("message") or otherwise)
+        details = inner.get("details")
+        code = str(details.get("error_code") or "") if isinstance(details, Mapping) else ""
+        return code if SPENT in code else str(inner.get("type") or ""), str(inner.get("message") or otherwise)
     return "", str(inner or otherwise)
 
 

@@ -54,7 +54,7 @@ SAID_NOTHING = (
     "The model’s last answers were empty, and it had changed nothing. Nothing was proposed. Dream again; if that does not "
     "help, choose another model, or give the server a larger context."
 )
-FINAL = frozenset({"end_turn", "stop_sequence"})
+FINAL = frozenset({"end_turn", "stop_sequence", "tool_use"})  # some servers give the last without a call
 
 
 @dataclass(slots=True)
@@ -200,7 +200,7 @@ class Loop:
         if reason == "pause_turn":
             self._paused(reply)
             return None
-        if reply.calls and reason in {*FINAL, "tool_use"}:
+        if reply.calls and reason in FINAL:
             self._called(reply)
             return None
         if reason in FINAL:

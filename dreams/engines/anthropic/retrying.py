@@ -115,6 +115,8 @@ _MODEL = re.compile(
     re.IGNORECASE,
 )
 _MONEY = re.compile(r"credit balance|billing", re.IGNORECASE)
+#: In the code of an error: a limit of the account, which comes as 429 and ends with the month.
+SPENT = "spend_limit_reached"
 # Servers that do not support tools report this in a 400, 500 or 501: retrying is useless.
 _NO_TOOLS = re.compile(
     r"\b(?:tools?|function[ _]call\w*)\b.{0,80}\b(?:requires?|unsupported|not supported)\b"
@@ -150,7 +152,7 @@ def kind_of(status: int, error_type: str, message: str) -> FailureKind:
     if code == 529 or error_type == "overloaded_error":
         return FailureKind.OVERLOADED
     if code == 429:
-        return FailureKind.RATE_LIMITED
+        return FailureKind.MONEY if SPENT in error_type else FailureKind.RATE_LIMITED
     if (code in (400, 422) or code >= 500) and _NO_TOOLS.search(message):
         return FailureKind.TOOLS
     if (code >= 500 and code != 501) or code in (408, 409):
@@ -186,7 +188,7 @@ _CHOOSE = "Choose another model."
 _REMEDIES: Mapping[FailureKind, str] = {
     FailureKind.KEY: "{host} does not take the key ({said}). Set a valid ANTHROPIC_API_KEY, or the key bound to this host in "
     "ANTHROPIC_API_KEY_FILE.",
-    FailureKind.MONEY: "{host} will not go on for lack of credit ({said}). Top up the account.",
+    FailureKind.MONEY: "{host} will not go on for lack of credit ({said}). Top up the account, or raise its limit.",
     FailureKind.UNKNOWN_MODEL: "{host} does not know the model “{model}” ({said}). Choose another one in the settings.",
     FailureKind.WRONG_PLACE: "{host} does not speak the Messages API ({said}). Correct ANTHROPIC_BASE_URL: it is the part "
     "before /v1/messages, with the port of the model server. Test connection on the Engines page says more.",
