@@ -9,7 +9,7 @@ from django.db import DatabaseError
 
 from dreams.lib.files.text import plural
 from dreams.models import Project
-from dreams.services import dreaming, handing_over, host_request_worker, hosts, jobs, notify
+from dreams.services import dreaming, handing_over, host_request_worker, hosts, jobs, login, notify
 from dreams.services.catching import lifecycle as catching
 from dreams.services.discovery import watching
 from dreams.services.scheduling import scheduler
@@ -35,6 +35,7 @@ def tick() -> str:
     """One round of the scheduler, after taking the requests of other hosts."""
     try:
         hosts.forget_failures()
+        login.forget_expired()
         host_request_worker.take()
     except Exception:
         log.exception("requests of other hosts")

@@ -194,6 +194,11 @@ def sessions() -> QuerySet[LoginSession]:
     return rows.select_related("user")
 
 
+def forget_expired() -> None:
+    """Deletes expired browser sessions: each visit to the login page without a cookie makes one, such as a health check's."""
+    Session.objects.filter(expire_date__lt=timezone.now()).delete()
+
+
 def _alive(now: dt.datetime) -> QuerySet[Session]:
     return Session.objects.filter(session_key=OuterRef("session_key"), expire_date__gt=now)
 

@@ -7,10 +7,13 @@ import os
 from pathlib import Path
 
 import pytest
+from django.contrib.sessions.models import Session as BrowserSession
 from django.core.cache import cache
 from django.db import connection
 from django.db.models import F
+from django.test import Client
 from django.test.utils import CaptureQueriesContext
+from django.urls import reverse
 from django.utils import timezone
 from django_q.brokers import get_broker
 from django_q.models import Failure, OrmQ, Schedule
@@ -312,6 +315,15 @@ def test_failed_tasks_do_not_pile_up_in_the_database() -> None:
     assert Failure.objects.exists()
     tasks.tick()
     assert not Failure.objects.exists()
+
+
+def test_expired_browser_sessions_do_not_pile_up_in_the_database() -> None:
+    for _ in range(2):
+        Client().get(reverse("login"))  # as a health check asks, without a cookie
+    first, second = BrowserSession.objects.all()
+    BrowserSession.objects.filter(pk=first.pk).update(expire_date=timezone.now() - scheduler.EVERY)
+    tasks.tick()
+    assert BrowserSession.objects.get() == second
 
 
 def test_there_is_one_schedule_row_however_often_it_is_ensured() -> None:
