@@ -13,6 +13,7 @@ from django.utils import timezone
 
 from dreams.lib import locks, process
 from dreams.lib.files import text
+from dreams.lib.files.seen import storable_ns
 from dreams.lib.refusal import Refusal
 from dreams.lib.secrets.redact import redact
 from dreams.models import LockHold, Project
@@ -96,7 +97,7 @@ def _save(project: Project, record: locks.LockRecord, purpose: str) -> None:
         defaults={
             "pid": record.pid,
             "process_started": record.start_time,
-            "prior_mtime_ns": record.prior_mtime_ns,
+            "prior_mtime_ns": record.prior_mtime_ns and storable_ns(record.prior_mtime_ns),
             "prior_body": record.prior_body,
             "taken_at": timezone.now(),
             "purpose": purpose,

@@ -6,15 +6,18 @@ import json
 import os
 import shutil
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
 from django.utils import timezone
 
 from dreams.lib.agents import registry
+from dreams.lib.files.seen import seen
 from dreams.models import Project, Session, TranscriptFolder
 from dreams.services import discovery
 from dreams.services.doctor import work
+from dreams.services.memories import syncing
 from tests.world.agent_folder import Root, closed_to_us, project, reasons, session, typed
 
 pytestmark = [pytest.mark.django_db, pytest.mark.not_on_postgresql]
@@ -204,6 +207,30 @@ def test_a_folder_of_another_agent_with_files_named_as_ours_is_named_too(
     for name in (file, "settings.json"):
         (tmp_path / name).write_text("{}\n")
     assert registry.why_unread(tmp_path).startswith(said)
+
+
+def test_files_with_times_that_no_column_takes_are_read_and_stop_no_other(root: Root) -> None:
+    """Disks hold years far beyond 2262."""
+    app = root.repository("app")
+    root.session(app, "s1")
+    root.memory(app, "fact.md")
+    notes = root.folder(app) / "s1" / "session-memory" / "summary.md"
+    notes.parent.mkdir(parents=True)
+    notes.write_text("# Notes\n")
+    typed_then = {"display": "hi", "timestamp": 1_760_000_000_000, "project": str(app), "sessionId": "s2"}
+    (root.path / "history.jsonl").write_text(f"{json.dumps(typed_then)}\n")
+    for file in (path for path in root.path.rglob("*") if path.is_file()):
+        os.utime(file, (14_000_000_000, 14_000_000_000))
+    for _ in range(2):
+        report = root.discover()
+        assert report.skipped == () and (report.sessions, report.memories) == (1, 1)
+    assert Session.objects.count() == 2 and report.bytes_read == 0
+    assert syncing.is_unchanged(project())
+
+
+def test_an_inode_of_64_bits_without_a_sign_is_stored_with_one() -> None:
+    found: Any = SimpleNamespace(st_size=1, st_mtime_ns=-(2**70), st_ino=2**64 - 1)
+    assert seen(found) == (1, -(2**63), -1)
 
 
 @pytest.mark.parametrize("file", ["agents/reviewer.md", "commands/release.md"])

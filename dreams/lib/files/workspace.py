@@ -13,6 +13,7 @@ from typing import Self
 
 from dreams.lib import process
 from dreams.lib.files import safefs, text
+from dreams.lib.files.seen import seen
 from dreams.lib.memdir import names
 
 MAX_FILES = 5_000  # of a memory directory; chosen
@@ -161,12 +162,13 @@ def _read_into(
         skipped[entry.rel] = safefs.reason(error)
         return
     found = entry.stat
+    _, mtime_ns, inode = seen(found)
     files[entry.rel] = SnapshotFile(
         path=entry.rel,
         data=data,
         mode=found.st_mode & 0o7777,
-        mtime_ns=found.st_mtime_ns,
-        inode=found.st_ino,
+        mtime_ns=mtime_ns,
+        inode=inode,
         links=found.st_nlink,
     )
 

@@ -18,6 +18,7 @@ from dreams.lib.agents.transcripts import Batch, Prompt, Reader, Scan, UsageRow,
 from dreams.lib.agents.transcripts.read_ahead import Ahead, children_for
 from dreams.lib.agents.transcripts.reader import opened
 from dreams.lib.agents.transcripts.whole_file import Whole
+from dreams.lib.files.seen import signed
 from dreams.lib.files.text import storable
 from dreams.lib.process import without_collecting
 from dreams.services.discovery import rows
@@ -29,7 +30,6 @@ from dreams.services.discovery.reading import (
     orphan_row,
     prompt_rows,
     session_row,
-    signed,
     usage_row,
 )
 from dreams.services.discovery.resume import Kept, kept, resume, start_over, stat_mark, state_of

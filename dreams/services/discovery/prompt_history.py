@@ -26,6 +26,7 @@ from dreams.lib.agents.transcripts import (
 )
 from dreams.lib.agents.transcripts.reader import opened
 from dreams.lib.agents.transcripts.typed_prompts import title_of
+from dreams.lib.files.seen import signed
 from dreams.lib.files.text import one_line, storable
 from dreams.lib.secrets.redact import redact
 from dreams.models import (
@@ -40,7 +41,7 @@ from dreams.models import (
 )
 from dreams.services import database
 from dreams.services.discovery import rows
-from dreams.services.discovery.reading import is_own, prompt_rows, signed
+from dreams.services.discovery.reading import is_own, prompt_rows
 from dreams.services.discovery.resume import mark_of
 from dreams.services.discovery.rows import Tally
 

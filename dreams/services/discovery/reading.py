@@ -71,11 +71,6 @@ def _is_name(text: str) -> bool:
     return bool(text) and len(text) <= 200 and "/" not in text and text.isprintable()
 
 
-def signed(number: int) -> int:
-    """Some file systems use the full unsigned range; the column is signed."""
-    return number - 2**64 if number >= 2**63 else number
-
-
 def _believed(said: dt.datetime | None, touched: dt.datetime) -> dt.datetime | None:
     """When a record was written: not much later than its file's time, or than now if that is from before there were agents."""
     last = touched if touched.year >= FIRST_YEAR else timezone.now()

@@ -99,4 +99,4 @@ def start_over(session: int, *, is_other: bool) -> dict[int, str]:
 
 def stat_mark(before: FileStat, offset: int, *, whole: bool) -> tuple[int, int]:
     """(size, mtime) to store; for a file that was not read to its end, values that no listing can match."""
-    return (before.size, min(before.mtime_ns, 2**63 - 1)) if whole else (offset, 0)
+    return (before.size, before.mtime_ns) if whole else (offset, 0)

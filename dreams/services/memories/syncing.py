@@ -17,6 +17,7 @@ from django.utils import timezone
 
 from dreams.lib import memdir, stopwatch
 from dreams.lib.files import safefs, text, workspace
+from dreams.lib.files.seen import seen
 from dreams.lib.secrets import redact
 from dreams.lib.storage import history
 from dreams.models import AppliedFile, Memory, Project, Proposal, Version
@@ -98,7 +99,7 @@ def is_unchanged(project: Project) -> bool:
         return not known
     with root:
         now = {
-            entry.rel: [entry.stat.st_size, entry.stat.st_mtime_ns, entry.stat.st_ino]
+            entry.rel: [*seen(entry.stat)]
             for entry in root.walk(limit=workspace.MAX_FILES)
             if isinstance(entry, safefs.WalkedFile) and is_memory(entry.rel)
         }
@@ -287,10 +288,9 @@ def _was_renamed(
 
 def _on_disk(path: Path) -> tuple[int, ...]:
     try:
-        found = path.lstat()
+        return seen(path.lstat())
     except OSError:
         return ()
-    return found.st_size, found.st_mtime_ns, found.st_ino
 
 
 def _save(

@@ -18,6 +18,7 @@ from dreams.lib import diff, memdir
 from dreams.lib.diff import merge
 from dreams.lib.diff.index_merge import merge_index
 from dreams.lib.files import safefs, text, workspace
+from dreams.lib.files.seen import seen
 from dreams.lib.files.text import plural
 from dreams.lib.refusal import Refusal
 from dreams.models import FileChange, Finding, Hunk, Memory, Proposal
@@ -317,11 +318,7 @@ def _current_sha(root: safefs.Root, path: str, known: Memory | None) -> str:
     """The sha256 of the file on disk; empty without a file."""
     try:
         found = root.lstat(path)
-        if known is not None and (found.st_size, found.st_mtime_ns, found.st_ino) == (
-            known.size,
-            known.mtime_ns,
-            known.inode,
-        ):
+        if known is not None and seen(found) == (known.size, known.mtime_ns, known.inode):
             return known.sha256
         return text.sha256(root.read_bytes(path, limit=workspace.MAX_FILE_BYTES))
     except FileNotFoundError:

@@ -249,11 +249,13 @@ def _log_lines(project: Project, scan: Callable[[Project], object] | None) -> in
 
 def _touched(project: Project, clock: int | None) -> QuerySet[Session]:
     rows = project.sessions.filter(gone_at__isnull=True).order_by("-touched_at")
-    if clock is None:
+    last = None if clock is None else from_ns(clock)
+    if last is None:
         return rows
     # A microsecond of slack: rows keep microseconds, the gate compares nanoseconds.
-    last = dt.datetime.fromtimestamp(clock / 1e9, dt.UTC) - dt.timedelta(microseconds=1)
-    return rows.filter(Q(given_back_at__isnull=False) | Q(touched_at__gte=last))
+    return rows.filter(
+        Q(given_back_at__isnull=False) | Q(touched_at__gte=last - dt.timedelta(microseconds=1))
+    )
 
 
 def _inputs(project: Project, many: Many | None) -> gates.InputsFact:

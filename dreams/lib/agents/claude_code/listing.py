@@ -5,6 +5,7 @@ import stat
 from collections.abc import Iterator, Set
 from contextlib import contextmanager
 
+from dreams.lib.files.seen import seen
 from dreams.lib.files.text import is_utf8
 from dreams.lib.memdir import INDEX_NAME
 
@@ -140,7 +141,7 @@ def _file(memory_dir: str, path: str, st: os.stat_result) -> FoundMemory | Skipp
     kind = kind_of(path)
     if kind is None:
         return Skipped(printable(f"{memory_dir}/{path}"), NOT_MARKDOWN)
-    return FoundMemory(path, kind, st.st_size, st.st_mtime_ns, st.st_ino)
+    return FoundMemory(path, kind, *seen(st))
 
 
 def kind_of(path: str) -> MemoryKind | None:

@@ -28,6 +28,7 @@ from dreams.lib.agents.base import (
     why,
 )
 from dreams.lib.agents.claude_code.listing import entries, odd, open_folder, read_small
+from dreams.lib.files.seen import seen, storable_ns
 
 MOST_BYTES = 256 * 1024 * 1024  # read of one main transcript
 LONGEST_LINE = 4 * 1024 * 1024  # of a line, read at once; chosen
@@ -133,7 +134,7 @@ def _transcript(folder: str, name: str, found: os.stat_result, parent: str) -> F
         path,
         "subagent" if parent or name.startswith(AGENT_PREFIX) else "main",
         found.st_size,
-        found.st_mtime_ns,
+        storable_ns(found.st_mtime_ns),
         found.st_ino,
         parent,
     )
@@ -145,7 +146,8 @@ def _notes(fd: int, folder: str, session: str) -> Iterator[FoundNotes]:
         found = os.stat("summary.md", dir_fd=notes, follow_symlinks=False)
         if stat.S_ISREG(found.st_mode):
             path = f"{session}/{_NOTES}/summary.md"
-            yield FoundNotes(f"{folder}/{session}{SUFFIX}", folder, path, found.st_size, found.st_mtime_ns)
+            size, mtime_ns, _ = seen(found)
+            yield FoundNotes(f"{folder}/{session}{SUFFIX}", folder, path, size, mtime_ns)
 
 
 def cwd_of(paths: list[str]) -> str | None:

@@ -6,6 +6,7 @@ import msgspec
 
 from dreams.lib.agents.transcripts.reader import samples
 from dreams.lib.agents.transcripts.scan import Summary
+from dreams.lib.files.seen import storable_ns
 
 from .reader import Cursor, Reader, Source, open_regular, opened
 from .scan import BATCH_LINES, Batch, Scan, scan, scan_at_once
@@ -47,7 +48,7 @@ def seen(fd: int) -> FileStat:
 
 
 def _seen(st: os.stat_result) -> FileStat:
-    return FileStat(st.st_dev, st.st_ino, st.st_size, st.st_mtime_ns)
+    return FileStat(st.st_dev, st.st_ino, st.st_size, storable_ns(st.st_mtime_ns))
 
 
 def identity_of(fd: int, offset: int) -> bytes:
