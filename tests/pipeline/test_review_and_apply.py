@@ -417,6 +417,34 @@ def test_a_finding_that_a_rebase_brings_up_after_the_submit_can_be_confirmed(tmp
     assert (folder / "feedback_testing.md").read_text() == gone
 
 
+@pytest.mark.parametrize(
+    "said",
+    [
+        ("One\u200bword is here.", "Another\u200bword is there."),
+        tuple(f"It is gh{'p_' + 4 * word}." for word in ("a1B2c3D4e5", "z1Y2x3W4v5")),
+    ],
+)
+def test_findings_that_read_alike_are_confirmed_one_by_one(tmp_path: Path, said: tuple[str, str]) -> None:
+    one, other = said
+    project = world.make_project(tmp_path)
+    there = world.DEPLOY + f"\n{one}\n{other}\n"
+    reset = world.TESTING.replace("make reset", "make fresh")
+    proposal = world.propose(
+        project,
+        world.edit("project_deploy.md", world.DEPLOY, there, "in"),
+        world.edit("feedback_testing.md", world.TESTING, reset, "reset"),
+    )
+    hunk = hunk_with(proposal, one)
+    review.decide(proposal, [hunk], Hunk.Verdict.APPROVED, world.ME)
+    first, second = review.blocking_findings(proposal)
+    review.confirm(proposal, [first], world.ME)
+    with pytest.raises(review.ReviewRefused, match=f"line {second.line_no}"):
+        review.submit(proposal, world.ME)
+    assert len(review.blocking_findings(proposal)) == 1
+    review.edit(proposal, hunk_with(proposal, one), f"\n{other}\n", world.ME)
+    assert len(review.blocking_findings(proposal)) == 1, "what was confirmed is gone, and the other is not it"
+
+
 @pytest.mark.also_on_postgresql
 def test_what_a_rejected_destination_loses_is_kept_for_the_person_to_confirm(tmp_path: Path) -> None:
     project = world.make_project(tmp_path)

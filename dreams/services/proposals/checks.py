@@ -4,7 +4,6 @@ inputs: unchanged inputs are not checked again.
 
 import datetime as dt
 import hashlib
-import re
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, fields, replace
@@ -280,7 +279,6 @@ def _stable(value: object) -> str:
 
 
 HunksByPlace = Mapping[tuple[str, str], Hunk]
-_LINE = re.compile(r"\bline \d+")
 
 MOST_AT_ONCE = 200  # rows of one transaction: about 20 ms of SQLite's write lock
 SAVING = "Saving what was found"
@@ -314,25 +312,25 @@ def _save_report(
 
 @dataclass(frozen=True, slots=True)
 class _Confirmations:
-    """Confirmed findings by key and, for hunks that a rebase gave another id, by path, code, message and hunk. When a
-    hunk was merged into another, its findings belong to the file."""
+    """Confirmed findings by key and, for hunks that a rebase gave another id, by path, code, what they are about and hunk.
+    When a hunk was merged into another, its findings belong to the file."""
 
     by_key: Mapping[str, Finding]
-    by_message: Mapping[tuple[str, str, str, int | None], Finding]
+    by_subject: Mapping[tuple[str, str, str, int | None], Finding]
 
     @classmethod
     def load(cls, proposal: Proposal) -> "_Confirmations":
         rows = list(proposal.findings.filter(confirmed_at__isnull=False).select_related("file"))
-        by_message = {
-            (row.file.path if row.file else "", row.code, _without_place(row.message), row.hunk_id): row
+        by_subject = {
+            (row.file.path if row.file else "", row.code, row.message_parts.get(_ABOUT, ""), row.hunk_id): row
             for row in rows
         }
-        return cls({row.key: row for row in rows}, by_message)
+        return cls({row.key: row for row in rows}, by_subject)
 
     def fields(self, found: NewFinding, hunk: Hunk | None) -> "_Confirmation":
-        message = (found.path, found.code, _without_place(text.storable(found.message, 2000)))
-        row = self.by_key.get(found.key) or self.by_message.get((*message, hunk.pk if hunk else None))
-        row = row or self.by_message.get((*message, None))
+        subject = (found.path, found.code, _about(found))
+        row = self.by_key.get(found.key) or self.by_subject.get((*subject, hunk.pk if hunk else None))
+        row = row or self.by_subject.get((*subject, None))
         by, at = (row.confirmed_by, row.confirmed_at) if row else ("", None)
         return {"confirmed_by": by, "confirmed_at": at}
 
@@ -342,9 +340,12 @@ class _Confirmation(TypedDict):
     confirmed_at: dt.datetime | None
 
 
-def _without_place(message: str) -> str:
-    """The message without line numbers, which change when lines move."""
-    return _LINE.sub("line", message)
+_ABOUT = "about"  # beside the parts of a stored message: what `_about` says
+
+
+def _about(found: NewFinding) -> str:
+    """A digest of what a finding is about, whichever hunk it is in: two alike in one hunk are confirmed one by one."""
+    return text.sha256((found.about or found.message).encode("utf-8", "surrogatepass"))[:24]
 
 
 def _save_findings(proposal: Proposal, hunks: HunksByPlace, report: FindingsReport) -> None:
@@ -387,7 +388,7 @@ def _row(
         severity=found.severity,
         message=text.storable(found.message, 2000),
         remedy=text.storable(found.remedy, 1000),
-        message_parts=_stored_parts(found.message_parts),
+        message_parts=_stored_parts(found.message_parts) | {_ABOUT: _about(found)},
         line_no=found.line_no,
         **old.fields(found, hunk),
     )
