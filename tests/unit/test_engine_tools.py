@@ -164,6 +164,30 @@ def test_a_wrong_quote_for_a_removed_memory_is_put_right_by_removing_it_again(tm
         )
 
 
+def test_a_turn_that_reads_very_much_is_answered_in_part_and_still_writes(tmp_path: Path) -> None:
+    files = {
+        **kit.FILES,
+        "project_long.md": "---\nname: Long\n---\n\n" + "A fact about the service.\n" * 1_500,
+    }
+    with kit.job(tmp_path, files) as job:
+        reads = [
+            {
+                "type": "tool_use",
+                "id": f"r{n}",
+                "name": "Read",
+                "input": {"file_path": "/memory/project_long.md"},
+            }
+            for n in range(90)
+        ]
+        write = {"type": "tool_use", "id": "w", "name": "Write", "input": dict(kit.learn().input)}
+        results = toolbox(job).run([*reads, write])
+        assert sum(len(result.block["content"]) for result in results) < 500_000
+        assert [result.refused for result in results[:9]] == [False] * 9 and results[-2].refused
+        assert "Call again in the next one" in results[-2].block["content"] and not results[-1].refused
+        more = toolbox(job).run([{**write, "id": f"w{n}"} for n in range(102)])
+        assert [result.refused for result in more[-2:]] == [True, True] and len(more) == 102
+
+
 def test_no_secret_that_a_model_names_is_kept_with_its_change(tmp_path: Path) -> None:
     token = "ghp_" + "a1B2c3D4e5F6g7H8i9J0" * 2
     with kit.job(tmp_path) as job:

@@ -24,6 +24,7 @@ from dreams.lib.sandbox.tool_worker import Mounts, ToolWorker
 from dreams.lib.sandbox.tool_worker.tools import ToolReply as Answer
 
 OUTPUT_CHARS = 40_000  # the reading tools cap their own output below this
+TURN_CHARS = 400_000  # of all answers of a turn, some 100,000 tokens: more would pass a limit and end the dream; chosen
 MOST_CALLS = 100  # calls of one turn; further ones are refused
 SHOWN_INPUT = 4_000  # characters of a call kept for the dream's page; chosen
 SHOWN_VALUE = 600  # and of each of its values; chosen
@@ -110,9 +111,15 @@ class Toolbox:
 
     def run(self, calls: Sequence[Json]) -> list[AnsweredCall]:
         """Answers in the order of the calls. Raises only what `watch` raises."""
-        results = [self._answered(call) for call in calls[:MOST_CALLS]]
-        for call in calls[MOST_CALLS:]:
-            results.append(_result(call, Answer(f"Not done: more than {MOST_CALLS} calls at once.", True), 0))
+        results, shown = list[AnsweredCall](), 0
+        for call in calls:
+            why = f"more than {MOST_CALLS} calls at once" if len(results) >= MOST_CALLS else ""
+            if shown > TURN_CHARS and call["name"] in self.reads.names:
+                why = "the answers of this turn are long enough. Call again in the next one, for less"
+            results.append(
+                _result(call, Answer(f"Not done: {why}.", True), 0) if why else self._answered(call)
+            )
+            shown += len(results[-1].block["content"])
         return results
 
     def _answered(self, call: Json) -> AnsweredCall:
