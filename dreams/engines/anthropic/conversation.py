@@ -62,10 +62,7 @@ class Conversation:
 
     def forget_thinking(self) -> None:
         """Drops thinking: it is signed by its model, and another model refuses it."""
-        for message in self.messages:
-            if message["role"] == "assistant":
-                kept = [block for block in message["content"] if "thinking" not in block["type"]]
-                message["content"] = kept or [_text("(Thought about it.)")]
+        self.messages = [without_thinking(message) for message in self.messages]
 
     def compact(self, done: Iterable[str]) -> bool:
         """Keeps the briefing and the last messages; `done` lists what the rest achieved. False: nothing to leave out.
@@ -89,6 +86,14 @@ class Conversation:
         while start > 1 and self.messages[start]["role"] != "assistant":
             start -= 1
         return start
+
+
+def without_thinking(message: Json) -> Json:
+    content = message.get("content")
+    if message.get("role") != "assistant" or not isinstance(content, list):
+        return message
+    kept = [block for block in content if "thinking" not in str(block.get("type"))]
+    return {**message, "content": kept or [_text("(Thought about it.)")]}
 
 
 def _text(text: str) -> Json:

@@ -9,10 +9,9 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from dreams.engines.anthropic.conversation import without_thinking
 from dreams.engines.anthropic.retrying import CallFailed, FailureKind
-
-Json = dict[str, Any]
-_THOUGHT = {"type": "text", "text": "(Thought about it.)"}
+from dreams.engines.anthropic.stream import Json
 
 
 @dataclass(slots=True)
@@ -69,15 +68,7 @@ def _joined_system(given: Mapping[str, Any]) -> Json:
 
 
 def _without_thinking(given: Mapping[str, Any]) -> Json:
-    return {**given, "messages": [_unthought(message) for message in given.get("messages", ())]}
-
-
-def _unthought(message: Mapping[str, Any]) -> Mapping[str, Any]:
-    content = message.get("content")
-    if message.get("role") != "assistant" or not isinstance(content, list):
-        return message
-    kept = [block for block in content if "thinking" not in str(block.get("type"))]
-    return {**message, "content": kept or [_THOUGHT]}
+    return {**given, "messages": [without_thinking(message) for message in given.get("messages", ())]}
 
 
 _WITHOUT: Mapping[str, Callable[[Mapping[str, Any]], Json]] = {
