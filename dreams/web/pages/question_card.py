@@ -202,13 +202,24 @@ def _card(row: Question, known: _Known) -> QuestionCard:
         why=known.mask(row.why),
         places=places[:MOST_PLACES],
         more_places=0 if any(option.rows for option in made) else max(0, len(row.places) - MOST_PLACES),
-        quotes=tuple(_quote(found, row.project_id, known) for found in row.evidence),
+        quotes=tuple(_not_among(places[:MOST_PLACES], row, known)),
         options=tuple(made),
         answered=next((option.label for option in made if option.id == row.answer), row.answer),
         can_undo=is_undoable,
         change=_change(target, known.hunks.get(row.operation_id or 0)),
         recall=_recall(row, known),
     )
+
+
+def _not_among(places: Sequence[PlaceCard], row: Question, known: _Known) -> Iterable[PlaceCard]:
+    """The evidence without what a place above it shows word for word."""
+    shown = {(place.href, _words(place)) for place in places}
+    quotes = (_quote(found, row.project_id, known) for found in row.evidence)
+    return (quote for quote in quotes if quote.note or (quote.href, _words(quote)) not in shown)
+
+
+def _words(place: PlaceCard) -> str:
+    return "".join(run.text for run in place.runs)
 
 
 def _change(target: Proposal | None, hunk: int | None) -> str:
