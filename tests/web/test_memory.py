@@ -156,6 +156,7 @@ def test_versions_are_compared_word_by_word_and_a_restore_in_its_own_direction_a
     newest = memory.versions.order_by("-pk")[0]
     shown = _page(browser, "memory-compare", memory, f"?a={first.pk}&b={newest.pk}")
     assert "<del>alpha</del>" in shown and "<ins>beta</ins>" in shown
+    assert '<span class="diff-sign" aria-hidden="true">+</span>' in shown, "a screen reader says “Added”"
     shown = _page(browser, "memory-compare", memory, f"?a={first.pk}&b={first.pk}")
     assert "No differences: this version" in shown
     shown = _page(browser, "memory-compare", memory, f"?a={first.pk}&restore=1")
