@@ -1,12 +1,15 @@
 """Prepares diffs for templates: lines in parts, each with its kind. No database."""
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import groupby, pairwise, takewhile
+from typing import Any
 
 from dreams.lib import diff, memdir
 from dreams.lib.diff import DiffRow, Hunk
+from dreams.lib.secrets import masking
+from dreams.lib.secrets.masking import Mask
 
 CONTEXT = 2  # lines; chosen
 # A gap shows at most this many lines; the page of the memory has the rest.
@@ -255,12 +258,18 @@ def line_of(
     return DiffLine(row.kind, number, (cut or runs)(row), style, note)
 
 
-def compared(rows: Iterable[DiffRow]) -> list[DiffLine]:
-    """The lines for the comparison of two texts. There may be thousands, so only changes are marked in them."""
-    return [
-        DiffLine("skip", None, (), note=row.text) if row.kind == "skip" else line_of(row, cut=_changes)
-        for row in rows
-    ]
+def difference(before: str, after: str, mask: Mask, most: int) -> dict[str, Any]:
+    """The first `most` lines for the comparison of two texts. There may be thousands, so only changes are marked in them."""
+    rows = [] if before == after else masking.rows(mask, before, after)
+    return {
+        "rows": [
+            DiffLine("skip", None, (), note=row.text) if row.kind == "skip" else line_of(row, cut=_changes)
+            for row in rows[:most]
+        ],
+        "added": sum(row.kind == "ins" for row in rows),
+        "removed": sum(row.kind == "del" for row in rows),
+        "is_cut": len(rows) > most,
+    }
 
 
 def _changes(row: DiffRow) -> tuple[BitRun, ...]:

@@ -14,7 +14,6 @@ from django.urls import reverse
 
 from dreams.lib import diff, memdir
 from dreams.lib.files import text
-from dreams.lib.secrets import masking
 from dreams.lib.secrets.masking import Mask
 from dreams.models import Blob, Memory, Project, Proposal, Version
 from dreams.services import blobs, hosts
@@ -187,14 +186,10 @@ def compare(old: VersionRow, new: VersionRow, *, is_bare: bool = False) -> dict[
     missing = next((sha[:12] for sha in shas if sha and sha not in kept), "")
     before, after = ("" if missing else text.decode(kept.get(sha, b"")) for sha in shas)
     known = Mask.of((before, after))
-    rows = masking.rows(Mask() if is_bare else known, before, after)
     return {
+        **diffs.difference(before, after, Mask() if is_bare else known, MOST_ROWS),
         "old": old,
         "new": new,
-        "rows": [] if before == after else diffs.compared(rows[:MOST_ROWS]),
-        "added": sum(row.kind == "ins" for row in rows),
-        "removed": sum(row.kind == "del" for row in rows),
-        "is_cut": len(rows) > MOST_ROWS,
         "missing": missing,
         "secrets": len(known.shown),
     }

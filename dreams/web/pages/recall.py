@@ -21,6 +21,7 @@ from dreams.models import AppliedFile, Memory, Project, Prompt, Proposal
 from dreams.services import blobs, proposals, recalling
 from dreams.services.memories import syncing
 from dreams.services.recalling import Recall
+from dreams.web.pages.index_size import IndexSize, size_as_loaded
 from dreams.web.pages.review_proposal import LoadedProposal
 from dreams.web.pages.review_texts import file_texts
 
@@ -258,30 +259,16 @@ def _said(answer: RecallAnswer) -> list[tuple[str, str]]:
 
 @dataclass(frozen=True, slots=True)
 class Loads:
-    """The size of the index with all changes that are not rejected. `is_on_disk`: they are written; the index now and before.
+    """The index `now`, with all changes that are not rejected, and `before` them. `is_on_disk`: they are written.
     `is_since`: the index changed after the proposal was made. `off` and `back` are titles of rows that are no longer, or
     again, within the limit."""
 
     is_on_disk: bool
     is_since: bool
-    lines: int
-    max_lines: int
-    bytes: int
-    max_bytes: int
-    lines_before: int
-    bytes_before: int
+    now: IndexSize
+    before: IndexSize
     off: tuple[str, ...]
     back: tuple[str, ...]
-    still_off: int
-
-    @property
-    def kilobytes(self) -> str:
-        """ "20.4 of 25 KB", in thousands, like the limit."""
-        return f"{_tenths(self.bytes)} of {self.max_bytes / 1000:g} KB"
-
-    @property
-    def kilobytes_before(self) -> str:
-        return _tenths(self.bytes_before)
 
     @property
     def compared(self) -> str:
@@ -289,20 +276,6 @@ class Loads:
         if self.is_on_disk:
             return "before:"
         return "when this was proposed:" if self.is_since else "now"
-
-    @property
-    def moved_bytes(self) -> bool:
-        """Whether the size differs when rounded to tenths of a kilobyte."""
-        return _tenths(self.bytes) != self.kilobytes_before
-
-    @property
-    def words(self) -> str:
-        return f"{self.lines:,} of {self.max_lines:,} lines, {self.bytes:,} of {self.max_bytes:,} bytes"
-
-
-def _tenths(count: int) -> str:
-    """Kilobytes; at least 0.1, as "0.0" would mean that nothing is loaded."""
-    return f"{max(count / 1000, 0.1 if count else 0):.1f}"
 
 
 def loads(loaded: LoadedProposal, texts: Mapping[str, bytes]) -> Loads | None:
@@ -315,27 +288,21 @@ def loads(loaded: LoadedProposal, texts: Mapping[str, bytes]) -> Loads | None:
     if before is None and after is None:
         return None
     config = conf.current(loaded.proposal.project)
-    limits = {"max_lines": config.index_max_lines, "max_bytes": config.index_max_bytes}
-    old, new = memdir.loaded(before or b"", **limits), memdir.loaded(after or b"", **limits)
+    old, new = size_as_loaded(before or b"", config), size_as_loaded(after or b"", config)
     fell, falls = _titles(old), _titles(new)
     rows = {row.title or row.target for row in memdir.parse_index(text.decode(after or b"")).rows}
     return Loads(
         is_on_disk=is_on_disk,
         is_since=not is_on_disk and text.sha256(before or b"") != (_sha_now(loaded) or text.sha256(b"")),
-        lines=new.lines,
-        max_lines=config.index_max_lines,
-        bytes=new.bytes,
-        max_bytes=config.index_max_bytes,
-        lines_before=old.lines,
-        bytes_before=old.bytes,
+        now=new,
+        before=old,
         off=tuple(title for title in falls if title not in fell),
         back=tuple(title for title in fell if title not in falls and title in rows),
-        still_off=len(falls),
     )
 
 
-def _titles(found: memdir.Loaded) -> list[str]:
-    return [row.title or row.target for row in found.rows_dropped]
+def _titles(index: IndexSize) -> list[str]:
+    return [row.title or row.target for row in index.lost]
 
 
 def _written(loaded: LoadedProposal) -> tuple[bytes | None, bytes | None]:

@@ -9,7 +9,6 @@ from typing import Any
 from dreams import conf
 from dreams.lib import diff, memdir
 from dreams.lib.files import text
-from dreams.lib.secrets import masking
 from dreams.lib.secrets.masking import Mask
 from dreams.lib.storage import history
 from dreams.models import Blob, Memory, Project, Version
@@ -160,15 +159,9 @@ def _changed(
 ) -> dict[str, Any]:
     """`rows` is None if only the name is shown."""
     missing = is_shown and any(sha and sha not in texts for sha in shas)
-    before, after = (text.decode(texts.get(sha, b"")) for sha in shas)
-    rows = masking.rows(Mask.of((before, after)), before, after) if is_shown and not missing else []
-    return {
-        "path": path,
-        "pk": pk,
-        "letter": _letter(*shas),
-        "rows": diffs.compared(rows[:MOST_ROWS]) if is_shown and not missing else None,
-        "added": sum(row.kind == "ins" for row in rows),
-        "removed": sum(row.kind == "del" for row in rows),
-        "is_cut": len(rows) > MOST_ROWS,
-        "missing": missing,
-    }
+    before, after = (
+        (text.decode(texts.get(sha, b"")) for sha in shas) if is_shown and not missing else ("", "")
+    )
+    found = diffs.difference(before, after, Mask.of((before, after)), MOST_ROWS)
+    rows = found["rows"] if is_shown and not missing else None
+    return {**found, "rows": rows, "path": path, "pk": pk, "letter": _letter(*shas), "missing": missing}

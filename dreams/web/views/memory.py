@@ -13,7 +13,6 @@ from django.views.decorators.http import require_http_methods, require_POST, req
 
 from dreams import conf
 from dreams.lib.files import flush, safefs, text
-from dreams.lib.secrets import masking
 from dreams.lib.secrets.masking import Mask
 from dreams.lib.storage import history
 from dreams.models import Memory, Project, Proposal, Version
@@ -238,9 +237,8 @@ def _changes(data: bytes, typed: str, mask: Mask) -> list[diffs.DiffLine]:
     before, after = _for_field(data), typed.replace("\r\n", "\n")
     if not after.endswith("\n") and before.endswith("\n") and after:
         after += "\n"
-    if before == after:
-        return []
-    return diffs.compared(masking.rows(mask, before, after)[: pages.MOST_ROWS])
+    found: list[diffs.DiffLine] = diffs.difference(before, after, mask, pages.MOST_ROWS)["rows"]
+    return found
 
 
 def _for_field(data: bytes) -> str:
