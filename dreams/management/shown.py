@@ -15,7 +15,7 @@ from dreams.management import named
 from dreams.management.base import fields
 from dreams.models import DreamRun, FileChange, Hunk, Proposal
 from dreams.services import blobs, dreaming, proposals, review
-from dreams.services.apply.applying import ApplyReport
+from dreams.services.apply.applying import GONE, ApplyReport
 from dreams.services.dreaming import unfinished
 from dreams.services.proposals import summaries
 from dreams.services.questions.question_states import NOW_ASKED
@@ -53,7 +53,10 @@ def report_words(result: dict[str, Any] | Any) -> list[str]:
         return list(result["said"])
     lines = [f"{'wrote' if w['sha256'] else 'removed':<8} {w['path']}" for w in result["applied"]]
     lines += [f"rebased  {w['path']}: {w['why']} ({w['sha256']})" for w in result["rebased"]]
-    lines += [f"conflict {w['path']}: {w['why'].removeprefix('conflict: ')}" for w in result["conflicts"]]
+    whys = {w["path"]: w["why"].removeprefix("conflict: ") for w in result["conflicts"]}
+    lines += [
+        f"conflict {path}: {why}" for path, why in whys.items() if why != GONE
+    ]  # which the refusal says
     lines += [f"left     {path}" for path in result["untouched"]]
     # The refusal reports the failure.
     return [*lines, *result["said"]] or ([] if result["error"] else ["Nothing to write."])

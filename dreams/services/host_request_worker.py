@@ -231,7 +231,7 @@ def _purge(request: HostRequest, actor: Actor) -> str:
     project, given = _project(request), request.given
     wanted = secret_purge.ids_at(project, given["places"])
     done = secret_purge.purge(project, wanted, actor, reason=given["reason"])
-    waits = [f" The git history is not rewritten yet: {why}" for why in done.waits]
+    waits = [f" It is not finished: {why}" for why in done.waits]
     return "".join([f"Removed from {plural(done.texts, 'stored text')}.", *waits])
 
 

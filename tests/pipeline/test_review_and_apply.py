@@ -13,6 +13,7 @@ from django.core.management import call_command
 from dreams.lib.diff.merge import Edited
 from dreams.lib.files import text
 from dreams.management.base import Refused
+from dreams.management.shown import report_words
 from dreams.models import AuditEntry, Decision, FileChange, Hunk, LeftOut, Proposal, Version
 from dreams.services import auditlog, blobs, proposals, review, rollback
 from dreams.services.apply import applying
@@ -499,8 +500,10 @@ def test_a_directory_that_was_away_and_came_back_as_it_was_asks_for_nothing(
     assert {"conflict: the memory directory is gone"} == {waiting.why for waiting in refused.conflicts}
     with pytest.raises(
         Refused, match=r"^2 files were not written: .* Bring the folder back, then apply again\.$"
-    ):
+    ) as said:
         call_command("apply", proposal.public_id, json=True)
+    assert said.value.result and "conflict" not in " ".join(report_words(said.value.result))
+    assert not proposal.files.filter(conflict__isnull=False).exists(), "the inbox would ask to solve them"
     away.rename(folder)
 
     report = applying.apply(proposal, world.ME)

@@ -14,7 +14,7 @@ from django.db import connection
 
 from dreams.engines.types import KEEP, Edit, Option, Place, Question as Asked
 from dreams.lib.prose.comparing import digest
-from dreams.lib.storage import history
+from dreams.lib.storage import history, journal
 from dreams.management.commands.secrets import Command
 from dreams.models import (
     AuditEntry,
@@ -371,6 +371,51 @@ def test_a_purge_that_a_crash_interrupts_is_finished_at_the_next_start(
     assert TOKEN.encode() not in _everywhere(project)
     assert Purge.objects.get().done_at is not None
     assert verifying.verify().problems == []
+
+
+def test_a_text_that_only_the_journal_of_a_failed_write_has_is_purged(
+    project: Project, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Of two changes one was approved: the file with it alone was never on disk, nor in the database."""
+    plain, half = "First.\n\nSecond.\n\nThird.\n", f"Use {TOKEN}.\n\nSecond.\n\nThird.\n"
+    world.put(world.folder(project) / "two.md", plain)
+    made = world.propose(
+        project,
+        world.edit("two.md", plain, half, "one"),
+        world.edit("two.md", half, half.replace("Third", "Fourth"), "two"),
+    )
+    first, second = made.files.get().hunks.order_by("number")
+    review.decide(made, [first], Hunk.Verdict.APPROVED, ME)
+    review.decide(made, [second], Hunk.Verdict.REJECTED, ME)
+    review.confirm(made, made.findings.filter(severity="block"), ME)
+
+    def full(*_: object) -> None:
+        raise OSError(28, "No space left on device")
+
+    with monkeypatch.context() as patched:
+        patched.setattr(journal.System, "exchange", full)
+        assert "full" in applying.apply(made, ME).error
+    Proposal.objects.filter(pk=made.pk).update(state=Proposal.State.REJECTED)
+    _redacted(project)
+    assert half.encode() in _everywhere(project)
+    assert not secret_purge.purge(project, [_id(project)], ME).waits
+    assert TOKEN.encode() not in _everywhere(project)
+
+
+def test_a_purge_waits_for_the_journal_and_is_finished_later(
+    project: Project, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    _redacted(project)
+
+    def busy(*_: object) -> None:
+        raise journal.JournalBusy("another process is writing memory files; try again when it is done")
+
+    with monkeypatch.context() as patched:
+        patched.setattr(journal, "forget_texts", busy)
+        [waits] = secret_purge.purge(project, [_id(project)], ME).waits
+    assert waits.startswith("another process is writing memory files")
+    assert recovery.recover().histories == ["Finished a purge of 1 text."]
+    assert TOKEN.encode() not in _everywhere(project)
 
 
 @pytest.mark.not_on_postgresql

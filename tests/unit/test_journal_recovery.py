@@ -23,6 +23,7 @@ from dreams.lib.storage.journal import (
     verify_journals,
 )
 from dreams.lib.storage.journal.store import locked
+from tests.world.agent_folder import closed_to_us
 from tests.world.journal import NEW, OLD, Dying, DyingAt, Place, Traced, make_place, make_plan, old_text
 from tests.world.processes.killed import dies
 
@@ -134,6 +135,12 @@ def test_one_flipped_bit_in_a_record_is_found_and_named(place: Place, record: st
     [trouble] = verify_journals(place.journal)
     assert f"d1.1: {record}" in trouble
     assert [entry.state for entry in list_journals(place.journal)] == ["damaged"]
+
+
+def test_a_journal_that_may_not_be_read_is_not_called_damaged(place: Place) -> None:
+    run(make_plan(place), place.journal)
+    with closed_to_us(place.journal / "d1.1"):
+        assert [entry.state for entry in list_journals(place.journal)] == ["unread"]
 
 
 def test_a_flipped_bit_in_a_text_and_a_missing_text_are_found_and_named(place: Place) -> None:

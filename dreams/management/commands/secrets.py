@@ -81,9 +81,7 @@ def _found(project: Project) -> base.Result:
 def _purge(project: Project, wanted: list[str], reason: str) -> int:
     done = secret_purge.purge(project, wanted, named.me(), reason=reason)
     if done.waits:
-        raise base.Refused(
-            f"The git history is not rewritten yet: {'; '.join(done.waits)} `recover` tries again."
-        )
+        raise base.Refused(f"It is not finished: {'; '.join(done.waits)} `recover` tries again.")
     return done.texts
 
 

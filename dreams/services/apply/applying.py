@@ -291,8 +291,8 @@ def _conflicts(files: Iterable[FileChange], snapshot: workspace.Snapshot) -> tup
 
 
 def _is_unseen(file: FileChange, snapshot: workspace.Snapshot) -> bool:
-    """Whether its state is unknown: it cannot be read, or it is to be removed and its directory is missing."""
-    is_away = not snapshot.exists and file.kind == FileChange.Kind.DELETE
+    """Whether its state is unknown: it cannot be read, or it was there and its whole directory is missing."""
+    is_away = not snapshot.exists and bool(file.base_sha)
     return is_away or bool(snapshot.unread(file.path))
 
 

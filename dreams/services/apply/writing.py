@@ -136,9 +136,9 @@ def _next_id(proposal: Proposal) -> str:
 
 
 def interrupted(proposal: Proposal) -> bool:
-    """Whether a write of it is under way, or was interrupted before it was recorded. One query, one listing."""
+    """Whether a write of it is under way, or was interrupted before it was recorded, or may be. One query, one listing."""
     entry = journal.read_journal(journal_dir(), _next_id(proposal))
-    return entry is not None and entry.state in ("open", "applied")
+    return entry is not None and entry.state in ("open", "applied", "unread")
 
 
 def _run(plan: journal.Plan) -> journal.Result:

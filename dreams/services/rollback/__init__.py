@@ -253,7 +253,7 @@ def _whole_application(planned: Preview) -> journal.Result | None:
     if written - {file.path for file in planned.files if file.restored.mtime_ns or file.wanted is None}:
         return None
     entry = journal.read_journal(writing.journal_dir(), applications[0].journal_id)
-    if entry and entry.state == "damaged":
+    if entry and entry.state in ("damaged", "unread"):
         # It cannot be read. The database also has the folders that it made, but not their earlier mtimes.
         made = tuple(applications[0].made_dirs)
         return journal.Result(entry.plan_id, entry.target_dir, "applied", dirs_made=made)

@@ -66,7 +66,7 @@ class PurgeRefused(Refusal):
 
 @dataclass(frozen=True, slots=True)
 class Purged:
-    """The number of replaced texts; `waits` names histories that could not be rewritten yet."""
+    """The number of replaced texts; `waits` says why the histories or the journal could not be rewritten yet."""
 
     texts: int
     waits: tuple[str, ...]
@@ -82,7 +82,7 @@ def purge(project: Project, wanted: Collection[str], reviewer: Actor, *, reason:
     # Else a damaged text would take the place of the whole one in the history.
     with syncing.open_history(project) as store:
         time_travel.bring_back_texts(project, store)
-    texts = dict(locating.contents_of(project))
+    texts = _texts(project)
     values = _values(texts.values(), set(wanted))
     if not values:
         raise PurgeRefused("No stored text has that secret any more; there is nothing to purge.")
@@ -91,9 +91,21 @@ def purge(project: Project, wanted: Collection[str], reviewer: Actor, *, reason:
 
 def purge_also_here(project: Project, values: Mapping[str, str], reviewer: Actor, reason: str) -> None:
     """Remove secrets (value → rule) that were purged elsewhere, if anything stored for `project` has them. Raises as `purge`."""
-    texts = dict(locating.contents_of(project))
+    texts = _texts(project)
     if any(_holds(content, values) for content in texts.values()):
         _purge(project, texts, values, reviewer, reason)
+
+
+def _texts(project: Project) -> dict[str, str]:
+    """Also what only the journal has: a text written during an apply becomes a version, another one was never in a file."""
+    names = set(project.proposals.values_list("public_id", flat=True))
+    plans = {plan for plan in journal.plan_ids(writing.journal_dir()) if plan.rpartition("-")[0] in names}
+    try:
+        writing.place_late_texts()
+        found = {sha: text.decode(data) for sha, data in journal.texts(writing.journal_dir(), plans)}
+    except journal.JournalBusy as busy:
+        raise PurgeRefused("Another process is writing memory files. Purge once it is done.") from busy
+    return found | dict(locating.contents_of(project))
 
 
 def _purge(
@@ -223,15 +235,18 @@ def _finish(made: Purge) -> tuple[str, ...]:
     for key in list(made.histories):
         try:
             _rewrite(made, key)
-        except (history.HistoryError, journal.JournalBusy, OSError) as error:
+        except (history.HistoryError, OSError) as error:
             log.warning("purge %s of history %s: %s", made.pk, key, error)
             waits.append(str(error))
             continue
         made.histories.remove(key)
         made.save(update_fields=["histories"])
+    try:
+        journal.forget_texts(writing.journal_dir(), list(made.replaced))
+    except journal.JournalBusy as busy:
+        waits.append(f"{busy}.")
     if not waits:
         database.forget_copies()
-        journal.forget_texts(writing.journal_dir(), list(made.replaced))
         Purge.objects.filter(pk=made.pk).update(done_at=timezone.now())
     return tuple(waits)
 
@@ -243,9 +258,9 @@ def _rewrite(made: Purge, key: str) -> None:
     with syncing.open_history(project) as store:
         store.recover()
         kept = blobs.instead_of_purged(project)
-        instead = {old: kept[old] for old in made.replaced if store.has(old)}
-        if instead:
-            store.purge(list(instead), made.reason or "A secret", made.actor or "owner", made.at, instead)
+        if gone := [old for old in made.replaced if store.has(old)]:
+            instead = {old: kept[old] for old in gone if old in kept}
+            store.purge(gone, made.reason or "A secret", made.actor or "owner", made.at, instead)
         carried.note(project, store)
 
 

@@ -24,6 +24,7 @@ from .recovery import (
     plan_ids,
     read_journal,
     recover,
+    texts,
     verify_journals,
 )
 from .run import run

@@ -6,7 +6,8 @@ Both depend only on the disk, so recovery may be killed and run again. Needs no 
 """
 
 import os
-from collections.abc import Collection
+from collections.abc import Collection, Iterator
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal
@@ -24,7 +25,7 @@ from .store import Journal, attempts, discard, locked, sweep
 from .system import System
 from .undo import is_built_upon, undo
 
-JournalState = Literal["open", "applied", "conflict", "failed", "undone", "abandoned", "damaged"]
+JournalState = Literal["open", "applied", "conflict", "failed", "undone", "abandoned", "damaged", "unread"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,7 +40,7 @@ class Recovered:
 
 @dataclass(frozen=True, slots=True)
 class JournalEntry:
-    """One attempt at a plan, read from its journal."""
+    """One attempt at a plan, read from its journal; "unread": the system does not let us."""
 
     name: str
     plan_id: str
@@ -150,6 +151,8 @@ def _entry(path: Path) -> JournalEntry:
         with Journal(System(), path) as journal:
             resolved, end = journal.get("record", ResolvedPlan), journal.get("end", End)
             state: JournalState = end.outcome if end else "open"
+    except PermissionError as error:
+        return JournalEntry(path.name, plan_id, "unread", said=(str(error),))
     except (OSError, SafeFsError, JournalDamaged) as error:
         return JournalEntry(path.name, plan_id, "damaged", said=(str(error),))
     result, said = (end.result, end.said) if end else (None, ())
@@ -194,6 +197,17 @@ def _verify(journal: Journal) -> list[str]:
         except JournalDamaged as error:
             troubles.append(str(error))
     return troubles
+
+
+def texts(journal_dir: str | os.PathLike[str], plan_ids: Collection[str]) -> Iterator[tuple[str, bytes]]:
+    """The sha256 and bytes of each text that ended attempts at these plans still have; without damaged ones. Raises JournalBusy."""
+    with locked(journal_dir) as where:
+        for path in attempts(where):
+            if path.name.rpartition(".")[0] in plan_ids and (path / "end.json").exists():
+                with Journal(System(), path) as journal:
+                    for name in sorted(blob.name for blob in (path / "blobs").iterdir()):
+                        with suppress(JournalDamaged):
+                            yield name, journal.blob(name)
 
 
 def forget_texts(journal_dir: str | os.PathLike[str], sha256s: Collection[str]) -> list[str]:
