@@ -50,3 +50,4 @@ def test_what_only_sounds_like_it(said: str) -> None:
 def test_a_note_or_an_entry_may_be_one_of_memory() -> None:
     assert may_ask_to_forget("Please delete the entry for ledger-worker")
     assert not may_ask_to_forget("Please delete the build folder")
+    assert not may_ask_to_forget("the tide check in line 81 is too strict, remove that")

@@ -10,6 +10,7 @@ import pytest
 
 from dreams.engines.rules.questions import values
 from dreams.engines.types import LineDate, Question
+from dreams.lib.prose.exchanges import exchange
 from dreams.lib.prose.statement_index import StatementIndex
 from dreams.lib.prose.values import read
 from tests.world.cases import each
@@ -240,11 +241,21 @@ def test_what_a_session_tells_in_words_that_are_not_understood_is_asked(tmp_path
         "does ledger-worker use port 50020?",
         "maybe ledger-worker gets port 50020",
         "ledger-worker has port 41873",
+        "ledger-worker\xa0has\xa0port\xa041873",
     ],
 )
 def test_what_is_asked_supposed_or_known_is_no_change(tmp_path: Path, said: str) -> None:
     made = dream(tmp_path, {"MEMORY.md": "- [A](a.md)\n", "a.md": memory(f"{ONE}\n")}, [session(1, said)])
     assert asked(made, "changed") == []
+
+
+def test_a_name_is_the_same_whatever_spaces_are_in_it() -> None:
+    assert exchange("Signs as: Mara K. Holt", "Signs as: Mara\xa0K.\xa0Holt", "") is None
+
+
+def test_a_telephone_number_is_one_value() -> None:
+    made = exchange("Phone: +49 30901820", "Phone: 30901821", "")
+    assert made and (made.old.text, made.new.text) == ("+49 30901820", "30901821")
 
 
 def test_who_leans_on_an_asked_change_is_asked_too(tmp_path: Path) -> None:

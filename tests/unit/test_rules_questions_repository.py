@@ -298,6 +298,21 @@ def test_the_commit_that_removed_or_moved_a_file_is_cited(tmp_path: Path) -> Non
     assert [one.note for one in moved.citations] == [f"Moved {said}"]
 
 
+def test_what_one_commit_removed_is_one_question_whichever_memories_name_it(tmp_path: Path) -> None:
+    gone = {f"src/web/{name}.ts": name for name in ("basket", "till", "scale")}
+    committed(tmp_path / "repo", {**REPO, **gone}, REPO)
+    files = {
+        "shop.md": memory("- The basket is in `src/web/basket.ts`.\n- The till is in `src/web/till.ts`.\n"),
+        "yard.md": memory("- The scale is in `src/web/scale.ts`.\n- Weigh as `src/web/till.ts` does.\n"),
+        "MEMORY.md": "- [Shop](shop.md)\n- [Yard](yard.md)\n",
+    }
+    (question,) = (each for each in questions_of(tmp_path, files, {}) if each.kind == "gone")
+    told = "src/web/basket.ts, src/web/till.ts, src/web/scale.ts"
+    assert question.why == f"The repository has none of 3 files that 2 memories name: {told}."
+    assert [edit.path for edit in question.options[0].edits] == ["shop.md", "yard.md"]
+    assert len(question.places) == 4
+
+
 TEXT = "".join(f"export const part{number} = {number}\n" for number in range(8))
 
 
@@ -555,10 +570,8 @@ def test_files_that_one_memory_names_are_one_question_and_a_name_without_a_folde
     body = "- Styles are in `src/cart_styles.py`, rules in `src/cart_rules.py`.\n- The cart is `part_1.py`.\n- Data is in `cart_rules.json`, orders in `all_orders.py`.\n"
     files = {"cart.md": memory(body), "MEMORY.md": "- [Cart](cart.md) — the cart\n"}
     (question,) = questions_of(tmp_path, files, repo)
-    assert (
-        question.why
-        == "The repository has none of 2 files that cart.md names: src/cart_styles.py, src/cart_rules.py."
-    )
+    told = "src/cart_styles.py, src/cart_rules.py"
+    assert question.why == f"The repository has none of 2 files that 1 memory names: {told}."
     note, keep = question.options
     gone = "(no longer in the repository)"
     assert f"- Styles are in `src/cart_styles.py` {gone}, rules in `src/cart_rules.py` {gone}.\n" in (
@@ -583,6 +596,7 @@ def test_files_that_one_memory_names_are_one_question_and_a_name_without_a_folde
         "Results are in `src/web/report.json`",
         "`src/core/mailer.py` movido para `src/lib/`",
         "**Deleted in May:**\n  - `src/web/basket.ts`",
+        "0.9 (4c1d07be): the basket is in `src/web/basket.ts`",
         "The script is `npm run typecheck` in the sister project, not here",
     ],
 )

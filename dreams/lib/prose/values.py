@@ -24,7 +24,7 @@ _FORMS = (
     r"|(?P<date>\b\d{4}-\d{2}-\d{2}\b)"
     r"|(?P<path>(?:~|\.{1,2})?/[\w@.{}*:-]*[\w*}](?:/[\w@.{}*:-]+)*/?|[\w@.-]+(?:/[\w@.{}*:-]+){2,}|[\w@-]+(?:/[\w@-]+)*\.[a-z]{1,5}\b)"
     r"|(?P<identifier>\b0[xX][0-9a-fA-F]+\b|\b\d+[a-zA-Z]+\d[0-9a-zA-Z]*\b)"
-    r"|(?P<number>[#$€£]?\b[vV]?\d+(?:[.,:_]\d+)*(?:[eE]-\d+)?(?:\s?%|[a-zA-Zµ]{1,3}\b)?)"
+    r"|(?P<number>\+\d{1,3} \d{6,}|[#$€£]?\b[vV]?\d+(?:[.,:_]\d+)*(?:[eE]-\d+)?(?:\s?%|[a-zA-Zµ]{1,3}\b)?)"
     r"|(?P<word>#?[\pL\d_][\pL\pM\d_]*(?:[-_.:'’/][\pL\d_][\pL\pM\d_]*)*(?:\(\))?)"
 )
 _RE2 = re2.compile(_FORMS)
@@ -111,7 +111,7 @@ class _Token(NamedTuple):
 @functools.lru_cache(maxsize=50_000)
 def read(text: str) -> WordsAndValues:
     """The words and values of a statement. Only its first 2,000 characters are read."""
-    told = text[:LONGEST]
+    told = text[:LONGEST].replace("\xa0", " ")
     if "]" in told:
         told = _TARGET.sub(lambda match: " " * len(match[0]), told)
     found = _tokens(encodable(told))

@@ -66,7 +66,7 @@ class Draftsman:
 # --- Inputs ---------------------------------------------------------------------------------------------------------
 
 
-TALLEST, LABEL = 40, 4  # lines of one statement, words of a label; chosen
+TALLEST, LABEL, MOST_NAMED = 40, 4, 3  # lines of a statement, words of a label, names in a sentence; chosen
 
 
 @dataclass(frozen=True, slots=True)
@@ -170,6 +170,10 @@ def is_sentence(text: str) -> bool:
     label, *rest = _BEHIND_A_LABEL.split(text.replace("*", ""), maxsplit=1)
     ends = text.rstrip("*_)").endswith((".", "。", "!"))
     return ends and not (rest and len(label.split()) <= LABEL)
+
+
+def first_of(names: Sequence[str]) -> str:
+    return ", ".join(names[:MOST_NAMED]) + (" …" if len(names) > MOST_NAMED else "")
 
 
 def place(unit: PlacedText, note: str = "") -> Place:

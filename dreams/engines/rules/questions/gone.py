@@ -22,7 +22,7 @@ from dreams.engines.rules.notes.tree import (
     lines_changed,
 )
 from dreams.engines.rules.notes.wording import sentences
-from dreams.engines.rules.questions.families import NO_OPTION, Inputs, removal_of_sentence
+from dreams.engines.rules.questions.families import NO_OPTION, Inputs, first_of, removal_of_sentence
 from dreams.engines.rules.repository import Removal, Repository, ever_there
 from dreams.engines.rules.steps.orphans import RECORD
 from dreams.engines.types import KEEP, Citation, Option, Place, Question
@@ -52,7 +52,7 @@ _NOT_NOW = re.compile(
 _ANY_FILE = re.compile(r"(?:^|[^A-Za-z])(?:N{2,}|X{2,}|x{3,}|YYYY|foo|bar)(?:[^A-Za-z]|$)")
 # Build output, files of one machine, and "one.js/other.js".
 _NO_SOURCE = re.compile(r"(?:^|/)(?:dist|build|out|target|coverage|node_modules)/|\.local\.|\.[a-z]{1,4}/")
-_COMMIT = re.compile(r"`[0-9a-f]{7,12}`")  # a record of past work
+_COMMIT = re.compile(r"\b(?=[a-f]*\d)(?=\d*[a-f])[0-9a-f]{7,12}\b")  # a record of past work
 _TICKED = re.compile(r"\[[xX]\]|✅")
 _ELSEWHERE = re.compile(r"(?:^|[\s`(\"'])(?:[A-Z]:\\|~/|/(?:home|Users|opt|srv|mnt|usr|workspace)/)")
 _LEADS_NOWHERE = re.compile(
@@ -71,12 +71,11 @@ def no_longer_there(context: Inputs) -> Iterator[Question]:
         return
     named = list(_named(context))
     found, missing = _Found(repo), _Missing(repo)
-    is_likely = missing.is_of_this_repository({one.path_named for one in named})
     moved = [each for each in map(found.moved, named) if each]
     gone = [one for one in named if one.is_now and missing.file(one.path_named)]
-    places = {each.path_named: each.once for each in moved}
-    was_here = _once_there(repo, places | {one.path_named: missing.once(one) for one in gone}, is_likely)
-    same: dict[tuple[str, Removal], list[_Named]] = defaultdict(list)
+    places = {one.path_named: one.once for one in moved} | {one.path_named: missing.once(one) for one in gone}
+    was_here = _once_there(repo, places, missing.is_of_this_repository({one.path_named for one in named}))
+    same: dict[tuple[str, str], list[_Named]] = defaultdict(list)
     for one in gone:
         went = was_here.get(one.path_named)
         # Who wrote a line later knew that the file was gone: of twelve such questions four were useful.
@@ -84,14 +83,16 @@ def no_longer_there(context: Inputs) -> Iterator[Question]:
             continue
         old, new = went.renamed
         if new not in repo.files:
-            same[PurePosixPath(one.path_named).name, went].append(one)
+            same[went.said, PurePosixPath(one.path_named).name].append(one)
         # Not where a line has the new name, too.
         elif PurePosixPath(new).name not in one.line.replace(one.path_named, ""):
             # A memory may name it from a folder that the new path is in, too.
             moved.append(replace(one, new=new.removeprefix(old.removesuffix(one.path_named))))
-    together: dict[frozenset[str], list[list[_Named]]] = defaultdict(list)
-    for lines in same.values():
-        together[frozenset(one.path for one in lines)].append(lines)
+    of_commit, together = (defaultdict[str | frozenset[str], list[list[_Named]]](list) for _ in range(2))
+    for (said, name), lines in same.items():
+        of_commit[said or name].append(lines)
+    for files in of_commit.values():
+        together[frozenset(one.path for lines in files for one in lines)] += files
     yield from _ask_of_moved(context, [each for each in moved if each.path_named in was_here], was_here)
     for files in together.values():
         yield from _ask_of_gone(context, missing, files, was_here)
@@ -140,8 +141,7 @@ class _Named:
 
 def _named(context: Inputs) -> Iterator[_Named]:
     tree = context.tree_before
-    deleted = [each for each in context.askable if any(map(_NOT_NOW.search, each.frame))]  # "**Deleted:**"
-    past = {(each.path, each.first_line) for each in deleted}
+    past = {(one.path, one.first_line) for one in context.askable if any(map(_NOT_NOW.search, one.frame))}
     for path in sorted(tree.texts):
         is_record = is_log(path) or is_daily(path) or RECORD.fullmatch(PurePosixPath(path).stem)
         if is_record or is_team(path) or day_in_name(path) or not tree.writable(path):
@@ -153,7 +153,7 @@ def _named(context: Inputs) -> Iterator[_Named]:
             for name in dict.fromkeys(match[1] for form in (_NAMED, _BARE) for match in form.finditer(line)):
                 if _ANY_FILE.search(name) or _NO_SOURCE.search(name) or _TICKED.search(line):
                     continue
-                is_now = not coded and (path, number) not in past and _is_now(line, name)
+                is_now = not coded and (path, number) not in past and _is_now(line, name)  # "**Deleted:**"
                 on = context.line_date(path, number)
                 yield _Named(path, number, line, name, is_now, on.day if on else dt.date.min)
 
@@ -304,13 +304,13 @@ def _ask_of_gone(
     files: Sequence[Sequence[_Named]],
     was_here: Mapping[str, Removal],
 ) -> Iterator[Question]:
-    """One question for the files that the same memories name: say that they are gone, or remove a statement about one."""
+    """One question for the files that a commit removed, or the same memories name: note it, or remove a statement about one."""
     names = [max((one.path_named for one in each), key=len) for each in files]
     lines = [one for each in files for one in each if not context.is_touched(_place(one))]
     why = missing.file(names[0])
     if len(names) > 1:
-        told = ", ".join(names[:3]) + (" …" if len(names) > 3 else "")
-        why = f"The repository has none of {len(names):,} files that {files[0][0].path} names: {told}."
+        memories = plural(len({one.path for one in lines}), "memory names", "memories name")
+        why = f"The repository has none of {len(names):,} files that {memories}: {first_of(names)}."
     cited = tuple(
         Citation("repository", name, place=name, note=was_here[name].said or missing.file(name))
         for name in names

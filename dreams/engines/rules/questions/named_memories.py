@@ -19,7 +19,7 @@ from dreams.engines.rules.notes.tree import (
     lines_gone,
 )
 from dreams.engines.rules.notes.wording import IS_OVER, sentences, summed_up
-from dreams.engines.rules.questions.families import Inputs
+from dreams.engines.rules.questions.families import Inputs, first_of
 from dreams.engines.rules.questions.same import cited, place_of
 from dreams.engines.rules.steps.forgetting import remove_file
 from dreams.engines.rules.steps.index import Names, base_of, dead_links, in_repository, missing, untyped
@@ -30,7 +30,7 @@ from dreams.lib.files.text import decode, joined, one_line, plural, quoted
 from dreams.lib.prose.statement_pairs import PlacedText
 from dreams.lib.prose.values import read
 
-MOST_PLACES, MOST_NAMED = 12, 3  # of one question; in its sentence
+MOST_PLACES = 12  # of one question
 # How useful an answer is, chosen: every session loads rows; a dead link misleads nobody.
 OUT_OF_DATE, DEAD_ROWS, DEAD_LINKS = 0.65, 0.4, 0.15
 _NO_NAME = re.compile(r" |\.(?!md$)")  # "[[auth.email]]" is a table of TOML, "[[task #35]]" of another list
@@ -101,15 +101,11 @@ def _dead_rows(context: Inputs) -> Iterator[Question]:
         yield Question(
             "gone",
             " ".join(names)[:300],
-            f"{plural(len(dead), 'row')} of {path} {them} missing: {_first_of(names)}.",
+            f"{plural(len(dead), 'row')} of {path} {them} missing: {first_of(names)}.",
             tuple(Place(path, row.line_no, row.raw.strip()) for row in dead[:MOST_PLACES]),
             (option, KEEP),
             weight=DEAD_ROWS,
         )
-
-
-def _first_of(names: Sequence[str]) -> str:
-    return ", ".join(names[:MOST_NAMED]) + (" …" if len(names) > MOST_NAMED else "")
 
 
 def _unlist(rec: Recorder, path: str, rows: Sequence[memdir.IndexRow]) -> None:
@@ -142,7 +138,7 @@ def _dead(context: Inputs, names: Names) -> Iterator[Question]:
         "gone",
         " ".join(named)[:300],
         f"{plural(len(named), 'linked memory does', 'linked memories do')} not exist: "
-        f"{_first_of(named)}. You may be planning to write {'it' if len(named) == 1 else 'them'}.",
+        f"{first_of(named)}. You may be planning to write {'it' if len(named) == 1 else 'them'}.",
         tuple(
             dict.fromkeys(
                 Place(path, line, tree.texts[path].split("\n")[line - 1].strip()) for path, line, _ in found

@@ -59,7 +59,7 @@ _MOMENTARY = (
     r"have|had|has|are|were|was|am|is|be|did|can|could|will|would|should|shall|must|may|might|just|also|really|currently|got|lost|now|still|both|"
     r"made|went|did|saw|found|ran|took|came|gave|told|said|broke|wrote|built|chose|began|left|kept|merged|\w+ed|\w+ing)\b"
 )
-_SCOPE = r"(?:(?:for|in|on|with|when|whenever|before|after) [^,.;]{2,50}?,? )?"
+_SCOPE = r"(?:(?:for|in|on|with|when|whenever|before|after) (?![^,.;]*\b(?:can|could|would|will) you\b)[^,.;]{2,50}?,? )?"
 _DEFINITE = _compiled(
     r"\b(?:the|this|that|these|those|it|them|one|option|version|your)\b|^(?:an?|we|you|if|when|how|what)\b"
 )

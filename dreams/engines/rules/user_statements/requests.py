@@ -39,7 +39,7 @@ AWAY = r"(?:remove|delete|drop|erase|purge|wipe|clear|strike|scratch|scrap|disca
 _REMOVE = rf"(?<!n['’]t )(?<!\bnot )(?<!\bnever )(?<!\bwithout )\b(?:{AWAY}|cancel|throw|take|clean(?:ed|up)?)\b(?! nothing\b)"
 # "From memory" may mean a program's memory, so it is only asked about.
 _MEMORY = r"\b(?:(?<!from )(?<!in )(?<!of )memory|memory(?=:)|memories|your (?:notes?|knowledge|records?)|you(?:['’]ve| have)? (?:once )?(?:know|knew|remember|noted|saved|stored|wrote|written|learned|learnt|recorded|keep))\b"
-_A_NOTE = r"\b(?:notes?|entry|entries|line|fact|(?:from|out of) memory|what i (?:said|told you))\b"
+_A_NOTE = r"\b(?:notes?|entry|entries|line(?! \d)|fact|(?:from|out of) memory|what i (?:said|told you))\b"
 _FROM_MEMORY = re.compile(rf"{_REMOVE}.*{_MEMORY}|{_MEMORY}.*{_REMOVE}", re.IGNORECASE)
 _A_NOTE_AWAY = re.compile(
     rf"{_REMOVE}.*{_A_NOTE}|{_A_NOTE}.*{_REMOVE}|\bno longer (?:needed|true|relevant)|\bobsolete\b",
