@@ -75,6 +75,8 @@ def test_a_choice_that_is_cut_off_is_asked_for_again_and_is_never_no_choice(
     assert [one.path for one in found.chosen] == ["m2.md"] and len(requests) == 2
     found, _ = asked(monkeypatch, project, [cut, cut])
     assert "cut off" in found.by.note and "The rules chose instead" in found.by.note
+    found, _ = asked(monkeypatch, project, [ScriptedReply((Text("No."),), stop_reason="refusal")])
+    assert "refused to answer. The rules chose instead" in found.by.note
 
 
 @pytest.mark.not_on_postgresql

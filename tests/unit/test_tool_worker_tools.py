@@ -198,6 +198,10 @@ def test_no_half_of_a_secret_is_shown_and_no_other_text_of_one(tmp_path: Path) -
         assert len(text) > 20 or "grep -o" in str(given_) or "rg -o" in str(given_), (given_, text)
         shown = redact.redact(text).lower()
         assert not any(part.lower() in shown for part in known), (name, given_, text[-200:])
+    (tmp_path / "s.jsonl").write_text(json.dumps({"text": said, "image": "QUJD" * 1_200_000}) + "\n")
+    assert token[:20] not in ask(tmp_path, "Bash", command=f"cut -c1-{at + 20} /m/s.jsonl"), (
+        "a line over 4 MB"
+    )
     made = tools(tmp_path, CommandLimits(output_chars=at + 20))
     assert "ghp_" not in made.run("Bash", {"command": "cat /m/s.jsonl"}).text
     made.tree.close()

@@ -165,6 +165,8 @@ def chosen_memories(line: Connection, question: str, entries: Sequence[RecallMem
     asked = f"# The question\n\n{redact(question)}\n\n# The memories\n\n{listed}"
     reply = line.talk(asked).ask_briefly(_SYSTEM, [_CHOOSE])
     call = next((call for call in reply.calls if call["name"] == "choose"), None)
+    if reply.stop_reason == "refusal":
+        raise EngineError(f"{line.config.model} refused to answer.")
     if call is None:
         return []
     files = call["input"].get("files") if isinstance(call["input"], dict) else None

@@ -94,10 +94,11 @@ class CommandMeter:
             raise SandboxLimit(f"stopped after {self.limits.names:,} names; name a smaller directory")
         self.tick()
 
-    def masks(self, count: int) -> bool:
-        """Whether so many more bytes are searched for secrets: not all of much text, as that takes longer than all else."""
+    def masks(self, count: int) -> int:
+        """How many of so many bytes are searched for secrets: not all of much text, as that takes longer than all else."""
+        left = max(0, self.limits.masked_bytes - self.masked)
         self.masked += count
-        return self.masked <= self.limits.masked_bytes
+        return min(count, left)
 
     def hold(self, count: int) -> None:
         """Counts bytes kept in memory (negative: freed)."""
@@ -244,9 +245,8 @@ class Process:
 
     def masked(self, lines: bytes) -> bytes:
         """Lines without their secrets, for a command that makes other text of them, in which none would be recognised."""
-        if not self.meter.masks(len(lines)):
-            return lines
-        return raw(redact.redact(lines.decode("utf-8", "surrogateescape")))
+        most = self.meter.masks(len(lines))
+        return raw(redact.redact(lines[:most].decode("utf-8", "surrogateescape"))) + lines[most:]
 
     def held(self, lines: Iterable[bytes]) -> list[bytes]:
         """All lines at once, within the memory limit."""

@@ -207,7 +207,7 @@ def _several(process: Process, text: str) -> Iterator[Any]:
 
 def _masked(process: Process, value: Any, text: str) -> Any:
     """A value without the secrets in its text: a program could make other text of them, in which none is recognised."""
-    found = values(text) if process.meter.masks(len(text)) else {}
+    found = values(text[: process.meter.masks(len(text))])
     return _replaced(value, {secret: f"{MARK}{rule}]" for secret, rule in found.items()}) if found else value
 
 
