@@ -252,6 +252,7 @@ def test_a_login_in_base64_is_known_by_what_it_says():
         "git push https://x-access-token:TOKEN@github.test/shop.git shows it in err.message",
         "AccessDenied: User is not authorized to perform: s3:PutObject on resource x, the password is elsewhere",
         "fee drag by pass 1.55%@$100k/0.62%@$250k/0.15%@$1M, then it is ideal",
+        "Password checks: R01=PASS, R02=FAIL; log in with R01=PASS",
         "login ana@shop.test2 sends a mail; use Python3.12 to log in",
         "bb_test_runner_configuration_options and secret-test-data-generator-for-the-integration are folders",
         'constants with "password" in name: `#pragma warning disable S2068` — not credentials',

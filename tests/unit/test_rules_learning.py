@@ -124,6 +124,13 @@ def test_of_two_remarks_in_the_same_words_the_older_value_is_not_learnt_unasked(
     assert b"370 requests" in learnt and b"640" not in learnt
 
 
+def test_of_two_remarks_that_differ_in_one_name_the_older_one_is_asked_about(tmp_path: Path) -> None:
+    said = [session(1, "we use yarn"), session(2, "we use pnpm")]
+    made = dream(tmp_path, {"MEMORY.md": INDEX}, said)
+    assert "yarn" not in made.text("MEMORY.md") and "we use pnpm" in made.text("MEMORY.md")
+    assert "yarn" in next(each.subject for each in made.outcome.questions if each.kind == "learn")
+
+
 @each(
     ("first", "last"), [("the port is 8081", "the port is 8082"), ("the store is db-1", "the store is db-2")]
 )

@@ -288,6 +288,23 @@ def test_who_tells_of_an_asked_change_does_not_lean_on_its_old_value(tmp_path: P
     assert "(135 rows)" not in (texts(question, "replace")["a.md"] or "")
 
 
+def test_a_common_value_and_its_zone_are_no_reason_to_lean_on_another_thing(tmp_path: Path) -> None:
+    files = {
+        "MEMORY.md": "- [A](a.md)\n- [B](b.md)\n",
+        "a.md": memory("The backup of the shop starts at 02:00 UTC.\n"),
+        "b.md": memory("Reports for the board go out at 02:00 UTC.\n"),
+    }
+    made = dream(tmp_path, files, [session(1, "the backup of the shop starts at 03:00 UTC now")])
+    assert "at 03:00 UTC" in made.text("a.md") and made.outcome.questions == []
+
+
+def test_an_end_that_goes_with_a_replaced_statement_is_named(tmp_path: Path) -> None:
+    files = {"MEMORY.md": INDEX, "a.md": memory("Tests run on every push and upload coverage.\n")}
+    made = dream(tmp_path, files, [session(1, "tests no longer run on every push")])
+    [question] = asked(made, "changed")
+    assert question.options[0].label == "Replace the whole statement, also “and upload coverage”"
+
+
 def test_a_name_in_many_statements_has_nobody_leaning_on_it() -> None:
     lines = [
         f"- The nightly build of `larch-{word}` on Windows fails at its page.\n" for word in "abcdefghijkl"
@@ -365,6 +382,7 @@ def of_one(folder: Path, said: str, *lines: str) -> list[Question]:
         ("Start larch-shipper with `PORT=4571`", "larch-shipper is on port 7344 now", "Start larch-shipper with `PORT=7344`"),
         ("Reach larch-shipper at http://localhost:4571/ui", "larch-shipper moved to port 7344", "Reach larch-shipper at http://localhost:7344/ui"),
         ("Build larch-shipper with `make reed-rel-12`", "larch-shipper moved to make birch-dbg-7 last night", "Build larch-shipper with `make birch-dbg-7`"),
+        ("Fixtures of larch-shipper come from `npm run load-all`", "fixtures for larch-shipper are made by `make fixtures` now", "Fixtures of larch-shipper come from `make fixtures`"),
         ("The pier gate keeps sessions in Cassandra", "oh and the pier gate goes to DynamoDB, so no need to mock Cassandra", "The pier gate keeps sessions in DynamoDB"),
     ],
 )  # fmt: skip
@@ -767,6 +785,15 @@ def test_the_same_words_with_another_value_behind_a_name_are_two_values_and_no_d
     assert [question.kind for question in made.outcome.questions] == ["changed"]
     of_two = ("`shop-web` is formatted with prettier.", "`ivory-press` is formatted with prettier.")
     assert asked(two(tmp_path / "before", *of_two, dated=True), "changed") == []
+
+
+def test_a_label_that_names_its_thing_has_one_value_in_memories_about_other_topics(tmp_path: Path) -> None:
+    files = {"MEMORY.md": "- [T](tooling.md)\n- [P](partners.md)\n"}
+    for path, owner in (("tooling.md", "Ada Lind"), ("partners.md", "Tom Berg")):
+        files[path] = memory(f"- mail-relay owner: {owner}\n- Docs are in Sphinx.\n- Ask.\n- Be short.\n")
+    made = dream(tmp_path, files, written={"tooling.md": OLD, "partners.md": NEW})
+    (question,) = asked(made, "changed")
+    assert "mail-relay owner: Tom Berg" in (texts(question, "replace")["tooling.md"] or "")
 
 
 def test_what_was_moved_is_not_replaced_by_where_it_went(tmp_path: Path) -> None:

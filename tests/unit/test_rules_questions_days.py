@@ -239,6 +239,8 @@ def test_a_pinned_memory_is_asked_about_and_not_changed(tmp_path: Path) -> None:
         ("Coverage is 71 % as of 2026-09-01.", False),
         ("Never use the second reader (it has no tests as of 2026-02-01).", False),
         ("Coverage was measured on 2026-02-01.", False),
+        ("As of 2026-02-01, use the second reader for uploads.", False),
+        ("As of 2026-02-01, never skip a row.", False),
         ("The import is done, status of 2026-02-01.", False),
         ("As of 2026-02-01 it was 71 %, as of 2026-03-01 75 %.", False),
     ],

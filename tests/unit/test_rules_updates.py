@@ -489,6 +489,7 @@ def test_a_number_whose_unit_would_no_longer_fit_is_asked_about(tmp_path: Path) 
         ("The API of the shop listens on port 8080.", "the API listens on port 9090 now"),
         (RETRIES, "Retry 5 times now."),
         (RETRIES, "please retry up to 5 times now"),
+        ("We format the code with biome.", "we switched from biome to ruff format"),
     ],
 )
 def test_what_is_said_of_more_than_memory_says_or_may_be_an_order_for_the_task_is_asked_about(
@@ -496,6 +497,44 @@ def test_what_is_said_of_more_than_memory_says_or_may_be_an_order_for_the_task_i
 ) -> None:
     made = told(tmp_path, line, said)
     assert made.after == made.before and [each.kind for each in made.outcome.questions] == ["changed"]
+
+
+@each("name", ["uploads", "notes"])
+def test_what_is_said_of_more_than_the_place_of_a_bare_number_is_about_is_asked_about(
+    tmp_path: Path, name: str
+) -> None:
+    files = {f"{name}.md": memory("# Uploads\n\n- Timeout: 30s\n"), "MEMORY.md": f"- [It]({name}.md)\n"}
+    made = dream(tmp_path / "wider", files, [session(1, "the timeout is 60s now")])
+    assert made.edits == [] and [each.kind for each in made.outcome.questions] == ["changed"]
+    made = dream(tmp_path / "named", files, [session(1, "the timeout of uploads is 60s now")])
+    assert "- Timeout: 60s\n" in made.text(f"{name}.md")
+
+
+def test_a_value_is_exchanged_with_all_the_words_of_the_new_one(tmp_path: Path) -> None:
+    made = told(tmp_path, "We format the code with biome.", "we switched from biome to ruff format last week")
+    [asked] = made.outcome.questions
+    assert "- We format the code with ruff format.\n" in (asked.options[0].edits[0].after or "")
+
+
+def test_a_statement_is_not_removed_as_the_older_one_of_itself(tmp_path: Path) -> None:
+    files = {
+        "a.md": memory("Deploys run from Jenkins and need a tag.\n"),
+        "MEMORY.md": "- [A](a.md) — how we deploy\n",
+    }
+    made = dream(tmp_path, files, [session(1, "deploys run from Argo now")])
+    [asked] = made.outcome.questions
+    [edit] = asked.options[0].edits
+    assert (asked.options[0].label, edit.after) == (
+        "Replace it",
+        memory("Deploys run from Argo and need a tag.\n"),
+    )
+
+
+def test_what_a_remark_follows_is_asked_about_and_what_is_taken_back_is_not(tmp_path: Path) -> None:
+    said = "The relay now listens on port 9090, not 8080."
+    for number, (after, asks) in enumerate({"the tests fail": True, "oops wrong project": False}.items()):
+        made = told(tmp_path / str(number), "The relay listens on port 8080.", said, after)
+        assert made.edits == [] and [each.kind for each in made.outcome.questions] == ["changed"] * asks
 
 
 def test_what_the_team_does_now_is_no_order(tmp_path: Path) -> None:

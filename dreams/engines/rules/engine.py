@@ -38,8 +38,7 @@ class RulesEngine:
             repo.instructions.update(job.instructions)
         _tidy(job, rec, heard, gathered, report)
         _mend(job, rec, report)
-        _note_lost_rows(rec)
-        _note_budget(job, rec)
+        _note_index(job, rec)
         asked = questions.ask(job, rec, [*logged, *heard], gathered, repo)
         return Outcome(edits=rec.edits, summary=summary(rec, asked), questions=asked, repeated=repeated)
 
@@ -147,15 +146,12 @@ def _mend(job: Job, rec: Recorder, report: Reporter) -> None:
         report.turn(EngineTurn("prune", f"Checked the work and undid {told}"))
 
 
-def _note_lost_rows(rec: Recorder) -> None:
+def _note_index(job: Job, rec: Recorder) -> None:
+    """Adds a sentence about rows without a file, and one if agents load only a part of the index."""
     lost = index.dangling(rec.tree)
     if lost:
         rows = plural(lost, "index row whose file is", "index rows whose files are")
         rec.note(f"Left {rows} missing; {'it' if lost == 1 else 'they'} may be the only record.")
-
-
-def _note_budget(job: Job, rec: Recorder) -> None:
-    """Adds a sentence if agents load only a part of the index."""
     config = job.config
     state = orphans.loaded(rec.tree.texts.get(memdir.INDEX_NAME, ""), config)
     if state.cut_by is not None:

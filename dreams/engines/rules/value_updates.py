@@ -32,7 +32,7 @@ from dreams.lib.prose.exchanges import (
     words_of,
 )
 from dreams.lib.prose.statement_index import StatementIndex
-from dreams.lib.prose.statement_pairs import PlacedText, environments_of, place_of
+from dreams.lib.prose.statement_pairs import PlacedText, environments_of, place_of, topics
 from dreams.lib.prose.values import read
 
 MOST_SHORT = 16  # words of a statement that a typed one may replace completely
@@ -180,8 +180,7 @@ def _known(typed: Typed, thing: str, past: set[str], about: Sequence[PlacedText]
 def saying(update: Update) -> list[PlacedText]:
     """The statements that have all of the sentence word for word, such as those of a card."""
     text, past = update.typed.text, _past(update.typed.text)
-    told = (each for each in update.about if past.isdisjoint(_present(each)))
-    return [each for each in told if _says(each, text, past)]
+    return [each for each in update.about if past.isdisjoint(_present(each)) and _says(each, text, past)]
 
 
 def _says(statement: PlacedText, text: str, past: Set[str] = frozenset()) -> bool:
@@ -333,12 +332,11 @@ def is_certain(update: Update, heard: Sequence[Heard]) -> bool:
     text = update.typed.text
     if not update.wordings or not update.is_value or looks_secret(text) or TASK.match(text) or saying(update):
         return False
-    if "1" in {update.old, update.new}:
-        return False  # "1 year" and "3 years"
     is_past = is_told_past(update.old, text)
-    sure = is_past or (update.sure and all(_is_last_number(each.text, update) for each in update.statements))
+    sure = update.sure and (is_past or all(_is_last_number(each, update) for each in update.statements))
     return (
         sure
+        and "1" not in {update.old, update.new}  # "1 year" and "3 years"
         and update.typed.changes
         and _is_alone(update)
         and all(_is_surely_meant(each, update) for each in update.statements)
@@ -346,16 +344,18 @@ def is_certain(update: Update, heard: Sequence[Heard]) -> bool:
     )
 
 
-def _is_last_number(text: str, update: Update) -> bool:
+def _is_last_number(statement: PlacedText, update: Update) -> bool:
     """Whether the sentence gives the last number of a statement another value, and speaks of the same and of no wider thing: not of
-    "the timeout" for "the timeout of uploads". One word may be the verb of a statement without "is"."""
-    said = update.typed.text
+    "the timeout" for "the timeout of uploads", or for one in a file or below a heading about uploads. One word may be the verb of a
+    statement without "is"."""
+    text, said = statement.text, update.typed.text
     told, head = (each.lower().split() for each in (said, _up_to(text, update.old)))
     known = words_of(f"{said} {update.old}")
     before_own = [before for before, word in pairwise(("the", *head)) if words_of(word) - known]
     is_verb = ":" not in text and lexicon.IS.isdisjoint(head) and {*before_own} <= {*told} - lexicon.FILLER
     is_order = not update.thing and _TELLS.isdisjoint((*told, *head))
-    is_wider = len(before_own) > is_verb
+    is_named = update.thing or statement.reading.anchors & read(said).anchors  # "PostgreSQL 15"
+    is_wider = len(before_own) > is_verb or not (is_named or topics(statement) <= words_of(f"{said} {text}"))
     return is_last_number(text, update.old, said, update.new) and not is_wider and not is_order
 
 

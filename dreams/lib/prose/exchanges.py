@@ -6,7 +6,7 @@ two commands, two words after a colon), or one is called old.
 
 import re
 from collections.abc import Collection, Iterator, Sequence, Set
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache, partial
 from itertools import chain
 
@@ -56,6 +56,11 @@ _OF_A_CHANGE = frozenset(
         "move migrate switch change upgrade downgrade bump raise lower increase reduce rename replace swap drop exchange update "  # noqa: SIM905 - a word list
         "port version value name back longer anymore instead today yesterday since last this week month year recently finally just".split(),
     )
+)
+# Words right behind a new one that may belong to it.
+_MORE = re.compile(
+    rf"(?: (?!(?:{'|'.join(sorted(lexicon.FILLER | lexicon.NARROWING | lexicon.DAYS | _OF_A_CHANGE))})\b)[\w-]+){{1,2}}",
+    re.IGNORECASE,
 )
 _FRAME = lexicon.BE | lexicon.ARTICLES | lexicon.NARROWING | {"has", "have", "we", "i", "now"}
 
@@ -174,8 +179,8 @@ def _span(text: str, start: int, end: int, value: Value | None) -> ValueSpan:
 
 
 def _sort(text: str, value: Value | None) -> str:
-    """The kind of a value, equal for "#alerts" and "#ops-night", "Java 17" and "Go 1.22", "eu-west-1" and "us-east-2"."""
-    if value and (value.kind in {"number", "address"} or (value.kind == "path" and "/" in text)):
+    """The kind of a value, equal for "#alerts" and "#ops-night", "Java 17" and "Go 1.22", "eu-west-1" and "us-east-2", two commands."""
+    if value and (value.kind in {"number", "address", "code"} or (value.kind == "path" and "/" in text)):
         return value.kind
     bare = text.strip("`")
     if bare.isalpha() or (value and value.kind == "name" and bare.replace(" ", "").isalpha()):
@@ -230,7 +235,7 @@ def _with_program(span: ValueSpan, said: str, known: Sequence[ValueSpan]) -> Val
     for each in known:
         program = each.text.strip("`").rpartition(" ")[0]
         if each.text[0] == "`" and program and said[: span.start].endswith(f"{program} "):
-            return _span(said, span.start - len(program) - 1, span.end, None)
+            return replace(_span(said, span.start - len(program) - 1, span.end, None), sort=each.sort)
     return span
 
 
@@ -281,8 +286,10 @@ def _of_words(text: str, said: str, thing: str) -> Exchange | None:
         is_value = new.lower() not in lexicon.FILLER and len(old) > 2
         if at and old.lower() not in thing and new.lower() not in text.lower() and is_value:
             gone = ValueSpan(*at.span(), old, old.lower(), "word")
-            come = ValueSpan(*found.span("new"), new, new.lower(), "word")
-            return Exchange(gone, come, sure=True, named=True)
+            more = _MORE.match(said, found.end("new"))  # "from biome to ruff format"
+            start, end = found.start("new"), more.end() if more else found.end("new")
+            come = ValueSpan(start, end, said[start:end], said[start:end].lower(), "word")
+            return Exchange(gone, come, sure=not more, named=True)
     return None
 
 

@@ -77,22 +77,16 @@ def _of_file(path: str, text: str) -> Iterator[PlacedText]:
         if item.kind not in _KEEPS or item.content.lstrip().startswith(">"):
             continue
         rows = memdir.parse_index(item.text).rows if indexed else ()
-        if rows:
-            for row in rows:
-                if row.hook:
-                    hook = texts.one_line(row.hook)
-                    target = base + row.target if len(row.targets) == 1 else ""
-                    yield PlacedText(
-                        path, "row", item.first_line, item.last_line, hook, item.text, item.under, target
-                    )
-            continue
+        hooks = [(row.hook, base + row.target if len(row.targets) == 1 else "") for row in rows]
         told = texts.one_line(item.content or item.text)
-        if indexed and "](" in told:  # a row in another form
+        if indexed and not rows and "](" in told:  # a row in another form
             target, _, hook = told.partition("](")[2].partition(")")
-            if hook := hook.lstrip(" —–:-"):
-                yield PlacedText(
-                    path, "row", item.first_line, item.last_line, hook, item.text, item.under, base + target
-                )
+            hooks = [(hook.lstrip(" —–:-"), base + target)]
+        for hook, target in hooks:
+            if hook := texts.one_line(hook):
+                lines = item.first_line, item.last_line
+                yield PlacedText(path, "row", *lines, hook, item.text, item.under, target)
+        if hooks:
             continue
         is_told = count_words(told) >= SHORTEST or _OF_TWO_WORDS.search(told)
         if is_told and len(told) <= LONGEST and not told.rstrip("*_ ").endswith(":"):

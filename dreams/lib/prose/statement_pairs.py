@@ -113,18 +113,15 @@ def places_apart(one: PlacedText, other: PlacedText) -> str:
     """Why the places of two statements speak against one fact: same file, environment, day, link; "" if they do not."""
     if one.path == other.path:
         return "they are in one file"
-    if any(map(_is_record, (one, other))):
+    places = [encodable(each.path) for each in (one, other)]
+    headed = [encodable(" ".join((each.path, *each.headings))) for each in (one, other)]
+    if any(map(_TASK.search, places)) or any(map(_DAY.search, headed)):
         return "one is the record of a day or a task"
     if all(each.raw.lstrip().startswith(">") for each in (one, other)):
         return "they are remarks on their files"
     if environments_of(one) != environments_of(other):
         return "environments differ"
     return _links_apart(one, other)
-
-
-def _is_record(statement: PlacedText) -> bool:
-    path = encodable(statement.path)
-    return bool(_TASK.search(path) or _DAY.search(encodable(" ".join((path, *statement.headings)))))
 
 
 def _links_apart(one: PlacedText, other: PlacedText) -> str:
@@ -149,15 +146,17 @@ def members_apart(one: PlacedText, other: PlacedText) -> bool:
     # An entry names each thing or step once: "- `path/to/file.py` — what it is for".
     if any(each.source == "body" and _ENTRY.match(encodable(each.raw)) for each in (one, other)):
         return True
-    labels = [_FIELD.match(encodable(each.text)) for each in (one, other)]
-    if all(labels):
-        mine, theirs = (frozenset(read(match[1]).terms) for match in labels if match)
-        if mine - other.reading.terms.keys() and theirs - one.reading.terms.keys():
-            return True
+    labels = [read(match[1]) for each in (one, other) if (match := _FIELD.match(encodable(each.text)))]
+    things = [{value.key for value in label.values if value.kind == "identifier"} for label in labels]
+    are_fields = len(labels) > 1 and not things[0] & things[1]  # else of one thing: "mail-relay owner: Ada"
+    if are_fields and all(
+        label.terms.keys() - each.reading.terms for label, each in zip(labels, (other, one), strict=True)
+    ):
+        return True
     if sum(bool(_EVENT.match(encodable(each.text))) for each in (one, other)) == 1:
         return True
     named = {value.key for value in one.reading.values if not value.is_measured} & other.reading.anchors
-    return (all(labels) or not named) and bool(_own(one, other) and _own(other, one))
+    return (are_fields or not named) and bool(_own(one, other) and _own(other, one))
 
 
 @lru_cache(maxsize=20_000)

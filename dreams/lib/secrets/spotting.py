@@ -49,8 +49,8 @@ _STEP = (
     r"(?:[a-z0-9._-]+|[A-Z0-9_-]+|[A-Z]?[a-z]+(?:[A-Z][a-z]+)*)"  # of a path; a random text mixes both cases
 )
 _PATH = re.compile(rf"(?:{_STEP}/)+{_STEP}?")
-# A cloud action or an amount of money, which lines about logins or accounts also contain.
-_NO_WORD = re.compile(r"[a-z][a-z0-9-]*:[A-Z][A-Za-z]+\*?|[$€£]?\d[\d.,]*%.*")
+# A cloud action, an amount of money, or a result ("R01=PASS"), which lines about logins or accounts also contain.
+_NO_WORD = re.compile(r"[a-z][a-z0-9-]*:[A-Z][A-Za-z]+\*?|[$€£]?\d[\d.,]*%.*|[A-Z]+\d+=[A-Z]+")
 _UUID = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}", re.IGNORECASE)
 _PASSWORDS = re.compile(r"pass|pwd|kennwort|contraseña|senha|clave|psk|\bpw|[a-z_]pw$", re.IGNORECASE)
 _BARE = re.compile(r"(?:^|[^a-z])(?:pass|auth)$", re.IGNORECASE)

@@ -34,29 +34,28 @@ class KnownStatements:
         for word in statement(text).weights:
             self._having[word].append(place)
 
-    def find(self, text: str, *, whole: bool = False) -> str | None:
-        """A known statement that certainly says the same; with `whole`, one that has every word of `text`."""
+    def find(self, text: str) -> str | None:
+        """A known statement that certainly says the same."""
         plain = comparing.normalised(text)
         if plain in self._plain:
             return self._texts[self._plain[plain]]
         for place in self._near(text):
             known = self._texts[place]
-            most = 0.0 if whole else MOST_NEW
-            same = compare(text, known).relation == "same" and not says_more(text, known, most)
+            same = compare(text, known).relation == "same" and not says_more(text, known, MOST_NEW)
             if same and not negation_changes(known, text):
                 return known
         return None
 
-    def says(self, text: str, *, whole: bool = False) -> bool:
+    def says(self, text: str) -> bool:
         """Whether the text, or each sentence of it, is known."""
-        return bool(self.sources(text, whole=whole))
+        return bool(self.sources(text))
 
-    def sources(self, text: str, *, whole: bool = False) -> list[str]:
+    def sources(self, text: str) -> list[str]:
         """The known statement that says the text, or those that say its sentences; none if a part of it is new."""
-        if (known := self.find(text, whole=whole)) is not None:
+        if (known := self.find(text)) is not None:
             return [known]
         parts = sentences(text)
-        found = [known for part in parts if (known := self.find(part, whole=whole)) is not None]
+        found = [known for part in parts if (known := self.find(part)) is not None]
         return found if 1 < len(parts) == len(found) else []
 
     def _near(self, text: str) -> list[int]:

@@ -33,6 +33,7 @@ from dreams.engines.rules.questions.families import (
     removal_of_sentence,
 )
 from dreams.engines.rules.steps.index import lines_leading
+from dreams.engines.rules.user_statements.phrases import TASK
 from dreams.engines.types import KEEP, Option, Place, Question
 from dreams.lib import memdir
 from dreams.lib.prose import comparing
@@ -146,6 +147,7 @@ MOST_LINES, MOST_OF_A_FILE = 40, 0.7  # of a section; longer ones have more than
 _LABEL = re.compile(r"\*\*[^*\n]{2,80}\*\*:?(?: ?\([^)\n]{4,30}\))?")
 # The day of a state: "as of 2026-02-16", "Status (2026-02-16):", "in progress since".
 _AS_OF = re.compile(r"\b(?:as of|as at|status|in progress|pending|waiting)\b[^.;\d\n]{0,16}$", re.IGNORECASE)
+_ORDERS = re.compile(rf",\s*(?:always|never|{TASK.pattern})", re.IGNORECASE)  # a rule, no state
 _OF_AN_ASIDE = re.compile(r"\([^()]*\w\W+as (?:of|at)\b[^()]*$", re.IGNORECASE)  # "(none is sold as of May)"
 # Finished work stays finished.
 _IS_DONE = re.compile(
@@ -346,6 +348,7 @@ def _state_day(sentence: str) -> _Told | None:
         for match in days.WRITTEN.finditer(sentence)
         if _AS_OF.search(before := sentence[: match.start()])
         and not (_IS_DONE.search(before) or _OF_AN_ASIDE.search(before))
+        and not _ORDERS.match(sentence[match.end() :])
         for told in _days(match[0])
     }
     return found.pop() if len(found) == 1 else None

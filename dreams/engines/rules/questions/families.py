@@ -41,7 +41,7 @@ class Draftsman:
             work(rec, *given, **named)
         finally:
             for edit in reversed(rec.edits):
-                self._put_back(edit)
+                rec.put(edit.path, edit.before)
         return tuple(rec.edits)
 
     def option(
@@ -54,13 +54,6 @@ class Draftsman:
     ) -> Option:
         """An option that does the work; without edits if that is not possible, and then it is not offered."""
         return Option(name, label, self.edits(work, *given, **named))
-
-    def _put_back(self, edit: Edit) -> None:
-        if edit.before is None:
-            self.tree.workspace.delete(edit.path)
-        else:
-            self.tree.workspace.write(edit.path, edit.before)
-        self.tree.put(edit.path, edit.before)
 
 
 # --- Inputs ---------------------------------------------------------------------------------------------------------

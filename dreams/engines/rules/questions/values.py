@@ -18,7 +18,7 @@ from dreams.engines.rules.user_statements.lessons import is_from
 from dreams.engines.rules.value_updates import Update, everywhere, saying, updates
 from dreams.engines.types import KEEP, Citation, Edit, Option, Question
 from dreams.lib.files.text import quoted
-from dreams.lib.prose.comparing import TELLING, UNITS, says_more
+from dreams.lib.prose.comparing import CLAUSE, TELLING, UNITS, says_more
 from dreams.lib.prose.exchanges import (
     MOST_OWN,
     ValueSpan,
@@ -30,6 +30,7 @@ from dreams.lib.prose.exchanges import (
     is_in_a_title,
     own_words,
     things,
+    words_of,
 )
 from dreams.lib.prose.statement_index import StatementIndex
 from dreams.lib.prose.statement_pairs import PlacedText
@@ -67,14 +68,15 @@ def _told_question(asking: Inputs, update: Update) -> tuple[Question, Changed] |
     said, wrote = ("Your agent’s log says",) * 2 if update.heard.is_logged else ("You said", "You wrote")
 
     given = (update.wordings, update.heard.reason(quote), f"{said} that it has changed.", quotes)
-    kept = next(iter(saying(update)), None)
+    kept = next((each for each in saying(update) if each not in statements), None)
 
     def replace_by_it(rec: Recorder) -> None:
         if reword(rec, *given) and kept:
             now = [each.statement._replace(text=each.text) for each in update.wordings]
             merge(rec, kept, [each for each in now if each.source == "body"], asking.job.config.row_max)
 
-    replaced = "it" if update.is_value else "the whole statement"
+    lost = "" if update.is_value else _end_without(old, new)
+    replaced = "it" if update.is_value else "the whole statement" + (lost and f", also {quoted(lost)}")
     label = "Remove the older one" if kept else f"Replace {replaced}"
     replacing = asking.draftsman.option("replace", label, replace_by_it)
     if not replacing.edits:
@@ -96,6 +98,13 @@ def _told_question(asking: Inputs, update: Update) -> tuple[Question, Changed] |
         Question("changed", subject, why, places, (replacing, keep, history, both), citations, TOLD),
         Changed(update.thing, old, new, statements[0].text, about, citations),
     )
+
+
+def _end_without(old: str, new: str) -> str:
+    """The last clauses of a statement of which a new one says nothing."""
+    words = words_of(new)
+    ends = (old[found.start() :] for found in CLAUSE.finditer(old))
+    return next((each.strip(" ,;:.") for each in ends if words.isdisjoint(words_of(each))), "")
 
 
 def told_otherwise(
@@ -360,12 +369,13 @@ def _is_about_it(index: StatementIndex, statement: PlacedText, changed: Changed,
     """Whether it names the value's thing: another value that was beside it, or two of its words. If the value is a common one, it
     must be a rare value, and the unit the same: "75 seconds"."""
     mine, theirs = statement.reading, read(changed.was)
-    beside = (mine.anchors & theirs.anchors) - {key}
+    units = {each.unit for each in theirs.values}  # also "UTC" of "02:00 UTC"
+    beside = (mine.anchors & theirs.anchors) - {key} - units
     if not index.is_rare(key) or (key.isdigit() and len(key) <= SHORT_NUMBER):
-        units = ({each.unit for each in told.values if each.key == key} for told in (mine, theirs))
-        return any(map(index.is_rare, beside)) and bool(set.intersection(*units) & UNITS)
-    both = {word for word, weight in mine.terms.items() if weight >= TELLING and word in theirs.terms}
-    return bool(beside) or len(both - {key}) > 1
+        both = ({each.unit for each in told.values if each.key == key} for told in (mine, theirs))
+        return any(map(index.is_rare, beside)) and bool(set.intersection(*both) & UNITS)
+    words = {word for word, weight in mine.terms.items() if weight >= TELLING and word in theirs.terms}
+    return bool(beside) or len(words - units - {key}) > 1
 
 
 def _exchanged(edits: Sequence[Edit]) -> Iterator[Changed]:

@@ -81,23 +81,17 @@ def _is_changed(stated: Stated, later: Sequence[Heard]) -> bool:
 
 
 class _Lines:
-    """The lines of memory that may be reworded, by their first words."""
+    """The lines of memory that may be reworded: `near` by their first words, `like` by all, `rows` by the file they lead to."""
 
     def __init__(self, tree: Tree) -> None:
-        self._opening: dict[str, list[PlacedText]] = defaultdict(list)
-        self._plain: dict[str, list[PlacedText]] = defaultdict(list)
+        self.near: dict[str, list[PlacedText]] = defaultdict(list)
+        self.like: dict[str, list[PlacedText]] = defaultdict(list)
         self.rows: dict[str, list[PlacedText]] = defaultdict(list)
         for line in _lines_of(tree):
-            self._opening[opening(line.text)].append(line)
-            self._plain[normalised(line.text)].append(line)
+            self.near[opening(line.text)].append(line)
+            self.like[normalised(line.text)].append(line)
             if line.source == "row":
                 self.rows[line.target].append(line)
-
-    def near(self, text: str) -> list[PlacedText]:
-        return self._opening[opening(text)]
-
-    def like(self, text: str) -> list[PlacedText]:
-        return self._plain[normalised(text)]
 
 
 def _lines_of(tree: Tree) -> Iterator[PlacedText]:
@@ -115,7 +109,7 @@ def _restate(rec: Recorder, memory: _Lines, said: _Said) -> bool:
     """Reword the only statement that can be meant, or if no body has it, a file's summaries."""
     target, hook = _told_row(said.text)
     text = hook or said.text
-    alike = memory.like(said.how.cited) if said.how.cited else memory.near(text)
+    alike = memory.like[normalised(said.how.cited)] if said.how.cited else memory.near[opening(text)]
     meant = memory.rows[target] if target else [line for line in alike if _is_restated(line, said)]
     bodies = [line for line in meant if line.source == "body"]
     if len(bodies) > 1:

@@ -20,7 +20,7 @@ from dreams.lib import memdir
 from dreams.lib.files.text import encode
 from dreams.lib.prose import comparing, dates, lexicon
 from dreams.lib.prose.exchanges import exchange, is_last_number, is_told_past, says_only, words_of
-from dreams.lib.prose.pieces import keys_of
+from dreams.lib.prose.pieces import keys_of, pieces
 from dreams.lib.prose.statement_index import SHORTEST
 from dreams.lib.prose.statement_pairs import PlacedText
 from dreams.lib.prose.values import count_words, read
@@ -93,10 +93,12 @@ def gather(job: Job, rec: Recorder, heard: Sequence[Heard]) -> Gathered:
             lesson = _lesson(job, each, wish, found)
             if lesson is not None:
                 said.append(lesson)
-    latest: dict[frozenset[str], str] = {}  # of remarks in the same words
+    latest: dict[frozenset[str], Lesson] = {}  # of remarks in the same words but for values
     for lesson in reversed(said):
-        words = frozenset(filter(str.isalpha, words_of(lesson.text)))
-        if lesson.in_passing and latest.setdefault(words, lesson.text) != lesson.text:
+        words = frozenset(each.text.lower() for each in pieces(lesson.text) if not each.is_value)
+        last = latest.setdefault(words, lesson)
+        prompts = {(each.citations[0].session_pk, each.citations[0].line_no) for each in (last, lesson)}
+        if lesson.in_passing and last.text != lesson.text and len(prompts) > 1:
             lesson.doubt()
     memory = KnownStatements()
     for text in (*job.known, *all_statements(rec.tree)) if said else ():

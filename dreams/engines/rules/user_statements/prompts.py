@@ -81,7 +81,8 @@ def read_prompts(job: Job, report: Reporter) -> list[Heard]:
         heard = Heard(session, prompt, asked, typed, stated, doubted)
         if before is not None and _is_about(before, heard):
             before.wishes = _of_other_things(before.wishes, prompt.text)
-            before.typed, before.stated, before.doubted = [], [], []
+            doubted = [] if takes_back(prompt.text) else [*before.typed, *before.doubted]
+            before.typed, before.stated, before.doubted = [], [], doubted
         last[session.pk] = heard
         found.append(heard)
     return found
