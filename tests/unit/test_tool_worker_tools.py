@@ -93,7 +93,13 @@ def test_read_numbers_lines_from_where_it_is_asked_to(tmp_path: Path) -> None:
         ("/m/**/*.md", ["/m/a.md", "/m/sub/b.md"]),
         ("**/b.*", ["/m/sub/b.md"]),
         ("/m/?.md", ["/m/a.md"]),
-        ("/m/[a].md", []),
+        ("/m/[a-c].md", ["/m/a.md"]),
+        ("/m/[!a].md", []),
+        ("/m/[!b^\\]*.md", ["/m/a.md"]),
+        ("/m/**/*.{txt,md}", ["/m/a.md", "/m/sub/b.md"]),
+        ("/m/{a,sub/*}.md", ["/m/a.md", "/m/sub/b.md"]),
+        ("/m/{a,b.md", []),
+        ("/m/[]a.md", []),
         ("*.md", []),
     ],
 )
@@ -104,6 +110,14 @@ def test_glob_stars_do_not_cross_folders_but_double_stars_do(
     for name in ("a.md", "sub/b.md"):
         (tmp_path / name).write_text("x")
     assert ask(tmp_path, "Glob", pattern=pattern) == ("\n".join(found) or "No file matches.")
+
+
+def test_a_choice_of_names_narrows_a_search(tmp_path: Path) -> None:
+    for name in ("a.md", "b.jsonl", "c.txt"):
+        (tmp_path / name).write_text("found\n")
+    text = ask(tmp_path, "Grep", pattern="found", glob="*.{md,jsonl}", output_mode="files_with_matches")
+    assert text == "/m/a.md\n/m/b.jsonl"
+    assert "against one line" in ask(tmp_path, "Grep", pattern="found", multiline=True)
 
 
 def test_glob_looks_below_the_path_that_it_is_given(tmp_path: Path) -> None:

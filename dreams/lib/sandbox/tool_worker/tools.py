@@ -227,11 +227,21 @@ def _files(
             continue
 
 
+_GLOB = re.compile(r"(\*\*/|\*\*|\*|\?|\[!?[^]/]+\]|\{[^{}]*\})")
+
+
 def _glob_expression(pattern: str) -> str:
-    """A path pattern as a regular expression: `**` crosses folders, `*` and `?` do not."""
+    """A path pattern as a regular expression: `**` crosses folders, `*` and `?` do not; `[a-c]` and `{md,txt}` are choices."""
     out: list[str] = []
-    for piece in re.split(r"(\*\*/|\*\*|\*|\?)", pattern):
-        out.append({"**/": "(?:.*/)?", "**": ".*", "*": "[^/]*", "?": "[^/]"}.get(piece) or re2.escape(piece))
+    for piece in _GLOB.split(pattern):
+        if piece[:1] == "{" and piece[-1:] == "}":
+            out.append(f"(?:{'|'.join(map(_glob_expression, piece[1:-1].split(',')))})")
+        elif piece[:1] == "[" and _GLOB.fullmatch(piece):
+            inside = re.sub(r"([\\^\[])", r"\\\1", piece[1:-1].removeprefix("!"))
+            out.append(f"[{'^/' if piece[1] == '!' else ''}{inside}]")
+        else:
+            signs = {"**/": "(?:.*/)?", "**": ".*", "*": "[^/]*", "?": "[^/]"}
+            out.append(signs.get(piece) or re2.escape(piece))
     return "".join(out)
 
 
@@ -277,6 +287,8 @@ class _Search:
     @classmethod
     def of(cls, given: Mapping[str, Any]) -> "_Search":
         pattern = _text(given, "pattern").encode("utf-8", "replace")
+        if given.get("multiline"):
+            raise Wrong("A pattern is matched against one line. Leave `multiline` out; -A shows the lines below.")
         options = _options(ignore_case=given.get("-i") is True)
         # With line anchors a block matches if one of its lines does; with \A and \z it would not.
         strict = b"\\A" in pattern or b"\\z" in pattern
