@@ -26,9 +26,20 @@ def words(one: Mapping[str, Any], *, explain: bool = False) -> Iterator[str]:
         yield f"       Rule {one['check']}/{one['code']}: {one['rule']}"
 
 
+#: As `lookup.project` finds it.
+PROJECT_HELP = "slug, memory directory, id, or the name on the pages"
+
+
 def add_project(parser: CommandParser, *, optional: bool = False) -> None:
+    parser.add_argument("project", nargs="?" if optional else None, metavar="PROJECT", help=PROJECT_HELP)
+
+
+def add_part(parser: CommandParser) -> None:
     parser.add_argument(
-        "project", nargs="?" if optional else None, metavar="PROJECT", help="slug, memory directory or id"
+        "--path", action="append", default=[], metavar="P", help="only this file; may be repeated"
+    )
+    parser.add_argument(
+        "--hunk", action="append", default=[], metavar="ID", help="only this change; may be repeated"
     )
 
 
@@ -40,7 +51,7 @@ def add_dream_or_project(parser: CommandParser) -> None:
     parser.add_argument(
         "of",
         metavar="DREAM|PROJECT",
-        help="id of a dream or of its proposal; or a project's slug, memory directory or id",
+        help=f"id of a dream or of its proposal; or a project: {PROJECT_HELP}",
     )
 
 

@@ -13,7 +13,12 @@ class Command(base.Command):
 
     def arguments(self, parser: base.CommandParser) -> None:
         named.add_project(parser, optional=True)
-        parser.add_argument("--action", choices=sorted(auditlog.ACTIONS), metavar="ACTION")
+        parser.add_argument(
+            "--action",
+            choices=sorted(auditlog.ACTIONS),
+            metavar="ACTION",
+            help="only this action, such as review.submitted; an unknown one lists them all",
+        )
         parser.add_argument("--limit", type=base.limit, default=50, help=f"rows, at most {LIMIT}")
         parser.add_argument(
             "--explain",

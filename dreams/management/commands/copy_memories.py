@@ -13,7 +13,7 @@ class Command(base.Command):
 
     def arguments(self, parser: base.CommandParser) -> None:
         for name, metavar in (("source", "FROM"), ("target", "TO")):
-            parser.add_argument(name, metavar=metavar, help="slug, memory directory or id of a project")
+            parser.add_argument(name, metavar=metavar, help=f"a project: {named.PROJECT_HELP}")
         parser.add_argument(
             "--move", metavar="PATH", help="write this memory to TO, then remove it from FROM, at once"
         )

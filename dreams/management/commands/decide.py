@@ -20,8 +20,7 @@ class Command(base.Command):
         verdict.add_argument(
             "--edit", metavar="FILE", help="file with the text to use instead of the new lines of one change"
         )
-        parser.add_argument("--path", action="append", default=[], metavar="P")
-        parser.add_argument("--hunk", action="append", default=[], metavar="ID")
+        named.add_part(parser)
         parser.add_argument(
             "--confirm-findings",
             action="store_true",
@@ -32,7 +31,7 @@ class Command(base.Command):
             metavar="SEEN",
             help="as the second person, approve or reject exactly what `proposal` showed; it prints this code",
         )
-        parser.add_argument("--reason", default="", metavar="TEXT")
+        parser.add_argument("--reason", default="", metavar="TEXT", help="why, kept with the decision")
 
     def run(self, options: base.Options) -> base.Result:
         if options["second"] is not None:

@@ -15,7 +15,7 @@ class Command(base.Command):
         parser.add_argument(
             "--project",
             metavar="PROJECT",
-            help="slug, memory directory or id (default: the project of the current folder)",
+            help=f"{named.PROJECT_HELP} (default: the project of the current folder)",
         )
 
     def run(self, options: base.Options) -> None:

@@ -36,7 +36,7 @@ class Command(base.Command):
             metavar="DAY",
             help="propose what was there at the end of this day, or at a time: 2026-03-01T18:30",
         )
-        parser.add_argument("--reason", default="", metavar="TEXT")
+        parser.add_argument("--reason", default="", metavar="TEXT", help="why, kept with the change")
         parser.add_argument(
             "--preview", action="store_true", help="with --to: show what would change, and change nothing"
         )

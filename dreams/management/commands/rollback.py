@@ -20,9 +20,8 @@ class Command(base.Command):
 
     def arguments(self, parser: base.CommandParser) -> None:
         named.add_dream(parser)
-        parser.add_argument("--path", action="append", default=[], metavar="P")
-        parser.add_argument("--hunk", action="append", default=[], metavar="ID")
-        parser.add_argument("--reason", default="", metavar="TEXT")
+        named.add_part(parser)
+        parser.add_argument("--reason", default="", metavar="TEXT", help="why, kept with the undo")
         parser.add_argument(
             "--never-again",
             action="store_true",

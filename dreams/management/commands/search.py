@@ -28,7 +28,9 @@ class Command(base.Command):
             help='words that must all occur; "in quotes": next to each other',
         )
         parser.add_argument("--project", metavar="PROJECT", help="search only this project")
-        parser.add_argument("--limit", type=base.limit, default=20, help="results of each kind, at most 1000")
+        parser.add_argument(
+            "--limit", type=base.limit, default=20, help=f"results of each kind, at most {finding.MOST}"
+        )
         parser.add_argument("--rebuild", action="store_true", help="rebuild the search index")
 
     def run(self, options: base.Options) -> base.Result:

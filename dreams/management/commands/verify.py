@@ -10,9 +10,7 @@ class Command(base.Command):
     help = "Read every stored version, journal and audit entry, and report what is damaged or cannot be read. Exits 1 if anything is."
 
     def arguments(self, parser: base.CommandParser) -> None:
-        parser.add_argument(
-            "project", nargs="?", metavar="PROJECT", help="a slug, a memory directory or an id"
-        )
+        named.add_project(parser, optional=True)
 
     def run(self, options: base.Options) -> base.Result:
         report = verifying.verify(named.any_project(options["project"]))
