@@ -114,6 +114,20 @@ def test_a_real_context_limit_is_met_by_shortening_long_results(tmp_path: Path) 
     assert any(call.status == 400 for call in run.server.calls)
 
 
+def test_a_briefing_with_long_lists_fits_a_small_context_without_them(tmp_path: Path) -> None:
+    rows = "".join(
+        f"- [Memory {n}](project_{n}.md) — what it is good for, in some words\n" for n in range(190)
+    )
+    files = {**kit.FILES, "MEMORY.md": f"# Memory\n\n{rows}"}
+    small = {"limits": FakeLimits(context_tokens=9_000)}
+    run = kit.dream(tmp_path, [READ, say("Done.")], files=files, server=small)
+    assert run.error == "" and [call.status for call in run.server.calls] == [400, 200, 200]
+    assert "long lists of the briefing were left out" in run.report.text
+    first = run.server.calls[-1].body["messages"][0]["content"][0]["text"]
+    assert "Memory 3]" in first and "Memory 180]" not in first and first.endswith("finish with your summary.")
+    assert "read it again if you need it]\n</dream-index>" in first
+
+
 def test_a_context_that_overflows_in_the_answer_is_shortened_once(tmp_path: Path) -> None:
     full = ScriptedReply((Text("Hal"), kit.learn()), stop_reason="model_context_window_exceeded")
     run = kit.dream(tmp_path / "a", [READ, READ, READ, READ, full, say("Done.")])

@@ -21,6 +21,9 @@ NOTHING_SAID = "(Nothing whole was said.)"
 # Our tags have their own prefix, so that ordinary markup in a note is kept.
 TAG = "dream-"
 _TAG = re.compile(rf"<(?=\s*/?\s*{TAG})", re.IGNORECASE)
+_LISTS = re.compile(
+    rf"(<{TAG}(index|dates|logs|sessions|typed|instructions)>\n)(.*?)(?=\n</{TAG}\2>)", re.DOTALL
+)
 
 
 @dataclass(slots=True)
@@ -80,6 +83,13 @@ class Conversation:
         self.messages = [head, *tail]
         return sum(_size(message) for message in self.messages) < before
 
+    def shorten_briefing(self) -> bool:
+        """Cuts the long lists of the briefing, which can be read again elsewhere. False: none is long."""
+        first, *rest = self.messages[0]["content"]
+        shorter = _LISTS.sub(lambda found: found[1] + _short_text(found[3]), first["text"])
+        self.messages[0] = {**self.messages[0], "content": [_text(shorter), *rest]}
+        return bool(shorter != first["text"])
+
     def _tail_start(self) -> int:
         """The first message to keep: an answer of the model, so that roles alternate and each result has its call."""
         start = max(1, len(self.messages) - KEPT_MESSAGES)
@@ -121,13 +131,13 @@ def _shortened(message: Json) -> Json:
 
 def _short_block(block: Json) -> Json:
     content = block.get("content")
-    if (
-        block.get("type") != "tool_result"
-        or not isinstance(content, str)
-        or len(content) <= KEPT_RESULT_CHARS
-    ):
+    if block.get("type") != "tool_result" or not isinstance(content, str):
         return block
-    return {**block, "content": content[:KEPT_RESULT_CHARS] + CUT_NOTE}
+    return {**block, "content": _short_text(content)}
+
+
+def _short_text(text: str) -> str:
+    return text if len(text) <= KEPT_RESULT_CHARS else text[:KEPT_RESULT_CHARS] + CUT_NOTE
 
 
 def _size(message: Json) -> int:

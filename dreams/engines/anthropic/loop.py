@@ -327,11 +327,14 @@ class Loop:
         """Shortens the conversation. Raises EngineError with `hopeless` if that is impossible, or was done so few turns ago
         that the model cannot work in the room it has."""
         messages = self.conversation.messages
+        left_out = "earlier messages"
         if len(messages) < 2 * self.progress.kept or not self.conversation.compact(self.toolbox.done()):
-            raise EngineError(hopeless)
+            left_out = "long lists of the briefing"
+            if not self.conversation.shorten_briefing():
+                raise EngineError(hopeless)
         self.progress.kept = len(self.conversation.messages)
         self.asker.forget_prompt()
-        self.teller.turn("The conversation did not fit the model’s context: earlier messages were left out.")
+        self.teller.turn(f"The conversation did not fit the model’s context: {left_out} were left out.")
 
     # --- Telling --------------------------------------------------------------------------------------------------
 

@@ -288,7 +288,9 @@ class _Search:
     def of(cls, given: Mapping[str, Any]) -> "_Search":
         pattern = _text(given, "pattern").encode("utf-8", "replace")
         if given.get("multiline"):
-            raise Wrong("A pattern is matched against one line. Leave `multiline` out; -A shows the lines below.")
+            raise Wrong(
+                "A pattern is matched against one line. Leave `multiline` out; -A shows the lines below."
+            )
         options = _options(ignore_case=given.get("-i") is True)
         # With line anchors a block matches if one of its lines does; with \A and \z it would not.
         strict = b"\\A" in pattern or b"\\z" in pattern
