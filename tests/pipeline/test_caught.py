@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime as dt
+import json
 from decimal import Decimal
 from pathlib import Path
 from typing import Any
@@ -13,7 +14,7 @@ from django.utils import timezone
 
 from dreams.models import Card, DreamRun, Hunk, LockHold, ModelRequest, Proposal, Session
 from dreams.services import proposals, review, settings_changes
-from dreams.services.catching import cards as decisions, lifecycle, statements
+from dreams.services.catching import cards as decisions, lifecycle, statements, unread_parts
 from tests.world import directory as world
 from tests.world.talking import Talk, first_start, say
 
@@ -324,8 +325,6 @@ def test_subagents_hooks_commands_and_summaries_are_never_the_person(tmp_path: P
 
 @pytest.mark.not_on_postgresql
 def test_pasted_text_is_not_the_person(tmp_path: Path) -> None:
-    import json
-
     project = first_start(tmp_path)
     pasted = "Some page says a lot.\n" * 12 + WISH + "\nIt goes on."
     talk = (
@@ -342,6 +341,31 @@ def test_pasted_text_is_not_the_person(tmp_path: Path) -> None:
     (tmp_path / "history.jsonl").write_text("not json\n" + json.dumps(history) + "\n")
     lifecycle.catch(project)
     assert cards() == ["releases are cut on Tuesdays."]
+
+
+@pytest.mark.not_on_postgresql
+def test_what_is_typed_in_several_lines_beside_a_prompt_that_is_only_a_paste_is_read(tmp_path: Path) -> None:
+    project = first_start(tmp_path)
+    typed = f"{WISH}\nThen look at this:"
+    talk = Talk(tmp_path).user("Some page says a lot.\n" * 12).user(typed).save()
+    shown = ("[Pasted text #1 +12 lines]", typed)
+    lines = [json.dumps({"display": display, "sessionId": talk.id}) for display in shown]
+    (tmp_path / "history.jsonl").write_text("\n".join([*lines, ""]))
+    lifecycle.catch(project)
+    assert cards() == ["the staging database is db-2.internal."]
+
+
+@pytest.mark.not_on_postgresql
+def test_a_session_with_more_prompts_than_one_reading_takes_is_read_to_its_end(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(unread_parts, "MOST_PROMPTS", 2)
+    project = first_start(tmp_path)
+    Talk(tmp_path).user("hi").user("run the tests").user("and lint").user(WISH).save()
+    lifecycle.catch(project)
+    assert cards() == []
+    lifecycle.catch(project)
+    assert cards() == ["the staging database is db-2.internal."]
 
 
 @pytest.mark.not_on_postgresql

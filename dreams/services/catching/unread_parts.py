@@ -169,7 +169,9 @@ def _part(session: Session, since: dt.datetime | None, again: bool) -> UnreadPar
     rows = without_hidden(session.prompts.filter(offset__gte=start, offset__lt=end))
     rows = rows if again else rows.filter(caught_at__isnull=True)
     rows = rows if since is None else rows.exclude(at__lt=since)
-    prompts = list(rows.order_by("offset")[:MOST_PROMPTS])
+    found = list(rows.order_by("offset")[: MOST_PROMPTS + 1])
+    prompts = found[:MOST_PROMPTS]
+    end = found[-1].offset if len(found) > MOST_PROMPTS else end  # the next reading goes on there
     written = MemoryWrite.objects.filter(session=session, offset__gte=start, offset__lt=end)
     by_agent = not again and bool(prompts) and written.exists()
     return UnreadPart(session, cursor, start, end, prompts, by_agent)
@@ -198,7 +200,8 @@ def without_pasted(session: Session, prompts: Sequence[Prompt]) -> list[str]:
     """The texts of the prompts without pasted text, as far as the prompt history shows it."""
     if not any(_may_hold_a_paste(prompt.text) for prompt in prompts):
         return [prompt.text for prompt in prompts]
-    displays = list(_displays(session))
+    # What was typed whole fits better than a prompt that is only a paste, which fits any.
+    displays = sorted(_displays(session), key=lambda display: -len(_PASTE.sub("", display)))
     return [
         _typed(prompt.text, displays) if _may_hold_a_paste(prompt.text) else prompt.text for prompt in prompts
     ]
@@ -219,6 +222,8 @@ def _typed(text: str, displays: Sequence[str]) -> str:
 def _in_order(pieces: Sequence[str], text: str) -> bool:
     """Whether the prompt contains these pieces in order, with anything between, before or after them."""
     at = 0
+    if len(pieces) == 1:  # nothing was pasted
+        return text.strip() == pieces[0]
     for piece in pieces:
         found = text.find(piece, at)
         if found < 0:
@@ -228,7 +233,7 @@ def _in_order(pieces: Sequence[str], text: str) -> bool:
 
 
 def _displays(session: Session) -> Iterator[str]:
-    """The prompts of this session that contain a paste, as the prompt history shows them."""
+    """The prompts of this session, as the prompt history shows them."""
     for line in _lines(session.project.root):
         try:
             found = json.loads(line)
@@ -236,8 +241,7 @@ def _displays(session: Session) -> Iterator[str]:
             continue
         if not isinstance(found, dict) or found.get("sessionId") != session.session_id:
             continue
-        display = found.get("display")
-        if isinstance(display, str) and _PASTE.search(display):
+        if isinstance(display := found.get("display"), str):
             yield display
 
 

@@ -126,11 +126,10 @@ def _is_asked(prompt: str, wish: Wish, start: int) -> bool:
 
 def _in_time(job: Job) -> Iterator[tuple[SessionBrief, PromptBrief]]:
     """Prompts sorted by their own times, as sessions may run in parallel."""
-    every = [(session, prompt) for session in job.sessions for prompt in session.prompts]
     last = _LONG_AGO
     dated = []
-    for place, (session, prompt) in enumerate(every):
-        last = prompt.at or last
-        dated.append((last, place, session, prompt))
-    for _, _, session, prompt in sorted(dated, key=lambda row: row[:2]):
-        yield session, prompt
+    for session in job.sessions:
+        for prompt in session.prompts:
+            last = prompt.at or last
+            dated.append((last, session, prompt))
+    yield from (row[1:] for row in sorted(dated, key=lambda row: row[0]))
