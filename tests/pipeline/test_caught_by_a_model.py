@@ -111,6 +111,17 @@ def test_an_answer_that_is_cut_off_is_asked_for_again_and_never_counts_as_nothin
     assert requests[0]["messages"] == requests[1]["messages"] and len(found.cards) == 1
 
 
+def test_a_part_that_a_model_refuses_is_named_and_not_asked_again(
+    project: Project, tmp_path: Path, monkeypatch
+) -> None:
+    Talk(tmp_path).user(WISH).save()
+    no = ScriptedReply((Text("No."),), stop_reason="refusal")
+    found, _ = asked(monkeypatch, project, [no])
+    assert found.read and found.stopped == "The model refused to read 1 part."
+    found, requests = asked(monkeypatch, project, [])
+    assert requests == [] and not found.stopped
+
+
 def test_what_a_cut_off_answer_was_about_is_read_again(project: Project, tmp_path: Path, monkeypatch) -> None:
     Talk(tmp_path).user(WISH).save()
     cut = ScriptedReply((Text("Hm"),), stop_reason="max_tokens")

@@ -13,7 +13,7 @@ from dreams.engines.anthropic.outside import Connection, DollarMeter
 from dreams.engines.tokens import PriceTable
 from dreams.engines.types import EngineError, Job, PromptBrief
 from dreams.lib import memdir
-from dreams.lib.files.text import one_line
+from dreams.lib.files.text import one_line, plural
 from dreams.lib.secrets.redact import cut, redact
 
 if TYPE_CHECKING:
@@ -125,6 +125,7 @@ class Catcher:
 
     job: Job
     line: Connection
+    refused: int = 0
 
     def read(self, messages: Iterable[SessionMessage]) -> Read:
         """Reads the windows. If a limit or a server ends this, the results of earlier windows are kept."""
@@ -141,6 +142,7 @@ class Catcher:
                 return found
             found.windows += 1
         found.until = None
+        found.why = f"The model refused to read {plural(self.refused, 'part')}." if self.refused else ""
         return found
 
     def _ask(self, window: Sequence[SessionMessage]) -> list[Named]:
@@ -152,6 +154,7 @@ class Catcher:
             if last is not None:
                 return list(_said(last["input"], window))
             if not reply.calls:
+                self.refused += reply.stop_reason == "refusal"
                 return []
             talk.answer(reply, [self._answer(call) for call in reply.calls])
         return []
