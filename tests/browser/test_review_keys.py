@@ -244,7 +244,7 @@ def test_on_a_phone_one_decision_fills_the_screen_and_its_verdict_is_at_the_thum
         assert is_at_thumb and not covered and is_at_foot, words
     own = card(page, desk.hunk_with(proposal, "very short"))
     own.get_by_placeholder("In your own words").fill("Not so.")
-    own.get_by_role("button", name="Keep", exact=True).tap()
+    own.get_by_role("button", name="Save reason", exact=True).tap()
     expect(own).to_contain_text("Reason saved")
 
 
