@@ -15,7 +15,7 @@ from dreams.engines.anthropic.budget import CHARS_PER_TOKEN
 from dreams.engines.handover.sections import MOST_OF_A_SECTION, shortened
 from dreams.lib.agents import transcripts
 from dreams.lib.files.text import one_line, plural, quoted
-from dreams.lib.secrets.redact import cut
+from dreams.lib.secrets.redact import cut, redact
 
 # The beginning of a long transcript has the task, its end the outcome. Measured: 30 MB a second.
 FIRST_BYTES, LAST_BYTES = 8 << 20, 32 << 20
@@ -110,7 +110,9 @@ class ReadTranscript:
         if turn.typed is not None:
             self.chars += len(turn.typed)
             if len(self.steps) < MOST_KEPT:
-                text = cut(turn.typed, PROMPT_CHARS)
+                text = redact(
+                    cut(turn.typed, PROMPT_CHARS)
+                )  # before it is cut again, as half a secret is not recognised
                 self.steps.append(PromptStep(text, turn.line, turn.at, transcripts.is_correction(turn.typed)))
             return
         self.chars += sum(len(part.text) for part in turn.parts)
