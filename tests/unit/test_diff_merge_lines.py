@@ -105,6 +105,18 @@ def test_two_insertions_at_one_place_conflict(adjacent):
     assert merge.resolve({0: "base"}) == BASE
 
 
+@each("adjacent", ["conflict", "merge"])
+@each("theirs", ["Q.\n", "- q\n- r\n", "## Q\n\nText.\n", "P.\n\nQ.\n"])
+def test_two_paragraphs_added_in_one_gap_are_a_conflict_that_shows_both(theirs, adjacent):
+    base = "# H\n\nA.\n\nB.\n"
+    ours, theirs = (base.replace("B.", f"{more}\nB.") for more in ("P.\n", theirs))
+    [conflict] = merge3(base, ours, theirs, adjacent=adjacent).conflicts
+    assert {"P.\n", *theirs.splitlines(True)} - {*base.splitlines(True)} <= {
+        *conflict.ours.lines,
+        *conflict.theirs.lines,
+    }
+
+
 def test_a_line_appended_to_a_text_that_lost_its_final_line_end_is_not_glued():
     merge = merge3("a\nb\n", "a\nb", "a\nb\nc\n", adjacent="merge")
     assert merge.resolve({0: "both"}).split() == ["a", "b", "b", "c"]
