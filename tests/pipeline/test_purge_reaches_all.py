@@ -11,13 +11,15 @@ from django.db import models
 from django.db.models import Value
 
 from dreams.lib.agents.transcripts import Cursor, Scan, Summary
-from dreams.models import InstructionText, Project, TranscriptFile
-from dreams.services import review, secret_purge
+from dreams.models import DreamLog, InstructionText, Project, TranscriptFile
+from dreams.services import daily_logs, review, secret_purge
 from dreams.services.apply import applying
 from dreams.services.discovery import resume
+from dreams.services.memories import syncing
 from dreams.services.secret_purge import locating
 from tests.world import directory as world
 from tests.world.directory import ME
+from tests.world.rows import make_dream
 
 pytestmark = pytest.mark.django_db(transaction=True)
 # Made from parts: no file may hold what looks like a live credential.
@@ -190,3 +192,16 @@ def test_a_secret_that_json_writes_otherwise_leaves_what_was_read_of_a_transcrip
     file.refresh_from_db()
     kept = resume.summary_of(bytes(file.state))
     assert kept is not None and kept.last_prompt == "Use [redacted: password] there."
+
+
+def test_a_daily_log_that_was_read_stays_read_after_a_purge(tmp_path: Path) -> None:
+    path, lines = "logs/2026/03/2026-03-03.md", f"- Releases are on Mondays.\n- The key is {TOKEN}.\n"
+    project = world.make_project(tmp_path / "claude", {path: lines})
+    log = project.memories.get(path=path)
+    DreamLog.objects.create(dream=make_dream(project), memory=log, sha256=log.sha256, used=True)
+    assert daily_logs.new_lines(project) == 0
+    (world.folder(project) / path).write_text(lines.replace(TOKEN, "[redacted: github-token]"))
+    syncing.refresh(project)
+    [leak] = secret_purge.find_secrets(project).found
+    secret_purge.purge(project, [leak.id], ME)
+    assert daily_logs.new_lines(project) == 0

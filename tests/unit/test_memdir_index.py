@@ -144,6 +144,8 @@ def test_the_first_row_of_an_empty_index():
 def test_no_row_is_written_into_an_open_code_fence():
     with pytest.raises(MemoryEditError, match="close it first"):
         parse_index("```\ncode\n").appended("A", "a.md", "x")
+    with pytest.raises(MemoryEditError, match="close it first"):
+        parse_index("```\ncode\n").appended("A", "a.md", "x", heading="New")
 
 
 _text = st.text(st.characters(exclude_categories=["Cs", "Cc"]), max_size=20).map(

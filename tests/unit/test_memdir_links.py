@@ -1,8 +1,9 @@
 """Wikilinks and Markdown links between memories."""
 
+import pytest
 from hypothesis import given, strategies as st
 
-from dreams.lib.memdir import markdown_links, mask_code, retarget, wikilinks
+from dreams.lib.memdir import markdown_links, mask_code, parse_index, retarget, wikilinks
 from tests.world.strategies import tries
 
 
@@ -38,6 +39,13 @@ def test_the_parts_of_a_markdown_link():
         ("U", "https://x.example/y.md", "", False),
         ("E", "e f.md", "", True),
     ]
+
+
+@pytest.mark.parametrize("target", [' "only a title"', "<never.md", "<a(b)", "< >", ' "', '"'])
+def test_an_odd_target_of_a_link_stops_no_reader(target):
+    text = f"- [x]({target}) and [A](a.md)\n"
+    assert markdown_links(text)[-1].path == "a.md"
+    assert [row.target for row in parse_index(text).rows] == ["a.md"]
 
 
 def test_paths_out_of_the_directory_are_no_memories():

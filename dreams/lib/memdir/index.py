@@ -269,6 +269,7 @@ def _table_row(line: str, masked: str, number: int, heading: str | None) -> Inde
 
 _COUNTER = re.compile(r"\d+")
 _EMPHASIS = re.compile(r"[*_]*")
+_OPEN_FENCE = "The index has an open code fence where the row belongs: close it first."
 
 
 @dataclass(frozen=True)
@@ -341,13 +342,16 @@ class Index:
         """
         start, stop = self._section(heading)
         if heading is not None and start == 0:
-            return self._with_heading(heading).extended(rows, heading=heading)
+            begun = self._with_heading(heading)
+            if begun._section(heading)[0] == 0:
+                raise MemoryEditError(_OPEN_FENCE)
+            return begun.extended(rows, heading=heading)
         at, neighbour = self._append_point(start, stop)
         made = [render_row(*row, **_style_of(neighbour)) for row in rows]
         lines = self._spaced(made, at, neighbour)
         result = parse_index(replace_lines(self.text, at, at, lines, self.newline))
         if len(result.rows) != len(self.rows) + len(rows):
-            raise MemoryEditError("The index has an open code fence where the row belongs: close it first.")
+            raise MemoryEditError(_OPEN_FENCE)
         return result
 
     def with_first(self, title: str, target: str, hook: str) -> "Index":

@@ -17,6 +17,7 @@ _LINK = re.compile(
     r"(?<!!)\[(?P<text>(?:[^\[\]\n\\]|\\.|\[[^\[\]\n]*\])*)\]"
     r"\((?P<inner>[ \t]*<[^<>\n]*>[^()\n]*|[^()\n]*(?:\([^()\n]*\)[^()\n]*)*)\)"
 )
+_UNCLOSED = re.compile(r"[ \t]*<[^>\n]*$")  # a target that begins so is none
 _SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:|//")
 _SAFE_IN_TARGET = "/-_.~!*,;=@&+$'"
 _ESCAPED = re.compile(r"\\([\[\]\\`*_])")
@@ -87,9 +88,8 @@ def markdown_links(text: str, masked: str | None = None) -> list[MarkdownLink]:
     """All inline links outside code, in order, without images. `masked` is `mask_code(text)`, if the caller has it."""
     if "](" not in text:
         return []
-    return [
-        _markdown_link(match, text) for match in _LINK.finditer(mask_code(text) if masked is None else masked)
-    ]
+    found = _LINK.finditer(mask_code(text) if masked is None else masked)
+    return [_markdown_link(match, text) for match in found if not _UNCLOSED.match(match["inner"])]
 
 
 def _markdown_link(match: re.Match[str], text: str) -> MarkdownLink:
@@ -109,9 +109,9 @@ def _markdown_link(match: re.Match[str], text: str) -> MarkdownLink:
 
 def _target_span(text: str, start: int, end: int) -> tuple[int, int]:
     """The span of path and anchor inside the parentheses, without angle brackets, title and spaces."""
-    inner = text[start:end]
-    start += len(inner) - len(inner.lstrip())
-    if text[start:end].startswith("<"):
+    inner = text[start:end].lstrip()
+    start = end - len(inner)
+    if inner.startswith("<"):
         return start + 1, text.index(">", start, end)
     if inner.rstrip().endswith('"') and ' "' in inner:
         end = text.index(' "', start, end)

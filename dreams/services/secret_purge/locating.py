@@ -24,6 +24,7 @@ from dreams.models import (
     Blob,
     Card,
     Decision,
+    DreamLog,
     DreamRun,
     Evidence,
     FileChange,
@@ -82,6 +83,7 @@ def rename(project: Project, replaced: Mapping[str, str]) -> None:
         (Memory.objects.filter(project=project), ("sha256",)),
         (FileChange.objects.filter(proposal__project=project), ("viewed_sha",)),
         (Hunk.objects.filter(file__proposal__project=project), ("verdict_base_sha",)),
+        (DreamLog.objects.filter(memory__project=project), ("sha256",)),
     ):
         for column in columns:
             _rename(rows, column, replaced)
