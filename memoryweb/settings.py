@@ -53,6 +53,7 @@ MIDDLEWARE = [
     "django.contrib.auth.middleware.AuthenticationMiddleware",
     "django.contrib.messages.middleware.MessageMiddleware",
     "django_htmx.middleware.HtmxMiddleware",
+    "dreams.web.middleware.no_nul_sent",
     "dreams.web.middleware.local_time",
     "dreams.web.access.AccountsOnly",
     "dreams.web.middleware.page_for_every_answer",

@@ -12,7 +12,7 @@ from collections.abc import Callable
 from django.conf import settings
 from django.core.exceptions import DisallowedHost
 from django.db import DatabaseError
-from django.http import HttpRequest, HttpResponse
+from django.http import HttpRequest, HttpResponse, QueryDict
 from django.template.loader import render_to_string
 from django.utils import timezone
 
@@ -142,6 +142,22 @@ def _onward(request: HttpRequest) -> HttpResponse:
     # In a refresh, `//host/…` would be the address of another site.
     address = "/" + request.get_full_path().lstrip("/")
     return HttpResponse(render_to_string("dreams/onward.html", {"address": address}))
+
+
+def no_nul_sent(get_response: Handler) -> Handler:
+    """Removes NUL characters from addresses and forms: PostgreSQL takes them in no text, and no browser sends them."""
+
+    def middleware(request: HttpRequest) -> HttpResponse:
+        for name in ("GET", "POST"):
+            given: QueryDict = getattr(request, name)
+            if any("\0" in value for values in dict.values(given) for value in values):
+                found = given.copy()
+                for key, values in given.lists():
+                    found.setlist(key, [value.replace("\0", "") for value in values])
+                setattr(request, name, found)
+        return get_response(request)
+
+    return middleware
 
 
 def page_for_every_answer(get_response: Handler) -> Handler:

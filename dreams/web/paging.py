@@ -55,8 +55,8 @@ def chosen(value: str | None, allowed: Sequence[str], default: str = "") -> str:
 
 
 def search_text(value: str | None) -> str:
-    """The text of a search field, cut to length and without characters that a database refuses."""
-    return (value or "").replace("\0", "").strip()[:MAX_SEARCH]
+    """The text of a search field, cut to length."""
+    return (value or "").strip()[:MAX_SEARCH]
 
 
 def number_or_none(value: str | None) -> int | None:
