@@ -11,7 +11,8 @@ from dreams.lib.agents.claude_code import history
 from dreams.lib.agents.transcripts.tasks import Task
 from dreams.lib.agents.transcripts.turns import TOOL_CAP
 from dreams.lib.agents.transcripts.typed_prompts import TEXT_CAP, TITLE_CAP, plain, title_of
-from dreams.lib.secrets.redact import LONGEST, cut
+from dreams.lib.files.text import quoted
+from dreams.lib.secrets.redact import LONGEST, cut, redact
 from tests.world.agent_folder import Record, answer, lines
 from tests.world.cases import each
 
@@ -74,3 +75,11 @@ def test_what_is_read_of_a_transcript_and_of_the_prompt_history_has_no_half_secr
 
 def test_a_section_of_notes_has_no_half_secret() -> None:
     assert HALF not in sections.shortened(across(900), 900 + len(sections.SHORTENED) + 6)
+
+
+def test_a_quotation_that_is_cut_has_no_half_of_a_secret() -> None:
+    """It is cut before a reason is stored, and secrets are taken out then."""
+    for before in range(20, 60):
+        shown = redact(quoted(f"{'x' * before} the token is {TOKEN} now", 60))
+        assert "ghp_" not in shown and shown.startswith("“x") and len(shown) <= 90, shown
+    assert quoted("x" * 200, 60) == f"“{'x' * 60}”" and quoted("Two words.", 9) == "“Two words”"

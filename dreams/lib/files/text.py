@@ -98,5 +98,11 @@ def plural(count: int, one: str, many: str | None = None) -> str:
 
 
 def quoted(said: str, limit: int = 160) -> str:
-    """The text in quotation marks for the end of a sentence, without its own full stop."""
-    return f"“{said[:limit].rstrip('. ')}”"
+    """The text in quotation marks for the end of a sentence, without its own full stop. It ends with a whole word: half a token
+    would not be recognised as a secret any more."""
+    kept = (
+        said[:limit]
+        if said[limit : limit + 1] in ("", " ")
+        else said[:limit].rpartition(" ")[0] or said[:limit]
+    )
+    return f"“{kept.rstrip('. ')}”"
