@@ -100,9 +100,8 @@ def plural(count: int, one: str, many: str | None = None) -> str:
 def quoted(said: str, limit: int = 160) -> str:
     """The text in quotation marks for the end of a sentence, without its own full stop. It ends with a whole word: half a token
     would not be recognised as a secret any more."""
-    kept = (
-        said[:limit]
-        if said[limit : limit + 1] in ("", " ")
-        else said[:limit].rpartition(" ")[0] or said[:limit]
-    )
+    said = said.rstrip(". ")
+    kept = said[:limit]
+    if said[limit : limit + 1] not in ("", " "):
+        kept = kept.rpartition(" ")[0] or kept
     return f"“{kept.rstrip('. ')}”"
