@@ -142,6 +142,14 @@ def test_a_sentence_that_the_next_one_leans_on_stays(tmp_path: Path) -> None:
     assert edit.after == memory("- The docs are built with Sphinx.\n")
 
 
+@each(("end", "left"), [("\n", "\n"), ("", "")])
+def test_the_last_passage_takes_the_blank_line_before_it(tmp_path: Path, end: str, left: str) -> None:
+    notes = memory(f"The docs are built with Sphinx.\n\nThe staging database is on port 5433.{end}")
+    forget = session(1, 'forget "The staging database is on port 5433."')
+    made = dream(tmp_path, {"notes.md": notes, "MEMORY.md": INDEX}, [forget])
+    assert made.text("notes.md").endswith(f"---\n\nThe docs are built with Sphinx.{left}")
+
+
 def test_a_file_that_said_nothing_else_goes_with_its_row(tmp_path: Path) -> None:
     files = {
         "ports.md": memory("The copper indexer listens on port 80.\n", name="Ports"),

@@ -73,6 +73,8 @@ def without(text: str, unit: PlacedText) -> str:
     alone = start > 0 and not lines[start - 1].strip() and (stop == len(lines) or not lines[stop].strip())
     if alone and stop < len(lines):
         stop += 1
+    elif alone:
+        start -= 1
     after = memdir.replace_lines(text, start + 1, stop + 1, [])
     if not text.endswith("\n") and after.endswith("\n"):  # a file without a final line end keeps none
         after = after.rstrip("\r\n")
