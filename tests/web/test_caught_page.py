@@ -139,6 +139,18 @@ def test_the_policy_for_cards_is_set_in_the_settings(browser: Client) -> None:
     assert Policy.objects.get().operation == "catch"
 
 
+def test_nothing_is_said_to_be_decided_while_cards_wait_for_room(browser: Client, tmp_path: Path) -> None:
+    project, listed = caught(
+        tmp_path, *(f"Remember that service s{n} listens on port 81{n}." for n in range(10, 17))
+    )
+    for card in listed:
+        browser.post(f"/cards/{card.public_id}/decide/", {"verdict": "approve"})
+    page = " ".join(browser.get(address(project)).content.decode().split())
+    assert "2 more follow once these are decided and saved." in page and "All is decided." not in page
+    page = browser.post(f"{address(project)}submit/", follow=True).content.decode()
+    assert all(f"/cards/{card.public_id}/decide/" in page for card in project.cards.filter(state="open"))
+
+
 def test_whoever_rejected_many_cards_in_a_day_is_shown_those_to_decide_on(
     browser: Client, tmp_path: Path
 ) -> None:
