@@ -245,6 +245,8 @@ class Trace:
         first, known = hunk.new_start + 1, units_by_line(hunk.path, self.was).keys
         touched = units_by_line(hunk.path, self.now).within(first, first + len(hunk.added) - 1)
         self.fresh = [PlacedStatement(hunk.path, unit) for unit in touched if unit.key not in known]
+        units = [placed.unit for placed in self.fresh]
+        self.by_words = DirectoryStatements({hunk.path: b""}, lambda _: units)
 
     def answers(self, units: Sequence[Unit]) -> dict[Unit, StatementOutcome]:
         """What became of each; a reworded one is paired with one new statement of the hunk."""
@@ -314,7 +316,8 @@ class Trace:
     def _replacements(self, unit: Unit) -> list[PlacedStatement]:
         """New statements that say something different about the same thing."""
         said = unit.text
-        found = (other for other in self.fresh if _may_replace(unit, other.unit))
+        near = self.fresh if len(self.fresh) <= MOST_PAIRED else self.by_words.most_similar(said)
+        found = (other for other in near if _may_replace(unit, other.unit))
         others = [other for other in found if keeping.replaced(said, other.unit.text)]
         return [other for other in others if not contains(said, other.unit.text, merged=False)]
 
