@@ -23,9 +23,9 @@ from dreams.findings.ledger.units import (
     has_content,
     keys_without_secrets,
     needs_no_source,
-    units_by_line,
     units_of,
     units_of_lines,
+    units_on,
 )
 from dreams.findings.ledger.wordings import LONGEST
 from dreams.lib import memdir, progress
@@ -39,9 +39,7 @@ from dreams.lib.secrets import redact
 CHECK = "evidence"
 UNSOURCED = "no-evidence"
 BOUND = 0.3  # least share of a statement's words in a source that is about the same thing
-MOST_SOURCES = (
-    100  # sentences of a hunk, the quotes first; of more old lines the most similar are compared; chosen
-)
+MOST_SOURCES = 100  # sentences of a hunk, the quotes first; more old lines are found by words; chosen
 CLOSE = 0.7  # least share in a source that says the same, or the opposite
 _NOBODYS = FOREIGN | {"tool_result"}
 _ISO = re.compile(r"\d{4}(?:-\d{2}(?:-\d{2})?|-w\d{2}|-q\d)?")
@@ -53,9 +51,8 @@ def check(subject: Subject) -> Iterator[NewFinding]:
     # A statement whose secret was removed is not new. A line of nothing else is removed by one hunk and added by the next.
     bare: dict[str, set[str]] = defaultdict(set)
     for hunk in subject.hunks:
-        was = units_by_line(hunk.path, subject.before.get(hunk.path))
-        gone = was.within(hunk.base_start + 1, hunk.base_start + len(hunk.removed))
         file = subject.before.get(hunk.path, b"")
+        gone, _ = units_on(hunk.path, file, hunk.base_start, hunk.removed)
         bare[hunk.path].update(*(keys_without_secrets(each, file) for each in gone))
     for hunk in progress.each("Looking for sources", subject.hunks):
         yield from _missing_quotes(hunk)

@@ -1,7 +1,8 @@
 """Runs all checks; one that fails is reported and does not stop the others. PURE."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from typing import TypeVar
 
 from dreams.conf import Config
 from dreams.findings import (
@@ -20,7 +21,6 @@ from dreams.findings.base import (
     SEVERITIES,
     Check,
     FindingsReport,
-    JudgedStatement,
     MessageParts,
     NewFinding,
     RemovedLine,
@@ -34,6 +34,7 @@ from dreams.lib import progress
 from dreams.lib.files.text import decode
 from dreams.lib.secrets.redact import key_blocks, redact_all, secrets_in, without_keys
 
+Result = TypeVar("Result")
 MAX_FINDINGS = 2000  # of one report; blocking findings beyond it are combined, never left out
 CHECKS: tuple[tuple[str, Check], ...] = (
     ("scope", scope.check),
@@ -61,10 +62,11 @@ STANDING: tuple[tuple[str, Check], ...] = (
 
 def examine(subject: Subject) -> FindingsReport:
     """Findings, worst first, and a ledger row for each removed line with content. Never raises."""
-    lost, rows = _accounted(subject)
-    judged, failed = _judged(subject)
-    found = evidence.weighed(_run(CHECKS, subject), judged, subject)
-    return FindingsReport(_ordered([*lost, *found, *failed], subject), tuple(rows), tuple(judged))
+    traced, unfollowed = _tried("ledger", accounting.account, subject)
+    (lost, rows), (judged, unheard) = traced or ([], []), _tried("sessions", evidence.judge, subject)
+    found = evidence.weighed(_run(CHECKS, subject), judged or [], subject)
+    every = [*lost, *unfollowed, *found, *unheard]
+    return FindingsReport(_ordered(every, subject), tuple(rows), tuple(judged or ()))
 
 
 UNDONE = "This change was undone."
@@ -95,18 +97,14 @@ def health(
     return FindingsReport(_ordered(_run(STANDING, subject), subject))
 
 
-def _accounted(subject: Subject) -> tuple[list[NewFinding], list[RemovedLine]]:
+def _tried(
+    name: str, check: Callable[[Subject], Result], subject: Subject
+) -> tuple[Result | None, list[NewFinding]]:
+    """The result of a check; None and a finding if it failed."""
     try:
-        return accounting.account(subject)
+        return check(subject), []
     except Exception as error:
-        return [_failed("ledger", error)], []
-
-
-def _judged(subject: Subject) -> tuple[list[JudgedStatement], list[NewFinding]]:
-    try:
-        return evidence.judge(subject), []
-    except Exception as error:
-        return [], [_failed("sessions", error)]
+        return None, [_failed(name, error)]
 
 
 def _run(checks: Iterable[tuple[str, Check]], subject: Subject) -> list[NewFinding]:

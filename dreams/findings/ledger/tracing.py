@@ -29,6 +29,7 @@ from dreams.findings.ledger.state import (
 from dreams.findings.ledger.units import (
     HEADER,
     Unit,
+    added_units,
     in_cells,
     lines_of,
     moved_columns,
@@ -242,10 +243,9 @@ class Trace:
         self.was, self.now = (
             files.get(hunk.path) for files in (both_states.subject.before, both_states.subject.after)
         )
-        first, known = hunk.new_start + 1, units_by_line(hunk.path, self.was).keys
-        touched = units_by_line(hunk.path, self.now).within(first, first + len(hunk.added) - 1)
-        self.fresh = [PlacedStatement(hunk.path, unit) for unit in touched if unit.key not in known]
-        units = [placed.unit for placed in self.fresh]
+        known, touched = units_by_line(hunk.path, self.was).keys, added_units(both_states.subject, hunk)
+        units = [unit for unit, _ in touched if unit.key not in known]
+        self.fresh = [PlacedStatement(hunk.path, unit) for unit in units]
         self.by_words = DirectoryStatements({hunk.path: b""}, lambda _: units)
 
     def answers(self, units: Sequence[Unit]) -> dict[Unit, StatementOutcome]:

@@ -7,9 +7,8 @@ had written down for its own person. Only what hides from a reader is a warning 
 
 import re
 import unicodedata
-from collections.abc import Callable, Iterable, Iterator, Set
+from collections.abc import Iterable, Iterator, Set
 from dataclasses import replace
-from operator import attrgetter
 from urllib.parse import urlsplit
 
 import re2
@@ -18,7 +17,7 @@ from dreams.findings.base import ChangedHunk, NewFinding, Subject
 from dreams.findings.invisible import without_hidden
 from dreams.findings.ledger import facts
 from dreams.findings.lines import CheckedLine, added_lines, found_at, lines_in, new_lines, standing_lines
-from dreams.findings.prompt_injection.weighing import SPOKEN, Steering, told
+from dreams.findings.prompt_injection.weighing import SPOKEN, told
 from dreams.lib.files.text import decode, shortened
 from dreams.lib.secrets import redact
 
@@ -57,30 +56,20 @@ def check(subject: Subject) -> Iterator[NewFinding]:
 
 def standing(subject: Subject) -> Iterator[NewFinding]:
     blocks = lines_in(subject, lambda item: item.kind == "code")
-    for found in _in_lines(standing_lines(subject), _could_steer):
+    for found in _in_lines(standing_lines(subject), stands=True):
         if found.code != "raw-html" or (found.path, found.line_no) not in blocks:  # code is shown as it is
             yield found if found.code in _HIDDEN else replace(found, severity="info")
 
 
-def _could_steer(found: Steering) -> tuple[str, str]:
-    """What is said of a line that nobody proposes now, and the remedy."""
-    if found.code in COULD_STEER:
-        return f"{COULD}{found.says}", _OWN
-    return found.says, found.remedy
-
-
-def _in_lines(
-    lines: Iterable[CheckedLine],
-    words_for: Callable[[Steering], tuple[str, str]] = attrgetter("says", "remedy"),
-) -> Iterator[NewFinding]:
-    """What each line says alone, and what a sentence says that is wrapped onto the next."""
+def _in_lines(lines: Iterable[CheckedLine], *, stands: bool = False) -> Iterator[NewFinding]:
+    """What each line says alone, and what a sentence says that is wrapped onto the next. `stands`: nobody proposes them now."""
     before, heard = None, frozenset[str]()
     for line in lines:
         text = _clean(line.text)
         here = frozenset(each.code for each in told(text))
         if before and _runs_on(before, line):
-            yield from _told(before, f"{_clean(before.text)} {text.strip()}", words_for, but=heard | here)
-        yield from _told(line, text, words_for)
+            yield from _told(before, f"{_clean(before.text)} {text.strip()}", stands, but=heard | here)
+        yield from _told(line, text, stands)
         yield from _shape(line, text)
         before, heard = line, here
 
@@ -94,17 +83,13 @@ def _runs_on(line: CheckedLine, after: CheckedLine) -> bool:
     return bool(line.text.strip() and not _ENDED.search(line.text) and _GOES_ON.match(after.text))
 
 
-def _told(
-    line: CheckedLine,
-    text: str,
-    words_for: Callable[[Steering], tuple[str, str]],
-    but: Set[str] = frozenset(),
-) -> Iterator[NewFinding]:
+def _told(line: CheckedLine, text: str, stands: bool, but: Set[str] = frozenset()) -> Iterator[NewFinding]:
     # What is said quotes the line, and no rule knows half a key again: it is taken out before.
     quotable = redact.redact(text) if told(text) else ""
     for each in told(quotable):
         if each.code not in but and not (each.code == "raw-html" and _is_plain_comment(text)):
-            says, remedy = words_for(each)
+            could = stands and each.code in COULD_STEER
+            says, remedy = (f"{COULD}{each.says}", _OWN) if could else (each.says, each.remedy)
             yield _found(line, each.code, f"{says}: “{_short(each.words)}”", remedy)
 
 
