@@ -83,6 +83,20 @@ def test_a_text_that_is_given_takes_the_place_of_the_purged_one(store):
     assert not store.has(sha256(LEAK)) and store.verify() == []
 
 
+def test_the_list_of_what_was_purged_goes_with_an_export_and_follows_later_purges(store, tmp_path):
+    name = "0" * 64
+    [new] = store.put_many([b"[redacted] and more"])
+    store.note_purged({name: new})
+    replaced = store.purge([new], "leaked", "Ann", NOON, {new: b"[redacted]"})
+    assert store.purged() == {name: replaced[new]} and store.verify() == []
+    store.export(tmp_path / "out.bundle")
+    with HistoryStore.import_bundle(tmp_path / "again.git", tmp_path / "out.bundle") as again:
+        assert again.purged() == store.purged() and again.read(replaced[new]) == b"[redacted]"
+    (store.path / "refs/memoryweb/purged").write_bytes((store.path / "refs/heads/main").read_bytes())
+    with pytest.raises(HistoryDamaged, match="the list of purged texts"):
+        store.purged()
+
+
 def test_a_tombstone_says_when_who_and_why_and_nothing_of_the_text(store):
     [stone] = store.purge([sha256(LEAK)], "leaked in a dream", "Ann", NOON).values()
     text = store.read(stone).decode()

@@ -91,7 +91,7 @@ def purge(project: Project, wanted: Collection[str], reviewer: Actor, *, reason:
 
 def purge_also_here(project: Project, values: Mapping[str, str], reviewer: Actor, reason: str) -> None:
     """Remove secrets (value → rule) that were purged elsewhere, if anything stored for `project` has them. Raises as `purge`."""
-    texts = _texts(project)
+    texts = _texts(project) if values else {}
     if any(_holds(content, values) for content in texts.values()):
         _purge(project, texts, values, reviewer, reason)
 
