@@ -146,6 +146,25 @@ def test_a_file_that_changed_on_disk_is_named(browser: Client, two: list[Proposa
     assert "project_deploy.md changed on disk since it was proposed." in text
 
 
+def test_of_two_that_write_the_same_file_the_second_is_left_for_after(
+    browser: Client, two: list[Proposal]
+) -> None:
+    first, other = two
+    Proposal.objects.filter(pk=first.pk).update(origin=Proposal.Origin.CAUGHT)
+    second = world.propose(
+        first.project, world.edit("project_deploy.md", world.DEPLOY, world.DEPLOY + "Then watch.\n", "learnt")
+    )
+    second.findings.exclude(severity="block").update(severity="info")
+    page = browser.get(
+        "/several/", {"proposal": [p.public_id for p in (first, second, other)], "verdict": "approve"}
+    )
+    text = page.content.decode()
+    assert "Approve 2 proposals?" in text and "2 decisions will be written" in text
+    assert "One above writes project_deploy.md too: approve this one once that is written." in text
+    page = browser.get("/several/", {"proposal": [p.public_id for p in (first, second)], "verdict": "reject"})
+    assert "Reject 2 proposals?" in page.content.decode()
+
+
 def test_nothing_ticked_leads_back_to_the_inbox(browser: Client) -> None:
     assert "Select the proposals first." in browser.get("/several/", follow=True).content.decode()
     page = browser.get("/several/", {"proposal": ["moved-1"], "verdict": "approve"}, follow=True)

@@ -262,7 +262,7 @@ def chosen(public_ids: Sequence[str], verdict: str) -> list[dict[str, Any]]:
     counts = decisions.counts(pks)
     lines = of(pks) if verdict == APPROVE else {}
     yours = _answers(rows.values()) if verdict == APPROVE else {}
-    return [
+    choices = [
         _choice(
             one,
             verdict,
@@ -273,6 +273,20 @@ def chosen(public_ids: Sequence[str], verdict: str) -> list[dict[str, Any]]:
         )
         for one in loaded
     ]
+    if verdict == APPROVE:
+        _leave_for_after(loaded, choices)
+    return choices
+
+
+def _leave_for_after(loaded: Sequence[LoadedProposal], choices: Sequence[dict[str, Any]]) -> None:
+    """Of two proposals that write the same file the second would find it changed: it is left out beforehand."""
+    written: set[tuple[int, str]] = set()
+    for one, choice in zip(loaded, choices, strict=True):
+        files = {(one.proposal.project_id, file.path) for file in one.files}
+        if not choice["why_not"] and (both := sorted(files & written)):
+            choice["why_not"] = f"One above writes {both[0][1]} too: approve this one once that is written."
+        if not choice["why_not"]:
+            written |= files
 
 
 def _answers(proposals: Iterable[Proposal]) -> Mapping[int, int]:
