@@ -163,14 +163,7 @@ class Use:
         return json.dumps(self.input, ensure_ascii=False)[: self.cut]
 
 
-@dataclass(frozen=True, slots=True)
-class Raw:
-    """Any other block, sent completely in its start event."""
-
-    block: Mapping[str, Any]
-
-
-Block = Text | Think | Use | Raw
+Block = Text | Think | Use
 
 
 @dataclass(frozen=True, slots=True)
@@ -216,9 +209,7 @@ def use(name: str, **given: Any) -> ScriptedReply:
 def _said(block: Block) -> str:
     if isinstance(block, Text):
         return block.text
-    if isinstance(block, Think):
-        return block.thinking
-    return block.json if isinstance(block, Use) else json.dumps(dict(block.block))
+    return block.thinking if isinstance(block, Think) else block.json
 
 
 @dataclass(frozen=True, slots=True)
@@ -263,9 +254,7 @@ def _whole(block: Block) -> Json:
         return {"type": "text", "text": block.text}
     if isinstance(block, Think):
         return {"type": "thinking", "thinking": block.thinking, "signature": block.signature}
-    if isinstance(block, Use):
-        return {"type": "tool_use", "id": block.id, "name": block.name, "input": dict(block.input)}
-    return dict(block.block)
+    return {"type": "tool_use", "id": block.id, "name": block.name, "input": dict(block.input)}
 
 
 def events(reply: ScriptedReply, model: str, counted: Counted) -> Iterator[tuple[str, Json]]:
@@ -296,9 +285,7 @@ def _empty(block: Block) -> Json:
         return {"type": "text", "text": ""}
     if isinstance(block, Think):
         return {"type": "thinking", "thinking": "", "signature": ""}
-    if isinstance(block, Use):
-        return {"type": "tool_use", "id": block.id, "name": block.name, "input": {}}
-    return dict(block.block)
+    return {"type": "tool_use", "id": block.id, "name": block.name, "input": {}}
 
 
 def _deltas(block: Block, piece: int) -> Iterator[Json]:
@@ -307,7 +294,7 @@ def _deltas(block: Block, piece: int) -> Iterator[Json]:
     elif isinstance(block, Think):
         yield from ({"type": "thinking_delta", "thinking": part} for part in _pieces(block.thinking, piece))
         yield {"type": "signature_delta", "signature": block.signature}
-    elif isinstance(block, Use):
+    else:
         yield {"type": "input_json_delta", "partial_json": ""}
         yield from ({"type": "input_json_delta", "partial_json": part} for part in _pieces(block.json, piece))
 
