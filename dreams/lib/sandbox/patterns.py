@@ -61,7 +61,7 @@ def compiled(expression: bytes, *, longest: bool = True) -> re2._Regexp:
 
 
 def check_cost(pattern: re2._Regexp, text: bytes) -> None:
-    """Raises LimitReached before a search that would take too long: it takes pattern times text, and cannot be stopped."""
+    """Raises LineTooLong before a search that would take too long: it takes pattern times text, and cannot be stopped."""
     if pattern.programsize * len(text) > MOST_WORK:
         raise LineTooLong(f"stopped at a line of {len(text):,} bytes, too long for so large a pattern")
 

@@ -61,7 +61,7 @@ class CommandLimits:
 
 @dataclass(slots=True)
 class CommandMeter:
-    """Counts the resources that one command line uses. Every method raises LimitReached at its limit."""
+    """Counts the resources that one command line uses. Each method raises SandboxLimit at its limit."""
 
     limits: CommandLimits = field(default_factory=CommandLimits)
     deadline: float = field(init=False)
