@@ -17,6 +17,7 @@ from dreams.management.shown import report_words
 from dreams.models import AuditEntry, Decision, FileChange, Hunk, LeftOut, Proposal, Version
 from dreams.services import auditlog, blobs, proposals, review, rollback
 from dreams.services.apply import applying
+from dreams.services.memories import syncing
 from dreams.services.review import Actor, submitting
 from tests.world import directory as world
 from tests.world.kept import Keep, Kept
@@ -444,6 +445,22 @@ def test_findings_that_read_alike_are_confirmed_one_by_one(tmp_path: Path, said:
     assert len(review.blocking_findings(proposal)) == 1
     review.edit(proposal, hunk_with(proposal, one), f"\n{other}\n", world.ME)
     assert len(review.blocking_findings(proposal)) == 1, "what was confirmed is gone, and the other is not it"
+
+
+def test_a_finding_that_another_check_saved_again_or_took_away_meanwhile_stops_no_page(
+    tmp_path: Path,
+) -> None:
+    project = world.make_project(tmp_path)
+    hidden = world.edit("project_deploy.md", world.DEPLOY, f"{world.DEPLOY}\nOne\u200bword is here.\n", "in")
+    proposal = world.propose(project, hidden)
+    review.decide(proposal, review.select_hunks(proposal), Hunk.Verdict.APPROVED, world.ME)
+    shown = review.blocking_findings(proposal)
+    proposal.findings.all().delete()
+    with pytest.raises(review.ReviewRefused, match="no longer there"):
+        review.confirm(proposal, shown, world.ME)
+    proposals.examine(proposal, {**syncing.contents(project), "new.md": b"Another file.\n"})
+    assert review.confirm(proposal, shown, world.ME) == 1
+    assert not review.blocking_findings(proposal)
 
 
 @pytest.mark.also_on_postgresql

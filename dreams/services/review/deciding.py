@@ -232,8 +232,10 @@ def confirm(proposal: Proposal, findings: Iterable[Finding], reviewer: Actor) ->
 
 
 def _confirm(proposal: Proposal, finding: Finding, reviewer: Actor) -> None:
-    finding.confirmed_by, finding.confirmed_at = reviewer.name, timezone.now()
-    finding.save(update_fields=["confirmed_by", "confirmed_at"])
+    # By key: another check may have saved the same finding again since it was shown.
+    same = Finding.objects.filter(proposal=proposal, key=finding.key)
+    if not same.update(confirmed_by=reviewer.name, confirmed_at=timezone.now()):
+        raise ReviewRefused(f"This finding is no longer there: {finding.message} Look at the changes again.")
     auditlog.record(
         "review.finding_confirmed", actor=reviewer, about=proposal, code=finding.code, key=finding.key
     )
