@@ -573,6 +573,7 @@ def test_the_title_of_a_body_keeps_no_two_files_apart_that_say_the_same(tmp_path
         "- She learned to program 40 years ago, on punched cards.\n",
         "- The ramp was planned to finish in 8 weeks.\n",
         "- Yesterday's run was lost.\n",
+        "- The tile shows the load in % vs. yesterday.\n",
         "- Docs of 2026-05-08 follow the changes that landed in the last two weeks.\n",
         '- The user was asked and said "that was done yesterday" of it.\n',
         "| Run | we moved yesterday |\n",

@@ -29,7 +29,7 @@ _NO_DAY = re.compile(
     r"(?:with)?in\s|.*\b(?:from now|years ago)\b|오늘|이번|올해|heute|aujourd|hoy", re.IGNORECASE
 )
 # Before and behind a phrase that a date does not replace: a comparison, a choice, a possessive.
-_LEADS_IN = ("<", ">", "≤", "≥", "=", "~", "≈", "±", " or", "/")
+_LEADS_IN = ("<", ">", "≤", "≥", "=", "~", "≈", "±", " or", " vs", " vs.", "/")
 _GOES_ON = ("'s", "’s", " or ", ", or ", "/", " /")
 LEAST_YEAR, MOST_YEAR = 1990, 2200
 MOST = 200  # lines of one dream, to bound time: those that were answered count as well
