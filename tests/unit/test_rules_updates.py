@@ -237,6 +237,10 @@ def test_what_was_renamed_for_a_thing_is_asked_about_where_it_is_not_sure(tmp_pa
         ("Package manager: yarn", "we use pnpm now instead of yarn", "Package manager: pnpm"),
         ("The office is in Lyon.", "we moved offices, the office is in Nantes now", "The office is in Nantes."),
         ("Queue 3 is drained by hand.", "queue 4 is drained by hand now", "Queue 4 is drained by hand."),
+        ("Builds are slow because CI runs on Jenkins.", "CI runs on Argo now, not Jenkins", "Builds are slow because CI runs on Argo."),
+        ("The upload limit is 500 MB.", "the upload limit is 2 GB now, not 500 MB", "the upload limit is 2 GB"),
+        ("The audit is on 12 May.", "the audit is on 14 May now, not 12 May", "the audit is on 14 May"),
+        ("Stand-up is at 9:30 on Mondays.", "stand-up is at 10:00 now", "Stand-up is at 10:00 on Mondays."),
     ],
 )  # fmt: skip
 def test_what_may_have_taken_the_place_of_what_memory_says_is_asked(
@@ -535,6 +539,26 @@ def test_what_a_remark_follows_is_asked_about_and_what_is_taken_back_is_not(tmp_
     for number, (after, asks) in enumerate({"the tests fail": True, "oops wrong project": False}.items()):
         made = told(tmp_path / str(number), "The relay listens on port 8080.", said, after)
         assert made.edits == [] and [each.kind for each in made.outcome.questions] == ["changed"] * asks
+
+
+@each(
+    "line",
+    [
+        "The relay used to listen on port 8080.",
+        "The relay no longer listens on port 8080.",
+        "Never put the relay on port 8080.",
+        "The old relay listens on port 8080.",
+        "The relay will listen on port 8080.",
+        "If the relay listens on port 8080, stop it.",
+        "The relay and the gate listen on port 8080.",
+        "Is the relay on port 8080?",
+        "~~The relay listens on port 8080.~~",
+        "> The relay listens on port 8080.",
+    ],
+)
+def test_what_memory_does_not_say_to_be_so_gets_no_new_value_unasked(tmp_path: Path, line: str) -> None:
+    made = told(tmp_path, line, "the relay listens on port 9090 now, not 8080")
+    assert line in made.text("notes.md") and made.edits == []
 
 
 def test_what_the_team_does_now_is_no_order(tmp_path: Path) -> None:

@@ -33,6 +33,7 @@ from dreams.lib.prose.exchanges import (
 )
 from dreams.lib.prose.statement_index import StatementIndex
 from dreams.lib.prose.statement_pairs import PlacedText, environments_of, place_of, topics
+from dreams.lib.prose.statements import statement as parsed
 from dreams.lib.prose.values import read
 
 MOST_SHORT = 16  # words of a statement that a typed one may replace completely
@@ -44,7 +45,7 @@ _TELLS = lexicon.IS | lexicon.ARTICLES | {"has", "have", "we"}
 _NOT = "".join(rf"(?<!\b{verb} )" for verb in sorted(lexicon.BE | lexicon.DO | lexicon.MODALS)) + "not"
 _NOW = re.compile(
     r",?\s*\b(?:instead of `[^`]+`|(?:(?:from )?now(?: on)?|these days|from today(?: on)?|as of (?:now|today|this \w+)|"
-    rf"(?:and )?{_NOT} \S+(?: any ?more)?|instead of \S+)\b)|\s*\([^()]*\)$",
+    rf"(?:(?:and )?{_NOT}|instead of) \S+(?: any ?more| [^\W\d]+$)?)\b)|\s*\([^()]*\)$",
     re.IGNORECASE,
 )
 
@@ -373,14 +374,26 @@ def _is_alone(update: Update) -> bool:
 
 
 def _is_surely_meant(statement: PlacedText, update: Update) -> bool:
-    """Whether the sentence names no other thing, environment or day, and both have more in common than values."""
+    """Whether the sentence names no other thing, environment or day, both have more in common than values, and the statement says
+    hardly anything else before the value: not "builds are slow because CI runs on CircleCI", "A and B listen on 8080"."""
     text, values = update.typed.text, words_of(f"{update.old} {update.new}")
     place = " . ".join((statement.path, *statement.headings, statement.text))
     around = read(place)
     dated = any(value.kind == "date" for value in around.values)
     shared = (words_of(statement.text) & words_of(text)) - values
     environments = environments_of(statement) == read(text).environments
-    return bool(shared) and says_only(text, update.old, update.new, place) and environments and not dated
+    head = _up_to(statement.text, update.old)
+    own = words_of(head) - words_of(f"{text} {update.old}")
+    is_of_it = bool(shared) and len(own) < MOST_OWN - (" and " in head) and _says_it_is_so(statement, text)
+    return is_of_it and says_only(text, update.old, update.new, place) and environments and not dated
+
+
+def _says_it_is_so(statement: PlacedText, text: str) -> bool:
+    """Whether a statement says something like the sentence: not "it used to listen on 8080", "never use 8080", "is it 8080?"."""
+    mine, theirs = parsed(statement.text), parsed(text)
+    states = {word for _, word in mine.marked} - {word for _, word in theirs.marked}
+    is_struck = statement.raw.lstrip("-*+ ").startswith((">", "~~"))
+    return not (states or mine.asks or is_struck) and _denies_as(statement, text.replace("no longer", ""))
 
 
 def _stands(update: Update, heard: Sequence[Heard]) -> bool:

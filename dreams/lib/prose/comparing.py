@@ -288,8 +288,9 @@ def _ending(value: Value) -> str:
 
 
 def _form(value: Value) -> str:
-    """The form of a value: "41873" and "50000" have the same, "3" and "50000" do not; "7e-5" and "1.5e-4" do."""
-    return "e" if "e-" in value.key else "".join("0" if char.isdigit() else char for char in value.key)
+    """The form of a value: "41873" and "50000" have the same, "3" and "50000" do not; "7e-5" and "1.5e-4" do, as any two times."""
+    sign = next((sign for sign in ("e-", ":") if sign in value.key), "")
+    return sign or "".join("0" if char.isdigit() else char for char in value.key)
 
 
 def _with_two_values(

@@ -260,7 +260,8 @@ def _of_named(
     numbers = {each.sort == "number" for each in (*old, *fresh)}
     # "The relay was moved to box-2" takes the place of box-1 and not of the relay.
     fits = any(_alike(each, new) for each in mine if each not in old for new in fresh)
-    alone = len(fresh) == len(numbers) == 1 and not fits
+    units = {each.value.unit for each in (*old, *fresh) if each.value} & UNITS  # "2 GB", "500 MB"
+    alone = len(fresh) == len(numbers) == 1 and len(units) < 2 and not fits
     pairs = pairs or [(one, new) for one in old for new in fresh if alone]
     one = len({(old.key, new.key) for old, new in pairs}) == 1
     return Exchange(*pairs[0], sure=True, named=True) if one else None

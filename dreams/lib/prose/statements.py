@@ -86,7 +86,9 @@ class Statement:
     written: tuple[str, ...]  # each as written, in lower case; "-shaped" for "dict-shaped"
     clause_of: tuple[int, ...]  # the clause of each
     denied: tuple[tuple[int, tuple[str, ...]], ...]  # (clause, the next words of meaning) for each negation
-    opposed: tuple[tuple[int, tuple[str, ...]], ...]  # the same for "instead of X" and "rather than X"
+    contrasts: tuple[
+        tuple[int, frozenset[str]], ...
+    ]  # the same for "instead of X" and "rather than X", in any order
     marked: tuple[tuple[int, str], ...]  # (clause, word of condition or state)
     kind_of_note: bool  # its label only names the kind of note
     asks: bool
@@ -98,10 +100,6 @@ class Statement:
     def negations(self) -> tuple[tuple[int, frozenset[str]], ...]:
         """(clause, negated words) for each negation."""
         return tuple((clause, frozenset(words)) for clause, words in self.denied)
-
-    @functools.cached_property
-    def contrasts(self) -> tuple[tuple[int, frozenset[str]], ...]:
-        return tuple((clause, frozenset(words)) for clause, words in self.opposed)
 
     @functools.cached_property
     def weight(self) -> float:
@@ -358,7 +356,7 @@ class _Builder:
             tuple(self.written),
             tuple(self.clause_of),
             tuple(self._denial(clause, at) for clause, at in self.denials),
-            tuple(self._denial(clause, at) for clause, at in self.contrasts),
+            tuple((at, frozenset(said)) for at, said in (self._denial(*each) for each in self.contrasts)),
             tuple(self.marked),
             self.last.get(0, "") in lexicon.NOTE_KINDS and self.cuts[:1] in (["—"], ["–"], ["-"], [":"]),
             asks(text),

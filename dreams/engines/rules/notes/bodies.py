@@ -166,21 +166,29 @@ def upwards(items: Sequence[memdir.BodyItem], place: int, end: int) -> Iterator[
 
 def _frame(items: list[memdir.BodyItem], place: int, end: int) -> tuple[str, ...]:
     """The introducing line and the parent bullets, nearest first."""
-    found: list[str] = []
-    depth = items[place].depth
-    if depth <= 0 and items[place].kind != "bullet":
+    is_bullet = items[place].kind == "bullet"
+    if items[place].depth <= 0 and not is_bullet:
         return ()
+    return tuple(
+        comparing.normalised(item.content if item.kind == "bullet" else item.text)
+        for item in parents(items, place, end)
+        if item.kind == "bullet"
+        or (is_bullet and (item.text.rstrip().endswith(":") or is_labelled(item.text)))
+    )
+
+
+def parents(items: Sequence[memdir.BodyItem], place: int, end: int) -> Iterator[memdir.BodyItem]:
+    """The bullets that an item is nested in, nearest first, then the paragraph above."""
+    depth = items[place].depth
     for item in upwards(items, place, end):
-        if item.kind == "heading":
-            break
         if item.kind == "bullet" and item.depth < depth:
             depth = item.depth
-            found.append(comparing.normalised(item.content))
-        elif item.kind == "paragraph" and items[place].kind == "bullet":
-            if item.text.rstrip().endswith(":") or is_labelled(item.text):
-                found.append(comparing.normalised(item.text))
-            break
-    return tuple(found)
+            yield item
+        elif item.kind == "heading":
+            return
+        elif item.kind == "paragraph" and (items[place].kind == "bullet" or depth <= 0):
+            yield item
+            return
 
 
 def statements(document: memdir.Document, *, indexed: bool = False) -> Iterator[tuple[int, str]]:

@@ -70,7 +70,9 @@ def passed_days(context: Inputs) -> Iterator[Question]:
     today = context.job.now.astimezone(context.job.time_zone).date()
     for unit in context.askable:
         context.report.checkpoint()
-        day = last_day(unit.text, _written(context, unit))
+        # What only the memory dates may be older: its author may have forgotten to update that.
+        line = context.line_date(unit.path, unit.first_line)
+        day = last_day(unit.text, line.day if line and line.source != "memory" else None)
         if day is None or day >= today or any(map(_ANY_DAY.search, unit.headings)):
             continue
         note = f"It names {day.isoformat()} as its end, which has passed."
@@ -85,13 +87,6 @@ def passed_days(context: Inputs) -> Iterator[Question]:
             (cited,),
             weight=RECENT if (today - day).days < A_YEAR else LONG_PAST,
         )
-
-
-def _written(context: Inputs, unit: PlacedText) -> dt.date | None:
-    """The latest day on which the line may have been written; None also if only the memory names it, as its author may have
-    forgotten to update that."""
-    line = context.line_date(unit.path, unit.first_line)
-    return line.day if line and line.source != "memory" else None
 
 
 def last_day(text: str, written: dt.date | None = None) -> dt.date | None:

@@ -97,7 +97,12 @@ def unlisted(context: Inputs) -> Iterator[Question]:
         return  # the summary says so
     has_index = path in tree.texts
     label = "Add to index" if has_index else f"Create {path}"
-    option = context.draftsman.option("learn", label, orphans.list_all, paths=found, config=config)
+
+    def list_them(rec: Recorder) -> None:
+        for each in found:
+            orphans.add(rec, path, each, config)
+
+    option = context.draftsman.option("learn", label, list_them)
     them = "it" if len(found) == 1 else "them"
     yield Question(
         "learn",

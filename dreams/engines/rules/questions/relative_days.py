@@ -151,29 +151,14 @@ def _sentences(document: memdir.Document) -> Iterator[tuple[memdir.Sentence, fro
     ends = bodies.list_ends(items)
     for place, item in enumerate(items):
         if item.kind == "heading" or place == 0:
-            days = frozenset(_ISO_DAY.findall(_section(items, place)))
+            section = itertools.takewhile(lambda each: each.kind != "heading", items[place + 1 :])
+            days = frozenset(_ISO_DAY.findall("".join(each.text for each in (item, *section))))
         if item.kind in _SKIPPED or item.text.lstrip().startswith(">") or _ISO_DAY.search(item.text):
             continue
-        if not _OWN_DAY.search("\n".join([*item.under, *_above(items, place, ends[place])])):
+        above = (
+            each.content or each.text
+            for each in bodies.parents(items, place, ends[place])
+            if each.kind == "bullet" or each.text.rstrip().endswith(":")
+        )
+        if not _OWN_DAY.search("\n".join([*item.under, *above])):
             yield from ((sentence, days) for sentence in memdir.sentences(item))
-
-
-def _section(items: Sequence[memdir.BodyItem], place: int) -> str:
-    """The text up to the next heading."""
-    following = itertools.takewhile(lambda item: item.kind != "heading", items[place + 1 :])
-    return "".join([items[place].text, *(item.text for item in following)])
-
-
-def _above(items: Sequence[memdir.BodyItem], place: int, end: int) -> Iterator[str]:
-    """The parents of an item: the bullets it is nested in, and the line that introduces its list."""
-    depth = items[place].depth
-    for item in bodies.upwards(items, place, end):
-        if item.kind == "heading":
-            return
-        if item.kind == "bullet" and item.depth < depth:
-            depth = item.depth
-            yield item.content
-        elif item.kind == "paragraph":
-            if item.text.rstrip().endswith(":"):
-                yield item.text
-            return

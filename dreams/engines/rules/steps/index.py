@@ -77,9 +77,9 @@ def _resolve_all(rec: Recorder, path: str, repo_dir: Path | None) -> None:
             continue
         new = index.rewritten(row, target=target)
         reason = f"The row pointed to {row.target}, which is gone; the file is now {target}."
-        if rec.operation(
-            "index", [NewText(path, new.text, reason, _moved(path, row, new), _seen(path, row))]
-        ):
+        now = one_line("".join(new.lines[row.line_no - 1 : row.line_no]))
+        told = tuple(Fate(line, "kept-in", path, now) for line in row.raw.split("\n"))
+        if rec.operation("index", [NewText(path, new.text, reason, told, _seen(path, row))]):
             rec.count("rows", 1)
 
 
@@ -196,11 +196,6 @@ def has_children(index: memdir.Index, row: memdir.IndexRow) -> bool:
         line.strip() and len(line.expandtabs(4)) - len(line.expandtabs(4).lstrip()) > indent
         for line in following
     )
-
-
-def _moved(path: str, row: memdir.IndexRow, new: memdir.Index) -> tuple[Fate, ...]:
-    now = one_line("".join(new.lines[row.line_no - 1 : row.line_no]))
-    return tuple(Fate(line, "kept-in", path, now) for line in row.raw.split("\n"))
 
 
 def _seen(path: str, row: memdir.IndexRow) -> tuple[Citation, ...]:

@@ -63,7 +63,7 @@ def add_orphans(rec: Recorder, job: Job) -> None:
         titles = [*_titles(rec.tree, index_path).values(), *(written_title(rec.tree, path) for path in found)]
         for path in found if _is_settled(rec.tree, index_path, job, len(found)) else ():
             if _is_surely_listed(rec.tree, path) and titles.count(written_title(rec.tree, path)) == 1:
-                _add(rec, index_path, path, job.config)
+                add(rec, index_path, path, job.config)
     is_free = memdir.INDEX_NAME not in rec.tree.texts and rec.tree.writable(memdir.INDEX_NAME)
     if is_free and (paths := rec.tree.memories()) and not _is_memory_folder(rec.tree):
         rec.note(f"There is no {memdir.INDEX_NAME} to list the {plural(len(paths), 'file')}.")
@@ -92,12 +92,6 @@ def _titles(tree: Tree, index_path: str) -> dict[str, str]:
     return {row.target: row.title for row in index.rows if row.is_memory_target}
 
 
-def list_all(rec: Recorder, paths: Sequence[str], config: Config) -> None:
-    """Add rows for files that a person wants listed."""
-    for path in paths:
-        _add(rec, memdir.INDEX_NAME, path, config)
-
-
 def has_room(tree: Tree, index_path: str, paths: Sequence[str], config: Config) -> bool:
     """Whether rows for all of them leave room for the next memory, or there are none. Names do not show which ones to leave out."""
     if len(paths) > ROOM * config.index_max_lines:  # each row is a line; making hundreds takes seconds
@@ -112,7 +106,7 @@ def has_room(tree: Tree, index_path: str, paths: Sequence[str], config: Config) 
     return state.lines <= ROOM * config.index_max_lines and state.bytes <= ROOM * config.index_max_bytes
 
 
-def _add(rec: Recorder, index_path: str, path: str, config: Config) -> None:
+def add(rec: Recorder, index_path: str, path: str, config: Config) -> None:
     after = with_row(rec.tree, index_path, path, config.row_max)
     if after is None:
         return
