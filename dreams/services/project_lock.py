@@ -4,6 +4,7 @@ The record is saved before the file is changed and removed after the lock is rel
 knows what to restore.
 """
 
+import datetime as dt
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -60,13 +61,14 @@ def hold(project: Project, purpose: str, *, keep_dir_mtime: bool = False) -> Ite
     a failure.
     """
     refuse_elsewhere(project)
+    now = timezone.now()
     taken = locks.acquire(
         Path(os.path.realpath(project.memory_dir)),
         process.current(),
-        timezone.now(),
+        now,
         known=_known_holder(project),
         keep_dir_mtime=keep_dir_mtime,
-        before_write=lambda record: _save(project, record, purpose),
+        before_write=lambda record: _save(project, record, purpose, now),
     )
     if isinstance(taken, locks.Busy):
         ours = LockHold.objects.filter(project=project, pid=taken.holder or 0).first()
@@ -81,7 +83,8 @@ def hold(project: Project, purpose: str, *, keep_dir_mtime: bool = False) -> Ite
             yield taken
     finally:
         if not taken.rewind().is_left:  # else it is healed later, from the record
-            LockHold.objects.filter(project=project, pid=process.current().pid).delete()
+            # A hang of hours may have lost it to another hold of this process, which has its own record.
+            LockHold.objects.filter(project=project, pid=process.current().pid, taken_at=now).delete()
 
 
 def _known_holder(project: Project) -> locks.LockRecord | None:
@@ -91,7 +94,7 @@ def _known_holder(project: Project) -> locks.LockRecord | None:
     return locks.LockRecord(row.pid, row.process_started, row.prior_mtime_ns, bytes(row.prior_body))
 
 
-def _save(project: Project, record: locks.LockRecord, purpose: str) -> None:
+def _save(project: Project, record: locks.LockRecord, purpose: str, now: dt.datetime) -> None:
     LockHold.objects.update_or_create(
         project=project,
         defaults={
@@ -99,7 +102,7 @@ def _save(project: Project, record: locks.LockRecord, purpose: str) -> None:
             "process_started": record.start_time,
             "prior_mtime_ns": record.prior_mtime_ns and storable_ns(record.prior_mtime_ns),
             "prior_body": record.prior_body,
-            "taken_at": timezone.now(),
+            "taken_at": now,
             "purpose": purpose,
         },
     )

@@ -60,6 +60,23 @@ def test_whoever_takes_a_lock_that_was_left_behind_puts_back_what_was_before_it(
     assert not LockHold.objects.exists()
 
 
+def test_a_hold_that_was_lost_to_another_of_the_process_leaves_its_record_alone(
+    tmp_path: Path, settings: Any
+) -> None:
+    settings.ROOTS = [tmp_path]
+    project = world.discovered(tmp_path)
+    lock = Path(project.memory_dir) / ".consolidate-lock"
+    lost, second = project_lock.hold(project, "dream"), project_lock.hold(project, "apply")
+    lost.__enter__()
+    long_ago = lock.stat().st_mtime - 2 * 3600
+    os.utime(lock, (long_ago, long_ago))
+    second.__enter__()
+    lost.__exit__(None, None, None)
+    assert LockHold.objects.get().purpose == "apply", "else a crash now would cost a day"
+    second.__exit__(None, None, None)
+    assert not LockHold.objects.exists()
+
+
 def _left_behind(folder: Path, monkeypatch: pytest.MonkeyPatch) -> tuple[Project, Path, int]:
     """A project, its lock after a hold that could not put it back, and its mtime before."""
     monkeypatch.setattr(holding, "_RELEASE_WAIT", 0.0)
