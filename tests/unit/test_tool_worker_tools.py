@@ -216,6 +216,10 @@ def test_no_half_of_a_secret_is_shown_and_no_other_text_of_one(tmp_path: Path) -
     assert token[:20] not in ask(tmp_path, "Bash", command=f"cut -c1-{at + 20} /m/s.jsonl"), (
         "a line over 4 MB"
     )
+    body = (tmp_path / "s.jsonl").read_bytes()
+    for most in (0, 1, 3_999, 4_001, 131_072, 131_073, 200_000, len(body) - 1, len(body), 10**9):
+        text = ask(tmp_path, "Bash", command=f"head -c {most} /m/s.jsonl | wc -c")
+        assert int(text) == min(most, len(body)), most
     made = tools(tmp_path, CommandLimits(output_chars=at + 20))
     assert "ghp_" not in made.run("Bash", {"command": "cat /m/s.jsonl"}).text
     made.tree.close()

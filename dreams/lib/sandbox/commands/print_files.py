@@ -153,22 +153,20 @@ def head(name: str, argv: list[str]) -> Runner:
             yield heading
             lines = process.lines(chunks)
             yield from (
-                _first_bytes(process, chunks, wanted.number)
-                if wanted.is_bytes
-                else islice(lines, wanted.number)
+                _first_bytes(chunks, wanted.number) if wanted.is_bytes else islice(lines, wanted.number)
             )
 
     return run
 
 
-def _first_bytes(process: Process, chunks: Iterator[bytes], wanted: int) -> Iterator[bytes]:
-    kept, size = list[bytes](), 0
-    while size < wanted + LONGEST and (chunk := next(chunks, b"")):
-        process.meter.hold(len(chunk))
-        kept.append(chunk)
-        size += len(chunk)
-    process.meter.hold(-size)
-    yield part(b"".join(kept), 0, wanted)
+def _first_bytes(chunks: Iterator[bytes], wanted: int) -> Iterator[bytes]:
+    kept = b""
+    while len(kept) < wanted + LONGEST and (chunk := next(chunks, b"")):
+        kept += chunk
+        passed = max(0, min(len(kept), wanted) - LONGEST)
+        yield kept[:passed]
+        kept, wanted = kept[passed:], wanted - passed
+    yield part(kept, 0, wanted)
 
 
 # --- tail ---------------------------------------------------------------------------------------------------------
