@@ -1,5 +1,6 @@
 """Runs all checks; one that fails is reported and does not stop the others. PURE."""
 
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import TypeVar
@@ -133,10 +134,16 @@ def _ordered(found: list[NewFinding], subject: Subject) -> tuple[NewFinding, ...
     once = {each.key: each for each in reversed(found)}
     kept = [each for each in found if once.get(each.key) is each]
     kept.sort(key=lambda each: SEVERITIES.index(each.severity))
-    binding = [each for each in kept if each.blocks]
-    if len(binding) <= MAX_FINDINGS:
-        return tuple(kept[:MAX_FINDINGS])
-    return tuple(_together(binding))
+    if len(kept) <= MAX_FINDINGS:
+        return tuple(kept)
+    binding, times = [each for each in kept if each.blocks], Counter(each.code for each in kept)
+    if len(binding) > MAX_FINDINGS:
+        return tuple(_together(binding))
+    # What is rare is not left out for what is found everywhere.
+    rest = sorted(
+        _together(kept[len(binding) :]), key=lambda each: (SEVERITIES.index(each.severity), times[each.code])
+    )
+    return (*binding, *rest)[:MAX_FINDINGS]
 
 
 def keys_in(subject: Subject) -> str:
