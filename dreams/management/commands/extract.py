@@ -21,7 +21,7 @@ class Command(base.Command):
         parser.add_argument("--session", metavar="ID", help="only this session, from its first line")
 
     def run(self, options: base.Options) -> base.Result:
-        session = lookup.session(options["session"]) if options["session"] else None
+        session = None if options["session"] is None else lookup.session(options["session"])
         if options["project"] is not None:
             projects = [lookup.project(options["project"])]
         elif session is not None:

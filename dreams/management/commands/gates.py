@@ -85,4 +85,6 @@ def moment(text: str) -> dt.datetime:
         ) from error
     if found.utcoffset() is None:
         raise base.BadUsage(f"--now {text!r} has no offset; add one, such as {text}+00:00.")
+    if not dt.MINYEAR < found.year < dt.MAXYEAR:  # gates add and subtract hours
+        raise base.BadUsage(f"--now {text!r} is at the end of the calendar; choose a year from 2 to 9998.")
     return found
