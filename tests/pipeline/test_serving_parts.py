@@ -252,6 +252,21 @@ def test_no_browser_is_opened_where_nobody_sits(monkeypatch: pytest.MonkeyPatch,
     assert not web_server.has_display()
 
 
+def test_a_queue_that_cannot_be_started_now_is_tried_again_and_ends_no_page(tmp_path: Path) -> None:
+    said: list[str] = []
+    python = tmp_path / "python"  # as between two steps of an update
+    queue = lifecycle.Supervisor(said.append, command=[str(python), "-c", "input()"], first_wait=0.01)
+    queue.start()
+    assert queue.pid is None and "No such file" in said[0]
+    python.symlink_to(sys.executable)
+    deadline = time.monotonic() + 60
+    while queue.pid is None and time.monotonic() < deadline:
+        time.sleep(0.01)
+        queue.look()
+    assert queue.pid is not None
+    queue.stop()
+
+
 def test_a_queue_that_ends_is_started_again_each_time_a_little_later() -> None:
     said: list[str] = []
     failing = [sys.executable, "-c", "raise SystemExit(7)"]

@@ -59,13 +59,18 @@ class Supervisor:
     def start(self) -> None:
         # A separate session: Ctrl-C only reaches us, and its group can be ended at once.
         # Its standard input is a pipe that closes when we die.
-        self._child = subprocess.Popen(
-            self._command,
-            stdin=subprocess.PIPE,
-            env=self._environment,
-            cwd=BASE_DIR,
-            start_new_session=True,
-        )
+        try:
+            self._child = subprocess.Popen(
+                self._command,
+                stdin=subprocess.PIPE,
+                env=self._environment,
+                cwd=BASE_DIR,
+                start_new_session=True,
+            )
+        except OSError as error:  # too many processes, or an update removed this Python: pages go on
+            self._child = None
+            self._again(f"The queue could not be started ({error.strerror}).")
+            return
         self._started_at = time.monotonic()
         self._start_at = None
 
@@ -81,8 +86,12 @@ class Supervisor:
         end_group(child.pid, 0)
         if time.monotonic() - self._started_at > HEALTHY_SECONDS:
             self._wait = self._first_wait
-        if child.returncode != REFUSED:
-            self._say(f"The queue ended (exit code {child.returncode}). Restarting in {self._wait:.3g} s.")
+        self._again("" if child.returncode == REFUSED else f"The queue ended (exit code {child.returncode}).")
+
+    def _again(self, why: str) -> None:
+        """Plans the next start, each a little later."""
+        if why:
+            self._say(f"{why} Restarting in {self._wait:.3g} s.")
         self._start_at = time.monotonic() + self._wait
         self._wait = min(self._wait * 2, LONGEST_WAIT)
 
