@@ -220,6 +220,8 @@ def test_no_half_of_a_secret_is_shown_and_no_other_text_of_one(tmp_path: Path) -
     for most in (0, 1, 3_999, 4_001, 131_072, 131_073, 200_000, len(body) - 1, len(body), 10**9):
         text = ask(tmp_path, "Bash", command=f"head -c {most} /m/s.jsonl | wc -c")
         assert int(text) == min(most, len(body)), most
+    (tmp_path / "long.txt").write_bytes(b"a b " * 10_000_000)
+    assert ask(tmp_path, "Bash", command="tr a c < /m/long.txt | tr -d c | wc -c") == "30000000\n"
     made = tools(tmp_path, CommandLimits(output_chars=at + 20))
     assert "ghp_" not in made.run("Bash", {"command": "cat /m/s.jsonl"}).text
     made.tree.close()

@@ -10,7 +10,7 @@ from dreams.lib.files.safefs import SafeFsError
 from dreams.lib.sandbox.mounts import trouble
 from dreams.lib.sandbox.options import Args, Spec, read
 from dreams.lib.sandbox.patterns import CLASSES
-from dreams.lib.sandbox.process import Chunks, Process, Refused, Runner, UsageError, raw
+from dreams.lib.sandbox.process import MIB, Chunks, Process, Refused, Runner, UsageError, raw
 
 # --- cut ----------------------------------------------------------------------------------------------------------
 _CUT = Spec(
@@ -143,7 +143,7 @@ def _tr_runner(args: Args, first: list[int], second: list[int] | None) -> Runner
 
     def run(process: Process) -> Iterator[bytes]:
         last = b""
-        for block in process.blocks(process.stdin):
+        for block in _lines_together(process.stdin):
             data = process.masked(block).translate(table, delete)
             if pattern is not None and data:
                 # The last byte of the previous chunk decides whether a run continues.
@@ -152,6 +152,17 @@ def _tr_runner(args: Args, first: list[int], second: list[int] | None) -> Runner
             yield data
 
     return run
+
+
+def _lines_together(chunks: Iterator[bytes]) -> Iterator[bytes]:
+    """Blocks of complete lines, in which no secret is cut in half; parts of a line that is very long."""
+    kept = b""
+    for chunk in chunks:
+        kept += chunk
+        end = kept.rfind(b"\n") + 1 or (len(kept) if len(kept) > MIB else 0)
+        yield kept[:end]
+        kept = kept[end:]
+    yield kept
 
 
 def _tr_table(first: list[int], second: list[int]) -> bytes:
