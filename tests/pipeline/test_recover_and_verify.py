@@ -567,6 +567,17 @@ def test_a_lost_history_is_found(project: Project, tmp_path: Path) -> None:
         assert str(syncing.history_path(project)) in problem["where"]
 
 
+def test_a_history_that_something_else_began_anew_is_said_to_be_lost_all_the_same(
+    project: Project, tmp_path: Path
+) -> None:
+    """A purge stores a text in it before the next change makes a commit."""
+    os.rename(syncing.history_path(project), tmp_path / "elsewhere")
+    syncing.open_history(project).close()
+    world.put(world.folder(project) / "new.md", "New.\n")
+    syncing.refresh(project)
+    assert AuditEntry.objects.filter(action="history.begun_anew").count() == 1
+
+
 def test_the_doctor_names_a_lost_history_before_a_new_one_is_begun(project: Project, tmp_path: Path) -> None:
     assert installation.kept(thorough=False).state == "info"
     os.rename(syncing.history_path(project), tmp_path / "elsewhere")

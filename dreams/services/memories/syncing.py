@@ -416,9 +416,8 @@ def commit(
 ) -> None:
     """Commit the directory to the project's history, unless the tree is unchanged. If the history is lost, a new one
     begins, and the audit log says so."""
-    restore_replaced(history_path(project))
-    is_lost = not history_path(project).exists() and Version.objects.filter(memory__project=project).exists()
     with open_history(project) as store:
+        is_lost = not store.log(1) and Version.objects.filter(memory__project=project).exists()
         store.commit(history_state(project, everything, cause, first_look=first_look))
     if is_lost:
         auditlog.record("history.begun_anew", project=project)
