@@ -85,6 +85,14 @@ def test_nothing_is_sent_until_somebody_gives_an_address(project: Project) -> No
     assert not Channel.objects.exists()
 
 
+def test_what_is_no_dreams_proposal_says_where_it_is_from(project: Project) -> None:
+    made = world.three_changes(project)
+    Proposal.objects.filter(pk=made.pk).update(origin=Proposal.Origin.SUGGESTED)
+    found = digest.collect(timezone.now())
+    assert "  app, suggested by your agent: 3 decisions, 4 changes in 3 files" in found.as_text()
+    assert found.as_json()["waiting"][0]["origin"] == "suggested"
+
+
 @pytest.mark.not_on_postgresql
 def test_a_mail_says_what_waits_and_where_and_never_what_is_in_it(
     project: Project, post_office: MailServer

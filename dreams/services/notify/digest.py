@@ -13,7 +13,7 @@ from django.urls import reverse
 from dreams import conf
 from dreams.lib import amounts
 from dreams.lib.files.text import plural
-from dreams.models import AppliedBatch, DreamRun
+from dreams.models import AppliedBatch, DreamRun, Proposal
 from dreams.services import server_registry
 from dreams.services.inbox import waiting
 from dreams.services.inbox.waiting import ProposalFacts
@@ -33,6 +33,7 @@ class DigestItem:
     at: dt.datetime
     url: str
     kind: str = ""
+    origin: str = ""
     why: str = ""
     files: int = 0
     decisions: int = 0
@@ -143,6 +144,7 @@ def _item(row: waiting.WaitingItem, facts: ProposalFacts, base: str) -> DigestIt
         at=row.since,
         url=base + row.url if base else "",
         kind=row.kind.value,
+        origin=facts.origin,
         why=row.why,
         files=facts.files,
         decisions=facts.counts.decisions,
@@ -241,7 +243,10 @@ def _waiting_lines(item: DigestItem, now: dt.datetime) -> Iterator[str]:
     # As in the inbox: whoever decided has seen them.
     care += [plural(item.warnings, "warning")] if item.warnings and item.kind == "review" else []
     what = "; ".join(filter(None, [item.why.rstrip("."), ", ".join(care)]))
-    yield from _placed(f"{item.project}: {what}", item, now)
+    # What a dream or a session brought says so itself.
+    told = item.origin in ("", Proposal.Origin.DREAM, Proposal.Origin.CAUGHT)
+    origin = "" if told else f", {Proposal.Origin(item.origin).label.lower()}"
+    yield from _placed(f"{item.project}{origin}: {what}", item, now)
 
 
 def _placed(said: str, item: DigestItem, now: dt.datetime) -> Iterator[str]:
