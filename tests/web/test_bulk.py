@@ -143,7 +143,9 @@ def test_a_file_that_changed_on_disk_is_named(browser: Client, two: list[Proposa
     (world.folder(two[1].project) / "project_deploy.md").write_text("By hand.\n")
     text = browser.get("/several/", {"proposal": [two[1].public_id], "verdict": "approve"}).content.decode()
     assert "None of these can be approved together" in text
-    assert "project_deploy.md changed on disk since it was proposed." in text
+    assert (
+        "project_deploy.md changed on disk since it was proposed. Bring it up to date in its review." in text
+    )
 
 
 def test_of_two_that_write_the_same_file_the_second_is_left_for_after(

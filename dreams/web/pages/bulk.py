@@ -347,5 +347,6 @@ def why_not(loaded: LoadedProposal, verdict: str) -> str:
         is_gone = min(stale) in rebase.missing_on_disk(loaded.proposal, stale)
         return (
             f"{min(stale)} {'is no longer on disk' if is_gone else 'changed on disk since it was proposed'}."
+            " Bring it up to date in its review."
         )
     return ""
