@@ -92,7 +92,7 @@ def contents(project: Project, path: str = "") -> dict[str, bytes]:
 def is_unchanged(project: Project) -> bool:
     """Whether every file matches its row by name, size, mtime and inode, so that nothing need be read."""
     rows = project.memories.filter(gone_at__isnull=True)
-    known = {path: seen for path, *seen in rows.values_list("path", "size", "mtime_ns", "inode")}
+    known = {path: numbers for path, *numbers in rows.values_list("path", "size", "mtime_ns", "inode")}
     try:
         root = safefs.Root.open(memory_dir(project))
     except OSError:
