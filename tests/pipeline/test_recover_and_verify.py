@@ -650,3 +650,17 @@ def test_a_lost_disk_does_not_print_a_line_for_each_of_its_texts(
     problems = damage("verify")["problems"]
     assert len(problems) == 3
     assert "more than 2 versions are damaged" in problems[-1]["what"]
+
+
+def test_a_damaged_text_of_the_file_on_disk_does_not_stop_what_is_approved_for_it(project: Project) -> None:
+    """What was read from the disk takes its place, when a proposal is made and when it is brought up to date."""
+    file = world.folder(project) / "feedback_testing.md"
+    flipped(project.memories.get(path=file.name).sha256)
+    proposal = world.three_changes(project)
+    review.decide(proposal, review.select_hunks(proposal), Hunk.Verdict.APPROVED, world.ME)
+    file.write_text(file.read_text() + "\nAdded by a session.\n")
+    syncing.refresh(project)
+    flipped(project.memories.get(path=file.name).sha256)
+    assert [one.path for one in applying.apply(proposal, world.ME).rebased] == [file.name]
+    assert applying.apply(proposal, world.ME, rebased=True).complete
+    assert "Added by a session." in file.read_text()

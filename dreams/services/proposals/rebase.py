@@ -173,8 +173,8 @@ def _rebase_onto(file: FileChange, now: bytes | None, new: bytes | None) -> Outc
     with transaction.atomic():
         old_hunks = proposals.text_hunks(file)
         file.rebased_from = file.base_sha
-        file.base_sha = blobs.put(now) if now is not None else ""
-        file.new_sha = blobs.put(new) if new is not None else ""
+        blobs.put_whole(side for side in (now, new) if side is not None)
+        file.base_sha, file.new_sha = text.sha_of(now), text.sha_of(new)
         file.kind = drafts.change_kind(now, new)
         file.conflict = None
         file.rebase_confirmed = now == new

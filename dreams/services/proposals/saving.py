@@ -178,7 +178,7 @@ def redraft(proposal: Proposal, draft: drafts.Draft, before: Mapping[str, bytes]
     proposal.files.all().delete()
     proposal.operations.all().delete()
     operations = _save_operations(proposal, draft, {})
-    blobs.put_many(data for file in draft.files for data in (file.base, file.new) if data is not None)
+    blobs.put_whole(data for file in draft.files for data in (file.base, file.new) if data is not None)
     _save_files(proposal, draft, operations)
     carry_over(proposal, verdicts)
     now = project_lock.directory(proposal.project)
