@@ -22,6 +22,7 @@ from dreams.services.proposals.summaries import Summary
 from dreams.services.questions.question_states import NOW_ASKED
 from dreams.services.scheduling import gates, next_dream
 from dreams.web.pages.projects import with_unique_names
+from dreams.web.pages.review_filter import LETTER_WORDS, LETTERS
 from dreams.web.paging import PageOfRows, RowQuery, page_of
 
 PAGE_SIZE = 30  # rows; chosen
@@ -210,20 +211,16 @@ def _mended_sentence(mended: Sequence[Mapping[str, Any]]) -> str:
     return f"The engine was asked to fix {told} before you saw this; {done or 'none'} fixed"
 
 
-_LETTERS = {FileChange.Kind.ADD: "A", FileChange.Kind.MODIFY: "M", FileChange.Kind.DELETE: "D"}
-
-
 def _changed(run: DreamRun, made: Sequence[Proposal]) -> list[dict[str, Any]]:
     rows = FileChange.objects.filter(proposal__in=made).order_by("path")
     known = dict(Memory.objects.filter(project=run.project_id).values_list("path", "pk"))
-    found: dict[str, dict[str, Any]] = {}
-    for row in rows:
-        kind = FileChange.Kind(row.kind)
-        found.setdefault(
-            row.path,
-            {"path": row.path, "kind": kind.label, "letter": _LETTERS[kind], "memory": known.get(row.path)},
-        )
-    return list(found.values())
+    letters = dict[str, str]()
+    for path, kind in rows.values_list("path", "kind"):
+        letters.setdefault(path, LETTERS[kind])
+    return [
+        {"path": path, "kind": LETTER_WORDS[letter], "letter": letter, "memory": known.get(path)}
+        for path, letter in letters.items()
+    ]
 
 
 def _headline(run: DreamRun, told: Summary) -> tuple[str, str]:
