@@ -329,6 +329,18 @@ def test_what_the_proposal_wrote_itself_is_not_said_to_have_changed(browser: Cli
     assert "Changed since:" not in text and "Changed on disk since" not in text
 
 
+def test_files_that_changed_are_named_in_their_order(browser: Client, tmp_path: Path) -> None:
+    """Whatever order a set has in this process."""
+    names = [f"note_{letter}.md" for letter in "abc"]
+    project = world.make_project(tmp_path, {name: f"{name} is one.\n" for name in names})
+    edits = [world.edit(name, f"{name} is one.\n", f"{name} is two.\n", name) for name in names]
+    proposal = world.propose(project, *edits)
+    for name in names:
+        (world.folder(project) / name).write_text(f"{name} is three.\n")
+    text = " ".join(browser.get(f"/review/{proposal.public_id}/").content.decode().split())
+    assert f"({', '.join(names)})" in text
+
+
 def test_a_file_that_is_gone_is_not_told_as_changed(browser: Client, tmp_path: Path) -> None:
     Proposal.objects.all().delete()  # the module's own has the other words in the inbox
     proposal = desk.make_proposal(desk.make_project(tmp_path))

@@ -320,8 +320,8 @@ class ReviewState:
     """
 
     loaded: LoadedProposal
-    stale: frozenset[str]
-    gone: frozenset[str]
+    stale: tuple[str, ...]
+    gone: tuple[str, ...]
     unconfirmed: tuple[FileChange, ...]
     conflicts: tuple[FileChange, ...]
     interrupted: bool
@@ -435,8 +435,8 @@ def state(loaded: LoadedProposal, files: Sequence[FileChange]) -> ReviewState:
     interrupted = bool(stale) and proposal.state == Proposal.State.SUBMITTED and writing.interrupted(proposal)
     return ReviewState(
         loaded=loaded,
-        stale=frozenset() if interrupted else stale,
-        gone=rebase.missing_on_disk(proposal, stale),
+        stale=() if interrupted else tuple(sorted(stale)),
+        gone=tuple(sorted(rebase.missing_on_disk(proposal, stale))),
         unconfirmed=tuple(file for file in live if not file.rebase_confirmed),
         conflicts=tuple(file for file in live if file.conflict),
         interrupted=interrupted,
