@@ -341,7 +341,7 @@ def test_a_secret_that_was_purged_elsewhere_and_is_in_a_memory_here_is_named_bef
     _empty_home(project)
     was = Version.objects.count()
     with pytest.raises(
-        secret_purge.PurgeRefused, match=r"It is still in project_deploy\.md\. Remove it there"
+        exports.NotBroughtBack, match=r"purged .* It is still in project_deploy\.md\. Remove it there"
     ):
         exports.bring_back(file, ME)
     assert Version.objects.count() == was and not list(syncing.history_folder().glob(".import-*"))

@@ -74,7 +74,7 @@ def bring_back(file: Path, reviewer: Actor, project: Project | None = None) -> B
     """Import the export `file` into `project`, or into the project that it was made from. What was purged before it was made is
     purged here, too, and what was purged here is not imported.
 
-    Raises NotBroughtBack, project_lock.ProjectBusy, secret_purge.PurgeRefused if a secret that was purged is in a memory.
+    Raises NotBroughtBack, also where a secret that was purged is in a memory, and project_lock.ProjectBusy.
     """
     aside = syncing.history_folder() / f"{COPY}{process.mark()}-{secrets.token_hex(8)}"
     try:
@@ -119,7 +119,11 @@ def _join(project: Project, brought: HistoryStore, aside: Path, reviewer: Actor)
     count = sum(1 for _ in brought.states())
     with syncing.open_history(project) as ours:
         gone = _purged(project, ours, brought)
-    secret_purge.purge_also_here(project, gone.secrets, reviewer, "Purged elsewhere, as an import shows.")
+    try:
+        secret_purge.purge_also_here(project, gone.secrets, reviewer, "Purged elsewhere, as an import shows.")
+    except secret_purge.PurgeRefused as refused:
+        why = "Nothing was brought back: a secret that was purged would come back with it."
+        raise NotBroughtBack(f"{why} {refused} Then import again.") from refused
     # What another process saved here meanwhile would be lost with the history that is replaced.
     with syncing.open_history(project) as ours, ours.left_alone():
         _copy_texts(ours, brought)
