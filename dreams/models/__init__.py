@@ -1,8 +1,7 @@
 """All models, by topic."""
 
-from dreams.models.auditlog import AuditEntry
 from dreams.models.config import LoginLink, LoginSession, Override, Policy
-from dreams.models.decisions import AppliedBatch, AppliedFile, Decision, LeftOut
+from dreams.models.decisions import AppliedBatch, AppliedFile, AuditEntry, Decision, LeftOut
 from dreams.models.dreams import DreamLog, DreamRun, DreamSession, Turn, WorkStep, WorkText
 from dreams.models.hosts import Host, HostRequest
 from dreams.models.inbox import Channel, FeedToken, Snooze
