@@ -222,6 +222,9 @@ def test_no_half_of_a_secret_is_shown_and_no_other_text_of_one(tmp_path: Path) -
         assert int(text) == min(most, len(body)), most
     (tmp_path / "long.txt").write_bytes(b"a b " * 10_000_000)
     assert ask(tmp_path, "Bash", command="tr a c < /m/long.txt | tr -d c | wc -c") == "30000000\n"
+    (tmp_path / "short.txt").write_bytes(b"some\n" * 600_000)
+    text = ask(tmp_path, "Bash", command="cut -c1 /m/short.txt | tr '\\n' ' ' | tr -d s | wc -c")
+    assert text == "600000\n", "many small pieces without a line end"
     made = tools(tmp_path, CommandLimits(output_chars=at + 20))
     assert "ghp_" not in made.run("Bash", {"command": "cat /m/s.jsonl"}).text
     made.tree.close()

@@ -10,7 +10,7 @@ from dreams.lib.files.safefs import SafeFsError
 from dreams.lib.sandbox.mounts import trouble
 from dreams.lib.sandbox.options import Args, Spec, read
 from dreams.lib.sandbox.patterns import CLASSES
-from dreams.lib.sandbox.process import MIB, Chunks, Process, Refused, Runner, UsageError, raw
+from dreams.lib.sandbox.process import CHUNK, MIB, Chunks, Process, Refused, Runner, UsageError, raw
 
 # --- cut ----------------------------------------------------------------------------------------------------------
 _CUT = Spec(
@@ -156,13 +156,16 @@ def _tr_runner(args: Args, first: list[int], second: list[int] | None) -> Runner
 
 def _lines_together(chunks: Iterator[bytes]) -> Iterator[bytes]:
     """Blocks of complete lines, in which no secret is cut in half; parts of a line that is very long."""
-    kept = b""
+    kept, size = list[bytes](), 0
     for chunk in chunks:
-        kept += chunk
-        end = kept.rfind(b"\n") + 1 or (len(kept) if len(kept) > MIB else 0)
-        yield kept[:end]
-        kept = kept[end:]
-    yield kept
+        kept.append(chunk)
+        size += len(chunk)
+        if size >= CHUNK and (b"\n" in chunk or size > MIB):
+            block = b"".join(kept)
+            end = block.rfind(b"\n") + 1 or size
+            yield block[:end]
+            kept, size = [block[end:]], size - end
+    yield b"".join(kept)
 
 
 def _tr_table(first: list[int], second: list[int]) -> bytes:
