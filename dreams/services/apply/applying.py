@@ -100,7 +100,7 @@ def apply(proposal: Proposal, reviewer: Actor, *, rebased: bool = False) -> Appl
         return _already(proposal)
     if proposal.state != Proposal.State.SUBMITTED:
         if proposal.state == Proposal.State.REJECTED:
-            return ApplyReport(proposal=proposal.public_id, untouched=proposals.paths(proposal))
+            return ApplyReport(proposal=proposal.public_id, untouched=_never_written(proposal, set()))
         raise ReviewRefused(
             f"This proposal is {proposal.get_state_display().lower()}; nothing of it can be applied."
         )
@@ -421,7 +421,8 @@ def _already(proposal: Proposal) -> ApplyReport:
 
 
 def _never_written(proposal: Proposal, now: set[str]) -> tuple[str, ...]:
-    """The files that neither this call nor an earlier one has written."""
+    """The files that neither this call nor an earlier one has written; a new one that was not written is nowhere."""
     before = AppliedFile.objects.filter(application__proposal=proposal, application__undone_at__isnull=True)
     written = now | set(before.values_list("path", flat=True))
-    return tuple(path for path in proposals.paths(proposal) if path not in written)
+    there = proposal.files.exclude(base_sha="").values_list("path", flat=True)
+    return tuple(path for path in there if path not in written)
