@@ -12,7 +12,7 @@ from django.test import Client
 from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
-from dreams.models import Blob, Decision, Evidence, FileChange, Finding, Hunk, Operation, Proposal
+from dreams.models import Blob, Decision, Evidence, FileChange, Finding, Hunk, Operation, Project, Proposal
 from dreams.services import review
 from dreams.services.review import triage
 from dreams.web.pages import bulk as pages
@@ -192,12 +192,19 @@ def test_it_is_taken_back_at_once(browser: Client) -> None:
     assert "Undid 2 decisions." in again.content.decode() and verdicts() == ["pending", "pending"]
 
 
-def test_what_is_fully_decided_can_be_written_from_there(browser: Client) -> None:
+def test_what_is_fully_decided_can_be_written_from_there_unless_its_file_changed(
+    browser: Client, tmp_path: Path
+) -> None:
     done, half = propose("api", 1), propose("web", 1)
+    Project.objects.filter(pk=done.project_id).update(memory_dir=str(tmp_path))
+    file = tmp_path / "log_0.md"
+    file.write_text("Rack 0 was moved yesterday.\n")
     add(half, "One fact.\n", "One fact more.\n", kind="learn")
     page = give(browser, "approved", form(browser))
     assert page.context["found"].ready == [done.public_id]
     assert f"/several/?verdict=approve&amp;proposal={done.public_id}" in page.content.decode()
+    file.write_text("Rack 0 was moved yesterday, by Ada.\n")
+    assert "can be written" not in browser.get("/by-kind/").content.decode()
 
 
 def test_undos_hand_edits_and_answers_are_not_listed(browser: Client) -> None:

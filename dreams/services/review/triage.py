@@ -11,11 +11,11 @@ from typing import Any
 
 from django.db.models import Count, Exists, F, OuterRef, QuerySet
 
-from dreams.models import Finding, Hunk, Operation, Proposal
+from dreams.models import Finding, Hunk, Memory, Operation, Proposal
 from dreams.models.prepared import prepared
 from dreams.services import review
 from dreams.services.inbox import waiting
-from dreams.services.proposals import decisions
+from dreams.services.proposals import decisions, rebase
 from dreams.services.review import Actor, ReviewRefused
 
 
@@ -136,7 +136,8 @@ def decide_shown(wanted: Sequence[int], seen: str, verdict: Hunk.Verdict, review
 
 
 def ready_to_submit() -> list[str]:
-    """Open dream proposals with everything decided and something approved."""
+    """Open dream proposals with everything decided and something approved, none of whose files changed on disk since. Three
+    queries."""
     hunks = Hunk.objects.filter(file__proposal=OuterRef("pk"))
     rows = Proposal.objects.filter(
         Exists(hunks.filter(verdict__in=Hunk.TAKEN)),
@@ -144,4 +145,13 @@ def ready_to_submit() -> list[str]:
         state=Proposal.State.OPEN,
         origin=Proposal.Origin.DREAM,
     )
-    return list(rows.order_by("created_at").values_list("public_id", flat=True))
+    found = list(rows.order_by("created_at").select_related("project").prefetch_related("files"))
+    paths = {file.path for row in found for file in row.files.all()}
+    memories: dict[int, dict[str, Memory]] = {row.project_id: {} for row in found}
+    for memory in Memory.objects.filter(project__in=memories, path__in=paths):
+        memories[memory.project_id][memory.path] = memory
+    return [
+        row.public_id
+        for row in found
+        if not rebase.changed_since(row, row.files.all(), memories[row.project_id])
+    ]

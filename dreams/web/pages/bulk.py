@@ -57,7 +57,7 @@ class ByKind:
 
 
 def by_kind(kind: str, page: str | None, reader: str, at: int | None = None) -> ByKind:
-    """`at` is the index of the card for keyboard shortcuts. Nine queries for any number of changes and projects."""
+    """`at` is the index of the card for keyboard shortcuts. Eleven queries for any number of changes and projects."""
     now = timezone.now()
     counts = triage.counts(now, reader)
     chosen = kind or (counts[0].kind if counts else "")
