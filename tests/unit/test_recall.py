@@ -151,3 +151,18 @@ def test_what_the_session_read_before_counts_towards_its_cap() -> None:
     assert none.left_out[0] == recall.NotChosen(
         "deploy.md", "a session loads at most 60,000 bytes", none.left_out[0].share
     )
+
+
+def test_a_memory_of_which_only_a_scrap_fits_is_left_out_and_says_so() -> None:
+    line = b"A line of detail.\n"
+    long = {f"{name}.md": DEPLOY + line * (recall.MOST_BYTES // len(line) * 2 // 3) for name in "ab"}
+    room = recall.MOST_BYTES - len(long["a.md"])
+    before = recall.load(recall.shelf(long), "deploy the shop")
+    assert [one.path for one in before.recalled] == ["a.md", "b.md"] and before.cut == ("b.md",)
+    assert room - len(line) < len(before.texts["b.md"]) <= room
+    full = {**long, "a.md": DEPLOY.ljust(recall.MOST_BYTES - 60, b".") + b"\n"}
+    before = recall.load(recall.shelf(full), "deploy the shop")
+    assert [one.path for one in before.recalled] == ["a.md"] and not before.cut, "what fits is its head"
+    assert [(one.path, one.why) for one in before.left_out] == [
+        ("b.md", "a session loads at most 60,000 bytes")
+    ]

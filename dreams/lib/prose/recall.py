@@ -22,7 +22,7 @@ from dreams.lib.prose.statements import statement
 MOST_LOOKED_AT = 200
 MOST_CHOSEN = 5
 HEAD_LINES = 30
-#: Bytes of all memories opened in one session; one that does not fit is cut.
+#: Bytes of all memories opened in one session; one that does not fit is cut, or left out if none of its text would fit.
 MOST_BYTES = 60_000
 #: Least share of a question's weight in a memory's words.
 SURE = 0.22
@@ -271,7 +271,7 @@ def load(
         data = where.files[one.path]
         if len(data) > left:
             data = data[:left].rpartition(b"\n")[0]
-            if not data:
+            if not _has_text(where.files[one.path], data):
                 full.append(NotChosen(one.path, f"a session loads at most {MOST_BYTES:,} bytes", one.share))
                 continue
             cut.append(one.path)
@@ -279,3 +279,9 @@ def load(
         left -= len(data)
     recalled = tuple(one for one in choice.recalled if one.path in texts)
     return Before(recalled, texts, tuple(cut), (*full, *choice.left_out))
+
+
+def _has_text(whole: bytes, beginning: bytes) -> bool:
+    """Whether the beginning of a memory reaches its text, beyond the frontmatter and a heading."""
+    head = len(whole) - len(memdir.parse(whole).body.encode("utf-8", "surrogateescape"))
+    return any(line.strip() and not line.startswith(b"#") for line in beginning[head:].splitlines())
