@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 import sqlite3
 import zlib
 from collections.abc import Callable, Iterator
@@ -52,6 +53,7 @@ from dreams.services.proposals import rebase
 from dreams.services.questions import answering, asking as questions_asking
 from dreams.services.search import index
 from tests.world import asking, directory as world, rows
+from tests.world.agent_folder import closed_to_us
 from tests.world.directory import ME
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -416,6 +418,31 @@ def test_a_purge_waits_for_the_journal_and_is_finished_later(
     assert waits.startswith("another process is writing memory files")
     assert recovery.recover().histories == ["Finished a purge of 1 text."]
     assert TOKEN.encode() not in _everywhere(project)
+
+
+def _a_journal() -> Path:
+    folder = Path(settings.DATA_DIR) / "journal"
+    return folder / journal.list_journals(folder)[0].name
+
+
+def test_a_purge_needs_no_journal_whose_texts_the_disk_lost(project: Project) -> None:
+    _redacted(project)
+    for folder in ("blobs", "old"):
+        shutil.rmtree(_a_journal() / folder, ignore_errors=True)
+    assert not secret_purge.purge(project, [_id(project)], ME).waits
+    assert TOKEN.encode() not in _everywhere(project)
+
+
+def test_a_purge_says_which_journal_may_not_be_read_and_changes_nothing(project: Project) -> None:
+    """It may have the secret."""
+    _redacted(project)
+    with closed_to_us(_a_journal()):
+        [waits] = recovery.recover().problems
+        assert "not ended yet" in waits
+        with pytest.raises(secret_purge.PurgeRefused, match=f"{_a_journal()}.*Permission denied"):
+            secret_purge.purge(project, [_id(project)], ME)
+    assert TOKEN.encode() in _everywhere(project)
+    assert not secret_purge.purge(project, [_id(project)], ME).waits
 
 
 @pytest.mark.not_on_postgresql

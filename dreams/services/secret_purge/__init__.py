@@ -17,7 +17,7 @@ from django.db import connection, transaction
 from django.utils import timezone
 
 from dreams.findings import secrets
-from dreams.lib.files import text, workspace
+from dreams.lib.files import flush, text, workspace
 from dreams.lib.files.text import plural
 from dreams.lib.refusal import Refusal
 from dreams.lib.secrets.redact import values, without
@@ -105,6 +105,8 @@ def _texts(project: Project) -> dict[str, str]:
         found = {sha: text.decode(data) for sha, data in journal.texts(writing.journal_dir(), plans)}
     except journal.JournalBusy as busy:
         raise PurgeRefused("Another process is writing memory files. Purge once it is done.") from busy
+    except OSError as error:
+        raise PurgeRefused(flush.refusal(error, writing.journal_dir())) from error
     return found | dict(locating.contents_of(project))
 
 
@@ -243,8 +245,8 @@ def _finish(made: Purge) -> tuple[str, ...]:
         made.save(update_fields=["histories"])
     try:
         journal.forget_texts(writing.journal_dir(), list(made.replaced))
-    except journal.JournalBusy as busy:
-        waits.append(f"{busy}.")
+    except (journal.JournalBusy, OSError) as error:
+        waits.append(flush.refusal(error, "") if isinstance(error, OSError) else f"{error}.")
     if not waits:
         database.forget_copies()
         Purge.objects.filter(pk=made.pk).update(done_at=timezone.now())

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from dreams.lib.files.safefs import SafeFsError, held
+from dreams.lib.files.text import is_there
 from dreams.lib.storage.journal.plan import Kept, KeptTexts, ResolvedPlan
 from dreams.lib.storage.journal.resolving import seen_file
 from dreams.lib.storage.journal.system import Patience, StillOpen, nobody_writes
@@ -49,12 +50,10 @@ def collect_late(
     found: list[Late] = []
     with locked(journal_dir, wait_seconds) as where:
         for path in attempts(where):
-            if (path / "old").exists() or (path / "kept.json").exists():
-                with (
-                    suppress(OSError, SafeFsError, JournalDamaged),
-                    Journal(system or System(), path) as journal,
-                ):
-                    found += _of(journal)
+            with suppress(OSError, SafeFsError, JournalDamaged):
+                if is_there(path / "old") or is_there(path / "kept.json"):
+                    with Journal(system or System(), path) as journal:
+                        found += _of(journal)
     return found
 
 

@@ -200,13 +200,17 @@ def _verify(journal: Journal) -> list[str]:
 
 
 def texts(journal_dir: str | os.PathLike[str], plan_ids: Collection[str]) -> Iterator[tuple[str, bytes]]:
-    """The sha256 and bytes of each text that ended attempts at these plans still have; without damaged ones. Raises JournalBusy."""
+    """The sha256 and bytes of each text that ended attempts at these plans still have; without damaged ones. Raises JournalBusy,
+    OSError."""
     with locked(journal_dir) as where:
         for path in attempts(where):
-            if path.name.rpartition(".")[0] in plan_ids and (path / "end.json").exists():
+            is_wanted = path.name.rpartition(".")[0] in plan_ids
+            if (
+                is_wanted and is_there(path / "end.json") and is_there(path / "blobs")
+            ):  # a disk may have lost it
                 with Journal(System(), path) as journal:
                     for name in sorted(blob.name for blob in (path / "blobs").iterdir()):
-                        with suppress(JournalDamaged):
+                        with suppress(SafeFsError, JournalDamaged):
                             yield name, journal.blob(name)
 
 
