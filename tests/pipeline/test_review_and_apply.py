@@ -272,6 +272,24 @@ def test_a_removed_line_stays_on_disk_while_the_file_that_keeps_it_waits(tmp_pat
     assert "by hand" in (folder / "project_deploy.md").read_text()
 
 
+def test_a_file_waits_for_no_other_that_lost_its_line_to_the_same_memory(tmp_path: Path) -> None:
+    """The memory that has both lines is not written at all."""
+    line, other = "Snapshots are reviewed by hand.", "Releases leave on Tuesdays."
+    first, second = f"{line}\nThe host is alpha.\n", f"{other}\nThe port is 8080.\n"
+    files = {"first.md": first, "second.md": second, "both.md": f"{line}\n{other}\n"}
+    project = world.make_project(tmp_path, files)
+    edits = (
+        world.edit("first.md", first, first.replace(f"{line}\n", ""), "first"),
+        world.edit("second.md", second, second.replace(f"{other}\n", ""), "second"),
+    )
+    made = world.propose(project, *(replace(edit, fates=()) for edit in edits))
+    review.decide(made, review.select_hunks(made), Hunk.Verdict.APPROVED, world.ME)
+    world.put(world.folder(project) / "first.md", first.replace("by hand", "by nobody"))
+    report = applying.apply(made, world.ME)
+    assert [waiting.path for waiting in report.conflicts] == ["first.md"]
+    assert [written.path for written in report.applied] == ["second.md"]
+
+
 def test_a_removed_line_whose_new_place_is_not_written_is_a_loss_to_confirm(tmp_path: Path) -> None:
     proposal = _moved_line(tmp_path)
     folder = world.folder(proposal.project)

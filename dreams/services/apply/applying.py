@@ -331,17 +331,17 @@ def _with_their_operations(files: Sequence[FileChange], held_back: set[str]) -> 
     before it is added elsewhere."""
     if not held_back:
         return held_back
-    ties: dict[str, set[int | str]] = {file.path: {file.path} for file in files}
-    for file in files:
-        taken = [hunk for hunk in file.hunks.all() if hunk.is_taken]
-        ties[file.path] |= {hunk.operation_id for hunk in taken if hunk.operation_id}
+    operations = {
+        file.path: {hunk.operation_id for hunk in file.hunks.all() if hunk.is_taken} - {None}
+        for file in files
+    }
     gone = LedgerEntry.objects.filter(hunk__file__in=files, hunk__verdict__in=Hunk.TAKEN)
-    for path, keeper in gone.exclude(target_path="").values_list("hunk__file__path", "target_path"):
-        ties[path].add(keeper)
+    kept_in = set(gone.values_list("hunk__file__path", "target_path"))
     while True:
-        blocked = set().union(*(ties[path] for path in held_back & ties.keys()))
-        more = {path for path, tied in ties.items() if tied & blocked} - held_back
-        if not more:
+        blocked = set().union(*(operations.get(path, ()) for path in held_back))
+        more = {path for path, ids in operations.items() if ids & blocked}
+        more |= {path for path, keeper in kept_in if keeper in held_back}
+        if more <= held_back:
             return held_back
         held_back = held_back | more
 
