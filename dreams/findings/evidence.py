@@ -39,7 +39,7 @@ from dreams.lib.secrets import redact
 CHECK = "evidence"
 UNSOURCED = "no-evidence"
 BOUND = 0.3  # least share of a statement's words in a source that is about the same thing
-MOST_SOURCES = 100  # sentences of a hunk, the quotes first; more old lines are found by words; chosen
+MOST_REMOVED = 100  # sentences of a hunk; more old lines are found by words; chosen
 CLOSE = 0.7  # least share in a source that says the same, or the opposite
 _NOBODYS = FOREIGN | {"tool_result"}
 _ISO = re.compile(r"\d{4}(?:-\d{2}(?:-\d{2})?|-w\d{2}|-q\d)?")
@@ -140,10 +140,11 @@ def _finding(hunk: ChangedHunk, unit: Unit, line_no: int, words: list[str]) -> N
 
 
 def _sources(hunk: ChangedHunk) -> list[str]:
-    """The sentences of the quotes and of the removed lines."""
+    """The sentences of the quotes, of what is around them, and of the first removed lines."""
     quotes = [text for c in hunk.citations if c.found for text in (c.quote, c.context)]
-    lines = [line for text in [*quotes, "\n".join(hunk.removed)] for line in text.split("\n")]
-    return list(dict.fromkeys(unit.text for unit in units_of_lines(lines)))[:MOST_SOURCES]
+    lines = [line for text in quotes for line in text.split("\n")]
+    units = (*units_of_lines(lines), *units_of_lines(hunk.removed)[:MOST_REMOVED])
+    return list(dict.fromkeys(unit.text for unit in units))
 
 
 def _without_source(unit: Unit, said: list[str], summed_up: list[str], hunk: ChangedHunk) -> list[str]:

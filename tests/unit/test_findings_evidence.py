@@ -88,6 +88,17 @@ def test_a_claim_that_its_quote_says_is_fine():
     )
 
 
+def test_each_of_several_quotes_from_long_messages_is_a_source():
+    long = " ".join(f"Step {number} is done." for number in range(120))
+    quotes = (
+        *said("we moved the backups", "assistant", context=long),
+        *said("our backups go to Hetzner every night", "assistant"),
+    )
+    assert not {"no-evidence", "words-without-source"} & codes(
+        adding("- Backups go to Hetzner every night", citations=quotes)
+    )
+
+
 def test_a_number_that_the_quote_does_not_have_is_listed():
     found = one(
         adding("- Backups are kept for 30 days", citations=said("backups are kept for 14 days")),

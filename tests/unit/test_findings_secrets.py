@@ -157,6 +157,12 @@ def test_an_assigned_secret_is_found_by_its_name(line):
     assert found == [secret]
 
 
+def test_a_password_that_looks_like_a_setting_is_found():
+    secret = "TIGER" + "7=" + "LION"
+    line = f"login {secret}"
+    assert [line[s.start : s.end] for s in spans(line)] == [secret]
+
+
 def test_a_password_of_letters_alone_is_found_where_their_case_is_by_chance():
     secret = "".join(some(1, letters) for letters in 6 * [string.ascii_uppercase, string.ascii_lowercase])
     line = "curl -u deploy:{} https://ci.test".replace("{}", secret)

@@ -159,6 +159,10 @@ def test_a_word_that_begins_an_aside_makes_a_line_below_a_task_ones_own() -> Non
     assert sureness("Fix the build.\n\nBtw I'm a Windows user.") == ["certain"]
 
 
+def test_a_line_that_ends_with_a_time_is_no_trace() -> None:
+    assert sureness("At work we begin at 9:30\nWe never deploy on Fridays.") == ["likely"]
+
+
 def test_a_second_sentence_is_part_of_a_statement_only_where_it_is_its_other_half() -> None:
     assert [each.text for each in remarks("Don't use yarn. Use npm.")] == ["Don't use yarn. Use npm."]
     alone = "Never use any in TypeScript."

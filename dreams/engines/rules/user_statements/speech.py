@@ -71,7 +71,7 @@ _FOREIGN = _shapes(
     # A terminal: "$ npm test", "PS C:\>", "ana@box:~$ ls".
     r"(?:[\w.-]+@[\w.-]+[:~ ][^$#]{0,40})?[$%❯»] \S.*|>>> \S.*|PS [A-Z]:\\.*",
     # A log, a stack trace, a chat with its times, a report of a test.
-    r"\[?\d{4}-\d\d-\d\d[T ]\d\d:\d\d.*|\[?\d\d:\d\d(?::\d\d)?\]? +[\w.-]+ ?[:>].*|at .*:\d+\)?",
+    r"\[?\d{4}-\d\d-\d\d[T ]\d\d:\d\d.*|\[?\d\d:\d\d(?::\d\d)?\]? +[\w.-]+ ?[:>].*|at .*[^\s\d](?::\d+)+\)?",
     r"\[?(?:ERROR|WARN(?:ING)?|INFO|DEBUG|TRACE|FATAL|FAIL|PASS)\]?[: ].*|(?:expected|actual|received|steps to reproduce|acceptance criteria)\b.*",
     # A diff.
     r"diff --git .*|index [0-9a-f]{6,}.*|@@ .*|(?:\+\+\+|---) \S.*|[+-](?!\d)\S.* \S.*",
