@@ -161,7 +161,6 @@ def test_no_line_of_a_key_block_is_shown_alone(tmp_path: Path) -> None:
         ("Bash", {"command": f"grep {piece} /m/deploy.md"}),
         ("Bash", {"command": f"grep -o '{piece}.*' /m/deploy.md | cut -c1-28"}),
         ("Bash", {"command": "sed -n '8,12p' /m/deploy.md | nl"}),
-        ("Bash", {"command": "jq -r .text /m/s.jsonl | tail -6"}),
         ("Bash", {"command": f"grep -o '..{piece}.....' /m/s.jsonl"}),
         ("Grep", {"pattern": lines[4][:20], "-A": 2}),
         ("Read", {"file_path": "/m/deploy.md", "offset": 9, "limit": 3}),
@@ -170,6 +169,9 @@ def test_no_line_of_a_key_block_is_shown_alone(tmp_path: Path) -> None:
         text = ask(tmp_path, name, **given_)
         assert "[redacted: key]" in text or text == "[exit code 0]\n" or not text, (name, given_)
         assert not any(line[12:36] in text for line in lines), (name, given_)
+    for program in (".text", ".text|ascii_downcase"):
+        text = ask(tmp_path, "Bash", command=f"jq -r '{program}' /m/s.jsonl | tail -3")
+        assert text.lower() == "it is\n[redacted: private-key]\nthanks\n", program
     with (tmp_path / "huge.bin").open("wb") as file:
         file.write(b"first line\n")
         file.truncate(1 << 40)

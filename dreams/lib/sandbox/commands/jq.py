@@ -208,7 +208,16 @@ def _several(process: Process, text: str) -> Iterator[Any]:
 def _masked(process: Process, value: Any, text: str) -> Any:
     """A value without the secrets in its text: a program could make other text of them, in which none is recognised."""
     found = values(text[: process.meter.masks(len(text))])
-    return _replaced(value, {secret: f"{MARK}{rule}]" for secret, rule in found.items()}) if found else value
+    instead = {each: f"{MARK}{rule}]" for secret, rule in found.items() for each in (secret, _read(secret))}
+    return _replaced(value, instead) if found else value
+
+
+def _read(secret: str) -> str:
+    """A secret as the value has it: the line ends of a key are escaped in the text."""
+    try:
+        return str(json.loads(f'"{secret}"'))
+    except ValueError:
+        return secret
 
 
 def _replaced(value: Any, instead: dict[str, str]) -> Any:
