@@ -121,6 +121,20 @@ def test_what_is_chosen_is_what_the_proposal_wants(
     assert desk.hunk_with(file.proposal, "](reference_runbook.md)").verdict == Hunk.Verdict.APPROVED
 
 
+def test_a_submitted_proposal_of_which_nothing_is_left_is_ended_when_its_conflict_is_solved(
+    browser: Client, file: FileChange
+) -> None:
+    proposal = Proposal.objects.get(pk=file.proposal_id)
+    assert applying.apply(proposal, world.ME).conflicts
+    file.refresh_from_db()
+    solved = browser.post(address(file), {"state": state(file), "choice-0": "ours"}, follow=True)
+    text = html.unescape(solved.content.decode())
+    assert "feedback_testing.md: solved; it stays as it is on disk." in text
+    assert "nothing written yet" not in text and "Write now" not in text
+    proposal.refresh_from_db()
+    assert proposal.state == Proposal.State.APPLIED and proposal.closed_at is not None
+
+
 def test_ones_own_text_is_written_on_submit(browser: Client, file: FileChange) -> None:
     browser.post(
         address(file), {"state": state(file), "choice-0": "edit", "text-0": "Use whichever database answers."}

@@ -12,6 +12,7 @@ from dreams.lib.diff.merge import Choice, Edited, Side
 from dreams.lib.refusal import Refusal
 from dreams.models import FileChange, Proposal
 from dreams.services import proposals, review
+from dreams.services.apply.writing import close_if_done
 from dreams.services.memories import syncing
 from dreams.services.proposals import rebase
 from dreams.web import hidden_secrets
@@ -59,6 +60,7 @@ def _solve(request: Request, file: FileChange, found: pages.Conflict) -> HttpRes
         messages.error(request, str(refused))
         return _to_file(file)
     proposals.examine(file.proposal, syncing.contents(file.proposal.project))
+    close_if_done(file.proposal)  # where what stays is what is on disk, nothing may be left to write
     told = f" What belongs to it in {', '.join(rest)} is rejected with it." if rest else ""
     stays = FileChange.objects.filter(pk=file.pk, new_sha=F("base_sha")).exists()
     outcome = "; it stays as it is on disk" if stays else ", and not written yet"
