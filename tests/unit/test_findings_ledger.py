@@ -403,6 +403,8 @@ def test_a_rule_turned_round_is_told_in_its_two_words():
         (["03", "00", "utc"], "Backups run at 03:00 UTC.", ["03:00", "UTC"]),
         (["15"], "It starts at 02:15:30.", ["02:15:30"]),
         (["10"], "It stops at 10 GB: no more.", ["10"]),
+        (["run", "240", "second"], "The run takes four minutes.", ["run", "four minutes"]),
+        (["1800"], "It needs two hours and 30 minutes.", ["30 minutes"]),
     ],
 )
 def test_a_time_is_told_whole(words: list[str], text: str, told: list[str]) -> None:

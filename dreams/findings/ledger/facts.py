@@ -269,14 +269,16 @@ def as_written(words: Iterable[str], text: str) -> list[str]:
     written: dict[str, str] = {}
     plain = text[:LONGEST].replace("`", " ")
     known = _words_of_forms(text) if wanted else {}
-    for token in tokens(plain) if wanted else ():
+    every = list(tokens(plain) if wanted else ())
+    for first, last in (*zip(every, every, strict=True), *pairwise(every)):
         if len(written) == len(wanted):
             break
-        said: Set[str] | None = known.get(token.text.lower())
-        if said is None:  # its statement has it otherwise: "17ms" as 0.017 seconds
-            said = statement(token.text).weights.keys() | plain_statement(token.text).weights.keys()
+        form = plain[first.start : last.end]
+        said: Set[str] | None = known.get(form.lower())
+        if said is None:  # its statement has it otherwise: "17ms" as 0.017 seconds, "four minutes" as 240
+            said = statement(form).weights.keys() | plain_statement(form).weights.keys()
         for word in said & wanted.keys():
-            written.setdefault(word, _whole_time(plain, token))
+            written.setdefault(word, _whole_time(plain, last) if first is last else form)
     told = dict.fromkeys(written.get(word, word) for word in wanted)
     bare = redact(text) if told else text
     return list(told) if bare == text else [word for word in told if word in bare]

@@ -3,6 +3,7 @@
 from dreams.lib.memdir.document import (
     INDEX_NAME,
     Document,
+    has_text,
     indexes_of,
     is_index,
     is_log,

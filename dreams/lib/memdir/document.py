@@ -89,6 +89,11 @@ def parse(data: bytes) -> Document:
     return from_text(decode(data[len(bom) :]), bom)
 
 
+def has_text(body: str) -> bool:
+    """Whether a body has a line that is neither blank nor a heading."""
+    return any(line.strip() and not line.startswith("#") for line in body.split("\n"))
+
+
 def from_text(text: str, bom: bytes = b"") -> Document:
     """As `parse`, from decoded text."""
     cut = head_length(text)

@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from pathlib import PurePosixPath
 
 from dreams.lib import memdir
-from dreams.lib.files.text import decode
+from dreams.lib.files.text import decode, encode
 from dreams.lib.prose import lexicon
 from dreams.lib.prose.statements import statement
 
@@ -270,8 +270,9 @@ def load(
     for one in choice.recalled:
         data = where.files[one.path]
         if len(data) > left:
+            head = len(data) - len(encode(memdir.parse(data).body))
             data = data[:left].rpartition(b"\n")[0]
-            if not _has_text(where.files[one.path], data):
+            if not memdir.has_text(decode(data[head:])):
                 full.append(NotChosen(one.path, f"a session loads at most {MOST_BYTES:,} bytes", one.share))
                 continue
             cut.append(one.path)
@@ -279,9 +280,3 @@ def load(
         left -= len(data)
     recalled = tuple(one for one in choice.recalled if one.path in texts)
     return Before(recalled, texts, tuple(cut), (*full, *choice.left_out))
-
-
-def _has_text(whole: bytes, beginning: bytes) -> bool:
-    """Whether the beginning of a memory reaches its text, beyond the frontmatter and a heading."""
-    head = len(whole) - len(memdir.parse(whole).body.encode("utf-8", "surrogateescape"))
-    return any(line.strip() and not line.startswith(b"#") for line in beginning[head:].splitlines())

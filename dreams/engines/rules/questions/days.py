@@ -287,9 +287,7 @@ def _take_out(rec: Recorder, sections: Sequence[_Section], note: str) -> None:
     lines = memdir.split_lines(rec.tree.texts[path])
     gone = {number for each in sections for number in range(each.line - 1, each.last_line)}
     rest = "".join(line for number, line in enumerate(lines) if number not in gone)
-    if not any(
-        line.strip() and not line.startswith("#") for line in memdir.parse(rest.encode()).body.split("\n")
-    ):
+    if not memdir.has_text(memdir.parse(rest.encode()).body):
         return  # the memory would be empty
     told = lines_gone(rec.tree.texts[path], rest, note)
     cited = (from_memory(path, sections[0].line, sections[0].heading, note),)
