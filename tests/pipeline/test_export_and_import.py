@@ -8,6 +8,7 @@ import itertools
 import shutil
 import threading
 from collections.abc import Callable
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -18,11 +19,12 @@ from django.core.management import call_command
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
+from dulwich import objects
 
 from dreams.findings import secrets
 from dreams.lib import process, progress
 from dreams.lib.storage import history
-from dreams.lib.storage.history import HistoryStore
+from dreams.lib.storage.history import HistoryStore, bundle, gitrepo, trees
 from dreams.lib.storage.history.gitrepo import GitRepo
 from dreams.models import AuditEntry, Blob, Memory, Project, Purge, Version
 from dreams.services import blobs, hosts, recovery, rollback, secret_purge, verifying
@@ -374,6 +376,29 @@ def test_a_damaged_file_is_named_and_changes_nothing(project: Project, tmp_path:
     with pytest.raises(exports.NotBroughtBack, match="it does not begin as a git bundle of version 2;"):
         exports.bring_back(file, ME)
     assert _texts(project, "project_deploy.md") == before
+    assert not list(syncing.history_folder().glob(".import-*"))
+
+
+@pytest.mark.parametrize(
+    "listed",
+    ["{", "[]", f'{{"{"a" * 64}": {"1" * 64}}}', f'{{"a": "{"1" * 64}"}}', "[" * 100_000],
+    ids=range(5),
+)
+def test_a_file_whose_list_of_purged_texts_is_damaged_is_named(
+    project: Project, tmp_path: Path, listed: str
+) -> None:
+    """It is the file that is damaged, and not the history here."""
+    place = syncing.history_path(project)
+    with closing(GitRepo(place)) as repo, repo.lock():
+        blob, tree = objects.Blob.from_string(listed.encode()), objects.Tree()
+        tree.add(b"purged.json", gitrepo.FILE, blob.id)
+        made = trees.timeless(tree, b"A list\n")
+        repo.write([blob, tree, made])
+        repo.move_ref(gitrepo.PURGED, None, made.id)
+        bundle.export(repo, file := tmp_path / "crafted.bundle")
+    (place / "refs" / "memoryweb" / "purged").unlink()
+    with pytest.raises(exports.NotBroughtBack, match="its list of purged texts cannot be read"):
+        exports.bring_back(file, ME)
     assert not list(syncing.history_folder().glob(".import-*"))
 
 

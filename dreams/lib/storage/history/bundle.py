@@ -11,6 +11,7 @@ from dulwich.objects import ObjectID
 from dulwich.pack import write_pack_data
 from dulwich.refs import HEADREF
 
+from dreams.lib.storage.history.purge import purged
 from dreams.lib.storage.history.upkeep import reachable, verify
 
 from . import durable, gitrepo
@@ -64,6 +65,10 @@ def _fill(repo: GitRepo, source: BinaryIO, file: Path) -> None:
             repo.move_ref(name, None, heads[name])
     if problems := verify(repo):
         raise _damaged(file, problems[0].what)
+    try:
+        purged(repo)
+    except HistoryError as error:
+        raise _damaged(file, "its list of purged texts cannot be read") from error
 
 
 def _header(source: BinaryIO, file: Path) -> dict[bytes, ObjectID]:

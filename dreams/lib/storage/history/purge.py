@@ -175,9 +175,9 @@ def purged(repo: GitRepo) -> dict[str, str]:
     blob = trees.find(repo, repo.commit(head).tree, (LIST,))
     try:
         found = json.loads(repo.blob(blob) if blob else b"")
-        if all(trees.is_sha256(name) and trees.is_sha256(str(new)) for name, new in found.items()):
+        if all(trees.is_sha256(name) and trees.is_sha256(new) for name, new in found.items()):
             return dict(found)
-    except (ValueError, AttributeError, RecursionError):
+    except (ValueError, AttributeError, TypeError, RecursionError):
         pass
     raise HistoryDamaged(f"the list of purged texts in {repo.path} cannot be read")
 
