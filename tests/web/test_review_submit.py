@@ -517,3 +517,22 @@ def test_a_folder_that_leads_elsewhere_is_named_with_what_to_do(
     assert "another one now" not in follow(browser, proposal, "bring-up")
     folder.unlink()
     (tmp_path / "set aside").rename(folder)
+
+
+def test_what_a_changed_file_no_longer_lists_after_the_submit_is_said(
+    browser: Client, proposal: Proposal
+) -> None:
+    file = world.folder(proposal.project) / "feedback_testing.md"
+    approve(proposal, "reference_runbook")
+    submitted = html.unescape(browser.get(f"/review/{proposal.public_id}/").content.decode())
+    assert "no longer listed" not in submitted
+    file.write_text(desk.TESTING.replace("Rule 1:", "Rule one:"))
+    text = submit(browser, proposal)
+    assert "PostgreSQL 16" not in text
+    said = (
+        "1 more change is no longer listed, because its file changed on disk."
+        " A later dream can propose again what was left undecided."
+    )
+    assert said in " ".join(text.split())
+    text = follow(browser, proposal, "apply", bases=selector.load(proposal).digest, rebased="1")
+    assert "Written: 1 file." in text and said in " ".join(text.split())
