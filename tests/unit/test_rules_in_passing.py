@@ -85,6 +85,7 @@ def test_the_next_time_that_something_happens_is_part_of_what_was_said() -> None
         "Never show the banner when the user is logged in",
         "always show the sidebar on the start page",
         "don't ever open the dialog twice",
+        "no, use select_related here, not prefetch",
         "Fix the login form. We hash passwords with argon2.",
         "Write a script that renames photos. Never overwrite a file.",
     ],

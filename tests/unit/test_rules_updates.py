@@ -549,6 +549,8 @@ def test_what_a_remark_follows_is_asked_about_and_what_is_taken_back_is_not(tmp_
         "Never put the relay on port 8080.",
         "The old relay listens on port 8080.",
         "The relay will listen on port 8080.",
+        "The relay may listen on 8080.",
+        "The relay should listen on port 8080.",
         "If the relay listens on port 8080, stop it.",
         "The relay and the gate listen on port 8080.",
         "Is the relay on port 8080?",
@@ -559,6 +561,46 @@ def test_what_a_remark_follows_is_asked_about_and_what_is_taken_back_is_not(tmp_
 def test_what_memory_does_not_say_to_be_so_gets_no_new_value_unasked(tmp_path: Path, line: str) -> None:
     made = told(tmp_path, line, "the relay listens on port 9090 now, not 8080")
     assert line in made.text("notes.md") and made.edits == []
+
+
+@each(
+    ("line", "said"),
+    [
+        ("The relay listens on port 8080.", "the relay does not listen on 9090 now"),
+        ("The relay listens on port 8080.", "the relay doesn't listen on port 9090 any more"),
+        ("Posts are in British English.", "posts are published on Tuesdays now"),
+    ],
+)
+def test_what_is_denied_or_of_another_kind_takes_the_place_of_nothing(
+    tmp_path: Path, line: str, said: str
+) -> None:
+    made = told(tmp_path, line, said)
+    assert (made.after, made.outcome.questions) == (made.before, [])
+
+
+@each(
+    ("line", "said", "now"),
+    [
+        ("The relay no longer listens on 8080.", "the relay listens on port 9090 now, not 8080", "the relay listens on port 9090"),
+        ("Never put the relay on port 8080.", "the relay listens on port 9090 now, not 8080", "the relay listens on port 9090"),
+        ("Never deploy on port 8080.", "never deploy on port 9090 now", "Never deploy on port 9090."),
+        ("We do not use TLS and listen on port 8080.", "we listen on port 9090 now, not 8080", "We do not use TLS and listen on port 9090."),
+        ("The relay listens on port 8080.", "the relay does not listen on 8080 but on 9090 now", "The relay listens on port 9090."),
+        ("Ask Ana about billing.", "ask Tom about billing now", "ask Tom about billing."),
+        ("Never send more than 30 records to hazel-hub.", "batches in hazel-hub are 45 records now", "Never send more than 45 records to hazel-hub."),
+    ],
+)  # fmt: skip
+def test_a_question_drafts_no_denial_of_the_new_value_and_no_half_of_a_sentence(
+    tmp_path: Path, line: str, said: str, now: str
+) -> None:
+    [asked] = told(tmp_path, line, said).outcome.questions
+    assert f"- {now}\n" in (asked.options[0].edits[0].after or "")
+
+
+def test_a_rule_for_more_than_something_takes_the_place_of_no_other_rule(tmp_path: Path) -> None:
+    said = "always run `make lint` before you push, not only the tests"
+    made = told(tmp_path, "Run `make check` before you push.", said)
+    assert made.outcome.questions == [] and "make check" in made.text("notes.md")
 
 
 def test_what_the_team_does_now_is_no_order(tmp_path: Path) -> None:

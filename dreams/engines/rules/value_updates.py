@@ -91,13 +91,10 @@ def updates(
             found = next(_of_sentence(index, each, typed, spoken, is_settled), None)
             if found is not None:
                 spoken.update((*found.known, *found.statements))
-                if not doubted or _is_clear(found):
+                is_named = found.old.strip("`").lower() in typed.text.lower()
+                is_clear = is_named or (typed.may_change and found.sure)
+                if not doubted or (found.wordings and found.is_value and is_clear):
                     yield found
-
-
-def _is_clear(update: Update) -> bool:
-    named = update.old.strip("`").lower() in update.typed.text.lower()
-    return bool(update.wordings) and update.is_value and (named or (update.typed.may_change and update.sure))
 
 
 def _of_sentence(
@@ -113,7 +110,10 @@ def _of_sentence(
         near = (each for each in known if not here or not (own := environments_of(each)) or own & here)
         about = tuple(each for each in near if each not in spoken)
         if having := _known(typed, thing, past, about):
-            yield _changing(index, told := Update(heard, typed, thing, about, having), _older(told))
+            told = Update(heard, typed, thing, about, having)
+            # An older value beside a statement that has the sentence word for word, such as that of a card.
+            others = [each for each in about if each not in has] if (has := saying(told)) else []
+            yield _changing(index, told, _exchanged(typed, thing, others))
             return
         meant = _exchanged(typed, thing, about) or _whole(index, typed, thing, about) if about else None
         if meant and any(map(is_settled, meant[0])):
@@ -122,13 +122,6 @@ def _of_sentence(
     # Changes of a value first: a complete statement changes only if no value of another thing does.
     for thing, about, meant in sorted(spoken_of, key=lambda each: each[2][1] == each[2][0][0].text):
         yield _changing(index, Update(heard, typed, thing, about), meant)
-
-
-def _older(known: Update) -> "_Meant | None":
-    """An older value beside a statement that has the sentence word for word, such as that of a card."""
-    has = saying(known)
-    others = [each for each in known.about if each not in has]
-    return _exchanged(known.typed, known.thing, others) if has else None
 
 
 def _changing(index: StatementIndex, update: Update, meant: "_Meant | None") -> Update:
@@ -215,6 +208,7 @@ def _exchanged(typed: Typed, thing: str, about: Sequence[PlacedText]) -> _Meant 
         words = _shared(each, typed, thing)
         if (
             made
+            and _is_denied(each.text, made.old.text) == _is_denied(typed.text, made.new.text)
             and _is_meant(each, typed, thing, made)
             and (made.sure or words or (thing and typed.may_change))
             and (made.named or not _is_framed(typed, thing, each))
@@ -232,6 +226,11 @@ def _exchanged(typed: Typed, thing: str, about: Sequence[PlacedText]) -> _Meant 
         if _last_words(made) == keys and (each == best or not says_more(each.text, best.text))
     ]
     return tuple(same[:MOST_PLACES]), told.old.text, told.new.text, told.sure
+
+
+def _is_denied(text: str, value: str) -> bool:
+    """Whether the words before the value deny it: "no longer listens on 8080", not "never more than 30"."""
+    return bool(parsed(re.split(rf"{CLAUSE.pattern}|\b(?:but|than)\b", text.partition(value)[0])[-1]).denied)
 
 
 def _last_words(made: Exchange) -> tuple[str, str]:
@@ -296,6 +295,7 @@ def _whole(index: StatementIndex, typed: Typed, thing: str, about: Sequence[Plac
         for each in about
         if share_most(words_of(each.text), words_of(typed.text))
         and not _is_framed(typed, thing, each)
+        and not _only_denies(typed.text, each)
         and len(each.text.split()) <= MOST_SHORT
         and len(sentences(each.text)) == 1
     ]
@@ -303,6 +303,12 @@ def _whole(index: StatementIndex, typed: Typed, thing: str, about: Sequence[Plac
     new = _NOW.sub("", typed.text).strip(" ,")
     one_fact = all(index.pair(alike[0], each).found.relation == "same" for each in alike[1:])
     return (tuple(alike), alike[0].text, new, False) if alike and one_fact else None
+
+
+def _only_denies(text: str, statement: PlacedText) -> bool:
+    """Whether the values that memory lacks are those that a text says not to be so: "it does not listen on 9090"."""
+    new = parsed(" ".join(read(text).anchors - statement.reading.anchors - _past(text))).weights.keys()
+    return bool(new) and new <= {word for _, words in parsed(text).denied for word in words}
 
 
 def _wordings(
@@ -392,6 +398,7 @@ def _says_it_is_so(statement: PlacedText, text: str) -> bool:
     """Whether a statement says something like the sentence: not "it used to listen on 8080", "never use 8080", "is it 8080?"."""
     mine, theirs = parsed(statement.text), parsed(text)
     states = {word for _, word in mine.marked} - {word for _, word in theirs.marked}
+    states |= (mine.raw - theirs.raw) & lexicon.MODALS
     is_struck = statement.raw.lstrip("-*+ ").startswith((">", "~~"))
     return not (states or mine.asks or is_struck) and _denies_as(statement, text.replace("no longer", ""))
 

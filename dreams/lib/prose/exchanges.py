@@ -22,7 +22,7 @@ MOST_OF_A_THING = 8  # statements about a thing; with more it is unclear which o
 MOST_OWN = 2  # words of a statement besides thing and value
 LEAST_WEIGHT = 0.6  # least weight of a meaningful word
 MOST_SLOT = 4  # words of a value after a colon
-_COMMON_SORTS = frozenset({"A", "a", "slot", "word", "aA", "Aa"})  # just words or names
+_COMMON_SORTS = frozenset({"A", "day", "a", "slot", "word", "aA", "Aa"})  # just words or names
 _THE = ("renamed the ", "renamed our ", "rename the ", "rename our ")
 _SLOT = re.compile(r"(?::|\s=)\s+(?P<value>[^:=;,()]{2,40}?)\s*(?:\([^()]*\))?[.!]*$")
 _NUMBER_INSIDE = re.compile(r"[:=](\d{2,5})(?=/|`|$)")
@@ -183,6 +183,8 @@ def _sort(text: str, value: Value | None) -> str:
     if value and (value.kind in {"number", "address", "code"} or (value.kind == "path" and "/" in text)):
         return value.kind
     bare = text.strip("`")
+    if bare.lower().removesuffix("s") in lexicon.DAYS:  # "on Tuesdays" is not "in British English"
+        return "day"
     if bare.isalpha() or (value and value.kind == "name" and bare.replace(" ", "").isalpha()):
         return "A"
     if bare.startswith(("#", "0x")):
@@ -231,10 +233,10 @@ def _numbers_inside(text: str) -> Iterator[ValueSpan]:
 
 
 def _with_program(span: ValueSpan, said: str, known: Sequence[ValueSpan]) -> ValueSpan:
-    """A command typed without backticks, with the words before it that a known one begins with."""
+    """A value with the words before it that a known one begins with: a command typed without backticks, "ask Tom" for "Ask Ana"."""
     for each in known:
         program = each.text.strip("`").rpartition(" ")[0]
-        if each.text[0] == "`" and program and said[: span.start].endswith(f"{program} "):
+        if program and said[: span.start].lower().endswith(f"{program} ".lower()):
             return replace(_span(said, span.start - len(program) - 1, span.end, None), sort=each.sort)
     return span
 

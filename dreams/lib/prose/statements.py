@@ -86,9 +86,7 @@ class Statement:
     written: tuple[str, ...]  # each as written, in lower case; "-shaped" for "dict-shaped"
     clause_of: tuple[int, ...]  # the clause of each
     denied: tuple[tuple[int, tuple[str, ...]], ...]  # (clause, the next words of meaning) for each negation
-    contrasts: tuple[
-        tuple[int, frozenset[str]], ...
-    ]  # the same for "instead of X" and "rather than X", in any order
+    contrasts: tuple[tuple[int, frozenset[str]], ...]  # the same for "instead of X", in any order
     marked: tuple[tuple[int, str], ...]  # (clause, word of condition or state)
     kind_of_note: bool  # its label only names the kind of note
     asks: bool

@@ -225,8 +225,9 @@ def _reasoned(found: re.Match[str]) -> Sureness:
 
 
 def _of_any(found: re.Match[str]) -> Sureness | None:
-    """Certain for kinds of things ("ruff instead of flake8"), nothing for a specific one ("the other button instead")."""
-    return None if _THE_ONE.match(found["object"]) else "certain"
+    """Certain for kinds of things ("ruff instead of flake8", but "use this here" is likely); nothing for "the other one instead"."""
+    sureness: Sureness = "likely" if found.re is _INSTEAD and _HERE_ONLY.search(found[0]) else "certain"
+    return None if _THE_ONE.match(found["object"]) else sureness
 
 
 def _set_right(found: re.Match[str]) -> Sureness | None:

@@ -38,7 +38,7 @@ _CHANGED = re.compile(
     r"\b(?:moved|migrated|switched|changed|upgraded|bumped|raised|lowered|renamed|replaced|relicensed|rewrote|swapped|dropped|handed|took over|any ?more)\b|->|=>|→",
     re.IGNORECASE,
 )
-_NOT_THAT = re.compile(r", (?:and )?not\b", re.IGNORECASE)
+_NOT_THAT = re.compile(r", (?:and )?not\b(?! only\b)", re.IGNORECASE)
 _CONTRAST = re.compile(rf"\binstead\b|{_NOT_THAT.pattern}", re.IGNORECASE)
 _SINCE = re.compile(
     rf"\b(?:now|no longer|these days|from today|from now on|going forward|as of|since)\b|{_CHANGED.pattern}",

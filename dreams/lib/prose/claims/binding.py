@@ -72,7 +72,8 @@ def bind(evidence: SessionText, claim: Claim, anchor: Anchor, end: int) -> Bindi
     places, richest = found.places, field.richest(BEST_PLACES)
     likely = places if len(places) <= MOST_PLACES else heapq.nlargest(MOST_PLACES, places, key=field.at)
     here, best = _highest(field, likely)
-    here = _with_below(here, *below(field, anchor, places))
+    line, body = below(field, anchor, places)  # the lines below a name count less than those beside it
+    here = (max(here[0], IN_LINE * line), *(max(share, IN_LINE * line, IN_BODY * body) for share in here[1:]))
     anywhere, elsewhere = _highest(field, richest)
     return Binding(
         anchor, found.presence, len(places), here, max(anywhere[0], here[0]), _surprise(field, places), nearest(field, anchor, places),
@@ -90,11 +91,6 @@ def _highest(field: Field, places: Sequence[int]) -> tuple[Shares, int]:
         if sum(shares) > top:
             best, top = place, sum(shares)
     return highest, best
-
-
-def _with_below(here: Shares, line: float, body: float) -> Shares:
-    """The context including the lines below a name, which count less than those beside it."""
-    return (max(here[0], IN_LINE * line), *(max(share, IN_LINE * line, IN_BODY * body) for share in here[1:]))
 
 
 def _surprise(field: Field, places: Sequence[int]) -> float:

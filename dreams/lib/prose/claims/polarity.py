@@ -176,14 +176,10 @@ def _doubly(text: str, denial: Denial) -> bool:
     )
 
 
-def is_guarded(text: str) -> bool:
-    """Whether a part of a claim has a negation or an equivalent word."""
-    return bool(_DENIAL.search(text) or _GUARDED.search(text))
-
-
 def is_denied_before(text: str, at: int) -> bool:
     """Whether the clause before a position negates what follows: "please do not | run the migrations"."""
-    return is_guarded(_CLAUSE.split(text[max(0, at - NEAR) : at])[-1])
+    clause = _CLAUSE.split(text[max(0, at - NEAR) : at])[-1]
+    return bool(_DENIAL.search(clause) or _GUARDED.search(clause))
 
 
 # Words with an opposite that usually mean something else: "on" and "off", "like" and "dislike".
