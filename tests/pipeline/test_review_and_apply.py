@@ -272,6 +272,21 @@ def test_a_removed_line_stays_on_disk_while_the_file_that_keeps_it_waits(tmp_pat
     assert "by hand" in (folder / "project_deploy.md").read_text()
 
 
+@pytest.mark.parametrize("seconds", [10_000_000_000, -12_000_000_000], ids=["2286", "1589"])
+def test_a_file_whose_time_no_column_takes_is_written_recorded_and_restored(
+    tmp_path: Path, seconds: int
+) -> None:
+    project = world.make_project(tmp_path, {"project_deploy.md": world.DEPLOY})
+    file = world.folder(project) / "project_deploy.md"
+    os.utime(file, (seconds, seconds))
+    after = world.DEPLOY.replace("alpha", "beta")
+    made = world.propose(project, world.edit("project_deploy.md", world.DEPLOY, after, "host"))
+    review.decide(made, review.select_hunks(made), Hunk.Verdict.APPROVED, world.ME)
+    assert applying.apply(made, world.ME).complete and file.read_text() == after
+    rollback.rollback(made, world.ME, reason="changed my mind")
+    assert file.read_text() == world.DEPLOY
+
+
 def test_a_file_waits_for_no_other_that_lost_its_line_to_the_same_memory(tmp_path: Path) -> None:
     """The memory that has both lines is not written at all."""
     line, other = "Snapshots are reviewed by hand.", "Releases leave on Tuesdays."

@@ -20,6 +20,7 @@ from django.utils import timezone
 from dreams.lib import locks, progress
 from dreams.lib.files import flush, workspace
 from dreams.lib.files.safefs import SafeFsError
+from dreams.lib.files.seen import storable_ns
 from dreams.lib.secrets.redact import redact
 from dreams.lib.storage import history, journal
 from dreams.models import (
@@ -216,7 +217,7 @@ def _applied_file(made: AppliedBatch, item: journal.Applied) -> AppliedFile:
         before_sha=item.before.sha256 if item.before else "",
         after_sha=item.sha256 or "",
         before_mode=item.before.mode if item.before else None,
-        before_mtime_ns=item.before.mtime_ns if item.before else None,
+        before_mtime_ns=storable_ns(item.before.mtime_ns) if item.before else None,
     )
 
 
