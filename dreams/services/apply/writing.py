@@ -211,13 +211,14 @@ def record_result(proposal: Proposal, result: journal.Result, meta: Mapping[str,
 
 
 def _applied_file(made: AppliedBatch, item: journal.Applied) -> AppliedFile:
+    mtime_ns = item.before.mtime_ns if item.before else None
     return AppliedFile(
         application=made,
         path=item.path,
         before_sha=item.before.sha256 if item.before else "",
         after_sha=item.sha256 or "",
         before_mode=item.before.mode if item.before else None,
-        before_mtime_ns=storable_ns(item.before.mtime_ns) if item.before else None,
+        before_mtime_ns=None if mtime_ns is None else storable_ns(mtime_ns),
     )
 
 
