@@ -91,3 +91,22 @@ def test_a_wrong_call_ends_with_one_clear_line(
 ) -> None:
     done = typed("readonly_shell", *[arg.format(memory=memory) for arg in args])
     assert done.returncode == status and words in done.stderr and "Traceback" not in done.stderr
+
+
+def test_a_person_reads_their_files_as_they_are_by_every_command(memory: Path) -> None:
+    token = "ghp_" + "a1B2c3D4e5F6g7H8i9J0" * 2
+    (memory / "s.jsonl").write_text(json.dumps({"text": f"token is {token}"}) + "\n")
+    lines = {
+        "cat s.jsonl": token,
+        "cut -c1-99 s.jsonl": token,
+        "sed 's/text/said/' s.jsonl": token,
+        "tr a a < s.jsonl": token,
+        "jq -r .text s.jsonl": token,
+        "grep -o 'ghp_.*' s.jsonl": token,
+        "head -c 40 s.jsonl": token[:20],
+        "tail -c 20 s.jsonl": token[-15:],
+    }
+    stdin = "".join(json.dumps({"cmd": line}) + "\n" for line in lines)
+    done = run(memory, "--mount", f"memory={memory}", "--cwd", "/memory", "--batch", stdin=stdin)
+    printed = {row["cmd"]: row["output"] for row in map(json.loads, done.stdout.splitlines())}
+    assert [line for line, told in lines.items() if told not in printed[line]] == []

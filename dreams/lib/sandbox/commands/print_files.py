@@ -10,7 +10,7 @@ from itertools import islice
 from dreams.lib.files.safefs import SafeFsError
 from dreams.lib.sandbox.mounts import trouble
 from dreams.lib.sandbox.options import Args, Spec, digits_of, read
-from dreams.lib.sandbox.process import Chunks, Process, Refused, Runner, UsageError, part, raw
+from dreams.lib.sandbox.process import Chunks, Process, Refused, Runner, UsageError, raw
 from dreams.lib.secrets.redact import LONGEST
 
 # --- cat ----------------------------------------------------------------------------------------------------------
@@ -153,20 +153,22 @@ def head(name: str, argv: list[str]) -> Runner:
             yield heading
             lines = process.lines(chunks)
             yield from (
-                _first_bytes(chunks, wanted.number) if wanted.is_bytes else islice(lines, wanted.number)
+                _first_bytes(process, chunks, wanted.number)
+                if wanted.is_bytes
+                else islice(lines, wanted.number)
             )
 
     return run
 
 
-def _first_bytes(chunks: Iterator[bytes], wanted: int) -> Iterator[bytes]:
+def _first_bytes(process: Process, chunks: Iterator[bytes], wanted: int) -> Iterator[bytes]:
     kept = b""
     while len(kept) < wanted + LONGEST and (chunk := next(chunks, b"")):
         kept += chunk
         passed = max(0, min(len(kept), wanted) - LONGEST)
         yield kept[:passed]
         kept, wanted = kept[passed:], wanted - passed
-    yield part(kept, 0, wanted)
+    yield process.part(kept, 0, wanted)
 
 
 # --- tail ---------------------------------------------------------------------------------------------------------
@@ -245,7 +247,7 @@ def _last_bytes(process: Process, chunks: Iterator[bytes], wanted: int) -> Itera
             process.meter.hold(-len(waiting.popleft()))
     process.meter.hold(-size)
     data = b"".join(waiting)
-    yield part(data, max(len(data) - wanted, 0), len(data))
+    yield process.part(data, max(len(data) - wanted, 0), len(data))
 
 
 COMMANDS = {"cat": cat, "head": head, "tail": tail, "nl": nl}

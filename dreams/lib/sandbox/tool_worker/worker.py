@@ -7,6 +7,7 @@ read.
 import json
 import os
 import sys
+from dataclasses import replace
 from typing import Any, BinaryIO
 
 from dreams.lib.files.safefs import Root, SafeFsError
@@ -66,7 +67,8 @@ def _answer(tools: Tools, line: bytes) -> dict[str, Any]:
 
 
 def _line(tools: Tools, line: str, cwd: str) -> dict[str, Any]:
-    answer = Shell(tools.tree, cwd, tools.limits).run(line)
+    """A person's line: their own files, as they are."""
+    answer = Shell(tools.tree, cwd, replace(tools.limits, masked_bytes=0)).run(line)
     return {
         "output": answer.output,
         "exit_code": answer.exit_code,
