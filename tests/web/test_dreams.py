@@ -264,6 +264,16 @@ def test_a_completed_dream_says_what_came_of_it_and_leads_to_the_review(browser:
     assert "All of it was undone." in browser.get(reverse("dreams")).content.decode()
 
 
+def test_files_are_listed_beside_the_turns_only_until_the_result_lists_them(browser: Client) -> None:
+    project = world.make_project()
+    run = world.make_dream(project)
+    _turn(run, 1, phase="consolidate", files=["note.md"])
+    assert "Files changed" in _page(browser, run), "no proposal lists them"
+    world.make_proposal(project, run)
+    text = _page(browser, run)
+    assert "changed-files" in text and "Files changed" not in text
+
+
 def test_only_a_dream_of_a_job_is_said_to_come_from_the_schedule(browser: Client) -> None:
     run = world.make_dream(world.make_project(), trigger=DreamRun.Trigger.SCHEDULE)
     text = _page(browser, run)
