@@ -122,6 +122,8 @@ def test_questions_are_one_item_and_not_counted_in_the_title(browser: Client) ->
     assert "3 questions in 3 projects that only a person can answer." in text
     assert ">Questions</a>" in text and ">3 questions in 3 projects</b>" in text
     assert "<title>Inbox" in text
+    assert "the filter does not apply here" in text, "the list is narrowed, the cards are not"
+    assert "the filter does not apply here" not in browser.get("/").content.decode()
 
 
 @pytest.mark.more
