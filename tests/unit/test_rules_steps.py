@@ -81,6 +81,11 @@ def test_a_row_without_a_description_has_the_first_sentence_that_says_something(
     assert row_for(tmp_path / "1", "v.md", views).endswith(" — Views are split into three layers")
     record = "## Session 1\n\n- Transcript: /home/dev/.claude/projects/app/1.jsonl\n- Status: reviewed by Ana\n\nRoot causes:\n"
     assert row_for(tmp_path / "2", "lessons.md", record) == "- [Lessons](lessons.md)"
+    results = "## Lint\n\n- `ruff check` — OK\n- OK\n\nThe linter runs before every push.\n"
+    assert row_for(tmp_path / "3", "lint.md", results).endswith(" — The linter runs before every push.")
+    assert row_for(tmp_path / "4", "port.md", "## Port\n\n- ポートは8080です\n").endswith(
+        " — ポートは8080です"
+    )
 
 
 @each(

@@ -22,6 +22,7 @@ from dreams.engines.types import Job
 from dreams.lib import diff, memdir
 from dreams.lib.files.text import decode, encode, is_utf8, one_line, plural
 from dreams.lib.prose import comparing
+from dreams.lib.prose.values import count_words
 from dreams.lib.secrets.redact import values
 
 TITLE_MAX = 60  # letters of a row's title; chosen
@@ -268,8 +269,7 @@ def written_title(tree: Tree, path: str) -> str:
 def _short(text: str) -> str:
     """A title, or its first part if it is long; "" if that is a single word or still too long."""
     if len(text) > LONGEST_TITLE:
-        end = _TITLE_END.search(text)
-        text = text[: end.start()] if end else ""
+        text = _TITLE_END.split(text, maxsplit=1)[0]
     return text if " " in text and len(text) <= LONGEST_TITLE else ""
 
 
@@ -288,11 +288,11 @@ def hook_of(tree: Tree, path: str) -> str:
     if says_something(description) and not names_a_day(description):
         return description
     for item in memdir.sections(document.body):
-        if item.kind in {"paragraph", "bullet"} and says_something(item.text):
-            if is_labelled(item.text) or item.text.lstrip().startswith(">"):
-                continue
-            first = next(iter(sentences(one_line(item.content or item.text))), "")
-            if _FIELD.match(first) or (first.endswith(":") and len(first.split()) < LEAST_WORDS):
-                continue
+        quote = item.text.lstrip().startswith(">")
+        if quote or item.kind not in {"paragraph", "bullet"} or is_labelled(item.text):
+            continue
+        first = next(iter(sentences(one_line(item.content or item.text))), "")
+        is_bare = count_words(" ".join(_WORD.findall(memdir.mask_code(first)))) < 2  # "`ruff check` — OK"
+        if not (is_bare or _FIELD.match(first) or (first.endswith(":") and len(first.split()) < LEAST_WORDS)):
             return "" if names_a_day(first) else first.rstrip(" :")
     return ""
