@@ -175,14 +175,15 @@ def test_secrets_are_not_in_them(tmp_path: Path) -> None:
 
 
 def test_no_half_of_a_secret_is_in_them_where_a_prompt_is_cut(tmp_path: Path) -> None:
-    for before in (110, 125, 270, 280, 290):
-        talk = Talk(tmp_path / str(before))
-        talk.user("No, that is wrong. " + "x" * (before - 20) + f" {TOKEN} is the one.").agent(
-            "Sorry."
-        ).save()
-        found = rules.read_transcript(talk.path)
-        text = sections.written(rules.bodies(found, "Title", [], dt.UTC))
-        assert "ghp_" not in text, (before, text)
+    for before in (20, 110, 125, 270, 280, 290):
+        for said in (
+            f"No, that is wrong. {'x' * (before - 20)} {TOKEN} is it.",
+            f"No,{'x' * before}/{TOKEN}",
+        ):
+            talk = Talk(tmp_path / f"{before}{said[3]}").user(said).agent("Sorry.").save()
+            found = rules.read_transcript(talk.path)
+            text = sections.written(rules.bodies(found, "Title", [], dt.UTC))
+            assert "ghp_" not in text, (before, text)
 
 
 def test_a_session_whose_transcript_is_gone_is_refused_with_a_sentence(talk: Talk, browser: Client) -> None:

@@ -556,6 +556,7 @@ def test_what_a_remark_follows_is_asked_about_and_what_is_taken_back_is_not(tmp_
         "Is the relay on port 8080?",
         "~~The relay listens on port 8080.~~",
         "> The relay listens on port 8080.",
+        "[x] The relay listens on port 8080.",
     ],
 )
 def test_what_memory_does_not_say_to_be_so_gets_no_new_value_unasked(tmp_path: Path, line: str) -> None:

@@ -83,3 +83,5 @@ def test_a_quotation_that_is_cut_has_no_half_of_a_secret() -> None:
         shown = redact(quoted(f"{'x' * before} the token is {TOKEN} now", 60))
         assert "ghp_" not in shown and shown.startswith("“x") and len(shown) <= 90, shown
     assert quoted("x" * 200, 60) == f"“{'x' * 60}”" and quoted("Two words.", 9) == "“Two words”"
+    for before in range(20, 60):
+        assert "ghp_" not in redact(quoted(f"{'令' * before}{TOKEN}就是", 60)), "words without spaces"

@@ -399,8 +399,8 @@ def _says_it_is_so(statement: PlacedText, text: str) -> bool:
     mine, theirs = parsed(statement.text), parsed(text)
     states = {word for _, word in mine.marked} - {word for _, word in theirs.marked}
     states |= (mine.raw - theirs.raw) & lexicon.MODALS
-    is_struck = statement.raw.lstrip("-*+ ").startswith((">", "~~"))
-    return not (states or mine.asks or is_struck) and _denies_as(statement, text.replace("no longer", ""))
+    is_apart = statement.raw.lstrip("-*+ ").startswith((">", "~~", "[x]", "[X]"))
+    return not (states or mine.asks or is_apart) and _denies_as(statement, text.replace("no longer", ""))
 
 
 def _stands(update: Update, heard: Sequence[Heard]) -> bool:

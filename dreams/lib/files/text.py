@@ -97,11 +97,14 @@ def plural(count: int, one: str, many: str | None = None) -> str:
     return f"{count:,} {one if count == 1 else many or one + 's'}"
 
 
+_ASCII_END = re.compile(r"[!-~]+$")  # a token that follows a language without spaces
+
+
 def quoted(said: str, limit: int = 160) -> str:
     """The text in quotation marks for the end of a sentence, without its own full stop. It ends with a whole word: half a token
     would not be recognised as a secret any more."""
     said = said.rstrip(". ")
     kept = said[:limit]
     if said[limit : limit + 1] not in ("", " "):
-        kept = kept.rpartition(" ")[0] or kept
+        kept = kept.rpartition(" ")[0] or _ASCII_END.sub("", kept) or kept
     return f"“{kept.rstrip('. ')}”"
