@@ -397,6 +397,20 @@ def test_where_all_is_answered_no_heading_says_that_something_is_open(
         assert ("None open here" if "/review/" in here else "No open questions") in text
 
 
+def test_the_words_for_open_questions_go_with_the_last_one_and_come_back_with_it(
+    browser: Client, project: Project, proposal: Proposal
+) -> None:
+    (question,) = asked.ask(project, asked.conflict(), proposal=proposal)
+    here = f"/review/{proposal.public_id}/"
+    assert "Answer what you can" in page(browser, here)
+    text = text_of(answer(browser, question, "first", next=here, headers=HTMX))
+    assert '<span hx-swap-oob="innerHTML:.questions-likely">' in text and "Likely" not in text
+    assert '<b hx-swap-oob="innerHTML:.questions-count">None open here</b>' in text
+    text = text_of(browser.post(f"/questions/{question.public_id}/take-back/", {"next": here}, headers=HTMX))
+    again = text.partition('<span hx-swap-oob="innerHTML:.questions-likely">')[2].partition("</span>")[0]
+    assert "Likely, but not certain." in again and "Answer what you can" in again
+
+
 @pytest.mark.more
 def test_in_the_inbox_an_answer_changes_what_each_row_says(
     browser: Client, project: Project, proposal: Proposal

@@ -21,6 +21,8 @@ MOST_IN_INBOX: Final = 5
 #: Answers that are listed so that they can be undone.
 MOST_ANSWERED: Final = 20
 RECENTLY: Final = dt.timedelta(days=1)
+#: Beside a review: its project may have others that are open.
+NONE_HERE: Final = "None open here"
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,6 +36,7 @@ class QuestionList:
     done: Sequence[QuestionCard] = ()
     unshown: int = 0
     waits: Iterable[Proposal] = ()
+    none_here = NONE_HERE
 
     @property
     def words(self) -> str:

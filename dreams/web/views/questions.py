@@ -171,7 +171,7 @@ def _fragment(request: Request, public_id: str, *, with_messages: bool) -> HttpR
         "is_now": True,
         "with_messages": with_messages,
         "ticked": request.POST.getlist("row"),
-        "words": _words(request, found),
+        **_counted(request, found),
         **_inbox(request, found),
     }
     proposal = _review_of(request)
@@ -194,18 +194,19 @@ def _inbox(request: Request, found: Question) -> dict[str, object]:
     return {"items": changed, "none_left": asked and all(one.key != waiting.QUESTIONS_KEY for one in changed)}
 
 
-def _words(request: Request, found: Question) -> str:
-    """The number of open questions on the page, in words."""
+def _counted(request: Request, found: Question) -> dict[str, object]:
+    """The number of open questions on the page, also in words."""
     proposal = _review_of(request)
     if proposal is None and request.POST.get("across") == "1":
         across = shown_questions.open_questions(0)
-        return pages.words(across.count, across.projects)
+        return {"count": across.count, "words": pages.words(across.count, across.projects)}
     rows = (
         shown_questions.of_project(found.project)
         if proposal is None
         else shown_questions.of_proposal(proposal)
     )
-    return pages.words(sum(row.state == Question.State.OPEN for row in rows))
+    count = sum(row.state == Question.State.OPEN for row in rows)
+    return {"count": count, "words": pages.words(count) if count or proposal is None else pages.NONE_HERE}
 
 
 def _waits(request: Request, project: Project) -> Iterable[Proposal] | None:
