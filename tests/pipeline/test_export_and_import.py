@@ -329,7 +329,7 @@ def test_an_export_tells_of_a_purged_text_by_no_digest_from_which_a_short_secret
 
 @pytest.mark.also_on_postgresql
 def test_a_secret_that_was_purged_elsewhere_and_is_in_a_memory_here_is_named_before_anything_is_imported(
-    project: Project, tmp_path: Path
+    project: Project, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """As with a purge: it would come back with the next look at the file."""
     leaked = f"Use {TOKEN}.\n"
@@ -348,8 +348,10 @@ def test_a_secret_that_was_purged_elsewhere_and_is_in_a_memory_here_is_named_bef
         exports.bring_back(file, ME)
     assert Version.objects.count() == was and not list(syncing.history_folder().glob(".import-*"))
     _change(project, "project_deploy.md", "Use a token.\n")
-    exports.bring_back(file, ME)
-    exports.bring_back(before, ME)
+    call_command("import", str(file))
+    assert "was removed from 1 stored text here." in capsys.readouterr().out
+    call_command("import", str(before))
+    assert "was removed from" not in capsys.readouterr().out
     assert not _with_a_secret(project) and verifying.verify().problems == []
 
 

@@ -19,8 +19,11 @@ class Command(base.Command):
     def run(self, options: base.Options) -> base.Result:
         project = named.any_project(options["project"])
         done = exports.bring_back(base.path(options["file"]), named.me(), project)
-        return {"project": done.project.slug, "states": done.states, "versions": done.versions}
+        counts = {"states": done.states, "versions": done.versions, "purged": done.purged}
+        return {"project": done.project.slug, **counts}
 
     def words(self, result: base.Result) -> base.Words:
         states, versions = plural(result["states"], "state"), plural(result["versions"], "version")
         yield f"{result['project']}: {states}, {versions} new here."
+        if result["purged"]:
+            yield f"A secret that was purged before the export was made was removed from {plural(result['purged'], 'stored text')} here."

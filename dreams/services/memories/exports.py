@@ -43,11 +43,13 @@ class NotBroughtBack(Refusal):
 
 @dataclass(frozen=True, slots=True)
 class BroughtBack:
-    """The project of an import, and how many states and versions were imported."""
+    """The project of an import, how many states and versions were imported, and from how many texts that were stored here a
+    secret was removed, as it was purged before the export was made."""
 
     project: Project
     states: int
     versions: int
+    purged: int
 
 
 def refresh_if_possible(project: Project) -> None:
@@ -82,7 +84,7 @@ def bring_back(file: Path, reviewer: Actor, project: Project | None = None) -> B
             found = project or _project_of(brought, file)
             with project_lock.hold(found, "import", keep_dir_mtime=True) as held:
                 syncing.refresh(found)
-                states = _join(found, brought, aside, reviewer)
+                states, purged = _join(found, brought, aside, reviewer)
                 versions = _tell(found, reviewer)
                 held.release_keeping_clock()
     except history.HistoryError as error:
@@ -92,7 +94,7 @@ def bring_back(file: Path, reviewer: Actor, project: Project | None = None) -> B
         raise NotBroughtBack(f"Nothing was brought back: {flush.refusal(error, place)}") from error
     finally:
         shutil.rmtree(aside, ignore_errors=True)
-    return BroughtBack(found, states, versions)
+    return BroughtBack(found, states, versions, purged)
 
 
 def _opened(aside: Path, file: Path) -> HistoryStore:
@@ -113,14 +115,16 @@ def _project_of(brought: HistoryStore, file: Path) -> Project:
         ) from error
 
 
-def _join(project: Project, brought: HistoryStore, aside: Path, reviewer: Actor) -> int:
-    """Add our missing states to `brought` and replace the history with it; returns how many states it had before."""
+def _join(project: Project, brought: HistoryStore, aside: Path, reviewer: Actor) -> tuple[int, int]:
+    """Add our missing states to `brought` and replace the history with it; returns how many states it had before, and from how
+    many texts here a secret was removed."""
     place = syncing.history_path(project)
     count = sum(1 for _ in brought.states())
     with syncing.open_history(project) as ours:
         gone = _purged(project, ours, brought)
     try:
-        secret_purge.purge_also_here(project, gone.secrets, reviewer, "Purged elsewhere, as an import shows.")
+        reason = "Purged elsewhere, as an import shows."
+        purged = secret_purge.purge_also_here(project, gone.secrets, reviewer, reason)
     except secret_purge.PurgeRefused as refused:
         why = "Nothing was brought back: a secret that was purged would come back with it."
         raise NotBroughtBack(f"{why} {refused} Then import again.") from refused
@@ -136,7 +140,7 @@ def _join(project: Project, brought: HistoryStore, aside: Path, reviewer: Actor)
             raise NotBroughtBack(f"It is damaged ({problems[0].what}), so nothing was changed.")
         brought.close()
         _take_its_place(aside, place)
-    return count
+    return count, purged
 
 
 def _take_its_place(aside: Path, place: Path) -> None:

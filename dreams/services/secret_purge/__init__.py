@@ -89,11 +89,13 @@ def purge(project: Project, wanted: Collection[str], reviewer: Actor, *, reason:
     return _purge(project, texts, values, reviewer, reason)
 
 
-def purge_also_here(project: Project, values: Mapping[str, str], reviewer: Actor, reason: str) -> None:
-    """Remove secrets (value → rule) that were purged elsewhere, if anything stored for `project` has them. Raises as `purge`."""
+def purge_also_here(project: Project, values: Mapping[str, str], reviewer: Actor, reason: str) -> int:
+    """Remove secrets (value → rule) that were purged elsewhere; returns from how many stored texts of `project`. Raises as
+    `purge`."""
     texts = _texts(project) if values else {}
     if any(_holds(content, values) for content in texts.values()):
-        _purge(project, texts, values, reviewer, reason)
+        return _purge(project, texts, values, reviewer, reason).texts
+    return 0
 
 
 def _texts(project: Project) -> dict[str, str]:
