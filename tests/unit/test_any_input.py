@@ -25,6 +25,7 @@ from dreams.lib.agents.transcripts import Reader, page
 from dreams.lib.diff.index_merge import merge_index
 from dreams.lib.diff.merge import merge3
 from dreams.lib.files.text import decode, encode
+from dreams.lib.memdir.files_by_word import words_in
 from dreams.lib.sandbox.process import Refused
 from dreams.lib.sandbox.tokenizer import LONGEST_LINE, parse
 from dreams.lib.secrets import redact
@@ -312,6 +313,56 @@ def test_a_long_text_of_anything_takes_no_second(name: str) -> None:
         assert spent < SECONDS * max(1.0, len(text) / LONG), (spent, text[:60], len(text))
 
     read()
+
+
+def _read_index(text: str) -> None:
+    found = memdir.parse_index(text)
+    assert found.without(found.rows).rows == ()
+
+
+def _words_of(text: str) -> None:
+    assert "".join(diff.tokens(text)) == text
+
+
+def _described(text: str) -> None:
+    document = memdir.parse(encode(text))
+    with contextlib.suppress(memdir.MemoryEditError):
+        assert memdir.with_description(document, "new").frontmatter is not None
+
+
+def _items(text: str) -> None:
+    assert "".join(item.text for item in memdir.sections(text)) == text
+
+
+def _units(text: str) -> None:
+    assert diff.apply_hunks("", diff.hunks("", text, granularity="rows"), {}) == ""
+
+
+SLOW_ONCE: dict[str, tuple[Callable[[str], object], str]] = {
+    "spaces in a heading of an index": (_read_index, "# a" + " " * 2_000 + "b\n"),
+    "marks in a heading": (_items, "# a" + "#" * 20_000 + "b\n"),
+    "comments that nobody closes": (_items, "<!--\n" * 15_000),
+    "sentences without letters": (lambda text: list(memdir.sentence_spans(text)), "。" * 20_000),
+    "brackets that are escaped": (memdir.markdown_links, "[\\" * 15_000 + "](x)"),
+    "numbers in a name": (_described, "---\nname: a" + " #b" * 8_000 + " # x\n---\n"),
+    "spaces in a description": (_described, "---\ndescription: a" + " " * 20_000 + "b\n---\n"),
+    "empty lines after a fence": (lambda text: words_in(encode(text)), "---\n" + "\n" * 30_000),
+    "many rows removed at once": (_read_index, "".join(f"- [T](f{n}.md) — x\n" for n in range(6_000))),
+    "lines below a long item": (_units, "- " + "x" * 60_000 + "\n" + " x\n" * 40_000),
+    "combining marks after a long word": (_words_of, "a" * 60_000 + "\u0301a" * 20_000),
+}
+
+
+@each("name", SLOW_ONCE)
+def test_a_text_that_once_took_seconds_takes_no_second(name: str) -> None:
+    read, text = SLOW_ONCE[name]
+    begun = time.process_time()
+    read(text)
+    assert time.process_time() - begun < SECONDS
+
+
+def test_a_target_after_an_odd_space_and_an_angle_that_nobody_closes_is_no_link() -> None:
+    assert memdir.markdown_links("[x](\u00a0<abc) [y](y.md)")[0].path == "y.md"
 
 
 def storable(text: str) -> str:

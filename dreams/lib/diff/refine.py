@@ -16,6 +16,7 @@ from dreams.lib.diff.lines import LineChange, terminated
 from dreams.lib.diff.words import tokens
 
 _ITEM: Final = re.compile(r"(?P<indent>[ \t]*)(?:[-*+]|\d{1,9}[.)])[ \t]")
+_INDENT: Final = re.compile(r"[ \t]*")
 _BULLETS: Final = ("- ", "* ", "+ ")
 _LINK: Final = re.compile(
     r"\]\(\s*<?(?:\./)?(?P<target>[^()<>#?]{1,500}?\.md)(?:[#?][^()<>]*)?>?(?:\s+\"[^\"]*\")?\s*\)"
@@ -68,8 +69,8 @@ def row_target(line: str) -> str | None:
 
 def indent_of(line: str) -> int:
     """Width of the white space before the text; a tab reaches to the next multiple of four."""
-    expanded = line.expandtabs(4)
-    return len(expanded) - len(expanded.lstrip(" "))
+    found = _INDENT.match(line)
+    return len(found[0].expandtabs(4)) if found else 0
 
 
 def units(lines: Sequence[str]) -> list[Unit]:

@@ -123,7 +123,7 @@ def _extends(char: str) -> bool:
 
 def _continues_word(held: str, token: str) -> bool:
     """Whether the token continues the word: the pattern ends a word after a decomposed é."""
-    return held[0].isalnum() and re.match(_WORD, token) is not None and re.match(_WORD, held) is not None
+    return held[0].isalnum() and all(re.match(_WORD, text[0]) for text in (held, token))
 
 
 def _common_text(old: str, new: str) -> tuple[int, int]:

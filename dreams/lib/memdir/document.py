@@ -43,7 +43,7 @@ _AMBIGUOUS = re.compile(
 _DESCRIPTION = re.compile(r"(?P<indent> *)(?P<quote>[\"']?)description(?P=quote)[ \t]*:(?=[ \t]|$)")
 # A one-line value and the comment after it.
 _ONE_LINE = re.compile(
-    r"(?P<space>[ \t]*)(?P<value>\"(?:[^\"\\]|\\.)*\"|'(?:[^']|'')*'|(?!['\"|>])(?:(?![ \t]#).)*?)"
+    r"(?P<space>[ \t]*)(?P<value>\"(?:[^\"\\]|\\.)*\"|'(?:[^']|'')*'|(?!['\"|>])(?:[^ \t]++|(?![ \t]++(?:#|\Z))[ \t]++)*)"
     r"(?P<tail>[ \t]+#.*|[ \t]*)"
 )
 _FIELD = "description"

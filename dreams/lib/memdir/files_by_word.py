@@ -9,7 +9,7 @@ from dreams.lib.files import text
 
 WORD = re.compile(r"\w+")
 FEW = 16  # files whose words are looked up when asked for
-_KEY = re.compile(r"^\s*[a-z_][\w.-]*\s*:", re.MULTILINE)
+_KEY = re.compile(r"^[^\S\n]*[a-z_][\w.-]*\s*:", re.MULTILINE)
 _LINK = re.compile(r"!?\[([^\]]{0,300})\]\([^)]{0,300}\)|\[\[(?:[^\]|]{0,200}\|)?([^\]]{0,200})\]\]")
 _MARKS = r"(?:[`*\"'“”‘’«»]|~~|\\(?=[\"']))+"
 _JOINED = re.compile(rf"\b\w++(?:{_MARKS}\w++)+")

@@ -271,7 +271,7 @@ def read_yaml(block: str) -> Frontmatter:
 
 # "name: Community — #general", "description: Gates, PR #126": a YAML comment would have a space after "#".
 _WITH_A_NUMBER = re.compile(
-    r"^(?P<key>name|description): +(?P<text>[^\W_](?:(?!: |:\r?$| # )[^\r\n])*? #\w(?:(?!: |:\r?$| # )[^\r\n])*)(?=\r?$)",
+    r"^(?P<key>name|description): +(?P<text>[^\W_](?=[^\r\n]*? #\w)(?:(?!: |:\r?$| # )[^\r\n])*)(?=\r?$)",
     re.MULTILINE,
 )
 

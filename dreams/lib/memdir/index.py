@@ -9,6 +9,7 @@ from typing import Literal, TypeAlias
 from dreams.lib.memdir.frontmatter import head_length
 from dreams.lib.memdir.links import clean_path, encode_path, is_memory_path, markdown_links, wikilinks
 from dreams.lib.memdir.text import (
+    TITLE,
     MemoryEditError,
     comment_spans,
     dominant_newline,
@@ -26,7 +27,7 @@ DEFAULT_SEPARATOR = " — "
 MAX_ROW_CHARS = 20_000  # a longer line is kept, but is no index row
 
 ITEM = re.compile(r"(?P<indent>[ \t]*)(?P<marker>[-*+]|\d{1,9}[.)])(?P<gap>[ \t]+)(?P<rest>.*)")
-HEADING = re.compile(r"[ \t]{0,3}(?P<level>#{1,6})[ \t]+(?P<title>.*?)[ \t]*#*[ \t]*")
+HEADING = re.compile(rf"[ \t]{{0,3}}(?P<level>#{{1,6}})[ \t]++{TITLE}[ \t]*+#*+[ \t]*+")
 _SEPARATOR = re.compile(r"[*_]{0,3}(?:[ \t]*(?:—|–|--|->|→|-|:)[*_]{0,3}[ \t]*|[ \t]+)")
 _CODE_TARGET = re.compile(r"[*_]{0,3}(?P<run>`+)(?P<target>[^`\n]+)(?P=run)")
 _BARE_TARGET = re.compile(r"[*_]{0,3}(?P<target>[^\s`\[\]()<>|*:]+\.md)(?![\w/])")
@@ -302,10 +303,9 @@ class Index:
 
     def without(self, rows: Iterable[IndexRow]) -> "Index":
         """The index without these rows, otherwise unchanged."""
-        text = self.text
-        for row in sorted(rows, key=lambda row: row.line_no, reverse=True):
-            text = replace_lines(text, row.line_no, row.end_line_no + 1, [])
-        return parse_index(text)
+        gone = {number for row in rows for number in range(row.line_no, row.end_line_no + 1)}
+        text = "".join(line for number, line in enumerate(self.lines, 1) if number not in gone)
+        return parse_index(text if self.text.endswith("\n") else strip_end(text))
 
     def replaced(self, row: IndexRow, new: str) -> "Index":
         """The index with a row's lines replaced by `new` (one or more lines, without a final line end)."""

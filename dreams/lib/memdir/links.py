@@ -12,12 +12,12 @@ from .text import mask_code
 
 # A wikilink may not contain brackets or line ends, so the search is linear.
 _WIKILINK = re.compile(r"\[\[(?P<target>[^\[\]|#\n]+)(?P<heading>#[^\[\]|\n]*)?(?P<label>\|[^\[\]\n]*)?\]\]")
-# Alternatives in a repetition differ in their first character, so that no input makes the search slow.
+# Alternatives in a repetition differ in their first character, and a text is limited, so that no input makes the search slow.
 _LINK = re.compile(
-    r"(?<!!)\[(?P<text>(?:[^\[\]\n\\]|\\.|\[[^\[\]\n]*\])*)\]"
+    r"(?<!!)\[(?P<text>(?:[^\[\]\n\\]|\\.|\[[^\[\]\n]*\]){0,1000})\]"
     r"\((?P<inner>[ \t]*<[^<>\n]*>[^()\n]*|[^()\n]*(?:\([^()\n]*\)[^()\n]*)*)\)"
 )
-_UNCLOSED = re.compile(r"[ \t]*<[^>\n]*$")  # a target that begins so is none
+_UNCLOSED = re.compile(r"\s*<[^>\n]*$")  # a target that begins so is none
 _SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:|//")
 _SAFE_IN_TARGET = "/-_.~!*,;=@&+$'"
 _ESCAPED = re.compile(r"\\([\[\]\\`*_])")

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
-from .text import closes_fence, fence_opened_by, split_lines, strip_end
+from .text import TITLE, closes_fence, fence_opened_by, split_lines, strip_end
 
 ItemKind: TypeAlias = Literal["heading", "paragraph", "bullet", "code", "table", "comment", "rule", "blank"]
 
@@ -19,7 +19,7 @@ _BULLET = re.compile(
 )
 # Not "> “as somebody said”", "> — who said it" or "> > an answer".
 _NOTE = re.compile(r" {0,3}> ?(?P<told>[^\s\"'“”„«»‘’>—–|\[-].*)")
-_HEADING = re.compile(r"[ ]{0,3}(?P<level>#{1,6})(?:[ \t]+(?P<title>.*?))?[ \t]*#*[ \t]*")
+_HEADING = re.compile(rf"[ ]{{0,3}}(?P<level>#{{1,6}})(?:[ \t]++{TITLE})?[ \t]*+#*+[ \t]*+")
 _RULE = re.compile(r"[ ]{0,3}(?:(?:-[ \t]*){3,}|(?:\*[ \t]*){3,}|(?:_[ \t]*){3,})")
 _TAB = 4  # columns, as CommonMark counts them
 MOST_KEPT = 2_000  # bodies, which a dream parses repeatedly; chosen
@@ -102,10 +102,15 @@ def with_children(items: list[BodyItem], position: int) -> list[BodyItem]:
 
 
 def _blocks(lines: list[str]) -> Iterator[tuple[ItemKind, list[str]]]:
-    position = 0
+    position, is_unclosed = 0, False
     while position < len(lines):
         kind = _kind_of(lines[position])
-        end = _block_end(kind, lines, position)
+        end = position + 1
+        if kind != "comment":
+            end = _block_end(kind, lines, position)
+        elif not is_unclosed:
+            closed = _comment_end(lines, position)
+            is_unclosed, end = closed is None, closed or end
         yield kind, lines[position:end]
         position = end
 
@@ -135,8 +140,6 @@ def _block_end(kind: ItemKind, lines: list[str], start: int) -> int:
         return start + 1
     if kind == "code":
         return _code_end(lines, start)
-    if kind == "comment":
-        return _comment_end(lines, start)
     end = start + 1
     goes_on = {"paragraph"} if kind == "bullet" else {kind}
     while end < len(lines) and _kind_of(lines[end]) in goes_on:
@@ -152,12 +155,13 @@ def _code_end(lines: list[str], start: int) -> int:
     return len(lines)
 
 
-def _comment_end(lines: list[str], start: int) -> int:
+def _comment_end(lines: list[str], start: int) -> int | None:
+    """None if it is never closed: then it is a line of text like any other, and no later one is closed either."""
     for end in range(start, len(lines)):
         opened = lines[end].find("<!--") + 4 if end == start else 0
         if "-->" in lines[end][opened:]:
             return end + 1
-    return start + 1  # never closed: a line of text like any other
+    return None
 
 
 def _depth(kind: ItemKind, line: str, indents: list[int]) -> int:
@@ -240,12 +244,16 @@ def _line_at(starts: list[int] | tuple[int, ...], position: int) -> int:
 
 def sentence_spans(joined: str) -> Iterator[tuple[int, int]]:
     """The start and end of each sentence in a one-line text."""
-    at = 0
+    at, seen, has_letters = 0, 0, False
     for match in _END.finditer(joined):
-        said = joined[at : match.start()]
-        if _ABBREVIATED.search(said[-8:]) or not any(map(str.isalpha, said)):  # "**2. Check the lists.**"
+        end = match.start()
+        has_letters = has_letters or any(map(str.isalpha, joined[seen:end]))
+        seen = end
+        if (
+            _ABBREVIATED.search(joined[max(at, end - 8) : end]) or not has_letters
+        ):  # "**2. Check the lists.**"
             continue
-        yield at, match.start()
-        at = match.end()
+        yield at, end
+        at, seen, has_letters = match.end(), match.end(), False
     if at < len(joined):
         yield at, len(joined)

@@ -16,6 +16,8 @@ FENCE = re.compile(r"[ \t]*(?P<run>`{3,}|~{3,})(?P<info>[^\n]*)")
 _BACKTICKS = re.compile(r"`+")
 _BLOCK_START = re.compile(r"[ \t]*(?:[-*+][ \t]|\d{1,9}[.)][ \t]|#{1,6}[ \t]|>|\|)")
 _NOT_NEWLINE = re.compile(r"[^\n]")
+#: A heading's title, without the spaces and closing marks at its end; run by run, so that a long run takes linear time.
+TITLE = r"(?P<title>(?:[^ \t#]++|(?![ \t]*+#*+[ \t]*+\Z)(?:[ \t]++|#++))*)"
 
 
 class MemoryEditError(ValueError):
