@@ -231,6 +231,19 @@ def test_a_list_that_is_narrowed_says_how_and_comes_whole_after_a_verdict(
     assert "topic_01.md" not in answer.partition('id="review-loads"')[0].partition('id="review-listed"')[2]
 
 
+def test_a_decision_that_left_the_list_when_it_was_decided_goes_with_nothing(
+    browser: Client, small: Proposal
+) -> None:
+    text = page(browser, small, "?show=undecided")
+    train, row = desk.hunk_with(small, "Releases leave"), desk.hunk_with(small, "[Release train]")
+    card = text[text.index(f'id="hunk-{train.pk}"') :].partition("</article>")[0]
+    address, fields = form(card, "Approve a")
+    sent = {**fields, "shown": str(train.pk)}
+    answer = browser.post(address, sent, headers={"HX-Request": "true"}).content.decode()
+    assert f'id="hunk-{train.pk}"' in answer and f'id="hunk-{row.pk}"' in answer
+    assert "goes with this" not in answer
+
+
 def test_what_only_the_reason_has_is_marked_where_another_change_has_the_words(
     browser: Client, small: Proposal
 ) -> None:

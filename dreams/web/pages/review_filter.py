@@ -136,8 +136,9 @@ class Passing:
         return [f for f in self.loaded.shown_files if touched & {part.pk for part in self.loaded.parts_of(f)}]
 
     def goes_with(self, hunk: Hunk) -> bool:
-        """Whether it is only shown because another change of its decision matches."""
-        return self.asked.is_narrowed and hunk.pk not in self.hunks
+        """Whether it is only shown because another change of its decision matches. After a verdict, none of them may match."""
+        is_other = self.asked.is_narrowed and hunk.pk not in self.hunks
+        return is_other and any(hunk in one.hunks for one in self.decisions)
 
 
 def passing(loaded: LoadedProposal, asked: ReviewQuery) -> Passing:
