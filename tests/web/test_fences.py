@@ -23,7 +23,6 @@ from dreams.services.doctor import work
 from dreams.services.login import make_link
 from dreams.web import middleware
 from dreams.web.access import safe_next
-from tests.world import rows
 from tests.world.cases import each
 
 pytestmark = pytest.mark.django_db
@@ -349,13 +348,3 @@ def test_cookies_are_strict_and_named_by_port(client: Client) -> None:
     cookie = client.cookies[f"memoryweb_{PORT}"]
     assert cookie["samesite"] == "Strict"
     assert cookie["httponly"]
-
-
-@pytest.mark.also_on_postgresql
-def test_a_nul_in_an_address_or_a_form_reaches_no_database(browser: Client) -> None:
-    project = rows.make_project()
-    for address in (f"/projects/{project.pk}/at/?path=a%00b.md", "/search/?q=turbine%00", "/audit/?q=%00"):
-        page = browser.get(address)
-        assert page.status_code == 200 and "U+0000" not in page.content.decode()
-    refused = browser.post("/login/password/", {"name": "own\0er", "password": "wrong\0"})
-    assert refused.status_code == 422
