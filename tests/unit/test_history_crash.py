@@ -378,6 +378,25 @@ def test_a_pack_whose_writing_failed_leaves_no_file_for_a_retry_to_trust(tmp_pat
     repo.close()
 
 
+def test_a_repack_that_fails_keeps_the_pack_that_already_has_the_same_content(tmp_path):
+    def fail():
+        raise OSError(5, "Input/output error")
+
+    with HistoryStore.open_or_create(tmp_path / "p.git") as store:
+        keep(store, b"one", 0)
+        store.pack(max_packs=0)
+        failed = 0
+        for step in range(1, 20):
+            with pytest.MonkeyPatch.context() as patch:
+                Steps(patch, fail, step)
+                try:
+                    store.pack(max_packs=0)
+                except OSError:
+                    failed += 1
+            assert store.verify() == []
+        assert failed > 4
+
+
 def test_a_pack_that_cannot_be_read_leaves_no_file(tmp_path):
     HistoryStore.open_or_create(tmp_path / "p.git").close()
     repo = GitRepo(tmp_path / "p.git")

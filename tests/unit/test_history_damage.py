@@ -153,6 +153,17 @@ def test_a_ref_that_a_loss_of_power_emptied_is_found_and_no_missing_one(store, n
         fill(store)
 
 
+@pytest.mark.parametrize("name", ["refs/heads/main", "refs/memoryweb/index", "refs/memoryweb/purged"])
+def test_a_repack_removes_nothing_that_an_emptied_ref_held_and_says_so(store, name):
+    store.note_purged({"0" * 64: "1" * 64})
+    (store.path / name).write_bytes(b"")
+    assert name in " ".join(problem.what for problem in store.verify())
+    before = sorted((store.path / "objects/pack").iterdir())
+    with pytest.raises(HistoryDamaged, match=f"{name} is no ref"):
+        store.pack(max_packs=1)
+    assert sorted((store.path / "objects/pack").iterdir()) == before
+
+
 def test_a_head_that_git_cannot_read_is_found_with_the_line_that_it_needs(store):
     flip(store.path / "HEAD", 45)
     (problem,) = store.verify()

@@ -166,10 +166,12 @@ class GitRepo:
         try:
             durable.write_file(nameless, data, folder_too=False)
             name = f"pack-{written[0][1].hex()}"
-            left = [nameless, final := self.pack_path(name), final.with_suffix(".idx")]
+            index_file = (final := self.pack_path(name)).with_suffix(".idx")
+            # The same objects were packed before: those files stay.
+            left = [nameless] if index_file.exists() else [nameless, final, index_file]
             nameless.rename(final)
             # Also syncs the folder, once both names exist.
-            durable.write_file(final.with_suffix(".idx"), index)
+            durable.write_file(index_file, index)
         except BaseException:
             # A retry must not find objects whose sync failed and treat them as stored.
             for path in reversed(left):

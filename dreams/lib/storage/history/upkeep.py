@@ -11,7 +11,7 @@ from dulwich.objects import Commit, ObjectID, Tag, Tree
 from dulwich.pack import Pack
 
 from dreams.lib.storage.history import durable, trees
-from dreams.lib.storage.history.gitrepo import FOLDER, HEAD, INDEX, MAIN, GitRepo, object_id
+from dreams.lib.storage.history.gitrepo import FOLDER, HEAD, INDEX, MAIN, PURGED, REFS, GitRepo, object_id
 from dreams.lib.storage.history.model import HistoryDamage, HistoryDamaged
 from dreams.lib.storage.history.trees import Index
 
@@ -49,6 +49,8 @@ def sweep(repo: GitRepo) -> int:
     Refs that a person made with git are kept too. Returns the number of files removed.
     """
     repo.reload()
+    for ref in REFS:
+        repo.ref(ref)  # raises for an emptied one, which `refs` leaves out
     keep = reachable(repo, repo.refs().values())
     old = repo.packs()
     loose = [path for _, path in repo.loose()]
@@ -159,6 +161,12 @@ def _states(repo: GitRepo) -> Iterator[HistoryDamage]:
             yield from _state(repo, oid, commit, texts, index)
     except HistoryDamaged as error:
         yield HistoryDamage(f"the line of states is broken: {error.args[0]}", f"{repo.path}/{MAIN.decode()}")
+    try:
+        reachable(repo, [head] if (head := repo.ref(PURGED)) else [])
+    except HistoryDamaged as error:
+        yield HistoryDamage(
+            f"the list of purged texts cannot be read: {error.args[0]}", f"{repo.path}/{PURGED.decode()}"
+        )
     for sha256, blob in index.items():
         yield from texts.problem(blob, sha256, "a stored text", str(repo.path))
 
