@@ -208,6 +208,12 @@ def test_a_pause_stops_dreams() -> None:
     assert found("Dreaming").state == "bad"
 
 
+def test_dreams_are_counted_once_they_are_over_as_on_the_page_of_dreams() -> None:
+    for status in ("completed", "failed", "running"):
+        make_dream(make_project(status), status)
+    assert found("Dreaming").said == "On; 2 dreams so far, no project is failing now"
+
+
 @pytest.mark.also_on_postgresql
 def test_a_failing_project_is_named_with_its_last_error() -> None:
     project = make_project("acme-api", failures=2)
