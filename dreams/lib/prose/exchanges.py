@@ -163,8 +163,7 @@ def spans(text: str, thing: str) -> tuple[ValueSpan, ...]:
         and not _is_thing(slot["value"].lower(), thing)
         and len(slot["value"].split()) <= MOST_SLOT
     ):
-        start, end = slot.span("value")
-        found.append(ValueSpan(start, end, text[start:end], text[start:end].strip("`").lower(), "slot"))
+        found.append(ValueSpan(*slot.span("value"), slot["value"], slot["value"].strip("`").lower(), "slot"))
     return tuple(found)
 
 
@@ -235,9 +234,10 @@ def _numbers_inside(text: str) -> Iterator[ValueSpan]:
 def _with_program(span: ValueSpan, said: str, known: Sequence[ValueSpan]) -> ValueSpan:
     """A value with the words before it that a known one begins with: a command typed without backticks, "ask Tom" for "Ask Ana"."""
     for each in known:
-        program = each.text.strip("`").rpartition(" ")[0]
-        if program and said[: span.start].lower().endswith(f"{program} ".lower()):
-            return replace(_span(said, span.start - len(program) - 1, span.end, None), sort=each.sort)
+        *words, _ = each.text.strip("`").split(" ")
+        for program in (" ".join(words), *words[:1]):  # also "Contact" of "Contact Ana Ruiz"
+            if program and said[: span.start].lower().endswith(f"{program} ".lower()):
+                return replace(_span(said, span.start - len(program) - 1, span.end, None), sort=each.sort)
     return span
 
 
