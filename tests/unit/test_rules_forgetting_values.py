@@ -473,3 +473,19 @@ def test_a_request_that_says_more_behind_the_value_is_asked_about(tmp_path: Path
     files = {"MEMORY.md": "- [A](a.md)\n", "a.md": memory(f"- {name} listens on port 8443.\n- It is old.\n")}
     made = dream(tmp_path, files, [session(1, said)])
     assert made.edits == [] and len(asked(made)) == 1
+
+
+def test_what_several_memories_say_in_the_same_words_is_one_question(tmp_path: Path) -> None:
+    others = {"a": "The docs are built with Sphinx.", "b": "Tabs, please.", "c": "Ask Tom about invoices."}
+    said = "The amber-mailer sends from eu-west-1. It needs a warm cache."
+    files = {f"{name}.md": memory(f"- {said}\n- {other}\n") for name, other in others.items()}
+    files["MEMORY.md"] = "# Memory\n\n" + "".join(f"- [{name}]({name}.md)\n" for name in others)
+    (question,) = asked(dream(tmp_path, files, [session(1, "forget about the amber-mailer")]))
+    assert [place.path for place in question.places[:-1]] == ["a.md", "b.md", "c.md"]
+    after = {edit.path: edit.after or "" for edit in question.options[0].edits}
+    assert {path: said in text for path, text in after.items()} == {
+        "a.md": False,
+        "b.md": False,
+        "c.md": False,
+    }
+    assert "Sphinx" in after["a.md"]

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterator, Sequence
 
+from dreams.engines.rules.notes.tree import Recorder
 from dreams.engines.rules.notes.wording import sentences
 from dreams.engines.rules.questions.families import Inputs, place_of_quote
 from dreams.engines.rules.questions.same import cited, place_of, subject_of
@@ -24,7 +25,7 @@ MOST_PROMPT = 600  # characters
 
 
 def forget(asking: Inputs, index: StatementIndex) -> Iterator[Question]:
-    """One question for each statement that a request may mean."""
+    """One question for each statement that a request may mean, wherever it is said in the same words."""
     typed = [each for each in asking.heard if not each.is_logged]
     for heard, wish in (*forgetting.requests(typed), *_maybe_requests(typed, may_ask_to_forget)):
         text = forgetting.asked_text(wish)
@@ -36,10 +37,13 @@ def forget(asking: Inputs, index: StatementIndex) -> Iterator[Question]:
 
 
 def _questions(asking: Inputs, heard: Heard, wish: Wish, found: Sequence[PlacedText]) -> Iterator[Question]:
-    candidates = [each for each in found if not asking.is_touched(place_of(each))]
-    if len(candidates) <= forgetting.MOST_CANDIDATES:
-        for each in candidates:
-            yield from _to_forget(asking, heard, wish, each)
+    same: dict[str, list[PlacedText]] = {}
+    for each in found:
+        if not asking.is_touched(place_of(each)) and asking.tree_before.writable(each.path):
+            same.setdefault(forgetting.plain(each.text), []).append(each)
+    if len(same) <= forgetting.MOST_CANDIDATES:
+        for places in same.values():
+            yield _to_forget(asking, heard, wish, places[: forgetting.MOST_FORGOTTEN])
 
 
 def _maybe_requests(heard: Sequence[Heard], may_ask: Callable[[str], bool]) -> Iterator[tuple[Heard, Wish]]:
@@ -63,19 +67,20 @@ def _is_cited(statement: PlacedText, sentence: str) -> bool:
     return is_meant and len(theirs - mine) <= MOST_ELSE and not values
 
 
-def _to_forget(asking: Inputs, heard: Heard, wish: Wish, statement: PlacedText) -> Iterator[Question]:
-    if not asking.tree_before.writable(statement.path):
-        return
-    work = forgetting.forget_statement
-    option = asking.draftsman.option("remove", "Remove it", work, statement, heard, wish, asked=True)
+def _to_forget(asking: Inputs, heard: Heard, wish: Wish, places: Sequence[PlacedText]) -> Question:
+    def work(rec: Recorder) -> None:
+        for each in sorted(places, key=lambda place: (place.path, -place.first_line)):
+            forgetting.forget_statement(rec, each, heard, wish, asked=True)
+
+    option = asking.draftsman.option("remove", "Remove it", work)
     request = heard.citation(wish.quote)
-    yield Question(
+    return Question(
         "forget",
-        f"{subject_of([statement])} | {' '.join(sorted(read(wish.quote).terms))[:200]}",
+        f"{subject_of(places[:1])} | {' '.join(sorted(read(wish.quote).terms))[:200]}",
         f"You asked {quoted(wish.quote)}. Is this what you meant?",
-        (place_of(statement), place_of_quote(request)),
+        (*map(place_of, places), place_of_quote(request)),
         (option, Option("keep", "Keep it")),
-        (request, cited(statement)),
+        (request, cited(places[0])),
         TO_FORGET,
     )
 

@@ -89,12 +89,12 @@ def asked_text(wish: Wish) -> str:
 def _forget_titled(rec: Recorder, heard: Heard, wish: Wish) -> bool:
     """Remove the memory whose full title is all that a request names, if it has only one fact; returns whether it did."""
     tree, text = rec.tree, asked_text(wish)
-    plain, words = f" {_plain(text)} ", wanted(text)
-    titles = {path: _plain(title) for path in tree.topics() if (title := title_of(tree, path))}
+    told, words = f" {plain(text)} ", wanted(text)
+    titles = {path: plain(title) for path in tree.topics() if (title := title_of(tree, path))}
     found = [
         path
         for path, title in titles.items()
-        if " " in title and f" {title} " in plain and words <= read(title).terms.keys() | {title}
+        if " " in title and f" {title} " in told and words <= read(title).terms.keys() | {title}
     ]
     meant = found[0] if len(found) == 1 and not _ONLY_NOW.search(text) else ""
     return bool(
@@ -117,13 +117,13 @@ def _forget_values(rec: Recorder, index: StatementIndex, heard: Heard, wish: Wis
 
 def quoted_fact(index: StatementIndex, text: str) -> list[PlacedText]:
     """The statements that a request quotes word for word, if they are one fact."""
-    plain = _plain(text)
+    told = plain(text)
     found = [
         each
         for each in index.statements
-        if each.source == "body" and (own := _plain(each.text)) in plain and own.count(" ") >= LEAST_QUOTED
+        if each.source == "body" and (own := plain(each.text)) in told and own.count(" ") >= LEAST_QUOTED
     ]
-    return found if len({_plain(each.text) for each in found}) == 1 else []
+    return found if len({plain(each.text) for each in found}) == 1 else []
 
 
 def told_anew(index: StatementIndex, text: str) -> Iterator[PlacedText]:
@@ -135,7 +135,8 @@ def told_anew(index: StatementIndex, text: str) -> Iterator[PlacedText]:
                 yield each
 
 
-def _plain(text: str) -> str:
+def plain(text: str) -> str:
+    """The text without marks and capitals, to tell whether two say the same."""
     return " ".join(_MARKS.sub(" ", text).split()).rstrip(" .!").lower()
 
 
