@@ -282,7 +282,7 @@ def test_what_any_of_several_exports_knows_as_purged_stays_purged_in_an_empty_ho
         exports.write(project, file)
     _empty_home(project)
     for number in order:
-        exports.bring_back(files[number], ME)
+        exports.bring_back(files[number], ME, purge=True)
     assert not _with_a_secret(project) and secret_purge.find_secrets(project).found == ()
     told = _texts(project, "project_deploy.md")
     mark = "[redacted: github-token]"
@@ -348,7 +348,10 @@ def test_a_secret_that_was_purged_elsewhere_and_is_in_a_memory_here_is_named_bef
         exports.bring_back(file, ME)
     assert Version.objects.count() == was and not list(syncing.history_folder().glob(".import-*"))
     _change(project, "project_deploy.md", "Use a token.\n")
-    call_command("import", str(file))
+    with pytest.raises(exports.NotBroughtBack, match=r"1 stored text has it\. Add --purge"):
+        exports.bring_back(file, ME)
+    assert len(_with_a_secret(project)) == 2 and Version.objects.count() == was + 1
+    call_command("import", str(file), "--purge")
     assert "was removed from 1 stored text here." in capsys.readouterr().out
     call_command("import", str(before))
     assert "was removed from" not in capsys.readouterr().out

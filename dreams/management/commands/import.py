@@ -16,9 +16,15 @@ class Command(base.Command):
             help="the project to import into (default: the one named in the file)",
         )
 
+        parser.add_argument(
+            "--purge",
+            action="store_true",
+            help="remove from what is stored here, for good, the secrets that were purged before the file was made",
+        )
+
     def run(self, options: base.Options) -> base.Result:
         project = named.any_project(options["project"])
-        done = exports.bring_back(base.path(options["file"]), named.me(), project)
+        done = exports.bring_back(base.path(options["file"]), named.me(), project, purge=options["purge"])
         counts = {"states": done.states, "versions": done.versions, "purged": done.purged}
         return {"project": done.project.slug, **counts}
 

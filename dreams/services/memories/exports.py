@@ -72,11 +72,13 @@ def write(project: Project, target: Path) -> None:
         store.export(target)
 
 
-def bring_back(file: Path, reviewer: Actor, project: Project | None = None) -> BroughtBack:
-    """Import the export `file` into `project`, or into the project that it was made from. What was purged before it was made is
-    purged here, too, and what was purged here is not imported.
+def bring_back(
+    file: Path, reviewer: Actor, project: Project | None = None, *, purge: bool = False
+) -> BroughtBack:
+    """Import the export `file` into `project`, or into the project that it was made from. What was purged here is not imported, and
+    with `purge` what was purged before the file was made is purged here, too.
 
-    Raises NotBroughtBack, also where a secret that was purged is in a memory, and project_lock.ProjectBusy.
+    Raises NotBroughtBack, also where a secret that was purged is still here, and project_lock.ProjectBusy.
     """
     aside = syncing.history_folder() / f"{COPY}{process.mark()}-{secrets.token_hex(8)}"
     try:
@@ -84,7 +86,7 @@ def bring_back(file: Path, reviewer: Actor, project: Project | None = None) -> B
             found = project or _project_of(brought, file)
             with project_lock.hold(found, "import", keep_dir_mtime=True) as held:
                 syncing.refresh(found)
-                states, purged = _join(found, brought, aside, reviewer)
+                states, purged = _join(found, brought, aside, reviewer if purge else None)
                 versions = _tell(found, reviewer)
                 held.release_keeping_clock()
     except history.HistoryError as error:
@@ -115,18 +117,18 @@ def _project_of(brought: HistoryStore, file: Path) -> Project:
         ) from error
 
 
-def _join(project: Project, brought: HistoryStore, aside: Path, reviewer: Actor) -> tuple[int, int]:
+def _join(project: Project, brought: HistoryStore, aside: Path, purger: Actor | None) -> tuple[int, int]:
     """Add our missing states to `brought` and replace the history with it; returns how many states it had before, and from how
-    many texts here a secret was removed."""
+    many texts here a secret was removed: for good, so only if `purger` wants it."""
     place = syncing.history_path(project)
     count = sum(1 for _ in brought.states())
     with syncing.open_history(project) as ours:
         gone = _purged(project, ours, brought)
     try:
         reason = "Purged elsewhere, as an import shows."
-        purged = secret_purge.purge_also_here(project, gone.secrets, reviewer, reason)
+        purged = secret_purge.purge_also_here(project, gone.secrets, purger, reason)
     except secret_purge.PurgeRefused as refused:
-        why = "Nothing was brought back: a secret that was purged would come back with it."
+        why = "Nothing was brought back: a secret that was purged before this export was made is still here."
         raise NotBroughtBack(f"{why} {refused} Then import again.") from refused
     # What another process saved here meanwhile would be lost with the history that is replaced.
     with syncing.open_history(project) as ours, ours.left_alone():

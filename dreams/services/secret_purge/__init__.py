@@ -89,13 +89,16 @@ def purge(project: Project, wanted: Collection[str], reviewer: Actor, *, reason:
     return _purge(project, texts, values, reviewer, reason)
 
 
-def purge_also_here(project: Project, values: Mapping[str, str], reviewer: Actor, reason: str) -> int:
+def purge_also_here(project: Project, values: Mapping[str, str], reviewer: Actor | None, reason: str) -> int:
     """Remove secrets (value → rule) that were purged elsewhere; returns from how many stored texts of `project`. Raises as
-    `purge`."""
+    `purge`, and without a reviewer where there are any."""
     texts = _texts(project) if values else {}
-    if any(_holds(content, values) for content in texts.values()):
-        return _purge(project, texts, values, reviewer, reason).texts
-    return 0
+    held = sum(_holds(content, values) for content in texts.values())
+    if held and reviewer is None:
+        _refuse_if_it_stands(project, values)
+        have = f"{plural(held, 'stored text')} {'has' if held == 1 else 'have'} it"
+        raise PurgeRefused(f"{have}. Add --purge to remove it for good.")
+    return _purge(project, texts, values, reviewer, reason).texts if held and reviewer else 0
 
 
 def _texts(project: Project) -> dict[str, str]:
