@@ -76,7 +76,7 @@ def test_by_mouse(window: Page, address: str, proposal: Proposal) -> None:
     page.get_by_role("link", name="project_oncall_rota.md").first.click()
     card(page, rename).get_by_role("button", name="Reject").click()
     card(page, rename).get_by_placeholder("In your own words").fill("The name was fine.")
-    card(page, rename).get_by_role("button", name="Keep", exact=True).click()
+    card(page, rename).get_by_role("button", name="Save reason").click()
     expect(card(page, rename).get_by_placeholder("In your own words")).to_have_attribute(
         "value", "The name was fine."
     )
