@@ -32,13 +32,16 @@ def _ends_with_the_database() -> Iterator[None]:
 
 
 def tick() -> str:
-    """One round of the scheduler, after taking the requests of other hosts."""
-    try:
-        hosts.forget_failures()
-        login.forget_expired()
-        host_request_worker.take()
-    except Exception:
-        log.exception("requests of other hosts")
+    """One round of the scheduler, after removing what has expired and taking the requests of other hosts."""
+    for what, step in (
+        ("failed tasks of the queue", hosts.forget_failures),
+        ("expired browser sessions", login.forget_expired),
+        ("requests of other hosts", host_request_worker.take),
+    ):
+        try:
+            step()
+        except Exception:
+            log.exception(what)
     report = scheduler.tick()
     return f"{plural(report.evaluated, 'project')} judged, {plural(len(report.started), 'dream')} started"
 

@@ -326,6 +326,15 @@ def test_expired_browser_sessions_do_not_pile_up_in_the_database() -> None:
     assert BrowserSession.objects.get() == second
 
 
+@pytest.mark.parametrize("broken", ["hosts.forget_failures", "login.forget_expired"])
+def test_what_cannot_be_removed_keeps_no_request_of_another_host_waiting(monkeypatch, broken: str) -> None:
+    taken: list[str] = []
+    monkeypatch.setattr(f"{tasks.__name__}.{broken}", lambda: int("no number"))
+    monkeypatch.setattr(tasks.host_request_worker, "take", lambda: taken.append("requests"))
+    tasks.tick()
+    assert taken == ["requests"]
+
+
 def test_there_is_one_schedule_row_however_often_it_is_ensured() -> None:
     scheduler.ensure_schedule()
     scheduler.ensure_schedule()
