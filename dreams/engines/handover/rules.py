@@ -110,9 +110,8 @@ class ReadTranscript:
         if turn.typed is not None:
             self.chars += len(turn.typed)
             if len(self.steps) < MOST_KEPT:
-                text = redact(
-                    cut(turn.typed, PROMPT_CHARS)
-                )  # before it is cut again, as half a secret is not recognised
+                # Redacted before it is cut again, as half a secret is not recognised.
+                text = redact(cut(turn.typed, PROMPT_CHARS))
                 self.steps.append(PromptStep(text, turn.line, turn.at, transcripts.is_correction(turn.typed)))
             return
         self.chars += sum(len(part.text) for part in turn.parts)

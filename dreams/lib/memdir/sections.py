@@ -249,9 +249,8 @@ def sentence_spans(joined: str) -> Iterator[tuple[int, int]]:
         end = match.start()
         has_letters = has_letters or any(map(str.isalpha, joined[seen:end]))
         seen = end
-        if (
-            _ABBREVIATED.search(joined[max(at, end - 8) : end]) or not has_letters
-        ):  # "**2. Check the lists.**"
+        # "**2. Check the lists.**" has no sentence before the number's full stop.
+        if not has_letters or _ABBREVIATED.search(joined[max(at, end - 8) : end]):
             continue
         yield at, end
         at, seen, has_letters = match.end(), match.end(), False

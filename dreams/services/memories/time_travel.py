@@ -97,10 +97,10 @@ def bytes_of(project: Project, shas: Collection[str]) -> Mapping[str, bytes]:
         purged = {sha for made in waiting if project.history_key in made.histories for sha in made.replaced}
         with history_if_there(project) or nullcontext() as store:
             for sha in lost:
-                is_there = store and sha not in purged and store.has(sha)
-                found[sha] = (
-                    store.read(sha) if store and is_there else blobs.get(sha)
-                )  # which refuses in plain words
+                if store and sha not in purged and store.has(sha):
+                    found[sha] = store.read(sha)
+                else:
+                    found[sha] = blobs.get(sha)  # which refuses in plain words
     return found
 
 

@@ -201,11 +201,9 @@ class Index:
                 objects.append(shelf)
             elif name.encode() in root:
                 del root[name.encode()]
-        return (
-            []
-            if self.head and root.id == self._root.id
-            else [*objects, root, timeless(root, b"Texts kept by their sha256\n")]
-        )
+        if self.head and root.id == self._root.id:
+            return []
+        return [*objects, root, timeless(root, b"Texts kept by their sha256\n")]
 
     def _shelf(self, name: bytes) -> dict[bytes, ObjectID]:
         if name not in self._shelves:
