@@ -166,7 +166,6 @@ def test_a_config_folder_that_cannot_be_looked_at_stops_nothing(root: Root, sett
 @pytest.mark.parametrize(
     ("file", "said"),
     [
-        ("sessions/2026/11/29/rollout-1.jsonl", "Codex’s folder"),
         ("memories/MEMORY.md", "Codex’s folder"),
         ("workspace/MEMORY.md", "OpenClaw’s folder"),
         ("MEMORY.md", "a folder of memories"),
@@ -198,13 +197,17 @@ def test_a_folder_of_another_agent_is_named_and_what_is_read_instead(
 
 @pytest.mark.parametrize(
     ("file", "said"),
-    [("projects/app/agent-transcripts/1.jsonl", "Cursor’s"), ("GEMINI.md", "Gemini CLI’s")],
+    [
+        ("sessions/2026/11/29/rollout-1.jsonl", "Codex’s"),
+        ("projects/app/agent-transcripts/1.jsonl", "Cursor’s"),
+        ("GEMINI.md", "Gemini CLI’s"),
+    ],
 )
 def test_a_folder_of_another_agent_with_files_named_as_ours_is_named_too(
     tmp_path: Path, file: str, said: str
 ) -> None:
     (tmp_path / file).parent.mkdir(parents=True, exist_ok=True)
-    for name in (file, "settings.json"):
+    for name in (file, "settings.json", "history.jsonl"):
         (tmp_path / name).write_text("{}\n")
     assert registry.why_unread(tmp_path).startswith(said)
 

@@ -26,9 +26,10 @@ AGENTS: list[Agent] = [
 ]
 
 
-#: Folders that are given for a config folder and are none that is read, by what lies in them (patterns); but for the first two,
-#: not where something of `_OURS` is, too. With `_SURELY_OURS` it is Claude Code's, also with a GEMINI.md that leads to CLAUDE.md.
+#: Folders that are none that is read, by patterns of what lies in them; `_OTHERS` not beside something of `_OURS`, as a
+#: history.jsonl is. With `_SURELY_OURS` it is Claude Code's, also with a GEMINI.md that leads to CLAUDE.md.
 _NEVER_OURS = {
+    "Codex’s folder": ("sessions/*/*/*/rollout-*.jsonl",),
     "Cursor’s folder": ("projects/*/agent-transcripts",),
     "Gemini CLI’s folder": ("GEMINI.md", "google_accounts.json"),
 }
@@ -38,7 +39,7 @@ _OURS = (
     *("plugins", "todos", "statsig", "shell-snapshots", "agents/*.md", "commands/*.md"),
 )
 _OTHERS = {
-    "Codex’s folder": ("memories/MEMORY.md", "memories/memory_summary.md", "sessions/*/*/*/rollout-*.jsonl"),
+    "Codex’s folder": ("memories/MEMORY.md", "memories/memory_summary.md"),
     "OpenClaw’s folder": ("openclaw.json", "workspace/MEMORY.md"),
     "a folder of memories, not the config folder above it": ("MEMORY.md",),
     "a folder with nothing of Claude Code’s in it": ("*",),
@@ -57,8 +58,8 @@ def why_unread(root: str | os.PathLike[str]) -> str:
         return "a folder that you have no right to read"
     if has(_SURELY_OURS):
         return ""
-    known = _NEVER_OURS if has(_OURS) else _NEVER_OURS | _OTHERS
-    found = next((what for what, names in known.items() if has(names)), "")
+    known = [*_NEVER_OURS.items(), *(() if has(_OURS) else _OTHERS.items())]
+    found = next((what for what, names in known if has(names)), "")
     return f"{found}; memoryweb reads Claude Code’s, such as ~/.claude" if found else ""
 
 
