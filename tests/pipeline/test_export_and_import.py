@@ -407,6 +407,48 @@ def test_a_file_whose_list_of_purged_texts_is_damaged_is_named(
     assert not list(syncing.history_folder().glob(".import-*"))
 
 
+@pytest.mark.parametrize("seconds", [2**62, 2**38], ids=["no time", "after the calendar of pages"])
+def test_a_file_with_an_impossible_time_is_named_and_changes_nothing(
+    project: Project, tmp_path: Path, seconds: int
+) -> None:
+    def late(commit: objects.Commit) -> None:
+        commit.author_time = commit.commit_time = seconds
+
+    with pytest.raises(exports.NotBroughtBack, match=r"is no whole export: .*impossible time"):
+        exports.bring_back(_crafted(tmp_path, {}, late), ME, project)
+    assert not list(syncing.history_folder().glob(".import-*"))
+
+
+def test_a_file_with_numbers_and_names_that_no_column_can_hold_is_brought_back(
+    project: Project, tmp_path: Path
+) -> None:
+    def odd(commit: objects.Commit) -> None:
+        commit.author = commit.committer = b"J\xf6rg <joerg@example.org>"
+
+    meta = history.Meta(0o100644, 2**70)
+    exports.bring_back(_crafted(tmp_path, {"old.md": meta}, odd), ME, project)
+    row = Version.objects.filter(memory__project=project, memory__path="old.md").earliest("number")
+    assert (row.actor, row.mode, row.mtime_ns) == ("J\ufffdrg", 0o644, 2**63 - 1)
+
+
+def _crafted(
+    tmp_path: Path, metas: dict[str, history.Meta], change: Callable[[objects.Commit], None]
+) -> Path:
+    """An export of one state that no memoryweb has made."""
+    at, file = timezone.now() - dt.timedelta(days=30), tmp_path / "crafted.bundle"
+    with HistoryStore.open_or_create(tmp_path / "crafted.git") as store:
+        store.commit(history.State({"old.md": b"Long ago.\n"}, metas, "By hand", {}, at, "Ann"))
+    with closing(GitRepo(tmp_path / "crafted.git")) as repo, repo.lock():
+        made = repo.ref(gitrepo.MAIN)
+        assert made is not None
+        commit = objects.Commit.from_string(repo.commit(made).as_raw_string())
+        change(commit)
+        repo.write([commit])
+        repo.move_ref(gitrepo.MAIN, made, commit.id)
+        bundle.export(repo, file)
+    return file
+
+
 def test_a_file_of_an_unknown_project_says_what_to_do(project: Project, tmp_path: Path) -> None:
     file = _exported(project, tmp_path)
     directory = project.memory_dir

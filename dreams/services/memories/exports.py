@@ -16,7 +16,7 @@ from django.db import transaction
 from django.utils import timezone
 
 from dreams.lib import process, progress
-from dreams.lib.files import flush
+from dreams.lib.files import flush, text
 from dreams.lib.refusal import Ambiguous, Refusal
 from dreams.lib.storage import history
 from dreams.lib.storage.history import HistoryStore, ManifestEntry
@@ -230,7 +230,7 @@ class _Change:
         """As the history tells it. One from a first look has its file's time."""
         at, origin, author = self.commit.at, self.commit.trailers.get("Origin", ""), self.commit.author
         made = Version(memory_id=memory, number=number, sha256=self.sha256, size=size, at=at, origin=origin)
-        made.actor = "" if author == "memoryweb" else author[:150]
+        made.actor = "" if author == "memoryweb" else text.storable(author, 150)
         if meta := self.entry and self.entry.meta:
             made.mode, made.mtime_ns = meta.mode, meta.mtime_ns
         if self.is_first_look:

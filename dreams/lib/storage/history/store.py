@@ -8,7 +8,7 @@ database. Callers name texts by sha256 and never by commit.
 import hashlib
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
-from datetime import UTC, datetime
+from datetime import datetime
 from itertools import islice
 from pathlib import Path
 
@@ -289,5 +289,6 @@ def _commit(tree: ObjectID, parent: ObjectID | None, text: bytes, at: datetime, 
 
 def _described(commit: git.Commit) -> Commit:
     subject, trailers = trees.read_message(commit.message)
-    at = datetime.fromtimestamp(commit.commit_time, UTC)
-    return Commit(commit.id.decode(), at, trees.author_of(commit.author), subject, trailers)
+    return Commit(
+        commit.id.decode(), trees.moment_of(commit), trees.author_of(commit.author), subject, trailers
+    )

@@ -9,15 +9,18 @@ import hashlib
 import json
 import re
 from collections.abc import Iterator, Mapping
+from datetime import UTC, datetime
 from typing import TypeAlias
 
 from dulwich.objects import Blob, Commit, ObjectID, ShaFile, Tree
 
+from dreams.lib.files.seen import storable_ns
 from dreams.lib.files.text import decode, one_line
 from dreams.lib.storage.history.gitrepo import FILE, FOLDER, INDEX, GitRepo
 from dreams.lib.storage.history.model import HistoryDamaged, HistoryNewer, ManifestEntry, Meta
 
 FORMAT = 1  # of files stored next to a tree
+LATEST = 2**37  # seconds of a commit's time, in the year 6325: a page can still add a time zone; chosen
 MANIFEST = b"manifest.json"
 MEMORY = b"memory"
 #: Files that git refuses to check out by their names (`.git` and its spellings) live here, by a hash of the path.
@@ -99,7 +102,7 @@ def _from_json(path: str, value: dict[str, object]) -> ManifestEntry:
 def _meta(value: dict[str, object]) -> Meta | None:
     if "mode" not in value:
         return None
-    return Meta(int(str(value["mode"]), 8), _integer(value["mtime_ns"]))
+    return Meta(int(str(value["mode"]), 8) & 0o7777, storable_ns(_integer(value["mtime_ns"])))
 
 
 def _integer(value: object) -> int:
@@ -154,6 +157,13 @@ def identity(author: str) -> bytes:
     """`author` as git's `Name <address>`; a plain name gets an address that leads nowhere."""
     name = re.sub(r"[<>\r\n]", " ", author).strip() or "unknown"
     return to_bytes(name) + b" <memoryweb@localhost>"
+
+
+def moment_of(commit: Commit) -> datetime:
+    """When a state was stored. Raises HistoryDamaged for a time that a foreign program or a damage made."""
+    if not 0 <= commit.commit_time <= LATEST:
+        raise HistoryDamaged(f"commit {commit.id.decode()} has an impossible time, {commit.commit_time}")
+    return datetime.fromtimestamp(commit.commit_time, UTC)
 
 
 def author_of(raw: bytes) -> str:

@@ -3,7 +3,6 @@
 import hashlib
 import zlib
 from collections.abc import Iterable, Iterator
-from datetime import UTC, datetime
 from pathlib import Path
 
 from dulwich.object_format import DEFAULT_OBJECT_FORMAT
@@ -174,9 +173,10 @@ def _states(repo: GitRepo) -> Iterator[HistoryDamage]:
 def _state(
     repo: GitRepo, oid: ObjectID, commit: Commit, texts: _Texts, index: dict[str, ObjectID]
 ) -> Iterator[HistoryDamage]:
-    at = datetime.fromtimestamp(commit.commit_time, UTC)
-    where = f"{repo.path}, the state of {at:%Y-%m-%d %H:%M:%S} UTC (commit {oid.decode()})"
+    where = f"{repo.path}, commit {oid.decode()}"
     try:
+        at = trees.moment_of(commit)
+        where = f"{repo.path}, the state of {at:%Y-%m-%d %H:%M:%S} UTC (commit {oid.decode()})"
         files = trees.flat(repo, commit.tree)
         entries = trees.manifest_of(repo, commit)
     except HistoryDamaged as error:
