@@ -84,6 +84,9 @@ class Policy(models.Model):
         default=0, help_text="Earned policies: only decisions with a higher id count towards the next offer."
     )
     note = models.CharField(max_length=200, blank=True, help_text="Earned policies: why the policy ended.")
+    ended_by_undo = models.BooleanField(
+        db_default=False, help_text="Earned policies: the undo of a change ended the policy."
+    )
     changed_at = models.DateTimeField(auto_now=True)
     changed_by = models.CharField(max_length=150, blank=True)
 

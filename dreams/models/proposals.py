@@ -426,10 +426,11 @@ class Finding(models.Model):
     code = models.CharField(max_length=60)
     severity = models.CharField(max_length=6, choices=Severity)
     message = models.TextField()
+    ABOUT: ClassVar = "about"
     message_parts = models.JSONField(
         default=dict,
         blank=True,
-        help_text="The message in parts: {statement, remark}. Empty for rows created before this field existed.",
+        help_text="The message in parts: {statement, remark, detail}, and a digest of what it is about: {about}. Empty for rows created before this field existed.",
     )
     remedy = models.TextField(blank=True)
     line_no = models.IntegerField(null=True, blank=True, help_text="1-based, in the new text.")

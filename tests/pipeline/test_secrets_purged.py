@@ -14,6 +14,7 @@ from django.conf import settings
 from django.db import connection
 
 from dreams.engines.types import KEEP, Edit, Option, Place, Question as Asked
+from dreams.findings.base import NewFinding
 from dreams.lib.prose.comparing import digest
 from dreams.lib.storage import history, journal
 from dreams.management.commands.secrets import Command
@@ -140,6 +141,29 @@ def test_no_digest_of_a_text_with_the_secret_is_kept_and_nobody_waits_while_text
     card.refresh_from_db()
     assert card.key != digest(statement)
     assert Question.objects.get().subject != questions_asking.digest(asked)
+
+
+def test_no_digest_of_a_line_with_the_secret_is_kept_with_a_finding_and_the_confirmations_of_others_stay(
+    project: Project,
+) -> None:
+    statement = f"Deploys use {TOKEN} there."
+    redaction = _redacted(project)
+    other = world.propose(project, Edit("other.md", "Another.\n", "A third.\n", "one", "update", "Why."))
+    review.confirm(other, other.findings.filter(severity="block"), ME)
+    of_other = other.findings.order_by("pk").values_list("key", "message_parts", "confirmed_by")
+    stays = list(of_other)
+    assert any(by for *_, by in stays)
+    told = NewFinding("ledger", "reworded", "warn", f"“{statement}” is reworded.", about=statement)
+    elsewhere = Finding.objects.create(
+        proposal=other, key=told.key, message=told.message, message_parts={Finding.ABOUT: digest(statement)}
+    )
+    guessable = set(redaction.findings.values_list("key", flat=True)) | {told.key}
+    secret_purge.purge(project, {_id(project)}, ME)
+    assert guessable.isdisjoint(Finding.objects.values_list("key", flat=True))
+    elsewhere.refresh_from_db()
+    kept = [elsewhere.message_parts, *redaction.findings.values_list("message_parts", flat=True)]
+    assert not any(Finding.ABOUT in parts for parts in kept)
+    assert list(of_other.exclude(pk=elsewhere.pk)) == stays
 
 
 def test_a_question_about_a_line_with_a_mask_is_not_asked_again_after_a_purge(project: Project) -> None:

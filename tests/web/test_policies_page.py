@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import datetime as dt
+import importlib
 import re
 from html import unescape
 from pathlib import Path
 
 import pytest
+from django.apps import apps
 from django.db import connection
 from django.test import Client
 from django.test.utils import CaptureQueriesContext
@@ -190,6 +192,10 @@ def test_who_accepted_a_policy_reads_in_the_inbox_that_somebody_elses_undo_ended
     assert f"{ended} A change of {part.public_id} was undone. · ann · just now" in told()
     rollback.rollback(part, directory.ME, Selection(hunk_ids=(other.hunk_id,)))
     assert f"{part.public_id} was undone. · ann" in told(), "the second undo ended nothing"
+    Policy.objects.update(ended_by_undo=False)
+    assert ended not in told()
+    importlib.import_module("dreams.migrations.0078_policies_ended_by_an_undo").mark_ended(apps, None)
+    assert ended in told(), "a database of before this was a column"
     Policy.objects.update(changed_by="owner")
     assert ended not in told(), "whoever undid it was told then"
 

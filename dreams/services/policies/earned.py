@@ -53,9 +53,6 @@ _SETTLED = (Proposal.State.SUBMITTED, Proposal.State.APPLIED)
 _AGAINST = (Hunk.Verdict.REJECTED, Hunk.Verdict.EDITED)
 
 
-_CHANGE_OF = "A change of"  # the beginning of the note of a policy that an undo ended
-
-
 class OfferGone(Exception):
     """The offer is no longer the one shown; the message says so."""
 
@@ -239,6 +236,7 @@ def accept(kind: str, maker: str, last: int, *, actor: str) -> Policy:
             raise OfferGone("Something has been decided or undone since this was shown. Nothing was changed.")
         row = _row(kind, maker)
         row.action, row.note, row.changed_by = Policy.Action.AUTO, "", actor
+        row.ended_by_undo = False
         row.save()
         _audit("policy.earned", row, actor, decisions=offer.decisions, days=offer.days)
     return row
@@ -299,7 +297,7 @@ def _lines(content: str) -> set[str]:
 def undone(proposal: Proposal, hunks: Iterable[Hunk], *, actor: str) -> list[str]:
     """After an undo was written, end the policies of the undone kinds and restart their counts. Returns a sentence for each
     policy that was on."""
-    why = f"{_CHANGE_OF} {proposal.public_id} was undone."
+    why = f"A change of {proposal.public_id} was undone."
     return [
         f"{named(kind, maker)} are no longer applied without asking."
         for kind, maker in _kinds_of(hunks)
@@ -322,8 +320,8 @@ def ended_since(since: dt.datetime, reader: str) -> list[dict[str, Any]]:
 
 @prepared
 def _ended(since: dt.datetime) -> QuerySet[Policy]:
-    rows = Policy.objects.filter(action=Policy.Action.REVIEW, note__startswith=_CHANGE_OF)
-    return rows.filter(changed_at__gte=since).exclude(maker="").order_by("-changed_at")
+    rows = Policy.objects.filter(ended_by_undo=True, changed_at__gte=since)
+    return rows.order_by("-changed_at")
 
 
 def _kinds_of(hunks: Iterable[Hunk]) -> QuerySet[Operation, tuple[str, str]]:
@@ -346,6 +344,7 @@ def _start_anew(kind: str, maker: str, action: str, why: str, actor: str, *, by_
         row.counted_after = Decision.objects.aggregate(last=Max("pk"))["last"] or 0
         if was_on:
             row.action, row.note, row.changed_by = Policy.Action.REVIEW, why, actor
+            row.ended_by_undo = by_itself
         # Of one that had ended before it stays known who ended it, when and why.
         row.save(update_fields=["counted_after"] if row.pk and not was_on else None)
         if was_on or not by_itself:

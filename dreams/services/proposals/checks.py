@@ -322,7 +322,12 @@ class _Confirmations:
     def load(cls, proposal: Proposal) -> "_Confirmations":
         rows = list(proposal.findings.filter(confirmed_at__isnull=False).select_related("file"))
         by_subject = {
-            (row.file.path if row.file else "", row.code, row.message_parts.get(_ABOUT, ""), row.hunk_id): row
+            (
+                row.file.path if row.file else "",
+                row.code,
+                row.message_parts.get(Finding.ABOUT, ""),
+                row.hunk_id,
+            ): row
             for row in rows
         }
         return cls({row.key: row for row in rows}, by_subject)
@@ -338,9 +343,6 @@ class _Confirmations:
 class _Confirmation(TypedDict):
     confirmed_by: str
     confirmed_at: dt.datetime | None
-
-
-_ABOUT = "about"  # beside the parts of a stored message: what `_about` says
 
 
 def _about(found: NewFinding) -> str:
@@ -388,7 +390,7 @@ def _row(
         severity=found.severity,
         message=text.storable(found.message, 2000),
         remedy=text.storable(found.remedy, 1000),
-        message_parts=_stored_parts(found.message_parts) | {_ABOUT: _about(found)},
+        message_parts=_stored_parts(found.message_parts) | {Finding.ABOUT: _about(found)},
         line_no=found.line_no,
         **old.fields(found, hunk),
     )

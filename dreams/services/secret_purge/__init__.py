@@ -133,9 +133,9 @@ def _purge(
             replaced=replaced,
             histories=[project.history_key],
         )
+        locating.forget_digests(project, replaced, said, values)
         locating.rename(project, replaced)
         locating.drop(sha for sha, content in locating.unnamed() if _holds(content, values))
-        locating.forget_digests(project, said, values)
         locating.scrub(project, values)
         auditlog.record(
             "history.purged",

@@ -53,7 +53,7 @@ from dreams.models import (
     WorkStep,
     WorkText,
 )
-from dreams.services import blobs, hosts
+from dreams.services import blobs, database, hosts
 from dreams.services.memories import time_travel
 from dreams.services.search import index
 
@@ -131,9 +131,11 @@ def _rename(rows: QuerySet[Any], column: str, replaced: Mapping[str, str]) -> No
         rows.filter(**{column: old}).update(**{column: new})
 
 
-def forget_digests(project: Project, said: Collection[str], values: Mapping[str, str]) -> None:
-    """Forget what is known of a text with a secret by the text's digest, from which a short secret could be guessed.
-    `said` are those of what was said again (`said_again.with_secrets`); before `scrub`."""
+def forget_digests(
+    project: Project, replaced: Collection[str], said: Collection[str], values: Mapping[str, str]
+) -> None:
+    """Forget what is known of a text with a secret by the text's digest, from which a short secret could be guessed. `replaced`
+    are the sha256s of the texts, `said` what was said again (`said_again.with_secrets`); before `rename` and `scrub`."""
     SaidAgain.objects.filter(prompt__session__project=project, statement__in=said).delete()
     for rows, texts, digest in (
         (Card.objects.filter(project=project), ("said", "text"), "key"),
@@ -143,6 +145,27 @@ def forget_digests(project: Project, said: Collection[str], values: Mapping[str,
             said = [getattr(row, name) for name in texts]
             if said != _without(said, values):
                 rows.filter(pk=row.pk).update(**{digest: token_hex(32)})
+    _forget_findings(project, replaced, values)
+
+
+def _forget_findings(project: Project, replaced: Collection[str], values: Mapping[str, str]) -> None:
+    """What findings are known again by, of those that quote a secret or are in a proposal of such a text: it may be in what they
+    are about, of which a message quotes the beginning. No proposal that waits has such a text."""
+    proposals = Proposal.objects.filter(project=project)
+    columns = ("files__base_sha", "files__new_sha", "files__rebased_from", "files__hunks__edited_sha")
+    named = {
+        pk
+        for some in database.in_parts(sorted(replaced), ROWS_AT_ONCE)
+        for column in columns
+        for pk in proposals.filter(**{f"{column}__in": some}).values_list("pk", flat=True)
+    }
+    rows = Finding.objects.filter(proposal__project=project)
+    told = ("message", "remedy", "message_parts")
+    for row in rows.only("pk", "proposal", *told).iterator(chunk_size=ROWS_AT_ONCE):
+        said = [getattr(row, name) for name in told]
+        if row.proposal_id in named or said != _without(said, values):
+            parts = {name: part for name, part in row.message_parts.items() if name != Finding.ABOUT}
+            rows.filter(pk=row.pk).update(key=token_hex(12), message_parts=parts)
 
 
 def scrub(project: Project, values: Mapping[str, str]) -> None:
