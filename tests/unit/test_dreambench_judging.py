@@ -52,6 +52,30 @@ def test_a_fact_that_stood_and_does_not_is_wrong_and_one_that_was_never_learnt_i
     assert verdict(case(stands=(OLD,)), "- nothing", "- nothing") == "left"
 
 
+SAID_TWICE = "- `copper-indexer` runs 15.\n- Where 15 is: copper indexer."
+
+
+@each(
+    ("after", "expected"),
+    [
+        ("- `copper-indexer` runs PRs.\n- Where 15 is: copper indexer.", "wrong"),
+        ("---\ndescription: copper-indexer runs PRs.\n---\n- Where 15 is: copper indexer.", "wrong"),
+        ("- Where 15 is: copper indexer.", "right"),
+        ("- `copper-indexer` runs since May 15.", "right"),
+        ("- Where 15 is: copper indexer. It runs.", "right"),
+        (SAID_TWICE, "left"),
+    ],
+)
+def test_one_fact_of_which_a_copy_became_false_is_not_merged(after: str, expected: str) -> None:
+    assert verdict(case(stands=(OLD,), once=True), SAID_TWICE, after) == expected
+
+
+def test_an_old_statement_that_got_a_value_of_something_else_is_wrong_beside_the_new_one() -> None:
+    before = "- `copper-indexer` runs 15.\n- Where 15 is: copper indexer."
+    assert verdict(UPDATE, before, "- `copper-indexer` runs 16.\n- Where PRs is: copper indexer.") == "wrong"
+    assert verdict(UPDATE, before, "- `copper-indexer` runs 16.\n- Where 16 is: copper indexer.") == "right"
+
+
 def test_a_lure_that_came_in_is_wrong() -> None:
     lure = case(stands=(OLD,), gone=(NEW,))
     assert verdict(lure, "- copper indexer: 15", "- copper indexer: 15") == "right"

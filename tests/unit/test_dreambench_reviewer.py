@@ -89,3 +89,10 @@ def test_an_old_value_that_goes_without_the_new_one_is_no_step_ahead() -> None:
     good = Option("replace", "Replace", (edit("a.md", "- relay is on 15\n", "- relay is on 16\n"),))
     assert Actor(DirectoryPassages(stale), [moved]).answer([question(garbled, KEEP)], stale) == stale
     assert b"16" in Actor(DirectoryPassages(stale), [moved]).answer([question(good, KEEP)], stale)["a.md"]
+
+
+def test_a_double_is_not_mended_by_making_one_of_its_copies_false() -> None:
+    same = Actor(DirectoryPassages(FILES), [case(stands=(FACT,), once=True)])
+    false = Option("replace", "Replace", (edit("b.md", OTHER, "- PRs is where relay is\n"),))
+    assert same.answer([question(false, KEEP)], FILES) == FILES
+    assert same.asked.useful.total() == 0

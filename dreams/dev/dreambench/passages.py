@@ -43,6 +43,20 @@ class Passage:
     def with_place(self) -> str:
         return f"{self.plain} {plain(self.place)}"
 
+    def names(self, claim: "Claim") -> bool:
+        """Whether all words but the last are here or in its place."""
+        return all(_pattern(word).search(self.with_place) for word in claim[:-1])
+
+    def says(self, claim: "Claim") -> bool:
+        return bool(_pattern(claim[-1]).search(self.plain)) and self.names(claim)
+
+    def around(self, word: str) -> Iterator[re.Pattern[str]]:
+        """The passage with anything in place of this word, once for each time that it has it."""
+        for found in _pattern(word).finditer(self.plain):
+            start, end = self.plain[: found.start()], self.plain[found.end() :]
+            if start or end:
+                yield re.compile(f"{re.escape(start)}.+{re.escape(end)}")
+
     @property
     def is_past(self) -> bool:
         return bool(_PAST.search(f"{self.text} {self.place}".casefold()))
@@ -58,20 +72,16 @@ class DirectoryPassages:
         ]
         self.known = {(p.plain, p.place) for p in self.passages}
         # A cache: each claim is looked up several times per state.
-        self._holding: dict[tuple[str, ...], list[Passage]] = {}
+        self._holding: dict[Claim, list[Passage]] = {}
 
     def holding(self, claim: Claim) -> list[Passage]:
         if claim not in self._holding:
             self._holding[claim] = self._look_for(claim)
         return self._holding[claim]
 
-    def _look_for(self, words: tuple[str, ...]) -> list[Passage]:
-        letters, (*before, last) = plain(words[-1]), map(_pattern, words)
-        return [
-            p
-            for p in self.passages
-            if letters in p.plain and last.search(p.plain) and all(w.search(p.with_place) for w in before)
-        ]
+    def _look_for(self, claim: Claim) -> list[Passage]:
+        letters = plain(claim[-1])
+        return [p for p in self.passages if letters in p.plain and p.says(claim)]
 
     def says(self, claim: Claim) -> bool:
         return bool(self.holding(claim))

@@ -4,6 +4,7 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any, Literal
 
 from dreams.dev.dreambench.builder import KINDS, BuiltDirectory, Case, World
@@ -259,10 +260,15 @@ class States:
     before: DirectoryPassages
     after: DirectoryPassages
 
+    @cached_property
+    def fresh(self) -> list[Passage]:
+        """What is said now and was not."""
+        return [p for p in self.after.passages if (p.plain, p.place) not in self.before.known]
+
 
 def judge(case: Case, states: States) -> JudgedCase:
     """The verdict: the first wrong check, else the first left one, else right."""
-    checks = (_standing, _files, _gone, _once, _dated, _index)
+    checks = (_standing, _true, _files, _gone, _once, _dated, _index)
     found = [judged for check in checks for judged in check(case, states)]
     for verdict in ("wrong", "left"):
         for judged in found:
@@ -302,6 +308,20 @@ def _standing(case: Case, states: States) -> Iterable[JudgedCase]:
             yield JudgedCase(case, "left", f"not there: {' '.join(claim)}")
 
 
+def _true(case: Case, states: States) -> Iterable[JudgedCase]:
+    """A statement of the case whose value became another one is false, also while a second copy is right."""
+    claims = [claim for claim in (*case.stands, *case.gone) if len(claim) > 1]
+    for claim in claims:
+        forms = [form for old in states.before.holding(claim) for form in old.around(claim[-1])]
+        for new in states.fresh:
+            if (
+                new.names(claim)
+                and any(form.fullmatch(new.plain) for form in forms)
+                and not any(new.says(each) for each in claims)
+            ):
+                yield JudgedCase(case, "wrong", f"false: {new.text[:120]}")
+
+
 def _gone(case: Case, states: States) -> Iterable[JudgedCase]:
     for claim in case.gone:
         still = [p for p in states.after.holding(claim) if not _is_history(p, states)]
@@ -313,7 +333,7 @@ def _gone(case: Case, states: States) -> Iterable[JudgedCase]:
 
 def _is_history(passage: Passage, states: States) -> bool:
     """Whether a passage tells it as past in new words."""
-    return passage.is_past and (passage.plain, passage.place) not in states.before.known
+    return passage.is_past and passage in states.fresh
 
 
 def _once(case: Case, states: States) -> Iterable[JudgedCase]:
