@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import argparse
 import re
+import shlex
 from pathlib import Path
 
-from django.core.management import BaseCommand, load_command_class
+from django.core.management import BaseCommand, CommandError, load_command_class
 
 from dreams import conf
+from dreams.management.base import parsed
 from memoryweb import version
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -59,6 +61,33 @@ def options(command: BaseCommand) -> list[str]:
     """The options that its `--help` shows."""
     shown = [one for one in command.create_parser("", "")._actions if one.help != argparse.SUPPRESS]
     return [one.option_strings[-1] for one in shown if one.option_strings]
+
+
+def test_every_command_line_in_the_docs_is_one_that_its_command_takes() -> None:
+    lines = command_lines()
+    refused = []
+    for name, line in lines:
+        parser = load_command_class("dreams", name).create_parser("manage.py", name)
+        try:
+            parsed(parser, shlex.split(line, comments=True))
+        except (CommandError, ValueError) as error:
+            refused.append(f"{name}{line}: {error}")
+    assert len(lines) > 40 and not refused
+
+
+def command_lines() -> list[tuple[str, str]]:
+    """(command, what is typed behind it) of every example: lines of blocks, and what sentences have in backticks."""
+    own = "|".join(path.stem for path in (ROOT / "dreams/management/commands").glob("[a-z]*.py"))
+    line = re.compile(rf"(?:\$ )?(?:python )?(manage\.py |memoryweb )?({own})\b(?! [A-Z_]+=)([^`]*)")
+    found = []
+    for path in (ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))):
+        text = path.read_text(encoding="utf-8")
+        fenced = re.findall(r"^```\w*\n(.*?)^```", text, re.MULTILINE | re.DOTALL)
+        blocks = [*"".join(fenced).splitlines(), *re.findall(r"^ {4}(.*)", text, re.MULTILINE)]
+        found += [match for one in blocks if (match := line.match(one)) and "[--" not in one]
+        inline = re.findall(r"(?<!`)`([^`]+)`(?!`)", text)
+        found += [match for one in inline if (match := line.match(" ".join(one.split()))) and match[1]]
+    return [(match[2], match[3]) for match in found]
 
 
 def test_every_test_that_the_docs_name_for_a_promise_exists() -> None:
