@@ -5,7 +5,7 @@ by their targets, independent of their positions, and only the lines between the
 """
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from dreams.lib.diff.lines import line_end_of, split_lines, terminated
@@ -126,11 +126,7 @@ def _settled(three: _Three) -> Iterator[Token | Chunk]:
         order.extend(_united(chunk, three) if chunk.kind == "conflict" else _between(chunk, three))
     placed = list(_each_row_once(order, three))
     for version in (three.ours, three.theirs):
-        present = {item for item in placed if isinstance(item, str)}
-        for token in version.rows:
-            if token not in present and three.is_kept(token):
-                placed.insert(_behind(version.tokens, token, placed, default=len(placed)), token)
-                present.add(token)
+        placed = _with_rows_of(version.tokens, placed, three.is_kept, alone_at_end=True)
     return iter(placed)
 
 
@@ -147,22 +143,19 @@ def _each_row_once(order: Iterable[Token | Chunk], three: _Three) -> Iterator[To
 
 def _between(chunk: Chunk, three: _Three) -> Iterator[Token | Chunk]:
     """A chunk without conflict: its rows as tokens, each other line as a separate chunk."""
-    for offset, token in enumerate(chunk.lines):
-        if _is_row(token):
-            yield token
-        else:
-            yield _line_chunk(chunk, token, offset, three)
-
-
-def _line_chunk(chunk: Chunk, line: str, offset: int, three: _Three) -> Chunk:
-    def place(version: _Version, part: TextLines) -> TextLines:
-        if chunk.kind == "stable":
-            return TextLines(version.starts[part.start + offset], (line,))
-        return TextLines(_line_number(version, part.start), (line,) if line in part.lines else ())
-
-    base, ours, theirs = _parts(chunk)
-    places = place(three.base, base), place(three.ours, ours), place(three.theirs, theirs)
-    return Chunk(chunk.kind, *places, lines=(line,))
+    versions = (three.base, three.ours, three.theirs)
+    sides = [(*side, set(side[1].lines)) for side in zip(versions, _parts(chunk), strict=True)]
+    for offset, line in enumerate(chunk.lines):
+        if _is_row(line):
+            yield line
+            continue
+        base, ours, theirs = (
+            TextLines(version.starts[part.start + offset], (line,))
+            if chunk.kind == "stable"
+            else TextLines(_line_number(version, part.start), (line,) if line in lines else ())
+            for version, part, lines in sides
+        )
+        yield Chunk(chunk.kind, base, ours, theirs, (line,))
 
 
 def _united(chunk: Chunk, three: _Three) -> Iterator[Token | Chunk]:
@@ -179,12 +172,9 @@ def _united(chunk: Chunk, three: _Three) -> Iterator[Token | Chunk]:
         )
         yield Chunk("conflict", *parts)
         layout = list(filter(_is_row, layout))
-    for token in other:
-        if _is_row(token) and token not in layout:
-            layout.insert(
-                _behind(other, token, layout, default=_past_additions(layout, 0, set(other))), token
-            )
-    yield from _between(Chunk("merged", chunk.base, chunk.ours, chunk.theirs, tuple(layout)), three)
+    whole = _with_rows_of(other, layout, lambda _: True, alone_at_end=False)
+    lines = tuple(item for item in whole if isinstance(item, str))
+    yield from _between(Chunk("merged", chunk.base, chunk.ours, chunk.theirs, lines), three)
 
 
 def _others(tokens: Iterable[Token]) -> tuple[str, ...]:
@@ -195,30 +185,39 @@ def _is_row(token: Token) -> bool:
     return not token.endswith("\n")
 
 
-def _behind(source: Sequence[Token], token: Token, placed: Sequence[Token | Chunk], *, default: int) -> int:
-    """Where `token` belongs in `placed`: after the row it follows in `source` and the rows added there.
+def _with_rows_of(
+    source: Iterable[Token],
+    placed: Sequence[Token | Chunk],
+    wanted: Callable[[Token], bool],
+    *,
+    alone_at_end: bool,
+) -> list[Token | Chunk]:
+    """`placed` with the `wanted` rows of `source`, each after the row it follows there and the rows that were added behind that.
 
-    Without any such row, before the row it precedes, else at `default`.
+    Rows that follow none are before the one they precede. Without any, they are at the end or behind the rows at the beginning.
     """
-    at = source.index(token)
-    where = {item: number for number, item in enumerate(placed) if isinstance(item, str)}
-    known = set(source)
-    for previous in reversed(source[:at]):
-        if previous in where and _is_row(previous):
-            return _past_additions(placed, where[previous] + 1, known)
-    for following in source[at + 1 :]:
-        if following in where and _is_row(following):
-            return where[following]
-    return default
-
-
-def _past_additions(placed: Sequence[Token | Chunk], at: int, known: set[Token]) -> int:
-    while at < len(placed):
-        item = placed[at]
+    known, present = set(source), {item for item in placed if isinstance(item, str)}
+    leading: list[Token] = []
+    behind: dict[Token, list[Token]] = {}
+    here = leading
+    for row in filter(_is_row, source):
+        if row in present:
+            here = behind.setdefault(row, [])
+        elif wanted(row):
+            here.append(row)
+    first = next(iter(behind), None)
+    waiting = [] if first or alone_at_end else leading
+    found: list[Token | Chunk] = []
+    for item in placed:
         if not isinstance(item, str) or not _is_row(item) or item in known:
-            break
-        at += 1
-    return at
+            found += waiting
+            waiting = []
+        if item == first:
+            found += leading
+        found.append(item)
+        if isinstance(item, str):
+            waiting = behind.get(item, waiting)
+    return [*found, *waiting, *(leading if alone_at_end and not first else ())]
 
 
 def _row_chunk(three: _Three, token: Token) -> Chunk:
