@@ -489,3 +489,19 @@ def test_what_several_memories_say_in_the_same_words_is_one_question(tmp_path: P
         "c.md": False,
     }
     assert "Sphinx" in after["a.md"]
+
+
+def test_a_row_and_a_description_that_say_a_forgotten_sentence_as_well_are_summed_up_anew(
+    tmp_path: Path,
+) -> None:
+    told = "Owner of cache-indexer: Carolin Quintana. Ask for a review of each change."
+    files = {
+        "MEMORY.md": f"- [A](a.md) — {told}\n- [B](b.md)\n",
+        "a.md": memory(f"{told}\n\nIt came up in a code review.\n", description=told),
+        "b.md": memory("- Carolin Quintana owns cache-indexer\n- The docs are built with Sphinx.\n"),
+    }
+    said = "cache-indexer with Carolin Quintana is no longer true, take it out of your notes"
+    [question] = [q for q in asked(dream(tmp_path, files, [session(1, said)])) if q.places[0].path == "a.md"]
+    after = {edit.path: edit.after or "" for edit in question.options[0].edits}
+    assert after.keys() == {"MEMORY.md", "a.md"} and "Quintana" not in "".join(after.values())
+    assert after["MEMORY.md"].startswith("- [A](a.md) — Ask for a review of each change.\n")

@@ -507,6 +507,32 @@ def test_the_days_of_two_statements_are_not_their_values(tmp_path: Path) -> None
     assert all("2025" not in each.why for each in questions)
 
 
+def test_a_name_that_both_statements_have_is_not_the_older_value(tmp_path: Path) -> None:
+    files = {
+        "MEMORY.md": "- [A](amber_fetcher.md)\n- [B](list.md)\n",
+        "amber_fetcher.md": memory("- Questions about amber-fetcher go to Carolin Eriksson.\n"),
+        "list.md": memory("- Owner of amber-fetcher: Carolin Eriksson. Always request a review on PRs.\n"),
+    }
+    made = dream(tmp_path, files, written={"amber_fetcher.md": NEW, "list.md": OLD})
+    assert asked(made, "changed") == []
+
+
+def test_a_word_without_a_meaning_of_its_own_is_no_value(tmp_path: Path) -> None:
+    files = {"MEMORY.md": INDEX, "a.md": memory("The indigo importer ships every Friday afternoon.\n")}
+    said = "we're going to ship the indigo importer daily instead of every Friday afternoon"
+    options = [o for q in dream(tmp_path, files, [session(1, said)]).outcome.questions for o in q.options]
+    assert not any("daily Friday" in (edit.after or "") for each in options for edit in each.edits)
+
+
+@each("said", ["ledger-worker also listens on port 50020.", "ledger-worker listens on port 50020, too."])
+def test_to_replace_is_not_the_first_answer_to_a_sentence_that_adds_a_value(
+    tmp_path: Path, said: str
+) -> None:
+    files = {"MEMORY.md": INDEX, "a.md": memory(f"{ONE}\n")}
+    [question] = asked(dream(tmp_path, files, [session(1, said)]), "changed")
+    assert [option.id for option in question.options] == ["keep", "replace", "history"]
+
+
 def test_memories_about_two_things_are_not_asked_about(tmp_path: Path) -> None:
     files = {
         "MEMORY.md": "- [A](topaz_auditor.md)\n- [B](topaz_uploader.md)\n",

@@ -286,7 +286,8 @@ def _of_words(text: str, said: str, thing: str) -> Exchange | None:
         old, new = found["old"], found["new"]
         at = re.search(rf"(?<![\w.-]){re.escape(old)}(?![\w-])", text)
         # "Do not run" does not replace "run".
-        is_value = new.lower() not in lexicon.FILLER and len(old) > 2
+        words = (lexicon.PHRASES.get(word, word) for word in (old.lower(), new.lower()))  # "every": "each"
+        is_value = len(old) > 2 and lexicon.FILLER.isdisjoint(words)
         if at and old.lower() not in thing and new.lower() not in text.lower() and is_value:
             gone = ValueSpan(*at.span(), old, old.lower(), "word")
             more = _MORE.match(said, found.end("new"))  # "from biome to ruff format"

@@ -109,11 +109,11 @@ def remove(
     )
 
 
-def pruned(tree: Tree, change: NewText, gone: str, note: str) -> list[NewText]:
-    """The change that removes a statement, with the updated summaries of its memory."""
+def pruned(tree: Tree, change: NewText, gone: str, note: str, held: str = "") -> list[NewText]:
+    """The change that removes a statement, or a sentence of `held`, with the updated summaries of its memory."""
 
     def is_gone(summary: str) -> bool:
-        return not says_more(gone, summary) and not says_more(summary, gone)
+        return not says_more(gone, summary) and not says_more(summary, held or gone)
 
     found = []
     for path, after in summed_up_anew(tree, change.path, change.after or "", is_gone):
@@ -152,7 +152,7 @@ def remove_sentence(
         end = behind.lstrip(" \t")
         after = f"{lead}{before.rstrip()}{end}{rest}"
     left = lines_gone(text, after, f"{note} The rest of it stays.")
-    changes = pruned(rec.tree, NewText(path, after, reason, left, (cited,)), told, note)
+    changes = pruned(rec.tree, NewText(path, after, reason, left, (cited,)), told, note, " ".join(said))
     return rec.operation("prune", changes, key=digest(path, told))
 
 

@@ -28,6 +28,7 @@ from dreams.lib.prose.exchanges import (
     has_another_title,
     is_about,
     is_in_a_title,
+    is_told_past,
     own_words,
     things,
     words_of,
@@ -37,6 +38,9 @@ from dreams.lib.prose.statement_pairs import PlacedText
 from dreams.lib.prose.values import Value, read
 
 TOLD = 0.85  # how useful an answer is, chosen: a person said the new value
+_ADDS = re.compile(
+    r"\b(?:also|too|as well|additionally|in addition)\b", re.IGNORECASE
+)  # "also listens on 9090"
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,8 +98,9 @@ def _told_question(asking: Inputs, update: Update) -> tuple[Question, Changed] |
     citations = (*quotes, *map(cited, statements))
     subject = f"{subject_of(statements)} {new.strip('`').lower()}"
     about = tuple(each.statement for each in update.wordings)
+    options = (both, keep, replacing, history) if _ADDS.search(quote) else (replacing, keep, history, both)
     return (
-        Question("changed", subject, why, places, (replacing, keep, history, both), citations, TOLD),
+        Question("changed", subject, why, places, options, citations, TOLD),
         Changed(update.thing, old, new, statements[0].text, about, citations),
     )
 
@@ -245,7 +250,13 @@ def _in_place(one: PlacedText, other: PlacedText, thing: str) -> TwoValues | Non
     if not (is_thing(thing, one) or is_thing(thing, other)) or are_about_two(one, other):
         return None
     found = exchange(one.text, other.text, thing)
-    if found is None or found.old.sort == "word" or one.reading.environments != other.reading.environments:
+    both = found and found.named and not is_told_past(found.old.text, other.text)
+    if (
+        found is None
+        or both
+        or found.old.sort == "word"
+        or one.reading.environments != other.reading.environments
+    ):
         return None
     if all(
         _names_beside(each, value) - beside.reading.keys
