@@ -14,7 +14,7 @@ import pytest
 from django.core.management import call_command
 from django.db import connection, transaction
 
-from dreams.management.base import Refused
+from dreams.management.base import BadUsage, Refused
 from dreams.models import AuditEntry
 from dreams.services import auditlog, doctor, verifying
 
@@ -90,6 +90,8 @@ def test_a_person_who_brought_the_database_back_from_a_copy_says_so(
 ) -> None:
     AuditEntry.objects.filter(number=3).delete()
     with committing():
+        with pytest.raises(BadUsage, match="The reason is empty"):
+            call_command("audit", "--explain", " ")
         call_command("audit", "--explain", "The disk was replaced", "--json")
     sentences = [entry["sentence"] for entry in json.loads(capsys.readouterr().out)["entries"]]
     assert "explained why the newest audit entries are missing" in sentences[0]

@@ -57,6 +57,10 @@ def test_a_chain_by_command() -> None:
         (["add", "0 3 * *", "dream"], {}, BadUsage, "not five fields"),
         (["add", "0 3 * * *", "nap"], {}, BadUsage, "is not one of"),
         (["add", "0 3 * * *", "dream"], {"until": "soon"}, BadUsage, "not a day"),
+        # As of a variable without a value, in a script.
+        (["add", "0 3 * * *", "dream"], {"until": ""}, BadUsage, "not a day"),
+        (["add", "0 3 * * *", "dream"], {"after": ""}, Refused, "There is no job ''"),
+        (["list"], {"until": ""}, BadUsage, "Only `jobs add` takes --project, --after, --once, --until"),
         (["add", "dream"], {"after": "jnothing0"}, Refused, "There is no job"),
         (["add", "0 3 * * *", "dream"], {"project": "nowhere"}, Refused, "nowhere"),
         (["run"], {}, BadUsage, "Name one job"),

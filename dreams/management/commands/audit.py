@@ -27,7 +27,9 @@ class Command(base.Command):
         )
 
     def run(self, options: base.Options) -> base.Result:
-        if options["explain"]:
+        if options["explain"] is not None:
+            if not options["explain"].strip():
+                raise base.BadUsage("The reason is empty. Say why the entries are missing.")
             if not auditlog.cut_off():
                 raise base.Refused("No newest entry is missing, so there is nothing to explain.")
             auditlog.explain_cut(named.me().name, options["explain"])

@@ -28,7 +28,7 @@ class Command(base.Command):
 
     def run(self, options: base.Options) -> base.Result:
         words: list[str] = options["words"]
-        if options["action"] != "add" and any(options[name] for name in OF_ADD):
+        if options["action"] != "add" and any(options[name] not in (None, False) for name in OF_ADD):
             raise base.BadUsage(f"Only `jobs add` takes {', '.join(f'--{name}' for name in OF_ADD)}.")
         match options["action"]:
             case "add":
@@ -49,7 +49,7 @@ class Command(base.Command):
         wanted = jobs.Wanted(
             kind=kind,
             cron=" ".join(cron),
-            after=_job([options["after"]]) if options["after"] else None,
+            after=None if options["after"] is None else _job([options["after"]]),
             project=named.any_project(options["project"]),
             once=options["once"],
             until=_day(options["until"]),
@@ -88,13 +88,13 @@ def _job(words: list[str]) -> ScheduledJob:
         raise base.BadUsage("Name one job by its id; `jobs list` shows them.")
     job = jobs.find(words[0])
     if job is None:
-        raise base.Refused(f"There is no job {words[0]}. `jobs list` shows them.")
+        raise base.Refused(f"There is no job {words[0]!r}. `jobs list` shows them.")
     return job
 
 
 def _day(text: str | None) -> dt.date | None:
     try:
-        return dt.date.fromisoformat(text) if text else None
+        return None if text is None else dt.date.fromisoformat(text)
     except ValueError as error:
         raise base.BadUsage(f"“{text}” is not a day such as 2026-12-31.") from error
 
