@@ -545,6 +545,18 @@ def test_a_key_over_several_lines_leaves_line_numbers_as_they_were(tmp_path: Pat
     assert b"MIIEvQIBADANBgkqhkiG9w0" not in _everywhere(project)
 
 
+@pytest.mark.not_on_postgresql
+def test_a_key_with_a_line_that_is_in_the_words_instead_of_it_can_be_purged(tmp_path: Path) -> None:
+    """As where a person has replaced a line of it: the mask has that word too, and would count as a part of the key."""
+    head, foot = "-----BEGIN " + "PRIVATE KEY-----", "-----END " + "PRIVATE KEY-----"
+    block = f"{head}\nMIIEvQIBADANBgkqhkiG9w0BAQEFAASCBKcwggSj\nredacted\nAgEAAoIBAQC7VJTUt9Us8cKj\n{foot}"
+    project = world.make_project(tmp_path / "claude", {"key.md": f"Before.\n{block}\nAfter.\n"})
+    _redacted(project)
+    secret_purge.purge(project, [_id(project)], ME)
+    assert b"MIIEvQIBADANBgkqhkiG9w0" not in _everywhere(project)
+    assert not secret_purge.find_secrets(project).found
+
+
 def _noted(project: Project, text: str) -> SessionNotes:
     """Notes as they were kept before the rule that knows the token existed."""
     session = rows.make_session(project)

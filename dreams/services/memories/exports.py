@@ -181,8 +181,7 @@ class _Purged:
 def _purged(project: Project, ours: HistoryStore, brought: HistoryStore) -> _Purged:
     """What was purged here or before the export was made, so far as either history still has it. A purge in another project
     counts for what is not here: of a copy of its memories."""
-    carried.note(project, ours)
-    own = blobs.instead_of_purged(project, own=True)
+    own = carried.note(project, ours)
     every = blobs.instead_of_purged(project)
     texts = {old: new for old, new in every.items() if brought.has(old) and (old in own or not ours.has(old))}
     return _Purged(carried.secrets_purged(project, ours, brought, texts), texts)

@@ -33,17 +33,18 @@ def _masked(content: str) -> str:
     return MARKED.sub("[redacted]", without(content, values(content)))
 
 
-def note(project: Project, store: HistoryStore) -> None:
-    """Add what was purged in `project` to the list of its history. Once there is a list, each purge adds to it when it is
-    finished."""
-    known = blobs.instead_of_purged(project, own=True)
+def note(project: Project, store: HistoryStore) -> Mapping[str, bytes]:
+    """Add what was purged in `project` to the list of its history, and return it. Once there is a list, each purge adds to it when
+    it is finished."""
+    known = own = blobs.instead_of_purged(project, own=True)
     if store.purged():
         waiting = Purge.objects.filter(done_at__isnull=True)
         unfinished = {
             sha for made in waiting if project.history_key in made.histories for sha in made.replaced
         }
-        known = {sha: data for sha, data in known.items() if sha in unfinished}
+        known = {sha: data for sha, data in own.items() if sha in unfinished}
     add(store, known)
+    return own
 
 
 def add(store: HistoryStore, instead: Mapping[str, bytes]) -> None:

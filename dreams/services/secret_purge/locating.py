@@ -72,7 +72,8 @@ def with_lines(values: Mapping[str, str]) -> dict[str, str]:
     for value, rule in list(found.items()):
         lines = [line.strip() for line in value.splitlines()]
         keys = (line for line in lines if len(lines) > 1 and not line.startswith("-----"))
-        found |= {line: rule for line in keys if len(line) >= SHORTEST}
+        # A mask must not count as a part of what it is for.
+        found |= {line: rule for line in keys if len(line) >= SHORTEST and line not in f"{MARK}{rule}]"}
     return found
 
 
