@@ -22,12 +22,13 @@ from django.db import connection, transaction
 from django.utils import timezone
 
 from dreams.lib.files import flush
+from dreams.lib.files.text import storable
 from dreams.lib.secrets.redact import cut, redact
 from dreams.models import AuditEntry, Card, DreamRun, Project, Proposal, Question, ScheduledJob
 from dreams.services import database
 
 log = logging.getLogger(__name__)
-MOST_TYPED = 500  # characters of a reason, as in the columns
+MOST_TYPED, MOST_ID = 500, 300  # characters of a reason and of an id, as in the columns; a path may be longer
 # Registered actions, as a typo would make a kind of entry that no filter shows: the label, and the sentence of an
 # entry, with the words of `audit_sentences`.
 ACTIONS: Mapping[str, tuple[str, str]] = {
@@ -150,13 +151,13 @@ def record(
     if about is not None:
         project, object_id = about.project, about.public_id
     typed = {key: data[key] for key in ("reason", "error") if isinstance(data.get(key), str)}
-    bare = {key: cut(redact(value), MOST_TYPED) for key, value in typed.items()}
+    bare = {key: cut(redact(storable(value)), MOST_TYPED) for key, value in typed.items()}
     entry = AuditEntry(
         action=action,
         actor=actor,
         project_id_was=project.pk if project else None,
         project_label=str(project) if project else "",
-        object_id=object_id,
+        object_id=object_id[:MOST_ID],
         batch=batch,
         data=data | bare,
     )

@@ -20,9 +20,9 @@ from django.db.models import Count, QuerySet
 from django.db.models.functions import Now
 
 from dreams.lib.files import text
-from dreams.lib.secrets.redact import redact
 from dreams.models import Card, Host, HostRequest, Memory, Project, Proposal
 from dreams.models.prepared import prepared
+from dreams.models.reasons import bare
 from dreams.services import auditlog, blobs, hosts, project_lock, proposals, review, rollback, secret_purge
 from dreams.services.apply import applying
 from dreams.services.catching import card_states
@@ -167,7 +167,7 @@ def close(
     return bool(
         HostRequest.objects.filter(pk=request.pk, state=was).update(
             state=state,
-            text=redact(said)[:1000],
+            text=bare(said, 1000),
             report=report or {},
             ended_at=Now(),
         )
@@ -216,7 +216,7 @@ def to_undo(
     given = {
         "paths": list(selection.paths),
         "hunks": list(selection.hunk_ids),
-        "reason": redact(reason),
+        "reason": bare(reason),
         "never_again": never_again,
     }
     seen = current(proposal.project, proposal.files.values_list("path", flat=True))
@@ -225,30 +225,30 @@ def to_undo(
 
 def to_edit(memory: Memory, content: str, base_sha: str, reason: str = "") -> NewRequest:
     [sha] = blobs.put_many([text.encode(content)])
-    given = {"memory": memory.pk, "text": sha, "reason": redact(reason)}
+    given = {"memory": memory.pk, "text": sha, "reason": bare(reason)}
     return NewRequest(Deed.EDIT, memory.project, given, {memory.path: base_sha})
 
 
 def to_forget(memory: Memory, reason: str = "") -> NewRequest:
-    given = {"memory": memory.pk, "reason": redact(reason)}
+    given = {"memory": memory.pk, "reason": bare(reason)}
     return NewRequest(Deed.FORGET, memory.project, given, {memory.path: memory.sha256})
 
 
 def to_restore(project: Project, path: str, sha: str, reason: str = "") -> NewRequest:
-    given = {"path": path, "sha": sha, "reason": redact(reason)}
+    given = {"path": path, "sha": sha, "reason": bare(reason)}
     return NewRequest(Deed.RESTORE, project, given, current(project, [path]))
 
 
 def to_purge(project: Project, wanted: Collection[str], reason: str = "") -> NewRequest:
     """Each host names secrets with a different key, so a secret is identified by its position in a stored text."""
     places = secret_purge.places_of(project, wanted)
-    return NewRequest(Deed.PURGE, project, {"places": places, "reason": redact(reason)})
+    return NewRequest(Deed.PURGE, project, {"places": places, "reason": bare(reason)})
 
 
 def to_propose_moment(
     project: Project, when: dt.datetime, paths: Collection[str], reason: str = ""
 ) -> NewRequest:
-    given = {"when": when.isoformat(), "paths": sorted(paths), "reason": redact(reason)}
+    given = {"when": when.isoformat(), "paths": sorted(paths), "reason": bare(reason)}
     return NewRequest(Deed.MOMENT, project, given)
 
 

@@ -34,6 +34,18 @@ def said(action: str, you: str = "owner", **given: object) -> str:
     return Sentences.of([row], you).sentence(row)
 
 
+def test_an_entry_fits_into_every_database(tmp_path: Path) -> None:
+    """PostgreSQL refuses a text longer than its column, and half a character in JSON, as a reason typed in Latin-1 has."""
+    path = f"{'d' * 200}/{'e' * 200}.md"
+    project = world.make_project(tmp_path, {path: "Text.\n"})
+    review.log_secrets_shown(project.memories.get(), world.ME)
+    auditlog.explain_cut("owner", "caf\udce9")
+    shown, explained = AuditEntry.objects.order_by("number")
+    assert shown.object_id == path[:300]
+    assert explained.data["reason"] == "caf\ufffd"
+    assert auditlog.verify_chain() == []
+
+
 def test_a_review_from_proposal_to_undo_reads_as_a_story(tmp_path: Path) -> None:
     project = world.make_project(tmp_path)
     proposal = world.three_changes(project)

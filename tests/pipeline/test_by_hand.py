@@ -10,7 +10,7 @@ import pytest
 from django.utils import timezone
 
 from dreams.lib.files import text, workspace
-from dreams.models import AppliedBatch, Memory, Proposal, Version
+from dreams.models import AppliedBatch, FileChange, Memory, Proposal, Version
 from dreams.services import project_lock, rollback
 from dreams.services.apply import applying
 from dreams.services.dreaming.dream_inputs import hand_edited
@@ -36,6 +36,14 @@ def test_an_edit_by_hand_is_applied_and_kept_as_a_version(tmp_path: Path) -> Non
     written = (world.folder(project) / "project_deploy.md").read_bytes()
     assert b"beta" in written and b"\r" not in written
     assert Version.objects.filter(memory=row).first().origin == "edit"
+
+
+@pytest.mark.parametrize("stated", [b"caf\xe9", b"x" * 60], ids=["not UTF-8", "longer than its column"])
+def test_a_memory_of_an_odd_type_can_be_forgotten(tmp_path: Path, stated: bytes) -> None:
+    world.make_project(tmp_path, {"a.md": b"---\nname: A\ntype: %s\n---\n\nText.\n" % stated})
+    row = memory("a.md")
+    assert hand_edits.forget(row, world.ME).complete
+    assert FileChange.objects.get().memory_type == row.type
 
 
 LINE_ENDS = {

@@ -95,6 +95,15 @@ def test_asking_writes_nothing_and_makes_no_task(approved: Proposal) -> None:
     assert AuditEntry.objects.filter(action="request.asked", object_id=approved.public_id).exists()
 
 
+def test_a_reason_and_a_result_that_no_database_holds_are_stored_without_it(approved: Proposal) -> None:
+    """As a terminal in Latin-1 types one, and a folder with such a name gives the other."""
+    asked = host_requests.ask(host_requests.to_forget(_memory(approved), "caf\udce9"), world.ME)
+    assert asked.given["reason"] == "caf\ufffd"
+    assert host_requests.close(asked, State.REFUSED, "No folder caf\udce9.", was=State.WAITING)
+    asked.refresh_from_db()
+    assert asked.text == "No folder caf\ufffd."
+
+
 @pytest.mark.not_on_postgresql
 def test_the_host_with_the_files_takes_it_once_into_its_own_queue_and_writes(
     approved: Proposal, two: TwoHosts

@@ -243,3 +243,16 @@ def test_a_file_with_two_such_lines_is_counted_once(browser: Client, tmp_path: P
     files = {f"note_{number}.md": "We moved it tomorrow.\n\nIt ends tomorrow.\n" for number in range(3)}
     text = _page(browser, _project(tmp_path, **files))
     assert "Each of 3 files" in text and "Each of 6 files" not in text
+
+
+def test_a_folder_here_at_the_path_of_another_hosts_repository_is_not_compared(
+    browser: Client, tmp_path: Path
+) -> None:
+    (tmp_path / "package.json").write_text('{"scripts": {"ship": "vite build --mode live"}}\n')
+    told = "---\nname: a\ntype: project\n---\n\n- `npm run ship` runs `vite build --mode live`\n"
+    project = _project(tmp_path / "claude", **{"project_shop.md": told})
+    rows, says = Project.objects.filter(pk=project.pk), "package.json, line 1"
+    rows.update(repo_dir=str(tmp_path))
+    assert says in _page(browser, project)
+    rows.update(host="another")
+    assert says not in _page(browser, project)

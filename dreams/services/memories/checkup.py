@@ -51,12 +51,12 @@ def check(project: Project) -> Checkup:
     hosts.name_secrets()
     files = syncing.contents(project)
     config, told = conf.current(project), instructions.texts(project)
-    key = _key(project, files, config, f"{told}{project.scope}{derivable.state(project.repo_dir)}")
+    # Another host's repository is not the folder at its path here.
+    repo = project.repo_dir if project.host == hosts.host() else ""
+    key = _key(project, files, config, f"{told}{project.scope}{derivable.state(repo)}")
     report: FindingsReport | None = cache.get(key)
     if report is None:
-        report = findings.health(
-            files, config, told, derivable.by_code(files, project.repo_dir), project.scope
-        )
+        report = findings.health(files, config, told, derivable.by_code(files, repo), project.scope)
         cache.set(key, report, KEPT_SECONDS)
     dreams = project.dreams.filter(status=DreamRun.Status.COMPLETED).count()
     tidied = dreams + (project.last_consolidated_at is not None)

@@ -180,7 +180,8 @@ def memory_type(path: str, data: bytes | None) -> str:
     """`index` for MEMORY.md, else the memory's own type, else empty."""
     if memdir.is_index(path):
         return "index"
-    return redact(memdir.memory_type(memdir.parse(data or b""), path) or "")
+    stated = memdir.memory_type(memdir.parse(data or b""), path) or ""
+    return text.storable(redact(stated), 40)  # as the column of a memory's type
 
 
 # Renamed files: a proposal has only added and deleted files.

@@ -17,9 +17,9 @@ from dreams.engines import drafts
 from dreams.engines.types import Edit
 from dreams.lib import locks
 from dreams.lib.files import safefs, text, workspace
-from dreams.lib.secrets.redact import redact
 from dreams.lib.storage import journal
 from dreams.models import Hunk, Proposal, Version
+from dreams.models.reasons import bare
 from dreams.services import project_lock, proposals, review
 from dreams.services.apply import undoing, writing
 from dreams.services.apply.applying import ApplyReport, NotWritten, Written, moved_there
@@ -116,7 +116,7 @@ def _waiting(proposal: Proposal, asked: undoing.TakenBack) -> Proposal | None:
 
 def _asked(planned: Preview, reason: str, *, never_again: bool, at_once: bool = False) -> undoing.TakenBack:
     hunks = tuple(hunk.pk for hunk in planned.hunks)
-    return undoing.TakenBack(hunks, never_again, redact(reason), at_once)
+    return undoing.TakenBack(hunks, never_again, bare(reason), at_once)
 
 
 def _withdraw(proposal: Proposal) -> None:
