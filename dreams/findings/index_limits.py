@@ -44,9 +44,9 @@ def _size(subject: Subject, path: str, loaded: memdir.Loaded) -> Iterator[NewFin
     config = subject.config
     if loaded.cut_by is None:
         return
-    rows = ", ".join(row.title or row.target for row in loaded.rows_dropped[:5])
-    more = f" and {len(loaded.rows_dropped) - 5} more" if len(loaded.rows_dropped) > 5 else ""
-    falls = f" What is never loaded: {rows}{more}." if rows else ""
+    dropped = [row.title or row.target for row in loaded.rows_dropped if row.is_memory_target]
+    more = f" and {len(dropped) - 5} more" if len(dropped) > 5 else ""
+    falls = f" What is never loaded: {', '.join(dropped[:5])}{more}." if dropped else ""
     size = f"{plural(loaded.lines, 'line')} and {loaded.bytes:,} bytes"
     limit = f"{config.index_max_lines:,} lines or {config.index_max_bytes:,} bytes"
     yield NewFinding(

@@ -21,6 +21,9 @@ def test_an_index_over_its_lines_names_the_rows_that_fall_off():
     assert found.severity == "warn"
     assert "Note 197" in found.message
     assert "200 lines" in found.message
+    tail = f"{'- A crane lifts.' + chr(10)}" * 210 + "- **CLAUDE.md** has the rules\n"
+    found = one(report({**FILES, "MEMORY.md": (INDEX + tail).encode()}), "index-over-budget")
+    assert "never loaded" not in found.message, "no row for a memory falls off"
 
 
 def test_an_index_over_its_bytes_is_told_too():

@@ -246,6 +246,12 @@ def test_what_a_row_would_lose_for_a_description_is_named(tmp_path: Path) -> Non
     files = {"MEMORY.md": f"{row}\n", "probe.md": now}
     (question,) = dream(tmp_path, files, described_then={row: "Probe: planned"}).outcome.questions
     assert question.why.endswith(" The new row does not say “planned, never”.")
+    row = "- [Probe](probe.md) — Stack, lenses, mirrors and cables (2026-02-03)"
+    now = memory(
+        "It feeds the shader.\n", description="In use: stack, lenses, mirrors and cables (2026-04-05)"
+    )
+    (question,) = dream(tmp_path / "2", {"MEMORY.md": f"{row}\n", "probe.md": now}).outcome.questions
+    assert question.why.endswith(" The new row does not say “2026-02-03”."), "in whatever case and place"
 
 
 def test_a_rule_is_kept_where_the_rules_are(tmp_path: Path) -> None:

@@ -331,6 +331,22 @@ def test_what_stands_below_a_rule_at_the_end_of_a_file_belongs_to_all_of_it(
     assert after.endswith(f"{OTHER}\n{stays}") and "writer" not in after and "views" not in after
 
 
+@each(
+    "state",
+    [
+        "**Berths (as of 2026-02-01):**\n\n| Berth | Ship |\n|---|---|\n| 1 | Anna |\n",
+        "As of 2026-02-01, the yard has:\n- A crane:\n\n  ```\n  crane --oil\n  ```\n\n- A gate\n  - of iron\n",
+    ],
+)
+def test_a_line_with_a_day_goes_with_the_list_that_it_leads(tmp_path: Path, state: str) -> None:
+    body = f"It reads CSV.\n\n{OTHER * 6}\n## Yard\n\n{state}\nShips pay by the yard.\n\n- Each pays.\n"
+    (question,) = dream(tmp_path, project_file(body)).outcome.questions
+    assert question.why == "This is a state as of 2026-02-01, 8 months ago. Is it still useful?"
+    assert question.places[0].text == state.strip()
+    after = question.options[0].edits[0].after or ""
+    assert after.endswith(f"{OTHER}\n## Yard\n\nShips pay by the yard.\n\n- Each pays.\n")
+
+
 @each(("day", "asked"), [("2026-03-09", True), ("2026-09-09", False)])
 def test_what_was_to_come_long_ago_is_asked_about(tmp_path: Path, day: str, asked: bool) -> None:
     body = (

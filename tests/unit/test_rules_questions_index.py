@@ -180,7 +180,7 @@ def test_a_section_of_a_full_index_could_be_a_memory(tmp_path: Path) -> None:
     index = f"# Memory\n\n## Cranes (2026-05-01)\n{facts}\n## Lifting\n{rules}\n## Hoists\n{linking}\n"
     question = asked(dream(tmp_path, _full_of_berths(index)))
     assert [place.text for place in question.places] == ["## Cranes (2026-05-01)"]
-    assert "1 section could become a memory with a row here: 8 lines fewer." in question.why
+    assert "1 section could become a memory with a row here: 7 lines and 258 bytes fewer." in question.why
     assert {edit.operation for edit in question.options[0].edits} == {"cranes.md"}
     after = {edit.path: edit.after or "" for edit in question.options[0].edits}
     assert after["MEMORY.md"].startswith(
@@ -225,7 +225,7 @@ def test_a_section_that_cannot_move_is_not_counted(tmp_path: Path) -> None:
     undated = "".join(f"- Pump {n} is quiet in the morning, as of today.\n" for n in range(9))
     index = f"# Memory\n\n## Cranes\n{facts}\n## Pumps\n{undated}\n"
     question = asked(dream(tmp_path, _full_of_berths(index), written=None))
-    assert "1 section could become a memory with a row here: 8 lines fewer." in question.why
+    assert "1 section could become a memory with a row here: 7 lines and 258 bytes fewer." in question.why
     assert [place.text for place in question.places] == ["## Cranes"]
 
 

@@ -197,7 +197,8 @@ def test_a_line_that_nobody_wrote_says_nothing(tmp_path: Path) -> None:
     data = '{"accounts": [' + ", ".join(f'{{"id": "PIER{n}F", "cash": {n}}}' for n in range(900)) + "]}"
     assert asked(tmp_path, "Account: `PIER700F`", repo={"orders.json": data}) == []
     short = '{"accounts": [{"id": "PIER700F"}]}'
-    assert len(asked(tmp_path / "2", "Account: `PIER700F`", repo={"orders.json": short})) == 1
+    assert len(asked(tmp_path / "2", "Account: `PIER700F`", repo={"orders.yml": short})) == 1
+    assert asked(tmp_path / "3", "Account: `PIER700F`", repo={"orders.json": short}) == []  # data
 
 
 def test_without_a_repository_nothing_is_asked(tmp_path: Path) -> None:

@@ -60,6 +60,12 @@ def test_no_finding_quotes_a_secret_from_a_line_that_does_not_call_it_one() -> N
     assert not [part for part in (ID, ID[:8], ID[-12:]) if part in told]
 
 
+def test_a_secret_of_words_hides_no_name_of_a_file_that_has_one_of_them() -> None:
+    path = "harbor_integration_done.md"
+    standing = health({path: b"- `SHIP_API_KEY=harbor-key-2026-secure-integration`\n"}).findings
+    assert [each.message for each in standing if "secret" in each.code and path in each.message]
+
+
 @each(
     "body",
     [

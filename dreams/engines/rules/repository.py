@@ -34,11 +34,11 @@ _NOT_ENTERED = frozenset(
     "node_modules vendor dist build target venv env __pycache__ coverage out site-packages".split()  # noqa: SIM905 - a word list
 )
 _HIDDEN_ENTERED = frozenset({".github", ".claude", ".gitlab", ".circleci"})
-# Configuration files; JSON, which may be data, only at the top or by one of two names.
+# Configuration files; JSON, which may be data, only by one of two names.
 _CONFIG = re.compile(
     r"(?:.*/)?(?![\w.-]*[-.]lock\.)(?:[\w.-]+\.(?:toml|ya?ml|cfg|ini|conf|tf|mk|mod)|[\w.-]+\.config\.[cm]?[jt]s|(?:package|tsconfig[\w.-]*)\.json|"
     r"(?:Make|Docker|Proc|just)file[\w.-]*|[\w.-]*\.?Dockerfile|requirements[\w.-]*\.txt|setup\.py|\.nvmrc|\.[\w-]+-versions?|"
-    r"\.env\.(?:example|sample|template))|[\w.-]+(?<!-lock)\.json",
+    r"\.env\.(?:example|sample|template))",
     re.IGNORECASE,
 )
 _INSTRUCTIONS = re.compile(r"(?:\.claude/)?CLAUDE\.md|\.claude/rules/[^/]+\.md|AGENTS\.md")

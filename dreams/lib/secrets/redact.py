@@ -72,9 +72,10 @@ def redact_counted(text: str) -> tuple[str, dict[str, int]]:
 
 
 LEAST_LINE = 8  # characters: less may be any word
+# A shorter run, or a plain word, reveals nothing of a key.
 _KEY_RUN = re.compile(
-    r"[A-Za-z0-9+/=]{8,}|[A-Za-z0-9+/=]{3,7}(?=…)"
-)  # a shorter run reveals nothing of a key
+    r"(?<![A-Za-z0-9+/=])(?![A-Z]?[a-z]+(?![A-Za-z0-9+/=…]))[A-Za-z0-9+/=]{8,}|[A-Za-z0-9+/=]{3,7}(?=…)"
+)
 
 
 def key_blocks(texts: Iterable[str]) -> str:

@@ -218,17 +218,23 @@ def _by_file(tree: Tree) -> Iterator[tuple[str, list[_Section]]]:
             continue
         document = tree.document(path)
         items = memdir.sections(document.body, document.body_start_line)
-        headings = [item for item in items if item.kind == "heading"]
         last = len(memdir.split_lines(tree.texts[path]))
         rows = lines_leading(tree.texts[path]) if is_index(path) else set()
-        told = [item for item in items if item.kind != "blank"][-3:]
+        told = [item for item in items if item.kind != "blank"]
+        # What leads a list or table ("**Status as of 2026-03-30:**") is its heading, of the lowest level.
+        levels = [
+            each.level or (each.depth == 0 and each.kind not in {"bullet", "table"}) * 7 for each in told
+        ]
         # A paragraph below a rule at the end is about the whole memory, too.
-        is_foot = [item.kind for item in told[1:]] == ["rule", "paragraph"] and told[0].kind != "heading"
-        foot = told[1].first_line - 1 if is_foot else last
+        is_foot = [item.kind for item in told[-2:]] == ["rule", "paragraph"] and not told[-3:][0].level
+        foot = told[-2].first_line - 1 if is_foot else last
         remarks = [each.first_line for each in items if REMARK.match(each.text)]  # about the whole memory
         found = []
-        for at, item in enumerate(headings):
-            ends = (other.first_line - 1 for other in headings[at + 1 :] if other.level <= item.level)
+        for at, item in enumerate(told):
+            is_lead = item.text.strip().endswith((":", ":**")) and levels[at : at + 2] == [7, 0]
+            if not (item.level or is_lead):
+                continue
+            ends = (told[n].first_line - 1 for n in range(at + 1, len(told)) if 0 < levels[n] <= levels[at])
             behind = bisect_right(remarks, item.first_line)
             end = min(next(ends, last), *(line - 1 for line in remarks[behind : behind + 1]), foot)
             held = range(item.first_line, end + 1)
@@ -269,17 +275,13 @@ def _sections(context: Inputs, sections: Sequence[_Section], said: str, told: _T
     state = _state(said, told, context)
     label = "Remove the section" if len(sections) == 1 else "Remove these sections"
     option = context.draftsman.option("remove", label, _take_out, sections=sections, note=state)
-    places = tuple(Place(each.path, each.line, _text(context.tree_before, each)) for each in sections)
+    lines = memdir.split_lines(context.tree_before.texts[sections[0].path])
+    texts = ("".join(lines[each.line - 1 : each.last_line]).strip() for each in sections)  # in full
+    places = tuple(Place(each.path, each.line, text) for each, text in zip(sections, texts, strict=True))
     cited = tuple(from_memory(each.path, each.line, each.heading) for each in sections)
     subject = " ".join(comparing.normalised(each.heading) for each in sections)[:200]
     why = f"{state} {STILL_USEFUL}"
     yield Question("expired", f"{subject} {told[0]}", why, places, (option, KEEP), cited, weight=OF_A_STATE)
-
-
-def _text(tree: Tree, section: _Section) -> str:
-    """The complete section without trailing blank lines, so that the person sees what would be removed."""
-    lines = memdir.split_lines(tree.texts[section.path])
-    return "".join(lines[section.line - 1 : section.last_line]).strip()
 
 
 def _take_out(rec: Recorder, sections: Sequence[_Section], note: str) -> None:
@@ -310,9 +312,8 @@ def _statements(context: Inputs, asked: set[str]) -> Iterator[Question]:
         if option.edits:
             asked.add(unit.path)
             why = f"{_state('This is a state as of', as_of, context)} {STILL_USEFUL}"
-            subject = f"{comparing.normalised(told)[:200]} {as_of[0]}"
-            place = (Place(unit.path, unit.first_line, unit.raw),)
-            yield Question("expired", subject, why, place, (option, KEEP), (cited,), weight=OF_A_STATE)
+            subject, places = f"{comparing.normalised(told)[:200]} {as_of[0]}", (place(unit),)
+            yield Question("expired", subject, why, places, (option, KEEP), (cited,), weight=OF_A_STATE)
 
 
 def _dated(context: Inputs) -> Iterator[tuple[PlacedText, str, _Told]]:

@@ -277,17 +277,19 @@ def sections_of_a_full_index(context: Inputs) -> Iterator[Question]:
     longest = sorted(_sections(context), key=lambda each: -each.lines)[:MOST_SECTIONS]
     drafted = ((each, context.draftsman.edits(_move, each, config.row_max)) for each in longest)
     edits_of = {each: _of(each.topic, made) for each, made in drafted if made}
-    found = list(edits_of)
-    if not found:
+    if not edits_of:
         return
-    saved = sum(each.lines - 1 for each in found)
+    texts = [edit.after or "" for made in edits_of.values() for edit in made if edit.path == path]
+    before, *after = (text.encode("utf-8", "replace") for text in (tree.texts[path], *texts))
+    fewer = sum(before.count(b"\n") - each.count(b"\n") for each in after)
+    saved = f"{plural(fewer, 'line')} and {sum(len(before) - len(each) for each in after):,} bytes"
     yield Question(
         "index",
-        " ".join(sorted(each.topic for each in found)),
+        " ".join(sorted(each.topic for each in edits_of)),
         f"{has}; an agent loads {config.index_max_lines:,} lines and "
-        f"{config.index_max_bytes:,} bytes. {plural(len(found), 'section')} could become "
-        f"{'a memory' if len(found) == 1 else 'memories'} with a row here: {plural(saved, 'line')} fewer.",
-        tuple(Place(path, each.line, each.heading, note=plural(each.lines, "line")) for each in found),
+        f"{config.index_max_bytes:,} bytes. {plural(len(edits_of), 'section')} could become "
+        f"{'a memory' if len(edits_of) == 1 else 'memories'} with a row here: {saved} fewer.",
+        tuple(Place(path, each.line, each.heading, note=plural(each.lines, "line")) for each in edits_of),
         (
             Option("demote", "Move the selected sections into memories", tuple(chain(*edits_of.values()))),
             Option("keep", "Leave the index as it is"),
@@ -318,7 +320,7 @@ def _sections(context: Inputs) -> Iterator[_Section]:
             and told >= LEAST_LINES
             and is_free
             and topic not in taken
-            and not (_OF_EVERY_SESSION.search(item.content) or len(rules_in(body)) > 1)
+            and not (_OF_EVERY_SESSION.search(item.content) or len(rules_in(f"{item.content} {body}")) > 1)
         ):
             taken.add(topic)
             section = _Section(item.text.strip(), item.first_line, end, body, topic, _title(item.content))

@@ -33,6 +33,7 @@ from dreams.lib.prose.values import read
 MOST_PLACES = 12  # of one question
 # How useful an answer is, chosen: every session loads rows; a dead link misleads nobody.
 OUT_OF_DATE, DEAD_ROWS, DEAD_LINKS = 0.65, 0.4, 0.15
+_WORD = re.compile(r"\w+")
 _NO_NAME = re.compile(r" |\.(?!md$)")  # "[[auth.email]]" is a table of TOML, "[[task #35]]" of another list
 # "supersedes X", "corrects X": X is older. "Corrected X" may be a record of work on X, "overrides X" is said of settings.
 _SUPERSEDES = re.compile(r"\b(?:supersed(?:es|ing)|correct(?:s|ing))\b[^.;]{0,80}?\[\[([^\]|#]+)", re.I)
@@ -230,10 +231,10 @@ def _is_behind(row: str, then: str, now: str, new: str) -> tuple[str, str] | Non
 
 def _lost(row: str, new: str) -> str:
     """A sentence about what the row says and its new text does not, in its own words: “never” is lost as easily as a name."""
-    lost = [row[start:end].strip(" ,;:—–-") for start, end in diff.word_spans(row, new)[0]]
-    return (
-        f" The new row does not say {joined([quoted(each) for each in lost if each])}." if any(lost) else ""
-    )
+    said = set(_WORD.findall(new.casefold()))
+    parts = (row[start:end].strip(" ,;:—–-") for start, end in diff.word_spans(row, new)[0])
+    lost = [quoted(each) for each in parts if not said.issuperset(_WORD.findall(each.casefold()))]
+    return f" The new row does not say {joined(lost)}." if lost else ""
 
 
 def _days(text: str) -> set[dt.date]:
