@@ -599,6 +599,8 @@ def test_files_that_one_memory_names_are_one_question_and_a_name_without_a_folde
         "**Deleted in May:**\n  - `src/web/basket.ts`",
         "0.9 (4c1d07be): the basket is in `src/web/basket.ts`",
         "The script is `npm run typecheck` in the sister project, not here",
+        "@import '@yard/shop/web/cart.ts'; is the first line",
+        "import cart from '@/web/shop/cart.ts'",
     ],
 )
 def test_what_is_there_or_may_be_elsewhere_is_not_asked_about(tmp_path: Path, line: str) -> None:

@@ -33,9 +33,9 @@ MOST_PLACES = 12  # of one question; chosen
 MANY = 5  # missing files allowed even if fewer of the named ones exist; chosen
 MOVED, GONE = 0.55, 0.35  # how useful an answer is, chosen: for a moved file the new text is known
 _CODE = re.compile(r"`([^`\n]+)`")
-# A path from the top of the repository, in code spans or plain.
+# A path from the top of the repository, in code spans or plain; "@name/" begins that of a package.
 _NAMED = re.compile(
-    r"(?<![\w./~$@:{}<>*%\\-])(?:\./)?((?:\.?[\w@-][\w.@-]*/)+[\w@-][\w.@-]*\.[A-Za-z]\w{0,4})(?![\w/*{}<>-])"
+    r"(?<![\w./~$@:{}<>*%\\-])(?:\./)?(?!@)((?:\.?[\w@-][\w.@-]*/)+[\w@-][\w.@-]*\.[A-Za-z]\w{0,4})(?![\w/*{}<>-])"
 )
 # A file name alone, of a source or document; data files come and go.
 _BARE = re.compile(
