@@ -214,7 +214,9 @@ def test_every_message_is_read_back_as_it_was_said(subject, trailers):
 @tries(20, 60)
 @given(
     st.dictionaries(
-        names, st.tuples(st.integers(0, 0o7777), st.integers(), st.binary(max_size=9)), max_size=4
+        names,
+        st.tuples(st.integers(0, 0o7777), st.integers(-(2**63), 2**63 - 1), st.binary(max_size=9)),
+        max_size=4,
     )
 )
 def test_every_manifest_is_read_back_as_it_was_written(found):
