@@ -140,8 +140,8 @@ def test_a_change_between_look_and_write_is_seen(tmp_path: Path, monkeypatch) ->
     row = memory("project_deploy.md")
     look = hand_edits._now
 
-    def look_and_be_overtaken(found):
-        seen = look(found)
+    def look_and_be_overtaken(*found):
+        seen = look(*found)
         world.put(world.folder(project) / "project_deploy.md", "written meanwhile\n")
         return seen
 

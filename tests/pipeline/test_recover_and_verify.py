@@ -43,6 +43,7 @@ from dreams.services.apply import applying, writing
 from dreams.services.doctor import installation
 from dreams.services.memories import hand_edits, syncing
 from dreams.services.project_lock import ProjectBusy
+from dreams.web.pages import memory as pages
 from tests.world import directory as world
 from tests.world.agent_folder import closed_to_us
 from tests.world.journal import DyingAt
@@ -51,6 +52,7 @@ from tests.world.rows import make_dream
 
 pytestmark = pytest.mark.django_db(transaction=True)
 PRIOR_NS = 1_780_000_000_123_456_789
+TOKEN = "ghp_" + "q4Wn8TzVkX2cB6rM1yJ9hD3sL7pF5gA0uEoI"
 
 
 @pytest.fixture
@@ -664,3 +666,45 @@ def test_a_damaged_text_of_the_file_on_disk_does_not_stop_what_is_approved_for_i
     assert [one.path for one in applying.apply(proposal, world.ME).rebased] == [file.name]
     assert applying.apply(proposal, world.ME, rebased=True).complete
     assert "Added by a session." in file.read_text()
+
+
+def test_a_memory_whose_text_is_damaged_in_the_database_is_shown_whole_edited_and_forgotten(
+    project: Project,
+) -> None:
+    """What the form shows is what an edit is compared with: else the damage would be saved as the person's own words."""
+    row = project.memories.get(path="project_deploy.md")
+    flipped(row.sha256)
+    shown = pages.current_bytes(row)
+    assert shown == world.DEPLOY.encode()
+    edited = world.DEPLOY.replace("alpha", "beta")
+    assert hand_edits.edit(row, edited, row.sha256, world.ME).complete
+    assert (world.folder(project) / row.path).read_text() == edited
+    row.refresh_from_db()
+    flipped(row.sha256)
+    assert hand_edits.forget(row, world.ME).complete
+    assert not (world.folder(project) / row.path).exists()
+
+
+def test_a_secret_in_a_text_that_is_damaged_in_the_database_is_seen_in_the_memory(
+    project: Project,
+) -> None:
+    path = world.folder(project) / "project_deploy.md"
+    path.write_text(world.DEPLOY + f"\n{TOKEN}\n")
+    syncing.refresh(project)
+    [leak] = secret_purge.find_secrets(project).found
+    Blob.objects.filter(sha256=project.memories.get(path=path.name).sha256).update(data=b"Damaged.\n")
+    with pytest.raises(Refusal, match=r"It is still in project_deploy\.md"):
+        secret_purge.purge_also_here(project, {TOKEN: leak.rule}, world.ME, "")
+    assert secret_purge.propose(project, world.ME)
+
+
+def test_a_file_that_cannot_be_read_now_gets_no_version_of_a_damaged_text(project: Project) -> None:
+    row = project.memories.get(path="project_deploy.md")
+    flipped(row.sha256)
+    path = world.folder(project) / row.path
+    path.rename(path.with_suffix(".aside"))
+    path.symlink_to(path.with_suffix(".aside"))
+    syncing.refresh(project)
+    assert [one.sha256 for one in row.versions.all()] == [row.sha256]
+    row.refresh_from_db()
+    assert row.unread and row.gone_at is None

@@ -48,8 +48,9 @@ class HandEdit:
 
 
 def edit(memory: Memory, content: str, base_sha: str, reviewer: Actor, *, reason: str = "") -> ApplyReport:
-    """Replace a memory's text. `base_sha` is of the text that the person saw. Raises Stale, ReviewRefused, ProjectBusy."""
-    now = _now(memory.project).get(memory.path)
+    """Replace a memory's text. `base_sha` is of the text that the person saw. Raises Stale, ReviewRefused, ProjectBusy,
+    blobs.MissingBlob and history errors."""
+    now = _now(memory.project, memory.path).get(memory.path)
     data = text.encode(_with_line_ends_of(now or b"", content))
     if data == now:
         return NO_DIFFERENCE  # also where the form was sent twice
@@ -65,10 +66,12 @@ def given(reason: str, who: str) -> str:
     return "" if reason in (EDITED.format(who=who), FORGOTTEN.format(who=who)) else reason
 
 
-def _now(project: Project) -> dict[str, bytes]:
-    """The current directory, after saving any change made outside as a version."""
+def _now(project: Project, *paths: str) -> dict[str, bytes]:
+    """The current texts of the memories at `paths`, after saving any change made outside as a version."""
     syncing.refresh(project)
-    return syncing.contents(project)
+    states = time_travel.states_now(project)
+    texts = time_travel.bytes_of(project, [states[path] for path in paths if path in states])
+    return {path: texts[states[path]] for path in paths if path in states}
 
 
 # The line ends that a browser recognizes.
@@ -96,11 +99,12 @@ def forget(
     memory: Memory, reviewer: Actor, *, reason: str = "", moved_to: Project | None = None
 ) -> ApplyReport:
     """Remove a memory and the index rows that link only to it; its versions stay in the history. If it was moved to another
-    project, its text must be there. Raises Stale, ReviewRefused."""
-    now = _now(memory.project)
+    project, its text must be there. Raises as `edit`."""
+    indexes = memdir.indexes_of(memory.path)
+    now = _now(memory.project, memory.path, *indexes)
     arrived = _arrived(memory, now.get(memory.path), moved_to) if moved_to else ""
     after: dict[str, bytes | None] = {memory.path: None}
-    for index, path in memdir.indexes_of(memory.path).items():
+    for index, path in indexes.items():
         if index in now and index != memory.path:
             after[index] = text.encode(_without_rows(text.decode(now[index]), path))
     why = reason or FORGOTTEN.format(who=reviewer.name or "hand")
@@ -119,8 +123,9 @@ def _arrived(memory: Memory, data: bytes | None, project: Project) -> str:
     """The path at which `project` has this text of the memory. Raises ReviewRefused if it has none of its own."""
     if data is None:
         raise ReviewRefused(f"{memory.path} is no longer on disk.")
-    there = _now(project)
-    same = [path for path in [memory.path, *there] if there.get(path) == data]
+    syncing.refresh(project)
+    there, sha = time_travel.states_now(project), text.sha256(data)
+    same = [path for path in [memory.path, *there] if there.get(path) == sha]
     if project_lock.is_same_directory(memory.project, project):
         raise ReviewRefused(f"{memory.path} stays: {project} has the same folder of memories.")
     if not same:

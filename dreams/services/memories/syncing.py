@@ -83,7 +83,7 @@ def restore_replaced(path: Path) -> bool:
 
 
 def contents(project: Project, path: str = "") -> dict[str, bytes]:
-    """Path → bytes of every memory as last seen, or of the one at `path`, from the database."""
+    """Path → bytes of every memory as last seen, or of the one at `path`, from the database, where a disk may have damaged one."""
     present = project.memories.filter(gone_at__isnull=True, **({"path": path} if path else {}))
     found = blobs.get_all(present.values_list("sha256", flat=True))
     return {path: found[sha] for path, sha in present.values_list("path", "sha256") if sha in found}
@@ -162,9 +162,9 @@ def sync(project: Project, snapshot: workspace.Snapshot, cause: Cause | None = N
 
 
 def _as_seen(rows: Iterable[Memory]) -> dict[str, workspace.SnapshotFile]:
-    """The files as in their rows, if their bytes are stored."""
+    """The files as in their rows, if their bytes are stored whole."""
     wanted = {row.path: row for row in rows}
-    kept = blobs.get_many(row.sha256 for row in wanted.values())
+    kept = blobs.whole(blobs.get_many(row.sha256 for row in wanted.values()))
     return {
         path: workspace.SnapshotFile(path, kept[row.sha256], row.mode, row.mtime_ns, row.inode, 1)
         for path, row in wanted.items()

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, TypeAlias, TypedDict
 from django.db.models import Min, OuterRef, QuerySet, Subquery
 from django.utils import timezone
 
-from dreams.lib.storage.history import HistoryDamaged, HistoryStore
+from dreams.lib.files import text
+from dreams.lib.storage.history import HistoryDamaged, HistoryError, HistoryStore
 from dreams.models import Memory, Project, Purge, Version
 from dreams.services import blobs, database
 from dreams.services.memories import syncing
@@ -102,6 +103,14 @@ def bytes_of(project: Project, shas: Collection[str]) -> Mapping[str, bytes]:
                 else:
                     found[sha] = blobs.get(sha)  # which refuses in plain words
     return found
+
+
+def whole(project: Project, sha: str, data: bytes) -> bytes:
+    """`data`, or for what a disk has damaged in the database that of the history, if it is there."""
+    if text.sha256(data) != sha:
+        with suppress(blobs.MissingBlob, HistoryError, OSError):
+            return bytes_of(project, [sha])[sha]
+    return data
 
 
 def bring_back_texts(project: Project, store: HistoryStore) -> None:

@@ -43,8 +43,8 @@ def propose(project: Project, reviewer: Actor) -> Proposal | None:
     before: dict[str, bytes | None] = {}
     after: dict[str, bytes | None] = {}
     taken: set[str] = set()
-    for path, data in sorted(syncing.contents(project).items()):
-        content = text.decode(data)
+    for memory, data in locating.current_texts(project):
+        path, content = memory.path, text.decode(data)
         found = values(content)
         if not found:
             continue
@@ -208,10 +208,11 @@ def _holds(content: str, values: Collection[str]) -> bool:
 
 def _refuse_if_it_stands(project: Project, values: Collection[str]) -> None:
     syncing.refresh(project)
-    standing = [path for path, data in syncing.contents(project).items() if _holds(text.decode(data), values)]
+    texts = locating.current_texts(project)
+    standing = [memory.path for memory, data in texts if _holds(text.decode(data), values)]
     if standing:
         raise PurgeRefused(
-            f"It is still in {', '.join(sorted(standing)[:5])}. Remove it there first (redact), then purge."
+            f"It is still in {', '.join(standing[:5])}. Remove it there first (redact), then purge."
         )
 
 

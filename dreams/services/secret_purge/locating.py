@@ -6,7 +6,6 @@ A secret is identified by a keyed hash (`findings.secrets.fingerprint`); its tex
 import json
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping
-from contextlib import suppress
 from dataclasses import dataclass, field
 from secrets import token_hex
 from typing import Any
@@ -18,7 +17,6 @@ from dreams.findings import secrets
 from dreams.lib.files import text
 from dreams.lib.secrets.redact import MARK, values, without
 from dreams.lib.secrets.spotting import spans
-from dreams.lib.storage import history
 from dreams.models import (
     AppliedFile,
     Blob,
@@ -308,7 +306,7 @@ def find_secrets(project: Project) -> Leaks:
     """All secrets in what is stored for `project`."""
     hosts.name_secrets()
     found: dict[str, Leak] = {}
-    for memory, data in _current_texts(project):
+    for memory, data in current_texts(project):
         content = text.decode(data)
         for span in spans(content):
             leak = _leak(found, content[span.start : span.end], span.rule)
@@ -344,23 +342,15 @@ def kept_texts(project: Project) -> dict[str, set[str]]:
 
 def contents_of(project: Project) -> Iterator[tuple[str, str]]:
     """sha256 and text of the stored ones, newest first, then of drafted answers and conflicts; at most MOST_TEXTS each, in
-    small parts."""
+    small parts. Whole, if the history has them so: a secret may be in what a disk has damaged."""
     seen = set()
     for sha, data in _rows(Blob.objects.filter(_named_by(project))):
         seen.add(sha)
-        yield sha, text.decode(_whole(project, sha, data))
+        yield sha, text.decode(time_travel.whole(project, sha, data))
     others = sorted(_in_json(project).keys() - seen)[:MOST_TEXTS]
     for start in range(0, len(others), CHUNK):
         for sha, data in blobs.get_many(others[start : start + CHUNK]).items():
-            yield sha, text.decode(_whole(project, sha, data))
-
-
-def _whole(project: Project, sha: str, data: bytes) -> bytes:
-    """For a text that a disk has damaged, that from the history if it is there: a secret may be in the damage."""
-    if text.sha256(data) != sha:
-        with suppress(blobs.MissingBlob, history.HistoryError, OSError):
-            return time_travel.bytes_of(project, [sha])[sha]
-    return data
+            yield sha, text.decode(time_travel.whole(project, sha, data))
 
 
 def _in_json(project: Project | None = None) -> dict[str, set[str]]:
@@ -421,10 +411,13 @@ def _columns(project: Project | None) -> tuple[tuple[QuerySet[Any], tuple[str, .
     )
 
 
-def _current_texts(project: Project) -> Iterator[tuple[Memory, bytes]]:
+def current_texts(project: Project) -> Iterator[tuple[Memory, bytes]]:
+    """The memories as last seen, by path, each with its text."""
     rows = project.memories.filter(gone_at__isnull=True).order_by("path")
     kept = blobs.get_all(rows.values_list("sha256", flat=True))
-    return ((row, _whole(project, row.sha256, kept[row.sha256])) for row in rows if row.sha256 in kept)
+    return (
+        (row, time_travel.whole(project, row.sha256, kept[row.sha256])) for row in rows if row.sha256 in kept
+    )
 
 
 def _leak(found: dict[str, Leak], value: str, rule: str) -> Leak:

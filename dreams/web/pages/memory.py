@@ -17,6 +17,7 @@ from dreams.lib.files import text
 from dreams.lib.secrets.masking import Mask
 from dreams.models import Blob, Memory, Project, Proposal, Version
 from dreams.services import blobs, hosts
+from dreams.services.memories import time_travel
 from dreams.services.proposals import summaries, undos
 from dreams.web.pages import diffs
 from dreams.web.paging import EVERYTHING, OUTSIDE, SYSTEM, WORDS, Filter, PageOfRows, page_of
@@ -222,7 +223,8 @@ def current_bytes(memory: Memory) -> bytes | None:
     """The last known content; None for a removed memory, or if its content is not kept."""
     if memory.gone_at is not None:
         return None
-    return blobs.get_many([memory.sha256]).get(memory.sha256)
+    data = blobs.get_many([memory.sha256]).get(memory.sha256)
+    return None if data is None else time_travel.whole(memory.project, memory.sha256, data)
 
 
 def body_of(data: bytes) -> dict[str, Any]:
