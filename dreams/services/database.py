@@ -78,9 +78,29 @@ def write_out() -> None:
     wait for others that read."""
     connection = connections[DEFAULT_DB_ALIAS]
     if connection.vendor == "sqlite":
-        with suppress(DatabaseError), connection.cursor() as cursor:
-            cursor.execute("PRAGMA busy_timeout = 0")
-            cursor.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+        with suppress(DatabaseError):
+            with connection.cursor() as cursor:
+                cursor.execute("PRAGMA busy_timeout = 0")
+            empty_log()
+
+
+def overwrite_deleted() -> None:
+    """From now on SQLite overwrites what this connection deletes; otherwise it stays in free pages."""
+    connection = connections[DEFAULT_DB_ALIAS]
+    if connection.vendor == "sqlite" and not connection.in_atomic_block:
+        with connection.cursor() as cursor:
+            cursor.execute("PRAGMA secure_delete=ON")
+
+
+def empty_log() -> bool:
+    """Writes SQLite's log, which has what was deleted too, into the database file and cuts it off. False: others read it."""
+    connection = connections[DEFAULT_DB_ALIAS]
+    if connection.vendor != "sqlite" or connection.in_atomic_block:
+        return True
+    with connection.cursor() as cursor:
+        cursor.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+        [is_busy, *_] = cursor.fetchone()
+    return not is_busy
 
 
 def is_full(error: BaseException | None) -> bool:

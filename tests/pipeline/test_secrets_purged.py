@@ -114,7 +114,8 @@ def _values() -> Iterator[bytes]:
 def _database_files() -> list[str]:
     with connection.cursor() as cursor:
         cursor.execute("PRAGMA database_list")
-        return [row[2] for row in cursor.fetchall() if row[2]]
+        files = [row[2] for row in cursor.fetchall() if row[2]]
+    return files + [log for file in files if Path(log := f"{file}-wal").exists()]
 
 
 def test_no_digest_of_a_text_with_the_secret_is_kept_and_nobody_waits_while_texts_are_read_for_them(
@@ -397,6 +398,28 @@ def test_a_purge_that_a_crash_interrupts_is_finished_at_the_next_start(
     assert TOKEN.encode() not in _everywhere(project)
     assert Purge.objects.get().done_at is not None
     assert verifying.verify().problems == []
+
+
+@pytest.mark.not_on_postgresql
+def test_a_purge_is_done_only_when_the_log_of_the_database_has_nothing_of_it(project: Project) -> None:
+    """Another process may read; or this one is killed before the log is cut off, which the next start then does."""
+    _redacted(project)
+    secret = _id(project)
+    with connection.cursor() as cursor:
+        cursor.execute("PRAGMA busy_timeout")
+        [wait] = cursor.fetchone()
+        cursor.execute("PRAGMA busy_timeout = 10")
+    with closing(sqlite3.connect(connection.settings_dict["NAME"])) as reader:
+        reader.execute("BEGIN")
+        reader.execute("SELECT * FROM dreams_blob").fetchall()
+        done = secret_purge.purge(project, [secret], ME)
+        assert done.waits == ("Another process reads the database, whose log still has the texts.",)
+        assert TOKEN.encode() in _everywhere(project)
+        assert Purge.objects.get().done_at is None
+    with connection.cursor() as cursor:
+        cursor.execute(f"PRAGMA busy_timeout = {wait}")
+    assert "Finished a purge of 1 text." in recovery.recover().histories
+    assert TOKEN.encode() not in _everywhere(project)
 
 
 def test_a_text_that_only_the_journal_of_a_failed_write_has_is_purged(

@@ -13,7 +13,7 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
 from django.conf import settings
-from django.db import connection, transaction
+from django.db import transaction
 from django.utils import timezone
 
 from dreams.findings import secrets
@@ -124,7 +124,8 @@ def _purge(
     replaced = {sha: text.sha256(text.encode(content)) for sha, content in new.items()}
     said = said_again.with_secrets(project, (texts[sha] for sha in new), values)
     _keep_replacements(project, new)
-    with _really_gone(), transaction.atomic():
+    database.overwrite_deleted()
+    with transaction.atomic():
         made = Purge.objects.create(
             at=timezone.now(),
             actor=reviewer.name,
@@ -253,6 +254,8 @@ def _finish(made: Purge) -> tuple[str, ...]:
         journal.forget_texts(writing.journal_dir(), list(made.replaced))
     except (journal.JournalBusy, OSError) as error:
         waits.append(flush.refusal(error, "") if isinstance(error, OSError) else f"{error}.")
+    if not database.empty_log():
+        waits.append("Another process reads the database, whose log still has the texts.")
     if not waits:
         database.forget_copies()
         Purge.objects.filter(pk=made.pk).update(done_at=timezone.now())
@@ -270,18 +273,3 @@ def _rewrite(made: Purge, key: str) -> None:
             instead = {old: kept[old] for old in gone if old in kept}
             store.purge(gone, made.reason or "A secret", made.actor or "owner", made.at, instead)
         carried.note(project, store)
-
-
-class _really_gone:
-    """Make SQLite overwrite what is deleted, also in its write-ahead log; otherwise it stays in free pages."""
-
-    def __enter__(self) -> None:
-        self._run("PRAGMA secure_delete=ON")
-
-    def __exit__(self, *_: object) -> None:
-        self._run("PRAGMA wal_checkpoint(TRUNCATE)")
-
-    def _run(self, statement: str) -> None:
-        if connection.vendor == "sqlite" and not connection.in_atomic_block:
-            with connection.cursor() as cursor:
-                cursor.execute(statement)
