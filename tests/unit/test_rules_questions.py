@@ -262,7 +262,7 @@ def test_a_rule_is_kept_where_the_rules_are(tmp_path: Path) -> None:
         "prompts.md": memory(rule + "- Each prompt of `backend/app/flows/` has a test.\n", "feedback"),
     }
     (question,) = of_kind(tmp_path, "same", files)
-    assert question.options[0].label == "Merge into prompts.md"
+    assert [option.label for option in question.options] == ["Merge into prompts.md", "Leave as it is"]
 
 
 def test_a_merge_writes_each_entry_once_and_with_one_bullet(tmp_path: Path) -> None:

@@ -70,7 +70,7 @@ def shorter_rows(context: Inputs) -> Iterator[Question]:
         " ".join(sorted(offer.topic for offer in chosen[:3])),
         _why(has, chosen, left, config.index_max_lines, config.index_max_bytes),
         tuple(_place(offer) for offer in chosen),
-        (Option("demote", "Shorten the selected rows", edits), Option("keep", "Leave the index as it is")),
+        (Option("demote", "Shorten the selected rows", edits), KEEP),
         weight=WEIGHT,
     )
 
@@ -290,10 +290,7 @@ def sections_of_a_full_index(context: Inputs) -> Iterator[Question]:
         f"{config.index_max_bytes:,} bytes. {plural(len(edits_of), 'section')} could become "
         f"{'a memory' if len(edits_of) == 1 else 'memories'} with a row here: {saved} fewer.",
         tuple(Place(path, each.line, each.heading, note=plural(each.lines, "line")) for each in edits_of),
-        (
-            Option("demote", "Move the selected sections into memories", tuple(chain(*edits_of.values()))),
-            Option("keep", "Leave the index as it is"),
-        ),
+        (Option("demote", "Move the selected sections into memories", (*chain(*edits_of.values()),)), KEEP),
         weight=OF_SECTIONS,
     )
 

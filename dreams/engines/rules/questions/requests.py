@@ -11,7 +11,7 @@ from dreams.engines.rules.user_statements.lessons import Lesson
 from dreams.engines.rules.user_statements.prompts import Heard
 from dreams.engines.rules.user_statements.requests import Wish, may_ask_to_forget, names_memory, takes_away
 from dreams.engines.rules.user_statements.speech import typed_lines
-from dreams.engines.types import Option, Question
+from dreams.engines.types import KEEP, Option, Question
 from dreams.lib.files.text import plural, quoted
 from dreams.lib.prose.pieces import keys_of
 from dreams.lib.prose.statement_index import StatementIndex
@@ -79,7 +79,7 @@ def _to_forget(asking: Inputs, heard: Heard, wish: Wish, places: Sequence[Placed
         f"{subject_of(places[:1])} | {' '.join(sorted(read(wish.quote).terms))[:200]}",
         f"You asked {quoted(wish.quote)}. Is this what you meant?",
         (*map(place_of, places), place_of_quote(request)),
-        (option, Option("keep", "Keep it")),
+        (option, KEEP),
         (request, cited(places[0])),
         TO_FORGET,
     )

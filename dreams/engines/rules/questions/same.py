@@ -19,7 +19,7 @@ from dreams.engines.rules.notes.removing import Rewording, fates, remove, reword
 from dreams.engines.rules.notes.tree import NewText, Recorder, Tree, from_memory, is_index
 from dreams.engines.rules.questions.families import Inputs, leaves_entries
 from dreams.engines.rules.steps import files, orphans
-from dreams.engines.types import Citation, Fate, Option, Place, Question
+from dreams.engines.types import KEEP, Citation, Fate, Option, Place, Question
 from dreams.lib import memdir
 from dreams.lib.files.text import decode, one_line, quoted
 from dreams.lib.prose.comparing import MOST_NEW, same as is_same, says_more
@@ -143,7 +143,7 @@ def _question(asking: Inputs, statements: list[PlacedText], why: str, score: flo
 
 
 def _asked(subject: str, why: str, told: Sequence[PlacedText], option: Option, score: float) -> Question:
-    options = option, Option("keep", "Keep them as they are")
+    options = option, KEEP
     weight = LEAST + RANGE * min(1.0, score)
     return Question(
         "same", subject, why, tuple(map(place_of, told)), options, tuple(map(cited, told)), weight

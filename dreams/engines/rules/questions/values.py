@@ -91,7 +91,7 @@ def _told_question(asking: Inputs, update: Update) -> tuple[Question, Changed] |
         why = f"{wrote} {quoted(quote)}; memory has {quoted(old)}."
     at = update.heard.prompt.at
     until = f"until {at.astimezone(asking.job.time_zone).date()}" if at else "formerly"
-    keep = Option("keep", "Keep both" if kept else "Keep it as it is")
+    keep = Option("keep", "Keep both") if kept else KEEP
     history = as_history(asking, statements, old, new, until, quotes) if update.is_value else NO_OPTION
     wished = [each for each in asking.gathered.asked if is_from(each, (update.typed.text, quote))]
     both = asking.draftsman.option("both", "Remember both", learn, wished, asking.job.config)
@@ -124,7 +124,7 @@ def told_otherwise(
         given = ([Rewording(each, lesson.text) for each in meant], reason, reason, cited)
         option = asking.draftsman.option("replace", "Replace it", reword, *given)
         why = f"You wrote {quoted(lesson.text)}; memory has {quoted(meant[0].text)}."
-        places, options = tuple(map(place_of, meant)), (option, Option("keep", "Keep it as it is"))
+        places, options = tuple(map(place_of, meant)), (option, KEEP)
         subject = f"{subject_of(meant)} {lesson.text.lower()}"
         yield Question("changed", subject, why, places, options, cited, TOLD)
 
