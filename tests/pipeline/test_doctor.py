@@ -211,6 +211,7 @@ def test_a_pause_stops_dreams() -> None:
 def test_dreams_are_counted_once_they_are_over_as_on_the_page_of_dreams() -> None:
     for status in ("completed", "failed", "running"):
         make_dream(make_project(status), status)
+    make_dream(make_project("cancelled before it began"), "killed", started_at=None)
     assert found("Dreaming").said == "On; 2 dreams so far, no project is failing now"
 
 

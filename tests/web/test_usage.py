@@ -146,6 +146,9 @@ def test_dreams_by_rules_cost_nothing_and_others_cost_what_was_known(browser: Cl
     project = world.make_project()
     world.make_dream(project)
     world.make_dream(project, DreamRun.Status.FAILED, engine="anthropic", model="m-1")
+    world.make_dream(
+        world.make_project("second"), DreamRun.Status.RUNNING
+    )  # counted once it is over, as elsewhere
     assert "2 dreams used no tokens and cost nothing." in browser.get(reverse("usage")).content.decode()
     run = world.make_dream(project, engine="anthropic", model="m-1")
     _used(run, cost_usd=Decimal("0.42"), output_usd=Decimal("0.42"))

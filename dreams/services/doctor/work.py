@@ -104,7 +104,7 @@ def dreams(now: dt.datetime, of: str) -> Check:
         why = f"{failing[0]}: {last.error} " if last and last.error else ""
         remedy = "The page of each failed dream says what to do, and whether it is retried automatically."
         return Check("Dreaming", "warn", f"Failing: {names}", f"{why}{failed}", remedy)
-    over = runs.exclude(status__in=DreamRun.UNFINISHED).count()
+    over = runs.filter(started_at__isnull=False, ended_at__isnull=False).count()
     said = f"On; {plural(over, 'dream')} so far, no project is failing now"
     return Check("Dreaming", "ok", said, failed)
 

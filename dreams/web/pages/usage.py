@@ -168,8 +168,8 @@ def _names() -> QuerySet[Project, tuple[int, str, str]]:
 
 @prepared
 def _dreamt(since: dt.datetime) -> QuerySet[DreamRun, int]:
-    """The number of dreams, in one row."""
-    rows = DreamRun.objects.filter(started_at__gte=since).order_by().values(all=Value(1))
+    """The number of dreams that are over, as in their picture, in one row."""
+    rows = _ended(None).filter(ended_at__gte=since).order_by().values(all=Value(1))
     return rows.annotate(n=Count("pk")).values_list("n", flat=True)
 
 
