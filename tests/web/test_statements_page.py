@@ -75,6 +75,17 @@ def test_a_memory_names_the_related_ones_and_what_they_share(browser: Client, pr
     assert "No other memory shares" in page(browser, f"/memories/{lonely.pk}/related/")
 
 
+def test_a_related_memory_is_quoted_with_its_own_words(browser: Client, tmp_path: Path) -> None:
+    regions = {
+        f"{name}.md": f"The {name} service runs in the region eu-{name}.\n" for name in ("shop", "mail")
+    }
+    project = world.make_project(tmp_path, regions)
+    for name, other in (("shop", "mail"), ("mail", "shop")):
+        here = project.memories.get(path=f"{name}.md")
+        related = page(browser, f"/memories/{here.pk}/related/")
+        assert f"“The {other} service runs in the region eu-{other}.”" in related
+
+
 def test_a_large_directory_is_compared_after_the_page_is_there(
     browser: Client, project: Project, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -258,10 +258,9 @@ def _related(index: StatementIndex) -> Mapping[str, tuple[Related, ...]]:
         for other, found in index.related(statement, 3):
             if other.path == statement.path or found.score < LEAST_RELATED:
                 continue
-            why = _in_common(statement, other)
-            for one, another in ((statement.path, other.path), (other.path, statement.path)):
-                if found.score > best[one].get(another, (0.0, ""))[0]:
-                    best[one][another] = (found.score, why)
+            for one, another in ((statement, other), (other, statement)):
+                if found.score > best[one.path].get(another.path, (0.0, ""))[0]:
+                    best[one.path][another.path] = (found.score, _in_common(one, another))
     return {
         path: tuple(
             Related(other, why)
