@@ -33,6 +33,13 @@ def test_the_memory_that_would_be_opened_is_shown_with_its_lines(browser: Client
     assert 'Memories <span class="tab-count">2<' in text and 'Sessions <span class="tab-count">0<' in text
 
 
+def test_a_row_of_the_index_is_shown_with_its_title(browser: Client, tmp_path: Path) -> None:
+    files = {name: f"The {name} service.\n" for name in ("mail.md", "shop.md")}
+    rows = "- [Mail](mail.md) — how the service runs\n- [Shop](shop.md) — how the service runs\n"
+    text = _ask(browser, world.make_project(tmp_path / "x", {"MEMORY.md": rows, **files}), "how mail runs")
+    assert text.count("Mail: how the service runs") == 1 and "<span>Mail</span>" not in text
+
+
 def test_where_nothing_speaks_to_it_that_is_said_with_the_remedy(browser: Client, project: Project) -> None:
     text = _ask(browser, project, "which colour is the button?")
     assert "No memory would be opened" in text and "give it a description" in text

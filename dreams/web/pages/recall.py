@@ -15,7 +15,7 @@ from dreams.findings.ledger.units import Unit, units_of
 from dreams.lib import diff, memdir
 from dreams.lib.diff import visible
 from dreams.lib.files import text
-from dreams.lib.prose.recall import LoadedSoFar, NotChosen
+from dreams.lib.prose.recall import LoadedSoFar
 from dreams.lib.secrets.masking import Mask
 from dreams.models import AppliedFile, Memory, Project, Prompt, Proposal
 from dreams.services import blobs, proposals, recalling
@@ -37,8 +37,6 @@ Texts = Mapping[str, bytes]
 MOST_LINES = 8  # matches per memory; chosen
 #: The share of a question's weight that a line must cover to be shown as a match.
 SPEAKS = 0.3
-#: Memories that were not chosen, shown with the reason.
-MOST_LEFT_OUT = 200
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,14 +60,6 @@ class RecallAnswer:
     @property
     def bytes(self) -> int:
         return self.recall.bytes + self.index_size
-
-    @property
-    def left_out(self) -> tuple[NotChosen, ...]:
-        return self.recall.left_out[:MOST_LEFT_OUT]
-
-    @property
-    def more_left_out(self) -> int:
-        return len(self.recall.left_out) - len(self.left_out)
 
 
 def page(
@@ -140,7 +130,10 @@ def _lines(path: str, data: bytes, question: str) -> list[IndexLine]:
     ]
     best = sorted((pair for pair in scored if pair[0] >= SPEAKS), key=lambda pair: -pair[0])[:MOST_LINES]
     found: list[Unit] = sorted((unit for _, unit in best), key=lambda unit: unit.first_line)
-    return [IndexLine(unit.first_line, diff.visible(mask(unit.text))) for unit in found]
+    rows = memdir.parse_index(text.decode(data)).rows if path == memdir.INDEX_NAME else ()
+    whole = {row.line_no: f"{row.title}: {row.hook}" for row in rows if row.hook}  # many hooks say the same
+    told = dict.fromkeys((unit.first_line, whole.get(unit.first_line, unit.text)) for unit in found)
+    return [IndexLine(number, diff.visible(mask(line))) for number, line in told]
 
 
 def known_since(proposal: Proposal) -> dict[str, Any] | None:
