@@ -118,7 +118,7 @@ def test_a_proposal_with_a_finding_is_left_and_says_so(browser: Client, two: lis
         "/several/", {"proposal": [p.public_id for p in two], "verdict": "approve"}
     ).content.decode()
     assert "Approve 1 proposal?" in text
-    assert "1 decision with a finding or a conflict: decide on it there." in text
+    assert "1 decision with a finding or a conflict: decide on it in its review." in text
     form = {**_form(browser, two, "approve"), "proposal": [p.public_id for p in two]}
     browser.post("/several/decide/", form)
     assert [_text(p) for p in two] == [world.DEPLOY, PLAIN]

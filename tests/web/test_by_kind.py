@@ -82,6 +82,14 @@ def test_all_projects_are_one_list_with_every_line_and_its_evidence(browser: Cli
     assert "3 relative dates to fix in 2 projects" in browser.get("/").content.decode()
 
 
+def test_quotes_that_do_not_fit_are_counted(browser: Client) -> None:
+    hunk = Hunk.objects.get(file__proposal=propose("api"))
+    for day in ("Monday", "Tuesday"):
+        Evidence.objects.create(hunk=hunk, source="memory", place="log_0.md", quote=f"moved on {day}")
+    page = browser.get("/by-kind/?kind=date").content.decode()
+    assert page.count("<q>") == 2 and "1 more quote in its review." in page
+
+
 def test_one_verdict_decides_what_is_shown_and_nothing_else(browser: Client) -> None:
     for name in ("api", "web", "infra"):
         propose(name, 9)

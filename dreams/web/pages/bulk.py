@@ -86,12 +86,13 @@ def _card(
 ) -> dict[str, Any]:
     """One decision. `why_not` says why it cannot be approved here; empty if it can."""
     hunks = index_last(hunks)
+    evidence = _evidence(hunks)
     try:
         parts, removed, mask = masked_parts(hunks, texts)
         missing = False
     except blobs.MissingBlob:
         parts, removed = [], ""
-        mask = Mask.of([row.reason, *(one.quote for one in _evidence(hunks))])
+        mask = Mask.of([row.reason, *(one.quote for one in evidence)])
         missing = True
     total = sum(len(part.lines) for part in parts)
     return {
@@ -100,7 +101,8 @@ def _card(
         "reason": mask(row.reason),
         "parts": _cut(parts),
         "more_lines": max(0, total - MOST_LINES_OF_ONE),
-        "quotes": [_quote(one, removed, mask) for one in _evidence(hunks)],
+        "quotes": [_quote(one, removed, mask) for one in evidence[:MOST_QUOTES]],
+        "more_quotes": max(0, len(evidence) - MOST_QUOTES),
         "findings": against,
         "why_not": MISSING if missing else _why_not_here(hunks, against, total, mask),
         "digest": triage.digest([hunks], [row.pk] if against else ()),
@@ -148,7 +150,7 @@ def _cut(parts: Sequence[FileChanges]) -> list[FileChanges]:
 def _evidence(hunks: Sequence[Hunk]) -> list[Evidence]:
     """Quotes of the person first; each quote once."""
     rows = {row.quote: row for hunk in hunks for row in hunk.evidence.all()}
-    return sorted(rows.values(), key=lambda row: row.role != "user")[:MOST_QUOTES]
+    return sorted(rows.values(), key=lambda row: row.role != "user")
 
 
 def _quote(row: Evidence, removed: str, mask: Mask) -> Evidence:
@@ -341,7 +343,7 @@ def why_not(loaded: LoadedProposal, verdict: str) -> str:
     undecided = [one for one in loaded.decisions if one.is_open]
     left = len(undecided) - len(loaded.free(undecided))
     if left:
-        return f"{plural(left, 'decision')} with a finding or a conflict: decide on {'it' if left == 1 else 'them'} there."
+        return f"{plural(left, 'decision')} with a finding or a conflict: decide on {'it' if left == 1 else 'them'} in its review."
     stale = rebase.changed_since(loaded.proposal, loaded.files, loaded.memories)
     if stale:
         is_gone = min(stale) in rebase.missing_on_disk(loaded.proposal, stale)
