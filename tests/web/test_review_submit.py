@@ -530,9 +530,9 @@ def test_what_a_changed_file_no_longer_lists_after_the_submit_is_said(
     text = submit(browser, proposal)
     assert "PostgreSQL 16" not in text
     said = (
-        "1 more change is no longer listed, because its file changed on disk."
+        "1 more decision is no longer listed, because its file changed on disk."
         " A later dream can propose again what was left undecided."
     )
-    assert said in " ".join(text.split())
+    assert said in " ".join(text.split()) and "<li>You changed the database on 12 November.</li>" in text
     text = follow(browser, proposal, "apply", bases=selector.load(proposal).digest, rebased="1")
     assert "Written: 1 file." in text and said in " ".join(text.split())

@@ -9,7 +9,7 @@ from typing import Any, Final
 from django.db.models import Count, Min, Q
 
 from dreams.lib.files.text import plural
-from dreams.models import FileChange, Proposal
+from dreams.models import FileChange, Operation, Proposal
 from dreams.services import host_requests, review
 from dreams.services.proposals import decisions, summaries
 from dreams.web.pages import review_evidence, review_proposal
@@ -319,13 +319,13 @@ def head(loaded: LoadedProposal) -> dict[str, Any]:
         "since": since if isinstance(since, dt.datetime) else None,
         # Unfinished work has its own summary; the words of a dream are on its page.
         "why": proposal.summary if proposal.partial else summaries.reason(proposal),
-        "unlisted": 0 if loaded.is_open else _unlisted(loaded),
+        "unlisted": () if loaded.is_open else _unlisted(loaded),
     }
 
 
-def _unlisted(loaded: LoadedProposal) -> int:
-    """How many of a dream's decisions lost all their changes, because after a submit only what was decided is merged into a
+def _unlisted(loaded: LoadedProposal) -> Sequence[Operation]:
+    """The decisions of a dream that lost all their changes, because after a submit only what was decided is merged into a
     file that changed on disk."""
     if loaded.proposal.origin != Proposal.Origin.DREAM or not any(file.rebased_from for file in loaded.files):
-        return 0
-    return loaded.proposal.operations.filter(hunks=None).count()
+        return ()
+    return list(loaded.proposal.operations.filter(hunks=None))
