@@ -64,6 +64,9 @@ def test_the_page_checks_all_when_asked(browser: Client) -> None:
 
 
 def test_every_page_shows_that_the_scheduler_stands_still(browser: Client) -> None:
-    assert b"needs attention" in browser.get("/").content
+    why = b"The red circle in the menu means that the scheduler is not running."
+    assert b'title="The scheduler is not running"' in browser.get("/").content
+    assert why in browser.get("/health/").content
     _schedule(timezone.now())
-    assert b"needs attention" not in browser.get("/").content
+    assert b"scheduler is not running" not in browser.get("/").content
+    assert why not in browser.get("/health/").content

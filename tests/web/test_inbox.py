@@ -130,7 +130,8 @@ def test_until_the_first_look_is_over_no_page_says_that_there_are_no_projects(
         return browser.get(reverse(page)).content.decode()
 
     assert (
-        "It looks for projects (has never run). Start it with <code>" in text() and "serve</code>" in text()
+        "It looks for projects and is not running. Start it with <code>" in text()
+        and "serve</code>" in text()
     )
     started = server_registry.Running(1, 1.0, "", 1, timezone.now().isoformat())
     monkeypatch.setattr("dreams.services.server_registry.running", lambda: started)
