@@ -54,6 +54,12 @@ def test_without_a_key_the_page_and_the_test_say_what_to_do(browser: Client) -> 
     assert "no usable key" in found and "Set ANTHROPIC_API_KEY" in found
 
 
+def test_projects_of_one_name_are_told_apart(browser: Client) -> None:
+    for folder in ("/work/one", "/work/two"):
+        make.make_project("app", repo_dir=folder)
+    assert "app (/work/one)" in text(browser) and "app (/work/two)" in text(browser)
+
+
 def test_a_chosen_model_without_a_key_is_a_fault(browser: Client) -> None:
     own(make.make_project(), engine="anthropic")
     assert "its dreams will fail" in text(browser)

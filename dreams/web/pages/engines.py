@@ -17,6 +17,7 @@ from dreams.lib.amounts import exact, money
 from dreams.models import Project
 from dreams.services import pricing
 from dreams.services.doctor import Check, installation
+from dreams.web.pages.projects import with_unique_names
 from dreams.web.pages.settings import SOURCES, as_text
 from dreams.web.paging import listed, page_of
 
@@ -47,22 +48,26 @@ def engines(number: str | None) -> dict[str, Any]:
     present = set(projects.filter(pk__in=configs).values_list("pk", flat=True))
     choices = [config, *(own for pk, own in configs.items() if pk in present)]
     chosen = _prices(choices, prices)
+    names = dict(with_unique_names((one.pk, str(one)) for one in page.object_list))
     return {
         "config": config,
         "values": _values(overrides.sourced(None)),
         "priced": [one for one in chosen if one.rate],
         "unpriced": [one for one in chosen if not one.rate],
         "are_all_away": not page.paginator.count and Project.objects.exists(),
-        "rows": listed(page, lambda project: _row(project, overrides, prices)),
+        "rows": listed(page, lambda project: _row(project, names, overrides, prices)),
         "uses_model": any(one.engine != RULES for one in choices),
     }
 
 
-def _row(project: Project, overrides: conf.Overrides, prices: PriceTable) -> dict[str, Any]:
+def _row(
+    project: Project, names: Mapping[int, str], overrides: conf.Overrides, prices: PriceTable
+) -> dict[str, Any]:
     found = overrides.sourced(project.pk)
     config = overrides.config(project.pk)
     return {
         "project": project,
+        "name": names[project.pk],
         "config": config,
         "uses_model": config.engine != RULES,
         "source": SOURCES[found["engine"].source],
