@@ -22,7 +22,16 @@ from django.utils import timezone
 
 from dreams.lib.files.text import is_folder
 from dreams.lib.refusal import Refusal
-from dreams.models import HistoryFile, Host, JobRun, Project, ScheduledJob
+from dreams.models import (
+    HistoryFile,
+    Host,
+    JobRun,
+    Memory,
+    ModelRequest,
+    Project,
+    ScheduledJob,
+    Version,
+)
 from dreams.models.prepared import prepared
 from dreams.services import auditlog, database
 from memoryweb import datadir
@@ -237,6 +246,7 @@ def _move(former: str, projects: Iterable[Project]) -> Adopted:
             done.left.append(project.slug)
             continue
         if twin is not None:
+            _keep_what_was_seen(twin, project)
             twin.delete()  # only discovery wrote it: the next one updates the older row
         Project.objects.filter(pk=project.pk).update(host=host())
         done.moved.append(project.slug)
@@ -252,8 +262,39 @@ def _move(former: str, projects: Iterable[Project]) -> Adopted:
 
 
 def _was_worked_on(project: Project) -> bool:
-    made = ("dreams", "proposals", "jobs", "overrides", "policies")
-    return any(getattr(project, rows).exists() for rows in made)
+    made = ("dreams", "proposals", "jobs", "overrides", "policies", "requests")
+    return (
+        any(getattr(project, rows).exists() for rows in made)
+        or project.cards.filter(decided_at__isnull=False).exists()
+        or project.sessions.filter(notes_requests__isnull=False).exists()
+    )
+
+
+def _keep_what_was_seen(twin: Project, project: Project) -> None:
+    """The costs, and the versions that `project` has not. The bytes of earlier ones are in the database and in the history of `twin`,
+    which stays on disk; the last one of a file is left to the next discovery, which also commits it."""
+    ModelRequest.objects.filter(project=twin).update(project=project)
+    known = {row.path: row for row in project.memories.all()}
+    for memory in twin.memories.all():
+        row = known.get(memory.path)
+        seen = list(memory.versions.order_by("number"))
+        last = row.versions.order_by("-number").first() if row else None
+        if last and seen and seen[0].sha256 == last.sha256:
+            del seen[0]
+        if seen and _state(row) != _state(memory):
+            del seen[-1]
+        if not seen:
+            continue
+        if row is None:
+            row = Memory(project=project, path=memory.path, kind=memory.kind, gone_at=seen[-1].at)
+            row.secret_in_path = memory.secret_in_path
+            row.save()
+        for number, version in enumerate(seen, start=last.number + 1 if last else 1):
+            Version.objects.filter(pk=version.pk).update(memory=row, number=number)
+
+
+def _state(memory: Memory | None) -> str:
+    return memory.sha256 if memory and memory.gone_at is None else ""
 
 
 def _move_prompts(former: str) -> None:

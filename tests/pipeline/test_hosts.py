@@ -15,9 +15,21 @@ from django.utils import timezone
 from django_q.models import Schedule
 
 from dreams.management.base import Refused
-from dreams.models import AuditEntry, DreamRun, HistoryFile, Host, Memory, Project, ScheduledJob, Session
-from dreams.services import discovery, doctor, hosts
+from dreams.models import (
+    AuditEntry,
+    DreamRun,
+    HistoryFile,
+    Host,
+    Memory,
+    ModelRequest,
+    Project,
+    ScheduledJob,
+    Session,
+    Version,
+)
+from dreams.services import blobs, discovery, doctor, hosts
 from dreams.services.doctor import work
+from dreams.services.memories import syncing
 from dreams.services.scheduling import scheduler
 from tests.world import directory as world
 from tests.world.rows import make_project, make_session
@@ -139,6 +151,42 @@ def test_what_was_worked_on_under_both_names_is_left(tmp_path: Path) -> None:
     done = hosts.adopt(FORMER, "me")
     assert (done.moved, done.left) == ([], ["-home-dev-app"])
     assert Project.objects.count() == 2
+
+
+def test_what_was_seen_and_paid_under_the_new_name_stays_after_the_former_one_is_adopted(
+    tmp_path: Path, settings: SettingsWrapper
+) -> None:
+    old = world.make_project(tmp_path)
+    folder, settings.ROOTS = world.folder(old), (tmp_path,)
+    make_session(old)
+    (folder / "feedback_testing.md").unlink()
+    syncing.refresh(old)
+    Project.objects.update(host=FORMER)
+    hosts.register()
+    for text in ("", "Two.\n", "Three.\n"):
+        if text:
+            for name in ("project_deploy.md", "new.md", "feedback_testing.md"):
+                world.put(folder / name, text)
+        discovery.discover()
+    (folder / "feedback_testing.md").unlink()
+    discovery.discover()
+    twin = Project.objects.get(host=hosts.host())
+    ModelRequest.objects.create(project=twin, at=timezone.now(), model="m", cost_usd=2)
+    hosts.adopt(FORMER, "me")
+    discovery.discover()
+    assert _texts(old, "project_deploy.md") == [world.DEPLOY, "Two.\n", "Three.\n"]
+    assert _texts(old, "new.md") == ["Two.\n", "Three.\n"]
+    assert _texts(old, "feedback_testing.md") == [world.TESTING, "", "Two.\n", "Three.\n", ""]
+    assert _texts(old, "MEMORY.md") == [world.INDEX]
+    assert ModelRequest.objects.get().project == old
+    with syncing.open_history(old) as store:
+        now = store.tree_at(store.log(1)[0].id)
+    assert now == dict(old.memories.filter(gone_at=None).values_list("path", "sha256"))
+
+
+def _texts(project: Project, path: str) -> list[str]:
+    rows = Version.objects.filter(memory__project=project, memory__path=path).order_by("number")
+    return [blobs.get_text(row.sha256) for row in rows]
 
 
 def test_a_host_that_runs_is_not_adopted_and_one_that_is_away_is(elsewhere: str) -> None:
