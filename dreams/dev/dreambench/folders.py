@@ -13,9 +13,8 @@ from rapidfuzz import fuzz
 
 from dreams.dev.dreambench.builder import BuiltDirectory, BuiltMessage, MadeSession, World
 from dreams.dev.dreambench.scoring import Ran, Score, score
+from dreams.lib.files import workspace
 
-MOST_FILES = 10_000  # of a given folder; chosen
-MOST_BYTES = 4 * 1024 * 1024  # of one file, as in a dream (`lib/files/workspace.py`)
 _SPACE = uuid.UUID("6f6a3f0e-4c53-4f5e-9a55-0d5b1f7a2c11")
 
 
@@ -39,13 +38,8 @@ def _moment(day: str, name: str) -> dt.datetime:
 
 
 def read(memory: Path) -> dict[str, bytes]:
-    """Every plain file of a memory directory. Raises OSError when it cannot be read."""
-    found = {}
-    for path in sorted(memory.rglob("*"))[:MOST_FILES]:
-        hidden = any(part.startswith(".") for part in path.relative_to(memory).parts)
-        if path.is_file() and not path.is_symlink() and not hidden and path.stat().st_size <= MOST_BYTES:
-            found[path.relative_to(memory).as_posix()] = path.read_bytes()
-    return found
+    """Every file of a memory directory, as a dream reads them."""
+    return workspace.take(memory).contents()
 
 
 def replace(memory: Path, files: Mapping[str, bytes]) -> None:

@@ -23,10 +23,8 @@ from dreams.dev.dreambench import folders, passages
 from dreams.dev.dreambench.builder import Case, World
 from dreams.dev.dreambench.passages import DirectoryPassages, plain
 from dreams.dev.dreambench.scoring import Cost, Ran, Score, States, distance, score
-from dreams.engines.types import Edit, Engine, Job, Option, Outcome, Question, Reporter
-from dreams.lib.diff import merge
-from dreams.lib.diff.index_merge import merge_index
-from dreams.lib.files import text as texts
+from dreams.engines.types import Engine, Job, Option, Outcome, Question, Reporter
+from dreams.services.questions.options import DoesNotFit, brought_onto
 from memoryweb import BASE_DIR
 
 MOST_SECONDS = 6 * 3600  # for one engine, even with a slow model; chosen
@@ -266,7 +264,7 @@ def changes_of(proposal: Any) -> list[str]:
     ]
 
 
-# A reviewer who knows the truth: chooses the answer that brings a directory closest to it. Pure.
+# A reviewer who knows the truth: chooses the answer that brings a directory closest to it.
 
 
 MOST_QUESTIONS = 2_000  # of one dream
@@ -339,38 +337,9 @@ def _subjects(case: Case) -> list[str]:
 
 
 def apply(option: Option, files: Mapping[str, bytes]) -> dict[str, bytes] | None:
-    """The files with an option's changes merged in; None if these conflict with later changes."""
-    after = dict(files)
-    for path, (old, new) in _steps(option.edits).items():
-        current = texts.decode(after[path]) if path in after else None
-        made = _merged(path, old, new, current)
-        if made is False:
-            return None
-        if made is None:
-            after.pop(path, None)
-        elif isinstance(made, str):
-            after[path] = texts.encode(made)
-    return after
-
-
-def _steps(edits: Sequence[Edit]) -> dict[str, tuple[str | None, str | None]]:
-    """Each file's text before the first edit and after the last."""
-    steps: dict[str, tuple[str | None, str | None]] = {}
-    for edit in edits:
-        steps[edit.path] = (steps[edit.path][0] if edit.path in steps else edit.before, edit.after)
-    return steps
-
-
-def _merged(path: str, old: str | None, new: str | None, current: str | None) -> str | bool | None:
-    """The new text, None if the file is deleted, False for a conflict."""
-    if current in (old, new):
-        return new
-    if old is None or new is None or current is None:
-        return None if new is None and current is None else False
-    made = merge.merge3(old, current, new, adjacent="merge")
-    if made.clean:
-        return made.text
-    if path.endswith("MEMORY.md"):
-        by_row = merge_index(old, current, new)
-        return by_row.text if by_row.clean else False
-    return False
+    """The files with an option's changes merged in, as an answer is; None if these conflict with later changes."""
+    try:
+        after = {**files, **brought_onto(files, option.edits)}
+    except DoesNotFit:
+        return None
+    return {path: data for path, data in after.items() if data is not None}
