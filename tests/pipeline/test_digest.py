@@ -226,6 +226,17 @@ def test_a_receiver_that_fails_is_tried_again_later_and_later(
 
 
 @pytest.mark.not_on_postgresql
+def test_a_sender_that_is_no_mail_address_is_named_and_does_not_stop_the_webhook(
+    project: Project, hook: PostServer, post_office: MailServer, settings: object
+) -> None:
+    settings.DEFAULT_FROM_EMAIL = "me@example.org, you@example.org"  # type: ignore[attr-defined] # pytest-django's own object
+    world.three_changes(project)
+    said = daily()
+    assert said["email"].endswith("Check MEMORYWEB_EMAIL_FROM.") and said["webhook"] == ""
+    assert Channel.objects.get(name="email").failures == 1
+
+
+@pytest.mark.not_on_postgresql
 def test_a_mail_server_that_refuses_does_not_stop_the_webhook(
     project: Project, hook: PostServer, post_office: MailServer
 ) -> None:

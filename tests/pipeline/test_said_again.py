@@ -53,6 +53,17 @@ def test_a_rule_that_is_typed_again_is_counted_once_for_each_prompt_and_makes_no
     assert SaidAgain.objects.count() == 2, "a session that is read again has said no more"
 
 
+@pytest.mark.also_on_postgresql
+def test_a_prompt_without_a_time_is_not_the_newest(tmp_path: Path) -> None:
+    project = start(tmp_path)
+    say(tmp_path, AGAIN, AGAIN, AGAIN, name="one")
+    lifecycle.catch(project)
+    first, *_ = SaidAgain.objects.order_by("prompt__offset")
+    Prompt.objects.filter(pk=first.prompt_id).update(at=None)
+    SaidAgain.objects.filter(pk=first.pk).update(loaded="beyond")
+    assert told(project) == [("testing.md", 8, "linked", 3)]
+
+
 def test_a_rule_that_is_in_the_description_is_listed_at_its_line(tmp_path: Path) -> None:
     project = start(tmp_path, testing=f"---\nname: Testing\ndescription: {RULE}\n---\n\n- Be patient.\n")
     say(tmp_path, "Hello.", AGAIN, name="one")

@@ -7,6 +7,7 @@ from pathlib import Path
 
 from django.conf import settings
 from django.core.cache import cache
+from django.db.models import F
 from django.utils import timezone
 
 from dreams.models import Project, Session, TranscriptFolder
@@ -58,7 +59,8 @@ def _began_lately(named: str, path: str) -> Project | None:
     rows = TranscriptFolder.objects.filter(
         gone_at__isnull=True, project__host=host(), project__gone_at__isnull=True
     )
-    folders = rows.select_related("project").order_by("-project__last_session_at", "pk")[:MOST_FOLDERS]
+    newest = F("project__last_session_at").desc(nulls_last=True)
+    folders = rows.select_related("project").order_by(newest, "pk")[:MOST_FOLDERS]
     for folder in folders if _FILE_NAME.fullmatch(named) else ():
         file = Path(folder.path, f"{named}.jsonl")
         if path in ("", str(file)) and file.is_file() and not file.is_symlink():

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 from typing import NamedTuple, TypeAlias
 
+from django.db.models import F
 from rapidfuzz import fuzz, utils
 
 from dreams import conf
@@ -174,7 +175,7 @@ def listed(project: Project, path: str = "") -> list[StatementSaidAgain]:
         "prompt__session", "prompt__history"
     )
     by_statement: dict[str, list[SaidAgain]] = defaultdict(list)
-    for row in rows.order_by("-prompt__at", "-pk")[:MOST_ROWS]:
+    for row in rows.order_by(F("prompt__at").desc(nulls_last=True), "-pk")[:MOST_ROWS]:
         by_statement[row.statement].append(row)
     found = []
     for at, line, statement in _places(project, path) if by_statement else ():
