@@ -452,6 +452,7 @@ def main() -> int:
     faults = [FAULTS[name] for name in asked.fault or FAULTS]
     wrong, stories = 0, asked.story or list(STORIES)
     with tempfile.TemporaryDirectory(prefix="mw-faults-") as folder, home(Path(folder)) as disk:
+        os.environ.setdefault("TESTS_RUN", folder)  # where what is made once is kept
         for name, figures in sweep(disk, stories, faults, asked.every, asked.limit, asked.start):
             wrong += len(figures.wrong)
             _print(name, figures, messages=asked.messages)

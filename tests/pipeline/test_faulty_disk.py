@@ -5,11 +5,15 @@ One call of each story here, refused and killed; every call, and every fault, by
 
 from __future__ import annotations
 
+import os
+import subprocess
+import sys
 from collections.abc import Iterator
 
 import pytest
 
 from bench import faults
+from memoryweb import BASE_DIR
 from tests.world.processes import faulty_disk
 from tests.world.processes.faulty_disk import CREATE, ERROR, FAULTS, KILL, SYNC, WRITE, Disk, Fault
 
@@ -72,3 +76,23 @@ def test_a_few_calls_of_every_story(disk: Disk, name: str) -> None:
     ):
         assert figures.wrong == [], story
         assert sum(figures.runs.values()) >= 2
+
+
+def test_the_whole_sweep_starts_outside_a_run_of_tests() -> None:
+    line = [
+        sys.executable,
+        "bench/faults.py",
+        "--story",
+        "apply",
+        "--fault",
+        "EIO",
+        "--start",
+        "90",
+        "--limit",
+        "1",
+    ]
+    environment = {name: value for name, value in os.environ.items() if name != "TESTS_RUN"}
+    done = subprocess.run(
+        line, cwd=BASE_DIR, env=environment, capture_output=True, text=True, timeout=600, check=False
+    )
+    assert (done.returncode, "1 faults" in done.stdout) == (0, True), done.stdout + done.stderr
