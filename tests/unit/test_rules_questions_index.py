@@ -218,6 +218,16 @@ def test_a_section_with_a_heading_in_another_script_becomes_a_memory_of_its_name
     assert "起重机.md" in {edit.path for edit in question.options[0].edits}
 
 
+@each(("ropes", "asks"), [(60, True), (300, False)])
+def test_a_section_is_not_worth_an_answer_if_the_index_stays_as_full(
+    tmp_path: Path, ropes: int, asks: bool
+) -> None:
+    facts = "".join(f"- Crane {n} lifts {n} tons at berth {n}.\n" for n in range(8))
+    rules = "".join(f"- Rope {n} is {n} yards long.\n" for n in range(ropes))
+    made = dream(tmp_path, _full_of_berths(f"# Memory\n\n## Cranes\n{facts}\n## Rules\n{rules}\n"))
+    assert bool([each for each in made.outcome.questions if "could become" in each.why]) is asks
+
+
 @pytest.mark.more
 def test_a_section_that_cannot_move_is_not_counted(tmp_path: Path) -> None:
     """A line that counts from its own day would count from another one in a new memory."""

@@ -96,18 +96,16 @@ def unlisted(context: Inputs) -> Iterator[Question]:
     if not orphans.has_room(tree, path, found, config):
         return  # the summary says so
     has_index = path in tree.texts
-    label = "Add to index" if has_index else f"Create {path}"
 
     def list_them(rec: Recorder) -> None:
         for each in found:
             orphans.add(rec, path, each, config)
 
-    option = context.draftsman.option("learn", label, list_them)
-    them = "it" if len(found) == 1 else "them"
+    option = context.draftsman.option("learn", "Add to index" if has_index else f"Create {path}", list_them)
     yield Question(
         "learn",
         f"unlisted {' '.join(found)}" if has_index else f"no {path}",
-        f"{plural(len(found), 'memory is', 'memories are')} not in any index, so no session finds {them}.",
+        f"{plural(len(found), 'memory is', 'memories are')} not in any index, so no session finds {'it' if len(found) == 1 else 'them'}.",
         tuple(map(at.__getitem__, found)),
         (option, KEEP),
     )
@@ -277,18 +275,20 @@ def sections_of_a_full_index(context: Inputs) -> Iterator[Question]:
     longest = sorted(_sections(context), key=lambda each: -each.lines)[:MOST_SECTIONS]
     drafted = ((each, context.draftsman.edits(_move, each, config.row_max)) for each in longest)
     edits_of = {each: _of(each.topic, made) for each, made in drafted if made}
-    if not edits_of:
-        return
     texts = [edit.after or "" for made in edits_of.values() for edit in made if edit.path == path]
     before, *after = (text.encode("utf-8", "replace") for text in (tree.texts[path], *texts))
     fewer = sum(before.count(b"\n") - each.count(b"\n") for each in after)
-    saved = f"{plural(fewer, 'line')} and {sum(len(before) - len(each) for each in after):,} bytes"
+    size = sum(len(before) - len(each) for each in after)
+    over = ((fewer, state.lines - config.index_max_lines), (size, state.bytes - config.index_max_bytes))
+    if not edits_of or any(saved < LEAST_SHARE * each for saved, each in over):
+        return
     yield Question(
         "index",
         " ".join(sorted(each.topic for each in edits_of)),
         f"{has}; an agent loads {config.index_max_lines:,} lines and "
         f"{config.index_max_bytes:,} bytes. {plural(len(edits_of), 'section')} could become "
-        f"{'a memory' if len(edits_of) == 1 else 'memories'} with a row here: {saved} fewer.",
+        f"{'a memory' if len(edits_of) == 1 else 'memories'} with a row here: "
+        f"{plural(fewer, 'line')} and {size:,} bytes fewer.",
         tuple(Place(path, each.line, each.heading, note=plural(each.lines, "line")) for each in edits_of),
         (Option("demote", "Move the selected sections into memories", (*chain(*edits_of.values()),)), KEEP),
         weight=OF_SECTIONS,
