@@ -290,11 +290,12 @@ def test_a_short_memory_that_names_the_same_and_nothing_else_tells_one_fact_in_o
     assert StatementIndex({**files, "harbour.md": note(f"{FILLERS}\n- {third}")}).possible_duplicates() == []
 
 
-def test_an_index_is_no_short_memory() -> None:
+def test_few_words_that_name_the_same_tell_one_fact_in_long_files_as_well() -> None:
     one, other = "Questions about `pump-reader` go to Odette Nakagawa", "Odette Nakagawa owns `pump-reader`"
     rows = "".join(f"- [{name}]({name}.md) — the {name}\n" for name in ("roof", "gate", "fence", "wall"))
     files = {"harbour.md": note(f"{FILLERS}\n- {one}"), "MEMORY.md": f"# Memory\n\n{other}.\n\n{rows}"}
-    assert StatementIndex(files).possible_duplicates() == []
+    [[found]] = StatementIndex(files).possible_duplicates()
+    assert {found.one.text, found.other.text} == {f"{other}.", one}
 
 
 def test_a_copy_about_another_thing_joins_no_group_and_keeps_nothing_out() -> None:
@@ -365,13 +366,12 @@ def test_words_that_no_space_divides_tell_one_fact_as_well(first: str, second: s
 @each(
     "second",
     [
-        "`pump-reader` has its own valve.",  # few words
         "Inheritance of a `pump-reader` went away with the ladder, the valve and the pressure plate, which the harbour master "
         "sold in spring to a museum on the other bank, whose keeper paints boats.",  # much else
         "Inheritance is off for `pump-reader`, as a pump has its own valve, ladder and pressure plate of 40 bar.",
     ],
 )
-def test_few_words_much_else_or_a_value_of_its_own_is_another_fact_of_a_long_file(second: str) -> None:
+def test_much_else_or_a_value_of_its_own_is_another_fact_of_a_long_file(second: str) -> None:
     first = "Inheritance is off for `pump-reader`, as a pump has its own valve, ladder and pressure plate of 30 bar."
     assert grouped(first, second) == []
 

@@ -40,7 +40,6 @@ WITH_ANCHORS = 0.34  # two rare values in common
 WITH_ANCHOR = 0.5  # one
 PLAIN, PLAIN_COMMON, PLAIN_APART = 0.6, 0.3, 0.5  # none, only words; more if one has its own value
 LEAST_COMMON = 2.4  # the common weight; with less it is only a topic
-COPIED = 0.75  # of the longer one's, if the value is a name or path, which differ for many reasons
 FRAME = 0.6  # of the words beside two values, to be about one thing
 MOST_NEW = 0.4  # share of a text's weight that may be paraphrase
 LEAST = 0.25  # least literal share of the shorter one's weight, checked first
@@ -313,14 +312,7 @@ def _with_two_values(
         return Compared("none", score, "several values differ")
     common = sum(_common(rest[0], rest[1]).values())
     named = {value.key for value in mine.values if not value.is_measured} & theirs.anchors
-    own = [
-        any(weight >= TELLING and word not in b for word, weight in a.items()) for a, b in (rest, rest[::-1])
-    ]
-    if all(own) and not named:
-        return Compared("none", score, "each says it of another thing")
     rare = any(map(is_rare, named))
-    if not rare and old.kind != "number" and " " not in old.key + new.key and common / long < COPIED:
-        return Compared("none", score, "values differ")
     enough = common >= LEAST_COMMON - (1.0 if rare else 0.0) or (common / short >= NEARLY and common > SHORT)
     if common / short >= FRAME and enough:
         return Compared("other value", round(common / long, 3), "one thing, two values", old, new)

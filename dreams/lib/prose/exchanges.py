@@ -312,20 +312,6 @@ def is_about(statement: PlacedText, thing: str) -> bool:
     return opens or _joined(thing) in _titles(statement)
 
 
-def has_another_title(statement: PlacedText, thing: str) -> bool:
-    """Whether a title has another name of the statement, which is then its topic."""
-    return any(is_in_a_title(each.key, statement) for each in spans(statement.text, thing))
-
-
-def are_about_two(one: PlacedText, other: PlacedText) -> bool:
-    """Whether two titles show that the statements are about different things."""
-    mine, theirs = (
-        {value.key for value in each.reading.values if is_in_a_title(value.key, each)}
-        for each in (one, other)
-    )
-    return bool(mine and theirs) and not mine & theirs
-
-
 def is_in_a_title(key: str, statement: PlacedText) -> bool:
     return len(key) > 2 and _joined(key) in _titles(statement)
 

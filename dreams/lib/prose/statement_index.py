@@ -15,7 +15,7 @@ import re2
 from dreams.lib import memdir
 from dreams.lib.files import text as texts
 from dreams.lib.process import without_collecting
-from dreams.lib.prose.comparing import OPENING, Compared, compare, exchanged_after_a_name, says_more
+from dreams.lib.prose.comparing import OPENING, Compared, compare, exchanged_after_a_name, same as is_same
 from dreams.lib.prose.statement_pairs import (
     Pair,
     PlacedText,
@@ -39,11 +39,11 @@ SHORTEST = 3  # words of a statement
 _OF_TWO_WORDS = re.compile(r"\S: |\w \S*\d")  # "Owner: Ada", "timeout 30s"
 LONGEST_FACT = 600  # characters; longer ones are only compared with shorter ones
 FEW = 3  # statements of a file with one fact
-ONE_FACT = 0.5  # least score of two statements, one of them of a short file
-# For statements of longer files: common rare words and values, and their share of both. Read off 97 pairs of real directories,
-# of which 72 were one fact (54 of the 70 in which one says no more than the other).
+ONE_FACT = 0.5  # least score of two statements of different places
+# Common rare words and values, and their share of both, that are enough wherever they are. Read off 97 pairs of real
+# directories, of which 72 were one fact.
 MANY_WORDS, MOST_WORDS = 6, 0.6
-NEAR_COPY = 0.85  # least score of two values in long files; chosen
+SOME_WORDS = 4  # of two longer files, if they are alike and not word for word; chosen
 LEAST_SAID = 3.0  # least weight of a statement besides its links
 RECORD = 4  # numbers in one statement that make it a record of results
 _KEEPS = frozenset({"paragraph", "bullet"})
@@ -299,18 +299,17 @@ class StatementIndex:
         return Pair(pair.one, pair.other, found)
 
     def _says_the_same(self, pair: Pair) -> bool:
-        """Whether most rare words of both are common, and one says no more than the other. Less is enough for the one fact of a short
-        file.
-        """
+        """Whether most rare words of both are common, or enough is, and neither belongs to something different."""
         words = self._rare_words(pair.one), self._rare_words(pair.other)
         common, both = words[0] & words[1], len(words[0]) + len(words[1])
         many = len(common) - len([*filter(UNSPACED.match, common)]) / 2  # pairs of characters overlap
         if many >= MANY_WORDS and 2 * len(common) >= MOST_WORDS * both:
-            told = pair.one.text, pair.other.text
-            return not (says_more(*told) and says_more(*told[::-1]))
-        is_of_short = self.is_of_a_short_file(pair.one, pair.other)
+            return True
+        is_form = many < SOME_WORDS or is_same(pair.one.text, pair.other.text)  # or of two records
+        if is_form and not self.is_of_a_short_file(pair.one, pair.other):
+            return False
         enough = pair.found.score >= ONE_FACT or self._has_the_same_values(pair)
-        return is_of_short and enough and not members_apart(pair.one, pair.other)
+        return enough and not members_apart(pair.one, pair.other)
 
     def _has_the_same_values(self, pair: Pair) -> bool:
         """Whether both name the same things and values, some of them rare, and nothing else."""
@@ -334,7 +333,7 @@ class StatementIndex:
         return found
 
     def _of_one_thing(self, one: PlacedText, other: PlacedText, found: Compared) -> bool:
-        """Whether two values belong to one thing: in near copies, or in a short file."""
+        """Whether two values belong to one thing."""
         old, new = found.old, found.new
         if old is None or new is None:
             return False
@@ -346,9 +345,7 @@ class StatementIndex:
             return False  # both begin with the day they were written
         if not (old.is_measured or (" " in old.key and " " in new.key)):
             return False  # not a number or person: "a: Java 17" and "b: Java 17" are two things
-        if members_apart(one, other):
-            return False
-        return found.score >= NEAR_COPY or self.is_of_a_short_file(one, other)
+        return not members_apart(one, other)
 
     def two_values(self) -> list[Pair]:
         """Pairs that give one thing two values. Three values of one form are three things or a log, and left out."""

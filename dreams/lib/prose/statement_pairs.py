@@ -24,14 +24,13 @@ _DAY = re2.compile(
     r"|(?:^|[^a-z])(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]{0,6}(?:[-_]\d{1,2}(?:\D|$)|\.? \d{1,2}\D?\d{0,2},? (?:19|20)\d\d)"
 )
 _TASK = re2.compile(r"[A-Z]{2,}-\d{2,}")  # "reflection-BQ-004.md": one of a series
-# List entries ("- `src/app.py` — the app", "- **`--flag`**: what it does", "- [[memory]] — …"), steps, and text below an entry.
+# List entries ("- `src/app.py` — the app", "- **`--flag`**: what it does", "- [[memory]] — …"), boxes, steps, and text below an entry.
 _ENTRY = re2.compile(
-    r"\s*[-*+] +(?:\*\*)?(?:`[^`\n]+`|\[\[[^\]\n]+\]\])(?:\*\*)?(?: \([^)\n]{1,40}\))?\s*(?:—|–|:|->|→| - )|\s*\d+[.)] |\s+[-*+] "
+    r"\s*[-*+] +(?:\*\*)?(?:`[^`\n]+`|\[\[[^\]\n]+\]\])(?:\*\*)?(?: \([^)\n]{1,40}\))?\s*(?:—|–|:|->|→| - )|\s*[-*+] +\[[ xX]\] |\s*\d+[.)] |\s+[-*+] "
 )
 # Labelled values that each thing of a kind has: "OS: Ubuntu", "**OS**: Ubuntu".
 _FIELD = re2.compile(r"(?:\*\*)?(\pL[^*\n:.!?]{1,39}?)(?::\*\*|\*\*:?|:) ")
 _ENVIRONMENT = re.compile("|".join(map(re.escape, lexicon.ENVIRONMENTS)))
-_EVENT = re2.compile(r".{0,20}(?:19|20)\d\d-\d\d-\d\d\b")  # a day near its start
 # Words in file names that only name the kind of file.
 _SORTS = frozenset(map(canonical, "project user feedback reference note memory md".split()))  # noqa: SIM905 - a word list
 
@@ -142,7 +141,7 @@ def _link_to(path: str) -> re.Pattern[str]:
 
 @lru_cache(maxsize=20_000)
 def members_apart(one: PlacedText, other: PlacedText) -> bool:
-    """Whether each belongs to something different: lists of things, labelled values, events of a day, files with different topics."""
+    """Whether each belongs to something different: lists of things, labelled values, files with different topics."""
     # An entry names each thing or step once: "- `path/to/file.py` — what it is for".
     if any(each.source == "body" and _ENTRY.match(encodable(each.raw)) for each in (one, other)):
         return True
@@ -152,8 +151,6 @@ def members_apart(one: PlacedText, other: PlacedText) -> bool:
     if are_fields and all(
         label.terms.keys() - each.reading.terms for label, each in zip(labels, (other, one), strict=True)
     ):
-        return True
-    if sum(bool(_EVENT.match(encodable(each.text))) for each in (one, other)) == 1:
         return True
     named = {value.key for value in one.reading.values if not value.is_measured} & other.reading.anchors
     return (are_fields or not named) and bool(_own(one, other) and _own(other, one))

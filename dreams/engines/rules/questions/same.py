@@ -126,8 +126,8 @@ def _question(asking: Inputs, statements: list[PlacedText], why: str, score: flo
     for keep in _by_fitness(asking.tree_before, statements):
         rest = [each for each in statements if each != keep]
         drop = [each for each in rest if not is_same(each.text, keep.text)]
-        if is_long and leaves_entries(asking.askable, drop):
-            return
+        if is_long and (len(statements) > 2 or leaves_entries(asking.askable, drop)):
+            return  # three long files with one line: of a form, or of records
         given = (keep, rest, asking.job.config.row_max)
         option = asking.draftsman.option("merge", f"Merge into {keep.path}", merge, *given)
         left = _left(option, rest)

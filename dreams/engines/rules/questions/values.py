@@ -22,10 +22,8 @@ from dreams.lib.prose.comparing import CLAUSE, TELLING, UNITS, says_more
 from dreams.lib.prose.exchanges import (
     MOST_OWN,
     ValueSpan,
-    are_about_two,
     denied,
     exchange,
-    has_another_title,
     is_about,
     is_in_a_title,
     is_told_past,
@@ -148,7 +146,6 @@ def as_history(
 # Usefulness: one is newer, or the order is unknown. On public directories one in three was useful, fewer than of any other kind.
 NOTED, UNORDERED = 0.4, 0.3
 MOST_WORDS = 30  # a longer statement says much else
-FORM = 5  # equal statements of two memories, from which on both fill in the same form; chosen
 
 
 @dataclass(frozen=True, slots=True)
@@ -213,22 +210,13 @@ def _say_much_else(index: StatementIndex, pair: TwoValues) -> bool:
 
 
 def _compared(index: StatementIndex) -> Iterator[TwoValues]:
-    """Pairs of statements that differ only in a value; without days, and without entries of the same form for two things."""
-    lines: defaultdict[str, set[str]] = defaultdict(set)
-    for each in index.statements:
-        lines[each.path].add(each.text)
+    """Pairs of statements that differ only in a value; without days, and without a value that is the memory's topic."""
     for pair in index.two_values():
         old, new = pair.found.old, pair.found.new
         if old and new and old.kind != "date":
             value, second = surface(pair.one.text, old), surface(pair.other.text, new)
-            titled = is_in_a_title(old.key, pair.one) or is_in_a_title(new.key, pair.other)
-            forms = (
-                pair.one.path != pair.other.path
-                and len(lines[pair.one.path] & lines[pair.other.path]) >= FORM
-            )
-            if titled or forms or are_about_two(pair.one, pair.other):
-                continue  # it is the memory's topic
-            yield TwoValues(pair.one, pair.other, value, second, pair.found.score)
+            if not (is_in_a_title(old.key, pair.one) or is_in_a_title(new.key, pair.other)):
+                yield TwoValues(pair.one, pair.other, value, second, pair.found.score)
 
 
 def _of_things(index: StatementIndex) -> Iterator[TwoValues]:
@@ -247,7 +235,7 @@ def _is_short(statement: PlacedText) -> bool:
 def _in_place(one: PlacedText, other: PlacedText, thing: str) -> TwoValues | None:
     # Many things may have the same two words ("border radius"), so a title must name them.
     is_thing = is_in_a_title if thing in one.reading.pairs else lambda thing, each: is_about(each, thing)
-    if not (is_thing(thing, one) or is_thing(thing, other)) or are_about_two(one, other):
+    if not (is_thing(thing, one) or is_thing(thing, other)):
         return None
     found = exchange(one.text, other.text, thing)
     both = found and found.named and not is_told_past(found.old.text, other.text)
@@ -266,7 +254,7 @@ def _in_place(one: PlacedText, other: PlacedText, thing: str) -> TwoValues | Non
         return None  # "the threshold of ledger-worker is 11", "the threshold of relay is 61"
     words = _beside(one, thing) & _beside(other, thing)
     enough = (found.sure and not found.named) or len(words) > 1
-    if not enough or has_another_title(one, thing) or has_another_title(other, thing):
+    if not enough:
         return None
     score = min(1.0, (1 + len(words)) / 4)
     alike = found.sure and len(words) > 1 and found.old.sort != "a-a"  # "user-facing" is a word
