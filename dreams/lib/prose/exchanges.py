@@ -284,10 +284,11 @@ def _of_words(text: str, said: str, thing: str) -> Exchange | None:
     """An exchange of two plain words, the first one in the statement: "renamed mainline to trunk"."""
     for found in chain.from_iterable(pattern.finditer(said) for pattern in _WORDS_EXCHANGED):
         old, new = found["old"], found["new"]
+        if old.lower() in {"every", "each"}:  # it begins a value: "daily instead of every Friday afternoon"
+            old = said[found.start("old") :].rstrip(" .!")
         at = re.search(rf"(?<![\w.-]){re.escape(old)}(?![\w-])", text)
         # "Do not run" does not replace "run".
-        words = (lexicon.PHRASES.get(word, word) for word in (old.lower(), new.lower()))  # "every": "each"
-        is_value = len(old) > 2 and lexicon.FILLER.isdisjoint(words)
+        is_value = new.lower() not in lexicon.FILLER and len(old) > 2
         if at and old.lower() not in thing and new.lower() not in text.lower() and is_value:
             gone = ValueSpan(*at.span(), old, old.lower(), "word")
             more = _MORE.match(said, found.end("new"))  # "from biome to ruff format"
