@@ -56,13 +56,15 @@ def merges(draw):
     chance = random.Random(draw(st.integers(0, 10_000)))  # noqa: S311 - chosen by the test's own seed
     words = iter(chance.sample(WORDS, 120))
     shapes = draw(st.lists(st.sampled_from(SHAPES), min_size=2, max_size=6))
-    blocks = [["", *shape([next(words) for _ in range(draw(st.integers(3, 8)))]), ""] for shape in shapes]
+    said = (
+        [*(next(words) for _ in range(draw(st.integers(3, 8)))), f"{chance.randrange(9_999)}"] for _ in shapes
+    )
+    blocks = [["", *shape(one), ""] for shape, one in zip(shapes, said, strict=True)]
     rejected = draw(st.sets(st.integers(0, len(blocks) - 1), min_size=1))
     joined = ["\n".join(line for block in chosen for line in block) for chosen in
               (blocks, [block for place, block in enumerate(blocks) if place not in rejected])]  # fmt: skip
-    head = HEAD.format("notes")
-    target = head + "- " + " ".join(next(words) for _ in range(4)) + "\n"
-    before = {"a.md": head + joined[0], "b.md": target}
+    target = HEAD.format("target") + "- " + " ".join(next(words) for _ in range(4)) + "\n"
+    before = {"a.md": HEAD.format("source") + joined[0], "b.md": target}
     lost = {word for place in rejected for word in re.findall(r"\w+", "\n".join(blocks[place]))} & KNOWN
     return before, {"b.md": target + joined[1] + "\n"}, lost
 
