@@ -1,6 +1,4 @@
-"""How fast statements are compared: pairs with `same`, compared with parsing both again. Ratios only.
-
-A pair of look-alikes costs more than an unrelated pair, as it is compared word by word.
+"""How fast statements are compared: pairs, and a statement with its edited copy, beside taking one of them apart. Ratios only.
 
 Run from the project's root: .venv/bin/python bench/similarity.py
 """
@@ -14,8 +12,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
-from dreams.lib.prose import comparing, statements
-from dreams.lib.prose.comparing import same
+from dreams.lib.prose import comparing, statements, values
 
 WHAT = ("tests", "uploads", "invoices", "backups", "deploys", "reports", "alerts", "imports")
 WHERE = ("in staging", "in production", "on Linux", "behind the proxy", "in the worker", "at night")
@@ -37,33 +34,27 @@ def seconds(run: object) -> float:
 
 def compare() -> None:
     for one, other in combinations(TEXTS, 2):
-        same(one, other)
-
-
-def tell_alike() -> None:
-    for one, other in combinations(TEXTS, 2):
         comparing.compare(one, other)
 
 
 def take_apart() -> None:
-    statements.statement.cache_clear()
+    for cached in (statements.statement, values.read):
+        cached.cache_clear()
     for text in TEXTS:
-        statements.statement(text)
+        values.read(text)
 
 
 def compare_copies() -> None:
     for text in TEXTS:
-        same(text, f"{text} on Mondays")
+        comparing.compare(text, f"{text} on Mondays")
 
 
 def main() -> None:
     apart = seconds(take_apart) / len(TEXTS)
     pair = seconds(compare) / (len(TEXTS) * (len(TEXTS) - 1) / 2)
-    alike = seconds(tell_alike) / (len(TEXTS) * (len(TEXTS) - 1) / 2)
-    copy = seconds(compare_copies) / len(TEXTS) - apart
+    copy = seconds(compare_copies) / len(TEXTS)
     print(f"{len(TEXTS)} statements; beside taking one of them apart")
     print(f"  a pair costs {pair / apart:.2f}, a statement and its edited copy {copy / apart:.2f}")
-    print(f"  asking besides whether a pair tells of one thing costs {alike / apart:.2f}, all in all")
 
 
 if __name__ == "__main__":
