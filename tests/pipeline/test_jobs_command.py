@@ -57,6 +57,12 @@ def test_a_chain_by_command() -> None:
         (["add", "0 3 * *", "dream"], {}, BadUsage, "not five fields"),
         (["add", "0 3 * * *", "nap"], {}, BadUsage, "is not one of"),
         (["add", "0 3 * * *", "dream"], {"until": "soon"}, BadUsage, "not a day"),
+        (
+            ["add", f"{','.join(map(str, range(60)))} * * * *", "dream"],
+            {},
+            BadUsage,
+            "at most 100 characters",
+        ),
         # As of a variable without a value, in a script.
         (["add", "0 3 * * *", "dream"], {"until": ""}, BadUsage, "not a day"),
         (["add", "0 3 * * *", "dream"], {"after": ""}, Refused, "There is no job ''"),

@@ -20,6 +20,7 @@ from dreams.services.hosts import host
 
 MOST = 50  # a person's list; chosen
 SHOWN = 5  # times ahead; chosen
+LONGEST = 100  # characters of a schedule, as in the column
 DAILY = "0 8 * * *"
 Kind = ScheduledJob.Kind
 
@@ -138,9 +139,12 @@ def _cron(expression: str) -> str:
     if not expression.strip():
         return ""
     try:
-        return cron.checked(expression)
+        found = cron.checked(expression)
     except cron.BadCron as error:
         raise BadJob(str(error)) from error
+    if len(found) > LONGEST:
+        raise BadJob(f"A schedule has at most {LONGEST} characters. Write ranges and steps, such as */5.")
+    return found
 
 
 def remove(job: ScheduledJob, *, actor: str) -> list[ScheduledJob]:
