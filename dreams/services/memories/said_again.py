@@ -242,7 +242,10 @@ def _with_rule(
         for hook in _hooks(row.hook if row else "", one.statement, memory.description):
             title = memory.name or PurePosixPath(memory.path).stem
             made = index.rewritten(row, hook=hook) if row else index.appended(title, target, hook)
-            now = made.rows_for(target)[index.rows_for(target).index(row) if row else -1]
+            rows = made.rows_for(target)
+            if not rows:
+                continue  # the name reads as an address
+            now = rows[index.rows_for(target).index(row) if row else -1]
             dropped = _dropped(made, config)
             if (
                 now.length <= config.row_max
