@@ -455,6 +455,38 @@ def test_what_is_denied_of_two_things_is_denied_of_both_with_and_as_with_or() ->
     assert not codes(found) & {"says-otherwise", "unexplained-loss"}
 
 
+@each(
+    ("old", "new"),
+    [
+        ("The cache is shared and never flushed.", "The cache is not shared and never flushed."),
+        ("The API is public and has no rate limit.", "The API is not public and has no rate limit."),
+        ("The token is rotated without downtime.", "The token is not rotated without downtime."),
+        (
+            "Read the log, not the trace, as the log is whole.",
+            "Read the log, not the trace, as the log is not whole.",
+        ),
+        ("Do not merge when a check is red.", "Do not merge when a check is not red."),
+        ("Never sent if not configured or not connected.", "Sent if not configured or not connected."),
+    ],
+)
+def test_a_statement_that_is_denied_beside_another_denial_is_lost(old: str, new: str) -> None:
+    found = report({"a.md": f"- {new}\n".encode()}, {"a.md": f"- {old}\n".encode()})
+    assert "unexplained-loss" in codes(found)
+
+
+@each(
+    ("old", "new"),
+    [
+        ("The cache is never flushed.", "The cache is not flushed, not even at night."),
+        ("Do not guess, round, or fill in.", "Never guess, never round and never fill in."),
+        ("The relay needs no restart.", "The relay needs no restart, and a restart is not worth it."),
+    ],
+)
+def test_a_denial_in_other_words_or_said_twice_is_no_loss(old: str, new: str) -> None:
+    found = report({"a.md": f"- {new}\n".encode()}, {"a.md": f"- {old}\n".encode()})
+    assert "unexplained-loss" not in codes(found)
+
+
 LIKEST = """
 from dreams.findings.ledger.state import DirectoryStatements
 words = ("harbour", "crane", "signal")

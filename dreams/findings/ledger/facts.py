@@ -2,7 +2,7 @@
 
 import re
 from collections import Counter, defaultdict
-from collections.abc import Collection, Iterable, Iterator, Sequence, Set
+from collections.abc import Collection, Iterable, Sequence, Set
 from difflib import SequenceMatcher
 from itertools import combinations, pairwise
 
@@ -78,47 +78,57 @@ def negation_changes(old: str, new: str) -> list[str]:
     return [*found, *(f"{a} (now {b})" for a, b in pairs[:1])] or opposite_words(old, new)
 
 
-def _shared_denials(one: Statement, other: Statement) -> Iterator[tuple[int, frozenset[str]]]:
-    """Negations of `one` that concern words of `other`."""
-    touched = one.touched(other)
-    for clause, words in one.negations:
-        if clause in touched and (not words or any(has_word(word_forms(other.text), word) for word in words)):
-            yield clause, words
+_Denial = tuple[int, frozenset[str]]  # its clause, and the words that it is about
 
 
-def _denials_missing(one: Statement, other: Statement, *, once: bool) -> list[int]:
-    """The clauses whose negation `other` lacks. `once`: each negation of `other` counts for one clause, except "neither A nor B"."""
-    spots = [(place, words) for place, words in other.negations]
-    spots += [(place, words) for place, words in other.contrasts]  # "X instead of Y" negates Y
-    shared, missing = not once or bool(other.raw & _LISTING), list[int]()
-    for clause, words in _shared_denials(one, other):
-        answer = _best(words, spots, other) or _best(frozenset(one.clauses.get(clause, ())), spots, None)
-        if answer is None:
-            missing.append(clause)
-        elif not shared:
-            spots.remove(answer)
-    return missing
+def _denials(one: Statement) -> list[_Denial]:
+    """The negations, each about the words up to the next one: "not shared and never flushed"."""
+    found = list[_Denial]()
+    for at, (clause, words) in enumerate(one.denied):
+        after = next((said[:1] for other, said in one.denied[at + 1 : at + 2] if other == clause), ())
+        until = next((place for place, word in enumerate(words) if place and word in after), len(words))
+        found.append((clause, frozenset(words[:until])))
+    return found
 
 
-def _best(
-    words: frozenset[str], spots: Sequence[tuple[int, frozenset[str]]], other: Statement | None
-) -> tuple[int, frozenset[str]] | None:
-    """A negation that has one of these words, else one whose scope in `other` has one or is empty."""
-    near = (spot for spot in spots if words & spot[1])
-    if other is None:
-        return next(near, None)
-    reached = (spot for spot in spots if not words or not (there := _reach(spot, other)) or words & there)
-    return next(near, None) or next(reached, None)
+def _denials_missing(one: Statement, other: Statement, *, once: bool) -> bool:
+    """Whether `other` lacks a negation of `one` that concerns its words. Each of its own answers one of a clause, and if `once` one of
+    all, but several in a list: "neither A nor B"."""
+    touched, forms = one.touched(other), word_forms(other.text)
+    spots, listed = _denials(other), bool(other.raw & _LISTING)
+    taken, rest = dict[int, int](), list[_Denial]()
+    for clause, words in _denials(one):
+        if clause not in touched or (words and not any(has_word(forms, word) for word in words)):
+            continue
+        near = (
+            at for at, (_, said) in enumerate([*spots, *other.contrasts]) if words & said
+        )  # "Y instead of X"
+        free = (at for at in near if listed or at not in taken or (not once and taken[at] != clause))
+        if (answer := next(free, None)) is None:
+            rest.append((clause, words))
+        else:
+            taken[answer] = clause
+    for clause, words in rest:
+        # One that already answers another only reaches the next members of its list.
+        reaches = ((at, _reach(spot, other, own=at not in taken)) for at, spot in enumerate(spots))
+        own = one.clauses.get(clause, set())
+        fit = (
+            at
+            for at, there in reaches
+            if words & there or (at not in taken and (not words or not there or own & spots[at][1]))
+        )
+        if (answer := next(fit, None)) is None:
+            return True
+        taken[answer] = clause
+    return False
 
 
-def _reach(spot: tuple[int, frozenset[str]], other: Statement) -> set[str]:
-    return set(spot[1]).union(*(other.clauses.get(at, set()) for at in _scope(spot[0], other)))
-
-
-def _scope(clause: int, one: Statement) -> range:
-    """The clauses in the scope of a negation: "do not guess, round, or fill in" negates all three."""
-    listed = one.raw & _LISTING and len(one.clauses.get(clause, ())) <= _MEMBER
-    return range(clause, clause + (_LISTED if listed else 1))
+def _reach(spot: _Denial, other: Statement, *, own: bool) -> set[str]:
+    """The words in the scope of a negation: "do not guess, round, or fill in" negates all three. `own`: those of its clause, too."""
+    at, words = spot
+    listed = other.raw & _LISTING and len(other.clauses.get(at, ())) <= _MEMBER
+    clauses = range(at if own else at + 1, at + (_LISTED if listed else 1))
+    return set(words if own else ()).union(*(other.clauses.get(each, set()) for each in clauses))
 
 
 def swapped(old: str, new: str) -> bool:
