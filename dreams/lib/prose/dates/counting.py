@@ -9,14 +9,8 @@ from dreams.lib.prose.dates.context import Context
 from dreams.lib.prose.dates.vocabulary import DayReading, Reference, Table, chosen, leave
 
 OFFSETS = {"today": 0, "now": 0, "yesterday": -1, "tomorrow": 1, "tonight": 0}
-_AND_A_HALF = r"\s+and\s+an?\s+half"
-_HALF = r"(?:an?\s+)?half[\s-](?:an?\s+)?(?:hour|day|year)"  # half a week is not a day
-_STEP = re.compile(
-    rf"half[\s-](?:an?\s+)?(?P<of>\w+)|(?P<n>{v.COUNT})(?!\s+half)(?P<half>{_AND_A_HALF})?\s+(?P<u>{v.UNIT})\b",
-    re.IGNORECASE,
-)
+_STEP = re.compile(rf"(?P<n>{v.COUNT})\s+(?P<u>{v.UNIT})\b", re.IGNORECASE)
 _SECONDS = {"hour": 3600, "minute": 60, "second": 1}
-_HALVES = {"year": (6, "month"), "day": (12, "hour"), "hour": (30, "minute")}
 
 # "Tokens will expire in 30 days" gives a lifetime, not a date.
 _LIFETIME = re.compile(
@@ -26,20 +20,8 @@ _LIFETIME = re.compile(
 
 
 def steps_of(phrase: str) -> list[tuple[int, str]]:
-    """The counts and units of a phrase; ValueError for halves without a date ("two and a half weeks")."""
-    steps = []
-    for m in _STEP.finditer(phrase):
-        if m["n"]:
-            steps.append((v.number(m["n"]), v.unit(m["u"])))
-        if m["half"] or m["of"]:
-            steps.append(_half(v.unit(m["u"] or m["of"])))
-    return steps
-
-
-def _half(unit: str) -> tuple[int, str]:
-    if unit not in _HALVES:
-        raise ValueError(f"half a {unit} is no date")
-    return _HALVES[unit]
+    """The counts and units of a phrase."""
+    return [(v.number(m["n"]), v.unit(m["u"])) for m in _STEP.finditer(phrase)]
 
 
 def _clocked(moment: dt.datetime, by: dt.timedelta) -> dt.datetime:
@@ -75,12 +57,6 @@ def _counted(date: dt.date | None, steps: list[tuple[int, str]]) -> DayReading |
 
 def _ago(m: re.Match[str], context: Context, ref: Reference) -> DayReading | None:
     steps = steps_of(m["steps"])
-    if m["half"]:
-        steps.append(_half(steps[-1][1]))
-    if m["w"] and v.day_word(m["w"]) != "today":  # "a week ago yesterday"
-        if {unit for _, unit in steps} != {"week"}:
-            return None
-        steps, ref = [*steps, (0, "day")], Reference(ref.date + OFFSETS[v.day_word(m["w"])] * DAY, None)
     return _counted(moved(ref, steps, -1), steps)
 
 
@@ -104,10 +80,7 @@ def _off_anchor(m: re.Match[str], context: Context, ref: Reference) -> DayReadin
     return _counted(moved(anchor, steps, sign), steps)
 
 
-_STEPS = (
-    rf"(?P<steps>(?:{_HALF}|{v.COUNT}(?:{_AND_A_HALF})?\s+{v.UNIT})"
-    rf"(?:\s*,?\s*(?:and\s+)?{v.COUNT}\s+{v.UNIT}){{0,6}})(?!\s*[+\d])"
-)
+_STEPS = rf"(?P<steps>{v.COUNT}\s+{v.UNIT}(?:\s*,?\s*(?:and\s+)?{v.COUNT}\s+{v.UNIT}){{0,6}})(?!\s*[+\d])"
 
 RULES: Table = {
     rf"(?:(?:more|less|longer|older|newer|later|earlier|sooner|other|fewer)\s+than|over|under|at\s+least|at\s+most|about|"
@@ -120,8 +93,9 @@ RULES: Table = {
     rf"{v.COUNT}\s+{v.UNIT}\s+(?:before|after|from|prior\s+to|since|until|into)\s+(?:the\s+)?"
     rf"(?:(?:last|this|next|past|previous)\s+\w+|{v.WEEKDAY}|{v.MONTH}|christmas|easter|thanksgiving|new\s+year)": leave,
     r"(?:(?:just\s+)?an?\s+(?:minute|min|second|sec|moment)\s+ago|in\s+an?\s+(?:second|sec|moment))": leave,
-    rf"{_STEPS}\s+ago\s+(?:on\s+|this\s+|last\s+|next\s+)?{v.WEEKDAY}": leave,
-    rf"{_STEPS}(?P<half>{_AND_A_HALF})?\s+ago(?:\s+(?P<w>{v.DAY_WORD}))?": _ago,
+    rf"{_STEPS}\s+ago\s+(?:(?:on\s+|this\s+|last\s+|next\s+)?{v.WEEKDAY}|{v.DAY_WORD})": leave,
+    rf"half[\s-](?:an?\s+)?{v.UNIT}(?:\s+ago|\s+from\s+now)?": leave,
+    rf"{_STEPS}\s+ago": _ago,
     rf"(?:in\s+)?{_STEPS}\s+(?:from\s+(?:right\s+)?now|hence|in\s+the\s+future)": _from_now,
     rf"in\s+(?:another\s+)?{_STEPS}(?!['’]|\s+(?:of|or|ago|before|after|since|from))": _in_units,
 }

@@ -36,28 +36,15 @@ _WINDOWS: Table = {
     rf"(?:last|past|previous|next|coming|following)\s+{v.COUNTED}\s+{v.UNIT}": leave,
 }
 
-_LARGER = {"week": 0, "month": 1, "quarter": 2, "year": 3}
-
 
 def _of_direction(m: re.Match[str], ref: Reference) -> Period:
     return calendars.unit_of(ref.date, v.unit(m["u"]), v.direction(m["d"]))
 
 
 def _pieces(base: Period, unit: str) -> list[Period]:
-    """The units of a period, in order; ValueError if it is not made of complete ones."""
+    """The days or weeks of a period, in order; ValueError for weeks of anything but a year."""
     if unit == "day":
         return [calendars.day(base.start + n * DAY) for n in range((base.end - base.start).days)]
-    if unit == "week":
-        return _iso_weeks(base)
-    if _LARGER[unit] >= _LARGER[base.kind]:
-        raise ValueError(f"no {unit} is a piece of a {base.kind}")
-    found = [calendars.unit_of(base.start, unit)]
-    while found[-1].end < base.end:
-        found.append(calendars.unit_of(found[-1].end, unit))
-    return found
-
-
-def _iso_weeks(base: Period) -> list[Period]:
     if base.kind != "year":
         raise ValueError("only a year has numbered weeks")
     first = dt.date.fromisocalendar(base.start.year, 1, 1)
@@ -82,8 +69,8 @@ def _several(m: re.Match[str], context: Context, ref: Reference) -> DayReading |
 
 
 _PIECES: Table = {
-    rf"(?:the\s+)?(?P<nth>{v.ORDINAL}|last)\s+(?P<piece>day|week|month|{v.QUARTER})\s+(?:(?:of|in)\s+)?(?:the\s+)?{v.DIRECTION}\s+(?P<u>{v.PERIOD})": _nth,
-    rf"(?P<which>first|last)\s+(?P<n>{v.COUNTED})\s+(?P<piece>days|weeks|months|quarters)\s+(?:of|in)\s+(?:the\s+)?{v.DIRECTION}\s+(?P<u>{v.PERIOD})": _several,
+    rf"(?:the\s+)?(?P<nth>{v.ORDINAL}|last)\s+(?P<piece>day|week)\s+(?:(?:of|in)\s+)?(?:the\s+)?{v.DIRECTION}\s+(?P<u>{v.PERIOD})": _nth,
+    rf"(?P<which>first|last)\s+(?P<n>{v.COUNTED})\s+(?P<piece>days|weeks)\s+(?:of|in)\s+(?:the\s+)?{v.DIRECTION}\s+(?P<u>{v.PERIOD})": _several,
 }
 
 
@@ -169,12 +156,8 @@ def edge_reading(words: str, base: Period) -> DayReading:
 
 
 def _earlier(m: re.Match[str], context: Context, ref: Reference) -> DayReading:
-    base = calendars.unit_of(ref.date, v.unit(m["u"]), v.direction(m["d"] or "this"))
-    earlier = m["e"].lower() == "earlier"
-    if m["d"]:
-        period = calendars.part_of(base, "early" if earlier else "late")
-    else:
-        period = calendars.span(base.start, ref.date) if earlier else calendars.span(ref.date + DAY, base.end)
+    base, earlier = calendars.unit_of(ref.date, v.unit(m["u"])), m["e"].lower() == "earlier"
+    period = calendars.span(base.start, ref.date) if earlier else calendars.span(ref.date + DAY, base.end)
     return DayReading(period, "range", f"{m['e']} in {whole(base).words}", "")
 
 
@@ -205,7 +188,7 @@ RULES: Table = {
         whole(calendars.unit_of(r.date, v.unit(m["u"]), -2 if m["d"] else 2))
     ),
     rf"(?P<e>{v.EDGE})[\s-]+(?:{v.DIRECTION}\s+|(?<=of\sthe\s)|(?<=of\s)(?={v.PERIOD}{_END}))(?P<u>{v.PERIOD})": _edge,
-    rf"(?P<e>earlier|later)\s+(?:this|in\s+the|(?:in\s+)?(?P<d>last|previous|next))\s+(?P<u>{v.PERIOD})(?!\s+of\b)": _earlier,
+    rf"(?P<e>earlier|later)\s+(?:this|in\s+the)\s+(?P<u>{v.PERIOD})(?!\s+of\b)": _earlier,
     rf"(?:days?|weeks?|weekends?|months?|quarters?|half|rest|remainder|part|most|middle|mid|end|start|beginning|early|late|"
     rf"mornings?|evenings?|nights?|summer|winter|spring|autumn|fall|{v.WEEKDAY}s?|{v.MONTH}|{v.ORDINAL})"
     rf"\s+(?:(?:of|in)\s+)?(?:the\s+)?(?:last|this|next|past|previous|current)\s+{v.PERIOD}": leave,
