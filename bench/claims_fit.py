@@ -31,7 +31,7 @@ from dreams.lib.prose.claims.binding import BARS, PRESENT, WEIGHTS, bind, is_tol
 
 # The allowed sign of each observation's weight; one in neither list may have both.
 MORE = {"crowd", "line gap", "odd in list", "slot gap", "slot other"}
-LESS = {"near", "own weight", "surprise"}
+LESS = {"near", "own weight"}
 # Names from the lines that a claim is about are counted but not learnt from: half of them are true there too.
 LEARNT: dict[Kind, set[str]] = {
     "code": {"recombined", "recombined alike", "foreign"},

@@ -144,29 +144,6 @@ def test_a_name_stands_whole_in_part_or_not_at_all(session: SessionText, text: s
     assert occurrences(session, anchor, len(session.units)).presence == pytest.approx(presence)
 
 
-@each(("text", "presence"), [("@most_tries = 20", 0.9), ("most_tries: 20", 0.9), ("@most_tries = 25", 0.3)])
-def test_a_value_is_found_however_it_is_set_and_another_is_not_that_value(
-    tmp_path: Path, text: str, presence: float
-) -> None:
-    lines = [tool_call("Read", file_path="/a/job.ex", id="r"), tool_result("r", "@most_tries 20\n@pause 5")]
-    evidence = read(write(tmp_path / "a.jsonl", lines))
-    (anchor,) = claim_of(f"see `{text}` there").anchors
-    assert occurrences(evidence, anchor, len(evidence.units)).presence == presence
-
-
-def test_a_name_that_is_also_a_word_stands_where_it_is_meant(tmp_path: Path) -> None:
-    lines = [
-        said("user", "The path to it is long."),
-        said("user", "Set the `path` key."),
-        said("user", "Read a/path/b."),
-    ]
-    evidence = read(write(tmp_path / "a.jsonl", lines))
-    (anchor,) = claim_of("the `path` key").anchors
-    assert [evidence.units[place].text for place in occurrences(evidence, anchor, 3).places] == [
-        "Set the `path` key."
-    ]
-
-
 def test_a_name_unlike_its_neighbours_in_a_list_is_odd() -> None:
     found = claim_of("reads `one_key`, `two_key` and `--force`")
     assert [anchors.odd_in_list(found, anchor) for anchor in found.anchors] == [-1, -1, 1]

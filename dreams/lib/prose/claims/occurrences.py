@@ -180,14 +180,9 @@ class Field:
 MOST_PLACES = 400  # of one word; chosen
 MOST_READ = 8_000  # units whose text is compared letter by letter
 _SQUEEZE = re.compile(r"[\s\"'`*,;]+")
-_LOOSE = re.compile(r"[\s\"'`*,;:=]+")
 _COMPOSITE = re.compile(r"[{}\[\]=,<>]")
 _SIGIL = re.compile(r"^[#.:@$&*~]+(?=\w)|:\d+(?:-\d+)?$")
 _DISTINCT = re.compile(r"\w{3}\.\w|[a-z][A-Z]|\w_\w")  # a file's name, or one of several words
-_WORD = re.compile(r"[a-z]+")
-_INSIDE = re.compile(r"(?<![\w.])\d[\w.]*")  # a number in a piece of code
-REASSEMBLED = 0.9  # presence of code that the sources write differently
-OTHER_NUMBER = 0.3  # presence of code that the sources have with another number
 _ARGUMENTS = re.compile(r"\((?:[^()]|\([^()]*\))*\)$|/\d$")
 
 
@@ -206,9 +201,6 @@ def occurrences(evidence: SessionText, anchor: Anchor, end: int) -> Occurrences:
         found = _literal(evidence, form, end)
         if found:
             return Occurrences(presence, sorted({*found, *_by_itself(evidence, form, end)}))
-        valued = _valued(evidence, form, end) if _INSIDE.search(form) and " " in form else None
-        if valued:
-            return valued
     # A name alone may be in any folder; one in another folder is another file.
     alone = _by_itself(evidence, anchor.text.strip(), end) if "/" in anchor.text else []
     if alone:
@@ -244,35 +236,9 @@ def _literal(evidence: SessionText, form: str, end: int) -> list[int]:
     exact = re.compile(head + re.escape(form) + tail)
     found = [place for place in read if exact.search(evidence.units[place].text)]
     if found:
-        return _as_a_name(evidence, form, found) or found
+        return found
     wanted = _SQUEEZE.sub("", form.lower())
     return [place for place in read if wanted in _SQUEEZE.sub("", evidence.units[place].text.lower())]
-
-
-def _valued(evidence: SessionText, form: str, end: int) -> Occurrences | None:
-    """The units with the same code in another notation ("retries = 1", "retries: 1"), else with other numbers."""
-    parts = [_LOOSE.sub("", part.lower()) for part in _INSIDE.split(form)]
-    if not any(parts):
-        return None
-    alike = re.compile(r"\d[\w.]*".join(map(re.escape, parts)))
-    wanted, same, other = _LOOSE.sub("", form.lower()), list[int](), list[int]()
-    for place in _rarest(evidence, _INSIDE.sub(" ", form), end)[:MOST_READ]:
-        found = [match[0] for match in alike.finditer(_LOOSE.sub("", evidence.units[place].text.lower()))]
-        if found:
-            (same if wanted in found else other).append(place)
-    if same:
-        return Occurrences(REASSEMBLED, same)
-    return Occurrences(OTHER_NUMBER, other) if other else None
-
-
-def _as_a_name(evidence: SessionText, form: str, found: list[int]) -> list[int]:
-    """For a name that is also a word, the units that use it as a name: "the `path` key", not "the path is long" or "a/path/b"."""
-    if not _WORD.fullmatch(form):
-        return found
-    marked = re.compile(rf"(?<=[`\"'.@$<]){form}(?![\w/])|(?<![\w/.-]){form}(?=[`\"'(.:=])(?![.:]\s|[.:]$)")
-    bare = re.compile(rf"(?<![\w/.-]){form}(?![\w/-])")
-    units = evidence.units
-    return [p for p in found if (marked if units[p].prose else bare).search(units[p].text)]
 
 
 def _by_itself(evidence: SessionText, form: str, end: int) -> list[int]:
