@@ -487,6 +487,41 @@ def test_a_denial_in_other_words_or_said_twice_is_no_loss(old: str, new: str) ->
     assert "unexplained-loss" not in codes(found)
 
 
+@each(
+    ("old", "new"),
+    [
+        ("## Production\n\n- Port 8080\n", "## Staging\n\n- Port 8080\n"),
+        ("## Relay\n\n- Port 8080\n", "## Relay (staging)\n\n- Port 8080\n"),
+        ("## Do\n\n- Push to main\n", "## Do not\n\n- Push to main\n"),
+        ("## Open points\n\n- Cache it all\n", "## Closed points\n\n- Cache it all\n"),
+    ],
+)
+def test_a_heading_that_says_otherwise_of_the_same_lines_is_lost(old: str, new: str) -> None:
+    found = report({"a.md": new.encode()}, {"a.md": old.encode()})
+    assert "unexplained-loss" in codes(found)
+
+
+@each(
+    "line",
+    [
+        "- ~~The relay is restarted by the person~~",
+        "- It is not true that the relay is restarted by the person",
+        "- If asked, the relay is restarted by the person",
+        "- The relay is restarted by the person never",
+    ],
+)
+def test_a_line_of_a_wrapped_statement_that_is_taken_back_is_lost(line: str) -> None:
+    before = b"- The relay is restarted by the person\n  who is on call.\n"
+    found = report({"a.md": f"{line}\n  who is on call.\n".encode()}, {"a.md": before})
+    assert "unexplained-loss" in codes(found)
+
+
+def test_a_later_day_of_what_happened_takes_the_place_of_no_other() -> None:
+    before = b"- Checked the log: the last entry was 2026-05-09.\n"
+    found = report({"a.md": before.replace(b"05-09", b"06-09")}, {"a.md": before})
+    assert [row.fate for row in found.ledger] == ["unexplained"]
+
+
 LIKEST = """
 from dreams.findings.ledger.state import DirectoryStatements
 words = ("harbour", "crane", "signal")

@@ -107,7 +107,7 @@ class _Hunk:
         if answer.fate != "unexplained" and not answer.reworded:
             return answer
         bare = self._by_line_alone(text)
-        if bare.target in self.trace.fresh:
+        if bare.target in self.trace.fresh and not facts.turned(unit.text, bare.target.unit.text):
             return bare
         target = answer.target.unit.text if answer.target else ""
         if facts.coverage(text, target) >= keeping.MOST:

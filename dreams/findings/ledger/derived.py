@@ -55,7 +55,7 @@ _SLUG = re.compile(r"[\w.-]+")
 _DAY = re.compile(r"\b\d{4}-(?:\d{2}(?:-\d{2})?|W\d{2}|Q[1-4])\b")
 _FULL_DAY = re.compile(r"\b\d{4}-\d{2}-\d{2}\b")
 _STATUS_OF = re.compile(
-    r"\b(?:as of|as at|(?:last )?(?:updated|reviewed|checked|verified|modified)|status(?: as)?(?: of)?|state (?:as )?of)\b",
+    r"\b(?:as of|as at|(?:last )?(?:updated|reviewed|checked|verified|modified)|status(?: as)?(?: of)?|state (?:as )?of)\W{1,4}\d{4}-",
     re.IGNORECASE,
 )
 _ISO = re.compile(r"\b\d{4}-(?:\d{2}(?:-\d{2})?|W\d{2}|Q[1-4])\b|\b\d{4}\b")
@@ -163,7 +163,7 @@ class Context:
     def _heading(self, unit: Unit, fresh: list[PlacedStatement]) -> StatementOutcome | None:
         if not _only_names(unit):
             return None
-        renamed = next((s for s in fresh if s.unit.kind == "heading"), None)
+        renamed = next((s for s in fresh if s.unit.kind == "heading" and not _is_turned(unit, s.unit)), None)
         is_over = renamed or not self._keeps_section_text(unit)
         return StatementOutcome("stated", renamed, HEADING) if is_over else None
 
@@ -288,6 +288,13 @@ def _only_names(unit: Unit) -> bool:
     """Whether a title or heading only names a topic and states no fact."""
     one = statement(unit.text[:LONGEST])
     return not (one.numbers or one.codes or one.negations or len(one.items) > LONGEST_TITLE)
+
+
+def _is_turned(unit: Unit, other: Unit) -> bool:
+    """Whether another heading says otherwise of the same lines: "Production" and "Staging", "Do" and "Do not"."""
+    one, new = (statement(each.text[:LONGEST]) for each in (unit, other))
+    changes = one.environments != new.environments or new.negations
+    return bool(changes) or facts.turned(unit.text, other.text)
 
 
 def _relative_dates(text: str) -> Sequence[dates.DateSpan]:

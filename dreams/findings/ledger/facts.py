@@ -27,7 +27,7 @@ from dreams.lib.secrets.redact import redact
 _LABEL = 3  # most words of a leading clause that counts as a label
 _FRAME = 5  # words before, in the same clause
 _DOUBTING = "think believe claim assume guess suspect doubt suppose suggest propose consider hope fear wonder"
-_DENYING = "wrong false untrue incorrect mistaken myth rumour rumor hoax stopped ceased old outdated historical draft idea"
+_DENYING = "wrong false untrue true incorrect mistaken myth rumour rumor hoax stopped ceased old outdated historical draft idea"
 # Words that withdraw what follows them.
 _TAKES_BACK = lexicon.UNSETTLED | lexicon.CONDITIONS | frozenset(_DENYING.split())
 _DOUBTED = frozenset(stem(word) for word in _DOUBTING.split())
@@ -51,6 +51,11 @@ def _in_front(one: Statement, other: Statement) -> set[str]:
     label = [at for at in range(start) if clauses[at] == clauses[start - 1]]
     lead = own or (label if len(label) <= _LABEL else [])
     return {other.written[at] for at in lead} - set(one.written)
+
+
+def turned(old: str, new: str) -> bool:
+    """Whether `new` denies, withdraws or qualifies what `old` says, whatever else it has."""
+    return withdrawn(old, new) or bool(negation_changes(old, new) or requalified(old, new))
 
 
 _THEN = lexicon.STEPS - {"first"}
