@@ -168,6 +168,7 @@ def test_a_config_folder_that_cannot_be_looked_at_stops_nothing(root: Root, sett
     [
         ("memories/MEMORY.md", "Codex’s folder"),
         ("workspace/MEMORY.md", "OpenClaw’s folder"),
+        ("SOUL.md", "OpenClaw’s folder"),
         ("MEMORY.md", "a folder of memories"),
         ("memories/core.md", "a folder with nothing of Claude Code’s in it"),
     ],

@@ -40,7 +40,7 @@ _OURS = (
 )
 _OTHERS = {
     "Codex’s folder": ("memories/MEMORY.md", "memories/memory_summary.md"),
-    "OpenClaw’s folder": ("openclaw.json", "workspace/MEMORY.md"),
+    "OpenClaw’s folder": ("openclaw.json", "workspace/MEMORY.md", "SOUL.md"),
     "a folder of memories, not the config folder above it": ("MEMORY.md",),
     "a folder with nothing of Claude Code’s in it": ("*",),
 }
