@@ -209,3 +209,16 @@ def test_a_large_number_is_written_the_same_way_everywhere(browser: Client) -> N
     for page in (reverse("projects"), reverse("project", args=[project.pk]), "/"):
         text = browser.get(page).content.decode()
         assert "1,200" in text and ">1200" not in text, page
+
+
+def test_two_projects_of_one_repository_are_told_apart_by_their_folders(browser: Client) -> None:
+    """As after a home folder was moved: the repository is the same for both, and only one of them is watched."""
+    for folder in (
+        "/home/me/.claude/projects/-work-shop/memory",
+        "/home/new/.claude/projects/-work-shop/memory",
+    ):
+        world.make_dream(world.make_project("shop", repo_dir="/work/shop", memory_dir=folder))
+    choices = re.findall(
+        r"<option[^>]*>\s*(shop [^<]*?)\s*</option>", browser.get(reverse("dreams")).content.decode()
+    )
+    assert len(choices) == len(set(choices)) == 2

@@ -406,8 +406,11 @@ def with_unique_names(choices: Iterable[tuple[int, str]]) -> list[tuple[int, str
     names = hosts.names()
     found = Project.objects.filter(pk__in=shared).values_list("pk", "name", "host", "repo_dir", "memory_dir")
     owners = Counter((name, owner) for _, name, owner, _, _ in found)
+    repos = Counter((name, owner, repo) for _, name, owner, repo, _ in found)
     where = {
-        pk: names.get(owner, owner) if owners[name, owner] == 1 else short_path(repo or folder)
+        pk: names.get(owner, owner)
+        if owners[name, owner] == 1
+        else short_path(repo if repo and repos[name, owner, repo] == 1 else folder)
         for pk, name, owner, repo, folder in found
     }
     return [(pk, f"{name} ({where[pk]})" if where.get(pk) else name) for pk, name in rows]
