@@ -9,14 +9,17 @@ import hmac
 import json
 from collections.abc import Iterator
 from email import policy
+from io import StringIO
 from pathlib import Path
 
 import pytest
 from django.conf import settings
+from django.core.management import call_command
 from django.utils import timezone
 from django_q.models import OrmQ
 
 from dreams import conf, tasks
+from dreams.management.base import Refused
 from dreams.models import (
     AppliedBatch,
     AuditEntry,
@@ -83,6 +86,21 @@ def test_nothing_is_sent_until_somebody_gives_an_address(project: Project) -> No
     assert daily() == {}
     assert notify.retries_due(timezone.now()) == []
     assert not Channel.objects.exists()
+
+
+def test_the_command_sends_it_where_an_address_is_and_says_what_is_missing_where_none_is(
+    project: Project,
+) -> None:
+    world.three_changes(project)
+    with pytest.raises(Refused, match="No address is set for a digest"):
+        call_command("digest", send=True)
+    with serving(PostServer()) as server:
+        _set("digest_webhook", server.url)
+        out = StringIO()
+        call_command("digest", stdout=out)
+        assert "Sent by" not in out.getvalue() and not server.posts
+        call_command("digest", send=True, stdout=out)
+        assert out.getvalue().endswith("Sent by webhook.\n") and len(server.posts) == 1
 
 
 def test_what_is_no_dreams_proposal_says_where_it_is_from(project: Project) -> None:

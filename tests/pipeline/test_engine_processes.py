@@ -9,6 +9,7 @@ import signal
 import subprocess
 import sys
 import time
+import urllib.request
 from pathlib import Path
 from typing import Any
 
@@ -120,13 +121,15 @@ def _lives(process: psutil.Process) -> bool:
 
 
 @pytest.mark.more
-def test_the_model_server_tells_its_address_answers_and_stops_when_told(tmp_path: Path) -> None:
+def test_the_model_server_tells_its_address_answers_like_another_and_stops_when_told(tmp_path: Path) -> None:
     env = {**os.environ, "MEMORYWEB_DATA_DIR": str(tmp_path), "DJANGO_SETTINGS_MODULE": "memoryweb.settings"}
-    arguments = [sys.executable, "manage.py", "model_server", "--port", "0"]
+    arguments = [sys.executable, "manage.py", "model_server", "--port", "0", "--like", "ollama"]
     server = subprocess.Popen(arguments, cwd=ROOT, env=env, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
     assert server.stdout is not None
     url = server.stdout.readline().decode().strip()
     assert probe("claude-sonnet-5-5", {"ANTHROPIC_BASE_URL": url}).ok
+    with urllib.request.urlopen(f"{url}/v1/models", timeout=30) as answer:  # noqa: S310 - our own server
+        assert json.load(answer)["object"] == "list", "as that server lists them"
     server.send_signal(signal.SIGTERM)
     server.communicate(timeout=30)
     assert server.returncode == 0

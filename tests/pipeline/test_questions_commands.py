@@ -85,6 +85,10 @@ def test_where_all_questions_wait_behind_more_none_is_said_to_be_shown(
     assert shown.startswith(
         "No question is shown yet.\n1 more question: `questions … --more` shows the next."
     )
+    assert "replace: Replace it" in command("questions", project.slug, "--all")[1]
+    assert command("questions", project.slug)[1] == shown, "that shows it to nobody else"
+    assert "replace: Replace it" in command("questions", project.slug, "--more")[1]
+    assert "replace: Replace it" in command("questions", project.slug)[1], "it stays shown"
 
 
 def test_an_answer_is_applied_with_its_dream(tmp_path: Path, monkeypatch, run) -> None:
