@@ -165,3 +165,13 @@ def test_in_forced_colours_the_current_page_is_still_marked(window: Page, addres
     )
     canvas = window.locator("body").evaluate(style, "backgroundColor")
     assert other == canvas != border
+
+
+def test_every_stop_of_the_tab_key_in_a_field_for_a_day_shows_where_it_is(window: Page, address: str) -> None:
+    window.goto(f"{address}/schedules/")
+    window.get_by_label("Last day").focus()
+    stops = []
+    while (stop := window.evaluate("document.activeElement.name")) == "until":
+        stops.append(window.evaluate("getComputedStyle(document.activeElement).outlineStyle"))
+        window.keyboard.press("Tab")
+    assert set(stops) == {"solid"}, stop
