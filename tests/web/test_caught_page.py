@@ -146,7 +146,7 @@ def test_nothing_is_said_to_be_decided_while_cards_wait_for_room(browser: Client
     for card in listed:
         browser.post(f"/cards/{card.public_id}/decide/", {"verdict": "approve"})
     page = " ".join(browser.get(address(project)).content.decode().split())
-    assert "2 more follow once these are decided and saved." in page and "All is decided." not in page
+    assert "2 more follow once you save or reject some of these." in page and "All is decided." not in page
     page = browser.post(f"{address(project)}submit/", follow=True).content.decode()
     assert all(f"/cards/{card.public_id}/decide/" in page for card in project.cards.filter(state="open"))
 
