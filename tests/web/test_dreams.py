@@ -201,7 +201,7 @@ def test_a_dream_that_waits_is_killed_at_once(browser: Client) -> None:
     text = browser.post(reverse("dream-cancel", args=[run.public_id]), follow=True).content.decode()
     run.refresh_from_db()
     assert run.status == DreamRun.Status.KILLED
-    assert "It never started, so it does not count." in text
+    assert "It never started, so it does not count." in text and "stops at its next step" not in text
 
 
 def test_a_dream_that_was_cancelled_before_it_did_anything_says_so_on_a_page_that_follows_it(

@@ -64,8 +64,9 @@ def _tell_once(request: Request, run: DreamRun) -> None:
 def cancel(request: Request, public_id: str) -> HttpResponse:
     run = _run(public_id)
     if dreaming.cancel(run, actor(request)):
-        said = "Cancelled. It stops at its next step and does not count as a dream, unless it is proposing already."
-        messages.success(request, said)
+        run.refresh_from_db()
+        later = "It stops at its next step and does not count as a dream, unless it is proposing already."
+        messages.success(request, "Cancelled." if run.is_over else f"Cancelled. {later}")
     else:
         messages.info(request, "It had already ended; there was nothing to cancel.")
     return go(request, "dream", public_id=public_id)
