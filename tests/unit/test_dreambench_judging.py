@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from dreams.dev.dreambench.builder import BuiltDirectory, Case
 from dreams.dev.dreambench.passages import DirectoryPassages
 from dreams.dev.dreambench.scoring import Ran, States, judge, score
@@ -108,3 +110,47 @@ def test_words_and_days_that_stand_in_no_source_are_listed() -> None:
     )
     assert found.invented_dates == ["2026-01-04"]
     assert found.invented_words == ["sadly"]
+
+
+ROW = "- [Relay](relay.md) — see there\n"
+LINKED = {"a.md": "See [[relay]] for it.\n", "relay.md": "- relay: 15\n"}
+
+
+@each(
+    ("about", "before", "after", "expected"),
+    [
+        ({"row": "relay.md"}, {"MEMORY.md": ""}, {"MEMORY.md": ROW}, "right"),
+        ({"row": "relay.md"}, {"MEMORY.md": ""}, {"MEMORY.md": ""}, "left"),
+        ({"row": "relay.md"}, {"MEMORY.md": ROW * 2}, {"MEMORY.md": ROW * 2}, "left"),
+        ({"row": "relay.md"}, {"MEMORY.md": ROW}, {"MEMORY.md": ROW * 2}, "wrong"),
+        ({"long": "relay.md"}, {"MEMORY.md": ROW}, {"MEMORY.md": f"# New\n\n{ROW}"}, "right"),
+        ({"long": "relay.md"}, {"MEMORY.md": ROW}, {"MEMORY.md": ROW.replace("there", "it")}, "wrong"),
+        ({"fits": True}, {"MEMORY.md": ROW * 300}, {"MEMORY.md": ROW * 200}, "right"),
+        ({"fits": True}, {"MEMORY.md": ROW * 300}, {"MEMORY.md": ROW * 201}, "left"),
+        ({"link": "a.md"}, LINKED, LINKED, "right"),
+        ({"link": "a.md"}, LINKED, {"a.md": LINKED["a.md"]}, "wrong"),
+    ],
+)
+def test_rows_and_links_are_held(
+    about: dict[str, Any], before: dict[str, str], after: dict[str, str], expected: str
+) -> None:
+    states = (
+        DirectoryPassages({path: text.encode() for path, text in files.items()}) for files in (before, after)
+    )
+    assert judge(case(**about), States(*states)).verdict == expected
+
+
+def test_a_score_counts_by_kind_and_says_what_is_not_right() -> None:
+    cases = [
+        Case("update", "d/update-1", "d", stands=(NEW,), gone=(OLD,)),
+        Case("fact", "d/fact-1", "d", "it runs", stands=(OLD,)),
+    ]
+    made = BuiltDirectory("d", {"a.md": b"- `copper-indexer` runs 15.\n"})
+    found = score(cases, [Ran(made, made.files)]).as_json()
+    assert found["kinds"]["update"] == {"rate": 0.0, "right": 0, "left": 1, "wrong": 0}
+    assert found["kinds"]["fact"]["rate"] == 1.0 and (found["right"], found["wrong"]) == (0.5, 0)
+    assert (found["facts_kept"], found["facts_to_keep"]) == (1.0, 1)
+    assert [miss["case"] for miss in found["misses"]] == ["d/update-1"]
+    of_the_report_half = score(cases, [Ran(made, {"a.md": b"- lost on 2026-01-04\n"})]).as_json(cases=False)
+    assert "misses" not in of_the_report_half and of_the_report_half["invented_words"] == 2
+    assert (of_the_report_half["facts_kept"], of_the_report_half["wrong"]) == (0.0, 2)
