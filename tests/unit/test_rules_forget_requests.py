@@ -7,6 +7,7 @@ from tests.world.cases import each
 @each(
     "said",
     [
+        "The relay listens on port 8080 - forget that, it's not true any more",
         "forget: ledger-worker",
         "you can forget ledger-worker",
         "Kindly forget 41873 in connection with `ledger-worker`.",

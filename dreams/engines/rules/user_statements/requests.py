@@ -29,7 +29,7 @@ from dreams.lib.prose.statements import statement
 
 # At the beginning of a clause, or after words of asking: "in case you forget" asks nothing.
 _FORGET = re.compile(
-    r"(?:^|[.,;:!?—–]\s*|\b(?:and|so|but|then|also|please|pls|kindly|just|now|(?:you|we) (?:can|may|should)(?: \w+ly)?|i (?:want|need|would like) you to|i['’]d like you to)\s+)"
+    r"(?:^|[.,;:!?—–]\s*| - |\b(?:and|so|but|then|also|please|pls|kindly|just|now|(?:you|we) (?:can|may|should)(?: \w+ly)?|i (?:want|need|would like) you to|i['’]d like you to)\s+)"
     r"(?:forget|unlearn|unremember)(?! to\b|[\w-]| (?:my|our|the) (?:last|previous|earlier|first|other) )|"
     r"(?<!\bi )(?<!\bwe )\b(?:no longer|stop|not|don['’]?t|needn['’]t|no need to) (?:remember|keep (?:\S+ ){1,6}in mind)(?:ing)?(?! to\b| when\b)",
     re.IGNORECASE,
