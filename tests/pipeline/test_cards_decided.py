@@ -65,6 +65,25 @@ def test_a_card_in_an_empty_directory_is_listed_in_an_index_of_its_own(tmp_path:
     assert (world.folder(project) / "MEMORY.md").exists()
 
 
+@pytest.mark.not_on_postgresql
+def test_while_the_folder_is_away_no_card_is_written_and_no_memory_counts_as_removed(tmp_path: Path) -> None:
+    """As on a disk that is not connected, or after a home folder was moved: nothing is written where the folder was."""
+    project, [staging, releases] = caught(tmp_path, STAGING, RELEASES)
+    cards.approve(staging, world.ME)
+    folder, kept = world.folder(project).parent, memory(project)
+    away = folder.rename(tmp_path / "away")
+    for act in (lambda: cards.reject(releases, world.ME), lambda: cards.submit(project, world.ME)):
+        with pytest.raises(ReviewRefused, match="is not on disk now"):
+            act()
+    lifecycle.catch(project, asked=True)
+    assert not folder.exists()
+    assert not project.memories.filter(gone_at__isnull=False).exists()
+    away.rename(folder)
+    assert memory(project) == kept
+    cards.submit(project, world.ME)
+    assert "db-2" in memory(project) and "Tuesdays" not in memory(project)
+
+
 def test_a_rejected_card_is_not_caught_again(tmp_path: Path) -> None:
     project, (card,) = caught(tmp_path, STAGING)
     cards.reject(card, world.ME)

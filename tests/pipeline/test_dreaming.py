@@ -204,6 +204,20 @@ def test_a_directory_that_is_moved_while_a_dream_runs_fails_it_and_no_policy_mak
     assert not world.folder(project).exists() and not run.proposals.exists()
 
 
+def test_a_dream_of_a_folder_that_is_away_records_no_memory_as_removed(tmp_path: Path, monkeypatch) -> None:
+    project = world.make_project(tmp_path)
+    engines.use(
+        monkeypatch, engines.add("project_export.md", "---\ntype: project\n---\n\nExports run at night.\n")
+    )
+    folder = world.folder(project).parent
+    away = folder.rename(tmp_path.with_name(f"{tmp_path.name}-away"))
+    run = dream(project)
+    assert run.status == "failed" and not run.proposals.exists()
+    assert not folder.exists()
+    assert not project.memories.filter(gone_at__isnull=False).exists()
+    away.rename(folder)
+
+
 def test_unchanged_inputs_never_reach_the_engine(tmp_path: Path, monkeypatch) -> None:
     project = world.make_project(tmp_path)
     engines.use(monkeypatch, engines.rewrite("feedback_testing.md", "not there", "x"))

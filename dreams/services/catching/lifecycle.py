@@ -196,6 +196,8 @@ def catch(
     fresh = [part for part in parts if part.prompts and not part.by_agent]
     try:
         found = statements.found(project, fresh, now) if fresh else statements.CatchingResult([], [])
+    except ReviewRefused as refused:
+        return Caught(closed=str(refused))
     except EngineError as error:
         found = statements.CatchingResult([], [], str(error), failed=True)
     if found.failed:

@@ -18,7 +18,7 @@ from dreams.lib.files import workspace
 from dreams.lib.prose.comparing import digest
 from dreams.lib.secrets.redact import cut
 from dreams.models import Card, LeftOut, ModelRequest, Project, Proposal
-from dreams.services import pricing, proposals
+from dreams.services import pricing, proposals, review
 from dreams.services.catching import card_states
 from dreams.services.catching.unread_parts import UnreadPart
 from dreams.services.memories import instructions, syncing
@@ -157,7 +157,9 @@ def _messages(part: UnreadPart, brief: SessionBrief) -> Iterator[model.SessionMe
 
 @contextmanager
 def scratch(project: Project) -> Iterator[workspace.Workspace]:
-    """A copy of the current memory directory. Edits made outside memoryweb are stored as versions first, as before a dream."""
+    """A copy of the current memory directory. Edits made outside memoryweb are stored as versions first, as before a dream.
+    Raises ReviewRefused while the folder is away."""
+    review.refuse_if_away(project)
     snapshot = workspace.take(syncing.memory_dir(project))
     syncing.sync(project, snapshot)
     folder = workspace.scratch_folder(settings.DATA_DIR, f"caught-{secrets.token_hex(6)}")

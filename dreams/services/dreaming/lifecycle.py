@@ -101,6 +101,8 @@ def _dream_under_lock(dream: DreamRun, held: locks.Held, reporter: DreamReporter
     project = dream.project
     config = conf.current(project)
     discovery.refresh(project)
+    if syncing.is_away(project):
+        raise DirectoryTaken(f"{project.memory_dir} is not on disk now, or you have no right to it.")
     snapshot = workspace.take(syncing.memory_dir(project))
     syncing.sync(project, snapshot)
     reporter.checkpoint()

@@ -42,7 +42,7 @@ CANCEL_LOOK_SECONDS = 0.5  # between two looks at the row; chosen
 
 
 class DirectoryTaken(EngineError):
-    """Another process took the directory during the dream."""
+    """The directory is away, or another process took it during the dream."""
 
 
 class TimeIsUp(LimitReached):

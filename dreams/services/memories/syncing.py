@@ -136,9 +136,11 @@ def refresh_if_here(project: Project) -> None:
 def sync(project: Project, snapshot: workspace.Snapshot, cause: Cause | None = None) -> list[str]:
     """Save rows, blobs, versions and a commit for `snapshot`; returns the paths whose bytes changed.
 
-    A file that exists but cannot be read counts as last seen, not as removed. Files that an apply wrote but could not
-    record are recorded as that apply, all others as changed outside.
+    A file that exists but cannot be read counts as last seen, not as removed; so does each file while the folder is away.
+    Files that an apply wrote but could not record are recorded as that apply, all others as changed outside.
     """
+    if not snapshot.exists and is_away(project):
+        return []
     rows = {row.path: row for row in project.memories.all()}
     files = {path: file for path, file in snapshot.files.items() if is_memory(path)}
     unread = {
