@@ -494,6 +494,7 @@ def test_a_denial_in_other_words_or_said_twice_is_no_loss(old: str, new: str) ->
         ("## Relay\n\n- Port 8080\n", "## Relay (staging)\n\n- Port 8080\n"),
         ("## Do\n\n- Push to main\n", "## Do not\n\n- Push to main\n"),
         ("## Open points\n\n- Cache it all\n", "## Closed points\n\n- Cache it all\n"),
+        ("## Phase 2 of it\n\n- Port 8080\n", "## Phase 2 of it (staging)\n\n- Port 8080\n"),
     ],
 )
 def test_a_heading_that_says_otherwise_of_the_same_lines_is_lost(old: str, new: str) -> None:
@@ -520,6 +521,20 @@ def test_a_later_day_of_what_happened_takes_the_place_of_no_other() -> None:
     before = b"- Checked the log: the last entry was 2026-05-09.\n"
     found = report({"a.md": before.replace(b"05-09", b"06-09")}, {"a.md": before})
     assert [row.fate for row in found.ledger] == ["unexplained"]
+
+
+@each(
+    ("old", "new"),
+    [
+        ("Price: 5 €", "Price: 5 $"),
+        ("The room is kept at -5 degrees.", "The room is kept at 5 degrees."),
+        ("The room is kept at 5 degrees.", "The room is kept at -5 degrees."),
+        ("The relay listens on port 8080.", "❌ The relay listens on port 8080."),
+    ],
+)
+def test_another_currency_or_sign_of_a_number_or_a_cross_before_it_is_a_loss(old: str, new: str) -> None:
+    found = report({"a.md": f"- {new}\n".encode()}, {"a.md": f"- {old}\n".encode()})
+    assert "unexplained-loss" in codes(found)
 
 
 LIKEST = """

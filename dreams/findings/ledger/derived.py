@@ -163,7 +163,7 @@ class Context:
     def _heading(self, unit: Unit, fresh: list[PlacedStatement]) -> StatementOutcome | None:
         if not _only_names(unit):
             return None
-        renamed = next((s for s in fresh if s.unit.kind == "heading" and not _is_turned(unit, s.unit)), None)
+        renamed = next((s for s in fresh if s.unit.kind == "heading" and not is_turned(unit, s.unit)), None)
         is_over = renamed or not self._keeps_section_text(unit)
         return StatementOutcome("stated", renamed, HEADING) if is_over else None
 
@@ -290,7 +290,7 @@ def _only_names(unit: Unit) -> bool:
     return not (one.numbers or one.codes or one.negations or len(one.items) > LONGEST_TITLE)
 
 
-def _is_turned(unit: Unit, other: Unit) -> bool:
+def is_turned(unit: Unit, other: Unit) -> bool:
     """Whether another heading says otherwise of the same lines: "Production" and "Staging", "Do" and "Do not"."""
     one, new = (statement(each.text[:LONGEST]) for each in (unit, other))
     changes = one.environments != new.environments or new.negations

@@ -207,6 +207,7 @@ def _around(one: Statement, place: int) -> list[StatementWord]:
 
 
 _URL = re.compile(r"\b[a-z][a-z0-9+.-]{1,20}://[^\s<>\"'`)\]]+", re.IGNORECASE)
+_SIGNED = re.compile(r"(?:(?<=[\s(:=])|^)-\d[\d.]*\b|[€$£](?!\w)|[¥₹]")
 _PER = re.compile(r"\bper\s(?:each\s)?([a-z]{2,})\b")
 LEAST_TOLD = 3  # least words of meaning besides light verbs
 _TIME_BEFORE, _TIME_AFTER = re.compile(r"(?:\b\d\d?:){1,2}$"), re.compile(r"(?::\d\d){1,2}\b")
@@ -226,7 +227,7 @@ def lost(old: str, new: str) -> list[str]:
     ]
     found += sorted({name for _, name in one.names if not has_word(there, name)})
     found += sorted((one.raw & lexicon.DAYS) - other.raw) + sorted(one.environments - other.environments)
-    found += _per(old, new)
+    found += _per(old, new) + _signs_lost(old, new)
     found += sorted(urls(old) - urls(new)) + sorted(one.signs - other.signs) + _code_lost(old, new)
     return [*found, *_members_lost(one, there), *negation_changes(old, new), *requalified(old, new)]
 
@@ -254,6 +255,13 @@ def _per(old: str, new: str) -> list[str]:
     units = _PER.findall(old[:LONGEST].lower())
     words = {stem(token.text.lower()) for token in tokens(new[:LONGEST])} if units else set()
     return [f"per {unit}" for unit in units if stem(unit) not in words]
+
+
+def _signs_lost(old: str, new: str) -> list[str]:
+    """Currencies that `new` lacks, and numbers that only one of both has below zero."""
+    mine, theirs = (set(_SIGNED.findall(text[:LONGEST].replace("−", "-"))) for text in (old, new))
+    numbers = plain_statement(old).numbers
+    return sorted(mine - theirs) + sorted(each for each in theirs - mine if each[1:] in numbers)
 
 
 def _code_lost(old: str, new: str) -> list[str]:

@@ -160,7 +160,8 @@ def reworded(old: str, new: str) -> bool:
         return False
     if words_missing(old, new) or lost(old, new) or swapped(old, new) or another_word(old, new):
         return False
-    return not withdrawn(old, new) and not name_inserted(old, new)
+    failed = "failed" in plain_statement(new).signs - plain_statement(old).signs  # ❌
+    return not failed and not withdrawn(old, new) and not name_inserted(old, new)
 
 
 def _too_short(old: str, new: str) -> bool:

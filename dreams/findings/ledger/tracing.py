@@ -399,7 +399,9 @@ def _pairs(old: Sequence[Unit], new: Sequence[PlacedStatement]) -> Iterator[tupl
         (-facts.coverage(one.text, other.unit.text), a, b)
         for a, one in enumerate(old[:MOST_PAIRED])
         for b, other in enumerate(new[:MOST_PAIRED])
-        if one.kind != "code" and other.unit.kind != "code" and keeping.reworded(one.text, other.unit.text)
+        if "code" not in (one.kind, other.unit.kind)
+        and keeping.reworded(one.text, other.unit.text)
+        and not (one.kind == "heading" and derived.is_turned(one, other.unit))
     ]
     used: tuple[set[int], set[int]] = (set(), set())
     for _, a, b in sorted(scored):
