@@ -8,7 +8,6 @@ from tests.world.cases import each
 from tests.world.findings import codes
 
 LOSS = "unexplained-loss"
-SITE = "https://docs.example.org/deploy"
 NOTE = '---\nname: deploy\ndescription: {}\n---\n\nx\n'  # fmt: skip
 QUOTED = 'Always import `* as z from "zod"` and nothing else of it'
 RULE = "Deploys run on Friday at noon."
@@ -21,13 +20,11 @@ def told(before: str, after: str) -> set[str]:
 @each(
     ("one", "other"),
     [
-        (f"See the [deploy guide]({SITE}) first.\n", f"See the [deploy guide][1] first.\n\n[1]: {SITE}\n"),
         (NOTE.format(QUOTED), NOTE.format('"' + QUOTED.replace('"', '\\"') + '"')),
         (NOTE.format(QUOTED), NOTE.format(">-\n  " + QUOTED.replace(" and ", "\n  and "))),
         ("# Deploys of the shop\n\nx\n", "Deploys of the shop\n===================\n\nx\n"),
         ("Run:\n\n```\nmake ship\nmake tag\n```\n", "Run:\n\n    make ship\n    make tag\n"),
         ("### Launcher\n\nStarts the workers at boot.\n", "- **Launcher**: Starts the workers at boot.\n"),
-        ("**Error:** the daemon is down\n\n**Error:** no key\n", "### Error\n\nthe daemon is down\n\n### Error\n\nno key\n"),
         ("**2. Parse gaps:** each gap has a reason\n", "2. Parse gaps: each gap has a reason\n"),
         ("Waits for the lock… then writes the file.\n", "Waits for the lock... then writes the file.\n"),
         ("The first line is long\nand the second goes on.\n", "> The first line is long\n> and the second goes on.\n"),

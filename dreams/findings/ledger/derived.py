@@ -27,7 +27,6 @@ HEADING = "A heading; the lines below it are accounted for one by one."
 TITLE = "The title of a row."
 COLUMNS = "Column names, which are now next to their values."
 DATED = "A relative date was written out."
-ADDRESS_KEPT = "Its address is in the memory that links to it."
 IN_PARTS = "Now in more than one place."
 REDACTED = "A secret was removed from it."
 NEWER = "The same statement appears with a later date."
@@ -43,7 +42,6 @@ NOTES = frozenset(
         DATED,
         IN_PARTS,
         REDACTED,
-        ADDRESS_KEPT,
     }
 )
 
@@ -114,8 +112,6 @@ class Context:
             return self._row(unit)
         if unit.kind == "heading":
             return self._heading(unit, fresh)
-        if unit.kind == "reference":
-            return self._link_address(unit)
         if unit.kind == "title":
             return StatementOutcome("stated", note=TITLE)
         return self._header(unit) if unit.name == HEADER else None
@@ -166,12 +162,6 @@ class Context:
         renamed = next((s for s in fresh if s.unit.kind == "heading" and not is_turned(unit, s.unit)), None)
         is_over = renamed or not self._keeps_section_text(unit)
         return StatementOutcome("stated", renamed, HEADING) if is_over else None
-
-    def _link_address(self, unit: Unit) -> StatementOutcome | None:
-        """The line that now has the address of a link reference."""
-        address = unit.text.partition("]:")[2].split()[0]
-        found = next((s for s in self.added.all if address in s.unit.text), None)
-        return StatementOutcome("kept-in", found, ADDRESS_KEPT) if found else None
 
     def _header(self, unit: Unit) -> StatementOutcome | None:
         """For column names that are now next to each cell, because the table became a list."""

@@ -278,15 +278,6 @@ class Exchange:
             functools.cache(statements_of(subject, files).at) for files in (subject.before, subject.after)
         )
 
-    def relabelled(self, unit: Unit, path: str) -> PlacedStatement | None:
-        """The statement that turned a heading with a value below it into "label: value", or the reverse."""
-        points = locations_of(path, self._before.get(path)).points.get(unit, ())
-        for point in points if not unit.columns else ():
-            for location, placed in self._now(point.key):
-                if _name(location) == _name(point.location) != "":
-                    return placed
-        return None
-
     def replacing_unit(self, unit: Unit, path: str) -> Unit | None:
         """The statement that moved to the location of `unit`, which itself moved elsewhere; None if there is none."""
         was, now = (locations_of(path, files.get(path)) for files in (self._before, self._after))

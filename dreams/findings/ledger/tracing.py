@@ -290,9 +290,7 @@ class Trace:
 
     def _kept(self, unit: Unit) -> StatementOutcome | None:
         """Kept word for word, within another statement, or explained by what it summarizes."""
-        exact = self.states.after.same_words(unit, self.path) or self.states.exchange.relabelled(
-            unit, self.path
-        )
+        exact = self.states.after.same_words(unit, self.path)
         if exact:
             is_refiled = self.path == exact.path and self.states.exchange.is_refiled(unit, exact)
             return StatementOutcome("kept-in", exact, ANOTHER_HEADING if is_refiled else "")

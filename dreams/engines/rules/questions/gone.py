@@ -184,7 +184,6 @@ class _Found:
         told = (
             not new
             or new in one.line
-            or _is_named(PurePosixPath(new), one.line.replace(one.path_named, ""))
             or _LEADS_NOWHERE.search(_CODE.sub(" ", _sentence(one.line, one.path_named)))
         )
         return None if told else replace(one, new=new)
@@ -207,12 +206,6 @@ class _Found:
         is_rare = _COMPOUND.search(name) and _BARE.fullmatch(f"`{name}`")
         least = 2 if len(same_name) > 1 else 0 if is_rare else 1
         return likely[0] if len(likely) == 1 and best >= least else ""
-
-
-def _is_named(path: PurePosixPath, line: str) -> bool:
-    """Whether a line names the path by its last folder, or its folder alone ("git mv a.md docs/old/")."""
-    folder = rf"(?<![\w./-]){re.escape(str(path.parent))}/(?![\w.])"
-    return "/".join(path.parts[-2:]) in line or re.search(folder, line) is not None
 
 
 def _ask_of_moved(
