@@ -101,8 +101,10 @@ def continued_later(of: str = "", **also: object) -> Exists:
     """Whether a session was resumed in a newer file of its project, of which `also` is true. `of` leads to the session: "session__"."""
     at, pk = OuterRef(f"{of}touched_at"), OuterRef(f"{of}pk")
     newer = Q(touched_at__gt=at) | Q(touched_at=at, pk__gt=pk)
-    same = {"root_key": OuterRef(f"{of}root_key"), "project": OuterRef(f"{of}project")}
-    return Exists(Session.objects.filter(newer, **same, **also))
+    # Not a column, so that SQLite takes the index of `root_key`: by that of projects it would read all sessions for each one.
+    place = models.ExpressionWrapper(models.F("project") + 0, models.BigIntegerField())
+    same = {"root_key": OuterRef(f"{of}root_key"), "place": OuterRef(f"{of}project")}
+    return Exists(Session.objects.alias(place=place).filter(newer, **same, **also))
 
 
 class SessionNotes(models.Model):

@@ -182,6 +182,12 @@ def test_a_session_continued_in_a_file_that_is_gone_is_the_new_one(browser: Clie
     assert "<b>1 new session</b>" in text and ">new</span>" in text and "continued later" not in text
 
 
+@pytest.mark.not_on_postgresql
+def test_whether_a_session_was_continued_is_not_looked_for_in_all_of_its_project(project: Project) -> None:
+    plan = project_page._sessions(project.pk, gone=False).explain()
+    assert "SEARCH U0 USING INDEX session_root (root_key=?)" in plan
+
+
 def test_the_turns_of_a_dream_are_counted_alike_by_its_page_and_the_command(
     browser: Client, project: Project
 ) -> None:
