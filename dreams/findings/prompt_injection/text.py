@@ -111,8 +111,9 @@ class PatternIndex:
 
     def present(self, text: str) -> set[str]:
         found: set[str] = set()
+        encoded = text.encode()
         for patterns, each in zip(self._passes, self._sets, strict=True):
-            matched = each.Match(text)
+            matched = each.Match(encoded) or ()
             if len(patterns) in matched:
                 found.update(patterns[at] for at in matched if at < len(patterns))
             else:  # out of memory: then each is asked alone
@@ -131,16 +132,16 @@ class Text:
     def __init__(self, text: str, index: PatternIndex) -> None:
         self.text = text
         self._present = index.present(text)
-        self._possible = index.possible(self._present)
+        self.possible = index.possible(self._present)
         self._known: dict[Idea, list[Span]] = {}
 
     def lacks(self, ideas: Iterable[Idea]) -> bool:
         """Whether it surely has none of the ideas. So it is with most: a text has to do with few."""
-        return self._possible.isdisjoint(ideas)
+        return self.possible.isdisjoint(ideas)
 
     def places(self, idea: Idea) -> list[Match]:
         """Where one of the ideas stands that the index was made of."""
-        if idea not in self._possible:
+        if idea not in self.possible:
             return []
         return [Match(self.text, start, end) for start, end in self._spans(idea)]
 
