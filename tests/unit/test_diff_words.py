@@ -41,8 +41,9 @@ def test_tokens_joined_are_the_text(text):
     assert "".join(tokens(text)) == text
 
 
-@given(marked_text, marked_text)
-def test_no_mark_begins_within_a_character_as_a_reader_sees_it(old, new):
+@given(marked_text, marked_text, marked_text, marked_text)
+def test_no_mark_begins_within_a_character_as_a_reader_sees_it(head, old, new, tail):
+    old, new = f"{head}{old}{tail}", f"{head}{new}{tail}"
     for text, spans in zip((old, new), word_spans(old, new), strict=True):
         for edge in {edge for span in spans for edge in span} - {0, len(text)}:
             before, char = text[edge - 1], text[edge]
