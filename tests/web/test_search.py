@@ -61,6 +61,13 @@ def _groups(text: str) -> list[str]:
     return re.findall(r'id="found-(\w+)"', text)
 
 
+def test_a_memory_is_found_by_the_accents_of_its_name(browser: Client, project: Project) -> None:
+    named = world.make_memory(project, path="über-größen.md", text="About nothing.\n")
+    for typed in ("größen", "Über", '"über-größen"', "über md"):
+        assert _hrefs(_found(browser, typed, kind="memories")) == [f"/memories/{named.pk}/"], typed
+    assert _hrefs(_found(browser, "grösser", kind="memories")) == []
+
+
 def test_each_kind_is_found_in_its_own_group_and_leads_to_its_place(
     browser: Client, project: Project
 ) -> None:

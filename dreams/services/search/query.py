@@ -100,13 +100,14 @@ _PARTS = re.compile(r'"([^"]*)"?|(\S+)')
 
 @dataclass(frozen=True, slots=True)
 class Query:
-    """`terms` are folded and must all occur; `text` is what was typed.
+    """`terms` are folded and must all occur; `text` is what was typed, `words` the terms with their accents, as in a path.
 
     `too_short`: something was typed, but no term of two characters or more.
     """
 
     text: str
     terms: tuple[str, ...]
+    words: tuple[str, ...]
 
     @property
     def too_short(self) -> bool:
@@ -119,8 +120,9 @@ def parse(typed: str) -> Query:
     Any input is a valid query, including special characters of databases.
     """
     text = " ".join(typed.replace("\0", "").split())[:MAX_CHARS]
-    wanted = [fold(quoted or word).strip() for quoted, word in _PARTS.findall(text)]
-    terms = [term for term in dict.fromkeys(wanted) if len(term) >= MIN_CHARS]
+    words = {fold(one := quoted or word).strip(): normal(one) for quoted, word in _PARTS.findall(text)}
+    terms = [term for term in words if len(term) >= MIN_CHARS]
     # A word inside a longer one is found with it.
     kept = [term for term in terms if not any(term != other and term in other for other in terms)]
-    return Query(text, tuple(kept[:MAX_TERMS]))
+    kept = kept[:MAX_TERMS]
+    return Query(text, tuple(kept), tuple(words[term].lower().strip() for term in kept))
