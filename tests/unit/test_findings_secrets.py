@@ -226,6 +226,7 @@ def test_a_login_in_base64_is_known_by_what_it_says():
         "the users of the browser tests have the fixed pw `E2e!Passw0rd`",
         "| `QRST_3_41_00_US4.bin` | 192 KB | `d8 00 ff ff` | CRC32=0xABCDE12F |",
         "| `EUR.*_md5.txt` | 73 B | MD5 of the archive |",
+        "| **$10K–$25K/yr** | the head of the yard decides | two weeks |",
         "a token is 256-bit-random, Token ist 128-Bit-Zufall",
         "SECRET_KEY=replace-me-with-32-chars",
         "nix hash sha256-" + some(43) + "=",
@@ -340,6 +341,19 @@ def test_many_texts_are_redacted_together_as_each_by_itself(size):
         assert redact_all(some_of_them) == [redact(text) for text in some_of_them]
     assert sum(text != clean for text, clean in zip(texts, redact_all(texts), strict=True)) == len(secret)
     assert redact_all([]) == []
+
+
+@each("mark", ["", "**", "`", "***"])
+def test_a_key_in_bold_is_known_by_its_form_and_the_marks_around_a_secret_stay(mark):
+    for before, behind in (("| Bot | ", " |"), ("- API key: ", ", kept"), ("The token is ", ".")):
+        text = f"{before}{mark}{FAKES['telegram-token']}{mark}{behind}"
+        assert redact(text) == f"{before}{mark}[redacted: telegram-token]{mark}{behind}"
+    password = "hun" + "ter2!x"
+    assert (
+        redact(f"- Password: {mark}{password}{mark}")
+        == f"- Password: {mark}[redacted: assigned-secret]{mark}"
+    )
+    assert redact(f"APP_KEY={mark}{some(40)}{mark}") == f"APP_KEY={mark}[redacted: assigned-secret]{mark}"
 
 
 def test_redaction_takes_the_secret_and_nothing_else():

@@ -356,20 +356,23 @@ def _prefixed(text: str) -> Iterator[SecretSpan]:
             start, end = match.span(rule.pattern.groupindex.get("s", 0))
             at, before = at + len(data[before:start].decode()), start
             found = data[start:end].decode()
-            value = found if rule.judge is _JUDGES["form"] else _ended(found)
+            marks, value = (0, found) if rule.judge is _JUDGES["form"] else _bare(found)
             if rule.judge(value):
-                yield SecretSpan(rule.name, at, at + len(value))
+                yield SecretSpan(rule.name, at + marks, at + marks + len(value))
 
 
-def _ended(value: str) -> str:
-    """Without the punctuation of a sentence: "required!" becomes "required", but "hunter2!" stays."""
-    bare = value.rstrip(".:!?*_")
-    return bare + "!" if value.endswith("!") and any(map(str.isdigit, bare)) else bare
+def _bare(found: str) -> tuple[int, str]:
+    """Where it begins, without emphasis, and it without a sentence's end: "required!" is "required", but "hunter2!" stays."""
+    marks = len(found) - len(found.lstrip("*_"))
+    marks = marks if found.rstrip(".:!?").endswith(found[:marks]) else 0
+    bare = found[marks:].rstrip(".:!?*_")
+    return marks, bare + "!" if found.endswith("!") and any(map(str.isdigit, bare)) else bare
 
 
 def _assigned(text: str) -> Iterator[SecretSpan]:
     for match in _ASSIGNED.finditer(text):
-        start, value = match.start(_ASSIGNED.groupindex["s"]), _ended(match["s"])
+        marks, value = _bare(match["s"])
+        start = match.start(_ASSIGNED.groupindex["s"]) + marks
         if text[match.end() : match.end() + 1] == "(":  # a function call returns the secret, its name is none
             continue
         goes_on = text[start - 1] == "`" and text[match.end() : match.end() + 1] == " "
@@ -378,7 +381,8 @@ def _assigned(text: str) -> Iterator[SecretSpan]:
         if looks_secret(match["name"], value):
             yield SecretSpan("assigned-secret", start, start + len(value))
     for match in _SET.finditer(text):
-        start, value = match.start(_SET.groupindex["s"]), _ended(match["s"])
+        marks, value = _bare(match["s"])
+        start = match.start(_SET.groupindex["s"]) + marks
         if not _NO_SECRET_KEY.search(match["name"]) and is_token(value, 16):
             yield SecretSpan("assigned-secret", start, start + len(value))
 
