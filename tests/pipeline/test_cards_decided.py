@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from dreams.models import AuditEntry, Card, Decision, DreamRun, Hunk, Policy, Project, Proposal
-from dreams.services import dreaming, proposals, review, rollback, settings_changes
+from dreams.services import discovery, dreaming, proposals, review, rollback, settings_changes
 from dreams.services.apply import applying
 from dreams.services.catching import cards, lifecycle
 from dreams.services.inbox import waiting
@@ -82,6 +82,24 @@ def test_while_the_folder_is_away_no_card_is_written_and_no_memory_counts_as_rem
     assert memory(project) == kept
     cards.submit(project, world.ME)
     assert "db-2" in memory(project) and "Tuesdays" not in memory(project)
+
+
+@pytest.mark.not_on_postgresql
+def test_no_card_is_written_to_the_former_place_of_a_project_that_is_gone_and_had_no_memory(
+    tmp_path: Path,
+) -> None:
+    project, [staging, _] = caught(tmp_path, STAGING, RELEASES, files={})
+    cards.approve(staging, world.ME)
+    folder = world.folder(project).parent
+    away = folder.rename(tmp_path / "away")
+    discovery.discover([tmp_path])
+    project.refresh_from_db()
+    with pytest.raises(ReviewRefused, match="is not on disk now"):
+        cards.submit(project, world.ME)
+    assert not folder.exists()
+    away.rename(folder)
+    discovery.discover([tmp_path])
+    assert cards.submit(project, world.ME).complete
 
 
 def test_a_rejected_card_is_not_caught_again(tmp_path: Path) -> None:

@@ -114,10 +114,12 @@ def is_memory(path: str) -> bool:
 
 def is_away(project: Project) -> bool:
     """Whether the memory folder and its parent are both missing, as when a disk is not connected, or out of reach: its
-    memories then stay as last seen."""
+    memories then stay as last seen. A project without memories has none yet, unless it is gone."""
     folder = memory_dir(project)
     is_there = text.is_folder(folder) or text.is_folder(folder.parent)
-    return not is_there and project.memories.filter(gone_at__isnull=True).exists()
+    if is_there or project.gone_at is not None:
+        return not is_there
+    return project.memories.filter(gone_at__isnull=True).exists()
 
 
 def refresh(project: Project) -> list[str]:
