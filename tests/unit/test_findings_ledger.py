@@ -530,9 +530,10 @@ def test_a_later_day_of_what_happened_takes_the_place_of_no_other() -> None:
         ("The room is kept at -5 degrees.", "The room is kept at 5 degrees."),
         ("The room is kept at 5 degrees.", "The room is kept at -5 degrees."),
         ("The relay listens on port 8080.", "❌ The relay listens on port 8080."),
+        ("Ask the user to resolve it before a push.", "Ask the agent to resolve it before a push."),
     ],
 )
-def test_another_currency_or_sign_of_a_number_or_a_cross_before_it_is_a_loss(old: str, new: str) -> None:
+def test_another_currency_sign_or_actor_or_a_cross_before_it_is_a_loss(old: str, new: str) -> None:
     found = report({"a.md": f"- {new}\n".encode()}, {"a.md": f"- {old}\n".encode()})
     assert "unexplained-loss" in codes(found)
 

@@ -95,7 +95,7 @@ even odd|upper lower|horizontal vertical|row column|source target|source destina
 daily weekly|weekly monthly|daily monthly|hourly daily|inline external|dynamic static|ephemeral persistent|
 stateful stateless|serial parallel|sequential parallel|unit integration|unittest integration|e2e unittest|
 singular plural|prefix suffix|begin end|beginning end|start end|morning evening|am pm|existing new|current previous|
-current former|null undefined|get set|get post|post put|https http|stdout stderr
+current former|null undefined|get set|get post|post put|https http|stdout stderr|user agent|user assistant
 """
 ENVIRONMENTS = {
     "prod": "production", "production": "production", "staging": "staging", "stage": "staging", "sandbox": "sandbox",
