@@ -111,7 +111,7 @@ def test_the_quotes_that_applied_changes_rest_on_stand_beside_the_text(
     applying.apply(proposal, real.ME)
     shown = _page(browser, "memory", testing)
     assert "<blockquote>as I said</blockquote>" in shown
-    assert "You · s.jsonl, line 3" in shown
+    assert "You · s.jsonl · line 3" in shown
     # A quote of the prompt history leads to the prompt.
     session = rows.make_session(project, gone_at=timezone.now())
     Evidence.objects.filter(hunk__file__proposal=proposal).update(session=session, line_no=3, note=NO_ANSWER)

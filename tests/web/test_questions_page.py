@@ -102,7 +102,7 @@ def test_a_review_shows_its_questions_with_places_marks_and_options(
     # What each would change is in the page before it is chosen.
     assert one.count("Show change") == 2 and "/recall/?q=Staging" in one
     session = card(text, changed)
-    assert "You, " in session and "Upgrade the test database, line 42</a>" in session
+    assert "You, " in session and "Upgrade the test database · line 42</a>" in session
     assert session.count("we moved the test database") == 1 and "Evidence (" not in session, "not said twice"
 
 
