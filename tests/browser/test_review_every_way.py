@@ -186,7 +186,7 @@ def test_by_keys_alone(window: Page, address: str, proposal: Proposal) -> None:
     expect(page.locator("details.proof[open]").first).to_be_attached()  # the keys listen
     page.locator("article.approved").first.focus()
     keys.press("u")
-    expect(page.get_by_role("heading", level=1)).to_have_text("Undo one change")
+    expect(page.get_by_role("heading", level=1)).to_have_text("Undo one decision")
 
 
 def test_by_thumb_at_390(phone: Page, address: str, proposal: Proposal) -> None:

@@ -90,6 +90,14 @@ def test_a_renamed_file_is_one_change_as_in_its_review(browser: Client, tmp_path
     assert "<b>1 decision, 2 changes</b>" in text
 
 
+def test_what_goes_with_a_change_is_not_said_to_be_one_change(browser: Client, proposal: Proposal) -> None:
+    for part, said in (("very short", "Undo one change"), ("Never update them", "Undo one decision")):
+        hunk = desk.hunk_with(proposal, part)
+        asked = {"path": hunk.file.path, "hunk": hunk.hunk_id}
+        text = browser.get(f"/review/{proposal.public_id}/undo/", asked).content.decode()
+        assert f"<h1>{said}</h1>" in text
+
+
 def test_undoing_all_brings_every_file_back(browser: Client, tmp_path: Path) -> None:
     project = desk.make_project(tmp_path)
     before = manifest(world.folder(project))

@@ -84,7 +84,7 @@ def undo(proposal: Proposal, selection: Selection) -> Undo:
     is_redo = undos.is_undo(proposal)
     return Undo(
         proposal=proposal,
-        what=_what(proposal, selection, is_redo),
+        what=_what(proposal, selection, counted, is_redo),
         size=_size(counted),
         decisions=decisions.count(counted),
         files=tuple(
@@ -190,9 +190,10 @@ def _shortened(reasons: list[str]) -> list[str]:
     return [*reasons[:MOST_REASONS], f"And {more} more."] if more > 0 else reasons
 
 
-def _what(proposal: Proposal, selection: Selection, is_redo: bool) -> str:
+def _what(proposal: Proposal, selection: Selection, hunks: Sequence[Hunk], is_redo: bool) -> str:
     if selection.hunk_ids:
-        return "one change" if len(selection.hunk_ids) == 1 else "some changes"
+        of_one = "one change" if len(hunks) == 1 else "one decision"
+        return of_one if decisions.count(hunks) == 1 else "some changes"
     if selection.paths:
         return f"what was changed in {', '.join(selection.paths)}"
     if is_redo:
