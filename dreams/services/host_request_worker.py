@@ -110,7 +110,7 @@ def carry_out(pk: int) -> HostRequest | None:
     try:
         state, said, done = _done(request)
         report = asdict(done) if done else {}
-    except _REFUSALS as refused:
+    except (Refusal, OSError) as refused:
         state, said = State.REFUSED, str(refused)
         report = {"moved_to": refused.now} if isinstance(refused, FolderMoved) else {}
     except Exception as error:
@@ -120,9 +120,6 @@ def carry_out(pk: int) -> HostRequest | None:
     close(request, state, said, report=report)
     request.refresh_from_db()
     return request
-
-
-_REFUSALS = (Refusal, blobs.MissingBlob, OSError)
 
 
 def _done(request: HostRequest) -> tuple[HostRequest.State, str, ApplyReport | None]:

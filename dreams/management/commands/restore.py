@@ -7,7 +7,7 @@ from django.core.management.base import BaseCommand as DjangoCommand
 
 from dreams.management import base, named, queued, shown
 from dreams.models import Project, Version
-from dreams.services import blobs, host_requests, lookup
+from dreams.services import host_requests, lookup
 from dreams.services.apply import writing
 from dreams.services.apply.applying import ApplyReport
 from dreams.services.memories import hand_edits, syncing, time_travel
@@ -44,10 +44,7 @@ class Command(base.Command):
 
     def run(self, options: base.Options) -> base.Result:
         project = lookup.project(options["project"], anywhere=True)
-        try:
-            return _to(project, options) if options["to"] is not None else _version(project, options)
-        except blobs.MissingBlob as error:
-            raise base.Refused(str(error)) from error
+        return _to(project, options) if options["to"] is not None else _version(project, options)
 
     def words(self, result: base.Result) -> base.Words:
         if result.get("queued"):
