@@ -117,6 +117,7 @@ def test_an_open_review_of_a_project_that_is_not_watched_rests_and_decided_work_
     Project.objects.update(gone_at=timezone.now(), unwatched_at=timezone.now())
     text = _text(browser, "/")
     assert waits.public_id not in text and decided.public_id in text
+    assert "its project is gone or not watched" in text and "Write now" not in text
     assert "<title>(1) Inbox" in text
     assert "feedback_testing.md" not in _text(browser, "/by-kind/")
     decided.delete()

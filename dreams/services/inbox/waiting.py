@@ -186,7 +186,8 @@ def _too_fast(stuck: Sequence[rebase.StuckFile], times: int, host: str) -> str:
 #: The columns that items need; loading all of them would take most of the time.
 _TOLD_BY = (
     *("public_id", "state", "origin", "summary", "created_by", "created_at", "submitted_at", "submitted_by"),
-    *("undo_asked", "project__name", "project__slug", "project__host", "dream__engine"),
+    *("undo_asked", "project__name", "project__slug", "project__host", "project__gone_at"),
+    "dream__engine",
 )
 
 
@@ -319,6 +320,13 @@ def _of_submitted(
     row: Any, facts: ProposalFacts, stuck: Sequence[rebase.StuckFile], failure: str | None
 ) -> _Told:
     here = _page_of("review", row.public_id)
+    if row.project.gone_at is not None:
+        return (
+            WaitingKind.WRITE,
+            "Approved, not written yet; its project is gone or not watched.",
+            "View",
+            here,
+        )
     if stuck:
         return _of_stuck(row, stuck, "it was approved")
     if failure is not None:
