@@ -116,10 +116,9 @@ def is_away(project: Project) -> bool:
     """Whether the memory folder and its parent are both missing, as when a disk is not connected, or out of reach: its
     memories then stay as last seen. A project without memories has none yet, unless it is gone."""
     folder = memory_dir(project)
-    is_there = text.is_folder(folder) or text.is_folder(folder.parent)
-    if is_there or project.gone_at is not None:
-        return not is_there
-    return project.memories.filter(gone_at__isnull=True).exists()
+    if text.is_folder(folder) or text.is_folder(folder.parent):
+        return False
+    return project.gone_at is not None or project.memories.filter(gone_at__isnull=True).exists()
 
 
 def refresh(project: Project) -> list[str]:
