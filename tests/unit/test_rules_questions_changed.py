@@ -516,15 +516,6 @@ def test_every_is_no_value_but_begins_one(tmp_path: Path) -> None:
     assert "The indigo importer ships daily.\n" in (texts(question, "replace")["a.md"] or "")
 
 
-@each("said", ["ledger-worker also listens on port 50020.", "ledger-worker listens on port 50020, too."])
-def test_to_replace_is_not_the_first_answer_to_a_sentence_that_adds_a_value(
-    tmp_path: Path, said: str
-) -> None:
-    files = {"MEMORY.md": INDEX, "a.md": memory(f"{ONE}\n")}
-    [question] = asked(dream(tmp_path, files, [session(1, said)]), "changed")
-    assert [option.id for option in question.options] == ["keep", "replace", "history"]
-
-
 def test_memories_about_two_things_are_not_asked_about(tmp_path: Path) -> None:
     files = {
         "MEMORY.md": "- [A](topaz_auditor.md)\n- [B](topaz_uploader.md)\n",

@@ -36,9 +36,6 @@ from dreams.lib.prose.statement_pairs import PlacedText
 from dreams.lib.prose.values import Value, read
 
 TOLD = 0.85  # how useful an answer is, chosen: a person said the new value
-_ADDS = re.compile(
-    r"\b(?:also|too|as well|additionally|in addition)\b", re.IGNORECASE
-)  # "also listens on 9090"
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,9 +93,8 @@ def _told_question(asking: Inputs, update: Update) -> tuple[Question, Changed] |
     citations = (*quotes, *map(cited, statements))
     subject = f"{subject_of(statements)} {new.strip('`').lower()}"
     about = tuple(each.statement for each in update.wordings)
-    options = (both, keep, replacing, history) if _ADDS.search(quote) else (replacing, keep, history, both)
     return (
-        Question("changed", subject, why, places, options, citations, TOLD),
+        Question("changed", subject, why, places, (replacing, keep, history, both), citations, TOLD),
         Changed(update.thing, old, new, statements[0].text, about, citations),
     )
 
@@ -238,14 +234,10 @@ def _in_place(one: PlacedText, other: PlacedText, thing: str) -> TwoValues | Non
     if not (is_thing(thing, one) or is_thing(thing, other)):
         return None
     found = exchange(one.text, other.text, thing)
-    both = found and found.named and not is_told_past(found.old.text, other.text)
-    if (
-        found is None
-        or both
-        or found.old.sort == "word"
-        or one.reading.environments != other.reading.environments
-    ):
+    if found is None or found.old.sort == "word" or one.reading.environments != other.reading.environments:
         return None
+    if found.named and not is_told_past(found.old.text, other.text):
+        return None  # a name that both have
     if all(
         _names_beside(each, value) - beside.reading.keys
         or (thing in each.reading.pairs and own_words(each, thing, value.text, beside.reading.terms))
@@ -253,8 +245,7 @@ def _in_place(one: PlacedText, other: PlacedText, thing: str) -> TwoValues | Non
     ):
         return None  # "the threshold of ledger-worker is 11", "the threshold of relay is 61"
     words = _beside(one, thing) & _beside(other, thing)
-    enough = (found.sure and not found.named) or len(words) > 1
-    if not enough:
+    if not (found.sure and not found.named) and len(words) < 2:
         return None
     score = min(1.0, (1 + len(words)) / 4)
     alike = found.sure and len(words) > 1 and found.old.sort != "a-a"  # "user-facing" is a word
