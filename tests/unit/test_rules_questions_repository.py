@@ -199,6 +199,8 @@ def test_a_line_that_nobody_wrote_says_nothing(tmp_path: Path) -> None:
     short = '{"accounts": [{"id": "PIER700F"}]}'
     assert len(asked(tmp_path / "2", "Account: `PIER700F`", repo={"orders.yml": short})) == 1
     assert asked(tmp_path / "3", "Account: `PIER700F`", repo={"orders.json": short}) == []  # data
+    board = f"data:\n  board.json: '{data}'\n"  # as of a dashboard
+    assert asked(tmp_path / "4", "Account: `PIER700F`, with 871 in cash", repo={"board.yml": board}) == []
 
 
 def test_without_a_repository_nothing_is_asked(tmp_path: Path) -> None:

@@ -105,9 +105,8 @@ def _denials_missing(one: Statement, other: Statement, *, once: bool) -> bool:
     for clause, words in _denials(one):
         if clause not in touched or (words and not any(has_word(forms, word) for word in words)):
             continue
-        near = (
-            at for at, (_, said) in enumerate([*spots, *other.contrasts]) if words & said
-        )  # "Y instead of X"
+        # "Y instead of X" denies X, too.
+        near = (at for at, (_, said) in enumerate([*spots, *other.contrasts]) if words & said)
         free = (at for at in near if listed or at not in taken or (not once and taken[at] != clause))
         if (answer := next(free, None)) is None:
             rest.append((clause, words))

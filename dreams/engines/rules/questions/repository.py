@@ -22,6 +22,7 @@ from dreams.lib.prose.statements import canonical, statement
 from dreams.lib.prose.values import read
 
 LONGEST = 240  # characters of a statement that says only this
+LONGEST_LINE = 1_000  # of configuration; longer lines are data that matches anything
 LEAST_WORDS, LEAST_VALUE, LEAST_STEM = 3, 4, 3
 OUTSIDE = "/"  # marks instruction files, which may be named like a memory
 MOST_LINES = 5_000  # of configuration; values that no line has are sorted last
@@ -154,7 +155,10 @@ class ConfigLines:
     """The lines of all configuration files, by word."""
 
     def __init__(self, repo: Repository) -> None:
-        self._lines = {path: text.split("\n") for path, text in repo.configs.items()}
+        self._lines = {
+            path: [line if len(line) <= LONGEST_LINE else "" for line in text.split("\n")]
+            for path, text in repo.configs.items()
+        }
         self._by_value: dict[str, list[tuple[str, int]]] = defaultdict(list)
         for path, lines in self._lines.items():
             for number, line in enumerate(lines):
