@@ -14,6 +14,7 @@ from django.core.management import call_command
 from django.utils import timezone
 from django_q.models import Schedule
 
+from dreams.lib.storage.history import HistoryStore
 from dreams.management.base import Refused
 from dreams.models import (
     AuditEntry,
@@ -27,7 +28,7 @@ from dreams.models import (
     Session,
     Version,
 )
-from dreams.services import blobs, discovery, doctor, hosts
+from dreams.services import blobs, discovery, doctor, hosts, secret_purge
 from dreams.services.doctor import work
 from dreams.services.memories import syncing
 from dreams.services.scheduling import scheduler
@@ -182,6 +183,30 @@ def test_what_was_seen_and_paid_under_the_new_name_stays_after_the_former_one_is
     with syncing.open_history(old) as store:
         now = store.tree_at(store.log(1)[0].id)
     assert now == dict(old.memories.filter(gone_at=None).values_list("path", "sha256"))
+
+
+def test_a_purge_takes_a_secret_also_from_the_history_that_an_adoption_left(
+    tmp_path: Path, settings: SettingsWrapper
+) -> None:
+    old = world.make_project(tmp_path)
+    folder, settings.ROOTS = world.folder(old), (tmp_path,)
+    Project.objects.update(host=FORMER)
+    hosts.register()
+    make_session(old)
+    token = "ghp_" + "aB3dE6gH9jK2mN5pQ8sT1vW4yZ7bC0dF3hJ6"
+    for text in (f"It is {token}.\n", "Three.\n"):
+        world.put(folder / "project_deploy.md", text)
+        discovery.discover()
+    hosts.adopt(FORMER, "me")
+    discovery.discover()
+    old.refresh_from_db()
+    secrets = [leak.id for leak in secret_purge.find_secrets(old).found]
+    assert not secret_purge.purge(old, secrets, world.ME).waits
+    kept = {path: HistoryStore(path) for path in syncing.history_paths()}
+    assert len(kept) == 2
+    for store in kept.values():
+        with store:
+            assert not any(token.encode() in store.read(sha) for sha in store.texts())
 
 
 def _texts(project: Project, path: str) -> list[str]:

@@ -266,10 +266,20 @@ def _rewrite(made: Purge, key: str) -> None:
     project = Project.objects.filter(history_key=key).first()
     if project is None:
         return
+    kept = blobs.instead_of_purged(project)
     with syncing.open_history(project) as store:
-        store.recover()
-        kept = blobs.instead_of_purged(project)
-        if gone := [old for old in made.replaced if store.has(old)]:
-            instead = {old: kept[old] for old in gone if old in kept}
-            store.purge(gone, made.reason or "A secret", made.actor or "owner", made.at, instead)
+        _replace(made, store, kept)
         carried.note(project, store)
+    # Those of rows that adopting a host deleted, whose versions the project has now, too.
+    owned = set(Project.objects.values_list("history_key", flat=True))
+    for path in syncing.history_paths():
+        if path.stem not in owned:
+            with history.HistoryStore(path) as store:
+                _replace(made, store, kept)
+
+
+def _replace(made: Purge, store: history.HistoryStore, kept: Mapping[str, bytes]) -> None:
+    store.recover()
+    if gone := [old for old in made.replaced if store.has(old)]:
+        instead = {old: kept[old] for old in gone if old in kept}
+        store.purge(gone, made.reason or "A secret", made.actor or "owner", made.at, instead)
