@@ -698,7 +698,9 @@ def test_a_secret_in_a_text_that_is_damaged_in_the_database_is_seen_in_the_memor
     assert secret_purge.propose(project, world.ME)
 
 
-def test_a_file_that_cannot_be_read_now_gets_no_version_of_a_damaged_text(project: Project) -> None:
+def test_a_file_that_cannot_be_read_now_gets_no_version_of_a_damaged_text_and_stays_in_the_history(
+    project: Project,
+) -> None:
     row = project.memories.get(path="project_deploy.md")
     flipped(row.sha256)
     path = world.folder(project) / row.path
@@ -708,3 +710,5 @@ def test_a_file_that_cannot_be_read_now_gets_no_version_of_a_damaged_text(projec
     assert [one.sha256 for one in row.versions.all()] == [row.sha256]
     row.refresh_from_db()
     assert row.unread and row.gone_at is None
+    with syncing.open_history(project) as store:
+        assert store.tree_at(store.log(1)[0].id)[row.path] == row.sha256

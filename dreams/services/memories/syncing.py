@@ -165,9 +165,12 @@ def sync(project: Project, snapshot: workspace.Snapshot, cause: Cause | None = N
 
 
 def _as_seen(rows: Iterable[Memory]) -> dict[str, workspace.SnapshotFile]:
-    """The files as in their rows, if their bytes are stored whole."""
+    """The files as in their rows, if the database or the history has their bytes whole."""
     wanted = {row.path: row for row in rows}
     kept = blobs.whole(blobs.get_many(row.sha256 for row in wanted.values()))
+    for row in (row for row in wanted.values() if row.sha256 not in kept):
+        with suppress(history.HistoryError, OSError), open_history(row.project) as store:
+            kept[row.sha256] = store.read(row.sha256)
     return {
         path: workspace.SnapshotFile(path, kept[row.sha256], row.mode, row.mtime_ns, row.inode, 1)
         for path, row in wanted.items()
@@ -427,11 +430,7 @@ def commit(
 
 
 def history_state(
-    project: Project,
-    everything: Mapping[str, workspace.SnapshotFile],
-    cause: Cause,
-    *,
-    first_look: bool,
+    project: Project, everything: Mapping[str, workspace.SnapshotFile], cause: Cause, *, first_look: bool
 ) -> history.State:
     subject = cause.reason or ("First check" if first_look else "Changed outside memoryweb")
     trailers = {
