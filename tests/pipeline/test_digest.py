@@ -244,13 +244,18 @@ def test_a_receiver_that_fails_is_tried_again_later_and_later(
 
 
 @pytest.mark.not_on_postgresql
-def test_a_sender_that_is_no_mail_address_is_named_and_does_not_stop_the_webhook(
-    project: Project, hook: PostServer, post_office: MailServer, settings: object
+@pytest.mark.parametrize(
+    ("setting", "value"),
+    [("DEFAULT_FROM_EMAIL", "me@example.org, you@example.org"), ("EMAIL_HOST", "mail..example.org")],
+)
+def test_a_sender_or_server_that_can_be_none_is_named_and_does_not_stop_the_webhook(
+    project: Project, hook: PostServer, post_office: MailServer, settings: object, setting: str, value: str
 ) -> None:
-    settings.DEFAULT_FROM_EMAIL = "me@example.org, you@example.org"  # type: ignore[attr-defined] # pytest-django's own object
+    setattr(settings, setting, value)
     world.three_changes(project)
     said = daily()
-    assert said["email"].endswith("Check MEMORYWEB_EMAIL_FROM.") and said["webhook"] == ""
+    assert said["email"].endswith("Check MEMORYWEB_EMAIL_HOST and MEMORYWEB_EMAIL_FROM.")
+    assert said["webhook"] == ""
     assert Channel.objects.get(name="email").failures == 1
 
 

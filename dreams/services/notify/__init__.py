@@ -75,10 +75,9 @@ def send_mail(digest: Digest, to: str) -> None:
         where = f"{settings.EMAIL_HOST}:{settings.EMAIL_PORT}"
         remedy = "Check MEMORYWEB_EMAIL_HOST and MEMORYWEB_EMAIL_PORT."
         raise NotSent(f"{where} cannot be reached: {error.strerror or error}. {remedy}") from error
-    except (
-        ValueError
-    ) as error:  # an address that Django cannot parse; those in `to` were checked when they were set
-        raise NotSent(f"The mail has no sender: {error}. Check MEMORYWEB_EMAIL_FROM.") from error
+    except ValueError as error:  # the sender or the server; what is in `to` was checked when it was set
+        remedy = "Check MEMORYWEB_EMAIL_HOST and MEMORYWEB_EMAIL_FROM."
+        raise NotSent(f"The mail cannot be sent: {error}. {remedy}") from error
 
 
 TIMEOUT_SECONDS = 10.0  # for a mail server or webhook, as a worker waits for it
