@@ -66,6 +66,9 @@ def test_a_memory_is_found_by_the_accents_of_its_name(browser: Client, project: 
     for typed in ("größen", "Über", '"über-größen"', "über md"):
         assert _hrefs(_found(browser, typed, kind="memories")) == [f"/memories/{named.pk}/"], typed
     assert _hrefs(_found(browser, "grösser", kind="memories")) == []
+    capital = world.make_memory(project, path="Ärger ÉTÉ.md", text="About nothing.\n")
+    for typed in ("Ärger", "ärger", "ÉTÉ", "été"):
+        assert _hrefs(_found(browser, typed, kind="memories")) == [f"/memories/{capital.pk}/"], typed
 
 
 def test_each_kind_is_found_in_its_own_group_and_leads_to_its_place(

@@ -173,12 +173,18 @@ def _newest(
     return sql, [*wanted, *query.terms, *limits, most]
 
 
+def _spellings(term: str, word: str) -> dict[str, None]:
+    """Only those of ASCII are alike in either case to SQLite."""
+    accented = () if word.isascii() else (word, word.lower(), word.title(), word.upper())
+    return dict.fromkeys((term, *accented))
+
+
 def _by_path(texts: _Texts, query: Query, filters: Filters) -> tuple[str, list[Any]]:
     """Rows (key, at) whose path has the words, with their accents or without."""
     conditions, limits = _conditions(texts, filters)
     any_database: Any = connection
     has = f"{any_database.ops.lookup_cast('icontains') % texts.path} {any_database.operators['icontains']}"
-    forms = [dict.fromkeys(pair) for pair in zip(query.terms, query.words, strict=True)]
+    forms = [_spellings(*pair) for pair in zip(query.terms, query.words, strict=True)]
     holds = " AND ".join(f"({' OR '.join([has] * len(either))})" for either in forms)
     patterns = [f"%{connection.ops.prep_for_like_query(form)}%" for either in forms for form in either]
     sql = f"SELECT {texts.key} AS key, {texts.at} AS at FROM {texts.tables} WHERE {holds} AND {conditions}"  # noqa: S608 - values are apart

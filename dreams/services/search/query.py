@@ -125,4 +125,4 @@ def parse(typed: str) -> Query:
     # A word inside a longer one is found with it.
     kept = [term for term in terms if not any(term != other and term in other for other in terms)]
     kept = kept[:MAX_TERMS]
-    return Query(text, tuple(kept), tuple(words[term].lower().strip() for term in kept))
+    return Query(text, tuple(kept), tuple(words[term].strip() for term in kept))
