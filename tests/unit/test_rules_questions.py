@@ -252,6 +252,10 @@ def test_what_a_row_would_lose_for_a_description_is_named(tmp_path: Path) -> Non
     )
     (question,) = dream(tmp_path / "2", {"MEMORY.md": f"{row}\n", "probe.md": now}).outcome.questions
     assert question.why.endswith(" The new row does not say “2026-02-03”."), "in whatever case and place"
+    row = "- [Probe](probe.md) — ✅ Probe at night, planned"
+    files = {"MEMORY.md": f"{row}\n", "probe.md": memory("x\n", description="❌ Probe at night, wired!")}
+    (question,) = dream(tmp_path / "3", files, described_then={row: "Probe: planned"}).outcome.questions
+    assert "does not say “✅” and “planned”." in question.why, "a sign is lost as easily as a word"
 
 
 def test_a_rule_is_kept_where_the_rules_are(tmp_path: Path) -> None:

@@ -228,6 +228,13 @@ def test_a_section_is_not_worth_an_answer_if_the_index_stays_as_full(
     assert bool([each for each in made.outcome.questions if "could become" in each.why]) is asks
 
 
+def test_a_section_whose_row_is_longer_than_its_lines_saves_lines_and_no_bytes(tmp_path: Path) -> None:
+    heading = "## Cranes: those that stand at the northern quay and are painted yellow"
+    begun = f"# Memory\n\n{heading}\n{''.join(f'- C{n}{chr(10)}' for n in range(14))}\n"
+    why = asked(dream(tmp_path, _full_of_berths(begun))).why
+    assert why.endswith("1 section could become a memory with a row here: 13 lines fewer."), why
+
+
 @pytest.mark.more
 def test_a_section_that_cannot_move_is_not_counted(tmp_path: Path) -> None:
     """A line that counts from its own day would count from another one in a new memory."""

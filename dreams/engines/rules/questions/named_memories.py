@@ -33,7 +33,7 @@ from dreams.lib.prose.values import read
 MOST_PLACES = 12  # of one question
 # How useful an answer is, chosen: every session loads rows; a dead link misleads nobody.
 OUT_OF_DATE, DEAD_ROWS, DEAD_LINKS = 0.65, 0.4, 0.15
-_WORD = re.compile(r"\w+")
+_WORD = re.compile(r"\w+|[^\w\s'\"`*()\[\].,;:!?/…–—“”‘’-]")  # or a sign: "✅"
 _NO_NAME = re.compile(r" |\.(?!md$)")  # "[[auth.email]]" is a table of TOML, "[[task #35]]" of another list
 # "supersedes X", "corrects X": X is older. "Corrected X" may be a record of work on X, "overrides X" is said of settings.
 _SUPERSEDES = re.compile(r"\b(?:supersed(?:es|ing)|correct(?:s|ing))\b[^.;]{0,80}?\[\[([^\]|#]+)", re.I)
