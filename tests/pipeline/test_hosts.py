@@ -185,6 +185,32 @@ def test_what_was_seen_and_paid_under_the_new_name_stays_after_the_former_one_is
     assert now == dict(old.memories.filter(gone_at=None).values_list("path", "sha256"))
 
 
+def test_what_changes_or_goes_between_the_last_look_and_an_adoption_leaves_what_was_seen(
+    tmp_path: Path, settings: SettingsWrapper
+) -> None:
+    old = world.make_project(tmp_path)
+    folder, settings.ROOTS = world.folder(old), (tmp_path,)
+    make_session(old)
+    Project.objects.update(host=FORMER)
+    hosts.register()
+    for text in ("First.\n", "Two.\n"):
+        for name in ("project_deploy.md", "new.md", "feedback_testing.md"):
+            world.put(folder / name, text)
+        discovery.discover()
+    world.put(folder / "project_deploy.md", "Three.\n")
+    (folder / "new.md").unlink()
+    (folder / "feedback_testing.md").unlink()
+    hosts.adopt(FORMER, "me")
+    world.put(folder / "project_deploy.md", world.DEPLOY)
+    discovery.discover()
+    assert _texts(old, "project_deploy.md") == [world.DEPLOY, "First.\n", "Two.\n", world.DEPLOY]
+    assert _texts(old, "new.md") == ["First.\n", "Two.\n", ""]
+    assert _texts(old, "feedback_testing.md") == [world.TESTING, "First.\n", "Two.\n", ""]
+    with syncing.open_history(old) as store:
+        now = store.tree_at(store.log(1)[0].id)
+    assert now == dict(old.memories.filter(gone_at=None).values_list("path", "sha256"))
+
+
 def test_a_purge_takes_a_secret_also_from_the_history_that_an_adoption_left(
     tmp_path: Path, settings: SettingsWrapper
 ) -> None:
