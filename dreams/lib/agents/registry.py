@@ -26,8 +26,8 @@ AGENTS: list[Agent] = [
 ]
 
 
-#: Folders that are none that is read, by patterns of what lies in them; `_OTHERS` not beside something of `_OURS`, as a
-#: history.jsonl is. With `_SURELY_OURS` it is Claude Code's, also with a GEMINI.md that leads to CLAUDE.md.
+#: Folders in which nothing is read, by patterns of what is in them; `_OTHERS` only if nothing of `_OURS` is there (Codex has a
+#: history.jsonl, too). With `_SURELY_OURS` it is Claude Code's, even beside a GEMINI.md that leads to CLAUDE.md.
 _NEVER_OURS = {
     "Codex’s folder": ("sessions/*/*/*/rollout-*.jsonl",),
     "Cursor’s folder": ("projects/*/agent-transcripts",),
