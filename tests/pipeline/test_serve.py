@@ -14,6 +14,7 @@ from http.client import HTTPConnection
 from pathlib import Path
 from urllib.parse import urlsplit
 
+import psutil
 import pytest
 
 from tests.world.processes import postgres
@@ -151,7 +152,7 @@ def test_a_killed_queue_is_started_again(served: Served) -> None:
     old.send_signal(signal.SIGKILL)
 
     def again() -> bool:
-        children = [p.pid for p in served.home.processes() if p.ppid() == served.process.pid]
+        children = psutil.Process(served.process.pid).children()
         return bool(children) and not group & {p.pid for p in served.home.processes()}
 
     until(again, "a new queue, and nothing of the old one")

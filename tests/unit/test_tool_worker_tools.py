@@ -169,7 +169,7 @@ def test_no_line_of_a_key_block_is_shown_alone(tmp_path: Path) -> None:
         text = ask(tmp_path, name, **given_)
         assert "[redacted: key]" in text or text == "[exit code 0]\n" or not text, (name, given_)
         assert not any(line[12:36] in text for line in lines), (name, given_)
-    for program in (".text", ".text|ascii_downcase"):
+    for program in (".text", 'select(.text|startswith("It"))|.text|ascii_downcase'):
         text = ask(tmp_path, "Bash", command=f"jq -r '{program}' /m/s.jsonl | tail -3")
         assert text.lower() == "it is\n[redacted: private-key]\nthanks\n", program
     with (tmp_path / "huge.bin").open("wb") as file:
