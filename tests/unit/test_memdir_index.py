@@ -29,13 +29,14 @@ def only_row(line: str) -> IndexRow:
         ("- [x] [T](f.md) — hook", "-", "T", "f.md", " — ", "hook"),
         ("- [[f|T]] — hook", "-", "T", "f.md", " — ", "hook"),
         ("- [f.md](f.md)", "-", "f.md", "f.md", "", ""),
+        (render_row("T", "a:b.md", "hook"), "-", "T", "a:b.md", " — ", "hook"),
     ],
 )
 def test_rows_in_all_their_styles(line: str, marker: str, title: str, target: str, separator: str, hook: str):
     row = only_row(line)
     assert (row.marker, row.title, row.target) == (marker, title, target)
     assert (row.separator, row.hook, row.raw) == (separator, hook, line)
-    assert row.is_memory_target
+    assert row.is_memory_target and row.targets == (target,)
 
 
 @each(

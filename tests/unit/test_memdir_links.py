@@ -53,6 +53,19 @@ def test_paths_out_of_the_directory_are_no_memories():
     assert [link.is_memory for link in markdown_links(text)] == [False, False, False, True, False, False]
 
 
+def test_a_colon_in_a_files_name_makes_no_address_of_it():
+    text = "[a](a%3Ab.md) [b](a:b.md) [c](mailto:a@b.md) [d](%2Fx.md) [e](%2E%2E/x.md) [f](C:/x.md)"
+    found = [(link.path, link.is_memory) for link in markdown_links(text)]
+    assert found == [
+        ("a:b.md", True),
+        ("a:b.md", False),
+        ("mailto:a@b.md", False),
+        ("/x.md", False),
+        ("../x.md", False),
+        ("C:/x.md", False),
+    ]
+
+
 def test_retarget_changes_the_target_and_nothing_else():
     text = '[[old]] [[Old.md#h|l]] [[older]] [x](./old.md#h "t") [y](<old.md>) `[[old]]` [z](sub/old.md)'
     assert retarget(text, "old.md", "new one.md") == (

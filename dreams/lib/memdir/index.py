@@ -63,7 +63,7 @@ class IndexRow:
     @property
     def is_memory_target(self) -> bool:
         """Whether the row points to a memory: a link or wikilink to a `.md` file within the directory."""
-        return self.form in {"link", "wikilink", "table"} and is_memory_path(self.target)
+        return bool(self.targets)
 
     @property
     def length(self) -> int:
@@ -188,7 +188,7 @@ class _Pointer:
 def _pointer(line: str, masked: str, start: int) -> _Pointer | None:
     """The line's target: its first link to a memory, else its first link, else the name it starts with."""
     pointers = [pointer for pointer in _pointers(line, masked) if pointer.start >= start]
-    memories = [pointer for pointer in pointers if is_memory_path(pointer.target)]
+    memories = [pointer for pointer in pointers if pointer.targets]
     chosen = next(iter(memories or pointers), None)
     if chosen is None:
         return _named(line, masked, start)
@@ -203,15 +203,15 @@ def _pointer(line: str, masked: str, start: int) -> _Pointer | None:
 
 def _pointers(line: str, masked: str) -> list[_Pointer]:
     found = [
-        _Pointer(link.start, link.end, link.text, link.path, link.anchor, "link", ())
-        for link in markdown_links(line, masked)
-        if link.path
+        _Pointer(one.start, one.end, one.text, one.path, one.anchor, "link", (one.path,) * one.is_memory)
+        for one in markdown_links(line, masked)
+        if one.path
     ]
     for wiki in wikilinks(line):
-        target = clean_path(wiki.target)
-        name = target if target.lower().endswith(".md") else f"{target}.md"
-        anchor = f"#{wiki.heading}" if wiki.heading else ""
-        found.append(_Pointer(wiki.start, wiki.end, wiki.label or wiki.target, name, anchor, "wikilink", ()))
+        written = wiki.target if wiki.target.lower().endswith(".md") else f"{wiki.target}.md"
+        name, title = clean_path(written), wiki.label or wiki.target
+        anchor, targets = f"#{wiki.heading}" if wiki.heading else "", (name,) * is_memory_path(written)
+        found.append(_Pointer(wiki.start, wiki.end, title, name, anchor, "wikilink", targets))
     return sorted(found, key=lambda pointer: pointer.start)
 
 
@@ -243,7 +243,7 @@ def _end_of_row(masked_lines: list[str], number: int) -> int:
 
 def _table_row(line: str, masked: str, number: int, heading: str | None) -> IndexRow | None:
     pointers = _pointers(line, masked)
-    memories = [pointer for pointer in pointers if is_memory_path(pointer.target)]
+    memories = [pointer for pointer in pointers if pointer.targets]
     if not pointers:
         return None
     chosen = (memories or pointers)[0]

@@ -36,7 +36,8 @@ class WikiLink:
 
 @dataclass(frozen=True, slots=True)
 class MarkdownLink:
-    """`[text](path#anchor "title")` at text[start:end]; the path is decoded and without `./`.
+    """`[text](path#anchor "title")` at text[start:end]; the path is decoded and without `./`. `is_memory`: it is a Markdown
+    file inside the memory directory.
 
     text[start + 1 : text_end] is the link text as written, text[target_start:target_end] path and anchor.
     """
@@ -49,21 +50,15 @@ class MarkdownLink:
     text_end: int
     target_start: int
     target_end: int
-
-    @property
-    def is_memory(self) -> bool:
-        """Whether the target is a Markdown file inside the memory directory."""
-        return is_memory_path(self.path)
+    is_memory: bool
 
 
-def is_outside(path: str) -> bool:
-    """Whether it is a URL, an absolute or home path, or a path that leaves the directory."""
-    return bool(_SCHEME.match(path)) or path.startswith(("/", "~", "..", "\\"))
-
-
-def is_memory_path(path: str) -> bool:
-    """Whether the path can be a memory: a `.md` file in the directory or below."""
-    return path.lower().endswith(".md") and not is_outside(path) and "\0" not in path
+def is_memory_path(written: str) -> bool:
+    """Whether a link's target, as written, can be a memory: a `.md` file in the directory or below, by no URL, absolute
+    or home path. Only as written is a colon (`%3A` in a file's name) told from that of a URL."""
+    path = clean_path(written)
+    inside = not _SCHEME.match(written) and not path.startswith(("/", "~", "..", "\\"))
+    return inside and path.lower().endswith(".md") and "\0" not in path
 
 
 def wikilinks(text: str) -> list[WikiLink]:
@@ -104,6 +99,7 @@ def _markdown_link(match: re.Match[str], text: str) -> MarkdownLink:
         match.end("text"),
         start,
         end,
+        is_memory_path(path),
     )
 
 
