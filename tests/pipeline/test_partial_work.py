@@ -174,6 +174,22 @@ def test_what_changed_at_the_same_place_is_refused_with_its_name(
     assert not Proposal.objects.exists() and unfinished.files(run), "it is still there to be asked for"
 
 
+def test_while_the_folder_is_away_nothing_is_proposed(
+    project: Project, monkeypatch: pytest.MonkeyPatch, browser: Client
+) -> None:
+    """It could not be written, and each of its changes would look like a new file."""
+    run = stopped(project, monkeypatch, WRITE)
+    folder = world.folder(project).parent
+    away = folder.rename(folder.with_name("away"))
+    with pytest.raises(Refused, match="is not on disk now"):
+        call_command("proposal", run.public_id, partial=True)
+    answer = browser.post(reverse("dream-propose-partial", args=[run.public_id]), follow=True)
+    assert "is not on disk now" in answer.content.decode()
+    assert not Proposal.objects.exists()
+    away.rename(folder)
+    assert propose(run).files.get().path == "feedback_x.md"
+
+
 @pytest.mark.more
 def test_work_that_stands_there_already_is_not_proposed(
     project: Project, monkeypatch: pytest.MonkeyPatch

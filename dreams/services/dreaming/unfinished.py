@@ -18,7 +18,7 @@ from dreams.lib.files import text, workspace
 from dreams.lib.files.text import plural
 from dreams.lib.refusal import Refusal
 from dreams.models import DreamRun, Proposal, Session, WorkStep, WorkText
-from dreams.services import auditlog, proposals
+from dreams.services import auditlog, proposals, review
 from dreams.services.memories import syncing
 from dreams.services.proposals import rebase, saving
 
@@ -126,10 +126,12 @@ class UnfinishedRefused(Refusal):
 
 
 def propose(dream: DreamRun, actor: str) -> Proposal:
-    """An open proposal of what `dream` had changed before it stopped. Raises UnfinishedRefused without changing anything.
+    """An open proposal of what `dream` had changed before it stopped. Raises UnfinishedRefused without changing anything,
+    and ReviewRefused while the folder is away.
 
     If memories changed since, the changes are merged; conflicts are refused.
     """
+    review.refuse_if_away(dream.project)
     syncing.refresh(dream.project)
     try:
         with transaction.atomic():

@@ -12,6 +12,7 @@ from dreams.models import DreamRun
 from dreams.services import database, dreaming
 from dreams.services.dreaming import unfinished
 from dreams.services.people import role_of
+from dreams.services.review import ReviewRefused
 from dreams.web.access import actor, allows
 from dreams.web.htmx import Request, go, page, wants_fragment
 from dreams.web.page_cache import kept
@@ -78,7 +79,7 @@ def propose_partial(request: Request, public_id: str) -> HttpResponse:
     run = _run(public_id)
     try:
         made = unfinished.propose(run, actor(request))
-    except unfinished.UnfinishedRefused as refused:
+    except (unfinished.UnfinishedRefused, ReviewRefused) as refused:
         messages.error(request, str(refused))
         return go(request, "dream", public_id=public_id)
     messages.success(
