@@ -303,6 +303,31 @@ def test_two_workers_send_one_digest(project: Project, hook: PostServer) -> None
     assert daily(now) == {"webhook": ""}
 
 
+def test_one_sent_by_hand_and_one_that_is_due_at_the_same_moment_are_one(
+    project: Project, hook: PostServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    world.three_changes(project)
+    now, post, beside = timezone.now(), notify.post, []
+
+    def beside_the_job(found: digest.Digest, url: str) -> None:
+        beside.append(daily(now))
+        beside.append(notify.send(now, actor="owner"))
+        post(found, url)
+
+    monkeypatch.setattr(notify, "post", beside_the_job)
+    assert notify.send(now, actor="owner") == {"webhook": ""}
+    assert beside == [{}, {"webhook": notify.UNDER_WAY}]
+    assert len(hook.posts) == 1
+
+
+def test_one_sent_by_hand_waits_for_no_pause_after_a_failure(project: Project, hook: PostServer) -> None:
+    world.three_changes(project)
+    hook.status, now = 500, timezone.now()
+    daily(now)
+    hook.status = 200
+    assert notify.send(now, actor="owner") == {"webhook": ""}
+
+
 def test_a_tick_hands_a_due_digest_to_the_queue_and_later_one_that_failed(
     project: Project, hook: PostServer
 ) -> None:
