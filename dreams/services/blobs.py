@@ -36,10 +36,12 @@ def get(sha: str) -> bytes:
         return b""
     data = whole(get_many([sha])).get(sha)
     if data is None:
-        raise MissingBlob(
-            f"The text {sha} is lost or damaged. Run `{typed('verify')}` to see what else is, and how it comes back."
-        )
+        raise MissingBlob(lost(sha))
     return data
+
+
+def lost(sha: str) -> str:
+    return f"The text {sha} is lost or damaged. Run `{typed('verify')}` to see what else is, and how it comes back."
 
 
 def whole(found: Mapping[str, bytes]) -> dict[str, bytes]:

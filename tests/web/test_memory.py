@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import html
 import re
+import shutil
 from pathlib import Path
 
 import pytest
@@ -15,7 +16,7 @@ from django.utils import timezone
 from dreams.lib import memdir
 from dreams.lib.agents.base import NO_ANSWER
 from dreams.lib.files import text
-from dreams.models import Evidence, Hunk, Memory, Project, Proposal, Version
+from dreams.models import Blob, Evidence, Hunk, Memory, Project, Proposal, Version
 from dreams.services import review
 from dreams.services.apply import applying
 from dreams.services.memories import syncing
@@ -181,6 +182,24 @@ def test_an_edit_is_written_through_a_proposal_and_keeps_line_ends(browser: Clie
     assert _on_disk(memory).read_bytes() == b"One\r\nThree\r\n"
     made = Proposal.objects.get()
     assert (made.origin, made.state, made.summary) == ("edit", "applied", "Counted again")
+
+
+def test_a_text_that_the_database_lost_is_edited_as_the_history_has_it(
+    browser: Client, memory: Memory
+) -> None:
+    kept = _on_disk(memory).read_text()
+    Blob.objects.all().delete()
+    assert html.escape(kept) in browser.get(reverse("memory-edit", args=[memory.pk])).content.decode()
+    _edit(browser, memory, kept + "\nAnd on Fridays.\n")
+    assert _on_disk(memory).read_text() == kept + "\nAnd on Fridays.\n"
+
+
+def test_a_text_that_is_lost_is_not_said_to_be_off_the_disk(browser: Client, memory: Memory) -> None:
+    Blob.objects.all().delete()
+    shutil.rmtree(syncing.history_path(memory.project))
+    page = browser.get(reverse("memory-edit", args=[memory.pk]), follow=True).content.decode()
+    assert "no longer on disk" not in page
+    assert "is lost or damaged" in page and "verify" in page
 
 
 def test_an_edit_of_an_old_state_says_so_and_keeps_what_was_typed(browser: Client, memory: Memory) -> None:

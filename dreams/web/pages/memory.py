@@ -220,11 +220,11 @@ MOST_SHOWN_CHARS = 400_000
 
 
 def current_bytes(memory: Memory) -> bytes | None:
-    """The last known content; None for a removed memory, or if its content is not kept."""
+    """The last known content; None for a removed memory, or if the database and the history have lost it."""
     if memory.gone_at is not None:
         return None
     data = blobs.get_many([memory.sha256]).get(memory.sha256)
-    return None if data is None else time_travel.whole(memory.project, memory.sha256, data)
+    return time_travel.whole(memory.project, memory.sha256, data or b"") or data
 
 
 def body_of(data: bytes) -> dict[str, Any]:

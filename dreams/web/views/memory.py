@@ -181,8 +181,10 @@ def edit(request: Request, pk: int) -> HttpResponse:
     found = _memory(pk)
     data = pages.current_bytes(found)
     if data is None or found.unread:
-        why = UNREAD if found.unread else "It is no longer on disk. Restore a version first."
-        messages.error(request, why)
+        gone = (
+            "It is no longer on disk. Restore a version first." if found.gone_at else blobs.lost(found.sha256)
+        )
+        messages.error(request, UNREAD if found.unread else gone)
         return go(request, "memory", pk=pk)
     if request.method != "POST":
         return _edit_page(request, found, data, _for_field(data), found.sha256)
