@@ -6,11 +6,13 @@ import html
 import json
 import re
 from pathlib import Path
+from typing import Any
 
 import pytest
 from django.test import Client
 
 from dreams.models import Decision, FileChange, Finding, Hunk, Proposal
+from dreams.services import review
 from dreams.web import verdicts as verdict_steps
 from dreams.web.pages import review_proposal as selector
 from tests.world import directory as world, review as desk
@@ -116,6 +118,31 @@ def test_an_edit_replaces_the_new_lines_and_approves(browser: Client, proposal: 
     assert hunk.verdict == "edited"
     text = browser.get(f"/review/{proposal.public_id}/").content.decode()
     assert "edited by you" in text and "brief" in text
+
+
+@pytest.mark.parametrize("button", ["one decision", "all"])
+def test_of_two_people_who_decide_at_the_same_moment_the_later_is_told(
+    browser: Client, proposal: Proposal, monkeypatch: pytest.MonkeyPatch, button: str
+) -> None:
+    Finding.objects.filter(proposal=proposal).delete()
+    hunk = desk.hunk_with(proposal, "very short")
+    remember = verdict_steps.remember
+
+    def beside_another(*given: Any) -> Any:
+        review.decide(proposal, [hunk], Hunk.Verdict.REJECTED, review.Actor("ada"))
+        return remember(*given)
+
+    monkeypatch.setattr(verdict_steps, "remember", beside_another)
+    page = browser.get(f"/review/{proposal.public_id}/").content.decode()
+    if button == "all":
+        response = press(browser, page, "Approve all 5")
+    else:
+        response = post(browser, proposal, "decide", about(hunk, verdict="approved"))
+    assert response.status_code == 409
+    assert "changed since you opened the page" in response.content.decode()
+    hunk.refresh_from_db()
+    assert (hunk.verdict, hunk.decided_by) == ("rejected", "ada")
+    assert set(verdicts(proposal).values()) == {"pending", "rejected"}
 
 
 @pytest.mark.parametrize("verb", ["decide", "edit"])

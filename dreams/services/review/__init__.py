@@ -7,6 +7,7 @@ the sha256 of its base, and one on an old base is refused with the remedy.
 from dreams.services.auditlog import Actor
 from dreams.services.review.changed_files import confirm_rebase, solve_conflict
 from dreams.services.review.deciding import (
+    CHANGED,
     BlockingFinding,
     ReviewRefused,
     blocking_findings,

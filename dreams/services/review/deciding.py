@@ -22,6 +22,8 @@ from dreams.services.memories import syncing
 from dreams.services.proposals import decisions
 from dreams.services.questions import question_states
 
+CHANGED = "This changed since you opened the page, so your decision was not saved. Look at it again."
+
 
 class ReviewRefused(Refusal):
     """The decision is refused; the message names the thing and the remedy."""
@@ -143,17 +145,21 @@ def decide(
     reason: str = "",
     batch: str = "",
     or_submitted: bool = False,
+    seen: Sequence[decisions.HunkOfFile] = (),
 ) -> list[Hunk]:
     """Approve, reject or take back (PENDING) `hunks` and the rest of their operations; returns all that were decided.
 
     Approving more than the edited hunk alone keeps its edit. `batch` joins decisions across proposals; several
-    decisions in one call are always a batch.
+    decisions in one call are always a batch. Refused if what the person has `seen` of them was decided meanwhile.
     """
     verdict, reason = Hunk.Verdict(verdict), reasons.bare(reason)
     transcripts = _verdicts_on_original(proposal, hunks, verdict)
     with transaction.atomic():
         lock_open_proposal(proposal, or_submitted=or_submitted)
         decided = with_parts(hunks)
+        known = {hunk.pk for hunk in seen}
+        if decisions.digest(hunk for hunk in decided if hunk.pk in known) != decisions.digest(seen):
+            raise ReviewRefused(CHANGED)
         if verdict == Hunk.Verdict.APPROVED:
             _refuse_unsolved(decided)
         now = timezone.now()

@@ -43,7 +43,6 @@ from dreams.web.pages.settings import policies_at
 from dreams.web.paging import number_or_none
 
 A_YEAR = 60 * 60 * 24 * 365  # seconds for which a layout is remembered; chosen
-CHANGED = "This changed since you opened the page, so your decision was not saved. Look at it again."
 
 
 @require_safe
@@ -76,10 +75,11 @@ def decide(request: Request, public_id: str) -> HttpResponse:
     if not asked_for:
         return refuse(request, loaded, "Nothing is left to decide.")
     before, reason = verdicts.remember(asked_for), request.POST.get("reason", "").strip()
-    hunks = _proposed(request, asked_for) or [hunk for one in asked_for for hunk in one.hunks]
+    seen = [hunk for one in asked_for for hunk in one.hunks]
+    hunks = _proposed(request, asked_for) or seen
     try:
         decided = review.decide(
-            loaded.proposal, hunks, Hunk.Verdict(verdict), reviewer(request), reason=reason
+            loaded.proposal, hunks, Hunk.Verdict(verdict), reviewer(request), reason=reason, seen=seen
         )
     except ReviewRefused as refused:
         return refuse(request, loaded, str(refused))
@@ -124,7 +124,7 @@ def named(request: Request, loaded: LoadedProposal, *, keeps: bool = True) -> li
     is_seen = not keeps or request.POST.get("seen") in (None, decision.seen)
     if same and is_seen:
         return [decision]
-    return CHANGED if loaded.is_open else review.why_closed(loaded.proposal.state)
+    return review.CHANGED if loaded.is_open else review.why_closed(loaded.proposal.state)
 
 
 def _batch(request: Request, loaded: LoadedProposal, scope: str, verdict: str) -> list[LoadedDecision] | str:
