@@ -161,6 +161,22 @@ def test_a_redo_is_called_a_redo_wherever_a_version_is_told(browser: Client, pro
     assert all("Redone" in words for words in told())
 
 
+def test_an_undo_a_redo_and_its_undo_count_the_same_decisions_on_every_page(
+    browser: Client, proposal: Proposal
+) -> None:
+    size = "5 decisions, 8 changes"
+    made = proposal
+    for turn in range(3):
+        made = Proposal.objects.get(public_id=rollback.rollback(made, world.ME).proposal)
+        review_page = browser.get(f"/review/{made.public_id}/")
+        assert f"<b>{size}</b>" in review_page.content.decode(), turn
+        assert review_page.context["listing"]["filters"][0]["count"] == 5, turn
+        assert browser.get(f"/review/{made.public_id}/undo/").context["undo"].size == size, turn
+    undone = proposal.undone_by.get()
+    # What was redone since is no less what the undo had undone.
+    assert f"<b>{size}</b>" in browser.get(f"/review/{undone.public_id}/").content.decode()
+
+
 def test_the_page_of_a_redo_counts_what_is_ticked_and_says_what_each_box_brings_back(
     browser: Client, proposal: Proposal
 ) -> None:
@@ -169,6 +185,7 @@ def test_the_page_of_a_redo_counts_what_is_ticked_and_says_what_each_box_brings_
     page = browser.get(address)
     text = html.unescape(page.content.decode())
     assert "What to redo" in text and "What to undo" not in text and "Redo 5 decisions" in text
+    assert "Will be exactly as it was before the undo: text" in text and "this change added it" not in text
     assert "Undo of" not in text and all(operation.reason in text for operation in proposal.operations.all())
     *_, last = page.context["undo"].choices
     part = browser.get(address, {"choose": 1, "hunk": last["value"]}).context["undo"]

@@ -29,6 +29,22 @@ class TakenBack:
         return cls(**kept | {"hunks": tuple(kept.get("hunks", ()))})
 
 
+def undone_by(undo: Proposal) -> list[Hunk]:
+    """The changes that a written undo undid, also if they were redone since. Of a redo those that it brought back, not
+    the one change per file of the undo between."""
+    if undo.undoes is None or undo.state != Proposal.State.APPLIED:
+        return []
+    left = Hunk.objects.filter(file__proposal=undo, applied_in__isnull=True).values("file__path")
+    asked = TakenBack.of(undo).hunks
+    rows = Hunk.objects.filter(pk__in=asked) if asked else Hunk.objects.filter(undone_in__proposal=undo)
+    rows = rows.exclude(file__path__in=left).select_related("file", "operation")
+    found = list(rows.order_by("file__path", "number"))
+    if undo.undoes.undoes_id is None:
+        return found
+    paths = {hunk.file.path for hunk in found}
+    return [hunk for hunk in undone_by(undo.undoes) if hunk.file.path in paths]
+
+
 def taken_back(undo: Proposal, ready: Iterable[FileChange]) -> TakenBack:
     """What writing the files `ready` of a reviewed undo undoes.
 

@@ -11,8 +11,9 @@ from django.db.models import Count, Min, Q
 from dreams.lib.files.text import plural
 from dreams.models import FileChange, Operation, Proposal
 from dreams.services import host_requests, review
+from dreams.services.apply import undoing
 from dreams.services.proposals import decisions, summaries
-from dreams.web.pages import review_evidence, review_proposal
+from dreams.web.pages import review_evidence, review_proposal, undo
 from dreams.web.pages.recall import loads
 from dreams.web.pages.review_cards import FileCard, cards
 from dreams.web.pages.review_evidence import Remark
@@ -99,13 +100,13 @@ def listing(found: Passing, shown: Window) -> dict[str, Any]:
         "count": len(files),
         "first": asked.start + 1,
         "last": asked.start + len(page),
-        "filters": [filter_of(loaded, asked, key) for key in FILTERS if loaded.is_open or key in ALWAYS],
+        "filters": [filter_of(found, key) for key in FILTERS if loaded.is_open or key in ALWAYS],
         "kinds": own_kinds,
         "folders": folders,
         "viewed_words": f"{viewed} of {plural(len(loaded.shown_files), 'file')} viewed",
         "files": len(loaded.shown_files),
         "batch": batch(loaded, "listed", shown.decisions),
-        "size": plural(len(found.decisions), "decision"),
+        "size": plural(found.count(found.decisions), "decision"),
         "before": asked.to(loaded.proposal, start=max(0, asked.start - LISTED)) if asked.start else "",
         "after": asked.to(loaded.proposal, start=after) if after < len(files) else "",
     }
@@ -310,10 +311,10 @@ def head(loaded: LoadedProposal) -> dict[str, Any]:
         reviewed = proposal.dream.reviewed.aggregate(count=Count("pk"), since=moment)
     since = reviewed.get("since")
     counted = decisions.Counts(decisions=len(loaded.decisions), changes=len(loaded.shown_hunks))
-    # How much an undo undid is told by what it undid; its own decisions matter only while it is decided.
-    is_undone = proposal.origin == Proposal.Origin.ROLLBACK and proposal.state != Proposal.State.OPEN
+    # A written undo is told by what it undid; its own decisions matter only while it is decided.
+    undone = undoing.undone_by(proposal)
     return {
-        "size": plural(counted.changes, "change") if is_undone else counted.words,
+        "size": undo.size(undone) if undone else counted.words,
         "files": len(loaded.shown_files),
         "sessions": int(str(reviewed.get("count", 0))),
         "since": since if isinstance(since, dt.datetime) else None,

@@ -13,6 +13,7 @@ from django.http import QueryDict
 
 from dreams.models import FileChange, Hunk, Operation, Proposal
 from dreams.services import blobs
+from dreams.services.apply import undoing
 from dreams.services.proposals import decisions
 from dreams.web.pages.review_proposal import LoadedDecision, LoadedProposal, address
 from dreams.web.pages.review_texts import file_texts
@@ -135,6 +136,21 @@ class Passing:
         touched = {hunk.file_id for hunk in self.loaded.all_hunks if hunk.pk in self.hunks}
         return [f for f in self.loaded.shown_files if touched & {part.pk for part in self.loaded.parts_of(f)}]
 
+    @cached_property
+    def undone(self) -> Sequence[Hunk]:
+        return undoing.undone_by(self.loaded.proposal)
+
+    def count(self, shown: Iterable[LoadedDecision]) -> int:
+        """How many decisions these are: of a written undo those that it undid, as its other pages count them. One of its
+        cards can undo several."""
+        each = list(shown)
+        if not self.undone:
+            return len(each)
+        if len(each) == len(self.loaded.decisions):
+            return decisions.count(self.undone)
+        paths = {hunk.file.path for one in each for hunk in one.hunks}
+        return decisions.count(hunk for hunk in self.undone if hunk.file.path in paths)
+
     def goes_with(self, hunk: Hunk) -> bool:
         """Whether it is only shown because another change of its decision matches. After a verdict, none of them may match."""
         is_other = self.asked.is_narrowed and hunk.pk not in self.hunks
@@ -208,10 +224,13 @@ def _reason(row: Hunk) -> str:
     return row.operation.reason if row.operation else ""
 
 
-def filter_of(loaded: LoadedProposal, asked: ReviewQuery, key: str) -> dict[str, Any]:
+def filter_of(found: Passing, key: str) -> dict[str, Any]:
+    loaded, asked = found.loaded, found.asked
     return {
         "label": FILTERS[key],
-        "count": sum(any(passes(loaded, hunk, key) for hunk in one.hunks) for one in loaded.decisions),
+        "count": found.count(
+            one for one in loaded.decisions if any(passes(loaded, hunk, key) for hunk in one.hunks)
+        ),
         "href": asked.to(loaded.proposal, show=key, start="", page="", hunk="", view=""),
         "is_current": key == asked.show,
     }
@@ -309,7 +328,7 @@ def file_batch(loaded: LoadedProposal, shown: Sequence[LoadedDecision], file: Fi
 
 @dataclass(frozen=True, slots=True)
 class Window:
-    """One page of decisions: `first` to `last` (1-based) of `total`, and their files."""
+    """One page of decisions: `first` to `last` (1-based) of `total`, as `Passing.count` counts them, and their files."""
 
     decisions: tuple[LoadedDecision, ...]
     files: tuple[FileChange, ...]
@@ -317,13 +336,10 @@ class Window:
     number: int = 1
     pages: int = 1
     first: int = 1
+    last: int = 0
     total: int = 0
     before: str = ""
     after: str = ""
-
-    @property
-    def last(self) -> int:
-        return self.first + len(self.decisions) - 1
 
 
 def window(passing: Passing) -> Window:
@@ -331,7 +347,7 @@ def window(passing: Passing) -> Window:
     found, asked = passing.decisions, passing.asked
     heights = [sum(map(_height, one.hunks)) for one in found]
     if sum(len(one.hunks) for one in found) < PAGED_FROM and sum(heights) <= MOST_PIXELS:
-        return Window(tuple(found), tuple(_sections(passing, found)), total=len(found))
+        return Window(tuple(found), tuple(_sections(passing, found)))
     starts = _starts(found, heights)
     number = _page(found, starts, asked)
     first = starts[number - 1]
@@ -343,8 +359,9 @@ def window(passing: Passing) -> Window:
         is_paged=True,
         number=number,
         pages=len(starts),
-        first=first + 1,
-        total=len(found),
+        first=passing.count(found[:first]) + 1,
+        last=passing.count(found[:last]),
+        total=passing.count(found),
         before=_link(passing, number - 1) if number > 1 else "",
         after=_link(passing, number + 1) if number < len(starts) else "",
     )

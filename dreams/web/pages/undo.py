@@ -13,6 +13,7 @@ from dreams.lib.secrets import masking
 from dreams.lib.secrets.masking import Mask
 from dreams.models import Hunk, Proposal
 from dreams.services import policies, rollback
+from dreams.services.apply import undoing
 from dreams.services.proposals import decisions, undos
 from dreams.services.proposals.rows_to_hunks import renames
 from dreams.services.rollback import Preview, Selection, UndoneFile
@@ -80,21 +81,23 @@ class Undo:
 def undo(proposal: Proposal, selection: Selection) -> Undo:
     """Reads the current files. Raises rollback.NothingToUndo, review.ReviewRefused."""
     planned = rollback.preview(proposal, selection)
-    counted = _brought_back(proposal, planned, selection) or planned.hunks
+    # The undo itself is one change for each file; a redo counts what it brings back.
+    meant, paths = undoing.undone_by(proposal), {file.path for file in planned.files}
+    counted = [hunk for hunk in meant if hunk.file.path in paths] or planned.hunks
     is_redo = undos.is_undo(proposal)
     return Undo(
         proposal=proposal,
         what=_what(proposal, selection, counted, is_redo),
-        size=_size(counted),
+        size=size(counted),
         decisions=decisions.count(counted),
         files=tuple(
-            _file(file, _what_made(proposal), number < MOST_SHOWN)
+            _file(file, "the undo" if is_redo else _what_made(proposal), number < MOST_SHOWN, is_redo=is_redo)
             for number, file in enumerate(planned.files)
         ),
         conflicts=len(planned.conflicts),
         digest=_digest(planned),
         selection=selection,
-        choices=_choices(proposal, planned, selection),
+        choices=_choices(proposal, planned, selection, meant),
         is_redo=is_redo,
         ends=policies.earned.ended_by(planned.hunks),
     )
@@ -109,20 +112,7 @@ def unticked(proposal: Proposal) -> Undo:
     )
 
 
-def _brought_back(proposal: Proposal, planned: Preview, selection: Selection) -> Sequence[Hunk]:
-    """The changes that a redo restores, as counted when they were undone: the undo itself is one change for each file."""
-    paths = {file.path for file in planned.files}
-    return [hunk for hunk in _undone_by(proposal) if selection.is_all or hunk.file.path in paths]
-
-
-def _undone_by(proposal: Proposal) -> Sequence[Hunk]:
-    if proposal.undoes_id is None:
-        return ()
-    rows = Hunk.objects.filter(undone_in__proposal=proposal).select_related("file", "operation")
-    return list(rows.order_by("file__path", "number"))
-
-
-def _size(hunks: Sequence[Hunk]) -> str:
+def size(hunks: Sequence[Hunk]) -> str:
     """As the review counts them: a renamed file is one change, although one file is removed and one added."""
     per_file = Counter(hunk.file_id for hunk in hunks)
     alone = [
@@ -158,7 +148,9 @@ def _standing(proposal: Proposal) -> list[Hunk]:
     return list(rows.order_by("file__path", "number"))
 
 
-def _choices(proposal: Proposal, planned: Preview, selection: Selection) -> tuple[dict[str, Any], ...]:
+def _choices(
+    proposal: Proposal, planned: Preview, selection: Selection, meant: Sequence[Hunk]
+) -> tuple[dict[str, Any], ...]:
     """The boxes; none for the undo of a file, which includes fewer changes than one by decisions."""
     if selection.paths and not selection.hunk_ids:
         return ()
@@ -166,8 +158,7 @@ def _choices(proposal: Proposal, planned: Preview, selection: Selection) -> tupl
     if len(groups) < 2 or len(groups) > MOST_CHOICES:
         return ()
     undone = {hunk.pk for hunk in planned.hunks}
-    redone = _undone_by(proposal)
-    return tuple(_choice(rows, undone, redone) for rows in groups.values())
+    return tuple(_choice(rows, undone, meant) for rows in groups.values())
 
 
 def _choice(rows: Sequence[Hunk], undone: set[int], redone: Sequence[Hunk]) -> dict[str, Any]:
@@ -203,14 +194,14 @@ def _what(proposal: Proposal, selection: Selection, hunks: Sequence[Hunk], is_re
     return "what a policy applied" if proposal.by_policy else f"all of {_what_made(proposal)}"
 
 
-def _file(file: UndoneFile, made_by: str, is_shown: bool) -> dict[str, Any]:
+def _file(file: UndoneFile, made_by: str, is_shown: bool, *, is_redo: bool) -> dict[str, Any]:
     result = file.offered
     mask = Mask.of(text.decode(side or b"") for side in (file.now, result))
     hunks = drafts.file_hunks(file.path, file.now, result) if is_shown and file.now != result else []
     return {
         "path": file.path,
         "letter": "A" if file.now is None else "D" if result is None else "M",
-        "sentence": _sentence(file, result, made_by),
+        "sentence": _sentence(file, result, made_by, is_redo=is_redo),
         "blocks": tuple(
             diffs.blocks(mask(text.decode(file.now or b"")), masking.hunks(mask, hunks), file.path)
         ),
@@ -220,24 +211,25 @@ def _file(file: UndoneFile, made_by: str, is_shown: bool) -> dict[str, Any]:
     }
 
 
-def _sentence(file: UndoneFile, result: bytes | None, made_by: str) -> str:
+def _sentence(file: UndoneFile, result: bytes | None, made_by: str, *, is_redo: bool) -> str:
+    deed, before = ("redo", "before the undo") if is_redo else ("undo", "before")
     if file.renamed:
         instead = "remove it there" if result is None else "edit it there, or choose to have this one back"
-        return f"Its text is in {file.renamed} now, where an undo does not follow: {instead}."
+        return f"Its text is in {file.renamed} now, where {'a redo' if is_redo else 'an undo'} does not follow: {instead}."
     if file.merged is not None and file.now is None:
-        return "It was removed since, so you have to choose whether it comes back. This shows the undo."
+        return f"It was removed since, so you have to choose whether it comes back. This shows the {deed}."
     if file.merged is not None:
-        return "The same place has changed since, so you have to choose. This shows the undo; later edits elsewhere are kept."
+        return f"The same place has changed since, so you have to choose. This shows the {deed}; later edits elsewhere are kept."
     if file.now == result:
-        return "It is already as it was before; nothing to write."
+        return f"It is already as it was {before}; nothing to write."
     if result is None:
         return f"Will be removed: {made_by} added it."
     if file.now is None:
         return "Will be restored."
     if file.restored.mtime_ns is not None:
-        return "Will be exactly as it was before: text, permissions and time."
+        return f"Will be exactly as it was {before}: text, permissions and time."
     return (
-        "Only these changes will be undone."
+        f"Only these changes will be {deed}ne."
         if file.is_exact
         else "It has changed since; later edits are kept."
     )
