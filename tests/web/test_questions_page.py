@@ -344,6 +344,11 @@ def test_show_more_brings_the_next_seven(browser: Client, project: Project) -> N
     here = f"/projects/{project.pk}/questions/"
     text = page(browser, here)
     assert text.count("data-hunk ") == 7 and "Show more (9)" in text
+    assert '<b class="questions-count">7 of 16 questions</b>' in text
+    first = project.questions.filter(asked=True).first()
+    part = text_of(answer(browser, first, "keep", next=here, headers=HTMX))
+    assert '<b hx-swap-oob="innerHTML:.questions-count">6 of 15 questions</b>' in part
+    assert '<b class="questions-count">6 of 15 questions</b>' in page(browser, here)
     response = browser.post(f"{here}more/", {"next": here})
     assert response.headers["Location"] == f"{here}#questions"
     text = page(browser, here)

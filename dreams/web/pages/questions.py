@@ -40,14 +40,14 @@ class QuestionList:
 
     @property
     def words(self) -> str:
-        return words(self.count, self.projects)
+        return words(self.count, self.projects, self.unshown)
 
 
-def words(count: int, projects: int | None = None) -> str:
-    """ "12 questions in 5 projects", or "12 questions" on a page of one project."""
+def words(count: int, projects: int | None = None, unshown: int = 0) -> str:
+    """ "12 questions in 5 projects", or "7 of 60 questions" on a page of one project that shows 7."""
     if not count:
-        return "No open questions"
-    said = text.plural(count, "question")
+        return f"{text.plural(unshown, 'question')} not shown yet" if unshown else "No open questions"
+    said = f"{f'{count:,} of ' if unshown else ''}{text.plural(count + unshown, 'question')}"
     return said if projects is None else f"{said} in {text.plural(projects, 'project')}"
 
 

@@ -206,7 +206,11 @@ def _counted(request: Request, found: Question) -> dict[str, object]:
         else shown_questions.of_proposal(proposal)
     )
     count = sum(row.state == Question.State.OPEN for row in rows)
-    return {"count": count, "words": pages.words(count) if count or proposal is None else pages.NONE_HERE}
+    if not count and proposal is not None:
+        return {"count": 0, "words": pages.NONE_HERE}
+    shows_more = proposal is None or proposal.state == Proposal.State.OPEN
+    unshown = asking.unshown(found.project).count() if shows_more else 0
+    return {"count": count, "words": pages.words(count, unshown=unshown)}
 
 
 def _waits(request: Request, project: Project) -> Iterable[Proposal] | None:
