@@ -33,6 +33,7 @@ from dreams.findings.ledger.units import has_content
 from dreams.findings.prompt_injection.weighing import ADVICE
 from dreams.lib import progress
 from dreams.lib.files.text import decode
+from dreams.lib.secrets.forms import spoken
 from dreams.lib.secrets.redact import key_blocks, redact_all, secrets_in, without_keys
 
 Result = TypeVar("Result")
@@ -252,7 +253,7 @@ RULES = {
 def rule_of(check: str, code: str, detail: str = "") -> str:
     """The rule and, if known, what it compared: "… The nearest statement lacks “weekly”."."""
     steers = f"Text that {ADVICE[code][0]} steers whoever reads it." if code in ADVICE else ""
-    kind = code.removeprefix("standing-").removeprefix("secret-").replace("-", " ")
+    kind = spoken(code.removeprefix("standing-").removeprefix("secret-"))
     secret = (
         f"A memory must not contain a secret; this one was found by the rule {kind}."
         if check == "secrets"

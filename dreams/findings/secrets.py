@@ -12,6 +12,7 @@ from dataclasses import replace
 from dreams.findings.base import NewFinding, Subject
 from dreams.findings.lines import CheckedLine, added_lines, found_at
 from dreams.lib.files.text import decode
+from dreams.lib.secrets.forms import spoken
 from dreams.lib.secrets.spotting import SecretSpan, is_for_apps, spans
 
 CHECK = "secrets"
@@ -61,7 +62,7 @@ def _added(line: CheckedLine, span: SecretSpan, text: str) -> NewFinding:
         CHECK,
         f"secret-{span.rule}",
         "block",
-        f"adds what looks like a secret ({_spoken(span.rule)})",
+        f"adds what looks like a secret ({spoken(span.rule)})",
         "Edit the change and remove the secret, or reject it. If the secret is still valid, revoke it.",
         about=fingerprint(text[span.start : span.end]),
     )
@@ -81,11 +82,7 @@ def _stands(path: str, number: int, span: SecretSpan, text: str) -> NewFinding:
         CHECK,
         f"standing-secret-{span.rule}",
         "info" if of_app else "warn",
-        f"already holds {what} ({_spoken(span.rule)})",
+        f"already holds {what} ({spoken(span.rule)})",
         f"{act}: every session loads it.",
         about=fingerprint(text[span.start : span.end]),
     )
-
-
-def _spoken(rule: str) -> str:
-    return rule.replace("-", " ")

@@ -13,6 +13,7 @@ from dreams.engines import versions
 from dreams.lib import memdir
 from dreams.lib.files.text import joined, plural
 from dreams.lib.locks import LOCK_NAME
+from dreams.lib.secrets.forms import spoken
 from dreams.models import AuditEntry, FileChange, HostRequest, Memory, Proposal, Question
 from dreams.services.auditlog import ACTIONS
 from dreams.services.inbox.snoozing import QUESTIONS_KEY
@@ -212,7 +213,8 @@ def _written(s: Sentences, entry: AuditEntry) -> str:
 
 
 def _confirmed(s: Sentences, entry: AuditEntry) -> str:
-    code = str(entry.data.get("code", "")).replace("-", " ")
+    code = str(entry.data.get("code", ""))
+    code = spoken(code) if "secret-" in code else code.replace("-", " ")
     return (
         f"{s.who(entry)} confirmed a finding" + (f" ({code})" if code else "") + f" on changes{_to(s, entry)}"
     )

@@ -10,6 +10,7 @@ from dreams import findings
 from dreams.findings.base import SEVERITIES
 from dreams.findings.directories import between
 from dreams.findings.examining import CHECKS, RULES, rule_of
+from dreams.lib.secrets.forms import titled
 from tests.world.cases import each
 
 FINDINGS = Path(findings.__file__).parent
@@ -57,7 +58,9 @@ def test_what_a_finding_was_held_against_is_said_only_where_there_is_something()
 
 
 def test_a_secret_and_an_order_to_the_agent_have_one_too() -> None:
-    assert rule_of("secrets", "secret-github-token").endswith("found by the rule github token.")
+    assert rule_of("secrets", "secret-github-token").endswith("found by the rule GitHub token.")
+    told = ("aws-access-key", "npm-token", "private-key", "json-web-token")
+    assert [*map(titled, told)] == ["AWS access key", "npm token", "Private key", "JSON web token"]
     assert rule_of("injection", "agent-order").startswith("Text that gives orders")
 
 

@@ -44,7 +44,7 @@ def test_each_thing_has_its_place_and_remedy_and_a_secret_is_never_shown(
     files = {"leak.md": f"Use {TOKEN} there.\n", "odd.md": "Never\u202e ask.\n", "key.md": f"It is {key}.\n"}
     project = _project(tmp_path, **files)
     text = _page(browser, project)
-    assert "leak.md" in text and "line 1" in text and "github token" in text.replace("-", " ")
+    assert "leak.md" in text and "line 1" in text and "GitHub token" in text
     assert TOKEN not in text and "Zx9" not in text and "\u202e" not in text
     assert f"/projects/{project.pk}/secrets/" in text
 

@@ -28,7 +28,7 @@ def _page(browser: Client, project: Project) -> str:
 
 def test_it_names_rule_and_line_and_never_the_secret(browser: Client, project: Project) -> None:
     text = _page(browser, project)
-    assert "github token" in text and "deploy.md" in text and "line 1" in text
+    assert ">GitHub token<" in text and "deploy.md" in text and "line 1" in text
     assert TOKEN not in text
 
 

@@ -381,3 +381,36 @@ told-password     told      (?i)\b(?:log ?in|logins?|sign in|creds?|credentials|
 told-secret       unnamed   (?i)\b(?:tokens?|secrets?|secret access key|api|unseal key \d+|recovery key|bearer|api[ -]?keys?|access[ -]?keys?|signing[ -]?key|encryption[ -]?key|private[ -]?key|(?:the|live|test|prod|admin|staging) key|api[ -]?schlüssel|jeton|cl[ée] (?:api|secrète|d['’]accès)|clave (?:de )?(?:api|acceso|secreta))\b(?: (?:for|of|on|to|in|at|für|von|de|del|du|pour|para|do) [^\n:=→]+?)? ?(?:[:=→—–-]|is(?: now)?:?|was|(?:was |be |has been )?(?:changed|set|rotated) to|starts with 0x:|lautet|ist|est|es|é| ) ?\(?{_Q}(?P<s>{_V}*\d{_V}*)
 told-secret       random    (?i)\b(?:secrets?|api[ -]?keys?|access[ -]?keys?)(?: (?:for|of|on|to) [^\n:=→]+?)? ?(?:[:=→—–-]|is(?: now)?|was| ) ?{_Q}(?P<s>{_V}*\d{_V}*)
 """
+
+# The words of a rule that have capitals, or never any, as their owners write them. The others are ordinary words.
+_NAMES = """
+AMP API AWS CA HMAC JDBC JSON MWS OAuth SAS URL
+Ably Adafruit Adobe Adyen Airtable Aiven Alchemy Alibaba Anthropic Apify Appwrite Artifactory Asana Atlas Atlassian
+Authress Axiom Azure Backblaze Baidu Beamer Bedrock Bitbucket Bitwarden Braintree Brave Brevo Brex Browserbase
+Buildkite CalCom Canva Cartesia Cerebras Checkly CircleCI ClickHouse ClickUp Clojars Cloudflare cloudflared Cockroach
+Composio ConfigCat Contentful Convex crates Cursor Databricks Daytona dbt DeepSource Deno Depot Descope Devin
+DigitalOcean Discord Django Docker Doppler Dropbox Duffel Dynatrace E2B EasyPost Elastic ElevenLabs Esri Facebook
+Factory fal Figma Firebase Firecrawl Fireworks Flagsmith Flutterwave Fly Frameio Gemini Ghost Gitea GitHub GitLab
+GoCardless Google Grafana Groq GrowthBook Harness Helicone Heroku Honeycomb HubSpot HuggingFace IFTTT Infisical
+Infracost Inngest Instagram Intercom Intra42 Jina JSR Klaviyo Kong Lambda Langfuse LangSmith LaunchDarkly Letta Linear
+LinkedIn LlamaCloud Lob LocationIQ Logfire Mailchimp MailerSend Mailgun Make Mandrill Mapbox Materialize Matrix MaxMind
+Mem0 Miro Modal Mollie n8n Nebula Neon NetBird Netlify netrc NewRelic ngrok Notion npm NuGet NVIDIA Octopus Okta
+OneSignal OnePassword OpenAI OpenRouter OpenShift ovsx Packagist Paddle Perplexity Persona pgpass Pinecone Plaid
+PlanetScale Polar PostHog Postman Prefect PubNub Pulumi PuTTY PyPI Razorpay ReadMe Render Replicate Resend Riot Roblox
+Rootly RubyGems RunPod Salesforce Scalingo Segment SendGrid Sentry SettleMint Shippo Shopify Slack Sonar Sourcegraph
+Square StackHawk Statsig Stripe Stytch Supabase Tailscale Tally Tavily TeamCity Teams Telegram Telnyx Tencent Terraform
+Tinybird Together Trello Trigger TrueNAS Twilio Twitch Twitter Typeform Ubidots Unkey Unleash Valtown Vault Vercel
+Volcengine Voyage WakaTime wandb Warp WooCommerce WorkOS xAI Xata Yandex Zapier Zhipu Zuplo
+"""
+NAMES = {name.lower(): name for name in _NAMES.split()}
+
+
+def spoken(rule: str) -> str:
+    """ "GitHub token", "private key": a rule in words, as it continues a sentence."""
+    return " ".join(NAMES.get(word, word) for word in rule.split("-"))
+
+
+def titled(rule: str) -> str:
+    """The same at the start of a line: "Private key", but "npm token"."""
+    said = spoken(rule)
+    return said if rule.partition("-")[0] in NAMES else said[:1].upper() + said[1:]

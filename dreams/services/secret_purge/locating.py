@@ -15,6 +15,7 @@ from django.db.models.functions import Coalesce, Concat
 
 from dreams.findings import secrets
 from dreams.lib.files import text
+from dreams.lib.secrets.forms import titled
 from dreams.lib.secrets.redact import MARK, values, without
 from dreams.lib.secrets.spotting import spans
 from dreams.models import (
@@ -286,7 +287,7 @@ class Leak:
     @property
     def kind(self) -> str:
         """The rule in words."""
-        return self.rule.replace("-", " ")
+        return titled(self.rule)
 
     @property
     def stands(self) -> bool:
