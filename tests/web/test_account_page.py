@@ -249,6 +249,12 @@ def test_what_cannot_be_added_is_said_and_nothing_is_kept(given: dict[str, str],
     assert people.everybody().count() == 1
 
 
+def test_a_refused_person_keeps_the_role_that_was_chosen() -> None:
+    given = {"name": "bea", "role": "viewer", "password": "short"}
+    text = logged_in().post(reverse("person-add"), given).content.decode()
+    assert 'value="viewer" checked' in text and 'value="reviewer" checked' not in text
+
+
 def test_a_role_counts_with_the_next_request() -> None:
     bea = person("bea", Role.VIEWER)
     admin, client = logged_in(), logged_in("bea")

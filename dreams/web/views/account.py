@@ -206,6 +206,7 @@ def _page(request: Request, *, status: int = 200, **refused: object) -> HttpResp
         "people": [_person(user, owner) for user in everybody],
         "are_several": people.are_several(),
         "new_password": typed("password"),
+        "new_role": request.POST.get("role", Role.REVIEWER.label),
         "name": request.POST.get("name", "")[:150],
         **refused,
     }
