@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime as dt
+import re
 from dataclasses import replace
 from pathlib import Path
 
@@ -153,6 +154,9 @@ def test_without_a_known_order_the_person_says_which_holds(tmp_path: Path) -> No
     first = "".join(text or "" for text in texts(question, "first").values())
     second = "".join(text or "" for text in texts(question, "second").values())
     assert "50020" not in first and "41873" not in second
+    # A bare value would say nothing in a review: the reason quotes the note.
+    reasons = [edit.reason for option in question.options[:2] for edit in option.edits]
+    assert reasons and all(re.search(r"^\w+\.md says “\S+ .*”\.$", reason) for reason in reasons)
 
 
 def test_a_box_that_was_ticked_in_two_forms_is_no_conflict(tmp_path: Path) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import socket
 import uuid
 from decimal import Decimal
@@ -50,6 +51,8 @@ def own(project: Project, **values: str) -> None:
 def test_without_a_key_the_page_and_the_test_say_what_to_do(browser: Client) -> None:
     make.make_project()
     assert "Not tested yet" in text(browser) and "The rules engine needs none" in text(browser)
+    # States begin with a capital, those of switches too.
+    assert not re.search(r"<td>\s*(?:on|off|none|no limit)\b", text(browser))
     found = probed(browser)
     assert "no usable key" in found and "Set ANTHROPIC_API_KEY" in found
 

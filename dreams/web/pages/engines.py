@@ -93,10 +93,12 @@ def _values(found: Mapping[str, conf.Sourced]) -> list[dict[str, Any]]:
 
 
 def _shown(spec: conf.Spec, value: conf.Value) -> str:
-    if isinstance(value, bool) or not isinstance(value, int | float):
+    if isinstance(value, bool):
+        return as_text(spec, value).capitalize()
+    if not isinstance(value, int | float):
         return as_text(spec, value)
     if spec.unit == "$":
-        return money(value) if value else "no limit"
+        return money(value) if value else "No limit"
     if spec.unit == "s":
         return exact(dt.timedelta(seconds=value))
     return f"{value:,} {spec.unit}".rstrip()

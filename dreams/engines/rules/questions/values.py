@@ -312,7 +312,7 @@ def _option(asking: Inputs, index: StatementIndex, name: str, label: str, pair: 
     wrong, right = pair.one, pair.other
     wordings = everywhere(index, [wrong], pair.value, pair.second)
     citations = (cited(right), cited(wrong))
-    reason = f"{right.path} has {pair.second.strip('`')}."
+    reason = f"{right.path} says {quoted(right.text)}."
 
     def work(rec: Recorder) -> None:
         done = reword(rec, wordings, reason, "The other value is correct.", citations)
