@@ -395,5 +395,5 @@ def table(head: Sequence[str], rows: Sequence[Sequence[object]]) -> list[str]:
 
 
 def in_one_line(text: str) -> str:
-    """A file's name may have a line feed, which is an end of line wherever texts may have several."""
-    return text.replace("\n", "⟨U+000A⟩")
+    """A file's name may have a tab or a line feed, which `diff.visible` leaves, as texts have them too."""
+    return text.replace("\n", "⟨U+000A⟩").replace("\t", "⟨U+0009⟩")

@@ -6,6 +6,7 @@ from typing import Any
 
 from django.core.management.base import CommandParser
 
+from dreams.management.base import in_one_line
 from dreams.models import DreamRun, Project, Proposal, public_ids
 from dreams.services import lookup
 from dreams.services.review import Actor
@@ -18,8 +19,7 @@ def words(one: Mapping[str, Any], *, explain: bool = False) -> Iterator[str]:
     """
     place = f"{one['path']}, line {one['line']}" if one["line"] else one["path"]
     where = f"{place}: " if place and not one["message"].startswith(one["path"]) else ""
-    # A name may contain a line break, but a finding is one line.
-    yield f"{one['severity']:6} {where}{one['message']}".replace("\n", "⟨U+000A⟩")
+    yield in_one_line(f"{one['severity']:6} {where}{one['message']}")
     if one["remedy"]:
         yield f"       {one['remedy']}"
     if explain:

@@ -12,7 +12,7 @@ from dreams.lib.files import text
 from dreams.lib.secrets import masking
 from dreams.lib.secrets.masking import Mask
 from dreams.management import named
-from dreams.management.base import fields
+from dreams.management.base import fields, in_one_line
 from dreams.models import DreamRun, FileChange, Hunk, Proposal
 from dreams.services import blobs, dreaming, proposals, review
 from dreams.services.apply.applying import GONE, ApplyReport
@@ -59,7 +59,8 @@ def report_words(result: dict[str, Any] | Any) -> list[str]:
     ]  # which the refusal says
     lines += [f"left     {path}" for path in result["untouched"]]
     # The refusal reports the failure.
-    return [*lines, *result["said"]] or ([] if result["error"] else ["Nothing to write."])
+    said = [in_one_line(line) for line in (*lines, *result["said"])]
+    return said or ([] if result["error"] else ["Nothing to write."])
 
 
 def preview(
@@ -80,7 +81,8 @@ def preview(
 
 def preview_words(files: Iterable[Mapping[str, Any]]) -> list[str]:
     return [
-        f"{row['path']}: {row['outcome']}" + "".join(f"\n  {line}" for line in row["diff"]) for row in files
+        in_one_line(f"{row['path']}: {row['outcome']}") + "".join(f"\n  {line}" for line in row["diff"])
+        for row in files
     ]
 
 
@@ -254,7 +256,7 @@ def diff_words(result: dict[str, Any] | Any) -> list[str]:
     state = f"{result['state']}, unfinished work" if result["partial"] else result["state"]
     lines = [f"{result['proposal']} ({state}): {result['result']}"]
     for file in result["files"]:
-        lines.append(f"\n{file['kind']} {file['path']}")
+        lines.append("\n" + in_one_line(f"{file['kind']} {file['path']}"))
         for hunk in file["hunks"]:
             lines.append(f"  {hunk['id']} [{hunk['verdict']}] {hunk['reason']}")
             lines += [f"    - {line}" for line in hunk.get("removed", ())]

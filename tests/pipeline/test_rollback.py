@@ -658,3 +658,21 @@ def test_a_memory_directory_that_the_apply_made_goes_with_its_undo(tmp_path: Pat
 def test_a_write_that_failed_is_not_called_one_with_nothing_to_write() -> None:
     assert shown.report_words(shown.report(applying.ApplyReport(error="The disk is full"))) == []
     assert shown.report_words(shown.report(applying.ApplyReport())) == ["Nothing to write."]
+
+
+def test_a_tab_or_a_line_end_in_a_files_name_is_written_out_in_what_a_write_reports() -> None:
+    name, shows = "a\tb\nc.md", "a⟨U+0009⟩b⟨U+000A⟩c.md"
+    done = applying.ApplyReport(
+        applied=(applying.Written(name, None),),
+        conflicts=(applying.NotWritten(name, "it changed"),),
+        untouched=(name,),
+        said=(f"{name} was left as it is.",),
+    )
+    assert shown.report_words(shown.report(done)) == [
+        f"removed  {shows}",
+        f"conflict {shows}: it changed",
+        f"left     {shows}",
+        f"{shows} was left as it is.",
+    ]
+    preview = shown.preview(name, b"a\tb\n", None, "removed")
+    assert shown.preview_words([preview]) == [f"{shows}: removed\n  - a\tb"]
