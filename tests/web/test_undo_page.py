@@ -166,10 +166,13 @@ def test_an_undo_a_redo_and_its_undo_count_the_same_decisions_on_every_page(
 ) -> None:
     size = "5 decisions, 8 changes"
     made = proposal
+    called = ("This undoes dream", "This redoes what was undone by undo", "This undoes redo")
     for turn in range(3):
         made = Proposal.objects.get(public_id=rollback.rollback(made, world.ME).proposal)
         review_page = browser.get(f"/review/{made.public_id}/")
-        assert f"<b>{size}</b>" in review_page.content.decode(), turn
+        text = " ".join(re.sub("<a [^>]*>", " ", review_page.content.decode()).split())
+        assert f"<b>{size}</b>" in text and called[turn] in text, turn
+        assert f'<span class="chip">{"redo" if turn == 1 else "undo"} {made.public_id}</span>' in text
         assert review_page.context["listing"]["filters"][0]["count"] == 5, turn
         assert browser.get(f"/review/{made.public_id}/undo/").context["undo"].size == size, turn
     undone = proposal.undone_by.get()
