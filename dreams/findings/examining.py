@@ -185,6 +185,7 @@ RULES = {
     "unexplained-loss": "Every removed statement must appear somewhere else, or be replaced by what a person said.",
     "reworded": "A reworded statement must keep every meaningful word.",
     "another-heading": "A statement is said of what its heading names.",
+    "another-order": "The numbers of a list say what comes first.",
     "now-contradicts": "A statement that is in two places is changed in both, or in neither.",
     "stated-without-evidence": "The reason for a removal must be a quote, or follow from the files.",
     "removed-by-hand": "What a person removes is recorded and never refused.",

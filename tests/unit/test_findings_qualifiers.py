@@ -7,7 +7,7 @@ from dreams.findings.directories import between
 from tests.world.cases import each
 from tests.world.findings import codes, one
 
-LOSS, MOVED = "unexplained-loss", "another-heading"
+LOSS, MOVED, REORDERED = "unexplained-loss", "another-heading", "another-order"
 
 
 def told(before: str, after: str) -> list[str]:
@@ -92,3 +92,57 @@ def test_a_statement_below_another_heading_of_its_file_is_told() -> None:
 )
 def test_a_renamed_heading_and_another_order_are_no_other_heading(after: str) -> None:
     assert MOVED not in told(SHOP.format(TOKEN, ""), after)
+
+
+STEPS = "# Release\n\n## Steps\n\n1. Lint the shop\n2. Test the shop\n   on a copy. It takes long\n3. Ship the shop\n"
+LINT, TEST, SHIP = "Lint the shop", "Test the shop\n   on a copy. It takes long", "Ship the shop"
+
+
+def steps(*told: str, mark: str = "{}.") -> str:
+    """The list of STEPS with these entries."""
+    head = STEPS.partition("1.")[0]
+    return head + "".join(f"{mark.format(at)} {each}\n" for at, each in enumerate(told, 1))
+
+
+@each(
+    "entries",
+    [(SHIP, TEST, LINT), (TEST, LINT, SHIP), (SHIP, LINT, TEST), (SHIP, "Ask the owner", LINT, TEST)],
+)
+def test_a_numbered_list_in_another_order_is_told_once_for_each_change(entries: tuple[str, ...]) -> None:
+    found = examine(between({"a.md": STEPS.encode()}, {"a.md": steps(*entries).encode()})).findings
+    warned = [(each.hunk_id, each.code, each.severity) for each in found if each.check == "ledger"]
+    assert warned and len(set(warned)) == len({hunk for hunk, *_ in warned}) == len(warned)
+    assert {each[1:] for each in warned} == {(REORDERED, "warn")}
+
+
+@each(
+    "after",
+    [
+        steps("Ask the owner of the till", LINT, TEST, SHIP),
+        steps(LINT, "Ask the owner of the till", TEST, SHIP),
+        steps(LINT, SHIP),
+        steps(SHIP),
+        steps(LINT, TEST, SHIP, mark="{})"),
+        steps(LINT, TEST, SHIP, mark="1."),
+        steps(LINT, TEST, SHIP, mark="-"),
+        steps(SHIP, TEST, LINT, mark="-"),
+        steps(LINT, "It takes long. Test the shop on a copy", SHIP),
+        steps(LINT, TEST, SHIP).replace("## Steps", "## How it is done"),
+        STEPS.replace("# Release\n", "# Release\n\n1. Ship the shop\n2. Lint the shop\n"),
+    ],
+)
+def test_a_list_that_is_only_longer_shorter_or_numbered_anew_is_in_the_same_order(after: str) -> None:
+    assert REORDERED not in told(STEPS, after)
+
+
+def test_what_stands_beside_a_list_in_another_order_is_not_told_as_one_of_its_entries() -> None:
+    beside = "Ask the owner of the till first."
+    before = STEPS.replace("1. Lint", f"{beside}\n\n1. Lint")
+    after = f"{steps(SHIP, LINT, TEST)}\n{beside}\n"
+    rows = examine(between({"a.md": before.encode()}, {"a.md": after.encode()})).ledger
+    assert [row.note for row in rows if row.text == beside] == [""]
+    assert any("another order" in row.note for row in rows)
+
+
+def test_bullets_have_no_order() -> None:
+    assert REORDERED not in told(steps(LINT, TEST, SHIP, mark="-"), steps(SHIP, TEST, LINT, mark="-"))

@@ -2,7 +2,7 @@
 
 import datetime as dt
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
 
@@ -57,7 +57,7 @@ _STATUS_OF = re.compile(
     re.IGNORECASE,
 )
 _ISO = re.compile(r"\b\d{4}-(?:\d{2}(?:-\d{2})?|W\d{2}|Q[1-4])\b|\b\d{4}\b")
-# "Last Monday" is read on some days of the week only.
+# "Last Monday" is read on some days of the week only; the day on which most dates can be read counts.
 _A_WEEK = tuple(dt.date(2024, 5, 13) + dt.timedelta(days=number) for number in range(7))
 _CUTS = (
     re.compile(r"[;:]\s+|\s?[—–]\s?|\s-\s"),
@@ -184,7 +184,8 @@ class Context:
 
     def dated(self, unit: Unit, fresh: list[PlacedStatement]) -> StatementOutcome | None:
         """Kept by a new statement that only has its relative dates written out."""
-        spans = _relative_dates(unit.text) if self.added.has_dates else ()
+        days = _A_WEEK if self.added.has_dates else ()
+        spans = max((dates.writable_spans(unit.text, day) for day in days), key=len, default=())
         for placed in (*fresh, *self.added.most_similar(unit.text)) if spans else ():
             new = placed.unit.text
             # Of two dates perhaps only one was written out: the other is unknown, or decided separately.
@@ -285,11 +286,6 @@ def is_turned(unit: Unit, other: Unit) -> bool:
     one, new = (statement(each.text[:LONGEST]) for each in (unit, other))
     changes = one.environments != new.environments or new.negations
     return bool(changes) or facts.turned(unit.text, other.text)
-
-
-def _relative_dates(text: str) -> Sequence[dates.DateSpan]:
-    """The relative dates in a text, read on the weekday on which most of them can be read."""
-    return max((dates.writable_spans(text, day) for day in _A_WEEK), key=len)
 
 
 def _same_but_for_dates(rest: str, dated: str) -> bool:

@@ -16,7 +16,7 @@ from itertools import chain
 from dreams.findings.base import Subject
 from dreams.findings.ledger import facts, keeping
 from dreams.findings.ledger.facts import withdrawn
-from dreams.findings.ledger.units import Unit, cells, lines_of, units_of, words_key
+from dreams.findings.ledger.units import STEP, Unit, cells, lines_of, units_of, words_key
 from dreams.findings.ledger.wordings import SAYS_NOTHING, has_word, plain_statement, word_forms
 from dreams.lib import progress
 from dreams.lib.memdir.files_by_word import WORD, FilesByWord, folded, numbers_by_word, words_in, words_of_key
@@ -259,14 +259,22 @@ class Locations:
 
     def place_of(self, point: Point) -> int:
         """Its position within its location; -1 if it is not there."""
-        return next(
-            (at for at, (key, _) in enumerate(self.at.get(point.location, ())) if key == point.key), -1
-        )
+        keys = [key for key, _ in self.at.get(point.location, ())]
+        return keys.index(point.key) if point.key in keys else -1
 
 
 @functools.lru_cache(maxsize=512)
 def locations_of(path: str, data: bytes | None) -> Locations:
     return Locations(path, data)
+
+
+@functools.lru_cache(maxsize=512)
+def is_reordered(path: str, before: bytes | None, after: bytes | None, location: Location) -> bool:
+    """Whether the numbered entries that a location has before and after are in another order."""
+    places = (locations_of(path, data).at.get(location, ()) for data in (before, after))
+    was, now = ([key for key, unit in place if unit.name == STEP] for place in places)
+    old, new = [key for key in was if key in now], [key for key in now if key in was]
+    return old != new and sorted(old) == sorted(new)
 
 
 class Exchange:
@@ -306,13 +314,9 @@ class Exchange:
         was, now = (
             locations_of(placed.path, files.get(placed.path)) for files in (self._before, self._after)
         )
-        names = [
-            {_name(point.location) for point in points[:1]} - {""}
-            for points in (was.points.get(unit, ()), now.points.get(placed.unit, ()))
-        ]
-        return names[0] != names[1] and all(
-            len(each) == 1 and each <= was.names & now.names for each in names
-        )
+        points = *was.points.get(unit, ())[:1], *now.points.get(placed.unit, ())[:1]
+        innermost = {next(filter(None, reversed(point.location)), "") for point in points} - {""}
+        return len(innermost) == 2 and innermost <= was.names & now.names
 
     def _newcomers(self, point: Point, was: Locations, now: Locations) -> list[tuple[str, Unit]]:
         known = {key for key, _ in was.at[point.location]}
@@ -363,8 +367,3 @@ def _points(unit: Unit, location: Location) -> Iterator[Point]:
         for column, value in zip(unit.columns[1:], values, strict=False)
         if value
     )
-
-
-def _name(location: Location) -> str:
-    """The innermost heading or label."""
-    return next((key for key in reversed(location) if key), "")

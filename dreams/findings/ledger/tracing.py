@@ -24,10 +24,13 @@ from dreams.findings.ledger.state import (
     PlacedStatement,
     added,
     contains,
+    is_reordered,
+    locations_of,
     statements_of,
 )
 from dreams.findings.ledger.units import (
     HEADER,
+    STEP,
     Unit,
     added_units,
     in_cells,
@@ -49,6 +52,13 @@ _FACT_NOW = re.compile(r"(.+) \(now (.+)\)")
 BY_HAND = "Your own change."
 CHANGED_HERE = "This line now says something else; the old statement is in another place."
 ANOTHER_HEADING = "Now below another heading."
+ANOTHER_ORDER = "Its numbered list is now in another order."
+# The code of a warning, what it says of the statement, and its remedy.
+_WARNINGS = {
+    CHANGED_HERE: ("now-contradicts", "was changed here, but another place still says it", "Change both places, or neither."),
+    ANOTHER_HEADING: ("another-heading", "is now below another heading", "Check that it still holds there."),
+    ANOTHER_ORDER: ("another-order", "is in a numbered list that now has another order", "Check that its order still holds."),
+}  # fmt: skip
 
 
 def superseded(hunk: ChangedHunk, unit: Unit, instead: Sequence[PlacedStatement]) -> StatementOutcome | None:
@@ -82,7 +92,7 @@ def row_of(hunk: ChangedHunk, text: str, answer: StatementOutcome) -> RemovedLin
 def finding_of(
     hunk: ChangedHunk, line_no: int, text: str, answer: StatementOutcome, unit: Unit | None
 ) -> NewFinding | None:
-    about = f"{unit.key if unit else text}"
+    about = answer.note if answer.note == ANOTHER_ORDER else f"{unit.key if unit else text}"
     place = {"path": hunk.path, "hunk_id": hunk.hunk_id, "line_no": line_no, "about": about}
     whole = unit.text if unit else text
     said = shortened(whole, MOST_SHOWN)
@@ -98,16 +108,9 @@ def finding_of(
             CHECK, "reworded", "warn", f"“{said}” is reworded; these words are gone: {words}.",
             "Compare both lines, then edit the change if the meaning changed.", **place,  # type: ignore[arg-type]  # as above
         )  # fmt: skip
-    if answer.note == CHANGED_HERE and not hunk.by_hand:
-        return NewFinding(
-            CHECK, "now-contradicts", "warn", f"“{said}” was changed here, but another place still says it.",
-            "Change both places, or neither.", **place,  # type: ignore[arg-type]  # as above
-        )  # fmt: skip
-    if answer.note == ANOTHER_HEADING and not hunk.by_hand:
-        return NewFinding(
-            CHECK, "another-heading", "warn", f"“{said}” is now below another heading.",
-            "Check that it still holds there.", **place,  # type: ignore[arg-type]  # as above
-        )  # fmt: skip
+    if answer.note in _WARNINGS and not hunk.by_hand:
+        code, says, remedy = _WARNINGS[answer.note]
+        return NewFinding(CHECK, code, "warn", f"“{said}” {says}.", remedy, **place)  # type: ignore[arg-type]  # as above
     if answer.fate in {"stated", "superseded-by"}:
         return _stated(hunk, said, answer, place)
     return None
@@ -280,7 +283,10 @@ class Trace:
         instead, replacing = self._replacements(unit), self._replacing(unit)
         copy = None if replacing else self._copy(unit)
         if copy:
-            return StatementOutcome("kept-in", copy, CHANGED_HERE if instead else "")
+            points = locations_of(self.path, self.was).points.get(unit, ()) if unit.name == STEP else ()
+            turned = any(is_reordered(self.path, self.was, self.now, point.location) for point in points)
+            note = CHANGED_HERE if instead else ANOTHER_ORDER if turned else ""
+            return StatementOutcome("kept-in", copy, note)
         if not (instead or replacing):
             return None
         answer = superseded(self.hunk, unit, instead)

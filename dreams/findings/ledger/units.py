@@ -23,6 +23,7 @@ FENCE = re.compile(r"[ >]*(?:```+|~~~+)\s*\S*\s*")  # with the name of a languag
 BAR = re.compile(r"(?<!\\)\|")
 _DUNDER = re.compile(r"(?<![\w./-])[\w.-]*/(?:[\w.-]*/)*__\w+__")
 HEADER = "header"
+STEP = "step"
 # The number of a list entry, also in bold or in a heading.
 _NUMBERED = re.compile(r"^([*_]{0,3})\d{1,3}[.)]\s+(?=\S)")
 _BOX = re.compile(r"\s*(?:!!!|\?\?\?|===)")
@@ -38,8 +39,8 @@ _FIELD = re.compile(r"^\s*(?P<key>[A-Za-z_][\w.-]*)\s*:\s*(?P<value>.*)$")
 class Unit:
     """One statement. Lines are 1-based; `key` is equal for statements that differ only in marks and spacing.
 
-    `name` is the key of a field, the target of an index row, or HEADER for the header of a table; `columns` are the table's
-    columns, as cell keys. `level` is a heading's, 1 to 6. Reference links include their address.
+    `name` is the key of a field, the target of an index row, HEADER for the header of a table, or STEP for the first sentence of a
+    numbered entry; `columns` are the table's columns, as cell keys. `level` is a heading's, 1 to 6. Reference links include their address.
     """
 
     kind: UnitKind
@@ -86,19 +87,15 @@ def units_of(path: str, data: bytes | None) -> tuple[Unit, ...]:
     return _units(memdir.is_index(path), data)
 
 
+@functools.lru_cache(maxsize=256)
 def units_by_line(path: str, data: bytes | None) -> UnitsByLine:
     """The statements of a file, searchable by line."""
-    return _spread(memdir.is_index(path), data or b"")
+    return UnitsByLine(units_of(path, data))
 
 
 def units_of_lines(lines: Sequence[str]) -> tuple[Unit, ...]:
     """The statements of some lines of a body; the first line is 1."""
     return tuple(_body_units("\n".join(lines), 1, {}))
-
-
-@functools.lru_cache(maxsize=256)
-def _spread(is_index: bool, data: bytes) -> UnitsByLine:
-    return UnitsByLine(_units(is_index, data) if data else ())
 
 
 @functools.lru_cache(maxsize=MOST_KEPT)
@@ -210,10 +207,12 @@ def cells(row: str) -> tuple[str, ...]:
 
 
 def _sentences(item: memdir.BodyItem) -> Iterator[Unit]:
+    name = STEP if item.marker[:1].isdigit() else ""
     for sentence in memdir.sentences(item):
         said = _NUMBERED.sub(r"\1", sentence.text)
         if has_content(said):
-            yield Unit("sentence", sentence.first_line, sentence.last_line, said, words_key(said))
+            yield Unit("sentence", sentence.first_line, sentence.last_line, said, words_key(said), name)
+            name = ""
 
 
 @functools.lru_cache(maxsize=50_000)

@@ -103,8 +103,8 @@ def _shape(line: CheckedLine, text: str) -> Iterator[NewFinding]:
         yield _found(
             line, "long-line", f"is {len(line.text):,} characters long", "Cut it into shorter statements."
         )
-    mixed = next((word for word in _MIXED.findall(text) if _mixed(word)), None)
-    if mixed:
+    words = (word for word in _MIXED.findall(text) if re.search("[A-Za-z]", word))
+    if mixed := next(filter(_LIKE_LATIN.search, words), None):
         yield _found(
             line,
             "mixed-script",
@@ -119,10 +119,6 @@ def _foreign(word: str) -> str:
     script = unicodedata.name(next(iter(letters)), "unknown").split()[0].title()
     told = ", ".join(f"“{char}”" for char in list(letters)[:6])
     return f"{told} {'is' if len(letters) == 1 else 'are'} {script}"
-
-
-def _mixed(word: str) -> bool:
-    return bool(re.search("[A-Za-z]", word) and _LIKE_LATIN.search(word))
 
 
 def _found(line: CheckedLine, code: str, says: str, remedy: str) -> NewFinding:
