@@ -108,7 +108,7 @@ def test_a_name_with_a_capital_inside_is_a_name_at_the_beginning_too() -> None:
     assert read(first).anchors == read(second).anchors == {"granitemixer", "5"}
 
 
-def test_a_fact_in_up_to_five_files_is_one_group() -> None:
+def test_a_fact_in_five_files_is_one_group() -> None:
     told = [
         "ledger-worker listens on port 41873.",
         "Use port 41873 when you curl ledger-worker.",
@@ -119,6 +119,21 @@ def test_a_fact_in_up_to_five_files_is_one_group() -> None:
     index = StatementIndex({f"note{at}.md": note(text) for at, text in enumerate(told)})
     groups = index.possible_duplicates()
     assert [[each.text for each in places_of(group)] for group in groups] == [told]
+
+
+@each("copies", [6, 16, 30])
+def test_one_sentence_in_many_files_is_one_group(copies: int) -> None:
+    told = "Run `make check` before every push, because CI runs the same target."
+    index = StatementIndex({f"note{at:02}.md": note(told) for at in range(copies)})
+    (group,) = index.possible_duplicates()
+    assert len(places_of(group)) == copies
+
+
+def test_copies_for_two_environments_are_not_in_one_group_however_many_there_are() -> None:
+    told = "Run `make check` before every push, because CI runs the same target."
+    names = [f"{name}{at:02}.md" for at in range(8) for name in ("staging_", "production_", "note_")]
+    for group in StatementIndex({name: note(told) for name in names}).possible_duplicates():
+        assert len({each.path.partition("_")[0] for each in places_of(group)}) == 1
 
 
 def test_a_body_that_names_a_value_leans_on_the_one_that_says_it_and_rows_and_descriptions_do_not() -> None:
@@ -268,8 +283,9 @@ def test_a_fact_that_three_long_files_tell_is_one_group() -> None:
         "`pump-reader` has no inheritance, since each pump has its own valve, its ladder and a pressure plate.",
         "No inheritance for `pump-reader`: every pump has a valve of its own, a ladder and a pressure plate",
     )
-    (group,) = grouped(*told, names=("harbour_rules.md", "loading_dock.md", "night_shift.md"))
-    assert len(group) == 3
+    assert grouped(*told, names=("harbour_rules.md", "loading_dock.md", "night_shift.md")) == [
+        [each.removeprefix("- ") for each in told]
+    ]
 
 
 def test_a_short_memory_and_a_long_one_tell_one_fact() -> None:

@@ -46,6 +46,16 @@ def test_the_checkup_lists_doubles_and_two_values_with_their_places(
     assert "8443 or 9443?" in two and "reference_staging.md:7</a>" in two
 
 
+def test_a_sentence_in_many_memories_is_one_group_with_the_number_of_its_places(
+    browser: Client, tmp_path: Path
+) -> None:
+    named = {f"import_{at:02}.md": f"---\nname: {at}\ntype: project\n---\n\n{DOUBLE}" for at in range(16)}
+    project = world.make_project(tmp_path, named)
+    double = page(browser, f"/projects/{project.pk}/checkup/").partition("Possible duplicates")[2]
+    assert double.count('class="card"') == 1 and "And 11 more places" in double
+    assert all(f"{name}:6</a>" in double for name in named)
+
+
 def test_a_value_is_found_wherever_it_is_said(browser: Client, project: Project) -> None:
     here = f"/projects/{project.pk}/statements/"
     text = page(browser, f"{here}?value=`kind-eu-1`").partition("</form>")[2].partition("Named in")[0]

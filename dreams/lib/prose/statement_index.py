@@ -30,8 +30,7 @@ from dreams.lib.prose.statement_pairs import (
 )
 from dreams.lib.prose.values import LONGEST, UNSPACED, WordsAndValues, count_words, encodable, missing, read
 
-# A value in more statements of bodies is common; one fact may be in up to five places.
-RARE = 8
+RARE = 8  # a value in more statements of bodies is common
 COMMON_WORD = 40  # plain words in more statements than this find no candidates
 LEAST_RARE_WORDS = 3  # rare words in common that are needed without a common value
 PARTNERS = 12  # of one statement, most likely first
@@ -262,7 +261,7 @@ class StatementIndex:
 
     @without_collecting()
     def possible_duplicates(self) -> list[list[Pair]]:
-        """Groups of two to five places that seem to state one fact, each as its pairs, most likely first."""
+        """Groups of places that seem to state one fact, each as its pairs, most likely first."""
         compared = self._up_to_date()
         if self._groups is None:
             alike = {(each.one, each.other) for each in compared if each.found.relation == "same"}

@@ -18,7 +18,6 @@ from dreams.lib.prose.values import WordsAndValues, encodable, read
 Source = Literal["body", "description", "row"]
 Two = tuple[int, int]  # the numbers of two statements, smaller first
 
-MOST_GROUP = 5  # places of one fact
 _DAY = re2.compile(
     r"(?i)(?:^|\D)(?:19|20)\d\d(?:[-_]\d{2}|[01]\d[0-3]\d|\.md)(?:\D|$)|(?:^|\D)\d\d[-_]\d\d[-_]\d\d(?:\D|$)|(?:^|[^a-z])(?:logs?|sessions?|journal|history|changelog|archives?|retros?)(?:[^a-z]|$)"
     r"|(?:^|[^a-z])(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]{0,6}(?:[-_]\d{1,2}(?:\D|$)|\.? \d{1,2}\D?\d{0,2},? (?:19|20)\d\d)"
@@ -75,8 +74,8 @@ def places_of(group: Sequence[Pair]) -> list[PlacedText]:
 
 
 def grouped(pairs: Iterable[Pair], alike: Set[tuple[PlacedText, PlacedText]]) -> list[list[Pair]]:
-    """Groups of two to five places that seem to state one fact, of which every two are alike, most likely first. A place that is
-    alike with two that differ is in two groups."""
+    """Groups of places that seem to state one fact, of which every two are alike, most likely first. A place that is alike with two
+    that differ is in two groups."""
     found: list[list[Pair]] = []
     left = sorted(pairs, key=lambda each: (-each.found.score, order_of(each)))
     for _ in range(2):
@@ -84,13 +83,18 @@ def grouped(pairs: Iterable[Pair], alike: Set[tuple[PlacedText, PlacedText]]) ->
         apart = []
         for pair in left:
             groups = [group_of.get(each, []) for each in (pair.one, pair.other)]
-            joined = groups[0] if groups[0] is groups[1] else [*groups[0], *groups[1]]
-            members = places_of([*joined, pair])
-            if not alike >= set(combinations(members, 2)):
-                apart.append(pair)
-            elif len(members) <= MOST_GROUP:
-                made = [*joined, pair]
+            if groups[0] and groups[0] is groups[1]:
+                continue
+            made = [*groups[0], *groups[1], pair]
+            members = places_of(made)
+            # Of many copies only some pairs were compared.
+            if all(
+                two in alike or (two[0].text == two[1].text and not places_apart(*two))
+                for two in combinations(members, 2)
+            ):
                 group_of.update((each, made) for each in members)
+            else:
+                apart.append(pair)
         found += {id(group): group for group in group_of.values()}.values()
         left = [each for each in apart if group_of.get(each.one, each) is not group_of.get(each.other)]
     return sorted(found, key=lambda group: (-group[0].found.score, order_of(group[0])))
