@@ -424,3 +424,14 @@ def test_an_index_is_read_once_for_all_questions_about_two_memories(tmp_path: Pa
         made = dream(tmp_path, {"MEMORY.md": f"# Memory\n\n{rows}", **twice})
     assert made.edits
     assert asked.call_count < len(twice)
+
+
+def test_one_sentence_in_many_memories_is_one_question_that_names_five(tmp_path: Path) -> None:
+    told = "Run `make check` before every push, because CI runs the same target."
+    named = {
+        f"import_{at:02}.md": memory(f"{told}\n\nThe box {at} is painted by hand.\n") for at in range(16)
+    }
+    (asked,) = (each for each in dream(tmp_path, named).outcome.questions if each.kind == "same")
+    assert len(asked.places) == 16
+    names = ", ".join(f"import_{at:02}.md" for at in range(5))
+    assert asked.why == f"{names} and 11 more seem to say the same thing."

@@ -75,7 +75,7 @@ def places_of(group: Sequence[Pair]) -> list[PlacedText]:
 
 def grouped(pairs: Iterable[Pair], alike: Set[tuple[PlacedText, PlacedText]]) -> list[list[Pair]]:
     """Groups of places that seem to state one fact, of which every two are alike, most likely first. A place that is alike with two
-    that differ is in two groups."""
+    that differ is in two groups. Of many copies only some pairs were compared."""
     found: list[list[Pair]] = []
     left = sorted(pairs, key=lambda each: (-each.found.score, order_of(each)))
     for _ in range(2):
@@ -87,7 +87,6 @@ def grouped(pairs: Iterable[Pair], alike: Set[tuple[PlacedText, PlacedText]]) ->
                 continue
             made = [*groups[0], *groups[1], pair]
             members = places_of(made)
-            # Of many copies only some pairs were compared.
             if all(
                 two in alike or (two[0].text == two[1].text and not places_apart(*two))
                 for two in combinations(members, 2)

@@ -21,12 +21,13 @@ from dreams.engines.rules.questions.families import Inputs, leaves_entries
 from dreams.engines.rules.steps import files, orphans
 from dreams.engines.types import KEEP, Citation, Fate, Option, Place, Question
 from dreams.lib import memdir
-from dreams.lib.files.text import decode, one_line, quoted
+from dreams.lib.files.text import decode, joined, one_line, quoted
 from dreams.lib.prose.comparing import MOST_NEW, same as is_same, says_more
 from dreams.lib.prose.statement_index import FEW, StatementIndex
 from dreams.lib.prose.statement_pairs import PlacedText, places_of
 from dreams.lib.prose.values import read, shared_values
 
+MOST_NAMED = 5  # files in a sentence
 LEAST, RANGE = 0.35, 0.4  # usefulness for the least similar; how much more for the most similar
 MOST_WORDS = 12  # of a subject
 MANY = 3  # facts in both of two files, which become one question; chosen
@@ -48,8 +49,7 @@ def same(asking: Inputs, index: StatementIndex, changing: Collection[PlacedText]
             asked |= set(group)
             statements = [each for each in told if each]
             yield from _question(asking, statements, f"The text of these files is the same, but {why}.", 1.0)
-    config = asking.job.config
-    fit = {path for path in tree.indexes() if not orphans.loaded(tree.texts[path], config).cut_by}
+    fit = {path for path in tree.indexes() if not orphans.loaded(tree.texts[path], asking.job.config).cut_by}
     groups: list[tuple[list[PlacedText], float]] = []
     for pairs in index.possible_duplicates():
         statements = [
@@ -101,8 +101,9 @@ def _of_two_files(asking: Inputs, groups: Sequence[list[PlacedText]], score: flo
 
 
 def _why(statements: Sequence[PlacedText]) -> str:
-    *paths, last = dict.fromkeys(each.path for each in statements)
-    return f"{', '.join(paths)} and {last} seem to say the same thing."
+    paths = [*dict.fromkeys(each.path for each in statements)]
+    named = paths if len(paths) <= MOST_NAMED else [*paths[:MOST_NAMED], f"{len(paths) - MOST_NAMED} more"]
+    return f"{joined(named)} seem to say the same thing."
 
 
 def subject_of(statements: Sequence[PlacedText]) -> str:
