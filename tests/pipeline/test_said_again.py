@@ -299,14 +299,22 @@ def test_a_row_without_room_keeps_what_only_it_says_and_loses_what_the_descripti
     assert put_in_row(browser, project)[1] == f"# Memory\n\n- [Testing](testing.md) — {RULE}\n"
 
 
-def test_a_file_whose_name_reads_as_an_address_gets_no_row(browser: Client, tmp_path: Path) -> None:
-    """No row is found for `how:to.md`, however it is written."""
+def test_a_file_whose_name_reads_as_a_home_folder_gets_no_row(browser: Client, tmp_path: Path) -> None:
+    """No row is found for `~notes.md`, however it is written."""
+    project = first_start(tmp_path, {"MEMORY.md": "- [Other](other.md) — else\n", "~notes.md": TESTING})
+    say(tmp_path, AGAIN)
+    lifecycle.catch(project)
+    assert told(project) == [("~notes.md", 8, "unlisted", 1)]
+    assert said_again.row_edits(project, said_again.listed(project)) == {}
+    assert "index-row" not in browser.get(f"/projects/{project.pk}/checkup/").content.decode()
+
+
+def test_a_file_whose_name_has_a_colon_gets_a_row(tmp_path: Path) -> None:
     project = first_start(tmp_path, {"MEMORY.md": "- [Other](other.md) — else\n", "how:to.md": TESTING})
     say(tmp_path, AGAIN)
     lifecycle.catch(project)
-    assert told(project) == [("how:to.md", 8, "unlisted", 1)]
-    assert said_again.row_edits(project, said_again.listed(project)) == {}
-    assert "index-row" not in browser.get(f"/projects/{project.pk}/checkup/").content.decode()
+    [edit] = said_again.row_edits(project, said_again.listed(project)).values()
+    assert b"](how%3Ato.md) " in (edit.after["MEMORY.md"] or b"")
 
 
 def test_no_row_is_offered_that_cannot_be_written_or_would_take_another_ones_place(

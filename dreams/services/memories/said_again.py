@@ -244,7 +244,7 @@ def _with_rule(
             made = index.rewritten(row, hook=hook) if row else index.appended(title, target, hook)
             rows = made.rows_for(target)
             if not rows:
-                continue  # the name reads as an address
+                continue  # the name reads as a place elsewhere
             now = rows[index.rows_for(target).index(row) if row else -1]
             dropped = _dropped(made, config)
             if (
