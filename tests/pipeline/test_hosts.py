@@ -188,11 +188,8 @@ def test_what_was_seen_and_paid_under_the_new_name_stays_after_the_former_one_is
 def test_what_changes_or_goes_between_the_last_look_and_an_adoption_leaves_what_was_seen(
     tmp_path: Path, settings: SettingsWrapper
 ) -> None:
-    old = world.make_project(tmp_path)
-    folder, settings.ROOTS = world.folder(old), (tmp_path,)
-    make_session(old)
-    Project.objects.update(host=FORMER)
-    hosts.register()
+    old = _of_a_former_name(tmp_path, settings)
+    folder = world.folder(old)
     for text in ("First.\n", "Two.\n"):
         for name in ("project_deploy.md", "new.md", "feedback_testing.md"):
             world.put(folder / name, text)
@@ -214,11 +211,8 @@ def test_what_changes_or_goes_between_the_last_look_and_an_adoption_leaves_what_
 def test_a_purge_takes_a_secret_also_from_the_history_that_an_adoption_left(
     tmp_path: Path, settings: SettingsWrapper
 ) -> None:
-    old = world.make_project(tmp_path)
-    folder, settings.ROOTS = world.folder(old), (tmp_path,)
-    Project.objects.update(host=FORMER)
-    hosts.register()
-    make_session(old)
+    old = _of_a_former_name(tmp_path, settings)
+    folder = world.folder(old)
     token = "ghp_" + "aB3dE6gH9jK2mN5pQ8sT1vW4yZ7bC0dF3hJ6"
     for text in (f"It is {token}.\n", "Three.\n"):
         world.put(folder / "project_deploy.md", text)
@@ -233,6 +227,15 @@ def test_a_purge_takes_a_secret_also_from_the_history_that_an_adoption_left(
     for store in kept.values():
         with store:
             assert not any(token.encode() in store.read(sha) for sha in store.texts())
+
+
+def _of_a_former_name(tmp_path: Path, settings: SettingsWrapper) -> Project:
+    """A project under a former name, whose folder this host looks into."""
+    old, settings.ROOTS = world.make_project(tmp_path), (tmp_path,)
+    make_session(old)
+    Project.objects.update(host=FORMER)
+    hosts.register()
+    return old
 
 
 def _texts(project: Project, path: str) -> list[str]:

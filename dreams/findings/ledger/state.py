@@ -273,7 +273,8 @@ def is_reordered(path: str, before: bytes | None, after: bytes | None, location:
     """Whether the numbered entries that a location has before and after are in another order."""
     places = (locations_of(path, data).at.get(location, ()) for data in (before, after))
     was, now = ([key for key, unit in place if unit.name == STEP] for place in places)
-    old, new = [key for key in was if key in now], [key for key in now if key in was]
+    both = set(was) & set(now)
+    old, new = ([key for key in keys if key in both] for keys in (was, now))
     return old != new and sorted(old) == sorted(new)
 
 

@@ -212,7 +212,7 @@ def _file(file: UndoneFile, made_by: str, is_shown: bool, *, is_redo: bool) -> d
 
 
 def _sentence(file: UndoneFile, result: bytes | None, made_by: str, *, is_redo: bool) -> str:
-    deed, before = ("redo", "before the undo") if is_redo else ("undo", "before")
+    deed, done, before = ("redo", "redone", "before the undo") if is_redo else ("undo", "undone", "before")
     if file.renamed:
         instead = "remove it there" if result is None else "edit it there, or choose to have this one back"
         return f"Its text is in {file.renamed} now, where {'a redo' if is_redo else 'an undo'} does not follow: {instead}."
@@ -229,7 +229,7 @@ def _sentence(file: UndoneFile, result: bytes | None, made_by: str, *, is_redo: 
     if file.restored.mtime_ns is not None:
         return f"Will be exactly as it was {before}: text, permissions and time."
     return (
-        f"Only these changes will be {deed}ne."
+        f"Only these changes will be {done}."
         if file.is_exact
         else "It has changed since; later edits are kept."
     )

@@ -222,9 +222,7 @@ def _by_file(tree: Tree) -> Iterator[tuple[str, list[_Section]]]:
         rows = lines_leading(tree.texts[path]) if is_index(path) else set()
         told = [item for item in items if item.kind != "blank"]
         # What leads a list or table ("**Status as of 2026-03-30:**") is its heading, of the lowest level.
-        levels = [
-            each.level or (each.depth == 0 and each.kind not in {"bullet", "table"}) * 7 for each in told
-        ]
+        levels = [each.level or (0 if each.depth or each.kind in {"bullet", "table"} else 7) for each in told]
         # A paragraph below a rule at the end is about the whole memory, too.
         is_foot = [item.kind for item in told[-2:]] == ["rule", "paragraph"] and not told[-3:][0].level
         foot = told[-2].first_line - 1 if is_foot else last

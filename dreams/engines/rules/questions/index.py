@@ -19,7 +19,7 @@ from dreams.engines.rules.steps import orphans
 from dreams.engines.rules.steps.index import lines_leading
 from dreams.engines.types import KEEP, Edit, Fate, Option, Place, Question
 from dreams.lib import memdir
-from dreams.lib.files.text import decode, joined, one_line, plural
+from dreams.lib.files.text import decode, one_line, plural
 from dreams.lib.prose import lexicon
 
 MOST_ROWS = 40  # that one question offers; chosen
@@ -282,7 +282,8 @@ def sections_of_a_full_index(context: Inputs) -> Iterator[Question]:
     over = ((fewer, state.lines - config.index_max_lines), (size, state.bytes - config.index_max_bytes))
     if not edits_of or any(saved < LEAST_SHARE * each for saved, each in over):
         return
-    saves = joined([plural(fewer, "line"), *[f"{size:,} bytes"] * (size > 0)])
+    saves = plural(fewer, "line") + (f" and {size:,} bytes" if size > 0 else "")
+    option = Option("demote", "Move the selected sections into memories", tuple(chain(*edits_of.values())))
     yield Question(
         "index",
         " ".join(sorted(each.topic for each in edits_of)),
@@ -290,7 +291,7 @@ def sections_of_a_full_index(context: Inputs) -> Iterator[Question]:
         f"{config.index_max_bytes:,} bytes. {plural(len(edits_of), 'section')} could become "
         f"{'a memory' if len(edits_of) == 1 else 'memories'} with a row here: {saves} fewer.",
         tuple(Place(path, each.line, each.heading, note=plural(each.lines, "line")) for each in edits_of),
-        (Option("demote", "Move the selected sections into memories", (*chain(*edits_of.values()),)), KEEP),
+        (option, KEEP),
         weight=OF_SECTIONS,
     )
 
