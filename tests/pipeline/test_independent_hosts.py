@@ -14,8 +14,10 @@ from django.test import Client
 from django.utils import timezone
 
 from dreams.lib import process
+from dreams.lib.storage import journal
 from dreams.models import DreamRun, Host, Project, Purge
-from dreams.services import dreaming, secret_purge
+from dreams.services import dreaming, hosts, secret_purge
+from dreams.services.memories import syncing
 from dreams.services.scheduling import gate_inputs, scheduler
 from tests.world import directory as world
 from tests.world.rows import make_project
@@ -132,9 +134,51 @@ def test_a_purge_that_was_cut_off_is_finished_by_the_host_with_the_history(
 ) -> None:
     project = world.make_project(tmp_path / "root")
     two.give(project)
+    with two.there():
+        syncing.open_history(project).close()
     made = Purge.objects.create(at=timezone.now(), replaced={}, histories=[project.history_key])
     assert secret_purge.resume() == []
     made.refresh_from_db()
     assert made.done_at is None
     with two.there():
         assert secret_purge.resume() == ["Finished a purge of 0 texts."]
+
+
+@pytest.mark.not_on_postgresql
+def test_a_purge_that_waits_for_a_journal_is_not_called_finished_by_a_host_without_it(
+    two: TwoHosts, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Its history is rewritten, so no host is left to be told by that."""
+    token = "ghp_" + "q7Rk9WvX4cT7pB1zN6hQ8dJ3sL5yG0fAuEoM"
+
+    def busy(*_: object) -> None:
+        raise journal.JournalBusy("another process is writing memory files")
+
+    project = world.make_project(tmp_path / "root", {"notes.md": f"It is {token}.\n"})
+    two.give(project)
+    with two.there():
+        world.put(world.folder(project) / "notes.md", "It is gone.\n")
+        syncing.refresh(project)
+        [leak] = secret_purge.find_secrets(project).found
+        with monkeypatch.context() as patched:
+            patched.setattr(journal, "forget_texts", busy)
+            assert secret_purge.purge(project, [leak.id], world.ME).waits
+    assert Purge.objects.get().histories == []
+    assert secret_purge.resume() == []
+    assert Purge.objects.get().done_at is None
+    with two.there():
+        assert secret_purge.resume() == ["Finished a purge of 1 text."]
+
+
+@pytest.mark.not_on_postgresql
+def test_a_purge_that_an_adopted_host_began_is_not_called_finished_for_what_only_that_host_had(
+    two: TwoHosts, tmp_path: Path
+) -> None:
+    project = world.make_project(tmp_path / "root")
+    two.give(project)
+    Purge.objects.create(at=timezone.now(), replaced={}, histories=[project.history_key])
+    _away(two)
+    hosts.adopt("desk", "me")
+    [said] = secret_purge.resume()
+    assert said.startswith("Finished a purge of 0 texts. If it was begun on desk")
+    assert "its data directory was not read" in said

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 import sqlite3
 import zlib
@@ -519,6 +520,43 @@ def test_a_purge_that_waits_is_finished_though_another_replaced_its_texts_meanwh
     assert not Purge.objects.filter(done_at=None).exists() and verifying.verify().problems == []
 
 
+def test_a_purge_is_not_finished_while_the_history_is_somewhere_else(
+    project: Project, tmp_path: Path
+) -> None:
+    """As after a move to another machine, before its folder is copied, too."""
+    _redacted(project)
+    os.rename(syncing.history_path(project), tmp_path / "elsewhere")
+    [waits] = secret_purge.purge(project, [_id(project)], ME).waits
+    assert waits.startswith(f"{syncing.history_path(project)} is missing")
+    assert verifying.lost_histories(), "nothing hides that it is lost"
+    [waits] = secret_purge.resume()
+    assert waits.startswith("A purge of 1 text is not finished")
+    os.rename(tmp_path / "elsewhere", syncing.history_path(project))
+    assert secret_purge.resume() == ["Finished a purge of 1 text."]
+    assert TOKEN.encode() not in _everywhere(project)
+    assert verifying.verify().problems == []
+
+
+@pytest.mark.not_on_postgresql
+def test_an_unfinished_purge_of_a_project_that_an_adoption_deleted_is_finished_in_its_history(
+    project: Project, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    _redacted(project)
+
+    def busy(*_: object) -> None:
+        raise history.HistoryBusy("Another process writes to it")
+
+    with monkeypatch.context() as patched:
+        patched.setattr(history.HistoryStore, "purge", busy)
+        assert secret_purge.purge(project, [_id(project)], ME).waits
+    path = syncing.history_path(project)
+    project.delete()
+    assert secret_purge.resume() == ["Finished a purge of 1 text."]
+    with history.HistoryStore(path) as store:
+        assert not any(TOKEN.encode() in store.read(sha) for sha in store.texts())
+        assert any(b"[redacted: github-token]" in store.read(sha) for sha in store.texts())
+
+
 @pytest.mark.not_on_postgresql
 def test_a_restore_asked_for_before_a_purge_takes_nothing_from_a_history_that_the_purge_waits_for(
     project: Project, monkeypatch: pytest.MonkeyPatch
@@ -578,6 +616,33 @@ def test_a_key_with_a_line_that_is_in_the_words_instead_of_it_can_be_purged(tmp_
     secret_purge.purge(project, [_id(project)], ME)
     assert b"MIIEvQIBADANBgkqhkiG9w0" not in _everywhere(project)
     assert not secret_purge.find_secrets(project).found
+
+
+@pytest.mark.not_on_postgresql
+@pytest.mark.parametrize(
+    "mark, frame, inner",
+    [
+        ("", ("-----BEGIN {}-----", "-----END {}-----"), "Proc-Type: 4,ENCRYPTED"),
+        ("> ", ("-----BEGIN {}-----", "-----END {}-----"), "Comment: OpenPGP"),
+        ("", ("---- BEGIN SSH2 ENCRYPTED {} ----", "---- END SSH2 ENCRYPTED {} ----"), "Comment: laptop"),
+    ],
+)
+def test_a_purge_of_a_key_leaves_the_words_around_it_where_they_are_without_a_key(
+    tmp_path: Path, mark: str, frame: tuple[str, str], inner: str
+) -> None:
+    head, foot = (each.format("PRIVATE " + "KEY") for each in frame)
+    key = ("MIIEvQIBADANBgkqhkiG9w0BAQEFAASCBKcwggSj", "AgEAAoIBAQC7VJTUt9Us8cKj", "9Us8cK==")
+    block = "".join(f"{mark}{line}\n" for line in (head, inner, "", *key, foot))
+    about = f"It ends with:\n\n{mark}{foot}\n\nIn it is:\n\n{inner}\n\nOne line is {key[1]}.\n"
+    project = world.make_project(tmp_path / "claude", {"key.md": f"Before.\n{block}", "about.md": about})
+    _redacted(project)
+    world.put(world.folder(project) / "about.md", about.replace(key[1], "secret"))
+    syncing.refresh(project)
+    secret_purge.purge(project, [_id(project)], ME)
+    kept = _everywhere(project)
+    assert not any(line.encode() in kept for line in key)
+    first = project.memories.get(path="about.md").versions.order_by("number").first()
+    assert blobs.get_text(first.sha256) == about.replace(key[1], "[redacted: private-key]")
 
 
 def _noted(project: Project, text: str) -> SessionNotes:

@@ -10,10 +10,13 @@ Not reached, as the page says: the agent’s transcripts, earlier exports, older
 
 import logging
 from collections.abc import Collection, Mapping, Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass
+from pathlib import Path
 
 from django.conf import settings
 from django.db import transaction
+from django.db.models import Q
 from django.utils import timezone
 
 from dreams.findings import secrets
@@ -23,8 +26,8 @@ from dreams.lib.refusal import Refusal
 from dreams.lib.secrets.redact import values, without
 from dreams.lib.secrets.spotting import spans
 from dreams.lib.storage import history, journal
-from dreams.models import DreamRun, FileChange, Project, Proposal, Purge
-from dreams.services import auditlog, blobs, database, hosts
+from dreams.models import AuditEntry, DreamRun, FileChange, Project, Proposal, Purge
+from dreams.services import auditlog, blobs, database, hosts, verifying
 from dreams.services.apply import writing
 from dreams.services.memories import hand_edits, said_again, syncing, time_travel
 from dreams.services.review import Actor
@@ -80,8 +83,9 @@ def purge(project: Project, wanted: Collection[str], reviewer: Actor, *, reason:
     hosts.name_secrets()
     workspace.remove_abandoned(settings.DATA_DIR)
     # Else a damaged text would take the place of the whole one in the history.
-    with syncing.open_history(project) as store:
-        time_travel.bring_back_texts(project, store)
+    with time_travel.history_if_there(project) or nullcontext() as store:
+        if store:
+            time_travel.bring_back_texts(project, store)
     texts = _texts(project)
     values = _values(texts.values(), set(wanted))
     if not values:
@@ -178,18 +182,41 @@ def ids_at(project: Project, places: Collection[Sequence[str | int]]) -> set[str
 def resume() -> list[str]:
     """Finish interrupted purges; returns a line for each purge."""
     said = []
-    elsewhere = set(Project.objects.exclude(host=hosts.host()).values_list("history_key", flat=True))
     for made in Purge.objects.filter(done_at__isnull=True):
-        if elsewhere.intersection(made.histories):
-            continue  # its history is on another host, which finishes it
+        if not _is_ours(made):
+            continue
         waits = _finish(made)
         what = plural(len(made.replaced), "text")
         said.append(
             f"A purge of {what} is not finished: {'; '.join(waits)}"
             if waits
-            else f"Finished a purge of {what}."
+            else f"Finished a purge of {what}.{_not_seen(made)}"
         )
     return said
+
+
+def _is_ours(made: Purge) -> bool:
+    """Whether this host has the history, and so the journal and the log. The audit log names the project of a purge whose
+    histories are rewritten; the history of a project that adopting a host deleted is where the file is."""
+    entries = AuditEntry.objects.filter(action="history.purged", object_id=str(made.pk))
+    rows = Project.objects.filter(
+        Q(history_key__in=made.histories) | Q(pk__in=entries.values("project_id_was"))
+    )
+    if owners := set(rows.values_list("host", flat=True)):
+        return owners == {hosts.host()}
+    return all(_path(key).exists() for key in made.histories)
+
+
+def _not_seen(made: Purge) -> str:
+    """Of a purge that may have been begun on a host that is gone."""
+    later = AuditEntry.objects.filter(action="host.adopted", at__gte=made.at)
+    former = ", ".join(sorted(set(later.values_list("object_id", flat=True))))
+    where = "its data directory was not read, and may still have them"
+    return f" If it was begun on {former}, which this host took over: {where}." if former else ""
+
+
+def _path(key: str) -> Path:
+    return syncing.history_folder() / f"{key}.git"
 
 
 def _values(contents: Collection[str], wanted: Collection[str]) -> dict[str, str]:
@@ -234,8 +261,9 @@ def _refuse_if_it_waits(project: Project, texts: Collection[str]) -> None:
 def _keep_replacements(project: Project, new: Mapping[str, str]) -> None:
     data = [text.encode(content) for content in new.values()]
     blobs.put_many(data)
-    with syncing.open_history(project) as store:
-        store.put_many(data)
+    with time_travel.history_if_there(project) or nullcontext() as store:
+        if store:
+            store.put_many(data)
 
 
 def _finish(made: Purge) -> tuple[str, ...]:
@@ -264,13 +292,16 @@ def _finish(made: Purge) -> tuple[str, ...]:
 
 def _rewrite(made: Purge, key: str) -> None:
     project = Project.objects.filter(history_key=key).first()
-    if project is None:
-        return
-    kept = blobs.instead_of_purged(project)
-    with syncing.open_history(project) as store:
-        _replace(made, store, kept)
-        carried.note(project, store)
-    # Those of rows that adopting a host deleted, whose versions the project has now, too.
+    if project and verifying.is_missing(project):
+        raise history.HistoryError(f"{_path(key)} is missing. It may have the texts where it is now")
+    known = blobs.get_many(made.replaced.values())
+    kept = {old: known[new] for old, new in made.replaced.items() if new in known}
+    if project:
+        kept = blobs.instead_of_purged(project)
+        with syncing.open_history(project) as store:
+            _replace(made, store, kept)
+            carried.note(project, store)
+    # Those of rows that adopting a host deleted, whose versions another project may have now, too.
     owned = set(Project.objects.values_list("history_key", flat=True))
     for path in syncing.history_paths():
         if path.stem not in owned:

@@ -4,6 +4,7 @@ A secret is identified by a keyed hash (`findings.secrets.fingerprint`); its tex
 """
 
 import json
+import re
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
@@ -64,15 +65,20 @@ ROWS_AT_ONCE = 500  # of texts; chosen
 SHORTEST = 6
 
 
+#: The key on a line of it, which may be quoted or in a string. A word alone, as in a header of the key, is in other texts, too.
+_KEY_LINE = re.compile(
+    r"[A-Za-z0-9+/=]{16,}|^[\s>#*|]*(?!(?:[A-Z]?[a-z]+|[A-Z]+)\s*$)(?P<short>[A-Za-z0-9+/=]{6,})\s*$"
+)
+
+
 def with_lines(values: Mapping[str, str]) -> dict[str, str]:
     """Those (value → rule) that are long enough to purge; and the lines of a private key without its frame, as the ledger quotes
     single lines."""
     found = {value: rule for value, rule in values.items() if len(value) >= SHORTEST}
     for value, rule in list(found.items()):
-        lines = [line.strip() for line in value.splitlines()]
-        keys = (line for line in lines if len(lines) > 1 and not line.startswith("-----"))
-        # A mask must not count as a part of what it is for.
-        found |= {line: rule for line in keys if len(line) >= SHORTEST and line not in f"{MARK}{rule}]"}
+        lines = value.splitlines()
+        for line in lines if len(lines) > 1 else ():
+            found |= {run["short"] or run[0]: rule for run in _KEY_LINE.finditer(line)}
     return found
 
 
