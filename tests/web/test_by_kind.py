@@ -303,3 +303,21 @@ def test_from_the_list_to_the_disk_without_opening_a_review(browser: Client, tmp
     for proposal in made:
         assert (real.folder(proposal.project) / "project_deploy.md").read_text() == after
     assert triage.ready_to_submit() == [] and triage.counts(timezone.now(), "owner") == []
+
+
+def test_what_another_person_decided_at_the_same_moment_is_not_decided_again(
+    browser: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    made, other = propose("api"), propose("web")
+    shown, decide = form(browser), review.decide
+
+    def beside_another(proposal: Proposal, *given: object, **more: object) -> list[Hunk]:
+        if proposal == made:
+            decide(made, Hunk.objects.filter(file__proposal=made), Hunk.Verdict.REJECTED, review.Actor("ada"))
+        return decide(proposal, *given, **more)
+
+    monkeypatch.setattr(review, "decide", beside_another)
+    page = give(browser, "approved", shown).content.decode()
+    assert "api: This changed since you opened the page" in unescape(page)
+    assert Hunk.objects.get(file__proposal=made).decided_by == "ada"
+    assert Hunk.objects.get(file__proposal=other).verdict == "approved"

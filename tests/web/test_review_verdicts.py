@@ -13,6 +13,7 @@ from django.test import Client
 
 from dreams.models import Decision, FileChange, Finding, Hunk, Proposal
 from dreams.services import review
+from dreams.services.review import mending
 from dreams.web import verdicts as verdict_steps
 from dreams.web.pages import review_proposal as selector
 from tests.world import directory as world, review as desk
@@ -120,7 +121,7 @@ def test_an_edit_replaces_the_new_lines_and_approves(browser: Client, proposal: 
     assert "edited by you" in text and "brief" in text
 
 
-@pytest.mark.parametrize("button", ["one decision", "all"])
+@pytest.mark.parametrize("button", ["one decision", "all", "edit", "redact"])
 def test_of_two_people_who_decide_at_the_same_moment_the_later_is_told(
     browser: Client, proposal: Proposal, monkeypatch: pytest.MonkeyPatch, button: str
 ) -> None:
@@ -136,6 +137,11 @@ def test_of_two_people_who_decide_at_the_same_moment_the_later_is_told(
     page = browser.get(f"/review/{proposal.public_id}/").content.decode()
     if button == "all":
         response = press(browser, page, "Approve all 5")
+    elif button == "edit":
+        response = post(browser, proposal, "edit", about(hunk, text="Likes brief answers.\n"))
+    elif button == "redact":
+        monkeypatch.setitem(mending._MENDS, "redact", lambda *_: "Nothing.\n")
+        response = post(browser, proposal, "mend", about(hunk, how="redact"))
     else:
         response = post(browser, proposal, "decide", about(hunk, verdict="approved"))
     assert response.status_code == 409

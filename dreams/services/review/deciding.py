@@ -157,9 +157,7 @@ def decide(
     with transaction.atomic():
         lock_open_proposal(proposal, or_submitted=or_submitted)
         decided = with_parts(hunks)
-        known = {hunk.pk for hunk in seen}
-        if decisions.digest(hunk for hunk in decided if hunk.pk in known) != decisions.digest(seen):
-            raise ReviewRefused(CHANGED)
+        _refuse_changed(decided, seen)
         if verdict == Hunk.Verdict.APPROVED:
             _refuse_unsolved(decided)
         now = timezone.now()
@@ -193,16 +191,30 @@ def _keeps_its_edit(hunk: Hunk, selected: Sequence[decisions.Grouped], verdict: 
     return [each.pk for each in selected] != [hunk.pk]
 
 
+def _refuse_changed(decided: Iterable[Hunk], seen: Sequence[decisions.HunkOfFile]) -> None:
+    known = {hunk.pk for hunk in seen}
+    if decisions.digest(hunk for hunk in decided if hunk.pk in known) != decisions.digest(seen):
+        raise ReviewRefused(CHANGED)
+
+
 def edit(
-    proposal: Proposal, hunk: Hunk, replacement: str, reviewer: Actor, *, reason: str = ""
+    proposal: Proposal,
+    hunk: Hunk,
+    replacement: str,
+    reviewer: Actor,
+    *,
+    reason: str = "",
+    seen: Sequence[decisions.HunkOfFile] = (),
 ) -> list[Hunk]:
-    """Put `replacement` in place of the hunk's new lines and approve it, with the other parts of its operation."""
+    """Put `replacement` in place of the hunk's new lines and approve it, with the other parts of its operation. Refused as
+    `decide`."""
     transcripts, reason = proposals.verdicts_on(proposal, replacement), reasons.bare(reason)
     with transaction.atomic():
         lock_open_proposal(proposal)
         lines = next(lines for row, lines in proposals.text_hunks(hunk.file) if row.pk == hunk.pk)
         fitted = diff.fitted(lines, replacement)
         decided = with_parts([hunk])
+        _refuse_changed(decided, seen)
         _refuse_unsolved(decided)
         now = timezone.now()
         for part in decided:

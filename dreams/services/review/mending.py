@@ -13,13 +13,16 @@ from dreams.models import Finding, Hunk, LedgerEntry, Proposal
 from dreams.services import blobs, proposals
 from dreams.services.auditlog import Actor
 from dreams.services.memories import syncing
+from dreams.services.proposals.decisions import HunkOfFile
 from dreams.services.review.deciding import ReviewRefused, edit, with_parts
 
 LOSS = "unexplained-loss"
 Mend = Literal["keep", "redact", "unhide"]
 
 
-def mend(proposal: Proposal, hunk: Hunk, how: Mend, reviewer: Actor) -> list[Hunk]:
+def mend(
+    proposal: Proposal, hunk: Hunk, how: Mend, reviewer: Actor, seen: Sequence[HunkOfFile] = ()
+) -> list[Hunk]:
     """Returns all hunks that were decided, as `edit`. Raises ReviewRefused if there is nothing to mend."""
     lines = next(lines for row, lines in proposals.text_hunks(hunk.file) if row.pk == hunk.pk)
     if hunk.verdict == Hunk.Verdict.EDITED:
@@ -28,7 +31,7 @@ def mend(proposal: Proposal, hunk: Hunk, how: Mend, reviewer: Actor) -> list[Hun
     made = _MENDS[how](hunk, lines)
     if made == lines.added:
         raise ReviewRefused("Nothing in this change needs fixing any more. Look at it again.")
-    return edit(proposal, hunk, made, reviewer)
+    return edit(proposal, hunk, made, reviewer, seen=seen)
 
 
 def with_lines(lines: diff.Hunk, lost: set[str]) -> str:

@@ -127,7 +127,7 @@ def decide_shown(wanted: Sequence[int], seen: str, verdict: Hunk.Verdict, review
     refused, taken = [], list[Hunk]()
     for proposal, own in by_proposal.items():
         try:
-            review.decide(proposal, own, verdict, reviewer, batch=batch)
+            review.decide(proposal, own, verdict, reviewer, batch=batch, seen=own)
             taken += own
         except ReviewRefused as error:
             refused.append(f"{proposal.project}: {error}")

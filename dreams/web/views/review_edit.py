@@ -2,7 +2,7 @@
 file as viewed, show secrets.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import cast, get_args
 
 from django.http import Http404, HttpResponse
@@ -38,16 +38,22 @@ MOST_TYPED = 200_000
 def edit(request: Request, public_id: str) -> HttpResponse:
     loaded = load(request, proposal_of(public_id))
     typed = request.POST.get("text", "")
-    return _edited(request, loaded, lambda hunk: review.edit(loaded.proposal, hunk, typed, reviewer(request)))
+
+    def change(hunk: Hunk, seen: Sequence[Hunk]) -> list[Hunk]:
+        return review.edit(loaded.proposal, hunk, typed, reviewer(request), seen=seen)
+
+    return _edited(request, loaded, change)
 
 
-def _edited(request: Request, loaded: LoadedProposal, change: Callable[[Hunk], list[Hunk]]) -> HttpResponse:
+def _edited(
+    request: Request, loaded: LoadedProposal, change: Callable[[Hunk, Sequence[Hunk]], list[Hunk]]
+) -> HttpResponse:
     asked_for = named(request, loaded)
     if isinstance(asked_for, str):
         return refuse(request, loaded, asked_for)
     before = verdicts.remember(asked_for)
     try:
-        change(whole(request, asked_for))
+        change(whole(request, asked_for), asked_for[0].hunks)
     except ReviewRefused as refused:
         return refuse(request, loaded, str(refused))
     verdicts.push(request, loaded.proposal, before, verdicts.sentence(Hunk.Verdict.EDITED, asked_for))
@@ -62,7 +68,11 @@ def mend(request: Request, public_id: str) -> HttpResponse:
     how = cast(Mend, request.POST.get("how", ""))
     if how not in get_args(Mend):
         raise Http404("no such remedy")
-    return _edited(request, loaded, lambda hunk: review.mend(loaded.proposal, hunk, how, reviewer(request)))
+
+    def change(hunk: Hunk, seen: Sequence[Hunk]) -> list[Hunk]:
+        return review.mend(loaded.proposal, hunk, how, reviewer(request), seen)
+
+    return _edited(request, loaded, change)
 
 
 @require_POST
