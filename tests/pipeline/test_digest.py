@@ -320,6 +320,26 @@ def test_one_sent_by_hand_and_one_that_is_due_at_the_same_moment_are_one(
     assert len(hook.posts) == 1
 
 
+def test_one_sent_by_hand_and_a_retry_at_the_same_moment_are_one(
+    project: Project, hook: PostServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    world.three_changes(project)
+    hook.status, now = 500, timezone.now()
+    daily(now)
+    hook.status, post, beside = 200, notify.post, []
+
+    def beside_the_retry(found: digest.Digest, url: str) -> None:
+        beside.append((notify.send(later, actor="owner"), notify.retry(later), notify.failing()))
+        post(found, url)
+
+    monkeypatch.setattr(notify, "post", beside_the_retry)
+    later = now + dt.timedelta(minutes=20)
+    assert notify.retry(later) == ["webhook: sent"]
+    assert beside == [({"webhook": notify.UNDER_WAY}, [], {"webhook": notify.SENDING})]
+    assert len(hook.posts) == 2
+    assert notify.failing() == {}
+
+
 def test_one_sent_by_hand_waits_for_no_pause_after_a_failure(project: Project, hook: PostServer) -> None:
     world.three_changes(project)
     hook.status, now = 500, timezone.now()

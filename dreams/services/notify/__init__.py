@@ -155,6 +155,7 @@ DAY = dt.timedelta(days=1)  # the longest time between two tries; chosen
 RETRY = dt.timedelta(minutes=15)  # doubled with each failure, up to a day; chosen
 #: A sending process may be killed; after this time another one may send.
 LEASE = dt.timedelta(minutes=5)
+SENDING = "It is being sent again."  # the error meanwhile, which tells the lease from a pause after a failure
 UNDER_WAY = "It is being sent already. If that was stopped, it can be sent again after 5 minutes."
 
 
@@ -204,12 +205,12 @@ def send(now: dt.datetime | None = None, *, actor: str) -> dict[str, str]:
 
 def _send_by_hand(row: Channel, to: str, now: dt.datetime, actor: str) -> str:
     # A person does not wait for the pause after a failure, only for another process that sends.
-    free = _claim(row, _may_send(now) | Q(failures__gt=0), now)
+    free = _claim(row, _may_send(now) | Q(failures__gt=0) & ~Q(error=SENDING), now)
     return _deliver(row, collect(now), to, now, actor) if free else UNDER_WAY
 
 
 def _claim(row: Channel, may_send: Q, now: dt.datetime) -> bool:
-    return bool(Channel.objects.filter(may_send, pk=row.pk).update(next_at=now + LEASE))
+    return bool(Channel.objects.filter(may_send, pk=row.pk).update(next_at=now + LEASE, error=SENDING))
 
 
 def _each(names: Iterable[str], now: dt.datetime, period: dt.timedelta | None) -> dict[str, str]:
