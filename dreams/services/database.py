@@ -53,19 +53,31 @@ def is_busy(error: BaseException | None) -> bool:
 
 
 @contextmanager
+def unless_full() -> Iterator[None]:
+    """For a write that can be left out, as of a page that only reads: it is, where the disk is full."""
+    try:
+        yield
+    except (OSError, DatabaseError) as error:
+        if not is_full(error):
+            raise
+
+
+@contextmanager
 def unless_busy() -> Iterator[None]:
-    """For a write that can be left out: it is, where it would have to wait for another writer. SQLite only; PostgreSQL
-    waits for the same row alone."""
+    """As `unless_full`, and it is left out where it would have to wait for another writer. That on SQLite only; PostgreSQL waits
+    for the same row alone."""
     connection = connections[DEFAULT_DB_ALIAS]
     if connection.vendor != "sqlite" or connection.in_atomic_block:
-        yield
+        with unless_full():
+            yield
         return
     with connection.cursor() as cursor:
         cursor.execute("PRAGMA busy_timeout")
         [wait] = cursor.fetchone()
         cursor.execute("PRAGMA busy_timeout = 0")
         try:
-            yield
+            with unless_full():
+                yield
         except OperationalError as error:
             if not is_busy(error):
                 raise

@@ -183,7 +183,9 @@ def renamed(old_key: str, new_key: str) -> None:
 
 def mark_used(session_key: str) -> None:
     """Stores that the login is in use, at most once in ten minutes; no page waits for that."""
-    if cache.add(f"login-seen-{hashed(session_key)}", 1, SEEN_SECONDS):
+    with database.unless_full():
+        if not cache.add(f"login-seen-{hashed(session_key)}", 1, SEEN_SECONDS):
+            return
         with database.unless_busy():
             LoginSession.objects.filter(session_key=session_key).update(seen_at=timezone.now())
 

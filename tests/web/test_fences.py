@@ -9,11 +9,13 @@ import sqlite3
 import time
 from contextlib import closing
 from pathlib import Path
+from typing import Any
 from urllib.parse import urlencode
 
 import pytest
 from django.conf import settings
-from django.db import OperationalError
+from django.core.cache import cache
+from django.db import OperationalError, connection
 from django.http import HttpRequest, HttpResponse
 from django.test import Client, RequestFactory, override_settings
 from django.urls import path
@@ -23,6 +25,7 @@ from dreams.services.doctor import work
 from dreams.services.login import make_link
 from dreams.web import middleware
 from dreams.web.access import safe_next
+from tests.world import directory as world
 from tests.world.cases import each
 
 pytestmark = pytest.mark.django_db
@@ -296,6 +299,33 @@ def test_a_full_disk_is_said_and_to_make_room(address: str) -> None:
         and "log has the details" not in text
     )
     assert ("/notes/a.md" if "file" in address else str(settings.DATA_DIR)) in text
+
+
+@pytest.mark.django_db(transaction=True)
+@pytest.mark.parametrize("address", ["/", "/usage/", "/projects/{}/checkup/", "/projects/{}/statements/"])
+@pytest.mark.parametrize("where", ["the database", "the cache"])
+def test_a_page_that_only_reads_is_shown_on_a_full_disk(
+    browser: Client, tmp_path: Path, address: str, where: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    project = world.make_project(tmp_path / "root", {"notes.md": "The port is 80.\n"})
+    browser.get("/health/")  # its first page saves the token of forms
+    cache.clear()
+
+    def no_room(*_: object, **__: object) -> object:
+        if where == "the cache":
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+        return _full(RequestFactory().get("/"))
+
+    for name in ("set", "add", "set_many") if where == "the cache" else ():
+        monkeypatch.setattr(cache, name, no_room)
+
+    def execute(run: Any, sql: str, *given: object) -> object:
+        writes = where == "the database" and sql.startswith(("UPDATE", "INSERT", "DELETE"))
+        return no_room() if writes else run(sql, *given)
+
+    with connection.execute_wrapper(execute):
+        response = browser.get(address.format(project.pk))
+    assert response.status_code == 200
 
 
 @pytest.mark.django_db

@@ -218,6 +218,8 @@ def ticks(now: dt.datetime) -> Check:
             return Check("Scheduler", "warn", said, "; ".join(failures[:MOST_NAMES]), remedy)
         return Check("Scheduler", "ok", "Running", f"Ran {amounts.ago(last, now)}")
     said = f"Stopped {amounts.ago(last, now)}" if last else "Has never run"
+    if last and last > now:
+        said = "Not known yet, as the clock was set back since its last check"
     return _standing_still("Scheduler", said, "No dream starts automatically", now)
 
 

@@ -16,7 +16,7 @@ from dreams.findings.base import FindingsReport, NewFinding
 from dreams.lib.files import safefs, text, workspace
 from dreams.lib.secrets.redact import redact
 from dreams.models import DreamRun, Project
-from dreams.services import hosts, project_lock
+from dreams.services import database, hosts, project_lock
 from dreams.services.memories import derivable, instructions, syncing
 
 #: The cache key includes everything that a report depends on, so an old one is never shown for a new state.
@@ -57,7 +57,8 @@ def check(project: Project) -> Checkup:
     report: FindingsReport | None = cache.get(key)
     if report is None:
         report = findings.health(files, config, told, derivable.by_code(files, repo), project.scope)
-        cache.set(key, report, KEPT_SECONDS)
+        with database.unless_full():
+            cache.set(key, report, KEPT_SECONDS)
     dreams = project.dreams.filter(status=DreamRun.Status.COMPLETED).count()
     tidied = dreams + (project.last_consolidated_at is not None)
     found = (*_not_read(project), *report.findings, *index_limits.never_dreamt(files, tidied))

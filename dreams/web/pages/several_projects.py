@@ -19,7 +19,7 @@ from dreams.lib import diff, memdir
 from dreams.lib.files import text
 from dreams.lib.secrets.masking import Mask
 from dreams.models import InstructionText, Memory, Project
-from dreams.services import blobs
+from dreams.services import blobs, database
 
 ABOUT_PEOPLE = ("user", "feedback")  # a project's own facts may be alike by chance, or by a template
 LEAST_PROJECTS = 2  # a rule that only two have is one told twice; chosen
@@ -110,7 +110,8 @@ def _found() -> list[Shared]:
     found: list[Shared] | None = cache.get(f"memoryweb:several-projects:{digest}")
     if found is None:
         found = _compared(kept, blobs.get_many(one.sha for one in kept))
-        cache.set(f"memoryweb:several-projects:{digest}", found, KEPT_SECONDS)
+        with database.unless_full():
+            cache.set(f"memoryweb:several-projects:{digest}", found, KEPT_SECONDS)
     return found
 
 

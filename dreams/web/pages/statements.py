@@ -21,6 +21,7 @@ from dreams.lib.prose.statement_index import StatementIndex
 from dreams.lib.prose.statement_pairs import Pair, PlacedText, places_of
 from dreams.lib.secrets.masking import Mask
 from dreams.models import Memory, Project
+from dreams.services import database
 from dreams.services.memories import syncing
 
 KEPT_SECONDS: Final = 24 * 3600  # people return to a page within the day; chosen
@@ -187,7 +188,8 @@ def _compared(project: Project, files: Mapping[str, str]) -> Compared:
         _indexes[project.pk] = index
         for oldest in list(_indexes)[:-MOST_INDEXES]:
             _indexes.pop(oldest, None)
-        cache.set(key, found, KEPT_SECONDS)
+        with database.unless_full():
+            cache.set(key, found, KEPT_SECONDS)
     return found
 
 

@@ -18,7 +18,7 @@ from django.utils import timezone
 from dreams.engines.tokens import KINDS, Tokens, known_price, rate_for
 from dreams.models import DreamUsage, ModelRequest, RequestUsage
 from dreams.models.prepared import prepared
-from dreams.services import cached_counts
+from dreams.services import cached_counts, database
 from dreams.services.pricing import LEDGERS, ModelLimits, PriceBook
 
 # Offsets of a zone are sampled this often; the shortest period with a different one is the month of Ramadan.
@@ -84,9 +84,10 @@ def summed(what: str, since: dt.datetime, on: Iterable[object], summing: Summing
     kept: dict[str, list[Kept]] = cache.get_many([span.key for span in spans if span.key])
     missing = [span for span in spans if span.key not in kept]
     made = summing(missing) if missing else []
-    cache.set_many(
-        {span.key: sums for span, sums in zip(missing, made, strict=True) if span.key}, KEPT_SECONDS
-    )
+    with database.unless_full():
+        cache.set_many(
+            {span.key: sums for span, sums in zip(missing, made, strict=True) if span.key}, KEPT_SECONDS
+        )
     return [one for sums in (*kept.values(), *made) for one in sums]
 
 
