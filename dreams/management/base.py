@@ -233,7 +233,7 @@ class Command(BaseCommand):
 
     def _for_terminal(self, text: str) -> str:
         """The text for a terminal, without secrets in names and without control characters, which could move the cursor."""
-        return diff.visible(self._paths().mask(text))
+        return in_one_line(diff.visible(self._paths().mask(text)))
 
 
 def parsed(parser: CommandParser, words: Sequence[str]) -> dict[str, Any]:
@@ -358,6 +358,13 @@ def some_path(text: str) -> Path:
     if not text:
         raise argparse.ArgumentTypeError("A path is empty. Name a folder or a file.")
     return Path(text)
+
+
+def some_text(text: str) -> str:
+    """The argparse type of what a variable without a value must not leave out: that would be all, or the default."""
+    if not text.strip():
+        raise argparse.ArgumentTypeError("it is empty")
+    return text
 
 
 def port(text: str) -> int:

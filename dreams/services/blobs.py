@@ -12,6 +12,8 @@ from dreams.models.prepared import prepared
 from dreams.services import database
 from memoryweb import typed
 
+NOTHING = text.sha256(b"")
+
 
 class MissingBlob(Refusal):
     """There are no bytes with this sha256, or others than were stored; the message names it."""
@@ -75,7 +77,7 @@ def get_all(shas: QuerySet[Any, str]) -> Mapping[str, bytes]:
 def get_many(shas: Iterable[str]) -> Mapping[str, bytes]:
     """The stored ones of `shas`; one query per 500."""
     wanted = sorted({sha for sha in shas if sha})
-    found: dict[str, bytes] = {}
+    found = {sha: b"" for sha in wanted if sha == NOTHING}  # which no disk can lose
     for some in database.in_parts(wanted, 500):
         found.update((sha, bytes(data)) for sha, data in _kept(list(some)))
     return found

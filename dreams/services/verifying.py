@@ -183,12 +183,11 @@ def _users_of(blob: Blob) -> str:
 
 def _journals(folder: Path) -> tuple[int, Iterator[Damage]]:
     try:
-        entries = journal.list_journals(folder)
-        lines = journal.verify_journals(folder) if entries else []
+        count, lines = journal.verify_journals(folder)
     except OSError as error:
         return 0, iter([_unread("the folder of journals", folder, error)])
     remedy = "Its changes are undone from the history instead."
-    return len(entries), (
+    return count, (
         _unread("this journal", Path(line.filename), line)
         if isinstance(line, OSError)
         else Damage(line, str(folder), remedy)

@@ -112,6 +112,25 @@ def test_an_empty_name_is_no_project_and_never_all_of_them(discovered: Shell, co
     assert done.returncode == 1 and done.stderr.startswith("No project ''.")
 
 
+@each(
+    "command",
+    ["projects --host", "doctor --host", "gates --now", "instructions app --cwd", "readonly_shell --cwd"],
+)
+def test_an_option_with_nothing_in_it_is_not_one_that_is_left_out(discovered: Shell, command: str) -> None:
+    """As of a variable of a script that is not set."""
+    done = discovered.run(*command.split(), "")
+    option = command.rsplit(maxsplit=1)[-1]
+    assert done.returncode == 2 and f"argument {option}: it is empty" in done.stderr
+    assert done.stdout == ""
+
+
+def test_a_refusal_is_one_line_whatever_a_name_has(discovered: Shell) -> None:
+    done = discovered.run("history", "no\tsuch\nproject")
+    assert done.returncode == 1 and len(done.stderr.splitlines()) == 1
+    done = discovered.run("projects", "--host", "no\tsuch\nhost")
+    assert done.stderr == "No host is called no⟨U+0009⟩such⟨U+000A⟩host. `hosts` lists them.\n"
+
+
 def test_what_nobody_can_confirm_is_answered_with_the_command_that_rejects_it() -> None:
     file = FileChange(path="my notes.md")
     says = {

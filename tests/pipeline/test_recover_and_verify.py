@@ -25,6 +25,7 @@ from dreams.lib.files import text, workspace
 from dreams.lib.refusal import Refusal
 from dreams.lib.storage import journal
 from dreams.lib.storage.history import HistoryBusy, HistoryStore
+from dreams.lib.storage.journal import store
 from dreams.management.base import BadUsage, Refused
 from dreams.models import (
     AppliedBatch,
@@ -38,7 +39,7 @@ from dreams.models import (
     Purge,
     Version,
 )
-from dreams.services import auditlog, dreaming, recovery, review, rollback, secret_purge
+from dreams.services import auditlog, blobs, dreaming, recovery, review, rollback, secret_purge, verifying
 from dreams.services.apply import applying, writing
 from dreams.services.doctor import installation
 from dreams.services.memories import hand_edits, syncing
@@ -560,6 +561,26 @@ def test_the_projects_page_says_that_its_history_is_damaged_and_sets_it_aside(
     assert [*AuditEntry.objects.filter(action="history.set_aside").values_list("object_id", flat=True)] == [
         kept.name
     ]
+
+
+def test_verify_opens_each_journal_once(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
+    opened = list[Path]()
+    begin = store.Journal.__init__
+    assert apply_all(project)
+
+    def counted(one: store.Journal, system: journal.System, path: Path) -> None:
+        opened.append(path)
+        begin(one, system, path)
+
+    monkeypatch.setattr(store.Journal, "__init__", counted)
+    checked = verifying.verify().checked["journals"]
+    assert checked == len(opened) > 0
+
+
+def test_the_text_of_an_empty_memory_cannot_be_lost() -> None:
+    empty = blobs.put(b"")
+    Blob.objects.all().delete()
+    assert blobs.get(empty) == b""
 
 
 def test_a_lost_history_is_found(project: Project, tmp_path: Path) -> None:

@@ -57,6 +57,7 @@ from dreams.services.search import index
 from tests.world import asking, directory as world, rows
 from tests.world.agent_folder import closed_to_us
 from tests.world.directory import ME
+from tests.world.journal import list_journals
 
 pytestmark = pytest.mark.django_db(transaction=True)
 # Made from parts: no file may hold what looks like a live credential.
@@ -470,7 +471,7 @@ def test_a_purge_waits_for_the_journal_and_is_finished_later(
 
 def _a_journal() -> Path:
     folder = Path(settings.DATA_DIR) / "journal"
-    return folder / journal.list_journals(folder)[0].name
+    return folder / list_journals(folder)[0].name
 
 
 def test_a_purge_needs_no_journal_whose_texts_the_disk_lost(project: Project) -> None:

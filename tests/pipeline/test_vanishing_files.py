@@ -121,4 +121,4 @@ def test_a_journal_that_is_thrown_away_meanwhile_is_no_damage(
         return found
 
     monkeypatch.setattr(recovery, "attempts", listed_before)
-    assert recovery.verify_journals(tmp_path) == []
+    assert recovery.verify_journals(tmp_path) == (1, [])

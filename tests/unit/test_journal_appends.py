@@ -9,9 +9,9 @@ from unittest.mock import Mock
 import pytest
 
 from bench import kills
-from dreams.lib.storage.journal import FileOp, Plan, collect_late, list_journals, recover, run, sha256_of
+from dreams.lib.storage.journal import FileOp, Plan, collect_late, recover, run, sha256_of
 from tests.world.cases import each
-from tests.world.journal import Dying, Traced
+from tests.world.journal import Dying, Traced, list_journals
 from tests.world.processes.killed import dies
 
 FLAGS = pytest.mark.parametrize(

@@ -8,8 +8,19 @@ from pathlib import Path
 
 import pytest
 
-from dreams.lib.storage.journal import FileOp, Plan, list_journals, recover, run, sha256_of
-from tests.world.journal import LONG_AGO, NEW, OLD, Dying, Place, Traced, back, make_place, make_plan
+from dreams.lib.storage.journal import FileOp, Plan, recover, run, sha256_of
+from tests.world.journal import (
+    LONG_AGO,
+    NEW,
+    OLD,
+    Dying,
+    Place,
+    Traced,
+    back,
+    list_journals,
+    make_place,
+    make_plan,
+)
 from tests.world.manifest import manifest
 from tests.world.processes.killed import dies
 

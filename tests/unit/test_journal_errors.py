@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from dreams.lib.storage.journal import list_journals, recover, run
+from dreams.lib.storage.journal import recover, run
 from tests.world.cases import each
-from tests.world.journal import NEW, Failing, Place, Traced, make_place, make_plan
+from tests.world.journal import NEW, Failing, Place, Traced, list_journals, make_place, make_plan
 
 CODES = (errno.EIO, errno.ENOSPC, errno.EDQUOT, errno.EROFS)
 

@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from dreams.lib.files.safefs import UnsafePath
-from dreams.lib.storage.journal import Plan, abandon, list_journals, recover, run
-from tests.world.journal import NEW, OLD, Dying, Place, Traced, change, make_place, make_plan
+from dreams.lib.storage.journal import Plan, abandon, recover, run
+from tests.world.journal import NEW, OLD, Dying, Place, Traced, change, list_journals, make_place, make_plan
 from tests.world.manifest import manifest
 from tests.world.processes.killed import dies
 

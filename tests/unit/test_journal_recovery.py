@@ -15,7 +15,6 @@ from dreams.lib.storage.journal import (
     Plan,
     abandon,
     forget_texts,
-    list_journals,
     read_journal,
     recover,
     run,
@@ -24,7 +23,18 @@ from dreams.lib.storage.journal import (
 )
 from dreams.lib.storage.journal.store import locked
 from tests.world.agent_folder import closed_to_us
-from tests.world.journal import NEW, OLD, Dying, DyingAt, Place, Traced, make_place, make_plan, old_text
+from tests.world.journal import (
+    NEW,
+    OLD,
+    Dying,
+    DyingAt,
+    Place,
+    Traced,
+    list_journals,
+    make_place,
+    make_plan,
+    old_text,
+)
 from tests.world.processes.killed import dies
 
 
@@ -127,12 +137,12 @@ def test_a_plan_whose_records_a_disk_does_not_find_now_waits_and_is_not_thrown_a
 @pytest.mark.parametrize("record", ["record.json", "end.json"])
 def test_one_flipped_bit_in_a_record_is_found_and_named(place: Place, record: str) -> None:
     run(make_plan(place), place.journal)
-    assert verify_journals(place.journal) == []
+    assert verify_journals(place.journal) == (1, [])
     path = place.journal / "d1.1" / record
     data = bytearray(path.read_bytes())
     data[len(data) // 2] ^= 1
     path.write_bytes(data)
-    [trouble] = verify_journals(place.journal)
+    _, [trouble] = verify_journals(place.journal)
     assert f"d1.1: {record}" in trouble
     assert [entry.state for entry in list_journals(place.journal)] == ["damaged"]
 
@@ -149,7 +159,7 @@ def test_a_flipped_bit_in_a_text_and_a_missing_text_are_found_and_named(place: P
     flipped, missing = sha256_of(OLD["a.md"]), sha256_of(NEW["a.md"])
     (blobs / flipped).write_bytes(b"\xef\xbb\xbfole\r\n")
     (blobs / missing).unlink()
-    troubles = verify_journals(place.journal)
+    _, troubles = verify_journals(place.journal)
     assert len(troubles) == 2
     assert any(flipped in line and "damaged" in line for line in troubles)
     assert any(missing in line and "missing" in line for line in troubles)

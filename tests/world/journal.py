@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from dreams.lib.storage.journal import Applied, FileOp, Plan, Result, System, sha256_of
+from dreams.lib.storage.journal.recovery import JournalEntry, entry_at
 from dreams.lib.storage.journal.store import Journal, attempts
 from tests.world.manifest import Entry, manifest
 
@@ -35,6 +36,11 @@ class Place:
 
     def leftovers(self) -> list[str]:
         return [str(p) for p in self.memory.rglob("*") if ".memoryweb-" in p.name]
+
+
+def list_journals(folder: Path) -> list[JournalEntry]:
+    """Every attempt still in the journal, by plan id and attempt."""
+    return [entry_at(path) for path in attempts(folder)]
 
 
 def make_place(base: Path) -> Place:

@@ -28,7 +28,12 @@ class Command(base.Command):
             "--connection", action="store_true", help="also send the model one short question"
         )
 
-        parser.add_argument("--host", metavar="NAME", help="show what the database knows about another host")
+        parser.add_argument(
+            "--host",
+            metavar="NAME",
+            type=base.some_text,
+            help="show what the database knows about another host",
+        )
 
     def run(self, options: base.Options) -> base.Result:
         # A missing database is no problem at the first start; the checks report why it cannot be created.

@@ -32,7 +32,10 @@ class Command(base.Command):
     def arguments(self, parser: base.CommandParser) -> None:
         named.add_project(parser, optional=True)
         parser.add_argument(
-            "--now", metavar="ISO", help="evaluate at this time, with an offset: 2026-03-01T12:00:00+00:00"
+            "--now",
+            metavar="ISO",
+            type=base.some_text,
+            help="evaluate at this time, with an offset: 2026-03-01T12:00:00+00:00",
         )
 
     def run(self, options: base.Options) -> base.Result:

@@ -11,7 +11,11 @@ class Command(base.Command):
     def arguments(self, parser: base.CommandParser) -> None:
         named.add_project(parser)
         parser.add_argument(
-            "--cwd", metavar="DIR", default="", help="a folder of the repository; else its top"
+            "--cwd",
+            metavar="DIR",
+            type=base.some_text,
+            default="",
+            help="a folder of the repository; else its top",
         )
 
     def run(self, options: base.Options) -> base.Result:

@@ -15,7 +15,12 @@ class Command(base.Command):
     help = "List all known projects: slug, memory directory, sessions, memories, last dream."
 
     def arguments(self, parser: base.CommandParser) -> None:
-        parser.add_argument("--host", metavar="NAME", help="only projects of this host; `all` for every host")
+        parser.add_argument(
+            "--host",
+            metavar="NAME",
+            type=base.some_text,
+            help="only projects of this host; `all` for every host",
+        )
 
     def run(self, options: base.Options) -> base.Result:
         names, host = hosts.names(), _wanted(options["host"])

@@ -29,7 +29,12 @@ class Command(base.Command):
             metavar="NAME=DIR",
             help="make DIR available as /NAME; may be repeated",
         )
-        parser.add_argument("--cwd", metavar="DIR", help="where to start: a path below a mount (default: /)")
+        parser.add_argument(
+            "--cwd",
+            metavar="DIR",
+            type=base.some_text,
+            help="where to start: a path below a mount (default: /)",
+        )
         what = parser.add_mutually_exclusive_group(required=True)
         what.add_argument("-c", dest="line", metavar="CMD", help="one command line")
         what.add_argument("--batch", action="store_true", help="read JSON lines from standard input")

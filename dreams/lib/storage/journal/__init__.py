@@ -20,7 +20,6 @@ from .plan import Applied, BadPlan, DirState, FileOp, JournalBusy, Plan, Result,
 from .recovery import (
     abandon,
     forget_texts,
-    list_journals,
     plan_ids,
     read_journal,
     recover,

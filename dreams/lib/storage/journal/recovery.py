@@ -134,18 +134,14 @@ def plan_ids(journal_dir: str | os.PathLike[str]) -> set[str]:
     return {path.name.rpartition(".")[0] for path in attempts(Path(journal_dir))}
 
 
-def list_journals(journal_dir: str | os.PathLike[str]) -> list[JournalEntry]:
-    """Every attempt still in the journal, by plan id and attempt."""
-    return [_entry(path) for path in attempts(Path(journal_dir))]
-
-
 def read_journal(journal_dir: str | os.PathLike[str], plan_id: str) -> JournalEntry | None:
     """The latest attempt at one plan."""
     found = attempts(Path(journal_dir), plan_id)
-    return _entry(found[-1]) if found else None
+    return entry_at(found[-1]) if found else None
 
 
-def _entry(path: Path) -> JournalEntry:
+def entry_at(path: Path) -> JournalEntry:
+    """What the folder of an attempt has."""
     plan_id = path.name.rpartition(".")[0]
     try:
         with Journal(System(), path) as journal:
@@ -162,11 +158,12 @@ def _entry(path: Path) -> JournalEntry:
     return JournalEntry(path.name, plan_id, state, resolved.made_at, resolved.target_dir, meta, result, said)
 
 
-def verify_journals(journal_dir: str | os.PathLike[str]) -> list[str | OSError]:
-    """The damaged or missing records and texts, each with its name; the error of a journal that the system does not let us
-    read."""
+def verify_journals(journal_dir: str | os.PathLike[str]) -> tuple[int, list[str | OSError]]:
+    """How many journals there are, and the damaged or missing records and texts, each with its name; the error of a journal that
+    the system does not let us read."""
     troubles = list[str | OSError]()
-    for path in attempts(Path(journal_dir)):
+    found = attempts(Path(journal_dir))
+    for path in found:
         try:
             with Journal(System(), path) as journal:
                 troubles += _verify(journal)
@@ -175,7 +172,7 @@ def verify_journals(journal_dir: str | os.PathLike[str]) -> list[str | OSError]:
         except (OSError, SafeFsError, JournalDamaged) as error:
             if path.exists():  # else it ended, and was discarded meanwhile
                 troubles.append(f"{path.name}: {error}")
-    return troubles
+    return len(found), troubles
 
 
 def _verify(journal: Journal) -> list[str]:
