@@ -26,6 +26,7 @@ from dreams.models import (
 )
 from dreams.services import hosts, secret_paths, settings_changes
 from dreams.services.inbox import waiting
+from dreams.services.notify.digest import collect
 from dreams.services.policies import earned
 from dreams.services.search import index
 from dreams.web.pages import inbox as inbox_page, project as project_page, timeline
@@ -108,17 +109,21 @@ def test_questions_of_a_project_that_is_not_watched_are_asked_nowhere(
     assert (found["questions"], found["more"]) == ([], 0)
 
 
-def test_an_open_review_of_a_project_that_is_not_watched_rests_and_decided_work_does_not(
+def test_what_waits_of_a_project_that_is_not_watched_rests_and_decided_work_is_still_listed(
     browser: Client, project: Project
 ) -> None:
     waits = make.make_proposal(project, make.make_dream(project))
     decided = make.make_proposal(project, state="submitted")
+    assert "<title>(2) Inbox" in _text(browser, "/")
+    digest = collect(timezone.now())
+    assert (digest.to_review, digest.to_finish) == (1, 1)
     assert "feedback_testing.md" in _text(browser, "/by-kind/")
     Project.objects.update(gone_at=timezone.now(), unwatched_at=timezone.now())
     text = _text(browser, "/")
     assert waits.public_id not in text and decided.public_id in text
     assert "its project is gone or not watched" in text and "Write now" not in text
-    assert "<title>(1) Inbox" in text
+    assert "Snoozed (1)" in text and "until its project is back" in text and "Bring back" not in text
+    assert "<title>Inbox" in text and collect(timezone.now()).is_empty
     assert "feedback_testing.md" not in _text(browser, "/by-kind/")
     decided.delete()
     assert waits.public_id in _text(browser, reverse("project", args=[project.pk]))

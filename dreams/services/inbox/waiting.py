@@ -35,6 +35,7 @@ from dreams.services.proposals.summaries import Summary
 from dreams.services.questions.question_states import NOW_ASKED
 
 MOST = 200  # the title counts all
+GONE = "Decided, not written yet; its project is gone or not watched."
 ASKED = "It was asked to write this. It checks it again, then reports here."
 State = Proposal.State
 
@@ -81,7 +82,8 @@ class ProposalFacts:
 class WaitingItem:
     """One thing that waits. `key` never changes; `host` is the name of the other machine that was asked to continue, empty
     if a person must act, which is possible on any host; `of` is the key of the host that it belongs to, or empty;
-    `not_for` are the accounts that did their part."""
+    `not_for` are the accounts that did their part. What is decided of a project that is gone has a `snooze` that nobody
+    made, until the project is back."""
 
     key: str
     kind: WaitingKind
@@ -165,7 +167,7 @@ def _of_proposals(rows: Sequence[Any]) -> Iterator[WaitingItem]:
         item = _item(row, facts, stuck.get(row.pk, []), failures.get(row.public_id))
         if item.kind == WaitingKind.CONFIRM and refused.get(row.pk, 0) >= host_requests.TOO_OFTEN:
             item = replace(item, why=_too_fast(stuck[row.pk], refused[row.pk], facts.host))
-        elif row.pk in second and item.kind in (WaitingKind.WRITE, WaitingKind.FAILED):
+        elif row.pk in second and not item.snooze and item.kind in (WaitingKind.WRITE, WaitingKind.FAILED):
             item = _for_another(item, second[row.pk])
         if row.pk in asked:
             item = replace(item, kind=WaitingKind.WRITE, why=ASKED, action="View", host=facts.host)
@@ -262,6 +264,9 @@ def _item(
 ) -> WaitingItem:
     is_open = row.state == State.OPEN
     told = _of_open(row, facts, stuck) if is_open else _of_submitted(row, facts, stuck, failure)
+    if is_gone := row.project.gone_at is not None:
+        kind = WaitingKind.SUBMIT if is_open else WaitingKind.WRITE
+        told = kind, GONE, "View", _page_of("review", row.public_id)
     kind, why, action, url = told
     # `why` already has their progress, so show only a person's reason.
     if kind in (WaitingKind.SUBMIT, WaitingKind.WRITE):
@@ -277,6 +282,7 @@ def _item(
         url=url,
         of=row.project.host,
         facts=facts,
+        snooze=Snooze(item=row.public_id, kind=kind) if is_gone else None,
     )
 
 
@@ -320,13 +326,6 @@ def _of_submitted(
     row: Any, facts: ProposalFacts, stuck: Sequence[rebase.StuckFile], failure: str | None
 ) -> _Told:
     here = _page_of("review", row.public_id)
-    if row.project.gone_at is not None:
-        return (
-            WaitingKind.WRITE,
-            "Approved, not written yet; its project is gone or not watched.",
-            "View",
-            here,
-        )
     if stuck:
         return _of_stuck(row, stuck, "it was approved")
     if failure is not None:
