@@ -297,6 +297,20 @@ def test_what_cannot_be_taken_out_of_its_place_is_the_one_that_stays(tmp_path: P
     assert [edit.path for edit in question.options[0].edits] == [plain]
 
 
+def test_the_only_statement_below_a_heading_is_the_one_that_stays(tmp_path: Path) -> None:
+    told = "A `pump-reader` has its own valve, ladder and pressure plate"
+    headed = f"## Harbour\n\n{{}}\n## The reader\n\n{told}.\n\n## Later\n\n{{}}"
+    files = {
+        "MEMORY.md": "- [Pumps](pumps.md) — the pumps\n- [Valves](valves.md) — the valves\n",
+        "pumps.md": memory(f"- {told}.\n" + "".join(OWN[:4])),
+        "valves.md": memory(headed.format("".join(OWN[4:6]), "".join(OWN[6:8]))),
+    }
+    (question,) = of_kind(tmp_path / "one", "same", files)
+    assert [edit.path for edit in question.options[0].edits] == ["pumps.md"]
+    files["pumps.md"] = memory(headed.format("".join(OWN[:2]), "".join(OWN[2:4])))
+    assert of_kind(tmp_path / "both", "same", files) == []
+
+
 def test_a_statement_with_reasons_of_its_own_stays_where_they_are(tmp_path: Path) -> None:
     told = "The `pump-reader` is started by hand, with its own valve, ladder and pressure plate"
     files = {

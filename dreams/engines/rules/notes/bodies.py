@@ -57,13 +57,27 @@ def _is_free(items: list[memdir.BodyItem], place: int) -> bool:
     item = items[place]
     if item.kind not in {"bullet", "paragraph"} or is_labelled(item.text) or not says_something(item.text):
         return False
-    if item.content.lstrip().startswith(">") or item.content.rstrip().endswith(":"):
+    if item.content.lstrip().startswith(">") or _leads_on(item.content):
         return False
     if item.kind == "paragraph":
         following = _beside(items, place, 1)
         return item.first_line == item.last_line and not (following and is_labelled(following.text))
     numbered = item.marker[:1].isdigit()
     return not numbered and not _is_explained(items, place) and len(memdir.with_children(items, place)) == 1
+
+
+def _leads_on(text: str) -> bool:
+    """Whether it introduces what comes after it."""
+    return text.rstrip(" *\r\n").endswith((":", "："))
+
+
+def is_alone(document: memdir.Document, unit: PlacedText) -> bool:
+    """Whether nothing else is below its heading."""
+    items = memdir.sections(document.body, document.body_start_line)
+    own = [at for at, each in enumerate(items) if unit.first_line <= each.first_line <= unit.last_line]
+    before, behind = _beside(items, own[0], -1), _beside(items, own[-1], 1)
+    level = before.level if before else 0
+    return level > 0 and (behind is None or 0 < behind.level <= level)
 
 
 def _is_explained(items: list[memdir.BodyItem], place: int) -> bool:
@@ -100,7 +114,7 @@ def _may_be_whole(items: list[memdir.BodyItem], place: int, text: str) -> bool:
     item = items[place]
     if item.kind not in {"bullet", "paragraph"} or not says_something(text):
         return False
-    if item.content.lstrip().startswith(">") or text.rstrip(" *").endswith(":"):
+    if item.content.lstrip().startswith(">") or _leads_on(text):
         return False
     if item.kind == "bullet":
         return not item.marker[:1].isdigit() and len(memdir.with_children(items, place)) == 1
@@ -118,7 +132,7 @@ def _last_remark(items: list[memdir.BodyItem], place: int) -> int | None:
         if item.kind == "blank":
             continue
         if _is_remark(item):
-            opens_list = item.text.rstrip(" *\r\n").endswith(":")
+            opens_list = _leads_on(item.text)
         elif not (opens_list and item.kind == "bullet"):
             is_text = items[place].kind == "paragraph"
             led = is_text and (item.kind in {"bullet", "table"} or is_labelled(item.text))
@@ -134,8 +148,7 @@ def _is_remark(item: memdir.BodyItem) -> bool:
     if REMARK.match(item.text):
         return True
     is_line = item.kind == "paragraph" and item.first_line == item.last_line
-    ends = item.text.rstrip(" *\r\n").endswith(":")
-    return is_line and not ends and is_labelled(item.text) and not read(item.text).anchors
+    return is_line and not _leads_on(item.text) and is_labelled(item.text) and not read(item.text).anchors
 
 
 def list_ends(items: Sequence[memdir.BodyItem]) -> list[int]:
@@ -172,8 +185,7 @@ def _frame(items: list[memdir.BodyItem], place: int, end: int) -> tuple[str, ...
     return tuple(
         comparing.normalised(item.content if item.kind == "bullet" else item.text)
         for item in parents(items, place, end)
-        if item.kind == "bullet"
-        or (is_bullet and (item.text.rstrip().endswith(":") or is_labelled(item.text)))
+        if item.kind == "bullet" or (is_bullet and (_leads_on(item.text) or is_labelled(item.text)))
     )
 
 
@@ -203,18 +215,11 @@ def statements(document: memdir.Document, *, indexed: bool = False) -> Iterator[
         if item.kind in {"code", "comment", "rule", "blank"}:
             continue
         for number, line in enumerate((item.content or item.text).split("\n"), item.first_line):
-            yield from ((number, text) for text in _told(line))
+            told = one_line(line)
+            if says_something(told):
+                yield from ((number, text) for text in dict.fromkeys((told, *sentences(told))))
     if indexed:
         yield from ((row.line_no, row.hook) for row in memdir.parse_index(document.text).rows)
-
-
-def _told(line: str) -> Iterator[str]:
-    text = one_line(line)
-    if says_something(text):
-        yield text
-        parts = sentences(text)
-        if len(parts) > 1:
-            yield from parts
 
 
 def with_paragraph(document: memdir.Document, text: str) -> memdir.Document | None:

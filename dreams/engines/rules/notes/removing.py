@@ -60,12 +60,6 @@ _LEANS_BACK = re.compile(
 )
 
 
-def _leaves_something(tree: Tree, unit: PlacedText) -> bool:
-    """Whether something besides headings remains: a file with only a title would be an orphan of another kind."""
-    rest = memdir.parse(texts.encode(without(tree.texts[unit.path], unit)))
-    return any(kind not in {"blank", "heading", "rule", "comment"} for kind in memdir.kinds(rest.body))
-
-
 def without(text: str, unit: PlacedText) -> str:
     """The text without the unit's lines and one of the blank lines around it."""
     lines = memdir.split_lines(text)
@@ -173,9 +167,12 @@ def _changes(
     text = tree.texts[unit.path]
     # Its line has the byte order mark, which would be lost.
     holds_the_bom = unit.first_line == 1 and text.startswith("\ufeff")
-    leaves_something = _leaves_something(tree, unit)
+    rest = without(text, unit)
+    kinds = memdir.kinds(memdir.parse(texts.encode(rest)).body)
+    # A file with only a title would be an orphan of another kind.
+    leaves_something = any(kind not in {"blank", "heading", "rule", "comment"} for kind in kinds)
     if leaves_something and not holds_the_bom:
-        return [NewText(unit.path, without(text, unit), reason, told, cited)]
+        return [NewText(unit.path, rest, reason, told, cited)]
     if holds_the_bom or leaves_something or is_linked(tree, unit.path):
         return []
     mine = {line.rstrip("\r") for line in unit.raw.split("\n")}

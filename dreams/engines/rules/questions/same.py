@@ -10,6 +10,7 @@ from dataclasses import replace
 from dreams.engines.rules.notes.bodies import (
     BULLET,
     REMARK,
+    is_alone,
     units,
     wholes,
     with_bullet,
@@ -280,8 +281,8 @@ def _said(tree: Tree, path: str) -> Iterator[tuple[str, list[str], bool]]:
 def _remove_line(rec: Recorder, keep: PlacedText, drop: PlacedText) -> None:
     """Remove a statement; what the kept one lacks is added to its file."""
     unit = _unit_of(rec.tree, drop)
-    if unit is None:
-        return
+    if unit is None or is_alone(rec.tree.document(drop.path), unit):
+        return  # its heading would be left with nothing below it
     document = rec.tree.document(keep.path)
     reason = f"The same statement is in {keep.path}: {quoted(keep.text)}."
     citations = (cited(keep), cited(drop))
