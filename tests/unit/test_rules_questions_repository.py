@@ -137,6 +137,17 @@ def test_what_the_rest_of_a_memory_is_said_of_is_not_taken_out_of_it(
     assert bool(questions_of(tmp_path, files, {"CLAUDE.md": f"- {rule}\n"})) is asks
 
 
+@each("colon", [":", "："])
+def test_what_introduces_a_list_is_not_taken_out_of_it(tmp_path: Path, colon: str) -> None:
+    lead = f"每台船都要在 `~/.harbour/settings.json` 設定{colon}"
+    rest = f"{lead}\n- Windows: `pier-17`\n- Mac: `pier-18`\n\nThe yard is closed at noon.\n"
+    files = {
+        "gate.md": memory(f"The gate is checked by hand.\n\n{rest}", "feedback"),
+        "MEMORY.md": "- [Gate](gate.md)\n",
+    }
+    assert questions_of(tmp_path, files, {"CLAUDE.md": f"# Rules\n\n{lead}\n"}) == []
+
+
 @each("reason", ["", "\n**Why:** eight closures were too many.\n"])
 def test_a_rule_is_taken_out_of_no_memory_that_alone_has_its_reason(tmp_path: Path, reason: str) -> None:
     rule = "Pass one enum of actions to each view that is shared."
@@ -246,6 +257,21 @@ def test_what_else_a_statement_says_stays_when_its_file_is_gone(tmp_path: Path) 
     assert "- All five shops sell by weight.\n" in (remove.edits[0].after or "")
 
 
+@each("named", ["`src/web/basket.ts`", "**`src/web/basket.ts`**"])
+def test_an_entry_about_a_file_goes_with_all_that_it_says_of_it(tmp_path: Path, named: str) -> None:
+    (question,) = asked(tmp_path, f"{named} — the basket of the shop. Drawn in the bar.")
+    remove = question.options[0]
+    assert (remove.id, remove.label) == ("remove", "Remove it")
+    assert remove.edits[0].after == memory(OTHER)
+
+
+def test_a_field_that_names_a_lost_file_takes_no_remark(tmp_path: Path) -> None:
+    note = memory(OTHER).replace("---\n\n", "sources:\n  - path: src/web/basket.ts\n---\n\n")
+    files = {"n.md": note, "MEMORY.md": "- [N](n.md)\n"}
+    assert "src/web/basket.ts" in note
+    assert questions_of(tmp_path, files, REPO) == []
+
+
 def test_each_memory_is_taken_apart_once_for_all_questions(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -343,6 +369,29 @@ def test_a_file_that_a_commit_renamed_is_asked_about_with_its_new_name(
         assert question.options[0].label == "Write src/web/trolley.ts"
         assert [one.note.partition(" in ")[0] for one in question.citations] == ["Renamed"]
         assert question.citations[0].note.endswith(": Trolleys")
+
+
+def test_what_one_commit_renamed_is_one_question_whichever_memories_name_it(tmp_path: Path) -> None:
+    texts = {name: "".join(f"{name} {number}\n" for number in range(20)) for name in ("cart", "list", "menu")}
+    old = {f"src/shop-{name}.ts": text for name, text in texts.items()}
+    committed(
+        tmp_path / "repo",
+        old,
+        {f"src/yard-{name}.ts": text for name, text in texts.items()},
+        b"Call it a yard",
+    )
+    files = {
+        "MEMORY.md": "- [One](one.md)\n- [Two](two.md)\n",
+        "one.md": memory("- The cart is in `src/shop-cart.ts`\n- The list is in `src/shop-list.ts`\n"),
+        "two.md": memory(f"- The menu is in `src/shop-menu.ts`\n{OTHER}"),
+    }
+    (question,) = dream(tmp_path / "scratch", files, repo=tmp_path / "repo").outcome.questions
+    assert question.why == (
+        "2 memories name 3 files that were renamed: src/shop-cart.ts, src/shop-list.ts, src/shop-menu.ts."
+    )
+    after = {edit.path: edit.after or "" for edit in question.options[0].edits}
+    assert "`src/yard-cart.ts`" in after["one.md"] and "`src/yard-list.ts`" in after["one.md"]
+    assert "`src/yard-menu.ts`" in after["two.md"]
 
 
 @each(

@@ -259,13 +259,9 @@ def _heads_a_state(heading: str) -> _Told | None:
 
 def _last_written(context: Inputs, path: str) -> _Told | None:
     """The newest known day of a file: of its lines, else the newest that it names."""
-    known = [
-        line.day
-        for line in context.job.line_dates.get(path, ())
-        if line and line.believable and not line.ours
-    ]
-    named = _days(context.tree_before.texts[path])
-    past = [each for each in named if each[0] <= context.job.now.date()]
+    numbers = range(1, len(context.job.line_dates.get(path, ())) + 1)
+    known = [line.day for number in numbers if (line := context.line_date(path, number))]
+    past = [each for each in _days(context.tree_before.texts[path]) if each[0] <= context.job.now.date()]
     return max([(day, f"{day}") for day in known] or past, default=None)
 
 

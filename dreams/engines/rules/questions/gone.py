@@ -83,7 +83,10 @@ def no_longer_there(context: Inputs) -> Iterator[Question]:
             continue
         old, new = went.renamed
         if new not in repo.files:
-            same[went.said, PurePosixPath(one.path_named).name].append(one)
+            if (
+                one.line_no >= context.tree_before.document(one.path).body_start_line
+            ):  # a field takes no remark
+                same[went.said, PurePosixPath(one.path_named).name].append(one)
         # Not where a line has the new name, too.
         elif PurePosixPath(new).name not in one.line.replace(one.path_named, ""):
             # A memory may name it from a folder that the new path is in, too.
@@ -212,20 +215,23 @@ def _ask_of_moved(
     context: Inputs, moved: Sequence[_Named], was_here: Mapping[str, Removal]
 ) -> Iterator[Question]:
     """One question for the files that are in another folder now, and one for each with another name."""
-    groups: dict[tuple[str, str], list[_Named]] = defaultdict(list)
+    groups: dict[str | tuple[str, str], list[_Named]] = defaultdict(list)
     for each in moved:
-        groups[each.folders].append(each)
-    for (old, new), every in groups.items():
+        keeps = PurePosixPath(each.path_named).name == PurePosixPath(each.new).name
+        groups[each.folders if keeps else was_here[each.path_named].said].append(each)
+    for key, every in groups.items():
         group = [each for each in every if not context.is_touched(_place(each))]
         names = {each.path_named: each.new for each in group}
         if len(names) == 1:
             [(was, now)] = names.items()
-            other = PurePosixPath(was).name != PurePosixPath(now).name
-            why = f"The repository has no {was}{'; it was renamed to' if other else ', but it has'} {now}."
+            other = "; it was renamed to" if isinstance(key, str) else ", but it has"
+            why = f"The repository has no {was}{other} {now}."
         else:
+            there, here = (f"{folder}/" if folder else "the top folder" for folder in every[0].folders)
+            told = f"in {there}, and they are in {here} now"
+            told = f"that were renamed: {first_of(sorted(names))}" if isinstance(key, str) else told
             memories = plural(len({each.path for each in group}), "memory names", "memories name")
-            there, here = (f"{folder}/" if folder else "the top folder" for folder in (old, new))
-            why = f"{memories} {len(names):,} files in {there}, and they are in {here} now."
+            why = f"{memories} {len(names):,} files {told}."
         cited = tuple(
             Citation("repository", was, place=now, note=was_here[was].said or f"{now} has its name.")
             for was, now in list(names.items())[:MOST_PLACES]
@@ -264,7 +270,9 @@ def _removal(context: Inputs, at: Place, name: str, cited: Citation) -> Option:
     for unit in context.askable:
         if unit.path == at.path and unit.first_line == at.line_no and len(unit.text) <= LONGEST:
             note = f"The repository has no {name}."
-            return removal_of_sentence(context, unit, _sentence(unit.text, name), note, cited)
+            is_entry = unit.text.lstrip("*`").startswith(name)  # the rest is said of the file
+            said = unit.text if is_entry else _sentence(unit.text, name)
+            return removal_of_sentence(context, unit, said, note, cited)
     return NO_OPTION
 
 

@@ -117,8 +117,7 @@ def _unlist(rec: Recorder, path: str, rows: Sequence[memdir.IndexRow]) -> None:
 
 
 def _dead(context: Inputs, names: Names) -> Iterator[Question]:
-    tree = context.tree_before
-    repo = context.repository
+    tree, repo = context.tree_before, context.repository
     # Also files ("[[CLAUDE.md]]", a memory of another agent) and folders ("[[release-notes]]", a skill) of the repository. "[[name]]"
     # tells how to link.
     here = (*repo.files, *repo.folders) if repo else ()
@@ -135,16 +134,13 @@ def _dead(context: Inputs, names: Names) -> Iterator[Question]:
     ]
     option = context.draftsman.option("remove", "Keep the words, without the links", _unlink, found=found)
     named = sorted({link.target for _, _, link in found})
+    places = (Place(path, at, tree.texts[path].split("\n")[at - 1].strip()) for path, at, _ in found)
     yield Question(
         "gone",
         " ".join(named)[:300],
         f"{plural(len(named), 'linked memory does', 'linked memories do')} not exist: "
         f"{first_of(named)}. You may be planning to write {'it' if len(named) == 1 else 'them'}.",
-        tuple(
-            dict.fromkeys(
-                Place(path, line, tree.texts[path].split("\n")[line - 1].strip()) for path, line, _ in found
-            )
-        )[:MOST_PLACES],
+        tuple(dict.fromkeys(places))[:MOST_PLACES],
         (option, KEEP),
         weight=DEAD_LINKS,
     )
@@ -153,9 +149,8 @@ def _dead(context: Inputs, names: Names) -> Iterator[Question]:
 def _unlink(rec: Recorder, found: Sequence[tuple[str, int, memdir.WikiLink]]) -> None:
     for path in dict.fromkeys(path for path, _, _ in found):
         before = text = rec.tree.texts[path]
-        for _, _, link in sorted(
-            (each for each in found if each[0] == path), key=lambda each: -each[2].start
-        ):
+        links = (link for where, _, link in found if where == path)
+        for link in sorted(links, key=lambda each: -each.start):
             text = text[: link.start] + (link.label or text[link.start + 2 : link.end - 2]) + text[link.end :]
         lines = before.split("\n")
         numbers = list(dict.fromkeys(number for where, number, _ in found if where == path))
@@ -175,12 +170,11 @@ def said_to_be_over(context: Inputs) -> Iterator[Question]:
     told: dict[str, PlacedText] = {}
     begun: set[str] = set()
     for each in context.statements:
-        is_first = each.source != "body" or each.path not in begun
+        if each.source == "body" and each.path in begun:
+            continue
         begun |= {each.path} if each.source == "body" else set()
-        said = (
-            each.text[:OPENING] if each.source == "body" else each.text
-        )  # later words are about something else
-        if is_first and IS_OVER.search(said):
+        # Later words of a body are about something else.
+        if IS_OVER.search(each.text[:OPENING] if each.source == "body" else each.text):
             told.setdefault(each.target or each.path, each)
     for path in (path for path in context.tree_before.topics() if path in told):
         quote = cited(told[path])
@@ -190,9 +184,8 @@ def said_to_be_over(context: Inputs) -> Iterator[Question]:
         if not (any(aside) or is_linked(context.tree_before, path)):
             it = "it" if told[path].path == path else path
             why = f"{told[path].path} says that {it} is out of date. Is it still useful?"
-            yield Question(
-                "expired", f"over {path}", why, (place_of(told[path]),), (option, KEEP), (quote,), OVER
-            )
+            subject, places = f"over {path}", (place_of(told[path]),)
+            yield Question("expired", subject, why, places, (option, KEEP), (quote,), OVER)
 
 
 # --- Index says -----------------------------------------------------------------------------------------------------
