@@ -472,6 +472,7 @@ def test_two_values_of_one_sort_are_asked_however_they_are_put(tmp_path: Path, o
         ("The tide threshold of `pierGate` is at 11 %.", "The tide threshold of `north-quay` is at 61 %."),
         ("`AppShell` has views in MAUI and controls at zero coverage", "`AppShell` calls `SeedDebugData` before MAUI controls load"),
         ("BirchVault graphs are drawn by Cytoscape", "BirchVault views are SQL behind graphs"),
+        ("- GitHub: https://github.com/larch/pier-reader", "- PHP (v3.3): https://github.com/lantern/tide-php"),
     ],
 )  # fmt: skip
 def test_two_things_said_of_one_thing_are_no_two_values_of_it(tmp_path: Path, one: str, other: str) -> None:

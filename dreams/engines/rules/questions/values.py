@@ -140,7 +140,7 @@ def as_history(
 # --- Two values -----------------------------------------------------------------------------------------------------
 
 # Usefulness: one is newer, or the order is unknown. On public directories one in three was useful, fewer than of any other kind.
-NOTED, UNORDERED = 0.4, 0.3
+NOTED, UNORDERED = 0.2, 0.15  # twice as much for the most similar
 MOST_WORDS = 30  # a longer statement says much else
 
 
@@ -158,10 +158,6 @@ class TwoValues:
 
     def turned(self) -> "TwoValues":
         return replace(self, one=self.other, other=self.one, value=self.second, second=self.value)
-
-    @property
-    def sure(self) -> float:
-        return 0.5 + self.score / 2
 
 
 def two_values(
@@ -238,6 +234,8 @@ def _in_place(one: PlacedText, other: PlacedText, thing: str) -> TwoValues | Non
         return None
     if found.named and not is_told_past(found.old.text, other.text):
         return None  # a name that both have
+    if thing in found.old.key and thing in found.new.key:
+        return None  # it is only where both are: "github" of two addresses
     if all(
         _names_beside(each, value) - beside.reading.keys
         or (thing in each.reading.pairs and own_words(each, thing, value.text, beside.reading.terms))
@@ -285,7 +283,9 @@ def _changed(
     history = as_history(asking, [old], pair.value, pair.second, until, citations)
     options = (option, Option("keep", "Keep both"), history)
     why = f"The newer note says {pair.second.strip('`')}, the older one {pair.value.strip('`')}."
-    question = Question("changed", subject_of([old, new]), why, places, options, citations, NOTED * pair.sure)
+    question = Question(
+        "changed", subject_of([old, new]), why, places, options, citations, NOTED * (1 + pair.score)
+    )
     yield question, Changed(pair.thing, pair.value, pair.second, old.text, (old, new), citations)
 
 
@@ -299,7 +299,7 @@ def _conflict(asking: Inputs, index: StatementIndex, pair: TwoValues) -> Iterato
     places, citations = (place_of(one), place_of(other)), (cited(one), cited(other))
     options = (first, second, Option("keep", "Keep both"))
     yield Question(
-        "conflict", subject_of([one, other]), why, places, options, citations, UNORDERED * pair.sure
+        "conflict", subject_of([one, other]), why, places, options, citations, UNORDERED * (1 + pair.score)
     )
 
 
