@@ -1,6 +1,6 @@
 """Very many rows for `bench/pages.py`, as after years of use, made with the ORM in bulk.
 
-They have no files on disk: pages that read one report that it is missing.
+Of files they only have histories: pages that read another report that it is missing.
 """
 
 from __future__ import annotations
@@ -52,6 +52,7 @@ def fill(sessions: int, memories: int, dreams: int) -> None:
     )
     fill_sessions(projects, sessions, now)
     fill_memories(projects, memories, now)
+    begin_histories(projects, now)
     fill_dreams(projects, dreams, now)
     for number in range(min(2_000, dreams)):
         auditlog.record("setting.changed", actor="owner", object_id="paused", was=None, now=bool(number % 2))
@@ -168,6 +169,16 @@ def fill_memories(projects: list[Any], count: int, now: dt.datetime) -> None:
         ),
         Version,
     )
+
+
+def begin_histories(projects: list[Any], now: dt.datetime) -> None:
+    """One state each: pages say where a history is lost, and count what was lost with it."""
+    from dreams.lib.storage.history import HistoryStore, State
+    from dreams.services.memories import syncing
+
+    path = syncing.history_path(projects[0])
+    state = State({"note.md": b"A note.\n"}, {}, "Found", {}, now, "me")
+    HistoryStore.begin(path.parent, {syncing.history_path(one).name: state for one in projects})
 
 
 def fill_dreams(projects: list[Any], count: int, now: dt.datetime) -> None:

@@ -18,7 +18,7 @@ from typing import Any, Generic, NoReturn, ParamSpec, TypeVar
 from django.core.exceptions import EmptyResultSet
 from django.db import DEFAULT_DB_ALIAS, connection, connections
 from django.db.backends.base.base import BaseDatabaseWrapper
-from django.db.models import Model, QuerySet, prefetch_related_objects
+from django.db.models import Count, IntegerField, Model, QuerySet, Sum, prefetch_related_objects
 from django.db.models.base import ModelState
 from django.db.models.query import (
     FlatValuesListIterable,
@@ -140,6 +140,7 @@ class _Reader:
         converters = [
             (place, [_MUCH_FASTER.get(getattr(one, "__name__", ""), one) for one in found], column)
             for place, (found, column) in compiler.get_converters(columns).items()
+            if not _is_whole(column, compiler.connection)
         ]
         return cls(
             compiler.col_count if compiler.has_extra_select else None,
@@ -219,6 +220,12 @@ class _Instance:
         for name, place in self.annotated.items():
             setattr(made, name, row[place])
         return made
+
+
+def _is_whole(column: Any, here: BaseDatabaseWrapper) -> bool:
+    """Whether its values are whole numbers as they come: to SQLite, counts and sums of whole numbers are."""
+    is_sum = isinstance(column, Count | Sum) and isinstance(column.output_field, IntegerField)
+    return is_sum and here.vendor == "sqlite"
 
 
 def _moment(stored: dt.datetime | str | None, *_: object) -> dt.datetime | None:

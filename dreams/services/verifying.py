@@ -5,7 +5,10 @@ its page, where a person may set a damaged one aside.
 """
 
 import datetime as dt
+import hashlib
+import os
 from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
@@ -244,16 +247,35 @@ def set_aside(project: Project, by: Actor) -> str:
 def _damage(project: Project) -> tuple[str, bool]:
     """The error on reading the newest state and the index of texts, as each change does, and whether it is the system's.
     `verify` reads everything."""
+    path = syncing.history_path(project)
     try:
-        if (path := syncing.history_path(project)).exists():
-            with history.HistoryStore(path) as store:
-                store.log(1)
-                store.has("0" * 64)
+        if not path.exists() or _readable.get(path) == (files := _files(path)):
+            return "", False
+        with history.HistoryStore(path) as store:
+            store.log(1)
+            store.has("0" * 64)
+        _readable[path] = files
     except history.HistoryError as error:
         return str(error.args[0]), False
     except OSError as error:
         return flush.in_words(error).rstrip("."), True
     return "", False
+
+
+#: What `_files` said of histories of this process that could be read: reading one takes 3 ms beside eleven packs.
+_readable: dict[Path, bytes] = {}
+
+
+def _files(folder: Path) -> bytes:
+    """A digest of the names, sizes, times and inodes of all files in the folder; what vanishes meanwhile has none."""
+    found = hashlib.sha256()
+    for where, _, names in os.walk(folder):
+        for name in names:
+            with suppress(OSError):
+                one = Path(where, name).lstat()
+                state = (where, name, one.st_size, one.st_mtime_ns, one.st_ctime_ns, one.st_ino)
+                found.update(repr(state).encode())
+    return found.digest()
 
 
 def is_missing(project: Project) -> bool:

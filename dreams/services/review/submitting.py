@@ -291,8 +291,8 @@ def second_person_waits(proposals: Sequence[Proposal]) -> Mapping[int, SecondWai
     asked: dict[int, list[Hunk]] = {}
     for hunk in _lacking(rows, [file for file in shared if file.proposal_id in ask]) if ask else ():
         asked.setdefault(hunk.file.proposal_id, []).append(hunk)
-    typed = Decision.objects.filter(proposal__in=asked, by_command=True) if asked else Decision.objects.none()
-    by_command = set(typed.values_list("proposal", "actor"))
+    typed = Decision.objects.filter(proposal__in=asked, by_command=True).values_list("proposal", "actor")
+    by_command = set(typed if asked else ())
     owner = frozenset({login.ensure_owner().get_username()} if by_command else ())
     found = {}
     for pk, hunks in asked.items():

@@ -142,8 +142,20 @@ def head(project: Project) -> Head:
         cleanup_days=switches.get("cleanup_days"),
         asides=_asides(project),
         lost_history=verifying.lost_history(project),
-        only_agent_dreamt=not project.dreams.filter(status=DreamRun.Status.COMPLETED).exists(),
+        only_agent_dreamt=not _completed(project.pk),
     )
+
+
+@prepared
+def row(project: int) -> QuerySet[Project]:
+    return Project.objects.filter(pk=project)
+
+
+@prepared
+def _completed(project: int) -> QuerySet[DreamRun, int]:
+    """One completed dream, if there is one."""
+    rows = DreamRun.objects.filter(project=project, status=DreamRun.Status.COMPLETED)
+    return rows.values_list("pk", flat=True).order_by()[:1]
 
 
 def counts(project: Project) -> TabCounts:

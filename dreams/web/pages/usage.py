@@ -1,7 +1,7 @@
 """The usage page: tokens and costs as figures and charts; and charts of dreams over time."""
 
 import datetime as dt
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from decimal import Decimal
 from functools import lru_cache, partial
@@ -80,12 +80,11 @@ def usage(now: dt.datetime, period: str = DEFAULT_PERIOD) -> UsagePage:
     return _made(_Asked.of(now, period))
 
 
-_Rows = tuple[tuple[tuple[str, Any], ...], ...]
+_Rows = tuple[Any, ...]  # named tuples
 
 
-def _rows(found: Iterable[Mapping[str, Any]]) -> _Rows:
-    """The rows as hashable tuples."""
-    return tuple(tuple(row.items()) for row in found)
+def _dicts(rows: _Rows) -> Iterator[Mapping[str, Any]]:
+    return (row._asdict() for row in rows)
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,10 +100,10 @@ class _Asked:
     spent: tuple[_Rows, _Rows]  # by dreams, by other requests
     spent_in: tuple[_Rows, _Rows]
     purposes: _Rows
-    kinds: _Rows
+    kinds: tuple[tuple[str, Any], ...]
     runs: int
     names: tuple[tuple[int, str], ...]
-    prices: _Rows
+    prices: tuple[Any, ...]
     any_ever: bool
     book: PriceBook = field(compare=False)
 
@@ -114,7 +113,7 @@ class _Asked:
         since = midnight - dt.timedelta(int(period) - 1)
         cuts, book = usage_sums.cuts_since(since), PriceBook.load()
         sessions = tuple(usage_sums.session_days(since, book))
-        dreamt, other = (_rows(usage_sums.spent_days(one, since, cuts)) for one in (DreamUsage, ModelRequest))
+        dreamt, other = (tuple(usage_sums.spent_days(one, since, cuts)) for one in (DreamUsage, ModelRequest))
         any_now = bool(sessions or dreamt or other)
         return cls(
             period=period,
@@ -125,11 +124,11 @@ class _Asked:
             of_projects=tuple(usage_sums.session_projects(since, book)),
             spent=(dreamt, other),
             spent_in=(
-                _rows(usage_sums.spent_projects(DreamUsage, since)),
-                _rows(usage_sums.spent_projects(ModelRequest, since)),
+                tuple(usage_sums.spent_projects(DreamUsage, since)),
+                tuple(usage_sums.spent_projects(ModelRequest, since)),
             ),
-            purposes=_rows(usage_sums.purposes_asked(since)),
-            kinds=_rows(kinds_asked(since)),
+            purposes=tuple(usage_sums.purposes_asked(since)),
+            kinds=tuple(kinds_asked(since)[0].items()),
             runs=sum(_dreamt(since)),
             names=tuple(with_unique_names((pk, name or slug) for pk, name, slug in _names())),
             prices=book.values,
@@ -145,15 +144,15 @@ MOST_MADE = 16  # a few periods in a few time zones
 def _made(asked: _Asked) -> UsagePage:
     book, names, days = asked.book, dict(asked.names), int(asked.period)
     sessions = usage_sums.sessions_by_day(asked.sessions, book)
-    dreamt, other = (usage_sums.spent_by_day(map(dict, rows), asked.cuts) for rows in asked.spent)
-    dreamt_in, other_in = (usage_sums.spent_by_project(map(dict, rows)) for rows in asked.spent_in)
+    dreamt, other = (usage_sums.spent_by_day(_dicts(rows), asked.cuts) for rows in asked.spent)
+    dreamt_in, other_in = (usage_sums.spent_by_project(_dicts(rows)) for rows in asked.spent_in)
     spent = [*dreamt, *other]
     return UsagePage(
         period=asked.period,
         sessions=_used(sessions, usage_sums.sessions_by_project(asked.of_projects, book), names, book),
         dreams=_dreams(asked, dreamt, _used(dreamt, dreamt_in, names, book)),
         other=_used(other, other_in, names, book),
-        purposes=usage_sums.purposes(map(dict, asked.purposes)),
+        purposes=usage_sums.purposes(_dicts(asked.purposes)),
         spent=usage_sums.total_of(spent),
         pictures=of_sessions(sessions, spent, asked.today, days),
         has_prices=bool(book.rows),
@@ -195,7 +194,7 @@ def _dreams(asked: _Asked, cells: Sequence[Cell], used: Used) -> DreamsUsed:
     return DreamsUsed(
         used=used,
         runs=asked.runs,
-        kinds=dream_kinds(dict(asked.kinds[0])),
+        kinds=dream_kinds(dict(asked.kinds)),
         days=days[:MOST_DAYS],
         more_days=max(0, len(days) - MOST_DAYS),
     )

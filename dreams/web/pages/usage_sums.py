@@ -54,6 +54,7 @@ def cuts_since(since: dt.datetime) -> Cuts:
     return tuple(sorted(times - {"00:00"}))
 
 
+_MOMENT = dt.timedelta.resolution
 KEPT_SECONDS = 40 * 86_400  # longer than the periods that are shown often; chosen
 # To be increased when the sums change, so that old cached ones are not used.
 FORM = 3
@@ -103,14 +104,16 @@ def _each_range(
 
 
 def _spans(since: dt.datetime) -> list[TimeSpan]:
-    """Spans from `since` to the end of that month, for each past month, for this month until yesterday, and for the rest."""
+    """Spans from `since` to the end of that month, for each past month, for this month until its last days, and for those."""
     today = timezone.localtime().date()
     starts = [since]
     while starts[-1].date() < today.replace(day=1):
         later = (starts[-1].date().replace(day=28) + dt.timedelta(days=4)).replace(day=1)
         starts.append(midnight(later))
-    yesterday = today - dt.timedelta(1)  # west of Greenwich, today's UTC date begins yesterday
-    starts += [midnight(yesterday)] if yesterday > starts[-1].date() else []
+    # Sums of days are dropped with each request of their dates in UTC: west of Greenwich, today's began yesterday.
+    is_over = (midnight(today) - _MOMENT).astimezone(dt.UTC).date() < timezone.now().astimezone(dt.UTC).date()
+    last = today if is_over else today - dt.timedelta(1)
+    starts += [midnight(last)] if last > starts[-1].date() else []
     return [TimeSpan(start, end) for start, end in zip(starts, [*starts[1:], None], strict=True)]
 
 
@@ -130,7 +133,7 @@ def _keyed(spans: list[TimeSpan], what: str, on: Iterable[object]) -> list[TimeS
 
 
 def _key(start: dt.datetime, end: dt.datetime, marks: Mapping[str, int], shape: tuple[object, ...]) -> str:
-    last = end - dt.timedelta(microseconds=1)
+    last = end - _MOMENT
     ends = [moment.astimezone(dt.UTC).date().isoformat() for moment in (start, last)]
     standing = sorted((date, mark) for date, mark in marks.items() if ends[0] <= date <= ends[1])
     return "usage:" + hashlib.sha256(repr((shape, start, end, standing)).encode()).hexdigest()
@@ -230,10 +233,7 @@ def spent_by_day(rows: Iterable[Mapping[str, Any]], cuts: Cuts) -> list[Cell]:
 @prepared
 def spent_days(ledger: Ledger, since: dt.datetime, cuts: Cuts) -> QuerySet[Any]:
     rows = with_days(_priced(ledger, since), cuts)
-    found: QuerySet[Any] = (
-        rows.values("date", "part", "model", "priced").annotate(**LEDGER_SUMS[ledger]).order_by()
-    )
-    return found
+    return _ledger_sums(ledger, rows.values_list("date", "part", "model", "priced", named=True))
 
 
 def spent_by_project(rows: Iterable[Mapping[str, Any]]) -> list[Cell]:
@@ -243,8 +243,12 @@ def spent_by_project(rows: Iterable[Mapping[str, Any]]) -> list[Cell]:
 
 @prepared
 def spent_projects(ledger: Ledger, since: dt.datetime) -> QuerySet[Any]:
-    rows = _priced(ledger, since).values("model", "priced", of=F(dict(LEDGERS)[ledger]))
-    found: QuerySet[Any] = rows.annotate(**LEDGER_SUMS[ledger]).order_by()
+    rows = _priced(ledger, since).annotate(of=F(dict(LEDGERS)[ledger]))
+    return _ledger_sums(ledger, rows.values_list("model", "priced", "of", named=True))
+
+
+def _ledger_sums(ledger: Ledger, rows: QuerySet[Any, Any]) -> QuerySet[Any, Any]:
+    found: QuerySet[Any, Any] = rows.annotate(**LEDGER_SUMS[ledger]).order_by()
     return found
 
 
@@ -272,9 +276,9 @@ def purposes(rows: Iterable[Mapping[str, Any]]) -> list[SumRow]:
 
 @prepared
 def purposes_asked(since: dt.datetime) -> QuerySet[Any]:
-    rows = _priced(ModelRequest, since).values("purpose", "priced")
-    found: QuerySet[Any] = rows.annotate(**LEDGER_SUMS[ModelRequest]).order_by()
-    return found
+    return _ledger_sums(
+        ModelRequest, _priced(ModelRequest, since).values_list("purpose", "priced", named=True)
+    )
 
 
 def total_of(cells: Iterable[Cell]) -> Total:

@@ -69,7 +69,9 @@ LATELY = 8  # rows; chosen
 @require_safe
 @kept
 def project(request: Request, pk: int) -> HttpResponse:
-    found = get_object_or_404(Project, pk=pk)
+    found = next(iter(pages.row(pk)), None)
+    if found is None:
+        raise Http404
     show = chosen(request.GET.get("show"), SHOWS)
     head = pages.head(found)
     context = {"project": found, "head": head, "show": show, "kinds": timeline.FILTERS}
