@@ -1,12 +1,11 @@
 """POSIX basic and extended patterns, with `\\w`, `\\b`, `\\+` and the like, as linear-time re2 expressions over bytes.
 
-A pattern is parsed into a small tree of byte sets and written again, so re2 never gets the original text.
+A pattern is read part by part and written again as sets of bytes, so re2 never gets the original text.
 Back-references cannot be matched in linear time and are refused. Case is folded here for ASCII only, as in the C
 locale; re2 would fold Latin-1 letters, which are parts of other characters in UTF-8.
 """
 
 import string
-from dataclasses import dataclass
 from functools import lru_cache
 
 import re2
@@ -21,7 +20,6 @@ MOST_REPEATS = 1_000  # as RE2 allows
 MOST_STEPS = 5_000  # of a compiled pattern
 MOST_WORK = 1_000_000_000  # steps times bytes of one search: about five seconds at worst
 
-_ANY = frozenset(range(256)) - {10}
 _EVERY = frozenset(range(256))
 
 
@@ -34,7 +32,7 @@ def translate(
     """
     if len(pattern) > LONGEST_PATTERN:
         raise Refused(f"a pattern of {len(pattern):,} bytes; at most {LONGEST_PATTERN:,}")
-    return _written(_Reader(pattern, extended=extended, fold=fold, capture=capture, lines=lines).whole())
+    return _Reader(pattern, extended=extended, fold=fold, capture=capture, lines=lines).whole()
 
 
 def fixed(pattern: bytes, *, fold: bool = False) -> bytes:
@@ -66,55 +64,7 @@ def check_cost(pattern: re2._Regexp, text: bytes) -> None:
         raise LineTooLong(f"stopped at a line of {len(text):,} bytes, too long for so large a pattern")
 
 
-# --- The parts of a pattern ---------------------------------------------------------------------------------------
-
-
-@dataclass(frozen=True, slots=True)
-class _Chars:
-    """One byte out of a set."""
-
-    of: frozenset[int]
-
-
-@dataclass(frozen=True, slots=True)
-class _Sign:
-    """A position between bytes: `^`, `$`, `\\b` or `\\B`."""
-
-    kind: str
-
-
-@dataclass(frozen=True, slots=True)
-class _Row:
-    """One after the other."""
-
-    parts: "tuple[_Node, ...]"
-
-
-@dataclass(frozen=True, slots=True)
-class _Either:
-    """Any of these."""
-
-    choices: "tuple[_Node, ...]"
-
-
-@dataclass(frozen=True, slots=True)
-class _Times:
-    """A part from `least` to `most` times; most None: no limit."""
-
-    part: "_Node"
-    least: int
-    most: int | None
-
-
-@dataclass(frozen=True, slots=True)
-class _Group:
-    """A part in parentheses, captured only if its text is needed."""
-
-    part: "_Node"
-
-
-_Node = _Chars | _Sign | _Row | _Either | _Times | _Group
-_EMPTY = _Row(())
+# --- Sets of bytes ------------------------------------------------------------------------------------------------
 
 
 def _members(letters: str) -> frozenset[int]:
@@ -142,29 +92,40 @@ def _folded(of: frozenset[int]) -> frozenset[int]:
     return of | frozenset(byte ^ 32 for byte in of if byte < 128 and chr(byte).isalpha())
 
 
+@lru_cache(maxsize=4096)
+def _set(of: frozenset[int]) -> bytes:
+    if not of:
+        return b"[^\\x00-\\xff]"
+    if len(of) == 1:
+        return b"\\x%02x" % next(iter(of))
+    # As ranges: `.` would otherwise need a kilobyte.
+    starts = (byte for byte in sorted(of) if byte - 1 not in of)
+    ends = (byte for byte in sorted(of) if byte + 1 not in of)
+    return b"[" + b"".join(b"\\x%02x-\\x%02x" % pair for pair in zip(starts, ends, strict=True)) + b"]"
+
+
 # --- Reading ------------------------------------------------------------------------------------------------------
 
-_SIGNS = {b"b": "b", b"B": "B", b"`": "^", b"'": "$"}
+_SIGNS = {b"b": b"\\b", b"B": b"\\B", b"`": b"^", b"'": b"$"}
 _OPEN_BRACKET = "Unmatched [, [^, [:, [., or [="
 
 
 class _Reader:
-    """Recursive descent over one pattern. `extended`: ERE; otherwise BRE, in which \\+, \\? and \\| repeat and choose."""
+    """Recursive descent over one pattern; each method returns the expression of what it read. `extended`: ERE;
+    otherwise BRE, in which \\+, \\? and \\| repeat and choose."""
 
-    def __init__(
-        self, pattern: bytes, *, extended: bool, fold: bool, capture: bool, lines: bool = True
-    ) -> None:
+    def __init__(self, pattern: bytes, *, extended: bool, fold: bool, capture: bool, lines: bool) -> None:
         self._text = pattern
         self._at = 0
         self._extended = extended
         self._fold = fold
         self._capture = capture
         # If several lines are searched together, a line break is a byte like any other.
-        self._any = _ANY if lines else _EVERY
+        self._any = _EVERY - {10} if lines else _EVERY
         self._lines = lines
         self._depth = 0
 
-    def whole(self) -> _Node:
+    def whole(self) -> bytes:
         node = self._either()
         if self._at < len(self._text):
             raise UsageError("Unmatched ) or \\)", 2)
@@ -177,18 +138,18 @@ class _Reader:
     def _skip(self, operator: bytes) -> None:
         self._at += len(operator) if self._extended else len(operator) + 1
 
-    def _either(self) -> _Node:
+    def _either(self) -> bytes:
         choices = [self._row()]
         while self._next_is(b"|"):
             self._skip(b"|")
             choices.append(self._row())
-        return choices[0] if len(choices) == 1 else _Either(tuple(choices))
+        return b"|".join(choices)
 
-    def _row(self) -> _Node:
-        parts: list[_Node] = []
+    def _row(self) -> bytes:
+        parts: list[bytes] = []
         while self._at < len(self._text) and not self._next_is(b"|") and not self._closes():
-            parts.append(self._piece(first=not parts or (not self._extended and parts == [_Sign("^")])))
-        return parts[0] if len(parts) == 1 else _Row(tuple(parts))
+            parts.append(self._piece(first=not parts or (not self._extended and parts == [b"^"])))
+        return b"".join(parts)
 
     def _closes(self) -> bool:
         if not self._next_is(b")"):
@@ -199,24 +160,23 @@ class _Reader:
             raise UsageError("Unmatched ) or \\)", 2)
         return True
 
-    def _piece(self, *, first: bool) -> _Node:
+    def _piece(self, *, first: bool) -> bytes:
         node = self._atom(first=first)
-        while (bounds := self._repeat(first=first and node == _Sign("^"))) is not None:
-            node = _Times(node, *bounds)
+        while times := self._repeat(first=first and node == b"^"):
+            node = b"(?:" + node + b")" + times
         return node
 
-    def _repeat(self, *, first: bool) -> tuple[int, int | None] | None:
-        char = self._text[self._at : self._at + 1]
-        if char == b"*" and not (first and not self._extended):
+    def _repeat(self, *, first: bool) -> bytes | None:
+        if self._text.startswith(b"*", self._at) and (self._extended or not first):
             self._at += 1
-            return 0, None
-        for sign, bounds in ((b"+", (1, None)), (b"?", (0, 1))):
+            return b"*"
+        for sign in (b"+", b"?"):
             if self._next_is(sign):
                 self._skip(sign)
-                return bounds
+                return sign
         return self._interval() if self._next_is(b"{") else None
 
-    def _interval(self) -> tuple[int, int | None] | None:
+    def _interval(self) -> bytes | None:
         start = self._at
         self._skip(b"{")
         close = b"}" if self._extended else b"\\}"
@@ -230,35 +190,35 @@ class _Reader:
         self._at = end + len(close)
         return found
 
-    def _atom(self, *, first: bool) -> _Node:
+    def _atom(self, *, first: bool) -> bytes:
         char = self._text[self._at : self._at + 1]
         if self._next_is(b"("):
             return self._group()
         if first and char in ((b"*", b"+", b"?") if self._extended else (b"*",)):
-            return _EMPTY if self._extended else self._literal(1)  # a repetition with nothing before it
+            return b"" if self._extended else self._literal(1)  # a repetition with nothing before it
         if char == b"\\":
             return self._escape()
         if char == b"[":
             return self._bracket()
         if char == b".":
             self._at += 1
-            return _Chars(self._any)
+            return _set(self._any)
         anchors = {b"^": self._extended or first, b"$": self._extended or self._at_end()}
         if anchors.get(char):
             self._at += 1
-            return _Sign(char.decode())
+            return char
         return self._literal(1)
 
     def _at_end(self) -> bool:
         rest = self._text[self._at + 1 :]
         return not rest or rest.startswith((b"\\)", b"\\|"))
 
-    def _literal(self, width: int) -> _Node:
+    def _literal(self, width: int) -> bytes:
         of = frozenset([self._text[self._at + width - 1]])
         self._at += width
-        return _Chars(_folded(of) if self._fold else of)
+        return _set(_folded(of) if self._fold else of)
 
-    def _group(self) -> _Node:
+    def _group(self) -> bytes:
         self._skip(b"(")
         self._depth += 1
         if self._depth > DEEPEST:
@@ -268,9 +228,9 @@ class _Reader:
             raise UsageError("Unmatched ( or \\(", 2)
         self._skip(b")")
         self._depth -= 1
-        return _Group(node) if self._capture else node
+        return (b"(" if self._capture else b"(?:") + node + b")"
 
-    def _escape(self) -> _Node:
+    def _escape(self) -> bytes:
         char = self._text[self._at + 1 : self._at + 2]
         if not char:
             raise UsageError("Trailing backslash", 2)
@@ -286,9 +246,9 @@ class _Reader:
         if char not in _SIGNS and char not in sets:
             return self._literal(2)
         self._at += 2
-        return _Sign(_SIGNS[char]) if char in _SIGNS else _Chars(sets[char])
+        return _SIGNS[char] if char in _SIGNS else _set(sets[char])
 
-    def _bracket(self) -> _Node:
+    def _bracket(self) -> bytes:
         self._at += 1
         negated = self._text.startswith(b"^", self._at)
         self._at += negated
@@ -297,7 +257,7 @@ class _Reader:
             of |= self._bracket_item()
         self._at += 1
         of = _folded(of) if self._fold else of
-        return _Chars(self._any - of if negated else of)
+        return _set(self._any - of if negated else of)
 
     def _bracket_item(self) -> frozenset[int]:
         text = self._text
@@ -332,7 +292,7 @@ class _Reader:
         return text[at]
 
 
-def _bounds(text: bytes) -> tuple[int, int | None] | None:
+def _bounds(text: bytes) -> bytes | None:
     low, comma, high = text.partition(b",")
     if any(part and not part.isdigit() for part in (low, high)) or not (low or comma) or len(text) > 12:
         return None
@@ -342,45 +302,4 @@ def _bounds(text: bytes) -> tuple[int, int | None] | None:
         raise Refused(f"a repetition of more than {MOST_REPEATS:,} times")
     if most is not None and most < least:
         raise UsageError("Invalid content of \\{\\}", 2)
-    return least, most
-
-
-# --- Writing ------------------------------------------------------------------------------------------------------
-
-
-def _written(node: _Node) -> bytes:
-    if isinstance(node, _Chars):
-        return _set(node.of)
-    if isinstance(node, _Sign):
-        return {"^": b"^", "$": b"$", "b": b"\\b", "B": b"\\B"}[node.kind]
-    if isinstance(node, _Row):
-        return b"".join(
-            _grouped(part) if isinstance(part, _Either) else _written(part) for part in node.parts
-        )
-    if isinstance(node, _Group):
-        return b"(" + _written(node.part) + b")"
-    if isinstance(node, _Either):
-        return b"|".join(_written(choice) for choice in node.choices)
-    return _grouped(node.part) + _repeated(node.least, node.most)
-
-
-def _repeated(least: int, most: int | None) -> bytes:
-    if most is not None:
-        return b"?" if (least, most) == (0, 1) else b"{%d,%d}" % (least, most)
-    return {0: b"*", 1: b"+"}.get(least, b"{%d,}" % least)
-
-
-def _grouped(node: _Node) -> bytes:
-    return _written(node) if isinstance(node, _Chars | _Group) else b"(?:" + _written(node) + b")"
-
-
-@lru_cache(maxsize=4096)
-def _set(of: frozenset[int]) -> bytes:
-    if not of:
-        return b"[^\\x00-\\xff]"
-    if len(of) == 1:
-        return b"\\x%02x" % next(iter(of))
-    # As ranges: `.` would otherwise need a kilobyte.
-    starts = (byte for byte in sorted(of) if byte - 1 not in of)
-    ends = (byte for byte in sorted(of) if byte + 1 not in of)
-    return b"[" + b"".join(b"\\x%02x-\\x%02x" % pair for pair in zip(starts, ends, strict=True)) + b"]"
+    return b"{%d,}" % least if most is None else b"{%d,%d}" % (least, most)
