@@ -1,5 +1,6 @@
 """Expands globs of operands over the mounts as bash would: `*`, `?`, `[…]`, sorted, dotfiles only if named."""
 
+import re
 import stat as st
 from functools import lru_cache
 
@@ -8,7 +9,7 @@ import re2
 from dreams.lib.files.safefs import SafeFsError
 from dreams.lib.sandbox.mounts import MountedPath, Tree
 from dreams.lib.sandbox.patterns import CLASSES
-from dreams.lib.sandbox.process import CommandMeter
+from dreams.lib.sandbox.process import CommandMeter, raw
 from dreams.lib.sandbox.tokenizer import Word
 
 MOST_MATCHES = 20_000  # of one pattern; chosen
@@ -16,17 +17,13 @@ MOST_MATCHES = 20_000  # of one pattern; chosen
 
 def expand(words: list[Word], tree: Tree, cwd: str, meter: CommandMeter) -> list[str]:
     """The arguments of a command. A word without a match stays unchanged."""
-    return [text for word in words for text in _expanded(word, tree, cwd, meter)]
-
-
-def _expanded(word: Word, tree: Tree, cwd: str, meter: CommandMeter) -> list[str]:
-    # A word that begins like an option is never expanded, so no file name becomes an option.
-    if word.glob is None or word.text.startswith("-"):
-        return [word.text]
-    found = sorted(
-        _walk(word.glob, tree, cwd, meter), key=lambda path: path.encode("utf-8", "surrogateescape")
-    )
-    return [f"./{path}" if path.startswith("-") else path for path in found] or [word.text]
+    out: list[str] = []
+    for word in words:
+        # A word that begins like an option is never expanded, so no file name becomes an option.
+        glob = None if word.text.startswith("-") else word.glob
+        found = sorted(_walk(glob, tree, cwd, meter), key=raw) if glob is not None else []
+        out += [f"./{path}" if path.startswith("-") else path for path in found] or [word.text]
+    return out
 
 
 def _walk(pattern: str, tree: Tree, cwd: str, meter: CommandMeter) -> list[str]:
@@ -83,29 +80,24 @@ def _stands(path: str, folder: bool, tree: Tree, cwd: str) -> bool:
 
 def wild(pattern: str) -> bool:
     """Whether it has an unescaped wildcard."""
-    at = 0
-    while at < len(pattern):
-        if pattern[at] == "\\":
-            at += 1
-        elif pattern[at] in "*?[":
-            return True
-        at += 1
-    return False
+    return re.search(r"[*?[]", re.sub(r"\\.", "", pattern, flags=re.DOTALL)) is not None
 
 
 def unescaped(pattern: str) -> str:
-    out: list[str] = []
-    at = 0
-    while at < len(pattern):
-        at += pattern[at] == "\\" and at + 1 < len(pattern)
-        out.append(pattern[at])
-        at += 1
-    return "".join(out)
+    return re.sub(r"\\(.)", r"\1", pattern, flags=re.DOTALL)
 
 
 def matches(pattern: str, name: str, *, fold: bool = False) -> bool:
     """Whether the complete name matches, as fnmatch(3) without flags in the C locale."""
-    return compiled(pattern, fold).fullmatch(name.encode("utf-8", "surrogateescape")) is not None
+    return compiled(pattern, fold).fullmatch(raw(name)) is not None
+
+
+# A class, a byte or a range of a set; and the parts of a pattern. What is read of a set is never given back (`?>`, `*+`):
+# a bracket behind a backslash, or as the first of a set, does not close it.
+_CLASS = rb"\[:(?:" + "|".join(CLASSES).encode() + rb"):\]"
+_ITEM = rb"(?>" + _CLASS + rb"|(?:\\.|%s)(?:-(?:\\.|[^\]]))?)"
+_PIECE = re.compile(rb"\[([!^]?+)(" + _ITEM % b"." + _ITEM % rb"[^\]]" + rb"*+)\]|\\?.", re.DOTALL)
+_PARTS = re.compile(_CLASS + rb"|\\?(.)(?:-\\?(.))?", re.DOTALL)
 
 
 @lru_cache(maxsize=512)
@@ -116,71 +108,23 @@ def compiled(pattern: str, fold: bool = False) -> re2._Regexp:
     options.log_errors = False
     options.dot_nl = True
     options.case_sensitive = not fold
-    data = pattern.encode("utf-8", "surrogateescape")
     try:
-        return re2.compile(_expression(data), options)
+        return re2.compile(_PIECE.sub(_translated, raw(pattern)), options)
     except re2.error:
         return re2.compile(rb"[^\x00-\xff]", options)  # a reversed range matches nothing
 
 
-def _expression(data: bytes) -> bytes:
-    out: list[bytes] = []
-    at = 0
-    while at < len(data):
-        piece, at = _piece(data, at)
-        out.append(piece)
-    return b"".join(out)
+def _translated(piece: re.Match[bytes]) -> bytes:
+    if piece[2] is None:
+        return {b"*": b".*", b"?": b"."}.get(piece[0]) or _literal(piece[0][-1:])
+    return b"[" + (b"^" if piece[1] else b"") + _PARTS.sub(_set_item, piece[2]) + b"]"
 
 
-def literal(byte: int) -> bytes:
-    return b"\\x%02x" % byte
+def _set_item(item: re.Match[bytes]) -> bytes:
+    if item[1] is None:
+        return item[0]
+    return _literal(item[1]) + (b"-" + _literal(item[2]) if item[2] else b"")
 
 
-def _piece(data: bytes, at: int) -> tuple[bytes, int]:
-    char = data[at : at + 1]
-    if char == b"*":
-        return b".*", at + 1
-    if char == b"?":
-        return b".", at + 1
-    if char == b"[":
-        found = _bracket(data, at)
-        if found is not None:
-            return found
-    if char == b"\\" and at + 1 < len(data):
-        return literal(data[at + 1]), at + 2
-    return literal(data[at]), at + 1
-
-
-def _bracket(data: bytes, start: int) -> tuple[bytes, int] | None:
-    """A bracket expression and its end, or None if it is never closed."""
-    at = start + 1
-    negated = data[at : at + 1] in (b"!", b"^")
-    at += negated
-    items: list[bytes] = []
-    first = True
-    while at < len(data) and (first or data[at : at + 1] != b"]"):
-        first = False
-        item, at = _item(data, at)
-        items.append(item)
-    if at >= len(data):
-        return None
-    return b"[" + (b"^" if negated else b"") + b"".join(items) + b"]", at + 1
-
-
-def _item(data: bytes, at: int) -> tuple[bytes, int]:
-    if data[at : at + 2] == b"[:":
-        end = data.find(b":]", at + 2)
-        name = data[at + 2 : end].decode("latin-1") if end > 0 else ""
-        if name in CLASSES:
-            return b"[:" + name.encode() + b":]", end + 2
-    low, at = _bracket_byte(data, at)
-    if data[at : at + 1] == b"-" and data[at + 1 : at + 2] not in (b"", b"]"):
-        high, at = _bracket_byte(data, at + 1)
-        return literal(low) + b"-" + literal(high), at
-    return literal(low), at
-
-
-def _bracket_byte(data: bytes, at: int) -> tuple[int, int]:
-    if data[at : at + 1] == b"\\" and at + 1 < len(data):
-        at += 1
-    return data[at], at + 1
+def _literal(byte: bytes) -> bytes:
+    return b"\\x%02x" % ord(byte)

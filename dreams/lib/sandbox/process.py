@@ -210,38 +210,34 @@ class Process:
             if chunks is not None:
                 yield path, chunks
 
-    def lines(self, chunks: Iterable[bytes], end: bytes = b"\n") -> Iterator[bytes]:
+    def lines(self, chunks: Iterable[bytes]) -> Iterator[bytes]:
         """Lines with their ends; the last one may lack it."""
-        for block in self.blocks(chunks, end):
+        for block in self.blocks(chunks):
             start = 0
-            while (stop := block.find(end, start)) >= 0:
+            while (stop := block.find(b"\n", start)) >= 0:
                 yield block[start : stop + 1]
                 start = stop + 1
             if start < len(block):
                 yield block[start:]
 
-    def blocks(self, chunks: Iterable[bytes], end: bytes = b"\n") -> Iterator[bytes]:
+    def blocks(self, chunks: Iterable[bytes]) -> Iterator[bytes]:
         """Blocks of complete lines; the last line may lack its end."""
         kept: list[bytes] = []
-        size = 0
+        size, limit = 0, self.meter.limits.line_bytes
         for chunk in chunks:
             self.meter.tick()
-            stop = chunk.rfind(end) + 1
+            stop = chunk.rfind(b"\n") + 1
             if not stop:
                 kept.append(chunk)
                 size += len(chunk)
-                self.refuse_endless(size)
+                if size > limit:
+                    raise LineTooLong(f"stopped at a line of more than {limit:,} bytes")
                 continue
             yield b"".join([*kept, chunk[:stop]])
             kept, size = [chunk[stop:]], len(chunk) - stop
         rest = b"".join(kept)
         if rest:
             yield rest
-
-    def refuse_endless(self, size: int) -> None:
-        limit = self.meter.limits.line_bytes
-        if size > limit:
-            raise LineTooLong(f"stopped at a line of more than {limit:,} bytes")
 
     def masked(self, lines: bytes) -> bytes:
         """Lines without their secrets, for a command that makes other text of them, in which none would be recognised."""

@@ -131,7 +131,7 @@ class _CommandLine:
     def _start(self, simple: Simple, stdin: Iterator[bytes]) -> tuple[Process, Iterator[bytes]]:
         pending: list[bytes] = []
         targets: dict[str, Callable[[bytes], None]] = {
-            "shown": self._sink.error,
+            "shown": self._sink.take,
             "dropped": lambda data: None,
             "joined": pending.append,
         }
@@ -211,13 +211,10 @@ class Sink:
         """Reads a stream until its end or the limit."""
         for chunk in stream:
             meter.tick()
-            self._take(chunk)
+            self.take(chunk)
             self.stdout += chunk[: self._cap * 4]
             if self.cut:
                 return
-
-    def error(self, data: bytes) -> None:
-        self._take(data)
 
     def note(self, text: str) -> None:
         self._notes.append(f"[{text}]")
@@ -228,7 +225,7 @@ class Sink:
         self.stdout.clear()
         self._notes = [text]
 
-    def _take(self, data: bytes) -> None:
+    def take(self, data: bytes) -> None:
         # A character has at most four bytes: after this many, the limit in characters is certainly reached.
         room = self._cap * 4 + 4 - len(self._all)
         self._all += data[: max(room, 0)]

@@ -3,7 +3,9 @@
 import os
 import re
 import stat as st
+import time
 from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -12,7 +14,7 @@ import re2
 from dreams.lib.files.safefs import SafeFsError, held
 from dreams.lib.sandbox import CommandLimits, Shell, Tree
 from dreams.lib.sandbox.mounts import MountedPath, normal, trouble
-from dreams.lib.sandbox.process import CommandMeter, SandboxLimit, part
+from dreams.lib.sandbox.process import CommandMeter, Process, SandboxLimit, part
 from dreams.lib.secrets.redact import cut, values, without_keys
 
 CHUNK = 1 << 20  # read at once; chosen
@@ -99,28 +101,26 @@ class Tools:
 
     def _run(self, name: str, given: Mapping[str, Any]) -> ToolReply:
         meter = CommandMeter(self.limits)
+        process = Process(name, self.tree, "/", iter(()), meter, time.time(), stderr=lambda data: None)
+        limit = self.limits.output_chars
         try:
             if name == "Bash":
                 return self._bash(given)
-            answer = {"Read": _read, "Grep": _grep, "Glob": _glob}[name](self.tree, given, meter)
+            answer = {"Read": _read, "Grep": _grep, "Glob": _glob}[name](process, given)
         except (OSError, SafeFsError) as error:
             return ToolReply(f"Not done: {trouble(error)}", refused=True)
         except re2.error as error:
             return ToolReply(f"Not done: {error.args[0].decode()}", refused=True)
         except (Wrong, SandboxLimit) as error:
             return ToolReply(f"Not done: {error}", refused=True)
-        return ToolReply(_capped(answer, self.limits.output_chars))
+        if len(answer) > limit:
+            answer = cut(answer, limit) + f"\n[cut at {limit:,} characters; narrow the call]"
+        return ToolReply(answer)
 
     def _bash(self, given: Mapping[str, Any]) -> ToolReply:
         answer = Shell(self.tree, limits=self.limits).run(_text(given, "command"))
         ended = f"[exit code {answer.exit_code}]\n" if answer.exit_code and not answer.refused else ""
         return ToolReply(answer.output + ended, answer.refused)
-
-
-def _capped(text: str, limit: int) -> str:
-    if len(text) <= limit:
-        return text
-    return cut(text, limit) + f"\n[cut at {limit:,} characters; narrow the call]"
 
 
 # --- Arguments ----------------------------------------------------------------------------------------------------
@@ -142,20 +142,17 @@ def _count(given: Mapping[str, Any], key: str, default: int, most: int) -> int:
     return min(value, most)
 
 
-def _path(given: Mapping[str, Any]) -> str:
-    return _text(given, "path" if "path" in given else "file_path")
-
-
 # --- Read ---------------------------------------------------------------------------------------------------------
 
 
-def _read(tree: Tree, given: Mapping[str, Any], meter: CommandMeter) -> str:
+def _read(process: Process, given: Mapping[str, Any]) -> str:
+    path = _text(given, "path" if "path" in given else "file_path")
     first = max(1, _count(given, "offset", 1, 10**9))
     last = first + _count(given, "limit", DEFAULT_LINES, 100_000) - 1
     shown: list[str] = []
     size = 0
-    for number, line in enumerate(_lines(tree, tree.place(_path(given), "/"), meter), start=1):
-        if number > last or size > meter.limits.output_chars:
+    for number, line in enumerate(process.lines(process.chunks(path)), start=1):
+        if number > last or size > process.meter.limits.output_chars:
             break
         if number >= first:
             shown.append(f"{number:>6}\t{_short(line)}")
@@ -170,59 +167,26 @@ def _short(line: bytes) -> str:
     return cut(text, LINE_CHARS) + f"… [a line of {len(text):,} characters; search in it with Grep]"
 
 
-def _lines(tree: Tree, place: MountedPath, meter: CommandMeter) -> Iterator[bytes]:
-    for block in _blocks(tree, place, meter):
-        yield from block.splitlines(keepends=True) if b"\r" not in block else _by_newline(block)
-
-
-def _by_newline(block: bytes) -> Iterator[bytes]:
-    """Splits at LF only: `splitlines` would split at a lone CR too."""
-    parts = block.split(b"\n")
-    yield from (part + b"\n" for part in parts[:-1])
-    if parts[-1]:
-        yield parts[-1]
-
-
-def _blocks(tree: Tree, place: MountedPath, meter: CommandMeter) -> Iterator[bytes]:
-    """Blocks of complete lines; a line over the cap ends the reading with its reason."""
-    with held(tree.open(place)) as fd:
-        kept = b""
-        while data := os.read(fd, CHUNK):
-            meter.took(len(data))
-            end = data.rfind(b"\n") + 1
-            if not end:
-                kept += data
-                if len(kept) > meter.limits.line_bytes:
-                    raise SandboxLimit(f"a line of more than {meter.limits.line_bytes:,} bytes")
-                continue
-            yield kept + data[:end]
-            kept = data[end:]
-        if kept:
-            yield kept
-
-
 # --- Walking ------------------------------------------------------------------------------------------------------
 
 
-def _files(
-    tree: Tree, start: MountedPath, meter: CommandMeter, depth: int = DEEPEST
-) -> Iterator[MountedPath]:
+def _files(process: Process, start: MountedPath, depth: int = DEEPEST) -> Iterator[MountedPath]:
     """Regular files at or below `start`, in name order. Unreadable ones are skipped."""
+    tree = process.tree
     if not st.S_ISDIR(tree.stat(start).st_mode):
         yield start
         return
     try:
-        entries = sorted(tree.entries(start), key=lambda entry: entry.name)
+        entries = sorted(process.entries(start.path), key=lambda entry: entry.name)
     except (OSError, SafeFsError):
         return
-    meter.saw(len(entries))
     for entry in entries:
         try:
             place = tree.place(f"{start.path.rstrip('/')}/{entry.name}", "/")
             if st.S_ISREG(entry.stat.st_mode):
                 yield place
             elif st.S_ISDIR(entry.stat.st_mode) and depth:
-                yield from _files(tree, place, meter, depth - 1)
+                yield from _files(process, place, depth - 1)
         except (OSError, SafeFsError):
             continue
 
@@ -255,13 +219,13 @@ def _options(*, ignore_case: bool = False) -> re2.Options:
 # --- Glob ---------------------------------------------------------------------------------------------------------
 
 
-def _glob(tree: Tree, given: Mapping[str, Any], meter: CommandMeter) -> str:
+def _glob(process: Process, given: Mapping[str, Any]) -> str:
     pattern = _text(given, "pattern")
     base = normal(_text(given, "path", "/"))
     full = pattern if pattern.startswith("/") else f"{base.rstrip('/')}/{pattern}"
     wanted = re2.compile(_glob_expression(full), _options())
     found: list[str] = []
-    for place in _files(tree, tree.place(base, "/"), meter):
+    for place in _files(process, process.tree.place(base, "/")):
         if wanted.fullmatch(place.path):
             found.append(place.path)
         if len(found) > MOST_NAMES:
@@ -307,9 +271,9 @@ class _Search:
             _count(given, "head_limit", DEFAULT_HITS, MOST_HITS) or DEFAULT_HITS,
         )
 
-    def file(self, tree: Tree, place: MountedPath, meter: CommandMeter) -> None:
+    def file(self, process: Process, place: MountedPath) -> None:
         count = 0
-        for number, line, kind in self._shown(tree, place, meter):
+        for number, line, kind in self._shown(process, place):
             count += kind == ":"
             if self.mode == "content":
                 self.hits.append(f"{place.path}{kind}{number}{kind}{self._around(line)}")
@@ -318,18 +282,18 @@ class _Search:
         if count and self.mode != "content":
             self.hits.append(place.path if self.mode == "files_with_matches" else f"{place.path}:{count}")
 
-    def _shown(self, tree: Tree, place: MountedPath, meter: CommandMeter) -> Iterator[tuple[int, bytes, str]]:
+    def _shown(self, process: Process, place: MountedPath) -> Iterator[tuple[int, bytes, str]]:
         """Matching lines (":") and their context ("-"), each once, in order."""
         number, trailing = 0, 0
         leading: list[tuple[int, bytes]] = []
-        for block in _blocks(tree, place, meter):
+        for block in process.blocks(process.chunks(place.path)):
             if not trailing and not self.before and self._can_skip(block):
                 number += block.count(b"\n")
                 continue
-            for line in _by_newline(block):
-                meter.tick()
+            for line in block.removesuffix(b"\n").split(b"\n"):
+                process.meter.tick()
                 number += 1
-                bare = line.rstrip(b"\r\n")
+                bare = line.rstrip(b"\r")
                 if self.wanted.search(bare):
                     yield from ((at, text, "-") for at, text in leading)
                     yield number, bare, ":"
@@ -354,24 +318,16 @@ class _Search:
         return ("…" if start else "") + shown + ("…" if end < len(line) else "")
 
 
-def _grep(tree: Tree, given: Mapping[str, Any], meter: CommandMeter) -> str:
+def _grep(process: Process, given: Mapping[str, Any]) -> str:
     search = _Search.of(given)
     names = re2.compile(_glob_expression(_text(given, "glob", "**")), _options())
-    start = tree.place(_text(given, "path", "/"), "/")
-    tree.stat(start)
-    for place in _files(tree, start, meter):
+    for place in _files(process, process.tree.place(_text(given, "path", "/"), "/")):
         if names.fullmatch(place.path.rpartition("/")[2]) or names.fullmatch(place.path.lstrip("/")):
-            _search_file(search, tree, place, meter)
+            with suppress(OSError, SafeFsError):  # removed, or no regular file: the others are still searched
+                search.file(process, place)
         if len(search.hits) >= search.most:
             return (
                 "\n".join(search.hits)
                 + f"\n[stopped at {search.most} lines; narrow the pattern, or raise head_limit]"
             )
     return "\n".join(search.hits) or "No match."
-
-
-def _search_file(search: _Search, tree: Tree, place: MountedPath, meter: CommandMeter) -> None:
-    try:
-        search.file(tree, place, meter)
-    except (OSError, SafeFsError):
-        return  # removed, or no regular file: the others are still searched
