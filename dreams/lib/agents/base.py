@@ -5,7 +5,7 @@ that could not be used: one odd entry never stops the others, and no method rais
 """
 
 from collections.abc import Iterator, Set
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Generic, Literal, Protocol, TypeVar
 
 import msgspec
@@ -151,15 +151,6 @@ class InstructionFile:
     text: str = ""
     size: int = 0
     problem: str = ""
-
-    def with_text(self, text: str, size: int) -> "InstructionFile":
-        return replace(self, text=text, size=size)
-
-    def with_problem(self, problem: str, size: int = 0) -> "InstructionFile":
-        return replace(self, problem=problem, size=size)
-
-    def only_when(self, when: str) -> "InstructionFile":
-        return replace(self, when=when)
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,7 +4,8 @@ import os
 from collections.abc import Callable, Iterator, Mapping, Set
 
 from dreams.lib.agents.claude_code.projects import folder_name, is_slug_of, slug_of
-from dreams.lib.agents.claude_code.sessions import Listed, live_sessions, pid_alive, transcripts_in
+from dreams.lib.agents.claude_code.sessions import Listed, live_sessions, transcripts_in
+from dreams.lib.process import is_alive
 
 from ..base import (
     AgentSettings,
@@ -20,14 +21,6 @@ from .instructions import MANAGED, Folder, instruction_files
 from .listing import memories_in
 from .projects import Projects
 from .settings import MANAGED_FILES, Settings
-
-
-def _never(_folder: str) -> bool:
-    return False
-
-
-def _unknown(_folder: str) -> str | None:
-    return None
 
 
 class ClaudeCode:
@@ -48,9 +41,9 @@ class ClaudeCode:
         home: str | None = None,
         managed_files: tuple[str, ...] = MANAGED_FILES,
         managed_instructions: tuple[str, ...] = MANAGED,
-        trusted: Callable[[str], bool] = _never,
-        cwds: Callable[[str], str | None] = _unknown,
-        alive: Callable[[int], bool] = pid_alive,
+        trusted: Callable[[str], bool] = lambda _folder: False,
+        cwds: Callable[[str], str | None] = lambda _folder: None,
+        alive: Callable[[int], bool] = is_alive,
     ) -> None:
         path = os.path.abspath(os.fspath(root))
         # A configured root may be a link, resolved here, once; below it no link is followed.

@@ -13,7 +13,7 @@ from datetime import datetime
 import msgspec
 
 from dreams.lib.agents.transcripts.reader import opened
-from dreams.lib.agents.transcripts.records import instant
+from dreams.lib.agents.transcripts.records import DECODE_ERRORS, instant
 from dreams.lib.secrets.redact import cut
 
 FILE = "history.jsonl"
@@ -88,7 +88,7 @@ class History:
             return None
         try:
             found = msgspec.json.decode(raw)
-        except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+        except DECODE_ERRORS:
             found = None
         if not isinstance(found, dict) or not isinstance(found.get("display"), str):
             self.malformed += 1

@@ -8,7 +8,7 @@ import re
 import stat
 from collections import deque
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import re2
@@ -124,20 +124,20 @@ class _Reader:
         problem = self._problem(made, real, limit, chain)
         data = b"" if problem else _read(real)
         if isinstance(data, str) or problem:
-            self.found.append(made.with_problem(problem or str(data)))
+            self.found.append(replace(made, problem=problem or str(data)))
             return
         text = decode(data)
         globs = _globs(text) if made.scope == "rule" and not chain else ()
         if globs:
             if not self.conditional or not self._matches(globs, base):
                 return
-            made = made.only_when(", ".join(globs))
+            made = replace(made, when=", ".join(globs))
         if b"\0" in data or not is_utf8(data):
-            self.found.append(made.with_problem("binary", len(data)))
+            self.found.append(replace(made, problem="binary", size=len(data)))
             return
         self.loaded.add(real)
         seen = _as_seen(text)
-        self.found.append(made.with_text(seen, len(data)))
+        self.found.append(replace(made, text=seen, size=len(data)))
         for target, line in _includes(seen):
             if len(self.found) >= MAX_FILES:
                 return
@@ -248,7 +248,8 @@ def _globs(text: str) -> tuple[str, ...]:
     told = next((line.partition(":")[2].strip() for line in lines if line.startswith("paths:")), None)
     if told is None:
         return ()
-    named = _outside_braces(told.strip("[]")) if told else list(_listed(lines))
+    outside_braces = r",(?![^{]*\})"
+    named = re.split(outside_braces, told.strip("[]")) if told else list(_listed(lines))
     globs = (one.strip().strip("'\"") for one in named)
     return tuple(one for one in globs if one)[:_MOST_GLOBS]
 
@@ -262,10 +263,6 @@ def _listed(lines: Iterator[str]) -> Iterator[str]:
 
 def _frontmatter(text: str) -> str:
     return text[: len(text) - len(memdir.parse(encode(text)).body)]
-
-
-def _outside_braces(text: str) -> list[str]:
-    return re.split(r",(?![^{]*\})", text)
 
 
 def _patterns(glob: str) -> list[Any]:

@@ -250,7 +250,7 @@ class Projects:
         named, refused = self._settings.memory_directory(home, trusted=trusted)
         self._skipped.extend(refused)
         if named is not None:
-            return named.path, named.source
+            return named.value, named.source
         own = f"{folder.path}/memory"
         if folder.repo is None or folder.has_memories:
             return own, "default"

@@ -28,6 +28,7 @@ from dreams.lib.agents.base import (
     why,
 )
 from dreams.lib.agents.claude_code.listing import entries, odd, open_folder, read_small
+from dreams.lib.agents.transcripts.records import DECODE_ERRORS
 from dreams.lib.files.seen import seen, storable_ns
 
 MOST_BYTES = 256 * 1024 * 1024  # read of one main transcript
@@ -152,11 +153,7 @@ def _notes(fd: int, folder: str, session: str) -> Iterator[FoundNotes]:
 
 def cwd_of(paths: list[str]) -> str | None:
     """The first working directory in these transcripts; reads the first 64 KB of at most five."""
-    for path in paths[:_PEEK_FILES]:
-        found = _first_cwd(path)
-        if found:
-            return found
-    return None
+    return next(filter(None, map(_first_cwd, paths[:_PEEK_FILES])), None)
 
 
 def _first_cwd(path: str) -> str | None:
@@ -167,7 +164,7 @@ def _first_cwd(path: str) -> str | None:
     for line in head.split(b"\n"):
         if b'"cwd"' not in line:
             continue
-        with suppress(msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+        with suppress(*DECODE_ERRORS):
             where = _decode_where(line).cwd
             if where and os.path.isabs(where) and "\0" not in where:
                 return where
@@ -188,18 +185,7 @@ class _Entry(msgspec.Struct, rename="camel"):
 _decode = msgspec.json.Decoder(_Entry).decode
 
 
-def pid_alive(pid: int) -> bool:
-    """Whether a process with this id runs, also one of another user."""
-    try:
-        os.kill(pid, 0)
-    except PermissionError:
-        return True
-    except (OSError, OverflowError):
-        return False
-    return True
-
-
-def live_sessions(root: str, alive: Callable[[int], bool] = pid_alive) -> Iterator[LiveSession | Skipped]:
+def live_sessions(root: str, alive: Callable[[int], bool]) -> Iterator[LiveSession | Skipped]:
     """Sessions whose process is alive; none without a registry (older versions)."""
     folder = os.path.join(root, "sessions")
     try:
@@ -226,12 +212,12 @@ def _live(fd: int, folder: str, name: str, alive: Callable[[int], bool]) -> Iter
     except OSError as error:
         yield Skipped(path, why(error))
         return
-    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+    except DECODE_ERRORS:
         yield Skipped(path, "not an entry of a running session that we can read")
         return
     stem = name.removesuffix(".json")
     pid = entry.pid if entry.pid is not None else int(stem) if stem.isascii() and stem.isdigit() else 0
-    if 0 < pid < 2**31 and alive(pid):
+    if pid > 0 and alive(pid):
         yield LiveSession(entry.session_id, pid)
 
 

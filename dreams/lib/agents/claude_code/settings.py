@@ -12,6 +12,7 @@ from dataclasses import dataclass
 
 import msgspec
 
+from dreams.lib.agents.transcripts.records import DECODE_ERRORS
 from dreams.lib.files.safefs import Root, SafeFsError
 from dreams.lib.files.text import is_below
 
@@ -39,14 +40,6 @@ class SettingsFile:
     trusted: bool
 
 
-@dataclass(frozen=True, slots=True)
-class MemoryDirectory:
-    """A directory that settings use instead of the default one."""
-
-    path: str
-    source: str
-
-
 def load(path: str, *, trusted: bool) -> SettingsFile | Skipped | None:
     """A settings file; None if it does not exist, Skipped if it cannot be used."""
     try:
@@ -56,7 +49,7 @@ def load(path: str, *, trusted: bool) -> SettingsFile | Skipped | None:
         return None
     except OSError as error:
         return Skipped(printable(path), why(error))
-    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+    except DECODE_ERRORS:
         return Skipped(printable(path), "not valid JSON; its settings are not used")
     if not isinstance(values, dict):
         return Skipped(printable(path), "not a JSON object; its settings are not used")
@@ -120,13 +113,13 @@ class Settings:
 
     def memory_directory(
         self, folder: str | None, *, trusted: bool
-    ) -> tuple[MemoryDirectory | None, list[Skipped]]:
+    ) -> tuple[Setting[str] | None, list[Skipped]]:
         """The directory that the environment or settings choose for a project, and the rejected ones."""
         refused: list[Skipped] = []
         for value, source in self._environment(OVERRIDE):
             if os.path.isabs(value) and "\0" not in value:
                 if not self._holds_everything(os.path.normpath(value)):
-                    return MemoryDirectory(os.path.normpath(value), source), refused
+                    return Setting(os.path.normpath(value), source), refused
                 refused.append(Skipped(source, _TOO_WIDE))
         for file in [*self.own, *self.of_project(folder, trusted=trusted)]:
             named = file.values.get("autoMemoryDirectory")
@@ -145,7 +138,7 @@ class Settings:
                 reason = "autoMemoryDirectory is set by the project itself; trust the project to use it"
                 refused.append(Skipped(printable(file.path), reason))
             else:
-                return MemoryDirectory(path, file.path), refused
+                return Setting(path, file.path), refused
         return None, refused
 
     def _holds_everything(self, path: str) -> bool:

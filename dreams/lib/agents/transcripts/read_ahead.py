@@ -17,6 +17,7 @@ import subprocess
 import sys
 import threading
 from collections.abc import Callable, Iterable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import IO, Self
@@ -97,12 +98,6 @@ def receive(source: IO[bytes]) -> bytes | None:
     return data if len(data) == size else None
 
 
-def receive_answer(source: IO[bytes]) -> ReadFiles | None:
-    """As `receive`. Raises msgspec.DecodeError for anything our children do not send."""
-    data = receive(source)
-    return None if data is None else _answer(data)
-
-
 class Child:
     """One process. A thread puts its answers into `answers`, so that it never waits for us."""
 
@@ -133,10 +128,9 @@ class Child:
 
     def _listen(self) -> None:
         assert self.process.stdout is not None  # noqa: S101  # opened as a pipe above
-        answer: ReadFiles | None = None
         try:
-            while (answer := receive_answer(self.process.stdout)) is not None:
-                self._answers.put((self, answer))
+            while (data := receive(self.process.stdout)) is not None:
+                self._answers.put((self, _answer(data)))
         except (OSError, ValueError, msgspec.DecodeError):
             pass  # reported below as the end
         self._answers.put((self, None))
@@ -147,11 +141,9 @@ class Child:
         self.process.wait()
         self._listener.join()
         for pipe in (self.process.stdin, self.process.stdout):
-            try:
+            with suppress(OSError):  # the rest of what was being written to a dead process
                 if pipe is not None:
                     pipe.close()
-            except OSError:
-                continue  # the rest of what was being written to a dead process
 
 
 @dataclass(slots=True)

@@ -13,12 +13,11 @@ from typing import TypeAlias
 import msgspec
 
 from dreams.lib.agents.transcripts.records import (
-    FAST_ERRORS,
-    FoundObject,
-    Junk,
+    DECODE_ERRORS,
     TranscriptRecord,
     decode_line,
-    decode_odd_line,
+    line_from,
+    objects,
 )
 
 BUFFER_BYTES = 1 << 20  # read at once; chosen
@@ -146,7 +145,7 @@ class Reader:
                 line += 1
                 found.append((decode(view[pos:end]), pos, line))
                 pos = end + 1
-        except FAST_ERRORS:
+        except DECODE_ERRORS:
             return None
         self._offset, self._lines = pos, line
         return found if pos == size else None
@@ -215,7 +214,7 @@ class Reader:
             line = self._lines + 1
             try:
                 record = decode(view[pos:end])
-            except FAST_ERRORS:
+            except DECODE_ERRORS:
                 yield from self._odd_line(bytes(view[pos:end]), base + pos, line)
                 self._offset, self._lines = base + end + 1, line
             else:
@@ -227,23 +226,23 @@ class Reader:
     def _odd_line(self, raw: bytes, offset: int, line: int) -> Iterator[Entry]:
         if not raw.strip(_BLANK):
             return
-        for part in decode_odd_line(raw):
-            if isinstance(part, Junk):
-                self._note(offset + part.at, line, part.reason)
+        for at, found in objects(raw):
+            if isinstance(found, str):
+                self._note(offset + at, line, found)
             else:
-                yield part.line, offset + part.at, line
+                yield line_from(found), offset + at, line
 
     def _tail(self, base: int) -> Iterator[Entry]:
         """The last line, without a newline: used if complete, else left for the next reading."""
         if self._skipping:
             self._offset = base + self._filled
             return
-        parts = decode_odd_line(memoryview(self._buffer)[: self._filled])
-        whole = [part for part in parts if isinstance(part, FoundObject)]
+        parts = list(objects(memoryview(self._buffer)[: self._filled]))
+        whole = [(at, found) for at, found in parts if isinstance(found, dict)]
         if len(whole) < len(parts):
             return
-        for part in whole:
-            yield part.line, base + part.at, self._lines + 1
+        for at, found in whole:
+            yield line_from(found), base + at, self._lines + 1
         self._offset = base + self._filled
 
     def _skip_the_rest(self, base: int) -> int:

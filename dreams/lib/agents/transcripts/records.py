@@ -5,7 +5,6 @@ import json
 import re
 from collections.abc import Iterator
 from contextlib import suppress
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import cache
 from hashlib import blake2b
@@ -188,7 +187,7 @@ Buffer: TypeAlias = bytes | bytearray | memoryview
 _decoder = msgspec.json.Decoder(TranscriptRecord)
 decode_line = _decoder.decode
 """Raises msgspec.DecodeError, UnicodeDecodeError or RecursionError for a line that is not one plain record."""
-FAST_ERRORS = (msgspec.DecodeError, UnicodeDecodeError, RecursionError)
+DECODE_ERRORS = (msgspec.DecodeError, UnicodeDecodeError, RecursionError)
 
 _SURROGATE = re.compile("[\ud800-\udfff]")
 _BLANK = " \t\r\n\0\ufeff"
@@ -199,35 +198,8 @@ _parse = json.JSONDecoder(strict=False).raw_decode
 Record = TypeVar("Record", bound=Struct)
 
 
-@dataclass(frozen=True, slots=True)
-class FoundObject:
-    """One object found in an odd line, `at` bytes into it."""
-
-    at: int
-    line: TranscriptRecord
-
-
-@dataclass(frozen=True, slots=True)
-class Junk:
-    """Bytes that are not a record, `at` bytes into the line, and why."""
-
-    at: int
-    reason: str
-
-
-def decode_odd_line(raw: Buffer) -> list[FoundObject | Junk]:
-    """Everything that can be recovered from a line that the fast decoder rejected, in order. Never raises."""
-    pieces: list[FoundObject | Junk] = []
-    for at, found in objects(raw):
-        if isinstance(found, dict):
-            pieces.append(FoundObject(at, line_from(found)))
-        else:
-            pieces.append(Junk(at, found))
-    return pieces
-
-
 def objects(raw: Buffer) -> Iterator[tuple[int, dict[str, Json] | str]]:
-    """(byte position, JSON object or the reason why it is not one) for each part of a line."""
+    """(byte position, JSON object or the reason why it is not one) for each part of a line. Never raises."""
     text = bytes(raw).decode("utf-8", "surrogateescape")
     pos = _skip_blank(text, 0)
     if pos == len(text) and "\0" in text:
@@ -236,7 +208,8 @@ def objects(raw: Buffer) -> Iterator[tuple[int, dict[str, Json] | str]]:
         try:
             value, end = _parse(text, pos)
         except (ValueError, RecursionError) as error:
-            yield _byte_at(text, pos), _why(error)
+            too_deep = isinstance(error, RecursionError)
+            yield _byte_at(text, pos), "nested too deeply" if too_deep else f"not JSON: {str(error)[:80]}"
             pos, value = _whole_object_after(text, pos)
             end = len(text)
             if pos == end:
@@ -253,12 +226,6 @@ def _skip_blank(text: str, pos: int) -> int:
 
 def _byte_at(text: str, pos: int) -> int:
     return len(text[:pos].encode("utf-8", "surrogateescape"))
-
-
-def _why(error: Exception) -> str:
-    if isinstance(error, RecursionError):
-        return "nested too deeply"
-    return f"not JSON: {str(error)[:80]}"
 
 
 def _whole_object_after(text: str, pos: int) -> tuple[int, Json]:
@@ -312,7 +279,7 @@ def _lenient(kind: type[Record], found: dict[str, Json]) -> Record:
     for info, nested in _fields_of(kind):
         value = found.get(info.encode_name)
         if info.type is Raw and info.encode_name in found:
-            values[info.name] = as_raw(value)  # also null, which means something of `originalFile`
+            values[info.name] = _as_raw(value)  # also null, which means something of `originalFile`
         elif value is None:
             continue
         elif nested is not None and isinstance(value, dict):
@@ -337,13 +304,16 @@ def _fields_of(kind: type[Struct]) -> list[tuple[msgspec.structs.FieldInfo, type
     ]
 
 
-def as_raw(value: Json) -> Raw:
-    return Raw(json.dumps(value, allow_nan=False, default=str) if _finite(value) else b"null")
-
-
-def _finite(value: Json) -> bool:
+def _as_raw(value: Json) -> Raw:
     try:
-        json.dumps(value, allow_nan=False)
+        return Raw(json.dumps(value, allow_nan=False))
     except (ValueError, RecursionError):
-        return False
-    return True
+        return Raw(b"null")
+
+
+def value_in(raw: Raw) -> Json:
+    """The value of a raw field, also of an odd one; None if it cannot be read."""
+    for _, found in objects(b'{"value":' + bytes(raw) + b"}"):
+        if isinstance(found, dict):
+            return found.get("value")
+    return None

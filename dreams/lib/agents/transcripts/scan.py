@@ -9,6 +9,7 @@ from msgspec import Raw, Struct
 
 from dreams.lib.agents.transcripts.reader import Cancelled, Cursor, Progress, Reader, Source, UnreadPlace
 from dreams.lib.agents.transcripts.records import (
+    DECODE_ERRORS,
     Message,
     Stamp,
     ToolResult,
@@ -138,7 +139,7 @@ def _title(raw: Raw) -> str:
         return ""
     try:
         return title_of(_decode_text.decode(raw))
-    except (msgspec.DecodeError, UnicodeDecodeError):
+    except DECODE_ERRORS:
         return ""
 
 
@@ -146,8 +147,6 @@ def _title(raw: Raw) -> str:
 
 BATCH_LINES = 20_000  # between two checks whether to stop; chosen
 
-_text = msgspec.json.Decoder(str)
-_NOT_TEXT = (msgspec.DecodeError, UnicodeDecodeError)
 _MEMORY_FOLDERS = ("/memory/", "/agent-memory/", "/agent-memory-local/")
 
 
@@ -259,7 +258,7 @@ class _FileScan:
             self._stamps.append(line.timestamp)
         if kind == "progress":
             inner = reported(line)
-            if inner is not None and _has_usage(inner):
+            if inner is not None and isinstance(inner.message, Message) and inner.message.usage is not None:
                 self._add_usage(inner)
             return
         if isinstance(message, Message):
@@ -309,13 +308,13 @@ class _FileScan:
 
     def _add_memory_write(self, line: TranscriptRecord, edit: ToolResult, offset: int, number: int) -> None:
         try:
-            path = _text.decode(edit.file_path)
-        except _NOT_TEXT:
+            path = _decode_text.decode(edit.file_path)
+        except DECODE_ERRORS:
             return
-        if not in_memory_folder(path):
-            return
-        at = instant(line.timestamp)
-        self.batch.memory_writes.append(MemoryWrite(path, offset, number, at))
+        # Only what looks like a memory; the importer checks it against the folders it knows.
+        slashed = path.replace("\\", "/")
+        if slashed.endswith(".md") and any(folder in slashed for folder in _MEMORY_FOLDERS):
+            self.batch.memory_writes.append(MemoryWrite(path, offset, number, instant(line.timestamp)))
 
     def hand_out(self, state: Scan) -> Batch:
         """Returns the batch so far and moves `state` to the same point."""
@@ -333,14 +332,3 @@ class _FileScan:
         )
         state.cursor, state.summary = reader.cursor, self.summary
         return batch
-
-
-def _has_usage(line: TranscriptRecord) -> bool:
-    message = line.message
-    return message is not None and isinstance(message, Message) and message.usage is not None
-
-
-def in_memory_folder(path: str) -> bool:
-    """Whether a path looks like a memory file; the importer checks it against the folders it knows."""
-    slashed = path.replace("\\", "/")
-    return slashed.endswith(".md") and any(folder in slashed for folder in _MEMORY_FOLDERS)

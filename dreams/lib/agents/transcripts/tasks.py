@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator
 from datetime import datetime
 
 import msgspec
-from msgspec import Struct
+from msgspec import Raw, Struct
 
 from dreams.lib.agents.transcripts.records import (
     Json,
@@ -16,8 +16,8 @@ from dreams.lib.agents.transcripts.records import (
     ToolResult,
     TranscriptRecord,
     instant,
-    objects,
     present,
+    value_in,
 )
 from dreams.lib.agents.transcripts.typed_prompts import text_of, title_of
 
@@ -73,13 +73,13 @@ class Tasks(Struct, omit_defaults=True):
         given = block.get("input")
         if block.get("type") != "tool_use" or not isinstance(given, dict):
             return
-        at = instant(line.timestamp)
+        here = Task("", "", offset, number, instant(line.timestamp))
         if block.get("name") == "TodoWrite":
-            self._list(given, Task("", "", offset, number, at))
+            self._list(given, here)
         elif block.get("name") == "TaskCreate":
-            self._create(_id(block.get("id")), given, Task("", "", offset, number, at))
+            self._create(_id(block.get("id")), given, here)
         elif block.get("name") == "TaskUpdate":
-            self._update(_id(given.get("taskId")), given, Task("", "", offset, number, at))
+            self._update(_id(given.get("taskId")), given, here)
 
     def _list(self, given: Object, here: Task) -> None:
         todos = given.get("todos")
@@ -135,31 +135,27 @@ def tasks_after(
     if line.type == "assistant":
         if _SIGN.search(message.content):
             tasks = tasks or Tasks()
-            for block in _blocks(bytes(message.content)):
+            for block in _blocks(message.content):
                 tasks.hear_call(block, line, offset, number)
     elif line.type == "user" and tasks and tasks.called:
-        results = [block for block in _blocks(bytes(message.content)) if block.get("type") == "tool_result"]
+        results = [block for block in _blocks(message.content) if block.get("type") == "tool_result"]
         told = _told(line) if len(results) == 1 else ""
         for block in results:
             tasks.hear_result(block, told)
     return tasks
 
 
-def _blocks(content: bytes) -> list[Object]:
-    for _, found in objects(b'{"content":' + content + b"}"):
-        blocks = found.get("content") if isinstance(found, dict) else None
-        return [block for block in blocks if isinstance(block, dict)] if isinstance(blocks, list) else []
-    return []
+def _blocks(content: Raw) -> list[Object]:
+    blocks = value_in(content)
+    return [block for block in blocks if isinstance(block, dict)] if isinstance(blocks, list) else []
 
 
 def _told(line: TranscriptRecord) -> str:
     result = line.tool_use_result
     if not isinstance(result, ToolResult) or not present(result.task):
         return ""
-    for _, found in objects(b'{"task":' + bytes(result.task) + b"}"):
-        inner = found.get("task") if isinstance(found, dict) else None
-        return _id(inner.get("id")) if isinstance(inner, dict) else ""
-    return ""
+    task = value_in(result.task)
+    return _id(task.get("id")) if isinstance(task, dict) else ""
 
 
 def _task(given: Object, named: str, here: Task) -> Task | None:

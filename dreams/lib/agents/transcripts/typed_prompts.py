@@ -9,18 +9,26 @@ import re
 import msgspec
 from msgspec import Raw
 
-from dreams.lib.agents.transcripts.records import Json, objects, scrub
 from dreams.lib.files.text import one_line
 from dreams.lib.secrets.redact import cut
 
-from .records import Block, Message, Queued, TranscriptRecord, present
+from .records import (
+    DECODE_ERRORS,
+    Block,
+    Json,
+    Message,
+    Queued,
+    TranscriptRecord,
+    present,
+    scrub,
+    value_in,
+)
 
 TEXT_CAP = 16_000  # of one prompt, for search; chosen
 TITLE_CAP = 300  # of a title or the subject of a task; chosen
 
 _content = msgspec.json.Decoder(str | list[Block])
 _queued = msgspec.json.Decoder(Queued)
-_DECODE_ERRORS = (msgspec.DecodeError, UnicodeDecodeError, RecursionError)
 
 # Blocks that tools add before, after or inside typed text.
 _WRAPPERS = (
@@ -149,17 +157,9 @@ def content_text(content: Raw) -> str:
         return ""
     try:
         found = _content.decode(content)
-    except _DECODE_ERRORS:
-        return _content_text_leniently(content)
+    except DECODE_ERRORS:
+        return text_of(value_in(content))
     return found if isinstance(found, str) else "\n".join(b.text for b in found if b.type == "text")
-
-
-def _content_text_leniently(content: Raw) -> str:
-    wrapped = b'{"content":' + bytes(content) + b"}"
-    for _, found in objects(wrapped):
-        if isinstance(found, dict):
-            return text_of(found.get("content"))
-    return ""
 
 
 def text_of(content: Json) -> str:
@@ -178,7 +178,7 @@ def _from_queued(line: TranscriptRecord) -> str | None:
         return None
     try:
         queued = _queued.decode(line.attachment)
-    except _DECODE_ERRORS:
+    except DECODE_ERRORS:
         return None
     if queued.type != "queued_command" or queued.command_mode not in (None, "prompt"):
         return None

@@ -11,9 +11,15 @@ from datetime import datetime
 
 import msgspec
 
-from dreams.lib.agents.transcripts.records import instant, key64
-
-from .records import Message, SubagentProgress, TokenCounts, TranscriptRecord
+from .records import (
+    DECODE_ERRORS,
+    Message,
+    SubagentProgress,
+    TokenCounts,
+    TranscriptRecord,
+    instant,
+    key64,
+)
 
 SYNTHETIC = "<synthetic>"
 MOST_DOLLARS = 100_000  # of one request
@@ -58,7 +64,7 @@ def reported(line: TranscriptRecord) -> TranscriptRecord | None:
         return None
     try:
         return _progress.decode(line.data).message
-    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+    except DECODE_ERRORS:
         return None
 
 
